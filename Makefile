@@ -24,7 +24,7 @@ DIR ?= .corpus
 # Packages with goroutines of their own. The products of the emulator take minutes under the race detector;
 # its other tests have the same goroutines.
 RACE_RUNTIME := ./runtime ./runtime/device/... ./runtime/driver/... ./runtime/kerneltest/... ./runtime/emu ./runtime/emu/check/... ./runtime/emu/inspect/... ./runtime/emu/race/... ./runtime/emu/memmodel/...
-RACE := ./diag/... ./dsl ./internal/agree/... ./ptx/... ./form/... ./cmd/... ./internal/ptxas/... ./internal/roundtrip/... ./internal/corpus/... $(RACE_RUNTIME)
+RACE := ./diag/... ./dsl ./internal/oracle/agree/... ./ptx/... ./form/... ./cmd/... ./internal/ptxas/... ./internal/oracle/roundtrip/... ./internal/oracle/corpus/... $(RACE_RUNTIME)
 
 .PHONY: build
 build:
@@ -68,12 +68,12 @@ race:
 
 .PHONY: agree
 agree: tools
-	go run ./internal/agree/cmd/agree -report docs/reference/agree.md
+	go run ./internal/oracle/agree/cmd/agree -report docs/reference/agree.md
 
 # The examples in the emulator with 200 seeds, which must all give the same results.
 .PHONY: emu-seeds
 emu-seeds:
-	EMU_SEEDS=200 go test -count 1 -timeout 6h -run TestSeeds -v ./internal/gputest
+	EMU_SEEDS=200 go test -count 1 -timeout 6h -run TestSeeds -v ./internal/oracle/gputest
 
 # The emulator measured: instructions per second, matrix products, scaling.
 .PHONY: emu-bench
@@ -93,47 +93,47 @@ eval-oracle:
 # Words of all origins at every instruction: what the assembler takes and the table lacks.
 .PHONY: harvest
 harvest: tools
-	go run ./internal/agree/cmd/agree -harvest
+	go run ./internal/oracle/agree/cmd/agree -harvest
 
 # Spoils whole modules in one place each, and compares the verdicts.
 .PHONY: wild
 wild: tools
-	go run ./internal/agree/cmd/wild -n 5000 form/testdata/ok $(wildcard $(DIR))
+	go run ./internal/oracle/agree/cmd/wild -n 5000 form/testdata/ok $(wildcard $(DIR))
 
 .PHONY: agree-ci
 agree-ci: tools
-	go run ./internal/agree/cmd/agree -slice
-	go run ./internal/agree/cmd/agree -harvest -slice
+	go run ./internal/oracle/agree/cmd/agree -slice
+	go run ./internal/oracle/agree/cmd/agree -harvest -slice
 
 .PHONY: roundtrip
 roundtrip: tools
-	go run ./internal/roundtrip/cmd/roundtrip $(DIR)
+	go run ./internal/oracle/roundtrip/cmd/roundtrip $(DIR)
 
 # Runs the clean-up passes on every .ptx under a folder, and compares the machine code before and after.
 .PHONY: cleanups
 cleanups: tools
-	go run ./internal/cleanups/cmd/cleanups $(DIR)
+	go run ./internal/oracle/cleanups/cmd/cleanups $(DIR)
 
 # How near the predicted register counts are to those of ptxas, over the corpus and the examples.
 .PHONY: registers
 registers: tools
-	go run ./internal/registers/cmd/registers $(DIR) examples
+	go run ./internal/oracle/registers/cmd/registers $(DIR) examples
 
 # Fits the correction of passes/pressure to the kept samples, and prints how far off it is for
 # producers that it was not fitted to. The samples change only with the features of the simulation.
 .PHONY: registers-fit
 registers-fit: tools
-	go run ./internal/registers/cmd/registers -fit passes/pressure/correction.txt -families internal/registers/testdata/samples.gz
+	go run ./internal/oracle/registers/cmd/registers -fit passes/pressure/correction.txt -families internal/oracle/registers/testdata/samples.gz
 
 # The part of the corpus that the repository keeps.
 .PHONY: roundtrip-ci
 roundtrip-ci: tools
-	go run ./internal/roundtrip/cmd/roundtrip internal/corpus/testdata/corpus.tar.gz
+	go run ./internal/oracle/roundtrip/cmd/roundtrip internal/oracle/corpus/testdata/corpus.tar.gz
 
 # Compiles what is missing in .corpus.
 .PHONY: corpus
 corpus: corpus-tools
-	go run ./internal/corpus/cmd/corpus
+	go run ./internal/oracle/corpus/cmd/corpus
 
 # Compiles the kernels of internal/oracle/foreign anew, and computes what they must leave with NumPy.
 .PHONY: foreign
@@ -146,7 +146,7 @@ foreign:
 # Cuts the repository's slice anew from .corpus.
 .PHONY: corpus-slice
 corpus-slice:
-	go run ./internal/corpus/cmd/corpus -slice internal/corpus/testdata/corpus.tar.gz
+	go run ./internal/oracle/corpus/cmd/corpus -slice internal/oracle/corpus/testdata/corpus.tar.gz
 
 # Builds the tool and a kernel, checks the kernel with the tool and with the real assembler, and shows its PTX.
 .PHONY: demo
@@ -171,7 +171,7 @@ bench:
 # Programs for a machine with a GPU, which needs nothing but its driver: all examples and the runtime, and speed against the libraries there.
 .PHONY: gpu-test
 gpu-test:
-	CGO_ENABLED=0 go build -o bin/gputest ./internal/gputest/cmd/gputest
+	CGO_ENABLED=0 go build -o bin/gputest ./internal/oracle/gputest/cmd/gputest
 
 # The arithmetic of isa/eval against a GPU: kernels in build/gpuagree and bin/gpuagree, which runs them where there is one.
 .PHONY: gpu-agree

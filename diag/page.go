@@ -49,8 +49,10 @@ func (r *Rule) read(page string) error {
 			return fmt.Errorf("unknown or repeated section %q", name)
 		}
 		text = strings.TrimSpace(text)
-		if code, ok := strings.CutPrefix(text, "```ptx\n"); ok {
-			text = strings.TrimSuffix(code, "\n```")
+		for _, fence := range []string{"```ptx\n", "```go\n"} {
+			if code, ok := strings.CutPrefix(text, fence); ok {
+				text = strings.TrimSuffix(code, "\n```")
+			}
 		}
 		*to = text
 		delete(sections, name)

@@ -25,6 +25,12 @@ type Rule struct {
 	Section  string   // section of the PTX manual, such as "9.7.9.8 ld"
 }
 
+// As returns the rule with another default severity.
+func (r Rule) As(s Severity) Rule {
+	r.Severity = s
+	return r
+}
+
 // Page returns the page of the rule as plain text.
 func (r Rule) Page() string {
 	var b strings.Builder

@@ -329,7 +329,7 @@ func shift[T Scalar](v verb, x Reg[T], n Reg[U32]) Reg[T] {
 			if v == doShr {
 				how = doDiv
 			}
-			if n, ok := evaluate(verbs[how], t, x.bits, by); ok && (v == doShl || t.Class() == isa.Unsigned) {
+			if n, ok := evaluate(how, t, x.bits, by); ok && (v == doShl || t.Class() == isa.Unsigned) {
 				return Reg[T]{k: k, bits: n, scope: k.scope()}
 			}
 		}

@@ -23,7 +23,7 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 	d := fresh[T](k)
 	if a.combines("Atomic", how) {
 		at := a.At(i).at
-		if how == "exch" {
+		if how.typed() == isa.ModExch {
 			k.accesses(at, size(TypeOf[T]()), true, nil)
 		} else {
 			k.combines(at, size(TypeOf[T]()))
@@ -83,7 +83,7 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 		k.fault(&ruleLacks, "%s has no vector atomics, which need sm_90; %s", k.m.Target(), instead)
 		return
 	}
-	if t.Class() == isa.Half && (how == "min" || how == "max") {
+	if m := how.typed(); t.Class() == isa.Half && (m == isa.ModMin || m == isa.ModMax) {
 		how += ".noftz"
 	}
 	// The type is the last modifier; the vector modifier precedes it.
@@ -123,60 +123,84 @@ func combinable[T Scalar](x Reg[T], k *Kernel) ir.Operand {
 // combines reports whether an atomic operation exists for T in the array's state space.
 func (a Array[T]) combines(call string, how Mod) bool {
 	k, t := a.at.k, TypeOf[T]()
-	width := t.Bits()
-	bitwise := how == "and" || how == "or" || how == "xor"
-	whole := integer(t) && (width == 32 || width == 64)
-	var wrong string
-	switch {
-	case a.at.space == isa.Local || a.at.space == isa.Const || a.at.space == isa.Param:
+	switch a.at.space {
+	case isa.Local, isa.Const, isa.Param:
 		k.fault(&ruleMemory, "%s %q in %s memory, want global or shared memory", call, string(how), a.at.space)
 		return false
-	case !slices.Contains(atomics(call), how):
-		wrong = "want one of " + strings.Join(spelled(atomics(call)), ", ")
-		switch how {
-		case "sub":
-			wrong += "; to subtract, add the Neg of the value"
-		case "cas":
-			wrong += "; use CompareAndSwap"
-		case "exch":
-			wrong += "; use Atomic"
-		}
-	case how == "cas" || how == "exch":
-		if width == 32 || width == 64 || width == 128 || width == 16 && how == "cas" {
-			return true
-		}
-		wrong = "want 32, 64 or 128 bits"
-		if how == "cas" {
-			wrong = "want 16, 32, 64 or 128 bits"
-		}
-	case width != 32 && width != 64 && !(how == "add" && t.Class() == isa.Half):
-		wrong = "want a type of 32 or 64 bits"
-		if how == "add" {
-			wrong += ", or F16 or BF16"
-		}
-	case bitwise:
-		if integer(t) || t == isa.B32 || t == isa.B64 {
-			return true
-		}
-		wrong = fmt.Sprintf("want an integer type; reinterpret the array with dsl.As[dsl.U%d]", width)
-	case how == "add":
-		if whole || t == isa.F32 || t == isa.F64 || t.Class() == isa.Half && t != isa.Tf32 {
-			return true
-		}
-		wrong = "want an integer or floating-point type; reinterpret the array with dsl.As"
-	case how == "inc" || how == "dec":
-		if t == isa.U32 {
-			return true
-		}
-		wrong = "want U32, since it counts up to a bound; use \"add\" to count without one"
-	default: // min, max
-		if whole {
-			return true
-		}
-		wrong = "want an integer of 32 or 64 bits; for floats use a loop with CompareAndSwap, or dsl.As of U32 or U64 if no element is negative"
 	}
-	k.fault(&ruleOperand, "%s %q of %s: %s", call, string(how), t, wrong)
-	return false
+	wrong := ""
+	if slices.Contains(atomics(call), how) {
+		wrong = uncombinable(how.typed(), t)
+	} else {
+		wrong = "want one of " + strings.Join(spelled(atomics(call)), ", ") + instead(how)
+	}
+	if wrong != "" {
+		k.fault(&ruleOperand, "%s %q of %s: %s", call, string(how), t, wrong)
+	}
+	return wrong == ""
+}
+
+// instead names what to use for an operation that a call does not support.
+func instead(how Mod) string {
+	switch {
+	case isa.KindOf(string(how)) == isa.KindSub:
+		return "; to subtract, add the Neg of the value"
+	case how.typed() == isa.ModCAS:
+		return "; use CompareAndSwap"
+	case how.typed() == isa.ModExch:
+		return "; use Atomic"
+	}
+	return ""
+}
+
+// uncombinable returns the types that an atomic operation wants, or "" if t is one of them.
+func uncombinable(how isa.Mod, t isa.Type) string {
+	width := t.Bits()
+	word := width == 32 || width == 64
+	whole := integer(t) && word
+	half := t.Class() == isa.Half
+	switch how {
+	case isa.ModExch, isa.ModCAS:
+		return unexchangeable(how, width)
+	case isa.ModAdd:
+		switch {
+		case whole, t == isa.F32, t == isa.F64, half && t != isa.Tf32:
+			return ""
+		case !word && !half:
+			return "want a type of 32 or 64 bits, or F16 or BF16"
+		}
+		return "want an integer or floating-point type; reinterpret the array with dsl.As"
+	}
+	if !word {
+		return "want a type of 32 or 64 bits"
+	}
+	switch how {
+	case isa.ModAnd, isa.ModOr, isa.ModXor:
+		if !integer(t) && t != isa.B32 && t != isa.B64 {
+			return fmt.Sprintf("want an integer type; reinterpret the array with dsl.As[dsl.U%d]", width)
+		}
+	case isa.ModInc, isa.ModDec:
+		if t != isa.U32 {
+			return "want U32, since it counts up to a bound; use \"add\" to count without one"
+		}
+	default: // min, max
+		if !whole {
+			return "want an integer of 32 or 64 bits; for floats use a loop with CompareAndSwap, or dsl.As of U32 or U64 if no element is negative"
+		}
+	}
+	return ""
+}
+
+// unexchangeable returns the widths that an exchange or compare-and-swap wants, or "" if width is
+// one of them.
+func unexchangeable(how isa.Mod, width int) string {
+	switch {
+	case width == 32, width == 64, width == 128, width == 16 && how == isa.ModCAS:
+		return ""
+	case how == isa.ModCAS:
+		return "want 16, 32, 64 or 128 bits"
+	}
+	return "want 32, 64 or 128 bits"
 }
 
 // atomics returns the operations that a call supports.
@@ -201,10 +225,10 @@ func spelled(list []Mod) []string {
 
 func (a Array[T]) atomic(head string, how Mod, mods []Mod) string {
 	t := TypeOf[T]()
-	switch how {
-	case "and", "or", "xor", "exch", "cas":
+	switch how.typed() {
+	case isa.ModAnd, isa.ModOr, isa.ModXor, isa.ModExch, isa.ModCAS:
 		t = bits(t.Bits())
-	case "add":
+	case isa.ModAdd:
 		if t.Class() == isa.Half {
 			how = "add.noftz"
 		}

@@ -56,14 +56,14 @@ func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
 	k.storesBehind()
 	t := TypeOf[T]()
 	switch {
-	case floating(t) && (how == "and" || how == "or" || how == "xor"):
+	case floating(t) && how.bitwise():
 		k.fault(&ruleOperand, "BulkReduce %q of %s, want an integer type; reinterpret the array with dsl.As[dsl.U%d]", how, t, t.Bits())
 		return
-	case how == "and" || how == "or" || how == "xor":
+	case how.bitwise():
 		t = bits(t.Bits())
-	case how == "add" && t.Class() == isa.Half:
+	case how.typed() == isa.ModAdd && t.Class() == isa.Half:
 		how = "add.noftz"
-	case how == "add" && t == isa.S64:
+	case how.typed() == isa.ModAdd && t == isa.S64:
 		t = isa.U64 // the same bits
 	}
 	k.ins("cp.reduce.async.bulk.global.shared::cta.bulk_group."+string(how)+t.String(), a.at.in(k), from.at.in(k), bytes.in(k))

@@ -3,7 +3,10 @@
 
 package dsl
 
-import "github.com/ptxdsl/ptxdsl/ir"
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // combined applies combine to the values of two lanes. It reports a function that ignores one of
 // them, or whose result depends on the order in which lanes are paired: the final result would miss
@@ -35,24 +38,24 @@ func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[
 // pairs records that a call combines values with an operation that is not associative.
 func (k *Kernel) pairs(call string, x, a, b *ir.Reg) {
 	switch head := k.joins(x, a, b); head {
-	case "sub", "div", "rem", "shl", "shr":
+	case isa.HeadSub, isa.HeadDiv, isa.HeadRem, isa.HeadShl, isa.HeadShr:
 		k.doubt(k.m.calls.here(), "combine function of %s uses %s, which is not associative; want an operation such as add, max or or", call, head)
 	}
 }
 
-// joins returns the operation that just computed x from a and b, or "".
-func (k *Kernel) joins(x, a, b *ir.Reg) string {
+// joins returns the operation that just computed x from a and b, or isa.NoHead.
+func (k *Kernel) joins(x, a, b *ir.Reg) isa.Head {
 	if k.cur == nil {
-		return ""
+		return isa.NoHead
 	}
 	for in := range k.order.backward(k.cur) {
 		if len(in.Args) != 3 || in.Args[0].Kind != ir.Register || in.Args[0].Reg != x {
-			return ""
+			return isa.NoHead
 		}
 		if p, q := in.Args[1].Reg, in.Args[2].Reg; p == a && q == b || p == b && q == a {
-			return in.Head()
+			return in.Kind().Head()
 		}
-		return ""
+		return isa.NoHead
 	}
-	return ""
+	return isa.NoHead
 }

@@ -67,7 +67,7 @@ func comparison[T Scalar](how Mod, x, y Reg[T]) Reg[Pred] {
 	t := TypeOf[T]()
 	if t.Class() == isa.Pred {
 		d := x.Xor(y)
-		if how == "eq" {
+		if how.typed() == isa.ModEQ {
 			d = d.Not()
 		}
 		return Reg[Pred]{k: k, r: d.r, bits: d.bits, scope: d.scope}

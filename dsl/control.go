@@ -174,7 +174,7 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		index := i
 		// after the loop the variable has the value of one more iteration
 		index.scope = k.scope()
-		k.amid(condition{p: empty.r, not: true, loop: true}, empty.r == nil, true, func() {
+		k.amid(ir.Condition{Reg: empty.r, Not: true, Loop: true}, empty.r == nil, true, func() {
 			k.m.calls.run(func() {
 				if !yield(index) {
 					k.fault(&ruleLoop, "Go break or return out of a kernel loop, whose body is built once; use k.Break or k.BreakIf")
@@ -187,14 +187,14 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 			k.ins(k.spell(doAdd, i.Type(), nil), o, o, step.in(k))
 			k.branchIf(i.LT(hi), false, top)
 		})
-		last := lastIteration{counts: i.r}
+		last := ir.Counter{Reg: i.r}
 		if lo.IsConstant() && hi.IsConstant() && step.IsConstant() && step.bits > 0 && hi.bits > lo.bits && !l.left && l.outs == k.outs {
-			last.at, last.known = lo.bits+(hi.bits-1-lo.bits)/step.bits*step.bits, true
+			last.Last, last.Known = lo.bits+(hi.bits-1-lo.bits)/step.bits*step.bits, true
 		}
-		if k.lasts == nil {
-			k.lasts = make([]lastIteration, 0, 4)
+		if k.notes.Counters == nil {
+			k.notes.Counters = make([]ir.Counter, 0, 4)
 		}
-		k.lasts = append(k.lasts, last)
+		k.notes.Counters = append(k.notes.Counters, last)
 	}
 }
 
@@ -211,7 +211,7 @@ func (k *Kernel) While(cond func() Reg[Pred], body func()) {
 	k.inside("a loop", func() {
 		p = cond()
 		k.branchIf(p, true, l.end)
-		k.amid(condition{p: p.r, loop: true}, p.r == nil, true, body)
+		k.amid(ir.Condition{Reg: p.r, Loop: true}, p.r == nil, true, body)
 	})
 	k.closeLoop(l, func() { k.branch(top) })
 	k.noteLoop(l, p.r, p.IsConstant() && p.bits != 0)
@@ -223,7 +223,7 @@ func (k *Kernel) Loop(body func()) {
 	top, l := k.newBlock("loop"), k.newLoop()
 	l.top = top
 	k.place(top)
-	k.amid(condition{}, true, true, func() { k.inside("a loop", body) })
+	k.amid(ir.Condition{}, true, true, func() { k.inside("a loop", body) })
 	k.closeLoop(l, func() { k.branch(top) })
 	k.noteLoop(l, nil, body != nil)
 }
@@ -321,7 +321,7 @@ func (k *Kernel) SwitchDefault(x Reg[U32], otherwise func(), cases ...func()) {
 		k.branch(end)
 	}
 	k.place(other)
-	k.amid(condition{}, false, false, func() { k.inside("a default", otherwise) })
+	k.amid(ir.Condition{}, false, false, func() { k.inside("a default", otherwise) })
 	k.place(end)
 }
 
@@ -339,7 +339,7 @@ func (k *Kernel) choose(x Reg[U32], other, end *ir.Block, cases []func()) {
 	k.ins("brx.idx", x.register().in(k), k.naming(ir.List, list, 0))
 	for i, body := range cases {
 		k.place(list.Blocks[i])
-		k.amid(condition{}, false, false, func() { k.inside("a case", body) })
+		k.amid(ir.Condition{}, false, false, func() { k.inside("a case", body) })
 		if i < len(cases)-1 {
 			k.branch(end)
 		}

@@ -263,10 +263,10 @@ func nearest(from, to isa.Type) Mod {
 // rounds reports whether m is a rounding modifier.
 func rounds(m Mod) bool {
 	switch m {
-	case RN, RZ, RM, RP, RNA, RNI, RZI, RMI, RPI, "rs":
+	case RN, RZ, RM, RP, RNA, RNI, RZI, RMI, RPI:
 		return true
 	}
-	return false
+	return m.typed() == isa.ModRS
 }
 
 // Widen returns the two elements of a packed value as F32, the lower one first: of half precision,

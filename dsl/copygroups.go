@@ -4,8 +4,6 @@
 package dsl
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
@@ -16,13 +14,9 @@ type background struct {
 	committed, waited bool
 }
 
-// byHand records an instruction that the author wrote as text. A kernel with waits written as text
+// byHand records a wait for the copies that the author wrote as text. A kernel with waits written as text
 // may also start and commit copies in text.
-func (b *background) byHand(op, wait string) {
-	if strings.HasPrefix(op, wait) || strings.HasPrefix(op, "cp.async.mbarrier") {
-		b.committed, b.waited = true, true
-	}
-}
+func (b *background) byHand() { b.committed, b.waited = true, true }
 
 // storesBehind records a copy from shared to global memory.
 //

@@ -20,7 +20,7 @@ type AsyncPipeline struct {
 	store   Addr
 	asked   []bool // which tiles the current load has copied; nil outside of a load
 	taken   taken
-	covers  []coverage // one for each tile
+	covers  []ir.PipelineTile // one for each tile
 }
 
 // AsyncPipeline declares a ring of stages, each of which holds the given tiles.

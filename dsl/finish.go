@@ -11,9 +11,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/lower"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
+	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
+	"github.com/ptxdsl/ptxdsl/passes/verify/warprace"
 )
 
 // finish completes the module: it does everything that requires all kernels to be known.
@@ -22,6 +25,9 @@ func (m *Module) finish() {
 	order := m.callOrder()
 	for _, k := range m.kernels {
 		k.finish()
+	}
+	for _, f := range annotated.Run(m.ir, suite.Annotated()) {
+		m.record(f.Pos, f.Diagnostic)
 	}
 	// Functions precede their callers.
 	slices.SortStableFunc(m.ir.Decls, func(a, b ir.Decl) int { return rank(a, order) - rank(b, order) })
@@ -40,16 +46,13 @@ func (m *Module) finish() {
 	}
 }
 
-// dataRace begins the builder's findings about data races in shared memory.
-const dataRace = "data race: "
-
 // subjects lists mistakes that both the builder and the hazard analyzers report: how the builder's
 // message begins, and the rules of the analyzers.
 var subjects = []struct {
 	message string
 	rules   []string
 }{
-	{dataRace, []string{"B8", "B9"}},
+	{warprace.Prefix, []string{"B8", "B9"}},
 }
 
 // oncePerMistake merges the findings of the builder and of the hazard analyzers. If both report one
@@ -108,7 +111,7 @@ func (k *Kernel) tellBoxes() {
 		if m.of != nil && m.of.rows {
 			rows = 4 // a gather or scatter copies four rows
 		}
-		m.v.Note = verify.Bytes(rows * m.box * m.tile.Type.Bits() / 8)
+		m.v.Box = &ir.Box{Bytes: int64(rows * m.box * m.tile.Type.Bits() / 8)}
 	}
 }
 
@@ -145,23 +148,18 @@ func (k *Kernel) finish() {
 	if k.m.faults.Errors() > 0 {
 		return // the remaining checks would report the same mistakes again
 	}
-	k.checkLoops()
 	k.checkResults()
 	k.checkOutputs()
-	k.checkArrivals()
 	k.checkLoads()
 	k.checkUnread()
 	k.checkBackground()
-	k.checkBudgets()
-	k.checkSums()
 	if k.cur != nil {
 		k.giveBack()
 		k.ins("ret")
 	}
 	k.begin()
 	k.prologue()
-	k.checkWritten()
-	k.checkDeferred()
+	k.settleNotes()
 	k.settleShared()
 	k.dropUnread()
 	k.settleRegs()
@@ -216,7 +214,7 @@ func (k *Kernel) dropUnread() {
 	kept := first.Instrs[:0:0]
 	for i := head - 1; i >= 0; i-- {
 		in := first.Instrs[i]
-		if r := in.Args[0].Reg; r != nil && r.Uses == 1 && in.Op != "shfl.sync.idx.b32" {
+		if r := in.Args[0].Reg; r != nil && r.Uses == 1 && in.Kind() != isa.KindShfl {
 			count(in, -1)
 			continue
 		}
@@ -229,27 +227,22 @@ func (k *Kernel) dropUnread() {
 // settleRegs lists the registers that instructions use.
 func (k *Kernel) settleRegs() {
 	list := make([]*ir.Reg, 0, k.made)
-	dropped, numbers, unset := 0, 0, 0
 	for r := range slab.All(&k.regs) {
 		if r.Uses != 0 {
 			list = append(list, r)
 		}
-		switch {
-		case r.Uses == 1 && computes(r.Type):
-			dropped++
-		case r.Uses == 1:
-			numbers++
-		case r.Varies && !r.Set && !computes(r.Type):
-			unset++
-		}
 	}
 	k.f.Regs = list
-	if dropped > 0 && k.m.faults.Errors() == 0 {
-		k.tellDropped(dropped)
-	}
-	if numbers > 0 && unset > 0 && k.m.faults.Errors() == 0 {
-		k.tellUnset()
-	}
+}
+
+// settleNotes completes the annotations of the kernel.
+func (k *Kernel) settleNotes() {
+	a := k.notes
+	a.Block, a.Most, a.Blocks, a.Warp, a.Labels = k.threads, k.most, k.blocks, k.warp.r, len(k.marks) > 0
+	k.noteArrivals()
+	k.locateShared()
+	k.countOwned()
+	k.f.Annotations = a
 }
 
 // count adds by to the use count of each register of in, and reports whether in names variables.

@@ -7,6 +7,7 @@ import (
 	mathbits "math/bits"
 
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
 // folded evaluates integer operations that need no instruction: those on two constants, and
@@ -40,7 +41,7 @@ func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	if !x.IsConstant() || !y.IsConstant() {
 		return x, false
 	}
-	n, ok := evaluate(verbs[v], TypeOf[T](), x.bits, y.bits)
+	n, ok := evaluate(v, TypeOf[T](), x.bits, y.bits)
 	if !x.k.reaches(x.scope) || !x.k.reaches(y.scope) {
 		x.in(x.k) // reports x as invalid
 		y.in(x.k)
@@ -70,46 +71,30 @@ func cheaper[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	return x.ShrI(int64(mathbits.TrailingZeros64(n))), true
 }
 
-// evaluate computes an operation on two constants of an integer type.
-func evaluate(head string, t isa.Type, a, b int64) (n int64, ok bool) {
-	signed := t.Class() == isa.Signed
-	switch head {
-	case "add":
-		n = a + b
-	case "sub":
-		n = a - b
-	case "mul":
-		n = a * b
-	case "and":
-		n = a & b
-	case "or":
-		n = a | b
-	case "xor":
-		n = a ^ b
-	case "div", "rem":
-		switch {
-		case b == 0 || signed && b == -1:
-			return 0, false // evaluated by the hardware
-		case head == "div" && signed:
-			n = a / b
-		case head == "div":
-			n = int64(uint64(a) / uint64(b))
-		case signed:
-			n = a % b
-		default:
-			n = int64(uint64(a) % uint64(b))
-		}
-	case "min", "max":
-		less := a < b
-		if !signed {
-			less = uint64(a) < uint64(b)
-		}
-		if n = b; less == (head == "min") {
-			n = a
-		}
-	default:
+// foldedKinds are the operations that are evaluated while the kernel is built.
+var foldedKinds = [...]isa.Kind{
+	doAdd: isa.KindAdd, doSub: isa.KindSub, doMul: isa.KindMulLo, doDiv: isa.KindDiv, doRem: isa.KindRem,
+	doMin: isa.KindMin, doMax: isa.KindMax, doAnd: isa.KindAnd, doOr: isa.KindOr, doXor: isa.KindXor,
+}
+
+// evaluate computes an operation on two constants of an integer type, in 64 bits.
+func evaluate(v verb, t isa.Type, a, b int64) (n int64, ok bool) {
+	if int(v) >= len(foldedKinds) || foldedKinds[v] == isa.NoKind {
 		return 0, false
 	}
+	signed, wide := t.Class() == isa.Signed, isa.U64
+	if signed {
+		wide = isa.S64
+	}
+	switch v {
+	case doDiv, doRem:
+		if b == 0 || signed && b == -1 {
+			return 0, false // evaluated by the hardware
+		}
+	case doAnd, doOr, doXor:
+		wide = isa.B64
+	}
+	n = int64(eval.Plain(foldedKinds[v], wide)(uint64(a), uint64(b), 0, 0))
 	shift := 64 - t.Bits()
 	if signed {
 		return n << shift >> shift, true

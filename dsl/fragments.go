@@ -48,7 +48,7 @@ func (w *WarpTile[C]) LoadFragments(x SharedTile, from Reg[U32]) *Fragments {
 	if !within(k, x, from, w.rows) {
 		return f
 	}
-	k.multiplied(x.side(from, w.rows), side{})
+	k.multiplied(x.side(from, w.rows), ir.Side{})
 	x.cover = nil
 	read := x.fragments(x.leftCorner(s.K), from, s.K)
 	for step := range depth / s.K {
@@ -168,7 +168,7 @@ func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
 	case len(x.regs) == 0 || !y.transposable() || !within(k, y, fromY, w.cols):
 		// already reported
 	default:
-		k.multiplied(side{}, y.side(fromY, w.cols))
+		k.multiplied(ir.Side{}, y.side(fromY, w.cols))
 		y.cover = nil
 		read := y.fragments(y.rightCorner(s.K), fromY, s.K)
 		for step, line := range x.regs {

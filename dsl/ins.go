@@ -26,12 +26,17 @@ func (k *Kernel) Ins(op string, operands ...any) {
 	if !k.bare(op) {
 		return
 	}
-	k.byHand(op, operands)
-	if strings.HasPrefix(op, "cp.async.") {
-		k.copying.byHand(op, "cp.async.wait")
-		k.storing.byHand(op, "cp.async.bulk.wait_group")
-	}
-	if strings.HasPrefix(op, "call") {
+	kind := isa.KindOf(op)
+	k.byHand(kind, op, operands)
+	switch kind {
+	case isa.KindCpAsyncWaitGroup, isa.KindCpAsyncWaitAll:
+		k.copying.byHand()
+	case isa.KindCpAsyncBulkWaitGroup:
+		k.storing.byHand()
+	case isa.KindCpAsyncMbarrierArrive:
+		k.copying.byHand()
+		k.storing.byHand()
+	case isa.KindCall:
 		k.wayOut() // the callee may end the thread
 	}
 	args := make([]ir.Operand, 0, 8)
@@ -80,7 +85,7 @@ func (k *Kernel) bare(op string) bool {
 func (k *Kernel) noOperand(i int, op string, x any) {
 	if s, ok := x.(string); ok {
 		hint := "pass a variable or register as a Go value"
-		if strings.HasPrefix(op, "bra") {
+		if isa.KindOf(op) == isa.KindBra {
 			hint = "pass a label from NewLabel"
 		}
 		k.fault(&ruleOperand, "operand %d of %s is a Go string; %q is not a special register (such as %%tid.x), %s", i+1, op, s, hint)

@@ -23,8 +23,8 @@ func (t SharedTile) LoadMatrices(row, unit Reg[U32], mods ...Mod) (list [4]Reg[B
 		k.fault(&ruleShape, "unit %d is out of bounds: a row of %s has %d units of 16 bytes", unit.bits, t.Tile, t.RowBytes()/16)
 		return list
 	}
-	t.takes(row, 1, t.Rows, "row")
-	t.takes(unit, 1, t.RowBytes()/16, unitPlace)
+	t.takes(row, 1, t.Rows, ir.Row)
+	t.takes(unit, 1, t.RowBytes()/16, ir.Chunk)
 	r := t.reader(row, unit)
 	into := k.cell(4, isa.B32)
 	k.ldmatrix(into, r.row.add(r.unit), mods...)
@@ -47,8 +47,8 @@ func (t SharedTile) StoreMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mod
 	for i, f := range fragments {
 		regs[i] = f.register().in(k)
 	}
-	t.takes(row, 1, t.Rows, "row")
-	t.takes(unit, 1, t.RowBytes()/16, unitPlace)
+	t.takes(row, 1, t.Rows, ir.Row)
+	t.takes(unit, 1, t.RowBytes()/16, ir.Chunk)
 	r := t.reader(row, unit)
 	k.ins("stmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", r.row.add(r.unit).in(k), k.list(ir.Vector, regs))
 }

@@ -237,7 +237,7 @@ func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
 	if !m.even(col) {
 		return
 	}
-	m.k.loose = append(m.k.loose, m.at.reg)
+	m.k.notes.Loose = append(m.k.notes.Loose, m.at.reg)
 	e := m.edge(row, col)
 	e.line(func() {
 		for i := 0; i < len(x); i += 2 {

@@ -183,7 +183,7 @@ func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 	w.regs = w.zeros()
 	if w.holds(&w.taken); shape.Split {
 		// accumulators that other values are added to are not cleared
-		k.holding[len(k.holding)-1].takes = nil
+		k.owned[len(k.owned)-1].takes = nil
 	}
 	return w
 }
@@ -212,16 +212,15 @@ func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
 
 // holds records the current registers of the accumulator.
 func (w *WarpTile[C]) holds(takes *int) {
-	sums := w.regs
-	w.k.holdsAccumulator(heldAccumulator{pos: w.k.m.calls.here(), words: w.Registers(), takes: takes, first: 1, each: func(visit func(*ir.Reg)) {
-		for _, line := range sums {
-			for _, cell := range line {
-				for _, r := range cell {
-					visit(r.r)
-				}
+	list := make([]*ir.Reg, 0, w.rows/w.shape.M*(w.cols/w.shape.N)*len(w.regs[0][0]))
+	for _, line := range w.regs {
+		for _, cell := range line {
+			for _, r := range cell {
+				list = append(list, r.r)
 			}
 		}
-	}})
+	}
+	w.k.holdsAccumulator(ir.Accumulator{Pos: w.k.m.calls.here(), Words: w.Registers(), Registers: [][]*ir.Reg{list}}, owned{takes: takes, first: 1})
 }
 
 // kernel returns the kernel of w, or nil for a zero value.
@@ -289,7 +288,7 @@ func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
 		k.fault(&ruleShape, "%d rows from row %d are out of bounds: %s has %d", n, from.bits, t, rows)
 		return false
 	}
-	t.takes(from, n, rows, "rows")
+	t.takes(from, n, rows, ir.Rows)
 	return true
 }
 

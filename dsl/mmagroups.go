@@ -6,7 +6,6 @@ package dsl
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -34,18 +33,18 @@ type startedProduct struct {
 // outer scopes may not have been started on every path to it.
 func (k *Kernel) followProducts(in *ir.Instr) {
 	here := k.scope()
-	switch {
-	case strings.HasPrefix(in.Op, "wgmma.mma_async"):
+	switch kind := in.Kind(); {
+	case kind == isa.KindWgmmaMmaAsync:
 		if p := (startedProduct{scope: here}); !slices.Contains(k.started, p) {
 			k.started = append(k.started, p)
 		}
 	case in.Guard.Reg != nil: // may not be executed
-	case strings.HasPrefix(in.Op, "wgmma.commit_group"):
+	case kind == isa.KindWgmmaCommitGroup:
 		for i := range k.started {
 			p := &k.started[i]
 			p.committed = p.committed || p.scope >= here
 		}
-	case strings.HasPrefix(in.Op, "wgmma.wait_group") && len(in.Args) == 1 && in.Args[0].Kind == ir.Int && in.Args[0].Value == 0:
+	case kind == isa.KindWgmmaWaitGroup && len(in.Args) == 1 && in.Args[0].Kind == ir.Int && in.Args[0].Value == 0:
 		k.started = slices.DeleteFunc(k.started, func(p startedProduct) bool { return p.committed && p.scope >= here })
 		for _, s := range k.reading {
 			s.met = s.met || s.scope == here

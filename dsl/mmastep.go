@@ -162,7 +162,7 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step 
 	p := w.product(depth / s.K)
 	_, each, _, _, _ := s.registers()
 	p.room = func() factors { return factors{a: w.roomLeft(), b: open(w.cols/s.N, each)} }
-	k.multiplied(x.side(fromX, w.rows), side{})
+	k.multiplied(x.side(fromX, w.rows), ir.Side{})
 	x.cover = nil
 	a, here := x.fragments(x.leftCorner(s.K), fromX, s.K), k.m.calls.here()
 	p.read = func(step int, _, into factors) {

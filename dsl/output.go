@@ -104,7 +104,7 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 		return
 	}
 	o.stores()
-	k.storesTile(o.to, Addr{}, row, col, 64, acc.cols, 128)
+	k.storesTile(o.to.v, Addr{}, row, col, 64, acc.cols, 128)
 	first := o.first()
 	k.Comment("the store before this one has left the tile")
 	k.When(first, func() { k.WaitStoresRead(0) })
@@ -176,7 +176,7 @@ func (o *Output) storeOverlapping(a *AccumulatorStage, row, col Reg[U32]) {
 	}
 	groups, at, second := t.Cols/wide, a.row, a.second()
 	o.stores()
-	k.storesTile(o.to, Addr{}, row, col, 128, t.Cols, 128)
+	k.storesTile(o.to.v, Addr{}, row, col, 128, t.Cols, 128)
 	o.staged(row, col, func(tile SharedTile, line Reg[U32]) {
 		for g := range groups {
 			if g == a.t.shared/wide && k.scope() == a.scope {

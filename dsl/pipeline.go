@@ -6,6 +6,8 @@ package dsl
 import (
 	"iter"
 	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
 )
 
 // A Pipeline is a ring of stages in shared memory that one role fills and another reads. Each stage
@@ -21,7 +23,7 @@ type Pipeline struct {
 	far     bool // a feed is multicast to the whole cluster
 	written bool // threads fill the pipeline
 	taken   taken
-	covers  []coverage // one for each feed
+	covers  []ir.PipelineTile // one for each feed
 }
 
 // A Feed is one input of a Pipeline: the tile that each stage holds, and the tensor map that loads

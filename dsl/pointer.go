@@ -130,7 +130,7 @@ func (k *Kernel) widened(i Reg[U32], n int64) Reg[U64] {
 			if few--; few < 0 || in.Form == nil || writes(in, o.Reg) {
 				break
 			}
-			if in.Op == "mul.wide.u32" && in.Guard.Reg == nil && in.Args[1].Reg == o.Reg && in.Args[2].Kind == ir.Int && in.Args[2].Value == n &&
+			if in.Is(isa.KindMulWide, isa.ModU32) && in.Guard.Reg == nil && in.Args[1].Reg == o.Reg && in.Args[2].Kind == ir.Int && in.Args[2].Value == n &&
 				!in.Args[0].Reg.Varies {
 				return Reg[U64]{k: k, r: in.Args[0].Reg, scope: k.scope()}
 			}

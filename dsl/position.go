@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -124,8 +123,8 @@ func (c *calls) call(at ir.Pos) (pc uintptr, outer ir.Pos) {
 	return n.pcs[i%page], n.outer[i%page]
 }
 
-// same reports whether two positions have the same calls.
-func (c *calls) same(a, b ir.Pos) bool {
+// Same reports whether two positions have the same calls.
+func (c *calls) Same(a, b ir.Pos) bool {
 	for a != b {
 		if a == ir.NoPos || b == ir.NoPos {
 			return false
@@ -138,20 +137,6 @@ func (c *calls) same(a, b ir.Pos) bool {
 		a, b = outer, outer2
 	}
 	return true
-}
-
-// places is a set of call positions that have been reported.
-type places struct {
-	calls *calls
-	list  []ir.Pos
-}
-
-// add adds a position.
-func (p *places) add(pos ir.Pos) { p.list = append(p.list, pos) }
-
-// has reports whether the set contains a position with the same calls.
-func (p *places) has(pos ir.Pos) bool {
-	return slices.ContainsFunc(p.list, func(other ir.Pos) bool { return p.calls.same(other, pos) })
 }
 
 // run calls a function of the author. The outer frames do not change until it returns, so that here

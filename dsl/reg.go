@@ -72,7 +72,7 @@ func NewReg[T Scalar](k *Kernel) Reg[T] {
 	k = k.sound()
 	d := fresh[T](k)
 	d.r.Varies = true
-	k.unwritten = append(k.unwritten, d.r)
+	k.notes.Unset = append(k.notes.Unset, d.r)
 	return d
 }
 

@@ -16,7 +16,7 @@ const (
 func (s *Stage) reads(by reader) {
 	if s != nil && s.p != nil {
 		for i := range s.p.covers {
-			s.p.covers[i].other = true
+			s.p.covers[i].Others = true
 		}
 		s.by = by
 	}

@@ -70,6 +70,7 @@ type role struct {
 	constants map[uint32]Reg[U32]
 	ends      []func()    // code emitted after its body
 	filled    []*Pipeline // pipelines that it fills and must outlive
+	note      *ir.Role
 }
 
 // Roles assigns roles to the warps of the block. The roles run concurrently; all warps continue
@@ -102,7 +103,7 @@ func (k *Kernel) Roles(roles ...Role) {
 			}
 			k.branchIf(other, false, next)
 		}
-		k.amid(condition{}, true, false, func() { k.buildRole(r, warp, done) })
+		k.amid(ir.Condition{}, true, false, func() { k.buildRole(r, warp, done) })
 		some = some || k.parted
 		if i < len(roles)-1 {
 			k.branch(done)
@@ -111,7 +112,7 @@ func (k *Kernel) Roles(roles ...Role) {
 	}
 	k.place(done)
 	k.parted = some
-	k.checkBarriers()
+	k.groups++
 	if k.clusterSize() > 1 {
 		k.Comment("no block leaves while another may still signal it")
 		k.SyncCluster()
@@ -138,6 +139,8 @@ func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 	k.enter("role " + r.name)
 	b := &role{Role: r, head: k.newBlock(label(r.name)), end: done, scope: k.scope(), places: make(map[*ring]*place)}
 	b.open = append([]scope(nil), k.open...)
+	b.note = &ir.Role{Name: r.name, First: r.first, Warps: r.n, Registers: r.regs, End: done}
+	k.notes.Roles = append(k.notes.Roles, b.note)
 	k.role, k.started = b, nil
 	b.head.Labels[0].Doc = []string{fmt.Sprintf("// role %s: %s", r.name, r.who())}
 	k.place(b.head)
@@ -146,7 +149,7 @@ func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 		if r.regs > k.launchRegs() {
 			how = "inc"
 		}
-		k.budgets = append(k.budgets, b)
+		b.note.Budgeted = true
 		k.ins("setmaxnreg."+how+".sync.aligned.u32", number(int64(r.regs)))
 	}
 	switch {
@@ -183,6 +186,7 @@ func (k *Kernel) closeRole(b *role) {
 	if b.even {
 		k.leaveHead(b, func() Reg[Pred] { return k.parity().NEI(0) })
 	}
+	b.note.Single, b.note.Head = b.single, b.head
 }
 
 // leaveHead emits a branch at the end of a role's head that leaves the role if cond is true. If the

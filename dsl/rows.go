@@ -34,7 +34,7 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 		k.fault(&ruleShape, "output tile %s, want .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 with a swizzle and a multiple of %d columns", t, chunk)
 		return
 	}
-	k.storesTile(o.to, Addr{}, row, col, 128, t.Cols, 128)
+	k.storesTile(o.to.v, Addr{}, row, col, 128, t.Cols, 128)
 	o.staged(row, col, func(tile SharedTile, line Reg[U32]) {
 		put := tile.rowWriter(line)
 		for c := 0; c < t.Cols; c += chunk {
@@ -125,7 +125,7 @@ func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 		return none
 	}
 	t.open()
-	t.cover.elsewhere()
+	t.elsewhere()
 	at := t.spots(row)
 	list := make([]Reg[F32], 0, n)
 	for b := col * bits / 8; b < (col+n)*bits/8; b += 16 {

@@ -3,12 +3,15 @@
 
 package dsl
 
-import "github.com/ptxdsl/ptxdsl/diag"
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
+)
 
 // Rules returns the rules of the builder: mistakes in builder calls other than the form of an
 // instruction.
 func Rules() diag.Rules {
-	var list diag.Rules
+	list := annotated.Rules()
 	for _, r := range allRules {
 		list = append(list, *r)
 	}
@@ -16,9 +19,19 @@ func Rules() diag.Rules {
 }
 
 var allRules = []*diag.Rule{
-	&ruleTarget, &ruleKernel, &ruleValue, &ruleScope, &ruleForeign, &ruleConstant, &ruleLoop, &ruleMemory, &ruleOperand,
-	&ruleLabel, &ruleWay, &ruleSize, &ruleFunction, &ruleLacks, &ruleShape, &ruleProtocol, &ruleRole, &ruleAuthor,
+	&ruleTarget, &ruleKernel, &ruleScope, &ruleForeign, &ruleConstant, &ruleLoop, &ruleOperand,
+	&ruleLabel, &ruleSize, &ruleFunction, &ruleLacks, &ruleAuthor,
 }
+
+// The rules that analyzers of annotations report too.
+var (
+	ruleValue    = annotated.Value
+	ruleWay      = annotated.Flow
+	ruleMemory   = annotated.Memory
+	ruleShape    = annotated.Shape
+	ruleProtocol = annotated.Protocol
+	ruleRole     = annotated.Role
+)
 
 var (
 	ruleTarget = diag.Rule{
@@ -39,13 +52,6 @@ var (
 		What:  "Names must be identifiers and unique; blocks, clusters and register limits must be within what the hardware can launch.",
 		Why:   "The launch would fail, or the assembler would reject the directive.",
 		Wrong: `m.Kernel("k", dsl.Threads(2048))`, Right: `m.Kernel("k", dsl.Threads(1024))`, Fix: "Stay within the limits that the message gives.",
-	}
-	ruleValue = diag.Rule{
-		ID: "D201", Layer: "build", Title: "use of a zero value",
-		What:  "A value in an expression must come from a builder call, not from the zero value of its Go type.",
-		Why:   "It has no register.",
-		Wrong: "var x dsl.Reg[dsl.F32]\ny := x.Add(x)", Right: "x := k.F32(0)\ny := x.Add(x)",
-		Fix: "Create the value before it is used; declare a variable that branches assign with Var, before the branch.",
 	}
 	ruleScope = diag.Rule{
 		ID: "D202", Layer: "build", Title: "value used where it may be undefined",
@@ -87,20 +93,6 @@ var (
 		Why:   "The assembler cannot resolve it.",
 		Wrong: "l := k.NewLabel(\"l\")\nk.Branch(l)", Right: "l := k.NewLabel(\"l\")\nk.Branch(l)\nk.PlaceLabel(l)", Fix: "Place the label.",
 	}
-	ruleMemory = diag.Rule{
-		ID: "D301", Layer: "build", Title: "invalid memory access",
-		What:  "Vectors must have a length that the hardware supports, offsets must keep them aligned, and constant offsets must be in bounds.",
-		Why:   "A misaligned access aborts the kernel; an out-of-bounds access reads or corrupts other memory.",
-		Wrong: "x.LoadVec(i, 3)", Right: "x.LoadVec(i, 4)", Fix: "Use a length and an offset that the message names.",
-	}
-	ruleWay = diag.Rule{
-		ID: "D208", Layer: "build", Title: "infinite loop, or unreachable code",
-		What:  "A loop must end by its condition, Break, Return or Exit; all code must be reachable.",
-		Why:   "The kernel would never return, or the code would never run.",
-		Wrong: "k.While(func() dsl.Reg[dsl.Pred] { return i.LT(n) }, func() { i = i.AddI(1) })",
-		Right: "i := k.U32(0).Var()\nk.While(func() dsl.Reg[dsl.Pred] { return i.LT(n) }, func() { i.Set(i.AddI(1)) })",
-		Fix:   "Assign what the condition depends on with Set, or leave the loop; remove code after Return, or make Return conditional.",
-	}
 	ruleSize = diag.Rule{
 		ID: "D302", Layer: "build", Title: "memory limit of the target exceeded",
 		What:  "Shared memory of a block, constant memory and parameters must fit the target.",
@@ -112,26 +104,6 @@ var (
 		What:  "A device function must be called with as many arguments as it has parameters, of the same types.",
 		Why:   "Arguments are passed by position and size.",
 		Wrong: "f.Call(x)", Right: "dsl.Call[dsl.F32](k, f, x)", Fix: "Pass the arguments that the function declares.",
-	}
-	ruleShape = diag.Rule{
-		ID: "D401", Layer: "build", Title: "tiles, fragments or layouts that do not match",
-		What:  "Shapes, element types, swizzles and boxes of tiles must match the instruction that copies or multiplies them.",
-		Why:   "The result would be wrong, or the copy would fail at run time.",
-		Wrong: "k.TensorMap(\"a\", isa.Bf16, dsl.Box{Rows: 300, Cols: 64}, dsl.Swizzle128)", Right: "k.TensorMap(\"a\", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)",
-		Fix: "A copy has at most 256 rows and 256 columns.",
-	}
-	ruleProtocol = diag.Rule{
-		ID: "D501", Layer: "build", Title: "broken barrier or pipeline protocol",
-		What:  "Stages, arrivals, byte counts and phases of mbarriers and pipelines must be consistent.",
-		Why:   "A wait would never return, or return too early.",
-		Wrong: "k.Pipeline(\"ab\", 0, a.Feed())", Right: "k.Pipeline(\"ab\", 4, a.Feed())", Fix: "See the message for the counts that differ.",
-	}
-	ruleRole = diag.Rule{
-		ID: "D502", Layer: "build", Title: "invalid warp roles or register budgets",
-		What:  "Each warp must exist and be in at most one role. Register budgets must fit the registers of the launch, and must be larger than the accumulators of the role.",
-		Why:   "Two roles in one warp deadlock. setmaxnreg waits forever for registers that no warp releases. If accumulators take the whole budget, ptxas ignores setmaxnreg or spills.",
-		Wrong: "k.Roles(dsl.OnWarp(0, \"load\", f), dsl.OnWarps(0, 4, \"math\", g))", Right: "k.Roles(dsl.OnWarp(0, \"load\", f), dsl.OnWarps(1, 4, \"math\", g))",
-		Fix: "Give each warp one role.",
 	}
 	ruleAuthor = diag.Rule{
 		ID: "D601", Layer: "build", Title: "error reported by the author of a kernel",

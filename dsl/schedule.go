@@ -35,7 +35,7 @@ func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
 		k.fault(&ruleProtocol, "schedule groups %d rows of tiles, want a positive number", group)
 		group = 1
 	}
-	k.schedules++
+	k.notes.Schedules++
 	return &Schedule{k: k, rows: rows.kept(), cols: cols.kept(), group: group}
 }
 
@@ -98,7 +98,7 @@ func (k *Kernel) BlockTile(rows, cols Reg[U32], group int) TileCoord {
 		k.fault(&ruleProtocol, "schedule groups %d rows of tiles, want a positive number", group)
 		group = 1
 	}
-	k.schedules++
+	k.notes.Schedules++
 	return k.dealt(grouped(k.CTAID().X, rows, cols, group))
 }
 

@@ -56,11 +56,13 @@ func (k *Kernel) counts() bool {
 	stores := 0
 	for _, b := range k.f.Blocks {
 		for _, in := range b.Instrs {
-			switch head := in.Head(); {
-			case head == "atom", head == "red", head == "call", head == "multimem":
+			switch in.Kind().Head() {
+			case isa.HeadAtom, isa.HeadRed, isa.HeadCall, isa.HeadMultimem:
 				return true
-			case head == "st" && (in.Mod("release") || in.Mod("relaxed") || in.Mod("volatile")):
-				stores++
+			case isa.HeadSt:
+				if in.HasMod(isa.ModRelease, isa.ModRelaxed, isa.ModVolatile) {
+					stores++
+				}
 			}
 		}
 	}

@@ -175,12 +175,14 @@ func (k *Kernel) settleShared() {
 func (k *Kernel) layOut() {
 	all := &ir.Var{Name: k.m.claim(k.Name() + "_shared"), Linkage: ".extern", Space: isa.Shared, Type: isa.B8, Dims: []int64{ir.Unsized}, Align: 16}
 	offset := make(map[*ir.Var]int64)
+	var placed []ir.Placed
 	var end int64
 	for align := 1 << 15; align > 0; align /= 2 {
 		for _, v := range k.shared.vars {
 			if v.Align == align {
 				all.Align = max(all.Align, align)
 				offset[v] = end
+				placed = append(placed, ir.Placed{Var: v, Offset: end})
 				end += v.Size()
 				all.Doc = append(all.Doc, layoutLine(v, offset[v]))
 				end = (end + 15) &^ 15
@@ -190,9 +192,11 @@ func (k *Kernel) layOut() {
 	k.shared.bytes = end
 	if v := k.shared.rest; v != nil {
 		offset[v] = end
+		placed = append(placed, ir.Placed{Var: v, Offset: end})
 		all.Doc = append(all.Doc, fmt.Sprintf("// %d: %s, the rest", end, v.Name))
 	}
 	k.m.ir.Decls = append([]ir.Decl{all}, k.m.ir.Decls...)
+	k.notes.Layout = ir.Layout{Array: all, Placed: placed}
 	for _, in := range k.shared.named {
 		settle(in.Args, offset, all)
 	}

@@ -61,12 +61,15 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 		b[i] = t.reader(fromY.Add(lane.AndI(7)), lane.ShrI(3))
 	}
 	tell := w.teller(meta, fromX)
-	perTile := y[0].RowBytes() / 64
+	// bytes of a row of B, and registers of A and of B, in a step: with half the depth, half as many
+	bytes := s.K * s.wide(s.B) / 8
+	registers := bytes / 16
+	perTile := y[0].RowBytes() / bytes
 	m, n := w.rows/s.M, w.cols/s.N
 	room := func(places [][]ir.Operand) factors {
-		return factors{a: k.cells(m, 4, isa.B32), b: k.cells(n, 4, isa.B32), places: places}
+		return factors{a: k.cells(m, registers, isa.B32), b: k.cells(n, registers, isa.B32), places: places}
 	}
-	p := w.product(x.RowBytes() / 32)
+	p := w.product(2 * x.RowBytes() / bytes)
 	p.room = func() factors { return room(open(m, 2)) }
 	p.kept = func() factors {
 		places := open(m, 2)
@@ -76,24 +79,24 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 		return room(places)
 	}
 	p.read = func(step int, before, into factors) {
-		atA, atB := a.at(step*32), b[step/perTile].at(step%perTile*64)
+		atA, atB := a.at(step*bytes/2), b[step/perTile].at(step%perTile*bytes)
 		for i, cell := range into.a {
 			x.fragment(cell, atA.Plus(int64(i*s.M*x.Pitch())))
 		}
 		for j, cell := range into.b {
 			y[0].fragment(cell, atB.Plus(int64(j*s.N*y[0].Pitch())))
 		}
-		// A register holds the metadata of 64 units: of two steps if units have 16 bits. The last
-		// operand selects the step.
+		// A register holds the metadata of 64 units: of two steps if units have 16 bits, and of twice
+		// as many with half the depth. The last operand selects the step.
 		col := s.units(step * s.K)
-		half := number(int64(col % 64 / 32))
+		part := number(int64(col % 64 / s.units(s.K)))
 		for i, cell := range into.places {
 			if col%64 != 0 {
-				k.fill(cell, []ir.Operand{before.places[i][0], half})
+				k.fill(cell, []ir.Operand{before.places[i][0], part})
 				continue
 			}
 			tell(i, col/8, &cell[0])
-			cell[1] = half
+			cell[1] = part
 		}
 	}
 	p.multiply = func(f factors) { w.multiply(f.a, f.b, func(i, _ int) []ir.Operand { return f.places[i] }) }

@@ -141,25 +141,29 @@ func (x *Tensor) Tile() Tile {
 // error. One thread must call it. With a mask, the box is multicast to the blocks of the cluster
 // whose bits are set.
 func (x *Tensor) Load(to SharedTile, at []Reg[U32], full Barrier, mask ...Reg[U16]) {
-	x.load("", to, at, nil, full, mask)
+	x.load(false, to, at, nil, full, mask)
 }
 
 // LoadIm2col is Load for an Im2col tensor. The offsets are those of the filter element, outermost
 // first, one per spatial dimension.
 func (x *Tensor) LoadIm2col(to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier, mask ...Reg[U16]) {
-	x.load(".im2col", to, at, offsets, full, mask)
+	x.load(true, to, at, offsets, full, mask)
 }
 
-func (x *Tensor) load(mode string, to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier, mask []Reg[U16]) {
+func (x *Tensor) load(im2col bool, to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier, mask []Reg[U16]) {
 	k := x.kernel()
 	switch {
-	case !x.fits("loaded into", mode == ".im2col", to, at):
+	case !x.fits("loaded into", im2col, to, at):
 		return
 	case x.im2col && len(offsets) != len(x.box)-2:
 		k.fault(&ruleShape, "tensor %s is loaded with %d im2col offsets, want %d", x.m.name, len(offsets), len(x.box)-2)
 		return
 	case !k.known(full):
 		return
+	}
+	mode := ""
+	if im2col {
+		mode = ".im2col"
 	}
 	op := fmt.Sprintf("cp.async.bulk.tensor.%dd.%s.global%s.mbarrier::complete_tx::bytes", len(x.box), k.copySpace(mask, full), mode)
 	if len(mask) > 0 {

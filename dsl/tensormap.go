@@ -239,9 +239,9 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 		return
 	}
 	k.storesBehind()
-	from.cover.elsewhere()
+	from.elsewhere()
 	if !m.through {
-		k.loose = append(k.loose, m)
+		k.notes.Loose = append(k.notes.Loose, m.v)
 	}
 	parts := m.tile.Cols / m.box
 	for part := range parts {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -184,7 +185,7 @@ type SharedTile struct {
 	stage  *Stage // stage that contains the tile; nil outside of pipelines
 	turned bool   // the tile is transposed, see Transposed
 	slab   int    // bytes from one slab to the next, if the tile is a part of a larger one
-	cover  *coverage
+	cover  *ir.PipelineTile
 	count  int // number of consecutive tiles, of which this is the first; 0 if Stage selected one
 	// For scale factors of 64 or 192 rows: whether they are, and the offset in tensor memory
 	// columns within the atom (see ScaleHalf).
@@ -209,7 +210,7 @@ func (t SharedTile) DescriptorOffset(col int) int { return t.offset0(col, t.Slab
 
 // rows returns n rows of the tile at the address at, which is in its first slab.
 func (t SharedTile) rows(at Addr, n int) SharedTile {
-	t.cover.elsewhere()
+	t.elsewhere()
 	t.slab, t.cover = t.SlabBytes(), nil
 	t.at, t.Rows = at, n
 	return t
@@ -239,7 +240,7 @@ func (t Tile) apart() int { return (t.Bytes() + t.begins() - 1) / t.begins() * t
 // Addr returns the address of the tile.
 func (t SharedTile) Addr() Addr {
 	t.open()
-	t.cover.elsewhere()
+	t.elsewhere()
 	return t.at
 }
 
@@ -280,8 +281,8 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 		k.fault(&ruleShape, "out of bounds: element of %s at row %s and column %s", t.Tile, spot(row), spot(col))
 		return Array[T]{at: t.at}
 	}
-	t.takes(row, 1, t.Rows, "row")
-	t.takes(col, 1, t.Cols, "column")
+	t.takes(row, 1, t.Rows, ir.Row)
+	t.takes(col, 1, t.Cols, ir.Col)
 	at := t.Addr()
 	if n := int(t.Swizzle) / each; t.Slabs() > 1 {
 		at = at.add(col.DivI(int64(n)).MulI(int64(t.SlabBytes())))
@@ -315,7 +316,7 @@ func (t SharedTile) At(n Reg[U32]) SharedTile {
 		return t
 	}
 	if t.count > 0 {
-		t.takes(n, 1, t.count, "tile")
+		t.takes(n, 1, t.count, ir.Whole)
 	}
 	base := Array[B8]{at: t.at}
 	t.at, t.count = base.At(n.MulI(int64(t.apart()))).at, 0
@@ -339,7 +340,7 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 		t.at.k.fault(&ruleShape, "part %d is out of bounds: there are %d", i.bits, n)
 		return t
 	}
-	t.takes(i, 1, n, "part")
+	t.takes(i, 1, n, ir.Part)
 	each := t.Rows / n
 	return t.rows(t.at.add(i.MulI(int64(each*t.Pitch()))), each)
 }
@@ -354,8 +355,8 @@ func (t SharedTile) across(i Reg[U32], n int) SharedTile {
 		t.at.k.fault(&ruleShape, "part %d is out of bounds: there are %d", i.bits, n)
 		return t
 	}
-	t.takes(i, 1, n, "part")
-	t.cover.elsewhere()
+	t.takes(i, 1, n, ir.Part)
+	t.elsewhere()
 	t.slab, t.cover = t.SlabBytes(), nil
 	t.at = t.at.add(i.MulI(int64(t.Slabs() / n * t.slab)))
 	t.Cols /= n

@@ -161,6 +161,23 @@ func packed(t isa.Type) int {
 // A Mod is a modifier of an instruction, without its dot.
 type Mod string
 
+// typed returns m as a modifier of the instruction set, or isa.NoMod if no instruction has it.
+func (m Mod) typed() isa.Mod {
+	if list := isa.ModsOf("." + string(m)); len(list) == 1 {
+		return list[0]
+	}
+	return isa.NoMod
+}
+
+// bitwise reports whether m is an operation on bits.
+func (m Mod) bitwise() bool {
+	switch m.typed() {
+	case isa.ModAnd, isa.ModOr, isa.ModXor:
+		return true
+	}
+	return false
+}
+
 // Modifiers of arithmetic and memory accesses. Any other modifier can be written as a string.
 // Acronyms are in capitals, as in package op.
 const (

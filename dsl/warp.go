@@ -145,26 +145,40 @@ func (x Reg[T]) Redux(how Mod) Reg[T] {
 		return x
 	}
 	t := TypeOf[T]()
-	combine, known := map[Mod]func(a, b Reg[T]) Reg[T]{
-		"add": func(a, b Reg[T]) Reg[T] { return a.Add(b) },
-		"min": func(a, b Reg[T]) Reg[T] { return a.Min(b) },
-		"max": func(a, b Reg[T]) Reg[T] { return a.Max(b) },
-		"and": Reg[T].And, "or": Reg[T].Or, "xor": Reg[T].Xor,
-	}[how]
+	combine := reduction[T](how)
 	switch {
-	case !known:
+	case combine == nil:
 		x.k.fault(&ruleOperand, "Redux %q, want add, min, max, and, or or xor", how)
 		return x
-	case t == isa.F32 && (how == "add" || !x.k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f")), t.Bits() == 32 && t != isa.F32 && !x.k.m.Has(80):
+	case t == isa.F32 && (how.typed() == isa.ModAdd || !x.k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f")), t.Bits() == 32 && t != isa.F32 && !x.k.m.Has(80):
 		return x.WarpReduce(combine)
 	}
-	if how == "and" || how == "or" || how == "xor" {
+	if how.bitwise() {
 		t = isa.B32
 	}
 	x.k.together("Redux", false)
 	d := fresh[T](x.k)
 	x.k.ins("redux.sync."+string(how)+t.String(), d.in(x.k), x.register().in(x.k), number(fullWarp))
 	return d
+}
+
+// reduction returns the operation that Redux names, or nil.
+func reduction[T Scalar](how Mod) func(a, b Reg[T]) Reg[T] {
+	switch how.typed() {
+	case isa.ModAdd:
+		return func(a, b Reg[T]) Reg[T] { return a.Add(b) }
+	case isa.ModMin:
+		return func(a, b Reg[T]) Reg[T] { return a.Min(b) }
+	case isa.ModMax:
+		return func(a, b Reg[T]) Reg[T] { return a.Max(b) }
+	case isa.ModAnd:
+		return Reg[T].And
+	case isa.ModOr:
+		return Reg[T].Or
+	case isa.ModXor:
+		return Reg[T].Xor
+	}
+	return nil
 }
 
 // Ballot returns a mask with a bit for each lane of the warp in which p is true.
@@ -223,7 +237,7 @@ func (k *Kernel) Elect() Reg[Pred] {
 // Sync waits for all threads of the block (__syncthreads).
 func (k *Kernel) Sync() {
 	k = k.sound()
-	k.meet("Sync")
+	k.meet(false)
 	k.together("Sync", false)
 	k.ins("bar.sync", number(0))
 }
@@ -242,7 +256,7 @@ func (k *Kernel) SyncCluster() {
 		k.fault(&ruleLacks, "%s has no clusters, which need sm_90; for the threads of a block use Sync", k.m.Target())
 		return
 	}
-	k.meet("SyncCluster")
+	k.meet(true)
 	k.together("SyncCluster", true)
 	k.ins("barrier.cluster.arrive.aligned")
 	k.ins("barrier.cluster.wait.aligned")

@@ -62,7 +62,7 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 	}
 	a.used = fresh[Pred](k)
 	in := k.ins("setp.ne.b32", a.used.in(k), number(0), number(0))
-	k.holdsAccumulator(heldAccumulator{pos: in.Pos, born: in, words: a.Registers(), takes: &a.taken, each: a.registers})
+	k.holdsAccumulator(ir.Accumulator{Pos: in.Pos, Clear: in, Words: a.Registers(), Registers: a.regs}, owned{takes: &a.taken})
 	return a
 }
 
@@ -76,15 +76,6 @@ func (a *Accumulator) Registers() int {
 		return 0
 	}
 	return a.parts * len(a.regs[0])
-}
-
-// registers visits the accumulator registers.
-func (a *Accumulator) registers(visit func(*ir.Reg)) {
-	for _, regs := range a.regs {
-		for _, r := range regs {
-			visit(r)
-		}
-	}
 }
 
 // kernel returns the kernel of a, or nil for a zero value.

@@ -60,7 +60,7 @@ type Guard struct {
 }
 
 // Directive reports whether in is a directive.
-func (in *Instr) Directive() bool { return strings.HasPrefix(in.Op, ".") }
+func (in *Instr) Directive() bool { return isa.IsDirective(in.Op) }
 
 // Has reports whether the instruction has an effect in the instruction set.
 func (in *Instr) Has(effect isa.Effect) bool { return in.Form != nil && in.Form.Form.Has(effect) }
@@ -128,11 +128,9 @@ func (in *Instr) NamesShared() bool {
 	return in.HasMod(isa.ModShared, isa.ModSharedCTA, isa.ModSharedCluster)
 }
 
-// Head returns the opcode up to the first dot.
-func (in *Instr) Head() string {
-	head, _, _ := strings.Cut(in.Op, ".")
-	return head
-}
+// Head returns the first word of the opcode, for messages. It is not that of the kind where PTX has two
+// names for one operation.
+func (in *Instr) Head() string { return isa.FirstWord(in.Op) }
 
 // Mod reports whether the opcode has a modifier, given without its dot.
 func (in *Instr) Mod(word string) bool {

@@ -53,6 +53,7 @@ type Var struct {
 	Align   int     // in bytes; 0 for the natural alignment
 	Dims    []int64 // dimensions of an array; the first may be Unsized
 	Ptr     *Ptr    // for a pointer parameter, the memory it points to
+	Box     *Box    // for a tensor map, what a copy transfers; nil if unknown
 	Attrs   []string
 	Init    *Operand
 	Reg     *Reg
@@ -137,6 +138,8 @@ type Func struct {
 	Pos        Pos
 	Doc        []string
 	Tail       []string // comments after the last instruction
+
+	Annotations *Annotations // nil unless package dsl built the function
 }
 
 // Attr returns the attribute of f with a name, including the dot, or nil.

@@ -290,60 +290,12 @@ func (k *WantKind) describe(access Access) string {
 func (k *WantKind) describeOne(access Access) string {
 	switch k.Word {
 	case KValue, KReg:
-		s := "a " + k.Settled.String() + " register"
-		// .i32 and .x32 are types of the tables, not of PTX
-		switch word := k.Settled.String(); {
-		case strings.HasPrefix(word, ".i"):
-			s = fmt.Sprintf("a %d-bit integer register", k.Settled.Bits())
-		case strings.HasPrefix(word, ".x"):
-			s = fmt.Sprintf("a %d-bit register", k.Settled.Bits())
-		default:
-			if !k.Settled.Register() && k.Settled != 0 {
-				s = fmt.Sprintf("a .b%d register for %s", max(8, k.Settled.Bits()), k.Settled)
-			}
-		}
-		if k.Relax {
-			s = "a register of at least " + fmt.Sprint(k.Settled.Bits()) + " bits for " + k.Settled.String()
-		}
-		if k.Minus {
-			s += " with a minus sign"
-		}
-		if k.Part != WholeOnly {
-			s += " or " + k.Part.String()
-		}
-		if access != Read || k.Word == KReg || k.Len >= 0 {
-			return s
-		}
-		switch {
-		case k.Settled.Whole():
-			s += " or an integer" + describeRange(k.Range)
-		case k.Settled.Class() == Float:
-			s += " or a floating-point constant"
-		}
-		return s
+		return k.describeValue(access)
 	case KImm:
 		if k.Settled.Class() == Float {
 			return "a floating-point constant"
 		}
 		return "an integer constant" + describeRange(k.Range)
-	case KPred:
-		return "a predicate register"
-	case KSreg:
-		return "a special register"
-	case KSym:
-		return "a variable"
-	case KLabel:
-		return "a label"
-	case KFunc:
-		return "a function"
-	case KTexref:
-		return "a texture reference or a .b64 handle"
-	case KSampler:
-		return "a sampler reference or a .b64 handle"
-	case KSurfref:
-		return "a surface reference or a .b64 handle"
-	case KSink:
-		return "the sink _"
 	case KMem:
 		return "an address in " + strings.TrimSuffix(strings.TrimPrefix(k.In.String(), "."), " memory") + " memory"
 	case KParts:
@@ -352,16 +304,66 @@ func (k *WantKind) describeOne(access Access) string {
 			parts[i] = k.Fields[i].describe()
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
-	case KRets:
-		return "a list of results in parentheses"
-	case KArgs:
-		return "a list of arguments in parentheses"
-	case KProto:
-		return "a call prototype or target list"
-	case KTargets:
-		return "a branch target list"
+	}
+	if int(k.Word) < len(wordDescriptions) && wordDescriptions[k.Word] != "" {
+		return wordDescriptions[k.Word]
 	}
 	return "anything"
+}
+
+// wordDescriptions describe the words that accept one kind of operand.
+var wordDescriptions = [...]string{
+	KPred:    "a predicate register",
+	KSreg:    "a special register",
+	KSym:     "a variable",
+	KLabel:   "a label",
+	KFunc:    "a function",
+	KTexref:  "a texture reference or a .b64 handle",
+	KSampler: "a sampler reference or a .b64 handle",
+	KSurfref: "a surface reference or a .b64 handle",
+	KSink:    "the sink _",
+	KRets:    "a list of results in parentheses",
+	KArgs:    "a list of arguments in parentheses",
+	KProto:   "a call prototype or target list",
+	KTargets: "a branch target list",
+}
+
+// describeValue describes a register, or a register or constant.
+func (k *WantKind) describeValue(access Access) string {
+	s := k.describeRegister()
+	if k.Minus {
+		s += " with a minus sign"
+	}
+	if k.Part != WholeOnly {
+		s += " or " + k.Part.String()
+	}
+	if access != Read || k.Word == KReg || k.Len >= 0 {
+		return s
+	}
+	switch {
+	case k.Settled.Whole():
+		s += " or an integer" + describeRange(k.Range)
+	case k.Settled.Class() == Float:
+		s += " or a floating-point constant"
+	}
+	return s
+}
+
+// describeRegister describes a register of the settled type.
+func (k *WantKind) describeRegister() string {
+	t := k.Settled
+	word := t.String()
+	switch { // .i32 and .x32 are types of the tables, not of PTX
+	case k.Relax:
+		return fmt.Sprintf("a register of at least %d bits for %s", t.Bits(), t)
+	case strings.HasPrefix(word, ".i"):
+		return fmt.Sprintf("a %d-bit integer register", t.Bits())
+	case strings.HasPrefix(word, ".x"):
+		return fmt.Sprintf("a %d-bit register", t.Bits())
+	case t != 0 && !t.Register():
+		return fmt.Sprintf("a .b%d register for %s", max(8, t.Bits()), t)
+	}
+	return "a " + word + " register"
 }
 
 func describeRange(spans []Span) string {

@@ -186,3 +186,25 @@ func DirectiveNamed(name string) (DirectiveInfo, bool) {
 	}
 	return DirectiveInfo{}, false
 }
+
+// FirstWord returns an opcode up to its first dot.
+func FirstWord(op string) string {
+	word, _, _ := strings.Cut(op, ".")
+	return word
+}
+
+// Abbreviate returns the first words of an opcode, for messages: up to the first word with a scope, to
+// .sync, or to five words.
+func Abbreviate(op string) string {
+	end := 0
+	for i, w := range strings.Split(op, ".") {
+		if strings.Contains(w, "::") || w == "sync" || i > 4 {
+			return op[:max(end-1, 0)]
+		}
+		end += len(w) + 1
+	}
+	return op
+}
+
+// IsDirective reports whether the text in the place of an opcode is that of a directive.
+func IsDirective(op string) bool { return strings.HasPrefix(op, ".") }

@@ -10,48 +10,58 @@ func (k *WantKind) single(access Access, a *Arg) bool {
 	}
 	switch k.Word {
 	case KValue:
-		switch a.Kind {
-		case ArgReg:
-			return registerFits(k, a) || access == Read && k.undocumentedFits(a)
-		case ArgInt, ArgFloat:
-			return access == Read && constantFits(k, a)
-		}
-		return access == Read && k.undocumentedFits(a)
+		return k.valueFits(access, a)
 	case KReg:
 		return a.Kind == ArgReg && registerFits(k, a)
 	case KImm:
 		return constantFits(k, a)
 	case KPred:
-		return a.Kind == ArgReg && a.Type.Class() == Pred ||
-			a.Kind == ArgInt && access == Read && k.inRange(a.Value)
+		return k.predicateFits(access, a)
 	case KSreg:
 		return a.Kind == ArgSreg && a.Count <= 1 && k.specialFits(a.Type)
 	case KSym:
-		return a.Kind == ArgSym && a.Type.Class() != Opaque && (k.In == Generic || spaceFits(k.In, a.Space))
-	case KLabel:
-		return a.Kind == ArgLabel
-	case KFunc:
-		return a.Kind == ArgFunc
-	case KTexref:
-		return a.handleOf(Texref)
-	case KSampler: // a sampler operand accepts anything if textures include their samplers
-		return a.handleOf(Samplerref) || a.handleOf(Texref)
-	case KSurfref:
-		return a.handleOf(Surfref)
-	case KSink:
-		return a.Kind == ArgSink
+		return k.symbolFits(a)
+	case KTexref, KSampler, KSurfref:
+		return a.handleOf(handles[k.Word]) || k.Word == KSampler && a.handleOf(Texref)
 	case KMem:
 		return k.addressFits(a)
-	case KRets, KArgs:
-		return a.Kind == ArgList
 	case KProto:
 		return a.Kind == ArgProto || a.Kind == ArgTargets
-	case KTargets:
-		return a.Kind == ArgTargets
 	case KAny: // any register except a 128-bit one can be an address
 		return a.Kind != ArgAddress && (a.Kind != ArgReg || a.Type.Bits() <= 64)
 	}
-	return false
+	want := argKinds[k.Word]
+	return want != ArgUnknown && a.Kind == want
+}
+
+// argKinds are the kinds of operands for the words that accept only one kind.
+var argKinds = [KAny + 1]ArgKind{
+	KLabel: ArgLabel, KFunc: ArgFunc, KSink: ArgSink, KRets: ArgList, KArgs: ArgList, KTargets: ArgTargets,
+}
+
+// handles are the types of opaque variables. A sampler operand also accepts a texture, which may
+// include its sampler.
+var handles = [KAny + 1]Type{KTexref: Texref, KSampler: Samplerref, KSurfref: Surfref}
+
+// predicateFits reports whether an operand is a predicate, or a constant that is read.
+func (k *WantKind) predicateFits(access Access, a *Arg) bool {
+	return a.Kind == ArgReg && a.Type.Class() == Pred || a.Kind == ArgInt && access == Read && k.inRange(a.Value)
+}
+
+// symbolFits reports whether an operand is a variable in the wanted space.
+func (k *WantKind) symbolFits(a *Arg) bool {
+	return a.Kind == ArgSym && a.Type.Class() != Opaque && (k.In == Generic || spaceFits(k.In, a.Space))
+}
+
+// valueFits reports whether an operand is a register, or a constant that is read.
+func (k *WantKind) valueFits(access Access, a *Arg) bool {
+	switch a.Kind {
+	case ArgReg:
+		return registerFits(k, a) || access == Read && k.undocumentedFits(a)
+	case ArgInt, ArgFloat:
+		return access == Read && constantFits(k, a)
+	}
+	return access == Read && k.undocumentedFits(a)
 }
 
 // undocumentedFits reports whether an operand is a value that ptxas accepts although the manual

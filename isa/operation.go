@@ -5,6 +5,7 @@ package isa
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -129,6 +130,16 @@ func (m Mod) Times() int {
 	return 0
 }
 
+// Shape returns the rows, columns and depth that m names, such as 16, 8 and 32 for .m16n8k32; zeros for
+// another modifier.
+func (m Mod) Shape() (rows, columns, depth int) {
+	if classes := modClasses(); int(m) < len(classes) {
+		s := classes[m].shape
+		return int(s[0]), int(s[1]), int(s[2])
+	}
+	return 0, 0, 0
+}
+
 // String returns the word of m in the standard instruction set, with its dot.
 func (m Mod) String() string {
 	if int(m) >= len(modWords) {
@@ -161,6 +172,7 @@ type modClass struct {
 	scope Scope
 	vec   int
 	times int
+	shape [3]int16
 }
 
 // modClasses classifies the modifiers of the standard instruction set.
@@ -185,8 +197,24 @@ var modClasses = sync.OnceValue(func() []modClass {
 			class.kind = t // .x32 is a type of the spec too
 		} else if s, ok := ParseSpace(word); ok {
 			class.space = s
+		} else if strings.HasPrefix(word, ".m") {
+			class.shape = shapeOf(word)
 		}
 		list[i] = class
 	}
 	return list
 })
+
+// shapeOf parses a shape of the form .m16n8k32; zeros for another word.
+func shapeOf(word string) (shape [3]int16) {
+	for i, letter := range "mnk" {
+		_, rest, found := strings.Cut(word, string(letter))
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+		n, err := strconv.Atoi(rest[:digits])
+		if !found || err != nil {
+			return [3]int16{}
+		}
+		shape[i], word = int16(n), rest[digits:]
+	}
+	return shape
+}

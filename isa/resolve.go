@@ -34,14 +34,29 @@ func (m *Matcher) resolve(op string) *Opcode {
 		return o
 	}
 	skip := strings.Count(name, ".")
-	mods := m.mods[:0]
+	mods, known := m.readMods(o, found, rest, skip)
+	switch {
+	case known:
+		m.fit(o, op, found, name, mods, skip)
+	case o.problems != nil:
+		if p := m.respelled(op); p != nil {
+			o.problems = []Problem{*p}
+		}
+	}
+	return o
+}
+
+// readMods returns the modifiers of an opcode. If some are unknown, it returns false, and reports them
+// in o unless the matcher only asks.
+func (m *Matcher) readMods(o *Opcode, found []uint16, rest string, skip int) (mods []Mod, known bool) {
+	mods = m.mods[:0]
 	for word := range words(rest) {
 		if len(o.problems) == mostUnknown {
 			break // enough modifiers have been reported
 		}
 		mod, ok := m.set.mod(word)
 		if !ok && m.asking {
-			return o
+			return nil, false
 		}
 		if !ok {
 			o.problems = append(o.problems, m.unknownMod(m.set.instructions(found), word, skip+len(mods)))
@@ -49,12 +64,11 @@ func (m *Matcher) resolve(op string) *Opcode {
 		mods = append(mods, mod)
 	}
 	m.mods = mods
-	if o.problems != nil {
-		if p := m.respelled(op); p != nil {
-			o.problems = []Problem{*p}
-		}
-		return o
-	}
+	return mods, o.problems == nil
+}
+
+// fit adds the forms that modifiers fit to o, or the reasons why they fit none.
+func (m *Matcher) fit(o *Opcode, op string, found []uint16, name string, mods []Mod, skip int) {
 	var shut []shutGate
 	canonical := ""
 	spared := false
@@ -102,7 +116,6 @@ func (m *Matcher) resolve(op string) *Opcode {
 		o.problems = m.explainMods(m.set.instructions(found), name, mods, skip)
 		o.readings = m.readings
 	}
-	return o
 }
 
 // ignored returns the modifiers that ptxas ignores on these instructions: words that it ignores

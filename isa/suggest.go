@@ -81,13 +81,13 @@ func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod
 	if len(x.strange)+len(x.lacking) > 2 || len(x.strange) == 0 && len(x.lacking) > 1 || x.doubled(mods) || !m.search() {
 		return nil
 	}
-	lacks := len(x.strange) == 0 && len(x.lacking) == 1
-	if lacks && len(x.form.Slots[x.lacking[0]].Values) > 1 {
+	s := &swap{m: m, list: list, miss: x, name: name, mods: mods, skip: skip}
+	s.lacks = len(x.strange) == 0 && len(x.lacking) == 1
+	if s.lacks && len(x.form.Slots[x.lacking[0]].Values) > 1 {
 		return nil
 	}
-	var found []reading
-	if !lacks {
-		found = m.turned(list, name, mods, skip)
+	if !s.lacks {
+		s.found = m.turned(list, name, mods, skip)
 	}
 	order := slices.Clone(x.strange)
 	for i := range mods {
@@ -96,57 +96,81 @@ func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod
 		}
 	}
 	for _, i := range order {
-		word := m.set.Mods[mods[i]]
-		if lacks && !shaped(word) {
-			continue
-		}
-		words := m.replacements(list, mods, i)
-		alike := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !akin(w, word) })
-		if len(alike) > 0 || lacks || m.legal(list, slices.Delete(slices.Clone(mods), i, i+1)) {
-			words = alike
-		}
-		if len(words) == 0 {
-			if !lacks && m.legal(list, slices.Delete(slices.Clone(mods), i, i+1)) {
-				p := problem("F205", skip+i, "%s cannot be combined with the other modifiers here",
-					word)
-				found = append(found, reading{p, []string{m.text(name, slices.Delete(slices.Clone(mods), i, i+1))}, true, false})
-			}
-			continue
-		}
-		p := problem("F205", skip+i, "%s cannot be combined with the other modifiers here, "+
-			"expected %s", word, someOf(words))
-		if !m.used(list, mods[i]) {
-			p.Rule, p.Message = "F203", name+" has no modifier "+word+"; expected "+someOf(words)
-		}
-		if lacks {
-			p.Message += ", or " + m.oneOf(&x.form.Slots[x.lacking[0]]) + " besides"
-		} else if len(words) == 1 {
-			p.Want = words[0]
-		} else {
-			p.Want = kin(word, words)
-		}
-		r := reading{Problem: p}
-		for _, w := range words[:min(len(words), most)] {
-			changed := slices.Clone(mods)
-			changed[i], _ = m.set.mod(w)
-			r.ops = append(r.ops, m.text(name, changed))
-		}
-		near := kin(word, words) != ""
-		_, typed := ParseType(word)
-		r.far = typed && !near
-		if near && len(found) > 0 && !found[0].less && found[0].Rule == "F205" {
-			found = slices.Insert(found, 0, r)
-		} else {
-			found = append(found, r)
-		}
-		if lacks {
+		if s.replace(i) && s.lacks {
 			break
 		}
 	}
-	if !slices.ContainsFunc(found, func(r reading) bool { return !r.less }) {
+	if !slices.ContainsFunc(s.found, func(r reading) bool { return !r.less }) {
 		return nil
 	}
-	return found
+	return s.found
+}
+
+// A swap replaces one modifier of an opcode by another one.
+type swap struct {
+	m     *Matcher
+	list  []*Instruction
+	miss  *miss
+	name  string
+	mods  []Mod
+	skip  int
+	lacks bool // a modifier is missing, and none is wrong
+	found []reading
+}
+
+// replace adds the opcodes in which modifier i is replaced, or left out if nothing replaces it. It
+// reports whether it was replaced.
+func (s *swap) replace(i int) bool {
+	m, word := s.m, s.m.set.Mods[s.mods[i]]
+	if s.lacks && !shaped(word) {
+		return false
+	}
+	without := slices.Delete(slices.Clone(s.mods), i, i+1)
+	words := m.replacements(s.list, s.mods, i)
+	alike := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !akin(w, word) })
+	if len(alike) > 0 || s.lacks || m.legal(s.list, without) {
+		words = alike
+	}
+	if len(words) == 0 {
+		if !s.lacks && m.legal(s.list, without) {
+			p := problem("F205", s.skip+i, "%s cannot be combined with the other modifiers here", word)
+			s.found = append(s.found, reading{p, []string{m.text(s.name, without)}, true, false})
+		}
+		return false
+	}
+	r := reading{Problem: s.problem(i, word, words)}
+	for _, w := range words[:min(len(words), most)] {
+		changed := slices.Clone(s.mods)
+		changed[i], _ = m.set.mod(w)
+		r.ops = append(r.ops, m.text(s.name, changed))
+	}
+	near := kin(word, words) != ""
+	_, typed := ParseType(word)
+	r.far = typed && !near
+	if near && len(s.found) > 0 && !s.found[0].less && s.found[0].Rule == "F205" {
+		s.found = slices.Insert(s.found, 0, r)
+	} else {
+		s.found = append(s.found, r)
+	}
+	return true
+}
+
+// problem describes the replacement of a modifier by one of words.
+func (s *swap) problem(i int, word string, words []string) Problem {
+	p := problem("F205", s.skip+i, "%s cannot be combined with the other modifiers here, "+
+		"expected %s", word, someOf(words))
+	if !s.m.used(s.list, s.mods[i]) {
+		p.Rule, p.Message = "F203", s.name+" has no modifier "+word+"; expected "+someOf(words)
+	}
+	switch {
+	case s.lacks:
+		p.Message += ", or " + s.m.oneOf(&s.miss.form.Slots[s.miss.lacking[0]]) + " besides"
+	case len(words) == 1:
+		p.Want = words[0]
+	default:
+		p.Want = kin(word, words)
+	}
+	return p
 }
 
 // text joins a name and modifiers to an opcode.

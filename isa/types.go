@@ -115,6 +115,14 @@ func (s Space) String() string {
 	return spaceWords[s]
 }
 
+// ParseVector returns the number of elements of a vector word such as ".v4"; 0 for another word.
+func ParseVector(word string) int {
+	if m, ok := Standard().mod(word); ok {
+		return m.Elements()
+	}
+	return 0
+}
+
 // ParseSpace finds the space of a word such as ".shared::cta".
 func ParseSpace(word string) (Space, bool) {
 	for i, w := range spaceWords {
@@ -134,4 +142,44 @@ func (s Space) Base() Space {
 		return Param
 	}
 	return s
+}
+
+// Elements returns the type of an element of a packed type and the number of elements; t itself and 1
+// for another type.
+func (t Type) Elements() (element Type, n int) {
+	switch t {
+	case U16x2:
+		return U16, 2
+	case S16x2:
+		return S16, 2
+	case U8x4:
+		return U8, 4
+	case S8x4:
+		return S8, 4
+	case F16x2:
+		return F16, 2
+	case Bf16x2:
+		return Bf16, 2
+	case F32x2:
+		return F32, 2
+	case E4m3x2, E4m3x4:
+		return E4m3, t.Bits() / 8
+	case E5m2x2, E5m2x4:
+		return E5m2, t.Bits() / 8
+	case E3m2x2, E3m2x4:
+		return E3m2, t.Bits() / 8
+	case E2m3x2, E2m3x4:
+		return E2m3, t.Bits() / 8
+	case E2m1x2, E2m1x4:
+		return E2m1, t.Bits() / 4
+	case E2m1p4x4:
+		return E2m1, 4
+	case Ue8m0x2, Ue8m0x4:
+		return Ue8m0, t.Bits() / 8
+	case Ue4m3x2:
+		return Ue4m3, 2
+	case Ue5m3x2:
+		return Ue5m3, 2
+	}
+	return t, 1
 }

@@ -28,7 +28,7 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 			"supported")
 		return
 	}
-	vec := vector(n.Vec.Text)
+	vec := uint8(isa.ParseVector(n.Vec.Text))
 	doc := l.doc(n.At)
 	for i := range n.Names {
 		d := &n.Names[i]
@@ -69,19 +69,6 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 // mostNames is the maximum number of variables that a range may declare. All of them are created,
 // because each takes memory at run time.
 const mostNames = 1 << 16
-
-// vector returns the vector length of a modifier such as .v4.
-func vector(word string) uint8 {
-	switch word {
-	case ".v2":
-		return 2
-	case ".v4":
-		return 4
-	case ".v8":
-		return 8
-	}
-	return 0
-}
 
 func (l *lifter) rangeOf(d *ptx.Declarator, t isa.Type, vec uint8) {
 	s := l.scopes[len(l.scopes)-1]
@@ -172,7 +159,7 @@ func (l *lifter) parameter(n *ptx.Var) *ir.Var {
 		return &ir.Var{Pos: position(n)}
 	}
 	doc := l.doc(n.At)
-	vec := vector(n.Vec.Text)
+	vec := uint8(isa.ParseVector(n.Vec.Text))
 	d := &ptx.Declarator{Span: n.Span}
 	if len(n.Names) > 0 {
 		d = &n.Names[0]
@@ -190,5 +177,6 @@ func (l *lifter) parameter(n *ptx.Var) *ir.Var {
 	}
 	v.Doc = doc
 	v.Note = l.note(n.To, &v.Doc)
+	v.Box = ir.BoxOf(v.Note, v.Doc)
 	return v
 }

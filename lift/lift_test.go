@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ptxdsl/ptxdsl/form"
-	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/internal/oracle/roundtrip"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/lift"
@@ -73,7 +73,7 @@ func named(r ir.Ref) string {
 
 // TestIdentity lifts a text, lowers it and lifts the result: both modules must be equal.
 func TestIdentity(t *testing.T) {
-	list, err := roundtrip.Sources("../internal/corpus/testdata/corpus.tar.gz")
+	list, err := roundtrip.Sources("../internal/oracle/corpus/testdata/corpus.tar.gz")
 	if err != nil {
 		t.Fatal(err)
 	}

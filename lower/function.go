@@ -130,7 +130,11 @@ func (w *writer) parameters(list []*ir.Var) {
 		if i < len(list)-1 {
 			w.Put(",")
 		}
-		w.end(v.Note)
+		note := v.Note
+		if note == "" && v.Box != nil {
+			note = v.Box.Comment()
+		}
+		w.end(note)
 	}
 	w.Indent--
 	w.Begin(layout.Plain)

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/form"
-	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/internal/oracle/roundtrip"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/lift"
@@ -21,7 +21,7 @@ import (
 // sources returns the modules of the corpus and of this folder that pass the form checks.
 func sources(t testing.TB) []roundtrip.Source {
 	t.Helper()
-	list, err := roundtrip.Sources("../internal/corpus/testdata/corpus.tar.gz")
+	list, err := roundtrip.Sources("../internal/oracle/corpus/testdata/corpus.tar.gz")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/form"
 	"github.com/ptxdsl/ptxdsl/internal/filetest"
-	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/internal/oracle/roundtrip"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/lower"
@@ -64,7 +64,7 @@ func TestPasses(t *testing.T) {
 // TestCorpus runs all passes on real modules: the results pass the form checks, and a second run
 // changes nothing.
 func TestCorpus(t *testing.T) {
-	list, err := roundtrip.Sources("../internal/corpus/testdata/corpus.tar.gz")
+	list, err := roundtrip.Sources("../internal/oracle/corpus/testdata/corpus.tar.gz")
 	if err != nil {
 		t.Fatal(err)
 	}

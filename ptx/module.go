@@ -158,75 +158,121 @@ func (p *parser) collect(base int) bool {
 	case toLastArg:
 		return p.collectArgs(base, false)
 	}
-	function, callable := false, false // .entry or .func was seen; .func was seen
-	listed := false                    // the parameter list after the name was seen
-	declared := false                  // the name of a .func was seen
-	header := base                     // index of the name
+	h := header{p: p, base: base, name: base}
 	for {
-		t := p.tok
-		switch t.kind {
-		case name:
-			if !declared && callable && p.depth == 0 {
-				declared, header = true, len(p.frame.tokens)
-			}
-		case endOfFile, '}':
-			if declared {
-				p.unwritten()
-			}
+		switch h.next(p.tok) {
+		case keepToken:
+			p.push(p.tok)
+		case endItem:
 			return true
-		case ';':
-			takes := function && takesSemicolon(p.lastDot(header), declared)
-			if takes && p.frame.tokens[len(p.frame.tokens)-1].kind == ';' {
-				if declared {
-					p.unwritten() // the only ";" belongs to the directive
-				}
-				return true
-			}
-			p.push(t)
-			if takes {
-				continue
-			}
-			return true
-		case '{':
-			p.frame.tokens = append(p.frame.tokens, t)
-			return true
-		case dotted:
-			if listed && t.fresh && p.bodyFollows() {
-				return true
-			}
-		case '=':
-			p.push(t)
-			if !p.collectInitial() {
-				return false
-			}
-			continue
-		case '(':
-			if p.opensParams(base) {
-				listed = function && p.frame.tokens[len(p.frame.tokens)-1].kind == name
-				if !p.collectParams() {
-					return false
-				}
-				continue
-			}
-		case dot:
-			w := p.textOf(t)
-			if declared && opensItem(w) {
-				p.unwritten()
-				return true
-			}
-			if listed && t.fresh && w == ".reg" && p.bodyFollows() {
-				return true
-			}
-			if w == ".entry" || w == ".func" {
-				function, callable = true, w == ".func"
-			}
-			if t.fresh && len(p.frame.tokens) > base && opensStatement(w) &&
-				!(function && w == ".pragma") && !linkage(p.lastDot(base)) {
-				return true // the grammar will report the missing ";"
-			}
+		case badItem:
+			return false
 		}
-		p.push(t)
 	}
+}
+
+// A header is the state of collect: what was seen of an item.
+type header struct {
+	p        *parser
+	base     int
+	function bool // .entry or .func
+	callable bool // .func
+	listed   bool // the parameter list after the name
+	declared bool // the name of a .func
+	name     int  // index of the name
+}
+
+// A framing step says what happens to a token.
+type step uint8
+
+const (
+	keepToken step = iota // it belongs to the item
+	readToken             // it was read
+	endItem               // the item ends
+	badItem               // an error was reported
+)
+
+// next reads one token of an item.
+func (h *header) next(t token) step {
+	p := h.p
+	switch t.kind {
+	case name:
+		if !h.declared && h.callable && p.depth == 0 {
+			h.declared, h.name = true, len(p.frame.tokens)
+		}
+	case endOfFile, '}':
+		h.unwritten()
+		return endItem
+	case ';':
+		return h.semicolon(t)
+	case '{':
+		p.frame.tokens = append(p.frame.tokens, t)
+		return endItem
+	case dotted:
+		if h.listed && t.fresh && p.bodyFollows() {
+			return endItem
+		}
+	case '=':
+		p.push(t)
+		if !p.collectInitial() {
+			return badItem
+		}
+		return readToken
+	case '(':
+		if p.opensParams(h.base) {
+			h.listed = h.function && p.frame.tokens[len(p.frame.tokens)-1].kind == name
+			if !p.collectParams() {
+				return badItem
+			}
+			return readToken
+		}
+	case dot:
+		return h.directive(t)
+	}
+	return keepToken
+}
+
+// unwritten reports the missing body or ";" of a declared function.
+func (h *header) unwritten() {
+	if h.declared {
+		h.p.unwritten()
+	}
+}
+
+// semicolon reads a ";", which ends the item unless it belongs to a directive.
+func (h *header) semicolon(t token) step {
+	p := h.p
+	takes := h.function && takesSemicolon(p.lastDot(h.name), h.declared)
+	if takes && p.frame.tokens[len(p.frame.tokens)-1].kind == ';' {
+		h.unwritten() // the only ";" belongs to the directive
+		return endItem
+	}
+	p.push(t)
+	if takes {
+		return readToken
+	}
+	return endItem
+}
+
+// directive reads a word with a dot, which may begin the next item.
+func (h *header) directive(t token) step {
+	p := h.p
+	w := p.textOf(t)
+	if h.declared && opensItem(w) {
+		p.unwritten()
+		return endItem
+	}
+	if h.listed && t.fresh && w == ".reg" && p.bodyFollows() {
+		return endItem
+	}
+	if w == ".entry" || w == ".func" {
+		h.function, h.callable = true, w == ".func"
+	}
+	if t.fresh && len(p.frame.tokens) > h.base && opensStatement(w) &&
+		!(h.function && w == ".pragma") && !linkage(p.lastDot(h.base)) {
+		return endItem // the grammar will report the missing ";"
+	}
+	return keepToken
 }
 
 // bodyFollows reports a missing "{" before the statements of a function, and frames one.

@@ -28,55 +28,11 @@ func put(p *Param, values []byte, d *Device, arg *any) error {
 		return argument("nil")
 	case placer:
 		return a.place(p, values, d)
-	case int:
-		return integer(p, at, int64(a), a >= 0, "int", 0)
-	case int8:
-		return integer(p, at, int64(a), a >= 0, "int8", 1)
-	case int16:
-		return integer(p, at, int64(a), a >= 0, "int16", 2)
-	case int32:
-		return integer(p, at, int64(a), a >= 0, "int32", 4)
-	case int64:
-		return integer(p, at, a, a >= 0, "int64", 8)
-	case uint:
-		return integer(p, at, int64(a), true, "uint", 0)
-	case uint8:
-		return integer(p, at, int64(a), true, "uint8", 1)
-	case uint16:
-		return integer(p, at, int64(a), true, "uint16", 2)
-	case uint32:
-		return integer(p, at, int64(a), true, "uint32", 4)
-	case uint64:
-		return integer(p, at, int64(a), true, "uint64", 8)
 	case Address:
 		if p.Size != 8 || p.Count > 0 || p.Type == "f64" {
 			return mismatch(p, "an address")
 		}
 		binary.LittleEndian.PutUint64(at, uint64(a))
-		return nil
-	case float32:
-		if p.Size != 4 || !one(p, "f32", "b32") {
-			return mismatch(p, "float32")
-		}
-		binary.LittleEndian.PutUint32(at, math.Float32bits(a))
-		return nil
-	case float64:
-		if p.Size != 8 || !one(p, "f64", "b64") {
-			return mismatch(p, "float64")
-		}
-		binary.LittleEndian.PutUint64(at, math.Float64bits(a))
-		return nil
-	case F16:
-		if p.Size != 2 || !one(p, "f16", "b16") {
-			return mismatch(p, "F16")
-		}
-		binary.LittleEndian.PutUint16(at, uint16(a))
-		return nil
-	case BF16:
-		if p.Size != 2 || !one(p, "bf16", "b16") {
-			return mismatch(p, "BF16")
-		}
-		binary.LittleEndian.PutUint16(at, uint16(a))
 		return nil
 	case []byte:
 		if p.Type != "" && p.Count == 0 || len(a) != p.Size {
@@ -84,10 +40,86 @@ func put(p *Param, values []byte, d *Device, arg *any) error {
 		}
 		copy(at, a)
 		return nil
-	default:
-		return argument("a %T, which is not a supported argument; arguments are buffers, tensor "+
-			"maps, pinned memory, numbers and []byte", a)
 	}
+	if n, ok := wholeNumber(a); ok {
+		return integer(p, at, n.value, n.positive, n.word, n.size)
+	}
+	if n, ok := realNumber(a); ok {
+		if p.Size != n.size || !one(p, n.types...) {
+			return mismatch(p, n.word)
+		}
+		var bytes [8]byte
+		binary.LittleEndian.PutUint64(bytes[:], n.bits)
+		copy(at, bytes[:n.size])
+		return nil
+	}
+	return argument("a %T, which is not a supported argument; arguments are buffers, tensor "+
+		"maps, pinned memory, numbers and []byte", a)
+}
+
+// A wholeValue is an argument of a Go integer type.
+type wholeValue struct {
+	value    int64 // the bits of a uint64
+	positive bool  // it is not negative
+	word     string
+	size     int // 0 for int and uint, which may be passed wherever their value fits
+}
+
+// wholeNumber returns an argument of an integer type.
+func wholeNumber(a any) (wholeValue, bool) {
+	switch a := a.(type) {
+	case int:
+		return wholeValue{int64(a), a >= 0, "int", 0}, true
+	case int8:
+		return wholeValue{int64(a), a >= 0, "int8", 1}, true
+	case int16:
+		return wholeValue{int64(a), a >= 0, "int16", 2}, true
+	case int32:
+		return wholeValue{int64(a), a >= 0, "int32", 4}, true
+	case int64:
+		return wholeValue{a, a >= 0, "int64", 8}, true
+	case uint:
+		return wholeValue{int64(a), true, "uint", 0}, true
+	case uint8:
+		return wholeValue{int64(a), true, "uint8", 1}, true
+	case uint16:
+		return wholeValue{int64(a), true, "uint16", 2}, true
+	case uint32:
+		return wholeValue{int64(a), true, "uint32", 4}, true
+	case uint64:
+		return wholeValue{int64(a), true, "uint64", 8}, true
+	}
+	return wholeValue{}, false
+}
+
+// A realValue is an argument of a floating-point type.
+type realValue struct {
+	bits  uint64
+	word  string
+	size  int
+	types []string // types of parameters that accept it
+}
+
+var (
+	singleTypes = []string{"f32", "b32"}
+	doubleTypes = []string{"f64", "b64"}
+	halfTypes   = []string{"f16", "b16"}
+	brainTypes  = []string{"bf16", "b16"}
+)
+
+// realNumber returns an argument of a floating-point type.
+func realNumber(a any) (realValue, bool) {
+	switch a := a.(type) {
+	case float32:
+		return realValue{uint64(math.Float32bits(a)), "float32", 4, singleTypes}, true
+	case float64:
+		return realValue{math.Float64bits(a), "float64", 8, doubleTypes}, true
+	case F16:
+		return realValue{uint64(a), "F16", 2, halfTypes}, true
+	case BF16:
+		return realValue{uint64(a), "BF16", 2, brainTypes}, true
+	}
+	return realValue{}, false
 }
 
 // mismatch returns the error of an argument of the wrong kind.

@@ -289,44 +289,69 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 		option(d)
 	}
 	t, width, ok := types(d.word)
-	switch {
-	case !m.dev.info.TensorMaps:
-		return nil, argument("tensor map: %s does not support tensor maps, which require sm_90",
-			m.dev)
-	case !ok:
-		return nil, argument("tensor map: %s is not an element type of tensor maps", d.word)
-	case width >= 8 && width != 8*m.width && m.width != 1: // bytes may be anything
-		return nil, argument("tensor map: elements of type %s for a buffer of %s", d.word, m.word)
-	case len(sizes) < 1 || len(sizes) > 5:
-		return nil, argument("tensor map: a tensor with %d dimensions, expected one to five",
-			len(sizes))
-	case d.Address%16 != 0:
-		return nil, argument("tensor map: address of %s is %#x, expected a multiple of 16 bytes",
-			m.what, uint64(d.Address))
-	case !slices.Contains([]int{0, 32, 64, 128}, d.TensorMap.Swizzle):
-		return nil, argument("tensor map: a swizzle of %d bytes, expected 32, 64 or 128",
-			d.TensorMap.Swizzle)
-	case !slices.Contains([]int{0, 64, 128, 256}, d.TensorMap.Promotion):
-		return nil, argument("tensor map: an L2 promotion of %d bytes, expected 64, 128 or 256",
-			d.TensorMap.Promotion)
-	case !slices.Contains([]int{0, 16, 32}, d.TensorMap.Interleave):
-		return nil, argument("tensor map: an interleave of %d bytes, expected 16 or 32",
-			d.TensorMap.Interleave)
+	if err := m.checkMapping(d, len(sizes), width, ok); err != nil {
+		return nil, err
 	}
 	d.Type = t
-	last := len(sizes) - 1
 	unit, align := 1, 16 // elements in the innermost dimension, bytes of strides
 	if leave := d.TensorMap.Interleave; leave != 0 {
 		unit, align = max(1, 8*leave/width), leave
-		switch {
-		case len(sizes) < 3:
-			return nil, argument("tensor map: %d dimensions with interleaved channels, expected "+
-				"three to five", len(sizes))
-		case leave == 32 && d.TensorMap.Swizzle != 32:
-			return nil, argument("tensor map: channels interleaved by 32 bytes with a swizzle of %d "+
-				"bytes, expected 32", d.TensorMap.Swizzle)
-		}
 	}
+	if err := d.setStrides(sizes, unit); err != nil {
+		return nil, err
+	}
+	need, err := d.setSizes(sizes, unit, align, width)
+	if err != nil {
+		return nil, err
+	}
+	if bytes := int64(need) * int64(width) / 8; bytes > m.bytes() {
+		return nil, argument("tensor map: a tensor of %v %s covers %d bytes, but the buffer has %d",
+			sizes, d.word, bytes, m.bytes())
+	}
+	return d, nil
+}
+
+// checkMapping checks the properties of a tensor map that do not depend on its sizes. width is the
+// width of its elements in bits, and typed says that they have a type of tensor maps.
+func (m *memory) checkMapping(d *mapping, dimensions, width int, typed bool) error {
+	leave := d.TensorMap.Interleave
+	switch {
+	case !m.dev.info.TensorMaps:
+		return argument("tensor map: %s does not support tensor maps, which require sm_90",
+			m.dev)
+	case !typed:
+		return argument("tensor map: %s is not an element type of tensor maps", d.word)
+	case width >= 8 && width != 8*m.width && m.width != 1: // bytes may be anything
+		return argument("tensor map: elements of type %s for a buffer of %s", d.word, m.word)
+	case dimensions < 1 || dimensions > 5:
+		return argument("tensor map: a tensor with %d dimensions, expected one to five",
+			dimensions)
+	case d.Address%16 != 0:
+		return argument("tensor map: address of %s is %#x, expected a multiple of 16 bytes",
+			m.what, uint64(d.Address))
+	case !slices.Contains([]int{0, 32, 64, 128}, d.TensorMap.Swizzle):
+		return argument("tensor map: a swizzle of %d bytes, expected 32, 64 or 128",
+			d.TensorMap.Swizzle)
+	case !slices.Contains([]int{0, 64, 128, 256}, d.TensorMap.Promotion):
+		return argument("tensor map: an L2 promotion of %d bytes, expected 64, 128 or 256",
+			d.TensorMap.Promotion)
+	case !slices.Contains([]int{0, 16, 32}, d.TensorMap.Interleave):
+		return argument("tensor map: an interleave of %d bytes, expected 16 or 32",
+			d.TensorMap.Interleave)
+	case leave != 0 && dimensions < 3:
+		return argument("tensor map: %d dimensions with interleaved channels, expected "+
+			"three to five", dimensions)
+	case leave == 32 && d.TensorMap.Swizzle != 32:
+		return argument("tensor map: channels interleaved by 32 bytes with a swizzle of %d "+
+			"bytes, expected 32", d.TensorMap.Swizzle)
+	}
+	return nil
+}
+
+// setStrides sets the strides in elements that the options do not set. unit is the number of
+// elements in the innermost dimension.
+func (d *mapping) setStrides(sizes []int, unit int) error {
+	last := len(sizes) - 1
 	if d.widths == nil {
 		d.widths = make([]int, last)
 		n := unit
@@ -336,24 +361,31 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 		}
 	}
 	if len(d.widths) != last {
-		return nil, argument("tensor map: %d strides for %d dimensions, expected one for every "+
+		return argument("tensor map: %d strides for %d dimensions, expected one for every "+
 			"dimension but the last", len(d.widths), len(sizes))
 	}
 	if d.Steps == nil {
 		d.Steps = slices.Repeat([]uint32{1}, len(sizes))
 	}
 	if len(d.Steps) != len(sizes) {
-		return nil, argument("tensor map: %d element strides for %d dimensions", len(d.Steps),
+		return argument("tensor map: %d element strides for %d dimensions", len(d.Steps),
 			len(sizes))
 	}
-	need := unit // elements from the first to the last
+	return nil
+}
+
+// setSizes sets the sizes and the strides in bytes. It returns the number of elements from the first to
+// the last.
+func (d *mapping) setSizes(sizes []int, unit, align, width int) (need int, err error) {
+	last := len(sizes) - 1
+	need = unit
 	for i, n := range slices.Backward(sizes) {
 		if n < 1 || n > 1<<32 {
-			return nil, argument("tensor map: a tensor of %v, expected 1 to 2^32 elements in "+
+			return 0, argument("tensor map: a tensor of %v, expected 1 to 2^32 elements in "+
 				"each dimension", sizes)
 		}
 		if s := d.Steps[last-i]; s < 1 || s > 8 {
-			return nil, argument("tensor map: an element stride of %d, expected 1 to 8", s)
+			return 0, argument("tensor map: an element stride of %d, expected 1 to 8", s)
 		}
 		d.Sizes = append(d.Sizes, uint64(n))
 		stride := unit
@@ -361,18 +393,14 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 			stride = d.widths[i]
 			bytes := stride * width / 8
 			if stride < 1 || stride*width%(8*align) != 0 {
-				return nil, argument("tensor map: a stride of %d %s is %d bytes, expected a "+
+				return 0, argument("tensor map: a stride of %d %s is %d bytes, expected a "+
 					"multiple of %d", stride, d.word, bytes, align)
 			}
 			d.TensorMap.Strides = append(d.TensorMap.Strides, uint64(bytes))
 		}
 		need += (n - 1) * stride
 	}
-	if bytes := int64(need) * int64(width) / 8; bytes > m.bytes() {
-		return nil, argument("tensor map: a tensor of %v %s covers %d bytes, but the buffer has %d",
-			sizes, d.word, bytes, m.bytes())
-	}
-	return d, nil
+	return need, nil
 }
 
 func (t *TensorMap) encode(m *device.TensorMap) error {

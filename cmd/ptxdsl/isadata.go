@@ -233,10 +233,10 @@ func printNotEmulated(w io.Writer, list []isa.Instruction) {
 	for i := range list {
 		for j := range list[i].Forms {
 			f := &list[i].Forms[j]
-			if emu.Emulates(&list[i], f) {
+			if emu.Emulates(f) {
 				continue
 			}
-			why := emu.Excluded(&list[i], f)
+			why := emu.Excluded(f)
 			if forms[why] == nil {
 				reasons = append(reasons, why)
 			}
@@ -263,7 +263,7 @@ func (c *count) add(ins *isa.Instruction) {
 	c.forms += len(ins.Forms)
 	for i := range ins.Forms {
 		f := &ins.Forms[i]
-		if emu.Emulates(ins, f) {
+		if emu.Emulates(f) {
 			c.emulated++
 		}
 		c.gates += len(f.Gates) + len(f.Gone) + len(f.When)

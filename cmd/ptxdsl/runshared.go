@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
@@ -24,7 +25,7 @@ func launchShared(text, kernel string) (names []string) {
 			}
 		case *ptx.Var:
 			extern := slices.ContainsFunc(n.Linkage, func(w ptx.Word) bool { return w.Text == ".extern" })
-			if extern && n.Space.Text == ".shared" {
+			if space, _ := isa.ParseSpace(n.Space.Text); extern && space == isa.Shared {
 				open = append(open, n.Names...)
 			}
 		}

@@ -9,10 +9,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestVariants runs each variant on its first target. The test of package internal/systems runs all of
-// them on all targets, with -update, and says why a tolerance may be five times the largest error.
+// TestVariants runs each variant on its first target, and checks the tolerances of each option. The test
+// of package internal/systems runs all of them on all targets, with -update.
 func TestVariants(t *testing.T) {
+	runs := make(map[string]kerneltest.Runs)
 	for _, v := range Variants() {
-		t.Run(v.Option+"/"+v.Name, func(t *testing.T) { kerneltest.Run(t, v.Check, v.Targets[0]).Tight(t, 5) })
+		t.Run(v.Option+"/"+v.Name, func(t *testing.T) {
+			runs[v.Option] = append(runs[v.Option], kerneltest.Run(t, v.Check, v.Targets[0])...)
+		})
+	}
+	for option, list := range runs {
+		t.Run("tolerances of "+option, func(t *testing.T) { list.Tight(t, 4) })
 	}
 }

@@ -6,6 +6,7 @@ package sparse
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -88,23 +89,44 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// checkOf multiplies matrices of a type.
+// checkOf multiplies matrices of a type with the kernel of Build.
 func checkOf(t *kerneltest.T, typ isa.Type, g kerneltest.GEMM) error {
+	x := trial{Options{Shape(typ), Default}, exact}
 	switch typ {
-	case isa.F16:
-		return check(t, typ, g, kerneltest.F16, kerneltest.F32, Compress, sum16)
-	case isa.Bf16:
-		return check(t, typ, g, kerneltest.BF16, kerneltest.F32, Compress, sum16)
+	case isa.F16, isa.Bf16:
+		x.tolerance = sum16
 	case isa.Tf32:
-		return check(t, typ, g, kerneltest.TF32, kerneltest.F32, CompressSingles, sum32)
-	case isa.S8:
-		return check(t, typ, g, kerneltest.S8, kerneltest.S32, Compress, exact)
-	case isa.S4:
-		return checkPairs(t, g)
-	case isa.E4m3:
-		return check(t, typ, g, kerneltest.Narrow(typ), kerneltest.F32, Compress, exact)
+		x.tolerance = sum32
 	}
-	return fmt.Errorf("no check for %s", typ)
+	return x.check(t, g)
+}
+
+// A trial is a launch with options and a comparison of its results.
+type trial struct {
+	Options
+	tolerance kerneltest.Tolerance
+}
+
+// check multiplies matrices of the type.
+func (x trial) check(t *kerneltest.T, g kerneltest.GEMM) error {
+	switch x.MMA.A {
+	case isa.F16:
+		if x.MMA.C == isa.F16 {
+			return check(t, x, g, kerneltest.F16, kerneltest.F16, Compress)
+		}
+		return check(t, x, g, kerneltest.F16, kerneltest.F32, Compress)
+	case isa.Bf16:
+		return check(t, x, g, kerneltest.BF16, kerneltest.F32, Compress)
+	case isa.Tf32:
+		return check(t, x, g, kerneltest.TF32, kerneltest.F32, CompressSingles)
+	case isa.S8:
+		return check(t, x, g, kerneltest.S8, kerneltest.S32, Compress)
+	case isa.S4:
+		return checkPairs(t, x, g)
+	case isa.E4m3:
+		return check(t, x, g, kerneltest.Narrow(isa.E4m3), kerneltest.F32, Compress)
+	}
+	return fmt.Errorf("no check for %s", x.MMA.A)
 }
 
 // check multiplies random matrices, with half of the elements of each row of A set to zero.
@@ -112,18 +134,60 @@ func check[E interface {
 	comparable
 	runtime.Element
 }, C runtime.Element](
-	t *kerneltest.T, typ isa.Type, g kerneltest.GEMM, in kerneltest.Format[E], out kerneltest.Format[C],
-	compress func([]E) ([]E, []byte), tolerance kerneltest.Tolerance,
+	t *kerneltest.T, x trial, g kerneltest.GEMM, in kerneltest.Format[E], out kerneltest.Format[C],
+	compress func([]E) ([]E, []byte),
 ) error {
 	elements := kerneltest.Random(t, in, g.M*g.K)
-	drop(t, elements, 64/max(16, typ.Bits()))
+	drop(t, elements, 64/max(16, x.MMA.A.Bits()))
 	kept, indices := compress(elements)
 	a := kerneltest.MatrixOf(g.M, g.K, kept, func(row, col int) float64 { return in.Float(elements[row*g.K+col]) })
-	return multiply(t, typ, a, kerneltest.RandomMatrix(t, g.N, g.K, in), out, indices, tolerance)
+	return multiply(t, x, a, kerneltest.RandomMatrix(t, g.N, g.K, in), out, indices)
+}
+
+// checkClamped multiplies the smallest elements of INT8 by the smallest and the largest ones, in sums
+// that exceed 32 bits in both directions.
+func (x trial) checkClamped(t *kerneltest.T) error {
+	const m, n, depth = 3, 2, 1<<18 + 512
+	elements, b := make([]int8, m*depth), make([]int8, n*depth)
+	for i := range elements {
+		elements[i] = math.MinInt8
+	}
+	drop(t, elements, 4)
+	for i := range b {
+		b[i] = math.MinInt8
+		if i >= depth {
+			b[i] = math.MaxInt8
+		}
+	}
+	wide, high, err := x.Tiling.Blocks(isa.S8, m, n, depth)
+	if err != nil {
+		return err
+	}
+	k, err := t.Kernel("sparse_s8", func(m *dsl.Module) { BuildWith(m, x.Options) })
+	if err != nil {
+		return err
+	}
+	kept, indices := Compress(elements)
+	d := make([]int32, m*n)
+	err = t.Launch(k, runtime.Grid(wide, high), kerneltest.In(kept), kerneltest.In(indices), kerneltest.In(b), kerneltest.Out(d), m, n, depth)
+	if err != nil {
+		return err
+	}
+	var want []float64
+	for row := range m {
+		for col := range n {
+			var sum float64
+			for i := range depth {
+				sum += float64(elements[row*depth+i]) * float64(b[col*depth+i])
+			}
+			want = append(want, max(math.MinInt32, min(math.MaxInt32, sum)))
+		}
+	}
+	return kerneltest.Compare(t, fmt.Sprintf("sums beyond 32 bits, %dx%dx%d", m, n, depth), kerneltest.S32.Decode(d), want, exact)
 }
 
 // checkPairs multiplies random matrices of INT4. Pairs of elements are kept or dropped together.
-func checkPairs(t *kerneltest.T, g kerneltest.GEMM) error {
+func checkPairs(t *kerneltest.T, x trial, g kerneltest.GEMM) error {
 	value := func(x uint8) int { return int(int8(x<<4) >> 4) }
 	pairs := kerneltest.Random(t, kerneltest.U8, g.M*g.K/2)
 	drop(t, pairs, 4)
@@ -132,7 +196,7 @@ func checkPairs(t *kerneltest.T, g kerneltest.GEMM) error {
 		at := row*g.K + col
 		return float64(value(pairs[at/2] >> (at % 2 * 4)))
 	})
-	return multiply(t, isa.S4, a, kerneltest.RandomPacked(t, g.N, g.K, 4, value), kerneltest.S32, indices, exact)
+	return multiply(t, x, a, kerneltest.RandomPacked(t, g.N, g.K, 4, value), kerneltest.S32, indices)
 }
 
 // drop sets half of the elements in each group of n to zero.
@@ -144,20 +208,21 @@ func drop[E runtime.Element](t *kerneltest.T, xs []E, n int) {
 	}
 }
 
-// multiply runs the kernel for a type.
+// multiply runs the kernel.
 func multiply[C runtime.Element](
-	t *kerneltest.T, typ isa.Type, a, b kerneltest.Matrix, out kerneltest.Format[C], indices []byte, tolerance kerneltest.Tolerance,
+	t *kerneltest.T, x trial, a, b kerneltest.Matrix, out kerneltest.Format[C], indices []byte,
 ) error {
-	x, y, err := Default.Blocks(typ, a.Rows, b.Rows, a.Cols)
+	typ := x.MMA.A
+	wide, high, err := x.Tiling.Blocks(typ, a.Rows, b.Rows, a.Cols)
 	if err != nil {
 		return err
 	}
-	k, err := t.Kernel("sparse"+name(typ), func(m *dsl.Module) { Build(m, typ, Default) })
+	k, err := t.Kernel("sparse"+name(typ), func(m *dsl.Module) { BuildWith(m, x.Options) })
 	if err != nil {
 		return err
 	}
 	more := map[string]kerneltest.Matrix{"e": kerneltest.MatrixOf(1, len(indices), indices, nil)}
-	if err := kerneltest.Multiply(t, k, runtime.Grid(x, y), a, b, out, tolerance, more); err != nil {
+	if err := kerneltest.Multiply(t, k, runtime.Grid(wide, high), a, b, out, x.tolerance, more); err != nil {
 		return fmt.Errorf("%s: %w", typ, err)
 	}
 	return nil

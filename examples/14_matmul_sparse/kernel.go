@@ -55,16 +55,37 @@ func (t Tiling) Blocks(e isa.Type, m, n, k int) (x, y int, err error) {
 // other two, and e their indices, as Compress returns them. Tiles are clipped at the edges, so all
 // sizes that Blocks accepts work.
 func Build(m *dsl.Module, t isa.Type, tiling Tiling) {
-	switch t {
-	case isa.S8, isa.S4:
-		build[dsl.S32](m, t, tiling)
+	BuildWith(m, Options{MMA: Shape(t), Tiling: tiling})
+}
+
+// Options are the choices of BuildWith.
+type Options struct {
+	MMA    dsl.MMA // the shape, such as Shape(t), that with HalfDepth, or with F16 or saturated sums
+	Tiling Tiling
+}
+
+// Shape returns the fastest MMA for a type, with sums of 32 bits.
+func Shape(t isa.Type) dsl.MMA {
+	if t == isa.S8 || t == isa.S4 {
+		return dsl.SparseMMAFor(t, isa.S32)
+	}
+	return dsl.SparseMMAFor(t, isa.F32)
+}
+
+// BuildWith adds the kernel of Build with options.
+func BuildWith(m *dsl.Module, o Options) {
+	switch o.MMA.C {
+	case isa.S32:
+		build[dsl.S32](m, o)
+	case isa.F16:
+		build[dsl.F16](m, o)
 	default:
-		build[dsl.F32](m, t, tiling)
+		build[dsl.F32](m, o)
 	}
 }
 
-func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
-	sums := dsl.TypeOf[C]()
+func build[C dsl.Scalar](m *dsl.Module, o Options) {
+	t, sums, tiling := o.MMA.A, dsl.TypeOf[C](), o.Tiling
 	k := m.Kernel("sparse"+name(t), dsl.Threads(256))
 	a, e, b, d := k.Matrix("a", t), k.Matrix("e", isa.B8), k.Matrix("b", t), k.Matrix("d", sums)
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
@@ -82,7 +103,7 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 		dsl.Tile{Type: t, Rows: tiling.M, Cols: half, Swizzle: dsl.Swizzle128},
 		dsl.Tile{Type: isa.B8, Rows: tiling.M, Cols: told},
 		tileB, tileB)
-	w := dsl.NewWarpTile[C](k, dsl.SparseMMAFor(t, sums), tiling.M/2, tiling.N/4)
+	w := dsl.NewWarpTile[C](k, o.MMA, tiling.M/2, tiling.N/4)
 	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 	ab.Multiply(steps,
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {

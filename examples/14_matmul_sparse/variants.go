@@ -4,30 +4,70 @@
 package sparse
 
 import (
+	"errors"
+
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
+// sumF16 is the tolerance of sums in F16. They are rounded after every 16 products, of which half are
+// zero.
+var sumF16 = kerneltest.Abs(0x1.8p-12).RoundedEvery(16)
+
 // Variants returns a variant for each option of the kernel.
 func Variants() []kerneltest.Variant {
 	var list []kerneltest.Variant
+	add := func(option, label string, x trial, targets []string, why string) {
+		list = append(list, kerneltest.Variant{
+			Option: option, Name: label, Targets: targets, Why: why,
+			Build: func(m *dsl.Module) { BuildWith(m, x.Options) },
+			Check: func(t *kerneltest.T) error {
+				err := x.check(t, kerneltest.GEMM{M: 65, N: 130, K: 1024})
+				if x.MMA.Saturate && x.MMA.A == isa.S8 {
+					err = errors.Join(err, x.checkClamped(t))
+				}
+				return err
+			},
+		})
+	}
 	for _, typ := range Types {
-		v := kerneltest.Variant{
-			Option: "sparse element types", Name: name(typ)[1:], Targets: Targets,
-			Build: func(m *dsl.Module) { Build(m, typ, Default) },
-			Check: func(t *kerneltest.T) error { return checkOf(t, typ, kerneltest.GEMM{M: 65, N: 130, K: 1024}) },
-			Why:   "half of the products are zero, and the sum is truncated to F32 every 16 columns",
-		}
+		targets, tolerance := Targets, exact
 		switch typ {
+		case isa.F16, isa.Bf16:
+			tolerance = sum16
 		case isa.Tf32:
-			v.Why = "half of the products are zero, and the sum is truncated to F32 every 8 columns"
-		case isa.S8, isa.S4:
-			v.Why = "integers are exact"
+			tolerance = sum32
 		case isa.E4m3:
-			v.Targets, v.Why = []string{"sm_90"}, "the products are multiples of 2^-18, and their sums below 2^6 are exact in F32"
+			targets = []string{"sm_90"}
 		}
-		list = append(list, v)
+		add("sparse element types", name(typ)[1:], trial{Options{Shape(typ), Default}, tolerance}, targets, why(typ))
+		if typ != isa.E4m3 {
+			add("sparse shapes with half the depth", name(typ)[1:]+", "+Shape(typ).HalfDepth().String(),
+				trial{Options{Shape(typ).HalfDepth(), Default}, tolerance}, Targets[:1], why(typ))
+		}
+	}
+	for _, shape := range []dsl.MMA{dsl.SparseMMAFor(isa.F16, isa.F16), dsl.SparseMMAFor(isa.F16, isa.F16).HalfDepth()} {
+		add("sparse F16 accumulators", shape.String(), trial{Options{shape, Default}, sumF16}, Targets[:1],
+			"half of the products are zero, and the sum is rounded to F16 every 16 columns")
+	}
+	for _, typ := range []isa.Type{isa.S8, isa.S4} {
+		shape := Shape(typ)
+		shape.Saturate = true
+		add("sparse satfinite integers", name(typ)[1:], trial{Options{shape, Tiling{M: 32, N: 64, Stages: 3}}, exact}, Targets[:1], why(typ))
 	}
 	return list
+}
+
+// why explains the tolerance for a type.
+func why(t isa.Type) string {
+	switch t {
+	case isa.Tf32:
+		return "half of the products are zero, and the sum is truncated to F32 every 8 columns"
+	case isa.S8, isa.S4:
+		return "integers are exact"
+	case isa.E4m3:
+		return "the products are multiples of 2^-18, and their sums below 2^6 are exact in F32"
+	}
+	return "half of the products are zero, and the sum is truncated to F32 every 16 columns"
 }

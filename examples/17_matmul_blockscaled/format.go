@@ -116,6 +116,16 @@ func mixed(a, b isa.Type) Format {
 	return f
 }
 
+// FormatFor returns the dense format of two element types and a scale factor, if there is one.
+func FormatFor(a, b isa.Type, scale dsl.BlockScale) (f Format, ok bool) {
+	for _, f := range append([]Format{nvfp4, mxfp4, uniform16}, Pairs()...) {
+		if f.A == a && f.B == b && f.Scale == scale {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
 // Pairs returns all formats of the kind mxf8f6f4: every pair of five types.
 func Pairs() []Format {
 	types := []isa.Type{isa.E4m3, isa.E5m2, isa.E2m3, isa.E3m2, isa.E2m1}

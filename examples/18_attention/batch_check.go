@@ -6,6 +6,7 @@ package attention
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -17,8 +18,13 @@ import (
 // BatchTargets are the targets that the kernel for batches is built for.
 var BatchTargets = []string{"sm_80", "sm_90", "sm_120"}
 
-// Variants returns the kernels for batches with each option.
+// Variants returns the kernels of each option.
 func Variants() []kerneltest.Variant {
+	return append(append(batchVariants(), backwardVariants()...), mlaVariants()...)
+}
+
+// batchVariants returns the kernels for batches with each option.
+func batchVariants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	add := func(option, name string, b Batch) {
 		list = append(list, kerneltest.Variant{
@@ -44,7 +50,8 @@ func Variants() []kerneltest.Variant {
 	return list
 }
 
-// CheckBatch runs the kernel on sequences of different lengths, one of them a single token.
+// CheckBatch runs the kernel on sequences of different lengths, one of them a single token. If all keys
+// are seen, some values are edge values.
 func CheckBatch(t *kerneltest.T, b Batch) error {
 	if b.Type == isa.F16 {
 		return checkBatch(t, b, kerneltest.F16, kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12)))
@@ -72,6 +79,11 @@ func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format
 			return int(startsK[s]) + key
 		}
 		return int(table[s*most+key/b.PageTokens])*b.PageTokens + key%b.PageTokens
+	}
+	if !b.Causal { // a key that is masked has the weight zero, and the product with its value is not
+		for i, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), f.Float(f.Edges()[4])} {
+			vs[at(1, 9+i)*wideK+3*i] = f.From(x)
+		}
 	}
 	want := make([]float64, len(q))
 	for s := range queries {
@@ -131,13 +143,15 @@ func pageTable(t *kerneltest.T, keys []int, most, page int) []uint32 {
 	return table
 }
 
-// checkBatches runs all variants of the kernel for batches.
-func checkBatches(t *kerneltest.T) error {
-	var errs []error
-	for _, v := range Variants() {
-		if err := v.Check(t); err != nil {
-			errs = append(errs, fmt.Errorf("%s, %s: %w", v.Option, v.Name, err))
+// checkAll returns a check that runs variants.
+func checkAll(variants []kerneltest.Variant) func(*kerneltest.T) error {
+	return func(t *kerneltest.T) error {
+		var errs []error
+		for _, v := range variants {
+			if err := v.Check(t); err != nil {
+				errs = append(errs, fmt.Errorf("%s, %s: %w", v.Option, v.Name, err))
+			}
 		}
+		return errors.Join(errs...)
 	}
-	return errors.Join(errs...)
 }

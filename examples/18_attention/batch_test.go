@@ -17,7 +17,7 @@ import (
 // TestPTXBatch compares the PTX of two kernels for batches with the golden files, and checks and
 // assembles that of all.
 func TestPTXBatch(t *testing.T) {
-	for i, v := range Variants() {
+	for i, v := range batchVariants() {
 		m := dsl.New(fmt.Sprintf("batch%d.sm_80", i), "sm_80")
 		v.Build(m)
 		if i < 2 {
@@ -35,7 +35,34 @@ func TestPTXBatch(t *testing.T) {
 
 // TestRunBatch runs the kernels for batches in the emulator and compares the results with the
 // reference.
-func TestRunBatch(t *testing.T) { kerneltest.Run(t, checkBatches, BatchTargets[0]).Tight(t, 4) }
+func TestRunBatch(t *testing.T) {
+	kerneltest.Run(t, checkAll(batchVariants()), BatchTargets[0]).Tight(t, 4)
+}
+
+// TestPTXOther compares the PTX of kernels for the backward pass and for MLA with the golden files.
+func TestPTXOther(t *testing.T) {
+	s := Shape{Type: isa.Bf16, Width: 64, Causal: true}
+	for name, build := range map[string]func(m *dsl.Module){
+		s.rowsName(): func(m *dsl.Module) { BuildRows(m, s) },
+		s.kvName():   func(m *dsl.Module) { BuildBackwardKV(m, s) },
+		s.qName():    func(m *dsl.Module) { BuildBackwardQ(m, s) },
+		"mla_bf16":   func(m *dsl.Module) { BuildMLA(m, MLA{isa.Bf16, 64}) },
+	} {
+		m := dsl.New(name+".sm_80", "sm_80")
+		build(m)
+		golden.Verify(t, m)
+	}
+}
+
+// TestRunBackward runs the kernels of the backward pass in the emulator.
+func TestRunBackward(t *testing.T) {
+	kerneltest.Run(t, checkAll(backwardVariants()), BatchTargets[0]).Tight(t, 4)
+}
+
+// TestRunMLA runs the kernels for MLA in the emulator.
+func TestRunMLA(t *testing.T) {
+	kerneltest.Run(t, checkAll(mlaVariants()), MLATargets[0]).Tight(t, 4)
+}
 
 // TestBatchMistakes checks the errors for options that the kernel does not support.
 func TestBatchMistakes(t *testing.T) {

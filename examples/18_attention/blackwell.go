@@ -115,22 +115,21 @@ func newTensorRow(k *dsl.Kernel, s Shape) *tensorRow {
 // returns the factor by which the accumulated output must be multiplied. Scores are read twice,
 // since all of them would take as many registers as the output.
 func (r *tensorRow) Take(d *dsl.AccumulatorStage, weights *dsl.TMEMOperand, seen u32) (shrink f32) {
-	k := r.k
 	each := func(visit func(col int, x []f32)) {
 		for col := 0; col < BlackwellKeys; col += chunk {
 			x := d.Load(col, chunk)
 			for i := range x {
 				x[i] = x[i].Var()
 			}
-			k.If(seen.LTI(int64(col+chunk)), func() {
+			r.k.If(seen.LTI(int64(col+chunk)), func() {
 				for i := range x {
-					x[i].Set(dsl.Select(seen.GTI(int64(col+i)), x[i], k.F32(math.Inf(-1))))
+					x[i].Set(dsl.Select(seen.GTI(int64(col+i)), x[i], r.k.F32(math.Inf(-1))))
 				}
 			})
 			visit(col, x)
 		}
 	}
-	top := k.F32(math.Inf(-1)).Var()
+	top := r.k.F32(math.Inf(-1)).Var()
 	each(func(_ int, x []f32) {
 		for _, y := range x {
 			top.Set(top.Max(y))

@@ -22,5 +22,9 @@ func All() []File {
 		{"hopper_roles.svg", HopperRoles()},
 		{"pair.svg", Pair()},
 		{"multicast.svg", Multicast()},
+		{"ladder_v0.svg", LadderV0()},
+		{"ladder_v1.svg", LadderV1()},
+		{"ladder_v2.svg", LadderV2()},
+		{"ladder_v3.svg", LadderV3()},
 	}
 }

@@ -54,7 +54,7 @@ func Layers() []Layer {
 		},
 		{
 			Path:    "ir",
-			Holds:   "module, function, block, instruction, register",
+			Holds:   "module, function, block, instruction, register; annotations of kernels",
 			Imports: "diag isa",
 		},
 		{
@@ -74,12 +74,12 @@ func Layers() []Layer {
 		},
 		{
 			Path:    "passes/analysis",
-			Holds:   "control flow, liveness, values, memory, and the symbolic trace",
+			Holds:   "control flow, liveness, values, memory, the symbolic trace, and the registers of one thread",
 			Imports: "diag isa isa/eval ir internal/slab",
 		},
 		{
 			Path:    "passes/verify",
-			Holds:   "one directory per hazard analyzer, with its rules and tests",
+			Holds:   "one directory per analyzer: of hazards, and of the annotations of kernels",
 			Imports: "diag isa ir passes passes/analysis",
 		},
 		{
@@ -142,7 +142,7 @@ func Layers() []Layer {
 		{
 			Path:    "examples",
 			Holds:   "kernels with references and tests; public packages only",
-			Imports: "dsl dsl/op runtime runtime/kerneltest runtime/kernelcmd golden isa", // isa: names of targets and types
+			Imports: "dsl dsl/op runtime runtime/kerneltest runtime/kernelcmd runtime/emu golden isa", // isa: names of targets and types
 		},
 		{
 			Path:    "bench",
@@ -159,29 +159,6 @@ func Layers() []Layer {
 			Path:    "docs",
 			Holds:   "listings of the documentation; public packages only",
 			Imports: "dsl dsl/op runtime runtime/kerneltest golden isa runtime/emu examples",
-		},
-		{
-			Path:    "internal/agree",
-			Holds:   "compares the table of instructions with ptxas",
-			Imports: Anything,
-		},
-		{
-			Path:    "internal/cleanups",
-			Holds:   "measures the clean-up passes with ptxas",
-			Imports: ". form ir lift lower passes ptx internal/ptxas internal/roundtrip",
-		},
-		{
-			Path:    "internal/cleanups/cmd",
-			Imports: Anything,
-		},
-		{
-			Path:  "internal/corpus",
-			Holds: "fetches PTX made by compilers",
-		},
-		{
-			Path:    "internal/oracle",
-			Holds:   "results that do not come from this project: other arithmetic, other PTX",
-			Imports: Anything,
 		},
 		{
 			Path:    "internal/diagram",
@@ -223,11 +200,6 @@ func Layers() []Layer {
 			Modules: jennifer + " " + participle,
 		},
 		{
-			Path:    "internal/gputest",
-			Holds:   "runs all examples and features on a GPU or the emulator",
-			Imports: ". dsl isa runtime runtime/device runtime/driver runtime/emu runtime/emu/check runtime/kerneltest examples passes ptx lift lower internal/systems",
-		},
-		{
 			Path:    "internal/hazardtest",
 			Holds:   "expected findings in PTX comments, for tests of analyzers",
 			Imports: ". diag passes/verify internal/filetest",
@@ -237,12 +209,13 @@ func Layers() []Layer {
 			Holds: "texts that make programs slow or fail",
 		},
 		{
-			Path:  "internal/structure",
-			Holds: "this table",
-		},
-		{
 			Path:  "internal/layout",
 			Holds: "aligns columns of text",
+		},
+		{
+			Path:    "internal/notation",
+			Holds:   "reads the specification of the instructions",
+			Imports: "isa",
 		},
 		{
 			Path:  "internal/npy",
@@ -254,13 +227,12 @@ func Layers() []Layer {
 			Imports: "diag",
 		},
 		{
-			Path:    "internal/notation",
-			Holds:   "reads the specification of the instructions",
-			Imports: "isa",
-		},
-		{
 			Path:  "internal/slab",
 			Holds: "allocates many small objects at once",
+		},
+		{
+			Path:  "internal/structure",
+			Holds: "this table",
 		},
 		{
 			Path:    "internal/systems",
@@ -268,21 +240,49 @@ func Layers() []Layer {
 			Imports: "examples isa runtime/kerneltest",
 		},
 		{
-			Path:    "internal/registers",
-			Holds:   "fits the prediction of registers",
-			Imports: ". passes internal/ptxas internal/roundtrip",
-		},
-		{
-			Path:    "internal/registers/cmd",
+			Path:    "internal/oracle",
+			Holds:   "harnesses that compare with what is not of this project: ptxas, GPUs, other arithmetic",
 			Imports: Anything,
 		},
 		{
-			Path:    "internal/roundtrip",
+			Path:    "internal/oracle/agree",
+			Holds:   "compares the table of instructions with ptxas",
+			Imports: Anything,
+		},
+		{
+			Path:    "internal/oracle/cleanups",
+			Holds:   "measures the clean-up passes with ptxas",
+			Imports: ". form ir lift lower passes ptx internal/ptxas internal/oracle/roundtrip",
+		},
+		{
+			Path:    "internal/oracle/cleanups/cmd",
+			Imports: Anything,
+		},
+		{
+			Path:  "internal/oracle/corpus",
+			Holds: "fetches PTX made by compilers",
+		},
+		{
+			Path:    "internal/oracle/gputest",
+			Holds:   "runs all examples and features on a GPU or the emulator",
+			Imports: ". dsl isa runtime runtime/device runtime/driver runtime/emu runtime/emu/check runtime/kerneltest examples passes ptx lift lower internal/systems",
+		},
+		{
+			Path:    "internal/oracle/registers",
+			Holds:   "fits the prediction of registers",
+			Imports: ". passes internal/ptxas internal/oracle/roundtrip",
+		},
+		{
+			Path:    "internal/oracle/registers/cmd",
+			Imports: Anything,
+		},
+		{
+			Path:    "internal/oracle/roundtrip",
 			Holds:   "compares the machine code of PTX before and after a change",
 			Imports: "diag internal/ptxas",
 		},
 		{
-			Path:    "internal/roundtrip/cmd",
+			Path:    "internal/oracle/roundtrip/cmd",
 			Imports: Anything,
 		},
 	}

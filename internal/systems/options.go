@@ -92,7 +92,6 @@ var (
 		"sm_90 and sm_120 builds of one source",
 		"F16",
 		"INT8",
-		"a page with a diagram for each rung",
 	}
 	requested = []string{
 		"attention forward with variable length",

@@ -6,260 +6,139 @@ package systems
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/ptxdsl/ptxdsl"
-	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/golden"
-	"github.com/ptxdsl/ptxdsl/internal/ptxas"
-	"github.com/ptxdsl/ptxdsl/passes/verify"
-	"github.com/ptxdsl/ptxdsl/runtime"
-	"github.com/ptxdsl/ptxdsl/runtime/emu"
-	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
-	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
 // page is the documentation page with the variants.
 const page = "../../docs/reference/systems.md"
 
-// slack is how far a tolerance may exceed the largest error on the emulator. GPUs use more of the error
-// that the manual allows to approximations: a loss with lg2.approx was off by 1.14 ulp on an H200, and by
-// 0.28 on the emulator.
-const slack = 5
+// slack is how far a tolerance may exceed the largest error of the variants of an option.
+const slack = 4
 
-// columns is the number of cells of a row.
-const columns = 9
-
-// TestPage checks that the page has a row for each variant and target, that the first row of each
-// example is up to date, and that the lists of missing options are complete. With
-// -update it runs all variants and writes the page, or only the variants without a row if SYSTEMS_NEW is
-// set.
+// TestPage checks that the measurements have a row for each variant and target, that those of the first
+// variant of each example are up to date, and that the page shows them. With -update it measures all
+// variants and writes the page. SYSTEMS=new measures only variants without a row, and SYSTEMS=verify
+// repeats only the static checks of the others.
 func TestPage(t *testing.T) {
-	all := golden.Updating() && os.Getenv("SYSTEMS_NEW") == ""
-	old, err := os.ReadFile(page)
-	if err != nil && !golden.Updating() {
-		t.Fatal(err)
-	}
-	ran := measured(t)
-	rows := make(map[string]string)
-	for line := range strings.Lines(string(old)) {
-		if cells := strings.Split(line, "|"); len(cells) == columns+2 {
-			rows[key(cells)] = line
-		}
-	}
+	mode := os.Getenv("SYSTEMS")
+	old, hardware := readRows(t), measured(t)
 	var text strings.Builder
-	text.WriteString(head)
+	text.WriteString(header)
+	list := make(map[string][]row)
 	for _, s := range Systems() {
-		fmt.Fprintf(&text, "\n## %s\n", s.Name)
 		for _, e := range s.Examples {
-			fmt.Fprintf(&text, "\nFrom [examples/%s](../../examples/%s/kernel.go):\n%s", e.Directory, e.Directory, table)
 			for i, v := range e.Variants {
 				if !slices.Contains(s.Options, v.Option) {
 					t.Errorf("%s: variant %s has option %q, which the system does not list", e.Directory, v.Name, v.Option)
 				}
-				var runs kerneltest.Runs
 				for _, target := range v.Targets {
-					is := row{Option: v.Option, Name: v.Name, Target: target, Hardware: ran.of(e.Directory, v, target)}
-					was, ok := rows[key(strings.Split(is.String(), "|"))]
+					r := row{Directory: e.Directory, Option: v.Option, Name: v.Name, Target: target}
+					was, ok := old[r.key()]
 					switch {
-					case all || golden.Updating() && !ok || i == 0 && target == v.Targets[0] && !testing.Short():
-						runs = append(runs, is.fill(t, v)...)
-					case !ok:
-						t.Errorf("%s has no row for %s, %s and %s; go test ./internal/systems -run TestPage -update", page, v.Option, v.Name, target)
+					case !ok && !golden.Updating():
+						t.Errorf("%s has no row for %s, %s and %s; go test ./internal/systems -run TestPage -update", data, v.Option, v.Name, target)
 						continue
+					case golden.Updating() && (mode == "" || !ok), i == 0 && target == v.Targets[0] && !testing.Short():
+						r.fill(t, v)
+						if golden.Updating() { // keep it if a later one fails or takes too long
+							old[r.key()] = r
+							save(t, old)
+						}
+					case golden.Updating() && mode == "verify":
+						r = was
+						r.verify(t, v)
 					default:
-						cells := strings.Split(was, "|")
-						cells[columns] = " " + is.Hardware + " "
-						text.WriteString(strings.Join(cells, "|"))
-						continue
+						r = was
 					}
-					text.WriteString(is.String())
-				}
-				if golden.Updating() {
-					t.Run("tolerance of "+v.Option+", "+v.Name, func(t *testing.T) { runs.Tight(t, slack) })
+					text.WriteString(r.line())
+					r.Hardware = hardware.of(e.Directory, v, target)
+					list[s.Name] = append(list[s.Name], r)
 				}
 			}
 		}
-		fmt.Fprintf(&text, "\nNot built yet: %s.\n", strings.Join(append(s.Missing(), "nothing")[:max(1, len(s.Missing()))], "; "))
 	}
-	switch {
-	case t.Failed() || bytes.Equal(old, []byte(text.String())):
-	case golden.Updating():
-		if err := os.WriteFile(page, []byte(text.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	case !testing.Short():
-		t.Errorf("%s is out of date; go test ./internal/systems -run TestPage -update", page)
+	if !t.Failed() {
+		compare(t, data, text.String())
+		compare(t, page, render(list, kernels(t)))
 	}
 }
 
-// A record holds how the results of a GPU compare with the emulator's, as gputest -both writes them.
-type record struct {
-	gpu, target string
-	verdicts    map[string]string
-}
-
-// measured reads the record of a GPU.
-func measured(t *testing.T) record {
-	text, err := os.ReadFile("testdata/hardware.tsv")
-	if err != nil {
+// save writes measurements in any order.
+func save(t *testing.T, rows map[string]row) {
+	var lines []string
+	for _, r := range rows {
+		lines = append(lines, r.line())
+	}
+	slices.Sort(lines)
+	if err := os.WriteFile(data, []byte(header+strings.Join(lines, "")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r := record{verdicts: make(map[string]string)}
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSuffix(line, "\n")
-		if head, ok := strings.CutPrefix(line, "# "); ok {
-			parts := strings.Split(head, ", ")
-			r.gpu, r.target = strings.TrimPrefix(parts[0], "NVIDIA "), parts[1]
-			continue
+}
+
+// compare compares a file with what it should contain, or writes it with -update.
+func compare(t *testing.T, file, want string) {
+	t.Helper()
+	got, err := os.ReadFile(file)
+	switch {
+	case golden.Updating():
+		if !bytes.Equal(got, []byte(want)) {
+			err = os.WriteFile(file, []byte(want), 0o644)
 		}
-		if i := strings.LastIndex(line, "\t"); i > 0 {
-			r.verdicts[line[:i]] = line[i+1:]
-		}
-	}
-	return r
-}
-
-// of returns the cell of a variant.
-func (r record) of(directory string, v kerneltest.Variant, target string) string {
-	verdict, ok := r.verdicts[directory+"\t"+v.Option+"\t"+v.Name]
-	if !ok || strings.HasPrefix(verdict, "not run") || !Runs([]string{target}, r.target) {
-		return "not run"
-	}
-	return r.gpu + ": " + verdict
-}
-
-// key returns the cells of a row that identify it.
-func key(cells []string) string { return strings.Join(cells[1:4], "|") }
-
-const head = `<!-- Generated by go test ./internal/systems -run TestPage -update. -->
-# Options of the systems
-
-This page shows which options of the kernel families are built, and how each variant was checked. A row is one variant for one target.
-
-- **ptxas**: the assembler accepts the PTX for the target.
-- **verify**: the verdict of ` + "`ptxdsl verify`" + `. Incomplete means that part of the kernel was not checked.
-- **races**: what the race detector of ` + "`ptxdsl check`" + ` reports for the launches of the emulator column, with
-  asynchronous operations that complete at random times.
-- **emulator**: the comparisons with a reference in float64 that shares no code with the kernel, and
-  their sizes.
-- **largest error**: that of the element that comes closest to its tolerance, beside the tolerance of
-  the element. The relative error is that of the same element. K is the number of products in a sum, and
-  ulp a unit in the last place of the result.
-- **hardware**: a GPU that ran the variant on the inputs of the emulator column, compiled for the GPU, and how
-  its results compare with the emulator's: equal, or within the tolerance of the reference. "Within the
-  tolerance of each" means that the two lie on different sides of the reference.
-`
-
-const table = `
-| option | variant | target | ptxas | verify | races | emulator | largest error | hardware |
-|---|---|---|---|---|---|---|---|---|
-`
-
-// A row holds the results for a variant on a target.
-type row struct {
-	Option, Name, Target, Assembled, Verified, Checked, Ran, Worst, Hardware string
-}
-
-// String returns the row of the table.
-func (r row) String() string {
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
-		r.Option, r.Name, r.Target, r.Assembled, r.Verified, r.Checked, r.Ran, r.Worst, r.Hardware)
-}
-
-// fill assembles, checks and runs a variant.
-func (r *row) fill(t *testing.T, v kerneltest.Variant) (runs kerneltest.Runs) {
-	t.Run(v.Option+"/"+v.Name, func(t *testing.T) {
-		m := dsl.New("variant", r.Target)
-		v.Build(m)
-		text, err := m.Text()
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Assembled = assemble(t, text)
-		report := ptxdsl.Verify("variant.ptx", text, ptxdsl.Options{Whole: true})
-		if r.Verified = report.Verdict().String(); report.Verdict() == verify.Error {
-			t.Errorf("verify: %v", report.Findings)
-		}
-		if list := report.NotChecked(); len(list) > 0 {
-			r.Verified += ": " + list[0]
-		}
-		r.Checked = raceFree(t, v, r.Target)
-		if runs = kerneltest.Run(t, v.Check, r.Target); len(runs) == 1 {
-			r.emulated(runs[0].Results, v.Why)
-		}
-	})
-	return runs
+	case err != nil:
+		t.Fatal(err)
+	case string(got) != want:
+		t.Errorf("%s is out of date; go test ./internal/systems -run TestPage -update", file)
+	}
 }
 
-// assemble returns the result of ptxas.
-func assemble(t *testing.T, text string) string {
-	tool, err := ptxas.Find()
-	if err != nil {
-		t.Fatal(err)
+// TestTight fails if a tolerance is too large for the errors that occurred in the variants of an option
+// that have it.
+func TestTight(t *testing.T) {
+	shares := make(map[string]float64)
+	for _, r := range readRows(t) {
+		if r.Error == "" {
+			continue
+		}
+		largest, e1 := strconv.ParseFloat(r.Error, 64)
+		allowed, e2 := strconv.ParseFloat(r.Allowed, 64)
+		if e1 != nil || e2 != nil {
+			t.Fatal(r.key(), e1, e2)
+		}
+		key := fmt.Sprintf("%s, %s: %s", r.Directory, r.Option, r.Tolerance)
+		shares[key] = max(shares[key], largest/allowed)
 	}
-	_, verdict, err := tool.Assemble(t.Context(), text, ptxas.Options{})
-	if err != nil {
-		t.Fatal(err)
+	for key, share := range shares {
+		if share*slack < 1 {
+			t.Errorf("%s is %.1f times the largest error, more than %d times", key, 1/share, slack)
+		}
 	}
-	if !verdict.OK() {
-		t.Errorf("ptxas: %s", verdict)
-		return "refused"
-	}
-	return "yes"
 }
 
-// raceFree runs the variant under the race detector, with asynchronous operations that complete at
-// random.
-func raceFree(t *testing.T, v kerneltest.Variant, target string) string {
-	detector := race.New()
-	back, err := emu.New(emu.Options{Target: target, Observer: detector, Completion: emu.Random, Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := kerneltest.New(runtime.On(back))
-	x.Budget = 1000
-	if err := v.Check(x); err != nil {
-		t.Errorf("with the race detector: %v", err)
-	}
-	if n := detector.Skipped(); n > 0 {
-		t.Logf("%d launches have more than %d threads", n, race.MostThreads)
-		return "incomplete: too many threads"
-	}
-	for _, r := range detector.Races() {
-		t.Errorf("%s: %s: %s\n%s:%d %s\n%s:%d %s\nmissing: %s", r.Rule, r.Message, r.Address,
-			r.First.What, r.First.Place.Line, r.First.Opcode, r.Second.What, r.Second.Place.Line, r.Second.Opcode, r.Missing)
-	}
-	return "no race"
-}
-
-// emulated records the comparisons.
-func (r *row) emulated(results []kerneltest.Result, why string) {
-	var worst kerneltest.Result
-	elements := 0
-	var sizes []string
-	for _, x := range results {
-		elements += x.Elements
-		if x.Share() > worst.Share() {
-			worst = x
+// TestMissing checks that each option has a variant, and that the pages of the systems exist, with a
+// diagram for each version of the ladder.
+func TestMissing(t *testing.T) {
+	for _, s := range Systems() {
+		if list := s.Missing(); len(list) > 0 {
+			t.Errorf("%s lacks %s", s.Name, strings.Join(list, "; "))
 		}
-		size := x.What[strings.LastIndex(x.What, ", ")+1:]
-		if size = strings.TrimSpace(size); !slices.Contains(sizes, size) {
-			sizes = append(sizes, size)
+		for _, name := range s.Pages {
+			text, err := os.ReadFile("../../docs/explanation/systems/" + name + ".md")
+			if err != nil {
+				t.Error(err)
+			}
+			image := "images/" + strings.ReplaceAll(name, "-", "_") + ".svg"
+			if strings.HasPrefix(name, "ladder") && !strings.Contains(string(text), image) {
+				t.Errorf("%s has no diagram %s", name, image)
+			}
 		}
-	}
-	r.Ran = fmt.Sprintf("%d elements: %s", elements, strings.Join(sizes, ", "))
-	r.Worst = "none; " + why
-	if worst.Error > 0 {
-		relative := "zero expected"
-		if worst.Want != 0 {
-			relative = fmt.Sprintf("relative %.2g", worst.Error/math.Abs(worst.Want))
-		}
-		r.Worst = fmt.Sprintf("%.2g of %.2g (%s); %s: %s", worst.Error, worst.Allowed, relative,
-			strings.ReplaceAll(worst.Tolerance.String(), "|want|", "want"), why)
 	}
 }

@@ -20,6 +20,10 @@ import (
 	blockscaled "github.com/ptxdsl/ptxdsl/examples/17_matmul_blockscaled"
 	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
 	gemm "github.com/ptxdsl/ptxdsl/examples/23_gemm"
+	allreduce "github.com/ptxdsl/ptxdsl/examples/24_allreduce"
+	topk "github.com/ptxdsl/ptxdsl/examples/25_topk"
+	moe "github.com/ptxdsl/ptxdsl/examples/26_moe"
+	families "github.com/ptxdsl/ptxdsl/examples/27_calls"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
@@ -28,6 +32,7 @@ import (
 type System struct {
 	Name     string
 	Options  []string // what the family is planned to have; the page lists those without a variant
+	Pages    []string // names of the pages in docs/explanation/systems
 	Examples []Example
 }
 
@@ -40,25 +45,29 @@ type Example struct {
 // Systems returns the systems, in the order of the page.
 func Systems() []System {
 	return []System{
-		{"Blackwell block-scaled GEMM", blackwell, []Example{
+		{"Blackwell block-scaled GEMM", blackwell, []string{"blockscaled"}, []Example{
 			{"16_matmul_blackwell", tcgen05.Variants()},
 			{"17_matmul_blockscaled", blockscaled.Variants()},
 		}},
-		{"Ampere tensor cores", ampere, []Example{
+		{"Ampere tensor cores", ampere, []string{"ampere"}, []Example{
 			{"13_matmul_multistage", multistage.Variants()},
 			{"14_matmul_sparse", sparse.Variants()},
 		}},
-		{"RMSNorm and its family", norms, []Example{
+		{"RMSNorm and its family", norms, []string{"rows"}, []Example{
 			{"08_rmsnorm", rmsnorm.Variants()},
 		}},
-		{"BF16 ladder", rungs, []Example{
+		{"BF16 ladder", rungs, []string{"ladder-v0", "ladder-v1", "ladder-v2", "ladder-v3"}, []Example{
 			{"10_matmul_ladder", ladder.Variants()},
 		}},
-		{"Attention, experts and communication", requested, []Example{
+		{"Attention, experts and communication", requested, nil, []Example{
 			{"18_attention", attention.Variants()},
+			{"24_allreduce", allreduce.Variants()},
+			{"25_topk", topk.Variants()},
+			{"26_moe", moe.Variants()},
 		}},
-		{"Library calls", calls, []Example{
+		{"Library calls", calls, nil, []Example{
 			{"23_gemm", gemm.Variants()},
+			{"27_calls", families.Variants()},
 		}},
 	}
 }

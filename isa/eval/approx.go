@@ -19,19 +19,19 @@ func approximate(s *spec) *Op {
 		return nil
 	}
 	t := s.types[0]
-	element, n := lanesOf(t)
+	element, n := t.Elements()
 	f := FormatOf(element)
 	if f == F64 {
 		return approximateDouble(s)
 	}
-	if f == nil || !s.has("approx") && !s.has("full") && f != F32 {
+	if f == nil || !s.has(isa.ModApprox) && s.kind != isa.KindDivFull && f != F32 {
 		return nil
 	}
 	fin := s.finisher(f)
-	fin.ftz = fin.ftz || !s.has("approx") && !s.has("full") // PTX before 1.4 flushes by default
+	fin.ftz = fin.ftz || !s.has(isa.ModApprox) && s.kind != isa.KindDivFull // PTX before 1.4 flushes by default
 	from := decoder(f)
-	if s.head == "div" {
-		full := s.has("full")
+	if s.kind == isa.KindDiv || s.kind == isa.KindDivFull {
+		full := s.kind == isa.KindDivFull
 		return withOperands(t, 2, func(a, b, _ uint64) uint64 {
 			x, y := from(fin.in(a)), from(fin.in(b))
 			if !full && math.Abs(y) > 0x1p126 && !math.IsInf(y, 0) {
@@ -41,14 +41,14 @@ func approximate(s *spec) *Op {
 			return fin.odd(divOdd(x, y))
 		})
 	}
-	g := function(s.head)
-	if s.has("2pi") { // the angle is a fraction of a full circle
-		g = inTurns[s.head]
+	g := functions[s.kind]
+	if s.has(isa.ModTurns) { // the angle is a fraction of a full circle
+		g = inTurns[s.kind]
 	}
 	if g == nil {
 		return nil
 	}
-	if f == F16 && s.head == "ex2" { // truncated, except on overflow
+	if f == F16 && s.kind == isa.KindEx2 { // truncated, except on overflow
 		fin.how = Zero
 		g = func(x float64) float64 {
 			if x >= 16 {
@@ -64,31 +64,22 @@ func approximate(s *spec) *Op {
 	return withOperands(t, 1, lane)
 }
 
-// function returns the float64 function that an approximate instruction computes.
-func function(head string) func(x float64) float64 {
-	switch head {
-	case "rcp":
-		return func(x float64) float64 { return 1 / x }
-	case "sqrt":
-		return math.Sqrt
-	case "rsqrt":
-		return func(x float64) float64 { return 1 / math.Sqrt(x) }
-	case "ex2":
-		return exp2
-	case "lg2":
-		return math.Log2
-	case "sin":
-		return func(x float64) float64 { return sineOfTurns(turns(x)) }
-	case "cos":
-		return func(x float64) float64 { return cosineOfTurns(turns(x)) }
-	case "tanh":
-		return math.Tanh
-	}
-	return nil
+// functions are the float64 functions that approximate instructions compute.
+var functions = map[isa.Kind]func(x float64) float64{
+	isa.KindRcp:   func(x float64) float64 { return 1 / x },
+	isa.KindSqrt:  math.Sqrt,
+	isa.KindRsqrt: func(x float64) float64 { return 1 / math.Sqrt(x) },
+	isa.KindEx2:   exp2,
+	isa.KindLg2:   math.Log2,
+	isa.KindSin:   func(x float64) float64 { return sineOfTurns(turns(x)) },
+	isa.KindCos:   func(x float64) float64 { return cosineOfTurns(turns(x)) },
+	isa.KindTanh:  math.Tanh,
 }
 
 // inTurns are the functions with .2pi, whose argument is a fraction of a full circle, not radians.
-var inTurns = map[string]func(x float64) float64{"sin": sineOfTurns, "cos": cosineOfTurns}
+var inTurns = map[isa.Kind]func(x float64) float64{
+	isa.KindSin: sineOfTurns, isa.KindCos: cosineOfTurns,
+}
 
 func sineOfTurns(x float64) float64 {
 	turn := math.Mod(x, 1)
@@ -118,19 +109,15 @@ func exp2(x float64) float64 {
 // approximateDouble returns the operation of rcp.approx.ftz.f64 or rsqrt.approx{.ftz}.f64. With
 // .ftz, only the upper 32 bits of operand and result are used.
 func approximateDouble(s *spec) *Op {
-	g := function(s.head)
-	if g == nil || s.head != "rcp" && s.head != "rsqrt" {
+	if s.kind != isa.KindRsqrt && (s.kind != isa.KindRcp || !s.has(isa.ModApprox)) {
 		return nil
 	}
-	if s.head == "rcp" && !s.has("approx") {
-		return nil
-	}
-	ftz := s.has("ftz")
+	g, ftz := functions[s.kind], s.has(isa.ModFTZ)
 	return unary(isa.F64, isa.F64, func(a uint64) uint64 {
 		if !ftz {
 			r := g(double(a))
 			if r != r {
-				return doubleNaN(s.head, 1, a, 0, 0)
+				return doubleNaN(s.kind, 1, a, 0, 0)
 			}
 			return math.Float64bits(r)
 		}

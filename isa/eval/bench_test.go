@@ -22,7 +22,7 @@ func BenchmarkWarp(b *testing.B) {
 		"rcp.approx.ftz.f32", "rsqrt.approx.ftz.f32", "prmt.b32", "cvt.u64.u32", "shf.l.wrap.b32",
 	} {
 		b.Run(opcode, func(b *testing.B) {
-			op, err := Of(opcode)
+			op, err := spelled(opcode)
 			if err != nil {
 				b.Fatal(err)
 			}

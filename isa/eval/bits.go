@@ -16,10 +16,10 @@ func bitCount(s *spec) *Op {
 	if t != isa.B32 && t != isa.B64 {
 		return nil
 	}
-	switch s.head {
-	case "popc":
+	switch s.kind {
+	case isa.KindPopc:
 		return unary(isa.U32, t, func(a uint64) uint64 { return uint64(bits.OnesCount64(a)) })
-	case "clz":
+	case isa.KindClz:
 		short := uint64(64 - t.Bits())
 		return unary(isa.U32, t, func(a uint64) uint64 { return uint64(bits.LeadingZeros64(a)) - short })
 	}
@@ -29,7 +29,7 @@ func bitCount(s *spec) *Op {
 // bfind returns the operation of bfind: the position of the highest bit that differs from the sign
 // bit.
 func bfind(s *spec) *Op {
-	t, shift := s.typ(0), s.has("shiftamt")
+	t, shift := s.typ(0), s.has(isa.ModShiftamt)
 	if !isInt(t) {
 		return nil
 	}
@@ -136,7 +136,7 @@ func bitInsert(s *spec) *Op {
 
 // signZeroExtend returns the operation of szext.
 func signZeroExtend(s *spec) *Op {
-	t, clamp := s.typ(0), s.has("clamp")
+	t, clamp := s.typ(0), s.has(isa.ModClamp)
 	return binary(t, t, isa.U32, func(a, b uint64) uint64 {
 		n := b & 31
 		switch {
@@ -153,7 +153,7 @@ func signZeroExtend(s *spec) *Op {
 
 // bitMask returns the operation of bmsk.
 func bitMask(s *spec) *Op {
-	clamp := s.has("clamp")
+	clamp := s.has(isa.ModClamp)
 	return binary(isa.B32, isa.U32, isa.U32, func(a, b uint64) uint64 {
 		if clamp {
 			if a >= 32 {
@@ -170,7 +170,7 @@ func bitMask(s *spec) *Op {
 // carryless returns the operation of clmad, a carry-less multiply-add: the product of two
 // polynomials over single bits.
 func carryless(s *spec) *Op {
-	high := s.has("hi")
+	high := s.kind == isa.KindClmadHi
 	return ternary(isa.U64, isa.U64, isa.U64, isa.U64, func(a, b, c uint64) uint64 {
 		var hi, lo uint64
 		for i := range 64 {
@@ -188,7 +188,7 @@ func carryless(s *spec) *Op {
 
 // funnel returns the operation of shf.
 func funnel(s *spec) *Op {
-	left, wrap := s.has("l"), s.has("wrap")
+	left, wrap := s.kind == isa.KindShfL, s.has(isa.ModWrap)
 	return ternary(isa.B32, isa.B32, isa.B32, isa.U32, func(a, b, n uint64) uint64 {
 		if wrap {
 			n &= 31
@@ -204,10 +204,10 @@ func funnel(s *spec) *Op {
 // shift returns the operation of shl or shr. Shift amounts above the width shift all bits out.
 func shift(s *spec) *Op {
 	t := s.typ(0)
-	if op := fastShift(t, s.head == "shl"); op != nil {
+	if op := fastShift(t, s.kind == isa.KindShl); op != nil {
 		return op
 	}
-	if s.head == "shl" {
+	if s.kind == isa.KindShl {
 		return binary(t, t, isa.U32, func(a, n uint64) uint64 { return a << n })
 	}
 	if isSigned(t) {
@@ -220,19 +220,19 @@ func shift(s *spec) *Op {
 func logic(s *spec) *Op {
 	t := s.typ(0)
 	if t == isa.Predicate {
-		return predicateLogic(s.head)
+		return predicateLogic(s.kind)
 	}
-	if op := fastLogic(t, s.head); op != nil {
+	if op := fastLogic(t, s.kind); op != nil {
 		return op
 	}
-	switch s.head {
-	case "and":
+	switch s.kind {
+	case isa.KindAnd:
 		return binary(t, t, t, func(a, b uint64) uint64 { return a & b })
-	case "or":
+	case isa.KindOr:
 		return binary(t, t, t, func(a, b uint64) uint64 { return a | b })
-	case "xor":
+	case isa.KindXor:
 		return binary(t, t, t, func(a, b uint64) uint64 { return a ^ b })
-	case "not":
+	case isa.KindNot:
 		return unary(t, t, func(a uint64) uint64 { return ^a })
 	}
 	return unary(t, t, func(a uint64) uint64 {
@@ -243,20 +243,23 @@ func logic(s *spec) *Op {
 	})
 }
 
+// masks are the operations on predicates, which are masks of lanes.
+var masks = map[isa.Kind]func(a, b uint32) uint32{
+	isa.KindAnd: func(a, b uint32) uint32 { return a & b },
+	isa.KindOr:  func(a, b uint32) uint32 { return a | b },
+	isa.KindXor: func(a, b uint32) uint32 { return a ^ b },
+	isa.KindNot: func(a, _ uint32) uint32 { return ^a },
+	isa.KindMov: func(a, _ uint32) uint32 { return a },
+}
+
 // predicateLogic returns the operation of and, or, xor, not or mov on predicates.
-func predicateLogic(head string) *Op {
-	f := map[string]func(a, b uint32) uint32{
-		"and": func(a, b uint32) uint32 { return a & b },
-		"or":  func(a, b uint32) uint32 { return a | b },
-		"xor": func(a, b uint32) uint32 { return a ^ b },
-		"not": func(a, _ uint32) uint32 { return ^a },
-		"mov": func(a, _ uint32) uint32 { return a },
-	}[head]
+func predicateLogic(kind isa.Kind) *Op {
+	f := masks[kind]
 	if f == nil {
 		return nil
 	}
 	op := &Op{PIn: 2, POut: 1, Warp: func(fr *Frame) { fr.POut[0] = f(fr.PIn[0], fr.PIn[1]) }}
-	if head == "not" || head == "mov" {
+	if kind == isa.KindNot || kind == isa.KindMov {
 		op.PIn = 1
 	}
 	op.Lane = func(c *Cell) { c.POut[0] = f(flag(c.PIn[0]), flag(c.PIn[1]))&1 != 0 }
@@ -294,8 +297,8 @@ func lop3(s *spec) *Op {
 		return d & (1<<32 - 1)
 	}
 	op := &Op{In: []isa.Type{isa.B32, isa.B32, isa.B32, isa.U32}, Out: []isa.Type{isa.B32}}
-	logical := s.one("and", "or")
-	if logical == "" {
+	or := s.has(isa.ModOr)
+	if !or && !s.has(isa.ModAnd) {
 		op.Lane = func(c *Cell) { c.Out[0] = f(c.In[0], c.In[1], c.In[2], c.In[3]) }
 		op.Warp = lop3Warp
 		op.Scalar = func(a, b, c, table uint64) uint64 { return f(a, b, c, table) }
@@ -305,7 +308,7 @@ func lop3(s *spec) *Op {
 	op.Lane = func(c *Cell) {
 		d := f(c.In[0], c.In[1], c.In[2], c.In[3])
 		c.Out[0] = d
-		if logical == "or" {
+		if or {
 			c.POut[0] = d != 0 || c.PIn[0]
 		} else {
 			c.POut[0] = d != 0 && c.PIn[0]
@@ -316,10 +319,10 @@ func lop3(s *spec) *Op {
 
 // permute returns the operation of prmt.
 func permute(s *spec) *Op {
-	mode := s.one("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")
+	permuted, mode := choose(s, permutations)
 	return ternary(isa.B32, isa.B32, isa.B32, isa.B32, func(a, b, c uint64) (d uint64) {
 		all := b<<32 | a
-		if mode == "" {
+		if !mode {
 			for i := 0; i < 32; i += 8 {
 				x := all >> (c & 7 * 8) & 255
 				if c&8 != 0 {
@@ -332,25 +335,18 @@ func permute(s *spec) *Op {
 		}
 		n := int(c & 3)
 		for i := range 4 {
-			d |= all >> (8 * permuted(mode, n, i)) & 255 << (8 * i)
+			d |= all >> (8 * permuted(n, i)) & 255 << (8 * i)
 		}
 		return d
 	})
 }
 
-// permuted returns which source byte prmt copies to result byte i in a mode.
-func permuted(mode string, n, i int) int {
-	switch mode {
-	case "f4e":
-		return n + i
-	case "b4e":
-		return (n - i) & 7
-	case "rc8":
-		return n
-	case "ecl":
-		return max(n, i)
-	case "ecr":
-		return min(n, i)
-	}
-	return n&1*2 + i&1 // rc16
+// permutations are the modes of prmt. They return which source byte is copied to result byte i.
+var permutations = map[isa.Mod]func(n, i int) int{
+	isa.ModF4e:  func(n, i int) int { return n + i },
+	isa.ModB4e:  func(n, i int) int { return (n - i) & 7 },
+	isa.ModRC8:  func(n, _ int) int { return n },
+	isa.ModEcl:  func(n, i int) int { return max(n, i) },
+	isa.ModEcr:  func(n, i int) int { return min(n, i) },
+	isa.ModRC16: func(n, i int) int { return n&1*2 + i&1 },
 }

@@ -93,45 +93,6 @@ func isSigned(t isa.Type) bool { return t.Class() == isa.Signed }
 // isInt reports whether t holds integers.
 func isInt(t isa.Type) bool { return t.Class() == isa.Signed || t.Class() == isa.Unsigned }
 
-// lanesOf splits a packed type into the type of an element and the number of elements.
-func lanesOf(t isa.Type) (element isa.Type, n int) {
-	switch t {
-	case isa.U16x2:
-		return isa.U16, 2
-	case isa.S16x2:
-		return isa.S16, 2
-	case isa.U8x4:
-		return isa.U8, 4
-	case isa.S8x4:
-		return isa.S8, 4
-	case isa.F16x2:
-		return isa.F16, 2
-	case isa.Bf16x2:
-		return isa.Bf16, 2
-	case isa.F32x2:
-		return isa.F32, 2
-	case isa.E4m3x2, isa.E4m3x4:
-		return isa.E4m3, t.Bits() / 8
-	case isa.E5m2x2, isa.E5m2x4:
-		return isa.E5m2, t.Bits() / 8
-	case isa.E3m2x2, isa.E3m2x4:
-		return isa.E3m2, t.Bits() / 8
-	case isa.E2m3x2, isa.E2m3x4:
-		return isa.E2m3, t.Bits() / 8
-	case isa.E2m1x2, isa.E2m1x4:
-		return isa.E2m1, t.Bits() / 4
-	case isa.E2m1p4x4:
-		return isa.E2m1, 4
-	case isa.Ue8m0x2, isa.Ue8m0x4:
-		return isa.Ue8m0, t.Bits() / 8
-	case isa.Ue4m3x2:
-		return isa.Ue4m3, 2
-	case isa.Ue5m3x2:
-		return isa.Ue5m3, 2
-	}
-	return t, 1
-}
-
 // spread applies an operation on elements to each element of a packed value.
 func spread(bits, n int, f func(a, b, c uint64) uint64) func(a, b, c uint64) uint64 {
 	m := uint64(1)<<bits - 1

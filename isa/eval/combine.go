@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -15,16 +16,15 @@ import (
 // memory, a and b are the operands. Only cas uses b; it stores b if old equals a.
 type Combine func(old, a, b uint64) uint64
 
-// CombineOf returns the Combine of an operation such as "add" on a type, for atom, red, multimem,
-// redux and bulk reductions. Modifiers are "noftz", "NaN" and "abs". f32 additions flush subnormal
-// results unless "noftz" is given: atom flushes in global memory and keeps subnormal results in
-// shared memory. Additions of other types never flush.
-func CombineOf(op string, t isa.Type, modifiers ...string) (Combine, error) {
-	s := &spec{text: op, head: op, words: modifiers, types: []isa.Type{t}}
-	element, n := lanesOf(t)
-	f := combineElement(s, op, element)
+// CombineOf returns the Combine of an operation such as isa.ModAdd on a type, for atom, red,
+// multimem, redux and bulk reductions. Of the other modifiers it reads isa.ModNoFTZ, isa.ModNaN and
+// isa.ModAbs. f32 additions flush subnormal results unless isa.ModNoFTZ is given: atom flushes in
+// global memory and keeps subnormal results in shared memory. Additions of other types never flush.
+func CombineOf(how isa.Mod, t isa.Type, modifiers ...isa.Mod) (Combine, error) {
+	element, n := t.Elements()
+	f := combineElement(how, element, modifiers)
 	if f == nil {
-		return nil, fmt.Errorf("eval: no reduction %s of %s", op, t)
+		return nil, fmt.Errorf("eval: no reduction %s of %s", how, t)
 	}
 	if n > 1 {
 		return Combine(spread(element.Bits(), n, f)), nil
@@ -33,77 +33,73 @@ func CombineOf(op string, t isa.Type, modifiers ...string) (Combine, error) {
 	return func(old, a, b uint64) uint64 { return f(old&m, a&m, b&m) & m }, nil
 }
 
-func combineElement(s *spec, op string, t isa.Type) func(old, a, b uint64) uint64 {
-	if (op == "inc" || op == "dec") && t != isa.U32 {
-		return nil
+// combineBits are the operations that do not depend on the type.
+var combineBits = map[isa.Mod]func(old, a, b uint64) uint64{
+	isa.ModExch: func(_, a, _ uint64) uint64 { return a },
+	isa.ModAnd:  func(old, a, _ uint64) uint64 { return old & a },
+	isa.ModOr:   func(old, a, _ uint64) uint64 { return old | a },
+	isa.ModXor:  func(old, a, _ uint64) uint64 { return old ^ a },
+	isa.ModCAS: func(old, a, b uint64) uint64 {
+		if old == a {
+			return b
+		}
+		return old
+	},
+}
+
+// counters are the operations that wrap around at a limit, on u32.
+var counters = map[isa.Mod]func(old, a, b uint64) uint64{
+	isa.ModInc: func(old, a, _ uint64) uint64 {
+		if old >= a {
+			return 0
+		}
+		return old + 1
+	},
+	isa.ModDec: func(old, a, _ uint64) uint64 {
+		if old == 0 || old > a {
+			return a
+		}
+		return old - 1
+	},
+}
+
+func combineElement(how isa.Mod, t isa.Type, modifiers []isa.Mod) func(old, a, b uint64) uint64 {
+	if f := combineBits[how]; f != nil {
+		return f
 	}
-	switch op {
-	case "exch":
-		return func(_, a, _ uint64) uint64 { return a }
-	case "cas":
-		return func(old, a, b uint64) uint64 {
-			if old == a {
-				return b
-			}
-			return old
-		}
-	case "and", "popc.and":
-		return func(old, a, _ uint64) uint64 { return old & a }
-	case "or":
-		return func(old, a, _ uint64) uint64 { return old | a }
-	case "xor":
-		return func(old, a, _ uint64) uint64 { return old ^ a }
-	case "inc":
-		return func(old, a, _ uint64) uint64 {
-			if old >= a {
-				return 0
-			}
-			return old + 1
-		}
-	case "dec":
-		return func(old, a, _ uint64) uint64 {
-			if old == 0 || old > a {
-				return a
-			}
-			return old - 1
-		}
+	if f := counters[how]; f != nil && t == isa.U32 {
+		return f
 	}
 	if f := FormatOf(t); f != nil {
-		return combineFloats(s, op, f)
+		return combineFloats(how, f, modifiers)
 	}
 	if !isInt(t) && t.Class() != isa.Bits {
 		return nil
 	}
-	switch op {
-	case "add":
+	switch how {
+	case isa.ModAdd:
 		return func(old, a, _ uint64) uint64 { return old + a }
-	case "min", "max":
-		g := extremeOf(t, op == "max")
+	case isa.ModMin, isa.ModMax:
+		g := extremeOf(t, how == isa.ModMax)
 		return func(old, a, _ uint64) uint64 { return g(old, a) }
 	}
 	return nil
 }
 
-func combineFloats(s *spec, op string, f *Format) func(old, a, b uint64) uint64 {
-	switch op {
-	case "add":
+func combineFloats(how isa.Mod, f *Format, modifiers []isa.Mod) func(old, a, b uint64) uint64 {
+	has := func(m isa.Mod) bool { return slices.Contains(modifiers, m) }
+	switch how {
+	case isa.ModAdd:
 		if f == F64 {
-			add := nearestDouble("add")
-			return func(old, a, _ uint64) uint64 {
-				r := add(double(old), double(a), 0)
-				if r != r {
-					return doubleNaN("add", 2, old, a, 0)
-				}
-				return math.Float64bits(r)
-			}
+			return addDoubles
 		}
-		fin := finisher{format: f, ftz: f == F32 && !s.has("noftz")}
+		fin := finisher{format: f, ftz: f == F32 && !has(isa.ModNoFTZ)}
 		from := decoder(f)
 		return func(old, a, _ uint64) uint64 {
 			return fin.odd(addOdd(from(fin.in(old)), from(fin.in(a))))
 		}
-	case "min", "max":
-		pick, abs := extreme(f, op == "max", s.has("NaN")), s.has("abs")
+	case isa.ModMin, isa.ModMax:
+		pick, abs := extreme(f, how == isa.ModMax, has(isa.ModNaN)), has(isa.ModAbs)
 		return func(old, a, _ uint64) uint64 {
 			if abs {
 				old, a = old&^f.sign(), a&^f.sign()
@@ -114,15 +110,23 @@ func combineFloats(s *spec, op string, f *Format) func(old, a, b uint64) uint64 
 	return nil
 }
 
-// ReduxOf returns the operation of redux.sync, which reduces the lanes of a mask. With "abs", min
-// and max return the magnitude even for a single lane, and a NaN becomes the canonical NaN.
-func ReduxOf(op string, t isa.Type, modifiers ...string) (
+func addDoubles(old, a, _ uint64) uint64 {
+	r := double(old) + double(a)
+	if r != r {
+		return doubleNaN(isa.KindAdd, 2, old, a, 0)
+	}
+	return math.Float64bits(r)
+}
+
+// ReduxOf returns the operation of redux.sync, which reduces the lanes of a mask. With isa.ModAbs,
+// min and max return the magnitude even for a single lane, and a NaN becomes the canonical NaN.
+func ReduxOf(how isa.Mod, t isa.Type, modifiers ...isa.Mod) (
 	func(x *Vector, lanes uint32) uint64, error) {
-	f, err := CombineOf(op, t, modifiers...)
+	f, err := CombineOf(how, t, modifiers...)
 	if err != nil {
 		return nil, err
 	}
-	if op != "min" && op != "max" {
+	if how != isa.ModMin && how != isa.ModMax {
 		return func(x *Vector, lanes uint32) uint64 { return Redux(f, x, lanes) }, nil
 	}
 	return func(x *Vector, lanes uint32) uint64 {

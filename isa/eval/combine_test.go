@@ -68,7 +68,7 @@ func TestCombine(t *testing.T) {
 		parts := strings.Split(words[0], ".")
 		for _, name := range words[1:] {
 			typ, _ := isa.ParseType("." + name)
-			f, err := CombineOf(parts[0], typ, parts[1:]...)
+			f, err := CombineOf(spelledMod(parts[0]), typ, spelledMods(parts[1:])...)
 			if err != nil {
 				t.Error(err)
 				continue
@@ -84,7 +84,7 @@ func TestCombine(t *testing.T) {
 			}
 		}
 	}
-	if _, err := CombineOf("inc", isa.F32); err == nil {
+	if _, err := CombineOf(isa.ModInc, isa.F32); err == nil {
 		t.Error("inc of f32")
 	}
 }
@@ -109,11 +109,11 @@ func TestRedux(t *testing.T) {
 	for l := range x {
 		x[l] = uint64(l + 1)
 	}
-	sum, _ := CombineOf("add", isa.U32)
+	sum, _ := CombineOf(isa.ModAdd, isa.U32)
 	if got := Redux(sum, &x, 1<<0|1<<3|1<<31); got != 1+4+32 {
 		t.Errorf("the sum of lanes 0, 3 and 31 is %d", got)
 	}
-	least, _ := CombineOf("min", isa.S32)
+	least, _ := CombineOf(isa.ModMin, isa.S32)
 	x[7] = 0xffff_fff0
 	if got := Redux(least, &x, ^uint32(0)); got != 0xffff_fff0 {
 		t.Errorf("the least is %#x", got)
@@ -121,7 +121,7 @@ func TestRedux(t *testing.T) {
 	if got := Redux(least, &x, 1<<9); got != 10 {
 		t.Errorf("one lane alone: %d", got)
 	}
-	magnitude, err := ReduxOf("max", isa.F32, "abs", "NaN")
+	magnitude, err := ReduxOf(isa.ModMax, isa.F32, isa.ModAbs, isa.ModNaN)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,11 +139,11 @@ func TestRedux(t *testing.T) {
 func TestPackedApproximations(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	for _, head := range []string{"ex2.approx.f16", "ex2.approx.ftz.bf16", "tanh.approx.f16", "tanh.approx.bf16"} {
-		one, err := Of(head)
+		one, err := spelled(head)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pair, err := Of(head + "x2")
+		pair, err := spelled(head + "x2")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,9 +9,6 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-var comparisons = []string{"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
-	"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
-
 // ordering is the result of comparing two values.
 type ordering uint8
 
@@ -22,37 +19,35 @@ const (
 	unordered
 )
 
-// holds returns the orderings in which a comparison is true.
-func holds(name string) ordering {
-	switch name {
-	case "eq":
-		return same
-	case "ne":
-		return lower | higher
-	case "lt", "lo":
-		return lower
-	case "le", "ls":
-		return lower | same
-	case "gt", "hi":
-		return higher
-	case "ge", "hs":
-		return higher | same
-	case "equ":
-		return same | unordered
-	case "neu":
-		return lower | higher | unordered
-	case "ltu":
-		return lower | unordered
-	case "leu":
-		return lower | same | unordered
-	case "gtu":
-		return higher | unordered
-	case "geu":
-		return higher | same | unordered
-	case "num":
-		return lower | same | higher
+// comparisons are the orderings in which each comparison is true.
+var comparisons = map[isa.Mod]ordering{
+	isa.ModEQ: same, isa.ModNE: lower | higher,
+	isa.ModLT: lower, isa.ModLE: lower | same, isa.ModGT: higher, isa.ModGE: higher | same,
+	isa.ModLo: lower, isa.ModLS: lower | same, isa.ModHi: higher, isa.ModHS: higher | same,
+	isa.ModEQU: same | unordered, isa.ModNEU: lower | higher | unordered,
+	isa.ModLTU: lower | unordered, isa.ModLEU: lower | same | unordered,
+	isa.ModGTU: higher | unordered, isa.ModGEU: higher | same | unordered,
+	isa.ModIsNum: lower | same | higher, isa.ModIsNaN: unordered,
+}
+
+// comparison returns the orderings in which the comparison of the instruction is true; unordered
+// if it has none.
+func (s *spec) comparison() ordering {
+	if want, ok := choose(s, comparisons); ok {
+		return want
 	}
-	return unordered // nan
+	return unordered
+}
+
+// boolean returns the operator that combines a comparison with a predicate: isa.ModAnd, isa.ModOr or
+// isa.ModXor; isa.NoMod if there is none.
+func (s *spec) boolean() isa.Mod {
+	for _, m := range s.mods {
+		if m == isa.ModAnd || m == isa.ModOr || m == isa.ModXor {
+			return m
+		}
+	}
+	return isa.NoMod
 }
 
 // comparer returns a comparison function for values of a type. The PTX comparisons lo, ls, hi and
@@ -93,13 +88,13 @@ func orderOf(a, b float64) ordering {
 }
 
 // combine applies the boolean operator of set or setp.
-func combine(boolean string, x, c bool) bool {
+func combine(boolean isa.Mod, x, c bool) bool {
 	switch boolean {
-	case "and":
+	case isa.ModAnd:
 		return x && c
-	case "or":
+	case isa.ModOr:
 		return x || c
-	case "xor":
+	case isa.ModXor:
 		return x != c
 	}
 	return x
@@ -112,43 +107,41 @@ func setPredicate(s *spec) *Op {
 		return nil
 	}
 	t := s.types[0]
-	name, boolean := s.one(comparisons...), s.one("and", "or", "xor")
+	want, boolean := s.comparison(), s.boolean()
 	op := &Op{In: []isa.Type{t, t}, POut: 2}
-	if boolean != "" {
+	if boolean != isa.NoMod {
 		op.PIn = 1
 	}
-	element, n := lanesOf(t)
-	true1 := holds(name)
-	cmp := comparer(element, s.has("ftz"))
+	element, n := t.Elements()
+	cmp := comparer(element, s.has(isa.ModFTZ))
 	whole := mask(t)
 	op.Lane = func(c *Cell) {
 		a, b := c.In[0]&whole, c.In[1]&whole
-		x := cmp(a, b)&true1 != 0
+		x := cmp(a, b)&want != 0
 		y := !x
 		if n == 2 {
-			x = cmp(a&0xffff, b&0xffff)&true1 != 0
-			y = cmp(a>>16&0xffff, b>>16&0xffff)&true1 != 0
+			x = cmp(a&0xffff, b&0xffff)&want != 0
+			y = cmp(a>>16&0xffff, b>>16&0xffff)&want != 0
 		}
 		c.POut = [2]bool{combine(boolean, x, c.PIn[0]), combine(boolean, y, c.PIn[0])}
 	}
 	m := mask(element)
 	op.Scalar = func(a, b, c, _ uint64) uint64 {
-		return uint64(bit(combine(boolean, cmp(a&m, b&m)&true1 != 0, c&1 != 0)))
+		return uint64(bit(combine(boolean, cmp(a&m, b&m)&want != 0, c&1 != 0)))
 	}
 	if n == 1 {
-		op.Warp = fastCompare(t, name, boolean, s.has("ftz"))
+		op.Warp = fastCompare(t, want, boolean, s.has(isa.ModFTZ))
 	}
 	return op
 }
 
 // fastCompare returns a loop that compares the lanes of a warp, for the most frequent types; nil
 // for others.
-func fastCompare(t isa.Type, name, boolean string, ftz bool) func(f *Frame) {
+func fastCompare(t isa.Type, want ordering, boolean isa.Mod, ftz bool) func(f *Frame) {
 	warp := compareLoop(t, ftz)
 	if warp == nil {
 		return nil
 	}
-	want := holds(name)
 	return func(f *Frame) {
 		low, equal, high := warp(f.In[0], f.In[1])
 		var p uint32
@@ -166,11 +159,11 @@ func fastCompare(t isa.Type, name, boolean string, ftz bool) func(f *Frame) {
 		}
 		q := ^p
 		switch c := f.PIn[0]; boolean {
-		case "and":
+		case isa.ModAnd:
 			p, q = p&c, q&c
-		case "or":
+		case isa.ModOr:
 			p, q = p|c, q|c
-		case "xor":
+		case isa.ModXor:
 			p, q = p^c, q^c
 		}
 		f.POut = [2]uint32{p, q}
@@ -247,16 +240,16 @@ func set(s *spec) *Op {
 		return nil
 	}
 	d, t := s.types[0], s.types[1]
-	element, n := lanesOf(t)
-	want, boolean := holds(s.one(comparisons...)), s.one("and", "or", "xor")
-	cmp := comparer(element, s.has("ftz"))
-	result, _ := lanesOf(d)
+	element, n := t.Elements()
+	want, boolean := s.comparison(), s.boolean()
+	cmp := comparer(element, s.has(isa.ModFTZ))
+	result, _ := d.Elements()
 	yes := mask(result) // the result for true: all ones
 	if f := FormatOf(result); f != nil {
 		yes = f.one()
 	}
 	op := &Op{In: []isa.Type{t, t}, Out: []isa.Type{d}}
-	if boolean != "" {
+	if boolean != isa.NoMod {
 		op.PIn = 1
 	}
 	wide := d.Bits() / n // two results in .u32 are its two halves
@@ -284,7 +277,7 @@ func set(s *spec) *Op {
 // setPacked returns the operation of set on packed integers, whose result elements are all ones or
 // all zeros.
 func setPacked(s *spec) *Op {
-	want := holds(s.one(comparisons...))
+	want := s.comparison()
 	return elementwise(s.types[0], 2, func(t isa.Type, a, b uint64) uint64 {
 		if comparer(t, false)(a, b)&want != 0 {
 			return mask(t)
@@ -327,7 +320,7 @@ func selectBySign(s *spec) *Op {
 		return nil
 	}
 	t := s.types[0]
-	cmp := comparer(s.types[1], s.has("ftz"))
+	cmp := comparer(s.types[1], s.has(isa.ModFTZ))
 	return ternary(t, t, t, s.types[1], func(a, b, c uint64) uint64 {
 		if cmp(c, 0)&(same|higher) != 0 {
 			return a

@@ -98,15 +98,12 @@ func scalarOf(kind isa.Kind, t isa.Type, mods []isa.Mod) scalarOp {
 }
 
 func compileScalar(key scalarKey) scalarOp {
-	text := key.kind.String()
-	for _, m := range key.mods {
-		text += m.String()
-	}
+	spec := specOf(key.kind, key.mods[:])
 	if key.t != 0 {
-		text += key.t.String()
+		spec.types = append(spec.types, key.t)
 	}
-	op, err := Of(text)
-	if err != nil || op.Scalar == nil {
+	op := compile(spec)
+	if op == nil || op.Scalar == nil {
 		return scalarOp{}
 	}
 	s := scalarOp{compute: op.Scalar, operands: len(op.In) + op.PIn}

@@ -20,7 +20,7 @@ func TestScalar(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 1))
 	integers, without := 0, make(map[string]int)
 	for _, s := range spellings() {
-		op, err := Of(s.opcode)
+		op, err := Of(s.form.Kind, s.mods)
 		if err != nil {
 			t.Errorf("%s: %v", s.opcode, err)
 			continue

@@ -11,7 +11,7 @@ import (
 
 // convert returns the operation of cvt between scalar types. The first type is that of the result.
 func convert(s *spec) *Op {
-	if len(s.types) != 2 || s.has("pack") {
+	if len(s.types) != 2 {
 		return nil
 	}
 	d, a := s.types[0], s.types[1]
@@ -30,7 +30,7 @@ func convert(s *spec) *Op {
 }
 
 func convertIntegers(s *spec, d, a isa.Type) *Op {
-	if !s.has("sat") {
+	if !s.has(isa.ModSat) {
 		op := unary(d, a, func(x uint64) uint64 { return uint64(extend(a, x)) })
 		op.Warp = fastExtend(d, a)
 		return op
@@ -76,17 +76,14 @@ func fastExtend(d, a isa.Type) func(f *Frame) {
 
 // integral returns the rounding to an integer that the opcode specifies, such as .rni.
 func (s *spec) integral() (how Rounding, ok bool) {
-	switch s.one("rni", "rzi", "rmi", "rpi") {
-	case "rni":
-		return Nearest, true
-	case "rzi":
-		return Zero, true
-	case "rmi":
-		return Down, true
-	case "rpi":
-		return Up, true
+	if how, ok = choose(s, integralRoundings); !ok {
+		return Zero, false
 	}
-	return Zero, false
+	return how, true
+}
+
+var integralRoundings = map[isa.Mod]Rounding{
+	isa.ModRNI: Nearest, isa.ModRZI: Zero, isa.ModRMI: Down, isa.ModRPI: Up,
 }
 
 // convertToInteger returns the operation of cvt from floating point to integer. Results are
@@ -94,7 +91,7 @@ func (s *spec) integral() (how Rounding, ok bool) {
 func convertToInteger(s *spec, d, a isa.Type) *Op {
 	how, _ := s.integral()
 	f := FormatOf(a)
-	in := finisher{format: f, ftz: s.has("ftz") && f == F32}
+	in := finisher{format: f, ftz: s.has(isa.ModFTZ) && f == F32}
 	notANumber := uint64(0)
 	if f == F64 || d.Bits() == 64 {
 		notANumber = 1 << (d.Bits() - 1)
@@ -171,10 +168,10 @@ func convertFloats(s *spec, d, a isa.Type) *Op {
 	if to != F32 {
 		fin.ftz = false
 	}
-	in := finisher{format: from, ftz: s.has("ftz") && from == F32 && to != F16}
-	limit := clamp{to, fin.how, s.has("satfinite"), false}
+	in := finisher{format: from, ftz: s.has(isa.ModFTZ) && from == F32 && to != F16}
+	limit := clamp{to, fin.how, s.has(isa.ModSatFinite), false}
 	integral, whole := s.integral()
-	limit.pzo = s.has("pzo")
+	limit.pzo = s.has(isa.ModPzo)
 	convertNaN := nanConversion(s, to, from)
 	op := unary(d, a, func(x uint64) uint64 {
 		x = in.in(x)
@@ -187,7 +184,7 @@ func convertFloats(s *spec, d, a isa.Type) *Op {
 		}
 		return fin.out(limit.encode(v))
 	})
-	if to == BF16 && from == F32 && len(s.words) == 3 && fin.how == Nearest {
+	if to == BF16 && from == F32 && len(s.mods) == 1 && fin.how == Nearest {
 		op.Warp = func(f *Frame) {
 			d, a := f.Out[0], f.In[0]
 			for l := range d {
@@ -195,7 +192,7 @@ func convertFloats(s *spec, d, a isa.Type) *Op {
 			}
 		}
 	}
-	if from == F32 && to == F16 && len(s.words) == 3 {
+	if from == F32 && to == F16 && len(s.mods) == 1 {
 		op.Warp = func(f *Frame) {
 			d, a := f.Out[0], f.In[0]
 			for l := range d {
@@ -245,18 +242,18 @@ func widenHalves(from *Format) func(f *Frame) {
 // a modifier, keep all bits. Others give the canonical NaN.
 func nanConversion(s *spec, to, from *Format) func(code uint64) uint64 {
 	switch {
-	case to == from && (to == F32 || to == F64) && len(s.words) == 2:
+	case to == from && (to == F32 || to == F64) && len(s.mods) == 0:
 		return func(code uint64) uint64 { return code }
-	case from == F64 || to == F64 && !s.has("ftz"):
+	case from == F64 || to == F64 && !s.has(isa.ModFTZ):
 		return func(code uint64) uint64 { return rewidenNaN(to, from, code) | 1<<(to.mantissa-1) }
 	case to == F64:
 		return func(uint64) uint64 { return rewidenNaN(F64, F32, F32.nan) }
-	case to == F32 && from == BF16 && !s.has("ftz"):
+	case to == F32 && from == BF16 && !s.has(isa.ModFTZ):
 		return func(code uint64) uint64 { return code << 16 }
-	case to == TF32 && s.has("rna"):
+	case to == TF32 && s.has(isa.ModRNA):
 		return func(code uint64) uint64 {
 			code = code >> TF32.unused << TF32.unused
-			if s.has("satfinite") {
+			if s.has(isa.ModSatFinite) {
 				code -= 1 << TF32.unused // infinity clamps to the largest number
 			}
 			return code

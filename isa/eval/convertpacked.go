@@ -12,29 +12,37 @@ import (
 // convertPacked returns the operation of cvt to or from packed floating-point formats. Operand a
 // becomes the upper element of the result.
 func convertPacked(s *spec) *Op {
-	if len(s.types) < 2 || s.has("pack") {
+	if len(s.types) < 2 {
 		return nil
 	}
 	d, a := s.types[0], s.types[1]
-	if s.one("scaled::n1::ue8m0", "scaled::n2::ue8m0") != "" {
+	if s.scaleFactors() != 0 || d == isa.S2f6x2 || a == isa.S2f6x2 {
 		return convertScaled(s, d, a)
 	}
-	if d == isa.S2f6x2 || a == isa.S2f6x2 {
-		return convertScaled(s, d, a)
-	}
-	element, n := lanesOf(d)
+	element, n := d.Elements()
 	if FormatOf(element) == nil || n == 1 {
 		return nil
 	}
-	if s.has("rs") {
+	if s.has(isa.ModRS) {
 		return convertStochastic(s, d)
 	}
 	return convertScaled(s, d, a)
 }
 
+// scaleFactors returns the number of scale factors of a conversion.
+func (s *spec) scaleFactors() int {
+	switch {
+	case s.has(isa.ModScaledN1UE8M0):
+		return 1
+	case s.has(isa.ModScaledN2UE8M0):
+		return 2
+	}
+	return 0
+}
+
 // elementBits returns the width of an element in a packed type, padding included.
 func elementBits(t isa.Type) int {
-	_, n := lanesOf(t)
+	_, n := t.Elements()
 	if t == isa.S2f6x2 {
 		n = 2
 	}
@@ -49,9 +57,9 @@ type codec struct {
 }
 
 func codecOf(s *spec, t isa.Type) codec {
-	element, _ := lanesOf(t)
+	element, _ := t.Elements()
 	f := FormatOf(element)
-	return codec{f, clamp{f, s.rounding(), s.has("satfinite"), s.has("pzo")}, s.has("relu")}
+	return codec{f, clamp{f, s.rounding(), s.has(isa.ModSatFinite), s.has(isa.ModPzo)}, s.has(isa.ModReLU)}
 }
 
 func (c codec) decode(code uint64) value {
@@ -100,7 +108,7 @@ func convertScaled(s *spec, d, a isa.Type) *Op {
 	if to.format == nil && d != isa.S2f6x2 || from.format == nil && a != isa.S2f6x2 {
 		return nil
 	}
-	factors := s.one("scaled::n1::ue8m0", "scaled::n2::ue8m0")
+	factors := s.scaleFactors()
 	in := []isa.Type{a}
 	one := a == isa.F32 // two operands of one element each
 	if one {
@@ -108,16 +116,16 @@ func convertScaled(s *spec, d, a isa.Type) *Op {
 	}
 	at := len(in)
 	switch factors {
-	case "scaled::n1::ue8m0":
+	case 1:
 		in = append(in, isa.Ue8m0)
-	case "scaled::n2::ue8m0":
+	case 2:
 		in = append(in, isa.Ue8m0x2)
 	}
 	if op := plainPair(s, d, a, to, from); op != nil {
 		return op
 	}
 	up := d == isa.F16x2 || d == isa.Bf16x2
-	flush := factors == "scaled::n1::ue8m0"
+	flush := factors == 1
 	wide, narrow := elementBits(d), elementBits(a)
 	return many(d, in, func(x *[8]uint64) (r uint64) {
 		for i := range 2 {
@@ -130,7 +138,7 @@ func convertScaled(s *spec, d, a isa.Type) *Op {
 				code &= from.format.sign()
 			}
 			v := from.decode(code)
-			if factors != "" {
+			if factors != 0 {
 				scale := x[at]
 				if !flush {
 					scale >>= 8 * i
@@ -146,10 +154,7 @@ func convertScaled(s *spec, d, a isa.Type) *Op {
 // plainPair converts two elements without a scale factor. It returns nil for s2f6 and for
 // conversions with a scale factor.
 func plainPair(s *spec, d, a isa.Type, to, from codec) *Op {
-	if to.format == nil || from.format == nil {
-		return nil
-	}
-	if s.one("scaled::n1::ue8m0", "scaled::n2::ue8m0") != "" {
+	if to.format == nil || from.format == nil || s.scaleFactors() != 0 {
 		return nil
 	}
 	wide, narrow := elementBits(d), elementBits(a)
@@ -167,7 +172,7 @@ func plainPair(s *spec, d, a isa.Type, to, from codec) *Op {
 		})
 	}
 	op := binary(d, a, a, func(x, y uint64) uint64 { return one(single(y)) | one(single(x))<<wide })
-	if d == isa.Bf16x2 && len(s.words) == 3 && to.limit.how == Nearest {
+	if d == isa.Bf16x2 && len(s.mods) == 1 && to.limit.how == Nearest {
 		op.Warp = func(f *Frame) {
 			d, a, b := f.Out[0], f.In[0], f.In[1]
 			for l := range d {
@@ -181,7 +186,7 @@ func plainPair(s *spec, d, a isa.Type, to, from codec) *Op {
 // convertStochastic returns the operation of cvt.rs. Random bits are added to the bits that
 // rounding discards; a carry rounds away from zero.
 func convertStochastic(s *spec, d isa.Type) *Op {
-	element, n := lanesOf(d)
+	element, n := d.Elements()
 	c := codecOf(s, d)
 	c.limit.how = Nearest // the value is exact unless it overflows
 	in := make([]isa.Type, n, n+1)
@@ -244,7 +249,7 @@ func (f *Format) dithered(v value, random uint64, count int) value {
 // pack returns the operation of cvt.pack: two saturated integers, with the low bits of a third
 // operand above them.
 func pack(s *spec) *Op {
-	if !s.has("pack") || len(s.types) < 2 || len(s.types) > 3 || s.types[0].Bits() > 16 {
+	if len(s.types) < 2 || len(s.types) > 3 || s.types[0].Bits() > 16 {
 		return nil
 	}
 	t := s.types[0]

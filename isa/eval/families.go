@@ -3,89 +3,83 @@
 
 package eval
 
-// families returns the functions that can build the operation of an opcode head. A builder returns
-// nil for types it does not support.
-func families(head string) []func(s *spec) *Op {
-	type list = []func(s *spec) *Op
-	switch head {
-	case "add", "sub":
-		return list{intSum, floatArithmetic, halfArithmetic, mixedArithmetic, microArithmetic}
-	case "addc", "subc":
-		return list{intCarry}
-	case "mul":
-		return list{intProduct, floatArithmetic, halfArithmetic, mixedArithmetic, microArithmetic}
-	case "mad":
-		return list{intProduct, floatArithmetic}
-	case "madc":
-		return list{intProduct}
-	case "fma":
-		return list{floatArithmetic, halfArithmetic, mixedArithmetic, microArithmetic}
-	case "mul24", "mad24":
-		return list{intProduct24}
-	case "clmad":
-		return list{carryless}
-	case "sad":
-		return list{intSad}
-	case "rem":
-		return list{intQuotient}
-	case "div", "rcp", "sqrt":
-		return list{intQuotient, floatArithmetic, approximate}
-	case "rsqrt", "sin", "cos", "lg2", "ex2", "tanh":
-		return list{approximate}
-	case "abs", "neg":
-		return list{intSign, floatSign}
-	case "copysign":
-		return list{floatSign}
-	case "min", "max":
-		return list{intExtreme, func(s *spec) *Op { return floatExtreme(s, 2) }}
-	case "testp":
-		return list{test}
-	case "set":
-		return list{set}
-	case "setp":
-		return list{setPredicate}
-	case "selp":
-		return list{selectByPredicate}
-	case "slct":
-		return list{selectBySign}
-	case "mov":
-		return list{move}
-	case "cvt":
-		return list{pack, convert, convertPacked}
-	}
-	return bitFamilies(head)
-}
+import "github.com/ptxdsl/ptxdsl/isa"
 
-// bitFamilies returns the builders for bit operations.
-func bitFamilies(head string) []func(s *spec) *Op {
-	type list = []func(s *spec) *Op
-	switch head {
-	case "and", "or", "xor", "not", "cnot":
-		return list{logic}
-	case "popc", "clz", "brev":
-		return list{bitCount}
-	case "bfind":
-		return list{bfind}
-	case "fns":
-		return list{fns}
-	case "bfe":
-		return list{bitField}
-	case "bfi":
-		return list{bitInsert}
-	case "szext":
-		return list{signZeroExtend}
-	case "bmsk":
-		return list{bitMask}
-	case "dp4a", "dp2a":
-		return list{dot}
-	case "lop3":
-		return list{lop3}
-	case "shf":
-		return list{funnel}
-	case "shl", "shr":
-		return list{shift}
-	case "prmt":
-		return list{permute}
-	}
-	return nil
+// A builder returns the operation of an instruction, or nil if it does not support its types.
+type builder func(s *spec) *Op
+
+// builders are the builders for each kind, one for each group of types.
+var builders = map[isa.Kind][]builder{
+	isa.KindAdd:     {intSum, floatArithmetic, halfArithmetic, mixedArithmetic, microArithmetic},
+	isa.KindSub:     {intSum, floatArithmetic, halfArithmetic, mixedArithmetic, microArithmetic},
+	isa.KindMul:     {floatArithmetic, halfArithmetic, mixedArithmetic, microArithmetic},
+	isa.KindFma:     {floatArithmetic, halfArithmetic, mixedArithmetic, microArithmetic},
+	isa.KindMad:     {floatArithmetic},
+	isa.KindAddc:    {intCarry},
+	isa.KindSubc:    {intCarry},
+	isa.KindMulLo:   {intProduct},
+	isa.KindMulHi:   {intProduct},
+	isa.KindMulWide: {wideProduct},
+	isa.KindMadLo:   {intProduct},
+	isa.KindMadHi:   {intProduct},
+	isa.KindMadWide: {wideProduct},
+	isa.KindMadcLo:  {intProduct},
+	isa.KindMadcHi:  {intProduct},
+	isa.KindMul24Lo: {intProduct24},
+	isa.KindMul24Hi: {intProduct24},
+	isa.KindMad24Lo: {intProduct24},
+	isa.KindMad24Hi: {intProduct24},
+	isa.KindClmadLo: {carryless},
+	isa.KindClmadHi: {carryless},
+	isa.KindSad:     {intSad},
+	isa.KindDp4a:    {dot},
+	isa.KindDp2aLo:  {dot},
+	isa.KindDp2aHi:  {dot},
+
+	isa.KindDiv:      {intQuotient, floatArithmetic, approximate},
+	isa.KindDivFull:  {approximate},
+	isa.KindRem:      {intQuotient},
+	isa.KindRcp:      {floatArithmetic, approximate},
+	isa.KindSqrt:     {floatArithmetic, approximate},
+	isa.KindRsqrt:    {approximate},
+	isa.KindSin:      {approximate},
+	isa.KindCos:      {approximate},
+	isa.KindLg2:      {approximate},
+	isa.KindEx2:      {approximate},
+	isa.KindTanh:     {approximate},
+	isa.KindAbs:      {intSign, floatSign},
+	isa.KindNeg:      {intSign, floatSign},
+	isa.KindCopysign: {floatSign},
+	isa.KindMin:      {intExtreme, floatExtremeOfTwo},
+	isa.KindMax:      {intExtreme, floatExtremeOfTwo},
+	isa.KindTestp:    {test},
+
+	isa.KindSet:     {set},
+	isa.KindSetp:    {setPredicate},
+	isa.KindSelp:    {selectByPredicate},
+	isa.KindSlct:    {selectBySign},
+	isa.KindMov:     {move},
+	isa.KindCvt:     {convert, convertPacked},
+	isa.KindCvtPack: {pack},
+
+	isa.KindAnd:   {logic},
+	isa.KindOr:    {logic},
+	isa.KindXor:   {logic},
+	isa.KindNot:   {logic},
+	isa.KindCnot:  {logic},
+	isa.KindLop3:  {lop3},
+	isa.KindPopc:  {bitCount},
+	isa.KindClz:   {bitCount},
+	isa.KindBrev:  {bitCount},
+	isa.KindBfind: {bfind},
+	isa.KindFns:   {fns},
+	isa.KindBfe:   {bitField},
+	isa.KindBfi:   {bitInsert},
+	isa.KindSzext: {signZeroExtend},
+	isa.KindBmsk:  {bitMask},
+	isa.KindShfL:  {funnel},
+	isa.KindShfR:  {funnel},
+	isa.KindShl:   {shift},
+	isa.KindShr:   {shift},
+	isa.KindPrmt:  {permute},
 }

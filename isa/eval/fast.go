@@ -177,22 +177,22 @@ func extremeOf(t isa.Type, largest bool) func(a, b uint64) uint64 {
 	}
 }
 
-func fastLogic(t isa.Type, head string) *Op {
+func fastLogic(t isa.Type, kind isa.Kind) *Op {
 	m := mask(t)
-	switch head {
-	case "and":
+	switch kind {
+	case isa.KindAnd:
 		return two(t, t, func(a, b uint64) uint64 { return a & b }, func(d, a, b *Vector) {
 			for l := range d {
 				d[l] = a[l] & b[l] & m
 			}
 		})
-	case "or":
+	case isa.KindOr:
 		return two(t, t, func(a, b uint64) uint64 { return a | b }, func(d, a, b *Vector) {
 			for l := range d {
 				d[l] = (a[l] | b[l]) & m
 			}
 		})
-	case "xor":
+	case isa.KindXor:
 		return two(t, t, func(a, b uint64) uint64 { return a ^ b }, func(d, a, b *Vector) {
 			for l := range d {
 				d[l] = (a[l] ^ b[l]) & m

@@ -12,35 +12,35 @@ import (
 
 // fastFloat returns add, sub, mul and fma of f32, rounded to nearest, with a loop of its own.
 func fastFloat(s *spec) *Op {
-	if s.rounding() != Nearest || s.has("sat") {
+	if s.rounding() != Nearest || s.has(isa.ModSat) {
 		return nil
 	}
 	if s.typ(0) == isa.F32x2 {
 		return fastPair(s)
 	}
-	if s.has("ftz") {
-		return flushedFloat(s.head)
+	if s.has(isa.ModFTZ) {
+		return flushedFloat(s.kind)
 	}
-	switch s.head {
-	case "add":
+	switch s.kind {
+	case isa.KindAdd:
 		return two(isa.F32, isa.F32, addSingle, func(d, a, b *Vector) {
 			for l := range d {
 				d[l] = addSingle(a[l], b[l])
 			}
 		})
-	case "sub":
+	case isa.KindSub:
 		return two(isa.F32, isa.F32, subSingle, func(d, a, b *Vector) {
 			for l := range d {
 				d[l] = subSingle(a[l], b[l])
 			}
 		})
-	case "mul":
+	case isa.KindMul:
 		return two(isa.F32, isa.F32, mulSingle, func(d, a, b *Vector) {
 			for l := range d {
 				d[l] = mulSingle(a[l], b[l])
 			}
 		})
-	case "fma", "mad":
+	case isa.KindFma, isa.KindMad:
 		return three(isa.F32, isa.F32, fmaSingle, fmaSingles)
 	}
 	return nil
@@ -120,21 +120,21 @@ func fmaRare(p, z float64) uint64 {
 
 // fastPair is like fastFloat, for f32x2 without .ftz.
 func fastPair(s *spec) *Op {
-	if s.has("ftz") {
+	if s.has(isa.ModFTZ) {
 		return nil
 	}
 	const t = isa.F32x2
 	both := func(f func(a, b uint64) uint64) *Op {
 		return binary(t, t, t, func(a, b uint64) uint64 { return f(a, b) | f(a>>32, b>>32)<<32 })
 	}
-	switch s.head {
-	case "add":
+	switch s.kind {
+	case isa.KindAdd:
 		return both(addSingle)
-	case "sub":
+	case isa.KindSub:
 		return both(subSingle)
-	case "mul":
+	case isa.KindMul:
 		return both(mulSingle)
-	case "fma", "mad":
+	case isa.KindFma, isa.KindMad:
 		return three(t, t, fmaPair, func(d, a, b, c *Vector) {
 			for l := range d {
 				d[l] = fmaPair(a[l], b[l], c[l])
@@ -168,30 +168,30 @@ func flushedCode(r float32) uint64 {
 }
 
 // flushedFloat is like fastFloat, with .ftz.
-func flushedFloat(head string) *Op {
-	switch head {
-	case "add":
+func flushedFloat(kind isa.Kind) *Op {
+	switch kind {
+	case isa.KindAdd:
 		lane := func(a, b uint64) uint64 { return flushedCode(flushed(a) + flushed(b)) }
 		return two(isa.F32, isa.F32, lane, func(d, a, b *Vector) {
 			for l := range d {
 				d[l] = flushedCode(flushed(a[l]) + flushed(b[l]))
 			}
 		})
-	case "sub":
+	case isa.KindSub:
 		lane := func(a, b uint64) uint64 { return flushedCode(flushed(a) - flushed(b)) }
 		return two(isa.F32, isa.F32, lane, func(d, a, b *Vector) {
 			for l := range d {
 				d[l] = flushedCode(flushed(a[l]) - flushed(b[l]))
 			}
 		})
-	case "mul":
+	case isa.KindMul:
 		lane := func(a, b uint64) uint64 { return flushedProduct(flushed(a), flushed(b)) }
 		return two(isa.F32, isa.F32, lane, func(d, a, b *Vector) {
 			for l := range d {
 				d[l] = flushedProduct(flushed(a[l]), flushed(b[l]))
 			}
 		})
-	case "fma", "mad":
+	case isa.KindFma, isa.KindMad:
 		return three(isa.F32, isa.F32, fmaFlushed, func(d, a, b, c *Vector) {
 			for l := range d {
 				d[l] = fmaFlushed(a[l], b[l], c[l])

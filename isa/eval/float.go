@@ -11,17 +11,12 @@ import (
 
 // rounding returns the rounding that the opcode specifies; the default is to nearest.
 func (s *spec) rounding() Rounding {
-	switch s.one("rn", "rz", "rm", "rp", "rna") {
-	case "rz":
-		return Zero
-	case "rm":
-		return Down
-	case "rp":
-		return Up
-	case "rna":
-		return NearestAway
-	}
-	return Nearest
+	how, _ := choose(s, roundings)
+	return how
+}
+
+var roundings = map[isa.Mod]Rounding{
+	isa.ModRN: Nearest, isa.ModRZ: Zero, isa.ModRM: Down, isa.ModRP: Up, isa.ModRNA: NearestAway,
 }
 
 // Intermediate results of formats narrower than f64 are float64, rounded to odd: the lowest bit is
@@ -93,7 +88,7 @@ type finisher struct {
 }
 
 func (s *spec) finisher(f *Format) finisher {
-	return finisher{f, s.rounding(), s.has("ftz"), s.has("sat"), s.has("relu")}
+	return finisher{f, s.rounding(), s.has(isa.ModFTZ), s.has(isa.ModSat), s.has(isa.ModReLU)}
 }
 
 // subnormal reports whether a code is a subnormal number.
@@ -221,21 +216,21 @@ func (f *Format) nearest(x float64) (code uint64, ok bool) {
 
 // arithmetic returns add, sub, mul, fma or mad on float64 numbers that were decoded from narrower
 // formats.
-func arithmetic(head string, how Rounding) func(a, b, c float64) float64 {
-	switch head {
-	case "add":
+func arithmetic(kind isa.Kind, how Rounding) func(a, b, c float64) float64 {
+	switch kind {
+	case isa.KindAdd:
 		return func(a, b, _ float64) float64 { return zeroSum(addOdd(a, b), a, b, how) }
-	case "sub":
+	case isa.KindSub:
 		return func(a, b, _ float64) float64 { return zeroSum(addOdd(a, -b), a, -b, how) }
-	case "mul":
+	case isa.KindMul:
 		return func(a, b, _ float64) float64 { return a * b }
-	case "div":
+	case isa.KindDiv:
 		return func(a, b, _ float64) float64 { return divOdd(a, b) }
-	case "rcp":
+	case isa.KindRcp:
 		return func(a, _, _ float64) float64 { return divOdd(1, a) }
-	case "sqrt":
+	case isa.KindSqrt:
 		return func(a, _, _ float64) float64 { return sqrtOdd(a) }
-	case "fma", "mad":
+	case isa.KindFma, isa.KindMad:
 		return func(a, b, c float64) float64 {
 			p := float64(a * b)
 			return zeroSum(addOdd(p, c), p, c, how)
@@ -245,11 +240,11 @@ func arithmetic(head string, how Rounding) func(a, b, c float64) float64 {
 }
 
 // operandCount returns the number of operands of an arithmetic operation.
-func operandCount(head string) int {
-	switch head {
-	case "fma", "mad":
+func operandCount(kind isa.Kind) int {
+	switch kind {
+	case isa.KindFma, isa.KindMad:
 		return 3
-	case "rcp", "sqrt":
+	case isa.KindRcp, isa.KindSqrt:
 		return 1
 	}
 	return 2
@@ -262,7 +257,7 @@ func floatArithmetic(s *spec) *Op {
 	if len(s.types) != 1 || t != isa.F32 && t != isa.F32x2 && t != isa.F64 {
 		return nil
 	}
-	if s.has("approx") || s.has("full") || s.legacyApproximate() {
+	if s.has(isa.ModApprox) || s.legacyApproximate() {
 		return nil
 	}
 	if t == isa.F64 {
@@ -272,7 +267,7 @@ func floatArithmetic(s *spec) *Op {
 		return op
 	}
 	fin := s.finisher(F32)
-	f := arithmetic(s.head, fin.how)
+	f := arithmetic(s.kind, fin.how)
 	if f == nil {
 		return nil
 	}
@@ -282,15 +277,16 @@ func floatArithmetic(s *spec) *Op {
 	if t == isa.F32x2 {
 		lane = spread(32, 2, lane)
 	}
-	return withOperands(t, operandCount(s.head), lane)
+	return withOperands(t, operandCount(s.kind), lane)
 }
 
 // legacyApproximate reports whether the opcode is a division or square root without a rounding,
 // which PTX before 1.4 approximates.
 func (s *spec) legacyApproximate() bool {
-	switch s.head {
-	case "div", "rcp", "sqrt":
-		return s.typ(0) == isa.F32 && s.one("rn", "rz", "rm", "rp") == ""
+	switch s.kind {
+	case isa.KindDiv, isa.KindRcp, isa.KindSqrt:
+		_, rounded := choose(s, roundings)
+		return s.typ(0) == isa.F32 && !rounded
 	}
 	return false
 }

@@ -8,16 +8,16 @@ import "github.com/ptxdsl/ptxdsl/isa"
 // floatSign returns the operation of abs, neg or copysign on floating-point numbers.
 func floatSign(s *spec) *Op {
 	t := s.typ(0)
-	element, n := lanesOf(t)
+	element, n := t.Elements()
 	f := FormatOf(element)
 	if len(s.types) != 1 || f == nil || f.Bits < 16 {
 		return nil
 	}
-	if s.head == "copysign" { // the sign is that of the first operand
+	if s.kind == isa.KindCopysign { // the sign is that of the first operand
 		return binary(t, t, t, func(a, b uint64) uint64 { return a&f.sign() | b&^f.sign() })
 	}
 	fin := s.finisher(f)
-	abs := s.head == "abs"
+	abs := s.kind == isa.KindAbs
 	lane := func(a, _, _ uint64) uint64 {
 		a = fin.in(a)
 		switch {
@@ -42,42 +42,40 @@ func test(s *spec) *Op {
 	if f == nil {
 		return nil
 	}
-	kind := s.one("finite", "infinite", "number", "notanumber", "normal", "subnormal")
+	holds, ok := choose(s, floatTests)
 	return &Op{In: []isa.Type{s.typ(0)}, POut: 1, Lane: func(c *Cell) {
-		v := f.decode(c.In[0])
 		small := f.subnormal(c.In[0] & (1<<uint(f.Bits) - 1))
-		switch kind {
-		case "finite":
-			c.POut[0] = v.class == zero || v.class == normal
-		case "infinite":
-			c.POut[0] = v.class == infinite
-		case "number":
-			c.POut[0] = v.class != notNumber
-		case "notanumber":
-			c.POut[0] = v.class == notNumber
-		case "normal":
-			c.POut[0] = v.class == zero || v.class == normal && !small
-		case "subnormal":
-			c.POut[0] = small
-		default:
-			c.POut[0] = false
-		}
+		c.POut[0] = ok && holds(f.decode(c.In[0]).class, small)
 	}}
 }
+
+// floatTests are the properties that testp tests, of the class of a number and whether it is
+// subnormal.
+var floatTests = map[isa.Mod]func(c class, small bool) bool{
+	isa.ModFinite:     func(c class, _ bool) bool { return c == zero || c == normal },
+	isa.ModInfinite:   func(c class, _ bool) bool { return c == infinite },
+	isa.ModNumber:     func(c class, _ bool) bool { return c != notNumber },
+	isa.ModNotanumber: func(c class, _ bool) bool { return c == notNumber },
+	isa.ModNormal:     func(c class, small bool) bool { return c == zero || c == normal && !small },
+	isa.ModSubnormal:  func(_ class, small bool) bool { return small },
+}
+
+// floatExtremeOfTwo returns the operation of min or max of two floating-point numbers.
+func floatExtremeOfTwo(s *spec) *Op { return floatExtreme(s, 2) }
 
 // floatExtreme returns the operation of min or max of floating-point numbers, with two or three
 // operands.
 func floatExtreme(s *spec, operands int) *Op {
 	t := s.typ(0)
-	element, n := lanesOf(t)
+	element, n := t.Elements()
 	f := FormatOf(element)
 	if len(s.types) != 1 || f == nil || f.Bits < 16 {
 		return nil
 	}
 	fin := s.finisher(f)
 	fin.relu, fin.sat = false, false
-	pick := extreme(f, s.head == "max", s.has("NaN"))
-	abs, xor := s.has("abs"), s.has("xorsign")
+	pick := extreme(f, s.kind == isa.KindMax, s.has(isa.ModNaN))
+	abs, xor := s.has(isa.ModAbs), s.has(isa.ModXorSign)
 	lane := func(a, b, c uint64) uint64 {
 		a, b, c = fin.in(a), fin.in(b), fin.in(c)
 		sign := (a ^ b) & f.sign()

@@ -322,4 +322,4 @@ func (v value) float() float64 { return math.Float64frombits(F64.encode(v, Neare
 func (f *Format) Smallest() uint64 { return 1 << (f.mantissa + f.unused) }
 
 // Split returns the element type of a packed type and the number of elements.
-func Split(t isa.Type) (element isa.Type, n int) { return lanesOf(t) }
+func Split(t isa.Type) (element isa.Type, n int) { return t.Elements() }

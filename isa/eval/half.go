@@ -37,15 +37,15 @@ func decoder(f *Format) func(a uint64) float64 {
 // halfArithmetic returns the operation of add, sub, mul or fma on f16, bf16 or pairs of them.
 func halfArithmetic(s *spec) *Op {
 	t := s.typ(0)
-	element, n := lanesOf(t)
+	element, n := t.Elements()
 	f := FormatOf(element)
 	if len(s.types) != 1 || f != F16 && f != BF16 {
 		return nil
 	}
 	fin := s.finisher(f)
-	operation := arithmetic(s.head, fin.how)
-	from, oob := decoder(f), s.has("oob")
-	count := operandCount(s.head)
+	operation := arithmetic(s.kind, fin.how)
+	from, oob := decoder(f), s.has(isa.ModOOB)
+	count := operandCount(s.kind)
 	lane := func(a, b, c uint64) uint64 {
 		if oob && (a&0x7fff == outOfBounds || b&0x7fff == outOfBounds) {
 			return 0
@@ -74,14 +74,14 @@ func mixedArithmetic(s *spec) *Op {
 		return nil
 	}
 	out := s.types[0]
-	element, n := lanesOf(out)
+	element, n := out.Elements()
 	f := FormatOf(element)
 	fin := s.finisher(f)
 	var from [3]func(uint64) float64
 	var wide [3]int
 	var inputs [3]finisher
 	for i, t := range in {
-		e, m := lanesOf(t)
+		e, m := t.Elements()
 		g := FormatOf(e)
 		if g == nil || m != n {
 			return nil
@@ -89,7 +89,7 @@ func mixedArithmetic(s *spec) *Op {
 		from[i], wide[i] = decoder(g), t.Bits()/m
 		inputs[i] = finisher{format: g, ftz: fin.ftz && g == F32}
 	}
-	operation := arithmetic(s.head, fin.how)
+	operation := arithmetic(s.kind, fin.how)
 	return many(out, in, func(x *[8]uint64) (d uint64) {
 		for i := range n {
 			var y [3]float64
@@ -106,20 +106,20 @@ func mixedArithmetic(s *spec) *Op {
 // mixedOperands returns the types of the operands; nil if the operation does not mix two types.
 func (s *spec) mixedOperands() []isa.Type {
 	for _, t := range s.types {
-		e, _ := lanesOf(t)
+		e, _ := t.Elements()
 		if f := FormatOf(e); f == nil || f.Bits < 16 {
 			return nil
 		}
 	}
 	t := s.types
 	switch {
-	case len(t) == 3 && operandCount(s.head) == 2: // d, a, b
+	case len(t) == 3 && operandCount(s.kind) == 2: // d, a, b
 		return t[1:]
-	case len(t) == 2 && s.head == "fma": // d, a and b; the addend has the type of the result
+	case len(t) == 2 && s.kind == isa.KindFma: // d, a and b; the addend has the type of the result
 		return []isa.Type{t[1], t[1], t[0]}
-	case len(t) == 2 && operandCount(s.head) == 2:
+	case len(t) == 2 && operandCount(s.kind) == 2:
 		return []isa.Type{t[1], t[0]}
-	case len(t) == 4 && s.head == "fma":
+	case len(t) == 4 && s.kind == isa.KindFma:
 		return t[1:]
 	}
 	return nil
@@ -135,27 +135,27 @@ func microArithmetic(s *spec) *Op {
 	}
 	in := append([]isa.Type{}, s.types[1:]...)
 	switch {
-	case s.head == "add" || s.head == "sub":
+	case s.kind == isa.KindAdd || s.kind == isa.KindSub:
 		in = append(in[:1], out)
-	case s.head == "fma":
+	case s.kind == isa.KindFma:
 		in = append(in[:min(2, len(in))], out)
 	}
-	if len(in) != operandCount(s.head) {
+	if len(in) != operandCount(s.kind) {
 		return nil
 	}
-	element, _ := lanesOf(out)
+	element, _ := out.Elements()
 	f := FormatOf(element)
 	var formats [3]*Format
 	var wide [3]int
 	for i, t := range in {
-		e, n := lanesOf(t)
+		e, n := t.Elements()
 		if formats[i] = FormatOf(e); formats[i] == nil || n != 4 {
 			return nil
 		}
 		wide[i] = t.Bits() / 4
 	}
-	operation := arithmetic(s.head, Nearest)
-	limit := clamp{f, Nearest, s.has("satfinite"), false}
+	operation := arithmetic(s.kind, Nearest)
+	limit := clamp{f, Nearest, s.has(isa.ModSatFinite), false}
 	return many(out, in, func(x *[8]uint64) (d uint64) {
 		for i := range 4 {
 			var y [3]float64

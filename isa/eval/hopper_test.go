@@ -73,7 +73,7 @@ var hopperResults = []struct {
 func TestHopper(t *testing.T) {
 	for _, test := range hopperResults {
 
-		op, err := Of(test.opcode)
+		op, err := spelled(test.opcode)
 		if err != nil {
 			t.Error(err)
 			continue

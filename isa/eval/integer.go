@@ -27,7 +27,7 @@ func extend(t isa.Type, a uint64) int64 {
 
 // elementwise returns an operation on integers or packed integers from a function on elements.
 func elementwise(t isa.Type, operands int, f func(t isa.Type, a, b uint64) uint64) *Op {
-	element, n := lanesOf(t)
+	element, n := t.Elements()
 	if !isInt(element) {
 		return nil
 	}
@@ -44,15 +44,15 @@ func elementwise(t isa.Type, operands int, f func(t isa.Type, a, b uint64) uint6
 // intSum returns the operation of add or sub on integers.
 func intSum(s *spec) *Op {
 	t := s.typ(0)
-	element, _ := lanesOf(t)
+	element, _ := t.Elements()
 	if len(s.types) != 1 || !isInt(element) {
 		return nil
 	}
-	minus := s.head == "sub"
-	if s.has("cc") {
+	minus := s.kind == isa.KindSub
+	if s.has(isa.ModCC) {
 		return carrySum(t, minus, false, true, false)
 	}
-	if s.has("sat") {
+	if s.has(isa.ModSat) {
 		low, high := limits(element)
 		return elementwise(t, 2, func(t isa.Type, a, b uint64) uint64 {
 			x, y := extend(t, a), extend(t, b)
@@ -132,7 +132,7 @@ func intCarry(s *spec) *Op {
 	if len(s.types) != 1 || !isInt(t) {
 		return nil
 	}
-	return carrySum(t, s.head == "subc", true, s.has("cc"), s.has("sat"))
+	return carrySum(t, s.kind == isa.KindSubc, true, s.has(isa.ModCC), s.has(isa.ModSat))
 }
 
 // product returns a 128-bit product.
@@ -177,26 +177,22 @@ func wider(t isa.Type) isa.Type {
 	return 0
 }
 
-// intProduct returns the operation of mul, mad or madc on integers.
+// intProduct returns the operation of mul, mad or madc on integers, with a result of their width.
 func intProduct(s *spec) *Op {
 	t := s.typ(0)
-	how := s.one("lo", "hi", "wide")
-	if len(s.types) != 1 || !isInt(t) || how == "" {
+	if len(s.types) != 1 || !isInt(t) {
 		return nil
 	}
-	if how == "wide" {
-		return wideProduct(s, t)
-	}
-	high := how == "hi"
+	high := s.kind == isa.KindMulHi || s.kind == isa.KindMadHi || s.kind == isa.KindMadcHi
 	switch {
-	case s.head == "madc" || s.has("cc"):
+	case s.kind.Head() == isa.HeadMadc || s.has(isa.ModCC):
 		return carryProduct(s, t, high)
-	case s.head == "mul":
+	case s.kind.Head() == isa.HeadMul:
 		if op := fastProduct(t, high, false); op != nil {
 			return op
 		}
 		return binary(t, t, t, func(a, b uint64) uint64 { return part(t, high, a, b) })
-	case s.has("sat"):
+	case s.has(isa.ModSat):
 		low, top := limits(t)
 		return ternary(t, t, t, t, func(a, b, c uint64) uint64 {
 			x := signed(part(t, high, a, b), t.Bits()) + extend(t, c)
@@ -209,15 +205,17 @@ func intProduct(s *spec) *Op {
 	return ternary(t, t, t, t, func(a, b, c uint64) uint64 { return part(t, high, a, b) + c })
 }
 
-func wideProduct(s *spec, t isa.Type) *Op {
+// wideProduct returns the operation of mul.wide or mad.wide.
+func wideProduct(s *spec) *Op {
+	t := s.typ(0)
 	w := wider(t)
-	if w == 0 {
+	if len(s.types) != 1 || w == 0 {
 		return nil
 	}
-	if op := fastWide(t, s.head == "mad"); op != nil {
+	if op := fastWide(t, s.kind == isa.KindMadWide); op != nil {
 		return op
 	}
-	if s.head == "mul" {
+	if s.kind == isa.KindMulWide {
 		return binary(w, t, t, func(a, b uint64) uint64 {
 			_, lo := product(t, a, b)
 			return lo
@@ -232,7 +230,7 @@ func wideProduct(s *spec, t isa.Type) *Op {
 // carryProduct returns the operation of mad.cc or madc. The manual has no 16-bit or saturating
 // madc. ptxas accepts them: it computes the high half from 32-bit operands, and wraps.
 func carryProduct(s *spec, t isa.Type, high bool) *Op {
-	sum := carrySum(t, false, s.head == "madc", s.has("cc"), false)
+	sum := carrySum(t, false, s.kind.Head() == isa.HeadMadc, s.has(isa.ModCC), false)
 	narrow := t.Bits() == 16 && high
 	op := *sum
 	op.In = []isa.Type{t, t, t}
@@ -254,7 +252,7 @@ func intProduct24(s *spec) *Op {
 	if t != isa.U32 && t != isa.S32 {
 		return nil
 	}
-	high := s.has("hi")
+	high := s.kind == isa.KindMul24Hi || s.kind == isa.KindMad24Hi
 	mul := func(a, b uint64) uint64 {
 		x, y := int64(a&(1<<24-1)), int64(b&(1<<24-1))
 		if t == isa.S32 {
@@ -265,10 +263,10 @@ func intProduct24(s *spec) *Op {
 		}
 		return uint64(x * y)
 	}
-	if s.head == "mul24" {
+	if s.kind.Head() == isa.HeadMul24 {
 		return binary(t, t, t, mul)
 	}
-	if s.has("sat") {
+	if s.has(isa.ModSat) {
 		low, top := limits(t)
 		return ternary(t, t, t, t, func(a, b, c uint64) uint64 {
 			return uint64(min(max(signed(mul(a, b), 32)+extend(t, c), low), top))
@@ -306,7 +304,7 @@ func intQuotient(s *spec) *Op {
 	if len(s.types) != 1 || !isInt(t) {
 		return nil
 	}
-	rest := s.head == "rem"
+	rest := s.kind == isa.KindRem
 	return binary(t, t, t, func(a, b uint64) uint64 {
 		switch {
 		case b == 0:
@@ -326,7 +324,7 @@ func intQuotient(s *spec) *Op {
 // intSign returns the operation of abs or neg on integers.
 func intSign(s *spec) *Op {
 	t := s.typ(0)
-	abs := s.head == "abs"
+	abs := s.kind == isa.KindAbs
 	return elementwise(t, 1, func(t isa.Type, a, _ uint64) uint64 {
 		if abs && signed(a, t.Bits()) >= 0 {
 			return a
@@ -340,7 +338,7 @@ func intExtreme(s *spec) *Op {
 	if len(s.types) != 1 {
 		return nil
 	}
-	largest, relu := s.head == "max", s.has("relu")
+	largest, relu := s.kind == isa.KindMax, s.has(isa.ModReLU)
 	if op := fastExtreme(s.typ(0), largest); op != nil && !relu {
 		return op
 	}
@@ -362,9 +360,9 @@ func dot(s *spec) *Op {
 	}
 	ta, tb := s.types[0], s.types[1]
 	n, wide, shift := 4, 8, 0
-	if s.head == "dp2a" {
+	if s.kind.Head() == isa.HeadDp2a {
 		n, wide = 2, 16
-		if s.has("hi") {
+		if s.kind == isa.KindDp2aHi {
 			shift = 16
 		}
 	}

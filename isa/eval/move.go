@@ -15,14 +15,13 @@ func move(s *spec) *Op {
 		return nil
 	}
 	t := s.types[0]
-	switch s.one("v2", "v4") {
-	case "v2":
-		return copies(t, 2)
-	case "v4":
-		return copies(t, 4)
+	for _, m := range s.mods {
+		if n := m.Elements(); n > 0 && n <= 4 {
+			return copies(t, n)
+		}
 	}
 	if t == isa.Predicate {
-		return predicateLogic("mov")
+		return predicateLogic(isa.KindMov)
 	}
 	if t.Bits() > 64 {
 		return moveOf(t.Bits(), 2, 2)

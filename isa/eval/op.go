@@ -5,7 +5,7 @@ package eval
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -57,61 +57,44 @@ type Op struct {
 	Scalar Scalar
 }
 
-// A spec is an opcode split into its parts.
+// A spec is an instruction to be compiled.
 type spec struct {
-	text  string
-	head  string
-	words []string // modifiers without dots
+	kind  isa.Kind
+	mods  []isa.Mod // modifiers other than types
 	types []isa.Type
 }
 
-func parse(opcode string) *spec {
-	parts := strings.Split(opcode, ".")
-	s := &spec{text: opcode, head: parts[0], words: parts[1:]}
-	for _, word := range s.words {
-		if t, ok := isa.ParseType("." + word); ok {
+func specOf(kind isa.Kind, mods []isa.Mod) *spec {
+	s := &spec{kind: kind}
+	for _, m := range mods {
+		if t := m.Type(); t != 0 {
 			s.types = append(s.types, t)
+		} else if m != isa.NoMod {
+			s.mods = append(s.mods, m)
 		}
 	}
 	return s
 }
 
-// has reports whether the opcode has a modifier.
-func (s *spec) has(word string) bool {
-	for _, w := range s.words {
-		if w == word {
-			return true
-		}
+// String returns the kind and the modifiers for messages, with the types last.
+func (s *spec) String() string {
+	text := s.kind.String()
+	for _, m := range s.mods {
+		text += m.String()
 	}
-	return false
+	for _, t := range s.types {
+		text += t.String()
+	}
+	return text
 }
 
-// one returns the first of words that is a modifier of the opcode, or "".
-func (s *spec) one(words ...string) string {
-	for _, w := range s.words {
-		for _, want := range words {
-			if w == want {
-				return w
-			}
-		}
-	}
-	return ""
-}
+// has reports whether the instruction has a modifier.
+func (s *spec) has(m isa.Mod) bool { return slices.Contains(s.mods, m) }
 
-// is reports whether the opcode has exactly these types.
-func (s *spec) is(types ...isa.Type) bool {
-	if len(types) != len(s.types) {
-		return false
-	}
-	for i, t := range types {
-		if s.types[i] != t {
-			return false
-		}
-	}
-	return true
-}
+// is reports whether the instruction has exactly these types.
+func (s *spec) is(types ...isa.Type) bool { return slices.Equal(s.types, types) }
 
-// typ returns type i, or the zero type if the opcode has fewer.
+// typ returns type i, or the zero type if the instruction has fewer.
 func (s *spec) typ(i int) isa.Type {
 	if i < len(s.types) {
 		return s.types[i]
@@ -119,38 +102,58 @@ func (s *spec) typ(i int) isa.Type {
 	return 0
 }
 
-// Of returns the operation of an opcode with its modifiers in the manual's order, as
-// isa.Candidate.Opcode has them. It fails for opcodes that are not arithmetic.
-func Of(opcode string) (*Op, error) {
-	return OfParts(opcode, Parts{})
-}
-
-// OfParts is like Of, for video instructions, whose operands may select bytes or halves of
-// registers or be negated.
-func OfParts(opcode string, parts Parts) (*Op, error) {
-	s := parse(opcode)
-	if video := videoOf(s, parts); video != nil {
-		return finish(video), nil
-	}
-	if parts != (Parts{}) {
-		return nil, fmt.Errorf("eval: %s selects no parts of registers", opcode)
-	}
-	for _, build := range families(s.head) {
-		if op := build(s); op != nil {
-			return finish(op), nil
+// choose returns the entry of the first modifier that table has; ok is false if there is none.
+func choose[T any](s *spec, table map[isa.Mod]T) (entry T, ok bool) {
+	for _, m := range s.mods {
+		if entry, ok = table[m]; ok {
+			return entry, true
 		}
 	}
-	return nil, fmt.Errorf("eval: %s is not an arithmetic operation", opcode)
+	return entry, false
 }
 
-// OfThree is like Of, for min and max with three f32 operands, whose opcode is the same as with
+// Of returns the operation of a kind with modifiers, which are in the manual's order and may contain
+// isa.NoMod. It fails for instructions that are not arithmetic.
+func Of(kind isa.Kind, mods []isa.Mod) (*Op, error) {
+	s := specOf(kind, mods)
+	if op := compile(s); op != nil {
+		return op, nil
+	}
+	if op := videoOf(s, Parts{}); op != nil {
+		return finish(op), nil
+	}
+	return nil, fmt.Errorf("eval: %s is not an arithmetic operation", s)
+}
+
+// OfParts is like Of, for video instructions, whose operands may select bytes or halves of registers or
+// be negated.
+func OfParts(kind isa.Kind, mods []isa.Mod, parts Parts) (*Op, error) {
+	s := specOf(kind, mods)
+	if op := videoOf(s, parts); op != nil {
+		return finish(op), nil
+	}
+	return nil, fmt.Errorf("eval: %s selects no parts of registers", s)
+}
+
+// OfThree is like Of, for min and max with three f32 operands, which have the modifiers of those with
 // two.
-func OfThree(opcode string) (*Op, error) {
-	s := parse(opcode)
-	if s.is(isa.F32) && (s.head == "min" || s.head == "max") {
+func OfThree(kind isa.Kind, mods []isa.Mod) (*Op, error) {
+	s := specOf(kind, mods)
+	if s.is(isa.F32) && (kind == isa.KindMin || kind == isa.KindMax) {
 		return finish(floatExtreme(s, 3)), nil
 	}
-	return nil, fmt.Errorf("eval: %s has no three operands", opcode)
+	return nil, fmt.Errorf("eval: %s has no three operands", s)
+}
+
+// compile returns the operation of an instruction other than a video instruction; nil if there is
+// none.
+func compile(s *spec) *Op {
+	for _, build := range builders[s.kind] {
+		if op := build(s); op != nil {
+			return finish(op)
+		}
+	}
+	return nil
 }
 
 // finish adds the loop over lanes to an operation that has no loop of its own.

@@ -149,7 +149,7 @@ func TestOracle(t *testing.T) {
 			continue
 		}
 		seen[s.opcode] = true
-		op, err := Of(s.opcode)
+		op, err := Of(s.form.Kind, s.mods)
 		if err != nil {
 			continue // TestEverySpellingHasAnOperation reports it
 		}

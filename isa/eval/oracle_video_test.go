@@ -201,7 +201,7 @@ func TestVideoParts(t *testing.T) {
 			0x00020001, 0x00200010, 0x5555, 0x00215555},
 		{"vadd4.u32.u32.u32.add", Parts{Select: [4]string{"b10", "b0000", ""}}, 1, 0x04030201, 100, 105},
 	} {
-		op, err := OfParts(test.opcode, test.parts)
+		op, err := spelledParts(test.opcode, test.parts)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -212,13 +212,13 @@ func TestVideoParts(t *testing.T) {
 			t.Errorf("%s %v: %#x, want %#x", test.opcode, test.parts, c.Out[0], test.want)
 		}
 	}
-	if _, err := OfParts("add.s32", Parts{Select: [4]string{"b1"}}); err == nil {
+	if _, err := spelledParts("add.s32", Parts{Select: [4]string{"b1"}}); err == nil {
 		t.Error("add.s32 selects parts")
 	}
-	if _, err := Of("ld.global.u32"); err == nil {
+	if _, err := spelled("ld.global.u32"); err == nil {
 		t.Error("a load is evaluated")
 	}
-	if op, err := OfThree("min.NaN.f32"); err != nil || len(op.In) != 3 || op.In[0] != isa.F32 {
+	if op, err := OfThree(isa.KindMin, []isa.Mod{isa.ModNaN, isa.ModF32}); err != nil || len(op.In) != 3 || op.In[0] != isa.F32 {
 		t.Errorf("min of three: %v", err)
 	}
 }

@@ -16,30 +16,70 @@ type Parts struct {
 	Minus  [4]bool // minus sign before a, b or c
 }
 
+// A videoKind describes the video instructions of a kind.
+type videoKind struct {
+	elements int // number of elements that the instruction computes
+	compute  func(s *spec) func(a, b int64) int64
+}
+
+// videoKinds are the video instructions. Only vmad computes something else than a function of two
+// elements.
+var videoKinds = map[isa.Kind]videoKind{
+	isa.KindVadd: {1, videoAdd}, isa.KindVadd2: {2, videoAdd}, isa.KindVadd4: {4, videoAdd},
+	isa.KindVsub: {1, videoSub}, isa.KindVsub2: {2, videoSub}, isa.KindVsub4: {4, videoSub},
+	isa.KindVmin: {1, videoMin}, isa.KindVmin2: {2, videoMin}, isa.KindVmin4: {4, videoMin},
+	isa.KindVmax: {1, videoMax}, isa.KindVmax2: {2, videoMax}, isa.KindVmax4: {4, videoMax},
+	isa.KindVset: {1, videoSet}, isa.KindVset2: {2, videoSet}, isa.KindVset4: {4, videoSet},
+	isa.KindVabsdiff:  {1, videoDifference},
+	isa.KindVabsdiff2: {2, videoDifference},
+	isa.KindVabsdiff4: {4, videoDifference},
+	isa.KindVavrg2:    {2, videoAverage}, isa.KindVavrg4: {4, videoAverage},
+	isa.KindVshl: {1, videoShift}, isa.KindVshr: {1, videoShift},
+	isa.KindVmad: {1, nil},
+}
+
 // videoOf returns the operation of a video instruction.
 func videoOf(s *spec, p Parts) *Op {
+	kind, ok := videoKinds[s.kind]
+	if !ok {
+		return nil
+	}
 	for _, t := range s.types {
 		if t != isa.U32 && t != isa.S32 {
 			return nil
 		}
 	}
-	switch s.head {
-	case "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vset", "vmad":
-		for _, name := range p.Select {
-			if !selector(name, "bh", 1, map[byte]byte{'b': '3', 'h': '1'}) {
-				return nil
-			}
-		}
-		if s.head == "vmad" {
-			return videoProduct(s, p)
-		}
-		return videoScalar(s, p)
-	case "vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2":
-		return videoPacked(s, p, "h", '3')
-	case "vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4":
-		return videoPacked(s, p, "b", '7')
+	switch kind.elements {
+	case 2:
+		return videoPacked(s, kind, p, "h", '3')
+	case 4:
+		return videoPacked(s, kind, p, "b", '7')
 	}
-	return nil
+	for _, name := range p.Select {
+		if !selector(name, "bh", 1, map[byte]byte{'b': '3', 'h': '1'}) {
+			return nil
+		}
+	}
+	if s.kind == isa.KindVmad {
+		return videoProduct(s, p)
+	}
+	return videoScalar(s, kind, p)
+}
+
+// videoTypes returns the types of d, a and b; false if there are not three. The result of vset has no
+// type, and is unsigned.
+func (s *spec) videoTypes() (d, a, b isa.Type, ok bool) {
+	t := s.types
+	switch s.kind {
+	case isa.KindVset, isa.KindVset2, isa.KindVset4:
+		if len(t) == 2 {
+			return isa.U32, t[0], t[1], true
+		}
+	}
+	if len(t) != 3 {
+		return 0, 0, 0, false
+	}
+	return t[0], t[1], t[2], true
 }
 
 // selector reports whether a name is empty or a valid selector: one of the given letters followed
@@ -86,15 +126,15 @@ func videoWord(t isa.Type, x uint64, name string) int64 {
 	return portion(t, x, name)
 }
 
-// partWidth returns the width in bits of the part that a name selects.
+// partWidth returns the width in bits of the part that a valid selector of one element names.
 func partWidth(name string) int {
-	switch strings.TrimPrefix(name, ".") {
-	case "b0", "b1", "b2", "b3":
+	switch name = strings.TrimPrefix(name, "."); {
+	case name == "":
+		return 32
+	case name[0] == 'b':
 		return 8
-	case "h0", "h1":
-		return 16
 	}
-	return 32
+	return 16
 }
 
 // clampBits clamps to a signed or unsigned integer of the given width.
@@ -106,26 +146,23 @@ func clampBits(x int64, bits int, isSigned bool) int64 {
 }
 
 // videoScalar returns the operation of vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr or vset.
-func videoScalar(s *spec, p Parts) *Op {
-	t := s.types
-	if s.head == "vset" && len(t) == 2 {
-		t = []isa.Type{isa.U32, t[0], t[1]}
-	}
-	if len(t) != 3 {
+func videoScalar(s *spec, kind videoKind, p Parts) *Op {
+	d, ta, tb, ok := s.videoTypes()
+	if !ok {
 		return nil
 	}
-	d, ta, tb := t[0], t[1], t[2]
-	f := videoFunction(s)
-	second, merge := s.one("add", "min", "max"), p.Select[0] != ""
+	f, sat := kind.compute(s), s.has(isa.ModSat)
+	second, combines := choose(s, videoSeconds)
+	merge := p.Select[0] != ""
 	in := []isa.Type{ta, tb}
-	if second != "" || merge {
+	if combines || merge {
 		in = append(in, d)
 	}
 	wide := partWidth(p.Select[0])
-	compare := s.types[0] // the result of vset has no type; use the type of a
+	compare := s.types[0] // for vset, the type of a
 	return many(d, in, func(x *[8]uint64) uint64 {
 		r := f(portion(ta, x[0], p.Select[1]), portion(tb, x[1], p.Select[2]))
-		r = videoSaturate(s.head, r, d, wide, s.has("sat"))
+		r = videoSaturate(s.kind, r, d, wide, sat)
 		c := extend(compare, x[2])
 		switch {
 		case merge:
@@ -133,20 +170,35 @@ func videoScalar(s *spec, p Parts) *Op {
 			at := int(name[1]-'0') * wide
 			m := uint64(1)<<wide - 1
 			return x[2]&^(m<<at) | uint64(r)&m<<at
-		case second == "add":
-			return uint64(r + c)
-		case second == "":
+		case !combines:
 			return uint64(r)
 		}
-		below := r < c
-		if !isSigned(compare) {
-			below = uint64(r) < uint64(c)
-		}
-		if below == (second == "min") {
+		return second(r, c, isSigned(compare))
+	})
+}
+
+// videoSeconds are the second operations, on the result of the first one and the addend.
+var videoSeconds = map[isa.Mod]func(r, c int64, signed bool) uint64{
+	isa.ModAdd: func(r, c int64, _ bool) uint64 { return uint64(r + c) },
+	isa.ModMin: func(r, c int64, signed bool) uint64 {
+		if videoBelow(r, c, signed) {
 			return uint64(r)
 		}
 		return uint64(c)
-	})
+	},
+	isa.ModMax: func(r, c int64, signed bool) uint64 {
+		if videoBelow(r, c, signed) {
+			return uint64(c)
+		}
+		return uint64(r)
+	},
+}
+
+func videoBelow(r, c int64, signed bool) bool {
+	if signed {
+		return r < c
+	}
+	return uint64(r) < uint64(c)
 }
 
 // videoSaturate clamps the result of a scalar video instruction, and returns the value that the
@@ -154,10 +206,10 @@ func videoScalar(s *spec, p Parts) *Op {
 // the manual. Unsigned words are clamped only from below, except results of shifts. Shifts are
 // clamped to a word even if only a part of it is written, and vshl keeps 34 bits before that. Sums
 // and clamped shifts are compared as signed words.
-func videoSaturate(head string, r int64, d isa.Type, wide int, sat bool) int64 {
-	shift := head == "vshl" || head == "vshr"
+func videoSaturate(kind isa.Kind, r int64, d isa.Type, wide int, sat bool) int64 {
+	shift := kind == isa.KindVshl || kind == isa.KindVshr
 	if sat {
-		if head == "vshl" {
+		if kind == isa.KindVshl {
 			r = signed(uint64(r), 34)
 		}
 		switch {
@@ -169,36 +221,40 @@ func videoSaturate(head string, r int64, d isa.Type, wide int, sat bool) int64 {
 			r = max(r, 0)
 		}
 	}
-	if head == "vadd" || head == "vsub" || shift && sat {
+	if kind == isa.KindVadd || kind == isa.KindVsub || shift && sat {
 		r = signed(uint64(r), 32)
 	}
 	return r
 }
 
-func videoFunction(s *spec) func(a, b int64) int64 {
-	switch strings.TrimRight(s.head, "24") {
-	case "vadd":
-		return func(a, b int64) int64 { return a + b }
-	case "vsub":
-		return func(a, b int64) int64 { return a - b }
-	case "vabsdiff":
-		return func(a, b int64) int64 { return max(a-b, b-a) }
-	case "vmin":
-		return func(a, b int64) int64 { return min(a, b) }
-	case "vmax":
-		return func(a, b int64) int64 { return max(a, b) }
-	case "vavrg":
-		return func(a, b int64) int64 {
-			if a+b >= 0 {
-				return (a + b + 1) >> 1
-			}
-			return (a + b) >> 1
+func videoAdd(*spec) func(a, b int64) int64 { return func(a, b int64) int64 { return a + b } }
+
+func videoSub(*spec) func(a, b int64) int64 { return func(a, b int64) int64 { return a - b } }
+
+func videoMin(*spec) func(a, b int64) int64 { return func(a, b int64) int64 { return min(a, b) } }
+
+func videoMax(*spec) func(a, b int64) int64 { return func(a, b int64) int64 { return max(a, b) } }
+
+func videoDifference(*spec) func(a, b int64) int64 {
+	return func(a, b int64) int64 { return max(a-b, b-a) }
+}
+
+func videoAverage(*spec) func(a, b int64) int64 {
+	return func(a, b int64) int64 {
+		if a+b >= 0 {
+			return (a + b + 1) >> 1
 		}
-	case "vset":
-		want := holds(s.one(comparisons...))
-		return func(a, b int64) int64 { return int64(bit(orderOf64(a, b)&want != 0)) }
+		return (a + b) >> 1
 	}
-	wrap, left := s.has("wrap"), s.head == "vshl"
+}
+
+func videoSet(s *spec) func(a, b int64) int64 {
+	want := s.comparison()
+	return func(a, b int64) int64 { return int64(bit(orderOf64(a, b)&want != 0)) }
+}
+
+func videoShift(s *spec) func(a, b int64) int64 {
+	wrap, left := s.has(isa.ModWrap), s.kind == isa.KindVshl
 	return func(a, b int64) int64 {
 		n := min(uint64(b), 32)
 		if wrap {
@@ -231,8 +287,8 @@ func videoProduct(s *spec, p Parts) *Op {
 	d, ta, tb := s.types[0], s.types[1], s.types[2]
 	negate, negateC := p.Minus[1] != p.Minus[2], p.Minus[3]
 	final := isSigned(ta) || isSigned(tb) || negate || negateC
-	shift := map[string]uint{"shr7": 7, "shr15": 15}[s.one("shr7", "shr15")]
-	plus, sat := s.has("po"), s.has("sat")
+	shift, _ := choose(s, map[isa.Mod]uint{isa.ModShr7: 7, isa.ModShr15: 15})
+	plus, sat := s.has(isa.ModPo), s.has(isa.ModSat)
 	return many(d, []isa.Type{ta, tb, d}, func(x *[8]uint64) uint64 {
 		a, b := videoWord(ta, x[0], p.Select[1]), videoWord(tb, x[1], p.Select[2])
 		r, c := a*b, signed(x[2], 32)
@@ -285,20 +341,13 @@ func packedSelectors(p Parts, letter string, n int, highest byte) bool {
 }
 
 // videoPacked returns the operation of a video instruction on two halves or four bytes.
-func videoPacked(s *spec, p Parts, letter string, highest byte) *Op {
-	n := int(s.head[len(s.head)-1] - '0')
-	if !packedSelectors(p, letter, n, highest) {
+func videoPacked(s *spec, kind videoKind, p Parts, letter string, highest byte) *Op {
+	n := kind.elements
+	d, ta, tb, ok := s.videoTypes()
+	if !ok || !packedSelectors(p, letter, n, highest) {
 		return nil
 	}
-	t := s.types
-	if strings.HasPrefix(s.head, "vset") && len(t) == 2 {
-		t = []isa.Type{isa.U32, t[0], t[1]}
-	}
-	if len(t) != 3 {
-		return nil
-	}
-	d, ta, tb := t[0], t[1], t[2]
-	f := videoFunction(s)
+	f, add, sat := kind.compute(s), s.has(isa.ModAdd), s.has(isa.ModSat)
 	all, upper := "h10", "h32"
 	if n == 4 {
 		all, upper = "b3210", "b7654"
@@ -321,18 +370,18 @@ func videoPacked(s *spec, p Parts, letter string, highest byte) *Op {
 	}
 	return ternary(d, isa.B32, isa.B32, d, func(a, b, c uint64) (r uint64) {
 		both := b<<32 | a
-		if s.has("add") {
+		if add {
 			r = c
 		}
 		for i := range n {
 			v := f(take(ta, both, pickA[i]), take(tb, both, pickB[i]))
-			if s.has("sat") {
+			if sat {
 				v = clampBits(v, wide, isSigned(d))
 			}
 			switch {
-			case s.has("add") && written>>i&1 != 0:
+			case add && written>>i&1 != 0:
 				r += uint64(v)
-			case s.has("add"):
+			case add:
 			case written>>i&1 != 0:
 				r |= uint64(v) & (1<<wide - 1) << (i * wide)
 			default:

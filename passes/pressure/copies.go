@@ -203,16 +203,17 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 		return false
 	}
 	to, of := types(in)
+	wide := to.Bits() == 64 && of.Bits() == 32
 	switch {
 	case !whole(to) || !whole(of):
 		return false
-	case bits(to) == 64 && bits(of) == 32 && of[0] == 'u', bits(to) == 64 && bits(of) == 32 && to[0] == 'u' && of[0] == 'b':
+	case wide && (of.Class() == isa.Unsigned || to.Class() == isa.Unsigned && of.Class() == isa.Bits):
 		if !s.copyWord(s.first[i], s.first[j]) {
 			return false
 		}
 		s.alias[s.first[i]+1] = nothing
 		return true
-	case bits(to) == 64 && bits(of) == 32 && signExtends(in):
+	case wide && signExtends(in):
 		// The lower half is unchanged. Before sm_120, 64-bit additions compute the upper half
 		// themselves.
 		if !s.copyWord(s.first[i], s.first[j]) {
@@ -224,7 +225,7 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 		}
 		s.low[s.first[i]+1] = s.find(s.first[j])
 		return false
-	case bits(to) == 32 && bits(of) >= 32, bits(to) == 64 && bits(of) == 64:
+	case to.Bits() == 32 && of.Bits() >= 32, to.Bits() == 64 && of.Bits() == 64:
 		for n := range word(min(s.width[i], s.width[j])) {
 			s.copyWord(s.first[i]+n, s.first[j]+n)
 		}
@@ -250,25 +251,23 @@ func (s *words) upper(in *ir.Instr, d, from *ir.Operand) bool {
 // signExtends reports whether in is cvt.s64.s32.
 func signExtends(in *ir.Instr) bool { return in.Is(isa.KindCvt, isa.ModS64, isa.ModS32) }
 
-// types returns the last two modifiers of an opcode: for cvt, the result type and the source type.
-func types(in *ir.Instr) (to, of string) {
-	list := strings.Split(in.Op, ".")
-	if len(list) < 3 {
-		return "?", "?"
-	}
-	return list[len(list)-2], list[len(list)-1]
-}
-
-// whole reports whether the name of a type is that of an integer.
-func whole(t string) bool { return t[0] == 'u' || t[0] == 's' || t[0] == 'b' && t[len(t)-1] != '6' }
-
-// bits returns the number at the end of a type name.
-func bits(t string) int {
-	n := 0
-	for _, c := range t {
-		if c >= '0' && c <= '9' {
-			n = 10*n + int(c-'0')
+// types returns the last two types of an instruction: for cvt, the result type and the source type.
+func types(in *ir.Instr) (to, of isa.Type) {
+	for _, m := range in.Mods() {
+		if t := m.Type(); t != 0 {
+			to, of = of, t
 		}
 	}
-	return n
+	return to, of
+}
+
+// whole reports whether t is an integer of a register's width, or signed or unsigned.
+func whole(t isa.Type) bool {
+	switch t.Class() {
+	case isa.Signed, isa.Unsigned:
+		return true
+	case isa.Bits:
+		return t != isa.B16
+	}
+	return false
 }

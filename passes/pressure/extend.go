@@ -21,10 +21,8 @@ func (s *words) extends(in *ir.Instr) word {
 	if !ok || s.width[r] != 2 {
 		return nothing
 	}
-	for _, word := range []string{"u8", "s8", "b8", "u16", "s16", "b16", "u32", "s32", "b32"} {
-		if in.Mod(word) {
-			return s.first[r] + 1
-		}
+	if in.HasMod(isa.ModU8, isa.ModS8, isa.ModB8, isa.ModU16, isa.ModS16, isa.ModB16, isa.ModU32, isa.ModS32, isa.ModB32) {
+		return s.first[r] + 1
 	}
 	return nothing
 }

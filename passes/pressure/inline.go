@@ -5,7 +5,6 @@ package pressure
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -245,7 +244,8 @@ func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
 	if v == nil || !x.passed[v] {
 		return false
 	}
-	bits := bits(in.Op[strings.LastIndexByte(in.Op, '.')+1:])
+	_, t := types(in)
+	bits := t.Bits()
 	if bits == 0 || bits > 64 {
 		return false
 	}

@@ -192,9 +192,9 @@ func slowly(in *ir.Instr, number int) bool {
 		case whole(to) && whole(of):
 			return false
 		case !whole(to) && !whole(of):
-			return bits(to) == 64 || bits(of) == 64
+			return to.Bits() == 64 || of.Bits() == 64
 		}
-		return number < quickFloats || whole(to) || bits(to) != 32 || bits(of) != 32
+		return number < quickFloats || whole(to) || to.Bits() != 32 || of.Bits() != 32
 	}
 	return memory(in) != untouched
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptxdsl/ptxdsl"
-	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/internal/oracle/roundtrip"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
@@ -213,7 +213,7 @@ func TestModel(t *testing.T) {
 // TestCorpus measures real modules: two runs agree, counts are within the limits of a thread, and
 // the live words add up.
 func TestCorpus(t *testing.T) {
-	list, err := roundtrip.Sources("../../internal/corpus/testdata/corpus.tar.gz")
+	list, err := roundtrip.Sources("../../internal/oracle/corpus/testdata/corpus.tar.gz")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,15 +150,8 @@ func (s *kernelState) settle(rules map[string]bool) []*Finding {
 	}
 	best := make(map[key]int)
 	var list []*Finding
-	races := make(map[*ir.Instr]bool) // between warps
 	for _, f := range s.list {
-		races[f.in] = races[f.in] || f.in != nil && f.Rule == "B8" && f.Severity == diag.Error
-	}
-	for _, f := range s.list {
-		if f.Rule == "B9" && races[f.in] {
-			continue // the same mistake, seen within a warp
-		}
-		if f.joined || rules != nil && !rules[f.Rule] {
+		if f.joined || s.replaced(f) || rules != nil && !rules[f.Rule] {
 			continue
 		}
 		k := key{rule: f.Rule}

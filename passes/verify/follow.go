@@ -73,8 +73,9 @@ func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work
 // follow runs the analyzers on one kernel.
 func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelState {
 	k := trace.Follow(m, f, opt.Limits)
-	s := &kernelState{module: m, effort: opt.Effort, missed: k.Missed, foreign: make(memory.ForeignCache), sizes: make(map[*ir.Instr]int64), boxes: boxes(f)}
+	s := &kernelState{module: m, effort: opt.Effort, missed: k.Missed, foreign: make(memory.ForeignCache), sizes: make(map[*ir.Instr]int64)}
 	for _, a := range list {
+		s.replacements = append(s.replacements, a.Replaces...)
 		if (a.Flow || len(k.Traces) > 0) && (len(a.Requires) == 0 || k.Needs(a.Requires...)) {
 			before := len(s.missed)
 			a.Run(&Pass{Kernel: k, Analyzer: a, kernelState: s})

@@ -114,12 +114,7 @@ func zeroRegisters(f *ir.Func) map[*ir.Reg]bool {
 
 // halved reports whether a load or store of tensor memory accesses half of a warp's lanes.
 func halved(in *ir.Instr) bool {
-	for _, shape := range []string{"16x64b", "16x128b", "16x256b", "16x32bx2"} {
-		if in.Mod(shape) {
-			return true
-		}
-	}
-	return false
+	return in.HasMod(isa.ModShape16x64b, isa.ModShape16x128b, isa.ModShape16x256b, isa.ModShape16x32bx2)
 }
 
 // halfRows reports whether an MMA with the given number of rows uses half of the lanes.

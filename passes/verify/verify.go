@@ -33,7 +33,11 @@ type Analyzer struct {
 	Rules  diag.Rules
 	// Pages contains the page of each rule, such as rules/A5.md.
 	Pages fs.FS
-	Tells []string // rules of other analyzers that it can report too
+	Tells diag.Rules // rules of other analyzers that it can report too
+	// Subsumes lists the findings, of this analyzer or others, that silence checks of this analyzer.
+	Subsumes []*Subsumption
+	// Replaces lists findings that those of this analyzer replace.
+	Replaces []Replacement
 	// Requires lists kinds of instructions; a kernel without any of them is skipped.
 	Requires []trace.Kind
 	// Flow says that the analyzer uses only the control flow and runs even without traces.
@@ -115,28 +119,27 @@ func (p *Pass) Effort() int { return p.kernelState.effort }
 
 // A kernelState holds the results for a kernel.
 type kernelState struct {
-	module     *ir.Module
-	effort     int
-	list       []*Finding
-	missed     []string
-	unchecked  []string
-	checked    []string
-	tried      []string
-	iterations int
-	threads    int
-	guessed    bool
-	cases      int
-	spent      int                 // steps
-	boxes      map[*ir.Var]int64   // see Pass.Copied
-	elements   map[*ir.Var]int64   // see Pass.Element
-	sizes      map[*ir.Instr]int64 // see Pass.Access
-	gapSizes   map[*ir.Instr]int64 // see Pass.GapSize
-	extents    map[*ir.Instr]int64 // see Pass.Extent
-	places     byValue[place]      // see Pass.At
-	objects    byValue[objects]    // see Pass.Objects
-	foreign    memory.ForeignCache // see Pass.OwnedByOthers
-	census     *census             // see Pass.Uncertain
-	zeros      map[*ir.Reg]bool    // see Pass.TensorLanes
+	module       *ir.Module
+	effort       int
+	list         []*Finding
+	replacements []Replacement
+	missed       []string
+	unchecked    []string
+	checked      []string
+	tried        []string
+	iterations   int
+	threads      int
+	guessed      bool
+	cases        int
+	spent        int                 // steps
+	sizes        map[*ir.Instr]int64 // see Pass.Access
+	gapSizes     map[*ir.Instr]int64 // see Pass.GapSize
+	extents      map[*ir.Instr]int64 // see Pass.Extent
+	places       byValue[place]      // see Pass.At
+	objects      byValue[objects]    // see Pass.Objects
+	foreign      memory.ForeignCache // see Pass.OwnedByOthers
+	census       *census             // see Pass.Uncertain
+	zeros        map[*ir.Reg]bool    // see Pass.TensorLanes
 	// described caches the addresses in matrix descriptors.
 	described byValue[value.Value]
 }
@@ -197,19 +200,6 @@ func (p *Pass) Unchecked(what string) {
 	}
 }
 
-// Found reports whether an error of one of the rules was reported for the kernel before. Its
-// consequences need not be reported.
-func (p *Pass) Found(rules ...string) bool {
-	return slices.ContainsFunc(p.kernelState.list, func(f *Finding) bool {
-		return f.Severity == diag.Error && slices.Contains(rules, f.Rule)
-	})
-}
-
-// Reported reports whether any finding of one of the rules was reported for the kernel before.
-func (p *Pass) Reported(rules ...string) bool {
-	return slices.ContainsFunc(p.kernelState.list, func(f *Finding) bool { return slices.Contains(rules, f.Rule) })
-}
-
 // Threads formats a number of threads for a message.
 func Threads(n int) string {
 	if n == 1 {
@@ -236,7 +226,7 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	opt.Effort = min(max(opt.Effort, 1), MostEffort)
 	opt.Limits.Steps *= opt.Effort
 	opt.Limits.Traces *= opt.Effort
-	list = slices.DeleteFunc(slices.Clone(list), func(a *Analyzer) bool { return !wanted(a, opt.Rules) })
+	list = ordered(slices.DeleteFunc(slices.Clone(list), func(a *Analyzer) bool { return !wanted(a, opt.Rules) }))
 	r := &Report{}
 	notes := suppressions(m)
 	var kernels []*ir.Func
@@ -297,5 +287,5 @@ func (r *Report) add(m *ir.Module, f *ir.Func, s *kernelState, opt Options, note
 
 // wanted reports whether a rule of a is selected.
 func wanted(a *Analyzer, rules map[string]bool) bool {
-	return rules == nil || slices.ContainsFunc(a.Rules, func(r diag.Rule) bool { return rules[r.ID] }) || slices.ContainsFunc(a.Tells, func(id string) bool { return rules[id] })
+	return rules == nil || slices.ContainsFunc(slices.Concat(a.Rules, a.Tells), func(r diag.Rule) bool { return rules[r.ID] })
 }

@@ -259,24 +259,17 @@ func copiesStep(from, to []ref) step {
 
 // combine returns the function of an atomic operation or a reduction.
 func (d *decoder) combine(op *isa.Operation) (eval.Combine, error) {
-	name, modifiers := reductionOfMods(op)
-	return eval.CombineOf(name, op.Type(), modifiers...)
+	return eval.CombineOf(reductionMod(op), op.Type(), op.Mods()...)
 }
 
-// reductionOfMods returns the name of the reduction that an operation performs, and the modifiers
-// that affect its arithmetic.
-func reductionOfMods(op *isa.Operation) (name string, modifiers []string) {
+// reductionMod returns the modifier that says which reduction an operation performs, such as
+// isa.ModAdd.
+func reductionMod(op *isa.Operation) isa.Mod {
 	for _, m := range op.Mods() {
 		switch m {
-		case isa.ModNoFTZ:
-			modifiers = append(modifiers, "noftz")
-		case isa.ModNaN:
-			modifiers = append(modifiers, "NaN")
-		case isa.ModAbs:
-			modifiers = append(modifiers, "abs")
 		case isa.ModAdd, isa.ModMin, isa.ModMax, isa.ModInc, isa.ModDec, isa.ModAnd, isa.ModOr, isa.ModXor, isa.ModExch, isa.ModCAS:
-			name = m.String()[1:]
+			return m
 		}
 	}
-	return name, modifiers
+	return isa.NoMod
 }

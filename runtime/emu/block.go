@@ -53,7 +53,7 @@ func (b *block) start(id [3]uint32, rank uint32) {
 	clear(b.phases)
 	b.tensorGroup, b.dependents = 0, false
 	b.registers = registerPool{launch: launchRegisters(g.image.entry, threads, g.device.info.Registers)}
-	clear(b.collectors)
+	b.collectors = collectors{}
 	b.groups = b.groups[:0]
 	if b.tensorMemory != nil {
 		b.tensorMemory.reset()

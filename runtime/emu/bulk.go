@@ -255,7 +255,7 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 // H100 does.
 func (d *decoder) combineBulk(op *isa.Operation) (eval.Combine, error) {
 	if op.Has(isa.ModAdd) && op.Type() == isa.F32 {
-		return eval.CombineOf("add", isa.F32, "noftz")
+		return eval.CombineOf(isa.ModAdd, isa.F32, isa.ModNoFTZ)
 	}
 	return d.combine(op)
 }

@@ -16,6 +16,8 @@ type cluster struct {
 	random *rand.Rand
 	order  []*warp
 	still  int // consecutive rounds without a change
+	quiet  int // consecutive rounds without a change in which all warps yielded early
+	spins  spins
 	rounds int // consecutive rounds with progress
 	sum    int64
 
@@ -43,7 +45,8 @@ const (
 	roundsToComplete = 1   // complete asynchronous operations
 	roundsToTimeout  = 2   // end waits with a time limit
 	roundsToBreak    = 64  // let lanes that wait for others of their warp continue alone
-	roundsToStop     = 128 // run other clusters; if these make no progress, the kernel hangs
+	roundsToStop     = 128 // run other clusters; if these make no progress, the kernel may hang
+	roundsToSpin     = 256 // treat short turns like those of warps that spin
 )
 
 // start makes c the cluster that starts at a block index.
@@ -54,7 +57,7 @@ func (c *cluster) start(id [3]uint32) {
 	for len(c.blocks) < n {
 		c.blocks = append(c.blocks, &block{grid: g, cluster: c, phases: map[uint64]*phaseState{}})
 	}
-	c.id, c.still, c.rounds, c.sum = id, 0, 0, -1
+	c.id, c.still, c.quiet, c.rounds, c.sum, c.spins = id, 0, 0, 0, -1, spins{}
 	c.barrier, c.queue, c.refused, c.released = clusterBarrier{}, asyncQueue{}, false, false
 	seed := uint64(id[0]) | uint64(id[1])<<24 | uint64(id[2])<<44
 	c.random = rand.New(rand.NewPCG(g.seed, seed))
@@ -71,7 +74,7 @@ func (c *cluster) start(id [3]uint32) {
 // run runs the cluster for about the given number of warp instructions.
 func (c *cluster) run(budget int) outcome {
 	for budget > 0 && !c.grid.stop.Load() {
-		ran, busy, alive, hold := 0, false, false, c.grid.holds.Load() && !c.released
+		ran, busy, steady, alive, hold := 0, false, false, false, c.grid.holds.Load() && !c.released
 		c.shuffle()
 		for _, w := range c.order {
 			if w.live == 0 {
@@ -80,7 +83,7 @@ func (c *cluster) run(budget int) outcome {
 			alive = true
 			quantum := c.quantum()
 			n := w.run(quantum)
-			ran, busy = ran+n, busy || n >= quantum
+			ran, busy, steady = ran+n, busy || n >= quantum, steady || w.steady >= warpQuantum
 			if w.block.fault != nil {
 				return faulted
 			}
@@ -94,7 +97,7 @@ func (c *cluster) run(budget int) outcome {
 		if budget -= ran; c.grid.mix == nil { // with short time slices, continue until waits are known to be stuck
 			budget--
 		}
-		if c.progress(busy) {
+		if c.progress(busy, steady) {
 			if !c.relieve() {
 				return faulted
 			}
@@ -105,6 +108,7 @@ func (c *cluster) run(budget int) outcome {
 			return faulted
 		}
 		if c.still >= roundsToStop {
+			c.sample()
 			return stuck
 		}
 	}
@@ -158,10 +162,15 @@ func (c *cluster) relieve() bool {
 }
 
 // progress reports whether a round changed anything that others can observe, or a warp used its
-// whole quantum.
-func (c *cluster) progress(busy bool) bool {
+// whole quantum. Quanta can be short, so that also warps that spin use them: they do not count if no
+// warp has run steadily for many rounds.
+func (c *cluster) progress(busy, steady bool) bool {
 	sum := c.changes()
-	if sum != c.sum || busy {
+	c.quiet++
+	if sum != c.sum || steady {
+		c.quiet = 0
+	}
+	if sum != c.sum || busy && c.quiet < roundsToSpin {
 		c.sum, c.still = sum, 0
 		c.queue.advance(c)
 		return true
@@ -183,7 +192,7 @@ func (c *cluster) unblock() *Fault {
 	}
 	if c.still == roundsToBreak || c.asleep() {
 		c.breakJoins()
-		if c.asleep() && c.queue.empty() && !c.grid.changing() {
+		if c.asleep() && c.queue.empty() && !c.grid.changing() && !c.poll(true) {
 			c.still = roundsToStop
 		}
 	}

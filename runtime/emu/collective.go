@@ -294,8 +294,7 @@ func match(d *decoder) (step, error) {
 // redux decodes redux.sync.
 func redux(d *decoder) (step, error) {
 	op := d.operation()
-	name, modifiers := reductionOfMods(&op)
-	reduce, err := eval.ReduxOf(name, op.Type(), modifiers...)
+	reduce, err := eval.ReduxOf(reductionMod(&op), op.Type(), op.Mods()...)
 	if err != nil {
 		return nil, err
 	}

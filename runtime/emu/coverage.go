@@ -51,7 +51,7 @@ func excluded(k isa.Kind) string { return excludedKinds()[k] }
 
 // Emulates reports whether the emulator runs instructions of a form. If it runs only some types or
 // modifiers of the form, the first one decides.
-func Emulates(ins *isa.Instruction, form *isa.Form) bool {
+func Emulates(form *isa.Form) bool {
 	if excluded(form.Kind) != "" || undocumented(form) || ofTextures(form) {
 		return false
 	}
@@ -62,8 +62,8 @@ func Emulates(ins *isa.Instruction, form *isa.Form) bool {
 		})
 	}
 	emulated := false
-	opcodes(ins, form, func(op string) bool {
-		_, err := eval.Of(op)
+	spellings(form, func(mods []isa.Mod) bool {
+		_, err := eval.Of(form.Kind, mods)
 		emulated = err == nil
 		return emulated
 	})
@@ -72,9 +72,9 @@ func Emulates(ins *isa.Instruction, form *isa.Form) bool {
 
 // Excluded returns why the emulator does not run a form, or "" if it runs it or if no reason is
 // recorded.
-func Excluded(ins *isa.Instruction, form *isa.Form) string {
+func Excluded(form *isa.Form) string {
 	switch {
-	case Emulates(ins, form):
+	case Emulates(form):
 		return ""
 	case excluded(form.Kind) != "":
 		return excluded(form.Kind)
@@ -127,11 +127,12 @@ var meaningless = []string{
 	"one register is taken for a vector",    // of st.async
 }
 
-// mostOpcodes limits how many opcodes of a form are tried.
-const mostOpcodes = 400
+// mostSpellings limits how many combinations of modifiers are tried.
+const mostSpellings = 400
 
-// opcodes calls visit for opcodes of a form with its required modifiers, until visit returns true.
-func opcodes(ins *isa.Instruction, form *isa.Form, visit func(op string) bool) {
+// spellings calls visit for combinations of the required modifiers of a form, until visit returns
+// true.
+func spellings(form *isa.Form, visit func(mods []isa.Mod) bool) {
 	slots := make([]isa.Mod, len(form.Slots))
 	tried := 0
 	var fill func(i int) bool
@@ -139,14 +140,9 @@ func opcodes(ins *isa.Instruction, form *isa.Form, visit func(op string) bool) {
 		if i == len(slots) {
 			tried++
 			if !form.Allows(slots) {
-				return tried >= mostOpcodes
+				return tried >= mostSpellings
 			}
-			var b strings.Builder
-			b.WriteString(ins.Name)
-			for _, m := range slots {
-				b.WriteString(m.String())
-			}
-			return visit(b.String()) || tried >= mostOpcodes
+			return visit(slots) || tried >= mostSpellings
 		}
 		s := &form.Slots[i]
 		if !s.Required {

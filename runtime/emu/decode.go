@@ -149,12 +149,12 @@ func (d *decoder) changed(r ref, o *ir.Operand) ref {
 
 // component returns the index of a vector component named .x, .y, .z, .w or .r, .g, .b, .a.
 func component(text string) int {
-	switch text[1:] {
-	case "y", "g":
+	switch text[1] {
+	case 'y', 'g':
 		return 1
-	case "z", "b":
+	case 'z', 'b':
 		return 2
-	case "w", "a":
+	case 'w', 'a':
 		return 3
 	}
 	return 0
@@ -232,11 +232,11 @@ func (d *decoder) decode() (run step, err error) {
 	if why := excluded(d.in.Form.Form.Kind); why != "" {
 		return nil, fmt.Errorf("%s is not emulated: %s", d.in.Op, why)
 	}
-	evaluated := eval.Of
+	evaluated, operation := eval.Of, d.operation()
 	if (d.is(isa.KindMin) || d.is(isa.KindMax)) && len(d.in.Args) == 4 {
 		evaluated = eval.OfThree
 	}
-	op, err := evaluated(d.in.Form.Opcode)
+	op, err := evaluated(operation.Kind, operation.Mods())
 	if err != nil {
 		return nil, fmt.Errorf("%s is not emulated", d.in.Op)
 	}

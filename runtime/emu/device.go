@@ -405,5 +405,5 @@ func (d *Device) count(g *grid) {
 	n := g.executed.Load() - g.counted
 	g.counted += n
 	d.stats.Instructions += n
-	d.clock += uint64(n)
+	d.clock += uint64(n) + g.timer.count()
 }

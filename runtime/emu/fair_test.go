@@ -6,6 +6,7 @@ package emu_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,5 +101,68 @@ func TestMeet(t *testing.T) {
 					x))
 			}
 		}
+	}
+}
+
+// TestTimeLimits runs threads that wait for a time to pass, with and without other threads. They must
+// end, and a thread that reads a clock forever must be reported.
+func TestTimeLimits(t *testing.T) {
+	const sleep = `mov.u64 %d2, %globaltimer; l: nanosleep.u32 1000000; mov.u64 %d3, %globaltimer; sub.u64 %d4, %d3, %d2; setp.lt.u64 %p1, %d4, 2000000000; @%p1 bra l;
+		mov.u32 %r1, 1; st.global.u32 [%d1], %r1;`
+	for _, test := range []struct {
+		name, body string
+		want       string // part of the error
+	}{
+		{"sleep of two seconds", sleep, ""},
+		{"a hundred sleeps", `mov.u32 %r2, 100; n: mov.u64 %d2, %globaltimer; l: nanosleep.u32 1000000; mov.u64 %d3, %globaltimer; sub.u64 %d4, %d3, %d2; setp.lt.u64 %p1, %d4, 2000000000; @%p1 bra l;
+			st.global.u32 [%d1], %r2; sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra n; mov.u32 %r1, 1; st.global.u32 [%d1], %r1;`, ""},
+		{"watchdog", `mov.u64 %d2, %globaltimer; l: ld.acquire.gpu.global.u32 %r1, [%d0]; setp.ne.u32 %p1, %r1, 0; @%p1 bra e;
+			nanosleep.u32 100; mov.u64 %d3, %globaltimer; sub.u64 %d4, %d3, %d2; setp.lt.u64 %p1, %d4, 10000000000; @%p1 bra l; trap; e:`, "executed a trap"},
+		{"clock64", `mov.u64 %d2, %clock64; l: ld.volatile.global.u32 %r1, [%d0]; setp.ne.u32 %p1, %r1, 0; @%p1 bra e;
+			mov.u64 %d3, %clock64; sub.u64 %d4, %d3, %d2; setp.lt.u64 %p1, %d4, 1000000000; @%p1 bra l; e: mov.u32 %r1, 1; st.global.u32 [%d1], %r1;`, ""},
+		{"without a limit", `l: mov.u64 %d2, %globaltimer; nanosleep.u32 20; bra l;`, "kernel hangs"},
+		{"others wait at a barrier", `setp.ne.u32 %p2, %r0, 0; @%p2 bra b; mov.u64 %d2, %clock64; l: nanosleep.u32 1000; mov.u64 %d3, %clock64; sub.u64 %d4, %d3, %d2; setp.lt.u64 %p1, %d4, 1000000; @%p1 bra l;
+			b: bar.sync 0; mov.u32 %r1, 1; st.global.u32 [%d1], %r1;`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for seed := range uint64(2) {
+				got, err := try(t, open(t, emu.Options{Seed: seed}), source(test.body), 64)
+				switch {
+				case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+					t.Errorf("%v, want an error with %q", err, test.want)
+				case test.want == "" && err != nil:
+					t.Error(err)
+				case test.want == "" && got[63] != 1:
+					t.Errorf("thread 63 stored %d", got[63])
+				}
+			}
+		})
+	}
+}
+
+// TestSpins checks that threads that only load are not said to hang while they count or add up, and that
+// those that wait for what never happens are, in all orders and with several blocks and workers.
+func TestSpins(t *testing.T) {
+	work := strings.Repeat("xor.b32 %r5, %r5, %r1; xor.b32 %r5, %r5, %r1;", 12)
+	for _, test := range []struct{ name, body, want string }{
+		{"sum of volatile loads", `mov.u32 %r2, 0; l: ld.volatile.global.u32 %r1, [%d0]; add.u32 %r3, %r3, %r1; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 20000; @%p1 bra l; mov.u32 %r1, 1; st.global.u32 [%d1], %r1;`, ""},
+		{"limited tries", `.shared .align 8 .b64 bar; setp.eq.u32 %p2, %r0, 0; @%p2 mbarrier.init.shared.b64 [bar], 1; bar.sync 0; mov.u32 %r2, 0;
+			l: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @%p1 bra e; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3000; @%p1 bra l; e: mov.u32 %r1, 1; st.global.u32 [%d1], %r1;`, ""},
+		{"flag", `l: ld.acquire.gpu.global.u32 %r1, [%d0]; setp.eq.u32 %p1, %r1, 0; @%p1 bra l;`, "kernel hangs"},
+		{"long loop", `mov.u32 %r5, 0; l: ld.volatile.global.u32 %r1, [%d0];` + work + `setp.eq.u32 %p1, %r1, 0; @%p1 bra l;`, "kernel hangs"},
+		{"backoff", `mov.u32 %r2, 1; l: ld.volatile.global.u32 %r1, [%d0]; nanosleep.u32 %r2; shl.b32 %r2, %r2, 1; min.u32 %r2, %r2, 256; setp.eq.u32 %p1, %r1, 0; @%p1 bra l;`, "kernel hangs"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for seed := range uint64(4) {
+				d := open(t, emu.Options{Seed: seed, Workers: 1 + int(seed&1)})
+				out := must[*runtime.Buffer[uint32]](t)(runtime.Upload(d, make([]uint32, 64)))
+				ctx, end := context.WithTimeout(t.Context(), 2*time.Minute)
+				err := kernel(t, d, source(test.body)).LaunchContext(ctx, runtime.Grid(6).Block(64), out)
+				end()
+				if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+					t.Errorf("seed %d: %v, want %q", seed, err, test.want)
+				}
+			}
+		})
 	}
 }

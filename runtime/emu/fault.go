@@ -22,6 +22,13 @@ type Fault struct {
 	Place   diag.Place // position in the PTX
 	Source  string     // the line that .loc names, such as gemm.go:12; "" if there is none
 	Notes   []string   // such as the nearest allocation, or the warps that wait
+	Waiting *Waiting   // if the kernel hangs: one of the warps that wait
+}
+
+// A Waiting is a warp that waits forever.
+type Waiting struct {
+	Place  diag.Place
+	Reason string // such as "warp 1 of block (0,0,0) waits at barrier 1: 32 threads came, 64 threads expected"
 }
 
 // Error returns the fault with its position and notes.

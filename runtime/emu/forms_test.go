@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptxdsl/ptxdsl/internal/agree"
+	"github.com/ptxdsl/ptxdsl/internal/oracle/agree"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/lift"
 	"github.com/ptxdsl/ptxdsl/ptx"
@@ -26,7 +26,7 @@ func TestForms(t *testing.T) {
 	for ins := range set.All() {
 		for i := range ins.Forms {
 			f := &ins.Forms[i]
-			says := Emulates(ins, f)
+			says := Emulates(f)
 			checkSamples(t, set, ins, f, says)
 			if excludedFamilies[ins.Family] != "" || ofTextures(f) {
 				continue
@@ -36,7 +36,7 @@ func TestForms(t *testing.T) {
 				emulated++
 				continue
 			}
-			why := Excluded(ins, f)
+			why := Excluded(f)
 			t.Logf("not emulated: %s: %s", f.Template, why)
 			if why == "" {
 				t.Errorf("%s is neither emulated nor excluded", f.Template)

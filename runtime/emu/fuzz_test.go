@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/ptxdsl/ptxdsl/internal/agree"
+	"github.com/ptxdsl/ptxdsl/internal/oracle/agree"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
@@ -61,7 +61,7 @@ func randomKernels(target string) *agree.Kernels {
 		case isa.KindBra, isa.KindBrxIdx, isa.KindCall, isa.KindRet, isa.KindExit, isa.KindTrap:
 			return false
 		}
-		return Emulates(ins, f)
+		return Emulates(f)
 	})
 }
 

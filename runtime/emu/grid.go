@@ -42,17 +42,21 @@ type grid struct {
 	starts []int      // order in which mix starts the clusters
 
 	mutex   sync.Mutex
+	turn    sync.Cond  // a cluster has been put back
 	next    uint64     // next cluster to start
 	waiting []*cluster // started but not finished
 	idle    []*cluster // finished, for reuse
 	running int
 	fault   *Fault
-	stalled int // clusters in waiting that hang
+	stalled int // how often clusters were put back since the last progress
+	peers   patience
 
-	executed atomic.Int64 // instructions of threads
-	ended    atomic.Int64 // blocks that have ended
-	stop     atomic.Bool  // the context has ended
+	executed  atomic.Int64 // instructions of threads
+	changedAt int64        // executed at the last progress
+	ended     atomic.Int64 // blocks that have ended
+	stop      atomic.Bool  // the context has ended
 
+	timer   timer
 	overlap // with the previous and the next launch
 }
 
@@ -89,6 +93,7 @@ func (g *grid) run(ctx context.Context, workers int) error {
 	defer context.AfterFunc(ctx, func() { g.stop.Store(true) })()
 	defer g.watch(g.device.options.Progress)()
 	g.paused = false
+	g.turn.L = &g.mutex
 	g.alone = workers == 1 && !g.device.shares()
 	if o := &g.device.options; o.Interleave && o.Seed != 0 && workers == 1 && g.guide == nil && total <= mostMixed {
 		g.mix = rand.New(rand.NewPCG(o.Seed, total))
@@ -182,6 +187,9 @@ func (c *cluster) changes() (n int64) {
 func (g *grid) take(total uint64) *cluster {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
+	for g.mayHang() && g.running > 0 && g.next == total && g.fault == nil && !g.stop.Load() {
+		g.turn.Wait() // whether the grid hangs is known when no cluster runs
+	}
 	if g.fault != nil || g.pauses(total) {
 		return nil
 	}
@@ -222,13 +230,14 @@ const mostWaiting = 2048
 func (g *grid) put(c *cluster, out outcome, changed bool) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	if changed {
-		g.stalled = 0
+	defer g.turn.Broadcast()
+	if changed || out == finished {
+		g.progressed()
+		g.device.ordering.changes.Add(1)
 	}
 	g.running--
 	switch out {
 	case finished:
-		g.stalled = 0
 		g.ended.Add(int64(len(c.blocks)))
 		g.idle = append(g.idle, c)
 	case faulted:
@@ -244,8 +253,8 @@ func (g *grid) put(c *cluster, out outcome, changed bool) {
 		c.still = 0
 		g.stalled++
 		g.waiting = append(g.waiting, c)
-		if g.stalled > 2*len(g.waiting)+2 && g.running == 0 && g.fault == nil && !g.relax() {
-			g.fault = g.hang()
+		if g.mayHang() && g.running == 0 && g.fault == nil && !g.relax() && !g.waitsForPeers() {
+			g.decide()
 		}
 	}
 }
@@ -267,6 +276,12 @@ func (g *grid) hang() *Fault {
 	for _, c := range g.waiting {
 		for _, w := range c.order {
 			for _, part := range w.fragments() {
+				if part.group.note != nil && f.Waiting == nil {
+					f.Waiting = &Waiting{
+						Place:  w.describe(part, -1).Place,
+						Reason: fmt.Sprintf("warp %d of block %s %s", w.index, point(w.block.id), part.group.note()),
+					}
+				}
 				if len(f.Notes) == mostReported {
 					more++
 					continue

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
@@ -255,8 +256,12 @@ func (x *transfer) storeElement(w *warp, mask uint32, i int) {
 	}
 }
 
-// ordering is a lock that orders strong accesses of workers that run concurrently.
-type ordering struct{ sync.Mutex }
+// ordering is a lock that orders strong accesses of workers that run concurrently. Devices that share
+// memory share it, and count the changes that others may wait for.
+type ordering struct {
+	sync.Mutex
+	changes atomic.Int64
+}
 
 // ordered returns a step that performs strong accesses one at a time, also those of concurrent
 // workers, which become visible in program order. Weak accesses take no lock, and neither do
@@ -294,7 +299,7 @@ func atomically(d *decoder) (step, error) {
 	}
 	inShared := combine // f32 sums keep subnormal numbers in shared memory
 	if op.Has(isa.ModAdd) && op.Type() == isa.F32 {
-		if inShared, err = eval.CombineOf("add", isa.F32, "noftz"); err != nil {
+		if inShared, err = eval.CombineOf(isa.ModAdd, isa.F32, isa.ModNoFTZ); err != nil {
 			return nil, err
 		}
 	}

@@ -14,7 +14,8 @@ import (
 
 // mma decodes mma, mma.sp and wmma.mma.
 func mma(d *decoder) (step, error) {
-	m, err := tensorcore.Of(d.in.Form.Opcode, d.image.module.arch())
+	op := d.operation()
+	m, err := tensorcore.Of(op.Kind, op.Mods(), d.image.module.arch())
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ package emu
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
@@ -107,3 +108,29 @@ func (d *Device) renumber(other *Device) bool {
 
 // mostDevices is how many emulated devices can have distinct address ranges.
 const mostDevices = 256
+
+// A patience is how long a launch has waited for changes of other devices.
+type patience struct {
+	changes int64
+	since   time.Time
+}
+
+// patienceForPeers is how long the devices that share memory may make no change before a launch hangs.
+const patienceForPeers = 5 * time.Second
+
+// waitsForPeers reports whether a launch in which no cluster makes progress may wait for a launch on
+// another device: memory is shared, and one of the devices has changed something not long ago.
+func (g *grid) waitsForPeers() bool {
+	if !g.device.shares() {
+		return false
+	}
+	if n := g.device.ordering.changes.Load(); n != g.peers.changes || g.peers.since.IsZero() {
+		g.peers = patience{n, time.Now()}
+	}
+	if time.Since(g.peers.since) > patienceForPeers {
+		return false
+	}
+	g.stalled = 0
+	time.Sleep(50 * time.Microsecond)
+	return true
+}

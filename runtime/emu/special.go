@@ -134,9 +134,6 @@ func same(f func(w *warp) uint64) ref {
 	}}
 }
 
-// time returns the clock of the block, which counts the instructions of its warps.
-func (b *block) time() uint64 { return uint64(b.executed) + b.grid.began }
-
 // number returns the index of the block in its grid.
 func (b *block) number() uint64 {
 	n := b.grid.launch.Grid

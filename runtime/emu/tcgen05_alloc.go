@@ -155,6 +155,10 @@ func tensorAlloc(d *decoder) (step, error) {
 		if !ok || !w.locate(&at, mask&-mask, &q) {
 			return failed
 		}
+		lane := bits.TrailingZeros32(mask)
+		if w.ownerOf(w.where.of(lane)) == nil {
+			return w.fault(lane, nil, "tcgen05.alloc stores the address to memory that is not shared memory")
+		}
 		n, t := int(columns), w.block.tensor()
 		if why := t.mayTake(n, exclusive); why != "" {
 			return w.fault(-1, nil, "%s", why)
@@ -171,7 +175,6 @@ func tensorAlloc(d *decoder) (step, error) {
 		}
 		w.pairSerial = 0
 		t.take(tensorRange{base, n, w.command()})
-		lane := bits.TrailingZeros32(mask)
 		r, off := w.where.of(lane), w.where.at[lane]
 		put(r.data[off:], 4, uint64(base))
 		fill(r.init[off:off+4], 0xff)

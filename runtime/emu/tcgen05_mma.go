@@ -6,7 +6,6 @@ package emu
 import (
 	"fmt"
 	"math/bits"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -17,7 +16,7 @@ import (
 type tensorProduct struct {
 	arch                             tensorcore.Arch
 	number                           int // number of the target
-	kind, vectors                    string
+	kind, vectors                    isa.Mod
 	group                            tensorGroup
 	stationary, sparse, scaled       bool
 	shifted, inTensor                bool
@@ -38,13 +37,14 @@ func tensorMMA(d *decoder) (step, error) {
 		stationary: op.Kind == isa.KindTcgen05MmaWs, scaled: op.Has(isa.ModBlockScale), shifted: op.Has(isa.ModAshift),
 	}
 	for _, m := range op.Mods() {
-		switch word := m.String()[1:]; {
-		case strings.HasPrefix(word, "kind::"):
-			t.kind = word[len("kind::"):]
-		case strings.HasPrefix(word, "scale_vec::"), m == isa.ModBlock16, m == isa.ModBlock32:
-			t.vectors = word
-		case strings.HasPrefix(word, "collector::"):
-			t.hint = collectorHintOf(word)
+		hint, hints := collectorHintOf(m)
+		switch {
+		case tensorcore.KindName(m) != "":
+			t.kind = m
+		case tensorcore.FactorsOf(m) > 0, m == isa.ModBlock16, m == isa.ModBlock32:
+			t.vectors = m
+		case hints:
+			t.hint = hint
 		}
 	}
 	return t.run, t.operands(d)
@@ -96,7 +96,7 @@ func (t *tensorProduct) operands(d *decoder) error {
 		return err
 	}
 	switch {
-	case len(args) == 0 || t.kind == "i8" && !t.stationary:
+	case len(args) == 0 || t.kind == isa.ModKindI8 && !t.stationary:
 	case t.stationary:
 		t.zeroes = new(ref)
 		return scalar(t.zeroes)
@@ -220,42 +220,58 @@ func (j *tensorJob) aligned() string {
 
 // fits returns an error if the kind does not support the shape.
 func (j *tensorJob) fits() string {
-	o, pair := j.in, j.group.pair
-	step, least := 8, 8
+	o, kind := j.in, tensorcore.KindName(j.kind)
 	switch {
 	case j.stationary:
-		ok := (o.M == 32 || o.M == 64 || o.M == 128) && (o.N == 64 || o.N == 128 || o.N == 256 && !o.Sparse)
-		if !ok {
-			return fmt.Sprintf("kind %[3]s with .ws has no shape m%[1]dn%[2]d", o.M, o.N, j.kind)
+		if !j.stationaryFits() {
+			return fmt.Sprintf("kind %s with .ws has no shape m%dn%d", kind, o.M, o.N)
 		}
 		return ""
-	case (j.kind == "i8" || j.kind == "ti16") && pair:
-		step, least = 32, 32
-	case j.kind == "i8" && o.N > 32:
-		step = 16
-	case pair, o.M == 128 && !j.scaled && j.kind != "i8":
-		step, least = 16, 16
-	}
-	m := o.M == 128 || o.M == 64 && !j.scaled
-	if pair {
-		m = o.M == 256 || o.M == 128 && !(j.scaled && o.Sparse)
-	}
-	if !m || o.N < least || o.N > 256 || o.N%step != 0 {
-		return fmt.Sprintf("kind %[3]s has no shape m%[1]dn%[2]d for %[4]d blocks", o.M, o.N, j.kind, len(j.blocks))
-	}
-	if o.K == 96 && j.number < 103 {
+	case !j.rowsFit() || !j.columnsFit():
+		return fmt.Sprintf("kind %s has no shape m%dn%d for %d blocks", kind, o.M, o.N, len(j.blocks))
+	case o.K == 96 && j.number < 103:
 		return "a depth of 96 needs sm_103a"
-	}
-	if o.Packed && (o.AcrossA || o.AcrossB) {
-		return "elements of four bits cannot be transposed in kind " + j.kind
-	}
-	if j.shifted && o.M == 64 {
+	case o.Packed && (o.AcrossA || o.AcrossB):
+		return "elements of four bits cannot be transposed in kind " + kind
+	case j.shifted && o.M == 64:
 		return ".ashift needs 128 or 256 rows"
-	}
-	if j.scaled {
+	case j.scaled:
 		return j.factorsFit()
 	}
 	return ""
+}
+
+// stationaryFits reports whether there is a weight-stationary product of the shape.
+func (j *tensorJob) stationaryFits() bool {
+	switch j.in.M {
+	case 32, 64, 128:
+		return j.in.N == 64 || j.in.N == 128 || j.in.N == 256 && !j.in.Sparse
+	}
+	return false
+}
+
+// rowsFit reports whether M is supported.
+func (j *tensorJob) rowsFit() bool {
+	if j.group.pair {
+		return j.in.M == 256 || j.in.M == 128 && !(j.scaled && j.in.Sparse)
+	}
+	return j.in.M == 128 || j.in.M == 64 && !j.scaled
+}
+
+// columnsFit reports whether N is supported: a multiple of a step that depends on the kind, of at
+// most 256.
+func (j *tensorJob) columnsFit() bool {
+	n, pair := j.in.N, j.group.pair
+	step, least := 8, 8
+	switch {
+	case (j.kind == isa.ModKindI8 || j.kind == isa.ModKindTi16) && pair:
+		step, least = 32, 32
+	case j.kind == isa.ModKindI8 && n > 32:
+		step = 16
+	case pair, j.in.M == 128 && !j.scaled && j.kind != isa.ModKindI8:
+		step, least = 16, 16
+	}
+	return n >= least && n <= 256 && n%step == 0
 }
 
 // factorsFit returns an error for scale factors that an instruction cannot select.
@@ -270,9 +286,8 @@ func (j *tensorJob) factorsFit() string {
 		vector /= 2
 	}
 	each := depth / vector
-	want := map[string]int{"scale_vec::1X": 1, "scale_vec::2X": 2, "scale_vec::4X": 4}[j.vectors]
-	if want != 0 && want != each && depth != 96 {
-		return fmt.Sprintf("%s does not match the %d scale factors that a row has", j.vectors, each)
+	if want := tensorcore.FactorsOf(j.vectors); want != 0 && want != each && depth != 96 {
+		return fmt.Sprintf("%s does not match the %d scale factors that a row has", j.vectors.String()[1:], each)
 	}
 	if depth == 96 {
 		if each = 1; vector == 16 {

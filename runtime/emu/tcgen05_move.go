@@ -5,6 +5,7 @@ package emu
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -96,15 +97,13 @@ func tensorLoad(d *decoder) (step, error) {
 	if op.Kind == isa.KindTcgen05LdRed {
 		last := len(t.regs) - 1
 		t.result, t.regs = t.regs[last], t.regs[:last]
-		name := "min"
+		kind := isa.KindMin
 		if op.Has(isa.ModMax) {
-			name = "max"
-		}
-		if op.Has(isa.ModNaN) {
-			name += ".NaN"
+			kind = isa.KindMax
 		}
 		t.abs = op.Has(isa.ModAbs)
-		if t.reduce, err = eval.Of(name + op.Type().String()); err != nil {
+		mods := slices.DeleteFunc(slices.Clone(op.Mods()), func(m isa.Mod) bool { return m != isa.ModNaN && m.Type() != op.Type() })
+		if t.reduce, err = eval.Of(kind, mods); err != nil {
 			return nil, err
 		}
 	}

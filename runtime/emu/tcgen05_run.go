@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
@@ -330,49 +331,81 @@ func (j *tensorJob) tellRow(b *block, row int) {
 	}
 }
 
-// A collectorHint is the collector-buffer modifier of an instruction.
+// A collectorHint is the collector-buffer modifier of an instruction: what it does with a buffer.
 type collectorHint struct {
-	buffer string // a, b, b0 to b3; "" for none
-	action string // fill, use, lastuse or discard
+	mod    isa.Mod // isa.NoMod for none
+	buffer collectorBuffer
+	action collectorAction
 }
 
-// collectorHintOf parses modifiers such as collector::a::fill.
-func collectorHintOf(word string) collectorHint {
-	var h collectorHint
-	rest := word[len("collector::"):]
-	for i := range rest {
-		if rest[i] == ':' {
-			return collectorHint{rest[:i], rest[i+2:]}
+// A collectorBuffer is a collector buffer: one of A, or one of the five of B.
+type collectorBuffer uint8
+
+const (
+	bufferA collectorBuffer = iota
+	bufferB
+	bufferB0
+	bufferB1
+	bufferB2
+	bufferB3
+	collectorBuffers
+)
+
+// A collectorAction says how an instruction uses a buffer.
+type collectorAction uint8
+
+const (
+	collectorDiscard collectorAction = iota
+	collectorFill
+	collectorUse
+	collectorLastUse
+)
+
+// collectorMods are the modifiers of each buffer, by action.
+var collectorMods = [collectorBuffers][4]isa.Mod{
+	bufferA:  {isa.ModCollectorADiscard, isa.ModCollectorAFill, isa.ModCollectorAUse, isa.ModCollectorALastuse},
+	bufferB:  {isa.ModCollectorBDiscard, isa.ModCollectorBFill, isa.ModCollectorBUse, isa.ModCollectorBLastuse},
+	bufferB0: {isa.ModCollectorB0Discard, isa.ModCollectorB0Fill, isa.ModCollectorB0Use, isa.ModCollectorB0Lastuse},
+	bufferB1: {isa.ModCollectorB1Discard, isa.ModCollectorB1Fill, isa.ModCollectorB1Use, isa.ModCollectorB1Lastuse},
+	bufferB2: {isa.ModCollectorB2Discard, isa.ModCollectorB2Fill, isa.ModCollectorB2Use, isa.ModCollectorB2Lastuse},
+	bufferB3: {isa.ModCollectorB3Discard, isa.ModCollectorB3Fill, isa.ModCollectorB3Use, isa.ModCollectorB3Lastuse},
+}
+
+// collectorHintOf returns the hint of a modifier; ok is false if it is none.
+func collectorHintOf(m isa.Mod) (h collectorHint, ok bool) {
+	for buffer, mods := range collectorMods {
+		if action := slices.Index(mods[:], m); action >= 0 {
+			return collectorHint{m, collectorBuffer(buffer), collectorAction(action)}, true
 		}
 	}
-	return h
+	return collectorHint{}, false
 }
 
-// collectors records which operands the collector buffers of a block hold. It does not affect
+// collectors records which operand each collector buffer of a block holds. It does not affect
 // results.
-type collectors map[string]uint64
+type collectors [collectorBuffers]struct {
+	full    bool
+	operand uint64
+}
 
 // use applies a hint. It returns an error if a buffer is used that does not hold the operand.
 func (c *collectors) use(h collectorHint, a, b uint64) string {
-	if h.buffer == "" {
+	if h.mod == isa.NoMod {
 		return ""
 	}
-	if *c == nil {
-		*c = make(collectors)
+	operand, held := b, &c[h.buffer]
+	if h.buffer == bufferA {
+		operand = a
 	}
-	operand := a
-	if h.buffer[0] == 'b' {
-		operand = b
-	}
-	if h.action == "use" || h.action == "lastuse" {
-		if held, ok := (*c)[h.buffer]; !ok || held != operand {
-			return fmt.Sprintf("collector::%s::%s, and the buffer does not hold this operand", h.buffer, h.action)
+	switch h.action {
+	case collectorFill:
+		held.full, held.operand = true, operand
+		return ""
+	case collectorUse, collectorLastUse:
+		if !held.full || held.operand != operand {
+			return fmt.Sprintf("%s, and the buffer does not hold this operand", h.mod.String()[1:])
 		}
 	}
-	if h.action == "fill" {
-		(*c)[h.buffer] = operand
-	} else if h.action != "use" {
-		delete(*c, h.buffer)
-	}
+	held.full = h.action == collectorUse
 	return ""
 }

@@ -48,7 +48,7 @@ func tensorCopy(d *decoder) (step, error) {
 		t.mode = pixels
 	}
 	if op.Kind == isa.KindCpReduceAsyncBulkTensor {
-		t.reduces = reductionName(&op)
+		t.reduces = reductionMod(&op)
 	}
 	return t.run, nil
 }
@@ -63,17 +63,6 @@ const (
 	pixels                     // channels of pixels under a filter (im2col)
 )
 
-// reductionName returns the name of the reduction of an operation.
-func reductionName(op *isa.Operation) string {
-	for _, m := range op.Mods() {
-		switch m {
-		case isa.ModAdd, isa.ModMin, isa.ModMax, isa.ModInc, isa.ModDec, isa.ModAnd, isa.ModOr, isa.ModXor:
-			return m.String()[1:]
-		}
-	}
-	return ""
-}
-
 // A tensorStep is a decoded copy of a box.
 type tensorStep struct {
 	o       bulkOperands // o.to is the shared-memory address for both directions
@@ -86,7 +75,7 @@ type tensorStep struct {
 	high    *ref  // bits 36 to 39 of the strides, four bits per stride
 	mode    tensorMode
 	loads   bool
-	reduces string
+	reduces isa.Mod // isa.NoMod for a copy
 }
 
 // fits returns why a copy cannot use a tensor map, or "" if it can.
@@ -158,10 +147,10 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		}
 		e := w.describe(w.cur, l)
 		var combine eval.Combine
-		if t.reduces != "" {
-			modifiers := []string(nil)
+		if t.reduces != isa.NoMod {
+			modifiers := []isa.Mod(nil)
 			if box.kind == device.F32 {
-				modifiers = []string{"noftz"}
+				modifiers = []isa.Mod{isa.ModNoFTZ}
 			}
 			if combine, err = eval.CombineOf(t.reduces, elementType(box.kind), modifiers...); err != nil {
 				return w.fault(l, nil, "%v", err)

@@ -39,7 +39,8 @@ func video(d *decoder) (step, error) {
 		}
 		regs[i] = d.flatten(nil, &o)
 	}
-	op, err := eval.OfParts(d.in.Form.Opcode, parts)
+	operation := d.operation()
+	op, err := eval.OfParts(operation.Kind, operation.Mods(), parts)
 	if err != nil {
 		return nil, err
 	}

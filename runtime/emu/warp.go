@@ -27,6 +27,9 @@ type warp struct {
 	ready   []*fragment // fragments that can run, except cur
 	waiting []*fragment // fragments that wait for others
 	spins   int         // consecutive strong loads and atomic operations
+	steady  int         // instructions since it yielded
+	sample  uint64      // signature of an earlier state
+	repeats bool        // it came to that state again
 	yield   bool        // other warps must run before the current instruction can succeed
 
 	thread      [3]eval.Vector // %tid
@@ -151,10 +154,11 @@ func (w *warp) run(budget int) int {
 			w.rotate()
 		}
 		if w.yield {
-			w.yield = false
+			w.yield, w.steady = false, 0
 			return n
 		}
 	}
+	w.steady += n
 	return n
 }
 

@@ -26,7 +26,8 @@ type groupProduct struct {
 
 // wgmma decodes wgmma.mma_async.
 func wgmma(d *decoder) (step, error) {
-	p, err := tensorcore.WgmmaOf(d.in.Form.Opcode, d.image.module.arch())
+	op := d.operation()
+	p, err := tensorcore.WgmmaOf(op.Mods(), d.image.module.arch())
 	if err != nil {
 		return nil, err
 	}

@@ -65,11 +65,11 @@ func Cases(version isa.Version, target isa.Target, sm int) ([]Case, error) {
 				var err error
 				switch {
 				case pure:
-					scalarCases(opcode, ins.Family, add)
+					scalarCases(form.Kind, slots, opcode, ins.Family, add)
 				case group:
-					err = groupCases(opcode, sm, add)
+					err = groupCases(slots, opcode, sm, add)
 				default:
-					err = productCases(opcode, sm, add)
+					err = productCases(form.Kind, slots, opcode, sm, add)
 				}
 				if err != nil {
 					return nil, err
@@ -118,8 +118,8 @@ func open(form *isa.Form, slots []isa.Mod, version isa.Version, target isa.Targe
 	return !slices.ContainsFunc(gone, func(g isa.Gate) bool { return g.Open(version, target) })
 }
 
-func scalarCases(opcode, family string, add func(Case)) {
-	op, err := eval.Of(opcode)
+func scalarCases(kind isa.Kind, mods []isa.Mod, opcode, family string, add func(Case)) {
+	op, err := eval.Of(kind, mods)
 	if err != nil {
 		return // the tests of package eval report this
 	}
@@ -133,8 +133,8 @@ func scalarCases(opcode, family string, add func(Case)) {
 	}
 }
 
-func productCases(opcode string, sm int, add func(Case)) error {
-	m, err := tensorcore.Of(opcode, tensorcore.ArchOf(sm))
+func productCases(kind isa.Kind, mods []isa.Mod, opcode string, sm int, add func(Case)) error {
+	m, err := tensorcore.Of(kind, mods, tensorcore.ArchOf(sm))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
@@ -17,13 +18,13 @@ import (
 const groupColumns = 64
 
 // groupCases adds a case for each wgmma of 64 columns.
-func groupCases(opcode string, sm int, add func(Case)) error {
-	if !strings.Contains(opcode, fmt.Sprintf(".m64n%dk", groupColumns)) {
-		return nil
-	}
-	p, err := tensorcore.WgmmaOf(opcode, tensorcore.ArchOf(sm))
+func groupCases(mods []isa.Mod, opcode string, sm int, add func(Case)) error {
+	p, err := tensorcore.WgmmaOf(mods, tensorcore.ArchOf(sm))
 	if err != nil {
 		return err
+	}
+	if p.N != groupColumns {
+		return nil
 	}
 	selectors := 1
 	if p.Sparse && p.A.Bits > 8 {

@@ -23,7 +23,7 @@ func BenchmarkMMA(b *testing.B) {
 		"mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32",
 	} {
 		b.Run(op[17:], func(b *testing.B) {
-			m, err := Of(op, Hopper)
+			m, err := spelled(op, Hopper)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
@@ -52,15 +53,11 @@ var (
 	S1Z4M11 = &Element{Name: "s1z4m11", Bits: 16, Integer: true, Signed: true}
 )
 
-// ElementNamed returns the type of a modifier such as "bf16"; nil if there is none.
-func ElementNamed(name string) *Element {
-	for _, e := range []*Element{F64, F32, TF32, F16, BF16, E5M2, E4M3, E3M2, E2M3, E2M1, UE8M0,
-		UE4M3, S32, S8, U8, S4, U4, B1, S1Z4M11} {
-		if e.Name == name {
-			return e
-		}
-	}
-	return nil
+// elements are the elements of PTX types.
+var elements = map[isa.Type]*Element{
+	isa.F64: F64, isa.F32: F32, isa.Tf32: TF32, isa.F16: F16, isa.Bf16: BF16, isa.E5m2: E5M2,
+	isa.E4m3: E4M3, isa.E3m2: E3M2, isa.E2m3: E2M3, isa.E2m1: E2M1, isa.Ue8m0: UE8M0,
+	isa.Ue4m3: UE4M3, isa.S32: S32, isa.S8: S8, isa.U8: U8, isa.S4: S4, isa.U4: U4, isa.B1: B1,
 }
 
 func small(name string, bits int, f *eval.Format, lowest int32) *Element {

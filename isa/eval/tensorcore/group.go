@@ -5,7 +5,8 @@ package tensorcore
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // A Reader reads 16 bytes of shared memory.
@@ -31,29 +32,15 @@ type Product struct {
 	sa, sb [][8]scale
 }
 
-// WgmmaOf returns the product of a wgmma.mma_async opcode.
-func WgmmaOf(opcode string, arch Arch) (*Product, error) {
-	p := &Product{}
-	var types []*Element
-	for _, w := range strings.Split(opcode, ".") {
-		switch e := ElementNamed(w); {
-		case e != nil:
-			types = append(types, e)
-		case strings.HasPrefix(w, "m64n"):
-			if _, err := fmt.Sscanf(w, "m%dn%dk%d", &p.M, &p.N, &p.K); err != nil {
-				return nil, fmt.Errorf("tensorcore: invalid shape %s in %s", w, opcode)
-			}
-		case w == "sp":
-			p.Sparse = true
-		case w == "satfinite":
-			p.Saturate = true
-		case w == "and":
-			p.mma.and = true
-		}
+// WgmmaOf returns the product of wgmma.mma_async with modifiers in the manual's order.
+func WgmmaOf(mods []isa.Mod, arch Arch) (*Product, error) {
+	w := wordsOf(mods)
+	types := w.types
+	if w.m == 0 || len(types) < 3 {
+		return nil, fmt.Errorf("tensorcore: wgmma.mma_async %v is not a warpgroup matrix product", mods)
 	}
-	if p.M == 0 || len(types) < 3 || !strings.HasPrefix(opcode, "wgmma.mma_async") {
-		return nil, fmt.Errorf("tensorcore: %s is not a warpgroup matrix product", opcode)
-	}
+	p := &Product{M: w.m, N: w.n, K: w.k, Sparse: w.sparse, Saturate: w.satfinite}
+	p.mma.and = w.and
 	p.D, p.A, p.B = types[0], types[1], types[2]
 	p.model = groupModel(arch, p.A)
 	p.settle()

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
@@ -83,7 +84,7 @@ func TestWgmmaFromDescriptors(t *testing.T) {
 		"wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e5m2",
 		"wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.u8",
 	} {
-		p, err := WgmmaOf(op, Hopper)
+		p, err := WgmmaOf(isa.ModsOf(op), Hopper)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,13 +175,13 @@ func compareGroup(r *rand.Rand, p *Product, a, b [][]float64, load func() error)
 func TestInstructionDescriptors(t *testing.T) {
 	for _, test := range []struct {
 		bits          uint32
-		kind, vectors string
+		kind, vectors isa.Mod
 		m, n, k       int
 		a, d          *Element
 	}{
-		{0x08400490, "f16", "", 128, 256, 16, BF16, F32},
-		{0x10400480, "mxf4nvf4", "scale_vec::4X", 256, 256, 64, E2M1, F32},
-		{0x08A00000, "mxf8f6f4", "", 128, 128, 32, E4M3, F32},
+		{0x08400490, isa.ModKindF16, isa.NoMod, 128, 256, 16, BF16, F32},
+		{0x10400480, isa.ModKindMxf4nvf4, isa.ModScaleVec4X, 256, 256, 64, E2M1, F32},
+		{0x08A00000, isa.ModKindMxf8f6f4, isa.NoMod, 128, 128, 32, E4M3, F32},
 	} {
 		o, err := InstructionOf(test.bits, test.kind, test.vectors)
 		if err != nil {
@@ -193,8 +194,8 @@ func TestInstructionDescriptors(t *testing.T) {
 	}
 	for _, bad := range []struct {
 		bits          uint32
-		kind, vectors string
-	}{{0, "f32", ""}, {7 << 7, "f16", ""}, {1 << 6, "f16", ""}, {0x10400480, "mxf4nvf4", ""}} {
+		kind, vectors isa.Mod
+	}{{0, isa.ModF32, isa.NoMod}, {7 << 7, isa.ModKindF16, isa.NoMod}, {1 << 6, isa.ModKindF16, isa.NoMod}, {0x10400480, isa.ModKindMxf4nvf4, isa.NoMod}} {
 		if o, err := InstructionOf(bad.bits, bad.kind, bad.vectors); err == nil {
 			t.Errorf("%#08x of %s: %+v", bad.bits, bad.kind, o)
 		}
@@ -206,12 +207,12 @@ func TestScaledProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, test := range []struct {
 		bits          uint32
-		kind, vectors string
+		kind, vectors isa.Mod
 	}{
-		{0x08A00000, "mxf8f6f4", ""}, {0x08A00004, "mxf8f6f4", ""},
-		{1<<7 | 1<<10 | 4<<17 | 1<<23 | 1<<27, "mxf4", ""},
-		{1<<7 | 1<<10 | 4<<17 | 1<<27, "mxf4nvf4", "block16"},
-		{1<<2 | 1<<7 | 1<<10 | 4<<17 | 1<<27, "mxf4nvf4", "block16"},
+		{0x08A00000, isa.ModKindMxf8f6f4, isa.NoMod}, {0x08A00004, isa.ModKindMxf8f6f4, isa.NoMod},
+		{1<<7 | 1<<10 | 4<<17 | 1<<23 | 1<<27, isa.ModKindMxf4, isa.NoMod},
+		{1<<7 | 1<<10 | 4<<17 | 1<<27, isa.ModKindMxf4nvf4, isa.ModBlock16},
+		{1<<2 | 1<<7 | 1<<10 | 4<<17 | 1<<27, isa.ModKindMxf4nvf4, isa.ModBlock16},
 	} {
 		o, err := InstructionOf(test.bits, test.kind, test.vectors)
 		if err != nil {
@@ -306,7 +307,7 @@ func TestPaths(t *testing.T) {
 
 // BenchmarkProduct computes a bf16 GEMM of 512x512x512 with wgmma instructions of 64x256x16.
 func BenchmarkProduct(b *testing.B) {
-	p, err := WgmmaOf("wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16", Hopper)
+	p, err := WgmmaOf(isa.ModsOf("wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16"), Hopper)
 	if err != nil {
 		b.Fatal(err)
 	}

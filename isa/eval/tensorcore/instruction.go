@@ -3,7 +3,11 @@
 
 package tensorcore
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // An Instruction is a decoded 32-bit instruction descriptor of tcgen05.mma.
 type Instruction struct {
@@ -19,46 +23,71 @@ type Instruction struct {
 	MaxShift         int // maximum shift in rows, for .ws
 	Packed           bool
 	TargetK96        bool
-	kind, vectors    string
+	kind, vectors    isa.Mod
 }
 
 // eightBits are the formats of the kinds f8f6f4 and mxf8f6f4, by their code in the descriptor.
 var eightBits = map[uint32]*Element{0: E4M3, 1: E5M2, 3: E2M3, 4: E3M2, 5: E2M1}
 
-// InstructionOf decodes an instruction descriptor. kind is the word after "kind::". vectors is the
-// word that says how many elements share a scale factor, such as scale_vec::1X or block32; "" for
-// none.
-func InstructionOf(d uint32, kind, vectors string) (*Instruction, error) {
+// A kindInfo describes the products of a modifier such as isa.ModKindF16.
+type kindInfo struct {
+	name   string
+	types  map[uint32]*Element // of A and B, by their code in the descriptor
+	depth  int
+	packed bool
+	scaled bool
+}
+
+var kinds = map[isa.Mod]*kindInfo{
+	isa.ModKindF16:      {name: "f16", types: map[uint32]*Element{0: F16, 1: BF16}, depth: 16},
+	isa.ModKindTF32:     {name: "tf32", types: map[uint32]*Element{2: TF32}, depth: 8},
+	isa.ModKindF8F6F4:   {name: "f8f6f4", types: eightBits, depth: 32},
+	isa.ModKindI8:       {name: "i8", types: map[uint32]*Element{0: U8, 1: S8}, depth: 32},
+	isa.ModKindTi16:     {name: "ti16", types: map[uint32]*Element{3: S1Z4M11}, depth: 16},
+	isa.ModKindMxf8f6f4: {name: "mxf8f6f4", types: eightBits, depth: 32, scaled: true},
+	isa.ModKindMxf4:     {name: "mxf4", types: fourBits, depth: 64, packed: true, scaled: true},
+	isa.ModKindMxf4nvf4: {name: "mxf4nvf4", types: fourBits, depth: 64, packed: true, scaled: true},
+}
+
+var fourBits = map[uint32]*Element{1: E2M1}
+
+// KindName returns the name of the kind that mod selects, such as "f16" for isa.ModKindF16; "" if it
+// selects none.
+func KindName(mod isa.Mod) string {
+	if k := kinds[mod]; k != nil {
+		return k.name
+	}
+	return ""
+}
+
+// InstructionOf decodes an instruction descriptor. kind is a modifier such as isa.ModKindF16. vectors
+// is the modifier that says how many elements share a scale factor, such as isa.ModScaleVec1X or
+// isa.ModBlock32; isa.NoMod for none.
+func InstructionOf(d uint32, kind, vectors isa.Mod) (*Instruction, error) {
+	info := kinds[kind]
+	if info == nil {
+		return nil, fmt.Errorf("instruction descriptor %#08x: kind %s is not known", d, kind)
+	}
+	types := info.types
 	bits := func(at, n int) uint32 { return d >> at & (1<<n - 1) }
-	o := &Instruction{kind: kind, vectors: vectors, N: int(bits(17, 6)) * 8}
+	o := &Instruction{kind: kind, vectors: vectors, K: info.depth, N: int(bits(17, 6)) * 8}
 	o.Sparse = bits(2, 1) != 0
 	o.NegateA, o.NegateB = bits(13, 1) != 0, bits(14, 1) != 0
 	o.AcrossA, o.AcrossB = bits(15, 1) != 0, bits(16, 1) != 0
-	types := map[string]map[uint32]*Element{
-		"f16": {0: F16, 1: BF16}, "tf32": {2: TF32}, "f8f6f4": eightBits, "i8": {0: U8, 1: S8},
-		"ti16": {3: S1Z4M11}, "mxf8f6f4": eightBits, "mxf4": {1: E2M1}, "mxf4nvf4": {1: E2M1},
-	}[kind]
-	if types == nil {
-		return nil, fmt.Errorf("instruction descriptor %#08x: kind %s is not known", d, kind)
-	}
-	o.Packed = kind == "mxf4" || kind == "mxf4nvf4"
+	o.Packed = info.packed
 	o.A, o.B = types[bits(7, 3)], types[bits(10, 3)]
 	if o.Packed {
 		o.B = types[bits(10, 2)]
 	}
 	if o.A == nil || o.B == nil {
 		return nil, fmt.Errorf("instruction descriptor %#08x: kind %s has no types %d and %d",
-			d, kind, bits(7, 3), bits(10, 3))
+			d, info.name, bits(7, 3), bits(10, 3))
 	}
-	if kind == "f16" && o.A != o.B {
+	if kind == isa.ModKindF16 && o.A != o.B {
 		return nil, fmt.Errorf("instruction descriptor %#08x: A and B differ in type", d)
 	}
-	o.K = map[string]int{"f16": 16, "ti16": 16, "tf32": 8, "mxf4": 64, "mxf4nvf4": 64}[kind]
-	if o.K == 0 {
-		o.K = 32
-	}
 	var err error
-	if kind[0] == 'm' {
+	if info.scaled {
 		err = o.scaled(d)
 	} else {
 		err = o.plain(d)
@@ -76,14 +105,14 @@ func (o *Instruction) plain(d uint32) error {
 	o.MaxShift = [4]int{0, 8, 16, 32}[d>>30]
 	o.D = map[uint32]*Element{0: F16, 1: F32, 2: S32}[d>>4&3]
 	o.Saturate = d>>3&1 != 0
-	integer := o.kind == "i8" || o.kind == "ti16"
+	integer := o.kind == isa.ModKindI8 || o.kind == isa.ModKindTi16
 	switch {
 	case o.D == nil, integer != (o.D == S32), o.D == F16 && (o.A == BF16 || o.A == TF32):
 		return fmt.Errorf("instruction descriptor %#08x: kind %s has no accumulators of type %d",
-			d, o.kind, d>>4&3)
-	case o.Saturate && o.kind != "i8":
+			d, KindName(o.kind), d>>4&3)
+	case o.Saturate && o.kind != isa.ModKindI8:
 		return fmt.Errorf("instruction descriptor %#08x: only products of kind i8 saturate", d)
-	case o.kind == "ti16" && (o.AcrossA || o.AcrossB):
+	case o.kind == isa.ModKindTi16 && (o.AcrossA || o.AcrossB):
 		return fmt.Errorf("instruction descriptor %#08x: a transposed operand of kind ti16 is not "+
 			"emulated: the tables of the manual contradict each other", d)
 	case d>>6&1 != 0 || d>>23&1 != 0 || d>>29&1 != 0:
@@ -104,24 +133,24 @@ func (o *Instruction) scaled(d uint32) error {
 		o.K = 96
 	}
 	switch o.vectors {
-	case "scale_vec::4X", "block16":
+	case isa.ModScaleVec4X, isa.ModBlock16:
 		o.Vector = 16
-	case "scale_vec::1X", "scale_vec::2X", "block32":
+	case isa.ModScaleVec1X, isa.ModScaleVec2X, isa.ModBlock32:
 		o.Vector = 32
-	case "":
-		if o.kind == "mxf4nvf4" {
+	case isa.NoMod:
+		if o.kind == isa.ModKindMxf4nvf4 {
 			return fmt.Errorf("instruction descriptor %#08x: %s must say how many elements share a factor",
-				d, o.kind)
+				d, KindName(o.kind))
 		}
 		o.Vector = 32
 	default:
 		return fmt.Errorf("instruction descriptor %#08x: %s is not known", d, o.vectors)
 	}
 	switch {
-	case o.kind != "mxf4nvf4" && (o.Vector != 32 || o.Scale != UE8M0),
+	case o.kind != isa.ModKindMxf4nvf4 && (o.Vector != 32 || o.Scale != UE8M0),
 		o.Scale == UE4M3 && o.Vector != 16:
 		return fmt.Errorf("instruction descriptor %#08x: kind %s has no factors of %s for %d elements",
-			d, o.kind, o.Scale.Name, o.Vector)
+			d, KindName(o.kind), o.Scale.Name, o.Vector)
 	case d&3 != 0 || d>>3&1 != 0 || d>>6&1 != 0 || d>>24&7 != 0:
 		return fmt.Errorf("instruction descriptor %#08x: reserved bits are set", d)
 	}

@@ -4,9 +4,10 @@
 package tensorcore
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
@@ -46,83 +47,100 @@ type Frame struct {
 	result         [32 * 32]uint64
 }
 
-// Of returns the operation of an opcode: mma, mma.sp or wmma.mma with modifiers in the manual's
-// order.
-func Of(opcode string, arch Arch) (*MMA, error) {
-	words := strings.Split(opcode, ".")
-	m := &MMA{arch: arch}
-	var types []*Element
-	kind, vectors, how := "", 0, ""
-	for _, w := range words[1:] {
-		if e := ElementNamed(w); e != nil {
-			types = append(types, e)
-			continue
-		}
-		switch {
-		case w[0] == 'm' && strings.Contains(w, "n"):
-			if _, err := fmt.Sscanf(w, "m%dn%dk%d", &m.M, &m.N, &m.K); err != nil && w != "mma" {
-				return nil, fmt.Errorf("tensorcore: invalid shape %s in %s", w, opcode)
-			}
-		case strings.HasPrefix(w, "sp"):
-			m.Sparse = true
-		case strings.HasPrefix(w, "kind::"):
-			kind = w[6:]
-		case strings.HasPrefix(w, "scale_vec::"):
-			vectors = int(w[11] - '0')
-		}
-		switch w {
-		case "block_scale":
-			m.Scaled = true
-		case "satfinite":
-			m.satfinite = true
-		case "and":
-			m.and = true
-		case "rn", "rz", "rm", "rp":
-			how = w
-		}
+// Of returns the operation of mma, mma.sp or wmma.mma with modifiers in the manual's order.
+func Of(kind isa.Kind, mods []isa.Mod, arch Arch) (*MMA, error) {
+	m := &MMA{arch: arch, wmma: kind == isa.KindWmmaMma}
+	if kind != isa.KindMma && !m.wmma {
+		return nil, fmt.Errorf("tensorcore: %s is not a warp matrix product", kind)
 	}
-	m.layouts(words)
-	if words[0] == "wmma" {
-		m.wmma = true
-		if len(types) == 2 { // wmma may give only the accumulators' types
-			types = []*Element{types[0], F16, F16, types[1]}
-		}
-	} else if words[0] != "mma" {
-		return nil, fmt.Errorf("tensorcore: %s is not a warp matrix product", opcode)
+	w := wordsOf(mods)
+	m.M, m.N, m.K = w.m, w.n, w.k
+	m.Sparse, m.Scaled, m.satfinite, m.and = w.sparse, w.scaled, w.satfinite, w.and
+	if len(w.layouts) == 2 {
+		m.aColumn, m.bRow = w.layouts[0] == isa.ModCol, w.layouts[1] == isa.ModRow
+	}
+	types := w.types
+	if m.wmma && len(types) == 2 { // wmma may give only the accumulators' types
+		types = []*Element{types[0], F16, F16, types[1]}
 	}
 	if m.M == 0 || len(types) < 4 {
-		return nil, fmt.Errorf("tensorcore: %s lacks a shape or types", opcode)
+		return nil, fmt.Errorf("tensorcore: %s %v lacks a shape or types", kind, mods)
 	}
 	m.d, m.a, m.b, m.c = types[0], types[1], types[2], types[3]
 	if m.Scaled {
 		if len(types) < 5 {
-			return nil, fmt.Errorf("tensorcore: %s lacks the type of its scale factors", opcode)
+			return nil, fmt.Errorf("tensorcore: %s %v lacks the type of its scale factors", kind, mods)
 		}
 		m.scale = types[4]
 	}
-	return m, m.settle(opcode, kind, vectors, how)
+	if err := m.settle(w.kind, w.factors, w.rounding); err != nil {
+		return nil, fmt.Errorf("tensorcore: %s %v %w", kind, mods, err)
+	}
+	return m, nil
 }
 
-// layouts reads the modifiers row and col, of A and then of B.
-func (m *MMA) layouts(words []string) {
-	seen := 0
-	for _, w := range words {
-		if w != "row" && w != "col" {
+// words are the modifiers of a matrix product.
+type words struct {
+	m, n, k                        int
+	types                          []*Element
+	layouts                        []isa.Mod // isa.ModRow or isa.ModCol: of A, then of B
+	sparse, scaled, satfinite, and bool
+	kind, rounding                 isa.Mod
+	factors                        int // scale factors per row; 0 if not given
+}
+
+func wordsOf(mods []isa.Mod) *words {
+	w := &words{}
+	for _, mod := range mods {
+		if e := elements[mod.Type()]; e != nil {
+			w.types = append(w.types, e)
 			continue
 		}
-		if seen == 0 {
-			m.aColumn = w == "col"
-		} else {
-			m.bRow = w == "row"
+		if m, n, k := mod.Shape(); m > 0 {
+			w.m, w.n, w.k = m, n, k
+			continue
 		}
-		seen++
+		switch mod {
+		case isa.ModSp, isa.ModSpOrderedMetadata:
+			w.sparse = true
+		case isa.ModBlockScale:
+			w.scaled = true
+		case isa.ModSatFinite:
+			w.satfinite = true
+		case isa.ModAnd:
+			w.and = true
+		case isa.ModRow, isa.ModCol:
+			w.layouts = append(w.layouts, mod)
+		case isa.ModRN, isa.ModRZ, isa.ModRM, isa.ModRP:
+			w.rounding = mod
+		default:
+			if kinds[mod] != nil {
+				w.kind = mod
+			}
+			w.factors = max(w.factors, FactorsOf(mod))
+		}
 	}
+	return w
+}
+
+// FactorsOf returns the number of scale factors per row that .scale_vec::1X, 2X or 4X gives; 0 for
+// another modifier.
+func FactorsOf(mod isa.Mod) int {
+	switch mod {
+	case isa.ModScaleVec1X:
+		return 1
+	case isa.ModScaleVec2X:
+		return 2
+	case isa.ModScaleVec4X:
+		return 4
+	}
+	return 0
 }
 
 // settle derives the layouts, the register counts and the model.
-func (m *MMA) settle(opcode, kind string, vectors int, how string) error {
-	packed := m.Scaled && (kind == "mxf4" || kind == "mxf4nvf4")
-	bytes := kind != "" && !packed
+func (m *MMA) settle(kind isa.Mod, factors int, how isa.Mod) error {
+	packed := m.Scaled && (kind == isa.ModKindMxf4 || kind == isa.ModKindMxf4nvf4)
+	bytes := kind != isa.NoMod && !packed
 	m.bits = m.a == B1
 	m.volta = !m.wmma && m.M == 8 && m.K == 4 && m.a == F16
 	wa, ia := container(m.a, bytes)
@@ -139,12 +157,15 @@ func (m *MMA) settle(opcode, kind string, vectors int, how string) error {
 		m.chunk, m.together = 8, 2
 	}
 	if m.Scaled {
-		m.factors = map[string]int{"mxf8f6f4": 1, "mxf4": 2}[kind]
-		if vectors != 0 {
-			m.factors = vectors
-		}
-		if m.factors == 0 {
-			return fmt.Errorf("tensorcore: %s does not say how many scale factors a row has", opcode)
+		switch {
+		case factors != 0:
+			m.factors = factors
+		case kind == isa.ModKindMxf8f6f4:
+			m.factors = 1
+		case kind == isa.ModKindMxf4:
+			m.factors = 2
+		default:
+			return errors.New("does not say how many scale factors a row has")
 		}
 	}
 	depth := m.K
@@ -155,7 +176,7 @@ func (m *MMA) settle(opcode, kind string, vectors int, how string) error {
 	if m.wmma && m.a == TF32 && m.arch == Hopper {
 		m.model.steps = 2 // an H100 adds four products at a time
 	}
-	if kind != "" {
+	if kind != isa.NoMod {
 		m.model.widened = false // sm_120a has native fp8 instructions
 	}
 	if packed {
@@ -163,18 +184,18 @@ func (m *MMA) settle(opcode, kind string, vectors int, how string) error {
 	}
 	m.countRegisters(depth)
 	if m.a == F64 {
-		if how == "" {
-			how = "rn"
+		if how == isa.NoMod {
+			how = isa.ModRN
 		}
-		m.nearest = how == "rn"
-		op, err := eval.Of("fma." + how + ".f64")
+		m.nearest = how == isa.ModRN
+		op, err := eval.Of(isa.KindFma, []isa.Mod{how, isa.ModF64})
 		if err != nil {
 			return err
 		}
 		m.round = op
 	}
 	if max(m.RegsA, m.RegsB, m.RegsC, m.RegsD) > 8 || m.M*m.N > len(Frame{}.result) {
-		return fmt.Errorf("tensorcore: %s is too large", opcode)
+		return errors.New("is too large")
 	}
 	return nil
 }

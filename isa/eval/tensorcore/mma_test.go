@@ -46,10 +46,15 @@ func opcodes(names ...string) (all []string) {
 	return all
 }
 
+// spelled returns the operation of an opcode in PTX text, as tests write it.
+func spelled(opcode string, arch Arch) (*MMA, error) {
+	return Of(isa.KindOf(opcode), isa.ModsOf(opcode), arch)
+}
+
 func TestEveryOpcode(t *testing.T) {
 	all := opcodes("mma", "wmma.mma")
 	for _, op := range all {
-		if _, err := Of(op, Hopper); err != nil {
+		if _, err := spelled(op, Hopper); err != nil {
 			t.Error(err)
 		}
 	}
@@ -114,7 +119,7 @@ func TestDense(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	tried := 0
 	for _, op := range opcodes("mma") {
-		m, err := Of(op, Hopper)
+		m, err := spelled(op, Hopper)
 		if err != nil || m.Sparse || m.Scaled || m.volta {
 			continue
 		}

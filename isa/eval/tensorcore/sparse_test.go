@@ -122,7 +122,7 @@ func TestSparseAndScaled(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	tried := 0
 	for _, op := range opcodes("mma") {
-		m, err := Of(op, Blackwell)
+		m, err := spelled(op, Blackwell)
 		if err != nil || !m.Sparse && !m.Scaled {
 			continue
 		}

@@ -3,7 +3,11 @@
 
 package tensorcore
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // TestS1Z4M11 checks the values and the refused codes of the elements of kind ti16.
 func TestS1Z4M11(t *testing.T) {
@@ -27,7 +31,7 @@ func TestS1Z4M11(t *testing.T) {
 // TestTi16Descriptor checks instruction descriptors of kind ti16.
 func TestTi16Descriptor(t *testing.T) {
 	const good = 2<<4 | 3<<7 | 3<<10 | 8<<17 | 8<<24
-	in, err := InstructionOf(good, "ti16", "")
+	in, err := InstructionOf(good, isa.ModKindTi16, isa.NoMod)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +42,7 @@ func TestTi16Descriptor(t *testing.T) {
 		"saturates": good | 8, "transposed A": good | 1<<15, "transposed B": good | 1<<16,
 		"f32 accumulators": good ^ 3<<4, "another A": good ^ 2<<7, "reserved bit": good | 1<<29,
 	} {
-		if _, err := InstructionOf(bad, "ti16", ""); err == nil {
+		if _, err := InstructionOf(bad, isa.ModKindTi16, isa.NoMod); err == nil {
 			t.Errorf("%s: descriptor %#x is accepted", name, bad)
 		}
 	}

@@ -57,7 +57,7 @@ func TestChained(t *testing.T) {
 
 // TestUnselectedInfinity has an infinity in an element of B that the metadata do not select.
 func TestUnselectedInfinity(t *testing.T) {
-	m, err := Of("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", Hopper)
+	m, err := spelled("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", Hopper)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestUnselectedInfinity(t *testing.T) {
 // TestWhereWidened checks on which targets ptxas emits no fp8 MMA.
 func TestWhereWidened(t *testing.T) {
 	for sm, want := range map[int]bool{89: false, 90: true, 100: true, 103: true, 120: false} {
-		m, err := Of("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", ArchOf(sm))
+		m, err := spelled("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", ArchOf(sm))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestWhereWidened(t *testing.T) {
 			t.Errorf("sm_%d: widened %v", sm, m.model.widened)
 		}
 	}
-	m, err := Of("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", ArchOf(120))
+	m, err := spelled("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", ArchOf(120))
 	if err != nil || m.model.widened {
 		t.Errorf("kind::f8f6f4 is widened: %v", err)
 	}

@@ -16,7 +16,7 @@ func TestWMMA(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	tried := 0
 	for _, op := range opcodes("wmma.mma") {
-		m, err := Of(op, Hopper)
+		m, err := spelled(op, Hopper)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestQuads(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	tried := 0
 	for _, op := range opcodes("mma") {
-		m, err := Of(op, Volta)
+		m, err := spelled(op, Volta)
 		if err != nil || !m.volta {
 			continue
 		}

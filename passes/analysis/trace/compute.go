@@ -4,6 +4,7 @@
 package trace
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -103,23 +104,6 @@ func (w *walk) give(s *state, st *step, cond *value.Value) {
 	w.cond = nil
 }
 
-// localPointer reports whether a value may be the address of a local variable: a sum with one, or a
-// value that is not a load, a parameter or another variable.
-func localPointer(v *value.Value) bool {
-	for _, t := range v.Terms {
-		switch a := t.Atom; a.Op {
-		case value.OpLoad, value.OpParameter:
-		case value.OpVariable:
-			if of, ok := a.Ref.(*ir.Var); !ok || of.Space.Base() == isa.Local {
-				return true
-			}
-		default:
-			return true
-		}
-	}
-	return false
-}
-
 // fit returns v in the width of a register.
 func (w *walk) fit(v *value.Value, width int) *value.Value {
 	if v.Width == width {
@@ -131,210 +115,54 @@ func (w *walk) fit(v *value.Value, width int) *value.Value {
 	return w.pool.Resize(width, v, true)
 }
 
-// Operations of instructions, by their heads.
-var (
-	bitwise         = map[isa.Head]value.Op{isa.HeadAnd: value.OpAnd, isa.HeadOr: value.OpOr, isa.HeadXor: value.OpXor}
-	divisions       = map[isa.Head]value.Op{isa.HeadDiv: value.OpDiv, isa.HeadRem: value.OpRem, isa.HeadMin: value.OpMin, isa.HeadMax: value.OpMax}
-	signedDivisions = map[isa.Head]value.Op{isa.HeadDiv: value.OpSDiv, isa.HeadRem: value.OpSRem, isa.HeadMin: value.OpSMin, isa.HeadMax: value.OpSMax}
-)
+// A setter sets the operands that an instruction writes. It returns false if the results are unknown.
+type setter func(w *walk, s *state, st *step, set func(*ir.Operand, *value.Value)) bool
+
+// setters are the instructions that write several operands, or that depend on more than the values
+// of their operands.
+var setters = [math.MaxUint8 + 1]setter{
+	isa.HeadMov: (*walk).move, isa.HeadSetp: (*walk).compare, isa.HeadLd: (*walk).load,
+	isa.HeadShfl: (*walk).shuffle, isa.HeadVote: (*walk).vote, isa.HeadRedux: (*walk).vote,
+	isa.HeadActivemask: (*walk).executing, isa.HeadElect: (*walk).elect, isa.HeadMbarrier: (*walk).waited,
+}
 
 // result evaluates an instruction, and calls set with each written operand and its value.
 func (w *walk) result(s *state, st *step, set func(*ir.Operand, *value.Value)) {
-	in := st.in
-	arg := func(i, width int) *value.Value {
-		if i < len(in.Args) {
-			return w.operand(s, &in.Args[i], width)
+	if f := formulas[st.head]; f != nil {
+		if v := f(w, s, st); v != nil {
+			set(&st.in.Args[0], v)
+			return
 		}
-		return w.pool.Const(width, 0)
+	} else if f := setters[st.head]; f != nil && f(w, s, st, set) {
+		return
 	}
-	width, signed, float := st.width, st.signed, st.float
-	switch st.head {
-	case isa.HeadMov:
-		w.move(s, st, set)
-		return
-	case isa.HeadCvta:
-		set(&in.Args[0], arg(1, 64))
-		return
-	case isa.HeadIsspacep:
-		// A pointer that other threads know, or that is an argument, is not to local memory: code for
-		// that is not followed.
-		if v := arg(1, 64); in.HasMod(isa.ModLocal) && !localPointer(v) {
-			set(&in.Args[0], w.pool.Bool(false))
-			return
-		}
-	case isa.HeadAdd, isa.HeadSub:
-		if float || !st.plain {
-			break
-		}
-		if st.head == isa.HeadAdd {
-			set(&in.Args[0], w.combine(s, value.OpAdd, width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
-		} else {
-			set(&in.Args[0], w.pool.Sub(width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
-		}
-		return
-	case isa.HeadNeg:
-		if float {
-			break
-		}
-		set(&in.Args[0], w.pool.Scale(width, arg(1, width), -1))
-		return
-	case isa.HeadMul, isa.HeadMad:
-		if float || !st.plain {
-			break
-		}
-		a, b := arg(1, width), arg(2, width)
-		if st.high {
-			v := w.pool.High(width, a, b, signed)
-			if v == nil {
-				break
-			}
-			if st.head == isa.HeadMad {
-				v = w.pool.Add(width, v, w.fit(arg(3, width), width))
-			}
-			set(&in.Args[0], v)
-			return
-		}
-		if st.wide {
-			width *= 2
-			a, b = w.pool.Resize(width, a, signed), w.pool.Resize(width, b, signed)
-		}
-		v := w.pool.Binary(value.OpMul, width, a, b)
-		if st.head == isa.HeadMad {
-			v = w.pool.Add(width, v, w.fit(arg(3, width), width))
-		}
-		set(&in.Args[0], v)
-		return
-	case isa.HeadShl:
-		set(&in.Args[0], w.pool.Binary(value.OpShl, width, arg(1, width), arg(2, 32)))
-		return
-	case isa.HeadShr:
-		op := value.OpShr
-		if signed {
-			op = value.OpSar
-			if _, h, ok := arg(1, width).Bounds(); ok && (width == 64 || h < 1<<31) {
-				op = value.OpShr
-			}
-		}
-		set(&in.Args[0], w.pool.Binary(op, width, arg(1, width), arg(2, 32)))
-		return
-	case isa.HeadAnd, isa.HeadOr, isa.HeadXor:
-		set(&in.Args[0], w.combine(s, bitwise[st.head], width, w.fit(arg(1, width), width), w.fit(arg(2, width), width)))
-		return
-	case isa.HeadNot:
-		if width == 1 {
-			set(&in.Args[0], w.pool.Not(arg(1, 1)))
-			return
-		}
-		set(&in.Args[0], w.pool.Sub(width, w.pool.Const(width, -1), arg(1, width)))
-		return
-	case isa.HeadDiv, isa.HeadRem, isa.HeadMin, isa.HeadMax:
-		if float || !st.plain {
-			break
-		}
-		a, b := arg(1, width), arg(2, width)
-		if _, h, ok := a.Bounds(); ok && h < 1<<31 && b.Const() && b.K > 0 {
-			signed = false
-		}
-		op := divisions[st.head]
-		if signed {
-			op = signedDivisions[st.head]
-		}
-		set(&in.Args[0], w.pool.Binary(op, width, a, b))
-		return
-	case isa.HeadSelp:
-		c, a, b := arg(3, 1), arg(1, width), arg(2, width)
-		if holds, known := s.facts.Decided(c, w.lanes(s)); known {
-			c = w.pool.Bool(holds)
-		}
-		set(&in.Args[0], w.pool.Select(c, w.fit(a, width), w.fit(b, width)))
-		return
-	case isa.HeadSetp:
-		w.compare(s, st, set)
-		return
-	case isa.HeadCvt:
-		if float {
-			break
-		}
-		if o := &in.Args[1]; o.Kind == ir.Register || o.Kind == ir.Int || o.Kind == ir.Special {
-			from := arg(1, width)
-			if st.from < from.Width && st.from >= 8 {
-				from = w.pool.Resize(st.from, from, true)
-			}
-			set(&in.Args[0], w.pool.Resize(width, from, st.fromSigned))
-			return
-		}
-	case isa.HeadBfe:
-		p, n := arg(2, 32), arg(3, 32)
-		if !signed && p.Const() && n.Const() && n.K > 0 && n.K < 63 {
-			v := w.pool.Binary(value.OpShr, width, arg(1, width), p)
-			set(&in.Args[0], w.pool.Binary(value.OpAnd, width, v, w.pool.Const(width, 1<<n.K-1)))
-			return
-		}
-	case isa.HeadBfi:
-		if p, n := arg(3, 32), arg(4, 32); p.Const() && n.Const() {
-			set(&in.Args[0], w.insert(width, w.fit(arg(1, width), width), w.fit(arg(2, width), width), p.K&0xff, n.K&0xff))
-			return
-		}
-	case isa.HeadLd:
-		if w.load(s, st, set) {
-			return
-		}
-	case isa.HeadShfl:
-		if w.shuffle(s, in, set) {
-			return
-		}
-	case isa.HeadVote, isa.HeadRedux:
-		if w.vote(s, st, set) {
-			return
-		}
-	case isa.HeadActivemask:
-		w.executing(s, in, set)
-		return
-	case isa.HeadElect:
-		w.elect(in, set)
-		return
-	case isa.HeadMapa:
-		set(&in.Args[0], w.mapped(s, width, arg(1, width), arg(2, 32)))
-		return
-	case isa.HeadMbarrier:
-		if e := s.events.last(); st.kind == Wait && e != nil && e.In == in && e.Done != nil {
-			o := &in.Args[0]
-			if o.Kind == ir.Pair {
-				o = &o.Args()[0]
-			}
-			set(o, e.Done)
-			return
-		}
-	}
-	w.opaque(s, in, set)
-	if st.kind == Arrive && in.Args[0].Kind == ir.Register {
-		if e := s.events.last(); e != nil && e.In == in {
-			e.Done = w.reg(s, in.Args[0].Reg)
+	w.opaque(s, st.in, set)
+	if st.kind == Arrive && st.in.Args[0].Kind == ir.Register {
+		if e := s.events.last(); e != nil && e.In == st.in {
+			e.Done = w.reg(s, st.in.Args[0].Reg)
 		}
 	}
 }
 
-// insert evaluates bfi: n bits of b from bit at on are replaced by bits of a.
-func (w *walk) insert(width int, a, b *value.Value, at, n int64) *value.Value {
-	n = min(n, int64(width)-at)
-	if n <= 0 {
-		return b
+// waited sets the predicate of a wait for an mbarrier.
+func (w *walk) waited(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
+	e := s.events.last()
+	if st.kind != Wait || e == nil || e.In != st.in || e.Done == nil {
+		return false
 	}
-	field := int64(-1)
-	if n < 64 {
-		field = 1<<n - 1
+	o := &st.in.Args[0]
+	if o.Kind == ir.Pair {
+		o = &o.Args()[0]
 	}
-	k := func(bits int64) *value.Value { return w.pool.Const(width, bits) }
-	kept := w.pool.Binary(value.OpAnd, width, b, k(^(field << at)))
-	return w.pool.Add(width, kept, w.pool.Binary(value.OpShl, width, w.pool.Binary(value.OpAnd, width, a, k(field)), w.pool.Const(32, at)))
+	set(o, e.Done)
+	return true
 }
 
 // move evaluates mov, including packing and unpacking.
-func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) {
+func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
 	in := st.in
 	if len(in.Args) != 2 {
-		w.opaque(s, in, set)
-		return
+		return false
 	}
 	to, from := &in.Args[0], &in.Args[1]
 	width := st.width
@@ -348,7 +176,7 @@ func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 		}
 		if zero {
 			set(to, w.pool.Resize(width, parts[0], false))
-			return
+			return true
 		}
 		set(to, w.pool.Atom(width, value.OpPack, "", nil, value.Constant, parts...))
 	case to.Kind == ir.Vector:
@@ -365,18 +193,18 @@ func (w *walk) move(s *state, st *step, set func(*ir.Operand, *value.Value)) {
 			}
 		}
 	case from.Kind == ir.Single || from.Kind == ir.Double || from.Kind == ir.Raw || from.Kind == ir.Function:
-		w.opaque(s, in, set)
+		return false
 	default:
 		set(to, w.operand(s, from, width))
 	}
+	return true
 }
 
 // compare evaluates setp, with or without a predicate to combine with.
-func (w *walk) compare(s *state, st *step, set func(*ir.Operand, *value.Value)) {
+func (w *walk) compare(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
 	in, width := st.in, st.width
 	if st.float || len(in.Args) < 3 {
-		w.opaque(s, in, set)
-		return
+		return false
 	}
 	a, b := w.fit(w.operand(s, &in.Args[1], width), width), w.fit(w.operand(s, &in.Args[2], width), width)
 	v := w.pool.Compare(st.compares, st.signed && !st.unsigned, a, b)
@@ -389,7 +217,8 @@ func (w *walk) compare(s *state, st *step, set func(*ir.Operand, *value.Value)) 
 	if to.Kind == ir.Pair {
 		set(&to.Args()[0], v)
 		set(&to.Args()[1], opposite)
-		return
+		return true
 	}
 	set(to, v)
+	return true
 }

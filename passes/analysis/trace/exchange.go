@@ -17,7 +17,8 @@ import (
 // Recognizing this lets roles that compute the same value agree.
 
 // shuffle evaluates shfl.sync with a fixed source lane, whose result is uniform in the warp.
-func (w *walk) shuffle(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) bool {
+func (w *walk) shuffle(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
+	in := st.in
 	if len(in.Args) < 4 || in.Args[0].Kind != ir.Register && in.Args[0].Kind != ir.Pair {
 		return false
 	}
@@ -130,27 +131,29 @@ func (w *walk) mixes(s *state, o *ir.Operand) bool {
 
 // mode returns the mode of a shuffle, such as idx or bfly.
 func mode(in *ir.Instr) string {
-	for _, m := range []string{"up", "down", "bfly"} {
-		if in.Mod(m) {
-			return m
+	for _, m := range []isa.Mod{isa.ModUp, isa.ModDown, isa.ModBfly} {
+		if in.HasMod(m) {
+			return m.String()[1:]
 		}
 	}
-	return "idx"
+	return isa.ModIdx.String()[1:]
 }
 
 // executing evaluates activemask. If some lanes took another branch, the result is not a mask of
 // all lanes.
-func (w *walk) executing(s *state, in *ir.Instr, set func(*ir.Operand, *value.Value)) {
+func (w *walk) executing(s *state, st *step, set func(*ir.Operand, *value.Value)) bool {
+	in := st.in
 	w.opaque(s, in, set)
 	to := &in.Args[0]
 	if to.Kind != ir.Register || w.at(to.Reg) < 0 || in.Guard.Reg != nil || !w.partial(s) {
-		return
+		return true
 	}
 	all := w.pool.Compare(value.OpEq, true, w.reg(s, to.Reg), w.pool.Const(32, -1))
 	s.facts.assume(all, false, s.threads)
 	if a, _ := all.Condition(); a != nil {
 		w.whole[a] = true
 	}
+	return true
 }
 
 // partial reports whether some lanes of each warp have certainly diverged and not reconverged.

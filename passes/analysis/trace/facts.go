@@ -69,55 +69,58 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 	}
 	switch a.Op {
 	case value.OpAnd, value.OpOr, value.OpXor:
-		l, lk := f.Decided(a.Args[0], s)
-		r, rk := f.Decided(a.Args[1], s)
-		switch {
-		case lk && rk && a.Op == value.OpXor:
-			return l != r, true
-		case lk && rk:
-			return l && r || a.Op == value.OpOr && (l || r), true
-		case a.Op == value.OpAnd && (lk && !l || rk && !r):
-			return false, true
-		case a.Op == value.OpOr && (lk && l || rk && r):
-			return true, true
-		}
+		return f.combination(a, s)
 	case value.OpSelect:
-		c, ck := f.Decided(a.Args[0], s)
-		if ck && c {
+		if c, known := f.Decided(a.Args[0], s); known && c {
 			return f.Decided(a.Args[1], s)
-		}
-		if ck {
+		} else if known {
 			return f.Decided(a.Args[2], s)
 		}
 	case value.OpLt, value.OpEq:
-		key, k, less, ok := f.shape(a)
-		if !ok {
-			return false, false
-		}
-		r, ok := f.between(key)
-		if !ok {
-			return false, false
-		}
-		// The predicate is base < k, base > k or base = k.
-		switch {
-		case a.Op == value.OpEq:
-			if k < r.low || k > r.high {
-				return false, true
-			}
-			return true, r.low == r.high
-		case less:
-			if r.high < k {
-				return true, true
-			}
-			return false, r.low >= k
-		default:
-			if r.low > k {
-				return true, true
-			}
-			return false, r.high <= k
-		}
+		return f.comparison(a)
 	}
 	return false, false
+}
+
+// combination decides an and, or or xor of two predicates. One operand may suffice.
+func (f *Facts) combination(a *value.Atom, s value.Set) (holds, known bool) {
+	l, left := f.Decided(a.Args[0], s)
+	r, right := f.Decided(a.Args[1], s)
+	switch a.Op {
+	case value.OpAnd:
+		if left && !l || right && !r {
+			return false, true
+		}
+	case value.OpOr:
+		if left && l || right && r {
+			return true, true
+		}
+	default:
+		return l != r, left && right
+	}
+	return a.Op == value.OpAnd, left && right
+}
+
+// comparison decides a comparison by the known range of the difference of its operands.
+func (f *Facts) comparison(a *value.Atom) (holds, known bool) {
+	key, k, less, ok := f.shape(a)
+	if !ok {
+		return false, false
+	}
+	r, ok := f.between(key)
+	if !ok {
+		return false, false
+	}
+	// The predicate is base < k, base > k or base = k.
+	switch {
+	case a.Op == value.OpEq && (k < r.low || k > r.high):
+		return false, true
+	case a.Op == value.OpEq:
+		return true, r.low == r.high
+	case less:
+		return r.high < k, r.high < k || r.low >= k
+	}
+	return r.low > k, r.low > k || r.high <= k
 }
 
 // assume records the outcome of a predicate for the threads of s.

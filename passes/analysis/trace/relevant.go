@@ -44,6 +44,7 @@ type sieve struct {
 	work     []*ir.Reg // registers whose writes have not been visited
 	writes   []write   // indexed from 1
 	last     []int32   // last write of each register, or 0
+	varying  []answer  // see varies
 }
 
 // A write is an instruction that writes a register, linked to the previous write.
@@ -55,7 +56,7 @@ type write struct {
 // relevant returns the registers whose values matter, given the kinds of all instructions.
 func (p *program) relevant(kinds [][]Kind) []bool {
 	f := p.k.Func
-	s := &sieve{p: p, relevant: make([]bool, len(f.Regs)), writes: make([]write, 1, 1+len(f.Regs)), last: make([]int32, len(f.Regs))}
+	s := &sieve{p: p, relevant: make([]bool, len(f.Regs)), writes: make([]write, 1, 1+len(f.Regs)), last: make([]int32, len(f.Regs)), varying: make([]answer, len(f.Regs))}
 	var data []*ir.Reg // stored registers, if tensor cores write registers
 	for i, b := range f.Blocks {
 		for j, in := range b.Instrs {
@@ -93,9 +94,10 @@ func (p *program) relevant(kinds [][]Kind) []bool {
 		}
 	}
 	s.follow(s.want)
-	// The stored value only matters if it is the same for all threads, which accumulators are not.
+	// The stored value only matters if it is the same for all threads, which accumulators and what is
+	// computed from them are not.
 	stored := func(r *ir.Reg) {
-		if !p.acc[r] {
+		if !s.varies(r) {
 			s.want(r)
 		}
 	}
@@ -104,6 +106,35 @@ func (p *program) relevant(kinds [][]Kind) []bool {
 	}
 	s.follow(stored)
 	return s.relevant
+}
+
+// varies reports whether a register is an accumulator, or every write of it computes a value from
+// one.
+func (s *sieve) varies(r *ir.Reg) bool {
+	n := s.p.number(r)
+	if n < 0 || s.p.acc[r] {
+		return n >= 0
+	}
+	if s.varying[n] == unasked {
+		s.varying[n] = no // assumed during the computation
+		all := s.last[n] > 0
+		for at := s.last[n]; all && at > 0; at = s.writes[at].before {
+			all = s.writes[at].in.Has(isa.EffectPure) && s.readsVarying(s.writes[at].in)
+		}
+		if all {
+			s.varying[n] = yes
+		}
+	}
+	return s.varying[n] == yes
+}
+
+// readsVarying reports whether an instruction reads a register that varies.
+func (s *sieve) readsVarying(in *ir.Instr) bool {
+	found := false
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		found = found || a == isa.Read && s.varies(r)
+	})
+	return found
 }
 
 // want notes that the value of a register matters.

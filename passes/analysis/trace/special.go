@@ -246,13 +246,12 @@ func (w *walk) inParameter(v *value.Value) (in *ir.Var, at int64) {
 }
 
 // elect evaluates elect.sync.
-func (w *walk) elect(in *ir.Instr, set func(*ir.Operand, *value.Value)) {
-	to := &in.Args[0]
-	if to.Kind != ir.Pair {
-		return
+func (w *walk) elect(_ *state, st *step, set func(*ir.Operand, *value.Value)) bool {
+	if to := &st.in.Args[0]; to.Kind == ir.Pair {
+		set(&to.Args()[1], w.pool.Elected())
+		set(&to.Args()[0], w.pool.Atom(32, value.OpLeader, "", nil, value.Warp))
 	}
-	set(&to.Args()[1], w.pool.Elected())
-	set(&to.Args()[0], w.pool.Atom(32, value.OpLeader, "", nil, value.Warp))
+	return true
 }
 
 // opaque evaluates any other instruction. A pure instruction gives the same result for the same

@@ -267,37 +267,57 @@ func (p *Pool) bound(v *Value, op Op, width int, a, b *Value) {
 	if s == nil || s.Bounded {
 		return
 	}
-	_, ah, aok := a.Bounds()
-	switch {
-	case op == OpAnd && b.Const() && b.K >= 0:
-		limit(v, 0, b.K)
-		s.Zeros = max(a.Zeros(), b.Zeros())
-	case op == OpAnd && b.Const():
-		s.Zeros = max(a.Zeros(), b.Zeros())
-		if aok {
-			limit(v, 0, ah)
+	_, high, ok := a.Bounds()
+	if op == OpOr || op == OpXor {
+		if !ok {
+			return
 		}
-	case op == OpShr && b.Const() && b.K > 0 && b.K < int64(width):
-		if !aok {
-			ah = 1<<min(62, width) - 1
-		}
-		limit(v, 0, ah>>b.K)
-	case op == OpRem && b.Const() && b.K > 0:
-		limit(v, 0, b.K-1)
-	case op == OpDiv && b.Const() && b.K > 0 && aok:
-		limit(v, 0, ah/b.K)
-	case op == OpMin && b.Const() && b.K >= 0:
-		limit(v, 0, b.K)
-	case op == OpMax && b.Const() && b.K >= 0 && aok:
-		limit(v, b.K, max(ah, b.K))
-	case op == OpSMax && b.Const() && b.K >= 0 && width <= 32:
-		limit(v, b.K, 1<<(width-1)-1)
-	case (op == OpOr || op == OpXor) && aok:
-		if _, bh, ok := b.Bounds(); ok {
-			limit(v, 0, 1<<bits.Len64(uint64(ah|bh))-1)
+		if _, other, also := b.Bounds(); also {
+			limit(v, 0, 1<<bits.Len64(uint64(high|other))-1)
 		}
 		s.Zeros = min(a.Zeros(), b.Zeros())
+		return
 	}
+	if !b.Const() {
+		return
+	}
+	if op == OpAnd {
+		s.Zeros = max(a.Zeros(), b.Zeros())
+	}
+	if low, high, ok := boundsByConst(op, width, high, ok, b.K); ok {
+		limit(v, low, high)
+	}
+}
+
+// boundsByConst returns the bounds of an operation with the constant k on the right. The parameter
+// high is the maximum of the left operand, and ok says that there is one.
+func boundsByConst(op Op, width int, high int64, ok bool, k int64) (int64, int64, bool) {
+	if k < 0 {
+		return 0, high, op == OpAnd && ok
+	}
+	switch op {
+	case OpAnd, OpMin:
+		return 0, k, true
+	case OpMax:
+		return k, max(high, k), ok
+	case OpSMax:
+		return k, 1<<(width-1) - 1, width <= 32
+	}
+	if k == 0 {
+		return 0, 0, false
+	}
+	switch op {
+	case OpDiv:
+		return 0, high / k, ok
+	case OpRem:
+		return 0, k - 1, true
+	case OpShr:
+		if !ok {
+			high = 1<<min(62, width) - 1
+		}
+		return 0, high >> k, k < int64(width)
+	}
+	return 0, 0, false
 }
 
 // Rest returns v without its constant and without the terms that depend only on the thread index.
@@ -308,4 +328,4 @@ func (p *Pool) Rest(v *Value) *Value {
 }
 
 // Alone returns the value that consists of one atom.
-func (p *Pool) Alone(a *Atom) *Value { return p.sum(64, 0, []Term{{1, a}}) }
+func (p *Pool) Alone(a *Atom) *Value { return p.alone(64, a) }

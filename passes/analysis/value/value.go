@@ -15,6 +15,8 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"slices"
+
+	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
 // A Level is the group of threads over which a value is certainly the same.
@@ -39,7 +41,7 @@ type Value struct {
 	bare  *Value // cache: v without its constant
 	// patterns holds the last pattern of the value for each first warp; see Pool.Pattern.
 	patterns []*Pattern
-	next     *Value // with the same hash
+	next     *Value // with the same hash, or of the same atom alone
 }
 
 // A Term is one summand.
@@ -70,6 +72,7 @@ type Atom struct {
 	Bounded   bool
 	Low, High int64
 
+	own   *Value  // the values of the atom alone, one for each width
 	each  []int64 // cache: the value in every thread
 	alike answer  // see Pool.Alike
 	next  *Atom   // with the same hash
@@ -87,6 +90,11 @@ type Pool struct {
 	values map[uint64]*Value
 	atoms  map[uint64]*Atom
 	made   struct{ values, atoms int }
+	space  struct {
+		values slab.Of[Value]
+		atoms  slab.Of[Atom]
+		terms  slab.Of[Term]
+	}
 	all    Set
 	folded map[step]*Value
 	points map[points]*Pattern
@@ -146,6 +154,9 @@ func wrap(width int, k int64) int64 {
 // sum returns the value with the given terms, which are sorted by atom and have nonzero factors.
 func (p *Pool) sum(width int, k int64, terms []Term) *Value {
 	k = wrap(width, k)
+	if k == 0 && len(terms) == 1 && terms[0].Factor == 1 {
+		return p.alone(width, terms[0].Atom)
+	}
 	h := mix(uint64(width), uint64(k))
 	for _, t := range terms {
 		h = mix(mix(h, uint64(t.Atom.ID)), uint64(t.Factor))
@@ -157,8 +168,25 @@ func (p *Pool) sum(width int, k int64, terms []Term) *Value {
 		}
 	}
 	p.made.values++
-	v := &Value{ID: p.made.values, Width: width, K: k, Terms: slices.Clone(terms), next: first}
+	v := slab.One(&p.space.values)
+	*v = Value{ID: p.made.values, Width: width, K: k, Terms: slab.Copy(&p.space.terms, terms), next: first}
 	p.values[h] = v
+	return v
+}
+
+// alone returns the value that consists of one atom.
+func (p *Pool) alone(width int, a *Atom) *Value {
+	for v := a.own; v != nil; v = v.next {
+		if v.Width == width {
+			return v
+		}
+	}
+	p.made.values++
+	terms := slab.Many(&p.space.terms, 1)
+	terms[0] = Term{1, a}
+	v := slab.One(&p.space.values)
+	*v = Value{ID: p.made.values, Width: width, Terms: terms, next: a.own}
+	a.own = v
 	return v
 }
 
@@ -173,7 +201,8 @@ func (p *Pool) Atom(width int, op Op, name string, ref any, level Level, args ..
 	for first := a; ; a = a.next {
 		if a == nil {
 			p.made.atoms++
-			a = &Atom{ID: p.made.atoms, Op: op, Name: name, Args: slices.Clone(args), Ref: ref, Level: level, Tid: len(args) > 0 && known(op), next: first}
+			a = slab.One(&p.space.atoms)
+			*a = Atom{ID: p.made.atoms, Op: op, Name: name, Args: slices.Clone(args), Ref: ref, Level: level, Tid: len(args) > 0 && known(op), next: first}
 			a.Sources = sources(op, ref)
 			for _, arg := range args {
 				a.Tid = a.Tid && arg.Tid()
@@ -195,7 +224,7 @@ func (p *Pool) Atom(width int, op Op, name string, ref any, level Level, args ..
 			break
 		}
 	}
-	return p.sum(width, 0, []Term{{1, a}})
+	return p.alone(width, a)
 }
 
 // mix adds a word to a hash.

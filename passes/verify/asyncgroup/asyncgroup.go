@@ -17,20 +17,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for asynchronous copy groups.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name:   "asyncgroup",
-		Covers: "groups of asynchronous copies",
-		Doc: `Groups follows the asynchronous copies that each thread has issued but not waited
+// Analyzer is the analyzer for asynchronous copy groups.
+var Analyzer = &verify.Analyzer{
+	Name:   "asyncgroup",
+	Covers: "groups of asynchronous copies",
+	Doc: `Groups follows the asynchronous copies that each thread has issued but not waited
 for. A read of their destination, a second write to it, and a write to their source
 are errors. Copies are distinguished by address; copies with an unknown address are
 skipped, and the verdict says so.`,
-		Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder, ruleBox, ruleBefore},
-		Pages:    pages,
-		Requires: []trace.Kind{trace.Copy, trace.BulkLoad, trace.BulkStore},
-		Run:      run,
-	}
+	Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder, ruleBox, ruleBefore},
+	Pages:    pages,
+	Requires: []trace.Kind{trace.Copy, trace.BulkLoad, trace.BulkStore},
+	Run:      run,
 }
 
 // A flight is a copy that may be in flight.
@@ -71,80 +69,102 @@ func run(p *verify.Pass) {
 	}
 }
 
+// A smallCopies follows the cp.async of a trace.
+type smallCopies struct {
+	p    *verify.Pass
+	t    *trace.Trace
+	list []*flight
+}
+
 // small follows cp.async.
 func small(p *verify.Pass, t *trace.Trace) {
-	var list []*flight
+	c := &smallCopies{p: p, t: t}
 	full := pruneAt // list length at which completed copies are dropped
 	for i := range t.Events {
-		e := &t.Events[i]
-		switch e.Kind {
-		case trace.Copy:
-			if len(list) == mostFlights {
-				p.Missed("more than %d copies that nothing has waited for (A5, A7)", mostFlights)
-				continue
-			}
-			f := &flight{at: i, e: e}
-			if f.region, f.known = p.Region(e, 0, copied(e)); !f.known {
-				p.Missed("destinations of asynchronous copies (A5, A7): the address is unknown")
-			}
-			list = append(list, f)
-		case trace.CopyCommit:
-			all := everyone(t, e)
-			for _, f := range list {
-				if all || covers(t, e, f.e) {
-					f.groups++
-				}
-			}
-		case trace.CopyWait:
-			pending := int64(0)
-			if e.In.Kind() != isa.KindCpAsyncWaitAll {
-				pending, _ = verify.Number(e, 0)
-			}
-			all := everyone(t, e)
-			for _, f := range list {
-				if !all && !covers(t, e, f.e) {
-					continue
-				}
-				if !f.done && (e.In.Kind() == isa.KindCpAsyncWaitAll || f.groups > int(pending)) {
-					f.done, f.wait = true, e.In
-				} else if !f.done {
-					f.open = f.groups == 0
-				}
-			}
-		case trace.CopyArrive:
-			// The copies complete on an mbarrier: a wait on it waits for them.
-			for _, f := range list {
-				f.done, f.shared = true, true
-			}
-		case trace.BarrierSync, trace.ClusterWait:
-			for _, f := range list {
-				f.shared = f.shared || f.done
-			}
-		case trace.Arrive:
-			all := everyone(t, e)
-			for _, f := range list {
-				f.signalled = f.signalled || f.done && (all || covers(t, e, f.e))
-			}
-		case trace.Wait:
-			// The threads that copied have arrived, so the phase that is waited for includes their
-			// copies.
-			if holds, known := t.Facts.Decided(e.Done, e.Threads); holds || !known {
-				for _, f := range list {
-					f.shared = f.shared || f.signalled
-				}
-			}
-		case trace.WarpSync:
-			for _, f := range list {
-				f.warp = f.warp || f.done
-			}
-		case trace.Load, trace.Store, trace.Atomic, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore:
-			list = read(p, t, i, list)
-		}
-		if len(list) > full {
-			list = prune(list)
-			full = min(max(pruneAt, 2*len(list)), mostFlights-1)
+		c.event(i)
+		if len(c.list) > full {
+			c.list = prune(c.list)
+			full = min(max(pruneAt, 2*len(c.list)), mostFlights-1)
 		}
 	}
+}
+
+func (c *smallCopies) event(i int) {
+	e := &c.t.Events[i]
+	switch e.Kind {
+	case trace.Copy:
+		c.issue(i)
+	case trace.CopyCommit:
+		c.covered(e, func(f *flight) { f.groups++ })
+	case trace.CopyWait:
+		c.wait(e)
+	case trace.CopyArrive:
+		// The copies complete on an mbarrier: a wait on it waits for them.
+		for _, f := range c.list {
+			f.done, f.shared = true, true
+		}
+	case trace.BarrierSync, trace.ClusterWait:
+		for _, f := range c.list {
+			f.shared = f.shared || f.done
+		}
+	case trace.Arrive:
+		c.covered(e, func(f *flight) { f.signalled = f.signalled || f.done })
+	case trace.Wait:
+		// The threads that copied have arrived, so the phase that is waited for includes their
+		// copies.
+		if holds, known := c.t.Facts.Decided(e.Done, e.Threads); holds || !known {
+			for _, f := range c.list {
+				f.shared = f.shared || f.signalled
+			}
+		}
+	case trace.WarpSync:
+		for _, f := range c.list {
+			f.warp = f.warp || f.done
+		}
+	case trace.Load, trace.Store, trace.Atomic, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore:
+		read(c.p, c.t, i, c.list)
+	}
+}
+
+// issue adds a copy.
+func (c *smallCopies) issue(i int) {
+	if len(c.list) == mostFlights {
+		c.p.Missed("more than %d copies that nothing has waited for (A5, A7)", mostFlights)
+		return
+	}
+	e := &c.t.Events[i]
+	f := &flight{at: i, e: e}
+	if f.region, f.known = c.p.Region(e, 0, copied(e)); !f.known {
+		c.p.Missed("destinations of asynchronous copies (A5, A7): the address is unknown")
+	}
+	c.list = append(c.list, f)
+}
+
+// covered calls visit for the copies that all their threads cover with an event.
+func (c *smallCopies) covered(e *trace.Event, visit func(*flight)) {
+	all := everyone(c.t, e)
+	for _, f := range c.list {
+		if all || covers(c.t, e, f.e) {
+			visit(f)
+		}
+	}
+}
+
+// wait completes the copies of the groups that an event waits for.
+func (c *smallCopies) wait(e *trace.Event) {
+	every, pending := e.In.Kind() == isa.KindCpAsyncWaitAll, int64(0)
+	if !every {
+		pending, _ = verify.Number(e, 0)
+	}
+	c.covered(e, func(f *flight) {
+		switch {
+		case f.done:
+		case every || f.groups > int(pending):
+			f.done, f.wait = true, e.In
+		default:
+			f.open = f.groups == 0
+		}
+	})
 }
 
 // Limits of the copies that are followed at a time.
@@ -197,16 +217,16 @@ func prune(list []*flight) []*flight {
 }
 
 // read checks a read against the copies in flight.
-func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
+func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) {
 	if len(list) == 0 {
-		return list
+		return
 	}
 	e := &t.Events[i]
 	var regions []memory.Region
 	if e.Kind == trace.Load || e.Kind == trace.Store || e.Kind == trace.Atomic {
 		r, ok := p.Access(e)
 		if !ok {
-			return list
+			return
 		}
 		regions = append(regions, r)
 	} else {
@@ -233,7 +253,6 @@ func read(p *verify.Pass, t *trace.Trace, i int, list []*flight) []*flight {
 			break
 		}
 	}
-	return list
 }
 
 // An audience says which other threads read the data that a thread has copied and waited for.
@@ -293,119 +312,4 @@ func report(p *verify.Pass, t *trace.Trace, i int, f *flight, e *trace.Event, am
 			r.As(diag.Review) // the launch has no work, and may not be intended
 		}
 	}
-}
-
-// bulk tracks bulk copies from shared memory, which complete in groups.
-func bulk(p *verify.Pass, t *trace.Trace) {
-	type out struct {
-		e       *trace.Event
-		regions []memory.Region
-		groups  int
-		read    *ir.Instr // a .read wait, after which only the source may be reused
-		fenced  bool      // a fence followed
-	}
-	var list []*out
-	for i := range t.Events {
-		e := &t.Events[i]
-		switch e.Kind {
-		case trace.BulkStore:
-			list = append(list, &out{e: e, regions: p.Reads(e)})
-		case trace.BulkCommit:
-			for _, o := range list {
-				if covers(t, e, o.e) {
-					o.groups++
-				}
-			}
-		case trace.BulkWait:
-			pending, _ := verify.Number(e, 0)
-			kept := list[:0]
-			for _, o := range list {
-				if o.groups > int(pending) && covers(t, e, o.e) {
-					if !e.In.HasMod(isa.ModRead) {
-						continue
-					}
-					o.regions = nil
-					o.read = e.In
-				}
-				kept = append(kept, o)
-			}
-			list = kept
-		case trace.Fence:
-			for _, o := range list {
-				o.fenced = o.fenced || !e.In.HasMod(isa.ModCTA)
-			}
-		case trace.Store, trace.Atomic, trace.Clear, trace.Copy, trace.BulkLoad:
-			if len(list) == 0 {
-				continue
-			}
-			if e.In.HasMod(isa.ModGlobal) && e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
-				for _, o := range list {
-					if flags(e, o.fenced) {
-						p.Report(&ruleRead, e.In, "completion of a bulk store to global memory "+
-							"is signalled before the store is complete").
-							As(announced(e, o.read)).Also(o.e.In, "the copy").Also(o.read,
-							"this wait only covers the read of the source; it does not make the "+
-								"result visible").On(t, i)
-					}
-				}
-				continue
-			}
-			to := p.Writes(e)
-			if r, ok := p.Access(e); ok && e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
-				to = append(to, r)
-			}
-			for _, o := range list {
-				if !own(t, o.e) {
-					continue // they took another branch and wait there: rule M7 of schedule
-				}
-				if meet(o.regions, to) {
-					why := "its group is not waited for"
-					if o.groups == 0 {
-						why = "its group is not committed"
-					}
-					p.Report(&ruleSource, e.In, "shared memory is overwritten while a bulk copy "+
-						"reads it: %s", why).Also(o.e.In, "the copy").On(t, i)
-				}
-			}
-		case trace.Exit:
-			for _, o := range list {
-				if o.regions != nil && own(t, o.e) {
-					p.Report(&ruleSource, o.e.In, "thread exits before its bulk copy from shared "+
-						"memory is complete").
-						As(diag.Review).Also(e.In, "the thread exits here").On(t, i)
-				}
-			}
-		}
-	}
-}
-
-// flags reports whether a store or atomic to global memory can signal what precedes it: it is a
-// release, or follows a fence.
-func flags(e *trace.Event, fenced bool) bool {
-	return releases(e) || fenced && (e.Kind == trace.Atomic || e.In.HasMod(isa.ModRelaxed))
-}
-
-func releases(e *trace.Event) bool {
-	return e.In.HasMod(isa.ModRelease, isa.ModAcqRel, isa.ModVolatile)
-}
-
-// meet reports whether regions of two lists certainly overlap.
-func meet(a, b []memory.Region) bool {
-	for i := range a {
-		for k := range b {
-			if sure, _ := a[i].Meets(&b[k]); sure {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// announced returns the severity of a flag after a copy: an error if the flag is a release and only
-// a wait with .read precedes it.
-func announced(e *trace.Event, read *ir.Instr) diag.Severity {
-	if read != nil && releases(e) {
-		return diag.Error
-	}
-	return diag.Review
 }

@@ -10,4 +10,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/asyncgroup"
 )
 
-func TestFiles(t *testing.T) { hazardtest.Run(t, asyncgroup.Analyzer()) }
+func TestFiles(t *testing.T) { hazardtest.Run(t, asyncgroup.Analyzer) }

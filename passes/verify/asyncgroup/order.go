@@ -12,81 +12,112 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
+// A bulkOrder follows the bulk copies of a trace that one thread issues, by the memory that they
+// write.
+type bulkOrder struct {
+	p      *verify.Pass
+	t      *trace.Trace
+	loads  []orderedLoad
+	stores []orderedStore
+}
+
+// An orderedLoad is a copy to shared memory in flight.
+type orderedLoad struct {
+	e      *trace.Event
+	region memory.Region
+}
+
+// An orderedStore is a copy to global memory in flight.
+type orderedStore struct {
+	e      *trace.Event
+	to     *value.Value
+	bytes  int64
+	groups int
+}
+
 // order reports two bulk copies in flight that write the same memory.
 func order(p *verify.Pass, t *trace.Trace) {
-	type in struct {
-		e      *trace.Event
-		region memory.Region
-	}
-	type out struct {
-		e      *trace.Event
-		to     *value.Value
-		bytes  int64
-		groups int
-	}
-	var loads []in
-	var stores []out
+	b := &bulkOrder{p: p, t: t}
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.Wait:
 			if holds, known := t.Facts.Decided(e.Done, e.Threads); holds || !known {
-				loads = nil
+				b.loads = nil
 			}
 		case trace.BarrierSync, trace.ClusterWait:
-			loads = nil // another thread may have waited for them
+			b.loads = nil // another thread may have waited for them
 		case trace.Expect, trace.Arrive:
-			loads = nil // for copies of different phases see rule M7 of schedule
+			b.loads = nil // for copies of different phases see rule M7 of schedule
 		case trace.BulkLoad:
-			bytes, ok := verify.Number(e, 2)
-			if !ok || verify.Tensor(e.In) || e.Threads.Len() != 1 {
-				continue
-			}
-			r, ok := p.Region(e, 0, bytes)
-			if !ok || !r.Shared() {
-				continue
-			}
-			for k := range loads {
-				if sure, _ := loads[k].region.Meets(&r); sure {
-					p.Report(&ruleOrder, e.In, "two bulk copies in flight write the same shared "+
-						"memory; their order is undefined").
-						Also(loads[k].e.In, "the other copy").On(t, i)
-				}
-			}
-			loads = append(loads, in{e, r})
+			b.load(i)
 		case trace.BulkStore:
-			to := verify.Val(e, 0)
-			if verify.Tensor(e.In) || to == nil || e.In.Kind() != isa.KindCpAsyncBulk || e.Threads.Len() != 1 {
-				continue
-			}
-			bytes, ok := verify.Number(e, 2)
-			if !ok {
-				bytes = verify.Least
-			}
-			for k := range stores {
-				if d := p.Pool.Sub(64, to, stores[k].to); d.Const() && -bytes < d.K && d.K < stores[k].bytes {
-					p.Report(&ruleOrder, e.In, "two bulk copies in flight write the same global "+
-						"memory; their order is undefined").
-						Also(stores[k].e.In, "the other copy").On(t, i)
-				}
-			}
-			stores = append(stores, out{e: e, to: to, bytes: bytes})
+			b.store(i)
 		case trace.BulkCommit:
-			for k := range stores {
-				stores[k].groups++
+			for k := range b.stores {
+				b.stores[k].groups++
 			}
 		case trace.BulkWait:
-			if pending, _ := verify.Number(e, 0); !e.In.HasMod(isa.ModRead) {
-				kept := stores[:0]
-				for _, s := range stores {
-					if s.groups <= int(pending) {
-						kept = append(kept, s)
-					}
-				}
-				stores = kept
-			}
+			b.wait(e)
 		}
 	}
+}
+
+// load compares a copy to shared memory with those in flight.
+func (b *bulkOrder) load(i int) {
+	e := &b.t.Events[i]
+	bytes, ok := verify.Number(e, 2)
+	if !ok || verify.Tensor(e.In) || e.Threads.Len() != 1 {
+		return
+	}
+	r, ok := b.p.Region(e, 0, bytes)
+	if !ok || !r.Shared() {
+		return
+	}
+	for k := range b.loads {
+		if sure, _ := b.loads[k].region.Meets(&r); sure {
+			b.p.Report(&ruleOrder, e.In, "two bulk copies in flight write the same shared "+
+				"memory; their order is undefined").
+				Also(b.loads[k].e.In, "the other copy").On(b.t, i)
+		}
+	}
+	b.loads = append(b.loads, orderedLoad{e, r})
+}
+
+// store compares a copy to global memory with those in flight.
+func (b *bulkOrder) store(i int) {
+	e := &b.t.Events[i]
+	to := verify.Val(e, 0)
+	if verify.Tensor(e.In) || to == nil || e.In.Kind() != isa.KindCpAsyncBulk || e.Threads.Len() != 1 {
+		return
+	}
+	bytes, ok := verify.Number(e, 2)
+	if !ok {
+		bytes = verify.Least
+	}
+	for k := range b.stores {
+		if d := b.p.Pool.Sub(64, to, b.stores[k].to); d.Const() && -bytes < d.K && d.K < b.stores[k].bytes {
+			b.p.Report(&ruleOrder, e.In, "two bulk copies in flight write the same global "+
+				"memory; their order is undefined").
+				Also(b.stores[k].e.In, "the other copy").On(b.t, i)
+		}
+	}
+	b.stores = append(b.stores, orderedStore{e: e, to: to, bytes: bytes})
+}
+
+// wait drops the copies to global memory that an event waits for.
+func (b *bulkOrder) wait(e *trace.Event) {
+	pending, _ := verify.Number(e, 0)
+	if e.In.HasMod(isa.ModRead) {
+		return
+	}
+	kept := b.stores[:0]
+	for _, s := range b.stores {
+		if s.groups <= int(pending) {
+			kept = append(kept, s)
+		}
+	}
+	b.stores = kept
 }
 
 var ruleOrder = diag.Rule{ID: "A10", Layer: "asyncgroup", Severity: diag.Error}

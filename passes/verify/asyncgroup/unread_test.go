@@ -24,7 +24,7 @@ func TestUnread(t *testing.T) {
 		if len(list) > 0 {
 			t.Fatal(list)
 		}
-		missed := verify.Run(m, []*verify.Analyzer{asyncgroup.Analyzer()}, verify.Options{}).Kernels[0].Missed
+		missed := verify.Run(m, []*verify.Analyzer{asyncgroup.Analyzer}, verify.Options{}).Kernels[0].Missed
 		if got := slices.ContainsFunc(missed, func(s string) bool { return strings.Contains(s, "never read") }); got != want {
 			t.Errorf("a copy to [%s]: not checked: %q", at, missed)
 		}

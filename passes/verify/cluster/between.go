@@ -136,4 +136,4 @@ func bitsOf(v *value.Value) uint64 {
 }
 
 // The page of this rule belongs to analyzer schedule.
-var rulePlain = diag.Rule{ID: "B8", Layer: "schedule", Severity: diag.Review}
+var rulePlain = verify.RuleWarpRace.As(diag.Review)

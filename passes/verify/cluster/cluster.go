@@ -14,20 +14,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for clusters.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name:   "cluster",
-		Covers: "shared memory of other blocks",
-		Doc: `Cluster reports shared memory of another block that is accessed before a cluster
+// Analyzer is the analyzer for clusters.
+var Analyzer = &verify.Analyzer{
+	Name:   "cluster",
+	Covers: "shared memory of other blocks",
+	Doc: `Cluster reports shared memory of another block that is accessed before a cluster
 barrier shows that the block has started, and blocks that exit while others may
 still access theirs.`,
-		Rules: diag.Rules{rulePhase, ruleRelaxed, ruleEntry, ruleExit, ruleCancel},
-		Pages: pages,
-		Requires: []trace.Kind{trace.ClusterArrive, trace.ClusterWait, trace.Arrive, trace.RemoteStore, trace.BulkLoad,
-			trace.Store, trace.Load, trace.Atomic, trace.TensorCommit, trace.Answer},
-		Run: run,
-	}
+	Rules:    diag.Rules{rulePhase, ruleRelaxed, ruleEntry, ruleExit, ruleCancel},
+	Tells:    diag.Rules{rulePlain},
+	Subsumes: []*verify.Subsumption{&exits},
+	Pages:    pages,
+	Requires: []trace.Kind{trace.ClusterArrive, trace.ClusterWait, trace.Arrive, trace.RemoteStore, trace.BulkLoad,
+		trace.Store, trace.Load, trace.Atomic, trace.TensorCommit, trace.Answer},
+	Run: run,
 }
 
 func run(p *verify.Pass) {
@@ -41,7 +41,7 @@ func run(p *verify.Pass) {
 	}
 	uneven(p)
 	relaxed(p)
-	if !p.Reported("C2") {
+	if !p.Subsumed(&exits) {
 		for _, t := range p.Traces {
 			leaves(p, t)
 		}

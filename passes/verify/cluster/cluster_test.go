@@ -10,4 +10,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/cluster"
 )
 
-func TestFiles(t *testing.T) { hazardtest.Run(t, cluster.Analyzer()) }
+func TestFiles(t *testing.T) { hazardtest.Run(t, cluster.Analyzer) }

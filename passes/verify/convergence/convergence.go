@@ -14,20 +14,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for barriers and divergent code.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name:   "convergence",
-		Covers: "barriers and warp convergence",
-		Doc: `Convergence checks the branches on which lanes of a warp diverge, and which warps
+// Analyzer is the analyzer for barriers and divergent code.
+var Analyzer = &verify.Analyzer{
+	Name:   "convergence",
+	Covers: "barriers and warp convergence",
+	Doc: `Convergence checks the branches on which lanes of a warp diverge, and which warps
 reach which barrier. The outcome of a branch on data is unknown: such a branch
 before a barrier is a review.`,
-		Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard, ruleExchange, ruleCollide},
-		Pages: pages,
-		Requires: []trace.Kind{trace.BarrierSync, trace.BarrierArrive, trace.WarpSync, trace.Collective, trace.ClusterArrive, trace.ClusterWait,
-			trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.GroupMultiply, trace.Store},
-		Run: run,
-	}
+	Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard, ruleExchange, ruleCollide},
+	Pages: pages,
+	Requires: []trace.Kind{trace.BarrierSync, trace.BarrierArrive, trace.WarpSync, trace.Collective, trace.ClusterArrive, trace.ClusterWait,
+		trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.GroupMultiply, trace.Store},
+	Run: run,
 }
 
 func run(p *verify.Pass) {

@@ -10,4 +10,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/convergence"
 )
 
-func TestFiles(t *testing.T) { hazardtest.Run(t, convergence.Analyzer()) }
+func TestFiles(t *testing.T) { hazardtest.Run(t, convergence.Analyzer) }

@@ -236,12 +236,7 @@ func meets(e *trace.Event) bool {
 // plain reports whether an access does not order threads, and all lanes make it. Volatile accesses
 // do not order them.
 func plain(e *trace.Event) bool {
-	for _, word := range []string{"relaxed", "acquire", "release", "mmio"} {
-		if e.In.Mod(word) {
-			return false
-		}
-	}
-	return e.Guard == nil
+	return e.Guard == nil && !e.In.HasMod(isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModMMIO)
 }
 
-var ruleExchange = diag.Rule{ID: "B9", Layer: "convergence", Severity: diag.Error}
+var ruleExchange = verify.RuleLaneRace

@@ -7,15 +7,16 @@ import (
 	"embed"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
 //go:embed rules/*.md
 var pages embed.FS
 
 var (
-	ruleCount   = diag.Rule{ID: "B1", Layer: "convergence", Severity: diag.Error}
-	ruleAligned = diag.Rule{ID: "B2", Layer: "convergence", Severity: diag.Error}
-	ruleShared  = diag.Rule{ID: "B3", Layer: "convergence", Severity: diag.Review}
+	ruleCount   = verify.RuleBarrierCount
+	ruleAligned = verify.RuleDiverged
+	ruleShared  = verify.RuleSharedBarrier
 	ruleMask    = diag.Rule{ID: "B5", Layer: "convergence", Severity: diag.Error}
 	ruleElect   = diag.Rule{ID: "B6", Layer: "convergence", Severity: diag.Error}
 	// The pages of these rules belong to analyzers tensor and wgmma.

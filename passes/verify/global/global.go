@@ -14,20 +14,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for races in global memory.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name: "global",
-		Doc: `Global reports plain stores of two blocks, or of two threads of one block, to the same
+// Analyzer is the analyzer for races in global memory.
+var Analyzer = &verify.Analyzer{
+	Name: "global",
+	Doc: `Global reports plain stores of two blocks, or of two threads of one block, to the same
 address of global memory, and a plain load by one of what the other stores. It checks kernels
 whose threads communicate in no other way: without atomics, fences, flags, clusters and
 asynchronous copies.`,
-		Rules:    diag.Rules{ruleRace},
-		Pages:    pages,
-		Requires: []trace.Kind{trace.Store},
-		Flow:     true,
-		Run:      run,
-	}
+	Rules:    diag.Rules{ruleRace},
+	Pages:    pages,
+	Requires: []trace.Kind{trace.Store},
+	Flow:     true,
+	Run:      run,
 }
 
 // limits bounds the work. Kernels that this package can decide are small.
@@ -91,12 +89,7 @@ func simple(f *ir.Func) bool {
 
 // plain reports whether a load or store is neither volatile nor ordered.
 func plain(in *ir.Instr) bool {
-	for _, word := range []string{"volatile", "relaxed", "acquire", "release", "mmio"} {
-		if in.Mod(word) {
-			return false
-		}
-	}
-	return true
+	return !in.HasMod(isa.ModVolatile, isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModMMIO)
 }
 
 // axesOf returns the components of the block index that a kernel reads. The kernel is assumed to

@@ -10,4 +10,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/global"
 )
 
-func TestFiles(t *testing.T) { hazardtest.Run(t, global.Analyzer()) }
+func TestFiles(t *testing.T) { hazardtest.Run(t, global.Analyzer) }

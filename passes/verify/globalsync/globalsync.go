@@ -16,32 +16,58 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for synchronization through global memory.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name: "globalsync",
-		Doc: `Globalsync reports data that blocks pass to one another through global memory with
+// Analyzer is the analyzer for synchronization through global memory.
+var Analyzer = &verify.Analyzer{
+	Name: "globalsync",
+	Doc: `Globalsync reports data that blocks pass to one another through global memory with
 flags, counters and locks that do not order it: no release or acquire, a scope that does not cover
 the reader, no block barrier, no proxy fence, a flag that is set too early or tested once. It is an
 error if the kernel stores and loads the same array on both sides of a flag, else a review.`,
-		Rules:    diag.Rules{ruleFlag, ruleOrder, ruleAtomic, ruleGrid},
-		Pages:    pages,
-		Tells:    []string{"A1"},
-		Requires: []trace.Kind{trace.Atomic, trace.Store, trace.Load},
-		Flow:     true,
-		Run:      run,
-	}
+	Rules:    diag.Rules{ruleFlag, ruleOrder, ruleAtomic, ruleGrid},
+	Pages:    pages,
+	Tells:    diag.Rules{ruleProxy},
+	Requires: []trace.Kind{trace.Atomic, trace.Store, trace.Load},
+	Flow:     true,
+	Run:      run,
 }
 
 // A mark is the position of an instruction in a kernel.
 type mark struct{ block, at int }
 
+// marks are the instructions of a kernel that may pass data between blocks.
+type marks struct {
+	raised  []mark // signals
+	awaited []mark // receptions of signals
+	weak    []mark // plain loads, which may receive a signal too
+	copies  []mark // bulk copies of data that the kernel also stores
+}
+
 func run(p *verify.Pass) {
 	if p.Alone() {
 		return
 	}
-	var raised, awaited, copies, weak []mark
-	stores := p.Needs(trace.Store)
+	found := marksOf(p)
+	if len(found.raised)+len(found.awaited)+len(found.copies) == 0 {
+		return
+	}
+	w := newPaths(p)
+	once := w.choose(found)
+	w.hear(found)
+	defer w.atomics()
+	w.passes = w.shared(found.raised, once)
+	for _, h := range w.passes {
+		w.judge(h)
+		w.gridwide(h)
+	}
+	w.check(found)
+	if w.electors.left < 0 {
+		p.Missed("inter-block flags in global memory (B10, B11): there are too many to check")
+	}
+}
+
+// marksOf finds the instructions of a kernel that may pass data between blocks.
+func marksOf(p *verify.Pass) *marks {
+	found, stores := &marks{}, p.Needs(trace.Store)
 	for b, block := range p.Func.Blocks {
 		for i, in := range block.Instrs {
 			if in.Directive() {
@@ -49,52 +75,57 @@ func run(p *verify.Pass) {
 			}
 			kind := trace.Of(in)
 			if raises(in, kind) {
-				raised = append(raised, mark{b, i})
+				found.raised = append(found.raised, mark{b, i})
 			}
 			if awaits(in, kind) {
-				awaited = append(awaited, mark{b, i})
+				found.awaited = append(found.awaited, mark{b, i})
 			} else if plain(in, trace.Load) {
-				weak = append(weak, mark{b, i})
+				found.weak = append(found.weak, mark{b, i})
 			}
 			if kind == trace.BulkLoad && stores {
-				copies = append(copies, mark{b, i})
+				found.copies = append(found.copies, mark{b, i})
 			}
 		}
 	}
-	if len(raised)+len(awaited)+len(copies) == 0 {
-		return
-	}
-	w := newPaths(p)
-	raised = slices.DeleteFunc(raised, func(m mark) bool { return w.electors.inside(w.instr(m)) })
-	var once []mark // loads with memory ordering outside of loops that wait
-	for _, m := range awaited {
+	return found
+}
+
+// choose keeps the signals and waits of elected threads. It returns the loads with memory ordering
+// outside of loops that wait.
+func (w *paths) choose(found *marks) (once []mark) {
+	found.raised = slices.DeleteFunc(found.raised, func(m mark) bool { return w.electors.inside(w.instr(m)) })
+	for _, m := range found.awaited {
 		if trace.Of(w.instr(m)) == trace.Load && !w.spins(m) {
 			once = append(once, m)
 		}
 	}
-	awaited = slices.DeleteFunc(awaited, func(m mark) bool {
+	found.awaited = slices.DeleteFunc(found.awaited, func(m mark) bool {
 		return !w.spins(m) || !w.electors.asks(w.instr(m)) || w.moves(m) || w.electors.inside(w.instr(m))
 	})
-	for _, m := range awaited {
+	return once
+}
+
+// hear records the waits for each array, plain loads in loops included.
+func (w *paths) hear(found *marks) {
+	for _, m := range found.awaited {
 		array := w.electors.array(w.instr(m))
 		w.heard[array] = append(w.heard[array], m)
 	}
-	for _, m := range weak {
+	for _, m := range found.weak {
 		array := w.electors.array(w.instr(m))
-		set := slices.ContainsFunc(raised, func(r mark) bool { return w.electors.array(w.instr(r)) == array })
+		set := slices.ContainsFunc(found.raised, func(r mark) bool { return w.electors.array(w.instr(r)) == array })
 		if array.v != nil && set && w.spins(m) && w.leads(m) && !w.moves(m) {
 			w.heard[array] = append(w.heard[array], m)
 		}
 	}
-	defer w.atomics()
-	w.passes = w.shared(raised, once)
-	for _, h := range w.passes {
-		w.judge(h)
-		w.gridwide(h)
-	}
+}
+
+// check checks the order around the signals, waits and copies that no error was reported for.
+func (w *paths) check(found *marks) {
 	settled := func(m mark) bool { return w.errors[w.instr(m)] }
-	raised, awaited = slices.DeleteFunc(raised, settled), slices.DeleteFunc(awaited, settled)
-	copies = slices.DeleteFunc(copies, settled)
+	raised := slices.DeleteFunc(found.raised, settled)
+	awaited := slices.DeleteFunc(found.awaited, settled)
+	copies := slices.DeleteFunc(found.copies, settled)
 	for _, m := range raised {
 		if in := w.instr(m); in.HasMod(isa.ModCTA) {
 			w.near[w.electors.array(in)] = true
@@ -112,9 +143,6 @@ func run(p *verify.Pass) {
 	}
 	for _, m := range copies {
 		w.copied(m)
-	}
-	if w.electors.left < 0 {
-		p.Missed("inter-block flags in global memory (B10, B11): there are too many to check")
 	}
 }
 
@@ -158,12 +186,7 @@ func acquires(in *ir.Instr) bool {
 
 // outside reports whether in may access global memory.
 func outside(in *ir.Instr) bool {
-	for _, space := range []string{"shared", "shared::cta", "shared::cluster", "local", "param", "const"} {
-		if in.Mod(space) {
-			return false
-		}
-	}
-	return true
+	return !in.NamesShared() && !in.HasMod(isa.ModLocal, isa.ModParam, isa.ModConst)
 }
 
 // plain reports whether in is certainly a weak load or store of global memory.

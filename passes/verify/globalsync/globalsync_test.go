@@ -10,4 +10,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/globalsync"
 )
 
-func TestFiles(t *testing.T) { hazardtest.Run(t, globalsync.Analyzer()) }
+func TestFiles(t *testing.T) { hazardtest.Run(t, globalsync.Analyzer) }

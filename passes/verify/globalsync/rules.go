@@ -7,13 +7,14 @@ import (
 	"embed"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
 //go:embed rules/*.md
 var pages embed.FS
 
 // The page of this rule belongs to analyzer proxies.
-var ruleProxy = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Review}
+var ruleProxy = verify.RuleProxyFence.As(diag.Review)
 
 var ruleOrder = diag.Rule{ID: "B11", Layer: "globalsync", Severity: diag.Review}
 

@@ -19,18 +19,16 @@ import (
 //go:embed rules/*.md
 var pages embed.FS
 
-// Analyzer returns the analyzer for programmatic launches.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name:   "launch",
-		Covers: "dependent launches",
-		Doc: `Launch reports accesses to global memory before griddepcontrol.wait. Only the host
+// Analyzer is the analyzer for programmatic launches.
+var Analyzer = &verify.Analyzer{
+	Name:   "launch",
+	Covers: "dependent launches",
+	Doc: `Launch reports accesses to global memory before griddepcontrol.wait. Only the host
 knows whether the preceding kernel writes that memory, so these are reviews.`,
-		Rules:    diag.Rules{ruleEarly},
-		Pages:    pages,
-		Requires: []trace.Kind{trace.GridWait, trace.GridLaunch},
-		Run:      run,
-	}
+	Rules:    diag.Rules{ruleEarly},
+	Pages:    pages,
+	Requires: []trace.Kind{trace.GridWait, trace.GridLaunch},
+	Run:      run,
 }
 
 func run(p *verify.Pass) {

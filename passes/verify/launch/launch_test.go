@@ -10,4 +10,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/launch"
 )
 
-func TestFiles(t *testing.T) { hazardtest.Run(t, launch.Analyzer()) }
+func TestFiles(t *testing.T) { hazardtest.Run(t, launch.Analyzer) }

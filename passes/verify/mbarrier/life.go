@@ -16,6 +16,7 @@ import (
 func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used map[verify.Object]bool) {
 	alive := make(map[verify.Object]*ir.Instr)
 	dead := make(map[verify.Object]*ir.Instr)
+	flying := make(map[verify.Object]*ir.Instr) // copies that complete on an mbarrier, until a wait
 	ends := p.Needs(trace.Inval)
 	syncs := 0
 	for i := range t.Events {
@@ -24,6 +25,7 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 		case trace.BarrierSync, trace.ClusterWait:
 			if p.Everyone(e) {
 				syncs++
+				clear(flying) // another thread may have waited
 			}
 		case trace.Init:
 			list, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
@@ -52,6 +54,11 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 				clear(alive) // any of them may be invalidated
 			}
 			for _, o := range list {
+				if in := flying[o.Object]; in != nil && o.Rank == nil {
+					p.Report(&ruleLife, e.In, "mbarrier is invalidated while a copy that completes on it is in flight").
+						Also(in, "the copy").On(t, i)
+				}
+				delete(flying, o.Object)
 				delete(alive, o.Object)
 				dead[o.Object] = e.In
 			}
@@ -59,6 +66,11 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 			regions := p.Writes(e)
 			if r, ok := p.Access(e); ok && (e.Kind == trace.Store || e.Kind == trace.Clear) && r.Shared() {
 				regions = append(regions, r)
+			}
+			if e.Kind == trace.BulkLoad {
+				if list, ok := p.Objects(e, verify.Val(e, verify.Target(e))); ok && len(list) == 1 {
+					flying[list[0].Object] = e.In
+				}
 			}
 			for k := range regions {
 				for o, in := range alive {
@@ -77,8 +89,14 @@ func life(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, used 
 			if n < 0 {
 				continue
 			}
-			list, _ := p.Objects(e, verify.Val(e, n))
+			list, ok := p.Objects(e, verify.Val(e, n))
+			if e.Kind == trace.Wait && !ok {
+				clear(flying)
+			}
 			for _, o := range list {
+				if e.Kind == trace.Wait {
+					delete(flying, o.Object)
+				}
 				if in := dead[o.Object]; in != nil && o.Rank == nil {
 					p.Report(&ruleLife, e.In, "mbarrier is used after mbarrier.inval").
 						Also(in, "invalidated here").On(t, i)

@@ -17,19 +17,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for mbarriers.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name:   "mbarrier",
-		Covers: "mbarriers",
-		Doc: `Objects follows each mbarrier by its address. It sums arrivals and bytes if they are
+// Analyzer is the analyzer for mbarriers.
+var Analyzer = &verify.Analyzer{
+	Name:   "mbarrier",
+	Covers: "mbarriers",
+	Doc: `Objects follows each mbarrier by its address. It sums arrivals and bytes if they are
 constant. The box size of a tensor copy is not in PTX, so bytes of tensor copies are
 not compared.`,
-		Rules:    diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity, ruleRemote, ruleScope, ruleTry},
-		Pages:    pages,
-		Requires: []trace.Kind{trace.Init, trace.Arrive, trace.Wait, trace.Expect},
-		Run:      run,
-	}
+	Rules:    diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity, ruleRemote, ruleScope, ruleTry},
+	Pages:    pages,
+	Requires: []trace.Kind{trace.Init, trace.Arrive, trace.Wait, trace.Expect},
+	Run:      run,
 }
 
 // A birth is the initialization of an mbarrier.
@@ -200,90 +198,6 @@ func stopsOf(t *trace.Trace) []int {
 		}
 	}
 	return stops
-}
-
-// uses checks each use of mbarriers on a trace against their initialization.
-func uses(p *verify.Pass, t *trace.Trace, births map[verify.Object]*birth, peers map[reached]*ir.Instr, alone bool) {
-	syncs, warps := 0, 0
-	var fenced value.Set // threads that have executed a fence after barriers
-	late := -1           // the number of these barriers
-	for i := range t.Events {
-		e := &t.Events[i]
-		before := syncs
-		switch e.Kind {
-		case trace.WarpSync:
-			warps++
-		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
-			syncs++ // for the threads that use the mbarrier, any synchronization may suffice
-		case trace.ProxyFence:
-			if publishes(e) {
-				// A fence.mbarrier_init covers initializations by its own thread.
-				fenced, late = e.Threads, syncs
-			}
-		}
-		n := verify.Target(e)
-		if n < 0 || e.Kind == trace.Init || e.Kind == trace.Inval {
-			continue
-		}
-		list, ok := p.Objects(e, verify.Val(e, n))
-		if !ok {
-			p.Missed("mbarriers at unknown addresses")
-			continue
-		}
-		for _, o := range list {
-			if e.Kind == trace.Wait {
-				waited(p, t, i, o, peers)
-			}
-			b := births[o.Object]
-			if b == nil {
-				if o.Threads.And(*p.Pool.Sample(&e.Threads)) == (value.Set{}) {
-					p.Missed("mbarriers of threads that may not exist: the block size is not " +
-						"declared")
-					continue
-				}
-				named := near(births, o.Object) || declared(o.Object)
-				if named && o.Rank == nil && len(p.Kernel.Missed) == 0 && !p.MadeElsewhere(o.Object) {
-					f := p.Report(&ruleLife, e.In, "mbarrier is used but never initialized, at "+
-						"address %d", o.At).On(t, i)
-					if p.Loops && looped(p) || !near(births, o.Object) {
-						// An iteration that was not followed may initialize it, or code outside of
-						// this excerpt.
-						f.As(diag.Review)
-					}
-				}
-				continue
-			}
-			own := o.Threads.Minus(b.by) == value.Set{}
-			// st.async and red.async are performed in the generic proxy: the barrier suffices.
-			switch engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.Answer; {
-			case !own && before <= b.syncs && o.Rank == nil && (warps <= b.warps || b.apart(o.Threads)):
-				p.Report(&ruleSeen, e.In, "mbarrier is used without a block barrier after "+
-					"another thread initialized it").Also(b.e.In, "initialized here").On(t, i)
-			case engine && !(b.fenced && (own || before > b.past)) && (late <= b.syncs && !own || o.Threads.Minus(fenced) != value.Set{}):
-				f := p.Report(&ruleSeen, e.In, "missing fence after mbarrier.init: %s uses an "+
-					"mbarrier that may not be visible to it", short(e.In)).
-					Also(b.e.In, "initialized here; neither fence.mbarrier_init nor "+
-						"fence.proxy.async follows in this thread%s", behind(b)).On(t, i)
-				if alone {
-					// CUB omits the fence within a block, and states that the memory model now
-					// allows it.
-					f.As(diag.Review)
-				}
-			case engine && b.narrow && !alone && (o.Rank != nil || verify.Multicast(e.In)):
-				p.Report(&ruleSeen, e.In, "%s uses mbarriers of other blocks, but the fence "+
-					"after their initialization covers only their own block", short(e.In)).
-					As(diag.Review).Also(b.e.In, "initialized here")
-			}
-		}
-	}
-}
-
-// behind describes the position of a fence that comes too late.
-func behind(b *birth) string {
-	if b.fenced {
-		return " before the barrier"
-	}
-	return ""
 }
 
 // publishes reports whether a fence makes earlier writes visible to the async proxy. An acquire

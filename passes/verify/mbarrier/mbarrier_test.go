@@ -10,4 +10,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/mbarrier"
 )
 
-func TestFiles(t *testing.T) { hazardtest.Run(t, mbarrier.Analyzer()) }
+func TestFiles(t *testing.T) { hazardtest.Run(t, mbarrier.Analyzer) }

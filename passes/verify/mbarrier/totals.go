@@ -26,90 +26,124 @@ type total struct {
 	apparent                      int64 // apparent size of the tensor copies
 }
 
+// A tally sums the totals of all traces.
+type tally struct {
+	p       *verify.Pass
+	traces  []tracedTotals                        // by trace
+	done    map[value.Set]map[verify.Object]int64 // the most arrivals of the threads of a trace
+	parties map[verify.Object]value.Set           // threads that expect bytes or copy, on any trace
+	waits   map[verify.Object]*trace.Event        // a wait for the first phase
+	expects map[verify.Object]*trace.Event        // the first event that expects bytes
+	again   map[verify.Object]bool
+	vague   map[verify.Object]bool
+}
+
+// tracedTotals are the totals of the mbarriers of one trace, in order.
+type tracedTotals struct {
+	order []verify.Object
+	sums  map[verify.Object]*total
+}
+
 // totals compares, for each mbarrier, all arrivals with the count of the first phase, and all
 // expected bytes with all copies.
 func totals(p *verify.Pass, births map[verify.Object]*birth, order []verify.Object) {
 	if len(p.Kernel.Missed) > 0 {
 		return
 	}
-	most := make(map[verify.Object]int64)
-	again := make(map[verify.Object]bool)
-	vague := make(map[verify.Object]bool)
-	waits := make(map[verify.Object]*trace.Event)
-	done := make(map[value.Set]map[verify.Object]int64)
-	parties := make(map[verify.Object]value.Set) // threads that expect bytes or copy, on any trace
-	expects := make(map[verify.Object]*trace.Event)
-	all := make([]map[verify.Object]*total, len(p.Traces))
-	orders := make([][]verify.Object, len(p.Traces))
-	for n, t := range p.Traces {
-		sums, order, ok := sum(p, t, waits)
-		if !ok {
+	y := &tally{
+		p: p, done: make(map[value.Set]map[verify.Object]int64), parties: make(map[verify.Object]value.Set),
+		waits: make(map[verify.Object]*trace.Event), expects: make(map[verify.Object]*trace.Event),
+		again: make(map[verify.Object]bool), vague: make(map[verify.Object]bool),
+	}
+	for _, t := range p.Traces {
+		if !y.trace(t) {
 			return
 		}
-		if done[t.Threads] == nil {
-			done[t.Threads] = make(map[verify.Object]int64)
-		}
-		for o, s := range sums {
-			done[t.Threads][o] = max(done[t.Threads][o], s.arrivals)
-			vague[o] = vague[o] || s.vague
-			again[o] = again[o] || s.again
-			if s.first != nil && expects[o] == nil {
-				expects[o] = s.first
-			}
-			if s.load != nil || s.first != nil {
-				parties[o] = parties[o].Or(t.Threads)
-			}
-		}
-		all[n], orders[n] = sums, order
 	}
+	y.bytes()
+	crowds(p)
+	boxes(p)
+	y.arrivals(births, order)
+}
+
+// trace adds the totals of one trace. It returns false if they are unknown.
+func (y *tally) trace(t *trace.Trace) bool {
+	sums, order, ok := sum(y.p, t, y.waits)
+	if !ok {
+		return false
+	}
+	y.traces = append(y.traces, tracedTotals{order, sums})
+	if y.done[t.Threads] == nil {
+		y.done[t.Threads] = make(map[verify.Object]int64)
+	}
+	for o, s := range sums {
+		y.done[t.Threads][o] = max(y.done[t.Threads][o], s.arrivals)
+		y.vague[o] = y.vague[o] || s.vague
+		y.again[o] = y.again[o] || s.again
+		if s.first != nil && y.expects[o] == nil {
+			y.expects[o] = s.first
+		}
+		if s.load != nil || s.first != nil {
+			y.parties[o] = y.parties[o].Or(t.Threads)
+		}
+	}
+	return true
+}
+
+// bytes compares expected bytes with copies, for mbarriers that the threads of one trace use alone.
+// Analyzer schedule compares the sums of the others.
+func (y *tally) bytes() {
+	p := y.p
 	inside := p.Ranks <= 1 && !cast(p) // no other block copies here
 	for n, t := range p.Traces {
-		for _, o := range orders[n] {
-			s := all[n][o]
-			if t.Stopped != "" {
-				continue
-			}
+		if t.Stopped != "" {
+			continue
+		}
+		for _, o := range y.traces[n].order {
+			s := y.traces[n].sums[o]
 			if s.unsized && s.load != nil && verify.Tensor(s.load.In) {
 				p.Missed("transaction bytes of tensor copies (M5): the box size is in the tensor " +
 					"map, not in PTX")
 			}
-			// If other threads expect bytes or copy too, analyzer schedule compares the sums of
-			// all.
-			if alone := parties[o].Minus(t.Threads) == (value.Set{}); alone && !p.Uncertain(o) {
-				bytes(p, t, s)
-				if inside {
-					gapSizes(p, s)
-				}
+			if y.parties[o].Minus(t.Threads) != (value.Set{}) || p.Uncertain(o) {
+				continue
+			}
+			bytes(p, t, s)
+			if inside {
+				gapSizes(p, s)
 			}
 		}
 	}
-	crowds(p)
-	boxes(p)
-	for _, class := range done {
+}
+
+// arrivals compares the arrivals of all threads with the count of each mbarrier.
+func (y *tally) arrivals(births map[verify.Object]*birth, order []verify.Object) {
+	p := y.p
+	most := make(map[verify.Object]int64)
+	for _, class := range y.done {
 		for o, n := range class {
 			most[o] += n
 		}
 	}
 	for _, o := range order {
-		b, w := births[o], waits[o]
-		if w == nil || !b.known || vague[o] || most[o] >= b.count {
+		b, w := births[o], y.waits[o]
+		if w == nil || !b.known || y.vague[o] || most[o] >= b.count {
 			continue
 		}
 		if p.Uncertain(o) {
 			p.Missed("arrivals at addresses that may be those of several mbarriers (M4, M5)")
 			continue
 		}
-		if expects[o] != nil && most[o] == 0 {
-			p.Report(&ruleBytes, expects[o].In, "deadlock: bytes are expected at an mbarrier, "+
+		if e := y.expects[o]; e != nil && most[o] == 0 {
+			p.Report(&ruleBytes, e.In, "deadlock: bytes are expected at an mbarrier, "+
 				"but no thread arrives at it, so its phase never completes").Also(w.In, "the wait").
-				Also(b.e.In,
-					"the mbarrier is initialized here")
+				Also(b.e.In, "the mbarrier is initialized here")
 			continue
 		}
 		f := p.Report(&ruleArrivals, w.In, "deadlock: mbarrier expects %d arrivals per phase, "+
-			"but all threads together make %d", b.count, most[o]).Also(b.e.In,
-			"the mbarrier is initialized here")
-		if again[o] && p.Loops || p.Unseen != nil && !p.Pool.Exact {
+			"but all threads together make %d", b.count, most[o]).
+			Also(b.e.In, "the mbarrier is initialized here")
+		if y.again[o] && p.Loops || p.Unseen != nil && !p.Pool.Exact {
 			// Iterations that were not followed may arrive too, or threads of a block of another
 			// shape.
 			f.As(diag.Review)

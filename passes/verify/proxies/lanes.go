@@ -41,7 +41,7 @@ func requests(p *verify.Pass, t *trace.Trace) {
 			if waited && !acquired {
 				p.Report(&ruleRead, e.In, "missing acquire fence: %s overwrites a response after "+
 					"its readers executed only a release fence; no acquire fence follows the "+
-					"wait for the readers", op(e.In)).
+					"wait for the readers", isa.Abbreviate(e.In.Op)).
 					Also(release, "the fence").On(t, i)
 				return
 			}

@@ -7,8 +7,6 @@
 package proxies
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -18,21 +16,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for proxy fences.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name:   "proxies",
-		Covers: "proxy fences",
-		Doc: `Proxies follows on each trace what was written through the generic proxy, and
+// Analyzer is the analyzer for proxy fences.
+var Analyzer = &verify.Analyzer{
+	Name:   "proxies",
+	Covers: "proxy fences",
+	Doc: `Proxies follows on each trace what was written through the generic proxy, and
 whether the writing thread has since executed a proxy fence and then a barrier. An
 access through the async proxy requires both. Each trace is checked by itself: a
 write in one role that another role reads through the async proxy must be fenced
 before the writer arrives.`,
-		Rules:    diag.Rules{ruleWrite, ruleRead, ruleSpace, ruleGroup, ruleMap},
-		Pages:    pages,
-		Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.MapEdit, trace.MapCopy, trace.Answer},
-		Run:      run,
-	}
+	Rules:    diag.Rules{ruleWrite, ruleRead, ruleSpace, ruleGroup, ruleMap},
+	Pages:    pages,
+	Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.MapEdit, trace.MapCopy, trace.Answer},
+	Run:      run,
 }
 
 // A mark says what has followed a plain access.
@@ -278,7 +274,7 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 		severity = diag.Review
 	}
 	p.Report(rule, g.e.In, "%[4]s: %[1]s %[2]s memory through the async proxy that was %[3]s "+
-		"through the generic proxy", op(g.e.In), what, did, reason(a)).
+		"through the generic proxy", isa.Abbreviate(g.e.In.Op), what, did, reason(a)).
 		As(severity).Also(a.e.In, "%s here", did).Also(a.fence, "the fence").Also(a.sync, "the barrier").On(t, i)
 }
 
@@ -298,17 +294,6 @@ func reason(a *plain) string {
 		return "fence.proxy.async executed by only some of the threads"
 	}
 	return "missing fence.proxy.async"
-}
-
-// op returns the first words of an opcode.
-func op(in *ir.Instr) string {
-	words := strings.Split(in.Op, ".")
-	for i, w := range words {
-		if strings.Contains(w, "::") || w == "sync" || i > 4 {
-			return strings.Join(words[:i], ".")
-		}
-	}
-	return in.Op
 }
 
 // handOver checks an arrival: earlier plain accesses must be fenced if an async operation of other
@@ -338,7 +323,7 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*e
 			}
 			f := p.Report(rule, e.In, "%[4]s: %[1]s releases shared memory that was %[2]s "+
 				"through the generic proxy, and %[3]s accesses it through the async proxy",
-				op(e.In), what, op(g.e.In), reason(a)).
+				isa.Abbreviate(e.In.Op), what, isa.Abbreviate(g.e.In.Op), reason(a)).
 				Also(a.e.In, "%s here", what).Also(a.fence, "the fence").Also(g.e.In, "the other access").On(t, i)
 			switch {
 			case a.state == narrower:

@@ -10,4 +10,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/proxies"
 )
 
-func TestFiles(t *testing.T) { hazardtest.Run(t, proxies.Analyzer()) }
+func TestFiles(t *testing.T) { hazardtest.Run(t, proxies.Analyzer) }

@@ -7,15 +7,16 @@ import (
 	"embed"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
 //go:embed rules/*.md
 var pages embed.FS
 
 var (
-	ruleWrite = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Error}
+	ruleWrite = verify.RuleProxyFence
 	ruleRead  = diag.Rule{ID: "A2", Layer: "proxies", Severity: diag.Review}
-	ruleSpace = diag.Rule{ID: "A4", Layer: "proxies", Severity: diag.Error}
-	ruleGroup = diag.Rule{ID: "W3", Layer: "proxies", Severity: diag.Error}
+	ruleSpace = verify.RuleFenceSpace
+	ruleGroup = verify.RuleOperandFence
 	ruleMap   = diag.Rule{ID: "A11", Layer: "proxies", Severity: diag.Error}
 )

@@ -16,103 +16,138 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for setmaxnreg.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name:   "registers",
-		Covers: "register pools",
-		Doc: `Registers sums the registers that setmaxnreg leaves to each warpgroup, and checks
+// Analyzer is the analyzer for setmaxnreg.
+var Analyzer = &verify.Analyzer{
+	Name:   "registers",
+	Covers: "register pools",
+	Doc: `Registers sums the registers that setmaxnreg leaves to each warpgroup, and checks
 that whole warpgroups execute it. The pool is what the kernel is launched with:
 .maxnreg, or the most that the block size allows.`,
-		Rules:    diag.Rules{ruleNumber, ruleWhole, ruleWay, rulePool, rulePinned, ruleGained},
-		Pages:    pages,
-		Requires: []trace.Kind{trace.Registers},
-		Run:      run,
-	}
+	Rules:    diag.Rules{ruleNumber, ruleWhole, ruleWay, rulePool, rulePinned, ruleGained},
+	Pages:    pages,
+	Requires: []trace.Kind{trace.Registers},
+	Run:      run,
+}
+
+// pools are the register counts of a kernel's warpgroups.
+type pools struct {
+	p       *verify.Pass
+	launch  int64 // registers per thread at launch
+	pinned  bool  // the launch count is certain
+	came    map[*ir.Instr]value.Set
+	order   []*trace.Event // the first event of each instruction
+	most    []int64        // largest final register count of each warpgroup
+	asked   []*trace.Event // the event that asks for it
+	shrinks bool           // some warpgroup releases registers
 }
 
 func run(p *verify.Pass) {
-	launch, pinned := atLaunch(p)
-	came := make(map[*ir.Instr]value.Set)
-	var order []*trace.Event
-	most := make([]int64, value.MaxThreads/128) // largest final register count of each warpgroup
-	asked := make([]*trace.Event, len(most))
-	shrinks := false
-	for g := range most {
-		most[g] = launch
+	s := &pools{p: p, came: make(map[*ir.Instr]value.Set), most: make([]int64, value.MaxThreads/128)}
+	s.launch, s.pinned = atLaunch(p)
+	s.asked = make([]*trace.Event, len(s.most))
+	for g := range s.most {
+		s.most[g] = s.launch
 	}
 	for _, t := range p.Traces {
-		now := launch
-		first := true
-		var last *trace.Event // not followed by a warpgroup barrier
-		for i := range t.Events {
-			e := &t.Events[i]
-			switch e.Kind {
-			case trace.Registers:
-			case trace.BarrierSync, trace.ClusterWait, trace.Wait:
-				last = nil
-				continue
-			default:
-				continue
-			}
-			if last != nil {
-				f := p.Report(&ruleWhole, e.In, "second setmaxnreg without synchronization of "+
-					"the warpgroup in between").Also(last.In, "the first setmaxnreg").On(t, i)
-				if n, ok := verify.Number(e, 0); ok && n == now {
-					f.As(diag.Review) // it changes nothing
-				}
-			}
-			last = e
-			n, ok := verify.Number(e, 0)
-			if !ok {
-				continue
-			}
-			if n%8 != 0 || n < 24 || n > 256 {
-				p.Report(&ruleNumber, e.In, "setmaxnreg to %d, expected a multiple of 8 from 24 "+
-					"to 256", n)
-			}
-			shrinks = shrinks || e.In.Kind() == isa.KindSetmaxnregDec
-			way(p, t, i, n, now, first && !pinned, first && p.Func.Attr(".maxnreg") == nil)
-			now, first = n, false
-			s, seen := came[e.In]
-			if !seen {
-				order = append(order, e)
-			}
-			came[e.In] = s.Or(e.Threads)
-			for g := range most {
-				if lanes(&e.Threads, g) > 0 && (asked[g] == nil || n > most[g] || most[g] == launch) {
-					most[g], asked[g] = n, e
-				}
-			}
-		}
+		s.follow(t)
 	}
-	alike := make(map[string]value.Set) // threads that execute the same instruction anywhere
-	for _, e := range order {
-		alike[same(e)] = alike[same(e)].Or(came[e.In])
-	}
-	for _, e := range order {
-		s, all := came[e.In], alike[same(e)]
-		for g := range most {
-			if n := lanes(&s, g); n > 0 && n < 128 && p.Pool.Exact && 128*g+128 <= p.Pool.Threads && p.Left(e.In, group(g).Minus(s)) {
-				if lanes(&all, g) == 128 { // tile compilers generate this
-					p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup "+
-						"%d, while the others execute another one; the manual requires all of "+
-						"them to execute the same instruction", n, g).As(diag.Review)
-					break
-				}
-				p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup %d: "+
-					"the others keep their registers, and a later setmaxnreg.inc waits for them "+
-					"forever", n, g)
-				break
-			}
-		}
-	}
-	if !pinned && len(order) > 0 {
-		p.Report(&rulePinned, order[0].In, "setmaxnreg in a kernel whose launch register count "+
+	s.whole()
+	if !s.pinned && len(s.order) > 0 {
+		p.Report(&rulePinned, s.order[0].In, "setmaxnreg in a kernel whose launch register count "+
 			"is unknown: it has none of .maxnreg, .reqntid and .maxntid")
 	}
-	pool(p, launch, pinned, most, asked, shrinks)
+	s.pool()
 	gained(p)
+}
+
+// follow checks each setmaxnreg of a trace against the one before.
+func (s *pools) follow(t *trace.Trace) {
+	p, now, first := s.p, s.launch, true
+	var last *trace.Event // not followed by a warpgroup barrier
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.Registers:
+		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
+			last = nil
+			continue
+		default:
+			continue
+		}
+		n, ok := verify.Number(e, 0)
+		if last != nil {
+			f := p.Report(&ruleWhole, e.In, "second setmaxnreg without synchronization of "+
+				"the warpgroup in between").Also(last.In, "the first setmaxnreg").On(t, i)
+			if ok && n == now {
+				f.As(diag.Review) // it changes nothing
+			}
+		}
+		last = e
+		if !ok {
+			continue
+		}
+		if n%8 != 0 || n < 24 || n > 256 {
+			p.Report(&ruleNumber, e.In, "setmaxnreg to %d, expected a multiple of 8 from 24 "+
+				"to 256", n)
+		}
+		way(p, t, i, n, now, first && !s.pinned, first && p.Func.Attr(".maxnreg") == nil)
+		now, first = n, false
+		s.ask(e, n)
+	}
+}
+
+// ask records that an event sets the count of its threads to n.
+func (s *pools) ask(e *trace.Event, n int64) {
+	s.shrinks = s.shrinks || e.In.Kind() == isa.KindSetmaxnregDec
+	threads, seen := s.came[e.In]
+	if !seen {
+		s.order = append(s.order, e)
+	}
+	s.came[e.In] = threads.Or(e.Threads)
+	for g := range s.most {
+		if lanes(&e.Threads, g) > 0 && (s.asked[g] == nil || n > s.most[g] || s.most[g] == s.launch) {
+			s.most[g], s.asked[g] = n, e
+		}
+	}
+}
+
+// whole reports instructions that only a part of a warpgroup executes.
+func (s *pools) whole() {
+	p := s.p
+	if !p.Pool.Exact {
+		return
+	}
+	alike := make(map[string]value.Set) // threads that execute the same instruction anywhere
+	for _, e := range s.order {
+		alike[same(e)] = alike[same(e)].Or(s.came[e.In])
+	}
+	for _, e := range s.order {
+		threads, all := s.came[e.In], alike[same(e)]
+		g, n := s.partly(e, threads)
+		switch {
+		case n == 0:
+		case lanes(&all, g) == 128: // tile compilers generate this
+			p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup "+
+				"%d, while the others execute another one; the manual requires all of "+
+				"them to execute the same instruction", n, g).As(diag.Review)
+		default:
+			p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup %d: "+
+				"the others keep their registers, and a later setmaxnreg.inc waits for them "+
+				"forever", n, g)
+		}
+	}
+}
+
+// partly returns the first warpgroup of which only n threads execute an instruction; n is 0 if there is
+// none.
+func (s *pools) partly(e *trace.Event, threads value.Set) (g, n int) {
+	for g := range s.most {
+		n := lanes(&threads, g)
+		if n > 0 && n < 128 && 128*g+128 <= s.p.Pool.Threads && s.p.Left(e.In, group(g).Minus(threads)) {
+			return g, n
+		}
+	}
+	return 0, 0
 }
 
 // same returns a key that is equal for setmaxnreg instructions with the same effect.
@@ -152,18 +187,19 @@ func atLaunch(p *verify.Pass) (n int64, pinned bool) {
 }
 
 // pool checks the sum of the final register counts of all warpgroups.
-func pool(p *verify.Pass, launch int64, pinned bool, most []int64, asked []*trace.Event, shrinks bool) {
-	if !pinned || !p.Pool.Exact || len(p.Kernel.Missed) > 0 {
+func (s *pools) pool() {
+	p := s.p
+	if !s.pinned || !p.Pool.Exact || len(p.Kernel.Missed) > 0 {
 		return
 	}
 	groups := (p.Pool.Threads + 127) / 128
-	sum, have := int64(0), launch*int64(groups)
+	sum, have := int64(0), s.launch*int64(groups)
 	var raise *trace.Event
 	var parts []string
 	for g := range groups {
-		sum += most[g]
-		parts = append(parts, strconv.FormatInt(most[g], 10))
-		if e := asked[g]; e != nil && e.In.Kind() == isa.KindSetmaxnregInc {
+		sum += s.most[g]
+		parts = append(parts, strconv.FormatInt(s.most[g], 10))
+		if e := s.asked[g]; e != nil && e.In.Kind() == isa.KindSetmaxnregInc {
 			raise = e
 		}
 	}
@@ -172,12 +208,12 @@ func pool(p *verify.Pass, launch int64, pinned bool, most []int64, asked []*trac
 	}
 	f := p.Report(&rulePool, raise.In, "deadlock in setmaxnreg.inc: warpgroups request %s "+
 		"registers per thread, %d in total, but the launch provides %d times %d, %d in total",
-		strings.Join(parts, " + "), sum, groups, launch, have)
-	if !shrinks {
+		strings.Join(parts, " + "), sum, groups, s.launch, have)
+	if !s.shrinks {
 		f.Also(raise.In, "no warpgroup releases registers")
 	}
 	for g := range groups {
-		if e := asked[g]; e != nil && e.In != raise.In {
+		if e := s.asked[g]; e != nil && e.In != raise.In {
 			f.Also(e.In, "another warpgroup requests or releases registers here")
 			break
 		}

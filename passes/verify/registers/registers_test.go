@@ -11,4 +11,4 @@ import (
 )
 
 // A kernel that violates R1 does not pass the form checks.
-func TestFiles(t *testing.T) { hazardtest.Run(t, registers.Analyzer(), "R1") }
+func TestFiles(t *testing.T) { hazardtest.Run(t, registers.Analyzer, "R1") }

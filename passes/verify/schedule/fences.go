@@ -78,7 +78,7 @@ func (m *machine) exposed(y, x *access) {
 	if x.e.Kind == trace.GroupMultiply {
 		rule = &ruleOperand
 	}
-	if m.p.Reported("A1", "A4", "W3") || m.p.Found("M4", "M5", "M6", "M7", "B1") {
+	if m.p.Subsumed(&exposures) {
 		return
 	}
 	severity, why := diag.Error, "missing fence.proxy.async in the writing threads"

@@ -13,7 +13,7 @@ import (
 
 // hang reports agents that wait forever.
 func (m *machine) hang(stuck []*agent) {
-	if m.p.Found("B1", "B2", "B3", "M1", "M2", "M3", "M4", "M5", "M6", "M7") {
+	if m.p.Subsumed(&hangs) {
 		return
 	}
 	// A wait that no other agent would end is reported before one that another would end if it
@@ -52,7 +52,7 @@ func (m *machine) rest(s []*trace.Trace) {
 	for m.complete() {
 	}
 	m.doubtless()
-	if m.p.Found("M1", "M2", "M4", "M5", "M6", "M7") {
+	if m.p.Subsumed(&rests) {
 		return
 	}
 	m.drained()

@@ -33,7 +33,7 @@ func (m *machine) signals(a *agent, at target, e *trace.Event) {
 // arrival has happened, because the PTX manual does not order arrivals. The finding is therefore a
 // note, and the verdict is incomplete.
 func (m *machine) unheard() {
-	if m.p.Found("M4", "M5", "M6", "M7", "M11") {
+	if m.p.Subsumed(&lateArrivals) {
 		return
 	}
 	for _, s := range slices.Backward(m.signalled) {

@@ -192,7 +192,7 @@ func (m *machine) release(g *meeting) {
 // only combine with reductions.
 func (m *machine) recurs(g *meeting, id int64, c coming) {
 	for _, o := range g.came {
-		if (c.e.In.Kind() == isa.KindBarrierRed) != (o.e.In.Kind() == isa.KindBarrierRed) && !m.p.Found("B1", "B3") {
+		if (c.e.In.Kind() == isa.KindBarrierRed) != (o.e.In.Kind() == isa.KindBarrierRed) && !m.p.Subsumed(&mixes) {
 			m.p.Report(&ruleMix, c.e.In, "barrier %d is used by a reduction and by a plain "+
 				"arrival at the same time", id).Also(o.e.In, "the other use").On(c.a.t, c.at)
 		}
@@ -210,7 +210,7 @@ func (m *machine) recurs(g *meeting, id int64, c coming) {
 		}
 	}
 	g.came = append(g.came, c)
-	if first == nil || m.p.Found("B1", "B2", "B3") {
+	if first == nil || m.p.Subsumed(&returns) {
 		return
 	}
 	f := m.p.Report(&ruleMix, c.e.In, "%s reaches barrier %d again without knowing that the "+

@@ -173,10 +173,8 @@ func plain(e *trace.Event) bool {
 
 // weak reports whether a load or store is neither volatile nor ordered.
 func weak(in *ir.Instr) bool {
-	for _, word := range []string{"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"} {
-		if in.Mod(word) {
-			return false
-		}
+	if in.HasMod(isa.ModVolatile, isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModAcqRel, isa.ModMMIO) {
+		return false
 	}
 	return in.Kind() != isa.KindAtom && in.Kind().Head() != isa.HeadRed
 }
@@ -216,56 +214,72 @@ func (m *machine) race(y, x *access) {
 	if !sure {
 		severity = diag.Review // based on the apparent size of a tile
 	}
-	if !x.engine() && !y.engine() {
-		copied := x.e.Kind == trace.Copy || y.e.Kind == trace.Copy
-		if copied && m.p.Found("A5", "A7") {
-			return // branchesOnSharedData there
-		}
-		if m.p.Needs(trace.Wait) && (len(x.by.passed) > 0 || len(y.by.passed) > 0) {
-			// The memory is reused through mbarriers: a slot is reused too early.
-			if m.p.Found("M4", "M6", "M7") {
-				return
-			}
-			if !copied {
-				severity = diag.Review
-			}
-			f := m.p.Report(&ruleLap, x.e.In, "shared-memory race: %s %s shared memory that %s %s; "+
-				"nothing orders the two accesses", m.who(x.by), did(x), m.who(y.by), did(y)).
-				As(severity).Also(y.e.In, "the other access").On(x.by.t, x.by.at)
-			m.lapsed(x.by, f)
-			return
-		}
-		if same(x, y) {
-			return
-		}
-		if m.flags.used() {
-			one := suspect{y: *y, x: *x}
-			one.report = func() { m.plainly(&one.y, &one.x) }
-			m.suspects = append(m.suspects, one)
-			return
-		}
-		m.plainly(y, x)
-		return
-	}
-	if m.p.Found("A1", "A4", "A8", "W2", "W3", "M4", "M6", "M7", "M10") {
-		return // a consequence of an error that is reported
-	}
-	if x.e.Kind == trace.TensorFree || y.e.Kind == trace.TensorFree {
+	switch {
+	case !x.engine() && !y.engine():
+		m.threadRace(y, x, severity)
+	case m.p.Subsumed(&engineRaces):
+	case x.e.Kind == trace.TensorFree || y.e.Kind == trace.TensorFree:
 		m.freed(y, x, severity)
+	case m.staleRace(y, x):
+	default:
+		m.engineRace(y, x, severity, sure)
+	}
+}
+
+// threadRace reports two unordered accesses of threads.
+func (m *machine) threadRace(y, x *access, severity diag.Severity) {
+	copied := x.e.Kind == trace.Copy || y.e.Kind == trace.Copy
+	if copied && m.p.Subsumed(&copyRaces) {
 		return
 	}
-	what := "shared memory"
-	if x.tensor {
-		what = "tensor memory"
+	if m.p.Needs(trace.Wait) && (len(x.by.passed) > 0 || len(y.by.passed) > 0) {
+		m.reused(y, x, copied, severity)
+		return
 	}
+	if same(x, y) {
+		return
+	}
+	if m.flags.used() {
+		one := suspect{y: *y, x: *x}
+		one.report = func() { m.plainly(&one.y, &one.x) }
+		m.suspects = append(m.suspects, one)
+		return
+	}
+	m.plainly(y, x)
+}
+
+// reused reports two unordered accesses of threads to memory that is reused through mbarriers: a slot
+// is reused too early.
+func (m *machine) reused(y, x *access, copied bool, severity diag.Severity) {
+	if m.p.Subsumed(&slotRaces) {
+		return
+	}
+	if !copied {
+		severity = diag.Review
+	}
+	f := m.p.Report(&ruleLap, x.e.In, "shared-memory race: %s %s shared memory that %s %s; "+
+		"nothing orders the two accesses", m.who(x.by), did(x), m.who(y.by), did(y)).
+		As(severity).Also(y.e.In, "the other access").On(x.by.t, x.by.at)
+	m.lapsed(x.by, f)
+}
+
+// staleRace reports whether an agent of two accesses has waited for the same phase twice, which it
+// then reports as the cause.
+func (m *machine) staleRace(y, x *access) bool {
 	for _, a := range []*agent{x.by, y.by} {
 		if stale := a.stale(); stale != nil {
 			m.p.Report(&ruleParity, stale.In, parityKept).
-				Also(x.e.In, "%s %s %s after this wait", name(x.e), did(x), what).
+				Also(x.e.In, "%s %s %s after this wait", name(x.e), did(x), where(x)).
 				Also(y.e.In, "while %s %s it", name(y.e), did(y)).On(a.t, a.at)
-			return
+			return true
 		}
 	}
+	return false
+}
+
+// engineRace reports two unordered accesses, at least one of which is made by the async proxy or by a
+// tensor core. sure says that they certainly overlap.
+func (m *machine) engineRace(y, x *access, severity diag.Severity, sure bool) {
 	rule := &ruleLap
 	switch {
 	case x.e.Kind == trace.TensorLoad && y.e.Kind == trace.TensorMultiply:
@@ -275,7 +289,7 @@ func (m *machine) race(y, x *access) {
 		rule = &ruleProxy
 	}
 	f := m.p.Report(rule, x.e.In, "missing wait: %s %s %s while %s %s it; nothing orders the two",
-		name(x.e), did(x), what, name(y.e), did(y)).
+		name(x.e), did(x), where(x), name(y.e), did(y)).
 		As(severity).Also(y.e.In, "the other access; it may not be complete when this one starts").
 		On(x.by.t, x.by.at)
 	m.lapsed(x.by, f)
@@ -285,6 +299,14 @@ func (m *machine) race(y, x *access) {
 	if severity == diag.Review && sure && (y.operation > 0 || m.lanes[y.by.home()] == 1) {
 		m.doubts = append(m.doubts, doubt{f, *y, x.by.home()})
 	}
+}
+
+// where names the memory of an access.
+func where(x *access) string {
+	if x.tensor {
+		return "tensor memory"
+	}
+	return "shared memory"
 }
 
 // plainly reports two unordered accesses of threads once, at the one that comes later in the text.

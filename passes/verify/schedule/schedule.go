@@ -19,22 +19,27 @@ import (
 //go:embed rules/*.md
 var pages embed.FS
 
-// Analyzer returns the analyzer that simulates the warps of a block.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name:   "schedule",
-		Covers: "races and deadlocks between warps",
-		Doc: `Protocol simulates the warps of one block together, each along a trace, for every
+// Analyzer is the analyzer that simulates the warps of a block.
+var Analyzer = &verify.Analyzer{
+	Name:   "schedule",
+	Covers: "races and deadlocks between warps",
+	Doc: `Protocol simulates the warps of one block together, each along a trace, for every
 combination of traces that do not contradict one another. Blocks of a cluster are
 assumed to behave alike. A tensor copy is assumed to deliver its share of the
 expected bytes.`,
-		Rules: diag.Rules{ruleHang, ruleLap, rulePlain},
-		Pages: pages,
-		Tells: []string{"A1", "B1", "M4", "M5", "M6", "T4", "T6", "W3"},
-		Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
-			trace.RemoteStore, trace.Answer, trace.TensorStore, trace.BarrierSync},
-		Run: run,
-	}
+	Rules: diag.Rules{ruleHang, ruleLap, rulePlain},
+	Pages: pages,
+	Tells: diag.Rules{
+		ruleProxy, ruleOperand, ruleMeet, ruleMix, ruleCount, ruleBytes, ruleParity, ruleFreed, ruleResult, ruleExit,
+	},
+	Subsumes: []*verify.Subsumption{
+		&hangs, &rests, &hastyArrivals, &surpluses, &lateArrivals, &clusterBytes, &slotRaces, &copyRaces, &engineRaces,
+		&exposures, &mixes, &returns,
+	},
+	Replaces: []verify.Replacement{{Rule: &verify.RuleLaneRace, By: &rulePlain}},
+	Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
+		trace.RemoteStore, trace.Answer, trace.TensorStore, trace.BarrierSync},
+	Run: run,
 }
 
 func run(p *verify.Pass) {
@@ -282,7 +287,7 @@ func (m *machine) units(s []*trace.Trace) {
 		}
 	}
 	for _, at := range order {
-		if want, got := expected[at], brought[at]; m.p.Ranks > 1 && copies[at] == 0 && want != got && !m.p.Found("M4", "M5") {
+		if want, got := expected[at], brought[at]; m.p.Ranks > 1 && copies[at] == 0 && want != got && !m.p.Subsumed(&clusterBytes) {
 			m.p.Report(&ruleBytes, first[at].In, "expect_tx mismatch: %d bytes are expected at "+
 				"an mbarrier in total, but %d arrive from all blocks of the cluster", want, got)
 		}
@@ -309,19 +314,19 @@ func (m *machine) delivers(e *trace.Event) (bytes int64, known bool) {
 }
 
 var (
-	ruleHang  = diag.Rule{ID: "M11", Layer: "schedule", Severity: diag.Error}
-	ruleLap   = diag.Rule{ID: "M7", Layer: "schedule", Severity: diag.Error}
-	rulePlain = diag.Rule{ID: "B8", Layer: "schedule", Severity: diag.Error}
+	ruleHang  = verify.RuleDeadlock
+	ruleLap   = verify.RuleReuse
+	rulePlain = verify.RuleWarpRace
 	// The pages of these rules belong to analyzers proxies, convergence, tensor, mbarrier and
 	// cluster.
-	ruleResult  = diag.Rule{ID: "T6", Layer: "tensor", Severity: diag.Error}
-	ruleFreed   = diag.Rule{ID: "T4", Layer: "tensor", Severity: diag.Error}
-	ruleProxy   = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Error}
-	ruleOperand = diag.Rule{ID: "W3", Layer: "proxies", Severity: diag.Error}
-	ruleMix     = diag.Rule{ID: "B3", Layer: "convergence", Severity: diag.Error}
-	ruleMeet    = diag.Rule{ID: "B1", Layer: "convergence", Severity: diag.Error}
-	ruleCount   = diag.Rule{ID: "M4", Layer: "mbarrier", Severity: diag.Error}
-	ruleBytes   = diag.Rule{ID: "M5", Layer: "mbarrier", Severity: diag.Error}
-	ruleParity  = diag.Rule{ID: "M6", Layer: "mbarrier", Severity: diag.Error}
-	ruleExit    = diag.Rule{ID: "C4", Layer: "cluster", Severity: diag.Error}
+	ruleResult  = verify.RuleTensorRead
+	ruleFreed   = verify.RuleTensorFree
+	ruleProxy   = verify.RuleProxyFence
+	ruleOperand = verify.RuleOperandFence
+	ruleMix     = verify.RuleSharedBarrier.As(diag.Error)
+	ruleMeet    = verify.RuleBarrierCount
+	ruleCount   = verify.RuleArrivals
+	ruleBytes   = verify.RuleBytes
+	ruleParity  = verify.RuleParity
+	ruleExit    = verify.RulePeerExit
 )

@@ -10,4 +10,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/schedule"
 )
 
-func TestFiles(t *testing.T) { hazardtest.Run(t, schedule.Analyzer()) }
+func TestFiles(t *testing.T) { hazardtest.Run(t, schedule.Analyzer) }

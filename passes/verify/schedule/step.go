@@ -341,7 +341,7 @@ func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event)
 		m.lapsed(a, f)
 	case o.phases > 0 && c.last(o) < o.phases-1:
 		m.hasty(a, o, e)
-	case o.pending < n && !m.p.Reported("M4", "M7"):
+	case o.pending < n && !m.p.Subsumed(&surpluses):
 		m.p.Report(&ruleCount, e.In, "%d arrivals at once for a phase that expects %d more of "+
 			"its %d: the surplus counts for the next phase, and these threads do not know that "+
 			"this one is complete", n, o.pending, o.count).
@@ -354,7 +354,7 @@ func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event)
 // hasty reports an arrival by an agent that cannot know that the previous phase is complete: in
 // another interleaving it counts for that phase.
 func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
-	if m.p.Found("M1", "M2", "M3", "M4", "M5", "M6", "M7") {
+	if m.p.Subsumed(&hastyArrivals) {
 		return
 	}
 	if stale := a.stale(); stale != nil {

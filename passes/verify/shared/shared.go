@@ -18,19 +18,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for bounds, alignment and initialization of shared memory.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name: "shared",
-		Doc: `Shared reports loads and stores past the end of an array in shared memory, accesses that are
+// Analyzer is the analyzer for bounds, alignment and initialization of shared memory.
+var Analyzer = &verify.Analyzer{
+	Name: "shared",
+	Doc: `Shared reports loads and stores past the end of an array in shared memory, accesses that are
 not aligned, and loads of shared memory that no instruction of the kernel writes. It reports
 them where the address depends only on the thread index and constants, on paths that no
 parameter and no data decides.`,
-		Rules:    diag.Rules{ruleBounds, ruleAlign, ruleUnwritten},
-		Pages:    pages,
-		Requires: []trace.Kind{trace.Load, trace.Store, trace.Atomic},
-		Run:      run,
-	}
+	Rules:    diag.Rules{ruleBounds, ruleAlign, ruleUnwritten},
+	Pages:    pages,
+	Requires: []trace.Kind{trace.Load, trace.Store, trace.Atomic},
+	Run:      run,
 }
 
 func run(p *verify.Pass) {

@@ -10,4 +10,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/shared"
 )
 
-func TestFiles(t *testing.T) { hazardtest.Run(t, shared.Analyzer()) }
+func TestFiles(t *testing.T) { hazardtest.Run(t, shared.Analyzer) }

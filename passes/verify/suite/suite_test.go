@@ -18,7 +18,7 @@ import (
 	"github.com/ptxdsl/ptxdsl"
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/internal/filetest"
-	"github.com/ptxdsl/ptxdsl/internal/roundtrip"
+	"github.com/ptxdsl/ptxdsl/internal/oracle/roundtrip"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
@@ -202,7 +202,7 @@ func TestExamples(t *testing.T) {
 // were examined one by one. These are true errors, in kernels that try out instructions. Each
 // kernel may have at most two reviews per rule.
 func TestCorpus(t *testing.T) {
-	list, err := roundtrip.Sources("../../../internal/corpus/testdata/corpus.tar.gz")
+	list, err := roundtrip.Sources("../../../internal/oracle/corpus/testdata/corpus.tar.gz")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,6 @@
 package tensor
 
 import (
-	"strings"
-
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
@@ -65,7 +63,7 @@ func uncommitted(p *verify.Pass, t *trace.Trace, i int, open value.Set, commits 
 		if others.And(commits[n]) != (value.Set{}) && o.Rank == t.Rank && o.Facts.Agree(t.Facts) {
 			p.Report(&ruleCommit, in, "%s is issued by %s and never committed: another lane of the "+
 				"warp commits, and a commit tracks the operations of its own thread only",
-				operation(in), verify.Threads(open.Len())).
+				in.Kind(), verify.Threads(open.Len())).
 				Also(commitOf(o, others), "the commit of another lane").On(t, i)
 			return
 		}
@@ -75,7 +73,7 @@ func uncommitted(p *verify.Pass, t *trace.Trace, i int, open value.Set, commits 
 	}
 	if elsewhere != nil {
 		p.Report(&ruleCommit, in, "%s is not committed on this path (a loop with the commit may run "+
-			"zero times): no mbarrier tracks its completion", operation(in)).
+			"zero times): no mbarrier tracks its completion", in.Kind()).
 			As(diag.Review).Also(commitOf(elsewhere, open), "the commit on another path").On(t, i)
 	}
 }
@@ -88,10 +86,4 @@ func commitOf(t *trace.Trace, by value.Set) *ir.Instr {
 		}
 	}
 	return nil
-}
-
-// operation returns the first two words of an opcode.
-func operation(in *ir.Instr) string {
-	words := strings.SplitN(in.Op, ".", 3)
-	return strings.Join(words[:min(2, len(words))], ".")
 }

@@ -7,6 +7,7 @@ import (
 	"embed"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
 //go:embed rules/*.md
@@ -16,9 +17,9 @@ var (
 	ruleAlloc   = diag.Rule{ID: "T1", Layer: "tensor", Severity: diag.Error}
 	ruleAddress = diag.Rule{ID: "T2", Layer: "tensor", Severity: diag.Error}
 	ruleFree    = diag.Rule{ID: "T3", Layer: "tensor", Severity: diag.Error}
-	ruleEarly   = diag.Rule{ID: "T4", Layer: "tensor", Severity: diag.Error}
+	ruleEarly   = verify.RuleTensorFree
 	rulePair    = diag.Rule{ID: "T5", Layer: "tensor", Severity: diag.Error}
-	ruleOrder   = diag.Rule{ID: "T6", Layer: "tensor", Severity: diag.Error}
+	ruleOrder   = verify.RuleTensorRead
 	ruleCommit  = diag.Rule{ID: "T7", Layer: "tensor", Severity: diag.Error}
 	ruleWait    = diag.Rule{ID: "T8", Layer: "tensor", Severity: diag.Error}
 	ruleFence   = diag.Rule{ID: "T9", Layer: "tensor", Severity: diag.Review}

@@ -14,21 +14,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for tensor memory.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name:   "tensor",
-		Covers: "tensor memory",
-		Doc: `Tensor follows on each trace the tcgen05 operations in flight: loads and stores up
+// Analyzer is the analyzer for tensor memory.
+var Analyzer = &verify.Analyzer{
+	Name:   "tensor",
+	Covers: "tensor memory",
+	Doc: `Tensor follows on each trace the tcgen05 operations in flight: loads and stores up
 to their wait, matrix operations up to a commit and a wait for its mbarrier.
 Allocations and frees are compared over all traces. The columns that a matrix
 operation covers are in a descriptor and are unknown.`,
-		Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit, ruleWait, ruleFence, ruleLanes, ruleColumns},
-		Pages: pages,
-		Requires: []trace.Kind{trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply,
-			trace.TensorCopy, trace.TensorShift, trace.TensorCommit},
-		Run: run,
-	}
+	Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit, ruleWait, ruleFence, ruleLanes, ruleColumns},
+	Pages: pages,
+	Requires: []trace.Kind{trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply,
+		trace.TensorCopy, trace.TensorShift, trace.TensorCommit},
+	Run: run,
 }
 
 func run(p *verify.Pass) {

@@ -10,4 +10,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/tensor"
 )
 
-func TestFiles(t *testing.T) { hazardtest.Run(t, tensor.Analyzer()) }
+func TestFiles(t *testing.T) { hazardtest.Run(t, tensor.Analyzer) }

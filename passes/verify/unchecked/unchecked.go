@@ -25,17 +25,15 @@ const (
 	memberMask   = "member masks of warp-wide instructions under data-dependent branches"
 )
 
-// Analyzer returns the analyzer.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name: "unchecked",
-		Doc: `Unchecked names what no analyzer decides of a kernel: the order of accesses to global memory
+// Analyzer is the analyzer.
+var Analyzer = &verify.Analyzer{
+	Name: "unchecked",
+	Doc: `Unchecked names what no analyzer decides of a kernel: the order of accesses to global memory
 if the kernel writes any or waits for a flag there, bounds and initialization of shared memory,
 volatile and ordered accesses of shared memory, and member masks of warp-wide instructions that only
 some lanes may reach.`,
-		Flow: true,
-		Run:  run,
-	}
+	Flow: true,
+	Run:  run,
 }
 
 func run(p *verify.Pass) {

@@ -7,6 +7,7 @@ import (
 	"embed"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
 //go:embed rules/*.md
@@ -14,7 +15,7 @@ var pages embed.FS
 
 var (
 	ruleFence   = diag.Rule{ID: "W1", Layer: "wgmma", Severity: diag.Error}
-	ruleWait    = diag.Rule{ID: "W2", Layer: "wgmma", Severity: diag.Error}
+	ruleWait    = verify.RuleAccumulators
 	ruleRelease = diag.Rule{ID: "W4", Layer: "wgmma", Severity: diag.Review}
 	ruleWhole   = diag.Rule{ID: "W5", Layer: "wgmma", Severity: diag.Error}
 )

@@ -15,19 +15,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Analyzer returns the analyzer for wgmma.
-func Analyzer() *verify.Analyzer {
-	return &verify.Analyzer{
-		Name:   "wgmma",
-		Covers: "wgmma",
-		Doc: `Wgmma follows the registers that wgmma.mma_async uses while it is in flight: a fence
+// Analyzer is the analyzer for wgmma.
+var Analyzer = &verify.Analyzer{
+	Name:   "wgmma",
+	Covers: "wgmma",
+	Doc: `Wgmma follows the registers that wgmma.mma_async uses while it is in flight: a fence
 must precede it and a wait must follow. It also checks that whole warpgroups execute
 wgmma.`,
-		Rules:    diag.Rules{ruleFence, ruleWait, ruleRelease, ruleWhole},
-		Pages:    pages,
-		Requires: []trace.Kind{trace.GroupMultiply, trace.GroupFence, trace.GroupCommit, trace.GroupWait},
-		Run:      run,
-	}
+	Rules:    diag.Rules{ruleFence, ruleWait, ruleRelease, ruleWhole},
+	Pages:    pages,
+	Requires: []trace.Kind{trace.GroupMultiply, trace.GroupFence, trace.GroupCommit, trace.GroupWait},
+	Run:      run,
 }
 
 func run(p *verify.Pass) {

@@ -10,4 +10,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/wgmma"
 )
 
-func TestFiles(t *testing.T) { hazardtest.Run(t, wgmma.Analyzer()) }
+func TestFiles(t *testing.T) { hazardtest.Run(t, wgmma.Analyzer) }

@@ -174,6 +174,9 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		case good > 0 && !k.varies():
 			d.Severity = diag.Error
 		}
+		if f.Waiting != nil {
+			d.Place, d.Message = f.Waiting.Place, "kernel hangs: "+f.Waiting.Reason
+		}
 		if d.Place.Line == 0 {
 			d.Place, _ = k.module.At(k.fn.Pos)
 		}

@@ -4,8 +4,6 @@
 package inspect
 
 import (
-	"fmt"
-
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -55,12 +53,11 @@ func multiplications(in *ir.Instr) int64 {
 	}
 	op := in.Form.Operation()
 	for _, mod := range op.Mods() {
-		var m, n, k int64
-		if _, err := fmt.Sscanf(mod.String(), ".m%dn%dk%d", &m, &n, &k); err == nil {
+		if m, n, k := mod.Shape(); m > 0 {
 			if op.Kind.Head() == isa.HeadWgmma {
 				m /= 4 // a warpgroup is four warps
 			}
-			return m * n * k
+			return int64(m * n * k)
 		}
 	}
 	return 0

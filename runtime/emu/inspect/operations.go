@@ -5,10 +5,10 @@ package inspect
 
 import (
 	"math/bits"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
@@ -29,14 +29,8 @@ func (s *Stats) floating(e *emu.Event) {
 	if op.Type().Whole() {
 		return
 	}
-	name := op.Type().String()[1:]
-	for suffix, numbers := range map[string]int64{"x2": 2, "x4": 4} {
-		if scalar, ok := strings.CutSuffix(name, suffix); ok {
-			name, n = scalar, n*numbers
-			break
-		}
-	}
-	s.Operations[name] += n * int64(bits.OnesCount32(e.Mask))
+	element, elements := op.Type().Elements()
+	s.Operations[element.String()[1:]] += n * int64(elements*bits.OnesCount32(e.Mask))
 }
 
 // multiply counts n multiplications of a tensor-core instruction, and as many additions.
@@ -50,7 +44,7 @@ func productName(in *ir.Instr) string {
 	op := in.Form.Operation()
 	head := op.Kind.Head().String()
 	for _, m := range op.Mods() {
-		if kind, ok := strings.CutPrefix(m.String(), ".kind::"); ok && op.Kind.Head() == isa.HeadTcgen05 {
+		if kind := tensorcore.KindName(m); kind != "" && op.Kind.Head() == isa.HeadTcgen05 {
 			return head + " " + kind
 		}
 	}

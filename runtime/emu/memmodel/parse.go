@@ -4,6 +4,7 @@
 package memmodel
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -150,6 +151,48 @@ func (t *Test) initial(text string) error {
 	return nil
 }
 
+// instrWords are the modifiers of instructions other than types and operations, and what they set.
+var instrWords = map[string]func(in *instr){
+	"relaxed":  func(in *instr) { in.order = Relaxed },
+	"volatile": func(in *instr) { in.order = Relaxed },
+	"acquire":  func(in *instr) { in.order = Acquire },
+	"release":  func(in *instr) { in.order = Release },
+	"acq_rel":  func(in *instr) { in.order = AcqRel },
+	"sc":       func(in *instr) { in.order = SC },
+	"cta":      func(in *instr) { in.scope = CTA },
+	"cluster":  func(in *instr) { in.scope = Cluster },
+	"gpu":      func(in *instr) { in.scope = GPU },
+	"texture":  func(in *instr) { in.proxy = Texture },
+	"surface":  func(in *instr) { in.proxy = Surface },
+	"constant": func(in *instr) { in.proxy = Constant },
+	"async":    func(in *instr) { in.proxy = Async },
+	"arrive":   func(in *instr) { in.only = true },
+}
+
+// widths are the sizes of types in bytes.
+var widths = map[string]int{"b8": 1, "u8": 1, "b16": 2, "u16": 2, "b32": 4, "u32": 4, "b64": 8, "u64": 8}
+
+// combinations are the operations of atomic instructions, with the name that evaluates them.
+var combinations = map[string]string{
+	"plus": "add", "add": "add", "exch": "exch", "cas": "cas", "min": "min", "max": "max", "and": "and", "or": "or",
+	"xor": "xor", "inc": "inc",
+}
+
+// An operation parses the operands of an instruction.
+type operation struct {
+	proxy Proxy
+	parse func(t *Test, in *instr, words, args []string) error
+}
+
+// operations are the instructions, by the first word of their opcode.
+var operations = map[string]operation{
+	"ld": {parse: (*Test).load}, "tld": {Texture, (*Test).load}, "suld": {Surface, (*Test).load}, "ldc": {Constant, (*Test).load},
+	"st": {parse: (*Test).store}, "sust": {Surface, (*Test).store},
+	"atom": {parse: (*Test).atomic}, "red": {parse: (*Test).atomic},
+	"fence": {parse: (*Test).fence}, "membar": {parse: (*Test).fence},
+	"bar": {parse: (*Test).barrier}, "barrier": {parse: (*Test).barrier},
+}
+
 // instr parses an instruction. As in herd, the brackets around an address are optional.
 func (t *Test) instr(text string) (*instr, error) {
 	opcode, rest, _ := strings.Cut(text, " ")
@@ -160,118 +203,101 @@ func (t *Test) instr(text string) (*instr, error) {
 		}
 	}
 	words := strings.Split(opcode, ".")
+	op, ok := operations[words[0]]
+	if !ok {
+		return nil, fmt.Errorf("unknown instruction: %s", text)
+	}
 	in := &instr{text: text, scope: Sys, size: 4}
 	for _, w := range words[1:] {
-		switch w {
-		case "weak":
-		case "relaxed":
-			in.order = Relaxed
-		case "acquire":
-			in.order = Acquire
-		case "release":
-			in.order = Release
-		case "acq_rel":
-			in.order = AcqRel
-		case "sc":
-			in.order = SC
-		case "volatile":
-			in.order = Relaxed
-		case "cta":
-			in.scope = CTA
-		case "cluster":
-			in.scope = Cluster
-		case "gpu":
-			in.scope = GPU
-		case "texture":
-			in.proxy = Texture
-		case "surface":
-			in.proxy = Surface
-		case "constant":
-			in.proxy = Constant
-		case "async":
-			in.proxy = Async
-		case "b8", "u8", "b16", "u16", "b32", "u32", "b64", "u64":
-			in.size = number(w[1:]) / 8
-		case "plus", "add":
-			in.combine = "add"
-		case "exch", "cas", "min", "max", "and", "or", "xor", "inc":
-			in.combine = w
-		case "arrive":
-			in.only = true
+		if set := instrWords[w]; set != nil {
+			set(in)
 		}
+		in.size = cmp.Or(widths[w], in.size)
+		in.combine = cmp.Or(combinations[w], in.combine)
 	}
-	location := func(s string) error {
-		m := placePattern.FindStringSubmatch(s)
-		if m == nil {
-			return fmt.Errorf("%q is not a location: %s", s, text)
-		}
-		in.at, in.offset = m[1], number(m[2])
-		if !slices.Contains(t.locations, in.at) {
-			t.locations = append(t.locations, in.at)
-		}
-		base := t.physical(in.at)
-		t.widths[base] = max(t.widths[base], in.offset+in.size, 4)
-		return nil
+	in.proxy = max(in.proxy, op.proxy)
+	return in, op.parse(t, in, words, args)
+}
+
+// locate sets the location of an instruction.
+func (t *Test) locate(in *instr, s string) error {
+	m := placePattern.FindStringSubmatch(s)
+	if m == nil {
+		return fmt.Errorf("%q is not a location: %s", s, in.text)
 	}
-	want := func(n int) error {
-		if len(args) < n {
-			return fmt.Errorf("too few operands: %s", text)
-		}
-		return nil
+	in.at, in.offset = m[1], number(m[2])
+	if !slices.Contains(t.locations, in.at) {
+		t.locations = append(t.locations, in.at)
 	}
-	switch words[0] {
-	case "ld", "tld", "suld", "ldc":
-		in.op = "ld"
-		in.proxy = max(in.proxy, map[string]Proxy{"tld": Texture, "suld": Surface, "ldc": Constant}[words[0]])
-		if err := want(2); err != nil {
-			return nil, err
-		}
-		in.to = args[0]
-		return in, location(args[1])
-	case "st", "sust":
-		in.op = "st"
-		in.proxy = max(in.proxy, map[string]Proxy{"sust": Surface}[words[0]])
-		if err := want(2); err != nil {
-			return nil, err
-		}
-		in.args = args[1:]
-		return in, location(args[0])
-	case "atom", "red":
-		in.op = "atom"
-		if in.order == Weak {
-			in.order = Relaxed
-		}
-		if words[0] == "atom" {
-			if err := want(3); err != nil {
-				return nil, err
-			}
-			in.to, args = args[0], args[1:]
-		}
-		if err := want(2); err != nil {
-			return nil, err
-		}
-		in.args = args[1:]
-		return in, location(args[0])
-	case "fence", "membar":
-		in.op = "fence"
-		switch {
-		case slices.Contains(words, "alias"):
-			in.op = "alias"
-		case slices.Contains(words, "proxy"):
-			in.op = "proxy"
-		case in.order == Weak:
-			in.order = SC
-		}
-		return in, nil
-	case "bar", "barrier":
-		in.op = "bar"
-		if err := want(1); err != nil {
-			return nil, err
-		}
-		in.number = number(args[0])
-		return in, nil
+	base := t.physical(in.at)
+	t.widths[base] = max(t.widths[base], in.offset+in.size, 4)
+	return nil
+}
+
+// want returns an error if there are fewer than n operands.
+func (in *instr) want(args []string, n int) error {
+	if len(args) < n {
+		return fmt.Errorf("too few operands: %s", in.text)
 	}
-	return nil, fmt.Errorf("unknown instruction: %s", text)
+	return nil
+}
+
+func (t *Test) load(in *instr, _, args []string) error {
+	in.op = "ld"
+	if err := in.want(args, 2); err != nil {
+		return err
+	}
+	in.to = args[0]
+	return t.locate(in, args[1])
+}
+
+func (t *Test) store(in *instr, _, args []string) error {
+	in.op = "st"
+	if err := in.want(args, 2); err != nil {
+		return err
+	}
+	in.args = args[1:]
+	return t.locate(in, args[0])
+}
+
+func (t *Test) atomic(in *instr, words, args []string) error {
+	in.op = "atom"
+	if in.order == Weak {
+		in.order = Relaxed
+	}
+	if words[0] == "atom" {
+		if err := in.want(args, 3); err != nil {
+			return err
+		}
+		in.to, args = args[0], args[1:]
+	}
+	if err := in.want(args, 2); err != nil {
+		return err
+	}
+	in.args = args[1:]
+	return t.locate(in, args[0])
+}
+
+func (t *Test) fence(in *instr, words, _ []string) error {
+	in.op = "fence"
+	switch {
+	case slices.Contains(words, "alias"):
+		in.op = "alias"
+	case slices.Contains(words, "proxy"):
+		in.op = "proxy"
+	case in.order == Weak:
+		in.order = SC
+	}
+	return nil
+}
+
+func (t *Test) barrier(in *instr, _, args []string) error {
+	in.op = "bar"
+	if err := in.want(args, 1); err != nil {
+		return err
+	}
+	in.number = number(args[0])
+	return nil
 }
 
 // physical returns the location that a name refers to, after resolving aliases.

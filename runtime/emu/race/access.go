@@ -39,8 +39,13 @@ func (d *Detector) siteOf(e *emu.Event) uint32 {
 			x.scope = isa.ScopeSys
 		}
 	}
-	x.readOnly = e.Kind == emu.EventRead && e.Operation == 0 && has(e, isa.ModNC)
 	s := &d.shadow
+	if last := s.last.site; int(last) < len(s.sites) && s.last.instr == e.Instr {
+		if x.readOnly = s.sites[last].readOnly; s.sites[last] == x {
+			return last
+		}
+		x.readOnly = false
+	}
 	i, ok := s.index[x]
 	if !ok {
 		if s.index == nil {
@@ -48,9 +53,11 @@ func (d *Detector) siteOf(e *emu.Event) uint32 {
 		}
 		i = uint32(len(s.sites))
 		s.index[x] = i
+		x.readOnly = e.Kind == emu.EventRead && e.Operation == 0 && has(e, isa.ModNC)
 		s.sites = append(s.sites, x)
 		d.reach(e.Instr)
 	}
+	s.last.site, s.last.instr = i, e.Instr
 	return i
 }
 

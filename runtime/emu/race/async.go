@@ -27,6 +27,7 @@ type operation struct {
 	agent   uint32  // of its reads, and of its writes unless they have another
 	writes  uint32
 	epoch   uint32
+	issued  uint32    // serial of its event
 	delayed []delayed // accesses of an operation that completes on an mbarrier, until it does
 }
 
@@ -45,13 +46,13 @@ func (d *Detector) issue(e *emu.Event) {
 		m := d.matrixAgent(e)
 		m.issued++
 		d.ops[opKey{e.Operation, 0}] = &operation{
-			view: t.view, group: e.Group, proxied: t.proxied, agent: m.agent, writes: m.agent, epoch: m.issued,
+			view: d.viewOfIssue(t), group: e.Group, proxied: t.proxied, agent: m.agent, writes: m.agent, epoch: m.issued, issued: d.serial,
 		}
 		d.lanes(e, func(_ int, t *thread) { t.step() })
 		return
 	}
 	d.lanes(e, func(l int, t *thread) {
-		o := &operation{view: t.view, group: e.Group, fenced: t.fenced, proxied: t.proxied, main: t.own[slotMain]}
+		o := &operation{view: d.viewOfIssue(t), group: e.Group, fenced: t.fenced, proxied: t.proxied, main: t.own[slotMain], issued: d.serial}
 		first := t.thread * slots
 		switch e.Group {
 		case emu.GroupCopy:
@@ -76,6 +77,15 @@ func (d *Detector) issue(e *emu.Event) {
 		d.ops[opKey{e.Operation, l}] = o
 		t.step()
 	})
+}
+
+// viewOfIssue returns the view of an operation that a thread issues. An operation follows those whose
+// completion a relaxed arrival announced: relaxed arrivals order no accesses of threads, but a buffer
+// that only asynchronous operations use may be handed on by them.
+func (d *Detector) viewOfIssue(t *thread) view {
+	v := t.view
+	v.base = d.join(v.base, t.handed)
+	return v
 }
 
 // matrixAgent returns the agent of a warp's wgmma operations.

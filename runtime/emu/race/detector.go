@@ -68,6 +68,7 @@ type thread struct {
 	issued   [slots]uint32
 	groups   [3][]uint32 // for cp.async, bulk and wgmma: operations that were issued when each group was closed
 	narrow   []uint32    // blocks whose releases it saw with a scope that is too narrow
+	handed   clock       // completed operations of which it learned by relaxed arrivals
 	mapped   bool        // has acquired for the tensor map proxy
 	fenced   view        // view at its last tcgen05.fence::after_thread_sync
 	proxied  [2]view     // at its last proxy fence for shared and for global memory
@@ -109,7 +110,12 @@ func (d *Detector) begin(l *emu.Launching) {
 		d.skipped++
 		return
 	}
-	d.threads = make([]thread, n)
+	if n <= cap(d.threads) { // as large as the launch before
+		d.threads = d.threads[:n]
+		clear(d.threads)
+	} else {
+		d.threads = make([]thread, n)
+	}
 	d.blocks = make([]block, l.Blocks)
 	d.clusters = make([]barrier, l.Blocks/max(1, l.Cluster)+1)
 	d.matrix, d.tensor = make(map[uint32]*agentCount), make(map[uint32]*agentCount)

@@ -63,6 +63,7 @@ func (d *Detector) describe(x *stamp) Access {
 	what := map[emu.EventKind]string{
 		emu.EventRead: "read", emu.EventWrite: "write", emu.EventAtomic: "atomic operation", emu.EventInit: "initialization",
 		emu.EventSignal: "arrival", emu.EventTest: "wait", emu.EventTensor: "deallocation",
+		emu.EventExit: "exit",
 	}[s.kind]
 	by := "by"
 	if s.async {
@@ -182,6 +183,9 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 			}
 			return
 		}
+	}
+	if sy.async && !sx.async && d.issuer != nil && int32(x.serial-d.issuer.issued) > 0 {
+		x, y, sx, sy = y, x, sy, sx // the access came after the operation was issued
 	}
 	d.report(d.raceOf(sx, sy, x, y, a), x, y, a)
 }
@@ -320,6 +324,10 @@ func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
 	case own && x.thread != y.thread && d.threads[x.thread].own[slot] >= x.epoch:
 		r.Missing = "a barrier between the wait of the issuing thread and this access"
 		r.Fix = "a wait for groups covers only the thread that executes it: execute a barrier after it"
+	case own && (slot == slotBulkReads || slot == slotBulkWrites) && !d.threads[x.thread].committed(x.epoch):
+		r.Message += ": its group is not committed"
+		r.Missing = "cp.async.bulk.commit_group by the thread that issued the copy"
+		r.Fix = "let the issuing thread commit the group and wait for it: groups belong to a thread"
 	case own && slot == slotCopy:
 		r.Missing = "cp.async.wait_group that covers the copy, and a barrier for other threads"
 		r.Fix = "wait for the group of the copy before the access, or for fewer pending groups"
@@ -334,6 +342,12 @@ func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
 		r.Fix = "wait for the phase of the mbarrier with .acquire before the access"
 	}
 	return r
+}
+
+// committed reports whether a thread has committed the group of one of its bulk operations.
+func (t *thread) committed(epoch uint32) bool {
+	n := len(t.groups[1])
+	return n > 0 && t.groups[1][n-1] >= epoch
 }
 
 // lanesRace reports lanes that store different values to one address.

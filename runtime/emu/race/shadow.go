@@ -3,7 +3,10 @@
 
 package race
 
-import "github.com/ptxdsl/ptxdsl/isa"
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
 
 // A stamp is an access to a byte.
 type stamp struct {
@@ -31,10 +34,14 @@ type page [pageWords]cell
 // A shadow holds the last accesses to all memory.
 type shadow struct {
 	pages map[key]*page
-	last  key
+	key   key // of page, which was used last
 	page  *page
 	sites []site
-	index map[site]uint32
+	index map[site]uint32 // by site without readOnly
+	last  struct {
+		instr *ir.Instr
+		site  uint32
+	}
 }
 
 // clear removes accesses. If keep is set, because the next launch may overlap this one, accesses to
@@ -76,13 +83,13 @@ func (c *cell) assign(was, agent, epoch uint32) {
 // cell returns the cell of a word.
 func (s *shadow) cell(space isa.Space, block uint32, word uint64) *cell {
 	k := key{space, block, word / pageWords}
-	if s.page == nil || s.last != k {
+	if s.page == nil || s.key != k {
 		p := s.pages[k]
 		if p == nil {
 			p = new(page)
 			s.pages[k] = p
 		}
-		s.page, s.last = p, k
+		s.page, s.key = p, k
 	}
 	return &s.page[word%pageWords]
 }

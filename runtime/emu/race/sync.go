@@ -200,6 +200,8 @@ type mbarrier struct {
 	site  stamp
 	sums  map[sumKey]*sum // views of the arrivals in the current phase
 	done  map[sumKey]clock
+
+	handing, handed clock // completed operations that relaxed arrivals of this phase and of earlier ones announced
 }
 
 type sumKey struct {
@@ -263,6 +265,12 @@ func (m *mbarrier) complete() {
 		m.done[k] = c
 	}
 	clear(m.sums)
+	if len(m.handing) > 0 {
+		var c clock
+		c.join(m.handed)
+		c.join(m.handing)
+		m.handed, m.handing = c, nil
+	}
 	// Completed operations are visible to all threads that wait.
 	k := sumKey{^uint32(0), isa.ScopeCluster}
 	var c clock
@@ -293,6 +301,10 @@ func (d *Detector) signal(e *emu.Event, t *thread, m *mbarrier) {
 		s.add(&t.view)
 	} else if t.scope != isa.NoScope {
 		s.add(&t.released)
+	}
+	if e.Order == isa.Relaxed {
+		m.handing.joinFrom(t.base, d.previous+1)
+		m.handing.join(t.handed)
 	}
 	if e.Order == isa.Relaxed || d.blockOf(m.by) != k.block {
 		d.handOver(t, m)
@@ -333,6 +345,9 @@ func (d *Detector) test(e *emu.Event, t *thread, m *mbarrier) {
 		scope = isa.ScopeCTA
 	}
 	mine := d.blockOf(t.thread)
+	if len(m.handed) > 0 {
+		t.handed = d.join(t.handed, m.handed)
+	}
 	for k, c := range m.done {
 		from := k.block
 		if from == ^uint32(0) {

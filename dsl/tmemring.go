@@ -1,0 +1,153 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dsl
+
+// TMEM is a ring of accumulators in tensor memory (sm_100a). One role fills them with MMAs and
+// another reads them; with two or more stages both run concurrently.
+type TMEM struct {
+	ring
+	rows, cols int
+	first      int // column of the first stage
+	scaleA     int // columns of scale factors
+	scaleB     int
+	scaled     int // atoms of scale factors along K
+	places     int // columns of sparsity metadata; none if placed is 0
+	placed     int
+	half       bool // F16 accumulators, one element per column
+	deep       bool // block-scaled MMAs of packed 4-bit elements have a depth of 96
+	shared     int  // columns that two overlapping accumulators share; see Overlap
+	taken      taken
+}
+
+// F16Accumulators makes the accumulators of the ring F16, for operands of .f16, and of 8, 6 and 4
+// bits without scale factors. They take as many columns as F32; Load converts them to F32.
+func (t *TMEM) F16Accumulators() *TMEM {
+	if t.kernel() != nil {
+		t.half = true
+	}
+	return t
+}
+
+// Depth96 makes the MMAs of packed 4-bit elements with scale factors 96 elements deep, which needs
+// sm_103a. Tiles must have a multiple of 768 elements along K and a swizzle of 128 bytes.
+func (t *TMEM) Depth96() *TMEM {
+	k := t.kernel()
+	if k == nil {
+		return t
+	}
+	if !k.m.Is("sm_103a", "sm_107a") {
+		k.fault(&ruleLacks, "%s has no MMA with a depth of 96, which sm_103a has", k.m.Target())
+	}
+	t.deep = true
+	return t
+}
+
+// Overlap makes a ring of one accumulator alternate between two places that share the given number
+// of columns: the last ones of the first place are the first ones of the second. Two accumulators
+// of 256 columns thus leave room for scale factors. [Output.StoreTMEM] stores the shared columns
+// first and releases them, so that the next MMAs run while it stores the others. Other readers
+// release them at the end. Overlap must directly follow the declaration.
+//
+//	               0            192  256           448     512
+//	first place    |-----------------|
+//	second place                |------------------|
+//	scale factors                                  |-------|
+func (t *TMEM) Overlap(columns int) *TMEM {
+	k := t.kernel()
+	if k == nil {
+		return t
+	}
+	if t.stages != 1 || columns < 64 || columns%64 != 0 || columns >= t.cols || k.tmem.columns != t.first+t.cols {
+		k.fault(&ruleShape, "Overlap of %d columns in %d accumulators of %d, want a multiple of 64 in one accumulator with more columns, and no other use of tensor memory since its declaration", columns, t.stages, t.cols)
+		return t
+	}
+	t.shared = columns
+	k.columns(t.cols - columns)
+	k.tmem.plans(t.first+t.cols-columns, t.cols, "%s, accumulator 1, shares its first %d columns", t.name, columns)
+	return t
+}
+
+// kernel returns the kernel of t, or nil for a zero value.
+func (t *TMEM) kernel() *Kernel {
+	if t == nil {
+		return nil
+	}
+	return t.k
+}
+
+// TMEM declares a ring of accumulators in tensor memory with the given number of rows (64 or 128;
+// 256 for a CTA pair) and columns.
+func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
+	k = k.sound()
+	t := &TMEM{ring: k.newRing(name, stages), rows: rows, cols: cols}
+	switch {
+	case k.tmem.pair && rows != 256 || !k.tmem.pair && rows != 64 && rows != 128:
+		k.fault(&ruleShape, "accumulator of %d rows in tensor memory, want 64 or 128, or 256 for a CTA pair (CTAPair)", rows)
+		k.standInShape(rows, cols)
+	case cols < 8 || cols > 256 || cols%8 != 0 || rows >= 128 && cols%16 != 0:
+		k.fault(&ruleShape, "accumulator of %d columns, want a multiple of 16 up to 256", cols)
+		k.standInShape(rows, cols)
+	}
+	if cols < 8 || cols > 256 {
+		_, t.cols = k.standInShape(rows, 16)
+	}
+	t.taken.parts = make([]bool, t.cols)
+	k.unread = append(k.unread, t.checkTaken)
+	t.first = k.columns(t.cols * t.stages)
+	for i := range t.stages {
+		k.tmem.plans(t.first+i*t.cols, t.cols, "%s, accumulator %d", name, i)
+	}
+	t.pair = k.tmem.pair
+	return t
+}
+
+// Fill waits until the next accumulator is free, calls body, which issues the MMAs, and signals the
+// readers when they are complete. It must run in a role of one warp, of which one thread issues the
+// MMAs.
+func (t *TMEM) Fill(body func(*AccumulatorStage)) {
+	k := t.kernel()
+	if k == nil || !k.runs("Fill", body != nil) {
+		return
+	}
+	state := t.state(1)
+	if k.role != nil {
+		k.role.single = true
+		k.role.even = t.pair
+	}
+	full, empty := t.barriers(state)
+	empty.Wait(state.parity)
+	// one thread issues the MMA for the warp, and the other threads must not miss the phase
+	k.SyncWarp()
+	k.ins("tcgen05.fence::after_thread_sync")
+	a := &AccumulatorStage{t: t, place: state, fills: true, used: fresh[Pred](k)}
+	k.ins("setp.ne.b32", k.arg(a.used), number(0), number(0))
+	body(a)
+	if !a.multiplied {
+		k.fault(&ruleProtocol, "body of Fill issues no MMA into %s: Drain would read undefined values", t.name)
+	}
+	k.When(k.Leader(), func() { k.commit(full, t.pair) })
+	state.next(&t.ring)
+}
+
+// Drain waits until the next accumulator is full, calls body, which reads it, and frees it, unless
+// body has called Release. It must run in a role of four warps whose first index is a multiple of
+// four, since each warp can access only a quarter of the rows.
+func (t *TMEM) Drain(body func(*AccumulatorStage)) {
+	k := t.kernel()
+	if k == nil || !k.runs("Drain", body != nil) {
+		return
+	}
+	state := t.state(0)
+	k.quarters("reads")
+	full, empty := t.barriers(state)
+	full.Wait(state.parity)
+	k.ins("tcgen05.fence::after_thread_sync")
+	a := &AccumulatorStage{t: t, place: state, empty: empty, scope: k.scope()}
+	a.row = a.address().Add(k.quarter())
+	body(a)
+	if !a.gone {
+		a.Release()
+	}
+	state.next(&t.ring)
+}

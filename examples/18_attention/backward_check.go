@@ -1,0 +1,146 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package attention
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
+)
+
+// Backward returns the gradients of the queries, keys and values of one head, for the gradient of the
+// result.
+func Backward(q, k, v, gradient []float64, width int, causal bool) (dq, dk, dv []float64) {
+	n, m := len(q)/width, len(k)/width
+	dq, dk, dv = make([]float64, len(q)), make([]float64, len(k)), make([]float64, len(v))
+	scale := 1 / math.Sqrt(float64(width))
+	for i := range n {
+		visible := m
+		if causal {
+			visible = m - n + i + 1
+		}
+		weights, changes := make([]float64, visible), make([]float64, visible)
+		largest, sum, mean := math.Inf(-1), 0.0, 0.0
+		for j := range weights {
+			for c := range width {
+				weights[j] += q[i*width+c] * k[j*width+c] * scale
+				changes[j] += gradient[i*width+c] * v[j*width+c]
+			}
+			largest = max(largest, weights[j])
+		}
+		for j := range weights {
+			weights[j] = math.Exp(weights[j] - largest)
+			sum += weights[j]
+		}
+		for j := range weights {
+			weights[j] /= sum
+			mean += weights[j] * changes[j]
+		}
+		for j, w := range weights {
+			change := w * (changes[j] - mean) * scale
+			for c := range width {
+				dq[i*width+c] += change * k[j*width+c]
+				dk[j*width+c] += change * q[i*width+c]
+				dv[j*width+c] += w * gradient[i*width+c]
+			}
+		}
+	}
+	return dq, dk, dv
+}
+
+// backwardVariants returns the kernels of the backward pass.
+func backwardVariants() (list []kerneltest.Variant) {
+	for _, s := range []Shape{{isa.Bf16, 64, false}, {isa.Bf16, 64, true}, {isa.F16, 64, true}, {isa.F16, 128, false}, {isa.Bf16, 128, true}} {
+		name := fmt.Sprintf("%s, %d, all keys", s.Type.String()[1:], s.Width)
+		if s.Causal {
+			name = fmt.Sprintf("%s, %d, causal", s.Type.String()[1:], s.Width)
+		}
+		list = append(list, kerneltest.Variant{
+			Option: "attention backward", Name: name, Targets: BatchTargets,
+			Build: func(m *dsl.Module) {
+				BuildRows(m, s)
+				BuildBackwardKV(m, s)
+				BuildBackwardQ(m, s)
+			},
+			Check: func(t *kerneltest.T) error { return CheckBackward(t, s) },
+			Why:   "probabilities, their changes and the result are rounded to the type, and the deltas depend on the rounded result",
+		})
+	}
+	return list
+}
+
+// CheckBackward runs the three kernels on heads whose sizes are not multiples of the tiles.
+func CheckBackward(t *kerneltest.T, s Shape) error {
+	sizes := []size{{2, 70, 133}, {1, 64, 64}, {1, 5, 130}}
+	var errs []error
+	for _, z := range sizes {
+		if s.Type == isa.F16 {
+			errs = append(errs, checkBackward(t, s, z, kerneltest.F16, 0x1p-11))
+		} else {
+			errs = append(errs, checkBackward(t, s, z, kerneltest.BF16, 0x1p-8))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func checkBackward[E runtime.Element](t *kerneltest.T, s Shape, z size, f kerneltest.Format[E], unit float64) error {
+	n, m := z.queries*s.Width, z.keys*s.Width
+	random := func(n int) []E { return kerneltest.Random(t, f, z.heads*n) }
+	q, k, v, gradient := random(n), random(m), random(m), random(n)
+	var o, wantQ, wantK, wantV []float64
+	for i := range z.heads {
+		of := func(xs []E, n int) []float64 { return f.Decode(xs[i*n:][:n]) }
+		o = append(o, Reference(of(q, n), of(k, m), of(v, m), s.Width, s.Causal)...)
+		dq, dk, dv := Backward(of(q, n), of(k, m), of(v, m), of(gradient, n), s.Width, s.Causal)
+		wantQ, wantK, wantV = append(wantQ, dq...), append(wantK, dk...), append(wantV, dv...)
+	}
+	logs, deltas := make([]float32, z.heads*z.queries), make([]float32, z.heads*z.queries)
+	dq, dk, dv := make([]E, len(q)), make([]E, len(k)), make([]E, len(v))
+	module := dsl.New("backward", t.Target())
+	BuildRows(module, s)
+	BuildBackwardKV(module, s)
+	BuildBackwardQ(module, s)
+	loaded, err := t.Load(module)
+	if err != nil {
+		return err
+	}
+	known := map[string]any{
+		"q": kerneltest.In(q), "k": kerneltest.In(k), "v": kerneltest.In(v), "o": kerneltest.In(f.Encode(o)), "do": kerneltest.In(gradient),
+		"dq": kerneltest.Out(dq), "dk": kerneltest.Out(dk), "dv": kerneltest.Out(dv), "n": z.queries, "m": z.keys,
+	}
+	for _, x := range []struct {
+		name string
+		rows int
+	}{{s.rowsName(), z.queries}, {s.kvName(), z.keys}, {s.qName(), z.queries}} {
+		known["logs"], known["deltas"] = kerneltest.In(logs), kerneltest.In(deltas)
+		if x.name == s.rowsName() {
+			known["logs"], known["deltas"] = kerneltest.Out(logs), kerneltest.Out(deltas)
+		}
+		kernel, err := loaded.Kernel(x.name)
+		if err != nil {
+			return err
+		}
+		var args []any
+		for _, p := range kernel.Params() {
+			args = append(args, known[p.Name])
+		}
+		if err := t.Launch(kernel, runtime.Grid((x.rows+Queries-1)/Queries, z.heads), args...); err != nil {
+			return fmt.Errorf("%s: %w", x.name, err)
+		}
+	}
+	what := fmt.Sprintf("%d heads of %d queries and %d keys", z.heads, z.queries, z.keys)
+	// A probability or its change has an error of half a unit of the type, and the sum of many such
+	// products with elements of at most 1 one of about the unit.
+	tolerance := f.ULPs(0.5).Plus(kerneltest.Abs(unit))
+	return errors.Join(
+		kerneltest.Compare(t, "dv, "+what, f.Decode(dv), wantV, tolerance),
+		kerneltest.Compare(t, "dk, "+what, f.Decode(dk), wantK, tolerance),
+		kerneltest.Compare(t, "dq, "+what, f.Decode(dq), wantQ, tolerance),
+	)
+}

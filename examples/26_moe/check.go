@@ -1,0 +1,125 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package moe
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
+)
+
+// Targets are the targets that the kernel is built for.
+var Targets = []string{"sm_90a"}
+
+// experts holds the number of rows of each expert, and the size of their matrices.
+type experts struct {
+	rows []int
+	n, k int
+}
+
+// cost returns the cost for kerneltest.Sizes.
+func (e experts) cost() int {
+	rows := 0
+	for _, n := range e.rows {
+		rows += n
+	}
+	return 2 * kerneltest.GEMM{M: rows, N: e.n, K: e.k}.Cost()
+}
+
+// sizes are those of the checks: experts with no row, one row, and more rows than a tile, and sizes that
+// are not multiples of a tile.
+var sizes = []experts{
+	{[]int{0, 1, 0}, 8, 16}, {[]int{130, 0, 64, 3}, 136, 272}, {[]int{100, 28}, 200, 400},
+	{[]int{300, 0, 517, 128}, 1032, 1040},
+}
+
+// Check runs the kernel on random rows.
+func Check(t *kerneltest.T) error {
+	if err := t.Needs("wgmma", 90, 100); err != nil {
+		return err
+	}
+	kernel, err := t.Kernel("moe_swiglu", Build)
+	if err != nil {
+		return err
+	}
+	for _, e := range kerneltest.Sizes(t, experts.cost, sizes...) {
+		if err := e.check(t, kernel); err != nil {
+			return fmt.Errorf("%v: %w", e.rows, err)
+		}
+	}
+	return nil
+}
+
+// Variants returns the kernel.
+func Variants() []kerneltest.Variant {
+	return []kerneltest.Variant{{
+		Option: "grouped FP8 GEMM with SwiGLU", Name: "e4m3 to bf16", Targets: Targets, Check: Check,
+		Build: Build,
+		Why:   "the result is rounded to BF16, and sums of 128 products keep 13 fraction bits of the largest",
+	}}
+}
+
+// weights are the elements of a matrix of weights for each expert, with their scale factors.
+type weights struct {
+	codes   []uint8
+	factors []float32
+}
+
+func (e experts) weights(t *kerneltest.T) weights {
+	steps, blocks := (e.k+Block-1)/Block, (e.n+Block-1)/Block
+	return weights{
+		kerneltest.Random(t, kerneltest.Narrow(isa.E4m3), len(e.rows)*e.n*e.k),
+		kerneltest.Random(t, kerneltest.F32.Within(0.25, 1), len(e.rows)*blocks*steps),
+	}
+}
+
+// product returns the product of a row of A and a row of the weights of an expert.
+func (e experts) product(a []float64, w weights, expert, col int, values []float64) (sum float64) {
+	steps, blocks := (e.k+Block-1)/Block, (e.n+Block-1)/Block
+	for i, x := range a {
+		factor := w.factors[(expert*blocks+col/Block)*steps+i/Block]
+		sum += x * values[(expert*e.n+col)*e.k+i] * float64(factor)
+	}
+	return sum
+}
+
+// check compares the results of all rows.
+func (e experts) check(t *kerneltest.T, kernel *runtime.Kernel) error {
+	f := kerneltest.Narrow(isa.E4m3)
+	starts := make([]uint32, 1, len(e.rows)+1)
+	for i, n := range e.rows {
+		starts = append(starts, starts[i]+uint32(n))
+	}
+	all, steps := int(starts[len(e.rows)]), (e.k+Block-1)/Block
+	a, factors := kerneltest.Random(t, f, all*e.k), kerneltest.Random(t, kerneltest.F32.Within(0.25, 1), all*steps)
+	gate, up := e.weights(t), e.weights(t)
+	d := make([]runtime.BF16, all*e.n)
+	err := t.Launch(kernel, runtime.Grid(t.Device.Info().SMs), kerneltest.In(a).Tensor(all, e.k),
+		kerneltest.In(gate.codes).Tensor(len(e.rows), e.n, e.k), kerneltest.In(up.codes).Tensor(len(e.rows), e.n, e.k),
+		kerneltest.Out(d), kerneltest.In(factors), kerneltest.In(gate.factors), kerneltest.In(up.factors),
+		kerneltest.In(starts), len(e.rows), e.n, e.k)
+	if err != nil {
+		return err
+	}
+	gates, ups := f.Decode(gate.codes), f.Decode(up.codes)
+	var got, want []float64
+	for i := range e.rows {
+		for row := int(starts[i]); row < int(starts[i+1]); row++ {
+			x := f.Decode(a[row*e.k:][:e.k])
+			for j := range x {
+				x[j] *= float64(factors[row*steps+j/Block])
+			}
+			for col := range e.n {
+				g, u := e.product(x, gate, i, col, gates), e.product(x, up, i, col, ups)
+				want = append(want, g/(1+math.Exp(-g))*u)
+				got = append(got, kerneltest.BF16.Float(d[row*e.n+col]))
+			}
+		}
+	}
+	what := fmt.Sprintf("%d experts, %dx%dx%d", len(e.rows), all, e.n, e.k)
+	return kerneltest.Compare(t, what, got, want, kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-11)))
+}

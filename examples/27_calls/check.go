@@ -1,0 +1,313 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package calls
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
+)
+
+// Targets are the targets that the library is tested on.
+var Targets = []string{"sm_80", "sm_90a", "sm_100a", "sm_120a"}
+
+// Check makes all calls that the device supports.
+func Check(t *kerneltest.T) error {
+	var errs []error
+	for _, v := range Variants() {
+		for _, target := range v.Targets {
+			if target == t.Target() {
+				errs = append(errs, v.Check(t))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Variants returns the calls.
+func Variants() []kerneltest.Variant {
+	call := func(option, name string, targets []string, why string, check func(*kerneltest.T, *Library) error) kerneltest.Variant {
+		return kerneltest.Variant{
+			Option: option, Name: name, Targets: targets, Build: Build, Why: why,
+			Check: func(t *kerneltest.T) error {
+				l := New(t.Device)
+				return errors.Join(check(t, l), l.Close())
+			},
+		}
+	}
+	const (
+		once   = "the result is rounded once; F32 errors are far below its unit"
+		weighs = "probabilities of at most 1 and the result are rounded to the type"
+		scaled = "the result is rounded to BF16, and sums are truncated to F32"
+	)
+	blackwell := Targets[2:]
+	return []kerneltest.Variant{
+		call("RMSNorm family call", "RMSNorm, bf16", Targets, once, checkNorm),
+		call("RMSNorm family call", "LayerNorm, f16", Targets, "differences of F32 numbers lose digits, relative to the largest of the row", checkLayerNorm),
+		call("RMSNorm family call", "softmax, bf16", Targets, once, checkSoftmax),
+		call("RMSNorm family call", "cross-entropy, f32", Targets, "ex2.approx and lg2.approx have errors of some units", checkLoss),
+		call("attention call", "heads one after the other, bf16", Targets, weighs, checkAttention),
+		call("attention call", "sequences of different lengths, f16", Targets, weighs, checkBatch),
+		call("block-scaled GEMM call", "nvfp4", blackwell, scaled, func(t *kerneltest.T, l *Library) error {
+			return checkScaled(t, l, isa.E2m1, isa.E2m1, dsl.NVFP4)
+		}),
+		call("block-scaled GEMM call", "mxfp8", blackwell, scaled, func(t *kerneltest.T, l *Library) error {
+			return checkScaled(t, l, isa.E4m3, isa.E4m3, dsl.MXFP8)
+		}),
+		call("block-scaled GEMM call", "mxfp8 and mxfp4", blackwell, scaled, func(t *kerneltest.T, l *Library) error {
+			return checkScaled(t, l, isa.E4m3, isa.E2m1, dsl.MXFP8)
+		}),
+	}
+}
+
+// on copies elements to the device. The buffers are freed with the device.
+func on[E runtime.Element](t *kerneltest.T, err *error, xs []E) *runtime.Buffer[E] {
+	b, e := runtime.Upload(t.Device, xs)
+	*err = errors.Join(*err, e)
+	return b
+}
+
+// compare downloads the results and compares them with the reference.
+func compare[E runtime.Element](
+	t *kerneltest.T, what string, f kerneltest.Format[E], b *runtime.Buffer[E], want []float64, tolerance kerneltest.Tolerance,
+) error {
+	got, err := runtime.Download(b)
+	if err != nil {
+		return err
+	}
+	return kerneltest.Compare(t, what, f.Decode(got), want, tolerance)
+}
+
+const eps = 1e-5
+
+func checkNorm(t *kerneltest.T, l *Library) error {
+	f := kerneltest.BF16
+	for _, cols := range []int{37, 1024, 1001} {
+		const rows = 7
+		xs, ws := kerneltest.Random(t, f, rows*cols), kerneltest.Random(t, f, cols)
+		var err error
+		x, w, y := on(t, &err, xs), on(t, &err, ws), on(t, &err, xs)
+		if err = errors.Join(err, RMSNorm(l, y, x, w, rows, cols, eps)); err != nil {
+			return err
+		}
+		var want []float64
+		for row := range rows {
+			var squares float64
+			line := f.Decode(xs[row*cols:][:cols])
+			for _, v := range line {
+				squares += v * v / float64(cols)
+			}
+			for i, v := range line {
+				want = append(want, v/math.Sqrt(squares+eps)*f.Float(ws[i]))
+			}
+		}
+		if err := compare(t, fmt.Sprintf("RMSNorm, %d rows of %d", rows, cols), f, y, want, f.ULPs(0.52)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkLayerNorm(t *kerneltest.T, l *Library) error {
+	const rows, cols = 5, 1001
+	f := kerneltest.F16
+	xs, ws, bs := kerneltest.Random(t, f, rows*cols), kerneltest.Random(t, f, cols), kerneltest.Random(t, f, cols)
+	var err error
+	x, w, b, y := on(t, &err, xs), on(t, &err, ws), on(t, &err, bs), on(t, &err, xs)
+	if err = errors.Join(err, LayerNorm(l, y, x, w, b, rows, cols, eps)); err != nil {
+		return err
+	}
+	var want []float64
+	for row := range rows {
+		var mean, variance float64
+		line := f.Decode(xs[row*cols:][:cols])
+		for _, v := range line {
+			mean += v / cols
+		}
+		for _, v := range line {
+			variance += (v - mean) * (v - mean) / cols
+		}
+		for i, v := range line {
+			want = append(want, (v-mean)/math.Sqrt(variance+eps)*f.Float(ws[i])+f.Float(bs[i]))
+		}
+	}
+	return compare(t, fmt.Sprintf("LayerNorm, %d rows of %d", rows, cols), f, y, want, f.ULPs(0.5).Plus(kerneltest.Abs(1e-6)))
+}
+
+// logSum returns the logarithm of the sum of exponentials.
+func logSum(x []float64) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += math.Exp(v)
+	}
+	return math.Log(sum)
+}
+
+func checkSoftmax(t *kerneltest.T, l *Library) error {
+	const rows, cols = 3, 777
+	f := kerneltest.BF16
+	xs := kerneltest.Random(t, f.Within(-4, 4), rows*cols)
+	var err error
+	x, y := on(t, &err, xs), on(t, &err, xs)
+	if err = errors.Join(err, Softmax(l, y, x, rows, cols)); err != nil {
+		return err
+	}
+	var want []float64
+	for row := range rows {
+		line := f.Decode(xs[row*cols:][:cols])
+		log := logSum(line)
+		for _, v := range line {
+			want = append(want, math.Exp(v-log))
+		}
+	}
+	return compare(t, fmt.Sprintf("softmax, %d rows of %d", rows, cols), f, y, want, f.ULPs(0.52))
+}
+
+func checkLoss(t *kerneltest.T, l *Library) error {
+	const rows, cols = 6, 1001
+	xs := kerneltest.Random(t, kerneltest.F32.Within(-4, 4), rows*cols)
+	targets, want := make([]uint32, rows), make([]float64, rows)
+	for row := range rows {
+		targets[row] = uint32(t.Rand.IntN(cols))
+		line := kerneltest.F32.Decode(xs[row*cols:][:cols])
+		want[row] = logSum(line) - line[targets[row]]
+	}
+	var err error
+	losses, sums := on(t, &err, make([]float32, rows)), on(t, &err, make([]float32, rows))
+	err = errors.Join(err, CrossEntropy(l, losses, sums, on(t, &err, xs), on(t, &err, targets), rows, cols))
+	if err != nil {
+		return err
+	}
+	return compare(t, fmt.Sprintf("losses, %d rows of %d", rows, cols), kerneltest.F32, losses, want, kerneltest.F32.ULPs(2))
+}
+
+// reference returns the attention of one query, whose keys and values key returns.
+func reference(q []float64, keys int, key func(int) (k, v []float64)) []float64 {
+	weights, sum, out := make([]float64, keys), 0.0, make([]float64, len(q))
+	for j := range weights {
+		k, _ := key(j)
+		var score float64
+		for c, x := range q {
+			score += x * k[c] / math.Sqrt(float64(len(q)))
+		}
+		weights[j] = math.Exp(score)
+		sum += weights[j]
+	}
+	for j, w := range weights {
+		_, v := key(j)
+		for c := range out {
+			out[c] += w / sum * v[c]
+		}
+	}
+	return out
+}
+
+func checkAttention(t *kerneltest.T, l *Library) error {
+	f := kerneltest.BF16
+	for _, h := range []Heads{{2, 70, 133, 64, false}, {1, 33, 65, 128, true}} {
+		n, m := h.Heads*h.Queries*h.Width, h.Heads*h.Keys*h.Width
+		qs, ks, vs := kerneltest.Random(t, f, n), kerneltest.Random(t, f, m), kerneltest.Random(t, f, m)
+		var err error
+		o := on(t, &err, make([]runtime.BF16, n))
+		err = errors.Join(err, Attention(l, o, on(t, &err, qs), on(t, &err, ks), on(t, &err, vs), h))
+		if err != nil {
+			return err
+		}
+		var want []float64
+		for i := range h.Heads * h.Queries {
+			keys := h.Keys
+			if h.Causal {
+				keys = h.Keys - h.Queries + i%h.Queries + 1
+			}
+			want = append(want, reference(f.Decode(qs[i*h.Width:][:h.Width]), keys, func(j int) (k, v []float64) {
+				at := (i/h.Queries*h.Keys + j) * h.Width
+				return f.Decode(ks[at:][:h.Width]), f.Decode(vs[at:][:h.Width])
+			})...)
+		}
+		what := fmt.Sprintf("attention, %d heads of %d and %d", h.Heads, h.Queries, h.Keys)
+		if err := compare(t, what, f, o, want, f.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkBatch(t *kerneltest.T, l *Library) error {
+	f, b := kerneltest.F16, Batch{Heads: 4, KV: 2, Width: 96, Queries: []int{1, 70, 5}, Keys: []int{66, 70, 77}, Causal: true}
+	startsQ, startsK := starts(b.Queries), starts(b.Keys)
+	wideQ, wideK := b.Heads*b.Width, b.KV*b.Width
+	n, m := int(startsQ[3])*wideQ, int(startsK[3])*wideK
+	qs, ks, vs := kerneltest.Random(t, f, n), kerneltest.Random(t, f, m), kerneltest.Random(t, f, m)
+	var err error
+	o := on(t, &err, make([]runtime.F16, n))
+	err = errors.Join(err, AttentionBatch(l, o, on(t, &err, qs), on(t, &err, ks), on(t, &err, vs), b))
+	if err != nil {
+		return err
+	}
+	var want []float64
+	for s := range b.Queries {
+		for i := range b.Queries[s] {
+			for head := range b.Heads {
+				row := (int(startsQ[s])+i)*wideQ + head*b.Width
+				want = append(want, reference(f.Decode(qs[row:][:b.Width]), b.Keys[s]-b.Queries[s]+i+1, func(j int) (k, v []float64) {
+					at := (int(startsK[s])+j)*wideK + head/(b.Heads/b.KV)*b.Width
+					return f.Decode(ks[at:][:b.Width]), f.Decode(vs[at:][:b.Width])
+				})...)
+			}
+		}
+	}
+	return compare(t, "batch, 3 sequences", f, o, want, f.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12)))
+}
+
+func checkScaled(t *kerneltest.T, l *Library, typA, typB isa.Type, scale dsl.BlockScale) error {
+	for _, g := range []kerneltest.GEMM{{M: 37, N: 53, K: 100}, {M: 133, N: 144, K: 272}} {
+		as, bs := random(t, typA, g.M, g.K), random(t, typB, g.N, g.K)
+		a, e1 := Quantize(l, as, g.M, g.K, typA, scale)
+		b, e2 := Quantize(l, bs, g.N, g.K, typB, scale)
+		if err := errors.Join(e1, e2); err != nil {
+			return err
+		}
+		var err error
+		d := on(t, &err, make([]runtime.BF16, g.M*g.N))
+		if err := errors.Join(err, MultiplyScaled(l, d, a, b)); err != nil {
+			return err
+		}
+		got, err := runtime.Download(d)
+		if err != nil {
+			return err
+		}
+		err = t.CompareGEMM(g, func(row, col int) float64 { return kerneltest.BF16.Float(got[row*g.N+col]) },
+			func(row, k int) float64 { return float64(as[row*g.K+k]) }, func(col, k int) float64 { return float64(bs[col*g.K+k]) },
+			kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-20)))
+		if err := errors.Join(err, a.Close(), b.Close(), d.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// random returns a matrix of random elements of a type that a block-scaled format represents exactly: each
+// 16 elements include the largest one, so their scale factor is 1.
+func random(t *kerneltest.T, typ isa.Type, rows, cols int) []float32 {
+	f := kerneltest.Narrow(typ)
+	most := float32(0)
+	for _, code := range f.Edges() {
+		if x := float32(f.Float(code)); x > most { // not NaN
+			most = x
+		}
+	}
+	xs := make([]float32, rows*cols)
+	for i := range xs {
+		xs[i] = float32(f.Float(f.From((2*t.Rand.Float64() - 1) * float64(most))))
+		if i%cols%16 == 0 {
+			xs[i] = most
+		}
+	}
+	return xs
+}

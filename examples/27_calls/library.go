@@ -1,0 +1,117 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package calls computes row functions, attention and block-scaled matrix products on device memory, in
+// one call each. A call chooses the kernel for the device, the types and the sizes. Example 23_gemm has
+// the call for other matrix products.
+package calls
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime"
+)
+
+// A Library holds the kernels of one device. Its calls run in order.
+type Library struct {
+	device  *runtime.Device
+	mutex   sync.Mutex
+	modules map[string]*runtime.Module
+}
+
+// New returns a library that loads kernels when they are first needed.
+func New(d *runtime.Device) *Library {
+	return &Library{device: d, modules: make(map[string]*runtime.Module)}
+}
+
+// Close unloads the kernels.
+func (l *Library) Close() error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	var all error
+	for _, m := range l.modules {
+		all = errors.Join(all, m.Close())
+	}
+	clear(l.modules)
+	return all
+}
+
+// A plan is the kernel of a call.
+type plan struct {
+	name   string // of the kernel
+	key    string // identifies the kernel with its options
+	build  func(*dsl.Module)
+	config runtime.Config
+}
+
+// run launches the kernel of a plan with arguments by the name of the parameter. It loads the kernel if
+// it is not loaded. A tensor is the data of a tensor map with its sizes.
+func (l *Library) run(p plan, known map[string]any) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	loaded := l.modules[p.key]
+	if loaded == nil {
+		m := dsl.New(p.key, l.device.Info().Target)
+		p.build(m)
+		var err error
+		if loaded, err = l.device.Load(m); err != nil {
+			return err
+		}
+		l.modules[p.key] = loaded
+	}
+	k, err := loaded.Kernel(p.name)
+	if err != nil {
+		return err
+	}
+	var args []any
+	for _, param := range k.Params() {
+		arg, ok := known[param.Name]
+		if !ok {
+			return fmt.Errorf("%s needs %s, which the call does not have", p.name, param.Name)
+		}
+		if x, ok := arg.(tensor); ok {
+			arg = x.data
+			if param.Box != nil {
+				if arg, err = k.Tensor(param.Name, x.data, x.sizes); err != nil {
+					return err
+				}
+			}
+		}
+		args = append(args, arg)
+	}
+	return k.Launch(p.config, args...)
+}
+
+// A tensor is an argument for a tensor map or a pointer.
+type tensor struct {
+	data  runtime.Matrix
+	sizes []int
+}
+
+// typeOf returns the PTX type of a floating-point element.
+func typeOf[E runtime.Element]() isa.Type {
+	switch any(*new(E)).(type) {
+	case runtime.F16:
+		return isa.F16
+	case runtime.BF16:
+		return isa.Bf16
+	case float32:
+		return isa.F32
+	}
+	return 0
+}
+
+// holds returns an error if a buffer does not have a number of elements.
+func holds[E runtime.Element](name string, b *runtime.Buffer[E], n int) error {
+	switch {
+	case b == nil:
+		return fmt.Errorf("%s has no data", name)
+	case b.Len() != n:
+		return fmt.Errorf("%s has %d elements, want %d", name, b.Len(), n)
+	}
+	return nil
+}

@@ -1,0 +1,12 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command main prints the PTX of the kernel that copies, or runs the example.
+package main
+
+import (
+	calls "github.com/ptxdsl/ptxdsl/examples/27_calls"
+	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
+)
+
+func main() { kernelcmd.Main("crop", "sm_80", calls.Build, calls.Check) }

@@ -1,0 +1,124 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package structure
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A function has at most mostLines lines and mostBranches branches, which is its cyclomatic complexity.
+const (
+	mostLines    = 80
+	mostBranches = 30
+)
+
+// longFunctions are the functions that exceed a limit, with the reason.
+var longFunctions = map[string]string{
+	"internal/structure/layers.go:Layers":               "a table",
+	"isa/rules.go:Rules":                                "a table",
+	"runtime/emu/check/rules.go:Rules":                  "a table",
+	"runtime/emu/kinds.go:newEntries":                   "a table",
+	"internal/oracle/gputest/failures.go:failureChecks": "a table",
+	"internal/hostile/stated.go:stated":                 "a table",
+
+	"internal/oracle/gpuagree/program/mbarriers.go:Mbarriers": "a list of programs",
+	"internal/oracle/gpuagree/program/warp.go:Warps":          "a list of programs",
+	"examples/19_matmul_w4a16/few.go:BuildFew":                "a kernel, which is read from top to bottom",
+
+	"runtime/emu/access.go:resolve": "run for each access to memory; calls in it cost time",
+
+	"runtime/emu/check/run.go:runs":           "to be split",
+	"runtime/emu/race/report.go:check":        "to be split",
+	"passes/analysis/trace/compute.go:result": "to be split",
+	"passes/analysis/trace/facts.go:atom":     "to be split",
+	"passes/analysis/value/arith.go:bound":    "to be split",
+	"passes/pressure/addresses.go:addresses":  "to be split",
+	"passes/pressure/live.go:live":            "to be split",
+	"passes/pressure/orders.go:early":         "to be split",
+	"passes/pressure/schedule.go:order":       "to be split",
+	"passes/pressure/unroll.go:counted":       "to be split",
+	"passes/pressure/unroll.go:repeat":        "to be split",
+	"dsl/atomic.go:combines":                  "to be split",
+	"dsl/threadeval_step.go:arith":            "to be split",
+	"dsl/uninitialized.go:checkWritten":       "to be split",
+}
+
+// TestFunctions checks the length and the complexity of functions outside of tests.
+func TestFunctions(t *testing.T) {
+	seen := make(map[string]bool)
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel("../..", path)
+		name = filepath.ToSlash(name)
+		if d.IsDir() {
+			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "build") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil || ast.IsGenerated(file) {
+			return err
+		}
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || f.Body == nil {
+				continue
+			}
+			lines := files.Position(f.End()).Line - files.Position(f.Pos()).Line + 1
+			n := branches(f)
+			if lines <= mostLines && n <= mostBranches {
+				continue
+			}
+			id := name + ":" + f.Name.Name
+			seen[id] = true
+			if longFunctions[id] == "" {
+				t.Errorf("%s has %d lines and %d branches, expected at most %d and %d; split it, or list it with a reason",
+					id, lines, n, mostLines, mostBranches)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range longFunctions {
+		if !seen[id] {
+			t.Logf("%s is within the limits; remove it from longFunctions", id)
+		}
+	}
+}
+
+// branches returns the cyclomatic complexity of a function.
+func branches(f *ast.FuncDecl) int {
+	n := 1
+	ast.Inspect(f.Body, func(x ast.Node) bool {
+		switch x := x.(type) {
+		case *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt, *ast.CommClause:
+			n++
+		case *ast.CaseClause:
+			if x.List != nil {
+				n++
+			}
+		case *ast.BinaryExpr:
+			if x.Op == token.LAND || x.Op == token.LOR {
+				n++
+			}
+		}
+		return true
+	})
+	return n
+}

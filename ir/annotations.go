@@ -1,0 +1,275 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Annotations describe how the author wrote a kernel, which its instructions do not show, or only
+// after analysis. Package dsl records them; a lifted function has none. Registers that they mention
+// need not be used by an instruction.
+type Annotations struct {
+	Block  [3]int // threads of a block; zeros if the launch chooses
+	Warp   *Reg   // index of the warp in its block; nil if it is not computed
+	Labels bool   // the author placed labels, so the conditions may not hold
+	Most   int    // most threads of a block, if the launch chooses; 0 if unlimited
+	Blocks int    // blocks per multiprocessor; 0 if unspecified
+
+	Roles    []*Role
+	Counters []Counter
+	Loops    []Loop
+	Uses     []Use
+	Shared   []SharedAccess
+	Products []Product
+
+	Accumulators []Accumulator
+	Unset        []*Reg // registers that the builder made without a value
+
+	Meetings []Meeting
+	Arrivals []Arrival
+
+	Schedules int          // number of tile schedules
+	Corners   []TileCorner // positions of the block's tile
+	Loose     []Ref        // matrices that code other than accumulator stores writes
+	Layout    Layout
+}
+
+// Threads returns the number of threads of a block, or 0 if the launch chooses.
+func (a *Annotations) Threads() int { return a.Block[0] * a.Block[1] * a.Block[2] }
+
+// A Role is the code of some warps of a block.
+type Role struct {
+	Name         string
+	First, Warps int
+	Single       bool   // only the first warp executes the body
+	Registers    int    // register budget of a thread that the author wrote; 0 for none
+	Budgeted     bool   // the budget is valid, and the role sets it
+	Head, End    *Block // first block of the role, and the first after it
+}
+
+// A Counter is the counter of a loop. Last is its value in the last iteration, which is known if
+// the bounds are constant and the loop has no other exit.
+type Counter struct {
+	Reg   *Reg
+	Last  int64
+	Known bool
+}
+
+// A Loop ends only by its condition.
+type Loop struct {
+	Top, End *Block
+	Cond     *Reg
+	Pos      Pos
+}
+
+// A Condition is a predicate that is true at some code, or false if Not is set.
+type Condition struct {
+	Reg  *Reg // nil if it is unknown
+	Not  bool
+	Left bool // the other threads have left the kernel
+	Loop bool // the loop has another iteration
+}
+
+// A Use is a call of the author whose operands have values that the threads compute.
+type Use struct {
+	Pos   Pos
+	Conds []Condition // hold at the call, the outermost first
+	Role  *Role       // nil outside of roles
+	What  Action
+}
+
+// An Action is what a Use does: *Access, *TileAccess, *TileStore or *Collective.
+type Action interface{ action() }
+
+func (*Access) action()     {}
+func (*TileAccess) action() {}
+func (*TileStore) action()  {}
+func (*Collective) action() {}
+
+// An Access is an access to Bytes bytes at an address in a register, plus an offset.
+type Access struct {
+	Space   isa.Space
+	Reg     *Reg
+	Offset  int64
+	Bytes   int64
+	Writes  bool
+	NoCache bool // through the cache of read-only data (.nc)
+}
+
+// A Unit is what the positions in a tile count.
+type Unit uint8
+
+// Units of positions.
+const (
+	Row   Unit = iota // a row, for one thread
+	Col               // a column, for one thread
+	Chunk             // 16 bytes of a row, for one thread
+	Rows              // rows, for a warp
+	Part              // equal parts of a tile, for a warp
+	Whole             // consecutive tiles, for a warp
+)
+
+// String returns the name of u.
+func (u Unit) String() string {
+	return [...]string{"row", "column", "16-byte unit", "rows", "part", "tile"}[u]
+}
+
+// A TileAccess selects N units of a tile from the one in a register on. The tile has Limit units.
+type TileAccess struct {
+	Tile  TileShape
+	Unit  Unit
+	Reg   *Reg
+	N     int64
+	Limit int64
+}
+
+// A TileShape is the shape of a matrix in shared memory.
+type TileShape struct {
+	Type       isa.Type
+	Rows, Cols int
+	Swizzle    int  // bytes; 0 for none
+	Padded     bool // sixteen elements take 16 bytes
+	Transposed bool
+}
+
+// String returns a description of the shape, such as 128x64 .bf16 with a swizzle of 128 bytes.
+func (t TileShape) String() string {
+	s := fmt.Sprintf("%dx%d %s", t.Rows, t.Cols, t.Type)
+	if t.Padded {
+		s += ", padded,"
+	}
+	if t.Swizzle != 0 {
+		s += fmt.Sprintf(" with a swizzle of %d bytes", t.Swizzle)
+	}
+	if t.Transposed {
+		s += ", transposed"
+	}
+	return s
+}
+
+// A TileStore stores an accumulator, which Threads threads hold together, to a matrix.
+type TileStore struct {
+	Matrix     Ref     // identifies the matrix: a pointer or a tensor map
+	To         *Reg    // address of the matrix; nil for a tensor map
+	Row, Col   Operand // first element: registers or constants
+	Rows, Cols int
+	Threads    int
+}
+
+// A Collective is a call that all threads of a warp or a block execute together.
+type Collective struct {
+	Name  string
+	Block bool // all threads of the block instead of the warp
+	// Values says that each thread contributes a value; that of a thread that has left the kernel is
+	// missing.
+	Values bool
+	Most   int // number of threads that a named barrier expects; 0 for other calls
+}
+
+// A SharedAccess is an access to shared memory outside of roles.
+type SharedAccess struct {
+	Pos    Pos
+	In     *Instr // the instruction
+	Conds  []Condition
+	Var    *Var // the variable, if it is accessed at a constant offset
+	Reg    *Reg // otherwise the address
+	Offset int64
+	Bytes  int64
+	Writes bool
+}
+
+// A Product is an MMA of a warp on tiles of pipelines.
+type Product struct {
+	Pos   Pos
+	Conds []Condition
+	Role  *Role
+	Sides [2]Side // the rows of A and of B
+}
+
+// A Side is N rows of an operand tile, from row From on. Of is nil if the tile belongs to no
+// pipeline.
+type Side struct {
+	Of   *PipelineTile
+	Tile TileShape
+	From Operand
+	N    int
+}
+
+// A PipelineTile is one of the tiles in each stage of a pipeline.
+type PipelineTile struct {
+	Pipeline string
+	Others   bool // code other than MMAs reads it, or may read it
+	Turned   bool // the rows of the operand are columns of the tile
+	Rows     int  // rows of the operand; 0 before the first MMA
+}
+
+// An Accumulator is a matrix in registers to which MMAs add.
+type Accumulator struct {
+	Pos       Pos
+	Role      *Role    // that declared it; nil outside of roles
+	Clear     *Instr   // clears it: earlier contents are not read; nil for none
+	Registers [][]*Reg // in parts
+	Words     int      // number of 32-bit registers
+	// Owned is the number of operands that name each register in MMAs and when the accumulator is
+	// cleared; 0 if other code reads them too.
+	Owned int
+}
+
+// Read reports whether an operand other than the owned ones names one of the registers.
+func (a *Accumulator) Read() bool {
+	for _, part := range a.Registers {
+		for _, r := range part {
+			if int(r.Uses) > a.Owned {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// A Meeting is the first barrier for all threads of a block, or of a cluster, in a role.
+type Meeting struct {
+	Pos     Pos
+	Role    *Role
+	Group   int // roles of one group run concurrently; those of the next follow them
+	Cluster bool
+}
+
+// An Arrival is a named barrier at which warps arrive, but none waits.
+type Arrival struct {
+	Pos     Pos
+	Barrier int
+}
+
+// A TileCorner is the row and the column of the block's tile, as a schedule computes them.
+type TileCorner struct{ Row, Col *Reg }
+
+// A Layout places the shared variables of a kernel in one array.
+type Layout struct {
+	Array  *Var // nil if the variables are declared one by one
+	Placed []Placed
+}
+
+// A Placed is a variable at an offset in the array.
+type Placed struct {
+	Var    *Var
+	Offset int64
+}
+
+// Find returns the variable at an offset in the array v, and the offset within it. For any other
+// variable it returns its arguments.
+func (l *Layout) Find(v *Var, offset int64) (*Var, int64) {
+	if v != l.Array {
+		return v, offset
+	}
+	for _, p := range l.Placed {
+		if size := p.Var.Size(); p.Offset <= offset && (offset < p.Offset+size || size == 0) {
+			return p.Var, offset - p.Offset
+		}
+	}
+	return v, offset
+}

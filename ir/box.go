@@ -1,0 +1,58 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A Box describes what a copy with a tensor map transfers, which PTX does not contain. In text it is
+// a comment at the parameter: "// ptxdsl:bytes 16384" or "// ptxdsl:element 2".
+type Box struct {
+	Bytes   int64 // of the box, or of the rows of a gather or scatter; 0 if unknown
+	Element int64 // of an element; 0 if unknown
+}
+
+const (
+	boxBytes   = "ptxdsl:bytes"
+	boxElement = "ptxdsl:element"
+)
+
+// Comment returns the comment that states the bytes of the box.
+func (b *Box) Comment() string { return "// " + boxBytes + " " + strconv.FormatInt(b.Bytes, 10) }
+
+// BoxOf returns the box that comments state, or nil if they state none.
+func BoxOf(note string, doc []string) *Box {
+	b := Box{stated(boxBytes, note, doc), stated(boxElement, note, doc)}
+	if b == (Box{}) {
+		return nil
+	}
+	return &b
+}
+
+// stated returns the positive number after a key in the last comment that has one, or 0.
+func stated(key, note string, doc []string) (n int64) {
+	n = number(key, note)
+	for _, text := range doc {
+		if m := number(key, text); m > 0 {
+			n = m
+		}
+	}
+	return n
+}
+
+// number returns the positive number after a key in a comment, or 0.
+func number(key, text string) int64 {
+	_, rest, found := strings.Cut(text, key)
+	if !found {
+		return 0
+	}
+	word, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	n, err := strconv.ParseInt(word, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(n, 0)
+}

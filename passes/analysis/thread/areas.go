@@ -1,0 +1,87 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package thread
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// base returns the address assumed for an area.
+func (e *Eval) base(of any, a Area) int64 {
+	if at, ok := e.bases[of]; ok {
+		return at
+	}
+	e.areas = append(e.areas, a)
+	e.bases[of] = int64(len(e.areas)) << areaBits
+	return e.bases[of]
+}
+
+// Find returns the area nearest to an address, which may be before or after it, and the offset of
+// the address in the area.
+func (e *Eval) Find(space isa.Space, at int64) (a Area, offset int64, ok bool) {
+	i := (at + 1<<(areaBits-1)) >> areaBits
+	if i < 1 || i > int64(len(e.areas)) || e.areas[i-1].Space != space {
+		return Area{}, 0, false
+	}
+	offset = at - i<<areaBits
+	if space != isa.Global {
+		offset = int64(int32(offset)) // 32-bit addresses wrap around
+	}
+	return e.areas[i-1], offset, true
+}
+
+// Address returns the address assumed for a variable plus an offset. ok is false if the space has no
+// addresses.
+func (e *Eval) Address(v *ir.Var, offset int64) (at int64, ok bool) {
+	v, offset = e.notes.Layout.Find(v, offset)
+	switch v.Space {
+	case isa.Shared, isa.Local, isa.Global, isa.Const:
+	default:
+		return 0, false
+	}
+	size := v.Size()
+	if v.Dims != nil && v.Dims[0] == ir.Unsized {
+		size = 0
+	}
+	return offset + e.base(v, Area{Space: v.Space, Name: v.Name, Size: size}), true
+}
+
+// isAddress reports whether a number is an address in an area.
+func isAddress(n int64) bool { return n >= 1<<(areaBits-1) }
+
+// Root returns the register with the pointer parameter that an address is derived from, and the
+// register that was indexed last. It returns nil if there is none.
+func (e *Eval) Root(r *ir.Reg) (root, base *ir.Reg) {
+	for range 64 {
+		if e.Pointer(r) != nil {
+			if base == nil {
+				base = r
+			}
+			return r, base
+		}
+		w := e.of(r)
+		if w == nil || w.def == nil || len(w.def.Args) < 2 || w.op.width != 64 {
+			return nil, nil
+		}
+		switch w.op.kind {
+		case isa.KindMadLo:
+			r = w.def.Args[3].Reg
+		case isa.KindAdd, isa.KindMov:
+			r = w.def.Args[1].Reg
+		default:
+			return nil, nil
+		}
+		if base == nil {
+			base = r
+		}
+	}
+	return nil, nil
+}
+
+// AddressIn returns the address in a register plus an offset; ok is false if it is unknown.
+func (e *Eval) AddressIn(r *ir.Reg, offset int64) (at int64, ok bool) {
+	v := e.Value(r)
+	return v.N + offset, v.Kind == Constant && isAddress(v.N)
+}

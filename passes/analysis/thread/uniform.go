@@ -1,0 +1,98 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package thread
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// Uniform reports whether a register has the same value in all threads of the block: it is computed
+// from launch parameters and constants.
+func (e *Eval) Uniform(r *ir.Reg) bool {
+	w := e.of(r)
+	if w == nil || w.asked {
+		return w != nil && w.uniform
+	}
+	w.asked = true // a register that depends on itself is not
+	in := w.def
+	if e.work++; in == nil || in.Form == nil || e.Exhausted() {
+		return false
+	}
+	same := w.pointer != nil
+	switch kind := in.Kind(); {
+	case kind == isa.KindLd:
+		v := loaded(in)
+		same = v != nil && v.Space == isa.Param
+	case Pure(kind):
+		same = in.Guard.Reg == nil
+		for i := 1; i < len(in.Args); i++ {
+			same = same && e.uniformOperand(&in.Args[i])
+		}
+	}
+	w.uniform = same
+	return same
+}
+
+// Pure reports whether the results of a kind depend only on its operands, for the operations with
+// which addresses and conditions are computed.
+func Pure(kind isa.Kind) bool {
+	switch kind.Head() {
+	case isa.HeadMov, isa.HeadCvt, isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadMad, isa.HeadDiv, isa.HeadRem, isa.HeadMin, isa.HeadMax,
+		isa.HeadShl, isa.HeadShr, isa.HeadAnd, isa.HeadOr, isa.HeadXor, isa.HeadNot, isa.HeadNeg, isa.HeadSetp, isa.HeadSelp:
+		return true
+	}
+	return false
+}
+
+func (e *Eval) uniformOperand(o *ir.Operand) bool {
+	switch o.Kind {
+	case ir.Register:
+		return e.Uniform(o.Reg)
+	case ir.Int:
+		return true
+	case ir.Special:
+		name, _, _ := strings.Cut(o.Text(), ".")
+		return slices.Contains(uniformSpecials, name)
+	}
+	return false
+}
+
+// uniformSpecials are the special registers that are the same in all threads of a block.
+var uniformSpecials = []string{
+	"%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid",
+	"%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank", "%cluster_nctarank",
+}
+
+// Relative returns the value of an operand, relative to a base that is the same for all threads.
+// Values with different bases differ by more than any tile.
+func (e *Eval) Relative(o *ir.Operand) Value {
+	if o.Kind != ir.Register {
+		return e.ValueOf(o)
+	}
+	if v := e.Value(o.Reg); v.Kind == Constant {
+		return v
+	}
+	start := func(of any) Value { return known(e.base(of, Area{})) }
+	if e.Uniform(o.Reg) {
+		return start(o.Reg)
+	}
+	w := e.of(o.Reg)
+	if w == nil || w.def == nil || w.op.width != 32 {
+		return Value{}
+	}
+	in := w.def
+	switch w.op.kind {
+	case isa.KindAdd:
+		return add(e.Relative(&in.Args[1]), e.Relative(&in.Args[2]), 64, true)
+	case isa.KindMadLo:
+		if e.uniformOperand(&in.Args[1]) && e.uniformOperand(&in.Args[2]) {
+			return add(start(in), e.Relative(&in.Args[3]), 64, true)
+		}
+	}
+	return Value{}
+}

@@ -1,0 +1,89 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package annotated runs analyzers that read the annotations of package dsl: which calls the author
+// wrote, under which conditions, in which role. They run when a module is built, need no path
+// through the kernel, and report the call. Kernels without annotations are skipped: those lifted
+// from PTX.
+package annotated
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/thread"
+)
+
+// An Analyzer looks for one kind of mistake. It is a static value.
+type Analyzer struct {
+	Name string
+	Doc  string // what it reports, and what it cannot detect
+	// Rules are those of package annotated that it reports.
+	Rules []*diag.Rule
+	// Late analyzers run only if there is no error. Otherwise their findings may follow from it.
+	Late bool
+	Run  func(*Pass)
+}
+
+// A Finding is a diagnostic without its place, and the position that it is about.
+type Finding struct {
+	Pos ir.Pos
+	diag.Diagnostic
+}
+
+// A Pass is the run of an analyzer on one kernel.
+type Pass struct {
+	Module *ir.Module
+	Func   *ir.Func
+	Notes  *ir.Annotations
+	list   *[]Finding
+	first  int // index of the first finding of the kernel
+	eval   *thread.Eval
+}
+
+// Run runs the analyzers on all kernels and functions with annotations.
+func Run(m *ir.Module, list []*Analyzer) []Finding {
+	var all []Finding
+	for _, f := range m.Funcs() {
+		if f.Annotations == nil {
+			continue
+		}
+		p := &Pass{Module: m, Func: f, Notes: f.Annotations, list: &all, first: len(all)}
+		for _, a := range list {
+			if !a.Late || !slices.ContainsFunc(all, func(f Finding) bool { return f.Severity == diag.Error }) {
+				a.Run(p)
+			}
+		}
+		if p.eval != nil {
+			p.eval.End()
+		}
+	}
+	return all
+}
+
+// Eval returns the evaluator of the kernel, which the analyzers share.
+func (p *Pass) Eval() *thread.Eval {
+	if p.eval == nil {
+		p.eval = thread.New(p.Func)
+	}
+	return p.eval
+}
+
+// Report records that the call at a position breaks a rule.
+func (p *Pass) Report(pos ir.Pos, rule *diag.Rule, format string, args ...any) {
+	*p.list = append(*p.list, Finding{pos, diag.Diagnostic{Rule: rule.ID, Severity: rule.Severity, Message: fmt.Sprintf(format, args...)}})
+}
+
+// Warn is Report for something that may be intended.
+func (p *Pass) Warn(pos ir.Pos, rule *diag.Rule, format string, args ...any) {
+	warning := *rule
+	warning.Severity = diag.Warning
+	p.Report(pos, &warning, format, args...)
+}
+
+// Reported reports whether there is a finding in the kernel about the call at a position.
+func (p *Pass) Reported(pos ir.Pos) bool {
+	return slices.ContainsFunc((*p.list)[p.first:], func(f Finding) bool { return p.Module.Same(f.Pos, pos) })
+}

@@ -1,0 +1,163 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package asyncgroup
+
+import (
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// A bulkStore is a bulk copy from shared memory that may be in flight.
+type bulkStore struct {
+	e       *trace.Event
+	regions []memory.Region
+	groups  int
+	read    *ir.Instr // a .read wait, after which only the source may be reused
+	fenced  bool      // a fence followed
+}
+
+// A bulkStores follows the bulk copies from shared memory of a trace.
+type bulkStores struct {
+	p    *verify.Pass
+	t    *trace.Trace
+	list []*bulkStore
+}
+
+// bulk tracks bulk copies from shared memory, which complete in groups.
+func bulk(p *verify.Pass, t *trace.Trace) {
+	b := &bulkStores{p: p, t: t}
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch e.Kind {
+		case trace.BulkStore:
+			b.list = append(b.list, &bulkStore{e: e, regions: p.Reads(e)})
+		case trace.BulkCommit:
+			for _, o := range b.list {
+				if covers(t, e, o.e) {
+					o.groups++
+				}
+			}
+		case trace.BulkWait:
+			b.wait(e)
+		case trace.Fence:
+			for _, o := range b.list {
+				o.fenced = o.fenced || !e.In.HasMod(isa.ModCTA)
+			}
+		case trace.Store, trace.Atomic, trace.Clear:
+			if e.In.HasMod(isa.ModGlobal) {
+				b.signals(i)
+			} else {
+				b.overwrites(i)
+			}
+		case trace.Copy, trace.BulkLoad:
+			b.overwrites(i)
+		case trace.Exit:
+			b.exits(i)
+		}
+	}
+}
+
+// wait drops the copies that an event waits for. After a wait with .read, their sources may be reused.
+func (b *bulkStores) wait(e *trace.Event) {
+	pending, _ := verify.Number(e, 0)
+	kept := b.list[:0]
+	for _, o := range b.list {
+		if o.groups > int(pending) && covers(b.t, e, o.e) {
+			if !e.In.HasMod(isa.ModRead) {
+				continue
+			}
+			o.regions = nil
+			o.read = e.In
+		}
+		kept = append(kept, o)
+	}
+	b.list = kept
+}
+
+// signals reports an access to global memory that signals copies which are not complete.
+func (b *bulkStores) signals(i int) {
+	e := &b.t.Events[i]
+	for _, o := range b.list {
+		if flags(e, o.fenced) {
+			b.p.Report(&ruleRead, e.In, "completion of a bulk store to global memory "+
+				"is signalled before the store is complete").
+				As(announced(e, o.read)).Also(o.e.In, "the copy").Also(o.read,
+				"this wait only covers the read of the source; it does not make the "+
+					"result visible").On(b.t, i)
+		}
+	}
+}
+
+// overwrites reports a write to the source of a copy in flight.
+func (b *bulkStores) overwrites(i int) {
+	if len(b.list) == 0 {
+		return
+	}
+	e := &b.t.Events[i]
+	to := b.p.Writes(e)
+	if e.Kind != trace.Copy && e.Kind != trace.BulkLoad {
+		if r, ok := b.p.Access(e); ok {
+			to = append(to, r)
+		}
+	}
+	for _, o := range b.list {
+		if !own(b.t, o.e) {
+			continue // they took another branch and wait there: rule M7 of schedule
+		}
+		if meet(o.regions, to) {
+			why := "its group is not waited for"
+			if o.groups == 0 {
+				why = "its group is not committed"
+			}
+			b.p.Report(&ruleSource, e.In, "shared memory is overwritten while a bulk copy "+
+				"reads it: %s", why).Also(o.e.In, "the copy").On(b.t, i)
+		}
+	}
+}
+
+// exits reports the copies in flight when their threads exit.
+func (b *bulkStores) exits(i int) {
+	for _, o := range b.list {
+		if o.regions != nil && own(b.t, o.e) {
+			b.p.Report(&ruleSource, o.e.In, "thread exits before its bulk copy from shared "+
+				"memory is complete").
+				As(diag.Review).Also(b.t.Events[i].In, "the thread exits here").On(b.t, i)
+		}
+	}
+}
+
+// flags reports whether a store or atomic to global memory can signal what precedes it: it is a
+// release, or follows a fence.
+func flags(e *trace.Event, fenced bool) bool {
+	return releases(e) || fenced && (e.Kind == trace.Atomic || e.In.HasMod(isa.ModRelaxed))
+}
+
+func releases(e *trace.Event) bool {
+	return e.In.HasMod(isa.ModRelease, isa.ModAcqRel, isa.ModVolatile)
+}
+
+// meet reports whether regions of two lists certainly overlap.
+func meet(a, b []memory.Region) bool {
+	for i := range a {
+		for k := range b {
+			if sure, _ := a[i].Meets(&b[k]); sure {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// announced returns the severity of a flag after a copy: an error if the flag is a release and only
+// a wait with .read precedes it.
+func announced(e *trace.Event, read *ir.Instr) diag.Severity {
+	if read != nil && releases(e) {
+		return diag.Error
+	}
+	return diag.Review
+}

@@ -1,0 +1,107 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package uninitialized
+
+import (
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A state is what is known of a register at a point: nothing, that it is written, or that it is
+// written if a predicate has a given value.
+type state struct {
+	known, written bool
+	when           ir.Guard
+}
+
+// met merges the states of two paths that join.
+func (s state) met(o state) state {
+	switch {
+	case !s.known, s.written && o.known:
+		return o
+	case !o.known, o.written, s == o:
+		return s
+	}
+	return state{known: true}
+}
+
+// under returns the state under the condition that a predicate has a given value.
+func (s state) under(p ir.Guard) state {
+	switch {
+	case p.Reg == nil || s.written || !s.known:
+	case s.when == p:
+		return state{known: true, written: true}
+	case s.when.Reg == nil: // written only if the predicate has the other value
+		s.when = ir.Guard{Reg: p.Reg, Not: !p.Not}
+	}
+	return s
+}
+
+// behind returns the state after an instruction. It is not ok if the instruction reads a register
+// that may not be written.
+func (s state) behind(in *ir.Instr, r *ir.Reg) (after state, ok bool) {
+	ok = true
+	in.Registers(func(x *ir.Reg, a isa.Access) {
+		switch {
+		case x == r && a == isa.Read:
+			ok = ok && (s.written || s.when.Reg != nil && s.when == in.Guard)
+		case x == r && in.Guard.Reg == nil:
+			s = state{known: true, written: true}
+		case x == r && s.when == (ir.Guard{Reg: in.Guard.Reg, Not: !in.Guard.Not}):
+			s = state{known: true, written: true}
+		case x == r && s.when.Reg == nil && !s.written:
+			s.when = in.Guard
+		case x == s.when.Reg && a != isa.Read:
+			s.when = ir.Guard{}
+		}
+	})
+	return s, ok
+}
+
+// firstUnwritten returns the first instruction that reads a register which may not be written, or
+// nil. A register written under a predicate may be read under the same predicate.
+func firstUnwritten(g *ir.Flow, order []int, r *ir.Reg) *ir.Instr {
+	in := make([]state, len(g.Succs))
+	in[order[0]] = state{known: true}
+	through := func(b int) (s state, wrong *ir.Instr) {
+		s = in[b]
+		for _, i := range g.Func.Blocks[b].Instrs {
+			var ok bool
+			if s, ok = s.behind(i, r); !ok && wrong == nil {
+				wrong = i
+			}
+		}
+		return s, wrong
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, b := range order {
+			s, _ := through(b)
+			taken, goes := ir.Guard{}, -1
+			if last := g.Func.Blocks[b].Last(); last != nil && last.Ends() && last.Guard.Reg != nil {
+				taken = last.Guard
+				goes = b + 1
+			}
+			for _, to := range g.Succs[b] {
+				next := s
+				switch {
+				case goes < 0:
+				case to == goes && len(g.Succs[b]) > 1:
+					next = s.under(ir.Guard{Reg: taken.Reg, Not: !taken.Not})
+				case to != goes:
+					next = s.under(taken)
+				}
+				if met := in[to].met(next); met != in[to] {
+					in[to], changed = met, true
+				}
+			}
+		}
+	}
+	for _, b := range order {
+		if _, wrong := through(b); wrong != nil {
+			return wrong
+		}
+	}
+	return nil
+}

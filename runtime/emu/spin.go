@@ -1,0 +1,107 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import "math/bits"
+
+// A spins tells warps that spin forever from those that count or add up while memory does not
+// change. A warp that comes to the same state again, and sees the same memory, repeats itself.
+type spins struct {
+	samples int
+	changes int64 // of the cluster, at the samples
+	repeats bool  // all warps repeat themselves
+}
+
+// sample compares the states of the warps with earlier ones. As in Brent's algorithm, those of the
+// samples 1, 2, 4, 8 and so on are kept.
+func (c *cluster) sample() {
+	s := &c.spins
+	if n := c.changes(); n != s.changes || s.samples == 0 {
+		*s = spins{changes: n}
+	}
+	s.samples++
+	s.repeats = true
+	for _, w := range c.order {
+		if w.live == 0 {
+			continue
+		}
+		x := w.signature()
+		if s.samples == 1 {
+			w.repeats = false
+		} else if x == w.sample {
+			w.repeats = true
+		}
+		if s.samples&(s.samples-1) == 0 {
+			w.sample = x
+		}
+		s.repeats = s.repeats && w.repeats
+	}
+}
+
+// signature returns a hash of the state of a warp: where its fragments are, and their registers.
+func (w *warp) signature() uint64 {
+	h := uint64(w.live)
+	mix := func(x uint64) { h = bits.RotateLeft64((h^x)*0x9e3779b97f4a7c15, 29) }
+	for _, f := range w.fragments() {
+		mix(uint64(f.mask)<<32 | uint64(uint32(f.pc)))
+		mix(uint64(f.state))
+		for x := f.frame; x != nil; x = x.caller {
+			mix(x.local<<32 | uint64(uint32(x.back)))
+			for i := range x.regs {
+				for _, v := range x.regs[i] {
+					mix(v)
+				}
+			}
+			for _, p := range x.preds {
+				mix(uint64(p))
+			}
+		}
+	}
+	return h
+}
+
+// Warps that spin may count how often they tried, so that they do not repeat themselves. A grid is
+// said to hang if its threads have run this many instructions without a change: so many for each
+// warp, and at most so many in all.
+const (
+	spunWarp = 1 << 28
+	spunGrid = 1 << 33
+)
+
+// spun reports whether threads have run too long without a change.
+func (g *grid) spun() bool {
+	most := int64(0)
+	for _, c := range g.waiting {
+		most += int64(len(c.order)) * spunWarp
+	}
+	return g.executed.Load()-g.changedAt > min(most, spunGrid)
+}
+
+// decide ends a grid in which no cluster can make progress, or gives it more time.
+func (g *grid) decide() {
+	g.stalled = 0
+	switch {
+	case g.timer.skip():
+	case g.timer.step >= lastSkip, g.repeats(), g.spun():
+		g.fault = g.hang()
+	}
+}
+
+// repeats reports whether all warps repeat themselves.
+func (g *grid) repeats() bool {
+	for _, c := range g.waiting {
+		if !c.spins.repeats {
+			return false
+		}
+	}
+	return true
+}
+
+// progressed notes that a cluster made progress.
+func (g *grid) progressed() {
+	g.stalled, g.timer.step, g.changedAt = 0, 0, g.executed.Load()
+}
+
+// mayHang reports whether all clusters that have started were without progress several times.
+func (g *grid) mayHang() bool { return g.stalled > 2*(len(g.waiting)+g.running)+2 }

@@ -1,0 +1,50 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import "sync/atomic"
+
+// A timer is the part of a grid's clock that does not count instructions. If all threads spin, and
+// one of them reads a clock, it probably waits for a time to pass, such as a time limit. The clock
+// then skips ever longer times.
+type timer struct {
+	skipped atomic.Uint64
+	read    atomic.Bool // a clock was read since the last skip
+	step    uint64      // the last skip; 0 after progress
+	counted uint64      // of skipped
+}
+
+// count returns the time that was skipped since the last call.
+func (t *timer) count() uint64 {
+	n := t.skipped.Load() - t.counted
+	t.counted += n
+	return n
+}
+
+// Skips of the clock, in units of the clock. After the longest one, a grid that spins hangs.
+const (
+	firstSkip = 1 << 10
+	lastSkip  = 1 << 40
+)
+
+// skip advances the clock of a grid in which no thread makes progress. It returns false if no
+// thread waits for a time.
+func (t *timer) skip() bool {
+	if !t.read.Swap(false) || t.step >= lastSkip {
+		return false
+	}
+	t.step = max(firstSkip, 2*t.step)
+	t.skipped.Add(t.step)
+	return true
+}
+
+// time returns the clock of the block. It counts the instructions of its warps, and the time that
+// the grid skipped.
+func (b *block) time() uint64 {
+	t := &b.grid.timer
+	if !t.read.Load() {
+		t.read.Store(true)
+	}
+	return uint64(b.executed) + b.grid.began + t.skipped.Load()
+}
