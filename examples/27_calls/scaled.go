@@ -63,7 +63,7 @@ func MultiplyScaled(l *Library, d *runtime.Buffer[runtime.BF16], a, b *Scaled) e
 	case !ok || a.Scale != b.Scale:
 		err = fmt.Errorf("no block-scaled format has %s with %s and %s with %s", a.Type, a.Scale, b.Type, b.Scale)
 	case a.Cols != b.Cols:
-		err = fmt.Errorf("A has %d columns, and B %d", a.Cols, b.Cols)
+		err = fmt.Errorf("operands have %d and %d columns", a.Cols, b.Cols)
 	}
 	if err != nil {
 		return fmt.Errorf("calls: MultiplyScaled: %w", err)
