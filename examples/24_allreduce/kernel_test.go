@@ -21,4 +21,4 @@ func TestPTX(t *testing.T) {
 }
 
 // TestRun runs the kernels on emulated devices and compares the sums with the reference.
-func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets[0]).Tight(t, 4) }
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }

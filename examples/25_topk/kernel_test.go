@@ -24,7 +24,7 @@ func TestPTX(t *testing.T) {
 }
 
 // TestRun runs the kernels in the emulator and compares the results with the reference.
-func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets[0]).Tight(t, 4) }
+func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
 
 // TestReference checks the order of equal elements and of NaN, and the sampled element.
 func TestReference(t *testing.T) {
