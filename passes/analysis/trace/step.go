@@ -121,12 +121,6 @@ func scalarBits(t isa.Type) int {
 	return 0
 }
 
-// passes reports whether an event does not affect the order of accesses to the registers of
-// asynchronous operations: an access to memory that uses none of them.
-func (p *program) passes(in *ir.Instr, kind Kind) bool {
-	return (kind == Load || kind == Store || kind == Atomic) && !p.touches(in)
-}
-
 // steps decodes the instructions of all blocks. The parameter relevant says which results matter.
 func (p *program) steps(kinds [][]Kind, relevant []bool) {
 	f := p.k.Func
@@ -164,7 +158,7 @@ func (p *program) steps(kinds [][]Kind, relevant []bool) {
 				} else {
 					touch = len(steps)
 				}
-			} else if s.kind != Other && !p.passes(in, s.kind) {
+			} else if s.kind != Other {
 				touch = -1
 			}
 			if s.kind == Touch {

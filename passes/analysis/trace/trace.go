@@ -150,8 +150,8 @@ func (k *Kernel) rest() int {
 	return max(1, k.work-k.Spent)
 }
 
-// Touched returns the instructions that a Touch stands for: consecutive accesses with nothing
-// relevant in between but accesses to memory.
+// Touched returns the instructions that a Touch stands for: consecutive accesses without
+// another relevant instruction in between.
 func (k *Kernel) Touched(e *Event) []*ir.Instr { return k.touched[e.run] }
 
 // Needs reports whether any of the kinds is used.
