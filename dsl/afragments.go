@@ -46,7 +46,7 @@ func (a *Accumulator) AFragmentsFunc(t isa.Type, depth int, cell func(step, part
 	k := a.k
 	f := &Fragments{k: k, typ: t, rows: a.rows, cols: depth, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || depth < 16 || depth%16 != 0 {
-		k.fault(&ruleShape, "A operand of %d columns of %s in registers, want a multiple of 16 columns of .f16 or .bf16", depth, t)
+		k.fault(&ruleShape, "an A operand in registers has %d columns of %s, want a multiple of 16 columns of .f16 or .bf16", depth, t)
 		return f
 	}
 	f.regs = k.computed(depth/16, a.parts, 4, cell)

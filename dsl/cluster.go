@@ -18,7 +18,7 @@ func (a Addr) InBlock(rank Reg[U32]) Addr {
 		return a
 	}
 	if k.clusterSize() == 1 {
-		k.fault(&ruleProtocol, "InBlock in a kernel without Cluster")
+		k.fault(&ruleProtocol, "InBlock needs a cluster; declare it with Cluster")
 	}
 	k.checkRank(rank)
 	far := fresh[U32](k)

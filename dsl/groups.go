@@ -34,7 +34,7 @@ type GroupTile struct{ Group, FirstRow, EndRow, TileCol Reg[U32] }
 func (k *Kernel) PersistentGroups(starts Array[U32], groups Reg[U32], height int, cols Reg[U32], together int) *GroupSchedule {
 	k = k.sound()
 	if height < 1 || together < 1 {
-		k.fault(&ruleProtocol, "group tiles of %d rows in groups of %d, want positive numbers", height, together)
+		k.fault(&ruleProtocol, "tiles of %d rows, %d rows of tiles together, want positive numbers", height, together)
 		height, together = max(1, height), max(1, together)
 	}
 	if n := k.clusterSize(); n > 1 {

@@ -119,7 +119,7 @@ func (k *Kernel) Roles(roles ...Role) {
 	}
 }
 
-// label converts a name to a part of a label.
+// label returns name if it can be part of a label, and "role" otherwise.
 func label(name string) string {
 	if identifier(name) {
 		return name

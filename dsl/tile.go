@@ -337,7 +337,7 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 		return t
 	}
 	if i.IsConstant() && (i.bits < 0 || i.bits >= int64(n)) {
-		t.at.k.fault(&ruleShape, "part %d is out of bounds: there are %d", i.bits, n)
+		t.at.k.fault(&ruleShape, "part %d is out of bounds: the tile has %d parts", i.bits, n)
 		return t
 	}
 	t.takes(i, 1, n, ir.Part)
@@ -352,7 +352,7 @@ func (t SharedTile) across(i Reg[U32], n int) SharedTile {
 		t.at.k.fault(&ruleShape, "%s in %d parts, want whole slabs, as wide as the swizzle", t, n)
 		return t
 	case i.IsConstant() && (i.bits < 0 || i.bits >= int64(n)):
-		t.at.k.fault(&ruleShape, "part %d is out of bounds: there are %d", i.bits, n)
+		t.at.k.fault(&ruleShape, "part %d is out of bounds: the tile has %d parts", i.bits, n)
 		return t
 	}
 	t.takes(i, 1, n, ir.Part)

@@ -11,9 +11,9 @@ type TMEM struct {
 	first      int // column of the first stage
 	scaleA     int // columns of scale factors
 	scaleB     int
-	scaled     int // atoms of scale factors along K
-	places     int // columns of sparsity metadata; none if placed is 0
-	placed     int
+	scaled     int  // atoms of scale factors along K
+	places     int  // first column of the sparsity metadata
+	placed     int  // number of columns of sparsity metadata
 	half       bool // F16 accumulators, one element per column
 	deep       bool // block-scaled MMAs of packed 4-bit elements have a depth of 96
 	shared     int  // columns that two overlapping accumulators share; see Overlap
@@ -64,7 +64,7 @@ func (t *TMEM) Overlap(columns int) *TMEM {
 	}
 	t.shared = columns
 	k.columns(t.cols - columns)
-	k.tmem.plans(t.first+t.cols-columns, t.cols, "%s, accumulator 1, shares its first %d columns", t.name, columns)
+	k.tmem.plans(t.first+t.cols-columns, t.cols, "%s, accumulator 1; its first %d columns overlap accumulator 0", t.name, columns)
 	return t
 }
 

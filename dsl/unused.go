@@ -109,7 +109,7 @@ func (u *usage) combine(k *Kernel) {
 func (p *Pipeline) checkTaken() {
 	p.taken.left(func(from, to int) {
 		for _, f := range p.feeds[from : to+1] {
-			p.k.doubt(p.taken.first, "pipeline %s loads tiles of %s, but no consumer uses them; another tile may be read in its place, or the load is not needed", p.name, f.from.name)
+			p.k.doubt(p.taken.first, "pipeline %s loads tiles of %s, but no consumer uses them; either a consumer reads the wrong tile, or the load is unnecessary", p.name, f.from.name)
 		}
 	})
 }
@@ -118,7 +118,7 @@ func (p *Pipeline) checkTaken() {
 func (p *AsyncPipeline) checkTaken() {
 	p.taken.left(func(from, to int) {
 		for i := from; i <= to; i++ {
-			p.k.doubt(p.taken.first, "pipeline %s loads tile %d, %s, but no consumer uses it; another tile may be read in its place, or the load is not needed", p.name, i, p.tiles[i])
+			p.k.doubt(p.taken.first, "pipeline %s loads tile %d, %s, but no consumer uses it; either a consumer reads the wrong tile, or the load is unnecessary", p.name, i, p.tiles[i])
 		}
 	})
 }

@@ -26,7 +26,7 @@ var doubts = []wrongKernel{
 			dsl.OnWarp(1, "multiply", func() {
 				acc.Fill(func(d *dsl.AccumulatorStage) {
 					for s := range p.Consume(k.U32(1)) {
-						d.MMA(s.Tile(a), s.Tile(a)) // want `D501: pipeline p loads tiles of b, but no consumer uses them; another tile may be read in its place, or the load is not needed`
+						d.MMA(s.Tile(a), s.Tile(a)) // want `D501: pipeline p loads tiles of b, but no consumer uses them; either a consumer reads the wrong tile, or the load is unnecessary`
 					}
 				})
 			}),
@@ -49,7 +49,7 @@ var doubts = []wrongKernel{
 			m.CopyAsync(s.Tile(0), step.MulI(64))
 			m.CopyAsync(s.Tile(1), step.MulI(64))
 		}, func(_ u32, s dsl.AsyncStage) {
-			w.MMA(s.Tile(0), row, s.Tile(0), col) // want `D501: pipeline ab loads tile 1, 64x64 \.f16 with a swizzle of 128 bytes, but no consumer uses it; another tile may be read in its place, or the load is not needed`
+			w.MMA(s.Tile(0), row, s.Tile(0), col) // want `D501: pipeline ab loads tile 1, 64x64 \.f16 with a swizzle of 128 bytes, but no consumer uses it; either a consumer reads the wrong tile, or the load is unnecessary`
 		})
 		w.Store(k.Matrix("d", isa.F32).Sized(n, n), row, col)
 	}},

@@ -162,7 +162,7 @@ func (x Reg[T]) Redux(how Mod) Reg[T] {
 	return d
 }
 
-// reduction returns the operation that Redux names, or nil.
+// reduction returns the operation of a modifier of redux, or nil if there is none.
 func reduction[T Scalar](how Mod) func(a, b Reg[T]) Reg[T] {
 	switch how.typed() {
 	case isa.ModAdd:

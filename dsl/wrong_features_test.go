@@ -50,7 +50,7 @@ var wrongFeatures = []wrongKernel{
 		x.AtI(3).BulkStore(a, k.U32(64))        // want `D301: misaligned address in BulkStore, want multiples of 16 bytes`
 		x.BulkReduce("mul", a, k.U32(64))       // want `F203: cp\.reduce\.async\.bulk has no modifier \.mul`
 		a.BulkPrefetch(k.U32(64))               // want `D301: BulkPrefetch from \.shared to \.shared memory, want \.global to \.global`
-		a.BulkSend(a, k.U32(64), k.U32(0), b)   // want `D501: InBlock in a kernel without Cluster`
+		a.BulkSend(a, k.U32(64), k.U32(0), b)   // want `D501: InBlock needs a cluster`
 		var none dsl.Array[dsl.F32]
 		none.BulkStore(a, k.U32(64)) // want `D201: array or length in BulkStore is a zero value`
 		dsl.ChunkOf(a, 64)           // want `D401: chunk of 64 x \.f32 in \.shared memory, want a multiple of 16 bytes of global memory`

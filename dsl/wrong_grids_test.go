@@ -19,7 +19,7 @@ type (
 var wrongGrids = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		starts := dsl.Global[dsl.U32](k, "starts")
-		k.PersistentGroups(starts, k.U32(4), 0, k.U32(1), 8)                     // want `D501: group tiles of 0 rows in groups of 8, want positive numbers`
+		k.PersistentGroups(starts, k.U32(4), 0, k.U32(1), 8)                     // want `D501: tiles of 0 rows, 8 rows of tiles together, want positive numbers`
 		k.PersistentGroups(dsl.Array[dsl.U32]{}, k.U32(4), 64, k.U32(1), 8)      // want `D201: starts array of PersistentGroups is a zero value, not created by a builder call`
 		for range k.PersistentGroups(starts, k.U32(4), 64, k.U32(1), 8).Each() { // want `D206: Go break or return out of Each, whose body is built once`
 			break

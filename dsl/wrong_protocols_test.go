@@ -74,7 +74,7 @@ var wrongProtocols = []wrongKernel{
 	}},
 	// Clusters, and dependent kernels.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Shared[dsl.F32](k, "x", 1).InBlock(k.U32(0)).LoadFirst() // want `D501: InBlock in a kernel without Cluster`
+		dsl.Shared[dsl.F32](k, "x", 1).InBlock(k.U32(0)).LoadFirst() // want `D501: InBlock needs a cluster`
 	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))

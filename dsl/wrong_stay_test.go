@@ -48,7 +48,7 @@ var wrongStays = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", tileOf(isa.Bf16, -2)) }},                 // want `D401: 64x64 \.bf16: padding of -2 bytes per row, want whole elements`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", tileOf(isa.Bf16, 3)) }},                  // want `D401: 64x64 \.bf16: padding of 3 bytes per row, want whole elements`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTiles("t", tileOf(isa.F32, 0), 2).At(k.U32(2)) }},  // want `D401: tile index 2 is out of bounds: there are 2 tiles`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", tileOf(isa.F32, 0)).Part(k.U32(4), 4) }}, // want `D401: part 4 is out of bounds: there are 4`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", tileOf(isa.F32, 0)).Part(k.U32(4), 4) }}, // want `D401: part 4 is out of bounds: the tile has 4 parts`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.Element[dsl.F32](k.SharedTile("t", tileOf(isa.F32, 0)), k.U32(64), k.Lane()).LoadFirst() // want `D401: out of bounds: element of 64x64 \.f32 at row 64 and column \(unknown\)`
 	}},

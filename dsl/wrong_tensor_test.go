@@ -22,13 +22,13 @@ var wrongTensors = []wrongKernel{
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // parts of transposed tiles
 		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		t.Transposed().Part(k.U32(0), 4) // want `D401: 64x128 \.bf16 with a swizzle of 128 bytes, transposed in 4 parts, want whole slabs, as wide as the swizzle`
-		t.Transposed().Part(k.U32(2), 2) // want `D401: part 2 is out of bounds: there are 2`
+		t.Transposed().Part(k.U32(2), 2) // want `D401: part 2 is out of bounds: the tile has 2 parts`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // A operands that the kernel computes
 		acc := k.Accumulator(64, 64, isa.F32)
 		none := func(int, int) []dsl.Reg[dsl.B32] { return nil }
-		acc.AFragmentsFunc(isa.F32, 64, none)                                                                     // want `D401: A operand of 64 columns of \.f32 in registers, want a multiple of 16 columns of \.f16 or \.bf16`
-		acc.AFragmentsFunc(isa.F16, 24, none)                                                                     // want `D401: A operand of 24 columns of \.f16 in registers, want a multiple of 16 columns of \.f16 or \.bf16`
+		acc.AFragmentsFunc(isa.F32, 64, none)                                                                     // want `D401: an A operand in registers has 64 columns of \.f32, want a multiple of 16 columns of \.f16 or \.bf16`
+		acc.AFragmentsFunc(isa.F16, 24, none)                                                                     // want `D401: an A operand in registers has 24 columns of \.f16, want a multiple of 16 columns of \.f16 or \.bf16`
 		acc.AFragmentsFunc(isa.F16, 16, none)                                                                     // want `D401: step of the A operand has 0 registers, want 4`
 		acc.AFragmentsFunc(isa.F16, 16, nil)                                                                      // want `D205: AFragmentsFunc is given a nil function`
 		acc.AFragmentsFunc(isa.F16, 16, func(int, int) []dsl.Reg[dsl.B32] { return make([]dsl.Reg[dsl.B32], 4) }) // want `D201: register 0 of a step of the A operand is a zero value, not created by a builder call`
@@ -216,18 +216,18 @@ var wrongTensors = []wrongKernel{
 			sum = sum.Add(sum)
 		}
 		x.LoadVec(sum.AddI(4), 4)
-		x.LoadVec(sum.AddI(7), 2) // want `D301: misaligned vector access: the address in thread 0 is 4 bytes past a multiple of 8, and the access has 8 bytes; the index counts elements and must be a multiple of the vector length`
+		x.LoadVec(sum.AddI(7), 2) // want `D301: misaligned vector access: the address in thread 0 is 4 bytes past a multiple of 8, but the access is 8 bytes wide; the index counts elements, so it must be a multiple of the vector length`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, n := dsl.Global[dsl.F32](k, "x"), dsl.Param[dsl.U32](k, "n")
 		row := dsl.Global[dsl.U32](k, "rows").Load(k.TID().X)
 		for i := range k.Range(k.U32(0), n) {
 			x.LoadVec(row.MulI(256).AddI(4), 4)
-			x.LoadVec(row.MulI(256).AddI(6), 4) // want `D301: misaligned vector access: the address in thread 0 is 8 bytes past a multiple of 16, and the access has 16 bytes; the index counts elements and must be a multiple of the vector length`
+			x.LoadVec(row.MulI(256).AddI(6), 4) // want `D301: misaligned vector access: the address in thread 0 is 8 bytes past a multiple of 16, but the access is 16 bytes wide; the index counts elements, so it must be a multiple of the vector length`
 			x.LoadVec(i.MadI(8, row.ShlI(2)).AddI(2), 2)
-			x.LoadVec(i.MadI(8, row.ShlI(2)).AddI(3), 2) // want `D301: misaligned vector access: the address in thread 0 is 4 bytes past a multiple of 8, and the access has 8 bytes; the index counts elements and must be a multiple of the vector length`
+			x.LoadVec(i.MadI(8, row.ShlI(2)).AddI(3), 2) // want `D301: misaligned vector access: the address in thread 0 is 4 bytes past a multiple of 8, but the access is 8 bytes wide; the index counts elements, so it must be a multiple of the vector length`
 			x.LoadVec(row.Mul(n).AddI(1), 4)             // n may be a multiple of four
-			x.LoadVec(row.MulI(6).AddI(1), 2)            // want `D301: misaligned vector access: the address in thread 0 is 4 bytes past a multiple of 8, and the access has 8 bytes; the index counts elements and must be a multiple of the vector length`
+			x.LoadVec(row.MulI(6).AddI(1), 2)            // want `D301: misaligned vector access: the address in thread 0 is 4 bytes past a multiple of 8, but the access is 8 bytes wide; the index counts elements, so it must be a multiple of the vector length`
 		}
 	}},
 }

@@ -204,7 +204,7 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 			c.fault(&ruleParameterSpace, v.Space, "in PTX %s, parameters of a .func are registers",
 				h.version)
 		} else if !h.on(20) {
-			c.fault(&ruleParameterSpace, v.Space, "on %s, parameters of a .func are registers", h.target)
+			c.fault(&ruleParameterSpace, v.Space, "on %s, parameters of a .func must be registers (.reg)", h.target)
 		}
 	case s.space != isa.Reg && !f.entry && ok:
 		c.fault(&ruleParameterSpace, v, "a parameter of a .func is in %s, expected .reg or .param",

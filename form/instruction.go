@@ -94,8 +94,8 @@ func (c *checker) opcode(text string) *opcode {
 	return op
 }
 
-// instruction checks one instruction: its guard, its names, and the whole against the instruction
-// set.
+// instruction checks one instruction: its guard and names, and then the whole instruction against
+// the instruction set.
 func (c *checker) instruction(in *ptx.Instr) {
 	op := c.opcode(in.Op.Text)
 	if in.Guard.Text != "" {

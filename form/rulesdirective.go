@@ -73,7 +73,7 @@ var (
 	}
 	rulePragma = diag.Rule{
 		ID: "F710", Title: "malformed pragma", Layer: "form", Severity: diag.Error,
-		What:    "A pragma without the argument that it takes, or not in quotes.",
+		What:    "A pragma that lacks its argument, or that is not in quotes.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   `.entry k() { .pragma "frequency"; ret; }`,
 		Right:   `.entry k() { .pragma "frequency 4"; ret; }`,

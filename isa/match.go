@@ -50,7 +50,7 @@ type Opcode struct {
 	problems []Problem   // why no form fits
 	readings []reading   // possible interpretations; the operands may decide
 	valued   bool        // whether a form fits may depend on the values of constants
-	taken    atomic.Pointer[[]taken]
+	accepted atomic.Pointer[[]acceptedShape]
 }
 
 type named struct {

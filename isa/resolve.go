@@ -155,7 +155,7 @@ func (a *assignment) begin(f *worded) {
 	clear(a.slots)
 }
 
-// whole reports whether every written modifier is in a slot.
+// whole reports whether every modifier of the instruction has been assigned to a slot.
 func (a *assignment) whole() bool {
 	n := 0
 	for _, mod := range a.slots {

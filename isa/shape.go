@@ -12,15 +12,15 @@ import "slices"
 // values of constants matter there may be arbitrarily many.
 const enough = 32
 
-// A taken is an operand shape, and the form that accepted it.
-type taken struct {
+// An acceptedShape is an operand shape, and the form that accepted it.
+type acceptedShape struct {
 	shape []Word
 	by    *Candidate
 }
 
 // Took returns a form that accepted operands of a shape before; nil if none is known.
 func (o *Opcode) Took(shape []Word) *Candidate {
-	if known := o.taken.Load(); known != nil {
+	if known := o.accepted.Load(); known != nil {
 		for i := range *known {
 			if t := &(*known)[i]; slices.Equal(t.shape, shape) {
 				return t.by
@@ -32,15 +32,15 @@ func (o *Opcode) Took(shape []Word) *Candidate {
 
 // takes caches that c accepts a shape.
 func (o *Opcode) takes(shape []Word, c *Candidate) {
-	var list []taken
-	known := o.taken.Load()
+	var list []acceptedShape
+	known := o.accepted.Load()
 	if known != nil {
 		list = slices.Clip(*known)
 	}
 	if len(list) < enough {
-		list = append(list, taken{slices.Clone(shape), c})
+		list = append(list, acceptedShape{slices.Clone(shape), c})
 		// another goroutine was faster: the shape is added another time
-		o.taken.CompareAndSwap(known, &list)
+		o.accepted.CompareAndSwap(known, &list)
 	}
 }
 

@@ -19,8 +19,8 @@ type Options struct {
 	TransposeA, TransposeB bool
 	// D stored as n x m. Together with exchanged operands, this computes few rows of D.
 	TransposeD bool
-	// Scale multiplies the product by the only elements of the parameters scale_a and scale_b, as FP8
-	// needs it.
+	// Scale multiplies the product by scale_a and scale_b, parameters of one element each. Products of
+	// FP8 need it.
 	Scale bool
 	// StreamK divides the steps of all tiles evenly among the blocks, which add partial sums through
 	// the parameters parts and told; see Parts. It requires sums of F32 and no cluster.

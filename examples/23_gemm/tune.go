@@ -153,8 +153,8 @@ func Trials[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o Opt
 	return measure(l, list, d, a, b, o.resolve())
 }
 
-// Rounds in which kernels are measured, and the share of the fastest time at which a kernel is left out
-// after the first rounds.
+// Kernels are measured in rounds. After the first rounds, kernels that are slower than the fastest by
+// more than the factor slower are left out.
 const (
 	rounds, firstRounds = 15, 3
 	slower              = 1.15

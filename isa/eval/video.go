@@ -126,7 +126,7 @@ func videoWord(t isa.Type, x uint64, name string) int64 {
 	return portion(t, x, name)
 }
 
-// partWidth returns the width in bits of the part that a valid selector of one element names.
+// partWidth returns the width in bits of the part that a selector such as b0 or h1 names, or 32.
 func partWidth(name string) int {
 	switch name = strings.TrimPrefix(name, "."); {
 	case name == "":

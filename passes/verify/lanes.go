@@ -32,7 +32,7 @@ func (l *Lanes) add(first, n int) {
 // TensorLanes returns the lanes of tensor memory that the threads of an event certainly access at
 // the address of an operand.
 //
-// A load or store accesses the quarter of each warp: all 32 lanes, or 16 of them for shapes that
+// In a load or store, each warp accesses its own quarter: all 32 lanes, or 16 of them for shapes that
 // begin with 16. MMAs with 64 rows also use half of each quarter, starting at the lane of the
 // address, unless they are of a pair or weight-stationary; so do sparse MMAs of a pair with 128
 // rows. Other MMAs use all lanes (PTX ISA 9.7.16.2, data path layouts C and F against the others).

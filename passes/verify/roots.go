@@ -20,7 +20,7 @@ func inside(v *value.Value) *ir.Var { return within(v, deepest) }
 // deepest limits how many times an address is aligned.
 const deepest = 4
 
-// within computes inside with a limit on alignments.
+// within does what inside does, and looks through at most depth alignments.
 func within(v *value.Value, depth int) *ir.Var {
 	var in *ir.Var
 	for _, t := range v.Terms {

@@ -109,7 +109,7 @@ func exit(*decoder) (step, error) {
 // trap decodes trap.
 func trap(*decoder) (step, error) {
 	return func(w *warp, mask uint32) action {
-		return w.fault(bits.TrailingZeros32(mask), nil, "the kernel executed a trap")
+		return w.fault(bits.TrailingZeros32(mask), nil, TrapExecuted)
 	}, nil
 }
 

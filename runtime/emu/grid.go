@@ -145,6 +145,9 @@ const (
 	mostMixed  = 4096
 )
 
+// TrapExecuted is the message of the fault of a kernel that executes trap.
+const TrapExecuted = "the kernel executed a trap"
+
 // LimitReached is the message of the fault of a launch that reached its limit of instructions.
 const LimitReached = "the launch reached its limit of instructions"
 

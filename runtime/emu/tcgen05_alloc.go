@@ -127,7 +127,7 @@ func (w *warp) meetPeer(blocks []*block, columns int) action {
 		})
 	}
 	if peer.tensor().requested == serial && peer.tensor().columns != columns {
-		return w.fault(-1, nil, "%d columns here and %d in the other block of the pair", columns, peer.tensor().columns)
+		return w.fault(-1, nil, "tcgen05.alloc of %d columns here, but of %d in the other block of the pair", columns, peer.tensor().columns)
 	}
 	return advance
 }

@@ -287,7 +287,7 @@ func (j *tensorJob) factorsFit() string {
 	}
 	each := depth / vector
 	if want := tensorcore.FactorsOf(j.vectors); want != 0 && want != each && depth != 96 {
-		return fmt.Sprintf("%s does not match the %d scale factors that a row has", j.vectors.String()[1:], each)
+		return fmt.Sprintf("%s does not match the kind: each row has %d scale factors", j.vectors.String()[1:], each)
 	}
 	if depth == 96 {
 		if each = 1; vector == 16 {

@@ -267,8 +267,8 @@ func (w *warp) reportUnwritten(from *Fault, use string) {
 	w.block.fail(&e)
 }
 
-// runGuarded runs a command whose guard has marks for some lanes. It is a fault if the guard
-// decides anything except a result of arithmetic.
+// runGuarded runs a command whose guard is marked as unwritten in some lanes. It reports a fault
+// unless the guard decides only the result of arithmetic.
 func (w *warp) runGuarded(in *command, mask, lanes uint32) action {
 	f := w.cur.frame
 	s := f.unwritten

@@ -93,8 +93,8 @@ func bytesOf[E runtime.Element](x []E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), len(x)*int(unsafe.Sizeof(x[0])))
 }
 
-// Launch launches a kernel with arguments in the order of its parameters, and waits for it: slices
-// as In, Out and InOut, and whatever runtime.Kernel.Launch accepts.
+// Launch launches a kernel with arguments in the order of its parameters, and waits for it. An
+// argument is a slice in In, Out or InOut, or anything that runtime.Kernel.Launch accepts.
 func (t *T) Launch(k *runtime.Kernel, c runtime.Config, args ...any) (err error) {
 	params := k.Params()
 	given := make([]any, len(args))

@@ -181,7 +181,7 @@ func (m *measurer) measure(what string) error {
 	return nil
 }
 
-// squares calls measure for the sizes of square matrices.
+// squares calls measure with each size of -sizes.
 func (m *measurer) squares(measure func(n int)) error {
 	sizes, err := numbers(m.sizes)
 	if err != nil {

@@ -75,7 +75,7 @@ type Runner struct {
 // least one run of the assembler, so many are judged at a time; all of them must fit into memory.
 const enough = 300_000
 
-// Run probes set with tool.
+// Run probes the instructions of a set with an assembler.
 func Run(ctx context.Context, set *isa.Set, tool *ptxas.Tool, c Config) (*Report, error) {
 	r := &Runner{set: set, tool: tool, config: c, report: &Report{Seed: c.Seed}, probes: map[place][]probe{}}
 	for ins := range set.All() {

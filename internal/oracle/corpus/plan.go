@@ -51,7 +51,7 @@ func flags(variant string) []string {
 	panic("bug: no variant " + variant)
 }
 
-// A rule compiles every source of a list for every target of a list in every variant of a list.
+// A rule compiles each listed source for each listed target in each listed variant.
 type rule struct{ sources, targets, variants string }
 
 // plan lists what is compiled. Sources for a particular architecture are compiled for it and its

@@ -38,7 +38,7 @@ func (w *walk) arg(s *state, st *step, i, width int) *value.Value {
 	return w.pool.Const(width, 0)
 }
 
-// fitted returns the value of operand i in a width.
+// fitted returns the value of operand i, converted to the given width.
 func (w *walk) fitted(s *state, st *step, i, width int) *value.Value {
 	return w.fit(w.arg(s, st, i, width), width)
 }

@@ -98,7 +98,7 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 	case isa.KindLd, isa.KindLdu:
 		return l.loaded(in, reads)
 	case isa.KindShfl:
-		// The value of one lane, which is the same lane for all lanes of a whole warp.
+		// All lanes of a whole warp read the value of the same lane.
 		if in.HasMod(isa.ModIdx) && first && all(in) && len(in.Args) == 5 && in.Args[3].Kind == ir.Int && in.Args[3].Value&0x1f1f == 0x1f {
 			return max(reads, min(Warp, l.Operand(&in.Args[2])))
 		}

@@ -162,7 +162,7 @@ func (c *check) aligned(w *ir.Access, thread int) {
 	if at.Bits < mathbits.TrailingZeros64(uint64(w.Bytes)) || at.N%w.Bytes == 0 || !c.eval.Certain(c.use.Conds) {
 		return
 	}
-	c.Report(c.use.Pos, &annotated.Memory, "misaligned vector access: the address in thread %d is %d bytes past a multiple of %d, and the access has %d bytes; the index counts elements and must be a multiple of the vector length",
+	c.Report(c.use.Pos, &annotated.Memory, "misaligned vector access: the address in thread %d is %d bytes past a multiple of %d, but the access is %d bytes wide; the index counts elements, so it must be a multiple of the vector length",
 		thread, at.N%w.Bytes, w.Bytes, w.Bytes)
 }
 

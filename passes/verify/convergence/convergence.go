@@ -206,8 +206,8 @@ func left(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
 	}
 	e := &t.Events[i]
 	if n, given := verify.Count(e); given && n >= int64(e.Threads.Warps()*32) {
-		p.Report(&ruleCount, e.In, "barrier waits for %d threads and exited warps do not count; "+
-			"whether any warp has exited is unknown", n).
+		p.Report(&ruleCount, e.In, "barrier waits for %d threads, but some warps may have exited, "+
+			"and those do not arrive", n).
 			As(diag.Review).Also(gone.In, "threads may exit here").On(t, i)
 	}
 }

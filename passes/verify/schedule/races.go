@@ -95,7 +95,7 @@ func (m *machine) near(x *access) bool {
 
 // against reports the first access of a bucket that must precede a new one and does not.
 func (m *machine) against(s *bucket, x *access) bool {
-	*m.work += (len(s.agentLists) + 3) / 4 // most of them are skipped at once
+	*m.work += (len(s.agentLists) + 3) / 4 // most lists are skipped immediately
 	for _, p := range s.agentLists {
 		// An agent's own accesses have completed up to the progress that the new access knows of.
 		if own := p.own.facing(x); p.by != x.by && (x.engine() || p.by.home() != x.by.home()) {

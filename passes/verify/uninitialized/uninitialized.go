@@ -17,9 +17,9 @@ import (
 func Analyzer() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "uninitialized",
-		Doc: `Uninitialized reports registers of NewReg that are read before they are written on some path. If
-a register is never written, that is a warning, because an instruction written as text may ignore
-what it reads.`,
+		Doc: `Uninitialized reports registers of NewReg that are read before they are written on some path. A
+register that is never written is only a warning: an instruction written as text may read it and
+ignore the value.`,
 		Rules: []*diag.Rule{&annotated.Value},
 		Run:   run,
 	}

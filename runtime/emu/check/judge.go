@@ -238,7 +238,7 @@ func (k *kernel) unchecked(x *run) string {
 		return f.Message
 	case strings.Contains(f.Message, "hangs") && derived && k.guessedBytes:
 		return "the kernel hangs, but the boxes of tensor maps are assumed; say them in comments ptxdsl:bytes, or give a launch"
-	case strings.Contains(f.Message, "ran into a trap") && derived:
+	case strings.Contains(f.Message, emu.TrapExecuted) && derived:
 		return fmt.Sprintf("line %d: the kernel traps in a launch that was derived; give a launch", f.Place.Line)
 	}
 	return ""

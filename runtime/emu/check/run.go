@@ -57,7 +57,7 @@ func (k *kernel) check() Result {
 	r := Result{Kernel: k.fn.Name}
 	if *k.endless >= mostEndless {
 		r.Incomplete = append(r.Incomplete, "launches of other kernels in the file did not end; "+
-			"choose this one with -kernel")
+			"check this kernel alone with -kernel")
 		return r
 	}
 	for _, p := range k.params {

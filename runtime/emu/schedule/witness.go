@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A Segment lets lanes of a warp run until they have reached a number of synchronizations, or lets
-// an asynchronous operation complete.
+// A Segment lets lanes of a warp run until they have executed Count synchronizations, or lets an
+// asynchronous operation complete.
 type Segment struct {
 	Block, Warp, Lane uint32
 	Async             bool
