@@ -167,10 +167,11 @@ func TestTimeLimits(t *testing.T) {
 // those that wait for what never happens are, in all orders and with several blocks and workers.
 func TestSpins(t *testing.T) {
 	work := strings.Repeat("xor.b32 %r5, %r5, %r1; xor.b32 %r5, %r5, %r1;", 12)
+	// All blocks store to the same words, and volatile accesses do not race.
 	for _, test := range []struct{ name, body, want string }{
-		{"sum of volatile loads", `mov.u32 %r2, 0; l: ld.volatile.global.u32 %r1, [%d0]; add.u32 %r3, %r3, %r1; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 20000; @%p1 bra l; mov.u32 %r1, 1; st.global.u32 [%d1], %r1;`, ""},
+		{"sum of volatile loads", `mov.u32 %r2, 0; l: ld.volatile.global.u32 %r1, [%d0]; add.u32 %r3, %r3, %r1; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 20000; @%p1 bra l; mov.u32 %r1, 1; st.volatile.global.u32 [%d1], %r1;`, ""},
 		{"limited tries", `.shared .align 8 .b64 bar; setp.eq.u32 %p2, %r0, 0; @%p2 mbarrier.init.shared.b64 [bar], 1; bar.sync 0; mov.u32 %r2, 0;
-			l: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @%p1 bra e; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3000; @%p1 bra l; e: mov.u32 %r1, 1; st.global.u32 [%d1], %r1;`, ""},
+			l: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @%p1 bra e; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3000; @%p1 bra l; e: mov.u32 %r1, 1; st.volatile.global.u32 [%d1], %r1;`, ""},
 		{"flag", `l: ld.acquire.gpu.global.u32 %r1, [%d0]; setp.eq.u32 %p1, %r1, 0; @%p1 bra l;`, "kernel hangs"},
 		{"long loop", `mov.u32 %r5, 0; l: ld.volatile.global.u32 %r1, [%d0];` + work + `setp.eq.u32 %p1, %r1, 0; @%p1 bra l;`, "kernel hangs"},
 		{"backoff", `mov.u32 %r2, 1; l: ld.volatile.global.u32 %r1, [%d0]; nanosleep.u32 %r2; shl.b32 %r2, %r2, 1; min.u32 %r2, %r2, 256; setp.eq.u32 %p1, %r1, 0; @%p1 bra l;`, "kernel hangs"},
