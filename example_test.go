@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// exchange stores to shared memory and reads what another thread stored. Between the two, a barrier is
-// missing.
+// exchange stores to shared memory and reads what another thread stored. Between the two, a barrier
+// is missing.
 const exchange = `.version 8.0
 .target sm_90
 .address_size 64
@@ -78,26 +78,32 @@ func TestVerify(t *testing.T) {
 		summary    string
 	}{
 		{"race", exchange, ptxdsl.Options{}, verify.Error, "1 error, "},
-		{"other rules", exchange, ptxdsl.Options{Rules: map[string]bool{"M4": true}}, verify.Clean, "selected rules only"},
-		{"synchronized", right, ptxdsl.Options{}, verify.Incomplete, "0 errors, 0 reviews; checked: forms, hazards of 1 kernel"},
+		{"other rules", exchange, ptxdsl.Options{Rules: map[string]bool{"M4": true}}, verify.Clean,
+			"selected rules only"},
+		{"synchronized", right, ptxdsl.Options{}, verify.Incomplete,
+			"0 errors, 0 reviews; checked: forms, hazards of 1 kernel"},
 		{"form error", wrong, ptxdsl.Options{}, verify.Error, "because the file has form errors"},
 		{"empty", "", ptxdsl.Options{}, verify.Error, "form errors"},
 	} {
 		r := ptxdsl.Verify(test.name, test.text, test.options)
 		if r.Verdict() != test.want || !strings.Contains(r.Summary(), test.summary) {
-			t.Errorf("%s: %s, want %s and %q\n%s", test.name, r.Summary(), test.want, test.summary, r.Findings)
+			t.Errorf("%s: %s, want %s and %q\n%s", test.name, r.Summary(), test.want, test.summary,
+				r.Findings)
 		}
 	}
 }
 
 // TestFix applies a fix and reports what is left.
 func TestFix(t *testing.T) {
-	wrong := strings.NewReplacer(".param .u64 out", ".param .f16x2 out", "xor.b32", "bar.sync 0;\n\txor.b32").Replace(exchange)
+	wrong := strings.NewReplacer(".param .u64 out", ".param .f16x2 out", "xor.b32",
+		"bar.sync 0;\n\txor.b32").Replace(exchange)
 	text, r := ptxdsl.Fix("exchange.ptx", wrong, ptxdsl.Options{})
-	if r.Fixed != 1 || !strings.Contains(r.Summary(), "1 fixed") || !strings.Contains(text, ".param .b32 out") {
+	if r.Fixed != 1 || !strings.Contains(r.Summary(), "1 fixed") ||
+		!strings.Contains(text, ".param .b32 out") {
 		t.Errorf("%s\n%s\n%s", r.Summary(), r.Findings, text)
 	}
-	if again, r := ptxdsl.Fix("exchange.ptx", text, ptxdsl.Options{}); again != text || r.Fixed != 0 {
+	if again, r := ptxdsl.Fix("exchange.ptx", text, ptxdsl.Options{}); again != text ||
+		r.Fixed != 0 {
 		t.Errorf("fixing again changes the text: %d fixes", r.Fixed)
 	}
 }

@@ -47,8 +47,8 @@ func forms(name, text string, o form.Options) (*ptx.File, diag.List) {
 	return file, append(findings, form.Check(file, o)...).Sort()
 }
 
-// Format formats a PTX text in the style of ptxdsl fmt, which docs/reference/format.md describes. If
-// there are syntax errors, it returns them and an empty text.
+// Format formats a PTX text in the style of ptxdsl fmt, which docs/reference/format.md describes.
+// If there are syntax errors, it returns them and an empty text.
 func Format(name, text string) (string, diag.List) { return ptx.Format(name, text) }
 
 // Stats estimates the registers per thread, spills and occupancy of each kernel of a module.
@@ -85,12 +85,15 @@ func Verify(name, text string, o Options) *Report {
 		if faults.Errors() > 0 {
 			r.unfollowed = faults[0].Message
 		} else {
-			r.Hazards = suite.Run(m, verify.Options{Rules: o.Rules, Effort: o.Effort, Block: o.Block, Grid: o.Grid})
+			r.Hazards = suite.Run(m,
+				verify.Options{Rules: o.Rules, Effort: o.Effort, Block: o.Block, Grid: o.Grid})
 			r.Findings = append(r.Findings, r.Hazards.Findings...).Sort()
 		}
 	}
 	if o.Rules != nil {
-		r.Findings = slices.DeleteFunc(r.Findings, func(d diag.Diagnostic) bool { return !o.Rules[d.Rule] })
+		r.Findings = slices.DeleteFunc(r.Findings, func(d diag.Diagnostic) bool {
+			return !o.Rules[d.Rule]
+		})
 	}
 	for i := range r.Findings {
 		if d := &r.Findings[i]; d.Severity == diag.Review && o.Errors[d.Rule] {
@@ -101,8 +104,8 @@ func Verify(name, text string, o Options) *Report {
 }
 
 // Fix applies the fixes that are certain, and returns the text with the report on what remains. It
-// repeats until no fix is left, since one mistake may hide another; a round that does not reduce the
-// findings is discarded.
+// repeats until no fix is left, since one mistake may hide another; a round that does not reduce
+// the findings is discarded.
 func Fix(name, text string, o Options) (string, *Report) {
 	r := Verify(name, text, o)
 	for {
@@ -111,7 +114,8 @@ func Fix(name, text string, o Options) (string, *Report) {
 			return text, r
 		}
 		after := Verify(name, next, o)
-		if after.Findings.Errors() >= r.Findings.Errors() && len(after.Findings) >= len(r.Findings) {
+		if after.Findings.Errors() >= r.Findings.Errors() &&
+			len(after.Findings) >= len(r.Findings) {
 			return text, r
 		}
 		after.Fixed = r.Fixed + made

@@ -25,8 +25,8 @@ type Report struct {
 	selected   bool   // only some rules were checked
 }
 
-// Verdict returns the verdict on the text: that of its worst kernel, or of a worse finding outside of
-// kernels.
+// Verdict returns the verdict on the text: that of its worst kernel, or of a worse finding outside
+// of kernels.
 func (r *Report) Verdict() verify.Verdict {
 	worst := verify.Clean
 	if r.unfollowed != "" {
@@ -49,8 +49,8 @@ func (r *Report) Verdict() verify.Verdict {
 }
 
 // Summary returns one line: the verdict, the number of findings, what was checked, what the verdict
-// assumes, and what was not checked. Print it beside the findings: no finding about a hazard does not
-// mean that there is none.
+// assumes, and what was not checked. Print it beside the findings: no finding about a hazard does
+// not mean that there is none.
 func (r *Report) Summary() string {
 	n := map[diag.Severity]int{}
 	var ids []string

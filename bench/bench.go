@@ -52,8 +52,8 @@ type Result struct {
 	Clock     int     `json:"sm_mhz"` // median clock while the job ran; 0 if unknown
 	Watt      int     `json:"watt"`
 	Error     string  `json:"error,omitempty"`
-	// Deviation is the norm of the difference from the product in float64, over that of the product,
-	// for some of the elements; 0 if it was not computed.
+	// Deviation is the norm of the difference from the product in float64, over that of the
+	// product, for some of the elements; 0 if it was not computed.
 	Deviation float64 `json:"deviation,omitempty"`
 	Kernel    string  `json:"kernel,omitempty"` // the kernel that a library call chose
 }
@@ -64,7 +64,8 @@ type Bench struct {
 	Stream *runtime.Stream
 	Rounds int
 	Warm   time.Duration // how long a job runs before it is measured
-	// Repeats is how often our matrix products are run to compare the bits of their results; 0 for never.
+	// Repeats is how often our matrix products are run to compare the bits of their results; 0 for
+	// never.
 	Repeats int
 	Trials  io.Writer // where the times of all kernels of a library call go; nil for nowhere
 	rand    *rand.Rand
@@ -77,7 +78,8 @@ type Bench struct {
 // New returns a Bench for a device, with a number of measured rounds. Closing the device also
 // closes the resources of the Bench.
 func New(d *runtime.Device, rounds int) (*Bench, error) {
-	b := &Bench{Device: d, Rounds: rounds, Warm: 200 * time.Millisecond, rand: rand.New(rand.NewPCG(3, 4))}
+	b := &Bench{Device: d, Rounds: rounds, Warm: 200 * time.Millisecond,
+		rand: rand.New(rand.NewPCG(3, 4))}
 	var err error
 	if b.Stream, err = d.Stream(); err != nil {
 		return nil, err
@@ -133,7 +135,8 @@ func (b *Bench) Measure(j Job) ([]Result, error) {
 				continue
 			}
 			// Clearing the cache also keeps the device busy until the launch is queued.
-			if err := errors.Join(b.cold.On(b.Stream).Fill(uint32(round)), b.first[round].Record(b.Stream)); err != nil {
+			if err := errors.Join(b.cold.On(b.Stream).Fill(uint32(round)),
+				b.first[round].Record(b.Stream)); err != nil {
 				return nil, err
 			}
 			for range batch {
@@ -141,7 +144,8 @@ func (b *Bench) Measure(j Job) ([]Result, error) {
 					break
 				}
 			}
-			if err := errors.Join(b.last[round].Record(b.Stream), b.last[round].Sync()); err != nil {
+			if err := errors.Join(b.last[round].Record(b.Stream),
+				b.last[round].Sync()); err != nil {
 				return nil, fmt.Errorf("%s %s, %s: %w", j.Group, j.Name, j.Contenders[i].Name, err)
 			}
 			took, err := b.last[round].Since(b.first[round])
@@ -175,7 +179,8 @@ func (j Job) results(times [][]time.Duration, failed []error, clock, watt int) [
 	var list []Result
 	base := 0.0
 	for i, c := range j.Contenders {
-		r := Result{Group: j.Group, Job: j.Name, Contender: c.Name, Base: j.Base, Clock: clock, Watt: watt}
+		r := Result{Group: j.Group, Job: j.Name, Contender: c.Name, Base: j.Base, Clock: clock,
+			Watt: watt}
 		if failed[i] != nil {
 			r.Error = failed[i].Error()
 		} else {
@@ -204,7 +209,8 @@ func (j Job) results(times [][]time.Duration, failed []error, clock, watt int) [
 
 // numbers returns a buffer of n random numbers in [-1, 1], and a host copy of those that a
 // comparison needs.
-func numbers[E runtime.Element](b *Bench, n int, narrow func(float32) E) (*runtime.Buffer[E], []E, error) {
+func numbers[E runtime.Element](b *Bench, n int,
+	narrow func(float32) E) (*runtime.Buffer[E], []E, error) {
 	xs := make([]E, n)
 	for i := range xs {
 		xs[i] = narrow(2*b.rand.Float32() - 1)

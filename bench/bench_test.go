@@ -62,7 +62,8 @@ func TestMeasure(t *testing.T) {
 	contender := func(name string, err error) Contender {
 		return Contender{name, func() error { order = append(order, name); return err }}
 	}
-	j := Job{Group: "g", Name: "n", Bytes: 3e9, Base: "b", Batch: 2, Contenders: []Contender{contender("a", nil), contender("b", nil), contender("c", broken)}}
+	j := Job{Group: "g", Name: "n", Bytes: 3e9, Base: "b", Batch: 2,
+		Contenders: []Contender{contender("a", nil), contender("b", nil), contender("c", broken)}}
 	results, err := b.Measure(j)
 	if err != nil {
 		t.Fatal(err)
@@ -77,8 +78,10 @@ func TestMeasure(t *testing.T) {
 		results[i].Clock, results[i].Watt = 0, 0
 	}
 	expected := []Result{
-		{Group: "g", Job: "n", Contender: "a", Base: "b", Micro: 750, Low: 750, High: 750, Rate: 4000, Unit: "GB/s", Ratio: 1},
-		{Group: "g", Job: "n", Contender: "b", Base: "b", Micro: 750, Low: 750, High: 750, Rate: 4000, Unit: "GB/s", Ratio: 1},
+		{Group: "g", Job: "n", Contender: "a", Base: "b", Micro: 750, Low: 750, High: 750,
+			Rate: 4000, Unit: "GB/s", Ratio: 1},
+		{Group: "g", Job: "n", Contender: "b", Base: "b", Micro: 750, Low: 750, High: 750,
+			Rate: 4000, Unit: "GB/s", Ratio: 1},
 		{Group: "g", Job: "n", Contender: "c", Base: "b", Error: "broken"},
 	}
 	if d := cmp.Diff(expected, results); d != "" {
@@ -95,33 +98,41 @@ func TestResults(t *testing.T) {
 		return out
 	}
 	j := Job{Flop: 6e9, Base: "theirs", Contenders: []Contender{{Name: "theirs"}, {Name: "ours"}}}
-	got := j.results([][]time.Duration{micro(50, 10, 30, 20, 40, 60, 70, 80, 90, 100, 110), micro(30, 30, 30)}, make([]error, 2), 1980, 300)
-	if r := got[0]; r.Micro != 60 || r.Low != 20 || r.High != 100 || r.Rate != 100 || r.Unit != "TFLOP/s" || r.Ratio != 1 {
+	got := j.results([][]time.Duration{micro(50, 10, 30, 20, 40, 60, 70, 80, 90, 100, 110),
+		micro(30, 30, 30)}, make([]error, 2), 1980, 300)
+	if r := got[0]; r.Micro != 60 || r.Low != 20 || r.High != 100 || r.Rate != 100 ||
+		r.Unit != "TFLOP/s" || r.Ratio != 1 {
 		t.Errorf("%+v", r)
 	}
 	if r := got[1]; r.Rate != 200 || r.Ratio != 2 || r.Clock != 1980 {
 		t.Errorf("%+v", r)
 	}
 	// Without the base contender there are no ratios.
-	if got := j.results([][]time.Duration{nil, micro(30)}, []error{errors.New("absent"), nil}, 0, 0); got[1].Ratio != 0 || got[0].Error != "absent" {
+	if got := j.results([][]time.Duration{nil, micro(30)}, []error{errors.New("absent"), nil}, 0,
+		0); got[1].Ratio != 0 || got[0].Error != "absent" {
 		t.Errorf("%+v", got)
 	}
 	var text strings.Builder
-	if err := Table(&text, []Result{got[1], {Group: "g", Job: "n", Contender: "c", Error: "absent"}}); err != nil {
+	if err := Table(&text,
+		[]Result{got[1], {Group: "g", Job: "n", Contender: "c", Error: "absent"}}); err != nil {
 		t.Fatal(err)
 	}
-	if s := text.String(); !strings.Contains(s, "| 200 TFLOP/s | 2.000 of theirs | 1980 MHz, 300 W |") || !strings.Contains(s, "| absent") {
+	if s := text.String(); !strings.Contains(s,
+		"| 200 TFLOP/s | 2.000 of theirs | 1980 MHz, 300 W |") || !strings.Contains(s, "| absent") {
 		t.Error(s)
 	}
 }
 
 func TestBest(t *testing.T) {
-	list := []Result{{Contender: "cuBLAS", Micro: 10}, {Contender: "cuBLASLt", Micro: 12}, {Contender: "cuBLASLt 1", Micro: 9}, {Contender: "cuBLASLt 2", Error: "no"}, {Contender: "ours", Micro: 5}}
+	list := []Result{{Contender: "cuBLAS", Micro: 10}, {Contender: "cuBLASLt", Micro: 12},
+		{Contender: "cuBLASLt 1", Micro: 9}, {Contender: "cuBLASLt 2", Error: "no"},
+		{Contender: "ours", Micro: 5}}
 	var names []string
 	for _, r := range best(list) {
 		names = append(names, r.Contender)
 	}
-	if d := cmp.Diff([]string{"cuBLAS", "cuBLASLt", "ours", "cuBLASLt, best of 8"}, names); d != "" {
+	if d := cmp.Diff([]string{"cuBLAS", "cuBLASLt", "ours", "cuBLASLt, best of 8"},
+		names); d != "" {
 		t.Error(d)
 	}
 	if r := best(list); r[3].Micro != 9 {
@@ -163,7 +174,8 @@ func TestAbsent(t *testing.T) {
 	if err := os.WriteFile(path, []byte("no library"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = load([]string{folder}, []string{"libbroken.so"}); err == nil || !strings.Contains(err.Error(), path) {
+	if _, err = load([]string{folder}, []string{"libbroken.so"}); err == nil ||
+		!strings.Contains(err.Error(), path) {
 		t.Error(err)
 	}
 	if list := Folders("/b:/a"); len(list) < 3 || list[0] != "/b" || list[1] != "/a" {
@@ -180,7 +192,8 @@ func TestAbsent(t *testing.T) {
 	if len(l.Origin) != 2 {
 		t.Errorf("%v", l.Origin)
 	}
-	if l.cublas == nil && l.light == nil && len(l.Contenders(KindOf(isa.Bf16, isa.Bf16), Problem{})) != 0 {
+	if l.cublas == nil && l.light == nil &&
+		len(l.Contenders(KindOf(isa.Bf16, isa.Bf16), Problem{})) != 0 {
 		t.Error("contenders without libraries")
 	}
 }

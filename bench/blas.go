@@ -32,8 +32,12 @@ const (
 // KindOf returns the Kind for operands and results of the given types. The libraries reject
 // unsupported combinations.
 func KindOf(in, out isa.Type) Kind {
-	data := map[isa.Type]uintptr{isa.Bf16: dataBF16, isa.F16: dataF16, isa.Tf32: dataF32, isa.F32: dataF32, isa.F64: dataF64, isa.S8: dataS8, isa.S32: dataS32, isa.E4m3: dataE4M3, isa.E5m2: dataE5M2}
-	k := Kind{in: data[in], out: data[out], compute: computeF32, scale: dataF32, alpha: [8]byte{2: 0x80, 3: 0x3f}} // 1.0
+	data := map[isa.Type]uintptr{isa.Bf16: dataBF16, isa.F16: dataF16, isa.Tf32: dataF32,
+		isa.F32: dataF32, isa.F64: dataF64, isa.S8: dataS8, isa.S32: dataS32, isa.E4m3: dataE4M3,
+		isa.E5m2: dataE5M2}
+	// 1.0
+	k := Kind{in: data[in], out: data[out], compute: computeF32, scale: dataF32,
+		alpha: [8]byte{2: 0x80, 3: 0x3f}}
 	switch in {
 	case isa.Tf32:
 		k.compute = computeTF32
@@ -47,8 +51,8 @@ func KindOf(in, out isa.Type) Kind {
 	return k
 }
 
-// A Problem is the GEMM D = A * B' for row-major A (m x k), B (n x k) and D (m x n). A may be stored as
-// k x m, and B as k x n.
+// A Problem is the GEMM D = A * B' for row-major A (m x k), B (n x k) and D (m x n). A may be
+// stored as k x m, and B as k x n.
 type Problem struct {
 	M, N, K                int
 	A, B, D                runtime.Address
@@ -56,8 +60,8 @@ type Problem struct {
 	ScaleA, ScaleB         runtime.Address // scale factors of FP8
 }
 
-// stored returns whether an operand of some rows is transposed for the libraries, whose matrices are
-// column-major, and the length of its columns.
+// stored returns whether an operand of some rows is transposed for the libraries, whose matrices
+// are column-major, and the length of its columns.
 func (p Problem) stored(transposed bool, rows int) (operation, leading int) {
 	if transposed {
 		return 0, rows
@@ -86,11 +90,16 @@ func NewBLAS(b *Bench, folders []string) (*BLAS, error) {
 	if l.workspace, err = runtime.Alloc[uint8](b.Device, workspaceBytes); err != nil {
 		return nil, err
 	}
-	light, err := load(folders, []string{"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"}, "cublasLtCreate", "cublasLtMatmulDescCreate",
-		"cublasLtMatmulDescSetAttribute", "cublasLtMatrixLayoutCreate", "cublasLtMatmulPreferenceCreate", "cublasLtMatmulPreferenceSetAttribute",
+	light, err := load(folders,
+		[]string{"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"}, "cublasLtCreate",
+		"cublasLtMatmulDescCreate",
+		"cublasLtMatmulDescSetAttribute", "cublasLtMatrixLayoutCreate",
+		"cublasLtMatmulPreferenceCreate", "cublasLtMatmulPreferenceSetAttribute",
 		"cublasLtMatmulAlgoGetHeuristic", "cublasLtMatmul")
 	if err == nil {
-		err = b.Device.Do(func() error { return light.call("cublasLtCreate", uintptr(unsafe.Pointer(&l.lightHandle))) })
+		err = b.Device.Do(func() error {
+			return light.call("cublasLtCreate", uintptr(unsafe.Pointer(&l.lightHandle)))
+		})
 	}
 	if err != nil {
 		l.Origin = append(l.Origin, "no cuBLASLt: "+err.Error())
@@ -98,21 +107,28 @@ func NewBLAS(b *Bench, folders []string) (*BLAS, error) {
 		l.light = light
 		l.Origin = append(l.Origin, "cuBLASLt from "+light.path)
 	}
-	blas, err := load(folders, []string{"libcublas.so.13", "libcublas.so.12", "libcublas.so"}, "cublasCreate_v2", "cublasSetStream_v2", "cublasSetWorkspace_v2",
+	blas, err := load(folders, []string{"libcublas.so.13", "libcublas.so.12", "libcublas.so"},
+		"cublasCreate_v2", "cublasSetStream_v2", "cublasSetWorkspace_v2",
 		"cublasGemmEx", "cublasGetVersion_v2")
 	if err == nil {
-		err = b.Device.Do(func() error { return blas.call("cublasCreate_v2", uintptr(unsafe.Pointer(&l.handle))) })
+		err = b.Device.Do(func() error {
+			return blas.call("cublasCreate_v2", uintptr(unsafe.Pointer(&l.handle)))
+		})
 	}
 	var version int32
 	if err == nil {
-		err = errors.Join(blas.call("cublasSetStream_v2", l.handle, l.stream), blas.call("cublasSetWorkspace_v2", l.handle, uintptr(l.workspace.Address()), workspaceBytes),
+		err = errors.Join(blas.call("cublasSetStream_v2", l.handle, l.stream),
+			blas.call("cublasSetWorkspace_v2", l.handle, uintptr(l.workspace.Address()),
+				workspaceBytes),
 			blas.call("cublasGetVersion_v2", l.handle, uintptr(unsafe.Pointer(&version))))
 	}
 	if err != nil {
 		l.Origin = append(l.Origin, "no cuBLAS: "+err.Error())
 	} else {
 		l.cublas = blas
-		l.Origin = append(l.Origin, fmt.Sprintf("cuBLAS %d.%d.%d from %s", version/10000, version/100%100, version%100, blas.path))
+		l.Origin = append(l.Origin,
+			fmt.Sprintf("cuBLAS %d.%d.%d from %s", version/10000, version/100%100, version%100,
+				blas.path))
 	}
 	return l, nil
 }
@@ -126,8 +142,10 @@ func (l *BLAS) Contenders(k Kind, p Problem) []Contender {
 		opA, leadA := p.stored(p.TransposeA, p.M)
 		opA = turned - opA
 		list = append(list, l.contender("cuBLAS", func() error {
-			return l.cublas.call("cublasGemmEx", l.handle, uintptr(opB), uintptr(opA), uintptr(p.N), uintptr(p.M), uintptr(p.K), uintptr(unsafe.Pointer(&k.alpha)),
-				uintptr(p.B), k.in, uintptr(leadB), uintptr(p.A), k.in, uintptr(leadA), uintptr(unsafe.Pointer(&k.beta)),
+			return l.cublas.call("cublasGemmEx", l.handle, uintptr(opB), uintptr(opA), uintptr(p.N),
+				uintptr(p.M), uintptr(p.K), uintptr(unsafe.Pointer(&k.alpha)),
+				uintptr(p.B), k.in, uintptr(leadB), uintptr(p.A), k.in, uintptr(leadA),
+				uintptr(unsafe.Pointer(&k.beta)),
 				uintptr(p.D), k.out, uintptr(p.N), k.compute, ^uintptr(0))
 		}))
 	}
@@ -180,11 +198,14 @@ type plan struct {
 
 // plan requests the first eight algorithms of cuBLASLt's heuristic.
 func (l *BLAS) plan(k Kind, p Problem) (*plan, error) {
-	m := &plan{l: l, kind: k, problem: p, algorithms: make([]algorithm, 8), scaleA: p.ScaleA, scaleB: p.ScaleB, fast: 1}
-	const optionTurnA, optionTurnB, optionScaleA, optionScaleB, optionFast, optionWorkspace = 3, 4, 17, 18, 25, 1
+	m := &plan{l: l, kind: k, problem: p, algorithms: make([]algorithm, 8), scaleA: p.ScaleA,
+		scaleB: p.ScaleB, fast: 1}
+	const optionTurnA, optionTurnB, optionScaleA, optionScaleB, optionFast, optionWorkspace = 3, 4,
+		17, 18, 25, 1
 	size := uint64(workspaceBytes)
 	layout := func(to *uintptr, t uintptr, rows, cols int) error {
-		return l.light.call("cublasLtMatrixLayoutCreate", uintptr(unsafe.Pointer(to)), t, uintptr(rows), uintptr(cols), uintptr(rows))
+		return l.light.call("cublasLtMatrixLayoutCreate", uintptr(unsafe.Pointer(to)), t,
+			uintptr(rows), uintptr(cols), uintptr(rows))
 	}
 	// The first operand of the library is B.
 	colsB, colsA := p.N, p.M
@@ -198,30 +219,39 @@ func (l *BLAS) plan(k Kind, p Problem) (*plan, error) {
 	}
 	m.turnedA, m.turnedB = int32(opB), int32(turned-opA)
 	err := errors.Join(
-		l.light.call("cublasLtMatmulDescCreate", uintptr(unsafe.Pointer(&m.description)), k.compute, k.scale),
-		layout(&m.b, k.in, leadB, colsB), layout(&m.a, k.in, leadA, colsA), layout(&m.d, k.out, p.N, p.M),
+		l.light.call("cublasLtMatmulDescCreate", uintptr(unsafe.Pointer(&m.description)), k.compute,
+			k.scale),
+		layout(&m.b, k.in, leadB, colsB), layout(&m.a, k.in, leadA, colsA),
+		layout(&m.d, k.out, p.N, p.M),
 		l.light.call("cublasLtMatmulPreferenceCreate", uintptr(unsafe.Pointer(&m.preferences))),
 	)
 	if err != nil {
 		return nil, err
 	}
 	err = errors.Join(
-		l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionTurnA, uintptr(unsafe.Pointer(&m.turnedA)), 4),
-		l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionTurnB, uintptr(unsafe.Pointer(&m.turnedB)), 4),
-		l.light.call("cublasLtMatmulPreferenceSetAttribute", m.preferences, optionWorkspace, uintptr(unsafe.Pointer(&size)), 8),
+		l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionTurnA,
+			uintptr(unsafe.Pointer(&m.turnedA)), 4),
+		l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionTurnB,
+			uintptr(unsafe.Pointer(&m.turnedB)), 4),
+		l.light.call("cublasLtMatmulPreferenceSetAttribute", m.preferences, optionWorkspace,
+			uintptr(unsafe.Pointer(&size)), 8),
 	)
 	if k.scaled {
 		err = errors.Join(err,
-			l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionScaleA, uintptr(unsafe.Pointer(&m.scaleB)), 8),
-			l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionScaleB, uintptr(unsafe.Pointer(&m.scaleA)), 8),
-			l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionFast, uintptr(unsafe.Pointer(&m.fast)), 1),
+			l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionScaleA,
+				uintptr(unsafe.Pointer(&m.scaleB)), 8),
+			l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionScaleB,
+				uintptr(unsafe.Pointer(&m.scaleA)), 8),
+			l.light.call("cublasLtMatmulDescSetAttribute", m.description, optionFast,
+				uintptr(unsafe.Pointer(&m.fast)), 1),
 		)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var n int32
-	err = l.light.call("cublasLtMatmulAlgoGetHeuristic", l.lightHandle, m.description, m.b, m.a, m.d, m.d, m.preferences, uintptr(len(m.algorithms)),
+	err = l.light.call("cublasLtMatmulAlgoGetHeuristic", l.lightHandle, m.description, m.b, m.a,
+		m.d, m.d, m.preferences, uintptr(len(m.algorithms)),
 		uintptr(unsafe.Pointer(&m.algorithms[0])), uintptr(unsafe.Pointer(&n)))
 	if err != nil {
 		return nil, err
@@ -232,7 +262,10 @@ func (l *BLAS) plan(k Kind, p Problem) (*plan, error) {
 
 // run multiplies with one of the algorithms.
 func (m *plan) run(i int) error {
-	return m.l.light.call("cublasLtMatmul", m.l.lightHandle, m.description, uintptr(unsafe.Pointer(&m.kind.alpha)), uintptr(m.problem.B), m.b,
-		uintptr(m.problem.A), m.a, uintptr(unsafe.Pointer(&m.kind.beta)), uintptr(m.problem.D), m.d, uintptr(m.problem.D), m.d,
-		uintptr(unsafe.Pointer(&m.algorithms[i])), uintptr(m.l.workspace.Address()), workspaceBytes, m.l.stream)
+	return m.l.light.call("cublasLtMatmul", m.l.lightHandle, m.description,
+		uintptr(unsafe.Pointer(&m.kind.alpha)), uintptr(m.problem.B), m.b,
+		uintptr(m.problem.A), m.a, uintptr(unsafe.Pointer(&m.kind.beta)), uintptr(m.problem.D), m.d,
+		uintptr(m.problem.D), m.d,
+		uintptr(unsafe.Pointer(&m.algorithms[i])), uintptr(m.l.workspace.Address()), workspaceBytes,
+		m.l.stream)
 }

@@ -57,21 +57,24 @@ func RowFamily(b *Bench, name string, cols int) ([]Result, error) {
 	}
 	_, blocks := r.Threads()
 	grid := runtime.Grid(rows * blocks).On(b.Stream)
-	known := map[string]any{"w": w, "b": bias, "eps": float32(1e-5), "targets": targets, "losses": floats, "sums": sums, "scales": floats}
+	known := map[string]any{"w": w, "b": bias, "eps": float32(1e-5), "targets": targets,
+		"losses": floats, "sums": sums, "scales": floats}
 	params := k.Params()
-	results, err := rowJob(b, j, elements, runtime.ToBF16, func(x, y *runtime.Buffer[runtime.BF16]) error {
-		args := make([]any, len(params))
-		for i, p := range params {
-			switch p.Name {
-			case "x":
-				args[i] = x.Address()
-			case "y":
-				args[i] = y.Address()
-			default:
-				args[i] = known[p.Name]
+	results, err := rowJob(b, j, elements, runtime.ToBF16,
+		func(x, y *runtime.Buffer[runtime.BF16]) error {
+			args := make([]any, len(params))
+			for i, p := range params {
+				switch p.Name {
+				case "x":
+					args[i] = x.Address()
+				case "y":
+					args[i] = y.Address()
+				default:
+					args[i] = known[p.Name]
+				}
 			}
-		}
-		return k.Launch(grid, args...)
-	})
-	return results, errors.Join(err, w.Close(), bias.Close(), targets.Close(), floats.Close(), sums.Close())
+			return k.Launch(grid, args...)
+		})
+	return results,
+		errors.Join(err, w.Close(), bias.Close(), targets.Close(), floats.Close(), sums.Close())
 }

@@ -21,7 +21,8 @@ func FewRows(b *Bench, rows int) ([]Result, error) {
 	k, e1 := t.Kernel("w4a16_few", w4a16.BuildFew)
 	copies, e2 := t.Kernel("copy", copyKernel)
 	w, _, e3 := numbers(b, bytes/4, func(f float32) float32 { return f })
-	scales, e4 := runtime.Upload(b.Device, kerneltest.Random(t, kerneltest.F16, depth/w4a16.Group*n))
+	scales, e4 := runtime.Upload(b.Device,
+		kerneltest.Random(t, kerneltest.F16, depth/w4a16.Group*n))
 	a, e5 := runtime.Upload(b.Device, kerneltest.Random(t, kerneltest.F16, rows*depth))
 	d, e6 := runtime.Alloc[runtime.F16](b.Device, rows*n)
 	x, y, e7 := w4a16.BlocksFew(rows, n, depth)
@@ -32,18 +33,21 @@ func FewRows(b *Bench, rows int) ([]Result, error) {
 	if b.Device.Info().Capability >= 90 {
 		grid = grid.Programmatic()
 	}
-	j := Job{Group: "W4A16", Name: fmt.Sprintf("%dx%dx%d", rows, n, depth), Bytes: bytes, Base: "copy, kernel"}
+	j := Job{Group: "W4A16", Name: fmt.Sprintf("%dx%dx%d", rows, n, depth), Bytes: bytes,
+		Base: "copy, kernel"}
 	j.Contenders = []Contender{
 		{"ours", func() error {
 			for i := range layers {
-				if err := k.Launch(grid, a, w.Address()+runtime.Address(i*bytes/layers), scales, d, rows, n, depth); err != nil {
+				if err := k.Launch(grid, a, w.Address()+runtime.Address(i*bytes/layers), scales, d,
+					rows, n, depth); err != nil {
 					return err
 				}
 			}
 			return nil
 		}},
 		{"copy, kernel", func() error {
-			return copies.Launch(runtime.Grid(bytes/2/16/1024).On(b.Stream), w.Address(), w.Address()+bytes/2)
+			return copies.Launch(runtime.Grid(bytes/2/16/1024).On(b.Stream), w.Address(),
+				w.Address()+bytes/2)
 		}},
 	}
 	results, err := b.Measure(j)

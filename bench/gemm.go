@@ -28,7 +28,8 @@ type Product struct {
 var Layouts = []string{"TN", "NN", "NT", "TT"}
 
 // ProductTypes are the types of products by name.
-var ProductTypes = map[string]isa.Type{"bf16": isa.Bf16, "f16": isa.F16, "tf32": isa.Tf32, "s8": isa.S8, "e4m3": isa.E4m3}
+var ProductTypes = map[string]isa.Type{"bf16": isa.Bf16, "f16": isa.F16, "tf32": isa.Tf32,
+	"s8": isa.S8, "e4m3": isa.E4m3}
 
 // Weights returns the columns and the depths of the linear layers of models with 7 and 70 billion
 // parameters: attention, its output, and the two halves of the MLP.
@@ -66,8 +67,8 @@ func (p Product) Measure(b *Bench, l *BLAS, call *gemm.Library) ([]Result, error
 	return measureProduct(b, l, call, p, kerneltest.BF16, kerneltest.BF16, 1.0/128)
 }
 
-// operands are the operands of a product. The period of the elements is limited, because making random
-// numbers takes longer than the products.
+// operands are the operands of a product. The period of the elements is limited, because making
+// random numbers takes longer than the products.
 type operands[E runtime.Element] struct {
 	a, b           *runtime.Buffer[E]
 	as, bs         []E // of one period
@@ -78,7 +79,8 @@ type operands[E runtime.Element] struct {
 const period = 4194301
 
 // repeated returns n elements that repeat.
-func repeated[E runtime.Element](b *Bench, n int, in kerneltest.Format[E]) (*runtime.Buffer[E], []E, error) {
+func repeated[E runtime.Element](b *Bench, n int,
+	in kerneltest.Format[E]) (*runtime.Buffer[E], []E, error) {
 	xs := make([]E, min(n, period))
 	low, high := max(in.Low, -128), min(in.High, 127)
 	for i := range xs {
@@ -104,7 +106,8 @@ func repeated[E runtime.Element](b *Bench, n int, in kerneltest.Format[E]) (*run
 }
 
 // newOperands returns random operands.
-func newOperands[E runtime.Element](b *Bench, p Product, in kerneltest.Format[E]) (o operands[E], err error) {
+func newOperands[E runtime.Element](b *Bench, p Product,
+	in kerneltest.Format[E]) (o operands[E], err error) {
 	var e1, e2, e3, e4 error
 	o.a, o.as, e1 = repeated(b, p.M*p.K, in)
 	o.b, o.bs, e2 = repeated(b, p.N*p.K, in)
@@ -146,7 +149,8 @@ func measureProduct[E, D runtime.Element](b *Bench, l *BLAS, call *gemm.Library,
 			return nil, err
 		}
 		for _, t := range trials {
-			fmt.Fprintf(b.Trials, "%s %9.1f us  %s\n", p, float64(t.Took.Nanoseconds())/1e3, t.Kernel)
+			fmt.Fprintf(b.Trials, "%s %9.1f us  %s\n", p, float64(t.Took.Nanoseconds())/1e3,
+				t.Kernel)
 		}
 	}
 	what, err := gemm.Describe(call, result, left, right, options)
@@ -162,10 +166,12 @@ func measureProduct[E, D runtime.Element](b *Bench, l *BLAS, call *gemm.Library,
 		job.Base = "cuBLASLt"
 	}
 	theirs := l.Contenders(kind, Problem{
-		M: p.M, N: p.N, K: p.K, A: o.a.Address(), B: o.b.Address(), D: d.Address(), TransposeA: turnA, TransposeB: turnB,
+		M: p.M, N: p.N, K: p.K, A: o.a.Address(), B: o.b.Address(), D: d.Address(),
+		TransposeA: turnA, TransposeB: turnB,
 		ScaleA: o.scaleA.Address(), ScaleB: o.scaleB.Address(),
 	})
-	ours := Contender{"ours", func() error { return gemm.Multiply(call, result, left, right, options) }}
+	ours := Contender{"ours",
+		func() error { return gemm.Multiply(call, result, left, right, options) }}
 	job.Contenders = append(theirs, ours)
 	results, err := compare(b, job, len(theirs), d, out, tolerance)
 	if err != nil {
@@ -199,7 +205,8 @@ func measureProduct[E, D runtime.Element](b *Bench, l *BLAS, call *gemm.Library,
 }
 
 // deviation compares some elements of a product with float64.
-func deviation[E, D runtime.Element](b *Bench, p Product, o operands[E], d *runtime.Buffer[D], in kerneltest.Format[E], out kerneltest.Format[D]) (float64, error) {
+func deviation[E, D runtime.Element](b *Bench, p Product, o operands[E], d *runtime.Buffer[D],
+	in kerneltest.Format[E], out kerneltest.Format[D]) (float64, error) {
 	ds, err := runtime.Download(d)
 	if err != nil {
 		return 0, err

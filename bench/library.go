@@ -19,12 +19,14 @@ import (
 // the given folders, and the Python packages in which PyTorch installs its libraries.
 func Folders(given string) []string {
 	list := filepath.SplitList(given)
-	roots := []string{"/usr/local/lib/python3*/*-packages", "/usr/lib/python3*/*-packages", "/usr/lib/python3/*-packages", "/opt/*/lib/python3*/*-packages"}
+	roots := []string{"/usr/local/lib/python3*/*-packages", "/usr/lib/python3*/*-packages",
+		"/usr/lib/python3/*-packages", "/opt/*/lib/python3*/*-packages"}
 	if home, err := os.UserHomeDir(); err == nil {
 		roots = append(roots, filepath.Join(home, ".local/lib/python3*/*-packages"))
 	}
 	// Python knows the folders of its packages.
-	if out, err := exec.Command("python3", "-c", "import sys; print('\\n'.join(p for p in sys.path if p))").Output(); err == nil {
+	if out, err := exec.Command("python3", "-c",
+		"import sys; print('\\n'.join(p for p in sys.path if p))").Output(); err == nil {
 		roots = append(roots, strings.Fields(string(out))...)
 	}
 	for _, root := range roots {

@@ -33,7 +33,8 @@ func Matmul(b *Bench, l *BLAS, size int) ([]Result, error) {
 		return nil, err
 	}
 	job := square("matmul BF16", size)
-	theirs := l.Contenders(KindOf(isa.Bf16, isa.Bf16), Problem{M: size, N: size, K: size, A: a.Address(), B: bt.Address(), D: d.Address()})
+	theirs := l.Contenders(KindOf(isa.Bf16, isa.Bf16),
+		Problem{M: size, N: size, K: size, A: a.Address(), B: bt.Address(), D: d.Address()})
 	ours, err := b.multipliers(p, a, bt, d)
 	if err != nil {
 		return nil, err
@@ -47,21 +48,24 @@ func Matmul(b *Bench, l *BLAS, size int) ([]Result, error) {
 }
 
 // multipliers returns the GEMM kernels of the examples, ready to launch.
-func (b *Bench) multipliers(p kerneltest.GEMM, a, bt, d *runtime.Buffer[runtime.BF16]) ([]Contender, error) {
+func (b *Bench) multipliers(p kerneltest.GEMM,
+	a, bt, d *runtime.Buffer[runtime.BF16]) ([]Contender, error) {
 	var list []Contender
 	t := &kerneltest.T{Device: b.Device, Rand: b.rand}
 	for version, build := range ladder.Versions() {
 		if version > 0 && b.Device.Info().Capability < 90 {
 			continue
 		}
-		k, err := t.Kernel(fmt.Sprintf("matmul_v%d", version), func(m *dsl.Module) { build(m, ladder.Default) })
+		k, err := t.Kernel(fmt.Sprintf("matmul_v%d", version),
+			func(m *dsl.Module) { build(m, ladder.Default) })
 		if err != nil {
 			return nil, err
 		}
 		grid := runtime.Grid(p.M / ladder.Default.M * (p.N / ladder.Default.N)).On(b.Stream)
 		name := "ladder " + []string{"v0, cp.async", "v1, TMA", "v2, warp-specialised"}[version]
 		if version == 0 {
-			list = append(list, Contender{name, func() error { return k.Launch(grid, a, bt, d, p.M, p.N, p.K) }})
+			list = append(list,
+				Contender{name, func() error { return k.Launch(grid, a, bt, d, p.M, p.N, p.K) }})
 			continue
 		}
 		mapA, e1 := k.TensorMap("a", a, p.M, p.K)
@@ -69,7 +73,8 @@ func (b *Bench) multipliers(p kerneltest.GEMM, a, bt, d *runtime.Buffer[runtime.
 		if err := errors.Join(e1, e2); err != nil {
 			return nil, err
 		}
-		list = append(list, Contender{name, func() error { return k.Launch(grid, mapA, mapB, d, p.M, p.N, p.K) }})
+		list = append(list,
+			Contender{name, func() error { return k.Launch(grid, mapA, mapB, d, p.M, p.N, p.K) }})
 	}
 	if t.Target() != "sm_90a" {
 		return list, nil
@@ -85,7 +90,9 @@ func (b *Bench) multipliers(p kerneltest.GEMM, a, bt, d *runtime.Buffer[runtime.
 		return nil, err
 	}
 	persistent := runtime.Grid(min(b.Device.Info().SMs, p.M/deep.M*(p.N/deep.N))).On(b.Stream)
-	list = append(list, Contender{"ladder v4, persistent", func() error { return k.Launch(persistent, mapA, mapB, d, p.M, p.N, p.K) }})
+	list = append(list,
+		Contender{"ladder v4, persistent",
+			func() error { return k.Launch(persistent, mapA, mapB, d, p.M, p.N, p.K) }})
 	best := hopper.For(p.M, p.N, b.Device.Info().SMs)
 	clustered := best
 	clustered.Cluster = 2
@@ -105,7 +112,9 @@ func (b *Bench) multipliers(p kerneltest.GEMM, a, bt, d *runtime.Buffer[runtime.
 		if tiling.Cluster > 1 {
 			name += fmt.Sprintf(", clusters of %d", tiling.Cluster)
 		}
-		list = append(list, Contender{name, func() error { return k.Launch(grid, mapA, mapB, mapD, p.M, p.N, p.K) }})
+		list = append(list,
+			Contender{name,
+				func() error { return k.Launch(grid, mapA, mapB, mapD, p.M, p.N, p.K) }})
 	}
 	return list, nil
 }
@@ -113,7 +122,8 @@ func (b *Bench) multipliers(p kerneltest.GEMM, a, bt, d *runtime.Buffer[runtime.
 // compare compares the results of our contenders with those of the libraries before measuring,
 // because the speed of a wrong kernel is meaningless. The tolerance is relative to the largest
 // element, because sums are added in different orders.
-func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E], kind kerneltest.Format[E], tolerance float64) ([]Result, error) {
+func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E],
+	kind kerneltest.Format[E], tolerance float64) ([]Result, error) {
 	var want []E
 	unwritten, err := runtime.Upload(b.Device, slices.Repeat([]E{kind.From(math.NaN())}, d.Len()))
 	if err != nil {
@@ -121,7 +131,8 @@ func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E
 	}
 	defer unwritten.Close()
 	for i, c := range j.Contenders {
-		if err := errors.Join(d.On(b.Stream).CopyFrom(unwritten), c.Run(), b.Stream.Sync()); err != nil {
+		if err := errors.Join(d.On(b.Stream).CopyFrom(unwritten), c.Run(),
+			b.Stream.Sync()); err != nil {
 			if i < theirs {
 				continue // the error is in its result
 			}
@@ -159,7 +170,8 @@ func near[E runtime.Element](got, want []E, worth func(E) float64, tolerance flo
 				continue
 			}
 			if d := math.Abs(worth(got[i]) - worth(want[i])); !(d <= limit) {
-				errs[part] = fmt.Errorf("element %d is %v, and another has %v", i, worth(got[i]), worth(want[i]))
+				errs[part] = fmt.Errorf("element %d is %v, and another has %v", i, worth(got[i]),
+					worth(want[i]))
 			}
 		}
 	})
@@ -185,7 +197,8 @@ func best(list []Result) []Result {
 	var out []Result
 	fastest := Result{}
 	for _, r := range list {
-		if strings.HasPrefix(r.Contender, "cuBLASLt") && r.Error == "" && (fastest.Micro == 0 || r.Micro < fastest.Micro) {
+		if strings.HasPrefix(r.Contender, "cuBLASLt") && r.Error == "" &&
+			(fastest.Micro == 0 || r.Micro < fastest.Micro) {
 			fastest = r
 		}
 		if !strings.HasPrefix(r.Contender, "cuBLASLt ") {

@@ -19,7 +19,8 @@ type meter struct {
 
 // newMeter finds the GPU with a PCI bus id.
 func newMeter(bus string) *meter {
-	l, err := load(nil, []string{"libnvidia-ml.so.1"}, "nvmlInit_v2", "nvmlShutdown", "nvmlDeviceGetHandleByPciBusId_v2", "nvmlDeviceGetClockInfo", "nvmlDeviceGetPowerUsage")
+	l, err := load(nil, []string{"libnvidia-ml.so.1"}, "nvmlInit_v2", "nvmlShutdown",
+		"nvmlDeviceGetHandleByPciBusId_v2", "nvmlDeviceGetClockInfo", "nvmlDeviceGetPowerUsage")
 	if err != nil {
 		return &meter{origin: "no clocks: " + err.Error()}
 	}
@@ -27,7 +28,8 @@ func newMeter(bus string) *meter {
 	name := append([]byte(bus), 0)
 	err = l.call("nvmlInit_v2")
 	if err == nil {
-		err = l.call("nvmlDeviceGetHandleByPciBusId_v2", uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&m.device)))
+		err = l.call("nvmlDeviceGetHandleByPciBusId_v2", uintptr(unsafe.Pointer(&name[0])),
+			uintptr(unsafe.Pointer(&m.device)))
 	}
 	if err != nil {
 		return &meter{origin: "no clocks: " + err.Error()}
@@ -56,10 +58,12 @@ func (m *meter) watch() func() (clock, watt int) {
 		defer tick.Stop()
 		for {
 			var clock, power uint32
-			if m.nvml.call("nvmlDeviceGetClockInfo", m.device, multiprocessors, uintptr(unsafe.Pointer(&clock))) == nil {
+			if m.nvml.call("nvmlDeviceGetClockInfo", m.device, multiprocessors,
+				uintptr(unsafe.Pointer(&clock))) == nil {
 				clocks = append(clocks, clock)
 			}
-			if m.nvml.call("nvmlDeviceGetPowerUsage", m.device, uintptr(unsafe.Pointer(&power))) == nil {
+			if m.nvml.call("nvmlDeviceGetPowerUsage", m.device,
+				uintptr(unsafe.Pointer(&power))) == nil {
 				powers = append(powers, power)
 			}
 			select {

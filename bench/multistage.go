@@ -33,7 +33,8 @@ func Multistage(b *Bench, l *BLAS, size int) ([]Result, error) {
 }
 
 // multiply measures the kernel of one type.
-func multiply[E, C runtime.Element](b *Bench, l *BLAS, e isa.Type, size int, in kerneltest.Format[E], out kerneltest.Format[C], tolerance float64) ([]Result, error) {
+func multiply[E, C runtime.Element](b *Bench, l *BLAS, e isa.Type, size int,
+	in kerneltest.Format[E], out kerneltest.Format[C], tolerance float64) ([]Result, error) {
 	from := func(x float32) E { return in.From(float64(x)) }
 	a, _, e1 := numbers(b, size*size, from)
 	bt, _, e2 := numbers(b, size*size, from)
@@ -48,13 +49,16 @@ func multiply[E, C runtime.Element](b *Bench, l *BLAS, e isa.Type, size int, in 
 	}
 	grid := runtime.Grid(blocks).On(b.Stream)
 	job := square("matmul "+name+", cp.async", size)
-	theirs := l.Contenders(KindOf(e, multistage.Sums(e)), Problem{M: size, N: size, K: size, A: a.Address(), B: bt.Address(), D: d.Address()})
-	job.Contenders = append(theirs, Contender{"ours", func() error { return k.Launch(grid, a, bt, d, size, size, size) }})
+	theirs := l.Contenders(KindOf(e, multistage.Sums(e)),
+		Problem{M: size, N: size, K: size, A: a.Address(), B: bt.Address(), D: d.Address()})
+	job.Contenders = append(theirs,
+		Contender{"ours", func() error { return k.Launch(grid, a, bt, d, size, size, size) }})
 	results, err := compare(b, job, len(theirs), d, out, tolerance)
 	return best(results), errors.Join(err, a.Close(), bt.Close(), d.Close())
 }
 
 // square returns the job of multiplying square matrices.
 func square(group string, size int) Job {
-	return Job{Group: group, Name: fmt.Sprint(size), Flop: 2 * float64(size) * float64(size) * float64(size), Base: "cuBLAS"}
+	return Job{Group: group, Name: fmt.Sprint(size),
+		Flop: 2 * float64(size) * float64(size) * float64(size), Base: "cuBLAS"}
 }

@@ -17,8 +17,8 @@ import (
 	"strings"
 )
 
-// Files writes the results to a folder: gpu.json, gpu.csv, and one plot for each group, of the rate of
-// every contender by job.
+// Files writes the results to a folder: gpu.json, gpu.csv, and one plot for each group, of the rate
+// of every contender by job.
 func (r *Report) Files(folder string) error {
 	write := func(name string, to func(io.Writer) error) error {
 		f, err := os.Create(filepath.Join(folder, name))
@@ -54,18 +54,22 @@ func (r *Report) groups() (list []string) {
 // CSV writes the results as comma-separated values.
 func (r *Report) CSV(w io.Writer) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"group", "job", "contender", "microseconds", "low", "high", "rate", "unit", "ratio", "base", "sm_mhz", "watt", "deviation", "kernel", "error"}}
+	rows := [][]string{
+		{"group", "job", "contender", "microseconds", "low", "high", "rate", "unit", "ratio",
+			"base", "sm_mhz", "watt", "deviation", "kernel", "error"}}
 	for _, x := range r.Results {
 		f := func(x float64) string { return fmt.Sprintf("%.5g", x) }
 		rows = append(rows, []string{
-			x.Group, x.Job, x.Contender, f(x.Micro), f(x.Low), f(x.High), f(x.Rate), x.Unit, f(x.Ratio), x.Base,
+			x.Group, x.Job, x.Contender, f(x.Micro), f(x.Low), f(x.High), f(x.Rate), x.Unit,
+			f(x.Ratio), x.Base,
 			fmt.Sprint(x.Clock), fmt.Sprint(x.Watt), f(x.Deviation), x.Kernel, x.Error,
 		})
 	}
 	return c.WriteAll(rows)
 }
 
-// Sizes of a plot, in pixels. A job has one slot along the axis, and a mark for each contender in it.
+// Sizes of a plot, in pixels. A job has one slot along the axis, and a mark for each contender in
+// it.
 const (
 	plotHeight, plotTop, plotLeft, plotBottom = 360, 40, 60, 130
 	slotWidth                                 = 56
@@ -73,10 +77,11 @@ const (
 )
 
 // colours of the contenders; the first is ours.
-var colours = []string{"#c62828", "#1565c0", "#2e7d32", "#6a1b9a", "#ef6c00", "#00838f", "#5d4037", "#455a64"}
+var colours = []string{"#c62828", "#1565c0", "#2e7d32", "#6a1b9a", "#ef6c00", "#00838f", "#5d4037",
+	"#455a64"}
 
-// Plot writes a plot of a group as SVG: lines through the medians, and bars from the 10th to the 90th
-// percentile.
+// Plot writes a plot of a group as SVG: lines through the medians, and bars from the 10th to the
+// 90th percentile.
 func (r *Report) Plot(w io.Writer, group string) error {
 	var jobs, contenders []string
 	var most float64
@@ -107,15 +112,22 @@ func (r *Report) Plot(w io.Writer, group string) error {
 	x := func(job string) int { return plotLeft + slotWidth*slices.Index(jobs, job) + slotWidth/2 }
 
 	var s strings.Builder
-	fmt.Fprintf(&s, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n", width, plotTop+plotHeight+plotBottom)
-	fmt.Fprintf(&s, "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"20\" font-size=\"14\">%s, %s on %s</text>\n", plotLeft, html.EscapeString(group), unit, html.EscapeString(r.Device))
+	fmt.Fprintf(&s,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n",
+		width, plotTop+plotHeight+plotBottom)
+	fmt.Fprintf(&s,
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"20\" font-size=\"14\">%s, %s on %s</text>\n",
+		plotLeft, html.EscapeString(group), unit, html.EscapeString(r.Device))
 	for rate := 0.0; rate <= top*1.0001; rate += step {
-		fmt.Fprintf(&s, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+		fmt.Fprintf(&s,
+			"<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
 			plotLeft, width-legendWidth, y(rate), y(rate), plotLeft-6, y(rate)+4, rate)
 	}
 	for _, job := range jobs {
 		at, under := x(job), plotTop+plotHeight+12
-		fmt.Fprintf(&s, "<text transform=\"translate(%d %d) rotate(-55)\" text-anchor=\"end\">%s</text>\n", at+4, under, html.EscapeString(job))
+		fmt.Fprintf(&s,
+			"<text transform=\"translate(%d %d) rotate(-55)\" text-anchor=\"end\">%s</text>\n",
+			at+4, under, html.EscapeString(job))
 	}
 	for i, c := range contenders {
 		colour, path := colours[i%len(colours)], []string(nil)
@@ -125,11 +137,16 @@ func (r *Report) Plot(w io.Writer, group string) error {
 			}
 			at := x(v.Job)
 			path = append(path, fmt.Sprintf("%d,%.1f", at, y(v.Rate)))
-			fmt.Fprintf(&s, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/><circle cx=\"%d\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
-				at, at, y(v.Rate*v.Micro/v.High), y(v.Rate*v.Micro/v.Low), colour, at, y(v.Rate), colour)
+			fmt.Fprintf(&s,
+				"<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/><circle cx=\"%d\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
+				at, at, y(v.Rate*v.Micro/v.High), y(v.Rate*v.Micro/v.Low), colour, at, y(v.Rate),
+				colour)
 		}
-		fmt.Fprintf(&s, "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>\n", strings.Join(path, " "), colour)
-		fmt.Fprintf(&s, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", width-legendWidth+14, plotTop+12+16*i, colour, html.EscapeString(c))
+		fmt.Fprintf(&s,
+			"<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>\n",
+			strings.Join(path, " "), colour)
+		fmt.Fprintf(&s, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", width-legendWidth+14,
+			plotTop+12+16*i, colour, html.EscapeString(c))
 	}
 	s.WriteString("</svg>\n")
 	_, err := io.WriteString(w, s.String())

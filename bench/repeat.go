@@ -15,16 +15,18 @@ import (
 // differKernel counts the words in which two arrays of n words differ.
 func differKernel(m *dsl.Module) {
 	k := m.Kernel("differ", dsl.Threads(256))
-	x, y, count := dsl.Global[dsl.U32](k, "x"), dsl.Global[dsl.U32](k, "y"), dsl.Global[dsl.U32](k, "count")
+	x, y, count := dsl.Global[dsl.U32](k, "x"), dsl.Global[dsl.U32](k, "y"),
+		dsl.Global[dsl.U32](k, "count")
 	n := dsl.Param[dsl.U32](k, "n")
 	first := k.CTAID().X.MulI(256).Add(k.TID().X)
 	for i := range k.RangeStep(first, n, k.NCTAID().X.MulI(256)) {
-		k.If(x.Load(i, dsl.NC).NE(y.Load(i, dsl.NC)), func() { count.Reduce("add", k.U32(0), k.U32(1)) })
+		k.If(x.Load(i, dsl.NC).NE(y.Load(i, dsl.NC)),
+			func() { count.Reduce("add", k.U32(0), k.U32(1)) })
 	}
 }
 
-// repeats runs a contender several times, and returns an error if the bits of a result differ from those
-// of the first.
+// repeats runs a contender several times, and returns an error if the bits of a result differ from
+// those of the first.
 func repeats[D runtime.Element](b *Bench, times int, d *runtime.Buffer[D], run func() error) error {
 	t := &kerneltest.T{Device: b.Device}
 	k, e1 := t.Kernel("differ", differKernel)
@@ -36,7 +38,8 @@ func repeats[D runtime.Element](b *Bench, times int, d *runtime.Buffer[D], run f
 	words := d.Len() * typeOf[D]().Bits() / 32
 	grid := runtime.Grid(8 * b.Device.Info().SMs).On(b.Stream)
 	for range times {
-		if err := errors.Join(run(), k.Launch(grid, first.Address(), d.Address(), count, words)); err != nil {
+		if err := errors.Join(run(),
+			k.Launch(grid, first.Address(), d.Address(), count, words)); err != nil {
 			return err
 		}
 	}

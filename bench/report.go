@@ -45,7 +45,8 @@ func Table(w io.Writer, list []Result) error {
 		if r.Clock > 0 {
 			clock = fmt.Sprintf("%d MHz, %d W", r.Clock, r.Watt)
 		}
-		fmt.Fprintf(t, "| %s\t| %s\t| %s\t| %.1f us (%.1f to %.1f)\t| %.0f %s\t| %s\t| %s\t|\n", r.Group, r.Job, r.Contender, r.Micro, r.Low, r.High, r.Rate, r.Unit, ratio, clock)
+		fmt.Fprintf(t, "| %s\t| %s\t| %s\t| %.1f us (%.1f to %.1f)\t| %.0f %s\t| %s\t| %s\t|\n",
+			r.Group, r.Job, r.Contender, r.Micro, r.Low, r.High, r.Rate, r.Unit, ratio, clock)
 	}
 	return t.Flush()
 }
@@ -73,7 +74,8 @@ func Load(paths ...string) (*Report, error) {
 			all.Device, all.Driver, all.Origin, all.Rounds = r.Device, r.Driver, r.Origin, r.Rounds
 		}
 		if r.Device != all.Device || r.Driver != all.Driver {
-			return nil, fmt.Errorf("%s is of %s, %s, and other results are of %s, %s", path, r.Device, r.Driver, all.Device, all.Driver)
+			return nil, fmt.Errorf("%s is of %s, %s, and other results are of %s, %s", path,
+				r.Device, r.Driver, all.Device, all.Driver)
 		}
 		all.Results = append(all.Results, r.Results...)
 	}

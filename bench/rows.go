@@ -44,17 +44,21 @@ func Copy(b *Bench) ([]Result, error) {
 	if err := errors.Join(e1, e2); err != nil {
 		return nil, err
 	}
-	j := Job{Group: "copy", Name: "1 GiB", Bytes: 2 * bytes, Base: "kernel", Contenders: []Contender{
-		{"driver, through buffers", func() error { return y.On(b.Stream).CopyFrom(x) }},
-		{"kernel", func() error { return k.Launch(runtime.Grid(bytes/16/1024).On(b.Stream), x.Address(), y.Address()) }},
-	}}
+	j := Job{Group: "copy", Name: "1 GiB", Bytes: 2 * bytes, Base: "kernel",
+		Contenders: []Contender{
+			{"driver, through buffers", func() error { return y.On(b.Stream).CopyFrom(x) }},
+			{"kernel", func() error {
+				return k.Launch(runtime.Grid(bytes/16/1024).On(b.Stream), x.Address(), y.Address())
+			}},
+		}}
 	results, err := b.Measure(j)
 	return results, errors.Join(err, x.Close(), y.Close())
 }
 
 // Shapes returns the rows and columns for measuring RMSNorm and softmax.
 func Shapes() [][2]int {
-	return [][2]int{{4096, 2048}, {8192, 2048}, {16384, 3072}, {32768, 1024}, {16384, 4096}, {32768, 8192}, {8192, 16384}, {8192, 32768}}
+	return [][2]int{{4096, 2048}, {8192, 2048}, {16384, 3072}, {32768, 1024}, {16384, 4096},
+		{32768, 8192}, {8192, 16384}, {8192, 32768}}
 }
 
 // turns returns the number of buffer pairs to rotate through, so that no data is in the cache:
@@ -64,7 +68,8 @@ func (b *Bench) turns(bytes int) int { return max(2, (4*b.Device.Info().L2+bytes
 // RMSNorm measures RMSNorm in BF16 and a copy of the same number of bytes.
 func RMSNorm(b *Bench, rows, hidden int) ([]Result, error) {
 	t := &kerneltest.T{Device: b.Device}
-	k, err := t.Kernel(fmt.Sprintf("rmsnorm_bf16_%d", hidden), func(m *dsl.Module) { rmsnorm.Build(m, isa.Bf16, hidden) })
+	k, err := t.Kernel(fmt.Sprintf("rmsnorm_bf16_%d", hidden),
+		func(m *dsl.Module) { rmsnorm.Build(m, isa.Bf16, hidden) })
 	if err != nil {
 		return nil, err
 	}
@@ -75,24 +80,34 @@ func RMSNorm(b *Bench, rows, hidden int) ([]Result, error) {
 	}
 	each, _ := rmsnorm.Rows(hidden)
 	grid := runtime.Grid((rows + each - 1) / each).On(b.Stream)
-	return rowJob(b, Job{Group: "RMSNorm BF16", Name: fmt.Sprintf("%dx%d", rows, hidden), Bytes: 4 * float64(n)}, n, runtime.ToBF16,
-		func(x, y *runtime.Buffer[runtime.BF16]) error { return k.Launch(grid, x, w, y, rows, float32(1e-5)) })
+	return rowJob(b,
+		Job{Group: "RMSNorm BF16", Name: fmt.Sprintf("%dx%d", rows, hidden), Bytes: 4 * float64(n)},
+		n, runtime.ToBF16,
+		func(x, y *runtime.Buffer[runtime.BF16]) error {
+			return k.Launch(grid, x, w, y, rows, float32(1e-5))
+		})
 }
 
 // Softmax measures softmax in BF16 and a copy of the same number of bytes.
 func Softmax(b *Bench, rows, cols int) ([]Result, error) {
 	t := &kerneltest.T{Device: b.Device}
-	k, err := t.Kernel(fmt.Sprintf("softmax_bf16_%d", cols), func(m *dsl.Module) { softmax.Build(m, isa.Bf16, cols) })
+	k, err := t.Kernel(fmt.Sprintf("softmax_bf16_%d", cols),
+		func(m *dsl.Module) { softmax.Build(m, isa.Bf16, cols) })
 	if err != nil {
 		return nil, err
 	}
-	return rowJob(b, Job{Group: "softmax BF16", Name: fmt.Sprintf("%dx%d", rows, cols), Bytes: 4 * float64(rows*cols)}, rows*cols, runtime.ToBF16,
-		func(x, y *runtime.Buffer[runtime.BF16]) error { return k.Launch(runtime.Grid(rows).On(b.Stream), x, y) })
+	return rowJob(b,
+		Job{Group: "softmax BF16", Name: fmt.Sprintf("%dx%d", rows, cols),
+			Bytes: 4 * float64(rows*cols)}, rows*cols, runtime.ToBF16,
+		func(x, y *runtime.Buffer[runtime.BF16]) error {
+			return k.Launch(runtime.Grid(rows).On(b.Stream), x, y)
+		})
 }
 
 // rowJob measures a kernel that reads and writes n elements, and a copy, rotating through several
 // buffers.
-func rowJob[E runtime.Element](b *Bench, j Job, n int, narrow func(float32) E, launch func(x, y *runtime.Buffer[E]) error) ([]Result, error) {
+func rowJob[E runtime.Element](b *Bench, j Job, n int, narrow func(float32) E,
+	launch func(x, y *runtime.Buffer[E]) error) ([]Result, error) {
 	copies := &kerneltest.T{Device: b.Device}
 	k, err := copies.Kernel("copy", copyKernel)
 	if err != nil {
@@ -124,7 +139,8 @@ func rowJob[E runtime.Element](b *Bench, j Job, n int, narrow func(float32) E, l
 		{"ours", func() error { i := next(); return launch(xs[i], ys[i]) }},
 		{"copy, kernel", func() error {
 			i := next()
-			return k.Launch(runtime.Grid(bytes/16/1024).On(b.Stream), xs[i].Address(), ys[i].Address())
+			return k.Launch(runtime.Grid(bytes/16/1024).On(b.Stream), xs[i].Address(),
+				ys[i].Address())
 		}},
 		{"copy, driver", func() error { i := next(); return ys[i].On(b.Stream).CopyFrom(xs[i]) }},
 	}

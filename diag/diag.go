@@ -130,14 +130,15 @@ func (l List) Sort() List {
 // String returns the findings as text, without source excerpts.
 func (l List) String() string {
 	var b strings.Builder
-	if err := (Printer{Source: func(string) (string, bool) { return "", false }}).Print(&b, l); err != nil {
+	if err := (Printer{Source: func(string) (string, bool) { return "", false }}).Print(&b,
+		l); err != nil {
 		return err.Error()
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Err returns the errors of l as one Go error, or nil if there are none. Its text is the first error
-// with its place, and the number of the others.
+// Err returns the errors of l as one Go error, or nil if there are none. Its text is the first
+// error with its place, and the number of the others.
 func (l List) Err() error {
 	for _, d := range l {
 		if d.Severity != Error {

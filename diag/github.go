@@ -34,7 +34,8 @@ func GitHub(w io.Writer, src Source, l List) error {
 			if p.EndLine == p.Line {
 				to = max(from, to)
 			}
-			fmt.Fprintf(b, ",line=%d,endLine=%d,col=%d,endColumn=%d", p.Line, p.EndLine, from, max(1, to))
+			fmt.Fprintf(b, ",line=%d,endLine=%d,col=%d,endColumn=%d", p.Line, p.EndLine, from,
+				max(1, to))
 		}
 		if d.Rule != "" {
 			fmt.Fprintf(b, ",title=%s", property.Replace(d.Rule))

@@ -55,7 +55,8 @@ func JSON(w io.Writer, l List) error {
 	enc.SetEscapeHTML(false)
 	for i := range l {
 		d := &l[i]
-		f := jsonFinding{jsonPlace: toJSON(d.Place), Rule: d.Rule, Severity: d.Severity.String(), Message: d.Message}
+		f := jsonFinding{jsonPlace: toJSON(d.Place), Rule: d.Rule, Severity: d.Severity.String(),
+			Message: d.Message}
 		for _, r := range d.Related {
 			f.Related = append(f.Related, jsonRelated{toJSON(r.Place), r.Message})
 		}

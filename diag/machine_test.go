@@ -14,12 +14,15 @@ func sample() (Source, List) {
 	src := Texts(map[string]string{"d/é x.ptx": "/*ü*/ add.u23 {%r1};\n", "b.ptx": "one\ntwo\n"})
 	return src, List{
 		{
-			Place: at("d/é x.ptx", 1, 8, 1, 15), Rule: "F201", Message: `add <.u23>, {a} 100%: "no"`,
+			Place: at("d/é x.ptx", 1, 8, 1, 15), Rule: "F201",
+			Message: `add <.u23>, {a} 100%: "no"`,
 			Related: []Related{{at("b.ptx", 1, 1, 2, 1), "see"}, {at("b.ptx", 1, 1, 2, 1), "see"}},
 			From:    []Place{at("main.go", 5, 2, 0, 0)},
-			Fix:     &Fix{Message: "write .u32", Edits: []Edit{{at("d/é x.ptx", 1, 11, 1, 15), ".u32"}}},
+			Fix: &Fix{Message: "write .u32",
+				Edits: []Edit{{at("d/é x.ptx", 1, 11, 1, 15), ".u32"}}},
 		},
-		{Place: Place{File: "b.ptx", Line: 2, Column: 1}, Rule: "X9", Severity: Review, Message: "two\nlines"},
+		{Place: Place{File: "b.ptx", Line: 2, Column: 1}, Rule: "X9", Severity: Review,
+			Message: "two\nlines"},
 		{Place: Place{File: "b.ptx"}, Severity: Note, Message: "whole file"},
 	}
 }
@@ -32,7 +35,9 @@ func TestJSON(t *testing.T) {
 	}
 	want := `{"file":"d/é x.ptx","line":1,"column":8,"end_line":1,"end_column":15,"rule":"F201","severity":"error",` +
 		`"message":"add <.u23>, {a} 100%: \"no\"","related":[` +
-		strings.Repeat(`{"file":"b.ptx","line":1,"column":1,"end_line":2,"end_column":1,"message":"see"},`, 2) +
+		strings.Repeat(
+			`{"file":"b.ptx","line":1,"column":1,"end_line":2,"end_column":1,"message":"see"},`,
+			2) +
 		`],"called_from":[{"file":"main.go","line":5,"column":2,"end_line":5,"end_column":2}],` +
 		`"fix":{"message":"write .u32","edits":[{"file":"d/é x.ptx","line":1,"column":11,"end_line":1,"end_column":15,"new":".u32"}]}}
 {"file":"b.ptx","line":2,"column":1,"end_line":2,"end_column":1,"rule":"X9","severity":"review","message":"two\nlines"}
@@ -47,7 +52,8 @@ func TestJSON(t *testing.T) {
 func TestGitHub(t *testing.T) {
 	src, l := sample()
 	l[0].Place.File = "d/é x.ptx"
-	l = append(l, Diagnostic{Place: at("a,b:c.ptx", 3, 4, 3, 4), Rule: "F1", Severity: Warning, Message: "m"})
+	l = append(l,
+		Diagnostic{Place: at("a,b:c.ptx", 3, 4, 3, 4), Rule: "F1", Severity: Warning, Message: "m"})
 	var b strings.Builder
 	if err := GitHub(&b, src, l); err != nil {
 		t.Fatal(err)
@@ -109,15 +115,18 @@ func TestSort(t *testing.T) {
 	d := func(file string, line, col int, rule string) Diagnostic {
 		return Diagnostic{Place: Place{File: file, Line: line, Column: col}, Rule: rule}
 	}
-	l := List{d("b", 1, 1, "F1"), d("a", 2, 9, "F1"), d("a", 2, 1, "F1"), d("a", 2, 5, "F2"), d("a", 0, 0, "F1"), d("a", 0, 0, "F1")}
-	want := List{d("a", 0, 0, "F1"), d("a", 0, 0, "F1"), d("a", 2, 1, "F1"), d("a", 2, 5, "F2"), d("b", 1, 1, "F1")}
+	l := List{d("b", 1, 1, "F1"), d("a", 2, 9, "F1"), d("a", 2, 1, "F1"), d("a", 2, 5, "F2"),
+		d("a", 0, 0, "F1"), d("a", 0, 0, "F1")}
+	want := List{d("a", 0, 0, "F1"), d("a", 0, 0, "F1"), d("a", 2, 1, "F1"), d("a", 2, 5, "F2"),
+		d("b", 1, 1, "F1")}
 	if diff := cmp.Diff(want, l.Sort()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
 func TestNearest(t *testing.T) {
-	names := []string{"ld", "ldu", "st", "add", "addc", "mbarrier", "verify", "fmt", "explain", "-format", "-fix"}
+	names := []string{"ld", "ldu", "st", "add", "addc", "mbarrier", "verify", "fmt", "explain",
+		"-format", "-fix"}
 	for word, want := range map[string]string{
 		"verfiy": "verify", "adc": "add", "mbarier": "mbarrier", "ftm": "fmt", "exlpain": "explain",
 		"formt": "", "xyz": "", "": "", "q": "", "ad": "add", "-fromat": "-format", "verify": "",
@@ -130,8 +139,10 @@ func TestNearest(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	r := Rule{
-		ID: "F101", Title: "text that is no statement", Layer: "form", What: strings.Repeat("word ", 20) + "\n\nSecond.",
-		Why: "It stops.", Wrong: "\n\tadd.u32 %r1\n\n\tret;\n", Right: "add.u32 %r1, %r2, %r3;", Section: "4.1",
+		ID: "F101", Title: "text that is no statement", Layer: "form",
+		What: strings.Repeat("word ", 20) + "\n\nSecond.",
+		Why:  "It stops.", Wrong: "\n\tadd.u32 %r1\n\n\tret;\n", Right: "add.u32 %r1, %r2, %r3;",
+		Section: "4.1",
 	}
 	want := `F101: text that is no statement
 layer form, severity error

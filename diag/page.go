@@ -38,7 +38,8 @@ func (r *Rule) read(page string) error {
 	}
 	r.Title = title
 	sections := map[string]*string{
-		"Why": &r.Why, "Wrong": &r.Wrong, "Right": &r.Right, "Fix": &r.Fix, "Gaps": &r.Gaps, "Manual": &r.Section,
+		"Why": &r.Why, "Wrong": &r.Wrong, "Right": &r.Right, "Fix": &r.Fix, "Gaps": &r.Gaps,
+		"Manual": &r.Section,
 	}
 	parts := strings.Split("\n"+rest, "\n## ")
 	r.What = strings.TrimSpace(parts[0])

@@ -38,7 +38,8 @@ func TestWithPagesPanics(t *testing.T) {
 				files["rules/X1.md"] = &fstest.MapFile{Data: []byte(text)}
 			}
 			defer func() {
-				if message, _ := recover().(string); !strings.HasPrefix(message, "bug: ") || !strings.Contains(message, want) {
+				if message, _ := recover().(string); !strings.HasPrefix(message, "bug: ") ||
+					!strings.Contains(message, want) {
 					t.Errorf("panic %q, want %q", message, want)
 				}
 			}()

@@ -69,7 +69,8 @@ type Rules []Rule
 
 // Sorted returns the rules sorted by id.
 func (s Rules) Sorted() Rules {
-	return slices.SortedFunc(slices.Values(s), func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.SortedFunc(slices.Values(s),
+		func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // Find returns the rule with an id, ignoring case.

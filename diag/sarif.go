@@ -115,7 +115,8 @@ type (
 func SARIF(w io.Writer, run Run, l List) error {
 	texts := newReaders(run.Source)
 	out := sarifRun{
-		Tool:        sarifTool{sarifDriver{run.Tool, run.Version, run.URI, make([]sarifRule, 0, len(run.Rules))}},
+		Tool: sarifTool{
+			sarifDriver{run.Tool, run.Version, run.URI, make([]sarifRule, 0, len(run.Rules))}},
 		Invocations: []sarifInvocation{{Successful: len(run.Failures) == 0}},
 		ColumnKind:  "unicodeCodePoints",
 		Results:     make([]sarifResult, 0, len(l)),
@@ -215,7 +216,8 @@ func (t *readers) fix(f *Fix) sarifFix {
 			n++
 		}
 		c := &s.Changes[n-1]
-		c.Replacements = append(c.Replacements, sarifReplacement{t.region(e.Place), sarifText{e.New}})
+		c.Replacements = append(c.Replacements,
+			sarifReplacement{t.region(e.Place), sarifText{e.New}})
 	}
 	return s
 }

@@ -25,7 +25,8 @@ func TestSARIF(t *testing.T) {
 		Help:     "https://example.org/rules#%s",
 		Failures: []string{"c.ptx: no such file"},
 		Rules: Rules{
-			{ID: "F101", Title: "one", Layer: "form", What: "Looks.\nAt it.", Wrong: "x {", Right: "y"},
+			{ID: "F101", Title: "one", Layer: "form", What: "Looks.\nAt it.", Wrong: "x {",
+				Right: "y"},
 			{ID: "F201", Title: "two", Layer: "form", Severity: Review},
 		},
 	}
@@ -164,7 +165,8 @@ func distinct[T any](t *testing.T, list []T) {
 func TestAddress(t *testing.T) {
 	for file, want := range map[string]string{
 		"a/b c.ptx": "a/b%20c.ptx", "/abs/x.ptx": "file:///abs/x.ptx", "a:b.ptx": "./a:b.ptx",
-		"<standard input>": "%3Cstandard%20input%3E", "50%.ptx": "50%25.ptx", "ä?#.ptx": "%C3%A4%3F%23.ptx",
+		"<standard input>": "%3Cstandard%20input%3E", "50%.ptx": "50%25.ptx",
+		"ä?#.ptx": "%C3%A4%3F%23.ptx",
 	} {
 		if got := address(file); got != want {
 			t.Errorf("address(%q) = %q, want %q", file, got, want)

@@ -81,7 +81,8 @@ func (p Printer) excerpts(b *bufio.Writer, src *readers, d *Diagnostic, c inks) 
 		here = append(here, main)
 	}
 	slices.SortStableFunc(here, func(a, b mark) int {
-		return cmp.Or(cmp.Compare(a.place.Line, b.place.Line), cmp.Compare(a.place.Column, b.place.Column))
+		return cmp.Or(cmp.Compare(a.place.Line, b.place.Line),
+			cmp.Compare(a.place.Column, b.place.Column))
 	})
 	gutter := 5
 	for _, m := range slices.Concat(here, there) {

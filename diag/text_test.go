@@ -26,27 +26,34 @@ func TestPrint(t *testing.T) {
 		d    Diagnostic
 		want string
 	}{
-		{"range", Diagnostic{Place: at("a.ptx", 1, 1, 1, 14), Rule: "F201", Message: "no such form"}, `
+		{"range", Diagnostic{Place: at("a.ptx", 1, 1, 1, 14), Rule: "F201",
+			Message: "no such form"}, `
 a.ptx:1:1: error F201: no such form
     1 | ld.global.u32   %r1, [%rd1];
       | ^^^^^^^^^^^^^
 `},
-		{"tab, CRLF, end of line", Diagnostic{Place: at("a.ptx", 3, 17, 3, 18), Severity: Warning, Message: "more expected"}, `
+		{"tab, CRLF, end of line",
+			Diagnostic{Place: at("a.ptx", 3, 17, 3, 18), Severity: Warning,
+				Message: "more expected"}, `
 a.ptx:3:17: warning: more expected
     3 |     add.u32 %r1, %r2;
       |                    ^
 `},
-		{"past the end", Diagnostic{Place: Place{File: "a.ptx", Line: 3, Column: 19}, Message: "more expected"}, `
+		{"past the end",
+			Diagnostic{Place: Place{File: "a.ptx", Line: 3, Column: 19}, Message: "more expected"},
+			`
 a.ptx:3:19: error: more expected
     3 |     add.u32 %r1, %r2;
       |                      ^
 `},
-		{"wide and combining characters", Diagnostic{Place: at("a.ptx", 4, 27, 4, 30), Severity: Note, Message: "here"}, `
+		{"wide and combining characters",
+			Diagnostic{Place: at("a.ptx", 4, 27, 4, 30), Severity: Note, Message: "here"}, `
 a.ptx:4:27: note: here
     4 |     /* größe 漢字 ` + "e\u0301" + ` */ bad
       |                        ^^^
 `},
-		{"long line", Diagnostic{Place: at("a.ptx", 5, 301, 5, 305), Severity: Review, Message: "here"}, `
+		{"long line",
+			Diagnostic{Place: at("a.ptx", 5, 301, 5, 305), Severity: Review, Message: "here"}, `
 a.ptx:5:301: review: here
     5 | ...` + strings.Repeat("x", 50) + "HERE" + strings.Repeat("y", 43) + `...
       |    ` + strings.Repeat(" ", 50) + `^^^^
@@ -87,7 +94,8 @@ a.ptx:3:2: error A2: may overwrite
    fix: before line 3: fence
    called from main.go:52:3
 `},
-		{"no text", Diagnostic{Place: at("gone.ptx", 9, 1, 9, 2), Message: "m", Fix: &Fix{Edits: []Edit{{at("gone.ptx", 9, 1, 9, 1), "x"}}}}, `
+		{"no text", Diagnostic{Place: at("gone.ptx", 9, 1, 9, 2), Message: "m",
+			Fix: &Fix{Edits: []Edit{{at("gone.ptx", 9, 1, 9, 1), "x"}}}}, `
 gone.ptx:9:1: error: m
    fix: at gone.ptx:9:1 insert x
 `},
@@ -133,7 +141,8 @@ func FuzzPrint(f *testing.F) {
 	f.Add("", 0, 0, -1, 1<<40, 1)
 	f.Fuzz(func(t *testing.T, text string, line, col, endLine, endCol, width int) {
 		p := at("f", line, col, endLine, endCol)
-		l := List{{Place: p, Message: text, Related: []Related{{p, text}}, Fix: &Fix{Edits: []Edit{{p, text}}}}}
+		l := List{{Place: p, Message: text, Related: []Related{{p, text}},
+			Fix: &Fix{Edits: []Edit{{p, text}}}}}
 		src := Texts(map[string]string{"f": text})
 		var b strings.Builder
 		if err := (Printer{Source: src, Width: min(width, 1000)}).Print(&b, l); err != nil {

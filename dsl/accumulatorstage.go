@@ -45,8 +45,8 @@ func (a *AccumulatorStage) address() Reg[U32] {
 	return a.place.stage.MadI(int64(a.t.cols), base)
 }
 
-// second returns 1 if an accumulator of an overlapping ring is in the second place, and otherwise 0.
-// The parity of the role alternates with the places; the role that fills starts with parity 1.
+// second returns 1 if an accumulator of an overlapping ring is in the second place, and otherwise
+// 0. The parity of the role alternates with the places; the role that fills starts with parity 1.
 func (a *AccumulatorStage) second() Reg[U32] {
 	if a.fills {
 		return a.place.parity.XorI(1)
@@ -63,13 +63,15 @@ func (a *AccumulatorStage) Release() {
 	case k == nil:
 		return
 	case a.fills:
-		k.fault(&ruleProtocol, "Release of an accumulator that is being written; Drain provides one to release")
+		k.fault(&ruleProtocol,
+			"Release of an accumulator that is being written; Drain provides one to release")
 		return
 	case a.gone:
 		k.fault(&ruleProtocol, "accumulator %s is released twice", a.t.name)
 		return
 	case k.scope() != a.scope:
-		k.fault(&ruleProtocol, "Release inside a condition or a loop; the body of Drain must release the accumulator exactly once on every path")
+		k.fault(&ruleProtocol,
+			"Release inside a condition or a loop; the body of Drain must release the accumulator exactly once on every path")
 		return
 	}
 	a.gone = true
@@ -136,15 +138,19 @@ func LoadAccumulator[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 		return zeros[T](k, n)
 	}
 	if a.fills {
-		k.fault(&ruleProtocol, "accumulator is read while MMAs write it; Drain provides one to read")
+		k.fault(&ruleProtocol,
+			"accumulator is read while MMAs write it; Drain provides one to read")
 		return zeros[T](k, n)
 	}
 	if a.gone {
-		k.fault(&ruleProtocol, "accumulator is read after Release or Output.StoreTMEM: later MMAs may already overwrite it")
+		k.fault(&ruleProtocol,
+			"accumulator is read after Release or Output.StoreTMEM: later MMAs may already overwrite it")
 		return zeros[T](k, n)
 	}
 	if col < 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+n > a.t.cols {
-		k.fault(&ruleShape, "columns %d to %d of an accumulator with %d columns, want a power of two up to 128", col, col+n-1, a.t.cols)
+		k.fault(&ruleShape,
+			"columns %d to %d of an accumulator with %d columns, want a power of two up to 128",
+			col, col+n-1, a.t.cols)
 		return zeros[T](k, n)
 	}
 	if a.t.half && TypeOf[T]() != isa.F32 {
@@ -160,7 +166,8 @@ func LoadAccumulator[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 		list[i] = fresh[T](k)
 		regs[i] = list[i].in(k)
 	}
-	k.ins(fmt.Sprintf("tcgen05.ld.sync.aligned.32x32b.x%d.b32", n), k.list(ir.Vector, regs), tensorAddress(k, at))
+	k.ins(fmt.Sprintf("tcgen05.ld.sync.aligned.32x32b.x%d.b32", n), k.list(ir.Vector, regs),
+		tensorAddress(k, at))
 	k.ins("tcgen05.wait::ld.sync.aligned")
 	if a.t.half {
 		for i, r := range regs {

@@ -16,7 +16,8 @@ import (
 // row that fit 32 bits: register r of lane l holds those of row l/4 + r%2*8, starting at column
 // (l%4 + r/2*4)*n of the step.
 func (w *WarpTile[C]) AFragmentsFunc(depth int, cell func(step, rows int) []Reg[B32]) *Fragments {
-	if !made(w.kernel(), "accumulator in AFragmentsFunc") || !w.k.runs("AFragmentsFunc", cell != nil) {
+	if !made(w.kernel(), "accumulator in AFragmentsFunc") ||
+		!w.k.runs("AFragmentsFunc", cell != nil) {
 		return &Fragments{}
 	}
 	k, s := w.k, w.shape
@@ -39,14 +40,18 @@ func (w *WarpTile[C]) AFragmentsFunc(depth int, cell func(step, rows int) []Reg[
 // the registers for the sixteen rows of the thread's warp, out of the 64 of a part of the
 // accumulator: register r of lane l holds two adjacent elements of row l/4 + r%2*8, starting at
 // column (l%4 + r/2*4)*2 of the step. The registers must not change until the MMAs are complete.
-func (a *Accumulator) AFragmentsFunc(t isa.Type, depth int, cell func(step, part int) []Reg[B32]) *Fragments {
-	if !made(a.kernel(), "accumulator in AFragmentsFunc") || !a.k.runs("AFragmentsFunc", cell != nil) {
+func (a *Accumulator) AFragmentsFunc(t isa.Type, depth int,
+	cell func(step, part int) []Reg[B32]) *Fragments {
+	if !made(a.kernel(), "accumulator in AFragmentsFunc") ||
+		!a.k.runs("AFragmentsFunc", cell != nil) {
 		return &Fragments{}
 	}
 	k := a.k
 	f := &Fragments{k: k, typ: t, rows: a.rows, cols: depth, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || depth < 16 || depth%16 != 0 {
-		k.fault(&ruleShape, "an A operand in registers has %d columns of %s, want a multiple of 16 columns of .f16 or .bf16", depth, t)
+		k.fault(&ruleShape,
+			"an A operand in registers has %d columns of %s, want a multiple of 16 columns of .f16 or .bf16",
+			depth, t)
 		return f
 	}
 	f.regs = k.computed(depth/16, a.parts, 4, cell)
@@ -54,18 +59,22 @@ func (a *Accumulator) AFragmentsFunc(t isa.Type, depth int, cell func(step, part
 }
 
 // computed returns the registers that cell returns for each step and each sixteen rows.
-func (k *Kernel) computed(steps, cells, each int, cell func(step, n int) []Reg[B32]) (list [][][]Reg[B32]) {
+func (k *Kernel) computed(steps, cells, each int,
+	cell func(step, n int) []Reg[B32]) (list [][][]Reg[B32]) {
 	for step := range steps {
 		var line [][]Reg[B32]
 		for i := range cells {
 			regs := cell(step, i)
 			if len(regs) != each {
-				k.fault(&ruleShape, "step of the A operand has %d registers, want %d", len(regs), each)
+				k.fault(&ruleShape, "step of the A operand has %d registers, want %d", len(regs),
+					each)
 				return nil
 			}
 			for n, r := range regs {
 				if r.k == nil {
-					k.fault(&ruleValue, "register %d of a step of the A operand is a zero value, not created by a builder call", n)
+					k.fault(&ruleValue,
+						"register %d of a step of the A operand is a zero value, not created by a builder call",
+						n)
 					return nil
 				}
 				regs[n] = r.register()
@@ -83,7 +92,8 @@ func (k *Kernel) computed(steps, cells, each int, cell func(step, n int) []Reg[B
 // accumulator. Each thread holds its own part, as PTX specifies for wgmma (PTX ISA 9.1, section
 // 9.7.15.6.1); for types of 16 and 32 bits only the first two of each four lanes provide it.
 func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) Reg[U32]) {
-	if !made(a.kernel(), "accumulator in SparseMMA", x.at.k, y.at.k) || !a.k.runs("SparseMMA", metadata != nil) {
+	if !made(a.kernel(), "accumulator in SparseMMA", x.at.k, y.at.k) ||
+		!a.k.runs("SparseMMA", metadata != nil) {
 		return
 	}
 	k := a.k
@@ -105,23 +115,33 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) R
 	case !x.transposable() || !y.transposable():
 		return
 	case rows != a.rows || cols != a.cols:
-		k.fault(&ruleShape, "SparseMMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x, y, a.rows, a.cols, a.rows, a.cols)
+		k.fault(&ruleShape,
+			"SparseMMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x,
+			y, a.rows, a.cols, a.rows, a.cols)
 		return
 	case 2*left != deep || left%depth != 0:
-		k.fault(&ruleShape, "SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d", x, y, depth)
+		k.fault(&ruleShape,
+			"SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d",
+			x, y, depth)
 		return
 	case x.stage == nil && y.stage == nil:
-		k.fault(&ruleProtocol, "SparseMMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
+		k.fault(&ruleProtocol,
+			"SparseMMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
 		return
 	}
 	// The sparsity metadata is read before the MMAs begin, because the registers of asynchronous
 	// MMAs must not be written.
-	told := k.computed(left/depth, a.parts, 1, func(step, part int) []Reg[B32] { return []Reg[B32]{Bits[B32](metadata(step, part))} })
+	told := k.computed(left/depth, a.parts, 1, func(step, part int) []Reg[B32] {
+		return []Reg[B32]{Bits[B32](metadata(step, part))}
+	})
 	if told == nil {
 		return
 	}
-	op := "wgmma.mma_async.sp.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, 2*depth) + a.typ.String() + t.String() + y.Type.String()
+	op := "wgmma.mma_async.sp.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, 2*depth) +
+		a.typ.String() + t.String() + y.Type.String()
 	dx, dy := k.wgmmaDescriptor(x), k.wgmmaDescriptor(y)
 	k.ins("wgmma.fence.sync.aligned")
-	k.accumulate(op, a, x, y, dx, dy, depth, func(step, part int) []ir.Operand { return []ir.Operand{told[step][part][0].in(k), number(0)} })
+	k.accumulate(op, a, x, y, dx, dy, depth, func(step, part int) []ir.Operand {
+		return []ir.Operand{told[step][part][0].in(k), number(0)}
+	})
 }

@@ -46,7 +46,8 @@ func (k *Kernel) annotate(pos ir.Pos, what ir.Action) {
 	if k.notes.Uses == nil {
 		k.notes.Uses = make([]ir.Use, 0, 16)
 	}
-	k.notes.Uses = append(k.notes.Uses, ir.Use{Pos: pos, Conds: k.conds, Role: k.roleNote(), What: what})
+	k.notes.Uses = append(k.notes.Uses,
+		ir.Use{Pos: pos, Conds: k.conds, Role: k.roleNote(), What: what})
 }
 
 // roleNote returns the annotation of the current role, or nil.
@@ -83,13 +84,17 @@ func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
 	switch {
 	case a.k != k || a.reg == nil && a.v == nil:
 	case a.v != nil:
-		if size := a.v.Size(); a.v.Dims != nil && a.v.Dims[0] != ir.Unsized && (a.off < 0 || a.off+bytes > size) {
-			k.fault(&ruleMemory, "out of bounds: %d bytes at byte %d of %s, which has %d", bytes, a.off, a.v.Name, size)
+		if size := a.v.Size(); a.v.Dims != nil && a.v.Dims[0] != ir.Unsized &&
+			(a.off < 0 || a.off+bytes > size) {
+			k.fault(&ruleMemory, "out of bounds: %d bytes at byte %d of %s, which has %d", bytes,
+				a.off, a.v.Name, size)
 		}
-	case a.space == isa.Global || a.space == isa.Shared || a.space == isa.Local || a.space == isa.Const:
+	case a.space == isa.Global || a.space == isa.Shared || a.space == isa.Local ||
+		a.space == isa.Const:
 		if pos := k.m.calls.above(); k.annotates(pos, "") {
 			note := slab.One(&k.accessNotes)
-			*note = ir.Access{Space: a.space, Reg: a.reg, Offset: a.off, Bytes: bytes, Writes: writes, NoCache: slices.Contains(mods, NC)}
+			*note = ir.Access{Space: a.space, Reg: a.reg, Offset: a.off, Bytes: bytes,
+				Writes: writes, NoCache: slices.Contains(mods, NC)}
 			k.annotate(pos, note)
 		}
 	}
@@ -103,7 +108,9 @@ func (k *Kernel) together(what string, block bool) {
 		return
 	}
 	if pos := k.m.calls.above(); k.annotates(pos, what) {
-		k.annotate(pos, &ir.Collective{Name: what, Block: block, Values: what != "Sync" && what != "SyncWarp" && what != "SyncCluster"})
+		k.annotate(pos,
+			&ir.Collective{Name: what, Block: block, Values: what != "Sync" && what != "SyncWarp" &&
+				what != "SyncCluster"})
 	}
 }
 

@@ -311,7 +311,8 @@ func (k *Kernel) computes(head string, t isa.Type) bool {
 	default:
 		return true
 	}
-	k.fault(&ruleOperand, "no %s for %s, which can only be stored, moved and converted; %s", head, t, how)
+	k.fault(&ruleOperand, "no %s for %s, which can only be stored, moved and converted; %s", head,
+		t, how)
 	return false
 }
 
@@ -329,7 +330,8 @@ func shift[T Scalar](v verb, x Reg[T], n Reg[U32]) Reg[T] {
 			if v == doShr {
 				how = doDiv
 			}
-			if n, ok := evaluate(how, t, x.bits, by); ok && (v == doShl || t.Class() == isa.Unsigned) {
+			if n, ok := evaluate(how, t, x.bits, by); ok &&
+				(v == doShl || t.Class() == isa.Unsigned) {
 				return Reg[T]{k: k, bits: n, scope: k.scope()}
 			}
 		}
@@ -354,7 +356,8 @@ func ternary[T Scalar](x, y, z Reg[T], mods []Mod) Reg[T] {
 	}
 	v, t := doFMA, TypeOf[T]()
 	if !floating(t) {
-		if x.IsConstant() && y.IsConstant() || isOne(x) || isOne(y) || z.IsConstant() && z.bits == 0 {
+		if x.IsConstant() && y.IsConstant() || isOne(x) || isOne(y) || z.IsConstant() &&
+			z.bits == 0 {
 			return x.Mul(y).Add(z)
 		}
 		v = doMad

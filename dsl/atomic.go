@@ -69,10 +69,12 @@ func (a Array[T]) ReduceVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) {
 	}
 }
 
-func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mods []Mod, out ...ir.Operand) {
+func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mods []Mod,
+	out ...ir.Operand) {
 	k, t := a.at.k, TypeOf[T]()
 	if n := len(x); n < 2 || n > 8 || n&(n-1) != 0 || int64(n)*size(t) > 16 {
-		k.fault(&ruleMemory, "%s of a vector of %d x %s, want 2, 4 or 8 elements and at most 16 bytes", head, n, t)
+		k.fault(&ruleMemory,
+			"%s of a vector of %d x %s, want 2, 4 or 8 elements and at most 16 bytes", head, n, t)
 		return
 	}
 	if !k.m.Has(90) {
@@ -87,7 +89,8 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 		how += ".noftz"
 	}
 	// The type is the last modifier; the vector modifier precedes it.
-	op := strings.TrimSuffix(a.atomic(head, how, mods), t.String()) + fmt.Sprintf(".v%d", len(x)) + t.String()
+	op := strings.TrimSuffix(a.atomic(head, how, mods), t.String()) + fmt.Sprintf(".v%d", len(x)) +
+		t.String()
 	in := make([]ir.Operand, len(x))
 	for n, v := range x {
 		in[n] = v.register().in(k)
@@ -106,7 +109,8 @@ func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Re
 	if a.combines("CompareAndSwap", "cas") {
 		at := a.At(i).at
 		k.combines(at, size(TypeOf[T]()))
-		k.ins(a.atomic("atom", "cas", mods), d.in(k), at.in(k), combinable(expected, k), combinable(x, k))
+		k.ins(a.atomic("atom", "cas", mods), d.in(k), at.in(k), combinable(expected, k),
+			combinable(x, k))
 	}
 	return d
 }
@@ -125,7 +129,8 @@ func (a Array[T]) combines(call string, how Mod) bool {
 	k, t := a.at.k, TypeOf[T]()
 	switch a.at.space {
 	case isa.Local, isa.Const, isa.Param:
-		k.fault(&ruleMemory, "%s %q in %s memory, want global or shared memory", call, string(how), a.at.space)
+		k.fault(&ruleMemory, "%s %q in %s memory, want global or shared memory", call, string(how),
+			a.at.space)
 		return false
 	}
 	wrong := ""
@@ -177,7 +182,8 @@ func uncombinable(how isa.Mod, t isa.Type) string {
 	switch how {
 	case isa.ModAnd, isa.ModOr, isa.ModXor:
 		if !integer(t) && t != isa.B32 && t != isa.B64 {
-			return fmt.Sprintf("want an integer type; reinterpret the array with dsl.As[dsl.U%d]", width)
+			return fmt.Sprintf("want an integer type; reinterpret the array with dsl.As[dsl.U%d]",
+				width)
 		}
 	case isa.ModInc, isa.ModDec:
 		if t != isa.U32 {

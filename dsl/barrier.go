@@ -46,7 +46,8 @@ func (k *Kernel) Barrier(name string, count int) Barrier { return k.Barriers(nam
 func (k *Kernel) Barriers(name string, n, count int) Barrier {
 	k = k.sound()
 	if count < 1 || count > 1<<20-1 {
-		k.fault(&ruleProtocol, "mbarrier %s expects %d arrivals, want 1 to %d", name, count, 1<<20-1)
+		k.fault(&ruleProtocol, "mbarrier %s expects %d arrivals, want 1 to %d", name, count,
+			1<<20-1)
 		count = 1
 	}
 	b := k.barriers(name, n, count)
@@ -56,7 +57,8 @@ func (k *Kernel) Barriers(name string, n, count int) Barrier {
 
 func (k *Kernel) barriers(name string, n, count int) Barrier {
 	if !k.m.Has(80) {
-		k.fault(&ruleLacks, "%s has no mbarriers, which need sm_80; use Sync or NamedBarrier", k.m.Target())
+		k.fault(&ruleLacks, "%s has no mbarriers, which need sm_80; use Sync or NamedBarrier",
+			k.m.Target())
 	}
 	if n < 1 {
 		k.fault(&ruleProtocol, "array of %d mbarriers %s, want a positive number", n, name)
@@ -67,10 +69,12 @@ func (k *Kernel) barriers(name string, n, count int) Barrier {
 		s.store = k.newShared(unique("barriers", k.names), isa.B64, 8, []int{1})
 		s.store.Dims[0] = 0
 	}
-	spec := &barrierSpec{name: name, first: int(s.store.Dims[0]), n: n, count: count, pos: k.m.calls.here(), comes: true}
+	spec := &barrierSpec{name: name, first: int(s.store.Dims[0]), n: n, count: count,
+		pos: k.m.calls.here(), comes: true}
 	s.store.Dims[0] += int64(n)
 	s.barriers = append(s.barriers, spec)
-	return Barrier{spec: spec, at: Addr{k: k, space: isa.SharedCTA, v: s.store, off: int64(8 * spec.first), align: 8}}
+	return Barrier{spec: spec,
+		at: Addr{k: k, space: isa.SharedCTA, v: s.store, off: int64(8 * spec.first), align: 8}}
 }
 
 // paired reports whether the copies of both blocks of a pair complete on the even block's mbarrier.
@@ -103,7 +107,8 @@ func (b Barrier) At(n Reg[U32]) Barrier {
 // AtI returns mbarrier n of an array.
 func (b Barrier) AtI(n int) Barrier {
 	if b.at.k != nil && (n < 0 || n >= b.spec.n) {
-		b.at.k.fault(&ruleProtocol, "mbarrier index %d is out of bounds: array %s has %d", n, b.spec.name, b.spec.n)
+		b.at.k.fault(&ruleProtocol, "mbarrier index %d is out of bounds: array %s has %d", n,
+			b.spec.name, b.spec.n)
 		n = 0
 	}
 	b.at = b.at.Plus(int64(8 * n))
@@ -130,7 +135,8 @@ func (b Barrier) ArriveAfterMMA() {
 	b.reached()
 	if k := b.at.k; k != nil {
 		if k.tmem.base == nil {
-			k.fault(&ruleProtocol, "ArriveAfterMMA in a kernel without tcgen05 MMAs; for wgmma use Accumulator.Wait")
+			k.fault(&ruleProtocol,
+				"ArriveAfterMMA in a kernel without tcgen05 MMAs; for wgmma use Accumulator.Wait")
 			return
 		}
 		k.When(k.Leader(), func() { k.commit(b, false) })
@@ -143,9 +149,12 @@ func (b Barrier) ArriveExpect(bytes Reg[U32]) {
 	b.reached()
 	if k := b.at.k; k != nil {
 		if bytes.IsConstant() && bytes.bits >= 1<<20 {
-			k.fault(&ruleProtocol, "mbarrier phase expects %d bytes, more than the maximum transaction count of %d", bytes.bits, 1<<20-1)
+			k.fault(&ruleProtocol,
+				"mbarrier phase expects %d bytes, more than the maximum transaction count of %d",
+				bytes.bits, 1<<20-1)
 		}
-		k.ins("mbarrier.arrive.expect_tx.shared::cta.b64", ir.Operand{Kind: ir.Sink}, b.at.in(k), bytes.in(k))
+		k.ins("mbarrier.arrive.expect_tx.shared::cta.b64", ir.Operand{Kind: ir.Sink}, b.at.in(k),
+			bytes.in(k))
 	}
 }
 
@@ -162,7 +171,8 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 	}
 	b.reached()
 	if k.clusterSize() == 1 {
-		k.fault(&ruleProtocol, "ArriveAt in a kernel without Cluster; for the block's own mbarrier use Arrive")
+		k.fault(&ruleProtocol,
+			"ArriveAt in a kernel without Cluster; for the block's own mbarrier use Arrive")
 	}
 	k.checkRank(rank)
 	far := fresh[U32](k)
@@ -193,7 +203,9 @@ func (b Barrier) awaited() {
 // (ArriveAt): it acquires at cluster scope (sm_90).
 func (b Barrier) WaitCluster(parity Reg[U32]) {
 	if k := b.at.k; k != nil && !k.m.Has(90) {
-		k.fault(&ruleLacks, "%s has no clusters, which need sm_90; for arrivals of this block use Wait", k.m.Target())
+		k.fault(&ruleLacks,
+			"%s has no clusters, which need sm_90; for arrivals of this block use Wait",
+			k.m.Target())
 		return
 	}
 	b.awaited()
@@ -215,7 +227,8 @@ func (b Barrier) wait(parity Reg[U32], order string) {
 	if k.m.Has(90) {
 		how = "try"
 	}
-	k.ins("mbarrier."+how+"_wait.parity"+order+".shared::cta.b64", done.in(k), b.at.in(k), parity.in(k))
+	k.ins("mbarrier."+how+"_wait.parity"+order+".shared::cta.b64", done.in(k), b.at.in(k),
+		parity.in(k))
 	k.branchIf(done, true, again)
 }
 
@@ -237,7 +250,8 @@ func (k *Kernel) emitSetup() {
 			}
 			for _, b := range s.barriers {
 				for i := range b.n {
-					at := Addr{k: k, space: isa.SharedCTA, v: s.store, off: int64(8 * (b.first + i))}
+					at := Addr{k: k, space: isa.SharedCTA, v: s.store,
+						off: int64(8 * (b.first + i))}
 					k.ins("mbarrier.init.shared::cta.b64", at.in(k), number(int64(b.count)))
 				}
 			}
@@ -274,9 +288,12 @@ func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 	k = k.sound()
 	if k.nextBarrier() > 15 {
 		if n := len(k.numbered); n == 0 {
-			k.fault(&ruleProtocol, "more than 15 named barriers in a block, besides barrier 0 of Sync")
+			k.fault(&ruleProtocol,
+				"more than 15 named barriers in a block, besides barrier 0 of Sync")
 		} else {
-			k.fault(&ruleProtocol, "more than 15 named barriers in a block, besides barrier 0 of Sync; Ins uses %d of them", n)
+			k.fault(&ruleProtocol,
+				"more than 15 named barriers in a block, besides barrier 0 of Sync; Ins uses %d of them",
+				n)
 		}
 		k.named = 15
 	}

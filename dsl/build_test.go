@@ -22,7 +22,8 @@ func gemmThen(m *dsl.Module, then func(k *dsl.Kernel, acc *dsl.Accumulator, col 
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: 256, Cols: 64}, dsl.Swizzle128)
 	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: 256}, dsl.Swizzle128)
-	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 	ab := k.Pipeline("ab", 3, a.Feed(), b.Feed().Multicast())
 	out := k.Output("out", d, 2)
 	tiles := k.Persistent(rows.DivI(128), cols.DivI(256), 8)
@@ -90,7 +91,8 @@ func FuzzBuild(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := &caller{bytes: b}
-		m := dsl.New("fuzz", []string{"sm_80", "sm_90", "sm_90a", "sm_100a", "sm_120", "sm_75", "sm_7"}[c.next(7)])
+		m := dsl.New("fuzz",
+			[]string{"sm_80", "sm_90", "sm_90a", "sm_100a", "sm_120", "sm_75", "sm_7"}[c.next(7)])
 		c.k = m.Kernel("k", dsl.Threads(32*c.next(40)))
 		c.other = m.Kernel("other")
 		c.u = []u32{{}, c.k.U32(1), c.k.U32(0).Var(), c.other.U32(3).Var()}
@@ -193,13 +195,19 @@ func (c *caller) calls(depth int) {
 		case 25:
 			k.BranchIf(pick(c, c.p), k.NewLabel(name))
 		case 26:
-			c.maps = append(c.maps, k.TensorMap(name, isa.Type(c.next(70)), dsl.Box{Rows: c.next(256), Cols: c.next(256)}, dsl.Swizzle(32*c.next(6))))
+			c.maps = append(c.maps,
+				k.TensorMap(name, isa.Type(c.next(70)),
+					dsl.Box{Rows: c.next(256), Cols: c.next(256)}, dsl.Swizzle(32*c.next(6))))
 		case 27:
-			c.tiles = append(c.tiles, k.SharedTile(name, dsl.Tile{Type: isa.Type(c.next(70)), Rows: c.next(64), Cols: c.next(128), Swizzle: dsl.Swizzle(32 * c.next(6))}))
+			c.tiles = append(c.tiles,
+				k.SharedTile(name,
+					dsl.Tile{Type: isa.Type(c.next(70)), Rows: c.next(64), Cols: c.next(128),
+						Swizzle: dsl.Swizzle(32 * c.next(6))}))
 		case 28:
 			k.Accumulator(c.next(256), c.next(256), isa.F32).MMA(pick(c, c.tiles), pick(c, c.tiles))
 		case 29:
-			dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Type(c.next(70)), isa.F32), c.next(128), c.next(128)).MMA(pick(c, c.tiles), pick(c, c.u), pick(c, c.tiles), pick(c, c.u))
+			dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Type(c.next(70)), isa.F32), c.next(128),
+				c.next(128)).MMA(pick(c, c.tiles), pick(c, c.u), pick(c, c.tiles), pick(c, c.u))
 		case 30:
 			b := k.Barriers(name, c.next(5), c.next(200))
 			b.AtI(c.next(6)).Arrive()
@@ -212,7 +220,8 @@ func (c *caller) calls(depth int) {
 				m.Store(pick(c, c.tiles), pick(c, c.u), pick(c, c.u))
 			}
 		case 33:
-			c.f = append(c.f, dsl.BlockReduce(pick(c, c.f), name, func(a, b f32) f32 { return a.Max(b) }))
+			c.f = append(c.f,
+				dsl.BlockReduce(pick(c, c.f), name, func(a, b f32) f32 { return a.Max(b) }))
 		default:
 			if depth > 6 {
 				continue
@@ -246,9 +255,13 @@ func (c *caller) nested(depth int, name string) {
 	case 5:
 		k.Switch(pick(c, c.u), inner, inner)
 	case 6:
-		k.Roles(dsl.OnWarp(c.next(9), name, inner), dsl.OnWarps(c.next(9), c.next(9), name, func(u32) { inner() }))
+		k.Roles(dsl.OnWarp(c.next(9), name, inner),
+			dsl.OnWarps(c.next(9), c.next(9), name, func(u32) { inner() }))
 	case 7:
-		p := k.AsyncPipeline(name, c.next(6), dsl.Tile{Type: isa.F16, Rows: c.next(128), Cols: c.next(70), Swizzle: dsl.Swizzle(32 * c.next(5))})
-		p.Run(pick(c, c.u), func(_ u32, s dsl.AsyncStage) { c.tiles = append(c.tiles, s.Tile(0)) }, func(u32, dsl.AsyncStage) { inner() })
+		p := k.AsyncPipeline(name, c.next(6),
+			dsl.Tile{Type: isa.F16, Rows: c.next(128), Cols: c.next(70),
+				Swizzle: dsl.Swizzle(32 * c.next(5))})
+		p.Run(pick(c, c.u), func(_ u32, s dsl.AsyncStage) { c.tiles = append(c.tiles, s.Tile(0)) },
+			func(u32, dsl.AsyncStage) { inner() })
 	}
 }

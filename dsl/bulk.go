@@ -21,7 +21,8 @@ func (a Array[T]) BulkLoad(to Array[T], n Reg[U32], full Barrier, mask ...Reg[U1
 		return
 	}
 	if full.paired() {
-		k.fault(&ruleProtocol, "bulk copy into a stage that both blocks of a CTA pair fill: it cannot signal the even block; use a pipeline with PerBlock")
+		k.fault(&ruleProtocol,
+			"bulk copy into a stage that both blocks of a CTA pair fill: it cannot signal the even block; use a pipeline with PerBlock")
 		return
 	}
 	op := "cp.async.bulk." + k.copySpace(mask, full) + ".global.mbarrier::complete_tx::bytes"
@@ -57,7 +58,9 @@ func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
 	t := TypeOf[T]()
 	switch {
 	case floating(t) && how.bitwise():
-		k.fault(&ruleOperand, "BulkReduce %q of %s, want an integer type; reinterpret the array with dsl.As[dsl.U%d]", how, t, t.Bits())
+		k.fault(&ruleOperand,
+			"BulkReduce %q of %s, want an integer type; reinterpret the array with dsl.As[dsl.U%d]",
+			how, t, t.Bits())
 		return
 	case how.bitwise():
 		t = bits(t.Bits())
@@ -66,7 +69,8 @@ func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
 	case how.typed() == isa.ModAdd && t == isa.S64:
 		t = isa.U64 // the same bits
 	}
-	k.ins("cp.reduce.async.bulk.global.shared::cta.bulk_group."+string(how)+t.String(), a.at.in(k), from.at.in(k), bytes.in(k))
+	k.ins("cp.reduce.async.bulk.global.shared::cta.bulk_group."+string(how)+t.String(), a.at.in(k),
+		from.at.in(k), bytes.in(k))
 }
 
 // BulkSend starts an asynchronous copy of n elements from shared memory to the array to in the
@@ -81,7 +85,8 @@ func (a Array[T]) BulkSend(to Array[T], n, rank Reg[U32], full Barrier) {
 	signal := full.at
 	signal.space = isa.Shared
 	far := to.at.InBlock(rank)
-	k.ins("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", far.in(k), a.at.in(k), bytes.in(k), signal.InBlock(rank).in(k))
+	k.ins("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", far.in(k),
+		a.at.in(k), bytes.in(k), signal.InBlock(rank).in(k))
 }
 
 // BulkPrefetch prefetches n elements of global memory into the L2 cache. One thread must call it.
@@ -94,7 +99,8 @@ func (a Array[T]) BulkPrefetch(n Reg[U32]) {
 // known reports whether b was created by a builder call.
 func (k *Kernel) known(b Barrier) bool {
 	if b.at.k == nil {
-		k.fault(&ruleValue, "mbarrier of the bulk copy is a zero value, not created by a builder call")
+		k.fault(&ruleValue,
+			"mbarrier of the bulk copy is a zero value, not created by a builder call")
 		return false
 	}
 	return true
@@ -102,7 +108,8 @@ func (k *Kernel) known(b Barrier) bool {
 
 // bulk returns the length in bytes of a copy of n elements between two arrays. It reports invalid
 // lengths and addresses.
-func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace isa.Space, n Reg[U32]) (k *Kernel, bytes Reg[U32], ok bool) {
+func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace isa.Space,
+	n Reg[U32]) (k *Kernel, bytes Reg[U32], ok bool) {
 	k = a.at.k
 	if k == nil {
 		k = other.at.k
@@ -110,15 +117,21 @@ func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace 
 	switch each := size(TypeOf[T]()); {
 	case k == nil:
 	case a.at.k == nil || other.at.k == nil || n.k == nil:
-		k.fault(&ruleValue, "array or length in %s is a zero value, not created by a builder call", what)
+		k.fault(&ruleValue, "array or length in %s is a zero value, not created by a builder call",
+			what)
 	case !k.m.Has(90):
-		k.fault(&ruleLacks, "%s has no bulk copies, which need sm_90; use LoadVec and StoreVec, or CopyAsync of tiles", k.m.Target())
+		k.fault(&ruleLacks,
+			"%s has no bulk copies, which need sm_90; use LoadVec and StoreVec, or CopyAsync of tiles",
+			k.m.Target())
 	case a.at.space != space || other.at.space != otherSpace:
-		k.fault(&ruleMemory, "%s from %s to %s memory, want %s to %s", what, a.at.space, other.at.space, space, otherSpace)
+		k.fault(&ruleMemory, "%s from %s to %s memory, want %s to %s", what, a.at.space,
+			other.at.space, space, otherSpace)
 	case n.IsConstant() && (n.bits < 1 || n.bits*each%16 != 0):
-		k.fault(&ruleMemory, "%s of %d x %s, want a multiple of 16 bytes", what, n.bits, TypeOf[T]())
+		k.fault(&ruleMemory, "%s of %d x %s, want a multiple of 16 bytes", what, n.bits,
+			TypeOf[T]())
 	case n.IsConstant() && (a.short(n.bits) || other.short(n.bits)):
-		k.fault(&ruleMemory, "%s of %d elements is out of bounds: one of the variables is smaller", what, n.bits)
+		k.fault(&ruleMemory, "%s of %d elements is out of bounds: one of the variables is smaller",
+			what, n.bits)
 	case a.at.off%16 != 0 || other.at.off%16 != 0:
 		k.fault(&ruleMemory, "misaligned address in %s, want multiples of 16 bytes", what)
 	default:
@@ -145,9 +158,14 @@ type Chunk[T Scalar] struct {
 // ChunkOf divides an array into chunks of n elements. The length of the array must be a multiple of
 // n.
 func ChunkOf[T Scalar](a Array[T], n int) *Chunk[T] {
-	c := &Chunk[T]{a: a, n: n, feed: &TensorMap{k: a.at.k, name: "array of the chunk", tile: Tile{Type: memory(TypeOf[T]()), Rows: 1, Cols: n}}}
-	if k := a.at.k; k != nil && (n < 1 || int64(n)*size(TypeOf[T]())%16 != 0 || a.at.space != isa.Global) {
-		k.fault(&ruleShape, "chunk of %d x %s in %s memory, want a multiple of 16 bytes of global memory", n, TypeOf[T](), a.at.space)
+	c := &Chunk[T]{a: a, n: n,
+		feed: &TensorMap{k: a.at.k, name: "array of the chunk",
+			tile: Tile{Type: memory(TypeOf[T]()), Rows: 1, Cols: n}}}
+	if k := a.at.k; k != nil &&
+		(n < 1 || int64(n)*size(TypeOf[T]())%16 != 0 || a.at.space != isa.Global) {
+		k.fault(&ruleShape,
+			"chunk of %d x %s in %s memory, want a multiple of 16 bytes of global memory", n,
+			TypeOf[T](), a.at.space)
 		c.n, c.feed.tile.Cols = 16, 16
 	}
 	return c

@@ -49,9 +49,12 @@ func (m *Module) callOrder() map[*ir.Func]int {
 			top.next++
 			switch at, seen := order[c.k.f]; {
 			case seen && at == open && c.k == top.k:
-				m.faultAt(c.pos, &ruleFunction, "%s is recursive, so its stack size is unbounded; use a loop", c.k.Name())
+				m.faultAt(c.pos, &ruleFunction,
+					"%s is recursive, so its stack size is unbounded; use a loop", c.k.Name())
 			case seen && at == open:
-				m.faultAt(c.pos, &ruleFunction, "%s is recursive through %s, so its stack size is unbounded; use a loop", top.k.Name(), c.k.Name())
+				m.faultAt(c.pos, &ruleFunction,
+					"%s is recursive through %s, so its stack size is unbounded; use a loop",
+					top.k.Name(), c.k.Name())
 			case !seen:
 				order[c.k.f] = open
 				way = append(way, frame{k: c.k})
@@ -67,14 +70,16 @@ func (k *Kernel) checkResults() {
 		return
 	}
 	for _, pos := range k.returns {
-		k.m.faultAt(pos, &ruleFunction, "%s returns without a result here, but with one elsewhere; use ReturnValue", k.Name())
+		k.m.faultAt(pos, &ruleFunction,
+			"%s returns without a result here, but with one elsewhere; use ReturnValue", k.Name())
 	}
 	if k.cur == nil || len(k.f.Blocks) == 0 {
 		return
 	}
 	g := ir.FlowOf(k.f)
 	if last := len(k.f.Blocks) - 1; slices.Contains(g.Order(), last) && k.f.Blocks[last] == k.cur {
-		k.m.faultAt(k.f.Pos, &ruleFunction, "%s has a result, but a path to its end has no ReturnValue", k.Name())
+		k.m.faultAt(k.f.Pos, &ruleFunction,
+			"%s has a result, but a path to its end has no ReturnValue", k.Name())
 	}
 }
 

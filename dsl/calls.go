@@ -77,14 +77,16 @@ func (k *Kernel) Prototype(result isa.Type, arguments ...isa.Type) Operand {
 	list.Proto = &ir.Func{Name: "_", HasParams: true, Pos: list.Pos}
 	if result != 0 {
 		list.Proto.HasResults = true
-		list.Proto.Results = []*ir.Var{{Name: "_", Space: isa.Param, Type: memory(result), Pos: list.Pos}}
+		list.Proto.Results = []*ir.Var{
+			{Name: "_", Space: isa.Param, Type: memory(result), Pos: list.Pos}}
 	}
 	for _, t := range arguments {
 		if t.Bits() == 0 {
 			k.fault(&ruleOperand, "prototype argument has no type")
 			continue
 		}
-		list.Proto.Params = append(list.Proto.Params, &ir.Var{Name: "_", Space: isa.Param, Type: memory(t), Pos: list.Pos})
+		list.Proto.Params = append(list.Proto.Params,
+			&ir.Var{Name: "_", Space: isa.Param, Type: memory(t), Pos: list.Pos})
 	}
 	return k.declare(list)
 }

@@ -102,12 +102,19 @@ func (c *stranger) seed(k *dsl.Kernel) {
 	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 16, 16)
 	shared := k.SharedTile("shared", tile)
 	for _, x := range []any{
-		k.U32(1), k.U32(0).Var(), k.F32(1).Var(), k.F16(1), k.U64(8), dsl.Const[dsl.B32](k, 1), k.Lane().LTI(3), dsl.Global[dsl.F32](k, "f"), dsl.Shared[dsl.F16](k, "h", 64),
-		k.Barriers("b", 2, 1), k.NamedBarrier(64), shared, shared.Transposed(), a, x, k.Matrix("m", isa.F32).Sized(k.U32(64), k.U32(64)), k.Matrix("n", isa.F16),
-		k.Pipeline("ab", 2, a.Feed(), x.Feed()), p, k.Accumulator(64, 64, isa.F32), w, w.LoadFragments(shared, k.U32(0)), w.MMAStep(shared, k.U32(0), shared, k.U32(0)),
-		k.TMEM("t", 128, 64, 2), k.TMEMOperand("f", isa.Bf16, 64, 2), k.Output("o", a, 1), k.Persistent(k.U32(3), k.U32(3), 2), k.DynamicSchedule(k.U32(3), k.U32(3), 2), k.NewLabel("l"), tile,
-		k.Semaphore(dsl.Global[dsl.U32](k, "told"), k.U32(1)), k.PersistentGroups(dsl.Global[dsl.U32](k, "starts"), k.U32(2), 64, k.U32(3), 2),
-		k.StreamK(k.U32(2), k.U32(3), k.U32(4), 2, 1, dsl.Global[dsl.F32](k, "parts"), dsl.Global[dsl.U32](k, "done")),
+		k.U32(1), k.U32(0).Var(), k.F32(1).Var(), k.F16(1), k.U64(8), dsl.Const[dsl.B32](k, 1),
+		k.Lane().LTI(3), dsl.Global[dsl.F32](k, "f"), dsl.Shared[dsl.F16](k, "h", 64),
+		k.Barriers("b", 2, 1), k.NamedBarrier(64), shared, shared.Transposed(), a, x,
+		k.Matrix("m", isa.F32).Sized(k.U32(64), k.U32(64)), k.Matrix("n", isa.F16),
+		k.Pipeline("ab", 2, a.Feed(), x.Feed()), p, k.Accumulator(64, 64, isa.F32), w,
+		w.LoadFragments(shared, k.U32(0)), w.MMAStep(shared, k.U32(0), shared, k.U32(0)),
+		k.TMEM("t", 128, 64, 2), k.TMEMOperand("f", isa.Bf16, 64, 2), k.Output("o", a, 1),
+		k.Persistent(k.U32(3), k.U32(3), 2), k.DynamicSchedule(k.U32(3), k.U32(3), 2),
+		k.NewLabel("l"), tile,
+		k.Semaphore(dsl.Global[dsl.U32](k, "told"), k.U32(1)),
+		k.PersistentGroups(dsl.Global[dsl.U32](k, "starts"), k.U32(2), 64, k.U32(3), 2),
+		k.StreamK(k.U32(2), k.U32(3), k.U32(4), 2, 1, dsl.Global[dsl.F32](k, "parts"),
+			dsl.Global[dsl.U32](k, "done")),
 		dsl.MMAFor(isa.F16, isa.F32), dsl.MXFP8,
 	} {
 		c.know(x)
@@ -185,7 +192,8 @@ func (c *stranger) argument(t reflect.Type, depth int) reflect.Value {
 	case reflect.Bool:
 		x.SetBool(c.next(2) == 1)
 	case reflect.String:
-		x.SetString([]string{"", "add", "a", "%tid.x", "rn", fmt.Sprintf("n%d", len(c.made))}[c.next(6)])
+		x.SetString(
+			[]string{"", "add", "a", "%tid.x", "rn", fmt.Sprintf("n%d", len(c.made))}[c.next(6)])
 	case reflect.Slice:
 		for range c.next(4) {
 			x = reflect.Append(x, c.argument(t.Elem(), depth))

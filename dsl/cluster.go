@@ -29,7 +29,8 @@ func (a Addr) InBlock(rank Reg[U32]) Addr {
 // checkRank reports a constant rank that is not below the cluster size.
 func (k *Kernel) checkRank(rank Reg[U32]) {
 	if n := k.clusterSize(); n > 1 && rank.IsConstant() && rank.bits >= int64(n) {
-		k.fault(&ruleProtocol, "block rank %d is out of bounds: the cluster has %d blocks", rank.bits, n)
+		k.fault(&ruleProtocol, "block rank %d is out of bounds: the cluster has %d blocks",
+			rank.bits, n)
 	}
 }
 

@@ -61,13 +61,15 @@ func TestBuildTwice(t *testing.T) {
 	}
 	_, first := m.Build()
 	if len(first) != 1 || first.Errors() != 0 {
-		t.Fatalf("%d findings, %d errors; one doubt is expected: %v", len(first), first.Errors(), first)
+		t.Fatalf("%d findings, %d errors; one doubt is expected: %v", len(first), first.Errors(),
+			first)
 	}
 	if _, err := m.Text(); err != nil {
 		t.Errorf("Text behind Build: %v", err)
 	}
 	_, again := m.Build()
-	if len(first) != 1 || len(again) != 1 || first[0].Message != again[0].Message || first[0].Message == "" {
+	if len(first) != 1 || len(again) != 1 || first[0].Message != again[0].Message ||
+		first[0].Message == "" {
 		t.Errorf("asked again, it is %v, and was %v", again, first)
 	}
 }

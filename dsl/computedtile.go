@@ -33,7 +33,8 @@ func (k *Kernel) ComputedTile(name string, t Tile) *ComputedTile {
 		k.fault(&ruleShape, "%s", problem)
 		t = k.standIn(Tile{Type: isa.B32, Rows: 8, Cols: 4})
 	}
-	return &ComputedTile{&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
+	return &ComputedTile{
+		&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
 }
 
 // A filling is the state of a computed tile of a stage, which threads must write.
@@ -47,7 +48,9 @@ type filling struct {
 func (s *Stage) checkFillings() {
 	for _, f := range s.uses {
 		if !f.written && f.named == f.known {
-			s.p.k.m.faultAt(f.pos, &ruleProtocol, "body of Produce does not write tile %s of pipeline %s: consumers would read stale data", f.m.name, s.p.name)
+			s.p.k.m.faultAt(f.pos, &ruleProtocol,
+				"body of Produce does not write tile %s of pipeline %s: consumers would read stale data",
+				f.m.name, s.p.name)
 		}
 	}
 }
@@ -76,7 +79,8 @@ func (w *ComputedTile) Tile(s *Stage) SharedTile {
 	case !made(w.kernel(), "stage of the computed tile", s.kernel()):
 		return SharedTile{}
 	case s.kernel() == nil:
-		w.m.k.fault(&ruleValue, "stage of computed tile %s is a zero value, not created by a builder call", w.m.name)
+		w.m.k.fault(&ruleValue,
+			"stage of computed tile %s is a zero value, not created by a builder call", w.m.name)
 		return SharedTile{}
 	}
 	t := s.Tile(w.m)
@@ -85,7 +89,9 @@ func (w *ComputedTile) Tile(s *Stage) SharedTile {
 			s.uses = append(s.uses, filling{w.m, &usage{}, w.m.k.m.calls.here()})
 		}
 		s.loaded[i] = true
-		t.at.use = s.uses[slices.IndexFunc(s.uses, func(f filling) bool { return f.m == w.m })].usage
+		t.at.use = s.uses[slices.IndexFunc(s.uses, func(f filling) bool {
+			return f.m == w.m
+		})].usage
 	}
 	return t
 }
@@ -94,7 +100,8 @@ func (w *ComputedTile) Tile(s *Stage) SharedTile {
 func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 	k := p.k
 	if p.pair {
-		k.fault(&ruleProtocol, "pipeline %s is written by threads, but shared by a CTA pair; use PerBlock", p.name)
+		k.fault(&ruleProtocol,
+			"pipeline %s is written by threads, but shared by a CTA pair; use PerBlock", p.name)
 	}
 	state := p.state(1)
 	for i := range k.Range(k.U32(0), n) {
@@ -126,7 +133,9 @@ func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
 	}
 	for j, done := range s.loaded {
 		if !done {
-			k.fault(&ruleProtocol, "body of Produce does not %s %s: the stage would never become full", what, p.feeds[j].from.name)
+			k.fault(&ruleProtocol,
+				"body of Produce does not %s %s: the stage would never become full", what,
+				p.feeds[j].from.name)
 		}
 	}
 	return true
@@ -150,10 +159,12 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 		k.fault(&ruleLacks, "%s has no cp.async, which needs sm_80", k.m.Target())
 		return
 	case to.k == nil:
-		k.fault(&ruleValue, "destination of CopyAsync is a zero value, not created by a builder call")
+		k.fault(&ruleValue,
+			"destination of CopyAsync is a zero value, not created by a builder call")
 		return
 	case a.space != isa.Global || !isShared(to.space):
-		k.fault(&ruleMemory, "CopyAsync from %s to %s, want global to shared memory", describeSpace(a.space), describeSpace(to.space))
+		k.fault(&ruleMemory, "CopyAsync from %s to %s, want global to shared memory",
+			describeSpace(a.space), describeSpace(to.space))
 		return
 	case bytes != 4 && bytes != 8 && bytes != 16:
 		k.fault(&ruleMemory, "CopyAsync of %d bytes, want 4, 8 or 16", bytes)

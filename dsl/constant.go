@@ -36,7 +36,8 @@ func floatConstant(t isa.Type, v float64) (constant, bool) {
 		return constant{ir.Double, int64(math.Float64bits(v))}, true
 	case isa.F32, isa.Tf32:
 		single := float32(v)
-		return constant{ir.Single, int64(math.Float32bits(single))}, !finite || !math.IsInf(float64(single), 0)
+		return constant{ir.Single, int64(math.Float32bits(single))}, !finite ||
+			!math.IsInf(float64(single), 0)
 	case isa.F16:
 		half := halfBits(v)
 		return constant{ir.Int, int64(half)}, !finite || half&0x7fff != 0x7c00
@@ -97,7 +98,9 @@ func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 	case c.kind == ir.Int && !floating(t):
 		k.fault(&ruleConstant, "%v is not a valid %s", v, t)
 	default:
-		k.fault(&ruleConstant, "%v overflows %s; use math.Inf(1) for infinity, or Bits[dsl.%s] for a bit pattern", v, t, goName(*new(T)))
+		k.fault(&ruleConstant,
+			"%v overflows %s; use math.Inf(1) for infinity, or Bits[dsl.%s] for a bit pattern", v,
+			t, goName(*new(T)))
 	}
 	return k0[T](k, c)
 }
@@ -115,7 +118,8 @@ func k0[T Scalar](k *Kernel, c constant) Reg[T] {
 
 // settle moves a constant into a register of type t.
 func (k *Kernel) settle(r *ir.Reg, t isa.Type, c constant) {
-	k.ins(k.op("mov", t), ir.Operand{Kind: ir.Register, Reg: r}, ir.Operand{Kind: ir.Int, Value: c.bits})
+	k.ins(k.op("mov", t), ir.Operand{Kind: ir.Register, Reg: r},
+		ir.Operand{Kind: ir.Int, Value: c.bits})
 }
 
 // U8 returns a constant.

@@ -86,7 +86,8 @@ func (k *Kernel) When(p Reg[Pred], body func()) {
 	p = p.register()
 	o := p.in(k)
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "When inside When: an instruction has one predicate; combine them with And")
+		k.fault(&ruleOperand,
+			"When inside When: an instruction has one predicate; combine them with And")
 	}
 	was := k.guard
 	k.guard = ir.Guard{Reg: o.Reg}
@@ -100,7 +101,8 @@ func (k *Kernel) Unless(p Reg[Pred], body func()) {
 	p = p.register()
 	o := p.in(k)
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "Unless inside When: an instruction has one predicate; combine them with And")
+		k.fault(&ruleOperand,
+			"Unless inside When: an instruction has one predicate; combine them with And")
 	}
 	was := k.guard
 	k.guard = ir.Guard{Reg: o.Reg, Not: true}
@@ -120,7 +122,9 @@ func (k *Kernel) RangeI(lo, hi int) iter.Seq[Reg[U32]] {
 }
 
 // RangeStep returns a loop from lo up to, but not including, hi in increments of step.
-func (k *Kernel) RangeStep(lo, hi, step Reg[U32]) iter.Seq[Reg[U32]] { return RangeOf(lo, hi, step) }
+func (k *Kernel) RangeStep(lo, hi, step Reg[U32]) iter.Seq[Reg[U32]] {
+	return RangeOf(lo, hi, step)
+}
 
 // NoUnroll returns the loop with a pragma that keeps the assembler from unrolling it: for i :=
 // range k.NoUnroll(k.Range(lo, hi)). Go loops are always unrolled.
@@ -152,11 +156,14 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		if k == nil {
 			return
 		}
-		if step.IsConstant() && (step.bits == 0 || step.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
+		if step.IsConstant() &&
+			(step.bits == 0 || step.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
 			k.fault(&ruleLoop, "loop step is %d, want a positive number", step.bits)
 		}
-		if hi.IsConstant() && hi.bits == 0 && !lo.IsConstant() && TypeOf[T]().Class() == isa.Unsigned {
-			k.doubt(k.m.calls.here(), "loop never runs: it counts up to 0; the first argument is the start, the second the exclusive end")
+		if hi.IsConstant() && hi.bits == 0 && !lo.IsConstant() &&
+			TypeOf[T]().Class() == isa.Unsigned {
+			k.doubt(k.m.calls.here(),
+				"loop never runs: it counts up to 0; the first argument is the start, the second the exclusive end")
 		}
 		i, hi, step := duplicate(lo), hi.kept(), step.kept()
 		top, l := k.newBlock("loop"), k.newLoop()
@@ -177,7 +184,8 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		k.amid(ir.Condition{Reg: empty.r, Not: true, Loop: true}, empty.r == nil, true, func() {
 			k.m.calls.run(func() {
 				if !yield(index) {
-					k.fault(&ruleLoop, "Go break or return out of a kernel loop, whose body is built once; use k.Break or k.BreakIf")
+					k.fault(&ruleLoop,
+						"Go break or return out of a kernel loop, whose body is built once; use k.Break or k.BreakIf")
 				}
 			})
 		})
@@ -188,7 +196,8 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 			k.branchIf(i.LT(hi), false, top)
 		})
 		last := ir.Counter{Reg: i.r}
-		if lo.IsConstant() && hi.IsConstant() && step.IsConstant() && step.bits > 0 && hi.bits > lo.bits && !l.left && l.outs == k.outs {
+		if lo.IsConstant() && hi.IsConstant() && step.IsConstant() && step.bits > 0 &&
+			hi.bits > lo.bits && !l.left && l.outs == k.outs {
 			last.Last, last.Known = lo.bits+(hi.bits-1-lo.bits)/step.bits*step.bits, true
 		}
 		if k.notes.Counters == nil {

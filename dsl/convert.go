@@ -24,7 +24,8 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 		return Reg[D]{k: k, r: x.r, bits: x.bits, scope: x.scope}
 	}
 	if plainBits(from) && floating(to) || floating(from) && plainBits(to) {
-		k.fault(&ruleOperand, "cannot convert untyped bits %s to %s; reinterpret them with Bits, or convert the integer with To[dsl.U%d] first",
+		k.fault(&ruleOperand,
+			"cannot convert untyped bits %s to %s; reinterpret them with Bits, or convert the integer with To[dsl.U%d] first",
 			from, to, max(8, min(from.Bits(), to.Bits())))
 		return fresh[D](k)
 	}
@@ -122,11 +123,13 @@ func Pack[D, S Scalar](a, b Reg[S], mods ...Mod) Reg[D] {
 	d := fresh[D](k)
 	from, to := TypeOf[S](), TypeOf[D]()
 	if 2*from.Bits() == to.Bits() {
-		k.ins(k.op("mov", bits(to.Bits())), d.in(k), k.vector(a.register().in(k), b.register().in(k)))
+		k.ins(k.op("mov", bits(to.Bits())), d.in(k),
+			k.vector(a.register().in(k), b.register().in(k)))
 		return d
 	}
 	var room [4]Mod
-	k.narrow(k.conversion("cvt", to, from, rounding(room[:0], from, to, mods)), d.in(k), to, b.register().in(k), a.register().in(k))
+	k.narrow(k.conversion("cvt", to, from, rounding(room[:0], from, to, mods)), d.in(k), to,
+		b.register().in(k), a.register().in(k))
 	return d
 }
 
@@ -153,7 +156,8 @@ func PackStochastic[D Scalar](a, b, c, d Reg[F32], random Reg[U32]) Reg[D] {
 	}
 	out := fresh[D](k)
 	k.ins("cvt.rs.satfinite"+TypeOf[D]().String()+".f32", out.in(k),
-		k.vector(d.register().in(k), c.register().in(k), b.register().in(k), a.register().in(k)), random.register().in(k))
+		k.vector(d.register().in(k), c.register().in(k), b.register().in(k), a.register().in(k)),
+		random.register().in(k))
 	return out
 }
 
@@ -180,14 +184,16 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 	}
 	from, to := TypeOf[S](), TypeOf[D]()
 	if from.Bits() != to.Bits() || from == isa.Predicate || to == isa.Predicate {
-		k.fault(&ruleOperand, "cannot reinterpret %s as %s: %d bits and %d bits", from, to, from.Bits(), to.Bits())
+		k.fault(&ruleOperand, "cannot reinterpret %s as %s: %d bits and %d bits", from, to,
+			from.Bits(), to.Bits())
 		return fresh[D](k)
 	}
 	x = x.register()
 	// A register of an untyped-bits type can be used as any type, and a register of any type as
 	// plain bits.
 	x = x.kept()
-	if a := x.r.Type; a == held(to) || whole(a) && whole(held(to)) || a.Class() == isa.Bits || to.Class() == isa.Bits {
+	if a := x.r.Type; a == held(to) || whole(a) && whole(held(to)) || a.Class() == isa.Bits ||
+		to.Class() == isa.Bits {
 		return Reg[D]{k: k, r: x.r, scope: x.scope}
 	}
 	d := fresh[D](k)
@@ -289,6 +295,7 @@ func Widen[T Scalar](x Reg[T]) (lo, hi Reg[F32]) {
 	case isa.Ue8m0x2:
 		return Widen(To[BF16x2](x))
 	}
-	k.fault(&ruleOperand, "cannot widen %s, want .f16x2, .bf16x2, or a pair of 8, 6 or 4 bits", TypeOf[T]())
+	k.fault(&ruleOperand, "cannot widen %s, want .f16x2, .bf16x2, or a pair of 8, 6 or 4 bits",
+		TypeOf[T]())
 	return k.F32(0), k.F32(0)
 }

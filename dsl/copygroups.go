@@ -14,8 +14,8 @@ type background struct {
 	committed, waited bool
 }
 
-// byHand records a wait for the copies that the author wrote as text. A kernel with waits written as text
-// may also start and commit copies in text.
+// byHand records a wait for the copies that the author wrote as text. A kernel with waits written
+// as text may also start and commit copies in text.
 func (b *background) byHand() { b.committed, b.waited = true, true }
 
 // storesBehind records a copy from shared to global memory.
@@ -45,11 +45,14 @@ func (k *Kernel) checkBackground() {
 	switch s := k.storing; {
 	case s.first == ir.NoPos:
 	case !s.waited:
-		k.m.faultAt(s.first, &ruleProtocol, "bulk store is never waited for: the block may exit while the TMA still reads its shared memory; call CommitStores and WaitStores in the same thread")
+		k.m.faultAt(s.first, &ruleProtocol,
+			"bulk store is never waited for: the block may exit while the TMA still reads its shared memory; call CommitStores and WaitStores in the same thread")
 	case !s.committed:
-		k.m.faultAt(s.first, &ruleProtocol, "bulk store belongs to no group, so WaitStores does not wait for it; call CommitStores after it")
+		k.m.faultAt(s.first, &ruleProtocol,
+			"bulk store belongs to no group, so WaitStores does not wait for it; call CommitStores after it")
 	}
 	if c := k.copying; c.first != ir.NoPos && !c.waited {
-		k.m.faultAt(c.first, &ruleProtocol, "asynchronous copy is never waited for; call CommitCopies, WaitCopies and Sync before the data is read")
+		k.m.faultAt(c.first, &ruleProtocol,
+			"asynchronous copy is never waited for; call CommitCopies, WaitCopies and Sync before the data is read")
 	}
 }

@@ -69,7 +69,8 @@ func (s AsyncStage) Tile(n int) SharedTile {
 		return SharedTile{}
 	}
 	if n < 0 || n >= len(s.p.tiles) {
-		s.p.k.fault(&ruleProtocol, "tile index %d is out of bounds: pipeline %s has %d", n, s.p.name, len(s.p.tiles))
+		s.p.k.fault(&ruleProtocol, "tile index %d is out of bounds: pipeline %s has %d", n,
+			s.p.name, len(s.p.tiles))
 		if n = 0; len(s.p.tiles) == 0 {
 			return SharedTile{}
 		}
@@ -117,7 +118,8 @@ func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s Asyn
 // function product returns the MMA step for a stage; it is called each time fragments are loaded.
 //
 //	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep { return w.MMAStep(s.Tile(0), fromA, s.Tile(1), fromB) })
-func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s AsyncStage), product func(s AsyncStage) MMAStep) {
+func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s AsyncStage),
+	product func(s AsyncStage) MMAStep) {
 	if p == nil || !made(p.k, "pipeline in Multiply", steps.k) {
 		return
 	}
@@ -140,7 +142,8 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 		if p := product(r.stage()); p.sums == now.sums && p.steps == now.steps {
 			return p
 		}
-		k.fault(&ruleProtocol, "Multiply is given different MMA steps; all stages must be accumulated into the same accumulator with the same shape")
+		k.fault(&ruleProtocol,
+			"Multiply is given different MMA steps; all stages must be accumulated into the same accumulator with the same shape")
 		return now
 	}
 	first := now.kept()
@@ -204,7 +207,9 @@ type unloaded struct {
 // checkLoads reports loads that do not copy one of the tiles.
 func (k *Kernel) checkLoads() {
 	for _, u := range k.unloaded {
-		k.m.faultAt(u.pos, &ruleProtocol, "load function of pipeline %s does not write tile %d of the stage, %s: the MMA would read stale data", u.p.name, u.tile, u.p.tiles[u.tile])
+		k.m.faultAt(u.pos, &ruleProtocol,
+			"load function of pipeline %s does not write tile %d of the stage, %s: the MMA would read stale data",
+			u.p.name, u.tile, u.p.tiles[u.tile])
 	}
 }
 
@@ -280,7 +285,8 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 		k.fault(&ruleShape, "CopyAsync needs the block size; declare it with Threads")
 		return
 	case to.RowBytes()%16 != 0:
-		k.fault(&ruleShape, "CopyAsync of %s: rows of %d bytes, want a multiple of 16", to.Tile, to.RowBytes())
+		k.fault(&ruleShape, "CopyAsync of %s: rows of %d bytes, want a multiple of 16", to.Tile,
+			to.RowBytes())
 		return
 	}
 	k.copiesBehind()
@@ -394,7 +400,9 @@ func (u *unitCopy) each(threads, units int) {
 func (k *Kernel) CommitCopies() {
 	k = k.sound()
 	if k.loading != "" {
-		k.fault(&ruleProtocol, "CommitCopies in the load function of pipeline %s, which commits a group for each stage: it would wait for the wrong groups", k.loading)
+		k.fault(&ruleProtocol,
+			"CommitCopies in the load function of pipeline %s, which commits a group for each stage: it would wait for the wrong groups",
+			k.loading)
 	}
 	k.ins("cp.async.commit_group")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// TestIterations checks that a mistake in a Go loop is reported once, and that a long loop does not use
-// up the limit for later checks.
+// TestIterations checks that a mistake in a Go loop is reported once, and that a long loop does not
+// use up the limit for later checks.
 func TestIterations(t *testing.T) {
 	const iterations = 3000
 	m := dsl.New("m", "sm_90")

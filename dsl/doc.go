@@ -110,6 +110,6 @@
 // with constant bounds. Build reports misaligned vectors, out-of-bounds accesses of shared and
 // local variables and tiles, overlapping stores of two warps, and shuffles, votes, MMAs and
 // barriers that some lanes of a warp do not reach. It does not evaluate what depends on data or on
-// launch parameters, nor code in device functions and after labels. The hazard analyzers check those;
-// Build runs them unless [SkipHazards] is given.
+// launch parameters, nor code in device functions and after labels. The hazard analyzers check
+// those; Build runs them unless [SkipHazards] is given.
 package dsl

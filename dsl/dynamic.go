@@ -28,14 +28,16 @@ type DynamicSchedule struct {
 func (k *Kernel) DynamicSchedule(rows, cols Reg[U32], group int) *DynamicSchedule {
 	k = k.sound()
 	if !k.m.Has(100) {
-		k.fault(&ruleLacks, "%s has no cluster launch control, which needs sm_100; use Persistent", k.m.Target())
+		k.fault(&ruleLacks, "%s has no cluster launch control, which needs sm_100; use Persistent",
+			k.m.Target())
 	}
 	if group < 1 {
 		k.fault(&ruleProtocol, "schedule groups %d rows of tiles, want a positive number", group)
 		group = 1
 	}
 	const stages = 2 // one response is processed while the next is requested
-	return &DynamicSchedule{ring: k.newRing(unique("tiles", k.names), stages), rows: rows, cols: cols, group: group,
+	return &DynamicSchedule{ring: k.newRing(unique("tiles", k.names), stages), rows: rows,
+		cols: cols, group: group,
 		answers: k.SharedBytes(unique("answers", k.names), 16*stages, 16)}
 }
 
@@ -60,7 +62,8 @@ func (d *DynamicSchedule) RunScheduler() {
 		}
 		if k.clusterSize() == 1 {
 			empty.Wait(state.parity)
-			k.SyncWarp() // one thread continues for the warp, and the others must not miss the phase
+			// one thread continues for the warp, and the others must not miss the phase
+			k.SyncWarp()
 			k.When(leader, func() {
 				full.ArriveExpect(k.U32(16))
 				ask()
@@ -102,7 +105,9 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 		size := int64(k.clusterSize())
 		rows := d.rows
 		if high, wide := k.clusterTiles(); wide > 1 {
-			k.fault(&ruleProtocol, "DynamicSchedule in a cluster of %d x %d blocks, want one dimension; use Persistent", high, wide)
+			k.fault(&ruleProtocol,
+				"DynamicSchedule in a cluster of %d x %d blocks, want one dimension; use Persistent",
+				high, wide)
 		}
 		if size > 1 {
 			rows = rows.CeilDiv(size)

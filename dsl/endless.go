@@ -6,15 +6,17 @@ package dsl
 import "github.com/ptxdsl/ptxdsl/ir"
 
 // noteLoop records a complete loop. cond is the register of its condition, or nil if the condition
-// is the constant holds. Loops with other exits in the body are left out, including labels and calls
-// that may end the thread.
+// is the constant holds. Loops with other exits in the body are left out, including labels and
+// calls that may end the thread.
 func (k *Kernel) noteLoop(l *loop, cond *ir.Reg, holds bool) {
 	switch {
 	case l.left || k.outs != l.outs:
 	case cond != nil:
-		k.notes.Loops = append(k.notes.Loops, ir.Loop{Top: l.top, End: l.end, Cond: cond, Pos: l.top.Labels[0].Pos})
+		k.notes.Loops = append(k.notes.Loops,
+			ir.Loop{Top: l.top, End: l.end, Cond: cond, Pos: l.top.Labels[0].Pos})
 	case holds:
-		k.m.faultAt(l.top.Labels[0].Pos, &ruleWay, "infinite loop: the body has no Break, BreakIf, Return or Exit")
+		k.m.faultAt(l.top.Labels[0].Pos, &ruleWay,
+			"infinite loop: the body has no Break, BreakIf, Return or Exit")
 	}
 }
 

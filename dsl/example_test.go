@@ -212,7 +212,8 @@ func ExampleMatrix() {
 	m := dsl.New("product", "sm_80")
 	k := m.Kernel("product", dsl.Threads(128))
 	a, b, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.F16), k.Matrix("d", isa.F32)
-	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 	at := k.BlockTile(rows.CeilDiv(64), cols.CeilDiv(64), 8)
 	row, col := at.Row.MulI(64), at.Col.MulI(64)
 	a, b = a.Sized(rows, depth).RowsFrom(row), b.Sized(cols, depth).RowsFrom(col)
@@ -231,7 +232,8 @@ func ExampleMatrix() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(strings.Count(text, "mma.sync"), "multiplications of a warp in a step of 64 columns")
+	fmt.Println(strings.Count(text, "mma.sync"),
+		"multiplications of a warp in a step of 64 columns")
 	// Output:
 	// 32 multiplications of a warp in a step of 64 columns
 }
@@ -284,7 +286,8 @@ func ExampleBlockExclusiveScan() {
 	v := x.Load(k.TID().X)
 	keep := v.EQF(0).Not()
 	one := dsl.Select(keep, k.U32(1), k.U32(0))
-	at, all := dsl.BlockExclusiveScan(one, k.U32(0), "counts", func(a, b dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] { return a.Add(b) })
+	at, all := dsl.BlockExclusiveScan(one, k.U32(0), "counts",
+		func(a, b dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] { return a.Add(b) })
 	k.If(keep, func() { kept.Store(at, v) })
 	dsl.Global[dsl.U32](k, "count").StoreI(0, all)
 	_, list := m.Build()
@@ -296,17 +299,22 @@ func ExampleBlockExclusiveScan() {
 func ExampleWarpTile_ToFragments() {
 	m := dsl.New("twice", "sm_80")
 	k := m.Kernel("twice", dsl.Threads(32))
-	x, y := k.Matrix("x", isa.F16).Sized(k.U32(64), k.U32(64)), k.Matrix("y", isa.F32).Sized(k.U32(16), k.U32(64))
-	tile := k.SharedTile("tile", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+	x, y := k.Matrix("x", isa.F16).Sized(k.U32(64), k.U32(64)),
+		k.Matrix("y", isa.F32).Sized(k.U32(16), k.U32(64))
+	tile := k.SharedTile("tile",
+		dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 	x.CopyAsync(tile, k.U32(0))
 	k.CommitCopies()
 	k.WaitCopies(0)
 	k.Sync()
 	mma := dsl.MMAFor(isa.F16, isa.F32)
-	first, second := dsl.NewWarpTile[dsl.F32](k, mma, 16, 64), dsl.NewWarpTile[dsl.F32](k, mma, 16, 64)
+	first, second := dsl.NewWarpTile[dsl.F32](k, mma, 16, 64),
+		dsl.NewWarpTile[dsl.F32](k, mma, 16, 64)
 	first.MMA(tile, k.U32(0), tile, k.U32(0))
 	most := first.RowReduce(func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Max(b) })
-	first.Map(func(c dsl.Cell, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Sub(most[c.LocalRow]).Exp() })
+	first.Map(func(c dsl.Cell, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		return x.Sub(most[c.LocalRow]).Exp()
+	})
 	second.MMAFragments(first.ToFragments(isa.F16), tile.Transposed(), k.U32(0))
 	second.Store(y, k.U32(0), k.U32(0))
 	_, list := m.Build()

@@ -20,10 +20,12 @@ func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
 	if (r == &ruleShape || r == &ruleProtocol) && m.refused.in(args) {
 		return
 	}
-	m.record(pos, diag.Diagnostic{Rule: r.ID, Severity: r.Severity, Message: fmt.Sprintf(format, args...)})
+	m.record(pos,
+		diag.Diagnostic{Rule: r.ID, Severity: r.Severity, Message: fmt.Sprintf(format, args...)})
 }
 
-// record adds a finding at a position of the module, and the fix if one edit of the call removes it.
+// record adds a finding at a position of the module, and the fix if one edit of the call removes
+// it.
 func (m *Module) record(pos ir.Pos, d diag.Diagnostic) {
 	sites := m.calls.sites(pos)
 	for i, s := range sites {

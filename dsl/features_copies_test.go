@@ -25,10 +25,12 @@ var copies = []feature{
 	}, "shfl.sync.up.b32"},
 	{"vectors of atomics", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
-		x, h, b := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F16](k, "h"), dsl.Global[dsl.BF16x2](k, "b")
+		x, h, b := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F16](k, "h"),
+			dsl.Global[dsl.BF16x2](k, "b")
 		i := k.TID().X.ShlI(2)
 		x.ReduceVec("add", i, []f32{k.F32(1), k.F32(2), k.F32(3), k.F32(4)})
-		h.ReduceVec("max", i, []dsl.Reg[dsl.F16]{k.F16(1), k.F16(2), k.F16(3), k.F16(4)}, dsl.Release, dsl.ScopeSys)
+		h.ReduceVec("max", i, []dsl.Reg[dsl.F16]{k.F16(1), k.F16(2), k.F16(3), k.F16(4)},
+			dsl.Release, dsl.ScopeSys)
 		was := b.AtomicVec("add", i, []dsl.Reg[dsl.BF16x2]{b.LoadI(0), b.LoadI(1)})
 		b.StoreVec(i, was)
 	}, "red.relaxed.gpu.global.add.v4.f32"},
@@ -57,7 +59,9 @@ var copies = []feature{
 		out := dsl.Global[dsl.U32](k, "out")
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 16, Cols: 64, Swizzle: dsl.Swizzle128})
 		row, unit := k.Lane().AndI(15), k.Lane().ShrI(4)
-		t.StoreMatrices(row, unit, [4]dsl.Reg[dsl.B32]{dsl.Const[dsl.B32](k, 1), dsl.Const[dsl.B32](k, 2), dsl.Const[dsl.B32](k, 3), dsl.Const[dsl.B32](k, 4)}, dsl.Trans)
+		t.StoreMatrices(row, unit,
+			[4]dsl.Reg[dsl.B32]{dsl.Const[dsl.B32](k, 1), dsl.Const[dsl.B32](k, 2),
+				dsl.Const[dsl.B32](k, 3), dsl.Const[dsl.B32](k, 4)}, dsl.Trans)
 		k.Sync()
 		out.Store(k.TID().X, dsl.Bits[dsl.U32](t.LoadMatrices(row, unit, dsl.Trans)[0]))
 	}, "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
@@ -71,9 +75,12 @@ var copies = []feature{
 		k.Sync()
 		out.Store(k.TID().X, dsl.Element[dsl.F16](t, k.U32(3), k.TID().X).LoadFirst())
 	}, "cp.async.wait_group"},
-	{"products whose fragments are read ahead", "sm_80", func(m *dsl.Module) { ahead(m, isa.F16, 64) }, "// the first fragments"},
-	{"products of one step a stage", "sm_80", func(m *dsl.Module) { ahead(m, isa.F16, 16) }, "mov.b32"},
-	{"products of one step a stage in three parts", "sm_80", func(m *dsl.Module) { ahead(m, isa.F32, 8) }, "sub.rn.f32"},
+	{"products whose fragments are read ahead", "sm_80",
+		func(m *dsl.Module) { ahead(m, isa.F16, 64) }, "// the first fragments"},
+	{"products of one step a stage", "sm_80", func(m *dsl.Module) { ahead(m, isa.F16, 16) },
+		"mov.b32"},
+	{"products of one step a stage in three parts", "sm_80",
+		func(m *dsl.Module) { ahead(m, isa.F32, 8) }, "sub.rn.f32"},
 	{"bulk copies", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(64), dsl.Cluster(2))
 		x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
@@ -103,7 +110,8 @@ var copies = []feature{
 	}, "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"},
 	{"chunks", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(160))
-		x, out, n := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out"), dsl.Param[dsl.U32](k, "n")
+		x, out, n := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out"),
+			dsl.Param[dsl.U32](k, "n")
 		chunk := dsl.ChunkOf(x, 512)
 		p := k.Pipeline("p", 3, chunk.Feed())
 		k.Roles(
@@ -125,9 +133,11 @@ var copies = []feature{
 	}, "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"},
 	{"boxes", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
-		line, cube := k.Tensor("line", isa.F32, []int{64}, dsl.NoSwizzle), k.Tensor("cube", isa.F32, []int{4, 8, 16}, dsl.Swizzle64)
+		line, cube := k.Tensor("line", isa.F32, []int{64}, dsl.NoSwizzle),
+			k.Tensor("cube", isa.F32, []int{4, 8, 16}, dsl.Swizzle64)
 		many := k.Tensor("many", isa.Bf16, []int{1, 2, 4, 8, 64}, dsl.Swizzle128)
-		a, b, c := k.SharedTile("a", line.Tile()), k.SharedTile("b", cube.Tile()), k.SharedTile("c", many.Tile())
+		a, b, c := k.SharedTile("a", line.Tile()), k.SharedTile("b", cube.Tile()),
+			k.SharedTile("c", many.Tile())
 		full := k.Barrier("full", 1)
 		zero, before := k.U32(0), dsl.Bits[dsl.U32](k.S32(-1))
 		k.When(k.TID().X.EQI(0), func() {
@@ -153,7 +163,8 @@ var copies = []feature{
 		zero := k.U32(0)
 		k.When(k.TID().X.EQI(0), func() {
 			full.ArriveExpect(k.U32(a.Bytes()))
-			x.LoadIm2col(a, []u32{zero, zero, zero, zero}, []dsl.Reg[dsl.U16]{k.U16(1), k.U16(2)}, full)
+			x.LoadIm2col(a, []u32{zero, zero, zero, zero}, []dsl.Reg[dsl.U16]{k.U16(1), k.U16(2)},
+				full)
 		})
 		full.Wait(zero)
 		k.When(k.TID().X.EQI(0), func() {
@@ -162,8 +173,11 @@ var copies = []feature{
 			k.WaitStores(0)
 		})
 	}, ".im2col_no_offs"},
-	{"a convolution", "sm_100a", func(m *dsl.Module) { convolution(m, 3) }, ".im2col.mbarrier::complete_tx::bytes"},
-	{"a convolution of a pair", "sm_100a", func(m *dsl.Module) { convolution(m, 3, dsl.Cluster(2)) }, ".im2col.mbarrier::complete_tx::bytes.cta_group::2"},
+	{"a convolution", "sm_100a", func(m *dsl.Module) { convolution(m, 3) },
+		".im2col.mbarrier::complete_tx::bytes"},
+	{"a convolution of a pair", "sm_100a",
+		func(m *dsl.Module) { convolution(m, 3, dsl.Cluster(2)) },
+		".im2col.mbarrier::complete_tx::bytes.cta_group::2"},
 	{"rows from anywhere", "sm_100a", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		x := k.RowTensor("x", isa.Bf16, 64, dsl.Swizzle128)
@@ -185,7 +199,8 @@ var copies = []feature{
 	}, ".tile::scatter4"},
 	{"boxes in stages", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(160))
-		cube, out := k.Tensor("cube", isa.F32, []int{4, 8, 32}, dsl.Swizzle128), dsl.Global[dsl.F32](k, "out")
+		cube, out := k.Tensor("cube", isa.F32, []int{4, 8, 32}, dsl.Swizzle128),
+			dsl.Global[dsl.F32](k, "out")
 		p := k.Pipeline("p", 2, cube.Feed())
 		k.Roles(
 			dsl.OnWarp(4, "load", func() {
@@ -196,7 +211,8 @@ var copies = []feature{
 			dsl.OnWarpgroup(0, "sum", func() {
 				sum := k.F32(0).Var()
 				for s := range p.Consume(k.U32(4)) {
-					sum.Set(sum.Add(dsl.Element[dsl.F32](cube.InStage(s), k.WarpIndex(), k.Lane()).LoadFirst()))
+					sum.Set(sum.Add(dsl.Element[dsl.F32](cube.InStage(s), k.WarpIndex(),
+						k.Lane()).LoadFirst()))
 				}
 				out.Store(k.TID().X, sum)
 			}),
@@ -252,15 +268,19 @@ func convolution(m *dsl.Module, filter int, options ...dsl.KernelOption) {
 	x := k.Im2col("x", isa.Bf16, 4, 128, 64, dsl.Swizzle128)
 	w := k.TensorMap("w", isa.Bf16, dsl.Box{Rows: 128 / share, Cols: 64}, dsl.Swizzle128)
 	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 128, Cols: 128}, dsl.Swizzle128)
-	image, line, col, channels := dsl.Param[dsl.U32](k, "image"), dsl.Param[dsl.U32](k, "line"), dsl.Param[dsl.U32](k, "col"), dsl.Param[dsl.U32](k, "channels")
-	p, acc, out := k.Pipeline("p", 3, x.Feed(), w.Feed()), k.TMEM("acc", 128*share, 128, 1), k.Output("out", d, 1)
+	image, line, col, channels := dsl.Param[dsl.U32](k, "image"), dsl.Param[dsl.U32](k, "line"),
+		dsl.Param[dsl.U32](k, "col"), dsl.Param[dsl.U32](k, "channels")
+	p, acc, out := k.Pipeline("p", 3, x.Feed(), w.Feed()), k.TMEM("acc", 128*share, 128, 1),
+		k.Output("out", d, 1)
 	deep := channels.CeilDiv(64)
 	steps := deep.MulI(int64(filter * filter))
 	k.Roles(
 		dsl.OnWarp(0, "load", func() {
 			for s := range p.Produce(steps) {
 				at, of := s.Iteration().Div(deep), s.Iteration().Rem(deep)
-				x.LoadStageIm2col(s, []u32{image, line, col, of.MulI(64)}, []dsl.Reg[dsl.U16]{dsl.To[dsl.U16](at.DivI(int64(filter))), dsl.To[dsl.U16](at.RemI(int64(filter)))})
+				x.LoadStageIm2col(s, []u32{image, line, col, of.MulI(64)},
+					[]dsl.Reg[dsl.U16]{dsl.To[dsl.U16](at.DivI(int64(filter))),
+						dsl.To[dsl.U16](at.RemI(int64(filter)))})
 				s.Load(w, dsl.TileAt(k.ClusterRank(), s.Iteration()))
 			}
 		}),

@@ -20,7 +20,8 @@ var gridFeatures = []feature{
 	{"groups", "sm_80", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		out, starts := dsl.Global[dsl.U32](k, "out"), dsl.Global[dsl.U32](k, "starts")
-		for at := range k.PersistentGroups(starts, dsl.Param[dsl.U32](k, "n"), 64, k.U32(3), 8).Each() {
+		for at := range k.PersistentGroups(starts, dsl.Param[dsl.U32](k, "n"), 64, k.U32(3),
+			8).Each() {
 			k.ContinueIf(at.TileCol.EQI(1))
 			out.Store(at.FirstRow, at.Group)
 		}

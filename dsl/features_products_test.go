@@ -11,9 +11,14 @@ import (
 // productFeatures are MMAs with other operands than two dense tiles.
 var productFeatures = []feature{
 	{"weights of eight bits", "sm_80", func(m *dsl.Module) { weights(m, 64) }, "prmt.b32"},
-	{"weights of eight bits, one step a stage", "sm_80", func(m *dsl.Module) { weights(m, 16) }, "mov.b32"},
-	{"sparse products read ahead", "sm_80", func(m *dsl.Module) { sparseAhead[dsl.F32](m, isa.F16) }, "mma.sp::ordered_metadata.sync.aligned.m16n8k32"},
-	{"sparse products of eight bits read ahead", "sm_80", func(m *dsl.Module) { sparseAhead[dsl.S32](m, isa.S8) }, "mma.sp::ordered_metadata.sync.aligned.m16n8k64"},
+	{"weights of eight bits, one step a stage", "sm_80", func(m *dsl.Module) { weights(m, 16) },
+		"mov.b32"},
+	{"sparse products read ahead", "sm_80",
+		func(m *dsl.Module) { sparseAhead[dsl.F32](m, isa.F16) },
+		"mma.sp::ordered_metadata.sync.aligned.m16n8k32"},
+	{"sparse products of eight bits read ahead", "sm_80",
+		func(m *dsl.Module) { sparseAhead[dsl.S32](m, isa.S8) },
+		"mma.sp::ordered_metadata.sync.aligned.m16n8k64"},
 	{"sums promoted", "sm_80", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		d, scales := k.Matrix("d", isa.F32), dsl.Global[dsl.F32](k, "scales")
@@ -23,7 +28,8 @@ var productFeatures = []feature{
 		for i := range k.RangeI(0, 4) {
 			part.Clear()
 			part.MMA(x, k.U32(0), x, k.U32(0))
-			lines := []f32{scales.Load(i.MadI(16, total.Row(0))), scales.Load(i.MadI(16, total.Row(1)))}
+			lines := []f32{scales.Load(i.MadI(16, total.Row(0))),
+				scales.Load(i.MadI(16, total.Row(1)))}
 			dsl.Promote(total, part, func(c dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 {
 				return dsl.To[dsl.F32](x).FMA(lines[c.LocalRow], sum)
 			})
@@ -31,7 +37,8 @@ var productFeatures = []feature{
 		total.Store(d.Sized(k.U32(16), k.U32(16)), k.U32(0), k.U32(0))
 	}, "cvt.rn.f32.s32"},
 	{"sums of wgmma promoted", "sm_90a", promoted, "fma.rn.f32"},
-	{"scores of one stage beside the values of the last", "sm_90a", behind, "wgmma.wait_group.sync.aligned 1;"},
+	{"scores of one stage beside the values of the last", "sm_90a", behind,
+		"wgmma.wait_group.sync.aligned 1;"},
 	{"pairs of one number", "sm_100", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		out := dsl.Global[dsl.F32x2](k, "out")
@@ -110,7 +117,9 @@ func promoted(m *dsl.Module) {
 					lines[i] = scales.InStage(s).Load(part.Row(i))
 				}
 				part.Wait()
-				dsl.PromoteAccumulator(total, part, func(c dsl.Cell, sum, x f32) f32 { return x.FMA(lines[c.LocalRow], sum) })
+				dsl.PromoteAccumulator(total, part, func(c dsl.Cell, sum, x f32) f32 {
+					return x.FMA(lines[c.LocalRow], sum)
+				})
 			}
 			total.Store(d.Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0))
 		}),
@@ -138,12 +147,14 @@ func weights(m *dsl.Module, depth int) {
 		func(s dsl.AsyncStage) dsl.MMAStep {
 			return w.MMAStepFunc(s.Tile(0), row, func(step int) (right [][]dsl.Reg[dsl.B32]) {
 				for i := range 4 {
-					word := dsl.Element[dsl.B32](s.Tile(1), col.ShrI(3).AddI(int64(i)), k.Lane().AddI(int64(32*step))).LoadFirst()
+					word := dsl.Element[dsl.B32](s.Tile(1), col.ShrI(3).AddI(int64(i)),
+						k.Lane().AddI(int64(32*step))).LoadFirst()
 					var two []dsl.Reg[dsl.B32]
 					for _, bytes := range []int{0x4140, 0x4342} {
 						// the f16 number 1024 plus the byte
 						biased := dsl.Result[dsl.F16x2](k, "prmt.b32", word, 0x64646464, bytes)
-						two = append(two, dsl.Bits[dsl.B32](biased.Sub(dsl.ConstF[dsl.F16x2](k, 1024+128))))
+						two = append(two,
+							dsl.Bits[dsl.B32](biased.Sub(dsl.ConstF[dsl.F16x2](k, 1024+128))))
 					}
 					right = append(right, two)
 				}
@@ -157,9 +168,11 @@ func weights(m *dsl.Module, depth int) {
 // 64 elements of a row.
 func sparseAhead[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 	k := m.Kernel("k", dsl.Threads(128))
-	a, places, b, d := k.Matrix("a", t), k.Matrix("places", isa.B8), k.Matrix("b", t), k.Matrix("d", dsl.TypeOf[C]())
+	a, places, b, d := k.Matrix("a", t), k.Matrix("places", isa.B8), k.Matrix("b", t),
+		k.Matrix("d", dsl.TypeOf[C]())
 	n := dsl.Param[dsl.U32](k, "n")
-	a, places, b = a.Sized(k.U32(64), n), places.Sized(k.U32(64), n.ShrI(2)), b.Sized(k.U32(64), n.ShlI(1))
+	a, places, b = a.Sized(k.U32(64), n), places.Sized(k.U32(64), n.ShrI(2)),
+		b.Sized(k.U32(64), n.ShlI(1))
 	half := dsl.Tile{Type: t, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle(8 * t.Bits())}
 	ab := k.AsyncPipeline("ab", 3, half, dsl.Tile{Type: isa.B8, Rows: 64, Cols: 16}, half, half)
 	w := dsl.NewWarpTile[C](k, dsl.SparseMMAFor(t, dsl.TypeOf[C]()), 32, 32)
@@ -172,7 +185,8 @@ func sparseAhead[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 			b.CopyAsync(s.Tile(3), step.MulI(128).AddI(64))
 		},
 		func(s dsl.AsyncStage) dsl.MMAStep {
-			return w.SparseMMAStep(s.Tile(0), row, s.Tile(1), []dsl.SharedTile{s.Tile(2), s.Tile(3)}, col)
+			return w.SparseMMAStep(s.Tile(0), row, s.Tile(1),
+				[]dsl.SharedTile{s.Tile(2), s.Tile(3)}, col)
 		})
 	w.Store(d.Sized(k.U32(64), k.U32(64)), row, col)
 }

@@ -30,7 +30,8 @@ var features = []feature{
 		k := m.Kernel("k", dsl.Threads(32))
 		out := dsl.Global[dsl.F32](k, "out")
 		i := k.TID().X.RemI(3)
-		x := roots.In(k).Load(i).Add(roots.In(k).LoadI(1)).Add(dsl.To[dsl.F32](halves.In(k).LoadI(1)))
+		x := roots.In(k).Load(i).Add(roots.In(k).LoadI(1)).Add(
+			dsl.To[dsl.F32](halves.In(k).LoadI(1)))
 		out.Store(k.TID().X, x)
 		seen.In(k).Reduce("add", i, k.U32(1))
 	}, ".visible .const .align 16 .f32 roots[3] = {0f3F800000, 0f3FC00000, 0fC0000000};"},
@@ -48,7 +49,8 @@ var features = []feature{
 		k := m.Kernel("k", dsl.Threads(32))
 		out := dsl.Global[dsl.F32](k, "out")
 		s := dsl.Struct[arguments](k, "s")
-		x := s.Scale.Add(dsl.To[dsl.F32](s.Bias[2])).Add(dsl.To[dsl.F32](s.Pair.High)).Add(dsl.To[dsl.F32](s.Last))
+		x := s.Scale.Add(dsl.To[dsl.F32](s.Bias[2])).Add(dsl.To[dsl.F32](s.Pair.High)).Add(
+			dsl.To[dsl.F32](s.Last))
 		out.Store(k.TID().X, x)
 	}, "[s+24]"},
 	{"cluster", "sm_90", func(m *dsl.Module) {
@@ -85,10 +87,13 @@ var features = []feature{
 	{"opened", "sm_90a", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(128))
 		out := dsl.Global[dsl.U64](k, "out")
-		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+		t := k.SharedTile("t",
+			dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		k.Sync()
 		f := t.LoadMatrices(k.Lane().AndI(15), k.Lane().ShrI(4))
-		out.Store(k.TID().X, t.Descriptor().Add(dsl.To[dsl.U64](dsl.Bits[dsl.U32](f[3]))).Add(dsl.To[dsl.U64](k.ActiveLanes().MatchAny())))
+		out.Store(k.TID().X,
+			t.Descriptor().Add(dsl.To[dsl.U64](dsl.Bits[dsl.U32](f[3]))).Add(
+				dsl.To[dsl.U64](k.ActiveLanes().MatchAny())))
 		if a, b, c := dsl.MMAFor(isa.Bf16, isa.F32).Registers(); a != 4 || b != 2 || c != 4 {
 			k.Errorf("%d, %d and %d registers", a, b, c)
 		}
@@ -101,13 +106,15 @@ var features = []feature{
 		six := dsl.Pack[dsl.E3M2x2](v[0], v[1])
 		scale := dsl.Pack[dsl.UE8M0x2](v[2], v[3])
 		chance := dsl.PackStochastic[dsl.E2M1x4](v[0], v[1], v[2], v[3], k.TID().X)
-		back := dsl.Bits[dsl.U32](dsl.To[dsl.F16x2](four)).Add(dsl.Bits[dsl.U32](dsl.To[dsl.F16x2](six)))
+		back := dsl.Bits[dsl.U32](dsl.To[dsl.F16x2](four)).Add(
+			dsl.Bits[dsl.U32](dsl.To[dsl.F16x2](six)))
 		up := dsl.Bits[dsl.U32](dsl.To[dsl.BF16x2](scale))
 		out.Store(k.TID().X, back.Add(up).Add(dsl.To[dsl.U32](dsl.Bits[dsl.U16](chance))))
 	}, "cvt.rp.satfinite.ue8m0x2.f32"},
 	{"taken for others", "sm_80", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
-		x, h, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F16](k, "h"), dsl.Global[dsl.U32](k, "out")
+		x, h, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F16](k, "h"),
+			dsl.Global[dsl.U32](k, "out")
 		i := k.TID().X
 		up := dsl.Bits[dsl.U32](x.Load(i)).AddI(1)
 		again := dsl.Bits[dsl.U32](dsl.Bits[dsl.B32](x.Load(i))).Add(up.TrailingZeros())
@@ -115,10 +122,14 @@ var features = []feature{
 		f := x.Load(i)
 		in := f.GTF(-1).And(f.LTF(1.5)).And(f.LEF(1)).And(f.GEF(-0.5)).And(f.EQF(0).Not())
 		k.ReturnIf(in.Not())
-		out.Store(i, again.Add(dsl.To[dsl.U32](half)).Add(dsl.Bits[dsl.U32](dsl.Bits[dsl.F32](up).MulF(2))))
+		out.Store(i,
+			again.Add(dsl.To[dsl.U32](half)).Add(dsl.Bits[dsl.U32](dsl.Bits[dsl.F32](up).MulF(2))))
 	}, "brev.b32"},
-	{"dealt", "sm_100", func(m *dsl.Module) { dealt(m.Kernel("k", dsl.Threads(192))) }, "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128"},
-	{"dealt to clusters", "sm_100a", func(m *dsl.Module) { dealt(m.Kernel("k", dsl.Threads(192), dsl.Cluster(2))) }, ".multicast::cluster::all"},
+	{"dealt", "sm_100", func(m *dsl.Module) { dealt(m.Kernel("k", dsl.Threads(192))) },
+		"clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128"},
+	{"dealt to clusters", "sm_100a",
+		func(m *dsl.Module) { dealt(m.Kernel("k", dsl.Threads(192), dsl.Cluster(2))) },
+		".multicast::cluster::all"},
 }
 
 // dealt builds a kernel with two roles that compute tiles, and one that requests them.
@@ -146,7 +157,8 @@ func TestFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range slices.Concat(features, copies, valueFeatures, productFeatures, gridFeatures, blackwellFeatures, tensorFeatures) {
+	for _, f := range slices.Concat(features, copies, valueFeatures, productFeatures, gridFeatures,
+		blackwellFeatures, tensorFeatures) {
 		m := dsl.New("m", f.target)
 		f.build(m)
 		_, list := m.Build()
@@ -164,7 +176,8 @@ func TestFeatures(t *testing.T) {
 		if !strings.Contains(text, f.says) {
 			t.Errorf("%s: the PTX does not say %q:\n%s", f.name, f.says, text)
 		}
-		if _, verdict, err := tool.Assemble(t.Context(), text, ptxas.Options{}); err != nil || !verdict.OK() {
+		if _, verdict, err := tool.Assemble(t.Context(), text, ptxas.Options{}); err != nil ||
+			!verdict.OK() {
 			t.Errorf("%s: ptxas: %v %s\n%s", f.name, err, verdict, text)
 		}
 	}
@@ -183,7 +196,8 @@ func TestTileAlignment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{".shared .align 128 .b8 plain[256];", ".shared .align 256 .b8 swizzled[256];", ".shared .align 16 .b8  padded[384];"} {
+	for _, line := range []string{".shared .align 128 .b8 plain[256];",
+		".shared .align 256 .b8 swizzled[256];", ".shared .align 16 .b8  padded[384];"} {
 		if !strings.Contains(text, line) {
 			t.Errorf("there is no line %s in\n%s", line, text)
 		}

@@ -78,7 +78,8 @@ var valueFeatures = []feature{
 	{"factors that lie either way", "sm_80", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(128))
 		wide := dsl.Tile{Type: isa.F16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128} // two slabs
-		x, y := k.SharedTile("x", wide), k.SharedTile("y", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Pad: 16})
+		x, y := k.SharedTile("x", wide),
+			k.SharedTile("y", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Pad: 16})
 		from := k.Matrix("from", isa.F16).Sized(k.U32(640), k.U32(128)).At(k.CTAID().Y)
 		from.CopyAsync(x, k.U32(0))
 		from.CopyAsync(y, k.U32(0))
@@ -100,12 +101,24 @@ var valueFeatures = []feature{
 		then.Store(k.Matrix("to", isa.Bf16).Sized(k.U32(64), k.U32(128)), row, k.U32(0))
 		square.Store(k.Matrix("scores", isa.F32).Sized(k.U32(64), k.U32(64)), row, k.U32(0))
 	}, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
-	{"sparse integers in tensor memory", "sm_100a", func(m *dsl.Module) { sparseSums[dsl.S32](m, isa.S8) }, "tcgen05.mma.sp.cta_group::1.kind::i8"},
-	{"sparse small floats in tensor memory", "sm_100a", func(m *dsl.Module) { sparseSums[dsl.F32](m, isa.E5m2) }, "tcgen05.mma.sp.cta_group::1.kind::f8f6f4"},
-	{"sparse halves in tensor memory", "sm_100a", func(m *dsl.Module) { sparseSums[dsl.F32](m, isa.Bf16) }, "tcgen05.mma.sp.cta_group::1.kind::f16"},
-	{"sparse floats in tensor memory", "sm_100f", func(m *dsl.Module) { sparseSums[dsl.F32](m, isa.Tf32) }, "tcgen05.mma.sp.cta_group::1.kind::tf32"},
-	{"a left factor in tensor memory", "sm_100a", func(m *dsl.Module) { leftFactor(m, isa.Bf16, 32) }, "tcgen05.st.sync.aligned.32x32b.x16.b32"},
-	{"a left factor of small floats in tensor memory", "sm_100f", func(m *dsl.Module) { leftFactor(m, isa.E4m3, 128) }, "tcgen05.st.sync.aligned.32x32b.x32.b32"},
+	{"sparse integers in tensor memory", "sm_100a",
+		func(m *dsl.Module) { sparseSums[dsl.S32](m, isa.S8) },
+		"tcgen05.mma.sp.cta_group::1.kind::i8"},
+	{"sparse small floats in tensor memory", "sm_100a",
+		func(m *dsl.Module) { sparseSums[dsl.F32](m, isa.E5m2) },
+		"tcgen05.mma.sp.cta_group::1.kind::f8f6f4"},
+	{"sparse halves in tensor memory", "sm_100a",
+		func(m *dsl.Module) { sparseSums[dsl.F32](m, isa.Bf16) },
+		"tcgen05.mma.sp.cta_group::1.kind::f16"},
+	{"sparse floats in tensor memory", "sm_100f",
+		func(m *dsl.Module) { sparseSums[dsl.F32](m, isa.Tf32) },
+		"tcgen05.mma.sp.cta_group::1.kind::tf32"},
+	{"a left factor in tensor memory", "sm_100a",
+		func(m *dsl.Module) { leftFactor(m, isa.Bf16, 32) },
+		"tcgen05.st.sync.aligned.32x32b.x16.b32"},
+	{"a left factor of small floats in tensor memory", "sm_100f",
+		func(m *dsl.Module) { leftFactor(m, isa.E4m3, 128) },
+		"tcgen05.st.sync.aligned.32x32b.x32.b32"},
 	{"sums of wgmma", "sm_90a", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Warpgroups(2))
 		a := k.TensorMap("a", isa.S8, dsl.Box{Rows: 128, Cols: 128}, dsl.Swizzle128)
@@ -131,7 +144,8 @@ var valueFeatures = []feature{
 	{"sums of wgmma as a factor of the next product", "sm_90a", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Warpgroups(2))
 		q := k.TensorMap("q", isa.Bf16, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)
-		keys, values := k.TensorMap("keys", isa.Bf16, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128), k.TensorMap("values", isa.Bf16, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)
+		keys, values := k.TensorMap("keys", isa.Bf16, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128),
+			k.TensorMap("values", isa.Bf16, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)
 		to := k.TensorMap("to", isa.Bf16, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)
 		n := dsl.Param[dsl.U32](k, "n")
 		kv := k.Pipeline("kv", 2, q.Feed(), keys.Feed(), values.Feed())
@@ -152,7 +166,8 @@ var valueFeatures = []feature{
 					scores.Wait()
 					most := scores.RowReduce(func(a, b f32) f32 { return a.Max(b) })
 					scores.Map(func(c dsl.Cell, x f32) f32 {
-						return dsl.Select(c.Col().LE(c.Row()), x.Sub(most[c.LocalRow]), k.F32(-100)).Exp2()
+						return dsl.Select(c.Col().LE(c.Row()), x.Sub(most[c.LocalRow]),
+							k.F32(-100)).Exp2()
 					})
 					sum.MMAFragments(scores.ToFragments(isa.Bf16), s.Tile(values).Transposed())
 				}
@@ -254,7 +269,9 @@ func leftFactor(m *dsl.Module, t isa.Type, each int) {
 		dsl.OnWarp(1, "multiply", func() {
 			for s := range p.Consume(n) {
 				left.Drain(func(f *dsl.TMEMOperandStage) {
-					acc.Fill(func(d *dsl.AccumulatorStage) { d.MMAFromTMEM(f, s.Tile(b).Transposed()) })
+					acc.Fill(func(d *dsl.AccumulatorStage) {
+						d.MMAFromTMEM(f, s.Tile(b).Transposed())
+					})
 				})
 			}
 		}),

@@ -21,36 +21,41 @@ func TestFindings(t *testing.T) {
 		name, want, call string
 		build            func(k *dsl.Kernel)
 	}{
-		{"integer in a float instruction", "operand 3 of add.f32 is a .u32 value", "Ins(", func(k *dsl.Kernel) {
-			x, a, n := dsl.NewReg[dsl.F32](k), dsl.Param[dsl.F32](k, "a"), dsl.Param[dsl.U32](k, "n")
-			k.Ins("add.f32", x, a, n)
-			dsl.Global[dsl.F32](k, "o").StoreI(0, x)
-		}},
-		{"value of another role", "value of role one is used in role two, but warps do not share registers", "Store(", func(k *dsl.Kernel) {
-			o := dsl.Global[dsl.U32](k, "o")
-			var v dsl.Reg[dsl.U32]
-			k.Roles(
-				dsl.OnWarps(0, 4, "one", func(i dsl.Reg[dsl.U32]) { v = i.AddI(3) }),
-				dsl.OnWarps(4, 4, "two", func(i dsl.Reg[dsl.U32]) { o.Store(i, v) }),
-			)
-		}},
-		{"tile that stands in for an invalid one", "tensor map tm: 300x64 .bf16", "TensorMap(", func(k *dsl.Kernel) {
-			tm := k.TensorMap("tm", isa.Bf16, dsl.Box{Rows: 300, Cols: 64}, dsl.Swizzle128)
-			p := k.Pipeline("p", 2, tm.Feed())
-			k.Roles(
-				dsl.OnWarp(4, "load", func() {
-					for s := range p.Produce(k.U32(2)) {
-						s.Load(tm, dsl.TileAt(k.U32(0), s.Iteration()))
-					}
-				}),
-				dsl.OnWarpgroup(0, "multiply", func() {
-					acc := k.Accumulator(64, 256, isa.F32)
-					for s := range p.Consume(k.U32(2)) {
-						acc.MMA(s.Tile(tm), s.Tile(tm))
-					}
-				}),
-			)
-		}},
+		{"integer in a float instruction", "operand 3 of add.f32 is a .u32 value", "Ins(",
+			func(k *dsl.Kernel) {
+				x, a, n := dsl.NewReg[dsl.F32](k), dsl.Param[dsl.F32](k, "a"),
+					dsl.Param[dsl.U32](k, "n")
+				k.Ins("add.f32", x, a, n)
+				dsl.Global[dsl.F32](k, "o").StoreI(0, x)
+			}},
+		{"value of another role",
+			"value of role one is used in role two, but warps do not share registers", "Store(",
+			func(k *dsl.Kernel) {
+				o := dsl.Global[dsl.U32](k, "o")
+				var v dsl.Reg[dsl.U32]
+				k.Roles(
+					dsl.OnWarps(0, 4, "one", func(i dsl.Reg[dsl.U32]) { v = i.AddI(3) }),
+					dsl.OnWarps(4, 4, "two", func(i dsl.Reg[dsl.U32]) { o.Store(i, v) }),
+				)
+			}},
+		{"tile that stands in for an invalid one", "tensor map tm: 300x64 .bf16", "TensorMap(",
+			func(k *dsl.Kernel) {
+				tm := k.TensorMap("tm", isa.Bf16, dsl.Box{Rows: 300, Cols: 64}, dsl.Swizzle128)
+				p := k.Pipeline("p", 2, tm.Feed())
+				k.Roles(
+					dsl.OnWarp(4, "load", func() {
+						for s := range p.Produce(k.U32(2)) {
+							s.Load(tm, dsl.TileAt(k.U32(0), s.Iteration()))
+						}
+					}),
+					dsl.OnWarpgroup(0, "multiply", func() {
+						acc := k.Accumulator(64, 256, isa.F32)
+						for s := range p.Consume(k.U32(2)) {
+							acc.MMA(s.Tile(tm), s.Tile(tm))
+						}
+					}),
+				)
+			}},
 		{"access outside of a tile", "accesses row 64 of 64x64", "Element[", func(k *dsl.Kernel) {
 			tile := k.SharedTile("x", dsl.Tile{Type: isa.F32, Rows: 64, Cols: 64})
 			dsl.Element[dsl.F32](tile, k.TID().X, k.U32(0)).StoreFirst(k.F32(1))

@@ -32,7 +32,9 @@ func (m *Module) finish() {
 		m.record(f.Pos, f.Diagnostic)
 	}
 	// Functions precede their callers.
-	slices.SortStableFunc(m.ir.Decls, func(a, b ir.Decl) int { return rank(a, order) - rank(b, order) })
+	slices.SortStableFunc(m.ir.Decls, func(a, b ir.Decl) int {
+		return rank(a, order) - rank(b, order)
+	})
 	if m.faults.Errors() > 0 {
 		return
 	}
@@ -60,7 +62,8 @@ func (m *Module) merge(hazards diag.List, list []replacement) {
 	for _, h := range hazards {
 		i := slices.IndexFunc(list, func(r replacement) bool {
 			at := m.faults[r.index].Place
-			return at.File == h.Place.File && at.Line == h.Place.Line && slices.Contains(r.rules, h.Rule)
+			return at.File == h.Place.File && at.Line == h.Place.Line &&
+				slices.Contains(r.rules, h.Rule)
 		})
 		if i < 0 {
 			m.faults = append(m.faults, h)
@@ -81,7 +84,9 @@ func (m *Module) checkNames() {
 	for _, k := range m.kernels {
 		for _, v := range k.f.Params {
 			if functions[v.Name] {
-				m.faultAt(v.Pos, &ruleKernel, "parameter %s of %s has the name of a function, at which ptxas may crash", v.Name, k.Name())
+				m.faultAt(v.Pos, &ruleKernel,
+					"parameter %s of %s has the name of a function, at which ptxas may crash",
+					v.Name, k.Name())
 			}
 		}
 	}
@@ -114,7 +119,8 @@ func rank(d ir.Decl, order map[*ir.Func]int) int {
 func (k *Kernel) finish() {
 	for _, l := range k.marks {
 		if !l.placed && !l.refused {
-			k.m.faultAt(l.block.Labels[0].Pos, &ruleLabel, "label %s is never placed", l.block.Name())
+			k.m.faultAt(l.block.Labels[0].Pos, &ruleLabel, "label %s is never placed",
+				l.block.Name())
 			k.place(l.block)
 		}
 	}
@@ -152,9 +158,13 @@ func (k *Kernel) finish() {
 func (k *Kernel) checkRings() {
 	for _, b := range k.setup.barriers {
 		if b.count == 0 {
-			k.m.faultAt(b.pos, &ruleProtocol, "deadlock: no thread arrives at %s; no role consumes the stages that another produces", b.name)
+			k.m.faultAt(b.pos, &ruleProtocol,
+				"deadlock: no thread arrives at %s; no role consumes the stages that another produces",
+				b.name)
 		} else if b.asked != ir.NoPos && !b.comes {
-			k.m.faultAt(b.asked, &ruleProtocol, "deadlock: no thread arrives at mbarrier %s, so its phase never completes; use Arrive, or ArriveExpect for copies", b.name)
+			k.m.faultAt(b.asked, &ruleProtocol,
+				"deadlock: no thread arrives at mbarrier %s, so its phase never completes; use Arrive, or ArriveExpect for copies",
+				b.name)
 		}
 	}
 }
@@ -221,7 +231,8 @@ func (k *Kernel) settleRegs() {
 // settleNotes completes the annotations of the kernel.
 func (k *Kernel) settleNotes() {
 	a := k.notes
-	a.Block, a.Most, a.Blocks, a.Warp, a.Labels = k.threads, k.most, k.blocks, k.warp.r, len(k.marks) > 0
+	a.Block, a.Most, a.Blocks, a.Warp, a.Labels = k.threads, k.most, k.blocks, k.warp.r,
+		len(k.marks) > 0
 	k.noteArrivals()
 	k.locateShared()
 	k.countOwned()

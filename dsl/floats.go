@@ -68,7 +68,8 @@ func (f Floats) Store(i Reg[U32], v []Reg[F32], mods ...Mod) {
 	switch {
 	case f.store == nil:
 	case len(v) != f.Width():
-		f.k.fault(&ruleShape, "Store of %d values, want %d of %s for 16 bytes", len(v), f.Width(), f.typ)
+		f.k.fault(&ruleShape, "Store of %d values, want %d of %s for 16 bytes", len(v), f.Width(),
+			f.typ)
 	default:
 		f.store(i, v, mods)
 	}

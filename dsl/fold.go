@@ -73,8 +73,10 @@ func cheaper[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 
 // foldedKinds are the operations that are evaluated while the kernel is built.
 var foldedKinds = [...]isa.Kind{
-	doAdd: isa.KindAdd, doSub: isa.KindSub, doMul: isa.KindMulLo, doDiv: isa.KindDiv, doRem: isa.KindRem,
-	doMin: isa.KindMin, doMax: isa.KindMax, doAnd: isa.KindAnd, doOr: isa.KindOr, doXor: isa.KindXor,
+	doAdd: isa.KindAdd, doSub: isa.KindSub, doMul: isa.KindMulLo, doDiv: isa.KindDiv,
+	doRem: isa.KindRem,
+	doMin: isa.KindMin, doMax: isa.KindMax, doAnd: isa.KindAnd, doOr: isa.KindOr,
+	doXor: isa.KindXor,
 }
 
 // evaluate computes an operation on two constants of an integer type, in 64 bits.

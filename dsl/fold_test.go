@@ -41,8 +41,10 @@ func TestEvaluate(t *testing.T) {
 		{doShl, isa.U32, 1, 1, 0, false},
 		{doFMA, isa.U32, 1, 1, 0, false},
 	} {
-		if got, ok := evaluate(test.how, test.typ, test.a, test.b); got != test.want || ok != test.ok {
-			t.Errorf("%s of %s: %d, %d is %d, %t; want %d, %t", verbs[test.how], test.typ, test.a, test.b, got, ok, test.want, test.ok)
+		if got, ok := evaluate(test.how, test.typ, test.a, test.b); got != test.want ||
+			ok != test.ok {
+			t.Errorf("%s of %s: %d, %d is %d, %t; want %d, %t", verbs[test.how], test.typ, test.a,
+				test.b, got, ok, test.want, test.ok)
 		}
 	}
 }

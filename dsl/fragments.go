@@ -37,10 +37,12 @@ func (w *WarpTile[C]) LoadFragments(x SharedTile, from Reg[U32]) *Fragments {
 		k.fault(&ruleValue, "tile of LoadFragments is a zero value, not created by a builder call")
 		return f
 	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
-		k.fault(&ruleShape, "fragments of %s cannot be loaded ahead of the MMA with %s; use MMA", s, s.A)
+		k.fault(&ruleShape, "fragments of %s cannot be loaded ahead of the MMA with %s; use MMA", s,
+			s.A)
 		return f
 	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
-		k.fault(&ruleShape, "A operand %s for %s %s, want %d rows and a multiple of %d columns", x, s, s.A, w.rows, s.K)
+		k.fault(&ruleShape, "A operand %s for %s %s, want %d rows and a multiple of %d columns", x,
+			s, s.A, w.rows, s.K)
 		return f
 	case !x.transposable():
 		return f
@@ -75,8 +77,11 @@ func (f *Fragments) Set(x *Fragments) {
 	case x.k != f.k:
 		f.k.fault(&ruleForeign, "fragments of kernel %s are used in %s", x.k.Name(), f.k.Name())
 		return
-	case x.typ != f.typ || x.rows != f.rows || x.cols != f.cols || x.each != f.each || !sameShape(x.regs, f.regs):
-		f.k.fault(&ruleShape, "Fragments of %dx%d %s are set to %dx%d %s, or warp fragments to warpgroup fragments", f.rows, f.cols, f.typ, x.rows, x.cols, x.typ)
+	case x.typ != f.typ || x.rows != f.rows || x.cols != f.cols || x.each != f.each ||
+		!sameShape(x.regs, f.regs):
+		f.k.fault(&ruleShape,
+			"Fragments of %dx%d %s are set to %dx%d %s, or warp fragments to warpgroup fragments",
+			f.rows, f.cols, f.typ, x.rows, x.cols, x.typ)
 		return
 	}
 	for i, step := range f.regs {
@@ -113,7 +118,9 @@ func (w *WarpTile[C]) ToFragments(t isa.Type) *Fragments {
 	k, s := w.k, w.shape
 	f := &Fragments{k: k, typ: t, rows: w.rows, cols: w.cols, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || s.C != isa.F32 && s.C != t || s.M != 16 || s.N != 8 {
-		k.fault(&ruleShape, "accumulator of %s with %s cannot become an A operand of %s; .f32 converts to .f16 or .bf16, and .f16 stays .f16", s.C, s, t)
+		k.fault(&ruleShape,
+			"accumulator of %s with %s cannot become an A operand of %s; .f32 converts to .f16 or .bf16, and .f16 stays .f16",
+			s.C, s, t)
 		return f
 	}
 	pair := "cvt.rn" + packedPair(t).String() + ".f32"
@@ -122,7 +129,8 @@ func (w *WarpTile[C]) ToFragments(t isa.Type) *Fragments {
 		for _, line := range w.regs {
 			var cell []Reg[B32]
 			for _, part := range line[j : j+2] {
-				// already packed in pairs; copied, because the next MMA must not change these registers
+				// already packed in pairs; copied, because the next MMA must not change these
+				// registers
 				if s.C == t {
 					cell = append(cell, same(k, part[0]), same(k, part[1]))
 					continue
@@ -158,13 +166,18 @@ func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
 	rows, depth := y.sides()
 	switch {
 	case x == nil || x.k == nil || y.at.k == nil:
-		k.fault(&ruleValue, "fragments in MMAFragments are a zero value, not created by a builder call")
+		k.fault(&ruleValue,
+			"fragments in MMAFragments are a zero value, not created by a builder call")
 	case x.k != k:
 		k.fault(&ruleForeign, "fragments of kernel %s are used in %s", x.k.Name(), k.Name())
-	case s.Sparse || s.Split || s.scaled() || !alike(x.typ, s.A) || x.each != s.K || !s.takes(y.Tile, s.B):
-		k.fault(&ruleShape, "MMAFragments of %s and %s with %s of %s: the element types differ", x.typ, y.Tile, s, s.A)
+	case s.Sparse || s.Split || s.scaled() || !alike(x.typ, s.A) || x.each != s.K ||
+		!s.takes(y.Tile, s.B):
+		k.fault(&ruleShape, "MMAFragments of %s and %s with %s of %s: the element types differ",
+			x.typ, y.Tile, s, s.A)
 	case x.rows != w.rows || x.cols != depth || rows < w.cols:
-		k.fault(&ruleShape, "MMAFragments of %dx%d %s and %s into %dx%d: the depths differ, or y has too few rows", x.rows, x.cols, x.typ, y, w.rows, w.cols)
+		k.fault(&ruleShape,
+			"MMAFragments of %dx%d %s and %s into %dx%d: the depths differ, or y has too few rows",
+			x.rows, x.cols, x.typ, y, w.rows, w.cols)
 	case len(x.regs) == 0 || !y.transposable() || !within(k, y, fromY, w.cols):
 		// already reported
 	default:
@@ -199,8 +212,8 @@ func acrossFirst(lane Reg[U32]) corner {
 	return corner{lane.AndI(7).Add(lane.ShrI(4).ShlI(3)), lane.ShrI(3).AndI(1)}
 }
 
-// leftCorner returns the corner for the A operand with steps of depth elements. It goes down sixteen
-// rows first; the B operand goes along K first. Transposed tiles swap the two.
+// leftCorner returns the corner for the A operand with steps of depth elements. It goes down
+// sixteen rows first; the B operand goes along K first. Transposed tiles swap the two.
 func (t SharedTile) leftCorner(depth int) corner {
 	lane := t.at.k.Lane()
 	switch {
@@ -238,13 +251,16 @@ func (t SharedTile) halfCorner(lane Reg[U32]) corner {
 
 // fragments returns a function that loads the fragments of one step of depth elements along K: the
 // two or four matrices that start some rows after from.
-func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int) func(row int, into []ir.Operand) {
+func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int) func(row int,
+	into []ir.Operand) {
 	k := t.at.k
 	if !t.turned {
 		r := t.reader(from.Add(c.row), c.unit)
 		return func(step int) func(int, []ir.Operand) {
 			at := r.at(step * depth * t.wide() / 8)
-			return func(row int, into []ir.Operand) { t.fragment(into, at.Plus(int64(row*t.Pitch()))) }
+			return func(row int, into []ir.Operand) {
+				t.fragment(into, at.Plus(int64(row*t.Pitch())))
+			}
 		}
 	}
 	r := t.reader(c.row, c.unit)
@@ -278,8 +294,9 @@ func (w *WarpTile[C]) rights(read func(row int, into []ir.Operand), list [][]ir.
 }
 
 // Transposed returns the tile as a transposed MMA operand, with rows and columns exchanged. Memory
-// does not change. The elements must have 16 bits, since ldmatrix transposes no others. MMA and MMAStep
-// also take elements of 32 and 64 bits, if the tile has no swizzle, and load them one by one.
+// does not change. The elements must have 16 bits, since ldmatrix transposes no others. MMA and
+// MMAStep also take elements of 32 and 64 bits, if the tile has no swizzle, and load them one by
+// one.
 func (t SharedTile) Transposed() SharedTile {
 	t.turned = !t.turned
 	return t
@@ -302,7 +319,9 @@ func (t SharedTile) byElement() bool {
 // transposable reports whether ldmatrix can read the tile transposed as requested.
 func (t SharedTile) transposable() bool {
 	if t.turned && t.Type.Bits() != 16 {
-		t.at.k.fault(&ruleShape, "%s cannot be transposed, since ldmatrix transposes elements of 16 bits only; MMAStep transposes .f64 and 32-bit tiles without a swizzle", t.Tile)
+		t.at.k.fault(&ruleShape,
+			"%s cannot be transposed, since ldmatrix transposes elements of 16 bits only; MMAStep transposes .f64 and 32-bit tiles without a swizzle",
+			t.Tile)
 		return false
 	}
 	return true

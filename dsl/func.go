@@ -118,7 +118,8 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 		k.wayOut() // the callee may end the thread
 	}
 	if len(args) != len(f.arguments) {
-		k.fault(&ruleFunction, "%s takes %d arguments, got %d", f.Name(), len(f.arguments), len(args))
+		k.fault(&ruleFunction, "%s takes %d arguments, got %d", f.Name(), len(f.arguments),
+			len(args))
 		return false
 	}
 	passed := make([]ir.Operand, len(args))
@@ -128,7 +129,8 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 			x = p.generic(k)
 		}
 		if have, ok := x.(interface{ Type() isa.Type }); ok && have.Type() != t {
-			k.fault(&ruleFunction, "argument %d of %s has type %s, want %s", i+1, f.Name(), have.Type(), t)
+			k.fault(&ruleFunction, "argument %d of %s has type %s, want %s", i+1, f.Name(),
+				have.Type(), t)
 			return false
 		}
 		v := k.slot("arg", t)

@@ -8,8 +8,10 @@ package dsl
 func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32], full Barrier) {
 	if k := x.kernel(); x.four("gathered into", to, first) && k.known(full) {
 		signal, group := k.signal(full)
-		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil, full)+".global.tile::gather4.mbarrier::complete_tx::bytes"+group,
-			to.at.Plus(int64(first*to.Pitch())).in(k), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), signal.in(k))
+		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil, full)+
+			".global.tile::gather4.mbarrier::complete_tx::bytes"+group,
+			to.at.Plus(int64(first*to.Pitch())).in(k),
+			x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), signal.in(k))
 	}
 }
 
@@ -19,7 +21,8 @@ func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U
 	if k := x.kernel(); x.four("scattered from", from, first) {
 		k.storesBehind()
 		k.ins("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group",
-			x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), from.at.Plus(int64(first*from.Pitch())).in(k))
+			x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]),
+			from.at.Plus(int64(first*from.Pitch())).in(k))
 	}
 }
 
@@ -33,9 +36,12 @@ func (x *Tensor) four(what string, t SharedTile, first int) bool {
 	want.Rows = t.Rows
 	switch {
 	case !x.rows:
-		k.fault(&ruleShape, "tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
+		k.fault(&ruleShape,
+			"tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
 	case t.at.k == nil || t.Tile != want || first < 0 || first%4 != 0 || first+4 > t.Rows:
-		k.fault(&ruleShape, "rows from row %d of tensor %s are %s %s, want a tile of %d columns of %s and a multiple of 4 as the first row", first, x.m.name, what, t.Tile, want.Cols, want.Type)
+		k.fault(&ruleShape,
+			"rows from row %d of tensor %s are %s %s, want a tile of %d columns of %s and a multiple of 4 as the first row",
+			first, x.m.name, what, t.Tile, want.Cols, want.Type)
 	default:
 		return true
 	}
@@ -51,13 +57,15 @@ func (x *Tensor) GatherFeed(n int) Feed {
 	case k == nil:
 		return Feed{}
 	case !x.rows:
-		k.fault(&ruleShape, "tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
+		k.fault(&ruleShape,
+			"tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
 		return Feed{from: x.m}
 	case n < 4 || n > 128 || n%4 != 0:
 		k.fault(&ruleShape, "feed of %d gathered rows, want a multiple of 4 up to 128", n)
 		n = 4
 	case x.many != nil && x.many.tile.Rows != n:
-		k.fault(&ruleShape, "tensor %s already has a feed of %[3]d gathered rows, got %[2]d", x.m.name, n, x.many.tile.Rows)
+		k.fault(&ruleShape, "tensor %s already has a feed of %[3]d gathered rows, got %[2]d",
+			x.m.name, n, x.many.tile.Rows)
 	}
 	if x.many == nil {
 		many := *x.m
@@ -75,7 +83,8 @@ func (x *Tensor) GatherStage(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
 	}
 	k := x.m.k
 	if x.many == nil {
-		k.fault(&ruleProtocol, "tensor %s is in no pipeline with gathered rows; use GatherFeed", x.m.name)
+		k.fault(&ruleProtocol, "tensor %s is in no pipeline with gathered rows; use GatherFeed",
+			x.m.name)
 		return
 	}
 	to, ok := s.fill(x.many)
@@ -88,7 +97,8 @@ func (x *Tensor) GatherStage(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
 	from, group := k.signal(signal)
 	k.SyncWarp() // one thread has set the expected byte count
 	copies := func() {
-		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil, signal)+".global.tile::gather4.mbarrier::complete_tx::bytes"+group,
+		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil, signal)+
+			".global.tile::gather4.mbarrier::complete_tx::bytes"+group,
 			at.in(k), x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]), from.in(k))
 	}
 	if n := to.Rows / 4; n < 32 {

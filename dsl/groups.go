@@ -31,20 +31,24 @@ type GroupTile struct{ Group, FirstRow, EndRow, TileCol Reg[U32] }
 //	for at := range tiles.Each() {
 //		...
 //	}
-func (k *Kernel) PersistentGroups(starts Array[U32], groups Reg[U32], height int, cols Reg[U32], together int) *GroupSchedule {
+func (k *Kernel) PersistentGroups(starts Array[U32], groups Reg[U32], height int, cols Reg[U32],
+	together int) *GroupSchedule {
 	k = k.sound()
 	if height < 1 || together < 1 {
-		k.fault(&ruleProtocol, "tiles of %d rows, %d rows of tiles together, want positive numbers", height, together)
+		k.fault(&ruleProtocol, "tiles of %d rows, %d rows of tiles together, want positive numbers",
+			height, together)
 		height, together = max(1, height), max(1, together)
 	}
 	if n := k.clusterSize(); n > 1 {
 		k.fault(&ruleProtocol, "PersistentGroups in a cluster of %d blocks, want no cluster", n)
 	}
 	if starts.at.k == nil {
-		k.fault(&ruleValue, "starts array of PersistentGroups is a zero value, not created by a builder call")
+		k.fault(&ruleValue,
+			"starts array of PersistentGroups is a zero value, not created by a builder call")
 		return nil
 	}
-	return &GroupSchedule{k: k, starts: starts, groups: groups, height: height, cols: cols, together: together}
+	return &GroupSchedule{k: k, starts: starts, groups: groups, height: height, cols: cols,
+		together: together}
 }
 
 // Each returns a loop over the tiles of the block. Each lane of the warp examines one of 32 groups,
@@ -60,17 +64,18 @@ func (s *GroupSchedule) Each() iter.Seq[GroupTile] {
 		top, l := k.newBlock("tiles"), k.newLoop()
 		k.place(top)
 		k.inside("a loop over tiles", func() {
-			k.While(func() Reg[Pred] { return id.Sub(before).GE(total).And(next.LT(s.groups)) }, func() {
-				k.Comment("a lane for each of the next 32 groups: its rows, and the tiles up to its end")
-				before.Set(before.Add(total))
-				group := next.Add(k.Lane())
-				start.Set(s.starts.Load(group.Min(s.groups)))
-				end.Set(s.starts.Load(group.AddI(1).Min(s.groups)))
-				tiles := end.Sub(start).CeilDiv(int64(s.height)).Mul(s.cols)
-				upto.Set(tiles.WarpScan(func(a, b Reg[U32]) Reg[U32] { return a.Add(b) }))
-				total.Set(upto.ShuffleFrom(k.U32(31)))
-				next.Set(next.AddI(32))
-			})
+			k.While(func() Reg[Pred] { return id.Sub(before).GE(total).And(next.LT(s.groups)) },
+				func() {
+					k.Comment("a lane for each of the next 32 groups: its rows, and the tiles up to its end")
+					before.Set(before.Add(total))
+					group := next.Add(k.Lane())
+					start.Set(s.starts.Load(group.Min(s.groups)))
+					end.Set(s.starts.Load(group.AddI(1).Min(s.groups)))
+					tiles := end.Sub(start).CeilDiv(int64(s.height)).Mul(s.cols)
+					upto.Set(tiles.WarpScan(func(a, b Reg[U32]) Reg[U32] { return a.Add(b) }))
+					total.Set(upto.ShuffleFrom(k.U32(31)))
+					next.Set(next.AddI(32))
+				})
 			in := id.Sub(before)
 			k.BreakIf(in.GE(total))
 			lane := k.Ballot(upto.GT(in)).TrailingZeros()
@@ -78,7 +83,8 @@ func (s *GroupSchedule) Each() iter.Seq[GroupTile] {
 			rows := last.Sub(first).CeilDiv(int64(s.height))
 			in = in.Sub(upto.ShuffleFrom(lane).Sub(rows.Mul(s.cols)))
 			at := grouped(in, rows, s.cols, s.together)
-			if !yield(GroupTile{Group: next.SubI(32).Add(lane), FirstRow: at.Row.MadI(int64(s.height), first), EndRow: last, TileCol: at.Col}) {
+			if !yield(GroupTile{Group: next.SubI(32).Add(lane),
+				FirstRow: at.Row.MadI(int64(s.height), first), EndRow: last, TileCol: at.Col}) {
 				k.fault(&ruleLoop, "Go break or return out of Each, whose body is built once")
 			}
 		})

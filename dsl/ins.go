@@ -63,7 +63,9 @@ func (k *Kernel) checkWrites(in *ir.Instr) {
 	}
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		if a != isa.Read && !r.Varies {
-			k.m.faultAt(in.Pos, &ruleValue, "%s writes to a value that is not a variable; use NewReg or Var for destinations, or Result", in.Op)
+			k.m.faultAt(in.Pos, &ruleValue,
+				"%s writes to a value that is not a variable; use NewReg or Var for destinations, or Result",
+				in.Op)
 		}
 	})
 }
@@ -72,9 +74,11 @@ func (k *Kernel) checkWrites(in *ir.Instr) {
 func (k *Kernel) bare(op string) bool {
 	switch at := strings.IndexAny(op, " \t\n,;@[]{}()"); {
 	case strings.HasPrefix(op, "@"):
-		k.fault(&ruleOperand, "%q has a guard; Ins takes the opcode only, use k.When(p, func() { ... })", op)
+		k.fault(&ruleOperand,
+			"%q has a guard; Ins takes the opcode only, use k.When(p, func() { ... })", op)
 	case at >= 0:
-		k.fault(&ruleOperand, "%q is more than an opcode; Ins takes %q and the operands as Go values", op, op[:at])
+		k.fault(&ruleOperand,
+			"%q is more than an opcode; Ins takes %q and the operands as Go values", op, op[:at])
 	default:
 		return true
 	}
@@ -88,10 +92,13 @@ func (k *Kernel) noOperand(i int, op string, x any) {
 		if isa.KindOf(op) == isa.KindBra {
 			hint = "pass a label from NewLabel"
 		}
-		k.fault(&ruleOperand, "operand %d of %s is a Go string; %q is not a special register (such as %%tid.x), %s", i+1, op, s, hint)
+		k.fault(&ruleOperand,
+			"operand %d of %s is a Go string; %q is not a special register (such as %%tid.x), %s",
+			i+1, op, s, hint)
 		return
 	}
-	k.fault(&ruleOperand, "operand %d of %s has the Go type %T, which is not an operand", i+1, op, x)
+	k.fault(&ruleOperand, "operand %d of %s has the Go type %T, which is not an operand", i+1, op,
+		x)
 }
 
 // Result appends an instruction written as text, for one that has no method, and returns a new
@@ -176,7 +183,8 @@ func (k *Kernel) checkSpecial(name string) {
 	if s, ok := isa.SpecialRegister(base); ok {
 		switch v := k.m.version(); {
 		case !s.Gate.Open(v, k.m.ir.Target):
-			k.fault(&ruleLacks, "%s with PTX %s has no %s, which needs %s", k.m.Target(), v, name, s.Gate)
+			k.fault(&ruleLacks, "%s with PTX %s has no %s, which needs %s", k.m.Target(), v, name,
+				s.Gate)
 		case dotted && !s.Vector:
 			k.fault(&ruleOperand, "%s has no components, got %s", base, name)
 		case !dotted && s.Vector:

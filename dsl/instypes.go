@@ -42,10 +42,14 @@ func (k *Kernel) checkTypes(in *ir.Instr, operands []any) {
 			continue
 		}
 		t := v.Type()
-		if slices.ContainsFunc(want.Kinds, func(w isa.WantKind) bool { return !contradicts(t, w.Settled) }) {
+		if slices.ContainsFunc(want.Kinds, func(w isa.WantKind) bool {
+			return !contradicts(t, w.Settled)
+		}) {
 			continue
 		}
-		k.m.faultAt(in.Pos, &ruleType, "operand %d of %s is a %s value, but the instruction interprets it as %s; convert it with To, or reinterpret it with Bits", i+1, in.Op, t, want.Kinds[0].Settled)
+		k.m.faultAt(in.Pos, &ruleType,
+			"operand %d of %s is a %s value, but the instruction interprets it as %s; convert it with To, or reinterpret it with Bits",
+			i+1, in.Op, t, want.Kinds[0].Settled)
 		return
 	}
 }

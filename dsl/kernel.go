@@ -54,61 +54,63 @@ type Kernel struct {
 	cur  *ir.Block
 	head *ir.Block // code at the start: it reads parameters and special registers
 
-	threads     [3]int // declared block size; 0 if it is not declared
-	cluster     [3]int
-	most        int             // limit of the block size, from MaxThreads
-	blocks      int             // blocks per multiprocessor, from MinBlocks
-	names       map[string]bool // names used in the function
-	specials    []special       // special registers that have been read
-	thread      Reg[U32]        // linear thread index in a block of several dimensions
-	warp        Reg[U32]
-	starts      map[*ir.Var]*ir.Reg // addresses of shared and local variables
-	role        *role
-	setup       setup
-	tmem        tensorMemory
-	leader      Reg[Pred]
-	named       int // bit set of allocated named barriers
-	maps        []*TensorMap
-	elements    map[string]isa.Type // element types of pointer parameters
-	marks       []*Label
-	open        []scope
-	scopeNames  []string
-	scopeRoles  []string // the role of each scope; "" outside of roles
-	loops       []*loop
-	guard       ir.Guard
-	rolled      bool             // the next loop must not be unrolled
-	started     []startedProduct // wgmma operations in flight
-	shared      sharedMemory
-	order       order.Order
-	args        slab.Of[ir.Operand]
-	mores       slab.Of[ir.More]
-	regs        slab.Of[ir.Reg]
-	made        int // number of registers in regs
-	doc         []string
-	arguments   []isa.Type // parameter types of a device function
-	callees     []callee   // functions that it calls
-	returns     []ir.Pos   // returns without a result
-	outputs     []*Output
-	reading     []*Stage       // stages that are being read
-	unread      []func()       // checks for data that is loaded and never read
-	waits       []waiting      // waits at semaphores
-	counted     []*ir.Reg      // semaphore arrays on which something arrives
-	resets      int            // number of semaphore resets
-	waited      bool           // WaitStores was called for some output
-	conds       []ir.Condition // conditions that are true here
-	held        int            // number of conds that annotations refer to
-	left, out   bool           // whether threads left the kernel, or an iteration of a loop, under the innermost condition
-	arrivals    [16]ir.Pos     // arrivals of warps at named barriers without a wait
-	awaited     uint16         // bit set of named barriers that are waited on
-	parted      bool           // the set of active threads is unknown, as after a divergent exit
-	numbered    []int64        // barrier numbers used by instructions written as text
-	unloaded    []unloaded     // tiles that the load of an AsyncPipeline does not copy
-	loading     string         // the AsyncPipeline whose load is being built
-	storing     background     // asynchronous copies from shared memory
-	copying     background     // asynchronous copies to shared memory with cp.async
-	outs        int            // exits from the kernel and its loops so far
-	touched     []int          // for each annotated access to shared memory, the number of instructions before it
-	owned       []owned        // for each annotated accumulator
+	threads    [3]int // declared block size; 0 if it is not declared
+	cluster    [3]int
+	most       int             // limit of the block size, from MaxThreads
+	blocks     int             // blocks per multiprocessor, from MinBlocks
+	names      map[string]bool // names used in the function
+	specials   []special       // special registers that have been read
+	thread     Reg[U32]        // linear thread index in a block of several dimensions
+	warp       Reg[U32]
+	starts     map[*ir.Var]*ir.Reg // addresses of shared and local variables
+	role       *role
+	setup      setup
+	tmem       tensorMemory
+	leader     Reg[Pred]
+	named      int // bit set of allocated named barriers
+	maps       []*TensorMap
+	elements   map[string]isa.Type // element types of pointer parameters
+	marks      []*Label
+	open       []scope
+	scopeNames []string
+	scopeRoles []string // the role of each scope; "" outside of roles
+	loops      []*loop
+	guard      ir.Guard
+	rolled     bool             // the next loop must not be unrolled
+	started    []startedProduct // wgmma operations in flight
+	shared     sharedMemory
+	order      order.Order
+	args       slab.Of[ir.Operand]
+	mores      slab.Of[ir.More]
+	regs       slab.Of[ir.Reg]
+	made       int // number of registers in regs
+	doc        []string
+	arguments  []isa.Type // parameter types of a device function
+	callees    []callee   // functions that it calls
+	returns    []ir.Pos   // returns without a result
+	outputs    []*Output
+	reading    []*Stage       // stages that are being read
+	unread     []func()       // checks for data that is loaded and never read
+	waits      []waiting      // waits at semaphores
+	counted    []*ir.Reg      // semaphore arrays on which something arrives
+	resets     int            // number of semaphore resets
+	waited     bool           // WaitStores was called for some output
+	conds      []ir.Condition // conditions that are true here
+	held       int            // number of conds that annotations refer to
+	// whether threads left the kernel, or an iteration of a loop, under the innermost condition
+	left, out bool
+	arrivals  [16]ir.Pos // arrivals of warps at named barriers without a wait
+	awaited   uint16     // bit set of named barriers that are waited on
+	parted    bool       // the set of active threads is unknown, as after a divergent exit
+	numbered  []int64    // barrier numbers used by instructions written as text
+	unloaded  []unloaded // tiles that the load of an AsyncPipeline does not copy
+	loading   string     // the AsyncPipeline whose load is being built
+	storing   background // asynchronous copies from shared memory
+	copying   background // asynchronous copies to shared memory with cp.async
+	outs      int        // exits from the kernel and its loops so far
+	// for each annotated access to shared memory, the number of instructions before it
+	touched     []int
+	owned       []owned // for each annotated accumulator
 	notes       *ir.Annotations
 	accessNotes slab.Of[ir.Access]
 	groups      int            // number of calls of Roles
@@ -135,13 +137,17 @@ func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 func (m *Module) function(name string) *Kernel {
 	pos := m.calls.here()
 	if m.sealed {
-		m.faultAt(pos, &ruleKernel, "%s is declared after the module was built; call Build and Text last", name)
+		m.faultAt(pos, &ruleKernel,
+			"%s is declared after the module was built; call Build and Text last", name)
 	}
 	f := &ir.Func{Name: name, Defined: true, Pos: pos}
-	k := &Kernel{m: m, f: f, names: make(map[string]bool, someNames), starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}, notes: new(ir.Annotations)}
+	k := &Kernel{m: m, f: f, names: make(map[string]bool, someNames),
+		starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}, notes: new(ir.Annotations)}
 	switch {
 	case !identifier(name):
-		m.faultAt(pos, &ruleKernel, "%q is not a valid kernel name, want letters, digits, _ and $, starting with a letter", name)
+		m.faultAt(pos, &ruleKernel,
+			"%q is not a valid kernel name, want letters, digits, _ and $, starting with a letter",
+			name)
 		f.Name = m.claim("kernel")
 	case m.names[name]:
 		m.faultAt(pos, &ruleKernel, "%s is already declared in this module", name)
@@ -210,7 +216,8 @@ func (k *Kernel) Comment(format string, args ...any) {
 func (k *Kernel) Pragma(text string) {
 	k = k.sound()
 	if strings.ContainsAny(text, "\"\n\r") {
-		k.fault(&ruleOperand, "%q is not a valid .pragma, want one line without quotation marks", text)
+		k.fault(&ruleOperand, "%q is not a valid .pragma, want one line without quotation marks",
+			text)
 		return
 	}
 	in := k.room(k.m.calls.here(), ".pragma", 1)
@@ -268,7 +275,8 @@ func (k *Kernel) tally(in *ir.Instr) {
 
 // put appends in, preceded by the pending comments.
 func (k *Kernel) put(in *ir.Instr) {
-	if k.doc != nil && in.Said == nil && k.cur != k.head && (k.role == nil || k.cur != k.role.head) {
+	if k.doc != nil && in.Said == nil && k.cur != k.head &&
+		(k.role == nil || k.cur != k.role.head) {
 		in.Comment(k.doc, "")
 		k.doc = nil
 	}

@@ -20,7 +20,8 @@ func (t SharedTile) LoadMatrices(row, unit Reg[U32], mods ...Mod) (list [4]Reg[B
 	}
 	k.together("LoadMatrices", false)
 	if unit.IsConstant() && (unit.bits < 0 || unit.bits*16 >= int64(t.RowBytes())) {
-		k.fault(&ruleShape, "unit %d is out of bounds: a row of %s has %d units of 16 bytes", unit.bits, t.Tile, t.RowBytes()/16)
+		k.fault(&ruleShape, "unit %d is out of bounds: a row of %s has %d units of 16 bytes",
+			unit.bits, t.Tile, t.RowBytes()/16)
 		return list
 	}
 	t.takes(row, 1, t.Rows, ir.Row)
@@ -38,7 +39,8 @@ func (t SharedTile) StoreMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mod
 	k := t.at.k
 	if k == nil {
 		if f := fragments[0]; f.k != nil {
-			f.k.fault(&ruleValue, "tile in StoreMatrices is a zero value, not created by a builder call")
+			f.k.fault(&ruleValue,
+				"tile in StoreMatrices is a zero value, not created by a builder call")
 		}
 		return
 	}
@@ -50,13 +52,15 @@ func (t SharedTile) StoreMatrices(row, unit Reg[U32], fragments [4]Reg[B32], mod
 	t.takes(row, 1, t.Rows, ir.Row)
 	t.takes(unit, 1, t.RowBytes()/16, ir.Chunk)
 	r := t.reader(row, unit)
-	k.ins("stmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", r.row.add(r.unit).in(k), k.list(ir.Vector, regs))
+	k.ins("stmatrix.sync.aligned.m8n8.x4"+dotted(mods)+".shared.b16", r.row.add(r.unit).in(k),
+		k.list(ir.Vector, regs))
 }
 
-// ldmatrix loads two or four 8x8 matrices of 16-bit elements into as many registers. Each lane supplies
-// the address of one row; for two matrices the upper half of the lanes supplies none.
+// ldmatrix loads two or four 8x8 matrices of 16-bit elements into as many registers. Each lane
+// supplies the address of one row; for two matrices the upper half of the lanes supplies none.
 func (k *Kernel) ldmatrix(into []ir.Operand, at Addr, mods ...Mod) {
-	k.ins("ldmatrix.sync.aligned.m8n8.x"+strconv.Itoa(len(into))+dotted(mods)+".shared.b16", k.vector(into...), at.in(k))
+	k.ins("ldmatrix.sync.aligned.m8n8.x"+strconv.Itoa(len(into))+dotted(mods)+".shared.b16",
+		k.vector(into...), at.in(k))
 }
 
 // fragment loads a fragment of a tile with ldmatrix. Padded elements have one byte each. Padded

@@ -72,9 +72,9 @@ func (m *Matrix) At(n Reg[U32]) *Matrix {
 	return &part
 }
 
-// From returns the matrix that starts some elements after the address of m, such as one of a group of
-// matrices of different sizes. Give it a size with Sized. For copies the number of elements must be a
-// multiple of 16 bytes.
+// From returns the matrix that starts some elements after the address of m, such as one of a group
+// of matrices of different sizes. Give it a size with Sized. For copies the number of elements must
+// be a multiple of 16 bytes.
 func (m *Matrix) From(elements Reg[U64]) *Matrix {
 	if m == nil || m.k == nil || !made(m.k, "matrix in From", elements.k) {
 		return m
@@ -121,19 +121,24 @@ func (m *Matrix) known(what string) bool {
 func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 	if !m.known("CopyAsync") {
 		if k := to.at.k; k != nil && (m == nil || m.k == nil) {
-			k.fault(&ruleValue, "matrix in CopyAsync is a zero value, not created by a builder call")
+			k.fault(&ruleValue,
+				"matrix in CopyAsync is a zero value, not created by a builder call")
 		}
 		return
 	}
 	k := m.k
 	if !alike(to.Type, m.typ) && to.at.k != nil {
-		k.fault(&ruleShape, "matrix %s of %s is copied into %s: the element types differ", m.name, m.typ, to.Tile)
+		k.fault(&ruleShape, "matrix %s of %s is copied into %s: the element types differ", m.name,
+			m.typ, to.Tile)
 		return
 	}
 	k.together("CopyAsync", true)
 	first := m.bytes(col)
-	if n := int64(m.typ.Bits()); col.IsConstant() && col.bits*n%128 != 0 || m.cols.IsConstant() && m.cols.bits*n%128 != 0 {
-		k.fault(&ruleShape, "misaligned copy of matrix %s: it starts at column %s and rows have %s columns, want multiples of 16 bytes", m.name, spot(col), spot(m.cols))
+	if n := int64(m.typ.Bits()); col.IsConstant() && col.bits*n%128 != 0 || m.cols.IsConstant() &&
+		m.cols.bits*n%128 != 0 {
+		k.fault(&ruleShape,
+			"misaligned copy of matrix %s: it starts at column %s and rows have %s columns, want multiples of 16 bytes",
+			m.name, spot(col), spot(m.cols))
 		return
 	}
 	from := At(m.at.Value64().Add(To[U64](first)), 0)
@@ -204,7 +209,8 @@ func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
 	k := a.k
 	k.storesTile(d.at.reg, d.at, row, col, a.rows, a.cols, 128)
 	lane := k.Lane()
-	top, left := row.Add(k.WarpIndex().AndI(3).MadI(16, lane.ShrI(2))), col.Add(lane.AndI(3).ShlI(1))
+	top, left := row.Add(k.WarpIndex().AndI(3).MadI(16, lane.ShrI(2))),
+		col.Add(lane.AndI(3).ShlI(1))
 	// registers per eight columns, for an upper and a lower row
 	each := len(a.regs[0]) * 8 / a.cols
 	for part := range a.parts {
@@ -231,7 +237,8 @@ func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
 		return
 	}
 	if len(x)%2 != 0 {
-		m.k.fault(&ruleShape, "%d elements of a row of matrix %s, want an even number", len(x), m.name)
+		m.k.fault(&ruleShape, "%d elements of a row of matrix %s, want an even number", len(x),
+			m.name)
 		return
 	}
 	if !m.even(col) {
@@ -273,7 +280,9 @@ func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 // known.
 func (m *Matrix) even(col Reg[U32]) bool {
 	if col.IsConstant() && col.bits%2 != 0 || m.cols.IsConstant() && m.cols.bits%2 != 0 {
-		m.k.fault(&ruleShape, "misaligned store to matrix %s: it starts at column %s and rows have %s columns, want even numbers, since two elements are stored at once", m.name, spot(col), spot(m.cols))
+		m.k.fault(&ruleShape,
+			"misaligned store to matrix %s: it starts at column %s and rows have %s columns, want even numbers, since two elements are stored at once",
+			m.name, spot(col), spot(m.cols))
 		return false
 	}
 	return true

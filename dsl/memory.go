@@ -44,7 +44,8 @@ func (a Addr) Space() isa.Space { return a.space }
 // Value returns a in a 32-bit register, for addresses in shared and local memory.
 func (a Addr) Value() Reg[U32] {
 	if a.k != nil && (a.space == isa.Global || a.space == isa.Generic) {
-		a.k.fault(&ruleMemory, "Value of an address in %s, which has 64 bits; use Value64", describeSpace(a.space))
+		a.k.fault(&ruleMemory, "Value of an address in %s, which has 64 bits; use Value64",
+			describeSpace(a.space))
 		return a.k.U32(0)
 	}
 	return addressValue[U32](a)
@@ -119,7 +120,8 @@ func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 	case a.v != nil:
 		return k.naming(ir.Variable, a.v, a.off), true
 	case a.reg == nil:
-		k.fault(&ruleValue, "address is in a register that is a zero value, not created by a builder call")
+		k.fault(&ruleValue,
+			"address is in a register that is a zero value, not created by a builder call")
 		return ir.Operand{}, false
 	case !k.reaches(a.scope):
 		k.outOfScope("address", a.scope)
@@ -181,7 +183,9 @@ func (k *Kernel) regName(name string) string {
 // stores reports a type that cannot be stored in memory.
 func (k *Kernel) stores(name string, t isa.Type) {
 	if t == isa.Predicate {
-		k.fault(&ruleMemory, "%s of predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)", name)
+		k.fault(&ruleMemory,
+			"%s of predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)",
+			name)
 	}
 }
 
@@ -192,7 +196,9 @@ func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 		k.fault(&ruleKernel, "%q is not a valid parameter name", name)
 		name = unique("param", k.names)
 	case bytes > 0 && !k.f.Kernel:
-		k.fault(&ruleFunction, "parameter %s of device function %s must be a value or a pointer; structs and tensor maps are for kernels", name, k.Name())
+		k.fault(&ruleFunction,
+			"parameter %s of device function %s must be a value or a pointer; structs and tensor maps are for kernels",
+			name, k.Name())
 	case k.names[name]:
 		k.fault(&ruleKernel, "%s is already a parameter or variable of %s", name, k.Name())
 		name = unique(name, k.names)
@@ -224,7 +230,8 @@ func memory(t isa.Type) isa.Type {
 	switch {
 	case t.Bits() == 8 && !integer(t):
 		return isa.B8
-	case t.Class() == isa.Half || t.Class() == isa.Packed || t.Class() == isa.Lanes || t == isa.Tf32:
+	case t.Class() == isa.Half || t.Class() == isa.Packed || t.Class() == isa.Lanes ||
+		t == isa.Tf32:
 		return bits(t.Bits())
 	}
 	return t
@@ -307,7 +314,8 @@ func (a Array[T]) AtI(n int64) Array[T] {
 			total *= int64(d)
 		}
 		if n < 0 || n >= total {
-			a.at.k.fault(&ruleMemory, "index %d is out of bounds: the array has %d elements", n, total)
+			a.at.k.fault(&ruleMemory, "index %d is out of bounds: the array has %d elements", n,
+				total)
 			return a
 		}
 	}
@@ -331,7 +339,8 @@ func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 	}
 	for d, x := range at {
 		if x.IsConstant() && (x.bits < 0 || x.bits >= int64(a.dims[d])) {
-			k.fault(&ruleMemory, "index %d is out of bounds: dimension %d has %d elements", x.bits, d, a.dims[d])
+			k.fault(&ruleMemory, "index %d is out of bounds: dimension %d has %d elements", x.bits,
+				d, a.dims[d])
 			return at[0]
 		}
 	}

@@ -60,8 +60,8 @@ func MMAFor(t, sums isa.Type) MMA {
 }
 
 // HalfDepth returns the shape with half the depth, which the types of at most 32 bits also have on
-// sm_80: m16n8k8 for .f16 and .bf16, m16n8k4 for .tf32, m16n8k16 for .s8, and so on. It is for K that
-// is not a multiple of the full depth.
+// sm_80: m16n8k8 for .f16 and .bf16, m16n8k4 for .tf32, m16n8k16 for .s8, and so on. It is for K
+// that is not a multiple of the full depth.
 func (s MMA) HalfDepth() MMA {
 	s.K /= 2
 	return s
@@ -114,7 +114,8 @@ func (s MMA) takes(t Tile, of isa.Type) bool {
 // differ describes for messages which tiles the shape expects.
 func (s MMA) differ() string {
 	if s.small() {
-		return "want elements of " + s.A.String() + " and " + s.B.String() + ", with those of 4 bits padded (Box.Padded)"
+		return "want elements of " + s.A.String() + " and " + s.B.String() +
+			", with those of 4 bits padded (Box.Padded)"
 	}
 	return "the element types differ"
 }
@@ -151,7 +152,8 @@ func (s MMA) registers() (a, b, c int, in, out isa.Type) {
 	if s.C == isa.F16 {
 		out = isa.B32
 	}
-	return s.M * s.K * s.wide(s.A) / 1024, s.K * s.N * s.wide(s.B) / 1024, s.M * s.N * s.C.Bits() / (32 * max(32, s.C.Bits())), in, out
+	return s.M * s.K * s.wide(s.A) / 1024, s.K * s.N * s.wide(s.B) / 1024,
+		s.M * s.N * s.C.Bits() / (32 * max(32, s.C.Bits())), in, out
 }
 
 // A WarpTile is the accumulator of a warp: a matrix of rows and columns that several mma.sync
@@ -168,16 +170,22 @@ type WarpTile[C Scalar] struct {
 func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 	k = k.sound()
 	if shape.M < 1 || shape.N < 1 || shape.K < 1 {
-		k.fault(&ruleShape, "warp tile of %dx%d for MMA shape %s; use a shape from MMAFor", rows, cols, shape)
+		k.fault(&ruleShape, "warp tile of %dx%d for MMA shape %s; use a shape from MMAFor", rows,
+			cols, shape)
 		shape = MMA{M: 16, N: 8, K: 16, A: isa.F16, B: isa.F16, C: TypeOf[C]()}
 	}
 	w := &WarpTile[C]{k: k, shape: shape, rows: rows, cols: cols}
-	if shape.C != TypeOf[C]() || rows < shape.M || rows%shape.M != 0 || cols < 2*shape.N || cols%(2*shape.N) != 0 {
-		k.fault(&ruleShape, "warp tile of %dx%d %s for %s with %s, want a multiple of %d rows and %d columns", rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
+	if shape.C != TypeOf[C]() || rows < shape.M || rows%shape.M != 0 || cols < 2*shape.N ||
+		cols%(2*shape.N) != 0 {
+		k.fault(&ruleShape,
+			"warp tile of %dx%d %s for %s with %s, want a multiple of %d rows and %d columns", rows,
+			cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
 		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}
 	if n := w.Registers(); n > maxAccumulator {
-		k.fault(&ruleShape, "warp tile of %dx%d %s needs %d registers per thread, which has 255; use more warps with smaller tiles", rows, cols, shape.C, n)
+		k.fault(&ruleShape,
+			"warp tile of %dx%d %s needs %d registers per thread, which has 255; use more warps with smaller tiles",
+			rows, cols, shape.C, n)
 		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}
 	w.regs = w.zeros()
@@ -220,7 +228,8 @@ func (w *WarpTile[C]) holds(takes *int) {
 			}
 		}
 	}
-	w.k.holdsAccumulator(ir.Accumulator{Pos: w.k.m.calls.here(), Words: w.Registers(), Registers: [][]*ir.Reg{list}}, owned{takes: takes, first: 1})
+	w.k.holdsAccumulator(ir.Accumulator{Pos: w.k.m.calls.here(), Words: w.Registers(),
+		Registers: [][]*ir.Reg{list}}, owned{takes: takes, first: 1})
 }
 
 // kernel returns the kernel of w, or nil for a zero value.
@@ -256,15 +265,20 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
 	case x.at.k != k || y.at.k != k:
-		k.fault(&ruleForeign, "MMA of tiles of kernels %s and %s into an accumulator of kernel %s", x.at.k.Name(), y.at.k.Name(), k.Name())
+		k.fault(&ruleForeign, "MMA of tiles of kernels %s and %s into an accumulator of kernel %s",
+			x.at.k.Name(), y.at.k.Name(), k.Name())
 	case s.Sparse:
 		k.fault(&ruleShape, "MMA with %s, a sparse shape; use SparseMMA", s)
 	case !s.takes(x.Tile, s.A) || !s.takes(y.Tile, s.B):
-		k.fault(&ruleShape, "MMA of %s and %s with %s of %s and %s: %s", x.Tile, y.Tile, s, s.A, s.B, s.differ())
+		k.fault(&ruleShape, "MMA of %s and %s with %s of %s and %s: %s", x.Tile, y.Tile, s, s.A,
+			s.B, s.differ())
 	case depth != deep || depth%s.K != 0 || rows < w.rows || cols < w.cols:
-		k.fault(&ruleShape, "MMA of %s and %s into %dx%d: rows must have the same length, a multiple of %d elements, and there must be enough of them", x, y, w.rows, w.cols, s.K)
+		k.fault(&ruleShape,
+			"MMA of %s and %s into %dx%d: rows must have the same length, a multiple of %d elements, and there must be enough of them",
+			x, y, w.rows, w.cols, s.K)
 	case s.A == isa.F64 && (x.Slabs() > 1 || y.Slabs() > 1):
-		k.fault(&ruleShape, "MMA of %s and %s: tiles of .f64 must not be wider than their swizzle", x.Tile, y.Tile)
+		k.fault(&ruleShape, "MMA of %s and %s: tiles of .f64 must not be wider than their swizzle",
+			x.Tile, y.Tile)
 	default:
 		return (x.byElement() || x.transposable()) && (y.byElement() || y.transposable())
 	}
@@ -285,7 +299,8 @@ func alike(t, as isa.Type) bool {
 func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
 	rows, _ := t.sides()
 	if from.k == k && from.IsConstant() && from.bits+int64(n) > int64(rows) {
-		k.fault(&ruleShape, "%d rows from row %d are out of bounds: %s has %d", n, from.bits, t, rows)
+		k.fault(&ruleShape, "%d rows from row %d are out of bounds: %s has %d", n, from.bits, t,
+			rows)
 		return false
 	}
 	t.takes(from, n, rows, ir.Rows)
@@ -356,7 +371,8 @@ func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(i, j int) []ir.O
 			for n, r := range w.regs[i][j] {
 				c[n] = r.in(k)
 			}
-			args := []ir.Operand{k.list(ir.Vector, c), k.list(ir.Vector, fa[i]), k.list(ir.Vector, fb[j]), k.list(ir.Vector, c)}
+			args := []ir.Operand{k.list(ir.Vector, c), k.list(ir.Vector, fa[i]),
+				k.list(ir.Vector, fb[j]), k.list(ir.Vector, c)}
 			k.ins(op, append(args, more(i, j)...)...)
 		}
 	}

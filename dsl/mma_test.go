@@ -22,12 +22,16 @@ func TestShapes(t *testing.T) {
 		want  string
 	}{
 		{dsl.MMAFor(isa.F16, isa.F32), "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 4 4 2 4"},
-		{dsl.MMAFor(isa.Tf32, isa.F32), "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 4 4 2 4"},
+		{dsl.MMAFor(isa.Tf32, isa.F32),
+			"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 4 4 2 4"},
 		{dsl.MMAFor(isa.U4, isa.S32), "mma.sync.aligned.m16n8k64.row.col.s32.u4.u4.s32 4 4 2 4"},
-		{dsl.MMAFor(isa.B1, isa.S32), "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc 4 4 2 4"},
+		{dsl.MMAFor(isa.B1, isa.S32),
+			"mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc 4 4 2 4"},
 		{xor, "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc 4 4 2 4"},
-		{dsl.SparseMMAFor(isa.Bf16, isa.F32), "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 4 4 4 4"},
-		{dsl.SparseMMAFor(isa.E5m2, isa.F32), "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e5m2.e5m2.f32 4 4 4 4"},
+		{dsl.SparseMMAFor(isa.Bf16, isa.F32),
+			"mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 4 4 4 4"},
+		{dsl.SparseMMAFor(isa.E5m2, isa.F32),
+			"mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e5m2.e5m2.f32 4 4 4 4"},
 	} {
 		m := dsl.New("shapes", "sm_90")
 		k := m.Kernel("k", dsl.Threads(32))
@@ -46,7 +50,8 @@ func TestShapes(t *testing.T) {
 		words := []string{strings.Fields(ins)[0]}
 		for _, list := range strings.SplitAfter(ins, "}") {
 			if strings.Contains(list, "{") {
-				words = append(words, string(rune('1'+strings.Count(list[strings.Index(list, "{"):], ","))))
+				words = append(words,
+					string(rune('1'+strings.Count(list[strings.Index(list, "{"):], ","))))
 			}
 		}
 		if diff := cmp.Diff(test.want, strings.Join(words, " ")); diff != "" {

@@ -44,8 +44,11 @@ func (k *Kernel) followProducts(in *ir.Instr) {
 			p := &k.started[i]
 			p.committed = p.committed || p.scope >= here
 		}
-	case kind == isa.KindWgmmaWaitGroup && len(in.Args) == 1 && in.Args[0].Kind == ir.Int && in.Args[0].Value == 0:
-		k.started = slices.DeleteFunc(k.started, func(p startedProduct) bool { return p.committed && p.scope >= here })
+	case kind == isa.KindWgmmaWaitGroup && len(in.Args) == 1 && in.Args[0].Kind == ir.Int &&
+		in.Args[0].Value == 0:
+		k.started = slices.DeleteFunc(k.started, func(p startedProduct) bool {
+			return p.committed && p.scope >= here
+		})
 		for _, s := range k.reading {
 			s.met = s.met || s.scope == here
 		}
@@ -123,7 +126,8 @@ func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 	for part, regs := range a.regs {
 		for i := 0; i < len(regs); i += 2 {
 			h := i / 2 % 2 // upper and lower rows alternate
-			do(Cell{LocalRow: 2*part + h, lane: lane, warp: warp, row: 64*part + 8*h, col: i / 4 * 8}, regs[i:i+2])
+			do(Cell{LocalRow: 2*part + h, lane: lane, warp: warp, row: 64*part + 8*h,
+				col: i / 4 * 8}, regs[i:i+2])
 		}
 	}
 }
@@ -170,7 +174,8 @@ func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32]
 
 // QuadReduce combines x of the four threads that share a row, as [WarpTile.QuadReduce] does.
 func (a *Accumulator) QuadReduce(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32]) Reg[F32] {
-	if !made(a.kernel(), "accumulator in QuadReduce", x.k) || !a.k.runs("QuadReduce", combine != nil) {
+	if !made(a.kernel(), "accumulator in QuadReduce", x.k) ||
+		!a.k.runs("QuadReduce", combine != nil) {
 		return x
 	}
 	return acrossRow(x, combine)
@@ -184,7 +189,9 @@ func (a *Accumulator) ToFragments(t isa.Type) *Fragments {
 	k := a.k
 	f := &Fragments{k: k, typ: t, rows: 64 * a.parts, cols: a.cols, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || a.typ != isa.F32 || a.cols%16 != 0 {
-		k.fault(&ruleShape, "accumulator of 64x%d %s cannot become an A operand of %s, want .f32 with a multiple of 16 columns, converted to .f16 or .bf16", a.cols, a.typ, t)
+		k.fault(&ruleShape,
+			"accumulator of 64x%d %s cannot become an A operand of %s, want .f32 with a multiple of 16 columns, converted to .f16 or .bf16",
+			a.cols, a.typ, t)
 		return f
 	}
 	a.holds()
@@ -218,23 +225,30 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 	rows, depth := y.sides()
 	switch {
 	case x == nil || x.k == nil || y.at.k == nil:
-		k.fault(&ruleValue, "fragments in MMAFragments are a zero value, not created by a builder call")
+		k.fault(&ruleValue,
+			"fragments in MMAFragments are a zero value, not created by a builder call")
 		return
 	case x.k != k:
 		k.fault(&ruleForeign, "fragments of kernel %s are used in %s", x.k.Name(), k.Name())
 		return
 	case x.each != 16 || x.typ != y.Type || a.typ == isa.S32:
-		k.fault(&ruleShape, "MMAFragments of %s and %s into an accumulator of %s, want operands of one 16-bit type", x.typ, y.Tile, a.typ)
+		k.fault(&ruleShape,
+			"MMAFragments of %s and %s into an accumulator of %s, want operands of one 16-bit type",
+			x.typ, y.Tile, a.typ)
 		return
 	case x.rows != a.rows || rows != a.cols || depth != x.cols:
-		k.fault(&ruleShape, "MMAFragments of %dx%d %s and %s into %dx%d: the depths differ, or y has another number of rows than the accumulator columns", x.rows, x.cols, x.typ, y, a.rows, a.cols)
+		k.fault(&ruleShape,
+			"MMAFragments of %dx%d %s and %s into %dx%d: the depths differ, or y has another number of rows than the accumulator columns",
+			x.rows, x.cols, x.typ, y, a.rows, a.cols)
 		return
 	case y.stage == nil:
-		k.fault(&ruleProtocol, "MMAFragments with a tile that belongs to no pipeline stage: nothing waits for it before the tile is overwritten")
+		k.fault(&ruleProtocol,
+			"MMAFragments with a tile that belongs to no pipeline stage: nothing waits for it before the tile is overwritten")
 	case len(x.regs) == 0:
 		return
 	}
-	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk16", a.cols) + a.typ.String() + x.typ.String() + y.Type.String()
+	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk16", a.cols) + a.typ.String() +
+		x.typ.String() + y.Type.String()
 	dy := k.wgmmaDescriptor(y)
 	y.stage.reads(wgmma)
 	k.ins("wgmma.fence.sync.aligned")
@@ -244,7 +258,9 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 			for i, r := range cell {
 				fa[i] = r.in(k)
 			}
-			k.ins(op, a.vector(part), k.list(ir.Vector, fa), dy.AddI(int64(y.along(16*step)>>4)).in(k), a.used.in(k), number(1), number(1), y.transposeOperand())
+			k.ins(op, a.vector(part), k.list(ir.Vector, fa),
+				dy.AddI(int64(y.along(16*step)>>4)).in(k), a.used.in(k), number(1), number(1),
+				y.transposeOperand())
 		}
 		if step == 0 {
 			k.ins("setp.eq.b32", a.used.in(k), number(0), number(0))

@@ -18,7 +18,8 @@ func TestProductsUnderWay(t *testing.T) {
 		a, b := dsl.NewReg[dsl.B32](k), dsl.NewReg[dsl.B32](k)
 		d, yes := k.U64(0).Var(), k.Lane().GEI(0)
 		k.Ins("wgmma.fence.sync.aligned")
-		k.Ins("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16", []dsl.Reg[dsl.B32]{a, b}, d, d, yes, 1, 1, 0, 0)
+		k.Ins("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16", []dsl.Reg[dsl.B32]{a, b}, d, d,
+			yes, 1, 1, 0, 0)
 	}
 	for _, test := range []struct {
 		name           string
@@ -28,9 +29,17 @@ func TestProductsUnderWay(t *testing.T) {
 		{"nothing", func(*dsl.Kernel, *dsl.Accumulator) {}, 1, 1},
 		{"a wait", func(_ *dsl.Kernel, acc *dsl.Accumulator) { acc.Wait() }, 1, 1},
 		{"a group", func(k *dsl.Kernel, _ *dsl.Accumulator) { k.CommitMMA() }, 1, 1},
-		{"a wait for all but one", func(k *dsl.Kernel, _ *dsl.Accumulator) { k.CommitMMA(); k.WaitMMA(1) }, 1, 2},
-		{"a wait that may not happen", func(k *dsl.Kernel, acc *dsl.Accumulator) { k.If(k.Lane().GEI(0), acc.Wait) }, 2, 2},
-		{"a wait and a product by hand", func(k *dsl.Kernel, acc *dsl.Accumulator) { acc.Wait(); byHand(k) }, 2, 2},
+		{"a wait for all but one", func(k *dsl.Kernel, _ *dsl.Accumulator) {
+			k.CommitMMA()
+			k.WaitMMA(1)
+		}, 1, 2},
+		{"a wait that may not happen", func(k *dsl.Kernel, acc *dsl.Accumulator) {
+			k.If(k.Lane().GEI(0), acc.Wait)
+		}, 2, 2},
+		{"a wait and a product by hand", func(k *dsl.Kernel, acc *dsl.Accumulator) {
+			acc.Wait()
+			byHand(k)
+		}, 2, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := dsl.New("m", "sm_90a")
@@ -56,8 +65,10 @@ func TestProductsUnderWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c, w := strings.Count(text, "wgmma.commit_group"), strings.Count(text, "wgmma.wait_group"); c != test.commits || w != test.waits {
-				t.Errorf("%d groups and %d waits, want %d and %d\n%s", c, w, test.commits, test.waits, text)
+			if c, w := strings.Count(text, "wgmma.commit_group"),
+				strings.Count(text, "wgmma.wait_group"); c != test.commits || w != test.waits {
+				t.Errorf("%d groups and %d waits, want %d and %d\n%s", c, w, test.commits,
+					test.waits, text)
 			}
 		})
 	}

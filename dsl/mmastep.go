@@ -75,7 +75,8 @@ func (w *WarpTile[C]) MMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY 
 	if !made(w.kernel(), "accumulator in MMAStep", x.at.k, y.at.k) {
 		return MMAStep{}
 	}
-	if !w.unscaled() || !w.multiplies(x, y) || !within(w.k, x, fromX, w.rows) || !within(w.k, y, fromY, w.cols) {
+	if !w.unscaled() || !w.multiplies(x, y) || !within(w.k, x, fromX, w.rows) ||
+		!within(w.k, y, fromY, w.cols) {
 		return MMAStep{told: true}
 	}
 	return w.dense(x, fromX, y, fromY)
@@ -136,8 +137,10 @@ func (w *WarpTile[C]) product(steps int) MMAStep {
 //	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep {
 //		return w.MMAStepFunc(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] { return dequantized(s.Tile(1), step) })
 //	})
-func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step int) [][]Reg[B32]) MMAStep {
-	if !made(w.kernel(), "accumulator in MMAStepFunc", x.at.k) || !w.k.runs("MMAStepFunc", right != nil) {
+func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32],
+	right func(step int) [][]Reg[B32]) MMAStep {
+	if !made(w.kernel(), "accumulator in MMAStepFunc", x.at.k) ||
+		!w.k.runs("MMAStepFunc", right != nil) {
 		return MMAStep{told: true}
 	}
 	k, s := w.k, w.shape
@@ -148,13 +151,17 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32], right func(step 
 		k.fault(&ruleValue, "tile in MMAStepFunc is a zero value, not created by a builder call")
 		return none
 	case x.at.k != k:
-		k.fault(&ruleForeign, "tile of kernel %s for an MMA into an accumulator of kernel %s", x.at.k.Name(), k.Name())
+		k.fault(&ruleForeign, "tile of kernel %s for an MMA into an accumulator of kernel %s",
+			x.at.k.Name(), k.Name())
 		return none
 	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
-		k.fault(&ruleShape, "MMAStepFunc with %s of %s, whose fragments have another layout; use MMAStep", s, s.A)
+		k.fault(&ruleShape,
+			"MMAStepFunc with %s of %s, whose fragments have another layout; use MMAStep", s, s.A)
 		return none
 	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
-		k.fault(&ruleShape, "MMAStepFunc of %s into %dx%d with %s of %s: too few rows, or a depth that is not a multiple of %d", x, w.rows, w.cols, s, s.A, s.K)
+		k.fault(&ruleShape,
+			"MMAStepFunc of %s into %dx%d with %s of %s: too few rows, or a depth that is not a multiple of %d",
+			x, w.rows, w.cols, s, s.A, s.K)
 		return none
 	case !x.transposable():
 		return none
@@ -182,8 +189,11 @@ func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Ope
 		wrong = wrong || len(f) != each
 	}
 	if wrong {
-		k.m.faultAt(here, &ruleShape, "step of the B operand has %s, want %d lists of %d registers, for each %d of %d columns", inWords(fragments), len(into), each, w.shape.N, w.cols)
-		fragments = slices.Repeat([][]Reg[B32]{slices.Repeat([]Reg[B32]{Const[B32](k, 0)}, each)}, len(into))
+		k.m.faultAt(here, &ruleShape,
+			"step of the B operand has %s, want %d lists of %d registers, for each %d of %d columns",
+			inWords(fragments), len(into), each, w.shape.N, w.cols)
+		fragments = slices.Repeat([][]Reg[B32]{slices.Repeat([]Reg[B32]{Const[B32](k, 0)}, each)},
+			len(into))
 	}
 	for i, f := range fragments {
 		registers := make([]ir.Operand, each)
@@ -266,7 +276,8 @@ func (k *Kernel) cell(n int, t isa.Type) []ir.Operand {
 
 // elements returns a function that loads the fragments of a step element by element: eight rows by
 // four columns at a time, in column order. rows is the height of a fragment.
-func (w *WarpTile[C]) elements(t SharedTile, from Reg[U32], rows int) func(step int) func(into [][]ir.Operand) {
+func (w *WarpTile[C]) elements(t SharedTile, from Reg[U32],
+	rows int) func(step int) func(into [][]ir.Operand) {
 	k, depth := w.k, w.shape.K
 	bytes := t.Type.Bits() / 8
 	load := "ld.shared" + bits(t.Type.Bits()).String()
@@ -292,7 +303,8 @@ func (w *WarpTile[C]) elements(t SharedTile, from Reg[U32], rows int) func(step 
 				from := at(step*depth + four*4)
 				for i, cell := range into {
 					for eight := range rows / 8 {
-						k.ins(load, cell[four*rows/8+eight], from.Plus(int64((i*rows+eight*8)*down)).in(k))
+						k.ins(load, cell[four*rows/8+eight],
+							from.Plus(int64((i*rows+eight*8)*down)).in(k))
 					}
 				}
 			}

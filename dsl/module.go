@@ -50,7 +50,8 @@ func Version(version string) Option {
 		m = m.sound()
 		v, err := isa.ParseVersion(version)
 		if err != nil || !v.Known() {
-			m.fault(&ruleTarget, "%q is not a known PTX version; the newest is %s", version, isa.Newest())
+			m.fault(&ruleTarget, "%q is not a known PTX version; the newest is %s", version,
+				isa.Newest())
 			return
 		}
 		m.ir.Version = v
@@ -126,8 +127,8 @@ func (m *Module) Is(targets ...string) bool {
 }
 
 // Build finishes the module and returns it as package ir represents it, with all findings: those of
-// the builder and, unless [SkipHazards] is given, those of the hazard analyzers. A module with errors
-// must not be lowered.
+// the builder and, unless [SkipHazards] is given, those of the hazard analyzers. A module with
+// errors must not be lowered.
 func (m *Module) Build() (*ir.Module, diag.List) {
 	m = m.sound()
 	if !m.built {
@@ -155,8 +156,8 @@ func (m *Module) Text() (string, error) {
 }
 
 // Findings returns all findings of Build: the errors, which Text returns too, and warnings, reviews
-// and notes. Formatted with %v it reads like an error. golden.Clean fails on any finding that is not
-// a note.
+// and notes. Formatted with %v it reads like an error. golden.Clean fails on any finding that is
+// not a note.
 func (m *Module) Findings() diag.List {
 	_, list := m.Build()
 	return list

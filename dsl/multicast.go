@@ -123,7 +123,9 @@ func (p *Pipeline) commit(b Barrier) {
 	k := p.k
 	mask := To[U16](p.neighbours())
 	k.When(k.Leader(), func() {
-		k.ins("tcgen05.commit."+k.tmem.group()+".mbarrier::arrive::one.shared::cluster.multicast::cluster.b64", k.arg(b.at), k.arg(mask))
+		k.ins("tcgen05.commit."+k.tmem.group()+
+			".mbarrier::arrive::one.shared::cluster.multicast::cluster.b64", k.arg(b.at),
+			k.arg(mask))
 	})
 }
 
@@ -190,18 +192,24 @@ func (p *Pipeline) share(f Feed) {
 	bytes := t.Cols / n * t.Type.Bits() / 8 // bytes of a part of a row
 	switch {
 	case f.share == sameHalf && !k.tmem.pair:
-		k.fault(&ruleProtocol, "MulticastHalf of %s without CTAPair; MulticastCol shares whole tiles", m.name)
+		k.fault(&ruleProtocol,
+			"MulticastHalf of %s without CTAPair; MulticastCol shares whole tiles", m.name)
 	case f.share != unshared && f.share != everyone && k.cluster[2] > 1:
-		k.fault(&ruleProtocol, "%s is shared along rows and columns in a cluster of %d x %d x %d blocks, want at most two dimensions", m.name, k.cluster[0], k.cluster[1], k.cluster[2])
+		k.fault(&ruleProtocol,
+			"%s is shared along rows and columns in a cluster of %d x %d x %d blocks, want at most two dimensions",
+			m.name, k.cluster[0], k.cluster[1], k.cluster[2])
 	case n == 1:
 		return
 	case t.Rows%(8*n) == 0:
 		m.high = t.Rows / n
-	case t.Swizzle == NoSwizzle && t.wide() == t.Type.Bits() && t.Cols%n == 0 && bytes%128 == 0 && lineBox(t.Cols/n) <= 256:
+	case t.Swizzle == NoSwizzle && t.wide() == t.Type.Bits() && t.Cols%n == 0 && bytes%128 == 0 &&
+		lineBox(t.Cols/n) <= 256:
 		m.high, m.box = 1, lineBox(t.Cols/n)
 		m.columns = true
 	default:
-		k.fault(&ruleShape, "%d rows of %s cannot be split among a cluster of %d blocks in groups of eight", t.Rows, m.name, n)
+		k.fault(&ruleShape,
+			"%d rows of %s cannot be split among a cluster of %d blocks in groups of eight", t.Rows,
+			m.name, n)
 	}
 	p.far = true
 }

@@ -17,7 +17,8 @@ func (k *Kernel) meet(cluster bool) {
 	}) {
 		return
 	}
-	k.notes.Meetings = append(k.notes.Meetings, ir.Meeting{Pos: k.m.calls.here(), Role: k.role.note, Group: k.groups, Cluster: cluster})
+	k.notes.Meetings = append(k.notes.Meetings,
+		ir.Meeting{Pos: k.m.calls.here(), Role: k.role.note, Group: k.groups, Cluster: cluster})
 }
 
 // met records that warps wait or arrive at a named barrier.
@@ -57,7 +58,9 @@ func (k *Kernel) byHand(kind isa.Kind, op string, operands []any) {
 		return
 	}
 	if o <= int64(k.named) {
-		k.fault(&ruleProtocol, "%s uses named barrier %d, which NamedBarrier has reserved; use numbered barriers before the first NamedBarrier", op, o)
+		k.fault(&ruleProtocol,
+			"%s uses named barrier %d, which NamedBarrier has reserved; use numbered barriers before the first NamedBarrier",
+			op, o)
 		return
 	}
 	k.numbered = append(k.numbered, o)

@@ -14,14 +14,22 @@ import (
 // nothings are values that no builder call created: zero values and nil pointers. TestStrays covers
 // kernels, functions and modules.
 var nothings = []any{
-	dsl.Reg[dsl.U32]{}, dsl.Reg[dsl.F32]{}, dsl.Reg[dsl.Pred]{}, dsl.Reg[dsl.F16]{}, dsl.Reg[dsl.U64]{}, dsl.Reg[dsl.B32]{}, dsl.Array[dsl.F32]{}, dsl.Array[dsl.F16]{},
-	dsl.Addr{}, dsl.Barrier{}, dsl.NamedBarrier{}, dsl.SharedTile{}, dsl.AsyncStage{}, dsl.MMAStep{}, dsl.Cell{}, dsl.Role{}, dsl.Feed{}, dsl.Tile{}, dsl.MMA{}, dsl.BlockScale{},
+	dsl.Reg[dsl.U32]{}, dsl.Reg[dsl.F32]{}, dsl.Reg[dsl.Pred]{}, dsl.Reg[dsl.F16]{},
+	dsl.Reg[dsl.U64]{}, dsl.Reg[dsl.B32]{}, dsl.Array[dsl.F32]{}, dsl.Array[dsl.F16]{},
+	dsl.Addr{}, dsl.Barrier{}, dsl.NamedBarrier{}, dsl.SharedTile{}, dsl.AsyncStage{},
+	dsl.MMAStep{}, dsl.Cell{}, dsl.Role{}, dsl.Feed{}, dsl.Tile{}, dsl.MMA{}, dsl.BlockScale{},
 	dsl.Box{}, dsl.TileCoord{}, dsl.Semaphore{}, dsl.StreamTile{}, dsl.GroupTile{},
-	&dsl.GroupSchedule{}, &dsl.StreamSchedule{}, (*dsl.GroupSchedule)(nil), (*dsl.StreamSchedule)(nil),
-	&dsl.TensorMap{}, &dsl.Tensor{}, &dsl.Matrix{}, &dsl.Pipeline{}, &dsl.Stage{}, &dsl.AsyncPipeline{}, &dsl.Accumulator{}, &dsl.WarpTile[dsl.F32]{}, &dsl.Fragments{},
-	&dsl.TMEM{}, &dsl.AccumulatorStage{}, &dsl.TMEMOperand{}, &dsl.TMEMOperandStage{}, &dsl.Output{}, &dsl.Schedule{}, &dsl.DynamicSchedule{}, &dsl.Label{},
-	(*dsl.TensorMap)(nil), (*dsl.Tensor)(nil), (*dsl.Matrix)(nil), (*dsl.Pipeline)(nil), (*dsl.Stage)(nil), (*dsl.AsyncPipeline)(nil), (*dsl.Accumulator)(nil),
-	(*dsl.WarpTile[dsl.F32])(nil), (*dsl.Fragments)(nil), (*dsl.TMEM)(nil), (*dsl.AccumulatorStage)(nil), (*dsl.TMEMOperand)(nil), (*dsl.TMEMOperandStage)(nil), (*dsl.Output)(nil),
+	&dsl.GroupSchedule{}, &dsl.StreamSchedule{}, (*dsl.GroupSchedule)(nil),
+	(*dsl.StreamSchedule)(nil),
+	&dsl.TensorMap{}, &dsl.Tensor{}, &dsl.Matrix{}, &dsl.Pipeline{}, &dsl.Stage{},
+	&dsl.AsyncPipeline{}, &dsl.Accumulator{}, &dsl.WarpTile[dsl.F32]{}, &dsl.Fragments{},
+	&dsl.TMEM{}, &dsl.AccumulatorStage{}, &dsl.TMEMOperand{}, &dsl.TMEMOperandStage{},
+	&dsl.Output{}, &dsl.Schedule{}, &dsl.DynamicSchedule{}, &dsl.Label{},
+	(*dsl.TensorMap)(nil), (*dsl.Tensor)(nil), (*dsl.Matrix)(nil), (*dsl.Pipeline)(nil),
+	(*dsl.Stage)(nil), (*dsl.AsyncPipeline)(nil), (*dsl.Accumulator)(nil),
+	(*dsl.WarpTile[dsl.F32])(nil), (*dsl.Fragments)(nil), (*dsl.TMEM)(nil),
+	(*dsl.AccumulatorStage)(nil), (*dsl.TMEMOperand)(nil), (*dsl.TMEMOperandStage)(nil),
+	(*dsl.Output)(nil),
 	(*dsl.Schedule)(nil), (*dsl.DynamicSchedule)(nil), (*dsl.Label)(nil),
 }
 

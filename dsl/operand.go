@@ -29,7 +29,8 @@ func (k *Kernel) parts(of string, values []any) ([]ir.Operand, bool) {
 		if a, address := x.(Addr); address {
 			list[i], ok = a.inner(k)
 		} else if list[i], ok = k.any(x); !ok {
-			k.fault(&ruleOperand, "part %d of %s has the Go type %T, which is not an operand", i+1, of, x)
+			k.fault(&ruleOperand, "part %d of %s has the Go type %T, which is not an operand", i+1,
+				of, x)
 		}
 		all = all && ok
 	}

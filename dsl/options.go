@@ -22,7 +22,9 @@ func Threads(x int, yz ...int) KernelOption {
 		n := [3]int{x, 1, 1}
 		copy(n[1:], yz)
 		if len(yz) > 2 || !fits(n, 1024) || n[2] > 64 {
-			k.fault(&ruleKernel, "block of %v threads cannot be launched, want 1 to 1024 threads and at most 64 in z", n)
+			k.fault(&ruleKernel,
+				"block of %v threads cannot be launched, want 1 to 1024 threads and at most 64 in z",
+				n)
 			n = [3]int{128, 1, 1}
 		}
 		k.threads = n
@@ -116,7 +118,9 @@ func Cluster(x int, yz ...int) KernelOption {
 		case !k.once(".reqnctapercluster", "Cluster"):
 			return
 		case len(yz) > 2 || !fits(c, 16):
-			k.fault(&ruleKernel, "cluster of %v blocks cannot be launched, want at most 16, and at most 8 unless the launch allows more", c)
+			k.fault(&ruleKernel,
+				"cluster of %v blocks cannot be launched, want at most 16, and at most 8 unless the launch allows more",
+				c)
 			return
 		}
 		k.cluster = c
@@ -143,7 +147,9 @@ func (k *Kernel) checkOptions() {
 	most, target := k.most, k.m.ir.Target.Info()
 	if n := k.BlockThreads(); n != 0 {
 		if most != 0 {
-			k.fault(&ruleKernel, "MaxThreads(%d) and a fixed block size of %d threads: ptxas takes .maxntid or .reqntid, not both", most, n)
+			k.fault(&ruleKernel,
+				"MaxThreads(%d) and a fixed block size of %d threads: ptxas takes .maxntid or .reqntid, not both",
+				most, n)
 		}
 		most = n
 	}
@@ -151,11 +157,15 @@ func (k *Kernel) checkOptions() {
 	switch {
 	case k.blocks == 0:
 	case most == 0:
-		k.fault(&ruleKernel, "MinBlocks(%d) without Threads or MaxThreads is ignored by ptxas", k.blocks)
+		k.fault(&ruleKernel, "MinBlocks(%d) without Threads or MaxThreads is ignored by ptxas",
+			k.blocks)
 	case k.blocks*most > resident:
-		k.fault(&ruleKernel, "%d blocks of %d threads do not fit a multiprocessor: %s has %d threads, at most %d of these blocks", k.blocks, most, k.m.Target(), resident, resident/most)
+		k.fault(&ruleKernel,
+			"%d blocks of %d threads do not fit a multiprocessor: %s has %d threads, at most %d of these blocks",
+			k.blocks, most, k.m.Target(), resident, resident/most)
 	case k.blocks > blocks:
-		k.fault(&ruleKernel, "%d blocks do not fit a multiprocessor: %s has at most %d", k.blocks, k.m.Target(), blocks)
+		k.fault(&ruleKernel, "%d blocks do not fit a multiprocessor: %s has at most %d", k.blocks,
+			k.m.Target(), blocks)
 	}
 }
 

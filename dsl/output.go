@@ -31,8 +31,10 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 		groups = 1
 	}
 	if to == nil {
-		k.fault(&ruleValue, "tensor map of output %s is a zero value, not created by a builder call", name)
-		to = &TensorMap{k: k, name: name, tile: Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, box: 64, high: 64}
+		k.fault(&ruleValue,
+			"tensor map of output %s is a zero value, not created by a builder call", name)
+		to = &TensorMap{k: k, name: name,
+			tile: Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, box: 64, high: 64}
 		to.v = &ir.Var{Name: name, Space: isa.Param, Type: isa.B8, Dims: []int64{128}}
 	}
 	o := &Output{k: k, to: to, groups: groups, pos: k.m.calls.here()}
@@ -70,7 +72,8 @@ func (o *Output) sync(group Reg[U32]) {
 func (o *Output) tile(group Reg[U32]) SharedTile {
 	t := o.tiles
 	if o.groups > 1 {
-		bytes := int64((t.Bytes() + max(128, t.Align()) - 1) / max(128, t.Align()) * max(128, t.Align()))
+		bytes := int64((t.Bytes() + max(128, t.Align()) - 1) / max(128, t.Align()) *
+			max(128, t.Align()))
 		t.at = t.at.add(group.MulI(bytes))
 	}
 	return t
@@ -96,11 +99,14 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 		k.fault(&ruleShape, "output tile %s, want .f32, .bf16 or .f16 for accumulators", t.Type)
 		return
 	case t.Swizzle != Swizzle128 || acc.cols%16 != 0 || acc.typ != isa.F32:
-		k.fault(&ruleShape, "output tile %s, want a 128-byte swizzle, a multiple of 16 columns and an accumulator of .f32", t)
+		k.fault(&ruleShape,
+			"output tile %s, want a 128-byte swizzle, a multiple of 16 columns and an accumulator of .f32",
+			t)
 		return
 	}
 	if group.IsConstant() && (group.bits < 0 || group.bits >= int64(o.groups)) {
-		k.fault(&ruleShape, "warpgroup %d is out of bounds: the output has %d tiles", group.bits, o.groups)
+		k.fault(&ruleShape, "warpgroup %d is out of bounds: the output has %d tiles", group.bits,
+			o.groups)
 		return
 	}
 	o.stores()
@@ -136,9 +142,11 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	}
 	switch t := o.to.tile; {
 	case a.kernel() == nil:
-		k.fault(&ruleValue, "accumulator in StoreTMEM is a zero value, not created by a builder call")
+		k.fault(&ruleValue,
+			"accumulator in StoreTMEM is a zero value, not created by a builder call")
 	case a.t.rows < 128 || t.Cols != a.t.cols:
-		k.fault(&ruleShape, "%d rows of %d columns do not match the output tile %s, want 128 rows", min(a.t.rows, 128), a.t.cols, t)
+		k.fault(&ruleShape, "%d rows of %d columns do not match the output tile %s, want 128 rows",
+			min(a.t.rows, 128), a.t.cols, t)
 	case a.t.shared > 0:
 		o.storeOverlapping(a, row, col)
 	default:
@@ -171,7 +179,9 @@ func (o *Output) storeOverlapping(a *AccumulatorStage, row, col Reg[U32]) {
 	k, t := o.k, o.to.tile
 	bytes := wide * t.Type.Bits() / 8
 	if t.Swizzle != Swizzle128 || bytes%128 != 0 || t.Cols%wide != 0 {
-		k.fault(&ruleShape, "output tile %s for overlapping accumulators, want .bf16, .f16 or .f32 with a swizzle of 128 bytes and a multiple of %d columns", t, wide)
+		k.fault(&ruleShape,
+			"output tile %s for overlapping accumulators, want .bf16, .f16 or .f32 with a swizzle of 128 bytes and a multiple of %d columns",
+			t, wide)
 		return
 	}
 	groups, at, second := t.Cols/wide, a.row, a.second()
@@ -205,7 +215,8 @@ func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
 	warp := k.WarpIndex().AndI(3)
 	line := lane.AndI(7)
 	row := warp.ShlI(4).Add(lane.AndI(8)).Add(line) // matrices 1 and 3 are the lower rows
-	unit := lane.ShrI(4).Xor(line).ShlI(4)          // matrices 2 and 3 are the second group of columns
+	// matrices 2 and 3 are the second group of columns
+	unit := lane.ShrI(4).Xor(line).ShlI(4)
 	at := tile.at.add(row.MulI(int64(tile.Pitch())))
 	pair := "cvt.rn" + packedPair(tile.Type).String() + ".f32"
 	var spot Reg[U32]
@@ -270,10 +281,14 @@ func (o *Output) stores() {
 func (k *Kernel) checkOutputs() {
 	for _, o := range k.outputs {
 		if o.stored == ir.NoPos {
-			k.doubt(o.pos, "output %s is never used, but takes shared memory; use Store, StoreRows or StoreTMEM", o.to.name)
+			k.doubt(o.pos,
+				"output %s is never used, but takes shared memory; use Store, StoreRows or StoreTMEM",
+				o.to.name)
 		}
 		if o.stored != ir.NoPos && !o.drained && !k.waited {
-			k.m.faultAt(o.stored, &ruleProtocol, "stores through output %s are never waited for: the block may exit while the TMA still reads the tile; call Wait at the end of the role", o.to.name)
+			k.m.faultAt(o.stored, &ruleProtocol,
+				"stores through output %s are never waited for: the block may exit while the TMA still reads the tile; call Wait at the end of the role",
+				o.to.name)
 		}
 	}
 }

@@ -67,11 +67,14 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	align := 128
 	for _, f := range feeds {
 		if f.from == nil {
-			k.fault(&ruleValue, "feed of pipeline %s is a zero value, not created by a builder call", name)
+			k.fault(&ruleValue,
+				"feed of pipeline %s is a zero value, not created by a builder call", name)
 			continue
 		}
 		if f.from.written != p.written {
-			k.fault(&ruleProtocol, "pipeline %s mixes computed tiles and copied tiles; use one pipeline for each", name)
+			k.fault(&ruleProtocol,
+				"pipeline %s mixes computed tiles and copied tiles; use one pipeline for each",
+				name)
 			continue
 		}
 		p.feeds = append(p.feeds, f)
@@ -175,7 +178,8 @@ func (s *Stage) Tile(m *TensorMap) SharedTile {
 		p.k.fault(&ruleProtocol, "pipeline %s has no feed of %s", p.name, m.Name())
 		return SharedTile{Tile: m.Tile(), at: p.store}
 	}
-	t := SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s, halved: m.halves > 0}
+	t := SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s,
+		halved: m.halves > 0}
 	if !s.loads {
 		p.taken.take(p.k, i, 1)
 		t.cover = &p.covers[i]
@@ -230,7 +234,8 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 			s := p.stageOf(i, state)
 			s.loads, s.loaded = true, make([]bool, len(p.feeds))
 			s.Empty().Wait(state.parity)
-			k.SyncWarp() // one thread continues for the warp, and the others must not miss the phase
+			// one thread continues for the warp, and the others must not miss the phase
+			k.SyncWarp()
 			if p.pair {
 				// The even block's mbarrier counts the bytes of both blocks.
 				k.When(leader.And(k.even()), func() { s.Full().ArriveExpect(k.U32(2 * p.expect)) })
@@ -298,7 +303,8 @@ func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 	case i < 0:
 		k.fault(&ruleProtocol, "pipeline %s has no feed of %s", p.name, m.Name())
 	case s.loaded[i]:
-		k.fault(&ruleProtocol, "%s is loaded twice into one stage, whose mbarrier expects its bytes once", m.name)
+		k.fault(&ruleProtocol,
+			"%s is loaded twice into one stage, whose mbarrier expects its bytes once", m.name)
 	default:
 		s.loaded[i] = true
 		return s.Tile(m), true

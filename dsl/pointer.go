@@ -77,7 +77,8 @@ func Pointer[T, A Scalar](address Reg[A], space isa.Space) Array[T] {
 		space, want = isa.Generic, isa.U64
 	}
 	if t := TypeOf[A](); !whole(t) || t.Bits() != want.Bits() {
-		k.fault(&ruleMemory, "address of type %s in %s, want %d bits", t, describeSpace(space), want.Bits())
+		k.fault(&ruleMemory, "address of type %s in %s, want %d bits", t, describeSpace(space),
+			want.Bits())
 		return Array[T]{}
 	}
 	x := address.register().kept()
@@ -110,7 +111,8 @@ func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	case a.at.space == isa.Generic:
 		return a.at.Value64()
 	case a.at.space != isa.Global:
-		k.fault(&ruleFunction, "array in %s as an argument, want global memory", describeSpace(a.at.space))
+		k.fault(&ruleFunction, "array in %s as an argument, want global memory",
+			describeSpace(a.at.space))
 	default:
 		k.ins("cvta.global.u64", p.in(k), a.at.Value64().in(k))
 	}
@@ -130,7 +132,8 @@ func (k *Kernel) widened(i Reg[U32], n int64) Reg[U64] {
 			if few--; few < 0 || in.Form == nil || writes(in, o.Reg) {
 				break
 			}
-			if in.Is(isa.KindMulWide, isa.ModU32) && in.Guard.Reg == nil && in.Args[1].Reg == o.Reg && in.Args[2].Kind == ir.Int && in.Args[2].Value == n &&
+			if in.Is(isa.KindMulWide, isa.ModU32) && in.Guard.Reg == nil &&
+				in.Args[1].Reg == o.Reg && in.Args[2].Kind == ir.Int && in.Args[2].Value == n &&
 				!in.Args[0].Reg.Varies {
 				return Reg[U64]{k: k, r: in.Args[0].Reg, scope: k.scope()}
 			}

@@ -78,7 +78,8 @@ func (c *calls) path(pcs []uintptr) ir.Pos {
 	}
 	d := 0
 	last := w.pcs[:min(w.depth, len(pcs))]
-	for now := pcs[:len(last)]; d < len(last) && last[d] == now[d]; { // usually equal to the previous call
+	// usually equal to the previous call
+	for now := pcs[:len(last)]; d < len(last) && last[d] == now[d]; {
 		d++
 	}
 	if d > 0 {
@@ -215,5 +216,6 @@ func ours(f runtime.Frame, house string) bool {
 		return true
 	}
 	dir := filepath.Dir(f.File)
-	return (dir == house || dir == filepath.Join(house, "op")) && !strings.HasSuffix(f.File, "_test.go")
+	return (dir == house || dir == filepath.Join(house, "op")) &&
+		!strings.HasSuffix(f.File, "_test.go")
 }

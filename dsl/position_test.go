@@ -32,7 +32,8 @@ func TestRun(t *testing.T) {
 		}
 	}
 	if len(inner) <= len(after) || len(after) <= len(bare) {
-		t.Errorf("%d calls, %d in a body, %d in a body inside of it", len(bare), len(after), len(inner))
+		t.Errorf("%d calls, %d in a body, %d in a body inside of it", len(bare), len(after),
+			len(inner))
 	}
 	if seen > 2 {
 		t.Errorf("%d calls are looked at in the body", seen)
@@ -44,7 +45,8 @@ func TestRun(t *testing.T) {
 	c.run(func() {
 		done := make(chan []uintptr)
 		go func() { done <- c.stack(at()) }()
-		if got := <-done; len(got) == 0 || slices.Equal(got[max(0, len(got)-len(outside)):], outside) {
+		if got := <-done; len(got) == 0 ||
+			slices.Equal(got[max(0, len(got)-len(outside)):], outside) {
 			t.Errorf("%x in a goroutine of its own", got)
 		}
 	})

@@ -33,7 +33,8 @@ func (a *Accumulator) Clear() {
 	a.taken++
 	for _, regs := range a.regs {
 		for _, r := range regs {
-			a.k.ins("mov"+bits(r.Type.Bits()).String(), a.k.arg(Reg[B32]{k: a.k, r: r, scope: a.used.scope}), number(0))
+			a.k.ins("mov"+bits(r.Type.Bits()).String(),
+				a.k.arg(Reg[B32]{k: a.k, r: r, scope: a.used.scope}), number(0))
 		}
 	}
 	a.k.ins("setp.eq.b32", a.used.in(a.k), number(0), number(0))
@@ -46,17 +47,24 @@ func (a *Accumulator) Clear() {
 //	dsl.Promote(total, part, func(c dsl.Cell, sum dsl.Reg[dsl.F32], x dsl.Reg[dsl.S32]) dsl.Reg[dsl.F32] {
 //		return dsl.To[dsl.F32](x).FMA(scales[c.LocalRow], sum)
 //	})
-func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D], f func(c Cell, sum Reg[C], x Reg[D]) Reg[C]) {
-	if !made(total.kernel(), "accumulator in Promote", part.kernel()) || !made(part.kernel(), "accumulator in Promote", total.kernel()) || !total.k.runs("Promote", f != nil) {
+func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D],
+	f func(c Cell, sum Reg[C], x Reg[D]) Reg[C]) {
+	if !made(total.kernel(), "accumulator in Promote", part.kernel()) ||
+		!made(part.kernel(), "accumulator in Promote", total.kernel()) ||
+		!total.k.runs("Promote", f != nil) {
 		return
 	}
 	k := total.k
 	switch {
 	case part.k != k:
-		k.fault(&ruleForeign, "accumulator of kernel %s is promoted into one of %s", part.k.Name(), k.Name())
+		k.fault(&ruleForeign, "accumulator of kernel %s is promoted into one of %s", part.k.Name(),
+			k.Name())
 		return
-	case total.rows != part.rows || total.cols != part.cols || total.shape.M != part.shape.M || total.shape.N != part.shape.N:
-		k.fault(&ruleShape, "accumulator of %dx%d with %s is promoted into %dx%d with %s, want the same shape and layout", part.rows, part.cols, part.shape, total.rows, total.cols, total.shape)
+	case total.rows != part.rows || total.cols != part.cols || total.shape.M != part.shape.M ||
+		total.shape.N != part.shape.N:
+		k.fault(&ruleShape,
+			"accumulator of %dx%d with %s is promoted into %dx%d with %s, want the same shape and layout",
+			part.rows, part.cols, part.shape, total.rows, total.cols, total.shape)
 		return
 	}
 	pairs := part.pairs()
@@ -71,20 +79,27 @@ func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D], f func(c Cell, 
 
 // PromoteAccumulator is Promote for wgmma accumulators: total has elements of F32, part of type T.
 // The MMAs into part must be complete; see [Accumulator.Wait].
-func PromoteAccumulator[T Scalar](total, part *Accumulator, f func(c Cell, sum Reg[F32], x Reg[T]) Reg[F32]) {
-	if !made(total.kernel(), "accumulator in PromoteAccumulator", part.kernel()) || !made(part.kernel(), "accumulator in PromoteAccumulator", total.kernel()) || !total.k.runs("PromoteAccumulator", f != nil) {
+func PromoteAccumulator[T Scalar](total, part *Accumulator,
+	f func(c Cell, sum Reg[F32], x Reg[T]) Reg[F32]) {
+	if !made(total.kernel(), "accumulator in PromoteAccumulator", part.kernel()) ||
+		!made(part.kernel(), "accumulator in PromoteAccumulator", total.kernel()) ||
+		!total.k.runs("PromoteAccumulator", f != nil) {
 		return
 	}
 	k := total.k
 	switch {
 	case part.k != k:
-		k.fault(&ruleForeign, "accumulator of kernel %s is promoted into one of %s", part.k.Name(), k.Name())
+		k.fault(&ruleForeign, "accumulator of kernel %s is promoted into one of %s", part.k.Name(),
+			k.Name())
 		return
 	case part.typ != TypeOf[T]() || part.typ == isa.F16:
-		k.fault(&ruleShape, "accumulator of %s is promoted as %s, want its element type, .f32 or .s32", part.typ, TypeOf[T]())
+		k.fault(&ruleShape,
+			"accumulator of %s is promoted as %s, want its element type, .f32 or .s32", part.typ,
+			TypeOf[T]())
 		return
 	case total.rows != part.rows || total.cols != part.cols:
-		k.fault(&ruleShape, "accumulator of %dx%d is promoted into %dx%d, want the same shape", part.rows, part.cols, total.rows, total.cols)
+		k.fault(&ruleShape, "accumulator of %dx%d is promoted into %dx%d, want the same shape",
+			part.rows, part.cols, total.rows, total.cols)
 		return
 	}
 	if total.typ == isa.F32 {

@@ -59,7 +59,8 @@ func largest(t isa.Type) float64 {
 // .ue8m0). Elements are divided by their scale factor. A scale for the whole matrix, which brings
 // the scale factors into the range of .ue4m3, must be applied by the function elements. The tile
 // must have two blocks per row, or a multiple of four.
-func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], elements func(col, n int) []Reg[F32]) {
+func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32],
+	elements func(col, n int) []Reg[F32]) {
 	k := o.kernel()
 	if !made(k, "output in StoreScaled", row.k, col.k) || !k.runs("StoreScaled", elements != nil) {
 		return
@@ -67,15 +68,19 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], elements func(c
 	t := o.to.tile
 	switch {
 	case to == nil || to.k == nil:
-		k.fault(&ruleValue, "scale output in StoreScaled is a zero value, not created by a builder call")
+		k.fault(&ruleValue,
+			"scale output in StoreScaled is a zero value, not created by a builder call")
 		return
 	case !made(k, "output in StoreScaled", to.k):
 		return
 	case to.rows.k == nil:
 		k.fault(&ruleShape, "scale output %s has no size; use Sized", to.name)
 		return
-	case t.Type.Bits() > 8 || !storable(t.Type) || t.Cols%(4*to.Vector) != 0 && t.Cols != 2*to.Vector:
-		k.fault(&ruleShape, "output tile %s with %s, want .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 and a multiple of %d columns, or %d", t, to.BlockScale, 4*to.Vector, 2*to.Vector)
+	case t.Type.Bits() > 8 || !storable(t.Type) || t.Cols%(4*to.Vector) != 0 &&
+		t.Cols != 2*to.Vector:
+		k.fault(&ruleShape,
+			"output tile %s with %s, want .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 and a multiple of %d columns, or %d",
+			t, to.BlockScale, 4*to.Vector, 2*to.Vector)
 		return
 	}
 	line := k.Thread().AndI(127)
@@ -95,7 +100,10 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], elements func(c
 		codes = append(codes, code)
 		switch left := col.AddI(int64((c + n - 1) / (4 * to.Vector) * 4 * to.Vector)); {
 		case t.Cols == n:
-			at := Array[B8]{at: to.at.at}.At(word.Add(left.DivI(int64(4 * to.Vector)).ShlI(7)).ShlI(2).Add(left.RemI(int64(4 * to.Vector)).DivI(int64(to.Vector))))
+			at := Array[B8]{
+				at: to.at.at}.At(
+				word.Add(left.DivI(int64(4 * to.Vector)).ShlI(7)).ShlI(2).Add(
+					left.RemI(int64(4 * to.Vector)).DivI(int64(to.Vector))))
 			k.If(inside.And(left.LT(to.cols)), func() { k.ins("st.global.b16", at.at.in(k), code) })
 		case len(codes) == 2:
 			all := fresh[U32](k)
@@ -114,7 +122,8 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32], elements func(c
 
 // scaleFactors returns the scale factors of two lists of elements as bytes of one register, and the
 // factors that elements are multiplied by.
-func (k *Kernel) scaleFactors(t, of isa.Type, low, high []Reg[F32]) (code ir.Operand, by [2]Reg[F32]) {
+func (k *Kernel) scaleFactors(t, of isa.Type,
+	low, high []Reg[F32]) (code ir.Operand, by [2]Reg[F32]) {
 	var want [2]Reg[F32]
 	for i, list := range [2][]Reg[F32]{low, high} {
 		want[i] = list[0].Abs()

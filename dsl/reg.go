@@ -81,14 +81,17 @@ func NewReg[T Scalar](k *Kernel) Reg[T] {
 func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case x.k == nil:
-		k.fault(&ruleValue, "use of a zero Reg of type %s, not created by a builder call", TypeOf[T]())
+		k.fault(&ruleValue, "use of a zero Reg of type %s, not created by a builder call",
+			TypeOf[T]())
 		return ir.Operand{}, false
 	case x.k != k:
 		k.foreign("value", x.k)
 		return ir.Operand{}, false
 	case x.r == nil:
 		if !k.reaches(x.scope) {
-			k.fault(&ruleScope, "constant defined inside %s is used after it, and does not depend on whether that code ran; declare a variable with Var before it and assign with Set inside", k.scopeName(x.scope))
+			k.fault(&ruleScope,
+				"constant defined inside %s is used after it, and does not depend on whether that code ran; declare a variable with Var before it and assign with Set inside",
+				k.scopeName(x.scope))
 		}
 		return ir.Operand{Kind: numeral(TypeOf[T]()), Value: x.bits}, true
 	case !k.reaches(x.scope):
@@ -178,7 +181,8 @@ func (x Reg[T]) Set(y Reg[T]) {
 	k := x.k
 	if k == nil {
 		if y.k != nil {
-			y.k.fault(&ruleValue, "Set of a zero Reg of type %s; declare a variable with Var", TypeOf[T]())
+			y.k.fault(&ruleValue, "Set of a zero Reg of type %s; declare a variable with Var",
+				TypeOf[T]())
 		}
 		return
 	}
@@ -188,12 +192,14 @@ func (x Reg[T]) Set(y Reg[T]) {
 	}
 	for i := range k.specials {
 		if s := &k.specials[i]; s.r == x.r {
-			k.fault(&ruleValue, "Set of %s, which is read once per kernel; declare a variable with Var", s.name)
+			k.fault(&ruleValue,
+				"Set of %s, which is read once per kernel; declare a variable with Var", s.name)
 			return
 		}
 	}
 	if what := k.asked(x.r); what != "" {
-		k.fault(&ruleValue, "Set of %s, which is computed once per kernel; declare a variable with Var", what)
+		k.fault(&ruleValue,
+			"Set of %s, which is computed once per kernel; declare a variable with Var", what)
 		return
 	}
 	if !x.r.Varies {

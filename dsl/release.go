@@ -31,9 +31,13 @@ func (s *Stage) release() {
 	defer func() { k.reading = k.reading[:len(k.reading)-1] }()
 	switch {
 	case s.by != tcgen05 && p.pair:
-		k.fault(&ruleProtocol, "deadlock: pipeline %s is shared by a CTA pair, but threads read it, and those of the odd block would wait forever; use PerBlock", p.name)
+		k.fault(&ruleProtocol,
+			"deadlock: pipeline %s is shared by a CTA pair, but threads read it, and those of the odd block would wait forever; use PerBlock",
+			p.name)
 	case s.by == tcgen05 && k.tmem.pair && !p.pair:
-		k.fault(&ruleProtocol, "pipeline %s is separate for each block (PerBlock), but the MMA of a CTA pair reads both blocks", p.name)
+		k.fault(&ruleProtocol,
+			"pipeline %s is separate for each block (PerBlock), but the MMA of a CTA pair reads both blocks",
+			p.name)
 	case s.by == tcgen05:
 		s.settle()
 		if p.far {
@@ -82,7 +86,8 @@ func (s *Stage) settle() {
 		k.FenceAsync()
 		k.SyncWarp()
 	case s.by == wgmma && !s.met:
-		k.SyncWarp() // the loop with the MMAs may run zero times, and then some lanes still wait for the stage
+		// the loop with the MMAs may run zero times, and then some lanes still wait for the stage
+		k.SyncWarp()
 	}
 }
 

@@ -91,7 +91,8 @@ func (k *Kernel) Roles(roles ...Role) {
 		if i < len(roles)-1 {
 			next = k.newBlock("not_" + label(r.name))
 		}
-		if i < len(roles)-1 || r.first+r.n < k.BlockThreads()/32 || k.BlockThreads() == 0 || r.first > 0 {
+		if i < len(roles)-1 || r.first+r.n < k.BlockThreads()/32 || k.BlockThreads() == 0 ||
+			r.first > 0 {
 			var other Reg[Pred]
 			switch {
 			case r.n == 1:
@@ -137,7 +138,8 @@ func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 		return
 	}
 	k.enter("role " + r.name)
-	b := &role{Role: r, head: k.newBlock(label(r.name)), end: done, scope: k.scope(), places: make(map[*ring]*place)}
+	b := &role{Role: r, head: k.newBlock(label(r.name)), end: done, scope: k.scope(),
+		places: make(map[*ring]*place)}
 	b.open = append([]scope(nil), k.open...)
 	b.note = &ir.Role{Name: r.name, First: r.first, Warps: r.n, Registers: r.regs, End: done}
 	k.notes.Roles = append(k.notes.Roles, b.note)
@@ -279,10 +281,14 @@ func (k *Kernel) checkRoles(roles []Role) {
 			told++
 			budget += 32 * r.n * r.regs
 			if r.regs < 24 || r.regs > 256 || r.regs%8 != 0 {
-				k.fault(&ruleRole, "role %s has a budget of %d registers, want a multiple of 8 from 24 to 256", r.name, r.regs)
+				k.fault(&ruleRole,
+					"role %s has a budget of %d registers, want a multiple of 8 from 24 to 256",
+					r.name, r.regs)
 			}
 			if r.first%4 != 0 || r.n%4 != 0 {
-				k.fault(&ruleRole, "role %s has a register budget and consists of %s, want whole warpgroups", r.name, r.who())
+				k.fault(&ruleRole,
+					"role %s has a register budget and consists of %s, want whole warpgroups",
+					r.name, r.who())
 			}
 		}
 	}
@@ -290,9 +296,12 @@ func (k *Kernel) checkRoles(roles []Role) {
 		return
 	}
 	if told < len(roles) {
-		k.fault(&ruleRole, "%d of %d roles have a register budget, want all or none", told, len(roles))
+		k.fault(&ruleRole, "%d of %d roles have a register budget, want all or none", told,
+			len(roles))
 	}
 	if pool := 32 * warps * k.launchRegs(); budget > pool {
-		k.fault(&ruleRole, "register budgets of the roles need %d registers, but the launch has %d: %d threads with %d each", budget, pool, 32*warps, k.launchRegs())
+		k.fault(&ruleRole,
+			"register budgets of the roles need %d registers, but the launch has %d: %d threads with %d each",
+			budget, pool, 32*warps, k.launchRegs())
 	}
 }

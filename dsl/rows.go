@@ -19,7 +19,8 @@ func (o *Output) StoreRows(row, col Reg[U32], elements func(col, n int) []Reg[F3
 }
 
 // storeRows is like StoreRows, but computes chunk elements at a time.
-func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n int) []Reg[F32], given bool) {
+func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n int) []Reg[F32],
+	given bool) {
 	k := o.kernel()
 	if !made(k, "output in StoreRows", row.k) || !k.runs("StoreRows", given) {
 		return
@@ -28,10 +29,13 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 	t := o.to.tile
 	switch {
 	case t.Rows != 128 || o.groups != 1:
-		k.fault(&ruleShape, "128 rows do not match the output tile %s for %d warpgroups", t, o.groups)
+		k.fault(&ruleShape, "128 rows do not match the output tile %s for %d warpgroups", t,
+			o.groups)
 		return
 	case !storable(t.Type) || t.Padded || t.Swizzle == NoSwizzle || t.Cols%chunk != 0:
-		k.fault(&ruleShape, "output tile %s, want .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 with a swizzle and a multiple of %d columns", t, chunk)
+		k.fault(&ruleShape,
+			"output tile %s, want .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 with a swizzle and a multiple of %d columns",
+			t, chunk)
 		return
 	}
 	k.storesTile(o.to.v, Addr{}, row, col, 128, t.Cols, 128)
@@ -40,7 +44,8 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 		for c := 0; c < t.Cols; c += chunk {
 			x := elements(c, chunk)
 			if len(x) != chunk {
-				k.fault(&ruleShape, "function of StoreRows returns %d elements, want %d", len(x), chunk)
+				k.fault(&ruleShape, "function of StoreRows returns %d elements, want %d", len(x),
+					chunk)
 				return
 			}
 			put(c, x)
@@ -120,8 +125,11 @@ func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 		return none
 	}
 	bits := t.Type.Bits()
-	if t.Type != isa.F32 && t.Type != isa.Bf16 && t.Type != isa.F16 || t.Swizzle == NoSwizzle || col < 0 || n < 1 || col*bits%128 != 0 || n*bits%128 != 0 || col+n > t.Cols {
-		k.fault(&ruleShape, "columns %d to %d of a row of %s, want whole units of 16 bytes of .f32, .bf16 or .f16 with a swizzle", col, col+n-1, t.Tile)
+	if t.Type != isa.F32 && t.Type != isa.Bf16 && t.Type != isa.F16 || t.Swizzle == NoSwizzle ||
+		col < 0 || n < 1 || col*bits%128 != 0 || n*bits%128 != 0 || col+n > t.Cols {
+		k.fault(&ruleShape,
+			"columns %d to %d of a row of %s, want whole units of 16 bytes of .f32, .bf16 or .f16 with a swizzle",
+			col, col+n-1, t.Tile)
 		return none
 	}
 	t.open()
@@ -148,7 +156,8 @@ func (k *Kernel) unpacked(t isa.Type, word ir.Operand) []Reg[F32] {
 		k.ins("mov.b32", x.in(k), word)
 		return []Reg[F32]{x}
 	}
-	low, high := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B16)}, ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B16)}
+	low, high := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B16)},
+		ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B16)}
 	k.ins("mov.b32", k.vector(low, high), word)
 	y := fresh[F32](k)
 	k.ins("cvt.f32"+t.String(), x.in(k), low)

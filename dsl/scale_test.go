@@ -51,8 +51,10 @@ func TestPadded(t *testing.T) {
 		{Type: isa.E2m1, Rows: 16, Cols: 256, Swizzle: dsl.Swizzle128, Padded: true},
 		{Type: isa.E3m2, Rows: 16, Cols: 128},
 	} {
-		if tile.RowBytes() != tile.Cols || tile.Bytes() != tile.Rows*tile.Cols || tile.CopyBytes() != tile.Bytes()*tile.Type.Bits()/8 {
-			t.Errorf("%s: %d bytes a row, %d in all, of which copies bring %d", tile, tile.RowBytes(), tile.Bytes(), tile.CopyBytes())
+		if tile.RowBytes() != tile.Cols || tile.Bytes() != tile.Rows*tile.Cols ||
+			tile.CopyBytes() != tile.Bytes()*tile.Type.Bits()/8 {
+			t.Errorf("%s: %d bytes a row, %d in all, of which copies bring %d", tile,
+				tile.RowBytes(), tile.Bytes(), tile.CopyBytes())
 		}
 		seen := make(map[int]bool) // start of each group of sixteen
 		for row := range tile.Rows {
@@ -87,7 +89,8 @@ func TestSparsityOffset(t *testing.T) {
 				want := 2048*(row/128*3+b/16) + in
 				got := dsl.SparsityOffset(typ, row, b, bytes)
 				if got != want || seen[got] {
-					t.Fatalf("%s: byte %d of row %d lies at %d; %d is expected", typ, b, row, got, want)
+					t.Fatalf("%s: byte %d of row %d lies at %d; %d is expected", typ, b, row, got,
+						want)
 				}
 				seen[got] = true
 			}

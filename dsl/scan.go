@@ -30,7 +30,8 @@ func (x Reg[T]) WarpExclusiveScan(first Reg[T], combine func(a, b Reg[T]) Reg[T]
 
 // BlockScan returns the inclusive scan of x over the threads of the block, and the total. See
 // BlockReduce and WarpScan for the requirements.
-func BlockScan[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
+func BlockScan[T Scalar](x Reg[T], name string,
+	combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
 	if x.k != nil && !x.k.runs("BlockScan", combine != nil) {
 		return x, x
 	}
@@ -50,7 +51,8 @@ func BlockScan[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]
 
 // BlockExclusiveScan returns the exclusive scan of x over the threads of the block, which is first
 // in thread 0, and the total.
-func BlockExclusiveScan[T Scalar](x, first Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
+func BlockExclusiveScan[T Scalar](x, first Reg[T], name string,
+	combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
 	if x.k != nil && !x.k.runs("BlockExclusiveScan", combine != nil) {
 		return x, x
 	}
@@ -80,7 +82,8 @@ func BlockExclusiveScan[T Scalar](x, first Reg[T], name string, combine func(a, 
 // scanWarps returns the combined value of all preceding warps, and of all warps, given the warp
 // total in the last lane of each. The former is meaningless in the first warp, and undefined if the
 // block has one warp.
-func scanWarps[T Scalar](scan Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) (before, all Reg[T]) {
+func scanWarps[T Scalar](scan Reg[T], name string,
+	combine func(a, b Reg[T]) Reg[T]) (before, all Reg[T]) {
 	k := scan.k
 	if k == nil {
 		return scan, scan
@@ -108,9 +111,12 @@ func (k *Kernel) wholeWarps(what string) (warps int, ok bool) {
 	warps = k.BlockThreads() / 32
 	switch {
 	case warps == 0 || k.BlockThreads()%32 != 0:
-		k.fault(&ruleShape, "%s needs a block of whole warps, declared with Threads; this one has %v threads", what, k.threads)
+		k.fault(&ruleShape,
+			"%s needs a block of whole warps, declared with Threads; this one has %v threads", what,
+			k.threads)
 	case k.role != nil:
-		k.fault(&ruleRole, "deadlock: %s in role %s waits for all threads of the block", what, k.role.name)
+		k.fault(&ruleRole, "deadlock: %s in role %s waits for all threads of the block", what,
+			k.role.name)
 	default:
 		return warps, true
 	}

@@ -53,7 +53,8 @@ func (s *Schedule) Each() iter.Seq[TileCoord] {
 			first, step, rows = first.DivI(high), step.DivI(high), rows.CeilDiv(high)
 		}
 		if wide > 1 {
-			first, step, cols = k.CTAID().Y.DivI(wide).Mad(step, first), step.Mul(k.NCTAID().Y.DivI(wide)), cols.CeilDiv(wide)
+			first, step, cols = k.CTAID().Y.DivI(wide).Mad(step, first),
+				step.Mul(k.NCTAID().Y.DivI(wide)), cols.CeilDiv(wide)
 		}
 		total := rows.Mul(cols)
 		for id := range k.RangeStep(first, total, step) {
@@ -69,7 +70,9 @@ func (s *Schedule) Each() iter.Seq[TileCoord] {
 // clusterTiles returns the number of rows and columns of tiles that a cluster computes.
 func (k *Kernel) clusterTiles() (high, wide int64) {
 	if k.cluster[2] > 1 {
-		k.fault(&ruleProtocol, "schedule in a cluster of %d x %d x %d blocks, want at most two dimensions", k.cluster[0], k.cluster[1], k.cluster[2])
+		k.fault(&ruleProtocol,
+			"schedule in a cluster of %d x %d x %d blocks, want at most two dimensions",
+			k.cluster[0], k.cluster[1], k.cluster[2])
 	}
 	return int64(max(1, k.cluster[0])), int64(max(1, k.cluster[1]))
 }

@@ -50,10 +50,13 @@ func (k *Kernel) outOfScope(what string, id int) {
 		if where == "" {
 			where = "all warps"
 		}
-		k.fault(&ruleScope, "%s of %s is used in %s, but warps do not share registers; pass it through shared memory, or compute it before Roles", what, from, where)
+		k.fault(&ruleScope,
+			"%s of %s is used in %s, but warps do not share registers; pass it through shared memory, or compute it before Roles",
+			what, from, where)
 		return
 	}
-	k.fault(&ruleScope, "%s defined inside %s is used after it; it may be undefined here", what, k.scopeName(id))
+	k.fault(&ruleScope, "%s defined inside %s is used after it; it may be undefined here", what,
+		k.scopeName(id))
 }
 
 func (k *Kernel) scopeName(id int) string { return k.scopeNames[id] }

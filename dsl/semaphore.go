@@ -25,7 +25,9 @@ func (k *Kernel) Semaphore(counters Array[U32], i Reg[U32]) Semaphore {
 		k.fault(&ruleValue, "array of the semaphore is a zero value, not created by a builder call")
 		return Semaphore{}
 	case counters.at.space != isa.Global && counters.at.space != isa.Generic:
-		k.fault(&ruleMemory, "semaphore in %s memory, which other blocks cannot access; for the threads of a block use Barrier", counters.at.space)
+		k.fault(&ruleMemory,
+			"semaphore in %s memory, which other blocks cannot access; for the threads of a block use Barrier",
+			counters.at.space)
 	}
 	return Semaphore{counters.At(i), counters.at.reg}
 }
@@ -39,12 +41,14 @@ type waiting struct {
 // checkSemaphores reports waits at semaphores without an arrival in the kernel, unless other
 // instructions may count them up.
 func (k *Kernel) checkSemaphores() {
-	alone := slices.DeleteFunc(slices.Clone(k.waits), func(w waiting) bool { return slices.Contains(k.counted, w.of) })
+	alone := slices.DeleteFunc(slices.Clone(k.waits),
+		func(w waiting) bool { return slices.Contains(k.counted, w.of) })
 	if len(alone) == 0 || k.counts() {
 		return
 	}
 	for _, w := range alone {
-		k.doubt(w.pos, "deadlock: no thread of this kernel arrives at the semaphore, so the wait never returns unless another launch increments it")
+		k.doubt(w.pos,
+			"deadlock: no thread of this kernel arrives at the semaphore, so the wait never returns unless another launch increments it")
 	}
 }
 
@@ -112,10 +116,13 @@ func (s Semaphore) Reset() {
 // the fence and then executes a fence itself; [Semaphore] does both.
 func (k *Kernel) Fence(scope Mod) {
 	k = k.sound()
-	old, ok := map[Mod]string{ScopeCTA: "cta", ScopeCluster: "", ScopeGPU: "gl", ScopeSys: "sys"}[scope]
+	old, ok := map[Mod]string{ScopeCTA: "cta", ScopeCluster: "", ScopeGPU: "gl",
+		ScopeSys: "sys"}[scope]
 	switch {
 	case !ok || old == "" && !k.m.Has(70):
-		k.fault(&ruleOperand, "fence of scope %q, want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster", string(scope))
+		k.fault(&ruleOperand,
+			"fence of scope %q, want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster",
+			string(scope))
 	case k.m.Has(70):
 		k.ins("fence.acq_rel." + string(scope))
 	default:

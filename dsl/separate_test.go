@@ -19,12 +19,15 @@ var apart = []wrongKernel{
 	}},
 	// either branch of a condition, taken by all threads
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		x, s, tid, n := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 256), k.TID().X, dsl.Param[dsl.U32](k, "n")
+		x, s, tid, n := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 256), k.TID().X,
+			dsl.Param[dsl.U32](k, "n")
 		s.Store(tid, n)
 		k.Sync()
-		k.If(n.GTI(3), func() { s.Store(tid, k.U32(1)) }, func() { x.Store(tid, s.Load(tid.XorI(32))) })
+		k.If(n.GTI(3), func() { s.Store(tid, k.U32(1)) },
+			func() { x.Store(tid, s.Load(tid.XorI(32))) })
 		k.If(n.LEI(3), func() { x.Store(tid, s.Load(tid.XorI(64))) })
-		k.If(x.Load(tid).EQI(3), func() { s.Store(tid, k.U32(1)) }, func() { x.Store(tid, s.Load(tid.XorI(32))) })
+		k.If(x.Load(tid).EQI(3), func() { s.Store(tid, k.U32(1)) },
+			func() { x.Store(tid, s.Load(tid.XorI(32))) })
 	}},
 	// all threads store the same value and read it
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -36,14 +39,16 @@ var apart = []wrongKernel{
 		x.Store(k.TID().X, five)
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // synchronized by a flag
-		x, s, flag, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 1), dsl.Shared[dsl.U32](k, "flag", 1), k.TID().X
+		x, s, flag, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 1),
+			dsl.Shared[dsl.U32](k, "flag", 1), k.TID().X
 		k.If(tid.EQI(0), func() { flag.StoreI(0, k.U32(0)) })
 		k.Sync()
 		k.If(tid.EQI(0), func() {
 			s.StoreI(0, x.LoadI(0))
 			flag.StoreI(0, k.U32(1), dsl.Release, dsl.ScopeCTA)
 		})
-		k.While(func() dsl.Reg[dsl.Pred] { return flag.LoadI(0, dsl.Acquire, dsl.ScopeCTA).EQI(0) }, func() {})
+		k.While(func() dsl.Reg[dsl.Pred] { return flag.LoadI(0, dsl.Acquire, dsl.ScopeCTA).EQI(0) },
+			func() {})
 		x.Store(tid, s.LoadI(0))
 	}},
 	// some threads, synchronized by a named barrier

@@ -47,7 +47,8 @@ func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	k = k.sound()
 	k.stores(name, TypeOf[T]())
 	v := k.newShared(name, memory(TypeOf[T]()), 16, dims)
-	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align, use: k.used(v)}, dims: dims}
+	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align, use: k.used(v)},
+		dims: dims}
 }
 
 // DynamicShared declares a shared variable whose size the launch chooses: the dynamic shared memory
@@ -57,14 +58,16 @@ func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 	k = k.sound()
 	k.stores(name, TypeOf[T]())
 	if k.shared.rest != nil {
-		k.fault(&ruleMemory, "%s is the second variable of dynamic size; both would have the same address", name)
+		k.fault(&ruleMemory,
+			"%s is the second variable of dynamic size; both would have the same address", name)
 	}
 	if !identifier(name) || k.names[name] {
 		k.fault(&ruleKernel, "%q is not a valid variable name, or already declared", name)
 		name = unique("dynamic", k.names)
 	}
 	k.names[name] = true
-	v := &ir.Var{Name: name, Linkage: ".extern", Space: isa.Shared, Type: memory(TypeOf[T]()), Align: 16, Dims: []int64{ir.Unsized}, Pos: k.m.calls.here()}
+	v := &ir.Var{Name: name, Linkage: ".extern", Space: isa.Shared, Type: memory(TypeOf[T]()),
+		Align: 16, Dims: []int64{ir.Unsized}, Pos: k.m.calls.here()}
 	k.shared.rest = v
 	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}}
 }
@@ -103,10 +106,13 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 	}
 	k.names[name] = true
 	if limit := sharedLimit(k.m.ir.Target.Info().Number); total > limit {
-		k.fault(&ruleSize, "shared memory limit exceeded: %s has %d bytes, but a block of %s has %d", name, total, k.m.Target(), limit)
+		k.fault(&ruleSize,
+			"shared memory limit exceeded: %s has %d bytes, but a block of %s has %d", name, total,
+			k.m.Target(), limit)
 		total = 1
 	}
-	v := &ir.Var{Name: name, Space: isa.Shared, Type: t, Align: max(align, int(size(t))), Dims: []int64{total / size(t)}, Pos: k.m.calls.here()}
+	v := &ir.Var{Name: name, Space: isa.Shared, Type: t, Align: max(align, int(size(t))),
+		Dims: []int64{total / size(t)}, Pos: k.m.calls.here()}
 	k.shared.vars = append(k.shared.vars, v)
 	return v
 }
@@ -133,7 +139,8 @@ func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 		name = unique("local", k.names)
 	}
 	k.names[name] = true
-	v := &ir.Var{Name: name, Space: isa.Local, Type: memory(TypeOf[T]()), Align: 16, Dims: []int64{n}, Pos: k.m.calls.here()}
+	v := &ir.Var{Name: name, Space: isa.Local, Type: memory(TypeOf[T]()), Align: 16,
+		Dims: []int64{n}, Pos: k.m.calls.here()}
 	k.f.Vars = append(k.f.Vars, v)
 	return Array[T]{at: Addr{k: k, space: isa.Local, v: v, align: 16}, dims: dims}
 }
@@ -153,7 +160,9 @@ func (k *Kernel) checkShared() {
 	limit := sharedLimit(k.m.ir.Target.Info().Number)
 	if total := k.sharedTotal(); total > limit {
 		last := k.shared.vars[len(k.shared.vars)-1]
-		k.m.faultAt(last.Pos, &ruleSize, "shared memory limit exceeded: the variables of %s have %d bytes in all, but a block of %s has %d", k.Name(), total, k.m.Target(), limit)
+		k.m.faultAt(last.Pos, &ruleSize,
+			"shared memory limit exceeded: the variables of %s have %d bytes in all, but a block of %s has %d",
+			k.Name(), total, k.m.Target(), limit)
 	}
 }
 
@@ -173,7 +182,8 @@ func (k *Kernel) settleShared() {
 // layOut places all shared variables in one dynamic array, by decreasing alignment so that there is
 // no padding between them.
 func (k *Kernel) layOut() {
-	all := &ir.Var{Name: k.m.claim(k.Name() + "_shared"), Linkage: ".extern", Space: isa.Shared, Type: isa.B8, Dims: []int64{ir.Unsized}, Align: 16}
+	all := &ir.Var{Name: k.m.claim(k.Name() + "_shared"), Linkage: ".extern", Space: isa.Shared,
+		Type: isa.B8, Dims: []int64{ir.Unsized}, Align: 16}
 	offset := make(map[*ir.Var]int64)
 	var placed []ir.Placed
 	var end int64

@@ -34,14 +34,16 @@ func (s MMA) units(numbers int) int { return numbers * s.wide(s.A) / s.unit() }
 // row. The tiles of y are side by side and together have twice the columns of x. The tile meta
 // holds the sparsity metadata: for every four elements the indices of the two stored ones, two bits
 // each, the first in the lowest bits.
-func (w *WarpTile[C]) SparseMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) {
+func (w *WarpTile[C]) SparseMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile,
+	fromY Reg[U32]) {
 	if made(w.kernel(), "accumulator in SparseMMA", x.at.k, meta.at.k) {
 		w.SparseMMAStep(x, fromX, meta, y, fromY).MMA()
 	}
 }
 
 // SparseMMAStep returns what SparseMMA computes, for AsyncPipeline.Multiply.
-func (w *WarpTile[C]) SparseMMAStep(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) MMAStep {
+func (w *WarpTile[C]) SparseMMAStep(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile,
+	fromY Reg[U32]) MMAStep {
 	if !made(w.kernel(), "accumulator in SparseMMAStep", x.at.k, meta.at.k) {
 		return MMAStep{}
 	}
@@ -52,7 +54,8 @@ func (w *WarpTile[C]) SparseMMAStep(x SharedTile, fromX Reg[U32], meta SharedTil
 }
 
 // spread returns the MMA step of tiles whose shapes match, with a sparse A tile.
-func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32]) MMAStep {
+func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile,
+	fromY Reg[U32]) MMAStep {
 	k, s := w.k, w.shape
 	lane := k.Lane()
 	a := x.reader(fromX.Add(lane.AndI(15)), lane.ShrI(4))
@@ -61,13 +64,15 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 		b[i] = t.reader(fromY.Add(lane.AndI(7)), lane.ShrI(3))
 	}
 	tell := w.teller(meta, fromX)
-	// bytes of a row of B, and registers of A and of B, in a step: with half the depth, half as many
+	// bytes of a row of B, and registers of A and of B, in a step: with half the depth, half as
+	// many
 	bytes := s.K * s.wide(s.B) / 8
 	registers := bytes / 16
 	perTile := y[0].RowBytes() / bytes
 	m, n := w.rows/s.M, w.cols/s.N
 	room := func(places [][]ir.Operand) factors {
-		return factors{a: k.cells(m, registers, isa.B32), b: k.cells(n, registers, isa.B32), places: places}
+		return factors{a: k.cells(m, registers, isa.B32), b: k.cells(n, registers, isa.B32),
+			places: places}
 	}
 	p := w.product(2 * x.RowBytes() / bytes)
 	p.room = func() factors { return room(open(m, 2)) }
@@ -86,8 +91,8 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 		for j, cell := range into.b {
 			y[0].fragment(cell, atB.Plus(int64(j*s.N*y[0].Pitch())))
 		}
-		// A register holds the metadata of 64 units: of two steps if units have 16 bits, and of twice
-		// as many with half the depth. The last operand selects the step.
+		// A register holds the metadata of 64 units: of two steps if units have 16 bits, and of
+		// twice as many with half the depth. The last operand selects the step.
 		col := s.units(step * s.K)
 		part := number(int64(col % 64 / s.units(s.K)))
 		for i, cell := range into.places {
@@ -99,7 +104,9 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 			cell[1] = part
 		}
 	}
-	p.multiply = func(f factors) { w.multiply(f.a, f.b, func(i, _ int) []ir.Operand { return f.places[i] }) }
+	p.multiply = func(f factors) {
+		w.multiply(f.a, f.b, func(i, _ int) []ir.Operand { return f.places[i] })
+	}
 	return p
 }
 
@@ -113,22 +120,32 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 	cols := 0
 	for _, t := range y {
 		if t.at.k == nil || t.Tile != y[0].Tile {
-			k.fault(&ruleShape, "SparseMMA of tiles %s and %s side by side, want tiles of the same shape", y[0].Tile, t.Tile)
+			k.fault(&ruleShape,
+				"SparseMMA of tiles %s and %s side by side, want tiles of the same shape",
+				y[0].Tile, t.Tile)
 			return false
 		}
 		cols += t.Cols
 	}
 	switch {
-	case s.Split || s.A.Bits() != 4 && s.A.Bits() != 6 && s.A.Bits() != 8 && s.A.Bits() != 16 && s.A != isa.Tf32:
+	case s.Split || s.A.Bits() != 4 && s.A.Bits() != 6 && s.A.Bits() != 8 && s.A.Bits() != 16 &&
+		s.A != isa.Tf32:
 		k.fault(&ruleShape, "SparseMMA of %s, want .tf32 or a type of 4, 8 or 16 bits", s)
 	case !s.Sparse:
-		k.fault(&ruleShape, "SparseMMA with %s of %s, a dense shape; use a shape from SparseMMAFor", s, s.A)
+		k.fault(&ruleShape, "SparseMMA with %s of %s, a dense shape; use a shape from SparseMMAFor",
+			s, s.A)
 	case !s.takes(x.Tile, s.A) || !s.takes(y[0].Tile, s.B):
-		k.fault(&ruleShape, "SparseMMA of %s and %s with %s of %s: %s", x.Tile, y[0].Tile, s, s.A, s.differ())
-	case cols != 2*x.Cols || y[0].RowBytes()%64 != 0 || s.units(cols)%64 != 0 || x.Rows < w.rows || y[0].Rows < w.cols:
-		k.fault(&ruleShape, "SparseMMA of %s and %d tiles of %s into %dx%d: x must have half as many columns as the tiles of y together, rows of a multiple of 64 bytes, and there must be enough rows", x.Tile, len(y), y[0].Tile, w.rows, w.cols)
+		k.fault(&ruleShape, "SparseMMA of %s and %s with %s of %s: %s", x.Tile, y[0].Tile, s, s.A,
+			s.differ())
+	case cols != 2*x.Cols || y[0].RowBytes()%64 != 0 || s.units(cols)%64 != 0 || x.Rows < w.rows ||
+		y[0].Rows < w.cols:
+		k.fault(&ruleShape,
+			"SparseMMA of %s and %d tiles of %s into %dx%d: x must have half as many columns as the tiles of y together, rows of a multiple of 64 bytes, and there must be enough rows",
+			x.Tile, len(y), y[0].Tile, w.rows, w.cols)
 	case meta.RowBytes() != s.units(cols)/8 || meta.Rows != x.Rows || meta.Swizzle != NoSwizzle:
-		k.fault(&ruleShape, "SparseMMA: metadata tile %s has the wrong shape, want %d rows of %d bytes without a swizzle", meta.Tile, x.Rows, s.units(cols)/8)
+		k.fault(&ruleShape,
+			"SparseMMA: metadata tile %s has the wrong shape, want %d rows of %d bytes without a swizzle",
+			meta.Tile, x.Rows, s.units(cols)/8)
 	default:
 		return true
 	}

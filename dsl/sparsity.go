@@ -63,13 +63,18 @@ func (k *Kernel) SparsityMap(name string, a *TensorMap) *TensorMap {
 	atoms := 1
 	switch {
 	case a == nil || a.k == nil:
-		k.fault(&ruleValue, "tensor map of sparsity map %s is a zero value, not created by a builder call", name)
-	case a.tile.Rows != placeRows || a.tile.placeAtoms() < 1 || a.tile.RowBytes()%(a.tile.told()*placeBytes) != 0:
-		k.fault(&ruleShape, "sparsity map %s for tiles of %s, want %d rows of a multiple of %d bytes", name, a.tile, placeRows, a.tile.told()*placeBytes)
+		k.fault(&ruleValue,
+			"tensor map of sparsity map %s is a zero value, not created by a builder call", name)
+	case a.tile.Rows != placeRows || a.tile.placeAtoms() < 1 ||
+		a.tile.RowBytes()%(a.tile.told()*placeBytes) != 0:
+		k.fault(&ruleShape,
+			"sparsity map %s for tiles of %s, want %d rows of a multiple of %d bytes", name, a.tile,
+			placeRows, a.tile.told()*placeBytes)
 	default:
 		atoms = a.tile.placeAtoms()
 	}
-	return k.TensorMap(name, isa.U64, Box{Rows: 1, Cols: placeRows * placeBytes / 8 * atoms}, NoSwizzle)
+	return k.TensorMap(name, isa.U64, Box{Rows: 1, Cols: placeRows * placeBytes / 8 * atoms},
+		NoSwizzle)
 }
 
 // Sparsity reserves tensor memory columns for the sparsity metadata of one pipeline stage, for
@@ -79,7 +84,8 @@ func (t *TMEM) Sparsity(a *TensorMap) *TMEM {
 		return t
 	}
 	if a == nil || a.k == nil {
-		t.k.fault(&ruleValue, "tensor map in Sparsity is a zero value, not created by a builder call")
+		t.k.fault(&ruleValue,
+			"tensor map in Sparsity is a zero value, not created by a builder call")
 		return t
 	}
 	t.placed = placeBytes / 4 * a.tile.placeAtoms()
@@ -93,7 +99,8 @@ func (t *TMEM) Sparsity(a *TensorMap) *TMEM {
 // comes from a SparsityMap, the tiles of y have twice as many columns, and b must come from
 // [BlockScale.Sparse]. Types of 4 bits that share bytes need sm_100a, sm_103a or sm_110a.
 func (a *AccumulatorStage) SparseScaledMMA(b BlockScale, x, places, y, scaleX, scaleY SharedTile) {
-	a.scaled(tensorProduct{x: x, places: &places, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
+	a.scaled(tensorProduct{x: x, places: &places, y: y,
+		scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 }
 
 // place returns the tensor memory column of a step's metadata, relative to the first: an even
@@ -113,12 +120,18 @@ func (a *AccumulatorStage) fitsPlaces(x, places SharedTile) bool {
 	switch {
 	case x.turned:
 		k.fault(&ruleShape, "sparse MMA with %s as A operand, which cannot be transposed", x)
-	case places.at.k == nil || places.Type != isa.U64 || places.Rows != 1 || places.Cols != placeRows*placeBytes/8*atoms:
-		k.fault(&ruleShape, "sparsity metadata of %s is %s, want a tile of its SparsityMap", x.Tile, places.Tile)
+	case places.at.k == nil || places.Type != isa.U64 || places.Rows != 1 ||
+		places.Cols != placeRows*placeBytes/8*atoms:
+		k.fault(&ruleShape, "sparsity metadata of %s is %s, want a tile of its SparsityMap", x.Tile,
+			places.Tile)
 	case places.stage == nil:
-		k.fault(&ruleProtocol, "sparsity metadata of %s belongs to no pipeline stage: nothing waits for the MMA before it is overwritten", x.Tile)
+		k.fault(&ruleProtocol,
+			"sparsity metadata of %s belongs to no pipeline stage: nothing waits for the MMA before it is overwritten",
+			x.Tile)
 	case a.t.placed != placeBytes/4*atoms:
-		k.fault(&ruleProtocol, "%d columns of tensor memory for the sparsity metadata of %s, want %d; call Sparsity when the accumulators are declared", a.t.placed, x.Tile, placeBytes/4*atoms)
+		k.fault(&ruleProtocol,
+			"%d columns of tensor memory for the sparsity metadata of %s, want %d; call Sparsity when the accumulators are declared",
+			a.t.placed, x.Tile, placeBytes/4*atoms)
 	default:
 		return true
 	}
@@ -129,7 +142,8 @@ func (a *AccumulatorStage) fitsPlaces(x, places SharedTile) bool {
 func (k *Kernel) copyPlaces(from SharedTile, to Reg[U32]) {
 	d := k.atomDescriptor(from)
 	for atom := range from.Bytes() / (placeRows * placeBytes) {
-		k.ins("tcgen05.cp."+k.tmem.group()+".128x128b", tensorAddress(k, to.AddI(int64(4*atom))), d.AddI(int64(placeRows*placeBytes*atom>>4)).in(k))
+		k.ins("tcgen05.cp."+k.tmem.group()+".128x128b", tensorAddress(k, to.AddI(int64(4*atom))),
+			d.AddI(int64(placeRows*placeBytes*atom>>4)).in(k))
 	}
 }
 

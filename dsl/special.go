@@ -142,7 +142,8 @@ func Special[T Scalar](k *Kernel, name string) Reg[T] {
 	}
 	k.checkSpecial(name)
 	if how, changes := changing(name); changes {
-		k.fault(&ruleOperand, "%s changes while the kernel runs, but Special reads it once; use %s", name, how)
+		k.fault(&ruleOperand, "%s changes while the kernel runs, but Special reads it once; use %s",
+			name, how)
 	}
 	d := fresh[T](k)
 	d.scope = 0

@@ -66,9 +66,12 @@ const (
 
 // verbs holds the base opcode of each verb, without types and modifiers.
 var verbs = [...]string{
-	doMove: "mov", doAdd: "add", doSub: "sub", doMul: "mul", doMulHi: "mul.hi", doMad: "mad", doFMA: "fma", doDiv: "div", doRem: "rem",
-	doMin: "min", doMax: "max", doAnd: "and", doOr: "or", doXor: "xor", doNot: "not", doShl: "shl", doShr: "shr", doReverse: "brev",
-	doNeg: "neg", doAbs: "abs", doSqrt: "sqrt", doRcp: "rcp", doRsqrt: "rsqrt", doExp2: "ex2", doLog2: "lg2", doSin: "sin", doCos: "cos", doTanh: "tanh",
+	doMove: "mov", doAdd: "add", doSub: "sub", doMul: "mul", doMulHi: "mul.hi", doMad: "mad",
+	doFMA: "fma", doDiv: "div", doRem: "rem",
+	doMin: "min", doMax: "max", doAnd: "and", doOr: "or", doXor: "xor", doNot: "not", doShl: "shl",
+	doShr: "shr", doReverse: "brev",
+	doNeg: "neg", doAbs: "abs", doSqrt: "sqrt", doRcp: "rcp", doRsqrt: "rsqrt", doExp2: "ex2",
+	doLog2: "lg2", doSin: "sin", doCos: "cos", doTanh: "tanh",
 }
 
 // A spelling is the opcode of a verb for a type, with the author's modifiers.
@@ -90,7 +93,8 @@ type spellings struct {
 
 // of returns the opcode o with modifiers.
 func (s *spellings) of(o opcode, mods []Mod) *written {
-	h := uint(len(o.head)) + uint(o.head[0])<<1 + uint(o.head[len(o.head)-1])<<3 + uint(o.typ)*5 + uint(o.from)*11 + uint(o.count)*17
+	h := uint(len(o.head)) + uint(o.head[0])<<1 + uint(o.head[len(o.head)-1])<<3 + uint(o.typ)*5 +
+		uint(o.from)*11 + uint(o.count)*17
 	for _, m := range mods {
 		if m != "" {
 			h = h*3 + uint(m[0]) + uint(m[len(m)-1])

@@ -13,7 +13,8 @@ import (
 // TestSpelled requests opcodes with an empty cache and with a full one, with more opcodes than hash
 // values, and compares the results.
 func TestSpelled(t *testing.T) {
-	types := []isa.Type{isa.U16, isa.U32, isa.U64, isa.S32, isa.S64, isa.B32, isa.F32, isa.F64, isa.F16, isa.Bf16, isa.F16x2, isa.Predicate}
+	types := []isa.Type{isa.U16, isa.U32, isa.U64, isa.S32, isa.S64, isa.B32, isa.F32, isa.F64,
+		isa.F16, isa.Bf16, isa.F16x2, isa.Predicate}
 	type question struct {
 		verb  verb
 		typ   isa.Type

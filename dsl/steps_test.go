@@ -31,7 +31,9 @@ func TestNeighbours(t *testing.T) {
 	}
 	sum = sum.SubI(-7).And(n.AndI(0).Add(n))
 	x.Store(at, dsl.Result[dsl.U32](k, "prmt.b32", sum, 0, 0x0123))
-	if text, err := m.Text(); err != nil || len(m.Findings()) > 0 || !strings.Contains(text, "sub.u32") || strings.Contains(text, ", -") || !strings.Contains(text, ", 0x123;") {
+	if text, err := m.Text(); err != nil || len(m.Findings()) > 0 ||
+		!strings.Contains(text, "sub.u32") || strings.Contains(text, ", -") ||
+		!strings.Contains(text, ", 0x123;") {
 		t.Errorf("%v\n%v\n%s", err, m.Findings(), text)
 	}
 
@@ -43,7 +45,9 @@ func TestNeighbours(t *testing.T) {
 	k.CommitCopies()
 	k.WaitCopies(0)
 	x.Store(at, row.Load(at))
-	if list := m.Findings(); len(list) != 1 || !strings.Contains(list.String(), "steps_test.go:42:20: error D301: out of bounds: thread 0 of the first block accesses byte") {
+	if list := m.Findings(); len(list) != 1 ||
+		!strings.Contains(list.String(),
+			"steps_test.go:42:20: error D301: out of bounds: thread 0 of the first block accesses byte") {
 		t.Errorf("%v", list)
 	}
 }

@@ -16,7 +16,8 @@ func (w *WarpTile[C]) StoreShared(to SharedTile, from Reg[U32]) {
 		k.fault(&ruleValue, "tile in StoreShared is a zero value, not created by a builder call")
 		return
 	case to.Type != s.C || to.Cols != w.cols || to.Rows < w.rows:
-		k.fault(&ruleShape, "accumulator of %dx%d %s does not match the shared tile %s", w.rows, w.cols, s.C, to.Tile)
+		k.fault(&ruleShape, "accumulator of %dx%d %s does not match the shared tile %s", w.rows,
+			w.cols, s.C, to.Tile)
 		return
 	}
 	if !within(k, to, from, w.rows) {
@@ -43,7 +44,8 @@ func (w *WarpTile[C]) StoreShared(to SharedTile, from Reg[U32]) {
 		for i := range w.regs {
 			for h := range w.pairs() {
 				x, y := w.pair(w.regs[i][j], h)
-				Array[C]{at: here.Plus(int64((i*s.M + h*8) * to.Pitch()))}.StoreFirstVec([]Reg[C]{x, y})
+				Array[C]{at: here.Plus(int64((i*s.M + h*8) * to.Pitch()))}.StoreFirstVec(
+					[]Reg[C]{x, y})
 			}
 		}
 	}

@@ -45,11 +45,15 @@ type StreamTile struct {
 //		}
 //		at.Fixup(acc, half, func() { out.Store(acc, 0, half, row, col) })
 //	}
-func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, partials Array[F32], flags Array[U32]) *StreamSchedule {
+func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, partials Array[F32],
+	flags Array[U32]) *StreamSchedule {
 	k = k.sound()
-	s := &StreamSchedule{k: k, rows: rows, cols: cols, steps: steps, together: together, partials: partials, flags: flags, groups: groups}
+	s := &StreamSchedule{k: k, rows: rows, cols: cols, steps: steps, together: together,
+		partials: partials, flags: flags, groups: groups}
 	if together < 1 || groups < 1 || groups > 4 {
-		k.fault(&ruleProtocol, "StreamK with groups of %d rows of tiles and %d warpgroups, want a positive number and 1 to 4", together, groups)
+		k.fault(&ruleProtocol,
+			"StreamK with groups of %d rows of tiles and %d warpgroups, want a positive number and 1 to 4",
+			together, groups)
 		s.together, s.groups = 1, 1
 	}
 	if n := k.clusterSize(); n > 1 {
@@ -96,8 +100,10 @@ func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 			k.branchIf(sharing.Or(id.LT(all)).Not(), false, l.end)
 			tile := Select(sharing, at.SubI(1).Div(s.steps), id)
 			begin := tile.Mul(s.steps)
-			from, to := Select(sharing, first.Max(begin).Sub(begin), k.U32(0)), Select(sharing, at.Sub(begin), s.steps)
-			t := StreamTile{TileCoord: grouped(tile, s.rows, s.cols, s.together), First: from, Steps: to.Sub(from), s: s, begin: begin}
+			from, to := Select(sharing, first.Max(begin).Sub(begin), k.U32(0)),
+				Select(sharing, at.Sub(begin), s.steps)
+			t := StreamTile{TileCoord: grouped(tile, s.rows, s.cols, s.together), First: from,
+				Steps: to.Sub(from), s: s, begin: begin}
 			at.Set(Select(sharing, begin.Add(from), at))
 			id.Set(Select(sharing, id, id.Add(k.NCTAID().X)))
 			if !yield(t) {
@@ -198,7 +204,8 @@ func (a *Accumulator) saved(what string, at Array[F32], do func(at Array[F32], s
 	n := int64(0)
 	for _, regs := range a.regs {
 		for i := 0; i < len(regs); i += 4 {
-			do(at.AtI(n*512), []Reg[F32]{a.sum(regs[i]), a.sum(regs[i+1]), a.sum(regs[i+2]), a.sum(regs[i+3])})
+			do(at.AtI(n*512),
+				[]Reg[F32]{a.sum(regs[i]), a.sum(regs[i+1]), a.sum(regs[i+2]), a.sum(regs[i+3])})
 			n++
 		}
 	}

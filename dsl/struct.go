@@ -37,12 +37,16 @@ func Struct[S any](k *Kernel, name string) S {
 		problem = p.measure(value, "")
 	}
 	if problem != "" {
-		k.fault(&ruleOperand, "parameter %s %s, want a struct of values and arrays of the kernel with exported field names", name, problem)
+		k.fault(&ruleOperand,
+			"parameter %s %s, want a struct of values and arrays of the kernel with exported field names",
+			name, problem)
 		return s
 	}
 	bytes := (p.bytes + p.align - 1) / p.align * p.align
 	if most := k.paramRoom(); bytes > most {
-		k.fault(&ruleSize, "parameter %s has %d bytes, but the parameters of a kernel have at most %d", name, bytes, most)
+		k.fault(&ruleSize,
+			"parameter %s has %d bytes, but the parameters of a kernel have at most %d", name,
+			bytes, most)
 		bytes = most
 	}
 	p.v = k.param(name, isa.B8, bytes)
@@ -78,7 +82,8 @@ type placed struct {
 	at    int64
 }
 
-// A field is a value that a struct can hold: a *Reg or a *Array, which is a pointer to global memory.
+// A field is a value that a struct can hold: a *Reg or a *Array, which is a pointer to global
+// memory.
 type field interface {
 	stored() isa.Type
 	loadFrom(k *Kernel, v *ir.Var, at int64)

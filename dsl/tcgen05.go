@@ -58,7 +58,8 @@ func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 	case Swizzle32:
 		mode = 6
 	default:
-		k.fault(&ruleShape, "%s as an operand of tcgen05, want a swizzle of 32, 64 or 128 bytes", t.Tile)
+		k.fault(&ruleShape, "%s as an operand of tcgen05, want a swizzle of 32, 64 or 128 bytes",
+			t.Tile)
 	}
 	return k.descriptor(t.at, mode<<61|1<<46|t.strides())
 }
@@ -99,9 +100,11 @@ func (a *AccumulatorStage) MMAFromTMEM(x *TMEMOperandStage, y SharedTile) {
 }
 
 // ScaledMMAFromTMEM is like ScaledMMA, with an A operand in tensor memory, of .e4m3 or .e5m2.
-func (a *AccumulatorStage) ScaledMMAFromTMEM(b BlockScale, x *TMEMOperandStage, y, scaleX, scaleY SharedTile) {
+func (a *AccumulatorStage) ScaledMMAFromTMEM(b BlockScale, x *TMEMOperandStage,
+	y, scaleX, scaleY SharedTile) {
 	if a.left("ScaledMMAFromTMEM", x, y) {
-		a.scaled(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
+		a.scaled(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y,
+			scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 	}
 }
 
@@ -117,7 +120,9 @@ func (a *AccumulatorStage) left(what string, x *TMEMOperandStage, y SharedTile) 
 	case x.kernel() == nil:
 		k.fault(&ruleValue, "operand of %s is a zero value, not created by a builder call", what)
 	case x.fills:
-		k.fault(&ruleProtocol, "%s of TMEMOperand %s while it is written; its Drain provides one to read", what, x.t.name)
+		k.fault(&ruleProtocol,
+			"%s of TMEMOperand %s while it is written; its Drain provides one to read", what,
+			x.t.name)
 	default:
 		return true
 	}
@@ -135,10 +140,13 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 	kind, ok := denseKind(p.x.Type, p.y.Type)
 	switch {
 	case !ok:
-		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 has no kind for these types", p.x.Tile, p.y.Tile)
+		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 has no kind for these types", p.x.Tile,
+			p.y.Tile)
 		return
 	case kind.name == "f8f6f4" && (p.x.wide() != 8 || p.y.wide() != 8):
-		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 needs padded elements of 4 bits (Box.Padded)", p.x.Tile, p.y.Tile)
+		k.fault(&ruleShape,
+			"MMA of %s and %s: tcgen05 needs padded elements of 4 bits (Box.Padded)", p.x.Tile,
+			p.y.Tile)
 		return
 	}
 	p.kind = kind
@@ -150,7 +158,9 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 	case kind.name == "i8" && !a.t.half:
 		sums = 2
 	case a.t.half && !half:
-		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of .f16 (F16Accumulators), want operands of .f16, or of 8, 6 or 4 bits", p.x.Tile, p.y.Tile)
+		k.fault(&ruleShape,
+			"MMA of %s and %s into an accumulator of .f16 (F16Accumulators), want operands of .f16, or of 8, 6 or 4 bits",
+			p.x.Tile, p.y.Tile)
 		return
 	case a.t.half:
 		sums = 0
@@ -295,7 +305,8 @@ func (p *tensorProduct) readStages() {
 // begin orders the MMAs after the writes of their tiles, once per stage. Tiles outside of stages
 // are not tracked.
 func (a *AccumulatorStage) begin(p *tensorProduct) {
-	ordered := p.y.stage != nil && p.y.stage.by == tcgen05 && (p.left != nil || p.x.stage != nil && p.x.stage.by == tcgen05)
+	ordered := p.y.stage != nil && p.y.stage.by == tcgen05 &&
+		(p.left != nil || p.x.stage != nil && p.x.stage.by == tcgen05)
 	if !ordered {
 		a.t.k.ins("tcgen05.fence::after_thread_sync")
 	}
@@ -342,22 +353,35 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 	depth := p.kind.depth
 	switch {
 	case !a.fills:
-		k.fault(&ruleProtocol, "MMA into an accumulator that is being read; Fill provides one to write")
+		k.fault(&ruleProtocol,
+			"MMA into an accumulator that is being read; Fill provides one to write")
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
 	case x.stage == nil && y.stage == nil && p.left == nil:
-		k.fault(&ruleProtocol, "MMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
+		k.fault(&ruleProtocol,
+			"MMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
 	case rows != t.rows/share || cols != t.cols/share:
-		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x, y, t.rows, t.cols, t.rows/share, t.cols/share)
+		k.fault(&ruleShape,
+			"MMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x, y,
+			t.rows, t.cols, t.rows/share, t.cols/share)
 	case p.places != nil && (deep*2 != deepY || deep%depth != 0):
-		k.fault(&ruleShape, "SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d", x, y, depth)
+		k.fault(&ruleShape,
+			"SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d",
+			x, y, depth)
 	case p.places == nil && (deep != deepY || deep%depth != 0):
-		k.fault(&ruleShape, "MMA of %s and %s: the rows must have the same length, a multiple of %d elements", x, y, depth)
+		k.fault(&ruleShape,
+			"MMA of %s and %s: the rows must have the same length, a multiple of %d elements", x, y,
+			depth)
 	case !x.turnsTo(p.kind) || !y.turnsTo(p.kind):
-	case p.kind.name == "i8" && t.cols > 32 && t.cols%16 != 0 || share == 2 && p.kind.name == "i8" && t.cols%32 != 0:
-		k.fault(&ruleShape, "integer MMA into %d columns, want a multiple of 16 beyond 32, or of 32 in a CTA pair", t.cols)
+	case p.kind.name == "i8" && t.cols > 32 && t.cols%16 != 0 ||
+		share == 2 && p.kind.name == "i8" && t.cols%32 != 0:
+		k.fault(&ruleShape,
+			"integer MMA into %d columns, want a multiple of 16 beyond 32, or of 32 in a CTA pair",
+			t.cols)
 	case y.turned && y.Type.Bits() == 8 && t.cols%(16*share) != 0:
-		k.fault(&ruleShape, "MMA of %s into %d columns, want a multiple of %d for transposed tiles of 8 bits", y, t.cols, 16*share)
+		k.fault(&ruleShape,
+			"MMA of %s into %d columns, want a multiple of %d for transposed tiles of 8 bits", y,
+			t.cols, 16*share)
 	case p.places != nil:
 		return a.fitsPlaces(x, *p.places)
 	default:

@@ -31,7 +31,8 @@ type tensorCase struct {
 }
 
 var tensorTypes = map[string]isa.Type{
-	"f16": isa.F16, "bf16": isa.Bf16, "tf32": isa.Tf32, "e4m3": isa.E4m3, "e5m2": isa.E5m2, "e2m3": isa.E2m3, "e3m2": isa.E3m2, "e2m1": isa.E2m1, "packed": isa.E2m1,
+	"f16": isa.F16, "bf16": isa.Bf16, "tf32": isa.Tf32, "e4m3": isa.E4m3, "e5m2": isa.E5m2,
+	"e2m3": isa.E2m3, "e3m2": isa.E3m2, "e2m1": isa.E2m1, "packed": isa.E2m1,
 	"s8": isa.S8, "u8": isa.U8, "ue8m0": isa.Ue8m0, "ue4m3": isa.Ue4m3,
 }
 
@@ -67,7 +68,8 @@ func (c tensorCase) build(t *testing.T) string {
 		acc.Sparsity(a)
 	}
 	if c.scale.Vector > 0 {
-		maps = append(maps, k.ScaleMap("sfa", c.scale, 128, depth), k.ScaleMap("sfb", c.scale, (c.cols+127)/128*128, depth))
+		maps = append(maps, k.ScaleMap("sfa", c.scale, 128, depth),
+			k.ScaleMap("sfb", c.scale, (c.cols+127)/128*128, depth))
 		acc.Scales(c.scale, depth)
 	}
 	var feeds []dsl.Feed
@@ -172,7 +174,9 @@ func TestInstructionDescriptors(t *testing.T) {
 			t.Fatal(err)
 		}
 		packed := f[0] == "packed"
-		c := tensorCase{x: tensorTypes[f[0]], y: tensorTypes[f[1]], padded: !packed, rows: whole(t, f[3]), cols: whole(t, f[4]), turnX: f[5][0] == 'm', turnY: f[5][1] == 'm',
+		c := tensorCase{x: tensorTypes[f[0]], y: tensorTypes[f[1]], padded: !packed,
+			rows: whole(t, f[3]), cols: whole(t, f[4]), turnX: f[5][0] == 'm',
+			turnY:  f[5][1] == 'm',
 			sparse: f[6] == "sparse", swizzle: dsl.Swizzle128}
 		c.depth = 128 * 8 / max(8, c.x.Bits()) // 128 bytes
 		if packed {
@@ -225,7 +229,8 @@ func TestTileDescriptors(t *testing.T) {
 	}
 	for _, f := range rows {
 		typ, turned := tensorTypes[f[1]], f[0] == "m"
-		c := tensorCase{x: typ, y: typ, rows: 64, cols: whole(t, f[2]), depth: whole(t, f[3]), turnY: turned, swizzle: dsl.Swizzle(whole(t, f[4]))}
+		c := tensorCase{x: typ, y: typ, rows: 64, cols: whole(t, f[2]), depth: whole(t, f[3]),
+			turnY: turned, swizzle: dsl.Swizzle(whole(t, f[4]))}
 		text := c.build(t)
 		found := joined.FindAllStringSubmatch(text, -1)
 		if len(found) != 2 {

@@ -53,7 +53,8 @@ func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {
 // Im2col declares a parameter for a tensor map in im2col mode: a tensor of three to five
 // dimensions, images first and channels last, from which a copy loads the given numbers of channels
 // and pixels. The launch specifies the bounding box.
-func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels int, s Swizzle) *Tensor {
+func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels int,
+	s Swizzle) *Tensor {
 	k = k.sound()
 	problem := ""
 	switch {
@@ -61,7 +62,8 @@ func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels in
 		problem = fmt.Sprintf("im2col tensor of %d dimensions, want 3 to 5", dimensions)
 		dimensions = 3
 	case pixels < 1 || pixels > 1024 || channels < 1 || channels > 256:
-		problem = fmt.Sprintf("%d channels of %d pixels, want 1 to 256 and 1 to 1024", channels, pixels)
+		problem = fmt.Sprintf("%d channels of %d pixels, want 1 to 256 and 1 to 1024", channels,
+			pixels)
 	}
 	box := make([]int, dimensions)
 	box[dimensions-1] = channels
@@ -76,7 +78,8 @@ func (k *Kernel) RowTensor(name string, t isa.Type, cols int, s Swizzle) *Tensor
 	k = k.sound()
 	x := k.Tensor(name, t, []int{1, cols}, s)
 	if x.m.tile.Slabs() > 1 {
-		k.fault(&ruleShape, "tensor %s: %s: gathered rows must not be wider than the swizzle", name, x.m.tile)
+		k.fault(&ruleShape, "tensor %s: %s: gathered rows must not be wider than the swizzle", name,
+			x.m.tile)
 	}
 	x.rows = true
 	return x
@@ -84,7 +87,8 @@ func (k *Kernel) RowTensor(name string, t isa.Type, cols int, s Swizzle) *Tensor
 
 // tensor declares a tensor map of any mode. If there is a problem it reports it, and replaces
 // invalid sizes by valid ones.
-func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle, problem string) *Tensor {
+func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle,
+	problem string) *Tensor {
 	tile := Tile{Type: t, Rows: rows, Cols: box[len(box)-1], Swizzle: s}
 	if problem == "" {
 		problem = tile.check()
@@ -94,7 +98,8 @@ func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle,
 	case tile.wide() != t.Bits():
 		problem = tile.String() + ": padded elements need a TensorMap"
 	case tile.RowBytes()%16 != 0:
-		problem = tile.String() + ": the innermost dimension of a box must be a multiple of 16 bytes"
+		problem = tile.String() +
+			": the innermost dimension of a box must be a multiple of 16 bytes"
 	}
 	if problem != "" {
 		k.fault(&ruleShape, "tensor %s: %s", name, problem)
@@ -146,17 +151,20 @@ func (x *Tensor) Load(to SharedTile, at []Reg[U32], full Barrier, mask ...Reg[U1
 
 // LoadIm2col is Load for an Im2col tensor. The offsets are those of the filter element, outermost
 // first, one per spatial dimension.
-func (x *Tensor) LoadIm2col(to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier, mask ...Reg[U16]) {
+func (x *Tensor) LoadIm2col(to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier,
+	mask ...Reg[U16]) {
 	x.load(true, to, at, offsets, full, mask)
 }
 
-func (x *Tensor) load(im2col bool, to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier, mask []Reg[U16]) {
+func (x *Tensor) load(im2col bool, to SharedTile, at []Reg[U32], offsets []Reg[U16], full Barrier,
+	mask []Reg[U16]) {
 	k := x.kernel()
 	switch {
 	case !x.fits("loaded into", im2col, to, at):
 		return
 	case x.im2col && len(offsets) != len(x.box)-2:
-		k.fault(&ruleShape, "tensor %s is loaded with %d im2col offsets, want %d", x.m.name, len(offsets), len(x.box)-2)
+		k.fault(&ruleShape, "tensor %s is loaded with %d im2col offsets, want %d", x.m.name,
+			len(offsets), len(x.box)-2)
 		return
 	case !k.known(full):
 		return
@@ -165,7 +173,8 @@ func (x *Tensor) load(im2col bool, to SharedTile, at []Reg[U32], offsets []Reg[U
 	if im2col {
 		mode = ".im2col"
 	}
-	op := fmt.Sprintf("cp.async.bulk.tensor.%dd.%s.global%s.mbarrier::complete_tx::bytes", len(x.box), k.copySpace(mask, full), mode)
+	op := fmt.Sprintf("cp.async.bulk.tensor.%dd.%s.global%s.mbarrier::complete_tx::bytes",
+		len(x.box), k.copySpace(mask, full), mode)
 	if len(mask) > 0 {
 		op += ".multicast::cluster"
 	}
@@ -193,7 +202,8 @@ func (x *Tensor) Store(from SharedTile, at ...Reg[U32]) {
 
 // Reduce is Store that combines the box with the tensor, as [TensorMap.Reduce] does.
 func (x *Tensor) Reduce(how Mod, from SharedTile, at ...Reg[U32]) {
-	x.store("cp.reduce.async.bulk.tensor.%dd.global.shared::cta."+string(how)+"%s.bulk_group", from, at)
+	x.store("cp.reduce.async.bulk.tensor.%dd.global.shared::cta."+string(how)+"%s.bulk_group", from,
+		at)
 }
 
 func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
@@ -223,7 +233,8 @@ func (x *Tensor) Prefetch(at ...Reg[U32]) {
 		return
 	}
 	for from := range x.parts(nowhere, at) {
-		x.m.k.ins(fmt.Sprintf("cp.async.bulk.prefetch.tensor.%dd.L2.global", len(x.box)), x.m.bracket(from...))
+		x.m.k.ins(fmt.Sprintf("cp.async.bulk.prefetch.tensor.%dd.L2.global", len(x.box)),
+			x.m.bracket(from...))
 	}
 }
 
@@ -233,17 +244,23 @@ func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) boo
 	switch {
 	case !made(k, "tensor in the copy", t.at.k):
 	case t.at.k == nil:
-		k.fault(&ruleValue, "tensor %s is %s a tile that is a zero value, not created by a builder call", x.m.name, what)
+		k.fault(&ruleValue,
+			"tensor %s is %s a tile that is a zero value, not created by a builder call", x.m.name,
+			what)
 	case t.Tile != x.m.tile:
-		k.fault(&ruleShape, "tensor %s has boxes of %s, but is %s %s", x.m.name, x.m.tile, what, t.Tile)
+		k.fault(&ruleShape, "tensor %s has boxes of %s, but is %s %s", x.m.name, x.m.tile, what,
+			t.Tile)
 	case x.rows:
 		k.fault(&ruleShape, "tensor %s has rows; copy them with Gather and Scatter", x.m.name)
 	case pixels != x.im2col:
-		k.fault(&ruleShape, "tensor %s: use LoadIm2col for an Im2col tensor, and Load for all others", x.m.name)
+		k.fault(&ruleShape,
+			"tensor %s: use LoadIm2col for an Im2col tensor, and Load for all others", x.m.name)
 	case len(at) != len(x.box):
-		k.fault(&ruleShape, "tensor %s has %d dimensions, got %d coordinates", x.m.name, len(x.box), len(at))
+		k.fault(&ruleShape, "tensor %s has %d dimensions, got %d coordinates", x.m.name, len(x.box),
+			len(at))
 	case x.between(at[len(at)-1]):
-		k.fault(&ruleShape, "tensor %s: misaligned box: the innermost coordinate is element %d of %s, want a multiple of 16 bytes",
+		k.fault(&ruleShape,
+			"tensor %s: misaligned box: the innermost coordinate is element %d of %s, want a multiple of 16 bytes",
 			x.m.name, at[len(at)-1].bits, x.m.tile.Type)
 	default:
 		return true
@@ -316,7 +333,8 @@ func (x *Tensor) given(s *Stage) bool {
 		return false
 	}
 	if s.kernel() == nil {
-		x.m.k.fault(&ruleValue, "tensor %s in a stage that is a zero value, not created by a builder call", x.m.name)
+		x.m.k.fault(&ruleValue,
+			"tensor %s in a stage that is a zero value, not created by a builder call", x.m.name)
 		return false
 	}
 	return true

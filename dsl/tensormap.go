@@ -38,7 +38,8 @@ type Box struct {
 // than 256 elements several.
 func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorMap {
 	k = k.sound()
-	m := &TensorMap{k: k, name: name, tile: Tile{Type: t, Rows: box.Rows, Cols: box.Cols, Swizzle: s, Padded: box.Padded}}
+	m := &TensorMap{k: k, name: name,
+		tile: Tile{Type: t, Rows: box.Rows, Cols: box.Cols, Swizzle: s, Padded: box.Padded}}
 	problem := m.tile.check()
 	m.box = box.Cols
 	if s != NoSwizzle && t.Bits() > 0 && m.tile.RowBytes() > int(s) {
@@ -52,7 +53,8 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 	case box.Rows > 256 || m.box > 256:
 		problem = m.tile.String() + ": a copy has at most 256 rows and 256 columns"
 	case m.tile.wide() != t.Bits() && (m.box != 128 || s != NoSwizzle && s != Swizzle128):
-		problem = m.tile.String() + ": a copy of padded elements has rows of 128 elements, and a swizzle of 128 bytes or none"
+		problem = m.tile.String() +
+			": a copy of padded elements has rows of 128 elements, and a swizzle of 128 bytes or none"
 	case m.tile.wide() == t.Bits() && m.box*t.Bits()/8%16 != 0:
 		problem = m.tile.String() + ": the rows of a copy must be a multiple of 16 bytes"
 	}
@@ -118,7 +120,8 @@ func (m *TensorMap) addr() Addr {
 		raw, generic := fresh[U64](k), fresh[U64](k)
 		was, guard := k.toHead()
 		k.ins("mov.u64", k.arg(Reg[U64]{k: k, r: raw.r}), k.naming(ir.Variable, m.v, 0))
-		k.ins("cvta.param.u64", k.arg(Reg[U64]{k: k, r: generic.r}), k.arg(Reg[U64]{k: k, r: raw.r}))
+		k.ins("cvta.param.u64", k.arg(Reg[U64]{k: k, r: generic.r}),
+			k.arg(Reg[U64]{k: k, r: raw.r}))
 		k.back(was, guard)
 		m.reg = generic.r
 		m.reg.Name = k.regName(m.name)
@@ -151,7 +154,8 @@ func (m *TensorMap) meets(t SharedTile) (k *Kernel, ok bool) {
 		t.at.k.fault(&ruleValue, "tensor map in the copy")
 	case m.kernel() == nil:
 	case t.at.k == nil:
-		m.k.fault(&ruleValue, "tile copied through %s is a zero value, not created by a builder call", m.name)
+		m.k.fault(&ruleValue,
+			"tile copied through %s is a zero value, not created by a builder call", m.name)
 	default:
 		return m.k, true
 	}
@@ -159,13 +163,15 @@ func (m *TensorMap) meets(t SharedTile) (k *Kernel, ok bool) {
 }
 
 // load copies n rows of a tile, starting at row first of the tile.
-func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Barrier, mask []Reg[U16]) {
+func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Barrier,
+	mask []Reg[U16]) {
 	k, ok := m.meets(to)
 	if !ok {
 		return
 	}
 	if to.Tile != m.tile {
-		k.fault(&ruleShape, "tensor map %s has tiles of %s, but is loaded into %s", m.name, m.tile, to.Tile)
+		k.fault(&ruleShape, "tensor map %s has tiles of %s, but is loaded into %s", m.name, m.tile,
+			to.Tile)
 		return
 	}
 	copyTo := m.copier(full, mask)
@@ -173,7 +179,8 @@ func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Ba
 	for part := range parts {
 		c := col.AddI(int64(part * m.box))
 		for at := 0; at < n; at += m.high {
-			copyTo(to.at.Plus(int64(part*m.tile.Bytes()/parts+(first+at)*m.tile.Pitch())), row.AddI(int64(at)), c)
+			copyTo(to.at.Plus(int64(part*m.tile.Bytes()/parts+(first+at)*m.tile.Pitch())),
+				row.AddI(int64(at)), c)
 		}
 	}
 }
@@ -181,7 +188,8 @@ func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Ba
 // copier returns a function that starts a copy which completes on an mbarrier.
 func (m *TensorMap) copier(full Barrier, mask []Reg[U16]) func(place Addr, row, col Reg[U32]) {
 	k := m.k
-	op := "cp.async.bulk.tensor.2d." + k.copySpace(mask, full) + ".global.mbarrier::complete_tx::bytes"
+	op := "cp.async.bulk.tensor.2d." + k.copySpace(mask, full) +
+		".global.mbarrier::complete_tx::bytes"
 	if len(mask) > 0 {
 		op += ".multicast::cluster"
 	}
@@ -226,7 +234,8 @@ func (m *TensorMap) Store(from SharedTile, row, col Reg[U32]) {
 // and, or, xor. Each element is combined atomically, so that several blocks may reduce into one
 // tile.
 func (m *TensorMap) Reduce(how Mod, from SharedTile, row, col Reg[U32]) {
-	m.store("cp.reduce.async.bulk.tensor.2d.global.shared::cta."+string(how)+".bulk_group", from, row, col)
+	m.store("cp.reduce.async.bulk.tensor.2d.global.shared::cta."+string(how)+".bulk_group", from,
+		row, col)
 }
 
 func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
@@ -235,7 +244,8 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 		return
 	}
 	if from.Tile != m.tile {
-		k.fault(&ruleShape, "tensor map %s has tiles of %s, but is stored from %s", m.name, m.tile, from.Tile)
+		k.fault(&ruleShape, "tensor map %s has tiles of %s, but is stored from %s", m.name, m.tile,
+			from.Tile)
 		return
 	}
 	k.storesBehind()

@@ -157,7 +157,9 @@ func (t Tile) String() string {
 func (t Tile) check() string {
 	switch {
 	case t.Rows < 1 || t.Cols < 1 || t.Type.Bits() == 0 || t.Type == isa.Predicate:
-		return fmt.Sprintf("tile of %dx%d, want at least one row and column, and an element type other than .pred", t.Rows, t.Cols)
+		return fmt.Sprintf(
+			"tile of %dx%d, want at least one row and column, and an element type other than .pred",
+			t.Rows, t.Cols)
 	case t.Cols*t.Type.Bits()%8 != 0:
 		return fmt.Sprintf("%s: a row is not a whole number of bytes", t)
 	case t.Padded && t.Type.Bits() != 4 && t.Type.Bits() != 6:
@@ -172,8 +174,10 @@ func (t Tile) check() string {
 		return fmt.Sprintf("%s: a tile has a swizzle or padding, not both", t)
 	case t.Swizzle != NoSwizzle && t.RowBytes()%16 != 0:
 		return fmt.Sprintf("%s: a row has %d bytes, want a multiple of 16", t, t.RowBytes())
-	case t.Swizzle != NoSwizzle && t.RowBytes() > int(t.Swizzle) && t.RowBytes()%int(t.Swizzle) != 0:
-		return fmt.Sprintf("%s: a row has %d bytes, want a multiple of the swizzle", t, t.RowBytes())
+	case t.Swizzle != NoSwizzle && t.RowBytes() > int(t.Swizzle) &&
+		t.RowBytes()%int(t.Swizzle) != 0:
+		return fmt.Sprintf("%s: a row has %d bytes, want a multiple of the swizzle", t,
+			t.RowBytes())
 	}
 	return ""
 }
@@ -257,8 +261,10 @@ func (t SharedTile) Kernel() *Kernel { return t.at.k }
 // RowsFrom returns n rows of the tile, starting at a row that is known while the kernel is built.
 // In a swizzled tile it must be a multiple of eight.
 func (t SharedTile) RowsFrom(row, n int) SharedTile {
-	if t.at.k != nil && (row < 0 || n < 1 || row+n > t.Rows || t.Swizzle != NoSwizzle && row%8 != 0) {
-		t.at.k.fault(&ruleShape, "rows %d to %d of %s, want whole groups of eight rows", row, row+n-1, t.Tile)
+	if t.at.k != nil &&
+		(row < 0 || n < 1 || row+n > t.Rows || t.Swizzle != NoSwizzle && row%8 != 0) {
+		t.at.k.fault(&ruleShape, "rows %d to %d of %s, want whole groups of eight rows", row,
+			row+n-1, t.Tile)
 		return t
 	}
 	return t.rows(t.at.Plus(int64(row*t.Pitch())), n)
@@ -277,8 +283,10 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 		k.fault(&ruleShape, "element of %s as %s, want %d bits", t.Tile, TypeOf[T](), 8*each)
 		return Array[T]{at: t.at}
 	}
-	if row.IsConstant() && (row.bits < 0 || row.bits >= int64(t.Rows)) || col.IsConstant() && (col.bits < 0 || col.bits >= int64(t.Cols)) {
-		k.fault(&ruleShape, "out of bounds: element of %s at row %s and column %s", t.Tile, spot(row), spot(col))
+	if row.IsConstant() && (row.bits < 0 || row.bits >= int64(t.Rows)) || col.IsConstant() &&
+		(col.bits < 0 || col.bits >= int64(t.Cols)) {
+		k.fault(&ruleShape, "out of bounds: element of %s at row %s and column %s", t.Tile,
+			spot(row), spot(col))
 		return Array[T]{at: t.at}
 	}
 	t.takes(row, 1, t.Rows, ir.Row)
@@ -312,7 +320,8 @@ func (t SharedTile) At(n Reg[U32]) SharedTile {
 		return t
 	}
 	if t.count > 0 && n.IsConstant() && (n.bits < 0 || n.bits >= int64(t.count)) {
-		t.at.k.fault(&ruleShape, "tile index %d is out of bounds: there are %d tiles", n.bits, t.count)
+		t.at.k.fault(&ruleShape, "tile index %d is out of bounds: there are %d tiles", n.bits,
+			t.count)
 		return t
 	}
 	if t.count > 0 {

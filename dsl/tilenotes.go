@@ -9,7 +9,8 @@ import (
 
 // shape returns the shape of the tile as an annotation.
 func (t SharedTile) shape() ir.TileShape {
-	return ir.TileShape{Type: t.Type, Rows: t.Rows, Cols: t.Cols, Swizzle: int(t.Swizzle), Padded: t.Padded, Transposed: t.turned}
+	return ir.TileShape{Type: t.Type, Rows: t.Rows, Cols: t.Cols, Swizzle: int(t.Swizzle),
+		Padded: t.Padded, Transposed: t.turned}
 }
 
 // position returns a row or a column as an operand of an annotation.
@@ -33,7 +34,9 @@ func (t SharedTile) takes(from Reg[U32], n, limit int, unit ir.Unit) {
 		return
 	}
 	if pos := k.m.calls.here(); k.annotates(pos, "") {
-		k.annotate(pos, &ir.TileAccess{Tile: t.shape(), Unit: unit, Reg: from.r, N: int64(n), Limit: int64(limit)})
+		k.annotate(pos,
+			&ir.TileAccess{Tile: t.shape(), Unit: unit, Reg: from.r, N: int64(n),
+				Limit: int64(limit)})
 	}
 }
 
@@ -45,7 +48,9 @@ func (k *Kernel) storesTile(matrix ir.Ref, to Addr, row, col Reg[U32], rows, col
 		return
 	}
 	if pos := k.m.calls.here(); k.annotates(pos, "") {
-		k.annotate(pos, &ir.TileStore{Matrix: matrix, To: to.reg, Row: position(row), Col: position(col), Rows: rows, Cols: cols, Threads: threads})
+		k.annotate(pos,
+			&ir.TileStore{Matrix: matrix, To: to.reg, Row: position(row), Col: position(col),
+				Rows: rows, Cols: cols, Threads: threads})
 	}
 }
 
@@ -62,11 +67,14 @@ const mostShared = 96
 
 // touches records an access to shared memory outside of roles, which have barriers of their own.
 func (k *Kernel) touches(a Addr, bytes int64, writes bool) {
-	if k.role != nil || k.parted || !k.f.Kernel || k.BlockThreads() <= 32 || len(k.notes.Shared) >= mostShared {
+	if k.role != nil || k.parted || !k.f.Kernel || k.BlockThreads() <= 32 ||
+		len(k.notes.Shared) >= mostShared {
 		return
 	}
 	k.held = max(k.held, len(k.conds))
-	k.notes.Shared = append(k.notes.Shared, ir.SharedAccess{Pos: k.m.calls.above(), Conds: k.conds, Var: a.v, Reg: a.reg, Offset: a.off, Bytes: bytes, Writes: writes})
+	k.notes.Shared = append(k.notes.Shared,
+		ir.SharedAccess{Pos: k.m.calls.above(), Conds: k.conds, Var: a.v, Reg: a.reg, Offset: a.off,
+			Bytes: bytes, Writes: writes})
 	k.touched = append(k.touched, k.order.Count())
 }
 

@@ -42,7 +42,8 @@ func (k *Kernel) TMEMPlan() string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "tensor memory of %s: %d of 512 columns used, %d allocated\n", k.Name(), t.columns, t.allocated())
+	fmt.Fprintf(&b, "tensor memory of %s: %d of 512 columns used, %d allocated\n", k.Name(),
+		t.columns, t.allocated())
 	for _, r := range t.plan {
 		fmt.Fprintf(&b, "columns %3d to %3d: %s\n", r.first, r.first+r.n-1, r.name)
 	}
@@ -67,8 +68,11 @@ func (t *tensorMemory) allocated() int {
 func (k *Kernel) columns(n int) int {
 	t := &k.tmem
 	if t.base == nil {
-		if !k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f", "sm_107a", "sm_107f") {
-			k.fault(&ruleLacks, "%s has no tensor memory, which sm_100a and its family have; use Accumulator on sm_90a, or WarpTile from sm_80 on", k.m.Target())
+		if !k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f", "sm_107a",
+			"sm_107f") {
+			k.fault(&ruleLacks,
+				"%s has no tensor memory, which sm_100a and its family have; use Accumulator on sm_90a, or WarpTile from sm_80 on",
+				k.m.Target())
 		}
 		base := fresh[U32](k)
 		base.r.Name = k.regName("tmem")
@@ -102,13 +106,15 @@ func (k *Kernel) allocate() {
 	}
 	k.Comment("the first warp takes tensor memory for the block")
 	k.If(k.WarpIndex().EQI(0), func() {
-		k.ins("tcgen05.alloc."+t.group()+".sync.aligned.shared::cta.b32", k.arg(slot), number(int64(t.allocated())))
+		k.ins("tcgen05.alloc."+t.group()+".sync.aligned.shared::cta.b32", k.arg(slot),
+			number(int64(t.allocated())))
 		k.ins("tcgen05.relinquish_alloc_permit." + t.group() + ".sync.aligned")
 	})
 	k.ins("tcgen05.fence::before_thread_sync")
 	k.Sync()
 	k.ins("tcgen05.fence::after_thread_sync")
-	k.ins("ld.shared.b32", ir.Operand{Kind: ir.Register, Reg: t.base}, k.arg(Addr{k: k, space: isa.Shared, v: t.slot}))
+	k.ins("ld.shared.b32", ir.Operand{Kind: ir.Register, Reg: t.base},
+		k.arg(Addr{k: k, space: isa.Shared, v: t.slot}))
 }
 
 // giveBack frees the columns at the end of the kernel.
@@ -125,7 +131,8 @@ func (k *Kernel) giveBack() {
 		k.Sync()
 	}
 	k.If(k.WarpIndex().EQI(0), func() {
-		k.ins("tcgen05.dealloc."+t.group()+".sync.aligned.b32", ir.Operand{Kind: ir.Register, Reg: t.base}, number(int64(t.allocated())))
+		k.ins("tcgen05.dealloc."+t.group()+".sync.aligned.b32",
+			ir.Operand{Kind: ir.Register, Reg: t.base}, number(int64(t.allocated())))
 	})
 }
 
@@ -147,7 +154,9 @@ func (k *Kernel) giveBack() {
 func (k *Kernel) CTAPair() {
 	k = k.sound()
 	if k.cluster[0]%2 != 0 || k.clusterSize() < 2 {
-		k.fault(&ruleProtocol, "CTA pair in clusters of %d blocks, want Cluster(2) or another even number along x", k.clusterSize())
+		k.fault(&ruleProtocol,
+			"CTA pair in clusters of %d blocks, want Cluster(2) or another even number along x",
+			k.clusterSize())
 	}
 	if k.tmem.base != nil {
 		k.fault(&ruleProtocol, "CTAPair must precede the first use of tensor memory")

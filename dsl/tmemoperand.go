@@ -32,7 +32,8 @@ func (k *Kernel) TMEMOperand(name string, t isa.Type, cols, stages int) *TMEMOpe
 		f.tile.Type = isa.Bf16
 	}
 	if cols < 16 || cols > 512 || f.tile.RowBytes()%32 != 0 {
-		k.fault(&ruleShape, "TMEMOperand %s has %d columns, want rows of a multiple of 32 bytes", name, cols)
+		k.fault(&ruleShape, "TMEMOperand %s has %d columns, want rows of a multiple of 32 bytes",
+			name, cols)
 		f.tile.Cols = 32
 	}
 	f.first = k.columns(f.columns() * f.stages)
@@ -86,7 +87,9 @@ func (f *TMEMOperand) Fill(body func(*TMEMOperandStage)) {
 	body(s)
 	if from := slices.Index(s.put, false); from >= 0 {
 		n := slices.Index(append(s.put[from:], true), true)
-		k.fault(&ruleProtocol, "Fill does not write columns %d to %d of TMEMOperand %s: the MMA would read stale data", from, from+n-1, f.name)
+		k.fault(&ruleProtocol,
+			"Fill does not write columns %d to %d of TMEMOperand %s: the MMA would read stale data",
+			from, from+n-1, f.name)
 	}
 	k.ins("tcgen05.wait::st.sync.aligned")
 	k.ins("tcgen05.fence::before_thread_sync")
@@ -133,7 +136,8 @@ func (s *TMEMOperandStage) Store(col int, x []Reg[F32]) {
 	k := s.kernel()
 	if k == nil {
 		if len(x) > 0 && x[0].k != nil {
-			x[0].k.fault(&ruleValue, "TMEMOperand in Store is a zero value, not created by a builder call")
+			x[0].k.fault(&ruleValue,
+				"TMEMOperand in Store is a zero value, not created by a builder call")
 		}
 		return
 	}
@@ -142,11 +146,15 @@ func (s *TMEMOperandStage) Store(col int, x []Reg[F32]) {
 	switch {
 	case !s.fills:
 		s.put = nil
-		k.fault(&ruleProtocol, "Store into TMEMOperand %s while MMAs read it; Fill provides one to write", s.t.name)
+		k.fault(&ruleProtocol,
+			"Store into TMEMOperand %s while MMAs read it; Fill provides one to write", s.t.name)
 		return
-	case col < 0 || col%each != 0 || len(x)%each != 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+len(x) > s.t.tile.Cols:
+	case col < 0 || col%each != 0 || len(x)%each != 0 || n < 1 || n > 128 || n&(n-1) != 0 ||
+		col+len(x) > s.t.tile.Cols:
 		s.put = nil // the cause of the missing columns is reported
-		k.fault(&ruleShape, "columns %d to %d of a TMEMOperand with %d columns of %s, want a power-of-two number of registers with %d elements each", col, col+len(x)-1, s.t.tile.Cols, s.t.tile.Type, each)
+		k.fault(&ruleShape,
+			"columns %d to %d of a TMEMOperand with %d columns of %s, want a power-of-two number of registers with %d elements each",
+			col, col+len(x)-1, s.t.tile.Cols, s.t.tile.Type, each)
 		return
 	}
 	for i := range x {
@@ -159,7 +167,8 @@ func (s *TMEMOperandStage) Store(col int, x []Reg[F32]) {
 		regs[i] = k.packed(s.t.tile.Type, x[i*each:][:each])
 	}
 	at := s.address().Add(k.quarter()).AddI(int64(col / each))
-	k.ins(fmt.Sprintf("tcgen05.st.sync.aligned.32x32b.x%d.b32", n), tensorAddress(k, at), k.list(ir.Vector, regs))
+	k.ins(fmt.Sprintf("tcgen05.st.sync.aligned.32x32b.x%d.b32", n), tensorAddress(k, at),
+		k.list(ir.Vector, regs))
 }
 
 // packed packs as many elements as fill a register, converted to type t, the first in the lowest
@@ -192,6 +201,8 @@ func (k *Kernel) quarter() Reg[U32] { return k.WarpIndex().AndI(3).ShlI(21) }
 // quarters reports a role whose warps cannot access all lanes of tensor memory.
 func (k *Kernel) quarters(what string) {
 	if r := k.role; r != nil && (r.n%4 != 0 || r.first%4 != 0) {
-		k.fault(&ruleRole, "role %s %s tensor memory and consists of %s, want whole warpgroups, since a warp can access only a quarter of the rows", r.name, what, r.who())
+		k.fault(&ruleRole,
+			"role %s %s tensor memory and consists of %s, want whole warpgroups, since a warp can access only a quarter of the rows",
+			r.name, what, r.who())
 	}
 }

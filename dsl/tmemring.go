@@ -58,13 +58,17 @@ func (t *TMEM) Overlap(columns int) *TMEM {
 	if k == nil {
 		return t
 	}
-	if t.stages != 1 || columns < 64 || columns%64 != 0 || columns >= t.cols || k.tmem.columns != t.first+t.cols {
-		k.fault(&ruleShape, "Overlap of %d columns in %d accumulators of %d, want a multiple of 64 in one accumulator with more columns, and no other use of tensor memory since its declaration", columns, t.stages, t.cols)
+	if t.stages != 1 || columns < 64 || columns%64 != 0 || columns >= t.cols ||
+		k.tmem.columns != t.first+t.cols {
+		k.fault(&ruleShape,
+			"Overlap of %d columns in %d accumulators of %d, want a multiple of 64 in one accumulator with more columns, and no other use of tensor memory since its declaration",
+			columns, t.stages, t.cols)
 		return t
 	}
 	t.shared = columns
 	k.columns(t.cols - columns)
-	k.tmem.plans(t.first+t.cols-columns, t.cols, "%s, accumulator 1; its first %d columns overlap accumulator 0", t.name, columns)
+	k.tmem.plans(t.first+t.cols-columns, t.cols,
+		"%s, accumulator 1; its first %d columns overlap accumulator 0", t.name, columns)
 	return t
 }
 
@@ -83,7 +87,9 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	t := &TMEM{ring: k.newRing(name, stages), rows: rows, cols: cols}
 	switch {
 	case k.tmem.pair && rows != 256 || !k.tmem.pair && rows != 64 && rows != 128:
-		k.fault(&ruleShape, "accumulator of %d rows in tensor memory, want 64 or 128, or 256 for a CTA pair (CTAPair)", rows)
+		k.fault(&ruleShape,
+			"accumulator of %d rows in tensor memory, want 64 or 128, or 256 for a CTA pair (CTAPair)",
+			rows)
 		k.standInShape(rows, cols)
 	case cols < 8 || cols > 256 || cols%8 != 0 || rows >= 128 && cols%16 != 0:
 		k.fault(&ruleShape, "accumulator of %d columns, want a multiple of 16 up to 256", cols)
@@ -124,7 +130,8 @@ func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	k.ins("setp.ne.b32", k.arg(a.used), number(0), number(0))
 	body(a)
 	if !a.multiplied {
-		k.fault(&ruleProtocol, "body of Fill issues no MMA into %s: Drain would read undefined values", t.name)
+		k.fault(&ruleProtocol,
+			"body of Fill issues no MMA into %s: Drain would read undefined values", t.name)
 	}
 	k.When(k.Leader(), func() { k.commit(full, t.pair) })
 	state.next(&t.ring)

@@ -150,7 +150,8 @@ func floating(t isa.Type) bool {
 // packed returns the number of elements in a value of t.
 func packed(t isa.Type) int {
 	switch t {
-	case isa.F16x2, isa.Bf16x2, isa.F32x2, isa.E4m3x2, isa.E5m2x2, isa.E2m1x2, isa.E2m3x2, isa.E3m2x2, isa.Ue8m0x2, isa.Ue4m3x2:
+	case isa.F16x2, isa.Bf16x2, isa.F32x2, isa.E4m3x2, isa.E5m2x2, isa.E2m1x2, isa.E2m3x2,
+		isa.E3m2x2, isa.Ue8m0x2, isa.Ue4m3x2:
 		return 2
 	case isa.E4m3x4, isa.E5m2x4, isa.E2m1x4, isa.E2m3x4, isa.E3m2x4:
 		return 4

@@ -58,7 +58,8 @@ func (k *Kernel) checkUnread() {
 	}
 	for _, u := range k.shared.uses {
 		if u.read != ir.NoPos && !u.written && u.named == u.known {
-			k.m.faultAt(u.read, &ruleMemory, "read of uninitialized shared memory: nothing writes %s", u.v.Name)
+			k.m.faultAt(u.read, &ruleMemory,
+				"read of uninitialized shared memory: nothing writes %s", u.v.Name)
 		}
 	}
 	k.checkSemaphores()
@@ -109,7 +110,9 @@ func (u *usage) combine(k *Kernel) {
 func (p *Pipeline) checkTaken() {
 	p.taken.left(func(from, to int) {
 		for _, f := range p.feeds[from : to+1] {
-			p.k.doubt(p.taken.first, "pipeline %s loads tiles of %s, but no consumer uses them; either a consumer reads the wrong tile, or the load is unnecessary", p.name, f.from.name)
+			p.k.doubt(p.taken.first,
+				"pipeline %s loads tiles of %s, but no consumer uses them; either a consumer reads the wrong tile, or the load is unnecessary",
+				p.name, f.from.name)
 		}
 	})
 }
@@ -118,7 +121,9 @@ func (p *Pipeline) checkTaken() {
 func (p *AsyncPipeline) checkTaken() {
 	p.taken.left(func(from, to int) {
 		for i := from; i <= to; i++ {
-			p.k.doubt(p.taken.first, "pipeline %s loads tile %d, %s, but no consumer uses it; either a consumer reads the wrong tile, or the load is unnecessary", p.name, i, p.tiles[i])
+			p.k.doubt(p.taken.first,
+				"pipeline %s loads tile %d, %s, but no consumer uses it; either a consumer reads the wrong tile, or the load is unnecessary",
+				p.name, i, p.tiles[i])
 		}
 	})
 }
@@ -127,7 +132,8 @@ func (p *AsyncPipeline) checkTaken() {
 func (t *TMEM) checkTaken() {
 	t.taken.left(func(from, to int) {
 		if slices.Contains(t.taken.parts, true) {
-			t.k.doubt(t.taken.first, "columns %d to %d of %s are computed and never read", from, to, t.name)
+			t.k.doubt(t.taken.first, "columns %d to %d of %s are computed and never read", from, to,
+				t.name)
 		}
 	})
 }

@@ -42,7 +42,9 @@ func ConstantVariable[T Scalar](m *Module, name string, values ...float64) Varia
 		}
 	}
 	if all > constantLimit {
-		m.fault(&ruleSize, "constant memory limit exceeded: the variables of %s have %d bytes, but a module has %d", m.Name(), all, constantLimit)
+		m.fault(&ruleSize,
+			"constant memory limit exceeded: the variables of %s have %d bytes, but a module has %d",
+			m.Name(), all, constantLimit)
 	}
 	return Variable[T]{m: m, v: v, dims: []int{len(values)}}
 }
@@ -90,14 +92,17 @@ func (m *Module) variable(name string, space isa.Space, t isa.Type, n int) *ir.V
 	}
 	m.names[name] = true
 	if t == isa.Predicate {
-		m.fault(&ruleMemory, "%s of predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)", name)
+		m.fault(&ruleMemory,
+			"%s of predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)",
+			name)
 		t = isa.U8
 	}
 	if n < 1 || int64(n) > 1<<31 {
 		m.fault(&ruleMemory, "%s has %d elements, want a positive number less than 2^31", name, n)
 		n = 1
 	}
-	v := &ir.Var{Name: name, Linkage: ".visible", Space: space, Type: memory(t), Align: 16, Dims: []int64{int64(n)}, Pos: m.calls.here()}
+	v := &ir.Var{Name: name, Linkage: ".visible", Space: space, Type: memory(t), Align: 16,
+		Dims: []int64{int64(n)}, Pos: m.calls.here()}
 	m.ir.Decls = append(m.ir.Decls, v)
 	return v
 }

@@ -19,7 +19,9 @@ func (a Array[T]) LoadVec(i Reg[U32], n int, mods ...Mod) []Reg[T] {
 
 // StoreVec writes the elements that start at element i, in one access. See LoadVec for the
 // alignment.
-func (a Array[T]) StoreVec(i Reg[U32], x []Reg[T], mods ...Mod) { a.At(i).StoreFirstVec(x, mods...) }
+func (a Array[T]) StoreVec(i Reg[U32], x []Reg[T], mods ...Mod) {
+	a.At(i).StoreFirstVec(x, mods...)
+}
 
 // LoadFirstVec returns the first n elements.
 func (a Array[T]) LoadFirstVec(n int, mods ...Mod) []Reg[T] {
@@ -154,13 +156,18 @@ func (a Array[T]) words(n int) (words, bool) {
 	}
 	switch {
 	case n < 1 || n&(n-1) != 0 || total > widest || w.count > 4 && total != 32:
-		k.fault(&ruleMemory, "vector of %d x %s, want a power of two and at most %d bytes", n, t, widest)
+		k.fault(&ruleMemory, "vector of %d x %s, want a power of two and at most %d bytes", n, t,
+			widest)
 		return w, false
 	case a.at.align != 0 && int64(a.at.align) < total && a.at.v != nil:
-		k.fault(&ruleMemory, "misaligned vector access: %d bytes at an address that is a multiple of %d bytes only", total, a.at.align)
+		k.fault(&ruleMemory,
+			"misaligned vector access: %d bytes at an address that is a multiple of %d bytes only",
+			total, a.at.align)
 		return w, false
 	case a.at.off%total != 0 && a.at.off%size(t) == 0 && a.at.off != 0:
-		k.fault(&ruleMemory, "misaligned vector access: %d bytes at offset %d, want a multiple of %d", total, a.at.off, total)
+		k.fault(&ruleMemory,
+			"misaligned vector access: %d bytes at offset %d, want a multiple of %d", total,
+			a.at.off, total)
 		return w, false
 	}
 	return w, true

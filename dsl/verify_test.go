@@ -23,7 +23,8 @@ func TestHazards(t *testing.T) {
 		k := m.Kernel("k", dsl.Threads(128))
 		parts := dsl.Shared[dsl.U32](k, "parts", 128)
 		tid := k.TID().X
-		k.Ins("cp.async.ca.shared.global", parts.At(tid).Addr(), dsl.Global[dsl.U32](k, "x").At(tid).Addr(), 4)
+		k.Ins("cp.async.ca.shared.global", parts.At(tid).Addr(),
+			dsl.Global[dsl.U32](k, "x").At(tid).Addr(), 4)
 		k.Ins("cp.async.commit_group")
 		_, _, line, _ := runtime.Caller(0)
 		early := parts.Load(tid)
@@ -38,7 +39,8 @@ func TestHazards(t *testing.T) {
 	list, line := build()
 	found := false
 	for _, d := range list {
-		found = found || d.Rule[0] == 'A' && d.Severity == diag.Error && d.Place.Line == line && filepath.Base(d.Place.File) == "verify_test.go"
+		found = found || d.Rule[0] == 'A' && d.Severity == diag.Error && d.Place.Line == line &&
+			filepath.Base(d.Place.File) == "verify_test.go"
 	}
 	if !found {
 		t.Errorf("no error of a copy at line %d: %v", line, list)

@@ -13,7 +13,8 @@ import (
 // doubts are kernels that load or compute data that is never read.
 var doubts = []wrongKernel{
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
-		a, b := k.TensorMap("a", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128), k.TensorMap("b", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
+		a, b := k.TensorMap("a", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128),
+			k.TensorMap("b", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 		p, acc := k.Pipeline("p", 2, a.Feed(), b.Feed()), k.TMEM("acc", 128, 128, 1)
 		x := dsl.Global[dsl.F32](k, "x")
 		k.Roles(
@@ -82,7 +83,8 @@ var doubts = []wrongKernel{
 	}},
 	// Semaphores without an arrival.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		locks, others, n := dsl.Global[dsl.U32](k, "locks"), dsl.Global[dsl.U32](k, "others"), dsl.Param[dsl.U32](k, "n")
+		locks, others, n := dsl.Global[dsl.U32](k, "locks"), dsl.Global[dsl.U32](k, "others"),
+			dsl.Param[dsl.U32](k, "n")
 		k.If(k.TID().X.EQI(0), func() {
 			k.Semaphore(others, n).Wait(k.U32(0))
 			k.Semaphore(locks, k.CTAID().X).Wait(n) // want `D501: deadlock: no thread of this kernel arrives at the semaphore, so the wait never returns unless another launch increments it`

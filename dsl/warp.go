@@ -16,7 +16,8 @@ func number(n int64) ir.Operand { return ir.Operand{Kind: ir.Int, Value: n} }
 // shuffle moves 32 bits between the lanes of a warp.
 func (k *Kernel) shuffle(how string, x Reg[U32], n, clamp int64) Reg[U32] {
 	d := fresh[U32](k)
-	k.ins("shfl.sync."+how+".b32", d.in(k), x.register().in(k), number(n), number(clamp), number(fullWarp))
+	k.ins("shfl.sync."+how+".b32", d.in(k), x.register().in(k), number(n), number(clamp),
+		number(fullWarp))
 	return d
 }
 
@@ -118,7 +119,9 @@ func (x Reg[T]) WarpReduce(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 // fullWarps reports a call that needs 32 lanes and is executed by a partial warp of the block.
 func (k *Kernel) fullWarps(what string) {
 	if n := k.BlockThreads(); n%32 != 0 && len(k.conds) == 0 && k.role == nil && !k.parted {
-		k.fault(&ruleProtocol, "%s in a block of %d threads, whose last warp has only %d of 32 lanes: the missing lanes contribute undefined values", what, n, n%32)
+		k.fault(&ruleProtocol,
+			"%s in a block of %d threads, whose last warp has only %d of 32 lanes: the missing lanes contribute undefined values",
+			what, n, n%32)
 	}
 }
 
@@ -150,7 +153,9 @@ func (x Reg[T]) Redux(how Mod) Reg[T] {
 	case combine == nil:
 		x.k.fault(&ruleOperand, "Redux %q, want add, min, max, and, or or xor", how)
 		return x
-	case t == isa.F32 && (how.typed() == isa.ModAdd || !x.k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f")), t.Bits() == 32 && t != isa.F32 && !x.k.m.Has(80):
+	case t == isa.F32 &&
+		(how.typed() == isa.ModAdd || !x.k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f")),
+		t.Bits() == 32 && t != isa.F32 && !x.k.m.Has(80):
 		return x.WarpReduce(combine)
 	}
 	if how.bitwise() {
@@ -218,7 +223,8 @@ func (x Reg[T]) MatchAny() Reg[U32] {
 	}
 	x.k.together("MatchAny", false)
 	d := fresh[U32](x.k)
-	x.k.ins(x.k.op("match.any.sync", bits(x.Type().Bits())), d.in(x.k), x.register().in(x.k), number(fullWarp))
+	x.k.ins(x.k.op("match.any.sync", bits(x.Type().Bits())), d.in(x.k), x.register().in(x.k),
+		number(fullWarp))
 	return d
 }
 
@@ -253,7 +259,9 @@ func (k *Kernel) SyncWarp() {
 func (k *Kernel) SyncCluster() {
 	k = k.sound()
 	if !k.m.Has(90) {
-		k.fault(&ruleLacks, "%s has no clusters, which need sm_90; for the threads of a block use Sync", k.m.Target())
+		k.fault(&ruleLacks,
+			"%s has no clusters, which need sm_90; for the threads of a block use Sync",
+			k.m.Target())
 		return
 	}
 	k.meet(true)

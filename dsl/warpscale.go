@@ -45,7 +45,8 @@ func (s MMA) factors() (n int, kind string) {
 	eights := func(t isa.Type) bool { return kinds8[t] > 0 || t == isa.E4m3 }
 	fours := s.A == isa.E2m1 && s.B == isa.E2m1
 	switch {
-	case s.M != 16 || s.N != 8 || s.C != isa.F32 || s.Split || s.Scale.Type != isa.Ue8m0 && s.Scale.Type != isa.Ue4m3:
+	case s.M != 16 || s.N != 8 || s.C != isa.F32 || s.Split || s.Scale.Type != isa.Ue8m0 &&
+		s.Scale.Type != isa.Ue4m3:
 	case fours && numbers == 16 && depth == 64:
 		return 4, "mxf4nvf4.block_scale.scale_vec::4X"
 	case fours && numbers == 32 && depth == 64 && s.Scale.Type == isa.Ue8m0:
@@ -71,7 +72,9 @@ func (s MMA) scaling() string {
 // unscaled reports an MMA without scale factors, of a shape that requires them.
 func (w *WarpTile[C]) unscaled() bool {
 	if w.shape.scaled() {
-		w.k.fault(&ruleShape, "MMA with %s of %s and %s, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep", w.shape, w.shape.A, w.shape.B)
+		w.k.fault(&ruleShape,
+			"MMA with %s of %s and %s, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep",
+			w.shape, w.shape.A, w.shape.B)
 		return false
 	}
 	return true
@@ -79,14 +82,16 @@ func (w *WarpTile[C]) unscaled() bool {
 
 // ScaledMMA is MMA for block-scaled operands. The scale factors are tiles of a ScaleMap for the
 // rows of x and of y. The depth of the tiles must be whole atoms.
-func (w *WarpTile[C]) ScaledMMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
+func (w *WarpTile[C]) ScaledMMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32],
+	scaleX, scaleY SharedTile) {
 	if made(w.kernel(), "accumulator in ScaledMMA", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
 		w.ScaledMMAStep(x, fromX, y, fromY, scaleX, scaleY).MMA()
 	}
 }
 
 // ScaledMMAStep returns what ScaledMMA computes, for AsyncPipeline.Multiply.
-func (w *WarpTile[C]) ScaledMMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) MMAStep {
+func (w *WarpTile[C]) ScaledMMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32],
+	scaleX, scaleY SharedTile) MMAStep {
 	if !made(w.kernel(), "accumulator in ScaledMMAStep", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
 		return MMAStep{}
 	}
@@ -98,15 +103,19 @@ func (w *WarpTile[C]) ScaledMMAStep(x SharedTile, fromX Reg[U32], y SharedTile, 
 }
 
 // SparseScaledMMA is like ScaledMMA, for a sparse A operand x; see SparseMMA.
-func (w *WarpTile[C]) SparseScaledMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) {
-	if made(w.kernel(), "accumulator in SparseScaledMMA", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
+func (w *WarpTile[C]) SparseScaledMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile,
+	fromY Reg[U32], scaleX, scaleY SharedTile) {
+	if made(w.kernel(), "accumulator in SparseScaledMMA", x.at.k, meta.at.k, scaleX.at.k,
+		scaleY.at.k) {
 		w.SparseScaledMMAStep(x, fromX, meta, y, fromY, scaleX, scaleY).MMA()
 	}
 }
 
 // SparseScaledMMAStep returns what SparseScaledMMA computes, for AsyncPipeline.Multiply.
-func (w *WarpTile[C]) SparseScaledMMAStep(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) MMAStep {
-	if !made(w.kernel(), "accumulator in SparseScaledMMAStep", x.at.k, meta.at.k, scaleX.at.k, scaleY.at.k) {
+func (w *WarpTile[C]) SparseScaledMMAStep(x SharedTile, fromX Reg[U32], meta SharedTile,
+	y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) MMAStep {
+	if !made(w.kernel(), "accumulator in SparseScaledMMAStep", x.at.k, meta.at.k, scaleX.at.k,
+		scaleY.at.k) {
 		return MMAStep{}
 	}
 	if !w.sparse(x, meta, y) || !w.scales(x, y[0], scaleX, scaleY, 2*x.Cols) {
@@ -122,22 +131,33 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 	_, kind := s.factors()
 	switch {
 	case !s.scaled():
-		k.fault(&ruleShape, "ScaledMMA with %s of %s and %s, a shape without scale factors; use a shape from ScaledMMAFor", s, s.A, s.B)
+		k.fault(&ruleShape,
+			"ScaledMMA with %s of %s and %s, a shape without scale factors; use a shape from ScaledMMAFor",
+			s, s.A, s.B)
 		return false
 	case kind == "":
-		k.fault(&ruleShape, "%s of %s and %s with a %s: mma.sync has no such kind", s, s.A, s.B, s.Scale)
+		k.fault(&ruleShape, "%s of %s and %s with a %s: mma.sync has no such kind", s, s.A, s.B,
+			s.Scale)
 		return false
 	case !k.m.Is("sm_120a", "sm_120f", "sm_121a", "sm_121f"):
-		k.fault(&ruleLacks, "%s has no block-scaled mma.sync, which sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory", k.m.Target())
+		k.fault(&ruleLacks,
+			"%s has no block-scaled mma.sync, which sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory",
+			k.m.Target())
 		return false
 	case x.Type != s.A || y.Type != s.B:
-		k.fault(&ruleShape, "block-scaled MMA of %s and %s with %s of %s and %s: the element types differ", x.Tile, y.Tile, s, s.A, s.B)
+		k.fault(&ruleShape,
+			"block-scaled MMA of %s and %s with %s of %s and %s: the element types differ", x.Tile,
+			y.Tile, s, s.A, s.B)
 		return false
 	}
 	for i, f := range []SharedTile{scaleX, scaleY} {
 		rows := []SharedTile{x, y}[i].Rows
-		if f.at.k == nil || f.Type != isa.U64 || f.Swizzle != NoSwizzle || depth%(4*s.Scale.Vector) != 0 || f.Cols != 64*depth/(4*s.Scale.Vector) || 128*f.Rows < rows {
-			k.fault(&ruleShape, "scale factors %s for %d rows of tiles of depth %d, want a ScaleMap of as many rows, rounded up to a multiple of 128, and that depth", f.Tile, rows, depth)
+		if f.at.k == nil || f.Type != isa.U64 || f.Swizzle != NoSwizzle ||
+			depth%(4*s.Scale.Vector) != 0 || f.Cols != 64*depth/(4*s.Scale.Vector) ||
+			128*f.Rows < rows {
+			k.fault(&ruleShape,
+				"scale factors %s for %d rows of tiles of depth %d, want a ScaleMap of as many rows, rounded up to a multiple of 128, and that depth",
+				f.Tile, rows, depth)
 			return false
 		}
 	}
@@ -147,7 +167,8 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 // withScales adds scale factors to an MMA step. A register holds four factors of a row, for one,
 // two or four instructions, each of which selects its first factor. Lane l holds those of row l/4
 // of A (plus eight if l is odd), and those of column l/4 of B.
-func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], scaleY SharedTile, fromY Reg[U32]) MMAStep {
+func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], scaleY SharedTile,
+	fromY Reg[U32]) MMAStep {
 	if p.k == nil {
 		return p
 	}

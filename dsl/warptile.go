@@ -15,7 +15,8 @@ func (w *WarpTile[C]) Origin(warp Reg[U32], across int) (row, col Reg[U32]) {
 		w.k.fault(&ruleShape, "%d warps across, want a positive number", across)
 		across = 1
 	}
-	return warp.DivI(int64(across)).MulI(int64(w.rows)), warp.RemI(int64(across)).MulI(int64(w.cols))
+	return warp.DivI(int64(across)).MulI(int64(w.rows)),
+		warp.RemI(int64(across)).MulI(int64(w.cols))
 }
 
 // pairs returns how many pairs of adjacent elements a lane holds of a cell of M rows and N columns.
@@ -113,7 +114,8 @@ func (w *WarpTile[C]) visit(do func(c Cell, cell []Reg[C], n int)) {
 	for i, line := range w.regs {
 		for j, cell := range line {
 			for h := range w.pairs() {
-				do(Cell{LocalRow: i*w.pairs() + h, lane: lane, row: i*w.shape.M + h*8, col: j * w.shape.N}, cell, h)
+				do(Cell{LocalRow: i*w.pairs() + h, lane: lane, row: i*w.shape.M + h*8,
+					col: j * w.shape.N}, cell, h)
 			}
 		}
 	}

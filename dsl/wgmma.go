@@ -30,18 +30,24 @@ type Accumulator struct {
 // overwrites it, later ones add to it. Each thread holds rows*cols/128 elements.
 func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 	k = k.sound()
-	a := &Accumulator{k: k, rows: rows, cols: cols, typ: t, parts: rows / 64, empty: true, loops: len(k.loops)}
+	a := &Accumulator{k: k, rows: rows, cols: cols, typ: t, parts: rows / 64, empty: true,
+		loops: len(k.loops)}
 	switch {
 	case !k.m.Is("sm_90a"):
-		k.fault(&ruleLacks, "%s has no wgmma, which only sm_90a has; use TMEM on sm_100a, or WarpTile from sm_80 on", k.m.Target())
+		k.fault(&ruleLacks,
+			"%s has no wgmma, which only sm_90a has; use TMEM on sm_100a, or WarpTile from sm_80 on",
+			k.m.Target())
 	case rows < 64 || rows%64 != 0 || rows > 256:
-		k.fault(&ruleShape, "accumulator of %d rows, want a multiple of 64 up to 256 in one warpgroup", rows)
+		k.fault(&ruleShape,
+			"accumulator of %d rows, want a multiple of 64 up to 256 in one warpgroup", rows)
 	case cols < 8 || cols > 256 || cols%8 != 0:
 		k.fault(&ruleShape, "accumulator of %d columns, want a multiple of 8 up to 256", cols)
 	case t != isa.F32 && t != isa.S32 && t != isa.F16:
 		k.fault(&ruleShape, "accumulator of %s, want .f32, .f16 or .s32", t)
 	case rows*cols/128*t.Bits()/32 > maxAccumulator:
-		k.fault(&ruleShape, "accumulator of %dx%d %s needs %d registers per thread, which has 255; use more warpgroups with smaller accumulators", rows, cols, t, rows*cols/128*t.Bits()/32)
+		k.fault(&ruleShape,
+			"accumulator of %dx%d %s needs %d registers per thread, which has 255; use more warpgroups with smaller accumulators",
+			rows, cols, t, rows*cols/128*t.Bits()/32)
 	}
 	if a.parts < 1 || a.parts > 4 || cols < 8 || cols > 256 {
 		a.parts = 1
@@ -62,12 +68,13 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 	}
 	a.used = fresh[Pred](k)
 	in := k.ins("setp.ne.b32", a.used.in(k), number(0), number(0))
-	k.holdsAccumulator(ir.Accumulator{Pos: in.Pos, Clear: in, Words: a.Registers(), Registers: a.regs}, owned{takes: &a.taken})
+	k.holdsAccumulator(ir.Accumulator{Pos: in.Pos, Clear: in, Words: a.Registers(),
+		Registers: a.regs}, owned{takes: &a.taken})
 	return a
 }
 
-// maxAccumulator is the limit of accumulator registers per thread. A thread has 255 registers and needs
-// some for other values.
+// maxAccumulator is the limit of accumulator registers per thread. A thread has 255 registers and
+// needs some for other values.
 const maxAccumulator = 240
 
 // Registers returns the number of registers per thread that the accumulator takes.
@@ -113,19 +120,25 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	case !x.transposable() || !y.transposable():
 		return
 	case rows != a.rows || cols != a.cols:
-		k.fault(&ruleShape, "MMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x, y, a.rows, a.cols, a.rows, a.cols)
+		k.fault(&ruleShape,
+			"MMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x, y,
+			a.rows, a.cols, a.rows, a.cols)
 		return
 	case left != deep || left%depth != 0:
-		k.fault(&ruleShape, "MMA of %s and %s: the rows must have the same length, a multiple of %d elements", x, y, depth)
+		k.fault(&ruleShape,
+			"MMA of %s and %s: the rows must have the same length, a multiple of %d elements", x, y,
+			depth)
 		return
 	case x.Swizzle != y.Swizzle && x.Slabs() != y.Slabs():
 		k.fault(&ruleShape, "MMA of %s and %s, want tiles with the same swizzle", x.Tile, y.Tile)
 		return
 	}
-	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, depth) + a.typ.String() + t.String() + y.Type.String()
+	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, depth) +
+		a.typ.String() + t.String() + y.Type.String()
 	dx, dy := k.wgmmaDescriptor(x), k.wgmmaDescriptor(y)
 	if x.stage == nil && y.stage == nil {
-		k.fault(&ruleProtocol, "MMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
+		k.fault(&ruleProtocol,
+			"MMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
 	}
 	k.ins("wgmma.fence.sync.aligned")
 	k.accumulate(op, a, x, y, dx, dy, depth, nil)
@@ -133,7 +146,8 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 
 // accumulate issues the MMAs of a pair of tiles, 32 bytes of K at a time. For a sparse x, zeros
 // returns the metadata operands, and y has twice the depth.
-func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy Reg[U64], depth int, zeros func(step, part int) []ir.Operand) {
+func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy Reg[U64], depth int,
+	zeros func(step, part int) []ir.Operand) {
 	t := x.Type
 	_, deep := x.sides()
 	ratio := 1
@@ -147,7 +161,8 @@ func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy R
 	for step := range deep / depth {
 		fx, fy := x.along(step*depth), y.along(step*depth*ratio)
 		for part := range a.parts {
-			args := []ir.Operand{a.vector(part), dx.AddI(int64((fx + down(part)) >> 4)).in(k), dy.AddI(int64(fy >> 4)).in(k)}
+			args := []ir.Operand{a.vector(part), dx.AddI(int64((fx + down(part)) >> 4)).in(k),
+				dy.AddI(int64(fy >> 4)).in(k)}
 			if zeros != nil {
 				args = append(args, zeros(step, part)...)
 			}
@@ -178,7 +193,8 @@ func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {
 	case Swizzle32:
 		mode = 3
 	default:
-		k.fault(&ruleShape, "%s as an operand of wgmma, want a swizzle of 32, 64 or 128 bytes", t.Tile)
+		k.fault(&ruleShape, "%s as an operand of wgmma, want a swizzle of 32, 64 or 128 bytes",
+			t.Tile)
 	}
 	return k.descriptor(t.at, mode<<62|t.strides())
 }
@@ -188,7 +204,8 @@ func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {
 func (t SharedTile) strides() uint64 {
 	leading := uint64(1)
 	if t.turned {
-		leading = uint64(t.SlabBytes() >> 4) // between slabs of columns; the stride down the rows stays eight rows
+		// between slabs of columns; the stride down the rows stays eight rows
+		leading = uint64(t.SlabBytes() >> 4)
 	}
 	return uint64(8*t.Pitch()>>4)<<32 | leading<<16
 }
@@ -217,7 +234,8 @@ func (a *Accumulator) holds() {
 
 // emptyAccumulator reports a read of an accumulator that no MMA has written.
 func (k *Kernel) emptyAccumulator(a *Accumulator) {
-	k.m.faultAt(a.asked, &ruleValue, "uninitialized accumulator: no MMA writes it, and Clear is not called")
+	k.m.faultAt(a.asked, &ruleValue,
+		"uninitialized accumulator: no MMA writes it, and Clear is not called")
 }
 
 // value returns an accumulator element of the thread.
@@ -256,7 +274,8 @@ func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Re
 		for i := 0; i < len(regs); i += each {
 			// index of the pair: upper and lower rows alternate, then come the next eight columns
 			n := i / each
-			x, y := Reg[T]{k: k, r: regs[i], scope: a.used.scope}, Reg[T]{k: k, r: regs[i+each-1], scope: a.used.scope}
+			x, y := Reg[T]{k: k, r: regs[i], scope: a.used.scope},
+				Reg[T]{k: k, r: regs[i+each-1], scope: a.used.scope}
 			if each == 1 {
 				x, y = Unpack[T](Reg[B32]{k: k, r: regs[i], scope: a.used.scope})
 			}
@@ -277,7 +296,9 @@ func (a *Accumulator) At(part, group int, lower bool) (x, y Reg[F32]) {
 		i += 2
 	}
 	if a.typ != isa.F32 || part < 0 || part >= a.parts || group < 0 || 8*group >= a.cols {
-		a.k.fault(&ruleShape, "out of bounds: part %d, columns %d to %d of an accumulator of %dx%d %s", part, 8*group, 8*group+7, a.rows, a.cols, a.typ)
+		a.k.fault(&ruleShape,
+			"out of bounds: part %d, columns %d to %d of an accumulator of %dx%d %s", part, 8*group,
+			8*group+7, a.rows, a.cols, a.typ)
 		return a.k.F32(0), a.k.F32(0)
 	}
 	a.holds()

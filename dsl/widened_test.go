@@ -17,31 +17,36 @@ func TestWidened(t *testing.T) {
 		products int
 		build    func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32])
 	}{
-		"one index": {1, func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) { y.Store(i, x.Load(i)) }},
+		"one index": {1, func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
+			y.Store(i, x.Load(i))
+		}},
 		"two indices": {2, func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
 			y.Store(i.AddI(1), x.Load(i))
 		}},
 		"two sizes": {2, func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
 			dsl.Global[dsl.F64](k, "z").Store(i, dsl.To[dsl.F64](x.Load(i)))
 		}},
-		"a variable that changes": {2, func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
-			v := i.Var()
-			f := x.Load(v)
-			v.Set(v.AddI(32))
-			y.Store(v, f)
-		}},
-		"a variable that changes by hand": {2, func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
-			v := i.Var()
-			f := x.Load(v)
-			k.Ins("add.u32", v, v, 32)
-			y.Store(v, f)
-		}},
-		"a product by hand, in a variable": {2, func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
-			v := dsl.NewReg[dsl.U64](k)
-			k.Ins("mul.wide.u32", v, i, 4)
-			k.Ins("add.u64", v, v, 8)
-			y.Store(i, k.F32(1))
-		}},
+		"a variable that changes": {2,
+			func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
+				v := i.Var()
+				f := x.Load(v)
+				v.Set(v.AddI(32))
+				y.Store(v, f)
+			}},
+		"a variable that changes by hand": {2,
+			func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
+				v := i.Var()
+				f := x.Load(v)
+				k.Ins("add.u32", v, v, 32)
+				y.Store(v, f)
+			}},
+		"a product by hand, in a variable": {2,
+			func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
+				v := dsl.NewReg[dsl.U64](k)
+				k.Ins("mul.wide.u32", v, i, 4)
+				k.Ins("add.u64", v, v, 8)
+				y.Store(i, k.F32(1))
+			}},
 		"under a guard": {2, func(k *dsl.Kernel, x, y dsl.Array[dsl.F32], i dsl.Reg[dsl.U32]) {
 			k.When(i.LTI(7), func() { x.Store(i, k.F32(1)) })
 			y.Store(i, k.F32(1))

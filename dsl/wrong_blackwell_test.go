@@ -34,7 +34,9 @@ var wrongBlackwell = []wrongKernel{
 		row, zero := k.U32(0), k.U32(0)
 		sums := func(_, n int) []f32 { return make([]f32, n) }
 		out := func(t isa.Type, cols int) *dsl.Output {
-			return k.Output("o", k.TensorMap(fmt.Sprint("m", cols, t.String()[1:]), t, dsl.Box{Rows: 128, Cols: cols}, dsl.Swizzle32), 1)
+			return k.Output("o",
+				k.TensorMap(fmt.Sprint("m", cols, t.String()[1:]), t,
+					dsl.Box{Rows: 128, Cols: cols}, dsl.Swizzle32), 1)
 		}
 		out(isa.S8, 64).StoreRows(row, zero, sums)  // want `D401: output tile 128x64 \.s8 with a swizzle of 32 bytes, want \.f32, \.bf16, \.f16, \.e4m3, \.e5m2, \.e2m3, \.e3m2 or \.e2m1 with a swizzle and a multiple of 32 columns`
 		out(isa.E4m3, 96).StoreRows(row, zero, nil) // want `D205: .*`
@@ -46,17 +48,21 @@ var wrongBlackwell = []wrongKernel{
 		wide := out(isa.E5m2, 96)
 		wide.StoreScaled(to.Sized(row, zero), row, zero, sums)       // want `D401: output tile 128x96 \.e5m2 with a swizzle of 32 bytes with \.ue4m3 for 16, want \.e4m3, \.e5m2, \.e2m3, \.e3m2 or \.e2m1 and a multiple of 64 columns, or 32`
 		k.ScaleOutput("t", dsl.BlockScale{Type: isa.F32, Vector: 8}) // want `D401: scale factors of \.f32 for 8, want \.ue8m0 or \.ue4m3 for 16 or 32 elements`
-		x := k.SharedTile("x", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
+		x := k.SharedTile("x",
+			dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
 		x.LoadRow(row, 4, 8) // want `D401: columns 4 to 11 of a row of 128x64 \.bf16 with a swizzle of 128 bytes, want whole units of 16 bytes of \.f32, \.bf16 or \.f16 with a swizzle`
 	}},
 	{"sm_120a", func(_ *dsl.Module, k *dsl.Kernel) { // 4-bit and 6-bit elements padded to bytes
-		x := k.SharedTile("x", dsl.Tile{Type: isa.E2m1, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle64})
-		y := k.SharedTile("y", dsl.Tile{Type: isa.E3m2, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
+		x := k.SharedTile("x",
+			dsl.Tile{Type: isa.E2m1, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle64})
+		y := k.SharedTile("y",
+			dsl.Tile{Type: isa.E3m2, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MixedMMAFor(isa.E2m1, isa.E2m3, isa.F32), 16, 16)
 		w.MMA(x, k.U32(0), y, k.U32(0)) // want `D401: MMA of 64x128 \.e2m1 with a swizzle of 64 bytes and 64x128 \.e3m2 with a swizzle of 128 bytes with m16n8k32 of \.e2m1 and \.e2m3: want elements of \.e2m1 and \.e2m3, with those of 4 bits padded \(Box\.Padded\)`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		y := k.SharedTile("y", dsl.Tile{Type: isa.E3m2, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
+		y := k.SharedTile("y",
+			dsl.Tile{Type: isa.E3m2, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MixedMMAFor(isa.E3m2, isa.E3m2, isa.F32), 16, 16)
 		w.MMA(y, k.U32(0), y, k.U32(0)) // want `F402: .* of ldmatrix requires PTX 8.6 .*|F402: .*mma requires .*`
 	}},

@@ -33,7 +33,8 @@ var budgets = []wrongKernel{
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 64, 32) // want `D502: live accumulators need 64 registers per thread, but 1024 threads of a multiprocessor have 64 each: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each`
 		t := k.SharedTile("t", tileOf(isa.Bf16, 16))
 		w.MMA(t, k.U32(0), t, k.U32(0))
-		k.If(k.WarpIndex().EQI(0), func() { w.Store(k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0)) })
+		k.If(k.WarpIndex().EQI(0),
+			func() { w.Store(k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0)) })
 	}},
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("bound", dsl.Threads(128), dsl.MaxRegs(96))
@@ -57,7 +58,8 @@ func sums64(k *dsl.Kernel) *dsl.Accumulator {
 }
 
 // both64 issues MMAs into all accumulators before it stores them.
-func both64(k *dsl.Kernel, all []*dsl.Accumulator, multiply func(*dsl.Accumulator), store func(*dsl.Accumulator)) {
+func both64(k *dsl.Kernel, all []*dsl.Accumulator, multiply func(*dsl.Accumulator),
+	store func(*dsl.Accumulator)) {
 	for _, acc := range all {
 		multiply(acc)
 	}
@@ -67,7 +69,8 @@ func both64(k *dsl.Kernel, all []*dsl.Accumulator, multiply func(*dsl.Accumulato
 }
 
 // oneByOne stores each accumulator before it issues MMAs into the next.
-func oneByOne(k *dsl.Kernel, all []*dsl.Accumulator, multiply func(*dsl.Accumulator), store func(*dsl.Accumulator)) {
+func oneByOne(k *dsl.Kernel, all []*dsl.Accumulator, multiply func(*dsl.Accumulator),
+	store func(*dsl.Accumulator)) {
 	for _, acc := range all {
 		multiply(acc)
 		store(acc)
@@ -76,7 +79,8 @@ func oneByOne(k *dsl.Kernel, all []*dsl.Accumulator, multiply func(*dsl.Accumula
 
 // multiplied builds a kernel with one warpgroup that loads, and two that issue MMAs with a register
 // budget. It loads three times as many stages, because a body may be built once in a loop of three.
-func multiplied(m *dsl.Module, regs int, make func(*dsl.Kernel) []*dsl.Accumulator, in func(k *dsl.Kernel, all []*dsl.Accumulator, multiply, store func(*dsl.Accumulator))) {
+func multiplied(m *dsl.Module, regs int, make func(*dsl.Kernel) []*dsl.Accumulator,
+	in func(k *dsl.Kernel, all []*dsl.Accumulator, multiply, store func(*dsl.Accumulator))) {
 	k := m.Kernel("multiplied", dsl.Warpgroups(3))
 	a := k.TensorMap("a", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 	b := k.TensorMap("b", isa.F16, dsl.Box{Rows: 256, Cols: 64}, dsl.Swizzle128)
@@ -117,7 +121,9 @@ func TestBudgets(t *testing.T) {
 // TestRightBudgets builds kernels whose accumulators fit, one by one or all at once: they have no
 // findings.
 func TestRightBudgets(t *testing.T) {
-	one := func(k *dsl.Kernel) []*dsl.Accumulator { return []*dsl.Accumulator{k.Accumulator(64, 256, isa.F32)} }
+	one := func(k *dsl.Kernel) []*dsl.Accumulator {
+		return []*dsl.Accumulator{k.Accumulator(64, 256, isa.F32)}
+	}
 	two := func(n int) func(k *dsl.Kernel) []*dsl.Accumulator {
 		return func(k *dsl.Kernel) []*dsl.Accumulator {
 			return []*dsl.Accumulator{k.Accumulator(64, n, isa.F32), k.Accumulator(64, n, isa.F32)}
@@ -127,15 +133,17 @@ func TestRightBudgets(t *testing.T) {
 		"one":        func(m *dsl.Module) { multiplied(m, 232, one, both64) },
 		"one by one": func(m *dsl.Module) { multiplied(m, 232, two(256), oneByOne) },
 		"again and again": func(m *dsl.Module) {
-			multiplied(m, 232, two(256), func(k *dsl.Kernel, all []*dsl.Accumulator, multiply, store func(*dsl.Accumulator)) {
-				for range k.RangeI(0, 3) {
-					acc := k.Accumulator(64, 256, isa.F32)
-					multiply(acc)
-					store(acc)
-				}
-				multiply(all[0])
-				store(all[0])
-			})
+			multiplied(m, 232, two(256),
+				func(k *dsl.Kernel, all []*dsl.Accumulator,
+					multiply, store func(*dsl.Accumulator)) {
+					for range k.RangeI(0, 3) {
+						acc := k.Accumulator(64, 256, isa.F32)
+						multiply(acc)
+						store(acc)
+					}
+					multiply(all[0])
+					store(all[0])
+				})
 		},
 		"no role's": func(m *dsl.Module) {
 			k := m.Kernel("k", dsl.Threads(256))

@@ -19,8 +19,10 @@ type layout struct {
 // placed builds a kernel of four warps with a layout.
 func placed(m *dsl.Module, l layout) {
 	k := m.Kernel("placed", dsl.Threads(128))
-	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "depth")
-	a, b, d := k.Matrix("a", isa.Bf16).Sized(rows, depth), k.Matrix("b", isa.Bf16).Sized(cols, depth), k.Matrix("d", isa.F32).Sized(rows, cols)
+	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "depth")
+	a, b, d := k.Matrix("a", isa.Bf16).Sized(rows, depth),
+		k.Matrix("b", isa.Bf16).Sized(cols, depth), k.Matrix("d", isa.F32).Sized(rows, cols)
 	t := dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128}
 	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), l.rows, l.cols)
 	fromA, fromB := l.place(k, w, k.WarpIndex())
@@ -70,12 +72,17 @@ func twice(m *dsl.Module, at int) {
 // covers are kernels that do not compute a part of their tiles, or store a part twice.
 var covers = []wrongKernel{
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
-		placed(m, layout{64, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Origin(warp, 2) }})
+		placed(m, layout{64, 32,
+			func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
+				return w.Origin(warp, 2)
+			}})
 	}},
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
-		placed(m, layout{64, 64, func(_ *dsl.Kernel, _ *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
-			return warp.AndI(1).MulI(64).And(warp.ShlI(5)), warp.ShrI(1).MulI(64).Or(warp.AndI(1).MulI(64))
-		}})
+		placed(m, layout{64, 64,
+			func(_ *dsl.Kernel, _ *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
+				return warp.AndI(1).MulI(64).And(warp.ShlI(5)),
+					warp.ShrI(1).MulI(64).Or(warp.AndI(1).MulI(64))
+			}})
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) { twice(m, 32) }},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // one accumulator stored twice, another never
@@ -130,16 +137,23 @@ func TestCovers(t *testing.T) { testWrong(t, "wrong_covers_test.go", covers, fal
 func TestRightCovers(t *testing.T) {
 	for name, build := range map[string]func(m *dsl.Module){
 		"two by two": func(m *dsl.Module) {
-			placed(m, layout{64, 64, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Origin(warp, 2) }})
+			placed(m, layout{64, 64,
+				func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
+					return w.Origin(warp, 2)
+				}})
 		},
 		"one by four": func(m *dsl.Module) {
-			placed(m, layout{128, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) { return w.Origin(warp, 4) }})
+			placed(m, layout{128, 32,
+				func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
+					return w.Origin(warp, 4)
+				}})
 		},
 		"from data": func(m *dsl.Module) {
-			placed(m, layout{64, 32, func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
-				x := dsl.Global[dsl.U32](k, "x").Load(warp)
-				return x, x
-			}})
+			placed(m, layout{64, 32,
+				func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
+					x := dsl.Global[dsl.U32](k, "x").Load(warp)
+					return x, x
+				}})
 		},
 		"halves": func(m *dsl.Module) { twice(m, 64) },
 		"in turns": func(m *dsl.Module) { // in a loop
@@ -148,7 +162,9 @@ func TestRightCovers(t *testing.T) {
 			a, n := k.Matrix("a", isa.Bf16).Sized(k.U32(128), k.U32(64)), dsl.Param[dsl.U32](k, "n")
 			w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 32, 64)
 			d := k.Matrix("d", isa.F32).Sized(n, n)
-			k.AsyncPipeline("p", 2, tile).Run(n, func(step u32, s dsl.AsyncStage) { a.CopyAsync(s.Tile(0), step.MulI(64)) }, func(_ u32, s dsl.AsyncStage) {
+			k.AsyncPipeline("p", 2, tile).Run(n, func(step u32, s dsl.AsyncStage) {
+				a.CopyAsync(s.Tile(0), step.MulI(64))
+			}, func(_ u32, s dsl.AsyncStage) {
 				for i := range k.RangeI(0, 2) {
 					w.MMA(s.Tile(0), i.MadI(64, k.WarpIndex().MulI(32)), s.Tile(0), i.MulI(64))
 				}
@@ -172,7 +188,8 @@ func TestRightCovers(t *testing.T) {
 			n := dsl.Param[dsl.U32](k, "n")
 			d := k.Matrix("d", isa.F32).Sized(n, n)
 			w.Store(d, k.CTAID().X.MulI(128).Add(k.WarpIndex().MulI(32)), k.U32(0))
-			d.StoreRow(k.CTAID().X.MulI(128).AddI(64).Add(k.TID().X), k.U32(0), []f32{k.F32(0), k.F32(0)})
+			d.StoreRow(k.CTAID().X.MulI(128).AddI(64).Add(k.TID().X), k.U32(0),
+				[]f32{k.F32(0), k.F32(0)})
 		},
 		"either way": func(m *dsl.Module) {
 			k := m.Kernel("either", dsl.Threads(64))

@@ -172,11 +172,13 @@ var wrongEnds = []wrongKernel{
 		k.Sync()
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		p, a := k.AsyncPipeline("p", 3, tileOf(isa.Bf16, 16), tileOf(isa.Bf16, 16)), k.Matrix("a", isa.Bf16).Sized(k.U32(64), k.U32(64))
+		p, a := k.AsyncPipeline("p", 3, tileOf(isa.Bf16, 16), tileOf(isa.Bf16, 16)),
+			k.Matrix("a", isa.Bf16).Sized(k.U32(64), k.U32(64))
 		p.Run(k.U32(4), func(step u32, s dsl.AsyncStage) { a.CopyAsync(s.Tile(0), step.MulI(64)) }, func(u32, dsl.AsyncStage) {}) // want `D501: load function of pipeline p does not write tile 1 of the stage, 64x64 \.bf16: the MMA would read stale data`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		p, a := k.AsyncPipeline("p", 3, tileOf(isa.Bf16, 16)), k.Matrix("a", isa.Bf16).Sized(k.U32(64), k.U32(64))
+		p, a := k.AsyncPipeline("p", 3, tileOf(isa.Bf16, 16)),
+			k.Matrix("a", isa.Bf16).Sized(k.U32(64), k.U32(64))
 		p.Run(k.U32(4), func(step u32, s dsl.AsyncStage) {
 			a.CopyAsync(s.Tile(0), step.MulI(64))
 			k.CommitCopies() // want `D501: CommitCopies in the load function of pipeline p, which commits a group for each stage: it would wait for the wrong groups`
@@ -233,14 +235,24 @@ func ringOf(k *dsl.Kernel) (p *dsl.Pipeline, a, b *dsl.TensorMap) {
 // TestEnds checks that loops with an exit, and reachable code, have no findings.
 func TestEnds(t *testing.T) {
 	for name, build := range map[string]func(m *dsl.Module, k *dsl.Kernel){
-		"break":  func(_ *dsl.Module, k *dsl.Kernel) { k.Loop(func() { k.If(k.Lane().EQI(0), k.Break) }) },
-		"return": func(_ *dsl.Module, k *dsl.Kernel) { k.Loop(func() { k.ReturnIf(k.Clock().GTI(9)) }) },
-		"trap":   func(_ *dsl.Module, k *dsl.Kernel) { k.Loop(func() { k.If(k.Lane().EQI(0), k.Trap) }) },
+		"break": func(_ *dsl.Module, k *dsl.Kernel) {
+			k.Loop(func() { k.If(k.Lane().EQI(0), k.Break) })
+		},
+		"return": func(_ *dsl.Module, k *dsl.Kernel) {
+			k.Loop(func() { k.ReturnIf(k.Clock().GTI(9)) })
+		},
+		"trap": func(_ *dsl.Module, k *dsl.Kernel) {
+			k.Loop(func() { k.If(k.Lane().EQI(0), k.Trap) })
+		},
 		"by hand": func(_ *dsl.Module, k *dsl.Kernel) {
 			k.Loop(func() { k.When(k.Lane().EQI(0), func() { k.Ins("exit") }) })
 		},
-		"nested":    func(_ *dsl.Module, k *dsl.Kernel) { k.Loop(func() { k.Loop(k.Break); k.Break() }) },
-		"outer way": func(_ *dsl.Module, k *dsl.Kernel) { k.Loop(func() { k.Loop(func() { k.ReturnIf(k.Clock().GTI(9)) }) }) },
+		"nested": func(_ *dsl.Module, k *dsl.Kernel) {
+			k.Loop(func() { k.Loop(k.Break); k.Break() })
+		},
+		"outer way": func(_ *dsl.Module, k *dsl.Kernel) {
+			k.Loop(func() { k.Loop(func() { k.ReturnIf(k.Clock().GTI(9)) }) })
+		},
 		"label": func(_ *dsl.Module, k *dsl.Kernel) {
 			l := k.NewLabel("l")
 			k.Loop(func() { k.BranchIf(k.Clock().GTI(9), l) })

@@ -79,7 +79,8 @@ var wrongFeatures = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Im2col("x", isa.F16, 2, 32, 64, dsl.Swizzle128) }},       // want `D401: tensor x: im2col tensor of 2 dimensions, want 3 to 5`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Im2col("x", isa.F16, 4, 2000, 64, dsl.Swizzle128) }},     // want `D401: tensor x: 64 channels of 2000 pixels, want 1 to 256 and 1 to 1024`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		x, y := k.Tensor("x", isa.F32, []int{4, 4, 32}, dsl.Swizzle128), k.Im2col("y", isa.F32, 4, 16, 32, dsl.Swizzle128)
+		x, y := k.Tensor("x", isa.F32, []int{4, 4, 32}, dsl.Swizzle128),
+			k.Im2col("y", isa.F32, 4, 16, 32, dsl.Swizzle128)
 		a, b, zero := k.SharedTile("a", x.Tile()), k.Barrier("b", 1), k.U32(0)
 		x.Load(a, []u32{zero, zero}, b)                                                 // want `D401: tensor x has 3 dimensions, got 2 coordinates`
 		x.Load(a, []u32{zero, zero, k.U32(2)}, b)                                       // want `D401: tensor x: misaligned box: the innermost coordinate is element 2 of \.f32, want a multiple of 16 bytes`
@@ -194,11 +195,13 @@ type sparseTiles struct{ x, e, y, sx, sy dsl.SharedTile }
 
 // sparseScaled builds a kernel with an MMA of E4M3 tiles, of which B has the given columns, with or
 // without tensor memory for scale factors and for metadata.
-func sparseScaled(cols int, scales, places bool, multiply func(*dsl.AccumulatorStage, sparseTiles)) wrongKernel {
+func sparseScaled(cols int, scales, places bool,
+	multiply func(*dsl.AccumulatorStage, sparseTiles)) wrongKernel {
 	return wrongKernel{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		a := k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 128, Cols: 128}, dsl.Swizzle128)
 		b := k.TensorMap("b", isa.E4m3, dsl.Box{Rows: 128, Cols: cols}, dsl.Swizzle128)
-		sfa, sfb := k.ScaleMap("sfa", dsl.MXFP8.Sparse(), 128, 256), k.ScaleMap("sfb", dsl.MXFP8.Sparse(), 128, 256)
+		sfa, sfb := k.ScaleMap("sfa", dsl.MXFP8.Sparse(), 128, 256),
+			k.ScaleMap("sfb", dsl.MXFP8.Sparse(), 128, 256)
 		e := k.SparsityMap("e", a)
 		p := k.Pipeline("p", 2, a.Feed(), b.Feed(), sfa.Feed(), sfb.Feed(), e.Feed())
 		acc := k.TMEM("acc", 128, 128, 1)
@@ -219,7 +222,8 @@ func sparseScaled(cols int, scales, places bool, multiply func(*dsl.AccumulatorS
 			dsl.OnWarp(1, "multiply", func() {
 				acc.Fill(func(d *dsl.AccumulatorStage) {
 					for s := range p.Consume(k.U32(1)) {
-						multiply(d, sparseTiles{s.Tile(a), s.Tile(e), s.Tile(b), s.Tile(sfa), s.Tile(sfb)})
+						multiply(d, sparseTiles{s.Tile(a), s.Tile(e), s.Tile(b), s.Tile(sfa),
+							s.Tile(sfb)})
 					}
 				})
 			}),

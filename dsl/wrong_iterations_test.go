@@ -25,7 +25,8 @@ var wrongTurns = []wrongKernel{
 		}
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+		t := k.SharedTile("t",
+			dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		for i := range dsl.RangeOf(k.U32(0), k.U32(64), k.U32(16)) {
 			column(k, t, i)
 		}
@@ -37,9 +38,13 @@ var wrongTurns = []wrongKernel{
 		}
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
-		written(m, func(k *dsl.Kernel, tile dsl.SharedTile) { dsl.Element[dsl.BF16](tile, k.Lane(), k.U32(0)).LoadFirst() })
+		written(m, func(k *dsl.Kernel, tile dsl.SharedTile) {
+			dsl.Element[dsl.BF16](tile, k.Lane(), k.U32(0)).LoadFirst()
+		})
 	}},
-	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) { written(m, func(*dsl.Kernel, dsl.SharedTile) {}) }},
+	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
+		written(m, func(*dsl.Kernel, dsl.SharedTile) {})
+	}},
 }
 
 // column accesses a column past the last one.
@@ -52,7 +57,8 @@ func written(m *dsl.Module, write func(k *dsl.Kernel, tile dsl.SharedTile)) {
 	k := m.Kernel("written", dsl.Warpgroups(3))
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 	x := k.ComputedTile("x", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
-	p, q, steps := k.Pipeline("p", 2, b.Feed()), k.Pipeline("q", 2, x.Feed()), dsl.Param[dsl.U32](k, "steps")
+	p, q, steps := k.Pipeline("p", 2, b.Feed()), k.Pipeline("q", 2, x.Feed()),
+		dsl.Param[dsl.U32](k, "steps")
 	d := k.Matrix("d", isa.F32).Sized(steps, steps)
 	k.Roles(
 		dsl.OnWarpgroup(0, "multiply", func() {
@@ -122,7 +128,9 @@ func TestRightIterations(t *testing.T) {
 		},
 		"written by hand": func(m *dsl.Module, _ *dsl.Kernel) {
 			written(m, func(k *dsl.Kernel, tile dsl.SharedTile) {
-				eachRow(k, tile, func(x dsl.Array[dsl.BF16]) { k.Ins("st.shared.b32", x.Addr(), k.U32(0)) })
+				eachRow(k, tile, func(x dsl.Array[dsl.BF16]) {
+					k.Ins("st.shared.b32", x.Addr(), k.U32(0))
+				})
 			})
 		},
 		"written": func(m *dsl.Module, _ *dsl.Kernel) {

@@ -327,9 +327,11 @@ func helper(k *dsl.Kernel) { k.U8(-1) } // want `D204: -1 is not a valid \.u8 fr
 
 // sparse returns tiles for MMASparse: x with the given columns of a type, and metadata with the
 // given bytes.
-func sparse(k *dsl.Kernel, shape dsl.MMA, cols int, t isa.Type, told int) (*dsl.WarpTile[dsl.F32], []dsl.SharedTile) {
+func sparse(k *dsl.Kernel, shape dsl.MMA, cols int, t isa.Type,
+	told int) (*dsl.WarpTile[dsl.F32], []dsl.SharedTile) {
 	x := k.SharedTile("x", dsl.Tile{Type: t, Rows: 64, Cols: cols, Swizzle: dsl.Swizzle128})
-	y := k.SharedTile("y", dsl.Tile{Type: t, Rows: 64, Cols: 1024 / t.Bits(), Swizzle: dsl.Swizzle128})
+	y := k.SharedTile("y",
+		dsl.Tile{Type: t, Rows: 64, Cols: 1024 / t.Bits(), Swizzle: dsl.Swizzle128})
 	e := k.SharedTile("e", dsl.Tile{Type: isa.B8, Rows: 64, Cols: told})
 	return dsl.NewWarpTile[dsl.F32](k, shape, 64, 32), []dsl.SharedTile{x, e, y, y}
 }

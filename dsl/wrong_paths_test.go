@@ -8,7 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// wrongWays holds mistakes in options, atomics and functions, and values that are undefined on some paths.
+// wrongWays holds mistakes in options, atomics and functions, and values that are undefined on some
+// paths.
 var wrongWays = []wrongKernel{
 	// Options.
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(64), dsl.Warpgroups(1)) }},     // want `D103: block size \(Threads, WarpCount, Warpgroups\) is set twice: \.reqntid 64, 1, 1 is already set`

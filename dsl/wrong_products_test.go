@@ -24,7 +24,8 @@ var wrongProducts = []wrongKernel{
 		}
 		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one, {}})
 		with()
-		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one, one})
+		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one, one},
+			[]dsl.Reg[dsl.B32]{one, one})
 		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one})
 		none := func(int) [][]dsl.Reg[dsl.B32] { return nil }
 		w.MMAStepFunc(dsl.SharedTile{}, k.U32(0), none)    // want `D201: tile in MMAStepFunc is a zero value, not created by a builder call`
@@ -55,13 +56,16 @@ var wrongProducts = []wrongKernel{
 		total := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
 		part := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 32)
 		other := dsl.NewWarpTile[dsl.S32](m.Kernel("other"), dsl.MMAFor(isa.S8, isa.S32), 16, 16)
-		f := func(_ dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 { return dsl.To[dsl.F32](x).Add(sum) }
+		f := func(_ dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 {
+			return dsl.To[dsl.F32](x).Add(sum)
+		}
 		dsl.Promote(total, part, f)   // want `D401: accumulator of 16x32 with m16n8k32 is promoted into 16x16 with m16n8k16, want the same shape and layout`
 		dsl.Promote(total, other, f)  // want `D203: accumulator of kernel other is promoted into one of k`
 		dsl.Promote(total, part, nil) // want `D205: Promote is given a nil function`
 		dsl.Promote(nil, part, f)     // want `D201: accumulator in Promote is a zero value, not created by a builder call`
 		dsl.Promote(total, nil, f)    // want `D201: accumulator in Promote is a zero value, not created by a builder call`
-		a, b, c := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32), k.Accumulator(64, 32, isa.F32)
+		a, b, c := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32),
+			k.Accumulator(64, 32, isa.F32)
 		g := func(_ dsl.Cell, sum, x f32) f32 { return x.Add(sum) }
 		a.Row(2)                                                                     // want `D401: local row 2 is out of bounds: a lane has 2`
 		total.Row(-1)                                                                // want `D401: local row -1 is out of bounds: a lane has 2`
@@ -73,10 +77,12 @@ var wrongProducts = []wrongKernel{
 	}},
 	{"sm_120a", func(m *dsl.Module, k *dsl.Kernel) { // scale factors of mma.sync
 		tile := func(t isa.Type, cols int) dsl.SharedTile {
-			return k.SharedTile("x"+t.String()[1:], dsl.Tile{Type: t, Rows: 128, Cols: cols, Swizzle: dsl.Swizzle128})
+			return k.SharedTile("x"+t.String()[1:],
+				dsl.Tile{Type: t, Rows: 128, Cols: cols, Swizzle: dsl.Swizzle128})
 		}
 		scales := func(atoms int) dsl.SharedTile {
-			return k.SharedTile("s"+strings.Repeat("i", atoms), dsl.Tile{Type: isa.U64, Rows: 1, Cols: 64 * atoms})
+			return k.SharedTile("s"+strings.Repeat("i", atoms),
+				dsl.Tile{Type: isa.U64, Rows: 1, Cols: 64 * atoms})
 		}
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)
 		x, s, zero := tile(isa.E2m1, 256), scales(4), k.U32(0)
@@ -96,7 +102,8 @@ var wrongProducts = []wrongKernel{
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)
-		x := k.SharedTile("x", dsl.Tile{Type: isa.E2m1, Rows: 128, Cols: 256, Swizzle: dsl.Swizzle128})
+		x := k.SharedTile("x",
+			dsl.Tile{Type: isa.E2m1, Rows: 128, Cols: 256, Swizzle: dsl.Swizzle128})
 		s := k.SharedTile("s", dsl.Tile{Type: isa.U64, Rows: 1, Cols: 256})
 		w.ScaledMMA(x, k.U32(0), x, k.U32(0), s, s) // want `D102: sm_100a has no block-scaled mma\.sync, which sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory`
 	}},

@@ -73,7 +73,9 @@ func TestKept(t *testing.T) {
 		"ShrI":    func(_ *dsl.Kernel, v u32) u32 { return v.ShrI(0) },
 		"XorI":    func(_ *dsl.Kernel, v u32) u32 { return v.XorI(0) },
 		"MadI":    func(k *dsl.Kernel, v u32) u32 { return v.MadI(1, k.U32(0)) },
-		"Pointer": func(_ *dsl.Kernel, v u32) u32 { return dsl.Pointer[dsl.U32](v, isa.Shared).Addr().Value() },
+		"Pointer": func(_ *dsl.Kernel, v u32) u32 {
+			return dsl.Pointer[dsl.U32](v, isa.Shared).Addr().Value()
+		},
 	} {
 		m := dsl.New("m", "sm_90")
 		k := m.Kernel("k")
@@ -102,7 +104,9 @@ func TestSumsKept(t *testing.T) {
 			w.Each(func(_, _ u32, y, _ f32) { x = dsl.Bits[dsl.F32](dsl.Bits[dsl.U32](y)) })
 			return
 		},
-		"RowReduce": func(w *dsl.WarpTile[dsl.F32]) f32 { return w.RowReduce(func(a, _ f32) f32 { return a })[0] },
+		"RowReduce": func(w *dsl.WarpTile[dsl.F32]) f32 {
+			return w.RowReduce(func(a, _ f32) f32 { return a })[0]
+		},
 	} {
 		m := dsl.New("m", "sm_90")
 		k := m.Kernel("k", dsl.Threads(32))
@@ -126,7 +130,8 @@ func TestTilesApart(t *testing.T) {
 	m := dsl.New("m", "sm_90")
 	k := m.Kernel("k", dsl.Threads(32))
 	x := k.Tensor("x", isa.F32, []int{1, 10, 40}, dsl.NoSwizzle) // 1600 bytes each
-	dsl.Element[dsl.F32](k.SharedTiles("t", x.Tile(), 2).At(k.Lane().AndI(1)), k.U32(0), k.U32(0)).StoreFirst(k.F32(1))
+	dsl.Element[dsl.F32](k.SharedTiles("t", x.Tile(), 2).At(k.Lane().AndI(1)), k.U32(0),
+		k.U32(0)).StoreFirst(k.F32(1))
 	text, err := m.Text()
 	if err != nil || !strings.Contains(text, "t[3328]") || !strings.Contains(text, ", 1664;") {
 		t.Errorf("tiles of 1600 bytes are not 1664 apart: %v\n%s", err, text)

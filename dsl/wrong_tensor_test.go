@@ -13,14 +13,16 @@ import (
 var wrongTensors = []wrongKernel{
 	// elements of another type with the same width
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		half := k.SharedTile("half", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+		half := k.SharedTile("half",
+			dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
 		brain := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 16, 64)
 		w.MMAFragments(w.ToFragments(isa.Bf16), half, k.U32(0))    // want `D401: MMAFragments of \.bf16 and 64x64 \.f16 with a swizzle of 128 bytes with m16n8k16 of \.f16: the element types differ`
 		brain.MMAFragments(w.ToFragments(isa.F16), half, k.U32(0)) // want `D401: MMAFragments of \.f16 and 64x64 \.f16 with a swizzle of 128 bytes with m16n8k16 of \.bf16: the element types differ`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // parts of transposed tiles
-		t := k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
+		t := k.SharedTile("t",
+			dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		t.Transposed().Part(k.U32(0), 4) // want `D401: 64x128 \.bf16 with a swizzle of 128 bytes, transposed in 4 parts, want whole slabs, as wide as the swizzle`
 		t.Transposed().Part(k.U32(2), 2) // want `D401: part 2 is out of bounds: the tile has 2 parts`
 	}},
@@ -37,7 +39,8 @@ var wrongTensors = []wrongKernel{
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // sparse MMAs of wgmma
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
-		wide := k.SharedTile("wide", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
+		wide := k.SharedTile("wide",
+			dsl.Tile{Type: isa.F16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		acc := k.Accumulator(64, 64, isa.F32)
 		places := func(int, int) u32 { return k.U32(0) }
 		acc.SparseMMA(x, x, places)                                                                // want `D401: SparseMMA of 64x64 \.f16 with a swizzle of 128 bytes and 64x64 \.f16 with a swizzle of 128 bytes: x must have half as many columns as y, and a multiple of 16`
@@ -73,7 +76,8 @@ var wrongTensors = []wrongKernel{
 		)
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // gathered rows
-		a, b := k.RowTensor("a", isa.Bf16, 64, dsl.Swizzle128), k.Tensor("b", isa.Bf16, []int{8, 64}, dsl.Swizzle128)
+		a, b := k.RowTensor("a", isa.Bf16, 64, dsl.Swizzle128),
+			k.Tensor("b", isa.Bf16, []int{8, 64}, dsl.Swizzle128)
 		b.GatherFeed(8)   // want `D401: tensor b is copied in boxes; declare it with RowTensor to gather rows`
 		a.GatherFeed(6)   // want `D401: feed of 6 gathered rows, want a multiple of 4 up to 128`
 		a.GatherFeed(256) // want `D401: feed of 256 gathered rows, want a multiple of 4 up to 128`
@@ -113,7 +117,8 @@ var wrongTensors = []wrongKernel{
 	// an invalid read still returns the requested number of values
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		f := k.TMEMOperand("f", isa.F16, 64, 1)
-		acc, a := k.TMEM("acc", 128, 64, 1), k.TensorMap("a", isa.F16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
+		acc, a := k.TMEM("acc", 128, 64, 1),
+			k.TensorMap("a", isa.F16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
 		p := k.Pipeline("p", 2, a.Feed())
 		k.Roles(
 			dsl.OnWarp(0, "load", func() {
@@ -147,7 +152,8 @@ var wrongTensors = []wrongKernel{
 		k.Module().Kernel("other")
 		pair := k.Module().Kernel("pair", dsl.Threads(256), dsl.Cluster(2))
 		pair.CTAPair()
-		a, b := pair.TensorMap("a", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128), pair.TensorMap("b", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
+		a, b := pair.TensorMap("a", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128),
+			pair.TensorMap("b", isa.F16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 		p, acc := pair.Pipeline("p", 2, a.Feed(), b.Feed()), pair.TMEM("acc", 256, 128, 1)
 		pair.Roles(
 			dsl.OnWarp(0, "load", func() {
@@ -163,13 +169,15 @@ var wrongTensors = []wrongKernel{
 					}
 				})
 			}),
-			dsl.OnWarpgroup(1, "write", func() { acc.Drain(func(d *dsl.AccumulatorStage) { d.Load(0, 128) }) }),
+			dsl.OnWarpgroup(1, "write",
+				func() { acc.Drain(func(d *dsl.AccumulatorStage) { d.Load(0, 128) }) }),
 		)
 	}},
 	// Positions outside of tiles.
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		n, zero := dsl.Param[dsl.U32](k, "n"), k.U32(0)
-		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
+		x := k.SharedTile("x",
+			dsl.Tile{Type: isa.F16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
 		two := k.SharedTiles("two", x.Tile, 2)
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 32)
 		warp, t := k.WarpIndex(), k.TID().X
@@ -194,7 +202,8 @@ var wrongTensors = []wrongKernel{
 	// Shared memory that is read and never written.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		y, t := dsl.Global[dsl.F32](k, "y"), k.TID().X
-		unset, set, seen := dsl.Shared[dsl.F32](k, "unset", 256), dsl.Shared[dsl.F32](k, "set", 256), dsl.Shared[dsl.F32](k, "seen", 256)
+		unset, set, seen := dsl.Shared[dsl.F32](k, "unset", 256),
+			dsl.Shared[dsl.F32](k, "set", 256), dsl.Shared[dsl.F32](k, "seen", 256)
 		set.Store(t, k.F32(1))
 		k.Ins("st.shared.f32", seen.Addr(), k.F32(2))
 		k.Sync()
@@ -211,7 +220,8 @@ var wrongTensors = []wrongKernel{
 	}},
 	// Unknown positions that are not multiples of a vector.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		x, sum := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.U32](k, "rows").Load(k.TID().X).MulI(8)
+		x, sum := dsl.Global[dsl.F32](k, "x"),
+			dsl.Global[dsl.U32](k, "rows").Load(k.TID().X).MulI(8)
 		for range 60 { // there are 2^60 paths through these additions
 			sum = sum.Add(sum)
 		}

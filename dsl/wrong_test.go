@@ -68,20 +68,23 @@ func TestWrongPlaces(t *testing.T) {
 					t.Errorf("%s: no column: %s", d.Place, d.Message)
 				}
 				if other := lines[d.Place.Line]; other != "" {
-					t.Errorf("%s: kernel %d: line %d has two findings: %s; %s", file, i, d.Place.Line, other, d.Message)
+					t.Errorf("%s: kernel %d: line %d has two findings: %s; %s", file, i,
+						d.Place.Line, other, d.Message)
 				}
 				lines[d.Place.Line] = d.Message
 			}
 		}
 	}
 	if findings < 600 || fixes < 17 {
-		t.Errorf("%d findings, of which %d have a fix; at least 600 and 17 are expected", findings, fixes)
+		t.Errorf("%d findings, of which %d have a fix; at least 600 and 17 are expected", findings,
+			fixes)
 	}
 }
 
 // testWrong builds the wrong kernels of a file, and returns the number of expected findings. Each
 // kernel must have an error, unless only warnings are expected.
-func testWrong(t *testing.T, file string, kernels []wrongKernel, wrong bool, options ...dsl.Option) (n int) {
+func testWrong(t *testing.T, file string, kernels []wrongKernel, wrong bool,
+	options ...dsl.Option) (n int) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +160,8 @@ func TestError(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"wrong_test.go:", "wrong_kernels_test.go:", "error D204: 400 is not a valid .u8", "called from "} {
+	for _, want := range []string{"wrong_test.go:", "wrong_kernels_test.go:",
+		"error D204: 400 is not a valid .u8", "called from "} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not say %q:\n%s", want, err)
 		}

@@ -101,7 +101,8 @@ var wrongThreads = []wrongKernel{
 		x.Store(k.TID().X, x.Load(k.TID().X, dsl.NC).AddF(1)) // want `D301: NC load of x, which the kernel writes, may return stale data; leave NC out`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		x := dsl.Global[dsl.F32](k, "x").At64(dsl.MulWide[dsl.U64](k.CTAID().X, dsl.Param[dsl.U32](k, "n")))
+		x := dsl.Global[dsl.F32](k,
+			"x").At64(dsl.MulWide[dsl.U64](k.CTAID().X, dsl.Param[dsl.U32](k, "n")))
 		x.Reduce("add", k.U32(0), x.LoadVec(k.TID().X.ShlI(1), 2, dsl.NC)[1]) // want `D301: NC load of x, which the kernel writes, may return stale data; leave NC out`
 	}},
 	// Operations that all threads must execute.
@@ -131,7 +132,8 @@ var wrongThreads = []wrongKernel{
 		k.If(k.WarpIndex().EQI(0), func() { dsl.BlockExclusiveScan(k.F32(1), k.F32(0), "s", both) }) // want `D501: deadlock: divergent BlockExclusiveScan: thread 0 executes it, but thread 32, of another warp, does not; all threads of the block must`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		t, a := k.SharedTile("t", tileOf(isa.F32, 0)), k.Matrix("a", isa.F32).Sized(k.U32(64), k.U32(64))
+		t, a := k.SharedTile("t", tileOf(isa.F32, 0)),
+			k.Matrix("a", isa.F32).Sized(k.U32(64), k.U32(64))
 		k.If(k.TID().X.LTI(64), func() { a.CopyAsync(t, k.U32(0)) }) // want `D501: asynchronous copy is never waited for; call CommitCopies, WaitCopies and Sync before the data is read`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -163,13 +165,15 @@ var wrongThreads = []wrongKernel{
 		k.Matrix("e", isa.F32).Sized(k.U32(64), k.U32(63)).StoreRow(k.U32(0), k.U32(0), []f32{k.F32(0), k.F32(1)}) // want `D401: misaligned store to matrix e: it starts at column 0 and rows have 63 columns, want even numbers, since two elements are stored at once`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		o := k.Output("o", k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128), 2)
+		o := k.Output("o", k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128),
+			2)
 		acc := k.Accumulator(64, 64, isa.F32)
 		acc.Clear()
 		o.Store(acc, 0, k.U32(2), k.U32(0), k.U32(0)) // want `D401: warpgroup 2 is out of bounds: the output has 2 tiles`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		o := k.Output("o", k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128), 2)
+		o := k.Output("o", k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128),
+			2)
 		acc := k.Accumulator(64, 64, isa.F32)
 		acc.Clear()
 		o.Store(acc, 0, k.WarpIndex().ShrI(2), k.U32(0), k.U32(0)) // want `D501: stores through output d are never waited for: the block may exit while the TMA still reads the tile; call Wait at the end of the role`
@@ -180,13 +184,19 @@ var wrongThreads = []wrongKernel{
 func TestRightThreads(t *testing.T) {
 	for name, build := range map[string]func(k *dsl.Kernel){
 		"guarded vector": func(k *dsl.Kernel) {
-			k.If(k.TID().X.AndI(3).EQI(0), func() { dsl.Global[dsl.F32](k, "x").LoadVec(k.TID().X, 4) })
+			k.If(k.TID().X.AndI(3).EQI(0),
+				func() { dsl.Global[dsl.F32](k, "x").LoadVec(k.TID().X, 4) })
 		},
-		"multiple": func(k *dsl.Kernel) { dsl.Global[dsl.F32](k, "x").LoadVec(k.TID().X.MulI(4), 4) },
+		"multiple": func(k *dsl.Kernel) {
+			dsl.Global[dsl.F32](k, "x").LoadVec(k.TID().X.MulI(4), 4)
+		},
 		"launch's promise": func(k *dsl.Kernel) {
 			dsl.Global[dsl.F32](k, "x").LoadVec(k.TID().X.Mul(dsl.Param[dsl.U32](k, "four")), 4)
 		},
-		"data": func(k *dsl.Kernel) { x := dsl.Global[dsl.U32](k, "x"); x.LoadVec(x.Load(k.TID().X), 4) },
+		"data": func(k *dsl.Kernel) {
+			x := dsl.Global[dsl.U32](k, "x")
+			x.LoadVec(x.Load(k.TID().X), 4)
+		},
 		"some left": func(k *dsl.Kernel) {
 			k.ReturnIf(k.TID().X.GEI(128))
 			dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1))
@@ -211,8 +221,12 @@ func TestRightThreads(t *testing.T) {
 		"a neighbour": func(k *dsl.Kernel) {
 			dsl.Shared[dsl.F32](k, "s", 256).At(k.TID().X.SubI(1)).AtI(1).StoreFirst(k.F32(1))
 		},
-		"whole warps":  func(k *dsl.Kernel) { k.If(k.WarpIndex().LTI(4), func() { k.Lane().ShuffleXor(1); k.SyncWarp() }) },
-		"a block's if": func(k *dsl.Kernel) { k.If(k.CTAID().X.EQI(0), func() { dsl.BlockReduce(k.F32(1), "s", both) }) },
+		"whole warps": func(k *dsl.Kernel) {
+			k.If(k.WarpIndex().LTI(4), func() { k.Lane().ShuffleXor(1); k.SyncWarp() })
+		},
+		"a block's if": func(k *dsl.Kernel) {
+			k.If(k.CTAID().X.EQI(0), func() { dsl.BlockReduce(k.F32(1), "s", both) })
+		},
 		"first turn": func(k *dsl.Kernel) {
 			for i := range k.RangeI(0, 8) {
 				k.If(i.GTI(0), func() { dsl.Shared[dsl.F32](k, "s", 8).Store(i.SubI(1), k.F32(1)) })
@@ -224,13 +238,16 @@ func TestRightThreads(t *testing.T) {
 			dsl.Shared[dsl.F32](k, "s", 128).Store(v, k.F32(1))
 		},
 		"a launch's bound": func(k *dsl.Kernel) {
-			k.If(k.TID().X.LT(dsl.Param[dsl.U32](k, "n")), func() { dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1)) })
+			k.If(k.TID().X.LT(dsl.Param[dsl.U32](k, "n")),
+				func() { dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1)) })
 		},
 		"nc elsewhere": func(k *dsl.Kernel) {
-			dsl.Global[dsl.F32](k, "y").Store(k.TID().X, dsl.Global[dsl.F32](k, "x").Load(k.TID().X, dsl.NC))
+			dsl.Global[dsl.F32](k, "y").Store(k.TID().X,
+				dsl.Global[dsl.F32](k, "x").Load(k.TID().X, dsl.NC))
 		},
 		"a case": func(k *dsl.Kernel) {
-			k.Switch(k.TID().X, func() { dsl.Shared[dsl.F32](k, "s", 4).Store(k.TID().X, k.F32(1)) })
+			k.Switch(k.TID().X,
+				func() { dsl.Shared[dsl.F32](k, "s", 4).Store(k.TID().X, k.F32(1)) })
 		},
 	} {
 		m := dsl.New("m", "sm_90")

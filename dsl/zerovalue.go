@@ -68,8 +68,8 @@ func (k *Kernel) foreign(what string, of *Kernel) {
 	}
 }
 
-// alien reports a value of another module that is used in k. If k is a zero kernel, the other module
-// gets the finding too, as with foreign.
+// alien reports a value of another module that is used in k. If k is a zero kernel, the other
+// module gets the finding too, as with foreign.
 func (k *Kernel) alien(m *Module, format string, args ...any) {
 	k.fault(&ruleForeign, format, args...)
 	if k.m.stray && m != nil && !m.stray {

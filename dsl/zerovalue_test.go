@@ -25,11 +25,13 @@ func TestStrays(t *testing.T) {
 	for _, stray := range []func() any{
 		func() any { return (*dsl.Kernel)(nil) }, func() any { return new(dsl.Kernel) },
 		func() any { return (*dsl.Module)(nil) }, func() any { return new(dsl.Module) },
-		func() any { return new(dsl.Func) }, func() any { return &dsl.Func{Kernel: new(dsl.Kernel)} },
+		func() any { return new(dsl.Func) },
+		func() any { return &dsl.Func{Kernel: new(dsl.Kernel)} },
 	} {
 		x := stray()
 		for i := range reflect.TypeOf(x).NumMethod() {
-			some.nothing(t, reflect.ValueOf(stray()), i) // a new value for each call, and one value for all
+			// a new value for each call, and one value for all
+			some.nothing(t, reflect.ValueOf(stray()), i)
 			some.nothing(t, reflect.ValueOf(x), i)
 		}
 	}
@@ -69,10 +71,12 @@ func strayCalls(k *dsl.Kernel, f *dsl.Func, m *dsl.Module) []func() {
 		func() { op.On(k).Bar().Sync().Do(0) },
 		func() { op.On(k).Mov().U32().Do(k.U32(1).Var(), 1) },
 		func() {
-			for _, option := range []dsl.KernelOption{dsl.Threads(32), dsl.MaxThreads(32), dsl.MinBlocks(2), dsl.MaxRegs(32), dsl.Cluster(2)} {
+			for _, option := range []dsl.KernelOption{dsl.Threads(32), dsl.MaxThreads(32),
+				dsl.MinBlocks(2), dsl.MaxRegs(32), dsl.Cluster(2)} {
 				option(k)
 			}
-			for _, option := range []dsl.Option{dsl.LineInfo(), dsl.Version("8.6"), dsl.IndependentSamplers()} {
+			for _, option := range []dsl.Option{dsl.LineInfo(), dsl.Version("8.6"),
+				dsl.IndependentSamplers()} {
 				option(m)
 			}
 		},
@@ -83,7 +87,9 @@ func strayCalls(k *dsl.Kernel, f *dsl.Func, m *dsl.Module) []func() {
 // call, and the same values for all.
 func TestStrayCalls(t *testing.T) {
 	strays := func(i int) (*dsl.Kernel, *dsl.Func, *dsl.Module) {
-		return []*dsl.Kernel{nil, new(dsl.Kernel)}[i%2], []*dsl.Func{nil, new(dsl.Func), {Kernel: new(dsl.Kernel)}}[i%3], []*dsl.Module{nil, new(dsl.Module)}[i%2]
+		return []*dsl.Kernel{nil, new(dsl.Kernel)}[i%2],
+			[]*dsl.Func{nil, new(dsl.Func), {Kernel: new(dsl.Kernel)}}[i%3],
+			[]*dsl.Module{nil, new(dsl.Module)}[i%2]
 	}
 	for i := range 6 {
 		all := strayCalls(strays(i))
@@ -107,40 +113,46 @@ func TestStrayCalls(t *testing.T) {
 func TestStrayFindings(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
-		build      func(m *dsl.Module, k *dsl.Kernel) *dsl.Module // returns the module with the finding
+		// returns the module with the finding
+		build func(m *dsl.Module, k *dsl.Kernel) *dsl.Module
 	}{
-		{"module", "D101 Module is a zero value without a target", func(*dsl.Module, *dsl.Kernel) *dsl.Module {
-			m := new(dsl.Module)
-			k := m.Kernel("k", dsl.Threads(32))
-			dsl.Global[dsl.F32](k, "x").Store(k.TID().X, k.F32(1))
-			return m
-		}},
+		{"module", "D101 Module is a zero value without a target",
+			func(*dsl.Module, *dsl.Kernel) *dsl.Module {
+				m := new(dsl.Module)
+				k := m.Kernel("k", dsl.Threads(32))
+				dsl.Global[dsl.F32](k, "x").Store(k.TID().X, k.F32(1))
+				return m
+			}},
 		{"kernel", "D103 Kernel is a zero value", func(*dsl.Module, *dsl.Kernel) *dsl.Module {
 			k := new(dsl.Kernel)
 			dsl.Global[dsl.F32](k, "x").Store(k.TID().X, k.F32(1))
 			return k.Module()
 		}},
-		{"condition", "D203 value of kernel k is used in a zero Kernel", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
-			var nothing *dsl.Kernel
-			nothing.If(k.Lane().LTI(3), func() {})
-			return m
-		}},
-		{"address", "D203 address of kernel k is used in a zero Kernel", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
-			new(dsl.Kernel).Ins("st.global.u32", dsl.Global[dsl.U32](k, "x").Addr(), 1)
-			return m
-		}},
-		{"variable", "D203 variable v of another module is used in stray", func(m *dsl.Module, _ *dsl.Kernel) *dsl.Module {
-			dsl.GlobalVariable[dsl.U32](m, "v", 1).In(nil)
-			return m
-		}},
+		{"condition", "D203 value of kernel k is used in a zero Kernel",
+			func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
+				var nothing *dsl.Kernel
+				nothing.If(k.Lane().LTI(3), func() {})
+				return m
+			}},
+		{"address", "D203 address of kernel k is used in a zero Kernel",
+			func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
+				new(dsl.Kernel).Ins("st.global.u32", dsl.Global[dsl.U32](k, "x").Addr(), 1)
+				return m
+			}},
+		{"variable", "D203 variable v of another module is used in stray",
+			func(m *dsl.Module, _ *dsl.Kernel) *dsl.Module {
+				dsl.GlobalVariable[dsl.U32](m, "v", 1).In(nil)
+				return m
+			}},
 		{"function", "D303 call of a zero Func", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
 			k.Call(new(dsl.Func))
 			return m
 		}},
-		{"result", "D303 ReturnValue in a zero Func", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
-			dsl.ReturnValue(nil, k.F32(1))
-			return m
-		}},
+		{"result", "D303 ReturnValue in a zero Func",
+			func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
+				dsl.ReturnValue(nil, k.F32(1))
+				return m
+			}},
 	} {
 		m := dsl.New("m", "sm_90")
 		_, list := c.build(m, m.Kernel("k", dsl.Threads(32))).Build()

@@ -190,7 +190,8 @@ func (c *checker) guard(in *ptx.Instr) {
 				"predicate", clip(w.Text), s.Type)
 			return
 		}
-		c.unknown(w, w.Text, func(s *symbol) bool { return s.kind == variable && s.shape.typ == c.types.pred })
+		c.unknown(w, w.Text,
+			func(s *symbol) bool { return s.kind == variable && s.shape.typ == c.types.pred })
 		return
 	}
 	if sym.kind != variable {

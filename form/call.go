@@ -90,12 +90,14 @@ func (c *checker) callParts(s callSite) {
 }
 
 func passable(s *symbol) bool {
-	return s.kind == variable && (s.shape.space == isa.Reg || s.shape.space == isa.Param && s.role == noRole)
+	return s.kind == variable &&
+		(s.shape.space == isa.Reg || s.shape.space == isa.Param && s.role == noRole)
 }
 
 func (c *checker) directCall(s callSite, f *function) {
 	if f.entry {
-		c.fault(&ruleCallTarget, s.target, "%s is an .entry; only a .func can be called", clip(f.name)).related(f.at, "it is declared here")
+		c.fault(&ruleCallTarget, s.target, "%s is an .entry; only a .func can be called",
+			clip(f.name)).related(f.at, "it is declared here")
 		c.callParts(s)
 		return
 	}
@@ -124,7 +126,8 @@ func (c *checker) indirectCall(s callSite, reg *symbol) {
 	sym := c.find(s.proto.Text, s.proto.At)
 	switch {
 	case sym == nil:
-		c.unknown(s.proto, s.proto.Text, func(s *symbol) bool { return s.kind == prototype || s.kind == callTargets })
+		c.unknown(s.proto, s.proto.Text,
+			func(s *symbol) bool { return s.kind == prototype || s.kind == callTargets })
 	case sym.kind == prototype:
 		c.pass(s, sym.fn)
 		return
@@ -154,7 +157,8 @@ func (c *checker) pass(s callSite, f *function) bool {
 	return c.passList(s, s.args, f, f.params, "argument", "arguments", input) && good
 }
 
-func (c *checker) passList(s callSite, list *ptx.Operand, f *function, formals []formal, one, many string, r role) bool {
+func (c *checker) passList(s callSite, list *ptx.Operand, f *function, formals []formal,
+	one, many string, r role) bool {
 	var actual []ptx.Operand
 	if list != nil {
 		actual = list.Args

@@ -72,13 +72,16 @@ type knownTypes struct {
 }
 
 func newChecker(f *ptx.File, opt Options) *checker {
-	c := &checker{src: f, opt: opt, aliased: make(map[string]string), files: make(map[uint32]ptx.Span), opcodes: make(map[string]*opcode), marks: make(map[string]bool)}
+	c := &checker{src: f, opt: opt, aliased: make(map[string]string),
+		files: make(map[uint32]ptx.Span), opcodes: make(map[string]*opcode),
+		marks: make(map[string]bool)}
 	named := func(word string) isa.Type {
 		t, _ := isa.ParseType(word)
 		return t
 	}
 	c.types = knownTypes{
-		pred: named(".pred"), b32: named(".b32"), u32: named(".u32"), b64: named(".b64"), f32: named(".f32"),
+		pred: named(".pred"), b32: named(".b32"), u32: named(".u32"), b64: named(".b64"),
+		f32: named(".f32"),
 		f64: named(".f64"), b128: named(".b128"), f16: named(".f16"), f16x2: named(".f16x2"),
 	}
 	c.elems = make([]isa.Arg, 0, 256)
@@ -92,7 +95,8 @@ func (c *checker) file() {
 	c.free = slices.ContainsFunc(rest, unconventional)
 	if c.header.known() {
 		// A version older than the target is reported once, not again at each instruction.
-		c.match = isa.NewMatcher(max(c.header.version, c.header.target.Info().Since), c.header.target)
+		c.match = isa.NewMatcher(max(c.header.version, c.header.target.Info().Since),
+			c.header.target)
 	}
 	for _, n := range rest {
 		c.topLevel(n)

@@ -42,7 +42,8 @@ func (c *checker) sourceFile(d *ptx.Directive) {
 			continue
 		}
 		if index, ok = word32(v); !ok {
-			c.fault(&ruleFile, d.Args[i], "index %s does not fit into 32 bits", clip(c.text(&d.Args[i])))
+			c.fault(&ruleFile, d.Args[i], "index %s does not fit into 32 bits",
+				clip(c.text(&d.Args[i])))
 			return
 		}
 	}
@@ -66,12 +67,15 @@ func (c *checker) locationNumbers(d *ptx.Directive) (at location, ok bool) {
 			return at, false
 		}
 		if !good {
-			c.fault(&ruleLocation, d.Args[i], "%s is not an integer; %s takes file, line and column", clip(c.text(&d.Args[i])), d.Name.Text)
+			c.fault(&ruleLocation, d.Args[i],
+				"%s is not an integer; %s takes file, line and column", clip(c.text(&d.Args[i])),
+				d.Name.Text)
 			return at, false
 		}
 		short, fits := word32(v)
 		if !fits {
-			c.fault(&ruleLocation, d.Args[i], "%s does not fit into 32 bits", clip(c.text(&d.Args[i])))
+			c.fault(&ruleLocation, d.Args[i], "%s does not fit into 32 bits",
+				clip(c.text(&d.Args[i])))
 			return at, false
 		}
 		if n < 3 {
@@ -176,7 +180,8 @@ func (c *checker) section(n *ptx.Section) {
 		case *ptx.Label:
 			c.need(line, "a label in a section", 7, 0, 0)
 			if old := labels[line.Name.Text]; old != nil {
-				c.fault(&ruleTwice, line.Name, "label %s is declared twice in this section", clip(line.Name.Text)).
+				c.fault(&ruleTwice, line.Name, "label %s is declared twice in this section",
+					clip(line.Name.Text)).
 					related(old.Name, "the first declaration is here")
 				continue
 			}

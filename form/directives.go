@@ -30,8 +30,10 @@ func (c *checker) moduleDirective(d *ptx.Directive) {
 				"body", name)
 			return
 		}
-		c.unknownDirective(d, []string{".pragma", ".alias", ".file", ".global", ".shared", ".const", ".extern", ".visible",
-			".weak", ".common", ".entry", ".func", ".section"})
+		c.unknownDirective(d,
+			[]string{".pragma", ".alias", ".file", ".global", ".shared", ".const", ".extern",
+				".visible",
+				".weak", ".common", ".entry", ".func", ".section"})
 	}
 }
 
@@ -65,8 +67,9 @@ func (c *checker) bodyDirective(d *ptx.Directive) {
 			c.fault(&ruleDirectivePlace, d, "%s must be before the { of the function body", name)
 			return
 		}
-		c.unknownDirective(d, []string{".pragma", ".loc", ".reg", ".local", ".shared", ".param", ".global", ".const",
-			".branchtargets", ".calltargets", ".callprototype"})
+		c.unknownDirective(d,
+			[]string{".pragma", ".loc", ".reg", ".local", ".shared", ".param", ".global", ".const",
+				".branchtargets", ".calltargets", ".callprototype"})
 	}
 }
 
@@ -104,7 +107,8 @@ func (c *checker) alias(d *ptx.Directive) {
 		c.fault(&ruleAlias, name, "%s and %s differ in .noreturn", clip(a.name), clip(b.name))
 	default:
 		if what := differ(b, a); what != "" {
-			c.fault(&ruleAlias, name, "%s differs from %s: %s", clip(a.name), clip(b.name), what).related(b.at, "%s is here", clip(b.name))
+			c.fault(&ruleAlias, name, "%s differs from %s: %s", clip(a.name), clip(b.name),
+				what).related(b.at, "%s is here", clip(b.name))
 		}
 	}
 	if c.aliased[a.name] == "" {

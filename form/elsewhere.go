@@ -92,7 +92,8 @@ func named(n ptx.Node, name string) (ptx.Span, bool) {
 		return n.Label.Span, n.Label.Text == name
 	case *ptx.Var:
 		for i := range n.Names {
-			if d := &n.Names[i]; d.Name.Text == name && d.Count == nil || d.Count != nil && n.Space.Text == ".reg" && inRange(d, name) {
+			if d := &n.Names[i]; d.Name.Text == name && d.Count == nil || d.Count != nil &&
+				n.Space.Text == ".reg" && inRange(d, name) {
 				return d.Name.Span, true
 			}
 		}

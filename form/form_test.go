@@ -45,7 +45,8 @@ func accepts(t testing.TB, tool *ptxas.Tool, text string) (bool, string) {
 		_, alone, _ := tool.Assemble(t.Context(), text, ptxas.Options{})
 		// If no linker follows, ptxas adds up the resources of a kernel and of all functions that
 		// it calls.
-		if alone.OK() || said.OK() && strings.Contains(alone.String(), "Entry function") || said.OK() && strings.Contains(alone.String(), "uses single CTA") {
+		if alone.OK() || said.OK() && strings.Contains(alone.String(), "Entry function") ||
+			said.OK() && strings.Contains(alone.String(), "uses single CTA") {
 			said = alone
 		}
 	}
@@ -130,13 +131,15 @@ func module(example string) string {
 	if strings.Contains(example, ".version ") || strings.HasPrefix(example, ".target") {
 		return example
 	}
-	for _, word := range []string{".entry ", ".func ", ".global ", ".shared ", ".const", ".extern ", ".visible ", ".common ", ".file ",
+	for _, word := range []string{".entry ", ".func ", ".global ", ".shared ", ".const", ".extern ",
+		".visible ", ".common ", ".file ",
 		".section ", ".alias ", `.pragma "`} {
 		if strings.HasPrefix(example, word) || strings.Contains(example, ".entry ") {
 			return head + example
 		}
 	}
-	return head + ".entry k() {\n.reg .pred %p<3>;\n.reg .b32 %r<10>;\n.reg .b64 %rd<10>;\n.reg .f32 %f<10>;\n" + example + "ret;\n}\n"
+	return head +
+		".entry k() {\n.reg .pred %p<3>;\n.reg .b32 %r<10>;\n.reg .b64 %rd<10>;\n.reg .f32 %f<10>;\n" + example + "ret;\n}\n"
 }
 
 // TestRules checks the page of each rule: the wrong example violates that rule and ptxas rejects
@@ -149,7 +152,8 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s is the id of two rules", r.ID)
 		}
 		seen[r.ID] = true
-		if r.Title == "" || r.What == "" || r.Why == "" || r.Fix == "" || r.Section == "" || r.Layer != "form" {
+		if r.Title == "" || r.What == "" || r.Why == "" || r.Fix == "" || r.Section == "" ||
+			r.Layer != "form" {
 			t.Errorf("%s: the page is not complete", r.ID)
 		}
 		if r.Wrong == "" {

@@ -28,13 +28,15 @@ func (c *checker) enter(n *ptx.Func, f *function) {
 	old := c.module.here(f.name)
 	if old == nil {
 		sym := c.symbol()
-		*sym = symbol{kind: routine, name: f.name, at: f.at, fn: f, linkage: f.linkage, arg: isa.Arg{Kind: isa.ArgFunc}}
+		*sym = symbol{kind: routine, name: f.name, at: f.at, fn: f, linkage: f.linkage,
+			arg: isa.Arg{Kind: isa.ArgFunc}}
 		c.module.put(f.name, sym)
 		c.order = append(c.order, f)
 		return
 	}
 	if old.kind != routine {
-		c.fault(&ruleTwice, n.Name, "%s is declared twice: as a function and as a variable", clip(f.name)).
+		c.fault(&ruleTwice, n.Name, "%s is declared twice: as a function and as a variable",
+			clip(f.name)).
 			related(old.at, "the first declaration is here")
 		return
 	}
@@ -45,7 +47,8 @@ func (c *checker) enter(n *ptx.Func, f *function) {
 func (c *checker) redeclare(n *ptx.Func, f *function, sym *symbol) {
 	old := sym.fn
 	bad := func(format string, args ...any) {
-		c.fault(&ruleRedefined, n.Name, format, args...).related(old.at, "the first declaration is here")
+		c.fault(&ruleRedefined, n.Name, format, args...).related(old.at,
+			"the first declaration is here")
 	}
 	switch {
 	case old.entry != f.entry:
@@ -56,7 +59,8 @@ func (c *checker) redeclare(n *ptx.Func, f *function, sym *symbol) {
 		bad("%s is declared after its definition", clip(f.name))
 	case f.defined && old.linkage == ".extern":
 		bad("%s is declared .extern but defined in this module; declare it .visible", clip(f.name))
-	case old.linkage != f.linkage && !(f.linkage == "" && (old.linkage == ".visible" || old.linkage == ".weak")):
+	case old.linkage != f.linkage &&
+		!(f.linkage == "" && (old.linkage == ".visible" || old.linkage == ".weak")):
 		bad("%s is %s here but %s in the other declaration", clip(f.name), linkageWord(f.linkage),
 			linkageWord(old.linkage))
 	case old.noreturn != f.noreturn:
@@ -67,7 +71,8 @@ func (c *checker) redeclare(n *ptx.Func, f *function, sym *symbol) {
 		bad("%s has a different .unified identifier than in the other declaration", clip(f.name))
 	default:
 		if what := differ(old, f); what != "" {
-			c.fault(&ruleMismatch, n.Name, "%s differs from its declaration: %s", clip(f.name), what).
+			c.fault(&ruleMismatch, n.Name, "%s differs from its declaration: %s", clip(f.name),
+				what).
 				related(old.at, "the first declaration is here")
 		}
 	}

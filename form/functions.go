@@ -50,7 +50,8 @@ func (c *checker) function(n *ptx.Func) {
 
 // signature reads a function's header.
 func (c *checker) signature(n *ptx.Func) *function {
-	f := &function{name: n.Name.Text, at: n.Name.Span, entry: n.Kind.Text == ".entry", defined: n.Body != nil}
+	f := &function{name: n.Name.Text, at: n.Name.Span, entry: n.Kind.Text == ".entry",
+		defined: n.Body != nil}
 	f.called.At, f.taken.At = ptx.NoPos, ptx.NoPos
 	if len(n.Linkage) > 0 {
 		word := n.Linkage[0]
@@ -132,7 +133,8 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 				"parameter", clip(p.name))
 		}
 		if d.Init != nil {
-			c.fault(&ruleInitialised, d.Init, "parameter %s cannot have an initial value", clip(p.name))
+			c.fault(&ruleInitialised, d.Init, "parameter %s cannot have an initial value",
+				clip(p.name))
 		}
 		if p.name == "_" && !prototype {
 			c.fault(&ruleParameterName, d, "a parameter of a function must have a name; _ is for "+
@@ -165,7 +167,8 @@ func (c *checker) parameterLength(d *ptx.Declarator, n int64, f *function) int64
 	case fits:
 		return int64(short)
 	case !f.entry:
-		c.fault(&ruleArray, d.Dims[0], "parameter %s has %d elements, expected less than 4294967296",
+		c.fault(&ruleArray, d.Dims[0],
+			"parameter %s has %d elements, expected less than 4294967296",
 			clip(d.Name.Text), v)
 	}
 	return n
@@ -188,7 +191,8 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 			if !f.entry && !prototype {
 				c.fault(&rulePointer, a, ".ptr is for parameters of an .entry")
 			}
-		case a.Name.Text == ".align" && ofPointee(v, a) && !f.entry && !prototype && v.Attrs[0].Name.Text != ".ptr":
+		case a.Name.Text == ".align" && ofPointee(v, a) && !f.entry && !prototype &&
+			v.Attrs[0].Name.Text != ".ptr":
 			c.fault(&rulePointer, a, ".align after the type describes the target of a pointer "+
 				"and is only for parameters of an .entry; put the alignment of the parameter "+
 				"before its type")
@@ -204,7 +208,8 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 			c.fault(&ruleParameterSpace, v.Space, "in PTX %s, parameters of a .func are registers",
 				h.version)
 		} else if !h.on(20) {
-			c.fault(&ruleParameterSpace, v.Space, "on %s, parameters of a .func must be registers (.reg)", h.target)
+			c.fault(&ruleParameterSpace, v.Space,
+				"on %s, parameters of a .func must be registers (.reg)", h.target)
 		}
 	case s.space != isa.Reg && !f.entry && ok:
 		c.fault(&ruleParameterSpace, v, "a parameter of a .func is in %s, expected .reg or .param",
@@ -268,7 +273,8 @@ func unconventional(n ptx.Node) bool {
 // passedPredicate reports whether a parameter is a predicate register, which the calling convention
 // does not support.
 func (c *checker) passedPredicate(s *shape) bool {
-	return !c.free && c.header.since(3, 0) && s.typ.Class() == isa.Pred && s.space == isa.Reg && len(s.dims) == 0
+	return !c.free && c.header.since(3, 0) && s.typ.Class() == isa.Pred && s.space == isa.Reg &&
+		len(s.dims) == 0
 }
 
 // small reports whether a parameter is too narrow for the calling convention: an integer of 8 or 16
@@ -320,7 +326,8 @@ func (c *checker) parameters(n *ptx.Func, f *function) {
 				continue
 			}
 			sym := c.symbol()
-			*sym = symbol{kind: variable, role: r, entry: f.entry, name: p.name, at: p.at, shape: p.shape, arg: argument(&p.shape)}
+			*sym = symbol{kind: variable, role: r, entry: f.entry, name: p.name, at: p.at,
+				shape: p.shape, arg: argument(&p.shape)}
 			c.declare(sym)
 		}
 	}

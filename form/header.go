@@ -109,7 +109,9 @@ func (c *checker) headInOrder(list []ptx.Node) []ptx.Node {
 		if !ok || d.Label.Text != "" {
 			break
 		}
-		rank := slices.IndexFunc(names[:], func(name string) bool { return strings.EqualFold(name, d.Name.Text) })
+		rank := slices.IndexFunc(names[:], func(name string) bool {
+			return strings.EqualFold(name, d.Name.Text)
+		})
 		if rank < 0 || names[rank] != ".target" && len(head[rank]) > 0 {
 			break
 		}
@@ -149,7 +151,8 @@ func (c *checker) readVersion(d *ptx.Directive) {
 	major, minor, ok := strings.Cut(arg.Text, ".")
 	a, err1 := strconv.Atoi(major)
 	b, err2 := strconv.Atoi(minor)
-	if len(d.Args) != 1 || !ok || err1 != nil || err2 != nil || a > 99 || b > 99 || arg.Kind != ptx.Literal {
+	if len(d.Args) != 1 || !ok || err1 != nil || err2 != nil || a > 99 || b > 99 ||
+		arg.Kind != ptx.Literal {
 		c.fault(&ruleVersion, arg, "%s is not a version, expected two numbers as in %s",
 			clip(arg.Text), isa.Newest())
 		return
@@ -160,7 +163,8 @@ func (c *checker) readVersion(d *ptx.Directive) {
 	if !v.Known() {
 		f := c.fault(&ruleVersion, arg, "unknown PTX version %s", clip(arg.Text))
 		if v > isa.Newest() {
-			f.d.Message = "PTX version " + clip(arg.Text) + " is unknown; the newest is " + isa.Newest().String()
+			f.d.Message = "PTX version " + clip(arg.Text) + " is unknown; the newest is " +
+				isa.Newest().String()
 			f.fix(arg, isa.Newest().String(), "write %s", isa.Newest())
 		}
 		return
@@ -198,8 +202,12 @@ func (c *checker) readTarget(d *ptx.Directive, first bool) {
 					"%s has .f64", c.header.target)
 			}
 		default:
-			c.fault(&ruleTarget, arg, "%s is neither an architecture nor an option of .target", clip(word)).
-				instead(arg, diag.Nearest(word, []string{"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"}))
+			c.fault(&ruleTarget, arg, "%s is neither an architecture nor an option of .target",
+				clip(word)).
+				instead(arg,
+					diag.Nearest(word,
+						[]string{"texmode_unified", "texmode_independent", "debug",
+							"map_f64_to_f32"}))
 		}
 	}
 }
@@ -276,7 +284,8 @@ func (c *checker) finishHeader() {
 func (c *checker) beyondHeader() bool {
 	for _, n := range c.src.Decls {
 		d, ok := n.(*ptx.Directive)
-		if !ok || d.Name.Text != ".version" && d.Name.Text != ".target" && d.Name.Text != ".address_size" {
+		if !ok || d.Name.Text != ".version" && d.Name.Text != ".target" &&
+			d.Name.Text != ".address_size" {
 			return true
 		}
 	}

@@ -21,17 +21,22 @@ var hugePlaces = []string{
 	"E .param .b8 y[#];", "E .local .b8 y[#];", "E P: .callprototype _ (.param .b8 a[#]);",
 	"M .global .align # .b8 y[4];", "M .func f(.param .align # .b8 a[8]) { ret; }",
 	"M .visible .entry k(.param .u64 .ptr .global .align # a) { ret; }",
-	"M .const[#] .b8 y[4];", "M .global .b8 y = #;", "M .global .b32 y = #;", "M .global .b64 y = #;",
+	"M .const[#] .b8 y[4];", "M .global .b8 y = #;", "M .global .b32 y = #;",
+	"M .global .b64 y = #;",
 	"M .global .b32 x;\n.global .u64 y = x+#;", "M .global .b32 x;\n.global .u8 y = #(x);",
-	"M .entry k() .maxntid # { ret; }", "M .entry k() .maxntid 1,1,# { ret; }", "M .entry k() .reqntid # { ret; }",
+	"M .entry k() .maxntid # { ret; }", "M .entry k() .maxntid 1,1,# { ret; }",
+	"M .entry k() .reqntid # { ret; }",
 	"M .entry k() .maxnreg # { ret; }", "M .entry k() .maxntid 32 .minnctapersm # { ret; }",
 	"M .entry k() .maxclusterrank # { ret; }", "M .entry k() .language # { ret; }",
 	"M .global .attribute(.unified(#, 1)) .b32 x;",
-	"M .section .debug_info {\n.b64 #\n}", "M .section .debug_info {\n.b32 #\n}", "M .section .debug_info {\n.b8 #\n}",
+	"M .section .debug_info {\n.b64 #\n}", "M .section .debug_info {\n.b32 #\n}",
+	"M .section .debug_info {\n.b8 #\n}",
 	"B mov.b32 %r1, #;", "B mov.b64 %rd1, #;", "B add.u32 %r1, %r1, #;", "B shl.b32 %r1, %r1, #;",
-	"B ld.global.u32 %r1, [%rd1+#];", "B ld.global.u32 %r1, [%rd1+-#];", "B lop3.b32 %r1, %r1, %r1, %r1, #;",
+	"B ld.global.u32 %r1, [%rd1+#];", "B ld.global.u32 %r1, [%rd1+-#];",
+	"B lop3.b32 %r1, %r1, %r1, %r1, #;",
 	"B pmevent #;", "B cp.async.ca.shared.global [%rd1], [%rd2], 4, #;", "B cp.async.wait_group #;",
-	"B bar.sync #;", "B bar.sync 1, #;", "B bar.arrive 1, #;", "B barrier.sync #;", "B bar.red.popc.u32 %r1, #, %p1;",
+	"B bar.sync #;", "B bar.sync 1, #;", "B bar.arrive 1, #;", "B barrier.sync #;",
+	"B bar.red.popc.u32 %r1, #, %p1;",
 	"B alloca.u64 %rd1, 16, #;",
 	"B setmaxnreg.inc.sync.aligned.u32 #;", "B setp.eq.u32 %p1, %r1, #;", "B mov.u16 %rs1, #;",
 }
@@ -51,11 +56,13 @@ func TestHugeNumbers(t *testing.T) {
 		for i, number := range numbers {
 			if !testing.Short() || i%5 == 0 {
 				names = append(names, place+" with "+number)
-				texts = append(texts, wholeModule(place[0], strings.Replace(place[2:], "#", number, 1)))
+				texts = append(texts,
+					wholeModule(place[0], strings.Replace(place[2:], "#", number, 1)))
 			}
 		}
 	}
-	verdicts, err := tool.JudgeModules(context.Background(), texts, ptxas.Options{Relocatable: true})
+	verdicts, err := tool.JudgeModules(context.Background(), texts,
+		ptxas.Options{Relocatable: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +86,8 @@ func TestHugeRanges(t *testing.T) {
 			texts = append(texts, wholeModule('B', ".reg .b32 %x<"+n+">;\n"+rest))
 		}
 	}
-	verdicts, err := judge(t).JudgeModules(context.Background(), texts, ptxas.Options{Relocatable: true})
+	verdicts, err := judge(t).JudgeModules(context.Background(), texts,
+		ptxas.Options{Relocatable: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,8 @@ func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
 			"constant", clip(name), s.typ, clip(c.text(o)))
 		if o.Kind == ptx.Literal {
 			text := o.Text + ".0"
-			if bits, ok := strings.CutPrefix(o.Text, "0x"); ok && (len(bits) == 8 || len(bits) == 16) {
+			if bits, ok := strings.CutPrefix(o.Text, "0x"); ok &&
+				(len(bits) == 8 || len(bits) == 16) {
 				text = map[int]string{8: "0f", 16: "0d"}[len(bits)] + bits
 			}
 			f.fix(o, text, "write %s", text)
@@ -164,7 +165,8 @@ func (c *checker) addressValue(o *ptx.Operand, name string, s *shape) {
 	switch {
 	case sym == nil:
 		c.unknown(a.name, a.name.Text, func(s *symbol) bool {
-			return s.kind == routine || s.kind == variable && (s.shape.space == isa.Global || s.shape.space == isa.Const)
+			return s.kind == routine || s.kind == variable &&
+				(s.shape.space == isa.Global || s.shape.space == isa.Const)
 		})
 	case sym.kind == routine:
 		sym.take(a.name.Span)
@@ -199,7 +201,8 @@ func (c *checker) addressType(o *ptx.Operand, a *address, name string, s *shape)
 		c.fault(&ruleExpression, a.mask, "constant %s does not fit into 64 bits", clip(a.mask.Text))
 		return false
 	}
-	if !slices.ContainsFunc([]uint{0, 8, 16, 24, 32, 40, 48, 56}, func(n uint) bool { return m.Bits == 0xff<<n }) {
+	if !slices.ContainsFunc([]uint{0, 8, 16, 24, 32, 40, 48, 56},
+		func(n uint) bool { return m.Bits == 0xff<<n }) {
 		c.fault(&ruleMask, a.mask, "mask %s does not select one whole byte, expected 0xff "+
 			"shifted left by a multiple of 8", clip(a.mask.Text))
 		return false

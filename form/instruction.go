@@ -63,7 +63,8 @@ func (c *checker) opcode(text string) *opcode {
 		}
 	}
 	switch head {
-	case "ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "discard", "applypriority", "mbarrier", "multimem":
+	case "ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "discard", "applypriority",
+		"mbarrier", "multimem":
 		op.narrow = !spaced && !has("tensormap") && !has("async") && !has("bulk")
 		op.turns = head == "prefetch" && has("const")
 	case "createpolicy":
@@ -71,7 +72,8 @@ func (c *checker) opcode(text string) *opcode {
 	case "cvta":
 		op.turns = has("const")
 	case "txq":
-		op.sampler = has("filter_mode") || has("addr_mode_0") || has("addr_mode_1") || has("addr_mode_2")
+		op.sampler = has("filter_mode") || has("addr_mode_0") || has("addr_mode_1") ||
+			has("addr_mode_2")
 		op.own = has("force_unnormalized_coords")
 	case "vmad":
 		op.minus = true
@@ -143,7 +145,10 @@ func (c *checker) instruction(in *ptx.Instr) {
 	problems := c.match.Check(in.Op.Text, c.args)
 	if len(problems) > 0 && problems[0].Rule == "F202" && len(c.list) < maxFindings-1 {
 		// The unknown word may be the state space, without which an address cannot be checked.
-		c.list = append(c.list[:before], slices.DeleteFunc(c.list[before:], func(d diag.Diagnostic) bool { return d.Rule == ruleAddress32.ID })...)
+		c.list = append(c.list[:before],
+			slices.DeleteFunc(c.list[before:], func(d diag.Diagnostic) bool {
+				return d.Rule == ruleAddress32.ID
+			})...)
 	}
 	for i := range problems {
 		// A branch to an undeclared label, for example, is reported once.
@@ -224,12 +229,14 @@ func (c *checker) checkAddress(op *opcode, o *ptx.Operand, a *isa.Arg) {
 	}
 	base := &a.Elems[0]
 	switch {
-	case base.Kind == isa.ArgReg && op.narrow && base.Type.Whole() && base.Type.Bits() == 32 && base.Count <= 1:
+	case base.Kind == isa.ArgReg && op.narrow && base.Type.Whole() && base.Type.Bits() == 32 &&
+		base.Count <= 1:
 		c.fault(&ruleAddress32, &o.Args[0], "address register %s has 32 bits, but %s requires a "+
 			"64-bit address here", clip(c.text(&o.Args[0])), op.head)
 	case base.Kind == isa.ArgSym && (op.loads || op.stores):
 		c.parameterAccess(op, &o.Args[0])
-	case base.Kind == isa.ArgReg && op.space == "param::func" && (op.loads || op.stores) && c.body.fn.entry:
+	case base.Kind == isa.ArgReg && op.space == "param::func" && (op.loads || op.stores) &&
+		c.body.fn.entry:
 		c.fault(&ruleParameterSide, &o.Args[0], "%s is a register; in an .entry, .param::func "+
 			"takes the name of a call variable", clip(c.text(&o.Args[0])))
 	}

@@ -17,7 +17,8 @@ import (
 func TestLargeNumbers(t *testing.T) {
 	const head = ".version 9.4\n.target sm_90a\n.address_size 64\n"
 	kernel := func(attrs, body string) string {
-		return head + ".visible .entry k() " + attrs + " {\n.reg .b32 %r<3>;\n.reg .b64 %rd<3>;\n.reg .f64 %fd<3>;\n" + body + "\nret;\n}\n"
+		return head + ".visible .entry k() " + attrs +
+			" {\n.reg .b32 %r<3>;\n.reg .b64 %rd<3>;\n.reg .f64 %fd<3>;\n" + body + "\nret;\n}\n"
 	}
 	for _, test := range []struct{ name, text string }{
 		{"dimension", kernel("", ".shared .b8 y[#];")},
@@ -42,7 +43,8 @@ func TestLargeNumbers(t *testing.T) {
 		{"unified", head + ".global .attribute(.unified(#, 1)) .b32 x;\n"},
 		{"address size", ".version 9.4\n.target sm_90\n.address_size #\n"},
 	} {
-		for _, number := range []string{"99999999999999999999", "99999999999999999999U", "0x1ffffffffffffffff0", "0777777777777777777777777"} {
+		for _, number := range []string{"99999999999999999999", "99999999999999999999U",
+			"0x1ffffffffffffffff0", "0777777777777777777777777"} {
 			file, list := ptx.Parse("m.ptx", strings.Replace(test.text, "#", number, 1))
 			list = append(list, form.Check(file, form.Options{})...)
 			want := fmt.Sprintf("constant %s does not fit into 64 bits", number)
@@ -52,8 +54,10 @@ func TestLargeNumbers(t *testing.T) {
 		}
 	}
 	for number, fits := range map[string]bool{
-		"1e-310": false, "4.9406564584124654e-324": false, "1e-400": false, "1e-99999999999999999999": false, "1.8e308": false,
-		"2.2250738585072014e-308": true, "0.0e-999": true, "1.7976931348623157e308": true, "1e-300": true,
+		"1e-310": false, "4.9406564584124654e-324": false, "1e-400": false,
+		"1e-99999999999999999999": false, "1.8e308": false,
+		"2.2250738585072014e-308": true, "0.0e-999": true, "1.7976931348623157e308": true,
+		"1e-300": true,
 	} {
 		file, list := ptx.Parse("m.ptx", kernel("", "mov.f64 %fd1, "+number+";"))
 		list = append(list, form.Check(file, form.Options{})...)

@@ -46,7 +46,8 @@ func (l *lost) nodes(text string, list []ptx.Node) {
 // stretch notes the names of one unparsed part. A single instruction on its own line declares
 // nothing.
 func (l *lost) stretch(text string) {
-	declares := strings.HasPrefix(text, ".") || strings.Contains(text, "\n") || ptx.DeclaresWithoutDot(text)
+	declares := strings.HasPrefix(text, ".") || strings.Contains(text, "\n") ||
+		ptx.DeclaresWithoutDot(text)
 	for i := 0; i < len(text); {
 		start := i
 		for i < len(text) && inName(text[i]) {
@@ -60,13 +61,15 @@ func (l *lost) stretch(text string) {
 		l.named[name] = true
 		if declares {
 			l.declared[name] = true
-			l.ranges[name] = l.ranges[name] || strings.HasPrefix(strings.TrimLeft(text[i:min(len(text), i+8)], " \t"), "<")
+			l.ranges[name] = l.ranges[name] ||
+				strings.HasPrefix(strings.TrimLeft(text[i:min(len(text), i+8)], " \t"), "<")
 		}
 	}
 }
 
 func inName(c byte) bool {
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c == '%'
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '$' ||
+		c == '%'
 }
 
 // lostName reports whether an undeclared name may be declared in an unparsed part.

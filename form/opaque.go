@@ -37,11 +37,14 @@ func (c *checker) sampled(in *ptx.Instr, op *opcode) {
 		a := &c.args[i]
 		switch {
 		case a.Kind != isa.ArgAddress || len(a.Elems) == 0:
-		case op.head == "txq" && (op.sampler && apart || op.own) && a.Elems[0].Kind == isa.ArgSym && a.Elems[0].Type.String() == ".texref":
+		case op.head == "txq" && (op.sampler && apart || op.own) && a.Elems[0].Kind == isa.ArgSym &&
+			a.Elems[0].Type.String() == ".texref":
 			c.fault(&ruleTextureMode, &in.Args[i], "%s is a texture, expected a sampler",
 				clip(c.text(&in.Args[i].Args[0])))
 		case op.head == "txq":
-		case apart && (len(a.Elems) < 3 || a.Elems[1].Kind == isa.ArgSym && a.Elems[1].Type.String() == ".texref"):
+		case apart &&
+			(len(a.Elems) < 3 || a.Elems[1].Kind == isa.ArgSym &&
+				a.Elems[1].Type.String() == ".texref"):
 			c.fault(&ruleTextureMode, &in.Args[i], "%s has no sampler; with texmode_independent, "+
 				"the sampler follows the texture", clip(c.text(&in.Args[i])))
 		case !apart && len(a.Elems) == 3:
@@ -69,7 +72,8 @@ func misread(opcode string, coordinates *isa.Arg, rest []isa.Arg) bool {
 	}
 	geometry, vector := words[at], coordinates.Kind == isa.ArgVector
 	offset := geometry != "cube" // or a depth to compare with, which 3d does not have
-	depth := len(rest) > 0 && rest[len(rest)-1].Kind != isa.ArgVector && rest[len(rest)-1].Kind != isa.ArgInt
+	depth := len(rest) > 0 && rest[len(rest)-1].Kind != isa.ArgVector &&
+		rest[len(rest)-1].Kind != isa.ArgInt
 	switch {
 	case slices.Contains(words, "grad"):
 		return vector && offset && len(coordinates.Elems) == size[geometry]
@@ -92,7 +96,8 @@ func (c *checker) samplerMode(v *ptx.Var, s *shape) {
 
 // opaqueFields returns the fields of opaque variables.
 func opaqueFields(typ string) []string {
-	common := []string{"width", "height", "depth", "channel_data_type", "channel_order", "array_size",
+	common := []string{"width", "height", "depth", "channel_data_type", "channel_order",
+		"array_size",
 		"num_mipmap_levels", "num_samples"}
 	sampler := []string{"filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2"}
 	switch typ {
@@ -105,7 +110,8 @@ func opaqueFields(typ string) []string {
 }
 
 func opaqueWords() []string {
-	return []string{"nearest", "linear", "wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"}
+	return []string{"nearest", "linear", "wrap", "mirror", "clamp_ogl", "clamp_to_edge",
+		"clamp_to_border"}
 }
 
 // opaqueValue checks { field = value, ... }, in a list where the variable is an array.
@@ -134,10 +140,12 @@ func (c *checker) opaqueValue(o *ptx.Operand, s *shape, dims []int64) {
 			continue
 		}
 		if !slices.Contains(fields, name.Text) {
-			c.fault(&ruleField, name, "%s has no field %s", s.typ, clip(name.Text)).instead(name, diag.Nearest(name.Text, fields))
+			c.fault(&ruleField, name, "%s has no field %s", s.typ, clip(name.Text)).instead(name,
+				diag.Nearest(name.Text, fields))
 			continue
 		}
-		if val.Kind == ptx.Name && !slices.Contains(opaqueWords(), val.Text) && val.Text != "WARP_SZ" {
+		if val.Kind == ptx.Name && !slices.Contains(opaqueWords(), val.Text) &&
+			val.Text != "WARP_SZ" {
 			c.fault(&ruleField, val, "%s is not a valid value of %s", clip(val.Text), name.Text).
 				instead(val, diag.Nearest(val.Text, opaqueWords()))
 		}

@@ -101,7 +101,8 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 	if s, ok := isa.SpecialRegister(text); ok {
 		c.specialUse(o, s)
 		a := isa.Arg{Kind: isa.ArgSreg, Type: s.Type}
-		if w := op.width; s.Name == "%gridid" && w != 0 && w.Bits() < s.Type.Bits() && w.Class() != isa.Float && w.Class() != isa.Half && w.Class() != isa.Pred {
+		if w := op.width; s.Name == "%gridid" && w != 0 && w.Bits() < s.Type.Bits() &&
+			w.Class() != isa.Float && w.Class() != isa.Half && w.Class() != isa.Pred {
 			a.Type = w // it had 32 bits before PTX 3.0, and mov still reads either width
 		}
 		if s.Vector {
@@ -198,7 +199,8 @@ func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.
 		c.fault(&ruleComponent, part, "%s does not select a byte or half word of a register; use "+
 			"for example .b0 or .h1", clip(field))
 	} else {
-		c.fault(&ruleComponent, part, "%s is not a vector, so it has no component %s", clip(base), clip(field)).
+		c.fault(&ruleComponent, part, "%s is not a vector, so it has no component %s", clip(base),
+			clip(field)).
 			fixAt(part.At, part.To, "", "drop %s", clip(field))
 	}
 	return isa.Arg{}
@@ -219,7 +221,8 @@ func selector(field string) bool {
 }
 
 // specialPart returns a component of a special register.
-func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span, base, field string) isa.Arg {
+func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span,
+	base, field string) isa.Arg {
 	s, ok := isa.SpecialRegister(base)
 	if !ok {
 		if near := nearestSpecial(base); near != "" {
@@ -233,7 +236,8 @@ func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span, bas
 	c.specialUse(at, s)
 	switch {
 	case !s.Vector:
-		c.fault(&ruleComponent, part, "%s has no components", base).fixAt(part.At, part.To, "", "drop %s", clip(field))
+		c.fault(&ruleComponent, part, "%s has no components", base).fixAt(part.At, part.To, "",
+			"drop %s", clip(field))
 		return isa.Arg{}
 	case len(field) != 2 || !strings.Contains(".x.y.z.w.r.g.b.a", field):
 		c.fault(&ruleComponent, part, "%s has the components .x, .y, .z and .w, but not %s", base,
@@ -262,7 +266,8 @@ func (c *checker) negated(op *opcode, o *ptx.Operand) isa.Arg {
 			a.Not = true
 			return a
 		}
-		c.fault(&ruleNegation, o, "%s is %s; only a predicate can be negated with !", clip(c.text(&o.Args[0])), describe(&a))
+		c.fault(&ruleNegation, o, "%s is %s; only a predicate can be negated with !",
+			clip(c.text(&o.Args[0])), describe(&a))
 		return isa.Arg{}
 	}
 	if op.minus && a.Kind == isa.ArgReg {

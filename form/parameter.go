@@ -29,7 +29,8 @@ func (c *checker) parameterAccess(op *opcode, o *ptx.Operand) {
 	case op.space == "param::entry" && sym.role == noRole:
 		c.fault(&ruleParameterSide, o, "%s is a .param variable of a call, expected .param::func",
 			clip(sym.name))
-	case op.loads && sym.role == noRole && !sym.called && !c.body.labels && c.header.since(2, 0) && !c.lostNames().named[sym.name]:
+	case op.loads && sym.role == noRole && !sym.called && !c.body.labels && c.header.since(2, 0) &&
+		!c.lostNames().named[sym.name]:
 		c.fault(&ruleNoCall, o, "%s is read before any call stores a result in it", clip(sym.name)).
 			related(sym.at, "the declaration is here")
 	case op.loads && sym.role == noRole && c.header.since(2, 0):
@@ -67,7 +68,8 @@ func (c *checker) addressTaken(in *ptx.Instr, op *opcode) {
 			a = &a.Elems[0]
 		}
 		o := &in.Args[i]
-		if a.Kind != isa.ArgSym || a.Space.Base() != isa.Param || op.head == "cvta" && o.Kind != ptx.Name {
+		if a.Kind != isa.ArgSym || a.Space.Base() != isa.Param || op.head == "cvta" &&
+			o.Kind != ptx.Name {
 			continue
 		}
 		if sym := c.symbolOf(o); sym != nil && sym.role == noRole {

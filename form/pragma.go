@@ -88,7 +88,8 @@ func (c *checker) modulePragma(a *ptx.Operand, text string) {
 }
 
 func pragmaNames() []string {
-	return []string{"nounroll", "used_bytes_mask", "frequency", "enable_smem_spilling", "mma_throughput"}
+	return []string{"nounroll", "used_bytes_mask", "frequency", "enable_smem_spilling",
+		"mma_throughput"}
 }
 
 func quoted(word string) string {

@@ -44,7 +44,8 @@ func wholeModule(kind byte, text string) string {
 	case 'E':
 		return head + ".entry k(){" + text + " ret; }\n"
 	case 'B':
-		return head + ".global .b32 gv[4]; .shared .b32 sv[4]; .const .b32 cv[4];\n.entry k(.param .u64 pp, .param .b32 pw){" +
+		return head +
+			".global .b32 gv[4]; .shared .b32 sv[4]; .const .b32 cv[4];\n.entry k(.param .u64 pp, .param .b32 pw){" +
 			".reg .pred %p<5>; .reg .b16 %rs<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f32 %f<10>; .reg .f64 %fd<10>; \n" +
 			text + "\nret; }\n"
 	}
@@ -60,7 +61,8 @@ func TestProbes(t *testing.T) {
 	for _, p := range list {
 		found := findings("probe.ptx", p.text)
 		if good := found.Errors() == 0; good != (p.verdict == '+') {
-			t.Errorf("line %d: ptxas says %c, we say otherwise: %s\n%s", p.line, p.verdict, said(found), p.text)
+			t.Errorf("line %d: ptxas says %c, we say otherwise: %s\n%s", p.line, p.verdict,
+				said(found), p.text)
 		}
 	}
 }

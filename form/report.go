@@ -47,13 +47,15 @@ func (c *checker) add(rule string, s diag.Severity, from, to ptx.Pos, message st
 		rule, message = "F108", fmt.Sprintf("more than %d findings; the rest are not shown",
 			maxFindings-1)
 	}
-	c.list = append(c.list, diag.Diagnostic{Place: c.place(from, to), Rule: rule, Severity: s, Message: message})
+	c.list = append(c.list,
+		diag.Diagnostic{Place: c.place(from, to), Rule: rule, Severity: s, Message: message})
 	return finding{c, &c.list[len(c.list)-1]}
 }
 
 // related adds another place, such as that of the first declaration.
 func (f finding) related(n ptx.Node, format string, args ...any) finding {
-	f.d.Related = append(f.d.Related, diag.Related{Place: f.c.place(n.Pos(), n.End()), Message: fmt.Sprintf(format, args...)})
+	f.d.Related = append(f.d.Related,
+		diag.Related{Place: f.c.place(n.Pos(), n.End()), Message: fmt.Sprintf(format, args...)})
 	return f
 }
 

@@ -18,9 +18,10 @@ var (
 		Section: "9.7.12.5 call",
 	}
 	ruleCallTarget = diag.Rule{
-		ID: "F621", Title: "call of something that cannot be called", Layer: "form", Severity: diag.Error,
-		What: "A call of a kernel, a variable or a label, or a direct call with a prototype.",
-		Why:  "The assembler rejects the module.",
+		ID: "F621", Title: "call of something that cannot be called", Layer: "form",
+		Severity: diag.Error,
+		What:     "A call of a kernel, a variable or a label, or a direct call with a prototype.",
+		Why:      "The assembler rejects the module.",
 		Wrong: `
 .entry j() { ret; }
 .entry k() { call j; ret; }

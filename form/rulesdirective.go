@@ -36,13 +36,14 @@ var (
 		Section:  "11.8.1 .blocksareclusters",
 	}
 	ruleTuningPlace = diag.Rule{
-		ID: "F704", Title: "directive on the wrong kind of function", Layer: "form", Severity: diag.Error,
-		What:    "A kernel directive on a .func, or a .func directive on a kernel.",
-		Why:     "The assembler stops there and reads no further.",
-		Wrong:   ".func f() .maxntid 128 { ret; }",
-		Right:   ".entry k() .maxntid 128 { ret; }",
-		Fix:     "Move it or delete it.",
-		Section: "11.4 Performance-Tuning Directives",
+		ID: "F704", Title: "directive on the wrong kind of function", Layer: "form",
+		Severity: diag.Error,
+		What:     "A kernel directive on a .func, or a .func directive on a kernel.",
+		Why:      "The assembler stops there and reads no further.",
+		Wrong:    ".func f() .maxntid 128 { ret; }",
+		Right:    ".entry k() .maxntid 128 { ret; }",
+		Fix:      "Move it or delete it.",
+		Section:  "11.4 Performance-Tuning Directives",
 	}
 	ruleTuningTwice = diag.Rule{
 		ID: "F705", Title: "directive given twice", Layer: "form", Severity: diag.Error,

@@ -96,7 +96,8 @@ var (
 		Section: "7.2 Variadic Functions",
 	}
 	rulePointer = diag.Rule{
-		ID: "F609", Title: ".ptr or .hidden on a parameter of a .func", Layer: "form", Severity: diag.Error,
+		ID: "F609", Title: ".ptr or .hidden on a parameter of a .func", Layer: "form",
+		Severity: diag.Error,
 		What: ".ptr, .align after the type, or .hidden before the parameter, outside of the " +
 			"parameter list of an .entry.",
 		Why:     "The assembler rejects the module.",

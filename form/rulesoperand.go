@@ -72,8 +72,9 @@ mov.b64 %rd1, a[1];
 		Section: "4.5 Constants",
 	}
 	ruleAddress32 = diag.Rule{
-		ID: "F326", Title: "32-bit address where 64 bits are needed", Layer: "form", Severity: diag.Error,
-		What: "A 32-bit register as an address in the global or generic space, the address of a .global variable taken with mov.u32, or cvta.u32.",
+		ID: "F326", Title: "32-bit address where 64 bits are needed", Layer: "form",
+		Severity: diag.Error,
+		What:     "A 32-bit register as an address in the global or generic space, the address of a .global variable taken with mov.u32, or cvta.u32.",
 		Why: "The module parses, but code generation then fails for the whole module without " +
 			"a line number.",
 		Wrong: "ld.global.b32 %r1, [%r2];",

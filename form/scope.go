@@ -245,7 +245,8 @@ func (c *checker) declareRange(sym *symbol) bool {
 		f := c.fault(&ruleTwice, sym.at, "%s is declared twice in this scope", rangeName(sym)).
 			related(old.at, "the first declaration is here")
 		if old.count < sym.count {
-			f.d.Message = rangeName(sym) + " declares " + sym.name + "0 to " + sym.name + strconv.FormatInt(old.count-1, 10) + " twice in this scope"
+			f.d.Message = rangeName(sym) + " declares " + sym.name + "0 to " + sym.name +
+				strconv.FormatInt(old.count-1, 10) + " twice in this scope"
 		}
 		return false
 	}
@@ -284,7 +285,9 @@ func (c *checker) twice(sym *symbol, name string, old *symbol) {
 		related(first, "the first declaration is here")
 }
 
-func rangeName(sym *symbol) string { return sym.name + "<" + strconv.FormatInt(sym.count, 10) + ">" }
+func rangeName(sym *symbol) string {
+	return sym.name + "<" + strconv.FormatInt(sym.count, 10) + ">"
+}
 
 // unknown reports an undeclared name: one just past the end of a range, one that is declared later,
 // or one similar to another. Each is reported once per function.
@@ -365,14 +368,16 @@ func (c *checker) oneOnly(at ptx.Node, name, begin string) bool {
 		return false
 	}
 	for i := len(c.scopes) - 1; i >= 0; i-- {
-		if sym := c.scopes[i].names[begin]; sym != nil && sym.kind == variable && sym.shape.space == isa.Reg && sym.role == noRole {
+		if sym := c.scopes[i].names[begin]; sym != nil && sym.kind == variable &&
+			sym.shape.space == isa.Reg && sym.role == noRole {
 			if c.again(sym, n+1) {
 				return true
 			}
 			c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s is a single "+
 				"register", clip(name), clip(begin)).
 				related(sym.at, "the declaration is here").
-				fixAt(sym.at.To, sym.at.To, "<"+strconv.FormatInt(n+1, 10)+">", "declare %s<%d>", clip(begin), n+1).guess())
+				fixAt(sym.at.To, sym.at.To, "<"+strconv.FormatInt(n+1, 10)+">", "declare %s<%d>",
+					clip(begin), n+1).guess())
 			return true
 		}
 	}

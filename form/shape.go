@@ -193,7 +193,8 @@ func (c *checker) alignment(a *ptx.Attr) int64 {
 		n = int64(short)
 	}
 	if !ok || n <= 0 || n&(n-1) != 0 || n > 1<<31 {
-		f := c.fault(&ruleAlign, a.Args[0], ".align %s is not a power of two", clip(c.text(&a.Args[0])))
+		f := c.fault(&ruleAlign, a.Args[0], ".align %s is not a power of two",
+			clip(c.text(&a.Args[0])))
 		if ok && n > 0 && n < 1<<30 {
 			next := int64(1)
 			for next < n {

@@ -33,7 +33,9 @@ func (c *checker) suggest(in *ptx.Instr, at int) string {
 // otherwise lists alternatives to an operand that authors confuse with it: a register and the
 // address in it, an integer and the floating-point constant with the same value or bits.
 func otherwise(o *ptx.Operand) []ptx.Operand {
-	literal := func(text string) ptx.Operand { return ptx.Operand{Span: o.Span, Kind: ptx.Literal, Text: text} }
+	literal := func(text string) ptx.Operand {
+		return ptx.Operand{Span: o.Span, Kind: ptx.Literal, Text: text}
+	}
 	switch o.Kind {
 	case ptx.Name:
 		return []ptx.Operand{{Span: o.Span, Kind: ptx.Address, Args: []ptx.Operand{*o}}}
@@ -69,7 +71,8 @@ func written(o *ptx.Operand) string {
 // labelWithoutColon reports whether an unknown opcode looks like a label without a colon: a single
 // word on its line.
 func (c *checker) labelWithoutColon(in *ptx.Instr) bool {
-	if strings.IndexByte(in.Op.Text, '.') >= 0 || in.Guard.Text != "" || c.match == nil || !c.opcode(in.Op.Text).nameless {
+	if strings.IndexByte(in.Op.Text, '.') >= 0 || in.Guard.Text != "" || c.match == nil ||
+		!c.opcode(in.Op.Text).nameless {
 		return false
 	}
 	before := strings.TrimRight(c.src.Text[:in.Op.At], " \t\r")

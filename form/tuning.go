@@ -114,7 +114,8 @@ func (c *checker) tuning(n *ptx.Func, f *function) {
 
 func tunedNames(entry bool) []string {
 	if entry {
-		return []string{".maxntid", ".reqntid", ".maxnreg", ".minnctapersm", ".maxclusterrank", ".reqnctapercluster",
+		return []string{".maxntid", ".reqntid", ".maxnreg", ".minnctapersm", ".maxclusterrank",
+			".reqnctapercluster",
 			".explicitcluster", ".blocksareclusters", ".minperctamemory", ".language", ".pragma"}
 	}
 	return []string{".noreturn", ".abi_preserve", ".abi_preserve_control", ".language"}
@@ -157,7 +158,8 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 			c.fault(&ruleTuningValue, d.Args[i], "%s takes an integer, but %s is not one", name,
 				clip(c.text(&d.Args[i])))
 		case !fits:
-			c.fault(&ruleTuningValue, d.Args[i], "%s does not fit into 32 bits", clip(c.text(&d.Args[i])))
+			c.fault(&ruleTuningValue, d.Args[i], "%s does not fit into 32 bits",
+				clip(c.text(&d.Args[i])))
 		case n == 0 && t.positive:
 			c.fault(&ruleTuningValue, d.Args[i], "%s takes a number above zero", name)
 		case n >= 256 && strings.HasPrefix(name, ".abi_preserve"):
@@ -173,7 +175,8 @@ func (c *checker) language(d *ptx.Directive) {
 		c.fault(&ruleLanguage, d, ".language has no language")
 		return
 	}
-	names := []string{"unknown", "ptx", "nvvm", "cuda c++", "cuda c++ tile", "tile ir", "python-cutile", "fortran", "optix"}
+	names := []string{"unknown", "ptx", "nvvm", "cuda c++", "cuda c++ tile", "tile ir",
+		"python-cutile", "fortran", "optix"}
 	for i := range d.Args {
 		a := &d.Args[i]
 		if i > 0 && !strings.Contains(c.src.Text[d.Args[i-1].To:a.At], ",") {
@@ -215,10 +218,12 @@ func (c *checker) together(first map[string]*ptx.Directive) {
 	}
 	conflict(".maxntid", ".reqntid")
 	conflict(".maxclusterrank", ".reqnctapercluster")
-	if d := first[".blocksareclusters"]; d != nil && (first[".reqntid"] == nil || first[".reqnctapercluster"] == nil) {
+	if d := first[".blocksareclusters"]; d != nil &&
+		(first[".reqntid"] == nil || first[".reqnctapercluster"] == nil) {
 		c.fault(&ruleTuningNeeds, d, ".blocksareclusters requires .reqntid and .reqnctapercluster")
 	}
-	if d := first[".minnctapersm"]; d != nil && first[".maxntid"] == nil && first[".reqntid"] == nil {
+	if d := first[".minnctapersm"]; d != nil && first[".maxntid"] == nil &&
+		first[".reqntid"] == nil {
 		c.fault(&ruleTuningIdle, d, ".minnctapersm has no effect without .maxntid or .reqntid")
 	}
 }
@@ -245,7 +250,9 @@ func (c *checker) functionAttribute(d *ptx.Directive, f *function) {
 // specialUse checks the gate of a special register, and the directive that one of them requires.
 func (c *checker) specialUse(at ptx.Node, s *isa.Special) {
 	c.gate(at, s.Name, s.Gate, isa.Gate{})
-	if strings.HasPrefix(s.Name, "%perctamemory") && c.body != nil && c.body.fn.entry && !c.body.fn.memory {
-		c.fault(&ruleTuningNeeds, at, "%s is read in %s, which has no .minperctamemory", s.Name, clip(c.body.fn.name))
+	if strings.HasPrefix(s.Name, "%perctamemory") && c.body != nil && c.body.fn.entry &&
+		!c.body.fn.memory {
+		c.fault(&ruleTuningNeeds, at, "%s is read in %s, which has no .minperctamemory", s.Name,
+			clip(c.body.fn.name))
 	}
 }

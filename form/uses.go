@@ -50,7 +50,8 @@ func (c *checker) finishKernels() {
 		if !f.entry || !f.defined {
 			continue
 		}
-		total := &sum{module: c.module, functions: map[*function]bool{}, symbols: map[*symbol]bool{}}
+		total := &sum{module: c.module, functions: map[*function]bool{},
+			symbols: map[*symbol]bool{}}
 		total.add(f)
 		if total.has[0] && total.has[1] {
 			later, earlier := total.groups[1], total.groups[0]

@@ -69,7 +69,8 @@ func (c *checker) placed(v *ptx.Var, s *shape, at level) bool {
 		if at != atModule {
 			c.fault(&ruleSpace, v.Space, ".tex variables must be declared at module scope")
 		}
-		if s.typ.Class() != isa.Unsigned || s.typ.Bits() < 32 || s.vec > 1 || len(v.Names) > 0 && len(v.Names[0].Dims) > 0 {
+		if s.typ.Class() != isa.Unsigned || s.typ.Bits() < 32 || s.vec > 1 || len(v.Names) > 0 &&
+			len(v.Names[0].Dims) > 0 {
 			c.fault(&ruleType, v.Type, "type of a .tex variable is %s, expected .u32 or .u64",
 				s.typ)
 		}
@@ -184,13 +185,16 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 		return
 	}
 	sym := c.symbol()
-	*sym = symbol{kind: variable, name: d.Name.Text, at: d.Name.Span, linkage: linkage, set: d.Init != nil}
+	*sym = symbol{kind: variable, name: d.Name.Text, at: d.Name.Span, linkage: linkage,
+		set: d.Init != nil}
 	s.dims = c.dimensions(d.Dims, d.Init)
 	if len(s.dims) > 0 && s.space == isa.Reg {
 		f := c.fault(&ruleArray, d, "%s is an array, which cannot be in .reg", clip(sym.name))
 		ok = false
-		if n := s.dims[0]; len(s.dims) == 1 && n > 0 && n < 1<<32 && d.Count == nil && d.Init == nil {
-			f.fixAt(d.Name.To, d.To, "<"+strconv.FormatInt(n, 10)+">", "declare %s<%d>", clip(sym.name), n).guess()
+		if n := s.dims[0]; len(s.dims) == 1 && n > 0 && n < 1<<32 && d.Count == nil &&
+			d.Init == nil {
+			f.fixAt(d.Name.To, d.To, "<"+strconv.FormatInt(n, 10)+">", "declare %s<%d>",
+				clip(sym.name), n).guess()
 			s.dims = nil
 			sym.shape, sym.arg, sym.count, sym.number = s, argument(&s), n, d.Dims[0]
 			c.declareRange(sym)
@@ -256,7 +260,8 @@ func (c *checker) dimensions(list []ptx.Operand, init *ptx.Operand) []int64 {
 		case c.tooLarge(&list[i]):
 			n, ok = 1, true // the intended size is unknown
 		case !ok:
-			c.fault(&ruleArray, list[i], "dimension %s is not a positive integer", clip(c.text(&list[i])))
+			c.fault(&ruleArray, list[i], "dimension %s is not a positive integer",
+				clip(c.text(&list[i])))
 		}
 		if ok && n < 0 {
 			n = 1 << 62
@@ -366,6 +371,9 @@ func (c *checker) finishConstants() {
 
 // nearestType returns the declarable type whose spelling is nearest to a word.
 func nearestType(word string) string {
-	return diag.Nearest(word, []string{".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64",
-		".s8", ".s16", ".s32", ".s64", ".f16", ".f16x2", ".f32", ".f64", ".texref", ".samplerref", ".surfref"})
+	return diag.Nearest(word,
+		[]string{".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64",
+			".s8", ".s16", ".s32", ".s64", ".f16", ".f16x2", ".f32", ".f64", ".texref",
+			".samplerref",
+			".surfref"})
 }

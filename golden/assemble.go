@@ -26,9 +26,9 @@ func Verify(t *testing.T, m interface {
 	Assemble(t, m)
 }
 
-// Assemble requires that ptxas, NVIDIA's assembler, accepts the PTX of m. It looks for ptxas in $PTXAS,
-// then in the path, then in $CUDA_HOME/bin. If there is none, it skips a subtest named ptxas and
-// says so; on a CI machine, where $CI is set, it fails.
+// Assemble requires that ptxas, NVIDIA's assembler, accepts the PTX of m. It looks for ptxas in
+// $PTXAS, then in the path, then in $CUDA_HOME/bin. If there is none, it skips a subtest named
+// ptxas and says so; on a CI machine, where $CI is set, it fails.
 func Assemble(t *testing.T, m Module) {
 	t.Helper()
 	text, err := m.Text()

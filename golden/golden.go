@@ -78,8 +78,8 @@ type Judged interface {
 }
 
 // Clean requires that m has no findings: no errors, and none of the warnings and reviews that
-// Text and Check do not report. Notes, for example about what the hazard analyzers could not check, are
-// logged.
+// Text and Check do not report. Notes, for example about what the hazard analyzers could not check,
+// are logged.
 //
 //	m := dsl.New("saxpy", "sm_90")
 //	Saxpy(m)

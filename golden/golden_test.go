@@ -45,17 +45,21 @@ func TestDiff(t *testing.T) {
 		{"a register's name", "%b", "%sum", ""},
 		{"two names swapped", "%a", "%b2", ""},
 		{"a label's name", "top", "again", ""},
-		{"order of declarations", "\t.shared .b32 x[4];\n\t.shared .b32 y[4];\n", "\t.shared .b32 y[4];\n\t.shared .b32 x[4];\n", ""},
+		{"order of declarations", "\t.shared .b32 x[4];\n\t.shared .b32 y[4];\n",
+			"\t.shared .b32 y[4];\n\t.shared .b32 x[4];\n", ""},
 		{"comments and space", "bra top;", "// back\n bra  top ;", ""},
 		{"a constant", "%a, 1;", "%a, 2;", "- \tadd.u32 %b, %a, 1;\n+ \tadd.u32 %b, %a, 2;"},
 		{"an instruction lost", "\tadd.u32 %b, %a, 1;\n", "", "- \tadd.u32 %b, %a, 1;"},
 		{"a register's type", ".reg .b32 %a, %b;", ".reg .b32 %a; .reg .u32 %b;", "add.u32"},
-		{"registers that change places", "st.global.b32 [%rd1], %b;", "st.global.b32 [%rd1], %a;", "+ \tst.global.b32 [%rd1], %a;"},
-		{"a parameter", ".u64 p)", ".u32 p)", "  .visible .entry k\n- \t.param .u64 p\n+ \t.param .u32 p\n"},
+		{"registers that change places", "st.global.b32 [%rd1], %b;", "st.global.b32 [%rd1], %a;",
+			"+ \tst.global.b32 [%rd1], %a;"},
+		{"a parameter", ".u64 p)", ".u32 p)",
+			"  .visible .entry k\n- \t.param .u64 p\n+ \t.param .u32 p\n"},
 		{"a directive", "p)", "p)\n.maxntid 128, 1, 1", "+ \t.maxntid 128, 1, 1\n"},
 		{"layout of the head", "k(.param .u64 p)", "k(\n\t.param  .u64 p\n)", ""},
 		{
-			"an instruction before all others", "\tld.param.u64", "\tmov.b32 %new, 1;\n\tld.param.u64",
+			"an instruction before all others", "\tld.param.u64",
+			"\tmov.b32 %new, 1;\n\tld.param.u64",
 			"@ line 4, in k\n  \t.param .u64 p\n  .shared .b32 x[4];\n  .shared .b32 y[4];\n+ \tmov.b32 %new, 1;\n" +
 				"  \tld.param.u64 %rd1, [p];\n  \tld.global.b32 %a, [%rd1];\n  top:\n",
 		},
@@ -102,7 +106,8 @@ func TestNotes(t *testing.T) {
 		{"a guard's sense", "@%p bar", "@!%p bar", "- \t@%p bar.sync 0;\n+ \t@!%p bar.sync 0;\n"},
 		{"a guard that went", "@%p bar", "bar", "- \t@%p bar.sync 0;\n+ \tbar.sync 0;\n"},
 		{
-			"registers that change places", "[%rd0+64], {%f0, %f1, %f2, %f3,", "[%rd0+64], {%f0, %f1, %f3, %f2,",
+			"registers that change places", "[%rd0+64], {%f0, %f1, %f2, %f3,",
+			"[%rd0+64], {%f0, %f1, %f3, %f2,",
 			"+ \tst.global.v8.f32 [%rd0+64], {%f0, %f1, %f3, %f2, %f4, %f5, %f6, %f7};  // operand 2, element 3; operand 2, element 4\n",
 		},
 		{
@@ -153,7 +158,8 @@ func TestGoLines(t *testing.T) {
 	r := &recorder{TB: t}
 	golden.Check(r, m)
 	said := strings.Join(r.said, "\n")
-	want := regexp.MustCompile(`(?m)^\+ \tmul\.f32 .*0f40400000;  // \S*golden_test\.go:\d+ called from \S*golden_test\.go:\d+$`)
+	want := regexp.MustCompile(
+		`(?m)^\+ \tmul\.f32 .*0f40400000;  // \S*golden_test\.go:\d+ called from \S*golden_test\.go:\d+$`)
 	if !want.MatchString(said) {
 		t.Errorf("said\n%s\nwant a line like %s", said, want)
 	}
@@ -165,10 +171,14 @@ type recorder struct {
 	said []string
 }
 
-func (r *recorder) Helper()                      {}
-func (r *recorder) Errorf(f string, args ...any) { r.said = append(r.said, fmt.Sprintf(f, args...)) }
-func (r *recorder) Fatalf(f string, args ...any) { r.said = append(r.said, fmt.Sprintf(f, args...)) }
-func (r *recorder) Fatal(args ...any)            { r.said = append(r.said, fmt.Sprint(args...)) }
+func (r *recorder) Helper() {}
+func (r *recorder) Errorf(f string, args ...any) {
+	r.said = append(r.said, fmt.Sprintf(f, args...))
+}
+func (r *recorder) Fatalf(f string, args ...any) {
+	r.said = append(r.said, fmt.Sprintf(f, args...))
+}
+func (r *recorder) Fatal(args ...any) { r.said = append(r.said, fmt.Sprint(args...)) }
 
 func (r *recorder) Logf(f string, args ...any) {
 	r.said = append(r.said, "log: "+fmt.Sprintf(f, args...))
@@ -176,7 +186,8 @@ func (r *recorder) Logf(f string, args ...any) {
 
 // TestClean checks that a module with a warning fails, and that one without findings passes.
 func TestClean(t *testing.T) {
-	for _, want := range []string{"", `golden_test.go:\d+:\d+: warning D501: result of add is unused`} {
+	for _, want := range []string{"",
+		`golden_test.go:\d+:\d+: warning D501: result of add is unused`} {
 		m := dsl.New("m", "sm_80")
 		k := m.Kernel("k", dsl.Threads(32))
 		x := dsl.Global[dsl.F32](k, "x")
@@ -187,7 +198,8 @@ func TestClean(t *testing.T) {
 		x.Store(k.TID().X, y)
 		r := &recorder{TB: t}
 		golden.Clean(r, m)
-		if said := strings.Join(r.said, "\n"); (said == "") != (want == "") || !regexp.MustCompile(want).MatchString(said) || strings.Contains(said, "called from") {
+		if said := strings.Join(r.said, "\n"); (said == "") != (want == "") ||
+			!regexp.MustCompile(want).MatchString(said) || strings.Contains(said, "called from") {
 			t.Errorf("said %q, want %q", said, want)
 		}
 	}
@@ -215,9 +227,14 @@ func TestCheck(t *testing.T) {
 		want string
 	}{
 		{fake{"good", module, nil}, ""},
-		{fake{"good", strings.Replace(module, "add", "sub", 1), nil}, "testdata/good.ptx (-want +got; run `go test -update` to accept):\n@ line 1\n  .version 8.0\n  .target sm_80\n- .address_size 64\n+ .subress_size 64\n  .visible .entry k\n  \t.param .u64 p\n  .shared .b32 x[4];\n"},
-		{fake{"good", strings.Replace(module, "top:\n", "top:\n"+strings.Repeat("\tadd.u32 %b, %b, 7;\n", 300), 1), nil}, "testdata/good.ptx (-want +got; run `go test -update` to accept):\n@ line 10, in k\n  \tld.param.u64 %rd1, [p];\n  \tld.global.b32 %a, [%rd1];\n  top:\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n... and 107 more lines; run `go test -update` and look at the diff in version control\n"},
-		{fake{"missing", module, nil}, "testdata/missing.ptx does not exist; run `go test -update` to create it, then review and commit it"},
+		{fake{"good", strings.Replace(module, "add", "sub", 1), nil},
+			"testdata/good.ptx (-want +got; run `go test -update` to accept):\n@ line 1\n  .version 8.0\n  .target sm_80\n- .address_size 64\n+ .subress_size 64\n  .visible .entry k\n  \t.param .u64 p\n  .shared .b32 x[4];\n"},
+		{fake{"good",
+			strings.Replace(module, "top:\n",
+				"top:\n"+strings.Repeat("\tadd.u32 %b, %b, 7;\n", 300),
+				1), nil}, "testdata/good.ptx (-want +got; run `go test -update` to accept):\n@ line 10, in k\n  \tld.param.u64 %rd1, [p];\n  \tld.global.b32 %a, [%rd1];\n  top:\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n+ \tadd.u32 %b, %b, 7;\n... and 107 more lines; run `go test -update` and look at the diff in version control\n"},
+		{fake{"missing", module, nil},
+			"testdata/missing.ptx does not exist; run `go test -update` to create it, then review and commit it"},
 		{fake{"bad", "", errors.New("k.go:3: no")}, "bad cannot be built:\nk.go:3: no"},
 		{fake{"../good", module, nil}, `"../good" matches no file in testdata`},
 		{fake{"", module, nil}, `"" matches no file in testdata`},
@@ -238,12 +255,18 @@ func TestScopes(t *testing.T) {
 		name, old, new string
 		same           bool
 	}{
-		{"a label of each scope", "{ L: bra L; } { L: bra L; }", "{ L: bra L; } { M: bra M; }", true},
+		{"a label of each scope", "{ L: bra L; } { L: bra L; }", "{ L: bra L; } { M: bra M; }",
+			true},
 		{"a label of another scope", "L: { L: bra L; } bra L;", "L: { M: bra L; } bra L;", false},
-		{"an inner register", "{ .reg .b64 a; mov.b64 a, 1; } mov.b32 a, 2;", "{ .reg .b64 c; mov.b64 c, 1; } mov.b32 a, 2;", true},
-		{"an inner register that went", "{ .reg .b32 a; mov.b32 a, 1; } mov.b32 a, 2;", "{ mov.b32 a, 1; } mov.b32 a, 2;", false},
-		{"the type of an inner register", "{ .reg .b32 c; mov.b32 c, 1; } { .reg .f32 c; mov.b32 c, 2; }", "{ .reg .f32 c; mov.b32 c, 1; } { .reg .f32 c; mov.b32 c, 2; }", false},
-		{"the length of a vector", ".reg .v4 .b32 v; mov.b32 v.x, 1;", ".reg .v2 .b32 v; mov.b32 v.x, 1;", false},
+		{"an inner register", "{ .reg .b64 a; mov.b64 a, 1; } mov.b32 a, 2;",
+			"{ .reg .b64 c; mov.b64 c, 1; } mov.b32 a, 2;", true},
+		{"an inner register that went", "{ .reg .b32 a; mov.b32 a, 1; } mov.b32 a, 2;",
+			"{ mov.b32 a, 1; } mov.b32 a, 2;", false},
+		{"the type of an inner register",
+			"{ .reg .b32 c; mov.b32 c, 1; } { .reg .f32 c; mov.b32 c, 2; }",
+			"{ .reg .f32 c; mov.b32 c, 1; } { .reg .f32 c; mov.b32 c, 2; }", false},
+		{"the length of a vector", ".reg .v4 .b32 v; mov.b32 v.x, 1;",
+			".reg .v2 .b32 v; mov.b32 v.x, 1;", false},
 	} {
 		got, list := golden.Diff(head+test.old+"\nret;\n}\n", head+test.new+"\nret;\n}\n")
 		if len(list) > 0 {
@@ -289,7 +312,8 @@ func TestUpdate(t *testing.T) {
 	if golden.Updating() != (was == "true") {
 		t.Error("golden files are to be rewritten still")
 	}
-	for _, name := range []string{"testdata/one.ptx", "testdata/deep/two.ptx", "elsewhere/kept.ptx"} {
+	for _, name := range []string{"testdata/one.ptx", "testdata/deep/two.ptx",
+		"elsewhere/kept.ptx"} {
 		if text, err := os.ReadFile(name); err != nil || string(text) != module {
 			t.Errorf("%s: %d bytes, %v", name, len(text), err)
 		}

@@ -75,7 +75,8 @@ func rename(rows []row) *renaming {
 			v.count++
 		}
 	}
-	slices.SortStableFunc(order, func(a, b *vote) int { return cmp.Or(b.count-a.count, a.first-b.first) })
+	slices.SortStableFunc(order,
+		func(a, b *vote) int { return cmp.Or(b.count-a.count, a.first-b.first) })
 	names := &renaming{make(map[name]string)}
 	taken := map[name]bool{}
 	for _, v := range order {

@@ -193,7 +193,9 @@ func (o *outliner) block(b *ptx.Block, variables, code *[]line) {
 			}
 		case *ptx.Label:
 			d, _ := o.lookup(n.Name.Text)
-			*code = append(*code, line{in: o.in, shape: "label:", names: []string{n.Name.Text + d.which}, text: n.Name.Text + ":", at: o.f.PlaceOf(n).Line})
+			*code = append(*code,
+				line{in: o.in, shape: "label:", names: []string{n.Name.Text + d.which},
+					text: n.Name.Text + ":", at: o.f.PlaceOf(n).Line})
 		case *ptx.Instr:
 			*code = append(*code, o.instr(n))
 		case *ptx.Block:

@@ -16,7 +16,9 @@ type Binder struct {
 }
 
 // NewBinder returns a Binder for a version and target.
-func NewBinder(v isa.Version, t isa.Target) *Binder { return &Binder{matcher: isa.NewMatcher(v, t)} }
+func NewBinder(v isa.Version, t isa.Target) *Binder {
+	return &Binder{matcher: isa.NewMatcher(v, t)}
+}
 
 // Shared returns the instruction set's own copy of the string op, if there is one. Equal opcodes
 // then share memory, which makes comparing them fast.
@@ -91,7 +93,8 @@ func (b *Binder) appendShape(to []isa.Word, args []Operand, valued bool) []isa.W
 			to = append(to, isa.WordOf(isa.ArgFloat, isa.F32, 0, 0, 0))
 			continue
 		case Vector:
-			to = b.appendShape(append(to, isa.WordOf(isa.ArgVector, 0, 0, 0, len(o.Args()))), o.Args(), valued)
+			to = b.appendShape(append(to, isa.WordOf(isa.ArgVector, 0, 0, 0, len(o.Args()))),
+				o.Args(), valued)
 			continue
 		case Address:
 			w := isa.WordOf(isa.ArgAddress, 0, 0, 0, len(o.Args()))
@@ -122,7 +125,8 @@ func (b *Binder) arg(o *Operand) isa.Arg {
 	switch o.Kind {
 	case Register:
 		r := o.Reg
-		a := isa.Arg{Kind: isa.ArgReg, Type: r.Type, Count: int(r.Vec), Not: o.Not, Minus: o.Minus, Value: o.Value}
+		a := isa.Arg{Kind: isa.ArgReg, Type: r.Type, Count: int(r.Vec), Not: o.Not, Minus: o.Minus,
+			Value: o.Value}
 		if o.Text() != "" {
 			if r.Vec > 1 {
 				a.Count = 1
@@ -139,7 +143,8 @@ func (b *Binder) arg(o *Operand) isa.Arg {
 		return isa.Arg{Kind: isa.ArgFloat, Type: isa.F64}
 	case Variable:
 		v := o.Var()
-		return isa.Arg{Kind: isa.ArgSym, Type: v.Type, Space: v.Space, Count: int(v.Vec), Value: o.Value}
+		return isa.Arg{Kind: isa.ArgSym, Type: v.Type, Space: v.Space, Count: int(v.Vec),
+			Value: o.Value}
 	case Function:
 		return isa.Arg{Kind: isa.ArgFunc}
 	case Jump:

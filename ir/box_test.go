@@ -21,7 +21,8 @@ func TestBoxOf(t *testing.T) {
 		{"// ptxdsl:bytes -1", nil, nil},
 		{"// ptxdsl:bytes many", nil, nil},
 		{"", []string{"// ptxdsl:element 2 bytes"}, &Box{Element: 2}},
-		{"// ptxdsl:bytes 128", []string{"// ptxdsl:element 4", "// ptxdsl:bytes 256"}, &Box{Bytes: 256, Element: 4}},
+		{"// ptxdsl:bytes 128", []string{"// ptxdsl:element 4", "// ptxdsl:bytes 256"},
+			&Box{Bytes: 256, Element: 4}},
 	} {
 		got := BoxOf(test.note, test.doc)
 		if diff := cmp.Diff(test.want, got); diff != "" {

@@ -25,7 +25,8 @@ func FlowOf(f *Func) *Flow {
 	for i, b := range f.Blocks {
 		number[b] = i
 	}
-	g := &Flow{Func: f, Succs: make([][]int, len(f.Blocks)), Preds: make([][]int, len(f.Blocks)), Leaves: make([]bool, len(f.Blocks))}
+	g := &Flow{Func: f, Succs: make([][]int, len(f.Blocks)), Preds: make([][]int, len(f.Blocks)),
+		Leaves: make([]bool, len(f.Blocks))}
 	for i, b := range f.Blocks {
 		through := true
 		if in := b.Last(); in != nil && in.Ends() {

@@ -68,8 +68,8 @@ func (in *Instr) Has(effect isa.Effect) bool { return in.Form != nil && in.Form.
 // Ends reports whether the instruction ends a block: a branch or an exit, guarded or not.
 func (in *Instr) Ends() bool { return in.Has(isa.EffectBranch) || in.Has(isa.EffectTerminator) }
 
-// Kind returns the operation of in; NoKind for a directive and for an opcode that the table does not
-// contain.
+// Kind returns the operation of in; NoKind for a directive and for an opcode that the table does
+// not contain.
 func (in *Instr) Kind() isa.Kind {
 	if in.Form == nil {
 		return isa.KindOf(in.Op)
@@ -77,8 +77,8 @@ func (in *Instr) Kind() isa.Kind {
 	return in.Form.Form.Kind
 }
 
-// Mods returns the modifiers of in in the manual's order; some may be NoMod. Words of the name, such
-// as .async in cp.async, are not modifiers: they are part of the kind.
+// Mods returns the modifiers of in in the manual's order; some may be NoMod. Words of the name,
+// such as .async in cp.async, are not modifiers: they are part of the kind.
 func (in *Instr) Mods() []isa.Mod {
 	if in.Form == nil {
 		return isa.ModsOf(in.Op)
@@ -97,8 +97,8 @@ func (in *Instr) HasMod(mods ...isa.Mod) bool {
 	return false
 }
 
-// Is reports whether in is of a kind and has exactly these modifiers: Is(isa.KindAdd, isa.ModS64) is
-// true for add.s64, but not for add.cc.s64.
+// Is reports whether in is of a kind and has exactly these modifiers: Is(isa.KindAdd, isa.ModS64)
+// is true for add.s64, but not for add.cc.s64.
 func (in *Instr) Is(kind isa.Kind, mods ...isa.Mod) bool {
 	if in.Kind() != kind {
 		return false
@@ -109,11 +109,12 @@ func (in *Instr) Is(kind isa.Kind, mods ...isa.Mod) bool {
 			n++
 		}
 	}
-	return n == len(mods) && !slices.ContainsFunc(mods, func(m isa.Mod) bool { return !in.HasMod(m) })
+	return n == len(mods) &&
+		!slices.ContainsFunc(mods, func(m isa.Mod) bool { return !in.HasMod(m) })
 }
 
-// Space returns the state space that in names, or the first one if it names two; Generic if it names
-// none.
+// Space returns the state space that in names, or the first one if it names two; Generic if it
+// names none.
 func (in *Instr) Space() isa.Space {
 	for _, m := range in.Mods() {
 		if s := m.Space(); s != isa.Generic {
@@ -128,8 +129,8 @@ func (in *Instr) NamesShared() bool {
 	return in.HasMod(isa.ModShared, isa.ModSharedCTA, isa.ModSharedCluster)
 }
 
-// Head returns the first word of the opcode, for messages. It is not that of the kind where PTX has two
-// names for one operation.
+// Head returns the first word of the opcode, for messages. It is not that of the kind where PTX has
+// two names for one operation.
 func (in *Instr) Head() string { return isa.FirstWord(in.Op) }
 
 // Mod reports whether the opcode has a modifier, given without its dot.

@@ -13,7 +13,8 @@ func TestMod(t *testing.T) {
 			t.Errorf("%s has no .%s", in.Op, word)
 		}
 	}
-	for _, word := range []string{"", "ld", "glob", "lobal", "L1", "evict_last", "v", "f3", "32", "f32.x", "sync"} {
+	for _, word := range []string{"", "ld", "glob", "lobal", "L1", "evict_last", "v", "f3", "32",
+		"f32.x", "sync"} {
 		if in.Mod(word) {
 			t.Errorf("%s has .%s", in.Op, word)
 		}

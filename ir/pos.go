@@ -26,8 +26,8 @@ func (m *Module) At(pos Pos) (at diag.Place, from []diag.Place) {
 	return m.Source.Place(pos)
 }
 
-// Same reports whether two positions are one call of the author. A Go loop that repeats a call gives
-// each repetition a position of its own.
+// Same reports whether two positions are one call of the author. A Go loop that repeats a call
+// gives each repetition a position of its own.
 func (m *Module) Same(a, b Pos) bool {
 	if s, ok := m.Source.(interface{ Same(a, b Pos) bool }); ok {
 		return s.Same(a, b)

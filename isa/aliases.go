@@ -100,7 +100,8 @@ func numbered(a, b string) bool {
 		}
 		return r
 	}
-	return strings.Map(strip, a) == strings.Map(strip, b) && strings.ContainsAny(a, "0123456789") && strings.ContainsAny(b, "0123456789")
+	return strings.Map(strip, a) == strings.Map(strip, b) && strings.ContainsAny(a, "0123456789") &&
+		strings.ContainsAny(b, "0123456789")
 }
 
 // apart returns the difference between the numbers in two words.
@@ -131,7 +132,8 @@ func kin(word string, types []string) string {
 	}
 	found := ""
 	for _, w := range types {
-		if o, ok := ParseType(w); ok && w != word && o.Bits() == t.Bits() && o.Whole() && t.Whole() {
+		if o, ok := ParseType(w); ok && w != word && o.Bits() == t.Bits() && o.Whole() &&
+			t.Whole() {
 			if found != "" {
 				return ""
 			}
@@ -165,7 +167,8 @@ func (m *Matcher) lackingTypes(list []*Instruction, mods []Mod, best *miss, slot
 		for i := range ins.Forms {
 			f := &ins.Forms[i]
 			x := nearly(f, mods)
-			if x.cost == best.cost && len(x.strange) == len(best.strange) && len(x.lacking) == 1 && f != best.form && add(&f.Slots[x.lacking[0]]) {
+			if x.cost == best.cost && len(x.strange) == len(best.strange) && len(x.lacking) == 1 &&
+				f != best.form && add(&f.Slots[x.lacking[0]]) {
 				forms++
 			}
 		}

@@ -25,7 +25,8 @@ func stream() (list []struct {
 			args     []isa.Arg
 		}{text, op, args})
 	}
-	add("\tld.param.b64 \t%rd1, [kernel_param_0];\n", "ld.param.b64", b64, at(isa.Arg{Kind: isa.ArgSym, Space: isa.Param, Type: isa.B64}))
+	add("\tld.param.b64 \t%rd1, [kernel_param_0];\n", "ld.param.b64", b64,
+		at(isa.Arg{Kind: isa.ArgSym, Space: isa.Param, Type: isa.B64}))
 	add("\tcvta.to.global.u64 \t%rd2, %rd1;\n", "cvta.to.global.u64", b64, b64)
 	add("\tmov.u32 \t%r1, %ctaid.x;\n", "mov.u32", b32, isa.Arg{Kind: isa.ArgSreg, Type: isa.U32})
 	add("\tmad.lo.s32 \t%r4, %r1, %r2, %r3;\n", "mad.lo.s32", b32, b32, b32, b32)
@@ -33,13 +34,15 @@ func stream() (list []struct {
 	add("\tsetp.ge.s32 \t%p1, %r4, %r5;\n", "setp.ge.s32", p, b32, b32)
 	add("\tmul.wide.s32 \t%rd3, %r4, 4;\n", "mul.wide.s32", b64, b32, n(4))
 	add("\tadd.s64 \t%rd4, %rd2, %rd3;\n", "add.s64", b64, b64, b64)
-	add("\tld.global.v4.b32 \t{%r6, %r7, %r8, %r9}, [%rd4+16];\n", "ld.global.v4.b32", vec(b32, b32, b32, b32), at(b64))
+	add("\tld.global.v4.b32 \t{%r6, %r7, %r8, %r9}, [%rd4+16];\n", "ld.global.v4.b32",
+		vec(b32, b32, b32, b32), at(b64))
 	add("\tfma.rn.f32 \t%f4, %f1, %f2, %f3;\n", "fma.rn.f32", f32, f32, f32, f32)
 	add("\tshl.b32 \t%r10, %r6, 2;\n", "shl.b32", b32, b32, n(2))
 	add("\tand.b32 \t%r11, %r10, 255;\n", "and.b32", b32, b32, n(255))
 	add("\tst.global.f32 \t[%rd4], %f4;\n", "st.global.f32", at(b64), f32)
 	add("\tmma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 \t{ %f1, %f2, %f3, %f4 }, { %r1, %r2, %r3, %r4 }, { %r5, %r6 }, { %f1, %f2, %f3, %f4 };\n",
-		"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", vec(f32, f32, f32, f32), vec(b32, b32, b32, b32), vec(b32, b32), vec(f32, f32, f32, f32))
+		"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", vec(f32, f32, f32, f32),
+		vec(b32, b32, b32, b32), vec(b32, b32), vec(f32, f32, f32, f32))
 	return list
 }
 

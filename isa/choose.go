@@ -97,7 +97,8 @@ func (c *Candidate) Bounds(args []Arg) (open, gone []Gate) {
 	if !c.OperandBounds() {
 		return open, gone
 	}
-	if alone := besideSink(args); !c.sequence(c.Args, args, &t, nil) && (alone == nil || !c.sequence(c.Args, alone, &t, nil)) {
+	if alone := besideSink(args); !c.sequence(c.Args, args, &t, nil) &&
+		(alone == nil || !c.sequence(c.Args, alone, &t, nil)) {
 		return open, gone
 	}
 	for i := range c.when {

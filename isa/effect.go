@@ -3,8 +3,8 @@
 
 package isa
 
-// An Effect is something that an instruction does besides computing its results. The effects of each
-// form are in the spec.
+// An Effect is something that an instruction does besides computing its results. The effects of
+// each form are in the spec.
 type Effect string
 
 // Effects that passes ask for.

@@ -92,7 +92,8 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 	if word == "." {
 		return problem("F202", at, "%s has a dot without a modifier after it", list[0].Name)
 	}
-	if with := m.set.namesWith(word); with != "" && m.set.wordsAfter(list[0].Name+word) == "" && !m.set.begun(list[0].Name+word+"_") {
+	if with := m.set.namesWith(word); with != "" && m.set.wordsAfter(list[0].Name+word) == "" &&
+		!m.set.begun(list[0].Name+word+"_") {
 		return problem("F203", at, "%s has no modifier %s, which is a modifier of %s", list[0].Name,
 			word, with)
 	}
@@ -117,7 +118,8 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 		case candidate[1] != word[1]:
 			d++
 		}
-		if d < cost || d == cost && p.Want != "" && numbered(word, candidate) && apart(word, candidate) < apart(word, p.Want) {
+		if d < cost || d == cost && p.Want != "" && numbered(word, candidate) &&
+			apart(word, candidate) < apart(word, p.Want) {
 			p.Want, cost = candidate, d
 		}
 		if p.Want == "" && len(word) > 4 && strings.HasPrefix(candidate, word+"_") {
@@ -177,7 +179,8 @@ func spareMod(set *Set, mod Mod, mods []Mod, skip int) Problem {
 	}
 	p := problem("F208", at, "%s has no effect here; the assembler ignores it", set.Mods[mod])
 	if times > 1 {
-		p = problem("F208", at, "%s is written twice; the assembler ignores one of them", set.Mods[mod])
+		p = problem("F208", at, "%s is written twice; the assembler ignores one of them",
+			set.Mods[mod])
 	}
 	p.Warning = true
 	return p
@@ -266,7 +269,8 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 			out = append(out, problem("F204", -1, "%s is missing a type: %s", name, oneOf(types)))
 			continue
 		}
-		if words := m.additions(list, name, mods); len(best.lacking) == 1 && len(words) > len(slot.Values) {
+		if words := m.additions(list, name, mods); len(best.lacking) == 1 &&
+			len(words) > len(slot.Values) {
 			out = append(out, problem("F204", -1, "%s is missing %s", name, someOf(words)))
 			continue
 		}
@@ -279,7 +283,8 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 }
 
 // strangeMod explains why the matched form has no slot for a modifier.
-func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []Mod, i, skip int) Problem {
+func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []Mod,
+	i, skip int) Problem {
 	word := m.set.Mods[mods[i]]
 	if slices.Contains(mods[:i], mods[i]) {
 		return problem("F206", skip+i, "%s is written twice", word)
@@ -371,7 +376,8 @@ func (m *Matcher) combination(x *miss, name string) Problem {
 				words = append(words, m.set.Mods[c.Mod])
 			}
 		}
-		return problem("F205", -1, "%s has no form with %s; see ptxdsl isa %s", name, strings.Join(words, " "), name)
+		return problem("F205", -1, "%s has no form with %s; see ptxdsl isa %s", name,
+			strings.Join(words, " "), name)
 	}
 	return problem("F205", -1, "these modifiers of %s cannot be combined, expected the form %s",
 		name, x.form.Template)

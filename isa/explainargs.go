@@ -31,7 +31,8 @@ func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 	if best != nil && reach < len(args) && far < len(args) && best.takes(m, but(args, reach)) {
 		p := best.wrongArg(op, args, reach) // the other operands fit
 		if spans := m.spans(o, args, reach); p.Rule == "F304" && len(spans) > 0 {
-			p.Message = fmt.Sprintf("operand %d of %s is %s, expected an integer constant%s", reach+1, op, args[reach].describe(), describeRange(spans))
+			p.Message = fmt.Sprintf("operand %d of %s is %s, expected an integer constant%s",
+				reach+1, op, args[reach].describe(), describeRange(spans))
 		}
 		return []Problem{p}
 	}
@@ -297,7 +298,8 @@ func (k *WantKind) describeOne(access Access) string {
 		}
 		return "an integer constant" + describeRange(k.Range)
 	case KMem:
-		return "an address in " + strings.TrimSuffix(strings.TrimPrefix(k.In.String(), "."), " memory") + " memory"
+		return "an address in " + strings.TrimSuffix(strings.TrimPrefix(k.In.String(), "."),
+			" memory") + " memory"
 	case KParts:
 		parts := make([]string, len(k.Fields))
 		for i := range k.Fields {

@@ -19,7 +19,8 @@ func (m *Matcher) amiss(o *Opcode, op string, args []Arg) *Problem {
 	if len(args) > changeable || !m.search() {
 		return nil
 	}
-	for _, look := range []func(*Candidate, string, []Arg) *Problem{m.moved, m.loose, m.missing, m.spare} {
+	for _, look := range []func(*Candidate, string, []Arg) *Problem{m.moved, m.loose, m.missing,
+		m.spare} {
 		for i := range o.fits {
 			if p := look(&o.fits[i], op, args); p != nil {
 				return p
@@ -117,7 +118,8 @@ func (m *Matcher) spare(c *Candidate, op string, args []Arg) *Problem {
 		if !c.takes(m, list) {
 			continue
 		}
-		p := problem("F301", -1, "%s takes %s, found %d; operand %d is too many", op, operands(len(list), len(list)), len(args), at+1)
+		p := problem("F301", -1, "%s takes %s, found %d; operand %d is too many", op,
+			operands(len(list), len(list)), len(args), at+1)
 		if len(list) > 0 {
 			p.Message += ": " + c.list()
 		}

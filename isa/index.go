@@ -46,7 +46,8 @@ func newStandard() *Set {
 // NewSet returns a set of the instructions in list. Mods are the words of their modifiers, and
 // ignored are those that are ignored on all of them.
 func NewSet(list []Instruction, mods []string, ignored []Mod) *Set {
-	s := &Set{Mods: mods, Ignored: ignored, sorted: SortMods(mods), entries: make([]entry, len(list))}
+	s := &Set{Mods: mods, Ignored: ignored, sorted: SortMods(mods),
+		entries: make([]entry, len(list))}
 	for i := range list {
 		s.entries[i] = entry{name: list[i].Name, have: &list[i]}
 	}
@@ -70,7 +71,8 @@ func SortNames(list []Instruction) []uint16 {
 	for i := range sorted {
 		sorted[i] = uint16(i)
 	}
-	slices.SortStableFunc(sorted, func(a, b uint16) int { return strings.Compare(list[a].Name, list[b].Name) })
+	slices.SortStableFunc(sorted,
+		func(a, b uint16) int { return strings.Compare(list[a].Name, list[b].Name) })
 	return sorted
 }
 
@@ -93,7 +95,9 @@ func (s *Set) All() iter.Seq[*Instruction] {
 
 // mod finds a modifier by its word, dot included.
 func (s *Set) mod(word string) (Mod, bool) {
-	i, ok := slices.BinarySearchFunc(s.sorted, word, func(m Mod, word string) int { return strings.Compare(s.Mods[m], word) })
+	i, ok := slices.BinarySearchFunc(s.sorted, word, func(m Mod, word string) int {
+		return strings.Compare(s.Mods[m], word)
+	})
 	if !ok {
 		return NoMod, false
 	}
@@ -109,12 +113,15 @@ func (s *Set) Named(name string) []*Instruction {
 
 // named returns the entries with a name, and whether some name begins with it.
 func (s *Set) named(text string) (list []uint16, begun bool) {
-	first, ok := slices.BinarySearchFunc(s.byName, text, func(i uint16, text string) int { return strings.Compare(s.entries[i].name, text) })
+	first, ok := slices.BinarySearchFunc(s.byName, text, func(i uint16, text string) int {
+		return strings.Compare(s.entries[i].name, text)
+	})
 	end := first
 	for ok && end < len(s.byName) && s.entries[s.byName[end]].name == text {
 		end++
 	}
-	return s.byName[first:end], first < len(s.byName) && strings.HasPrefix(s.entries[s.byName[first]].name, text)
+	return s.byName[first:end], first < len(s.byName) &&
+		strings.HasPrefix(s.entries[s.byName[first]].name, text)
 }
 
 // instructions returns the instructions of entries.
@@ -193,8 +200,8 @@ func FirstWord(op string) string {
 	return word
 }
 
-// Abbreviate returns the first words of an opcode, for messages: up to the first word with a scope, to
-// .sync, or to five words.
+// Abbreviate returns the first words of an opcode, for messages: up to the first word with a scope,
+// to .sync, or to five words.
 func Abbreviate(op string) string {
 	end := 0
 	for i, w := range strings.Split(op, ".") {

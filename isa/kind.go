@@ -22,8 +22,8 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// KindOf returns the kind of an opcode, with or without modifiers; NoKind if its name is unknown. An
-// instruction that has a form has its kind there.
+// KindOf returns the kind of an opcode, with or without modifiers; NoKind if its name is unknown.
+// An instruction that has a form has its kind there.
 func KindOf(op string) Kind {
 	s := Standard()
 	entries, _, _ := s.split(op)
@@ -34,7 +34,8 @@ func KindOf(op string) Kind {
 }
 
 // A Head is the first word of the name of a kind. It groups kinds: HeadMul is the head of mul.lo,
-// mul.hi and mul.wide. The heads of bar.sync and membar are those of their kinds, barrier and fence.
+// mul.hi and mul.wide. The heads of bar.sync and membar are those of their kinds, barrier and
+// fence.
 type Head uint8
 
 // NoHead is the head of NoKind.

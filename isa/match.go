@@ -40,7 +40,8 @@ func NewMatcher(v Version, t Target) *Matcher { return Standard().Matcher(v, t) 
 
 // Matcher returns a Matcher over s.
 func (s *Set) Matcher(v Version, t Target) *Matcher {
-	return &Matcher{set: s, version: v, target: t, known: s.cacheFor(v, t), memo: make(map[string]*Opcode)}
+	return &Matcher{set: s, version: v, target: t, known: s.cacheFor(v, t),
+		memo: make(map[string]*Opcode)}
 }
 
 // An Opcode is the result of resolving an opcode for a version and target. Matchers share it. It is

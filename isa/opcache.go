@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// opcodeCache caches the opcodes that matchers of one set, version and target have resolved, so that a
-// program that checks many modules resolves each once. It is safe for concurrent use.
+// opcodeCache caches the opcodes that matchers of one set, version and target have resolved, so
+// that a program that checks many modules resolves each once. It is safe for concurrent use.
 type opcodeCache struct {
 	mu    sync.RWMutex
 	known map[string]known

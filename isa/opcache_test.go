@@ -13,7 +13,8 @@ import (
 // TestShared uses matchers in several goroutines. Matchers of one version and target share their
 // cache; others do not.
 func TestShared(t *testing.T) {
-	new80, old, new90 := matcher(t, "9.0", "sm_80"), matcher(t, "8.0", "sm_80"), matcher(t, "9.0", "sm_90")
+	new80, old, new90 := matcher(t, "9.0", "sm_80"), matcher(t, "8.0", "sm_80"),
+		matcher(t, "9.0", "sm_90")
 	ask := func(m *isa.Matcher, op string) *isa.Candidate {
 		list, problems := m.Candidates(op)
 		if len(list) == 0 {
@@ -33,7 +34,8 @@ func TestShared(t *testing.T) {
 			if got := ask(m, op); got != want {
 				t.Errorf("%s has two forms for one version and target", op)
 			}
-			for _, op := range []string{"ld.global.v4.f32", "bar.sync", "add.cc.u32", "mul.lo.u32", "add.u32.u32"} {
+			for _, op := range []string{"ld.global.v4.f32", "bar.sync", "add.cc.u32", "mul.lo.u32",
+				"add.u32.u32"} {
 				if c, _ := m.Candidates(op); len(c) > 0 && c[0].Opcode != op {
 					t.Errorf("%s is spelled %s", op, c[0].Opcode)
 				}

@@ -36,7 +36,8 @@ func (k *WantKind) single(access Access, a *Arg) bool {
 
 // argKinds are the kinds of operands for the words that accept only one kind.
 var argKinds = [KAny + 1]ArgKind{
-	KLabel: ArgLabel, KFunc: ArgFunc, KSink: ArgSink, KRets: ArgList, KArgs: ArgList, KTargets: ArgTargets,
+	KLabel: ArgLabel, KFunc: ArgFunc, KSink: ArgSink, KRets: ArgList, KArgs: ArgList,
+	KTargets: ArgTargets,
 }
 
 // handles are the types of opaque variables. A sampler operand also accepts a texture, which may
@@ -45,12 +46,14 @@ var handles = [KAny + 1]Type{KTexref: Texref, KSampler: Samplerref, KSurfref: Su
 
 // predicateFits reports whether an operand is a predicate, or a constant that is read.
 func (k *WantKind) predicateFits(access Access, a *Arg) bool {
-	return a.Kind == ArgReg && a.Type.Class() == Pred || a.Kind == ArgInt && access == Read && k.inRange(a.Value)
+	return a.Kind == ArgReg && a.Type.Class() == Pred || a.Kind == ArgInt && access == Read &&
+		k.inRange(a.Value)
 }
 
 // symbolFits reports whether an operand is a variable in the wanted space.
 func (k *WantKind) symbolFits(a *Arg) bool {
-	return a.Kind == ArgSym && a.Type.Class() != Opaque && (k.In == Generic || spaceFits(k.In, a.Space))
+	return a.Kind == ArgSym && a.Type.Class() != Opaque &&
+		(k.In == Generic || spaceFits(k.In, a.Space))
 }
 
 // valueFits reports whether an operand is a register, or a constant that is read.
@@ -94,7 +97,8 @@ func (k *WantKind) undocumentedFits(a *Arg) bool {
 
 // handleOf reports whether a names an opaque variable of a type, or may hold its address.
 func (a *Arg) handleOf(t Type) bool {
-	return a.Kind == ArgSym && a.Type == t || a.Kind == ArgReg && a.Count <= 1 && !a.Plus && a.Type.Bits() == 64 && a.Type.Whole()
+	return a.Kind == ArgSym && a.Type == t || a.Kind == ArgReg && a.Count <= 1 && !a.Plus &&
+		a.Type.Bits() == 64 && a.Type.Whole()
 }
 
 // specialFits reports whether a special register can be read as the wanted type: it has its width,
@@ -214,7 +218,8 @@ func (k *WantKind) addressFits(a *Arg) bool {
 		if k.Settled == Predicate { // address of a tensor map: any register
 			return a.Count <= 1 && a.Kind == ArgReg
 		}
-		narrow := a.Type.Bits() < k.Settled.Bits() && (k.Settled.Class() != Integer || k.In == Generic)
+		narrow := a.Type.Bits() < k.Settled.Bits() &&
+			(k.Settled.Class() != Integer || k.In == Generic)
 		return a.Count <= 1 && a.Type.Whole() && a.Type.Bits() <= 64 && !narrow
 	case ArgSym:
 		if a.Type.Class() == Opaque {
@@ -342,7 +347,8 @@ func (k *WantKind) vectorFits(access Access, elems []Arg) bool {
 	}
 	if folded != 0 {
 		reg := Arg{Kind: ArgReg, Type: folded}
-		mixed := (k.Relax || k.Mixed) && k.Settled.Class() == Float && folded.Whole() && folded.Bits() == k.Settled.Bits()
+		mixed := (k.Relax || k.Mixed) && k.Settled.Class() == Float && folded.Whole() &&
+			folded.Bits() == k.Settled.Bits()
 		if !mixed && !registerFits(k, &reg) {
 			return false
 		}
@@ -355,7 +361,8 @@ func (k *WantKind) vectorFits(access Access, elems []Arg) bool {
 			}
 		case ArgSink:
 			// Only the widest stores may skip elements; other reads may not.
-			if folded == 0 || k.Word == KReg || access != Write && k.Settled.Bits()*len(elems) != 256 {
+			if folded == 0 || k.Word == KReg || access != Write &&
+				k.Settled.Bits()*len(elems) != 256 {
 				return false
 			}
 		case ArgInt, ArgFloat:

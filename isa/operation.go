@@ -114,7 +114,8 @@ func (m Mod) Type() Type {
 	return 0
 }
 
-// Elements returns the number of elements of a vector modifier, such as 4 for .v4; 0 for another one.
+// Elements returns the number of elements of a vector modifier, such as 4 for .v4; 0 for another
+// one.
 func (m Mod) Elements() int {
 	if classes := modClasses(); int(m) < len(classes) {
 		return classes[m].vec
@@ -130,8 +131,8 @@ func (m Mod) Times() int {
 	return 0
 }
 
-// Shape returns the rows, columns and depth that m names, such as 16, 8 and 32 for .m16n8k32; zeros for
-// another modifier.
+// Shape returns the rows, columns and depth that m names, such as 16, 8 and 32 for .m16n8k32; zeros
+// for another modifier.
 func (m Mod) Shape() (rows, columns, depth int) {
 	if classes := modClasses(); int(m) < len(classes) {
 		s := classes[m].shape
@@ -148,8 +149,8 @@ func (m Mod) String() string {
 	return modWords[m]
 }
 
-// ModsOf returns the modifiers in the text of an opcode, in its order. Words that no instruction has
-// are left out. It is for opcodes without a form.
+// ModsOf returns the modifiers in the text of an opcode, in its order. Words that no instruction
+// has are left out. It is for opcodes without a form.
 func ModsOf(op string) []Mod {
 	set := Standard()
 	var mods []Mod

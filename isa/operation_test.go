@@ -20,9 +20,13 @@ func TestOperation(t *testing.T) {
 		want Operation
 	}{
 		{"add.sat.s32", Operation{Kind: KindAdd, Vec: 1, Types: []Type{S32}}},
-		{"ld.acquire.gpu.global.v4.f32", Operation{Kind: KindLd, Space: Global, Order: Acquire, Scope: ScopeGPU, Vec: 4, Types: []Type{F32}}},
-		{"ld.volatile.shared.u8", Operation{Kind: KindLd, Space: Shared, Order: Volatile, Vec: 1, Types: []Type{U8}}},
-		{"cp.async.cg.shared.global", Operation{Kind: KindCpAsync, Space: Shared, From: Global, Vec: 1}},
+		{"ld.acquire.gpu.global.v4.f32",
+			Operation{Kind: KindLd, Space: Global, Order: Acquire, Scope: ScopeGPU, Vec: 4,
+				Types: []Type{F32}}},
+		{"ld.volatile.shared.u8",
+			Operation{Kind: KindLd, Space: Shared, Order: Volatile, Vec: 1, Types: []Type{U8}}},
+		{"cp.async.cg.shared.global",
+			Operation{Kind: KindCpAsync, Space: Shared, From: Global, Vec: 1}},
 		{"bar.sync", Operation{Kind: KindBarrierSync, Vec: 1}},
 		{"barrier.cta.sync.aligned", Operation{Kind: KindBarrierSync, Vec: 1}},
 		{"membar.gl", Operation{Kind: KindFence, Scope: ScopeGPU, Vec: 1}},
@@ -33,12 +37,14 @@ func TestOperation(t *testing.T) {
 			t.Errorf("%s: %v", test.op, problems)
 			continue
 		}
-		if diff := cmp.Diff(test.want, list[0].Operation(), cmpopts.IgnoreUnexported(Operation{})); diff != "" {
+		if diff := cmp.Diff(test.want, list[0].Operation(),
+			cmpopts.IgnoreUnexported(Operation{})); diff != "" {
 			t.Errorf("%s: -want +got\n%s", test.op, diff)
 		}
 	}
 	list, _ := m.Candidates("barrier.cta.sync.aligned")
-	if op := list[0].Operation(); !op.Has(ModAligned) || op.Has(ModGlobal) || ModAligned.String() != ".aligned" {
+	if op := list[0].Operation(); !op.Has(ModAligned) || op.Has(ModGlobal) ||
+		ModAligned.String() != ".aligned" {
 		t.Errorf("modifiers of barrier.cta.sync.aligned: %v", op.Mods())
 	}
 }
@@ -71,23 +77,28 @@ func TestKindOf(t *testing.T) {
 		{"", NoKind, NoHead},
 	} {
 		if k := KindOf(test.op); k != test.kind || k.Head() != test.head {
-			t.Errorf("%q has the kind %v with head %v; want %v, %v", test.op, k, k.Head(), test.kind, test.head)
+			t.Errorf("%q has the kind %v with head %v; want %v, %v", test.op, k, k.Head(),
+				test.kind, test.head)
 		}
 	}
-	if Kind(60000).Head() != NoHead || HeadMbarrier.String() != "mbarrier" || Head(255).String() != "" {
+	if Kind(60000).Head() != NoHead || HeadMbarrier.String() != "mbarrier" ||
+		Head(255).String() != "" {
 		t.Error("names of heads")
 	}
 	for op, want := range map[string][]Mod{
-		"ld.global.nope.f32": {ModGlobal, ModF32}, "fma.f16x2.f16": {ModF16x2, ModF16}, "mov.b8": {ModB8}, ".loc": nil, "ret": nil, "": nil,
+		"ld.global.nope.f32": {ModGlobal, ModF32}, "fma.f16x2.f16": {ModF16x2, ModF16},
+		"mov.b8": {ModB8}, ".loc": nil, "ret": nil, "": nil,
 	} {
 		if got := ModsOf(op); !slices.Equal(got, want) {
 			t.Errorf("modifiers of %q: %v, want %v", op, got, want)
 		}
 	}
-	if ModF32.Type() != F32 || ModF32.Space() != Generic || ModSharedCTA.Space() != SharedCTA || ModSharedCTA.Type() != 0 {
+	if ModF32.Type() != F32 || ModF32.Space() != Generic || ModSharedCTA.Space() != SharedCTA ||
+		ModSharedCTA.Type() != 0 {
 		t.Error("types and spaces of modifiers")
 	}
-	if ModV4.Elements() != 4 || ModX4.Elements() != 0 || ModX32.Times() != 32 || ModX128.Times() != 128 || ModV4.Times() != 0 {
+	if ModV4.Elements() != 4 || ModX4.Elements() != 0 || ModX32.Times() != 32 ||
+		ModX128.Times() != 128 || ModV4.Times() != 0 {
 		t.Error("counts of modifiers")
 	}
 }

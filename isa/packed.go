@@ -50,7 +50,8 @@ type worded struct {
 func (s *Set) books() *library {
 	lib := s.library.Value()
 	if lib == nil {
-		lib = &library{reader{text: packed}, make([]*Instruction, len(s.entries)), make([]*outline, len(s.entries))}
+		lib = &library{reader{text: packed}, make([]*Instruction, len(s.entries)),
+			make([]*outline, len(s.entries))}
 		s.library = weak.Make(lib)
 	}
 	return lib

@@ -30,7 +30,8 @@ func TestGlobals(t *testing.T) {
 // TestReadAtOnce checks that all goroutines get the same form for an opcode, whatever was
 // garbage-collected in between.
 func TestReadAtOnce(t *testing.T) {
-	ops := []string{"add.f32", "mov.b32", "ld.global.v4.b32", "st.shared.b64", "cvt.rn.bf16x2.f32", "setp.lt.and.s32", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}
+	ops := []string{"add.f32", "mov.b32", "ld.global.v4.b32", "st.shared.b64", "cvt.rn.bf16x2.f32",
+		"setp.lt.and.s32", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}
 	sm90, _ := isa.ParseTarget("sm_90")
 	for round := range 20 {
 		set := isa.Unread()
@@ -78,7 +79,8 @@ func TestGoes(t *testing.T) {
 		select {
 		case <-gone:
 			again := set.Named("mma")[0]
-			if len(again.Forms) != forms || !again.Forms[forms-1].Is(&same) || again.Forms[0].Is(&same) {
+			if len(again.Forms) != forms || !again.Forms[forms-1].Is(&same) ||
+				again.Forms[0].Is(&same) {
 				t.Errorf("%d forms, and %d", len(again.Forms), forms)
 			}
 			return

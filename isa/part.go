@@ -25,7 +25,8 @@ func (p Part) Has(field string) bool {
 	letter, digits := field[1], field[2:]
 	switch p {
 	case Lane:
-		return len(digits) == 1 && (letter == 'b' && below(digits, '4') || letter == 'h' && below(digits, '2'))
+		return len(digits) == 1 &&
+			(letter == 'b' && below(digits, '4') || letter == 'h' && below(digits, '2'))
 	case Halves:
 		return letter == 'h' && len(digits) == 2 && below(digits, '4')
 	case HalfMask:

@@ -9,7 +9,8 @@ import (
 )
 
 func TestPart(t *testing.T) {
-	fields := strings.Fields(".b0 .b3 .b4 .h0 .h1 .h2 .h10 .h01 .h33 .h44 .b10 .b01 .b321 .b3210 .b7654 .b0000 .b8888 .x .b .bb h1 .h100")
+	fields := strings.Fields(
+		".b0 .b3 .b4 .h0 .h1 .h2 .h10 .h01 .h33 .h44 .b10 .b01 .b321 .b3210 .b7654 .b0000 .b8888 .x .b .bb h1 .h100")
 	for _, c := range []struct {
 		part Part
 		want string

@@ -46,9 +46,10 @@ func (m *Matcher) resolve(op string) *Opcode {
 	return o
 }
 
-// readMods returns the modifiers of an opcode. If some are unknown, it returns false, and reports them
-// in o unless the matcher only asks.
-func (m *Matcher) readMods(o *Opcode, found []uint16, rest string, skip int) (mods []Mod, known bool) {
+// readMods returns the modifiers of an opcode. If some are unknown, it returns false, and reports
+// them in o unless the matcher only asks.
+func (m *Matcher) readMods(o *Opcode, found []uint16, rest string,
+	skip int) (mods []Mod, known bool) {
 	mods = m.mods[:0]
 	for word := range words(rest) {
 		if len(o.problems) == mostUnknown {
@@ -59,7 +60,8 @@ func (m *Matcher) readMods(o *Opcode, found []uint16, rest string, skip int) (mo
 			return nil, false
 		}
 		if !ok {
-			o.problems = append(o.problems, m.unknownMod(m.set.instructions(found), word, skip+len(mods)))
+			o.problems = append(o.problems,
+				m.unknownMod(m.set.instructions(found), word, skip+len(mods)))
 		}
 		mods = append(mods, mod)
 	}
@@ -123,9 +125,11 @@ func (m *Matcher) fit(o *Opcode, op string, found []uint16, name string, mods []
 func (s *Set) ignored(found []uint16, mods []Mod) []Mod {
 	var skipped []Mod
 	for _, mod := range mods {
-		if slices.Contains(s.Ignored, mod) && !slices.Contains(skipped, mod) && !slices.ContainsFunc(found, func(e uint16) bool {
-			return slices.ContainsFunc(s.outline(int(e)).forms, func(f worded) bool { return f.has(mod) })
-		}) {
+		if slices.Contains(s.Ignored, mod) && !slices.Contains(skipped, mod) &&
+			!slices.ContainsFunc(found, func(e uint16) bool {
+				return slices.ContainsFunc(s.outline(int(e)).forms,
+					func(f worded) bool { return f.has(mod) })
+			}) {
 			skipped = append(skipped, mod)
 		}
 	}
@@ -187,7 +191,8 @@ func (a *assignment) place(i int) bool {
 		}
 		a.slots[j] = NoMod
 	}
-	if slices.Contains(a.repeats, mod) && slices.Contains(a.slots, mod) || slices.Contains(a.form.Ignored, mod) || slices.Contains(a.ignored, mod) {
+	if slices.Contains(a.repeats, mod) && slices.Contains(a.slots, mod) ||
+		slices.Contains(a.form.Ignored, mod) || slices.Contains(a.ignored, mod) {
 		if a.place(i + 1) {
 			a.spare = mod
 			return true
@@ -243,7 +248,8 @@ func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allow
 	if shut != nil {
 		return shut, true
 	}
-	c := Candidate{Form: f, Slots: slab.Copy(&m.slots, slots), target: m.target, since: f.since(slots, m.target)}
+	c := Candidate{Form: f, Slots: slab.Copy(&m.slots, slots), target: m.target,
+		since: f.since(slots, m.target)}
 	if late > 0 {
 		c.rules = make([]Rule, 0, late)
 		for i := range f.Rules {
@@ -317,7 +323,8 @@ func (m *Matcher) late(t *Table, slots []Mod) string {
 		}
 		word := slots[c.Slot]
 		open := slices.ContainsFunc(t.Rows, func(r Row) bool {
-			return (r.Cells[n] == nil || slices.Contains(r.Cells[n], word)) && r.Gate.Open(m.version, m.target)
+			return (r.Cells[n] == nil || slices.Contains(r.Cells[n], word)) &&
+				r.Gate.Open(m.version, m.target)
 		})
 		if !open {
 			what = m.set.Mods[word]
@@ -375,7 +382,8 @@ func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
 		}
 	}
 	for i := range f.When {
-		if w := &f.When[i]; !w.If.Operands() && w.If.holds(slots, nil) && w.Gate.Open(m.version, m.target) == w.Gone {
+		if w := &f.When[i]; !w.If.Operands() && w.If.holds(slots, nil) &&
+			w.Gate.Open(m.version, m.target) == w.Gone {
 			return &shutGate{what: combined, gate: w.Gate, gone: w.Gone}
 		}
 	}
@@ -384,7 +392,8 @@ func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
 
 // easiest returns the gate that is easiest to satisfy: one that needs another version rather than
 // another target.
-func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int, shut []shutGate) Problem {
+func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int,
+	shut []shutGate) Problem {
 	best := &shut[0]
 	for i := range shut {
 		if s := &shut[i]; !s.gone && s.gate.reaches(m.target) {
@@ -427,11 +436,14 @@ func (m *Matcher) opens(list []*Instruction, mod Mod) bool {
 			for i := range f.Slots {
 				v := f.Slots[i].value(mod)
 				has = has || v != nil && open(v.Gate)
-				if f.Slots[i].Required && !slices.ContainsFunc(f.Slots[i].Values, func(v Value) bool { return open(v.Gate) }) {
+				if f.Slots[i].Required &&
+					!slices.ContainsFunc(f.Slots[i].Values,
+						func(v Value) bool { return open(v.Gate) }) {
 					return false
 				}
 			}
-			return has && !slices.ContainsFunc(f.Gates, func(g Gate) bool { return !open(g) }) && !slices.ContainsFunc(f.Gone, open)
+			return has && !slices.ContainsFunc(f.Gates, func(g Gate) bool { return !open(g) }) &&
+				!slices.ContainsFunc(f.Gone, open)
 		})
 	})
 }

@@ -114,7 +114,8 @@ func (c *Candidate) takes(m *Matcher, args []Arg) bool {
 // besideSink returns args with a first operand d|_ replaced by d, which ptxas treats the same; nil
 // if there is none.
 func besideSink(args []Arg) []Arg {
-	if len(args) == 0 || args[0].Kind != ArgPair || len(args[0].Elems) != 2 || args[0].Elems[1].Kind != ArgSink {
+	if len(args) == 0 || args[0].Kind != ArgPair || len(args[0].Elems) != 2 ||
+		args[0].Elems[1].Kind != ArgSink {
 		return nil
 	}
 	d := args[0].Elems[0]
@@ -200,7 +201,8 @@ func (c *Candidate) one(w *Want, a *Arg, t *tally) bool {
 		return true
 	}
 	if w.Inside != nil {
-		if a.Kind != ArgAddress || a.Unified && !w.TakesUnified() || len(a.Elems) > 1 && a.Elems[0].offset() {
+		if a.Kind != ArgAddress || a.Unified && !w.TakesUnified() || len(a.Elems) > 1 &&
+			a.Elems[0].offset() {
 			// an operand with an offset must be the only one in its bracket
 			return false
 		}
@@ -224,7 +226,8 @@ func (c *Candidate) one(w *Want, a *Arg, t *tally) bool {
 	}
 	for i := range w.Kinds {
 		if k := &w.Kinds[i]; c.kind(w.Access, k, a, t) {
-			t.handle = t.handle || a.Kind == ArgReg && (k.Word == KTexref || k.Word == KSampler || k.Word == KSurfref)
+			t.handle = t.handle || a.Kind == ArgReg &&
+				(k.Word == KTexref || k.Word == KSampler || k.Word == KSurfref)
 			return true
 		}
 	}

@@ -24,7 +24,9 @@ func TestMemory(t *testing.T) {
 		return a
 	}
 	part := func(text string) isa.Arg { return with(b32, func(a *isa.Arg) { a.Part = text }) }
-	symbol := func(s isa.Space, t isa.Type) isa.Arg { return isa.Arg{Kind: isa.ArgSym, Space: s, Type: t} }
+	symbol := func(s isa.Space, t isa.Type) isa.Arg {
+		return isa.Arg{Kind: isa.ArgSym, Space: s, Type: t}
+	}
 	target, _ := isa.ParseTarget("sm_90a")
 	used := isa.NewMatcher(isa.Newest(), target)
 	for _, x := range []struct {
@@ -32,20 +34,37 @@ func TestMemory(t *testing.T) {
 		lists [][]isa.Arg
 	}{
 		{"bar.sync", [][]isa.Arg{{n(15)}, {n(16)}, {n(0)}, {b32}, {n(1), n(32)}, {n(1), n(33)}}},
-		{"add.u32", [][]isa.Arg{{b32, b32, b32}, {b32, b32, b64}, {b32, b32, n(7)}, {b32, b32}, {n(7), b32, b32}, {b32, b32, b32, b32},
-			{b32, with(b32, func(a *isa.Arg) { a.Plus = true }), b32}, {with(b32, func(a *isa.Arg) { a.Plus = true }), b32, b32},
+		{"add.u32", [][]isa.Arg{{b32, b32, b32}, {b32, b32, b64}, {b32, b32, n(7)}, {b32, b32},
+			{n(7), b32, b32}, {b32, b32, b32, b32},
+			{b32, with(b32, func(a *isa.Arg) { a.Plus = true }), b32},
+			{with(b32, func(a *isa.Arg) { a.Plus = true }), b32, b32},
 			{b32, with(b32, func(a *isa.Arg) { a.Minus = true }), b32},
 			{b32, with(b32, func(a *isa.Arg) { a.Count = 2 }), b32}}},
-		{"vadd.u32.u32.u32", [][]isa.Arg{{b32, part(".b0"), b32}, {b32, part(".b4"), b32}, {b32, part(".h1"), b32}, {b32, part(".h10"), b32}, {b32, part(""), b32}}},
-		{"vadd4.u32.u32.u32", [][]isa.Arg{{b32, part(".b3210"), b32, b32}, {b32, part(".b321000"), b32, b32}, {b32, part(".b32100000"), b32, b32}}},
-		{"ld.shared.u32", [][]isa.Arg{{b32, at(symbol(isa.Shared, isa.U32))}, {b32, at(symbol(isa.Global, isa.U32))}, {b32, at(b64)},
-			{b32, at(b64, b64)}, {b32, b64}, {b32, with(at(b64), func(a *isa.Arg) { a.Unified = true })}}},
-		{"ld.global.v2.u32", [][]isa.Arg{{vec(b32, b32), at(b64)}, {vec(b32, b32, b32), at(b64)}, {vec(b32, p), at(b64)}, {vec(b32, vec(b32)), at(b64)}}},
-		{"createpolicy.range.global.L2::evict_last.b64", [][]isa.Arg{{b64, at(b64), n(64), n(128)}, {b64, at(b64), n(128), n(64)}, {b64, at(b64), b32, n(64)}}},
-		{"selp.b32", [][]isa.Arg{{b32, b32, b32, p}, {b32, b32, b32, with(p, func(a *isa.Arg) { a.Not = true })}}},
-		{"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", [][]isa.Arg{
-			{at(b32), at(b64, vec(b32, b32)), at(b32)},
-			{at(b32), at(with(b64, func(a *isa.Arg) { a.Value = 8 }), vec(b32, b32)), at(b32)}}},
+		{"vadd.u32.u32.u32",
+			[][]isa.Arg{{b32, part(".b0"), b32}, {b32, part(".b4"), b32}, {b32, part(".h1"), b32},
+				{b32, part(".h10"), b32}, {b32, part(""), b32}}},
+		{"vadd4.u32.u32.u32",
+			[][]isa.Arg{{b32, part(".b3210"), b32, b32}, {b32, part(".b321000"), b32, b32},
+				{b32, part(".b32100000"), b32, b32}}},
+		{"ld.shared.u32",
+			[][]isa.Arg{{b32, at(symbol(isa.Shared, isa.U32))},
+				{b32, at(symbol(isa.Global, isa.U32))}, {b32, at(b64)},
+				{b32, at(b64, b64)}, {b32, b64},
+				{b32, with(at(b64), func(a *isa.Arg) { a.Unified = true })}}},
+		{"ld.global.v2.u32",
+			[][]isa.Arg{{vec(b32, b32), at(b64)}, {vec(b32, b32, b32), at(b64)},
+				{vec(b32, p), at(b64)}, {vec(b32, vec(b32)), at(b64)}}},
+		{"createpolicy.range.global.L2::evict_last.b64",
+			[][]isa.Arg{{b64, at(b64), n(64), n(128)}, {b64, at(b64), n(128), n(64)},
+				{b64, at(b64), b32, n(64)}}},
+		{"selp.b32",
+			[][]isa.Arg{{b32, b32, b32, p},
+				{b32, b32, b32, with(p, func(a *isa.Arg) { a.Not = true })}}},
+		{"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
+			[][]isa.Arg{
+				{at(b32), at(b64, vec(b32, b32)), at(b32)},
+				{at(b32), at(with(b64, func(a *isa.Arg) { a.Value = 8 }), vec(b32, b32)),
+					at(b32)}}},
 	} {
 		for range 2 {
 			for i, args := range x.lists {
@@ -68,7 +87,8 @@ func TestManyShapes(t *testing.T) {
 	m := isa.NewMatcher(isa.Newest(), target)
 	for i := range 200 {
 		n := int64(i * 7 % 24)
-		if ok := m.Check("bar.sync", []isa.Arg{{Kind: isa.ArgInt, Value: n}}) == nil; ok != (n < 16) {
+		if ok := m.Check("bar.sync",
+			[]isa.Arg{{Kind: isa.ArgInt, Value: n}}) == nil; ok != (n < 16) {
 			t.Errorf("bar.sync %d: accepted: %t", n, ok)
 		}
 	}

@@ -77,8 +77,10 @@ func shaped(word string) bool {
 // as .sp with a sparse shape), it only replaces the shape.
 //
 // It returns possible readings. The first is reported if the operands fit none of them better.
-func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod, skip int) []reading {
-	if len(x.strange)+len(x.lacking) > 2 || len(x.strange) == 0 && len(x.lacking) > 1 || x.doubled(mods) || !m.search() {
+func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod,
+	skip int) []reading {
+	if len(x.strange)+len(x.lacking) > 2 || len(x.strange) == 0 && len(x.lacking) > 1 ||
+		x.doubled(mods) || !m.search() {
 		return nil
 	}
 	s := &swap{m: m, list: list, miss: x, name: name, mods: mods, skip: skip}
@@ -133,7 +135,8 @@ func (s *swap) replace(i int) bool {
 	}
 	if len(words) == 0 {
 		if !s.lacks && m.legal(s.list, without) {
-			p := problem("F205", s.skip+i, "%s cannot be combined with the other modifiers here", word)
+			p := problem("F205", s.skip+i, "%s cannot be combined with the other modifiers here",
+				word)
 			s.found = append(s.found, reading{p, []string{m.text(s.name, without)}, true, false})
 		}
 		return false

@@ -40,13 +40,15 @@ func TestSections(t *testing.T) {
 			continue
 		}
 		count++
-		for _, word := range strings.FieldsFunc(strings.TrimSuffix(op, "(deprecated)"), func(r rune) bool { return strings.ContainsRune(" ,/", r) }) {
+		for _, word := range strings.FieldsFunc(strings.TrimSuffix(op, "(deprecated)"),
+			func(r rune) bool { return strings.ContainsRune(" ,/", r) }) {
 			head, _, _ := strings.Cut(word, ".")
 			ok := slices.ContainsFunc(covered[section], func(name string) bool {
 				return name == head || strings.HasPrefix(name, head+".")
 			})
 			if !ok {
-				t.Errorf("section %s (%s) has no form of %s; forms there: %v", section, op, head, covered[section])
+				t.Errorf("section %s (%s) has no form of %s; forms there: %v", section, op, head,
+					covered[section])
 			}
 		}
 	}

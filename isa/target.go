@@ -102,7 +102,8 @@ func TargetsNamed(targets []TargetInfo, word string) (TargetSet, error) {
 		var in bool
 		switch {
 		case want.Number == renamed:
-			in = old && (t.Suffix == want.Suffix || want.Suffix == 0 || want.Suffix == 'f' && t.Suffix == 'a')
+			in = old && (t.Suffix == want.Suffix || want.Suffix == 0 || want.Suffix == 'f' &&
+				t.Suffix == 'a')
 		case want.Suffix == 0:
 			in = t.Number >= want.Number
 		case want.Suffix == 'f':

@@ -102,8 +102,10 @@ const (
 )
 
 var spaceWords = [...]string{
-	Generic: "", Reg: ".reg", Sreg: ".sreg", Const: ".const", Global: ".global", Local: ".local", Param: ".param",
-	ParamEntry: ".param::entry", ParamFunc: ".param::func", Shared: ".shared", SharedCTA: ".shared::cta",
+	Generic: "", Reg: ".reg", Sreg: ".sreg", Const: ".const", Global: ".global", Local: ".local",
+	Param:      ".param",
+	ParamEntry: ".param::entry", ParamFunc: ".param::func", Shared: ".shared",
+	SharedCTA:     ".shared::cta",
 	SharedCluster: ".shared::cluster", Tex: ".tex", Tensor: "tensor memory",
 }
 
@@ -144,8 +146,8 @@ func (s Space) Base() Space {
 	return s
 }
 
-// Elements returns the type of an element of a packed type and the number of elements; t itself and 1
-// for another type.
+// Elements returns the type of an element of a packed type and the number of elements; t itself and
+// 1 for another type.
 func (t Type) Elements() (element Type, n int) {
 	switch t {
 	case U16x2:

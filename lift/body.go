@@ -16,7 +16,8 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 func (l *lifter) function(n *ptx.Func) {
 	outer, used, ordered := l.f, l.used, l.ordered
 	doc := l.doc(n.At)
-	f := &ir.Func{Name: n.Name.Text, Kernel: n.Kind.Text == ".entry", Pos: position(n), Defined: n.Body != nil}
+	f := &ir.Func{Name: n.Name.Text, Kernel: n.Kind.Text == ".entry", Pos: position(n),
+		Defined: n.Body != nil}
 	l.scopes[0].enter(f.Name, f, n.Name.At)
 	l.f, l.used, l.ordered = f, make(map[string]int), nil
 	l.push()
@@ -280,7 +281,8 @@ func (l *lifter) nested(n *ptx.Func) {
 		l.function(n)
 		return
 	}
-	t := &ir.Targets{Name: l.unique(n.Label.Text), Pos: position(n), Doc: l.before(n.At), Proto: &ir.Func{Name: n.Name.Text, Pos: position(n)}}
+	t := &ir.Targets{Name: l.unique(n.Label.Text), Pos: position(n), Doc: l.before(n.At),
+		Proto: &ir.Func{Name: n.Name.Text, Pos: position(n)}}
 	l.declare(n.Label.Text, t, n.At)
 	f, used, ordered := l.f, l.used, l.ordered
 	l.f, l.used, l.ordered = t.Proto, make(map[string]int), nil

@@ -75,7 +75,8 @@ func (l *lifter) rangeOf(d *ptx.Declarator, t isa.Type, vec uint8) {
 	if s.ranges == nil {
 		s.ranges = make(map[string]*regRange)
 	}
-	s.ranges[d.Name.Text] = &regRange{letters: d.Name.Text, count: int(l.integer(d.Count)), typ: t, vec: vec, at: d.At, regs: make(map[int]*ir.Reg)}
+	s.ranges[d.Name.Text] = &regRange{letters: d.Name.Text, count: int(l.integer(d.Count)), typ: t,
+		vec: vec, at: d.At, regs: make(map[int]*ir.Reg)}
 }
 
 func (l *lifter) integer(o *ptx.Operand) int64 {
@@ -87,7 +88,8 @@ func (l *lifter) integer(o *ptx.Operand) int64 {
 }
 
 // variable lifts one name of a declaration.
-func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.Space, t isa.Type, vec uint8) *ir.Var {
+func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.Space, t isa.Type,
+	vec uint8) *ir.Var {
 	v := &ir.Var{Name: name, Space: space, Type: t, Vec: vec, Pos: position(d)}
 	if len(n.Linkage) > 0 {
 		v.Linkage = n.Linkage[0].Text

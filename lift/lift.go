@@ -22,7 +22,8 @@ import (
 // Module converts f to a module of package ir. If the list has errors, the module is
 // incomplete.
 func Module(f *ptx.File) (*ir.Module, diag.List) {
-	l := &lifter{file: f, m: &ir.Module{Name: f.Name}, comments: f.Comments, unused: make(map[*ir.Reg]bool)}
+	l := &lifter{file: f, m: &ir.Module{Name: f.Name}, comments: f.Comments,
+		unused: make(map[*ir.Reg]bool)}
 	l.m.Source = source{f}
 	l.push()
 	l.read()
@@ -96,7 +97,9 @@ type lifter struct {
 
 // fault reports something that cannot be lifted.
 func (l *lifter) fault(r *diag.Rule, n ptx.Node, format string, args ...any) {
-	l.list = append(l.list, diag.Diagnostic{Place: l.file.PlaceOf(n), Rule: r.ID, Severity: diag.Error, Message: fmt.Sprintf(format, args...)})
+	l.list = append(l.list,
+		diag.Diagnostic{Place: l.file.PlaceOf(n), Rule: r.ID, Severity: diag.Error,
+			Message: fmt.Sprintf(format, args...)})
 }
 
 // doc takes the comments before a position.
@@ -122,7 +125,8 @@ func (l *lifter) note(to ptx.Pos, doc *[]string) string {
 		return ""
 	}
 	c := l.comments[0]
-	if between := l.file.Text[to:c.At]; strings.Trim(between, " \t\r;,") != "" || strings.Contains(c.Text, "\n") {
+	if between := l.file.Text[to:c.At]; strings.Trim(between, " \t\r;,") != "" ||
+		strings.Contains(c.Text, "\n") {
 		return ""
 	}
 	if strings.HasPrefix(c.Text, "/*") && !l.endsLine(c) {
@@ -216,10 +220,13 @@ func (l *lifter) section(n *ptx.Section) {
 }
 
 func (l *lifter) sources(n *ptx.Sources) {
-	s := &ir.Section{Name: n.Name.Text, Pos: position(n), Doc: l.doc(n.At), Sources: []ir.CodeBlock{}}
+	s := &ir.Section{Name: n.Name.Text, Pos: position(n), Doc: l.doc(n.At),
+		Sources: []ir.CodeBlock{}}
 	for _, b := range n.Blocks {
 		if b, ok := b.(*ptx.Source); ok {
-			s.Sources = append(s.Sources, ir.CodeBlock{Language: b.Language.Text, File: l.textOf([]ptx.Operand{b.File}), Text: b.Text.Text})
+			s.Sources = append(s.Sources,
+				ir.CodeBlock{Language: b.Language.Text, File: l.textOf([]ptx.Operand{b.File}),
+					Text: b.Text.Text})
 		}
 	}
 	s.Doc = append(s.Doc, l.doc(n.To)...)

@@ -188,12 +188,14 @@ func TestFaults(t *testing.T) {
 		{"@%p ret;", "guard %p is not declared"},
 		{"x: .branchtargets a;", "a is not declared"},
 	} {
-		f, list := ptx.Parse("m", ".version 8.0\n.target sm_80\n.entry k {\n"+test.body+"\nret;\n}\n")
+		f, list := ptx.Parse("m",
+			".version 8.0\n.target sm_80\n.entry k {\n"+test.body+"\nret;\n}\n")
 		if list.Errors() > 0 {
 			t.Fatal(list)
 		}
 		_, list = lift.Module(f)
-		if len(list) == 0 || !strings.Contains(list[0].Message, test.want) || list[0].Place.Line < 4 {
+		if len(list) == 0 || !strings.Contains(list[0].Message, test.want) ||
+			list[0].Place.Line < 4 {
 			t.Errorf("%s: %v, want %q", test.body, list, test.want)
 		}
 	}
@@ -203,20 +205,29 @@ func TestFaults(t *testing.T) {
 // instructions, which affects code that ptxas generates for debugging.
 func TestTargetPlaces(t *testing.T) {
 	const head = ".version 8.0\n.target sm_80\n.address_size 64\n.func f()\n{\n\tret;\n}\n.entry k()\n{\n\t.reg .b64 p;\n\t.reg .b32 r;\n"
-	const proto, list, funcs = "q: .callprototype _ (.param .b32 _);\n", "q: .branchtargets L, M;\n", "q: .calltargets f;\n"
+	const proto, list, funcs = "q: .callprototype _ (.param .b32 _);\n",
+		"q: .branchtargets L, M;\n", "q: .calltargets f;\n"
 	const move, scope = "mov.b64 p, 0;\n", "{\n.param .b32 x;\nst.param.b32 [x], 0;\n"
 	const call, index, listed = "call p, (x), q;\n", "brx.idx r, q;\nL:\nM:\n", "call p, q;\n"
 	for _, test := range []struct{ name, body, want string }{
 		{"prototype ahead", proto + move + scope + call + "}\n", "q mov st call"},
-		{"prototype behind a pragma", ".pragma \"nounroll\";\n" + proto + move + scope + call + "}\n", "q mov st call"},
+		{"prototype behind a pragma",
+			".pragma \"nounroll\";\n" + proto + move + scope + call + "}\n", "q mov st call"},
 		{"prototype between", move + proto + move + scope + call + "}\n", "mov q mov st call"},
 		{"prototype at the call", move + scope + proto + call + "}\n", "mov st q call"},
-		{"prototype in the scope", move + "{\n" + proto + ".param .b32 x;\nst.param.b32 [x], 0;\n" + call + "}\n", "mov q st call"},
-		{"prototype of two calls", proto + move + scope + call + "}\n" + move + scope + call + "}\n", "q mov st call mov st call"},
-		{"prototype in a scope that we make", ".param .b32 x;\n.param .b32 y;\nst.param.b32 [x], 0;\n" + proto + call + "st.param.b32 [y], 0;\ncall p, (y), q;\n", "q st call st call"},
+		{"prototype in the scope",
+			move + "{\n" + proto + ".param .b32 x;\nst.param.b32 [x], 0;\n" + call + "}\n",
+			"mov q st call"},
+		{"prototype of two calls",
+			proto + move + scope + call + "}\n" + move + scope + call + "}\n",
+			"q mov st call mov st call"},
+		{"prototype in a scope that we make",
+			".param .b32 x;\n.param .b32 y;\nst.param.b32 [x], 0;\n" + proto + call +
+				"st.param.b32 [y], 0;\ncall p, (y), q;\n", "q st call st call"},
 		{"branches between", move + list + move + index, "mov q mov brx"},
 		{"branches behind a label", move + "K:\n" + list + move + index, "mov K q mov brx"},
-		{"branches of two", move + list + move + "@p0 brx.idx r, q;\n" + index, "mov q mov brx brx"},
+		{"branches of two", move + list + move + "@p0 brx.idx r, q;\n" + index,
+			"mov q mov brx brx"},
 		{"calls between", move + funcs + move + listed, "mov q mov call"},
 		{"calls of two", move + funcs + move + listed + move + listed, "mov q mov call mov call"},
 	} {
@@ -244,7 +255,8 @@ func TestTargetPlaces(t *testing.T) {
 // FuzzLift lifts arbitrary text. Nothing may panic. Text without form errors must lift; the lowered
 // text must pass the form checks and lower to itself.
 func FuzzLift(f *testing.F) {
-	for _, pattern := range []string{"testdata/*.ptx", "../form/testdata/*/*.ptx", "../ptx/testdata/*/*.ptx", "../ptx/testdata/*.ptx"} {
+	for _, pattern := range []string{"testdata/*.ptx", "../form/testdata/*/*.ptx",
+		"../ptx/testdata/*/*.ptx", "../ptx/testdata/*.ptx"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			f.Fatal(err)
@@ -263,23 +275,27 @@ func FuzzLift(f *testing.F) {
 		m, list := lift.Module(file)
 		if syntax.Errors()+faults.Errors()+list.Errors() > 0 {
 			if syntax.Errors()+faults.Errors() == 0 && list[0].Rule != "L103" {
-				t.Errorf("the form is good, and it does not lift: %v: %s", list[0].Place, list[0].Message)
+				t.Errorf("the form is good, and it does not lift: %v: %s", list[0].Place,
+					list[0].Message)
 			}
 			return
 		}
 		lowered := lower.Text(m)
 		file, syntax = ptx.Parse("lowered.ptx", lowered)
 		if syntax.Errors() > 0 {
-			t.Fatalf("what was lowered does not parse: %v: %s\n%s", syntax[0].Place, syntax[0].Message, lowered)
+			t.Fatalf("what was lowered does not parse: %v: %s\n%s", syntax[0].Place,
+				syntax[0].Message, lowered)
 		}
 		for _, d := range form.Check(file, form.Options{}) {
 			if len(faults) == 0 {
-				t.Fatalf("what was lowered has faults: %v: %s %s\n%s", d.Place, d.Rule, d.Message, lowered)
+				t.Fatalf("what was lowered has faults: %v: %s %s\n%s", d.Place, d.Rule, d.Message,
+					lowered)
 			}
 		}
 		m, list = lift.Module(file)
 		if list.Errors() > 0 {
-			t.Fatalf("what was lowered does not lift: %v: %s\n%s", list[0].Place, list[0].Message, lowered)
+			t.Fatalf("what was lowered does not lift: %v: %s\n%s", list[0].Place, list[0].Message,
+				lowered)
 		}
 		if again := lower.Text(m); again != lowered {
 			t.Fatalf("lowering twice is not lowering once:\n%s\n%s", lowered, again)

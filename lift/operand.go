@@ -44,7 +44,8 @@ func (l *lifter) operand(o *ptx.Operand) ir.Operand {
 			return x
 		}
 		if o.Text == "=" {
-			return ir.Operand{Kind: ir.Raw, More: l.text(o.Args[0].Text + " = " + l.textOf(o.Args[1:]))}
+			return ir.Operand{Kind: ir.Raw,
+				More: l.text(o.Args[0].Text + " = " + l.textOf(o.Args[1:]))}
 		}
 		return l.offset(o)
 	case ptx.Vector:
@@ -72,7 +73,8 @@ func besideSink(o *ir.Operand) bool {
 		return false
 	}
 	parts := o.Args()
-	return len(parts) == 2 && (parts[0].Kind == ir.Register || parts[0].Kind == ir.Jump) && parts[1].Kind == ir.Sink
+	return len(parts) == 2 && (parts[0].Kind == ir.Register || parts[0].Kind == ir.Jump) &&
+		parts[1].Kind == ir.Sink
 }
 
 // group returns an operand with parts.

@@ -33,7 +33,8 @@ func surroundings(kind byte, text string) string {
 	case 'E':
 		return head + ".entry k(){" + text + " ret; }\n"
 	case 'B':
-		return head + ".global .b32 gv[4]; .shared .b32 sv[4]; .const .b32 cv[4];\n.entry k(.param .u64 pp, .param .b32 pw){" +
+		return head +
+			".global .b32 gv[4]; .shared .b32 sv[4]; .const .b32 cv[4];\n.entry k(.param .u64 pp, .param .b32 pw){" +
 			".reg .pred %p<5>; .reg .b16 %rs<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f32 %f<10>; .reg .f64 %fd<10>; \n" +
 			text + "\nret; }\n"
 	}
@@ -71,7 +72,8 @@ func TestProbes(t *testing.T) {
 		file, list = ptx.Parse("probe.ptx", out)
 		list = append(list, form.Check(file, form.Options{})...)
 		if list.Errors() > 0 {
-			t.Errorf("line %d: lowered: %v: %s %s\n%s\n%s", i+1, list[0].Place, list[0].Rule, list[0].Message, text, out)
+			t.Errorf("line %d: lowered: %v: %s %s\n%s\n%s", i+1, list[0].Place, list[0].Rule,
+				list[0].Message, text, out)
 			continue
 		}
 		again, list := lift.Module(file)

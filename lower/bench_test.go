@@ -30,11 +30,13 @@ func kernel(instructions int) string {
 		put("mov.b32 %%r%d, %%tid.x;", i%400)
 		for j := range 8 {
 			put("mad.lo.s32 %%r%d, %%r%d, 128, %%r%d;", (i+j)%400, (i+2*j)%400, (i+3*j)%400)
-			put("ld.shared.v4.f32 {%%f%d, %%f%d, %%f%d, %%f%d}, [%%rd%d+%d];", j, j+1, j+2, j+3, (i+j)%100, 16*j)
+			put("ld.shared.v4.f32 {%%f%d, %%f%d, %%f%d, %%f%d}, [%%rd%d+%d];", j, j+1, j+2, j+3,
+				(i+j)%100, 16*j)
 			put("fma.rn.f32 %%f%d, %%f%d, %%f%d, 0f3F800000;", (9*i+j)%600, j, j+1)
 			put("add.s64 %%rd%d, %%rd%d, 4096;", (i+j)%100, (i+j)%100)
 		}
-		put("mbarrier.try_wait.parity.shared::cta.b64 %%p%d, [full+%d], %%r%d; // wait for the tile", i%40, 8*(i%4), i%400)
+		put("mbarrier.try_wait.parity.shared::cta.b64 %%p%d, [full+%d], %%r%d; // wait for the tile",
+			i%40, 8*(i%4), i%400)
 		put("setp.lt.u32 %%p%d, %%r%d, %%r%d;", (i+1)%40, i%400, (i+1)%400)
 		put("@%%p%d bra LOOP%d;", (i+1)%40, i)
 		put("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%%f0, %%f1, %%f2, %%f3}, {%%r0, %%r1, %%r2, %%r3}, {%%r4, %%r5}, {%%f0, %%f1, %%f2, %%f3};")

@@ -57,7 +57,8 @@ func (w *writer) together(list []*ir.Instr) (n, column int, plain bool) {
 			return i, column, plain
 		case !in.Directive():
 			op = w.opcode(in)
-			plain = plain && op == in.Op && in.Note() == "" && (len(w.lists) == 0 || w.lists[in] == nil)
+			plain = plain && op == in.Op && in.Note() == "" &&
+				(len(w.lists) == 0 || w.lists[in] == nil)
 		case in.Op == ".loc":
 			plain = false
 		case i > 0:
@@ -118,7 +119,8 @@ func (w *writer) line(in *ir.Instr) {
 	w.instrLine(in)
 }
 
-// listsBefore writes the lists of targets and the prototypes that are declared before an instruction.
+// listsBefore writes the lists of targets and the prototypes that are declared before an
+// instruction.
 func (w *writer) listsBefore(in *ir.Instr) {
 	for _, t := range w.lists[in] {
 		w.targets(t)

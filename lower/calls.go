@@ -70,7 +70,9 @@ func sequences(f *ir.Func) (list map[*ir.Block][]sequence, own map[*ir.Var]bool)
 	for b, found := range list {
 		list[b] = joined(found)
 		for _, s := range list[b] {
-			slices.SortFunc(s.vars, func(x, y *ir.Var) int { return cmp.Compare(declared[x], declared[y]) })
+			slices.SortFunc(s.vars, func(x, y *ir.Var) int {
+				return cmp.Compare(declared[x], declared[y])
+			})
 		}
 	}
 	return list, own

@@ -30,7 +30,9 @@ func (w *writer) declarations(f *ir.Func, calls map[*ir.Var]bool) {
 			alone[t] = true
 		}
 	}
-	runs := slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool { return len(b.Labels) > 0 || len(b.Instrs) > 0 })
+	runs := slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool {
+		return len(b.Labels) > 0 || len(b.Instrs) > 0
+	})
 	if declared && (runs || len(alone) < len(f.Targets)) {
 		w.Blank()
 	}

@@ -77,7 +77,8 @@ AGAIN:
 
 // TestLines adds .file and .loc lines and compares them with the map.
 func TestLines(t *testing.T) {
-	m := lifted(t, "dir/k.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u32 n)\n{\n.reg .b32 a, b;\nld.param.u32 a, [n];\nadd.u32 b, a, 1; add.u32 b, b, 2;\nret;\n}\n")
+	m := lifted(t, "dir/k.ptx",
+		".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u32 n)\n{\n.reg .b32 a, b;\nld.param.u32 a, [n];\nadd.u32 b, a, 1; add.u32 b, b, 2;\nret;\n}\n")
 	text := lower.Text(m, lower.Lines())
 	want := `.version 8.0
 .target sm_80

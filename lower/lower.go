@@ -245,7 +245,8 @@ func (w *writer) label(name, note string) {
 // of its form. This is the usual case; the modifiers are then in the manual's order.
 func spelled(in *ir.Instr) bool {
 	f := in.Form
-	return f != nil && len(f.Opcode) == len(in.Op) && unsafe.StringData(f.Opcode) == unsafe.StringData(in.Op)
+	return f != nil && len(f.Opcode) == len(in.Op) &&
+		unsafe.StringData(f.Opcode) == unsafe.StringData(in.Op)
 }
 
 // opcode returns the opcode of an instruction with its modifiers in the manual's order.

@@ -29,7 +29,8 @@ func TestText(t *testing.T) {
 		m := lifted(t, s.Name, s.Text)
 		text := lower.Text(m)
 		if formatted, _ := ptx.Format(s.Name, text); formatted != text {
-			t.Errorf("%s: formatting changes it:\n%s", s.Name, cmp.Diff(strings.Split(text, "\n"), strings.Split(formatted, "\n")))
+			t.Errorf("%s: formatting changes it:\n%s", s.Name,
+				cmp.Diff(strings.Split(text, "\n"), strings.Split(formatted, "\n")))
 		}
 	}
 }
@@ -49,23 +50,28 @@ func TestNames(t *testing.T) {
 	p1, p3 := named("p1", isa.B64), named("p3", isa.B64)   // p2 is a parameter
 	g0, g2 := named("g0", isa.B32), named("g2", isa.B32)   // g1 is a global
 	r1, r9 := named("%r1", isa.B32), named("%r9", isa.U32) // registers of different types
-	i, limit, again, half := &ir.Reg{Type: isa.B32}, &ir.Reg{Type: isa.B32}, &ir.Reg{Type: isa.Predicate}, &ir.Reg{Type: isa.F16}
+	i, limit, again, half := &ir.Reg{Type: isa.B32}, &ir.Reg{Type: isa.B32},
+		&ir.Reg{Type: isa.Predicate}, &ir.Reg{Type: isa.F16}
 	loop, end := &ir.Block{}, &ir.Block{Labels: []ir.Label{{Name: "$L1"}}}
 	global := &ir.Var{Name: "g1", Space: isa.Global, Type: isa.B32, Linkage: ".visible"}
 	mov := func(r *ir.Reg, o ir.Operand) *ir.Instr {
-		return &ir.Instr{Op: "mov.b" + map[int]string{16: "16", 32: "32", 64: "64"}[r.Type.Bits()], Args: []ir.Operand{reg(r), o}}
+		return &ir.Instr{Op: "mov.b" + map[int]string{16: "16", 32: "32", 64: "64"}[r.Type.Bits()],
+			Args: []ir.Operand{reg(r), o}}
 	}
 	address := func(o ir.Operand) ir.Operand {
 		return ir.Operand{Kind: ir.Address, More: &ir.More{Args: []ir.Operand{o}}}
 	}
 	f := &ir.Func{
-		Name: "k", Kernel: true, Linkage: ".visible", HasParams: true, Defined: true, Params: []*ir.Var{n, p},
-		Regs: []*ir.Reg{p1, p3, g0, g2, r1, r9, half, i, limit, again},
-		Doc:  []string{"// Counts."},
+		Name: "k", Kernel: true, Linkage: ".visible", HasParams: true, Defined: true,
+		Params: []*ir.Var{n, p},
+		Regs:   []*ir.Reg{p1, p3, g0, g2, r1, r9, half, i, limit, again},
+		Doc:    []string{"// Counts."},
 	}
 	loop.Instrs = []*ir.Instr{
-		{Op: "add.s32", Args: []ir.Operand{reg(i), reg(i), integer(-1)}, Said: &ir.Comments{Doc: []string{"// one lap"}}},
-		{Op: "and.b32", Args: []ir.Operand{reg(r1), reg(i), integer(0xff)}, Said: &ir.Comments{Note: "// a mask"}},
+		{Op: "add.s32", Args: []ir.Operand{reg(i), reg(i), integer(-1)},
+			Said: &ir.Comments{Doc: []string{"// one lap"}}},
+		{Op: "and.b32", Args: []ir.Operand{reg(r1), reg(i), integer(0xff)},
+			Said: &ir.Comments{Note: "// a mask"}},
 		{Op: "setp.lt.s32", Args: []ir.Operand{reg(again), reg(i), reg(limit)}},
 		{Op: "bra", Guard: ir.Guard{Reg: again}, Args: []ir.Operand{ir.Named(ir.Jump, loop, 0)}},
 	}
@@ -73,12 +79,18 @@ func TestNames(t *testing.T) {
 	f.Blocks = []*ir.Block{{Instrs: []*ir.Instr{
 		{Op: "ld.param.u32", Args: []ir.Operand{reg(limit), address(ir.Named(ir.Variable, n, 0))}},
 		{Op: "ld.param.u64", Args: []ir.Operand{reg(p1), address(ir.Named(ir.Variable, p, 0))}},
-		mov(p3, reg(p1)), {Op: "or.b64", Args: []ir.Operand{reg(p3), reg(p3), integer(-1<<63 + 1<<14)}}, mov(g0, integer(3)), mov(g2, integer(1<<20)), mov(r9, integer(100)), mov(i, integer(0)),
+		mov(p3, reg(p1)),
+		{Op: "or.b64", Args: []ir.Operand{reg(p3), reg(p3), integer(-1<<63 + 1<<14)}},
+		mov(g0, integer(3)), mov(g2, integer(1<<20)), mov(r9, integer(100)), mov(i, integer(0)),
 		{Op: "mov.b16", Args: []ir.Operand{reg(half), integer(0x3c00)}},
-		{Op: "st.global.b32", Args: []ir.Operand{address(ir.Named(ir.Variable, global, 0)), reg(g2)}},
-		{Op: "st.global.b64", Args: []ir.Operand{address(ir.Operand{Kind: ir.Register, Reg: p1, Value: -8}), reg(p3)}},
+		{Op: "st.global.b32",
+			Args: []ir.Operand{address(ir.Named(ir.Variable, global, 0)), reg(g2)}},
+		{Op: "st.global.b64",
+			Args: []ir.Operand{address(ir.Operand{Kind: ir.Register, Reg: p1, Value: -8}),
+				reg(p3)}},
 	}}, loop, end}
-	m := &ir.Module{Name: "m.ptx", Version: 700, Target: target, Bits: 64, Decls: []ir.Decl{global, f}}
+	m := &ir.Module{Name: "m.ptx", Version: 700, Target: target, Bits: 64,
+		Decls: []ir.Decl{global, f}}
 	text := lower.Text(m)
 	want := `.version 7.0
 .target sm_80
@@ -136,8 +148,10 @@ $L1:
 func TestTwice(t *testing.T) {
 	target, _ := isa.ParseTarget("sm_80")
 	a, b, c := &ir.Reg{Type: isa.B32}, &ir.Reg{Type: isa.B64}, &ir.Reg{Name: "c", Type: isa.B32}
-	f := &ir.Func{Name: "k", Kernel: true, Defined: true, Regs: []*ir.Reg{b, a, c, a, b, c, b, a}, Blocks: []*ir.Block{{Instrs: []*ir.Instr{{Op: "ret"}}}}}
-	if text := lower.Text(&ir.Module{Name: "m.ptx", Version: 700, Target: target, Bits: 64, Decls: []ir.Decl{f}}); !strings.Contains(text, "ret;") {
+	f := &ir.Func{Name: "k", Kernel: true, Defined: true, Regs: []*ir.Reg{b, a, c, a, b, c, b, a},
+		Blocks: []*ir.Block{{Instrs: []*ir.Instr{{Op: "ret"}}}}}
+	if text := lower.Text(&ir.Module{Name: "m.ptx", Version: 700, Target: target, Bits: 64,
+		Decls: []ir.Decl{f}}); !strings.Contains(text, "ret;") {
 		t.Error(text)
 	}
 }

@@ -143,7 +143,8 @@ func baseOf(in *ir.Instr) base {
 		if in.HasMod(isa.ModB16, isa.ModB32, isa.ModB64, isa.ModB128) {
 			return 1<<16 - 1
 		}
-	case isa.KindShfl, isa.KindVote, isa.KindRedux, isa.KindElect, isa.KindMatch, isa.KindBarWarpSync:
+	case isa.KindShfl, isa.KindVote, isa.KindRedux, isa.KindElect, isa.KindMatch,
+		isa.KindBarWarpSync:
 		return 32 // lane counts are decimal, masks are not
 	}
 	return decimal

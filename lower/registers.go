@@ -29,7 +29,8 @@ func numbered(name string) (letters string, number int, ok bool) {
 		n += int(name[i]-'0') * scale
 		scale *= 10
 	}
-	if i == len(name) || i == 0 || name[i] == '0' && i+1 < len(name) || name[i-1] >= '0' && name[i-1] <= '9' {
+	if i == len(name) || i == 0 || name[i] == '0' && i+1 < len(name) || name[i-1] >= '0' &&
+		name[i-1] <= '9' {
 		return name, 0, false
 	}
 	return name[:i], n, true
@@ -263,7 +264,8 @@ func find(list []*family, c class) *family {
 // add returns a new family of a class, with an unused prefix.
 func (l *families) add(c class, others map[string]int) *family {
 	fam := &family{class: c, letters: ir.Stem(c.typ), here: true}
-	for _, taken := others[fam.letters]; taken || l.of[fam.letters] != nil; _, taken = others[fam.letters] {
+	for _, taken := others[fam.letters]; taken ||
+		l.of[fam.letters] != nil; _, taken = others[fam.letters] {
 		fam.letters += "_"
 	}
 	l.of[fam.letters] = fam

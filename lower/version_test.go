@@ -73,7 +73,9 @@ func TestVersion(t *testing.T) {
 			continue
 		}
 		was, least := m.Version, lower.Version(m)
-		n := slices.IndexFunc(isa.Versions, func(v isa.VersionInfo) bool { return v.Version == least })
+		n := slices.IndexFunc(isa.Versions, func(v isa.VersionInfo) bool {
+			return v.Version == least
+		})
 		if n < 0 || least > was {
 			t.Errorf("%s: least version %s, of %s", s.Name, least, was)
 			continue
@@ -86,12 +88,14 @@ func TestVersion(t *testing.T) {
 		// Binding for a later version gives the same result.
 		if at(isa.Newest()) == 0 {
 			if v := lower.Version(lifted(t, s.Name, lower.Text(m))); v != least {
-				t.Errorf("%s: least version %s, bound for %s it is %s", s.Name, least, isa.Newest(), v)
+				t.Errorf("%s: least version %s, bound for %s it is %s", s.Name, least, isa.Newest(),
+					v)
 			}
 		}
 		// An empty module may name a target that its version lacks.
 		if n > 0 && len(m.Decls) > 0 && at(isa.Versions[n-1].Version) == 0 {
-			t.Errorf("%s: %s would do, the least is said to be %s", s.Name, isa.Versions[n-1].Version, least)
+			t.Errorf("%s: %s would do, the least is said to be %s", s.Name,
+				isa.Versions[n-1].Version, least)
 		}
 	}
 }

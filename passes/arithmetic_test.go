@@ -162,7 +162,8 @@ func saturated(v int64, width int) uint64 {
 
 func shifted(head string, letter byte, a, by uint64, width int) uint64 {
 	switch {
-	case head == "shl" && by >= uint64(width), head == "shr" && letter != 's' && by >= uint64(width):
+	case head == "shl" && by >= uint64(width), head == "shr" && letter != 's' &&
+		by >= uint64(width):
 		return 0
 	case head == "shl":
 		return a << by

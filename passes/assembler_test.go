@@ -55,12 +55,18 @@ func TestConstants(t *testing.T) {
 func constants(width string) string {
 	var b strings.Builder
 	b.WriteString(".version 8.0\n.target sm_90\n.address_size 64\n")
-	list := []string{"0", "1", "-1", "5", "31", "32", "33", "64", "-32768", "0x7fffffff", "0x80000000", "0xffffffff", "0x1ffffffff", "0x8000000000000000"}
-	for i, op := range []string{"add.u", "sub.s", "mul.lo.s", "and.b", "or.b", "xor.b", "min.u", "min.s", "max.u", "max.s", "shl.b", "shr.b", "shr.u", "shr.s", "not.b", "neg.s", "mad.lo.u", "selp.b", "setp.lt.s", "setp.lo.u"} {
+	list := []string{"0", "1", "-1", "5", "31", "32", "33", "64", "-32768", "0x7fffffff",
+		"0x80000000", "0xffffffff", "0x1ffffffff", "0x8000000000000000"}
+	for i, op := range []string{"add.u", "sub.s", "mul.lo.s", "and.b", "or.b", "xor.b", "min.u",
+		"min.s", "max.u", "max.s", "shl.b", "shr.b", "shr.u", "shr.s", "not.b", "neg.s", "mad.lo.u",
+		"selp.b", "setp.lt.s", "setp.lo.u"} {
 		fmt.Fprintf(&b, ".visible .entry k%d(.param .u64 p, .param .u%s x)\n{\n", i, width)
-		fmt.Fprintf(&b, "\t.reg .pred %%q, %%p<%[3]d>;\n\t.reg .b%[1]s %%x, %%c<%[2]d>, %%v<%[3]d>;\n\t.reg .b32 %%by<%[2]d>;\n\t.reg .b64 %%rd;\n\tld.param.u64 %%rd, [p];\n\tld.param.u%[1]s %%x, [x];\n\tsetp.eq.u%[1]s %%q, %%x, 7;\n", width, len(list), 3*len(list)*len(list))
+		fmt.Fprintf(&b,
+			"\t.reg .pred %%q, %%p<%[3]d>;\n\t.reg .b%[1]s %%x, %%c<%[2]d>, %%v<%[3]d>;\n\t.reg .b32 %%by<%[2]d>;\n\t.reg .b64 %%rd;\n\tld.param.u64 %%rd, [p];\n\tld.param.u%[1]s %%x, [x];\n\tsetp.eq.u%[1]s %%q, %%x, 7;\n",
+			width, len(list), 3*len(list)*len(list))
 		for j, number := range list {
-			fmt.Fprintf(&b, "\tmov.u%s %%c%d, %s;\n\tmov.b32 %%by%d, %s;\n", width, j, number, j, number)
+			fmt.Fprintf(&b, "\tmov.u%s %%c%d, %s;\n\tmov.b32 %%by%d, %s;\n", width, j, number, j,
+				number)
 		}
 		n := 0
 		try := func(x, y string) {
@@ -79,7 +85,8 @@ func constants(width string) string {
 				rest += ", %q"
 			}
 			if strings.HasPrefix(op, "setp") {
-				fmt.Fprintf(&b, "\t%s%s %%p%d, %s;\n\tselp.b%s %%v%d, 1, 0, %%p%d;\n", op, width, n, rest, width, n, n)
+				fmt.Fprintf(&b, "\t%s%s %%p%d, %s;\n\tselp.b%s %%v%d, 1, 0, %%p%d;\n", op, width, n,
+					rest, width, n, n)
 			} else {
 				fmt.Fprintf(&b, "\t%s%s %%v%d, %s;\n", op, width, n, rest)
 			}

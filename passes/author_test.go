@@ -36,8 +36,10 @@ var stems = map[byte]string{'r': "%r", 'd': "%rd", 's': "%rs", 'p': "%p"}
 
 // numbers are constants at the limits of the widths.
 var numbers = []string{
-	"0", "1", "-1", "2", "3", "4", "7", "8", "16", "31", "32", "33", "63", "64", "65", "255", "-128", "65535", "-32768", "0x7fffffff", "0x80000000", "-2147483648",
-	"0xffffffff", "0x100000000", "0x1ffffffff", "0x7fffffffffffffff", "0x8000000000000000", "-16", "4096", "8388607", "8388608", "-8388608",
+	"0", "1", "-1", "2", "3", "4", "7", "8", "16", "31", "32", "33", "63", "64", "65", "255",
+	"-128", "65535", "-32768", "0x7fffffff", "0x80000000", "-2147483648",
+	"0xffffffff", "0x100000000", "0x1ffffffff", "0x7fffffffffffffff", "0x8000000000000000", "-16",
+	"4096", "8388607", "8388608", "-8388608",
 }
 
 // kernel generates a kernel.
@@ -132,8 +134,11 @@ func (a *author) write(letter byte, op, rest string) {
 
 // read returns the registers in a text.
 func (a *author) read(rest string) []string {
-	return slices.DeleteFunc(strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune(" ,{}[]!+", r) }),
-		func(word string) bool { return word[0] != '%' || strings.Contains(word, ".") || word == "%clock" })
+	return slices.DeleteFunc(
+		strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune(" ,{}[]!+", r) }),
+		func(word string) bool {
+			return word[0] != '%' || strings.Contains(word, ".") || word == "%clock"
+		})
 }
 
 func (a *author) guard() string {

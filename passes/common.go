@@ -78,7 +78,8 @@ func common(f *ir.Func) int {
 // repeatable reports whether the only effect of an instruction is to write one register, and
 // executing it again gives the same value, because its operands have one value.
 func repeatable(in *ir.Instr, d *defs) bool {
-	if in.Directive() || in.Form == nil || in.Guard.Reg != nil || len(in.Args) < 2 || !free(in) || in.HasMod(isa.ModCC) {
+	if in.Directive() || in.Form == nil || in.Guard.Reg != nil || len(in.Args) < 2 || !free(in) ||
+		in.HasMod(isa.ModCC) {
 		return false
 	}
 	switch in.Kind().Head() {
@@ -127,7 +128,8 @@ func keyOf(in *ir.Instr, names map[*ir.Reg]int, instead map[*ir.Reg]*ir.Reg) str
 				fmt.Fprintf(&b, " r%d", names[r])
 				ref = nil
 			}
-			fmt.Fprintf(&b, " %d,%t,%t,%d,%q,%d,%p", o.Kind, o.Not, o.Minus, o.Value, o.Text(), len(o.Args()), ref)
+			fmt.Fprintf(&b, " %d,%t,%t,%d,%q,%d,%p", o.Kind, o.Not, o.Minus, o.Value, o.Text(),
+				len(o.Args()), ref)
 		})
 	}
 	return b.String()

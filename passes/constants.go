@@ -52,7 +52,8 @@ func fold(f *ir.Func, binder *ir.Binder) int {
 		work = work[1:]
 		r := in.Args[0].Reg
 		for _, u := range d.uses[r] {
-			if u.at != nil && u.at == u.to && whole(u.at) == r && r.Type.Bits() == operandBits(u.in, u.at) && constant(u, in.Args[1], binder) {
+			if u.at != nil && u.at == u.to && whole(u.at) == r &&
+				r.Type.Bits() == operandBits(u.in, u.at) && constant(u, in.Args[1], binder) {
 				n++
 				look(u.in)
 			}
@@ -92,14 +93,16 @@ func constant(u use, value ir.Operand, binder *ir.Binder) bool {
 // arithmetic are the instructions whose operands have the width of their type, and for which a
 // constant is interpreted in that width.
 var arithmetic = map[isa.Kind]bool{
-	isa.KindAdd: true, isa.KindSub: true, isa.KindAnd: true, isa.KindOr: true, isa.KindXor: true, isa.KindNot: true, isa.KindNeg: true,
-	isa.KindMin: true, isa.KindMax: true, isa.KindShl: true, isa.KindShr: true, isa.KindMulLo: true, isa.KindMadLo: true,
-	isa.KindSetp: true, isa.KindSelp: true, isa.KindMov: true,
+	isa.KindAdd: true, isa.KindSub: true, isa.KindAnd: true, isa.KindOr: true, isa.KindXor: true,
+	isa.KindNot: true, isa.KindNeg: true,
+	isa.KindMin: true, isa.KindMax: true, isa.KindShl: true, isa.KindShr: true, isa.KindMulLo: true,
+	isa.KindMadLo: true,
+	isa.KindSetp:  true, isa.KindSelp: true, isa.KindMov: true,
 }
 
 // plainly returns an instruction's kind and its type, an integer type or untyped bits of 32 or 64
-// bits. ok is false for other instructions, and for those with other modifiers such as .cc, .sat and
-// .relu; setp has its comparison besides.
+// bits. ok is false for other instructions, and for those with other modifiers such as .cc, .sat
+// and .relu; setp has its comparison besides.
 func plainly(in *ir.Instr) (kind isa.Kind, of isa.Type, ok bool) {
 	kind = in.Kind()
 	if !arithmetic[kind] {
@@ -147,7 +150,8 @@ func operandBits(in *ir.Instr, o *ir.Operand) int {
 // evaluated returns the result of an instruction if it is a known integer of 32 or 64 bits.
 func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
 	kind, of, ok := plainly(in)
-	if !ok || in.Guard.Reg != nil || len(in.Args) < 2 || len(in.Args) > 3 || whole(&in.Args[0]) == nil || kind == isa.KindMov {
+	if !ok || in.Guard.Reg != nil || len(in.Args) < 2 || len(in.Args) > 3 ||
+		whole(&in.Args[0]) == nil || kind == isa.KindMov {
 		return 0, 0, false
 	}
 	var x [2]uint64

@@ -124,7 +124,8 @@ func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 		in := b.Instrs[i]
 		// Comments before an instruction may apply to all that follows, so they move to the next
 		// instruction.
-		if free(in) && (!wanted(in, l, live) || !wanted(in, l, needed)) && (len(in.Doc()) == 0 || len(kept) > 0) {
+		if free(in) && (!wanted(in, l, live) || !wanted(in, l, needed)) &&
+			(len(in.Doc()) == 0 || len(kept) > 0) {
 			if doc := in.Doc(); len(doc) > 0 {
 				next := kept[len(kept)-1]
 				next.Comment(slices.Concat(doc, next.Doc()), next.Note())
@@ -153,7 +154,8 @@ func free(in *ir.Instr) bool {
 	if in.Has(isa.EffectConvergent) || in.Has(isa.EffectVolatile) || in.Has(isa.EffectAsync) {
 		return false
 	}
-	return in.Has(isa.EffectPure) || in.Kind() == isa.KindLd && in.HasMod(isa.ModParam, isa.ModConst) && !in.HasMod(isa.ModVolatile)
+	return in.Has(isa.EffectPure) || in.Kind() == isa.KindLd &&
+		in.HasMod(isa.ModParam, isa.ModConst) && !in.HasMod(isa.ModVolatile)
 }
 
 // wanted reports whether a result of an instruction is live after it.

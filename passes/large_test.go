@@ -58,7 +58,9 @@ func blocks(n int) string {
 	ld.param.u32 %%r1, [n];
 `, n, 2*n+4)
 	for i := range n {
-		fmt.Fprintf(&b, "L%d:\n\tsetp.lt.u32 %%p%d, %%r1, %d;\n\tadd.s32 %%r%d, %%r1, %d;\n\tmul.lo.s32 %%r%d, %%r%d, 3;\n\tst.global.u32 [%%rd1+%d], %%r%d;\n", i, i, i, 2*i+2, i, 2*i+3, 2*i+2, 4*i, 2*i+3)
+		fmt.Fprintf(&b,
+			"L%d:\n\tsetp.lt.u32 %%p%d, %%r1, %d;\n\tadd.s32 %%r%d, %%r1, %d;\n\tmul.lo.s32 %%r%d, %%r%d, 3;\n\tst.global.u32 [%%rd1+%d], %%r%d;\n",
+			i, i, i, 2*i+2, i, 2*i+3, 2*i+2, 4*i, 2*i+3)
 		to := "DONE"
 		switch {
 		case i%7 == 3:
@@ -87,7 +89,9 @@ func rows(n int) string {
 	mov.b32 %%r0, 1;
 `, n+1, n+1)
 	for i := range n {
-		fmt.Fprintf(&b, "\tadd.s32 %%r%d, %%r%d, %d;\n\tadd.s64 %%rd%d, %%rd%d, 4;\n\tst.global.u32 [%%rd%d], %%r%d;\n", i+1, i, i, i+1, i, i+1, i+1)
+		fmt.Fprintf(&b,
+			"\tadd.s32 %%r%d, %%r%d, %d;\n\tadd.s64 %%rd%d, %%rd%d, 4;\n\tst.global.u32 [%%rd%d], %%r%d;\n",
+			i+1, i, i, i+1, i, i+1, i+1)
 	}
 	b.WriteString("\tret;\n}\n")
 	return b.String()

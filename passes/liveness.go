@@ -48,7 +48,8 @@ type Liveness struct {
 // live wherever control leaves.
 func LivenessOf(g *ir.Flow) *Liveness {
 	f := g.Func
-	l := &Liveness{Flow: g, Number: make(map[*ir.Reg]int, len(f.Regs)), slot: make([]int32, len(f.Regs))}
+	l := &Liveness{Flow: g, Number: make(map[*ir.Reg]int, len(f.Regs)),
+		slot: make([]int32, len(f.Regs))}
 	for i, r := range f.Regs {
 		l.Number[r] = i
 		l.slot[i] = -1

@@ -40,7 +40,8 @@ func run(f *ir.Func, seed uint64, limit int) (events []string, ended bool, err e
 			if m.steps++; m.steps > limit {
 				return m.events, false, nil
 			}
-			if in.Directive() || in.Guard.Reg != nil && (m.regs[in.Guard.Reg]&1 != 0) == in.Guard.Not {
+			if in.Directive() || in.Guard.Reg != nil &&
+				(m.regs[in.Guard.Reg]&1 != 0) == in.Guard.Not {
 				continue
 			}
 			switch in.Head() {

@@ -41,7 +41,8 @@ func readingOf(uses []use) *reading {
 // offsetable reports whether a use is the address of a plain load or store, to which an offset can
 // be added.
 func offsetable(u use) bool {
-	if u.at == nil || u.to.Kind != ir.Address || len(u.to.Args()) != 1 || u.at != &u.to.Args()[0] || u.to.Text() != "" {
+	if u.at == nil || u.to.Kind != ir.Address || len(u.to.Args()) != 1 || u.at != &u.to.Args()[0] ||
+		u.to.Text() != "" {
 		return false
 	}
 	switch u.in.Kind().Head() {
@@ -55,7 +56,8 @@ func offsetable(u use) bool {
 // bits.
 func (r *reading) fits(more int64) bool {
 	const limit = 1 << 23
-	return r.others == 0 && len(r.brackets) > 0 && more > -2*limit && more < 2*limit && r.low+more >= -limit && r.high+more < limit
+	return r.others == 0 && len(r.brackets) > 0 && more > -2*limit && more < 2*limit &&
+		r.low+more >= -limit && r.high+more < limit
 }
 
 // take adds the reads of another register, which is larger than r's by a constant, to r.
@@ -95,11 +97,13 @@ func offsets(f *ir.Func) int {
 		work = work[:len(work)-1]
 		in := d.writer[r]
 		// A 32-bit addition wraps around; an offset in brackets does not in every state space.
-		if in == nil || gone[in] || !sumOf64(in) || in.Guard.Reg != nil || in.Args[2].Kind != ir.Int || in.Args[2].Ref() != nil {
+		if in == nil || gone[in] || !sumOf64(in) || in.Guard.Reg != nil ||
+			in.Args[2].Kind != ir.Int || in.Args[2].Ref() != nil {
 			continue
 		}
 		base := whole(&in.Args[1])
-		if base == nil || d.writer[base] == nil || base.Type.Bits() != r.Type.Bits() || !of(r).fits(in.Args[2].Value) {
+		if base == nil || d.writer[base] == nil || base.Type.Bits() != r.Type.Bits() ||
+			!of(r).fits(in.Args[2].Value) {
 			continue
 		}
 		of(base).others--

@@ -37,7 +37,8 @@ type Step struct {
 
 // List returns all passes, in an order that satisfies Ordering.
 func List() []*Pass {
-	return []*Pass{dropUnreachable(), foldConstants(), mergeCommon(), dropDead(), foldAddresses(), mergeRegisters()}
+	return []*Pass{dropUnreachable(), foldConstants(), mergeCommon(), dropDead(), foldAddresses(),
+		mergeRegisters()}
 }
 
 // Named finds passes by name, in the given order. Unknown names, duplicates, and an order that

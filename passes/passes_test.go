@@ -38,27 +38,28 @@ func module(t testing.TB, name, text string) *ir.Module {
 // TestPasses runs each pass on the files in the folder with its name. The result must be a valid
 // module that the pass does not change again.
 func TestPasses(t *testing.T) {
-	filetest.Rewrite(t, "testdata/*/*.txt", *update, func(t *testing.T, folder, before string) string {
-		list, err := passes.Named(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := module(t, "before.ptx", before)
-		was := lower.Text(m)
-		steps := passes.Run(m, list, nil)
-		text := lower.Text(m)
-		if !list[0].Edits && text != was {
-			t.Errorf("%s edits and does not say so", list[0].Name)
-		}
-		if changed := text != was; changed != (steps[0].Changes > 0) {
-			t.Errorf("%s counts %d changes", list[0].Name, steps[0].Changes)
-		}
-		again := module(t, "after.ptx", text)
-		if steps := passes.Run(again, list, nil); steps[0].Changes != 0 {
-			t.Errorf("a second run makes %d changes", steps[0].Changes)
-		}
-		return text
-	})
+	filetest.Rewrite(t, "testdata/*/*.txt", *update,
+		func(t *testing.T, folder, before string) string {
+			list, err := passes.Named(folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := module(t, "before.ptx", before)
+			was := lower.Text(m)
+			steps := passes.Run(m, list, nil)
+			text := lower.Text(m)
+			if !list[0].Edits && text != was {
+				t.Errorf("%s edits and does not say so", list[0].Name)
+			}
+			if changed := text != was; changed != (steps[0].Changes > 0) {
+				t.Errorf("%s counts %d changes", list[0].Name, steps[0].Changes)
+			}
+			again := module(t, "after.ptx", text)
+			if steps := passes.Run(again, list, nil); steps[0].Changes != 0 {
+				t.Errorf("a second run makes %d changes", steps[0].Changes)
+			}
+			return text
+		})
 }
 
 // TestCorpus runs all passes on real modules: the results pass the form checks, and a second run
@@ -148,9 +149,11 @@ func TestNamed(t *testing.T) {
 		{"drop-dead", ""},
 		{"drop-unreachable drop-dead", ""},
 		{"drop-ded", `unknown pass "drop-ded"; did you mean drop-dead?`},
-		{"quux", `unknown pass "quux"; the passes are drop-unreachable, fold-constants, merge-common, drop-dead, fold-addresses, merge-registers`},
+		{"quux",
+			`unknown pass "quux"; the passes are drop-unreachable, fold-constants, merge-common, drop-dead, fold-addresses, merge-registers`},
 		{"drop-dead drop-dead", "pass drop-dead is named twice"},
-		{"drop-dead drop-unreachable", "drop-unreachable comes before drop-dead: unreachable code reads registers and keeps the instructions alive that compute them"},
+		{"drop-dead drop-unreachable",
+			"drop-unreachable comes before drop-dead: unreachable code reads registers and keeps the instructions alive that compute them"},
 	} {
 		_, err := passes.Named(strings.Fields(test.names)...)
 		got := ""

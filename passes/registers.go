@@ -59,7 +59,8 @@ func allocate(f *ir.Func, taken map[string]bool) int {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[a].from, list[b].from) })
+	slices.SortStableFunc(order,
+		func(a, b int) int { return cmp.Compare(list[a].from, list[b].from) })
 	letters := stems(f, fixed, taken)
 	kept := make(map[string]bool)
 	for i, r := range f.Regs {
@@ -80,7 +81,8 @@ func allocate(f *ir.Func, taken map[string]bool) int {
 		}
 		n := p.take(list[i])
 		if n == len(p.regs) {
-			p.regs = append(p.regs, &ir.Reg{Name: p.name(kept), Type: r.Type, Vec: r.Vec, Pos: r.Pos})
+			p.regs = append(p.regs,
+				&ir.Reg{Name: p.name(kept), Type: r.Type, Vec: r.Vec, Pos: r.Pos})
 		}
 		to[i] = p.regs[n]
 		if to[i].Name != r.Name {
@@ -168,7 +170,8 @@ func keep(f *ir.Func, number map[*ir.Reg]int) []bool {
 	}
 	for i, r := range f.Regs {
 		// Lifting has numbered registers of this name from several scopes.
-		if j := strings.LastIndexByte(r.Name, '_'); j > 0 && strings.TrimRight(r.Name[j+1:], "0123456789") == "" && named[r.Name[:j]] {
+		if j := strings.LastIndexByte(r.Name, '_'); j > 0 &&
+			strings.TrimRight(r.Name[j+1:], "0123456789") == "" && named[r.Name[:j]] {
 			fixed[i] = false
 		}
 	}
@@ -188,7 +191,8 @@ func apart(f *ir.Func, number map[*ir.Reg]int) map[int]bool {
 	alone := make(map[int]bool)
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
-			if !in.Directive() && (in.Form == nil || in.Has(isa.EffectAsync) || in.Has(isa.EffectTensor)) {
+			if !in.Directive() &&
+				(in.Form == nil || in.Has(isa.EffectAsync) || in.Has(isa.EffectTensor)) {
 				in.Registers(func(r *ir.Reg, _ isa.Access) {
 					if i, ok := number[r]; ok {
 						alone[i] = true

@@ -27,13 +27,16 @@ func (a *author) statement() {
 	case 0, 1:
 		a.write(letter, "mov."+a.one("b", "u", "s")+width, numbers[a.roll(len(numbers))])
 	case 2:
-		a.write(letter, a.one("add", "sub", "mul.lo", "mul.hi", "min", "max")+a.one(".u", ".s")+width, x()+", "+x())
+		a.write(letter,
+			a.one("add", "sub", "mul.lo", "mul.hi", "min", "max")+a.one(".u", ".s")+width,
+			x()+", "+x())
 	case 3:
 		a.write(letter, a.one("and.b", "or.b", "xor.b")+width, x()+", "+x())
 	case 4:
 		a.write(letter, a.one("shl.b", "shr.b", "shr.s", "shr.u")+width, x()+", "+word())
 	case 5:
-		a.write('r', a.one("add.sat.s32", "sub.sat.s32", "min.relu.s32", "max.relu.s32"), word()+", "+word())
+		a.write('r', a.one("add.sat.s32", "sub.sat.s32", "min.relu.s32", "max.relu.s32"),
+			word()+", "+word())
 	case 6:
 		a.write(letter, a.one("neg.s", "not.b")+width, x())
 	case 7:
@@ -106,7 +109,8 @@ func (a *author) comparison(width string, letter byte) {
 		a.line("setp.%s.%s%s %s, %s, %s;", how, kind, width, to, x, y)
 		return
 	}
-	a.line("setp.%s.%s.%s%s %s, %s, %s, %s%s;", how, a.one("and", "or", "xor"), kind, width, to, x, y, a.one("", "!"), a.scope['p'][0])
+	a.line("setp.%s.%s.%s%s %s, %s, %s, %s%s;", how, a.one("and", "or", "xor"), kind, width, to, x,
+		y, a.one("", "!"), a.scope['p'][0])
 }
 
 // conversion emits a conversion between widths. If the result is narrower than its register, it is
@@ -124,7 +128,8 @@ func (a *author) conversion() {
 	case 4:
 		a.write('r', a.one("cvt.u32.u8", "cvt.s32.s8"), a.some('r'))
 	case 5:
-		a.write('s', a.one("add.u16", "sub.s16", "mul.lo.s16", "min.s16", "max.u16"), a.some('s')+", "+a.operand('s'))
+		a.write('s', a.one("add.u16", "sub.s16", "mul.lo.s16", "min.s16", "max.u16"),
+			a.some('s')+", "+a.operand('s'))
 	case 6:
 		a.write('s', a.one("mov.b16", "mov.u16"), numbers[a.roll(len(numbers))])
 	default:
@@ -146,7 +151,8 @@ func (a *author) address() {
 	if a.roll(2) == 0 {
 		product := a.fresh('d')
 		index := a.some('r')
-		a.line("mul.wide.%s %s, %s, %s;", a.one("u32", "s32"), product, index, a.one("4", "-4", "12"))
+		a.line("mul.wide.%s %s, %s, %s;", a.one("u32", "s32"), product, index,
+			a.one("4", "-4", "12"))
 		if a.roll(4) == 0 {
 			a.line("add.u32 %s, %s, 1;", index, index)
 		}
@@ -159,7 +165,8 @@ func (a *author) address() {
 		if a.roll(5) > 0 {
 			sum = a.fresh('d')
 		}
-		a.line("%sadd.%s %s, %s, %s;", a.one("", "", a.guard()), a.one("s64", "u64"), sum, base, a.one("4", "16", "-64", "0x7ffff8", "0x800000", "0x7ffffffffffffff8"))
+		a.line("%sadd.%s %s, %s, %s;", a.one("", "", a.guard()), a.one("s64", "u64"), sum, base,
+			a.one("4", "16", "-64", "0x7ffff8", "0x800000", "0x7ffffffffffffff8"))
 		base = sum
 		switch a.roll(5) {
 		case 0:
@@ -167,7 +174,8 @@ func (a *author) address() {
 		case 1:
 			a.line("ld.volatile.global.b32 %s, [%s+%d];", a.fresh('r'), base, 4*a.roll(3))
 		case 2:
-			a.line("st.global.v2.b32 [%s+%d], {%s, %s};", base, 8*a.roll(3), a.some('r'), a.some('r'))
+			a.line("st.global.v2.b32 [%s+%d], {%s, %s};", base, 8*a.roll(3), a.some('r'),
+				a.some('r'))
 		case 3:
 			a.line("atom.global.add.u32 %s, [%s], %s;", a.fresh('r'), base, a.some('r'))
 		default:
@@ -204,7 +212,9 @@ func (a *author) again() {
 	}
 	r := a.past[max(0, len(a.past)-1-a.roll(8))]
 	for _, name := range r.reads {
-		if !slices.ContainsFunc([]byte("rdsp"), func(letter byte) bool { return slices.Contains(a.scope[letter], name) }) {
+		if !slices.ContainsFunc([]byte("rdsp"), func(letter byte) bool {
+			return slices.Contains(a.scope[letter], name)
+		}) {
 			return
 		}
 	}

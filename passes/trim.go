@@ -37,6 +37,7 @@ func trim(f *ir.Func) {
 		}
 	}
 	f.Regs = slices.DeleteFunc(f.Regs, func(r *ir.Reg) bool { return !used[r] })
-	f.Vars = slices.DeleteFunc(f.Vars, func(v *ir.Var) bool { return v.Space == isa.Param && !used[v] })
+	f.Vars = slices.DeleteFunc(f.Vars,
+		func(v *ir.Var) bool { return v.Space == isa.Param && !used[v] })
 	f.Targets = slices.DeleteFunc(f.Targets, func(t *ir.Targets) bool { return !used[t] })
 }

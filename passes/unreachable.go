@@ -38,7 +38,8 @@ func debugNames(m *ir.Module) map[string]bool {
 		}
 		for _, line := range s.Lines {
 			for _, v := range line.Values {
-				for _, word := range strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(" +-,()", r) }) {
+				for _, word := range strings.FieldsFunc(v,
+					func(r rune) bool { return strings.ContainsRune(" +-,()", r) }) {
 					if c := word[0]; c < '0' || c > '9' {
 						named[word] = true
 					}

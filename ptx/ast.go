@@ -183,18 +183,20 @@ const (
 	Literal                    // 1, 0x1F, 0f3F800000, 1.5, 7U; Text is the literal
 	String                     // "..." with quotes in Text
 	Unary                      // -x, ~x, !x; Text is the operator
-	Binary                     // x+y and other operators, also field = x; Text is the operator, Args the two sides
-	Cond                       // x ? y : z
-	Cast                       // (.s64) x; Text is the type
-	Paren                      // (x) in a constant expression
-	Vector                     // {x, y}
-	Address                    // [x, y]
-	Pair                       // x|y
-	List                       // (x, y): argument lists of call
-	Index                      // x[y] outside a bracket: Args are x and y
-	Call                       // generic(x), 0xff(x), .unified(1, 2): Text is the word or the mask
-	Series                     // x<n> in .branchtargets and .calltargets, x0 to x(n-1): Text is x, Args the number
-	Tuple                      // a named group in a directive: Text is the word
+	// x+y and other operators, also field = x; Text is the operator, Args the two sides
+	Binary
+	Cond    // x ? y : z
+	Cast    // (.s64) x; Text is the type
+	Paren   // (x) in a constant expression
+	Vector  // {x, y}
+	Address // [x, y]
+	Pair    // x|y
+	List    // (x, y): argument lists of call
+	Index   // x[y] outside a bracket: Args are x and y
+	Call    // generic(x), 0xff(x), .unified(1, 2): Text is the word or the mask
+	// x<n> in .branchtargets and .calltargets, x0 to x(n-1): Text is x, Args the number
+	Series
+	Tuple // a named group in a directive: Text is the word
 )
 
 // An Operand is an operand of an instruction or directive, or part of one. One small struct

@@ -218,7 +218,8 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 		// The error has been reported.
 	} else if want := p.runsOn(in.Op.Text); want != "" {
 		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
-		if op.kind == name && want != quoted(";") && guard.Text == "" { // a label is kept, since branches may target it
+		// a label is kept, since branches may target it
+		if op.kind == name && want != quoted(";") && guard.Text == "" {
 			l := slab.One(&p.labels)
 			l.Span, l.Name = in.Op.Span, in.Op
 			p.keep(l)
@@ -271,14 +272,16 @@ func (p *parser) misread(op token, w Word) bool {
 	case t.kind == ':' && op.kind == dotted && t.at == op.to:
 		p.fail(t.at, t.to, syntax, "unexpected %s: the parts of a modifier are separated by %s, "+
 			"as in .shared::cta", quoted(":"), quoted("::"))
-	case op.kind == name && DeclaresWithoutDot(p.scan.text[op.at:min(len(p.scan.text), int(op.to)+1)]):
+	case op.kind == name &&
+		DeclaresWithoutDot(p.scan.text[op.at:min(len(p.scan.text), int(op.to)+1)]):
 		p.fail(op.at, op.to, syntax, "%s is not an instruction; did you mean %s?",
 			quoted(p.textOf(op)), quoted("."+p.textOf(op)))
 	case t.kind == '=':
 		p.fail(t.at, t.to, syntax, "unexpected %s: PTX has no assignments; the result is the "+
 			"first operand, as in mov.b32 %%r1, %%r2", quoted("="))
 	case t.kind == '(' && w.Text == "if":
-		p.fail(op.at, op.to, syntax, "PTX has no %s: an instruction is guarded by a predicate, as in @%%p1", quoted("if"))
+		p.fail(op.at, op.to, syntax,
+			"PTX has no %s: an instruction is guarded by a predicate, as in @%%p1", quoted("if"))
 	case p.textOf(t) == "." && t.kind != illegal:
 		p.fail(t.at, t.to, syntax, "unexpected %s: a modifier must directly follow its dot",
 			quoted("."))

@@ -138,7 +138,8 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 	p.keep(fn)
 }
 
-func (p *parser) buildSignature(f frame, fn *Func, returns, params lexer.Token, notes []*directive) {
+func (p *parser) buildSignature(f frame, fn *Func, returns, params lexer.Token,
+	notes []*directive) {
 	if fn.HasReturns = written(returns); fn.HasReturns {
 		fn.Returns = p.listAt(f.base + returns.Pos.Offset)
 	}

@@ -110,7 +110,8 @@ func (p *printer) interior(pos Pos) {
 	}
 	for p.due < pos {
 		text := strings.TrimRight(p.comment().Text, " \t\r")
-		if _, part := p.Started(); part && !strings.ContainsRune(" \t([{@!", rune(p.Line[len(p.Line)-1])) {
+		if _, part := p.Started(); part &&
+			!strings.ContainsRune(" \t([{@!", rune(p.Line[len(p.Line)-1])) {
 			p.Put(" ")
 		}
 		p.Put(text)

@@ -16,7 +16,8 @@ func TestDepth(t *testing.T) {
 	const kernel = ".visible .entry k(.param .u64 a)\n{\n"
 	in := func(open, close string) func(int) string {
 		return func(n int) string {
-			return kernel + "mov.b32 %r1, " + strings.Repeat(open, n) + "1" + strings.Repeat(close, n) + ";\nret;\n}\n"
+			return kernel + "mov.b32 %r1, " + strings.Repeat(open, n) + "1" +
+				strings.Repeat(close, n) + ";\nret;\n}\n"
 		}
 	}
 	for _, test := range []struct {
@@ -35,7 +36,8 @@ func TestDepth(t *testing.T) {
 		{"alternatives", 2494, in("1?1:", "")},
 		{"sums", 3326, in("1+(", ")")},
 		{"values", 9988, func(n int) string {
-			return ".global .b32 x = " + strings.Repeat("(", n) + "1" + strings.Repeat(")", n) + ";\n"
+			return ".global .b32 x = " + strings.Repeat("(", n) + "1" + strings.Repeat(")", n) +
+				";\n"
 		}},
 		{"operators", 1_000_000, func(n int) string { return in("", "+1")(n) }},
 	} {

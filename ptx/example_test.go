@@ -35,7 +35,8 @@ st.global.b32 [%rd1],%r1; ret; }`)
 }
 
 func ExampleParse() {
-	_, errs := ptx.Parse("k.ptx", ".version 8.5\n.target sm_90\n.entry k() {\n\tadd.u32 %r1 %r2;\n\tmov.u32 %r1, ;\n}\n")
+	_, errs := ptx.Parse("k.ptx",
+		".version 8.5\n.target sm_90\n.entry k() {\n\tadd.u32 %r1 %r2;\n\tmov.u32 %r1, ;\n}\n")
 	for _, e := range errs {
 		fmt.Printf("%s: %s: %s\n", e.Place, e.Rule, e.Message)
 	}

@@ -35,7 +35,8 @@ func (p *parser) constant() (Operand, bool) {
 // deeper counts the symbols that t pushes on the stack of ptxas's parser, and reports an overflow.
 func (p *parser) deeper(symbols int, t token) bool {
 	if p.stack+symbols > stackSize {
-		p.fail(t.at, t.to, tooDeep, "%s is nested too deeply; the assembler runs out of memory here", quoted(p.textOf(t)))
+		p.fail(t.at, t.to, tooDeep,
+			"%s is nested too deeply; the assembler runs out of memory here", quoted(p.textOf(t)))
 		return false
 	}
 	p.stack += symbols
@@ -83,7 +84,8 @@ func (p *parser) binary(least int) (Operand, bool) {
 		}
 		operator := p.tok
 		if p.operators++; p.operators > maxOperators {
-			p.fail(operator.at, operator.to, tooDeep, "expression has more than %d operators", maxOperators)
+			p.fail(operator.at, operator.to, tooDeep, "expression has more than %d operators",
+				maxOperators)
 			return x, false
 		}
 		if !p.deeper(inBinary, operator) {

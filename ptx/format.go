@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Format formats text in the one style of docs/reference/format.md, with the manual's spelling of each
-// opcode. A module with syntax errors is not formatted: the result is empty and the errors are
+// Format formats text in the one style of docs/reference/format.md, with the manual's spelling of
+// each opcode. A module with syntax errors is not formatted: the result is empty and the errors are
 // returned. Formatting is idempotent.
 func Format(name, text string) (string, diag.List) {
 	f, errs := Parse(name, text)
@@ -80,7 +80,8 @@ func (p *printer) op(op string) string {
 		return ""
 	}
 	n := len(op)
-	recent := &p.recent[(n+int(op[n-1])*7+int(op[n/2])*31+int(op[n/3])*11+int(op[0])*5)%len(p.recent)]
+	recent := &p.recent[(n+int(op[n-1])*7+int(op[n/2])*31+int(op[n/3])*11+int(op[0])*5)%len(
+		p.recent)]
 	if recent.op == op {
 		return recent.spelled
 	}

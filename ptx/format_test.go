@@ -100,8 +100,10 @@ func letters(f *ptx.File) string {
 		}
 	}
 	var out []string
-	for statement := range strings.FieldsFuncSeq(string(code), func(r rune) bool { return strings.ContainsRune(";{}", r) }) {
-		parts := strings.FieldsFunc(statement, func(r rune) bool { return strings.ContainsRune(" \t\r\n\f\x1a,.", r) })
+	for statement := range strings.FieldsFuncSeq(string(code),
+		func(r rune) bool { return strings.ContainsRune(";{}", r) }) {
+		parts := strings.FieldsFunc(statement,
+			func(r rune) bool { return strings.ContainsRune(" \t\r\n\f\x1a,.", r) })
 		slices.Sort(parts)
 		// White space between @ and the name of a guard, or around an operator, is not a
 		// difference.

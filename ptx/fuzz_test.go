@@ -27,7 +27,8 @@ func seeds(f *testing.F) {
 			f.Add(string(text))
 		}
 	}
-	for _, odd := range []string{"", "\x00", "{", "}", "/*", "\"", "@", "add", ".entry k(", ".reg .b32 %r<", "{{{{", "a:b:c:", "0f", ".section .x {"} {
+	for _, odd := range []string{"", "\x00", "{", "}", "/*", "\"", "@", "add", ".entry k(",
+		".reg .b32 %r<", "{{{{", "a:b:c:", "0f", ".section .x {"} {
 		f.Add(odd)
 	}
 }

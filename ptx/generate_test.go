@@ -45,7 +45,9 @@ func (g *generator) line(format string, args ...any) {
 }
 
 // reg returns a register of a class.
-func (g *generator) reg(class string) string { return fmt.Sprintf("%%%s%d", class, g.random.IntN(400)) }
+func (g *generator) reg(class string) string {
+	return fmt.Sprintf("%%%s%d", class, g.random.IntN(400))
+}
 
 func (g *generator) regs(class string, n int) string {
 	list := make([]string, n)
@@ -90,13 +92,16 @@ func (g *generator) instruction(n int) {
 	case 1, 2:
 		g.line("\tld.global.nc.u32 \t%s, [%s+%d];", g.reg("r"), g.reg("rd"), 4*g.random.IntN(64))
 	case 3:
-		g.line("\tld.shared.v4.b32 \t%s, [%s+%d];", g.regs("r", 4), g.reg("r"), 16*g.random.IntN(64))
+		g.line("\tld.shared.v4.b32 \t%s, [%s+%d];", g.regs("r", 4), g.reg("r"),
+			16*g.random.IntN(64))
 	case 4:
-		g.line("\tst.global.v2.f32 \t[%s+%d], %s;", g.reg("rd"), 4*g.random.IntN(64), g.regs("f", 2))
+		g.line("\tst.global.v2.f32 \t[%s+%d], %s;", g.reg("rd"), 4*g.random.IntN(64),
+			g.regs("f", 2))
 	case 5, 6, 7, 8:
 		g.line("\tfma.rn.f32 \t%s, %s, %s, %s;", g.reg("f"), g.reg("f"), g.reg("f"), g.reg("f"))
 	case 9, 10:
-		g.line("\tmad.lo.s32 \t%s, %s, %d, %s;", g.reg("r"), g.reg("r"), g.random.IntN(128), g.reg("r"))
+		g.line("\tmad.lo.s32 \t%s, %s, %d, %s;", g.reg("r"), g.reg("r"), g.random.IntN(128),
+			g.reg("r"))
 	case 11:
 		g.line("\tmul.wide.s32 \t%s, %s, 4;", g.reg("rd"), g.reg("r"))
 	case 12, 13:

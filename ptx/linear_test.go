@@ -20,7 +20,8 @@ func TestLinear(t *testing.T) {
 	for _, x := range hostile.Texts() {
 		e, short, long := x.Growth(size, func(text string) { ptx.Format("hostile", text) })
 		if e > hostile.Exponent {
-			t.Errorf("%s: %d times the text takes %.0f times as long: %v, %v", x.Name, hostile.Times,
+			t.Errorf("%s: %d times the text takes %.0f times as long: %v, %v", x.Name,
+				hostile.Times,
 				long.Seconds()/short.Seconds(), short, long)
 		}
 	}

@@ -58,7 +58,8 @@ func (p *parser) module() {
 				continue
 			}
 		default:
-			p.fail(t.at, t.to, structure, "unexpected %s outside of a function, expected a declaration or a directive%s",
+			p.fail(t.at, t.to, structure,
+				"unexpected %s outside of a function, expected a declaration or a directive%s",
 				quoted(p.textOf(t)), p.withDot(t))
 			p.skipStray()
 			p.bad(t.at, p.last)
@@ -73,7 +74,8 @@ func (p *parser) module() {
 // withDot asks whether a word should start with a dot.
 func (p *parser) withDot(t token) string {
 	if t.kind == name {
-		if w := "." + p.textOf(t); opensItem(w) || w == ".version" || w == ".target" || w == ".address_size" {
+		if w := "." + p.textOf(t); opensItem(w) || w == ".version" || w == ".target" ||
+			w == ".address_size" {
 			return "; did you mean " + quoted(w) + "?"
 		}
 	}
@@ -295,7 +297,8 @@ func (p *parser) unwritten() {
 // opensItem reports whether a dot-word can only start a declaration or a directive of the module.
 func opensItem(word string) bool {
 	switch word {
-	case ".entry", ".func", ".global", ".const", ".shared", ".tex", ".surf", ".sampler", ".extern", ".visible", ".weak", ".common",
+	case ".entry", ".func", ".global", ".const", ".shared", ".tex", ".surf", ".sampler", ".extern",
+		".visible", ".weak", ".common",
 		".section", ".file", ".alias", sourcesWord:
 		return true
 	}
@@ -347,7 +350,9 @@ func framing(word string) int {
 		".sampler", ".extern", ".visible", ".weak", ".common", ".entry", ".func", ".section",
 		".align", ".attribute", ".pragma", ".alias", ".branchtargets", ".calltargets",
 		".callprototype", ".v2", ".v4",
-		".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64", ".f16", ".f16x2", ".f32", ".f32x2", ".f64", ".u16x2", ".s16x2", ".e4m3", ".e5m2", ".e4m3x2", ".e5m2x2", ".texref", ".samplerref", ".surfref":
+		".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64", ".s8",
+		".s16", ".s32", ".s64", ".f16", ".f16x2", ".f32", ".f32x2", ".f64", ".u16x2", ".s16x2",
+		".e4m3", ".e5m2", ".e4m3x2", ".e5m2x2", ".texref", ".samplerref", ".surfref":
 		return toSemicolon
 	case ".version", ".target", ".address_size", ".file", ".loc", ".minnctapersm", ".maxnctapersm",
 		".maxnreg", ".maxclusterrank", ".maxntid", ".reqntid", ".reqnctapercluster", ".noreturn",
@@ -379,7 +384,8 @@ func (p *parser) collectArgs(base int, line bool) bool {
 				return true
 			}
 		case name:
-			if before.kind != ',' && before.kind != dot && !line && p.textOf(before) != "function_name" && p.textOf(t) != "WARP_SZ" {
+			if before.kind != ',' && before.kind != dot && !line &&
+				p.textOf(before) != "function_name" && p.textOf(t) != "WARP_SZ" {
 				return true
 			}
 		case ';':

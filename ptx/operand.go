@@ -89,7 +89,8 @@ func (p *parser) field(t token) (Operand, bool) {
 		if more >= 0 {
 			at += Pos(more) + 1
 		}
-		p.fail(at, t.to, syntax, "unexpected %s, expected %s or %s", quoted(s[at-t.at:]), quoted(","), quoted(";"))
+		p.fail(at, t.to, syntax, "unexpected %s, expected %s or %s", quoted(s[at-t.at:]),
+			quoted(","), quoted(";"))
 		return Operand{}, false
 	}
 	return Operand{Span: Span{t.at, t.to}, Kind: Name, Text: s}, true

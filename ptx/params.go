@@ -14,7 +14,8 @@ func (p *parser) nextParam() bool {
 	case p.tok.kind == ';':
 		ahead := p.scan // a copy: comments are recorded when the text is scanned again
 		if next := ahead.next(); next.kind == dot && opensParam(p.textOf(next)) {
-			p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s between parameters", quoted(";"), quoted(","))
+			p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s between parameters",
+				quoted(";"), quoted(","))
 			p.advance()
 			return true
 		}
@@ -70,7 +71,8 @@ func (p *parser) collectParams() bool {
 				depth < 0 || depth == 0 && t.kind == ',' {
 				break
 			}
-			if t.kind == dot && t.fresh && depth == 0 && len(p.frame.tokens) > base && p.lastDot(len(p.frame.tokens)-1) != ".hidden" &&
+			if t.kind == dot && t.fresh && depth == 0 && len(p.frame.tokens) > base &&
+				p.lastDot(len(p.frame.tokens)-1) != ".hidden" &&
 				(opensParam(p.textOf(t)) || p.headerGoesOn()) {
 				break // the comma or the parenthesis is missing
 			}

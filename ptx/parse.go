@@ -16,8 +16,9 @@ import (
 // Limits for one file. Real modules are far below them; they prevent hostile input from exhausting
 // stack and memory.
 const (
-	maxErrors    = 10_000    // number of errors after which the parser gives up
-	maxOperators = 1_000_000 // maximum number of operators in an expression, and so the depth of its tree
+	maxErrors = 10_000 // number of errors after which the parser gives up
+	// maximum number of operators in an expression, and so the depth of its tree
+	maxOperators = 1_000_000
 	maxText      = math.MaxInt32 - 16
 )
 
@@ -123,7 +124,8 @@ type parser struct {
 func (p *parser) reset() {
 	clear(p.scan.comments)
 	p.scan = scanner{comments: p.scan.comments[:0]}
-	p.file, p.errors, p.tok, p.last, p.depth, p.stack, p.torn, p.textless, p.shifted = nil, nil, token{}, 0, 0, 0, false, false, token{}
+	p.file, p.errors, p.tok, p.last, p.depth, p.stack, p.torn, p.textless, p.shifted = nil, nil,
+		token{}, 0, 0, 0, false, false, token{}
 	p.nodes, p.operands = emptied(p.nodes), emptied(p.operands)
 	p.frame.reset()
 	slab.Reset(&p.instrs)
@@ -304,7 +306,8 @@ func (p *parser) skip() Pos {
 func opensStatement(word string) bool {
 	switch word {
 	case ".reg", ".param", ".local", ".loc", ".pragma", ".entry", ".func", ".visible", ".extern",
-		".weak", ".common", ".section", ".file", ".version", ".target", ".address_size", ".alias", sourcesWord:
+		".weak", ".common", ".section", ".file", ".version", ".target", ".address_size", ".alias",
+		sourcesWord:
 		return true
 	}
 	return false

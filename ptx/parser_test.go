@@ -18,7 +18,8 @@ import (
 // same memory. The results must equal those in new memory.
 func TestParserAgain(t *testing.T) {
 	var texts []string
-	for _, pattern := range []string{"testdata/*/*", "testdata/fuzz/*/*", "../form/testdata/*/*.ptx", "../examples/*/testdata/*.ptx"} {
+	for _, pattern := range []string{"testdata/*/*", "testdata/fuzz/*/*",
+		"../form/testdata/*/*.ptx", "../examples/*/testdata/*.ptx"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

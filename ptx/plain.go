@@ -110,7 +110,8 @@ func plainName(text string, i int, x *Operand) int {
 // plainField reads a name that may have a field, as %tid.x has.
 func plainField(text string, i int, x *Operand) int {
 	end := plainName(text, i, x)
-	if end != none && end+1 < len(text) && text[end] == '.' && text[end+1] >= 'w' && text[end+1] <= 'z' {
+	if end != none && end+1 < len(text) && text[end] == '.' && text[end+1] >= 'w' &&
+		text[end+1] <= 'z' {
 		end += 2
 		x.set(Name, text, i, end)
 	}
@@ -242,7 +243,8 @@ func (p *parser) plainData() bool {
 	line := slab.Room(&p.lines, 1)
 	x := &line[0].arg[0]
 	end := plainNumber(text, i+1, x)
-	if end == none || end == len(text) || text[end] != '\n' || !isInteger(x.Text) || goesOn(text, end) {
+	if end == none || end == len(text) || text[end] != '\n' || !isInteger(x.Text) ||
+		goesOn(text, end) {
 		return false
 	}
 	d := &slab.Many(&p.lines, 1)[0].Data

@@ -18,16 +18,21 @@ import (
 // same errors, as when parsed by tokens. A comment before its end forces parsing by tokens.
 func TestPlain(t *testing.T) {
 	operands := []string{
-		"%r1", "x", "$L", "%", "$", "_", "a.b", "%tid.x", "%tid.xy", "%tid.q", "%tid.", "WARP_SZ", "function_name", "%tid .x",
-		"0", "7", "1234567890", "08", "0x1F", "0xg", "0b101", "1U", "1.5", "1e5", "0f3F800000", "0f3F8", "0d3FF0000000000000", "12ab",
+		"%r1", "x", "$L", "%", "$", "_", "a.b", "%tid.x", "%tid.xy", "%tid.q", "%tid.", "WARP_SZ",
+		"function_name", "%tid .x",
+		"0", "7", "1234567890", "08", "0x1F", "0xg", "0b101", "1U", "1.5", "1e5", "0f3F800000",
+		"0f3F8", "0d3FF0000000000000", "12ab",
 		"-5", "-0", "-x", "--5", "- 5", "-0f3F800000", "-1.5", "!p", "~1", "(1)",
-		"[a]", "[a+4]", "[a+0x10]", "[a+-4]", "[a-4]", "[a+b]", "[a+08]", "[a+0f3F800000]", "[a+1.5]", "[a+4U]", "[4]", "[ a ]", "[_]", "[WARP_SZ]",
+		"[a]", "[a+4]", "[a+0x10]", "[a+-4]", "[a-4]", "[a+b]", "[a+08]", "[a+0f3F800000]",
+		"[a+1.5]", "[a+4U]", "[4]", "[ a ]", "[_]", "[WARP_SZ]",
 		"[a,{b}]", "[a+4].unified", "[", "[a", "[a+", "[]", "[%r1+8", "[a.x]",
-		"{a,b}", "{a, b, c}", "{ a , b }", "{a,1}", "{_,a}", "{}", "{a", "{a,", "{a b}", "{a.x,b}", "{0f3F800000, -1}", "{\ta}",
+		"{a,b}", "{a, b, c}", "{ a , b }", "{a,1}", "{_,a}", "{}", "{a", "{a,", "{a b}", "{a.x,b}",
+		"{0f3F800000, -1}", "{\ta}",
 		"{" + strings.Repeat("a,", 70) + "a}",
 		"a+4", "a|b", "a[1]", "a:b", "\"s\"", "a b", "", ".x", "@p", "é", "//",
 	}
-	ops := []string{"add.s32", "ret", "_", "call", "call.uni", "mov .u32", "@p bra", "@!p bra.uni", "{", "L: add", "WARP_SZ"}
+	ops := []string{"add.s32", "ret", "_", "call", "call.uni", "mov .u32", "@p bra", "@!p bra.uni",
+		"{", "L: add", "WARP_SZ"}
 	random := rand.New(rand.NewPCG(1, 2))
 	same := func(op string, args ...string) {
 		t.Helper()
@@ -57,7 +62,8 @@ func TestPlain(t *testing.T) {
 
 // TestPlainData is the same for a line of data, which ends at the line end.
 func TestPlainData(t *testing.T) {
-	for _, x := range []string{"1", "0x1F", "08", "1.5", "-4", "a", "1, 2", "1,", "", "0f3F800000", "1U", "_", "99999999999"} {
+	for _, x := range []string{"1", "0x1F", "08", "1.5", "-4", "a", "1, 2", "1,", "", "0f3F800000",
+		"1U", "_", "99999999999"} {
 		head := ".section .debug_info {\n.b32 " + x
 		plain, want := dump(head+"\n    L:\n}"), dump(head+"/**/\nL:\n}")
 		if diff := cmp.Diff(want, plain); diff != "" {

@@ -62,7 +62,8 @@ func Rules() diag.Rules {
 		rule(nesting, "declaration not allowed in a function",
 			"A variable with .extern, .visible, .weak or .common inside a function, or a "+
 				"function defined inside another.",
-			stops, ".func f() { .extern .shared .b32 x[]; ret; }", ".extern .shared .b32 x[];\n.func f() { ret; }",
+			stops, ".func f() { .extern .shared .b32 x[]; ret; }",
+			".extern .shared .b32 x[];\n.func f() { ret; }",
 			"Move it to module scope. A function inside another usually means that a } is "+
 				"missing before it."),
 		rule(tooLarge, "file too large", "A file of more than two gigabytes.",

@@ -85,7 +85,8 @@ func (p *parser) data() {
 			return
 		}
 		p.operands = append(p.operands, x)
-		if t := p.tok; t.kind == ',' && (x.Kind == Name || x.Kind == Binary) && p.scan.text[x.At] == '.' {
+		if t := p.tok; t.kind == ',' && (x.Kind == Name || x.Kind == Binary) &&
+			p.scan.text[x.At] == '.' {
 			p.unexpected("a new line: the name of a section must be alone on its line")
 			p.skipLine()
 		}

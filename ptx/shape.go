@@ -54,9 +54,11 @@ type symbols struct{}
 
 func (symbols) Symbols() map[string]lexer.TokenType {
 	return map[string]lexer.TokenType{
-		"EOF": lexer.EOF, "Name": symbolName, "Keyword": symbolKeyword, "Number": symbolNumber, "Float": symbolFloat,
+		"EOF": lexer.EOF, "Name": symbolName, "Keyword": symbolKeyword, "Number": symbolNumber,
+		"Float":  symbolFloat,
 		"String": symbolString, "Dot": symbolDot, "Dwarf": symbolDwarf, "Params": symbolParams,
-		"Initial": symbolInitial, "Rest": symbolRest, "Open": symbolOpen, "Unwritten": symbolUnwritten, "Mark": symbolMark,
+		"Initial": symbolInitial, "Rest": symbolRest, "Open": symbolOpen,
+		"Unwritten": symbolUnwritten, "Mark": symbolMark,
 	}
 }
 

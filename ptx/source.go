@@ -58,7 +58,8 @@ func (p *parser) skipSources() {
 		p.jump(end)
 	}
 	for p.tok.kind != '}' {
-		if p.tok.kind == endOfFile || p.tok.kind == dot && p.tok.fresh && opensItem(p.textOf(p.tok)) {
+		if p.tok.kind == endOfFile || p.tok.kind == dot && p.tok.fresh &&
+			opensItem(p.textOf(p.tok)) {
 			return
 		}
 		p.advance()

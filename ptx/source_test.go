@@ -21,13 +21,17 @@ func TestSourceErrors(t *testing.T) {
 		{".code_block {", ".code_block", `3:1 unexpected ".ir_name", expected "{"`},
 		{`.ir_name: "x"`, `.ir_name "x"`, `3:1 unexpected ".ir_name", expected ".ir_name:"`},
 		{`"x"`, "x", `3:11 unexpected "x", expected a string`},
-		{".sourceFileName: 1", ".sourceFileName: 1.5", `4:18 unexpected "1.5", expected the number of a file`},
-		{".source_begin", ".source_start", `5:1 unexpected ".source_start", expected ".source_begin"`},
-		{".source_begin\n", ".source_begin // text\n", "5:1 .source_begin must be the last token of its line, which must end with a line feed"},
+		{".sourceFileName: 1", ".sourceFileName: 1.5",
+			`4:18 unexpected "1.5", expected the number of a file`},
+		{".source_begin", ".source_start",
+			`5:1 unexpected ".source_start", expected ".source_begin"`},
+		{".source_begin\n", ".source_begin // text\n",
+			"5:1 .source_begin must be the last token of its line, which must end with a line feed"},
 		{".source_end\n", "", "5:1 text is not ended by a line of .source_end"},
 		{".source_end\n}\n", ".source_end\n", ""},
 	} {
-		text := ".nv_intermediate_source_section {\n" + strings.Replace(block, test.from, test.to, 1) + "}\n.global .b32 x;\n"
+		text := ".nv_intermediate_source_section {\n" + strings.Replace(block, test.from, test.to,
+			1) + "}\n.global .b32 x;\n"
 		f, list := ptx.Parse("m", text)
 		// the brace of the block closes the section, and the section's brace closes nothing
 		if test.want == "" {
@@ -36,7 +40,9 @@ func TestSourceErrors(t *testing.T) {
 			}
 			continue
 		}
-		if len(list) == 0 || fmt.Sprintf("%d:%d %s", list[0].Place.Line, list[0].Place.Column, list[0].Message) != test.want {
+		if len(list) == 0 ||
+			fmt.Sprintf("%d:%d %s", list[0].Place.Line, list[0].Place.Column,
+				list[0].Message) != test.want {
 			t.Errorf("%q to %q: %v\nwant %s", test.from, test.to, list, test.want)
 			continue
 		}

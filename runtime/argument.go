@@ -195,7 +195,8 @@ func integer(p *Param, at []byte, v int64, positive bool, word string, size int)
 
 // address writes an address for a pointer parameter.
 func address(p *Param, values []byte, at Address, what string) error {
-	if p.Size != 8 || p.Count > 0 || p.Type != "" && p.Type != "u64" && p.Type != "b64" && p.Type != "s64" {
+	if p.Size != 8 || p.Count > 0 || p.Type != "" && p.Type != "u64" && p.Type != "b64" &&
+		p.Type != "s64" {
 		return mismatch(p, what)
 	}
 	if p.Aligns > 1 && uint64(at)%uint64(p.Aligns) != 0 {
@@ -244,7 +245,8 @@ func (m *Pinned[T]) place(p *Param, values []byte, d *Device) error {
 // holds reports whether elements of a Go type can hold a PTX type. PTX types that Go lacks are held
 // in integers of the same size.
 func holds(word string, width int, ptx string) bool {
-	float, half, brain := word == "float32" || word == "float64", word == "runtime.F16", word == "runtime.BF16"
+	float, half, brain := word == "float32" || word == "float64", word == "runtime.F16",
+		word == "runtime.BF16"
 	switch ptx {
 	case "f32", "tf32":
 		return width == 4 && (word != "int32" && word != "uint32")

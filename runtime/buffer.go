@@ -40,7 +40,9 @@ func (m *memory) bytes() int64 { return int64(m.count) * int64(m.width) }
 // Alloc allocates a buffer of n elements. Its contents are undefined.
 func Alloc[T Element](d *Device, n int) (*Buffer[T], error) {
 	var zero T
-	b := &Buffer[T]{memory: memory{resource: new(resource), count: n, width: int(unsafe.Sizeof(zero)), word: fmt.Sprintf("%T", zero)}}
+	b := &Buffer[T]{
+		memory: memory{resource: new(resource), count: n, width: int(unsafe.Sizeof(zero)),
+			word: fmt.Sprintf("%T", zero)}}
 	if err := d.usable(); err != nil {
 		return nil, err
 	}
@@ -63,7 +65,9 @@ func Alloc[T Element](d *Device, n int) (*Buffer[T], error) {
 func view[T Element](t *resource, at device.Address, bytes int64) *Buffer[T] {
 	var zero T
 	width := int(unsafe.Sizeof(zero))
-	return &Buffer[T]{memory: memory{resource: t, at: at, count: int(bytes) / width, width: width, word: fmt.Sprintf("%T", zero)}, part: true}
+	return &Buffer[T]{
+		memory: memory{resource: t, at: at, count: int(bytes) / width, width: width,
+			word: fmt.Sprintf("%T", zero)}, part: true}
 }
 
 // Upload allocates a buffer with the contents of xs.
@@ -156,7 +160,8 @@ func (b *Buffer[T]) Write(xs []T) error {
 	if err := b.same(len(xs), "the slice"); err != nil {
 		return err
 	}
-	if err := b.dev.back.Upload(b.at, unsafe.Pointer(&xs[0]), b.bytes(), b.on.handle(), false); err != nil {
+	if err := b.dev.back.Upload(b.at, unsafe.Pointer(&xs[0]), b.bytes(), b.on.handle(),
+		false); err != nil {
 		return fmt.Errorf("write to %s: %w", b.what, err)
 	}
 	return nil
@@ -167,7 +172,8 @@ func (b *Buffer[T]) Read(xs []T) error {
 	if err := b.same(len(xs), "the slice"); err != nil {
 		return err
 	}
-	if err := b.dev.back.Download(unsafe.Pointer(&xs[0]), b.at, b.bytes(), b.on.handle(), false); err != nil {
+	if err := b.dev.back.Download(unsafe.Pointer(&xs[0]), b.at, b.bytes(), b.on.handle(),
+		false); err != nil {
 		return fmt.Errorf("read of %s: %w", b.what, err)
 	}
 	return nil

@@ -33,7 +33,8 @@ func open(t *testing.T, d *fakecuda.Driver) *runtime.Device {
 		if err := dev.Close(); err != nil && !errors.Is(err, runtime.ErrClosed) {
 			t.Error(err)
 		}
-		for _, kind := range []string{"memory", "host", "stream", "event", "graph", "exec", "module", "context"} {
+		for _, kind := range []string{"memory", "host", "stream", "event", "graph", "exec",
+			"module", "context"} {
 			if n := d.Open(kind); n != 0 {
 				t.Errorf("%d of kind %s are left when the device is closed", n, kind)
 			}

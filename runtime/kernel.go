@@ -71,7 +71,8 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 		for i, p := range k.info.Params {
 			param := Param{Size: p.Size, Offset: p.Offset, Align: 1}
 			if known && i < len(s.params) {
-				param.Name, param.Type, param.Count = s.params[i].Name, s.params[i].Type, s.params[i].Count
+				param.Name, param.Type, param.Count = s.params[i].Name, s.params[i].Type,
+					s.params[i].Count
 			}
 			k.sig.params = append(k.sig.params, param)
 			k.sig.size = p.Offset + p.Size

@@ -124,7 +124,8 @@ func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error
 	for i := range args {
 		if err := put(&k.sig.params[i], p.values, m.dev, &args[i]); err != nil {
 			k.packets.Put(p)
-			return fmt.Errorf("launch of %s: argument %d%s: %w", k.name, i+1, comma(k.sig.params[i].Name),
+			return fmt.Errorf("launch of %s: argument %d%s: %w", k.name, i+1,
+				comma(k.sig.params[i].Name),
 				err)
 		}
 	}
@@ -196,7 +197,8 @@ func (k *Kernel) shape(c Config) (device.Launch, error) {
 	l.Stream, l.Shared, l.Cooperative, l.Programmatic = c.stream.handle(), uint32(c.shared),
 		c.cooperative, c.programmatic
 	for i := range 3 {
-		l.Grid[i], l.Block[i], l.Cluster[i] = uint32(c.grid[i]), uint32(c.block[i]), uint32(c.cluster[i])
+		l.Grid[i], l.Block[i], l.Cluster[i] = uint32(c.grid[i]), uint32(c.block[i]),
+			uint32(c.cluster[i])
 	}
 	return l, nil
 }

@@ -32,7 +32,8 @@ func TestLaunch(t *testing.T) {
 		t.Error(diff)
 	}
 	l := d.Launches()
-	if len(l) != 1 || l[0].Grid != [3]uint32{1, 1, 1} || l[0].Block != [3]uint32{256, 1, 1} || l[0].Stream == 0 || len(l[0].Values) != 28 {
+	if len(l) != 1 || l[0].Grid != [3]uint32{1, 1, 1} || l[0].Block != [3]uint32{256, 1, 1} ||
+		l[0].Stream == 0 || len(l[0].Values) != 28 {
 		t.Errorf("launched as %+v", l)
 	}
 }
@@ -44,15 +45,19 @@ func TestParameters(t *testing.T) {
 	m := must[*runtime.Module](t)(dev.Load(runtime.PTX(vecadd), runtime.Cache("")))
 	k := must[*runtime.Kernel](t)(m.Kernel("mixed"))
 	b := must[*runtime.Buffer[runtime.BF16]](t)(runtime.Alloc[runtime.BF16](dev, 64*64))
-	tm := must[*runtime.TensorMap](t)(runtime.Tiled(b, []int{64, 64}, []int{64, 64}, runtime.Swizzle(128)))
-	check(t, k.Launch(runtime.Grid(2, 3, 4).Block(8, 4), uint8(200), int16(-3), float32(0.5), uint64(1)<<40, tm, 0.25, []byte("abcde")))
+	tm := must[*runtime.TensorMap](t)(
+		runtime.Tiled(b, []int{64, 64}, []int{64, 64}, runtime.Swizzle(128)))
+	check(t, k.Launch(runtime.Grid(2, 3, 4).Block(8, 4), uint8(200), int16(-3), float32(0.5),
+		uint64(1)<<40, tm, 0.25, []byte("abcde")))
 	l := d.Launches()[0]
 	v := l.Values
 	if len(v) != 64+128+8+5 {
 		t.Fatalf("%d bytes of arguments", len(v))
 	}
-	if v[0] != 200 || int16(binary.LittleEndian.Uint16(v[2:])) != -3 || math.Float32frombits(binary.LittleEndian.Uint32(v[4:])) != 0.5 ||
-		binary.LittleEndian.Uint64(v[8:]) != 1<<40 || v[64] != 0x11 || math.Float64frombits(binary.LittleEndian.Uint64(v[192:])) != 0.25 ||
+	if v[0] != 200 || int16(binary.LittleEndian.Uint16(v[2:])) != -3 ||
+		math.Float32frombits(binary.LittleEndian.Uint32(v[4:])) != 0.5 ||
+		binary.LittleEndian.Uint64(v[8:]) != 1<<40 || v[64] != 0x11 ||
+		math.Float64frombits(binary.LittleEndian.Uint64(v[192:])) != 0.25 ||
 		string(v[200:]) != "abcde" {
 		t.Errorf("the arguments lie as %v", v)
 	}
@@ -69,7 +74,8 @@ func TestAttributes(t *testing.T) {
 	k := must[*runtime.Kernel](t)(m.Kernel("clustered"))
 	check(t, k.Launch(runtime.Grid(4).Cooperative().Programmatic().Shared(100_000), uint32(1)))
 	l := d.Launches()[0]
-	if diff := cmp.Diff(map[uint32][4]uint32{4: {2, 1, 1, 0}, 2: {1, 0, 0, 0}, 6: {1, 0, 0, 0}}, l.Attributes); diff != "" || l.Shared != 100_000 {
+	if diff := cmp.Diff(map[uint32][4]uint32{4: {2, 1, 1, 0}, 2: {1, 0, 0, 0}, 6: {1, 0, 0, 0}},
+		l.Attributes); diff != "" || l.Shared != 100_000 {
 		t.Error(l.Shared, diff)
 	}
 	asked := 0

@@ -100,7 +100,8 @@ func (d *Device) Load(source Source, options ...LoadOption) (*Module, error) {
 	loaded, err := d.back.Load(image)
 	var r *device.Rejection
 	if errors.As(err, &r) {
-		return nil, &LoadError{Module: image.Name, Findings: locate(r.Findings, source), Log: r.Log, Err: r.Cause, text: text}
+		return nil, &LoadError{Module: image.Name, Findings: locate(r.Findings, source), Log: r.Log,
+			Err: r.Cause, text: text}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load of %s: %w", image.Name, err)
@@ -126,12 +127,15 @@ func (d *Device) LoadCubin(name string, cubin []byte) (*Module, error) {
 
 func (d *Device) module(loaded device.Loaded, m *Module) (*Module, error) {
 	m.resource, m.loaded, m.kernels = new(resource), loaded, make(map[string]*Kernel)
-	return m, d.keep(m.resource, "module "+m.name, func() error { return d.back.Unload(loaded.Module) })
+	return m, d.keep(m.resource, "module "+m.name,
+		func() error { return d.back.Unload(loaded.Module) })
 }
 
 // Assembler returns the name of the assembler of the module, and whether the module came from the
 // cache. The name is "" for a cubin.
-func (m *Module) Assembler() (name string, cached bool) { return m.loaded.Assembler, m.loaded.Cached }
+func (m *Module) Assembler() (name string, cached bool) {
+	return m.loaded.Assembler, m.loaded.Cached
+}
 
 // Kernels returns the names of the module's kernels in alphabetical order; nil for a cubin.
 func (m *Module) Kernels() []string {
@@ -206,7 +210,8 @@ func locate(list diag.List, source Source) diag.List {
 		if !ok {
 			continue
 		}
-		out[i].Related = append(slices.Clone(out[i].Related), diag.Related{Place: out[i].Place, Message: "in the PTX"})
+		out[i].Related = append(slices.Clone(out[i].Related),
+			diag.Related{Place: out[i].Place, Message: "in the PTX"})
 		out[i].Place, out[i].From = at, from
 	}
 	return out

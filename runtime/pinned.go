@@ -55,7 +55,8 @@ func (b *Buffer[T]) WritePinned(p *Pinned[T]) error {
 	if err := p.ready(b); err != nil {
 		return err
 	}
-	if err := b.dev.back.Upload(b.at, unsafe.Pointer(&p.elements[0]), b.bytes(), b.on.handle(), true); err != nil {
+	if err := b.dev.back.Upload(b.at, unsafe.Pointer(&p.elements[0]), b.bytes(), b.on.handle(),
+		true); err != nil {
 		return fmt.Errorf("write to %s: %w", b.what, err)
 	}
 	return nil
@@ -67,7 +68,8 @@ func (b *Buffer[T]) ReadPinned(p *Pinned[T]) error {
 	if err := p.ready(b); err != nil {
 		return err
 	}
-	if err := b.dev.back.Download(unsafe.Pointer(&p.elements[0]), b.at, b.bytes(), b.on.handle(), true); err != nil {
+	if err := b.dev.back.Download(unsafe.Pointer(&p.elements[0]), b.at, b.bytes(), b.on.handle(),
+		true); err != nil {
 		return fmt.Errorf("read of %s: %w", b.what, err)
 	}
 	return nil

@@ -43,9 +43,11 @@ func (b *Box) equal(o *Box) bool {
 // of describes the box with its element type for messages, such as "boxes of 64x32 bf16 with a
 // swizzle of 128".
 func (b *Box) of(word string) string {
-	what := fmt.Sprintf("boxes of %s %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(b.Sizes), " ", "x"), "[]"), word)
+	what := fmt.Sprintf("boxes of %s %s",
+		strings.Trim(strings.ReplaceAll(fmt.Sprint(b.Sizes), " ", "x"), "[]"), word)
 	if b.Pixels > 0 {
-		what = fmt.Sprintf("%d pixels of %d channels of %s in %d dimensions", b.Pixels, b.Sizes[len(b.Sizes)-1], word, len(b.Sizes))
+		what = fmt.Sprintf("%d pixels of %d channels of %s in %d dimensions", b.Pixels,
+			b.Sizes[len(b.Sizes)-1], word, len(b.Sizes))
 	}
 	return fmt.Sprintf("%s with a swizzle of %d", what, b.Swizzle)
 }

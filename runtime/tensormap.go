@@ -40,9 +40,10 @@ func Swizzle(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Swizzl
 // Promotion sets how many bytes the L2 cache fetches at once: 64, 128 or 256.
 func Promotion(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Promotion = bytes } }
 
-// Interleave sets the interleaved layout for tensors with channels in slices of 16 or 32 bytes, such
-// as NC/8HWC8. The sizes are those of the images, the slices, the depth, the height and the width, or
-// fewer between the slices and the width. A copy takes one slice of each position in its box.
+// Interleave sets the interleaved layout for tensors with channels in slices of 16 or 32 bytes,
+// such as NC/8HWC8. The sizes are those of the images, the slices, the depth, the height and the
+// width, or fewer between the slices and the width. A copy takes one slice of each position in its
+// box.
 func Interleave(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Interleave = bytes } }
 
 // NaN fills out-of-bounds elements with NaN instead of zero.
@@ -94,7 +95,8 @@ func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*Te
 		return nil, argument("tensor map: rows of a box of %d %s have %d bytes, more than the "+
 			"swizzle of %d bytes", box[len(box)-1], m.word, inner, m.TensorMap.Swizzle)
 	}
-	t := &TensorMap{memory: &b.memory, word: m.word, box: Box{Sizes: slices.Clone(box), Swizzle: m.TensorMap.Swizzle}}
+	t := &TensorMap{memory: &b.memory, word: m.word,
+		box: Box{Sizes: slices.Clone(box), Swizzle: m.TensorMap.Swizzle}}
 	return t, t.encode(&m.TensorMap)
 }
 
@@ -104,7 +106,8 @@ type Window struct{ Lower, Upper []int }
 
 // Im2col returns the map of a tensor of three to five dimensions, images first and channels last. A
 // copy loads a number of channels of a number of pixels under a filter.
-func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int, options ...MapOption) (*TensorMap, error) {
+func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int,
+	options ...MapOption) (*TensorMap, error) {
 	if err := b.ready(); err != nil {
 		return nil, fmt.Errorf("tensor map: %w", err)
 	}
@@ -135,20 +138,23 @@ func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int
 		m.Lower, m.Upper = append(m.Lower, int32(w.Lower[i])), append(m.Upper, int32(w.Upper[i]))
 	}
 	m.Im2col, m.Channels, m.Pixels = true, uint32(channels), uint32(pixels)
-	t := &TensorMap{memory: &b.memory, word: m.word, box: Box{Sizes: make([]int, len(sizes)), Pixels: pixels, Swizzle: m.TensorMap.Swizzle}}
+	t := &TensorMap{memory: &b.memory, word: m.word,
+		box: Box{Sizes: make([]int, len(sizes)), Pixels: pixels, Swizzle: m.TensorMap.Swizzle}}
 	t.box.Sizes[len(sizes)-1] = channels
 	return t, t.encode(&m.TensorMap)
 }
 
 // TensorMap returns the map for a matrix in a buffer, for a kernel parameter. Box, swizzle and
 // element type come from the kernel, which must be from a *dsl.Module.
-func (k *Kernel) TensorMap(param string, b Matrix, rows, cols int, options ...MapOption) (*TensorMap, error) {
+func (k *Kernel) TensorMap(param string, b Matrix, rows, cols int,
+	options ...MapOption) (*TensorMap, error) {
 	return k.Tensor(param, b, []int{rows, cols}, options...)
 }
 
 // Tensor is like TensorMap for a tensor of one to five dimensions, with sizes from the
 // outermost to the innermost dimension.
-func (k *Kernel) Tensor(param string, b Matrix, sizes []int, options ...MapOption) (*TensorMap, error) {
+func (k *Kernel) Tensor(param string, b Matrix, sizes []int,
+	options ...MapOption) (*TensorMap, error) {
 	p, err := k.mapParam(param, b, sizes)
 	switch {
 	case err != nil:
@@ -164,7 +170,8 @@ func (k *Kernel) Tensor(param string, b Matrix, sizes []int, options ...MapOptio
 // Images returns the map for images in a buffer, for a kernel parameter. A copy loads the pixels
 // under a filter (see Im2col); the numbers of pixels and channels come from the kernel. The first
 // size is the number of images, the last the number of channels.
-func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window, options ...MapOption) (*TensorMap, error) {
+func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window,
+	options ...MapOption) (*TensorMap, error) {
 	p, err := k.mapParam(param, b, sizes)
 	switch {
 	case err != nil:
@@ -222,7 +229,8 @@ func (b *Buffer[T]) tiled(sizes, box []int, options []MapOption) (*TensorMap, er
 	return Tiled(b, sizes, box, options...)
 }
 
-func (b *Buffer[T]) im2col(sizes []int, w Window, channels, pixels int, options []MapOption) (*TensorMap, error) {
+func (b *Buffer[T]) im2col(sizes []int, w Window, channels, pixels int,
+	options []MapOption) (*TensorMap, error) {
 	return Im2col(b, sizes, w, channels, pixels, options...)
 }
 
@@ -374,8 +382,8 @@ func (d *mapping) setStrides(sizes []int, unit int) error {
 	return nil
 }
 
-// setSizes sets the sizes and the strides in bytes. It returns the number of elements from the first to
-// the last.
+// setSizes sets the sizes and the strides in bytes. It returns the number of elements from the
+// first to the last.
 func (d *mapping) setSizes(sizes []int, unit, align, width int) (need int, err error) {
 	last := len(sizes) - 1
 	need = unit
@@ -421,7 +429,8 @@ func (t *TensorMap) place(p *Param, values []byte, d *Device) error {
 	if err := t.memory.usableFrom(d); err != nil {
 		return err
 	}
-	if p.Box != nil && (p.Target != t.word && bits(p.Target) != bits(t.word) || !p.Box.equal(&t.box)) {
+	if p.Box != nil &&
+		(p.Target != t.word && bits(p.Target) != bits(t.word) || !p.Box.equal(&t.box)) {
 		return argument("a tensor map of %s, but the kernel was built for %s", t.box.of(t.word),
 			p.Box.of(p.Target))
 	}

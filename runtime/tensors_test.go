@@ -51,7 +51,9 @@ func TestTensors(t *testing.T) {
 		func() (*runtime.TensorMap, error) { return k.TensorMap("matrix", h, 256, 512) },
 		func() (*runtime.TensorMap, error) { return k.Tensor("cube", h, []int{16, 64, 64}) },
 		func() (*runtime.TensorMap, error) { return k.Tensor("five", f, []int{2, 2, 3, 8, 16}) },
-		func() (*runtime.TensorMap, error) { return k.Images("images", h, []int{2, 30, 30, 128}, w) },
+		func() (*runtime.TensorMap, error) {
+			return k.Images("images", h, []int{2, 30, 30, 128}, w)
+		},
 		func() (*runtime.TensorMap, error) { return k.Tensor("rows", f, []int{1000, 64}) },
 	}
 	args := make([]any, len(makes))
@@ -90,7 +92,8 @@ func TestTensors(t *testing.T) {
 		t.Errorf("arguments of the driver (-want +got):\n%s", diff)
 	}
 
-	other := must[*runtime.TensorMap](t)(runtime.Tiled(h, []int{16, 64, 64}, []int{4, 4, 64}, runtime.Swizzle(128)))
+	other := must[*runtime.TensorMap](t)(runtime.Tiled(h, []int{16, 64, 64}, []int{4, 4, 64},
+		runtime.Swizzle(128)))
 	args[2] = other
 	refused(t, k.Launch(runtime.Grid(1), args...), runtime.ErrArgument,
 		"a tensor map of boxes of 4x4x64 bf16 with a swizzle of 128, but the kernel was built for boxes of 2x4x64 bf16 with a swizzle of 128")
@@ -101,14 +104,19 @@ func TestTensors(t *testing.T) {
 		make  func() (*runtime.TensorMap, error)
 		words string
 	}{
-		{func() (*runtime.TensorMap, error) { return k.TensorMap("cube", h, 16, 64) }, "cube has 3 dimensions, but the tensor is [16 64]"},
-		{func() (*runtime.TensorMap, error) { return k.Tensor("images", h, []int{2, 30, 30, 128}) }, "kernel tensors copies images in im2col mode; make its tensor map with Images"},
-		{func() (*runtime.TensorMap, error) { return k.Images("cube", h, []int{16, 64, 64}, w) }, "kernel tensors copies cube in tiled mode; make its tensor map with Tensor"},
+		{func() (*runtime.TensorMap, error) { return k.TensorMap("cube", h, 16, 64) },
+			"cube has 3 dimensions, but the tensor is [16 64]"},
+		{func() (*runtime.TensorMap, error) { return k.Tensor("images", h, []int{2, 30, 30, 128}) },
+			"kernel tensors copies images in im2col mode; make its tensor map with Images"},
+		{func() (*runtime.TensorMap, error) { return k.Images("cube", h, []int{16, 64, 64}, w) },
+			"kernel tensors copies cube in tiled mode; make its tensor map with Tensor"},
 		{func() (*runtime.TensorMap, error) {
 			return k.Images("images", h, []int{2, 30, 30, 128}, runtime.Window{})
 		}, "kernel tensors, images: tensor map: window corners with 0 and 0 dimensions for 2 spatial dimensions"},
-		{func() (*runtime.TensorMap, error) { return k.Tensor("none", h, []int{16}) }, "has no parameter none"},
-		{func() (*runtime.TensorMap, error) { return k.Tensor("line", nil, []int{16}) }, "a tensor map for a nil kernel or buffer"},
+		{func() (*runtime.TensorMap, error) { return k.Tensor("none", h, []int{16}) },
+			"has no parameter none"},
+		{func() (*runtime.TensorMap, error) { return k.Tensor("line", nil, []int{16}) },
+			"a tensor map for a nil kernel or buffer"},
 	} {
 		_, err := wrong.make()
 		refused(t, err, runtime.ErrArgument, wrong.words)

@@ -32,7 +32,8 @@ func TestBuffers(t *testing.T) {
 	check(t, c.On(s).CopyFrom(b))
 	got := make([]int16, 6)
 	check(t, c.On(s).Read(got))
-	if d := cmp.Diff([]int16{1, -1, 9, -1, 5, 6}, got); d != "" || inner.Len() != 1 || inner.Address() != b.Address()+4 || b.Device() != dev {
+	if d := cmp.Diff([]int16{1, -1, 9, -1, 5, 6}, got); d != "" || inner.Len() != 1 ||
+		inner.Address() != b.Address()+4 || b.Device() != dev {
 		t.Error(d)
 	}
 	p := must[*runtime.Pinned[int16]](t)(runtime.AllocPinned[int16](dev, 6))
@@ -78,7 +79,8 @@ func TestPeers(t *testing.T) {
 	}
 	m := must[*runtime.Module](t)(one.Load(runtime.PTX(vecadd), runtime.Cache("")))
 	k := must[*runtime.Kernel](t)(m.Kernel("vecadd"))
-	refused(t, k.Launch(runtime.Grid(1), x, y, x, 4), runtime.ErrArgument, "buffer of 4 float32 belongs to cuda:1, but the kernel runs on cuda:0; Device.Reach enables access to that memory")
+	refused(t, k.Launch(runtime.Grid(1), x, y, x, 4), runtime.ErrArgument,
+		"buffer of 4 float32 belongs to cuda:1, but the kernel runs on cuda:0; Device.Reach enables access to that memory")
 	check(t, one.Reach(two))
 	check(t, one.Reach(two))
 	check(t, k.Launch(runtime.Grid(1), x, y, x, 4))
@@ -91,7 +93,8 @@ func TestStreams(t *testing.T) {
 	dev := open(t, d)
 	s := must[*runtime.Stream](t)(dev.Stream())
 	e, f := must[*runtime.Event](t)(dev.Event()), must[*runtime.Event](t)(dev.Event())
-	check(t, errors.Join(e.Record(s), s.Wait(e), (*runtime.Stream)(nil).Wait(e), f.Record(nil), f.Sync()))
+	check(t, errors.Join(e.Record(s), s.Wait(e), (*runtime.Stream)(nil).Wait(e), f.Record(nil),
+		f.Sync()))
 	if took := must[time.Duration](t)(f.Since(e)); took != 1500*time.Microsecond {
 		t.Error(took)
 	}
@@ -111,7 +114,8 @@ func TestStreams(t *testing.T) {
 	m := must[*runtime.Module](t)(dev.Load(runtime.PTX(vecadd), runtime.Cache("")))
 	k := must[*runtime.Kernel](t)(m.Kernel("vecadd"))
 	b := must[*runtime.Buffer[float32]](t)(runtime.Upload(dev, []float32{1}))
-	g := must[*runtime.Graph](t)(s.Record(func() error { return k.Launch(runtime.Grid(1).On(s), b, b, b, 1) }))
+	g := must[*runtime.Graph](t)(
+		s.Record(func() error { return k.Launch(runtime.Grid(1).On(s), b, b, b, 1) }))
 	if n := len(d.Launches()); n != 0 {
 		t.Errorf("recording made %d launches", n)
 	}
@@ -159,7 +163,8 @@ func TestFailures(t *testing.T) {
 			return e1
 		}
 		_, e2 = runtime.Tiled(h, []int{64}, []int{64})
-		_, e3 = runtime.Im2col(h, []int{1, 1, 64}, runtime.Window{Lower: []int{0}, Upper: []int{0}}, 64, 1)
+		_, e3 = runtime.Im2col(h, []int{1, 1, 64}, runtime.Window{Lower: []int{0}, Upper: []int{0}},
+			64, 1)
 		_, e4 = k.Occupancy(runtime.Grid(1))
 		_, e5 = k.Clusters(runtime.Grid(2).Cluster(2))
 		_, e6 := runtime.Variable[uint32](m, "counter")
@@ -176,8 +181,11 @@ func TestFailures(t *testing.T) {
 		if e6 != nil {
 			return e6
 		}
-		return errors.Join(e1, e2, e3, e4, e5, e.Record(s), s.Wait(e), e.Sync(), s.Sync(), dev.Sync(), b.On(s).Fill(1), bytes.Fill(1), h.Fill(1), b.CopyFrom(b), b.On(s).WritePinned(p),
-			b.On(s).ReadPinned(p), g.Replay(s), k.Launch(runtime.Grid(2).Cluster(2), b, b, b, 1), k.Launch(runtime.Grid(1).Shared(100_000), b, b, b, 1),
+		return errors.Join(e1, e2, e3, e4, e5, e.Record(s), s.Wait(e), e.Sync(), s.Sync(),
+			dev.Sync(), b.On(s).Fill(1), bytes.Fill(1), h.Fill(1), b.CopyFrom(b),
+			b.On(s).WritePinned(p),
+			b.On(s).ReadPinned(p), g.Replay(s), k.Launch(runtime.Grid(2).Cluster(2), b, b, b, 1),
+			k.Launch(runtime.Grid(1).Shared(100_000), b, b, b, 1),
 			g.Close(), p.Close(), e.Close(), s.Close(), b.Close(), m.Close())
 	}
 	quiet := fakecuda.New()
@@ -244,7 +252,9 @@ func TestManyGoroutines(t *testing.T) {
 						return err
 					}
 					on := b.On(s)
-					if err := errors.Join(on.Fill(float32(i)), k.Launch(runtime.Threads(n).On(s), b, b, b, n), k.Launch(runtime.Grid(1).Shared(49_000+n).On(s), b, b, b, n)); err != nil {
+					if err := errors.Join(on.Fill(float32(i)),
+						k.Launch(runtime.Threads(n).On(s), b, b, b, n),
+						k.Launch(runtime.Grid(1).Shared(49_000+n).On(s), b, b, b, n)); err != nil {
 						return err
 					}
 					got, err := runtime.Download(on)
@@ -291,21 +301,28 @@ func TestSource(t *testing.T) {
 	i := must[*runtime.Buffer[int32]](t)(runtime.Alloc[int32](dev, 64))
 	h := must[*runtime.Buffer[runtime.BF16]](t)(runtime.Alloc[runtime.BF16](dev, 64*64))
 	tm := must[*runtime.TensorMap](t)(scale.TensorMap("tiles", h, 64, 64))
-	other := must[*runtime.TensorMap](t)(runtime.Tiled(h, []int{64, 64}, []int{32, 64}, runtime.Swizzle(128)))
+	other := must[*runtime.TensorMap](t)(
+		runtime.Tiled(h, []int{64, 64}, []int{32, 64}, runtime.Swizzle(128)))
 	check(t, scale.Launch(runtime.Grid(1), f, tm))
 	l := d.Launches()
 	if len(l) != 1 || int(l[0].Shared) != k.DynamicShared() || k.DynamicShared() < 8*64*128 {
-		t.Errorf("launched with %+v, and the kernel uses %d bytes of shared memory", l, k.DynamicShared())
+		t.Errorf("launched with %+v, and the kernel uses %d bytes of shared memory", l,
+			k.DynamicShared())
 	}
-	refused(t, scale.Launch(runtime.Grid(1), i, tm), runtime.ErrArgument, "a buffer of int32, but the parameter is a pointer to f32")
-	refused(t, scale.Launch(runtime.Grid(1), f, other), runtime.ErrArgument, "a tensor map of boxes of 32x64 bf16 with a swizzle of 128, but the kernel was built for boxes of 64x64 bf16 with a swizzle of 128")
-	refused(t, scale.Launch(runtime.Grid(1).Shared(1024), f, tm), runtime.ErrArgument, "1024 bytes of dynamic shared memory, but the kernel uses 65552")
+	refused(t, scale.Launch(runtime.Grid(1), i, tm), runtime.ErrArgument,
+		"a buffer of int32, but the parameter is a pointer to f32")
+	refused(t, scale.Launch(runtime.Grid(1), f, other), runtime.ErrArgument,
+		"a tensor map of boxes of 32x64 bf16 with a swizzle of 128, but the kernel was built for boxes of 64x64 bf16 with a swizzle of 128")
+	refused(t, scale.Launch(runtime.Grid(1).Shared(1024), f, tm), runtime.ErrArgument,
+		"1024 bytes of dynamic shared memory, but the kernel uses 65552")
 	_, err := scale.TensorMap("x", h, 64, 64)
-	refused(t, err, runtime.ErrArgument, "the module does not describe tensor map x; make it from a box with Tiled")
+	refused(t, err, runtime.ErrArgument,
+		"the module does not describe tensor map x; make it from a box with Tiled")
 	_, err = scale.TensorMap("y", h, 64, 64)
 	refused(t, err, runtime.ErrArgument, "has no parameter y")
 
-	d.Log = "ptxas application ptx input, line " + lineOf(t, m, "st.global.f32") + "; error   : Something is wrong\nptxas fatal   : Ptx assembly aborted due to errors\n"
+	d.Log = "ptxas application ptx input, line " + lineOf(t, m, "st.global.f32") +
+		"; error   : Something is wrong\nptxas fatal   : Ptx assembly aborted due to errors\n"
 	d.Reject = true
 	_, err = dev.Load(m, runtime.Cache(""))
 	refused(t, err, nil, "work_test.go")
@@ -334,10 +351,12 @@ func lineOf(t *testing.T, m *dsl.Module, word string) string {
 // TestHalves checks the conversions of all half-precision and bfloat16 numbers, and rounding.
 func TestHalves(t *testing.T) {
 	for n := range 1 << 16 {
-		if f := runtime.F16(n).Float32(); f == f && runtime.ToF16(f) != runtime.F16(n) || f != f && runtime.ToF16(f)&0x7c00 != 0x7c00 {
+		if f := runtime.F16(n).Float32(); f == f && runtime.ToF16(f) != runtime.F16(n) ||
+			f != f && runtime.ToF16(f)&0x7c00 != 0x7c00 {
 			t.Fatalf("half %#04x is %v, and that is %#04x", n, f, runtime.ToF16(f))
 		}
-		if f := runtime.BF16(n).Float32(); f == f && runtime.ToBF16(f) != runtime.BF16(n) || f != f && runtime.ToBF16(f).Float32() == runtime.ToBF16(f).Float32() {
+		if f := runtime.BF16(n).Float32(); f == f && runtime.ToBF16(f) != runtime.BF16(n) ||
+			f != f && runtime.ToBF16(f).Float32() == runtime.ToBF16(f).Float32() {
 			t.Fatalf("bfloat16 %#04x is %v, and that is %#04x", n, f, runtime.ToBF16(f))
 		}
 	}
@@ -350,8 +369,10 @@ func TestHalves(t *testing.T) {
 		{65519, 65504, 65536}, {65520, inf, 65536}, {-65520, -inf, -65536}, {inf, inf, inf},
 		{1.0 / (1 << 25), 0, 1.0 / (1 << 25)}, {3.0 / (1 << 26), 1.0 / (1 << 24), 3.0 / (1 << 26)},
 	} {
-		if h, b := runtime.ToF16(test.x).Float32(), runtime.ToBF16(test.x).Float32(); h != test.half || b != test.brain {
-			t.Errorf("%v is %v in half precision and %v in bfloat16, not %v and %v", test.x, h, b, test.half, test.brain)
+		if h, b := runtime.ToF16(test.x).Float32(),
+			runtime.ToBF16(test.x).Float32(); h != test.half || b != test.brain {
+			t.Errorf("%v is %v in half precision and %v in bfloat16, not %v and %v", test.x, h, b,
+				test.half, test.brain)
 		}
 	}
 }

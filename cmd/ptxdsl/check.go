@@ -75,16 +75,22 @@ type checkFlags struct {
 func runCheck(c *call) int {
 	var f checkFlags
 	c.flags.StringVar(&f.format, "format", "text", "`kind` of report: text, json, sarif or github")
-	c.flags.BoolVar(&f.json, "json", false, "same as -format=json: one JSON object per finding and line")
+	c.flags.BoolVar(&f.json, "json", false,
+		"same as -format=json: one JSON object per finding and line")
 	c.flags.StringVar(&f.kernel, "kernel", "", "check only the kernel of this `name`")
-	c.flags.StringVar(&f.launch, "launch", "", "read the launch from a `file` with flags of ptxdsl run")
+	c.flags.StringVar(&f.launch, "launch", "",
+		"read the launch from a `file` with flags of ptxdsl run")
 	c.flags.BoolVar(&f.quiet, "q", false, "print no report, only set the exit code")
-	c.flags.StringVar(&f.replay, "replay", "", "run only this `order`: a seed, or what a search printed")
-	c.flags.StringVar(&f.rules, "rules", "", "report only these rules: a comma-separated `list` of ids")
+	c.flags.StringVar(&f.replay, "replay", "",
+		"run only this `order`: a seed, or what a search printed")
+	c.flags.StringVar(&f.rules, "rules", "",
+		"report only these rules: a comma-separated `list` of ids")
 	c.flags.IntVar(&f.seeds, "seeds", 3, "run `n` schedules of each launch")
-	c.flags.IntVar(&f.search, "search", 50_000, "visit `n` states in the search of orders; 0 for no search")
+	c.flags.IntVar(&f.search, "search", 50_000,
+		"visit `n` states in the search of orders; 0 for no search")
 	c.flags.BoolVar(&f.strict, "strict", false, "exit with 1 if there are reviews")
-	c.flags.StringVar(&f.timeline, "timeline", "", "write the order that a search found to a `file`: .json for Perfetto, else text")
+	c.flags.StringVar(&f.timeline, "timeline", "",
+		"write the order that a search found to a `file`: .json for Perfetto, else text")
 	if code, ok := c.parse(); !ok {
 		return code
 	}
@@ -241,7 +247,9 @@ func (r *checkReport) add(x checked) {
 	for i := range x.results {
 		k := &x.results[i]
 		if r.f.selected != nil {
-			k.Findings = slices.DeleteFunc(k.Findings, func(d diag.Diagnostic) bool { return !r.f.selected[d.Rule] })
+			k.Findings = slices.DeleteFunc(k.Findings, func(d diag.Diagnostic) bool {
+				return !r.f.selected[d.Rule]
+			})
 		}
 		if v := k.Verdict(); v == "error" || r.f.strict && v == "review" {
 			r.code = max(r.code, exitFindings)
@@ -276,7 +284,8 @@ func (r *checkReport) print(x *checked, k *dynamic.Result) {
 		fmt.Fprintf(w, "%s: kernel %s: tried %s\n", x.in.name, k.Kernel, t)
 	}
 	if len(k.NotReached) > 0 {
-		fmt.Fprintf(w, "%s: kernel %s: not reached: %s\n", x.in.name, k.Kernel, lineList(k.NotReached))
+		fmt.Fprintf(w, "%s: kernel %s: not reached: %s\n", x.in.name, k.Kernel,
+			lineList(k.NotReached))
 	}
 	if s := k.Search; s != nil {
 		fmt.Fprintf(w, "%s: kernel %s: %s\n", x.in.name, k.Kernel, s)
@@ -307,7 +316,8 @@ type summary struct {
 // summaryOf returns the summary of a kernel.
 func summaryOf(file string, k *dynamic.Result) summary {
 	s := summary{
-		File: file, Kernel: k.Kernel, Verdict: k.Verdict(), Tried: k.Tried, NotReached: k.NotReached,
+		File: file, Kernel: k.Kernel, Verdict: k.Verdict(), Tried: k.Tried,
+		NotReached: k.NotReached,
 		Incomplete: k.Incomplete,
 	}
 	if r := k.Search; r != nil {
@@ -358,7 +368,8 @@ func lineList(lines []int) string {
 func (r *checkReport) finish() int {
 	if r.f.format == "sarif" && !r.f.quiet {
 		_ = diag.SARIF(r.c.stdout, diag.Run{
-			Tool: "ptxdsl", Version: version(), URI: home, Help: home + "/blob/main/docs/reference/rules.md#%s",
+			Tool: "ptxdsl", Version: version(), URI: home,
+			Help:  home + "/blob/main/docs/reference/rules.md#%s",
 			Rules: dynamic.Rules(), Failures: r.failures, Source: diag.Texts(r.texts),
 		}, r.findings)
 	}

@@ -67,15 +67,19 @@ func pairTable(t *testing.T) string {
 		if !strings.HasPrefix(rightStatic, "error") && !strings.HasPrefix(rightRun, "error") {
 			c.right++
 		}
-		fmt.Fprintf(&rows, "| %s | %s | %s | %s | %s | %s |\n", class, what, wrongStatic, wrongRun, rightStatic, rightRun)
+		fmt.Fprintf(&rows, "| %s | %s | %s | %s | %s | %s |\n", class, what, wrongStatic, wrongRun,
+			rightStatic, rightRun)
 	}
 	var b strings.Builder
-	b.WriteString("| class | pairs | wrong: error in verify | wrong: clean in verify | wrong: error in check | wrong: error in one of them | right: no error in either |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString(
+		"| class | pairs | wrong: error in verify | wrong: clean in verify | wrong: error in check | wrong: error in one of them | right: no error in either |\n|---|---|---|---|---|---|---|\n")
 	for _, class := range order {
 		c := classes[class]
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d |\n", class, c.pairs, c.verify, c.clean, c.check, c.either, c.right)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d |\n", class, c.pairs, c.verify, c.clean,
+			c.check, c.either, c.right)
 	}
-	b.WriteString("\n## All pairs\n\n| class | bug | verify, wrong | check, wrong | verify, right | check, right |\n|---|---|---|---|---|---|\n")
+	b.WriteString(
+		"\n## All pairs\n\n| class | bug | verify, wrong | check, wrong | verify, right | check, right |\n|---|---|---|---|---|---|\n")
 	return b.String() + rows.String()
 }
 

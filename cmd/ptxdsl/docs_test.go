@@ -70,13 +70,16 @@ func commandsPage(t *testing.T) string {
 // rulesPage returns the pages of all rules, as ptxdsl explain prints them.
 func rulesPage(all diag.Rules) string {
 	var b strings.Builder
-	b.WriteString(generated + "# Rules\n\nWhat `ptxdsl verify` and `ptxdsl check` can report; `ptxdsl explain ID` prints the same pages.\n\n| rule | severity | what is wrong |\n|---|---|---|\n")
+	b.WriteString(
+		generated + "# Rules\n\nWhat `ptxdsl verify` and `ptxdsl check` can report; `ptxdsl explain ID` prints the same pages.\n\n| rule | severity | what is wrong |\n|---|---|---|\n")
 	for _, r := range all {
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.ID, r.ID, r.Severity, strings.ReplaceAll(r.Title, "|", `\|`))
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.ID, r.ID, r.Severity,
+			strings.ReplaceAll(r.Title, "|", `\|`))
 	}
 	for _, r := range all {
 		_, body, _ := strings.Cut(r.Page(), "\n\n")
-		fmt.Fprintf(&b, "\n<a id=\"%s\"></a>\n\n## %s: %s\n\n```text\n%s```\n", r.ID, r.ID, r.Title, body)
+		fmt.Fprintf(&b, "\n<a id=\"%s\"></a>\n\n## %s: %s\n\n```text\n%s```\n", r.ID, r.ID, r.Title,
+			body)
 	}
 	return b.String()
 }
@@ -86,12 +89,16 @@ func isaPage(list []isa.Instruction) string {
 	var stats bytes.Buffer
 	printStats(&stats, list, true)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s# Instruction set\n\nWhat the table in `isa/spec` covers. `ptxdsl isa NAME` prints the forms of an instruction.\n\n```text\n%s```\n", generated, &stats)
+	fmt.Fprintf(&b,
+		"%s# Instruction set\n\nWhat the table in `isa/spec` covers. `ptxdsl isa NAME` prints the forms of an instruction.\n\n```text\n%s```\n",
+		generated, &stats)
 	family := ""
 	for _, ins := range list {
 		if ins.Family != family {
 			family = ins.Family
-			fmt.Fprintf(&b, "\n## %s\n\n| instruction | what it does | forms | from | manual |\n|---|---|---|---|---|\n", family)
+			fmt.Fprintf(&b,
+				"\n## %s\n\n| instruction | what it does | forms | from | manual |\n|---|---|---|---|---|\n",
+				family)
 		}
 		var sections []string
 		since := isa.Newest()
@@ -101,7 +108,8 @@ func isaPage(list []isa.Instruction) string {
 			}
 			since = min(since, sinceOf(f.Gates))
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %d | PTX %s | %s |\n", ins.Name, ins.What, len(ins.Forms), since, strings.Join(sections, ", "))
+		fmt.Fprintf(&b, "| `%s` | %s | %d | PTX %s | %s |\n", ins.Name, ins.What, len(ins.Forms),
+			since, strings.Join(sections, ", "))
 	}
 	return b.String()
 }
@@ -111,7 +119,9 @@ func sinceOf(gates []isa.Gate) isa.Version {
 	v := isa.MakeVersion(1, 0)
 	for _, g := range gates {
 		if len(g.Clauses) > 0 {
-			first := slices.MinFunc(g.Clauses, func(a, b isa.Clause) int { return cmp.Compare(a.Since, b.Since) })
+			first := slices.MinFunc(g.Clauses, func(a, b isa.Clause) int {
+				return cmp.Compare(a.Since, b.Since)
+			})
 			v = max(v, first.Since)
 		}
 	}

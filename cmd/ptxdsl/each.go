@@ -13,7 +13,8 @@ import (
 // each runs work on every input, several at once, and passes the results to emit in the order
 // of the inputs, as early as possible. The total size of the inputs in progress is bounded: a
 // file above the bound is processed alone.
-func each[T any](c *call, inputs func(yield func(input) bool), doing string, work func(*input) T, emit func(T)) {
+func each[T any](c *call, inputs func(yield func(input) bool), doing string, work func(*input) T,
+	emit func(T)) {
 	type job struct {
 		done   chan T
 		weight int64
@@ -113,7 +114,8 @@ func (p *progress) show() {
 		return
 	}
 	p.shown = true
-	fmt.Fprintf(p.w, "\r\x1b[K%s: %d files, %.1f MB, %.0f s", p.doing, p.files, float64(p.bytes)/1e6, since.Seconds())
+	fmt.Fprintf(p.w, "\r\x1b[K%s: %d files, %.1f MB, %.0f s", p.doing, p.files,
+		float64(p.bytes)/1e6, since.Seconds())
 }
 
 // clear removes the line, before other output.

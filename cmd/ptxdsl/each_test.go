@@ -88,9 +88,11 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func TestFullDisk(t *testing.T) {
-	for _, args := range []string{"fmt", "isa -stats", "verify -sarif", "explain", "help", "version"} {
+	for _, args := range []string{"fmt", "isa -stats", "verify -sarif", "explain", "help",
+		"version"} {
 		var stderr strings.Builder
-		code := run(strings.Fields(args), strings.NewReader(".version 8.0\n.target sm_90\n"), fullDisk{}, &stderr)
+		code := run(strings.Fields(args), strings.NewReader(".version 8.0\n.target sm_90\n"),
+			fullDisk{}, &stderr)
 		if code != exitTrouble || !strings.Contains(stderr.String(), "no space left") {
 			t.Errorf("%s: exit %d, %q", args, code, &stderr)
 		}
@@ -104,7 +106,8 @@ func TestManyFiles(t *testing.T) {
 	for i := range 300 {
 		name := filepath.Join(dir, fmt.Sprintf("%03d.ptx", i))
 		names.WriteString(name + "\n")
-		if err := os.WriteFile(name, []byte(".version   8.0\n.target sm_90\n.address_size 64\n"), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(".version   8.0\n.target sm_90\n.address_size 64\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,7 +121,8 @@ func TestManyFiles(t *testing.T) {
 		{[]string{"fmt", "-l", dir}, ""},
 	} {
 		var stdout, stderr strings.Builder
-		if code := run(step.args, nil, &stdout, &stderr); code != exitClean || stdout.String() != step.out || stderr.String() != "" {
+		if code := run(step.args, nil, &stdout, &stderr); code != exitClean ||
+			stdout.String() != step.out || stderr.String() != "" {
 			t.Errorf("%q: exit %d, %q, %q", step.args, code, &stdout, &stderr)
 		}
 	}

@@ -49,7 +49,8 @@ func runExplain(c *call) int {
 			for _, r := range all {
 				known = append(known, r.ID)
 			}
-			fmt.Fprintf(c.stderr, "ptxdsl explain: no rule %q%s\nRun 'ptxdsl explain' for a list.\n",
+			fmt.Fprintf(c.stderr,
+				"ptxdsl explain: no rule %q%s\nRun 'ptxdsl explain' for a list.\n",
 				word, didYouMean("", diag.Nearest(strings.ToUpper(word), known)))
 			code = exitTrouble
 			continue

@@ -68,9 +68,10 @@ func runFmt(c *call) int {
 	if !ok {
 		return code
 	}
-	each(c, inputs, "formatting", func(in *input) formatted { return f.format(c, in) }, func(r formatted) {
-		code = max(code, f.report(c, &r))
-	})
+	each(c, inputs, "formatting", func(in *input) formatted { return f.format(c, in) },
+		func(r formatted) {
+			code = max(code, f.report(c, &r))
+		})
 	return code
 }
 

@@ -72,7 +72,8 @@ func TestLikeGofmt(t *testing.T) {
 	goDir, ptxDir := side(0, ".go"), side(1, ".ptx")
 	for _, test := range tests {
 		t.Run(strings.ReplaceAll(test.args+" < "+test.stdin, " ", "_"), func(t *testing.T) {
-			cmd := exec.Command(gofmt, strings.Fields(strings.ReplaceAll(test.args, ".x", ".go"))...)
+			cmd := exec.Command(gofmt,
+				strings.Fields(strings.ReplaceAll(test.args, ".x", ".go"))...)
 			cmd.Dir = goDir
 			cmd.Stdin = strings.NewReader(sources[test.stdin][0])
 			var wantOut, wantErr, gotOut, gotErr strings.Builder
@@ -82,7 +83,8 @@ func TestLikeGofmt(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Chdir(ptxDir)
-			args := append([]string{"fmt"}, strings.Fields(strings.ReplaceAll(test.args, ".x", ".ptx"))...)
+			args := append([]string{"fmt"},
+				strings.Fields(strings.ReplaceAll(test.args, ".x", ".ptx"))...)
 			code := run(args, strings.NewReader(sources[test.stdin][1]), &gotOut, &gotErr)
 			if want := cmd.ProcessState.ExitCode(); code != want {
 				t.Errorf("exit %d, gofmt's is %d; %s%s", code, want, &gotErr, &wantErr)
@@ -90,7 +92,8 @@ func TestLikeGofmt(t *testing.T) {
 			if test.args == "-h" {
 				return // gofmt prints its help on standard error
 			}
-			if got, want := fileNames(gotOut.String()), strings.ReplaceAll(fileNames(wantOut.String()), ".go", ".ptx"); got != want {
+			if got, want := fileNames(gotOut.String()),
+				strings.ReplaceAll(fileNames(wantOut.String()), ".go", ".ptx"); got != want {
 				t.Errorf("output names\n%s\ngofmt's\n%s", got, want)
 			}
 			if got, want := gotErr.Len() > 0, wantErr.Len() > 0; got != want {
@@ -104,9 +107,11 @@ func TestLikeGofmt(t *testing.T) {
 func fileNames(out string) string {
 	var b strings.Builder
 	for line := range strings.SplitAfterSeq(out, "\n") {
-		head := strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ")
+		head := strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "--- ") ||
+			strings.HasPrefix(line, "+++ ")
 		text := strings.TrimSpace(line)
-		if head || strings.HasSuffix(text, ".go") || strings.HasSuffix(text, ".ptx") || strings.HasSuffix(text, "input>") || strings.HasSuffix(text, ".txt") {
+		if head || strings.HasSuffix(text, ".go") || strings.HasSuffix(text, ".ptx") ||
+			strings.HasSuffix(text, "input>") || strings.HasSuffix(text, ".txt") {
 			b.WriteString(line)
 		}
 	}

@@ -70,7 +70,8 @@ func (c *call) commandHelp(w io.Writer, cmd *command) {
 		if f.DefValue != "" && f.DefValue != "false" {
 			what += " (default " + f.DefValue + ")"
 		}
-		fmt.Fprintf(w, "%s    %-18s %s\n", head, name, strings.ReplaceAll(what, "\n", "\n                       "))
+		fmt.Fprintf(w, "%s    %-18s %s\n", head, name,
+			strings.ReplaceAll(what, "\n", "\n                       "))
 		head = ""
 	})
 	if cmd.examples != "" {

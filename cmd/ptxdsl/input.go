@@ -44,7 +44,8 @@ func (c *call) inputs(rewrites string) (list func(yield func(input) bool), code 
 			return nil, c.misuse("- is given twice; standard input is read once"), false
 		}
 		if rewrites != "" {
-			return nil, c.trouble(fmt.Errorf("error: cannot use %s with standard input", rewrites)), false
+			return nil, c.trouble(fmt.Errorf("error: cannot use %s with standard input", rewrites)),
+				false
 		}
 	}
 	return func(yield func(input) bool) { walk(paths, yield) }, exitClean, true
@@ -55,7 +56,8 @@ func (c *call) inputs(rewrites string) (list func(yield func(input) bool), code 
 // in lexical order.
 func walk(paths []string, yield func(input) bool) {
 	for _, path := range paths {
-		if path == "-" && !yield(input{name: standardInput}) || path != "-" && !walkOne(path, yield) {
+		if path == "-" && !yield(input{name: standardInput}) ||
+			path != "-" && !walkOne(path, yield) {
 			return
 		}
 	}

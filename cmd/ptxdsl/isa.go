@@ -166,7 +166,9 @@ func (s *selection) add(pattern string, all []isa.Instruction) bool {
 			return ok && err == nil
 		})
 	}
-	return s.addWhere(all, func(name string) bool { return name == pattern || strings.HasPrefix(name, pattern+".") }) ||
+	return s.addWhere(all, func(name string) bool {
+		return name == pattern || strings.HasPrefix(name, pattern+".")
+	}) ||
 		s.addOpcode(all, pattern) ||
 		s.addWhere(all, func(name string) bool { return strings.Contains(name, pattern) })
 }
@@ -233,7 +235,9 @@ func withModifiers(list []isa.Instruction, mods []string) []isa.Instruction {
 		ins.Forms = slices.DeleteFunc(slices.Clone(ins.Forms), func(form isa.Form) bool {
 			for _, m := range mods {
 				if !slices.ContainsFunc(form.Slots, func(s isa.Slot) bool {
-					return slices.ContainsFunc(s.Values, func(v isa.Value) bool { return word(v.Mod) == m })
+					return slices.ContainsFunc(s.Values, func(v isa.Value) bool {
+						return word(v.Mod) == m
+					})
 				}) {
 					return true
 				}

@@ -25,7 +25,9 @@ func TestEveryForm(t *testing.T) {
 		t.Fatalf("exit %d, %s", code, &errs)
 	}
 	for line := range strings.SplitSeq(out.String(), "\n") {
-		if fields := strings.Fields(line); len(fields) > 1 && (fields[0] == "when" && fields[1] == notation.Never || strings.Contains(line, "with "+notation.Never)) {
+		if fields := strings.Fields(line); len(fields) > 1 &&
+			(fields[0] == "when" && fields[1] == notation.Never ||
+				strings.Contains(line, "with "+notation.Never)) {
 			t.Errorf("a condition that is never met is shown: %s", line)
 		}
 	}
@@ -38,7 +40,8 @@ func TestEveryForm(t *testing.T) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var f jsonForm
-		if err := json.Unmarshal(lines.Bytes(), &f); err != nil || f.Name == "" || f.Form == "" || f.Family == "" {
+		if err := json.Unmarshal(lines.Bytes(), &f); err != nil || f.Name == "" || f.Form == "" ||
+			f.Family == "" {
 			t.Fatalf("%v: %s", err, lines.Text())
 		}
 		got++

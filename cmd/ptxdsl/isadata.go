@@ -211,13 +211,15 @@ func printStats(w io.Writer, list []isa.Instruction, whole bool) {
 			c.add(&ins)
 		}
 	}
-	fmt.Fprintf(w, "%-12s %8s %13s %7s %9s %10s %7s\n", "family", "opcodes", "instructions", "forms", "emulated", "modifiers", "gates")
+	fmt.Fprintf(w, "%-12s %8s %13s %7s %9s %10s %7s\n", "family", "opcodes", "instructions",
+		"forms", "emulated", "modifiers", "gates")
 	for _, family := range families {
 		rows[family].print(w, family)
 	}
 	total.print(w, "total")
 	if whole {
-		fmt.Fprintf(w, "\n%d special registers, %d directives, %d pragmas, %d targets, PTX %s to %s (%d versions)\n",
+		fmt.Fprintf(w,
+			"\n%d special registers, %d directives, %d pragmas, %d targets, PTX %s to %s (%d versions)\n",
 			len(isa.Specials), len(isa.Directives), len(isa.Pragmas), len(isa.Targets),
 			isa.Versions[0].Version, isa.Newest(), len(isa.Versions))
 		printNotEmulated(w, list)
@@ -282,5 +284,6 @@ func (c *count) add(ins *isa.Instruction) {
 }
 
 func (c *count) print(w io.Writer, name string) {
-	fmt.Fprintf(w, "%-12s %8d %13d %7d %9d %10d %7d\n", name, len(c.heads), c.names, c.forms, c.emulated, len(c.words), c.gates)
+	fmt.Fprintf(w, "%-12s %8d %13d %7d %9d %10d %7d\n", name, len(c.heads), c.names, c.forms,
+		c.emulated, len(c.words), c.gates)
 }

@@ -20,7 +20,8 @@ func (f *filter) open(g isa.Gate) bool {
 	if f.target != nil {
 		return g.Open(f.version, *f.target)
 	}
-	return len(g.Clauses) == 0 || slices.ContainsFunc(g.Clauses, func(c isa.Clause) bool { return f.version >= c.Since })
+	return len(g.Clauses) == 0 ||
+		slices.ContainsFunc(g.Clauses, func(c isa.Clause) bool { return f.version >= c.Since })
 }
 
 // apply drops unsupported forms, table rows and modifier values.
@@ -60,14 +61,16 @@ func (f *filter) form(form *isa.Form) bool {
 		}
 	}
 	for i := range form.Tables {
-		if !slices.ContainsFunc(form.Tables[i].Rows, func(r isa.Row) bool { return f.open(r.Gate) }) {
+		if !slices.ContainsFunc(form.Tables[i].Rows,
+			func(r isa.Row) bool { return f.open(r.Gate) }) {
 			return false
 		}
 	}
 	form.Tables = slices.Clone(form.Tables)
 	for i := range form.Tables {
 		t := &form.Tables[i]
-		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r isa.Row) bool { return !f.open(r.Gate) })
+		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows),
+			func(r isa.Row) bool { return !f.open(r.Gate) })
 	}
 	// A satisfied condition is omitted; for others the missing requirement is kept.
 	form.When = slices.DeleteFunc(slices.Clone(form.When), func(w isa.Condition) bool {
@@ -76,7 +79,9 @@ func (f *filter) form(form *isa.Form) bool {
 	form.Slots = slices.Clone(form.Slots)
 	for i := range form.Slots {
 		s := &form.Slots[i]
-		s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(v isa.Value) bool { return !f.open(v.Gate) })
+		s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(v isa.Value) bool {
+			return !f.open(v.Gate)
+		})
 		if s.Required && len(s.Values) == 0 {
 			return false
 		}

@@ -38,11 +38,13 @@ func (s *selection) print(w io.Writer, brief bool) {
 		if sp.Vector {
 			words += ", with .x .y .z .w"
 		}
-		fmt.Fprintf(w, "%s%s: %s\n    type   %s\n    since  %s\n", sep, sp.Name, sp.What, words, sp.Gate)
+		fmt.Fprintf(w, "%s%s: %s\n    type   %s\n    since  %s\n", sep, sp.Name, sp.What, words,
+			sp.Gate)
 		sep = "\n"
 	}
 	for _, d := range s.directives {
-		fmt.Fprintf(w, "%s%s: %s\n    form   %s\n    where  %s\n    since  %s\n", sep, d.Name, d.What,
+		fmt.Fprintf(w, "%s%s: %s\n    form   %s\n    where  %s\n    since  %s\n", sep, d.Name,
+			d.What,
 			strings.TrimSpace(d.Name+" "+d.Args), strings.Join(d.Where, ", "), d.Gate)
 		if len(d.Gone.Clauses) > 0 {
 			fmt.Fprintf(w, "    until  %s\n", d.Gone)
@@ -69,7 +71,8 @@ func printForm(w io.Writer, f *isa.Form) {
 	}
 	seen := map[string]bool{}
 	for _, s := range f.Slots {
-		if len(s.Values) > 1 && !seen[s.Name] || len(s.Values) == 1 && len(s.Values[0].Gate.Clauses) > 0 {
+		if len(s.Values) > 1 && !seen[s.Name] || len(s.Values) == 1 &&
+			len(s.Values[0].Gate.Clauses) > 0 {
 			line(s.Name, words.Values(s.Values))
 			seen[s.Name] = true
 		}

@@ -20,7 +20,8 @@ import (
 )
 
 // hostileTable is where TestLinear writes its times.
-var hostileTable = flag.String("hostile", "", "measure every text and write the times to this `file`")
+var hostileTable = flag.String("hostile", "",
+	"measure every text and write the times to this `file`")
 
 // onHostile are the commands that read PTX. A kernel of run ends after half a second.
 var onHostile = []string{
@@ -55,7 +56,8 @@ func TestLinear(t *testing.T) {
 				most, slowest = e, x.Name
 			}
 			if e > hostile.Exponent {
-				t.Errorf("%s, %s: %d times the text takes %.0f times as long: %v, %v", command, x.Name, hostile.Times,
+				t.Errorf("%s, %s: %d times the text takes %.0f times as long: %v, %v", command,
+					x.Name, hostile.Times,
 					long.Seconds()/short.Seconds(), short, long)
 			}
 		}
@@ -112,9 +114,11 @@ Written on %s with
 			}
 		}
 		slow := slices.MaxFunc(own, func(a, b growth) int { return int(a.times[2] - b.times[2]) })
-		steep := slices.MaxFunc(own, func(a, b growth) int { return int(1e6 * (a.exponent() - b.exponent())) })
+		steep := slices.MaxFunc(own,
+			func(a, b growth) int { return int(1e6 * (a.exponent() - b.exponent())) })
 		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s | %.2f (%s) |\n", command, len(own),
-			ms(sums[0]), ms(sums[1]), ms(sums[2]), slow.text, ms(slow.times[2]), steep.exponent(), steep.text)
+			ms(sums[0]), ms(sums[1]), ms(sums[2]), slow.text, ms(slow.times[2]), steep.exponent(),
+			steep.text)
 	}
 	fmt.Fprintln(&b, "\nFor each text, the command that takes longest at 32 times:\n\n"+
 		"| text | command | 1x | 8x | 32x | exponent |\n|---|---|---:|---:|---:|---:|")
@@ -125,7 +129,8 @@ Written on %s with
 				worst = g
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.2f |\n", worst.text, strings.Fields(worst.command)[0],
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %.2f |\n", worst.text,
+			strings.Fields(worst.command)[0],
 			ms(worst.times[0]), ms(worst.times[1]), ms(worst.times[2]), worst.exponent())
 	}
 	return b.Bytes()

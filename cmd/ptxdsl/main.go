@@ -43,7 +43,8 @@ func (cmd *command) synopsis() string { return strings.TrimSpace(cmd.name + " " 
 
 // commands returns the commands in the order of the help.
 func commands() []*command {
-	return []*command{fmtCommand(), verifyCommand(), checkCommand(), optCommand(), runCommand(), statsCommand(), explainCommand(), isaCommand(), versionCommand()}
+	return []*command{fmtCommand(), verifyCommand(), checkCommand(), optCommand(), runCommand(),
+		statsCommand(), explainCommand(), isaCommand(), versionCommand()}
 }
 
 // A call is one invocation of a command.
@@ -53,7 +54,8 @@ type call struct {
 	args           []string // arguments after the command's name
 	stdin          io.Reader
 	stdout, stderr *output
-	open           func(device string) (*runtime.Device, error) // set by tests; nil for runtime.Open
+	// set by tests; nil for runtime.Open
+	open func(device string) (*runtime.Device, error)
 }
 
 // run is the whole program except for the process around it.
@@ -91,7 +93,8 @@ func (c *call) dispatch(args []string) int {
 	if strings.HasPrefix(name, "-") {
 		what = "flag before the command"
 	} else if _, err := os.Stat(name); err == nil {
-		fmt.Fprintf(c.stderr, "ptxdsl: %s is a file, not a command; did you mean ptxdsl verify %s?\n", name, name)
+		fmt.Fprintf(c.stderr,
+			"ptxdsl: %s is a file, not a command; did you mean ptxdsl verify %s?\n", name, name)
 		return exitTrouble
 	}
 	fmt.Fprintf(c.stderr, "ptxdsl: unknown %s %q%s\nRun 'ptxdsl help' for a list of commands.\n",
@@ -129,7 +132,8 @@ func (c *call) parse() (code int, ok bool) {
 		var defined []string
 		c.flags.VisitAll(func(f *flag.Flag) { defined = append(defined, f.Name) })
 		near := didYouMean("-", diag.Nearest(word, defined))
-		if letters := strings.Split(word, ""); !slices.ContainsFunc(letters, func(l string) bool { return !slices.Contains(defined, l) }) {
+		if letters := strings.Split(word, ""); !slices.ContainsFunc(letters,
+			func(l string) bool { return !slices.Contains(defined, l) }) {
 			near = didYouMean("-", strings.Join(letters, " -"))
 		}
 		message = fmt.Sprintf("unknown flag -%s%s", word, near)

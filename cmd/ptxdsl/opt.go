@@ -21,7 +21,8 @@ import (
 func optCommand() *command {
 	var list strings.Builder
 	for _, p := range passes.List() {
-		fmt.Fprintf(&list, "\n    %-18s %s", p.Name, strings.Join(wrapped(p.Doc, 56), "\n"+strings.Repeat(" ", 23)))
+		fmt.Fprintf(&list, "\n    %-18s %s", p.Name,
+			strings.Join(wrapped(p.Doc, 56), "\n"+strings.Repeat(" ", 23)))
 	}
 	return &command{
 		name:  "opt",
@@ -83,9 +84,10 @@ func runOpt(c *call) int {
 	if !ok {
 		return code
 	}
-	each(c, inputs, "optimising", func(in *input) optimised { return f.module(c, in) }, func(r optimised) {
-		code = max(code, f.report(c, &r))
-	})
+	each(c, inputs, "optimising", func(in *input) optimised { return f.module(c, in) },
+		func(r optimised) {
+			code = max(code, f.report(c, &r))
+		})
 	return code
 }
 
@@ -209,14 +211,16 @@ func (f *optFlags) report(c *call, r *optimised) int {
 // print prints the module if -dump requests it.
 func (f *optFlags) print(r *optimised, m *ir.Module, when string, p *passes.Pass) {
 	if slices.Contains(f.dump, when+":"+p.Name) {
-		r.notes = fmt.Appendf(r.notes, "// %s %s of %s\n%s\n", when, p.Name, r.in.name, lower.Text(m))
+		r.notes = fmt.Appendf(r.notes, "// %s %s of %s\n%s\n", when, p.Name, r.in.name,
+			lower.Text(m))
 	}
 }
 
 // say adds a line of -time output.
 func (f *optFlags) say(r *optimised, what string, took time.Duration, done string) {
 	if f.time {
-		line := fmt.Sprintf("%s: %-16s %10s  %s", r.in.name, what, took.Round(time.Microsecond), done)
+		line := fmt.Sprintf("%s: %-16s %10s  %s", r.in.name, what, took.Round(time.Microsecond),
+			done)
 		r.notes = fmt.Appendln(r.notes, strings.TrimRight(line, " "))
 	}
 }

@@ -18,9 +18,15 @@ var frames = []struct{ name, before, after string }{
 	{"declarations", ".version 9.4\n.target sm_90a\n.address_size 64\n", "\n"},
 	{"version", ".target sm_90a\n", "\n"},
 	{"headless body", "", ""},
-	{"body", ".version 9.0\n.target sm_90a\n.address_size 64\n" + things + ".visible .entry k(.param .u64 p)\n{\n" + registers + "{\n", "\n}\nDONE: ret;\n}\n"},
-	{"function", ".version 9.0\n.target sm_90a\n.address_size 64\n" + things + ".func (.param .b32 out) f(.param .b32 in)\n{\n" + registers + "{\n", "\n}\nDONE: ret;\n}\n"},
-	{"body sm_70", ".version 6.0\n.target sm_60\n.address_size 64\n" + things + ".visible .entry k(.param .u64 p)\n{\n" + registers + "{\n", "\n}\nDONE: ret;\n}\n"},
+	{"body", ".version 9.0\n.target sm_90a\n.address_size 64\n" + things +
+		".visible .entry k(.param .u64 p)\n{\n" + registers + "{\n", "\n}\nDONE: ret;\n}\n"},
+	{"function",
+		".version 9.0\n.target sm_90a\n.address_size 64\n" + things +
+			".func (.param .b32 out) f(.param .b32 in)\n{\n" + registers + "{\n",
+		"\n}\nDONE: ret;\n}\n"},
+	{"body sm_70",
+		".version 6.0\n.target sm_60\n.address_size 64\n" + things +
+			".visible .entry k(.param .u64 p)\n{\n" + registers + "{\n", "\n}\nDONE: ret;\n}\n"},
 }
 
 const (
@@ -30,19 +36,24 @@ const (
 
 // kernels are contexts for hazard rules: a kernel with shared memory, whose directives are the
 // first lines of the PTX on the page.
-var kernels = []struct{ name, target string }{{"kernel sm_90a", "sm_90a"}, {"kernel sm_100a", "sm_100a"}}
+var kernels = []struct {
+	name, target string
+}{{"kernel sm_90a", "sm_90a"}, {"kernel sm_100a", "sm_100a"}}
 
 // kernel returns a kernel that contains the PTX of a page.
 func kernel(target, text string) string {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	head := ""
-	for len(lines) > 0 && (strings.HasPrefix(lines[0], ".reqn") || strings.HasPrefix(lines[0], ".maxn") || strings.HasPrefix(lines[0], ".explicitcluster")) {
+	for len(lines) > 0 &&
+		(strings.HasPrefix(lines[0], ".reqn") || strings.HasPrefix(lines[0], ".maxn") ||
+			strings.HasPrefix(lines[0], ".explicitcluster")) {
 		head += lines[0] + "\n"
 		lines = lines[1:]
 	}
 	return ".version 9.0\n.target " + target + "\n.address_size 64\n" +
 		".shared .align 1024 .b8 tile[16384];\n.shared .align 8 .b64 bars[8];\n.shared .align 4 .b32 slot;\n" +
-		".visible .entry k(.param .u64 p)\n" + head + "{\n" + registers + "{\n" + strings.Join(lines, "\n") + "\n}\nDONE: ret;\n}\n"
+		".visible .entry k(.param .u64 p)\n" + head + "{\n" + registers + "{\n" +
+		strings.Join(lines, "\n") + "\n}\nDONE: ret;\n}\n"
 }
 
 // TestRulePages checks the examples on rule pages: the wrong PTX violates the rule, the right PTX
@@ -59,7 +70,10 @@ func TestRulePages(t *testing.T) {
 				frame := func(text string) string {
 					head := ""
 					lines := strings.Split(strings.Trim(text, "\n"), "\n")
-					for len(lines) > 1 && (strings.HasPrefix(lines[0], ".version") || strings.HasPrefix(lines[0], ".target") || strings.HasPrefix(lines[0], ".address_size")) {
+					for len(lines) > 1 &&
+						(strings.HasPrefix(lines[0], ".version") ||
+							strings.HasPrefix(lines[0], ".target") ||
+							strings.HasPrefix(lines[0], ".address_size")) {
 						head += lines[0] + "\n"
 						lines = lines[1:]
 					}
@@ -73,8 +87,10 @@ func TestRulePages(t *testing.T) {
 					}
 					return before + strings.Join(lines, "\n") + f.after
 				}
-				wrong, right := findings("wrong.ptx", frame(r.Wrong)), findings("right.ptx", frame(r.Right))
-				if hits(wrong, r.ID) && (r.Severity != diag.Error || right.Errors() == 0) && !hits(right, r.ID) {
+				wrong, right := findings("wrong.ptx", frame(r.Wrong)),
+					findings("right.ptx", frame(r.Right))
+				if hits(wrong, r.ID) && (r.Severity != diag.Error || right.Errors() == 0) &&
+					!hits(right, r.ID) {
 					return
 				}
 				var b strings.Builder
@@ -84,7 +100,8 @@ func TestRulePages(t *testing.T) {
 				tried = append(tried, f.name+":\n"+b.String())
 			}
 			for _, k := range kernels {
-				wrong, right := findings("wrong.ptx", kernel(k.target, r.Wrong)), findings("right.ptx", kernel(k.target, r.Right))
+				wrong, right := findings("wrong.ptx", kernel(k.target, r.Wrong)),
+					findings("right.ptx", kernel(k.target, r.Right))
 				if hits(wrong, r.ID) && right.Errors() == 0 && !hits(right, r.ID) {
 					return
 				}

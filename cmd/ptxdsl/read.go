@@ -15,8 +15,9 @@ import (
 
 // Input limits in bytes. The help of the commands states them.
 const (
-	mostOfFile   = math.MaxInt32 - 16 // for a regular file: the range of positions in a module
-	mostOfStream = 256 << 20          // for standard input, a pipe or a device, which may be endless
+	mostOfFile = math.MaxInt32 - 16 // for a regular file: the range of positions in a module
+	// for standard input, a pipe or a device, which may be endless
+	mostOfStream = 256 << 20
 )
 
 // read returns the text of an input.
@@ -27,7 +28,8 @@ func (in *input) read(stdin io.Reader) (string, error) {
 	src, most := stdin, int64(mostOfStream)
 	if in.info != nil {
 		if in.weight() > mostOfFile {
-			return "", fmt.Errorf("%s: file has %d bytes, but at most %d can be read", in.name, in.weight(), int64(mostOfFile))
+			return "", fmt.Errorf("%s: file has %d bytes, but at most %d can be read", in.name,
+				in.weight(), int64(mostOfFile))
 		}
 		f, err := os.Open(in.name)
 		if err != nil {

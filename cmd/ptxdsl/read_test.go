@@ -49,7 +49,8 @@ func TestSpecialFiles(t *testing.T) {
 	for _, command := range []string{"fmt -l", "fmt -w", "verify", "opt -l", "stats"} {
 		var stdout, stderr strings.Builder
 		within(t, command, func() {
-			if code := run(append(strings.Fields(command), "d"), strings.NewReader(""), &stdout, &stderr); code != exitClean {
+			if code := run(append(strings.Fields(command), "d"), strings.NewReader(""), &stdout,
+				&stderr); code != exitClean {
 				t.Errorf("%s: exit %d", command, code)
 			}
 		})
@@ -66,15 +67,18 @@ func TestSpecialFiles(t *testing.T) {
 				}
 			}()
 			stderr.Reset()
-			code := run(append(strings.Fields(command), "named"), strings.NewReader(""), &stdout, &stderr)
+			code := run(append(strings.Fields(command), "named"), strings.NewReader(""), &stdout,
+				&stderr)
 			if code != exitClean || stderr.Len() > 0 {
 				t.Errorf("%s of a pipe: exit %d, %q", command, code, &stderr)
 			}
 		})
 		within(t, command, func() {
 			stderr.Reset()
-			code := run(append(strings.Fields(command), "/dev/zero"), strings.NewReader(""), &stdout, &stderr)
-			if code != exitTrouble || stderr.String() != "/dev/zero: not PTX text: byte 0 is NUL\n" {
+			code := run(append(strings.Fields(command), "/dev/zero"), strings.NewReader(""),
+				&stdout, &stderr)
+			if code != exitTrouble ||
+				stderr.String() != "/dev/zero: not PTX text: byte 0 is NUL\n" {
 				t.Errorf("%s of zeros: exit %d, %q", command, code, &stderr)
 			}
 		})
@@ -122,7 +126,8 @@ func TestSpecialFilesOfRun(t *testing.T) {
 			}
 		})
 	}
-	for _, args := range []string{"run -device emu -grid 1 -block 32 named", "check -launch named a.ptx"} {
+	for _, args := range []string{"run -device emu -grid 1 -block 32 named",
+		"check -launch named a.ptx"} {
 		var stdout, stderr strings.Builder
 		within(t, args, func() {
 			go func() {
@@ -135,7 +140,8 @@ func TestSpecialFilesOfRun(t *testing.T) {
 					f.Close()
 				}
 			}()
-			if code := run(strings.Fields(args), strings.NewReader(""), &stdout, &stderr); code != exitClean {
+			if code := run(strings.Fields(args), strings.NewReader(""), &stdout,
+				&stderr); code != exitClean {
 				t.Errorf("%s: exit %d, %q", args, code, &stderr)
 			}
 		})
@@ -166,7 +172,8 @@ func TestEndless(t *testing.T) {
 		t.Skip("no file without contents can be made: ", err)
 	}
 	var stdout, stderr strings.Builder
-	if code := run([]string{"verify", "large.ptx"}, nil, &stdout, &stderr); code != exitTrouble || !strings.Contains(stderr.String(), "large.ptx: file has 1099511627776 bytes, but at most") {
+	if code := run([]string{"verify", "large.ptx"}, nil, &stdout, &stderr); code != exitTrouble ||
+		!strings.Contains(stderr.String(), "large.ptx: file has 1099511627776 bytes, but at most") {
 		t.Errorf("exit %d, %q", code, &stderr)
 	}
 }
@@ -211,7 +218,8 @@ func TestDash(t *testing.T) {
 		{"opt -w -", exitTrouble, "cannot use -w with standard input"},
 	} {
 		var out strings.Builder
-		code := run(strings.Fields(test.args), strings.NewReader(".version  8.0\n.target sm_90\n.address_size 64\n"), &out, &out)
+		code := run(strings.Fields(test.args),
+			strings.NewReader(".version  8.0\n.target sm_90\n.address_size 64\n"), &out, &out)
 		if code != test.code || !strings.Contains(out.String(), test.want) {
 			t.Errorf("%s: exit %d, %q", test.args, code, &out)
 		}

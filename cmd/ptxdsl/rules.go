@@ -18,10 +18,11 @@ import (
 // home is the home page of the project.
 const home = "https://github.com/ptxdsl/ptxdsl"
 
-// pages returns the rules that have a page: those of verify, of lifting, of building kernels in Go, and
-// of check.
+// pages returns the rules that have a page: those of verify, of lifting, of building kernels in Go,
+// and of check.
 func pages() diag.Rules {
-	return diag.Rules(slices.Concat(ptxdsl.Rules(), lift.Rules(), dsl.Rules(), dynamic.Rules())).Sorted()
+	return diag.Rules(slices.Concat(ptxdsl.Rules(), lift.Rules(), dsl.Rules(),
+		dynamic.Rules())).Sorted()
 }
 
 // selectRules returns the rule ids that a flag selects with a list of ids, prefixes of ids and
@@ -46,7 +47,9 @@ func selectRules(flag, list string, all diag.Rules) (map[string]bool, error) {
 		}
 		found := false
 		for _, r := range all {
-			if word != "" && (strings.EqualFold(word, r.Layer) || strings.HasPrefix(r.ID, strings.ToUpper(word))) {
+			if word != "" &&
+				(strings.EqualFold(word, r.Layer) ||
+					strings.HasPrefix(r.ID, strings.ToUpper(word))) {
 				set[r.ID] = true
 				found = true
 			}

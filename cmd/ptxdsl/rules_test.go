@@ -39,7 +39,8 @@ func TestRules(t *testing.T) {
 }
 
 func TestSelectRules(t *testing.T) {
-	all := diag.Rules{{ID: "F101", Layer: "form"}, {ID: "F201", Layer: "form"}, {ID: "F202", Layer: "form"}, {ID: "A1", Layer: "async"}}
+	all := diag.Rules{{ID: "F101", Layer: "form"}, {ID: "F201", Layer: "form"},
+		{ID: "F202", Layer: "form"}, {ID: "A1", Layer: "async"}}
 	tests := []struct{ list, want, error string }{
 		{"", "all", ""},
 		{"form", "F101 F201 F202", ""},

@@ -183,7 +183,8 @@ func (c *call) device(name string) (*runtime.Device, error) {
 
 // sizes parses x,y,z.
 func sizes(flag, text string) (x int, yz []int, err error) {
-	for i, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == 'x' }) {
+	for i, word := range strings.FieldsFunc(text,
+		func(r rune) bool { return r == ',' || r == 'x' }) {
 		n, err := strconv.Atoi(word)
 		if err != nil || i > 2 {
 			return 0, nil, fmt.Errorf("-%s %s: expected x, x,y or x,y,z", flag, text)
@@ -260,7 +261,8 @@ func (f *runFlags) choose(m *runtime.Module) (*runtime.Kernel, error) {
 }
 
 // run loads the module, launches the kernel and prints results.
-func (f *runFlags) run(c *call, d *runtime.Device, path, text string, config runtime.Config) (int, error) {
+func (f *runFlags) run(c *call, d *runtime.Device, path, text string,
+	config runtime.Config) (int, error) {
 	m, err := d.Load(runtime.PTX(text), runtime.Name(path))
 	if err != nil {
 		return exitTrouble, err
@@ -348,7 +350,8 @@ type result struct {
 }
 
 // shows returns the operations that the flags request, in the order print, write, compare.
-func (f *runFlags) shows(params []runtime.Param, buffers []*runtime.Buffer[uint8]) ([]result, error) {
+func (f *runFlags) shows(params []runtime.Param,
+	buffers []*runtime.Buffer[uint8]) ([]result, error) {
 	find := func(flag, name string) (int, error) {
 		i := slices.IndexFunc(params, func(p runtime.Param) bool { return p.Name == name })
 		if n, err := strconv.Atoi(name); err == nil && i < 0 {

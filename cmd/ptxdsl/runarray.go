@@ -31,7 +31,8 @@ const largest = 1 << 36
 
 // arrayTypes returns the types of arrays.
 func arrayTypes() []string {
-	return []string{"u8", "s8", "b8", "u16", "s16", "b16", "f16", "bf16", "u32", "s32", "b32", "f32", "u64", "s64", "b64", "f64"}
+	return []string{"u8", "s8", "b8", "u16", "s16", "b16", "f16", "bf16", "u32", "s32", "b32",
+		"f32", "u64", "s64", "b64", "f64"}
 }
 
 // width returns the number of bytes of an element.
@@ -39,8 +40,10 @@ func width(typ string) int { return npy.Size(typ) }
 
 // argumentFor parses the argument for a parameter: a value, or an array that is copied to a buffer.
 func argumentFor(p runtime.Param, text string) (value any, a *array, err error) {
-	pointer := p.Size == 8 && p.Count == 0 && (p.Type == "u64" || p.Type == "b64" || p.Type == "s64")
-	if p.Count == 0 && !(pointer && strings.ContainsAny(text, "[=@") || strings.HasSuffix(text, ".npy")) {
+	pointer := p.Size == 8 && p.Count == 0 &&
+		(p.Type == "u64" || p.Type == "b64" || p.Type == "s64")
+	if p.Count == 0 &&
+		!(pointer && strings.ContainsAny(text, "[=@") || strings.HasSuffix(text, ".npy")) {
 		if pointer && p.Points {
 			return nil, nil, fmt.Errorf("a pointer takes an array, such as f32[1000]=random")
 		}
@@ -290,7 +293,8 @@ func (a *array) text(i int) string {
 // as converts the numbers to another type. Floats are rounded to nearest, or toward zero if the
 // type is an integer. An integer out of range is an error.
 func (a *array) as(typ string) (*array, error) {
-	if typ == a.typ || typ[0] == 'b' && typ != "bf16" && width(typ) == width(a.typ) || a.typ == "b16" && width(typ) == 2 {
+	if typ == a.typ || typ[0] == 'b' && typ != "bf16" && width(typ) == width(a.typ) ||
+		a.typ == "b16" && width(typ) == 2 {
 		return &array{typ, a.shape, a.bytes}, nil
 	}
 	out := &array{typ, a.shape, make([]byte, a.length()*width(typ))}
@@ -317,7 +321,8 @@ func (a *array) differs(want *array, tolerance float64) string {
 	}
 	same := func(i int) bool {
 		x, y := a.number(i), want.number(i)
-		return x == y && (a.float() || want.float() || a.text(i) == want.text(i)) || math.IsNaN(x) && math.IsNaN(y)
+		return x == y && (a.float() || want.float() || a.text(i) == want.text(i)) ||
+			math.IsNaN(x) && math.IsNaN(y)
 	}
 	wrong, worst, largest := 0, 0, -1.0
 	for i := range a.length() {

@@ -41,25 +41,30 @@ func (f *emulateFlags) declare(flags *flag.FlagSet) {
 		"complete: late (default), eager\nor random")
 	flags.StringVar(&f.checks, "checks", "", "emulator: `level` of checks: on (default), strict "+
 		"(shared memory that was\nnever written, too) or off (reads of unwritten memory are accepted)")
-	flags.BoolVar(&f.exact, "exact", false, "emulator: tensor-core instructions add in float64 and "+
-		"round once, instead of\nas the hardware of the target does")
-	flags.BoolVar(&f.stats, "stats", false, "emulator: print instructions by class, bytes by space, "+
-		"bank conflicts,\nuncoalesced accesses, tensor-core operations and barriers")
+	flags.BoolVar(&f.exact, "exact", false,
+		"emulator: tensor-core instructions add in float64 and "+
+			"round once, instead of\nas the hardware of the target does")
+	flags.BoolVar(&f.stats, "stats", false,
+		"emulator: print instructions by class, bytes by space, "+
+			"bank conflicts,\nuncoalesced accesses, tensor-core operations and barriers")
 	flags.StringVar(&f.trace, "trace", "", "emulator: write a timeline for Perfetto to `file.json`")
 	flags.Var(&f.watch, "watch", "emulator: print each change of a `register`; may be repeated")
 	flags.Var(&f.stop, "break", "emulator: print registers, mbarriers and the tiles of -tile each "+
 		"time the\nthread comes to a `line` of the PTX (12) or of Go (gemm.go:12); may be repeated")
 	flags.Var(&f.tiles, "tile", "emulator: shared memory that -break prints, `name=type[RxC]`: "+
 		"tiles=f16[16x8],\ntiles+1024=f32[4x4], or tensor memory: tmem+32=f32[128x8]; may be repeated")
-	flags.StringVar(&f.thread, "thread", "0,0", "emulator: the thread of -watch and -break: indices "+
-		"of the `block,thread`")
-	flags.IntVar(&f.hits, "hits", 20, "emulator: print at most `n` changes and stops for each flag; "+
-		"0 prints all")
+	flags.StringVar(&f.thread, "thread", "0,0",
+		"emulator: the thread of -watch and -break: indices "+
+			"of the `block,thread`")
+	flags.IntVar(&f.hits, "hits", 20,
+		"emulator: print at most `n` changes and stops for each flag; "+
+			"0 prints all")
 }
 
 // wanted reports whether a flag is set that requires the emulator.
 func (f *emulateFlags) wanted() bool {
-	return f.seed != 0 || f.completion != "" || f.checks != "" || f.exact || f.stats || f.trace != "" ||
+	return f.seed != 0 || f.completion != "" || f.checks != "" || f.exact || f.stats ||
+		f.trace != "" ||
 		len(f.watch)+len(f.stop)+len(f.tiles) > 0
 }
 
@@ -149,8 +154,9 @@ func (f *runFlags) open(c *call) (*runtime.Device, error) {
 	}
 	if !d.Info().Emulated {
 		if f.emulate.wanted() {
-			return nil, errors.Join(fmt.Errorf("%s is a GPU: the flags for the emulator need -device emu",
-				d), d.Close())
+			return nil, errors.Join(
+				fmt.Errorf("%s is a GPU: the flags for the emulator need -device emu",
+					d), d.Close())
 		}
 		return d, nil
 	}
@@ -170,7 +176,8 @@ func (f *emulateFlags) report(c *call) error {
 	for _, w := range f.watches {
 		if w.Shown() == 0 {
 			fmt.Fprintf(c.stderr,
-				"ptxdsl run: %s did not change in this thread, or is not a register there\n", w.Register)
+				"ptxdsl run: %s did not change in this thread, or is not a register there\n",
+				w.Register)
 		}
 	}
 	for _, b := range f.breaks {

@@ -27,7 +27,8 @@ func (f *runFlags) measure(c *call, d *runtime.Device, launch func() error) erro
 	}
 	var times []time.Duration
 	for range f.time {
-		if err := errors.Join(first.Record(nil), launch(), last.Record(nil), last.Sync()); err != nil {
+		if err := errors.Join(first.Record(nil), launch(), last.Record(nil),
+			last.Sync()); err != nil {
 			return err
 		}
 		took, err := last.Since(first)
@@ -38,6 +39,7 @@ func (f *runFlags) measure(c *call, d *runtime.Device, launch func() error) erro
 	}
 	slices.SortFunc(times, cmp.Compare[time.Duration])
 	micro := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
-	fmt.Fprintf(c.stdout, "time: %.2f us, the median of %d launches (%.2f to %.2f)\n", micro(times[len(times)/2]), len(times), micro(times[0]), micro(times[len(times)-1]))
+	fmt.Fprintf(c.stdout, "time: %.2f us, the median of %d launches (%.2f to %.2f)\n",
+		micro(times[len(times)/2]), len(times), micro(times[0]), micro(times[len(times)-1]))
 	return nil
 }

@@ -24,14 +24,17 @@ func launchShared(text, kernel string) (names []string) {
 				bodies = append(bodies, text[n.Body.Pos():n.Body.End()])
 			}
 		case *ptx.Var:
-			extern := slices.ContainsFunc(n.Linkage, func(w ptx.Word) bool { return w.Text == ".extern" })
+			extern := slices.ContainsFunc(n.Linkage, func(w ptx.Word) bool {
+				return w.Text == ".extern"
+			})
 			if space, _ := isa.ParseSpace(n.Space.Text); extern && space == isa.Shared {
 				open = append(open, n.Names...)
 			}
 		}
 	}
 	for _, d := range open {
-		named := regexp.MustCompile(`(^|[^\w$%])` + regexp.QuoteMeta(d.Name.Text) + `($|[^\w$])`).MatchString
+		named := regexp.MustCompile(`(^|[^\w$%])` + regexp.QuoteMeta(d.Name.Text) +
+			`($|[^\w$])`).MatchString
 		if slices.ContainsFunc(bodies, named) {
 			names = append(names, d.Name.Text)
 		}

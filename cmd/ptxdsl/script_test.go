@@ -91,7 +91,8 @@ func unpack(t *testing.T, archive string) {
 		body.Reset()
 	}
 	for line := range strings.SplitAfterSeq(archive, "\n") {
-		if head, ok := strings.CutPrefix(strings.TrimSuffix(line, " --\n"), "-- "); ok && strings.HasSuffix(line, " --\n") {
+		if head, ok := strings.CutPrefix(strings.TrimSuffix(line, " --\n"), "-- "); ok &&
+			strings.HasSuffix(line, " --\n") {
 			flush()
 			name, escaped = strings.CutSuffix(head, " escaped")
 			continue

@@ -83,23 +83,24 @@ func runStats(c *call) int {
 	if !ok {
 		return code
 	}
-	each(c, inputs, "counting", func(in *input) counted { return countOf(c, in, tool) }, func(r counted) {
-		switch {
-		case harmless(r.err):
-			fmt.Fprintln(c.stderr, r.err)
-		case r.err != nil:
-			code = c.trouble(r.err)
-		case len(r.findings) > 0:
-			c.findings(c.stderr, r.name, r.text, r.findings, false)
-			code = max(code, exitFindings)
-		case f.json:
-			for i := range r.kernels {
-				printJSON(c, r.object(&r.kernels[i]))
+	each(c, inputs, "counting", func(in *input) counted { return countOf(c, in, tool) },
+		func(r counted) {
+			switch {
+			case harmless(r.err):
+				fmt.Fprintln(c.stderr, r.err)
+			case r.err != nil:
+				code = c.trouble(r.err)
+			case len(r.findings) > 0:
+				c.findings(c.stderr, r.name, r.text, r.findings, false)
+				code = max(code, exitFindings)
+			case f.json:
+				for i := range r.kernels {
+					printJSON(c, r.object(&r.kernels[i]))
+				}
+			default:
+				r.print(c.stdout, f.more)
 			}
-		default:
-			r.print(c.stdout, f.more)
-		}
-	})
+		})
 	return code
 }
 
@@ -238,12 +239,16 @@ type statsBudget struct {
 
 func (r *counted) object(k *pressure.Kernel) statsObject {
 	o := statsObject{
-		File: r.name, Kernel: k.Func.Name, Target: k.Target.String(), Registers: k.Registers, Exact: k.Exact, Low: k.Low, High: k.High,
+		File: r.name, Kernel: k.Func.Name, Target: k.Target.String(), Registers: k.Registers,
+		Exact: k.Exact, Low: k.Low, High: k.High,
 		Wanted: k.Wanted, Limit: k.Limit, Spills: k.Spills,
-		Threads: k.Threads, Shared: k.Shared, Occupancy: statsWarps{k.Occupancy.Warps, k.Occupancy.Of, k.Occupancy.Blocks, k.Occupancy.Bound},
+		Threads: k.Threads, Shared: k.Shared,
+		Occupancy: statsWarps{k.Occupancy.Warps, k.Occupancy.Of, k.Occupancy.Blocks,
+			k.Occupancy.Bound},
 	}
 	if in := k.Peak.Instr; in != nil {
-		o.Hottest = &statsPoint{Line: r.line(in), Origin: r.origin(in), Instruction: in.Op, Words: k.Peak.Words, Live: []statsLive{}}
+		o.Hottest = &statsPoint{Line: r.line(in), Origin: r.origin(in), Instruction: in.Op,
+			Words: k.Peak.Words, Live: []statsLive{}}
 		for _, l := range k.Peak.Live {
 			o.Hottest.Live = append(o.Hottest.Live, statsLive{l.Reg.Name, l.Words})
 		}
@@ -251,7 +256,8 @@ func (r *counted) object(k *pressure.Kernel) statsObject {
 	if b := k.Budgets; len(b.Roles) > 0 {
 		o.Budgets = &statsBudgets{Pool: b.Pool(k.Registers), Groups: b.Groups, Shares: [][]int{}}
 		for _, role := range b.Roles {
-			o.Budgets.Roles = append(o.Budgets.Roles, statsBudget{r.line(role.Instr), role.Count, role.Takes, role.Words, role.Valid})
+			o.Budgets.Roles = append(o.Budgets.Roles,
+				statsBudget{r.line(role.Instr), role.Count, role.Takes, role.Words, role.Valid})
 		}
 		for _, s := range b.Shares(k.Registers) {
 			o.Budgets.Shares = append(o.Budgets.Shares, s.Groups)

@@ -37,7 +37,9 @@ func TestExact(t *testing.T) {
 		t.Fatal(want, err)
 	}
 	picky := filepath.Join(t.TempDir(), "ptxas")
-	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in\n*\" -v \"*) echo 'ptxas m.ptx, line 4; error   : too large'; exit 255;;\nesac\nexec %q \"$@\"\n", tool.Path)
+	script := fmt.Sprintf(
+		"#!/bin/sh\ncase \"$*\" in\n*\" -v \"*) echo 'ptxas m.ptx, line 4; error   : too large'; exit 255;;\nesac\nexec %q \"$@\"\n",
+		tool.Path)
 	if err := os.WriteFile(picky, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +64,14 @@ func TestExact(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if run([]string{"stats"}, strings.NewReader(calls), &out, &out); !strings.Contains(out.String(), "ptxas refuses the module: line 4; error: too large") {
+	if run([]string{"stats"}, strings.NewReader(calls), &out, &out); !strings.Contains(out.String(),
+		"ptxas refuses the module: line 4; error: too large") {
 		t.Errorf("no reason for an estimate: %s", out.String())
 	}
 	t.Setenv("PTXAS", "/nowhere/ptxas")
 	out.Reset()
-	if code := run([]string{"stats", "-exact"}, strings.NewReader(calls), &out, &out); code != exitTrouble {
+	if code := run([]string{"stats", "-exact"}, strings.NewReader(calls), &out,
+		&out); code != exitTrouble {
 		t.Errorf("exit %d without ptxas: %s", code, out.String())
 	}
 }

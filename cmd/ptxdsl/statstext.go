@@ -23,14 +23,18 @@ func (r *counted) print(w io.Writer, more bool) {
 		width = max(width, min(40, len(r.kernels[i].Func.Name)))
 	}
 	fmt.Fprintf(w, "%s, %s\n", r.name, r.module.Target)
-	fmt.Fprintf(w, "  %-*s     registers  limit  threads     warps  hottest line\n", width, "kernel")
+	fmt.Fprintf(w, "  %-*s     registers  limit  threads     warps  hottest line\n", width,
+		"kernel")
 	for i := range r.kernels {
 		k := &r.kernels[i]
-		fmt.Fprintf(w, "  %-*s  %12s  %5s  %7s  %3d of %2d  %s\n", width, k.Func.Name, registerCount(k), numberOr(k.Limit), numberOr(k.Threads),
+		fmt.Fprintf(w, "  %-*s  %12s  %5s  %7s  %3d of %2d  %s\n", width, k.Func.Name,
+			registerCount(k), numberOr(k.Limit), numberOr(k.Threads),
 			k.Occupancy.Warps, k.Occupancy.Of, r.hottest(k))
 		r.remarks(w, k, more)
 	}
-	switch estimated := slices.ContainsFunc(r.kernels, func(k pressure.Kernel) bool { return !k.Exact }); {
+	switch estimated := slices.ContainsFunc(r.kernels, func(k pressure.Kernel) bool {
+		return !k.Exact
+	}); {
 	case r.refused != "":
 		fmt.Fprintf(w, "  registers are estimates, since ptxas refuses the module: %s\n", r.refused)
 	case estimated:
@@ -142,6 +146,7 @@ func (r *counted) budgets(w io.Writer, k *pressure.Kernel) {
 		for i, n := range s.Groups {
 			parts = append(parts, fmt.Sprintf("%d at %d", n, b.Roles[i].Count))
 		}
-		fmt.Fprintf(w, "      fits: %s, %d registers, %d left\n", strings.Join(parts, ", "), s.Words, b.Pool(k.Registers)-s.Words)
+		fmt.Fprintf(w, "      fits: %s, %d registers, %d left\n", strings.Join(parts, ", "),
+			s.Words, b.Pool(k.Registers)-s.Words)
 	}
 }

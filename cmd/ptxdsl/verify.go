@@ -87,8 +87,9 @@ type verifyFlags struct {
 func runVerify(c *call) int {
 	var f verifyFlags
 	c.flags.BoolVar(&f.all, "e", false, "report all findings, not only the first ten of a file")
-	c.flags.StringVar(&f.block, "block", "", "block size in threads of kernels that do not declare "+
-		"theirs: x or `x,y,z`")
+	c.flags.StringVar(&f.block, "block", "",
+		"block size in threads of kernels that do not declare "+
+			"theirs: x or `x,y,z`")
 	c.flags.StringVar(&f.grid, "grid", "", "grid size in blocks of all kernels: x or `x,y,z`")
 	c.flags.IntVar(&f.effort, "effort", 1, "raise the work limit to `n` times the default where "+
 		"it is needed")
@@ -197,7 +198,8 @@ func (f *verifyFlags) verify(c *call, in *input) verified {
 
 // silent reports whether nothing is printed for the file: it is clean without assumptions.
 func (v *verified) silent() bool {
-	return len(v.Findings) == 0 && v.Fixed == 0 && v.Verdict() == verify.Clean && len(v.Assumed()) == 0
+	return len(v.Findings) == 0 && v.Fixed == 0 && v.Verdict() == verify.Clean &&
+		len(v.Assumed()) == 0
 }
 
 // A report prints verdicts as they become available, and collects what can only be printed at the
@@ -249,7 +251,9 @@ func (r *report) add(v verified) {
 		shown := v.Findings
 		if !r.f.say {
 			// The last line says what was not checked.
-			shown = slices.DeleteFunc(slices.Clone(shown), func(d diag.Diagnostic) bool { return d.Severity == diag.Note })
+			shown = slices.DeleteFunc(slices.Clone(shown), func(d diag.Diagnostic) bool {
+				return d.Severity == diag.Note
+			})
 		}
 		r.c.findings(r.c.stdout, v.in.name, v.text, shown, r.f.all)
 		if r.f.say || r.c.stdout.terminal() || !v.silent() {
@@ -262,11 +266,13 @@ func (r *report) add(v verified) {
 func (r *report) finish() int {
 	if r.f.format == "sarif" && !r.f.mum {
 		_ = diag.SARIF(r.c.stdout, diag.Run{
-			Tool:     "ptxdsl",
-			Version:  version(),
-			URI:      home,
-			Help:     home + "/blob/main/docs/reference/rules.md#%s",
-			Rules:    slices.DeleteFunc(ptxdsl.Rules(), func(d diag.Rule) bool { return r.f.selected != nil && !r.f.selected[d.ID] }),
+			Tool:    "ptxdsl",
+			Version: version(),
+			URI:     home,
+			Help:    home + "/blob/main/docs/reference/rules.md#%s",
+			Rules: slices.DeleteFunc(ptxdsl.Rules(), func(d diag.Rule) bool {
+				return r.f.selected != nil && !r.f.selected[d.ID]
+			}),
 			Failures: r.failures,
 			Source:   diag.Texts(r.texts),
 		}, r.findings)

@@ -79,7 +79,8 @@ func TestReplaceChangedMeanwhile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.ptx")
 	info := writeFile(t, file, "old", 0o644)
 	writeFile(t, file, "theirs", 0o644)
-	if err := replace(file, info, "ours"); err == nil || !strings.Contains(err.Error(), "changed by another program") {
+	if err := replace(file, info, "ours"); err == nil ||
+		!strings.Contains(err.Error(), "changed by another program") {
 		t.Errorf("error is %v", err)
 	}
 	wantFile(t, file, "theirs", 0o644)
@@ -109,7 +110,8 @@ func TestReplaceLinks(t *testing.T) {
 			}
 		}
 		var out strings.Builder
-		if code := run([]string{"fmt", "-w", "."}, nil, &out, &out); code != exitClean || out.Len() > 0 {
+		if code := run([]string{"fmt", "-w", "."}, nil, &out, &out); code != exitClean ||
+			out.Len() > 0 {
 			t.Errorf("exit %d: %s", code, &out)
 		}
 		first, err := os.Stat("a.ptx")
@@ -132,7 +134,8 @@ func TestReplaceLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "a.ptx", "theirs", 0o640)
-	if err := replace("a.ptx", info, "ours"); err == nil || !strings.Contains(err.Error(), "changed by another program") {
+	if err := replace("a.ptx", info, "ours"); err == nil ||
+		!strings.Contains(err.Error(), "changed by another program") {
 		t.Errorf("error is %v", err)
 	}
 	wantFile(t, "d.ptx", "theirs", 0o640)
@@ -172,7 +175,8 @@ func TestReplaceForbidden(t *testing.T) {
 		if err := os.Chown(work, nobody, nobody); err != nil {
 			t.Fatal(err)
 		}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "--- PASS: TestAsNobody") {
@@ -193,7 +197,8 @@ func TestAsNobody(t *testing.T) {
 		stdout, error string
 	}{
 		{"read-only file", 0o444, 0o755, "fmt -w", exitTrouble, "", "a.ptx: permission denied"},
-		{"read-only folder", 0o644, 0o555, "fmt -w", exitTrouble, "", "cannot create a file in the same directory"},
+		{"read-only folder", 0o644, 0o555, "fmt -w", exitTrouble, "",
+			"cannot create a file in the same directory"},
 		{"unreadable file", 0o200, 0o755, "fmt -l", exitTrouble, "", "a.ptx: permission denied"},
 		{"unreadable folder", 0o644, 0o000, "verify", exitTrouble, "", "permission denied"},
 	}
@@ -209,11 +214,13 @@ func TestAsNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 			var stdout, stderr strings.Builder
-			code := run(append(strings.Fields(test.args), "d"), strings.NewReader(""), &stdout, &stderr)
+			code := run(append(strings.Fields(test.args), "d"), strings.NewReader(""), &stdout,
+				&stderr)
 			if err := os.Chmod("d", 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if code != test.code || stdout.String() != test.stdout || !strings.Contains(stderr.String(), test.error) {
+			if code != test.code || stdout.String() != test.stdout ||
+				!strings.Contains(stderr.String(), test.error) {
 				t.Errorf("exit %d, want %d; out %q, want %q; error %q, want %q",
 					code, test.code, &stdout, test.stdout, &stderr, test.error)
 			}

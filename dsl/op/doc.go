@@ -15,15 +15,16 @@
 // mbarrier.arrive.expect_tx. Its result has a method for each modifier that some form of the
 // instruction takes. An editor can list them, and an unknown modifier is a Go compile error.
 //
-// Names follow PTX: SharedCTA is .shared::cta, MulticastCluster is .multicast::cluster and E4M3x2 is
-// .e4m3x2. Modifiers that are acronyms are in capitals: RN, FTZ, GE, NaN, ReLU. The comparisons .nan
-// and .num are IsNaN and IsNum, since NaN is the modifier .NaN. A name that cannot start with a digit
-// gets a letter or a word in front: D2 is .2d, Shape16x64b is .16x64b and Sp2Of4 is .sp::2:4.
+// Names follow PTX: SharedCTA is .shared::cta, MulticastCluster is .multicast::cluster and E4M3x2
+// is .e4m3x2. Modifiers that are acronyms are in capitals: RN, FTZ, GE, NaN, ReLU. The comparisons
+// .nan and .num are IsNaN and IsNum, since NaN is the modifier .NaN. A name that cannot start with
+// a digit gets a letter or a word in front: D2 is .2d, Shape16x64b is .16x64b and Sp2Of4 is
+// .sp::2:4.
 //
 // Modifiers can be added in any order; the opcode is written in the order of the PTX manual. Only
 // types, as in cvt and mma, must be in the order of PTX. Modifiers that all forms of an instruction
-// have may be omitted, such as .sync and .aligned of mma. Mod adds modifiers that are computed while
-// the kernel is built, and MNK the shape of wgmma.
+// have may be omitted, such as .sync and .aligned of mma. Mod adds modifiers that are computed
+// while the kernel is built, and MNK the shape of wgmma.
 //
 // # Opcodes are values
 //
@@ -42,9 +43,9 @@
 //
 // Operands are in PTX order and of the types that [dsl.Kernel.Ins] takes: values, addresses, Go
 // numbers, labels, functions, names of special registers, and slices for {a, b}. [dsl.Bracket]
-// returns [a, {b, c}], [dsl.Pair] a|b and [dsl.NotP] !p. A result is a register from [dsl.NewReg]. Pass
-// nil for an optional operand. If all forms of an instruction start with the same operands, they are
-// parameters of Do.
+// returns [a, {b, c}], [dsl.Pair] a|b and [dsl.NotP] !p. A result is a register from [dsl.NewReg].
+// Pass nil for an optional operand. If all forms of an instruction start with the same operands,
+// they are parameters of Do.
 //
 // # Mistakes
 //

@@ -112,5 +112,6 @@ func Example_mistake() {
 	_, list := m.Build()
 	fmt.Println(list[0].Rule, list[0].Message)
 	// Output:
-	// F205 .volatile cannot be combined with the other modifiers here; it belongs to ld.volatile{.space}{.l2}{.size}{.vec}.type
+	// F205 .volatile cannot be combined with the other modifiers here; it belongs to
+	// ld.volatile{.space}{.l2}{.size}{.vec}.type
 }

@@ -67,7 +67,8 @@ func TestEveryForm(t *testing.T) {
 			if n == 5 {
 				break
 			}
-			t.Errorf("%s: the assembler says %s: %s", lines[:2], strings.TrimSpace(lines[max(0, m.Line-1)]), m.Text)
+			t.Errorf("%s: the assembler says %s: %s", lines[:2],
+				strings.TrimSpace(lines[max(0, m.Line-1)]), m.Text)
 		}
 	}
 	for _, u := range unseen {
@@ -77,16 +78,21 @@ func TestEveryForm(t *testing.T) {
 	}
 	methods := everyMethod()
 	for _, m := range methods {
-		if !called[m] && !slices.Contains([]string{"Cvta.U32", "CvtaTo.U32", "BrxIdx", "BrxIdx.Uni", "BrxIdx.Do", "Txq.ForceUnnormalizedCoords"}, m) {
+		if !called[m] &&
+			!slices.Contains([]string{"Cvta.U32", "CvtaTo.U32", "BrxIdx", "BrxIdx.Uni", "BrxIdx.Do",
+				"Txq.ForceUnnormalizedCoords"}, m) {
 			t.Errorf("%s was not called: no form needs it", m)
 		}
 	}
-	t.Logf("%d forms, %d instructions, %d methods, %d modules", forms, instructions, len(methods), len(places))
+	t.Logf("%d forms, %d instructions, %d methods, %d modules", forms, instructions, len(methods),
+		len(places))
 }
 
 // narrow reports whether an opcode requires 32-bit addresses. The builder's modules have 64-bit
 // addresses, for which these opcodes are rejected.
-func narrow(op string) bool { return strings.HasPrefix(op, "cvta") && strings.HasSuffix(op, ".u32") }
+func narrow(op string) bool {
+	return strings.HasPrefix(op, "cvta") && strings.HasSuffix(op, ".u32")
+}
 
 // samples returns legal instructions of all forms, by version and target.
 func samples(t *testing.T) (places map[place][]agree.Sample, forms int, unseen []string) {
@@ -95,7 +101,8 @@ func samples(t *testing.T) (places map[place][]agree.Sample, forms int, unseen [
 	for ins := range set.All() {
 		for j := range ins.Forms {
 			forms++
-			list, missing, err := agree.Samples(set, ins, &ins.Forms[j], func(op string) bool { return !narrow(op) })
+			list, missing, err := agree.Samples(set, ins, &ins.Forms[j],
+				func(op string) bool { return !narrow(op) })
 			if err != nil {
 				// their operand lists come from calls and jumps
 				if ins.Name != "call" && ins.Name != "brx.idx" {
@@ -139,7 +146,8 @@ func emit(t *testing.T, p place, list []agree.Sample, called map[string]bool) st
 	back, more := lift.Module(file)
 	for _, d := range append(faults, more...) {
 		if d.Severity == diag.Error && d.Rule != unwritten {
-			t.Errorf("PTX %s, %s: read back: %s: %s", p.version, p.target, strings.Split(text, "\n")[d.Place.Line-1], d.Message)
+			t.Errorf("PTX %s, %s: read back: %s: %s", p.version, p.target,
+				strings.Split(text, "\n")[d.Place.Line-1], d.Message)
 		}
 	}
 	if back == nil {
@@ -176,7 +184,8 @@ func write(b *bench, s *agree.Sample, number int, called map[string]bool) {
 	called[kind] = true
 	fixed := gen.Fixed(set, s.Instruction.Name)
 	for _, mod := range s.Slots {
-		if mod == isa.NoMod || number%2 == 1 && slices.Contains(fixed, mod) && called[kind+"."+gen.GoName(set.Mods[mod])] {
+		if mod == isa.NoMod || number%2 == 1 && slices.Contains(fixed, mod) &&
+			called[kind+"."+gen.GoName(set.Mods[mod])] {
 			continue
 		}
 		word := gen.GoName(set.Mods[mod])

@@ -75,13 +75,21 @@ func stock(m *dsl.Module, k *dsl.Kernel) []any {
 	other := dsl.New("other", "sm_90").Kernel("other")
 	r, l := dsl.NewReg[dsl.B32](k), dsl.NewReg[dsl.B64](k)
 	return []any{
-		r, l, dsl.NewReg[dsl.F32](k), dsl.NewReg[dsl.Pred](k), dsl.NewReg[dsl.B16](k), dsl.NewByte(k), dsl.NewReg[dsl.B128](k),
-		0, 1, -1, int64(1) << 40, float32(1), 2.5, "%clock", "%nothing", "text", nil, struct{}{}, dsl.Sink,
-		dsl.At(l, 8), dsl.Shared[dsl.B32](k, "v", 16).Addr(), dsl.Addr{}, dsl.Addr{}.Symbol(), dsl.Addr{}.Unified(), dsl.At(l, 0).Unified(),
-		dsl.Bracket(l, []any{r, r}), dsl.Bracket(), dsl.Bracket(nil), []any{r, r}, []any{nil}, []dsl.Operand{r, nil}, []dsl.Operand{},
-		dsl.Pair(r, dsl.Sink), dsl.Pair(nil, nil), dsl.NotP(dsl.NewReg[dsl.Pred](k)), dsl.NotP(dsl.Reg[dsl.Pred]{}), dsl.Minus(r), dsl.Minus(nil),
-		dsl.Part(r, "h1"), dsl.Part(dsl.Reg[dsl.B32]{}, ""), dsl.Group(r), dsl.Group(), dsl.CallParam[dsl.U32](k, "arg"),
-		k.NewLabel("label"), (*dsl.Label)(nil), (*dsl.Func)(nil), k.BranchTargets(), k.CallTargets(nil), k.Prototype(0),
-		dsl.Reg[dsl.F32]{}, dsl.NewReg[dsl.B32](other), dsl.NewByte(other), other.Prototype(0), m.Texture("tex"), m.Surface("srf"),
+		r, l, dsl.NewReg[dsl.F32](k), dsl.NewReg[dsl.Pred](k), dsl.NewReg[dsl.B16](k),
+		dsl.NewByte(k), dsl.NewReg[dsl.B128](k),
+		0, 1, -1, int64(1) << 40, float32(1), 2.5, "%clock", "%nothing", "text", nil, struct{}{},
+		dsl.Sink,
+		dsl.At(l, 8), dsl.Shared[dsl.B32](k, "v", 16).Addr(), dsl.Addr{}, dsl.Addr{}.Symbol(),
+		dsl.Addr{}.Unified(), dsl.At(l, 0).Unified(),
+		dsl.Bracket(l, []any{r, r}), dsl.Bracket(), dsl.Bracket(nil), []any{r, r}, []any{nil},
+		[]dsl.Operand{r, nil}, []dsl.Operand{},
+		dsl.Pair(r, dsl.Sink), dsl.Pair(nil, nil), dsl.NotP(dsl.NewReg[dsl.Pred](k)),
+		dsl.NotP(dsl.Reg[dsl.Pred]{}), dsl.Minus(r), dsl.Minus(nil),
+		dsl.Part(r, "h1"), dsl.Part(dsl.Reg[dsl.B32]{}, ""), dsl.Group(r), dsl.Group(),
+		dsl.CallParam[dsl.U32](k, "arg"),
+		k.NewLabel("label"), (*dsl.Label)(nil), (*dsl.Func)(nil), k.BranchTargets(),
+		k.CallTargets(nil), k.Prototype(0),
+		dsl.Reg[dsl.F32]{}, dsl.NewReg[dsl.B32](other), dsl.NewByte(other), other.Prototype(0),
+		m.Texture("tex"), m.Surface("srf"),
 	}
 }

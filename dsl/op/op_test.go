@@ -96,7 +96,10 @@ func TestShapes(t *testing.T) {
 			next++
 		}
 		ptx.WgmmaMmaAsync().Aligned().MNK(64, n, 16).F32().BF16().BF16().Do(d, a, b, 1, 1, 1, 0, 0)
-		want = append(want, fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%dk16.f32.bf16.bf16 {%s}, %%rd0, %%rd1, 1, 1, 1, 0, 0;", n, strings.Join(words, ", ")))
+		want = append(want,
+			fmt.Sprintf(
+				"wgmma.mma_async.sync.aligned.m64n%dk16.f32.bf16.bf16 {%s}, %%rd0, %%rd1, 1, 1, 1, 0, 0;",
+				n, strings.Join(words, ", ")))
 	}
 	if diff := cmp.Diff(want, lines(t, m)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -105,7 +108,8 @@ func TestShapes(t *testing.T) {
 
 // helper appends an invalid instruction, so that the finding names its line and its caller's line.
 func helper(k *dsl.Kernel) {
-	op.On(k).Ld().Global().Shared().F32().Do(dsl.NewReg[dsl.F32](k), dsl.At(dsl.NewReg[dsl.U64](k), 0))
+	op.On(k).Ld().Global().Shared().F32().Do(dsl.NewReg[dsl.F32](k),
+		dsl.At(dsl.NewReg[dsl.U64](k), 0))
 }
 
 func TestFindings(t *testing.T) {
@@ -115,12 +119,21 @@ func TestFindings(t *testing.T) {
 		want  string // substring of the message
 	}{
 		{"exclusive words", helper, ".global and .shared cannot be used together in ld"},
-		{"a word is lacking", func(k *dsl.Kernel) { op.On(k).Clz().Do(1, 2) }, "clz is missing one of .b32 .b64"},
-		{"a word that the table does not know", func(k *dsl.Kernel) { op.On(k).Bar().Mod("snyc").Do(0) }, ".snyc is not a PTX modifier"},
-		{"a shape that does not exist", func(k *dsl.Kernel) { op.On(k).WgmmaMmaAsync().MNK(64, 12, 16).F32().Do(0) }, ".m64n12k16 is not a PTX modifier"},
-		{"the target lacks it", func(k *dsl.Kernel) { op.On(k).Tcgen05WaitLd().Do() }, "requires PTX 8.6 on sm_100f"},
-		{"an operand that is none", func(k *dsl.Kernel) { op.On(k).Bar().Do(struct{}{}) }, "has the Go type struct {}, which is not an operand"},
-		{"a nil half", func(k *dsl.Kernel) { op.On(k).Elect().Sync().Do(dsl.Pair(nil, dsl.Sink), 1) }, "operand is nil"},
+		{"a word is lacking", func(k *dsl.Kernel) { op.On(k).Clz().Do(1, 2) },
+			"clz is missing one of .b32 .b64"},
+		{"a word that the table does not know",
+			func(k *dsl.Kernel) { op.On(k).Bar().Mod("snyc").Do(0) },
+			".snyc is not a PTX modifier"},
+		{"a shape that does not exist",
+			func(k *dsl.Kernel) { op.On(k).WgmmaMmaAsync().MNK(64, 12, 16).F32().Do(0) },
+			".m64n12k16 is not a PTX modifier"},
+		{"the target lacks it", func(k *dsl.Kernel) { op.On(k).Tcgen05WaitLd().Do() },
+			"requires PTX 8.6 on sm_100f"},
+		{"an operand that is none", func(k *dsl.Kernel) { op.On(k).Bar().Do(struct{}{}) },
+			"has the Go type struct {}, which is not an operand"},
+		{"a nil half",
+			func(k *dsl.Kernel) { op.On(k).Elect().Sync().Do(dsl.Pair(nil, dsl.Sink), 1) },
+			"operand is nil"},
 	} {
 		m := dsl.New("findings", "sm_90a", dsl.SkipHazards())
 		k := m.Kernel("k")
@@ -131,7 +144,8 @@ func TestFindings(t *testing.T) {
 			continue
 		}
 		if place := list[0].Place; place.File != "op_test.go" {
-			t.Errorf("%s: found at %s:%d, want a line of this file", test.name, place.File, place.Line)
+			t.Errorf("%s: found at %s:%d, want a line of this file", test.name, place.File,
+				place.Line)
 		}
 	}
 }
@@ -162,8 +176,10 @@ func TestAuthoring(t *testing.T) {
 	ptx.MbarrierTryWait().Acquire().CTA().SharedCTA().B64().Do(p1, bar, rd1)
 	ptx.Ld().Global().NC().V4().F32().Do(dsl.List(f1, f2, f(), f()), dsl.At(rd1, 16))
 	ptx.Cvt().RN().SatFinite().E4M3x2().F32().Do(rs1, f1, f2)
-	ptx.Mma().M16N8K16().Row().Col().F32().BF16().BF16().F32().Do(dsl.List(f(), f(), f(), f()), []any{r(), r(), r(), r()}, []any{r(), r()}, dsl.List(f1, f1, f1, f1))
-	ptx.CpAsyncBulkTensor().D2().SharedCluster().Global().MbarrierCompleteTxBytes().Do(tile, dsl.Bracket(dsl.At(rd1, 0), []any{r(), r()}), bar)
+	ptx.Mma().M16N8K16().Row().Col().F32().BF16().BF16().F32().Do(dsl.List(f(), f(), f(), f()),
+		[]any{r(), r(), r(), r()}, []any{r(), r()}, dsl.List(f1, f1, f1, f1))
+	ptx.CpAsyncBulkTensor().D2().SharedCluster().Global().MbarrierCompleteTxBytes().Do(tile,
+		dsl.Bracket(dsl.At(rd1, 0), []any{r(), r()}), bar)
 	ptx.Elect().Sync().Do(dsl.Pair(dsl.Sink, p1), -1)
 
 	want := []string{

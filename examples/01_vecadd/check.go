@@ -21,9 +21,11 @@ func Check(t *kerneltest.T) error {
 		return err
 	}
 	for _, n := range t.Lengths(1, 255, 256, 257, 10_007, 1<<22) {
-		a, b := kerneltest.RandomEdges(t, kerneltest.F32, n), kerneltest.RandomEdges(t, kerneltest.F32, n)
+		a, b := kerneltest.RandomEdges(t, kerneltest.F32, n),
+			kerneltest.RandomEdges(t, kerneltest.F32, n)
 		c := make([]float32, n)
-		err := t.Launch(k, runtime.Threads(n), kerneltest.In(a), kerneltest.In(b), kerneltest.Out(c), n)
+		err := t.Launch(k, runtime.Threads(n), kerneltest.In(a), kerneltest.In(b),
+			kerneltest.Out(c), n)
 		if err != nil {
 			return err
 		}

@@ -13,8 +13,8 @@ import (
 // Targets are the targets that the kernel is built for.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
-// Check runs the kernel on vectors of several lengths, with fewer threads than elements and with more.
-// The kernel and the reference both round once, so results are equal.
+// Check runs the kernel on vectors of several lengths, with fewer threads than elements and with
+// more. The kernel and the reference both round once, so results are equal.
 func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("saxpy", Build)
 	if err != nil {
@@ -24,10 +24,12 @@ func Check(t *kerneltest.T) error {
 		for _, blocks := range []int{1, 7, 512} {
 			a, x, y := t.Float32s(1)[0], t.Float32s(n), t.Float32s(n)
 			want := Reference(a, x, y)
-			if err := t.Launch(k, runtime.Grid(blocks), kerneltest.In(x), kerneltest.InOut(y), a, n); err != nil {
+			if err := t.Launch(k, runtime.Grid(blocks), kerneltest.In(x), kerneltest.InOut(y), a,
+				n); err != nil {
 				return err
 			}
-			if err := kerneltest.Equal(t, fmt.Sprintf("n = %d, %d blocks", n, blocks), y, want); err != nil {
+			if err := kerneltest.Equal(t, fmt.Sprintf("n = %d, %d blocks", n, blocks), y,
+				want); err != nil {
 				return err
 			}
 		}

@@ -21,10 +21,12 @@ func Check(t *kerneltest.T) error {
 		if err != nil {
 			return err
 		}
-		for _, size := range kerneltest.Sizes(t, area, [2]int{32, 32}, [2]int{32, 96}, [2]int{160, 32}, [2]int{1056, 2016}) {
+		for _, size := range kerneltest.Sizes(t, area, [2]int{32, 32}, [2]int{32, 96},
+			[2]int{160, 32}, [2]int{1056, 2016}) {
 			height, width := size[0], size[1]
 			x, y := t.Float32s(height*width), make([]float32, height*width)
-			err := t.Launch(k, runtime.Grid(width/side, height/side), kerneltest.In(x), kerneltest.Out(y), height, width)
+			err := t.Launch(k, runtime.Grid(width/side, height/side), kerneltest.In(x),
+				kerneltest.Out(y), height, width)
 			if err != nil {
 				return err
 			}

@@ -16,13 +16,18 @@ const (
 // tile is in one bank of shared memory. One kernel avoids this with an extra column in each row;
 // the other uses a swizzle, which needs no more memory.
 func Build(m *dsl.Module) {
-	transpose(m, "transpose_padded", side+1, func(row, col dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] { return col })
-	transpose(m, "transpose_swizzled", side, func(row, col dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] { return col.Xor(row) })
+	transpose(m, "transpose_padded", side+1, func(row, col dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] {
+		return col
+	})
+	transpose(m, "transpose_swizzled", side, func(row, col dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] {
+		return col.Xor(row)
+	})
 }
 
 // transpose adds a kernel whose tile has rows of pitch elements; order permutes the columns of each
 // row.
-func transpose(m *dsl.Module, name string, pitch int, order func(row, col dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32]) {
+func transpose(m *dsl.Module, name string, pitch int,
+	order func(row, col dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32]) {
 	k := m.Kernel(name, dsl.Threads(side, rows))
 	x, y := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "y")
 	height, width := dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.U32](k, "cols")

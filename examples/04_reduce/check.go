@@ -30,7 +30,8 @@ func Check(t *kerneltest.T) error {
 	for _, n := range t.Lengths(1, 33, 1000, 65_537, 1<<22) {
 		for _, blocks := range []int{1, 5, 264} {
 			x, sum := t.Float32s(n), []float32{0}
-			if err := t.Launch(k, runtime.Grid(blocks), kerneltest.In(x), kerneltest.InOut(sum), n); err != nil {
+			if err := t.Launch(k, runtime.Grid(blocks), kerneltest.In(x), kerneltest.InOut(sum),
+				n); err != nil {
 				return err
 			}
 			what, want := fmt.Sprintf("n = %d, %d blocks", n, blocks), []float64{Reference(x)}

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reduce sums a vector: within warps by shuffles, within the block through shared memory, between blocks by an atomic.
+// Package reduce sums a vector: within warps by shuffles, within the block through shared memory,
+// between blocks by an atomic.
 package reduce
 
 import "github.com/ptxdsl/ptxdsl/dsl"
@@ -19,7 +20,9 @@ func Build(m *dsl.Module) {
 	for i := range k.GridStride(n) {
 		total.Set(total.Add(x.Load(i, dsl.NC)))
 	}
-	block := dsl.BlockReduce(total, "sums", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Add(b) })
+	block := dsl.BlockReduce(total, "sums", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		return a.Add(b)
+	})
 	k.If(k.TID().X.EQI(0), func() { sum.Reduce("add", k.U32(0), block) })
 }
 

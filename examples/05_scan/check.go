@@ -23,10 +23,12 @@ func Check(t *kerneltest.T) error {
 	for _, blocks := range kerneltest.Sizes(t, length, 1, 3, 37, 4099) {
 		x := t.Uint32s(blocks * threads)
 		y := make([]uint32, len(x))
-		if err := t.Launch(k, runtime.Grid(blocks), kerneltest.In(x), kerneltest.Out(y)); err != nil {
+		if err := t.Launch(k, runtime.Grid(blocks), kerneltest.In(x),
+			kerneltest.Out(y)); err != nil {
 			return err
 		}
-		if err := kerneltest.Equal(t, fmt.Sprintf("%d blocks", blocks), y, Reference(x)); err != nil {
+		if err := kerneltest.Equal(t, fmt.Sprintf("%d blocks", blocks), y,
+			Reference(x)); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,8 @@ func Check(t *kerneltest.T) error {
 			for i := range data {
 				data[i] = byte(bins - 1 - t.Rand.IntN(values))
 			}
-			if err := t.Launch(k, runtime.Grid(97), kerneltest.In(data), kerneltest.InOut(counts), n); err != nil {
+			if err := t.Launch(k, runtime.Grid(97), kerneltest.In(data), kerneltest.InOut(counts),
+				n); err != nil {
 				return err
 			}
 			want := Reference(data)

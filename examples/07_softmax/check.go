@@ -22,7 +22,8 @@ func Check(t *kerneltest.T) error {
 	// Results below the smallest normal number may become zero.
 	tiny := kerneltest.Abs(0x1p-126)
 	for _, cols := range t.Lengths(1024, 4096, 32768) {
-		for _, rows := range kerneltest.Sizes(t, func(rows int) int { return rows * cols }, 1, 3, 133) {
+		for _, rows := range kerneltest.Sizes(t, func(rows int) int { return rows * cols }, 1, 3,
+			133) {
 			for _, size := range []float64{1, 300} {
 				// ex2.approx has an error of 2 ulp, and x - max a relative error of 2^-24. Its
 				// magnitude is at most 2·size, and at most 87 if the result is a normal number.
@@ -30,7 +31,8 @@ func Check(t *kerneltest.T) error {
 				if err := errors.Join(
 					check(t, isa.F32, kerneltest.F32, rows, cols, size, single),
 					check(t, isa.F16, kerneltest.F16, rows, cols, size, kerneltest.F16.ULPs(0.52)),
-					check(t, isa.Bf16, kerneltest.BF16, rows, cols, size, kerneltest.BF16.ULPs(0.52)),
+					check(t, isa.Bf16, kerneltest.BF16, rows, cols, size,
+						kerneltest.BF16.ULPs(0.52)),
 				); err != nil {
 					return err
 				}
@@ -42,7 +44,8 @@ func Check(t *kerneltest.T) error {
 
 // check runs the kernel for one type on elements from -size to size.
 func check[E runtime.Element](
-	t *kerneltest.T, typ isa.Type, f kerneltest.Format[E], rows, cols int, size float64, tolerance kerneltest.Tolerance,
+	t *kerneltest.T, typ isa.Type, f kerneltest.Format[E], rows, cols int, size float64,
+	tolerance kerneltest.Tolerance,
 ) error {
 	name := fmt.Sprintf("softmax_%s_%d", f.Name, cols)
 	k, err := t.Kernel(name, func(m *dsl.Module) { Build(m, typ, cols) })

@@ -35,7 +35,8 @@ func Build(m *dsl.Module, t isa.Type, cols int) {
 		k.Errorf("rows of %d %s, want a multiple of %d up to 32768", cols, t, step)
 		return
 	}
-	first := dsl.MulWide[dsl.U64](k.CTAID().X, k.U32(cols)).Add(dsl.To[dsl.U64](k.TID().X.MulI(int64(px.Width()))))
+	first := dsl.MulWide[dsl.U64](k.CTAID().X,
+		k.U32(cols)).Add(dsl.To[dsl.U64](k.TID().X.MulI(int64(px.Width()))))
 	// the thread's first vector; the others are at constant offsets
 	x, y := px.At64(first), py.At64(first)
 
@@ -49,10 +50,14 @@ func Build(m *dsl.Module, t isa.Type, cols int) {
 			most = most.Max(v)
 		}
 	}
-	most = dsl.BlockReduce(most, "maxima", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Max(b) })
+	most = dsl.BlockReduce(most, "maxima", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		return a.Max(b)
+	})
 	// exp(v - most) as a power of two
 	scaled := most.MulF(-math.Log2E)
-	power := func(v dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return v.FMA(k.F32(math.Log2E), scaled).Exp2() }
+	power := func(v dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		return v.FMA(k.F32(math.Log2E), scaled).Exp2()
+	}
 	sum := k.F32(0)
 	var powers [][]dsl.Reg[dsl.F32]
 	for _, x := range xs {
@@ -63,7 +68,9 @@ func Build(m *dsl.Module, t isa.Type, cols int) {
 		}
 		powers = append(powers, v)
 	}
-	sum = dsl.BlockReduce(sum, "sums", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Add(b) })
+	sum = dsl.BlockReduce(sum, "sums", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		return a.Add(b)
+	})
 	part := sum.Rcp()
 	for i, x := range xs {
 		v := powers[i]

@@ -14,11 +14,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestPTX compares the PTX with the golden files, and checks and assembles it: F32 for every target, and
-// the other types for one.
+// TestPTX compares the PTX with the golden files, and checks and assembles it: F32 for every
+// target, and the other types for one.
 func TestPTX(t *testing.T) {
 	verify := func(typ isa.Type, cols int, target string) {
-		m := dsl.New(fmt.Sprintf("softmax_%s_%d.%s", strings.TrimPrefix(typ.String(), "."), cols, target), target)
+		m := dsl.New(fmt.Sprintf("softmax_%s_%d.%s", strings.TrimPrefix(typ.String(), "."), cols,
+			target), target)
 		Build(m, typ, cols)
 		golden.Verify(t, m)
 	}

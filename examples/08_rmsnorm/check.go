@@ -17,7 +17,8 @@ import (
 // others, or fewer.
 func Check(t *kerneltest.T) error {
 	for _, hidden := range t.Lengths(1024, 2048, 3072, 4096, 8192, 16384, 32768) {
-		for _, rows := range kerneltest.Sizes(t, func(rows int) int { return rows * hidden }, 1, 7, 64) {
+		for _, rows := range kerneltest.Sizes(t, func(rows int) int { return rows * hidden }, 1, 7,
+			64) {
 			var errs []error
 			for _, typ := range []isa.Type{isa.F32, isa.F16, isa.Bf16} {
 				errs = append(errs, checkType(t, typ, hidden, rows))
@@ -44,17 +45,20 @@ func checkType(t *kerneltest.T, typ isa.Type, hidden, rows int) error {
 
 // check runs the kernel for elements of a format.
 func check[E runtime.Element](
-	t *kerneltest.T, typ isa.Type, f kerneltest.Format[E], hidden, rows int, tolerance kerneltest.Tolerance,
+	t *kerneltest.T, typ isa.Type, f kerneltest.Format[E], hidden, rows int,
+	tolerance kerneltest.Tolerance,
 ) error {
 	const eps = 1e-5
-	k, err := t.Kernel(fmt.Sprintf("rmsnorm_%s_%d", f.Name, hidden), func(m *dsl.Module) { Build(m, typ, hidden) })
+	k, err := t.Kernel(fmt.Sprintf("rmsnorm_%s_%d", f.Name, hidden),
+		func(m *dsl.Module) { Build(m, typ, hidden) })
 	if err != nil {
 		return err
 	}
 	x, w := kerneltest.Random(t, f, rows*hidden), kerneltest.Random(t, f, hidden)
 	y := make([]E, rows*hidden)
 	each, _ := Rows(hidden)
-	err = t.Launch(k, runtime.Grid((rows+each-1)/each), kerneltest.In(x), kerneltest.In(w), kerneltest.Out(y), rows, float32(eps))
+	err = t.Launch(k, runtime.Grid((rows+each-1)/each), kerneltest.In(x), kerneltest.In(w),
+		kerneltest.Out(y), rows, float32(eps))
 	if err != nil {
 		return err
 	}
@@ -62,5 +66,6 @@ func check[E runtime.Element](
 	for row := range rows {
 		want = append(want, Reference(f.Decode(x[row*hidden:][:hidden]), f.Decode(w), eps)...)
 	}
-	return kerneltest.Compare(t, fmt.Sprintf("%s, %d rows of %d", f.Name, rows, hidden), f.Decode(y), want, tolerance)
+	return kerneltest.Compare(t, fmt.Sprintf("%s, %d rows of %d", f.Name, rows, hidden),
+		f.Decode(y), want, tolerance)
 }

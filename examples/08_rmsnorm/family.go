@@ -22,21 +22,21 @@ const (
 	Gradient     Kind = "cross_entropy_backward"
 )
 
-// A RowKernel is a kernel that computes one row with a block of at least 128 threads, or with a cluster
-// of blocks. The row stays in registers: short rows in F32, long rows as they were loaded.
+// A RowKernel is a kernel that computes one row with a block of at least 128 threads, or with a
+// cluster of blocks. The row stays in registers: short rows in F32, long rows as they were loaded.
 type RowKernel struct {
 	Kind Kind
 	Type isa.Type // of x and y: .f32, .f16 or .bf16
 	Cols int      // any number; rows of a multiple of 16 bytes are accessed 16 bytes at a time
 	// Residual adds a row to x first, and stores the sum in its place.
 	Residual bool
-	// Output is the type of y: that of x, or .e4m3 with a scale for each row, or .e2m1 with a scale of
-	// .e4m3 for each 16 elements. y is the quotient of the result and its scale.
+	// Output is the type of y: that of x, or .e4m3 with a scale for each row, or .e2m1 with a scale
+	// of .e4m3 for each 16 elements. y is the quotient of the result and its scale.
 	Output isa.Type
 }
 
-// Threads returns the number of threads of a block and the number of blocks for a row: a thread has at
-// most 64 elements.
+// Threads returns the number of threads of a block and the number of blocks for a row: a thread has
+// at most 64 elements.
 func (r RowKernel) Threads() (threads, blocks int) {
 	threads, blocks = 256, 1
 	if r.Cols <= 2048 {
@@ -49,8 +49,8 @@ func (r RowKernel) Threads() (threads, blocks int) {
 	return threads, blocks
 }
 
-// BuildRow adds a kernel that computes the function for each row. A launch has as many blocks for each
-// row as Threads returns. Clusters need sm_90.
+// BuildRow adds a kernel that computes the function for each row. A launch has as many blocks for
+// each row as Threads returns. Clusters need sm_90.
 func BuildRow(m *dsl.Module, r RowKernel) {
 	switch r.Type {
 	case isa.F32:
@@ -66,16 +66,17 @@ func BuildRow(m *dsl.Module, r RowKernel) {
 type frame[E dsl.Scalar] struct {
 	k     *dsl.Kernel
 	r     RowKernel
-	width int              // adjacent elements of a thread
-	step  int              // distance of those from the next ones
-	lazy  bool             // elements are computed from x each time, because they would take too many registers
+	width int // adjacent elements of a thread
+	step  int // distance of those from the next ones
+	// elements are computed from x each time, because they would take too many registers
+	lazy  bool
 	first dsl.Reg[dsl.U32] // first element of the thread
 	row   dsl.Reg[dsl.U32]
 	start dsl.Reg[dsl.U64] // of the row in the matrix
 }
 
-// values are the elements of the thread, in groups of width. A function converts or computes those of a
-// group each time that it is called.
+// values are the elements of the thread, in groups of width. A function converts or computes those
+// of a group each time that it is called.
 type values []func() []dsl.Reg[dsl.F32]
 
 // eager is the largest number of groups of a thread that are kept in F32.
@@ -89,7 +90,8 @@ func newFrame[E dsl.Scalar](m *dsl.Module, r RowKernel) *frame[E] {
 		options = append(options, dsl.Cluster(blocks))
 	}
 	if long := r.Cols >= 8192*blocks; long && r.Type.Bits() == 16 && !r.Residual && threads <= 512 {
-		options = append(options, dsl.MinBlocks(1024/threads)) // 64 registers, for blocks that load while others wait
+		// 64 registers, for blocks that load while others wait
+		options = append(options, dsl.MinBlocks(1024/threads))
 	}
 	f := &frame[E]{k: m.Kernel(string(r.Kind), options...), r: r, width: 128 / r.Type.Bits()}
 	if r.Output == isa.E2m1 {
@@ -150,8 +152,8 @@ func (f *frame[E]) load(a dsl.Array[E], fill float64) values {
 	return v
 }
 
-// reload is load for a row that all blocks read, such as weights: with many groups, each is loaded again
-// when it is used.
+// reload is load for a row that all blocks read, such as weights: with many groups, each is loaded
+// again when it is used.
 func (f *frame[E]) reload(a dsl.Array[E]) values {
 	if !f.lazy || f.r.Cols%f.step != 0 {
 		return f.load(a, 0)
@@ -296,21 +298,26 @@ func buildRow[E dsl.Scalar](m *dsl.Module, r RowKernel) {
 		most := f.combine(v, "maxima", same, largest)
 		v = f.change(v, func(_, _ int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return exp(x, most) })
 		part := f.combine(v, "sums", same, plus).Rcp()
-		f.store(y.At64(f.start), f.change(v, func(_, _ int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Mul(part) }))
+		f.store(y.At64(f.start),
+			f.change(v, func(_, _ int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Mul(part) }))
 	case CrossEntropy:
-		targets, losses, sums := dsl.Global[dsl.U32](k, "targets"), dsl.Global[dsl.F32](k, "losses"), dsl.Global[dsl.F32](k, "sums")
+		targets, losses, sums := dsl.Global[dsl.U32](k, "targets"),
+			dsl.Global[dsl.F32](k, "losses"), dsl.Global[dsl.F32](k, "sums")
 		f.begin()
 		xs := x.At64(f.start)
 		v := f.load(xs, math.Inf(-1))
 		most := f.combine(v, "maxima", same, largest)
-		sum := f.combine(v, "sums", func(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return exp(x, most) }, plus)
+		sum := f.combine(v, "sums", func(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+			return exp(x, most)
+		}, plus)
 		k.If(f.first.EQI(0), func() {
 			log := sum.Log2().MulF(math.Ln2).Add(most)
 			sums.Store(f.row, log)
 			losses.Store(f.row, log.Sub(dsl.To[dsl.F32](xs.Load(targets.Load(f.row)))))
 		})
 	case Gradient:
-		targets, sums, scale, y := dsl.Global[dsl.U32](k, "targets"), dsl.Global[dsl.F32](k, "sums"), dsl.Global[dsl.F32](k, "scale"), dsl.Global[E](k, "y")
+		targets, sums, scale, y := dsl.Global[dsl.U32](k, "targets"),
+			dsl.Global[dsl.F32](k, "sums"), dsl.Global[dsl.F32](k, "scale"), dsl.Global[E](k, "y")
 		f.begin()
 		v := f.load(x.At64(f.start), 0)
 		target, sum, by := targets.Load(f.row), sums.Load(f.row), scale.Load(f.row)
@@ -357,7 +364,9 @@ func buildNorm[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 		})
 	}
 	scale := mean("squares", square).Add(eps).Rsqrt()
-	v = f.with(v, weights, func(x, w dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Mul(scale).Mul(w) })
+	v = f.with(v, weights, func(x, w dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		return x.Mul(scale).Mul(w)
+	})
 	if r.Kind == LayerNorm {
 		v = f.with(v, f.reload(b), plus)
 	}
@@ -371,7 +380,9 @@ func declare[E dsl.Scalar](f *frame[E]) func(v values) {
 	case isa.E4m3:
 		y, scales := dsl.Global[dsl.E4M3x2](k, "y"), dsl.Global[dsl.F32](k, "scales")
 		return func(v values) {
-			most := f.combine(v, "magnitudes", func(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Abs() }, largest)
+			most := f.combine(v, "magnitudes", func(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+				return x.Abs()
+			}, largest)
 			scale := most.MulF(1.0 / 448).Max(k.F32(0x1p-120)) // a row of zeros has a scale, too
 			k.If(f.first.EQI(0), func() { scales.Store(f.row, scale) })
 			by := scale.Rcp()
@@ -394,7 +405,8 @@ func declare[E dsl.Scalar](f *frame[E]) func(v values) {
 				}
 				code := dsl.To[dsl.E4M3](most.MulF(1.0 / 6))
 				scales.At64(f.start.ShrI(4)).Store(at.ShrI(4), code)
-				by := dsl.To[dsl.F32](code).Rcp().Min(k.F32(math.MaxFloat32)) // zero times it is zero
+				// zero times it is zero
+				by := dsl.To[dsl.F32](code).Rcp().Min(k.F32(math.MaxFloat32))
 				var pairs []dsl.Reg[dsl.E2M1x2]
 				for j := 0; j < 16; j += 2 {
 					pairs = append(pairs, dsl.Pack[dsl.E2M1x2](xs[j].Mul(by), xs[j+1].Mul(by)))

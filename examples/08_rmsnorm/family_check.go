@@ -15,7 +15,8 @@ import (
 
 const epsilon = 1e-5
 
-// check runs the kernel on rows of random numbers and on rows with edge values, and compares its results.
+// check runs the kernel on rows of random numbers and on rows with edge values, and compares its
+// results.
 func (r RowKernel) check(t *kerneltest.T, rows int, tolerance kerneltest.Tolerance) error {
 	switch r.Type {
 	case isa.F16:
@@ -26,8 +27,8 @@ func (r RowKernel) check(t *kerneltest.T, rows int, tolerance kerneltest.Toleran
 	return checkRow(t, r, kerneltest.F32, rows, tolerance)
 }
 
-// inputs returns rows of random elements from -4 to 4, but a row of zeros, one with NaN, one with an
-// infinity, and one with numbers that are very small and large.
+// inputs returns rows of random elements from -4 to 4, but a row of zeros, one with NaN, one with
+// an infinity, and one with numbers that are very small and large.
 func inputs[E runtime.Element](t *kerneltest.T, f kerneltest.Format[E], rows, cols int) []E {
 	xs := kerneltest.Random(t, f.Within(-4, 4), rows*cols)
 	put := func(row int, values ...float64) {
@@ -106,17 +107,20 @@ func (r RowKernel) launch(t *kerneltest.T, rows int, known map[string]any) error
 	return t.Launch(k, runtime.Grid(rows*blocks), args...)
 }
 
-func checkRow[E runtime.Element](t *kerneltest.T, r RowKernel, f kerneltest.Format[E], rows int, tolerance kerneltest.Tolerance) error {
+func checkRow[E runtime.Element](t *kerneltest.T, r RowKernel, f kerneltest.Format[E], rows int,
+	tolerance kerneltest.Tolerance) error {
 	n := r.Cols
 	what := fmt.Sprintf("%s %s, %d rows of %d", r.Kind, f.Name, rows, n)
 	x := inputs(t, f, rows, n)
 	if r.Kind == CrossEntropy || r.Kind == Gradient {
 		return checkLoss(t, r, f, what, x, tolerance)
 	}
-	w, b, residual := kerneltest.Random(t, f, n), kerneltest.Random(t, f, n), kerneltest.Random(t, f, rows*n)
+	w, b, residual := kerneltest.Random(t, f, n), kerneltest.Random(t, f, n),
+		kerneltest.Random(t, f, rows*n)
 	old := f.Decode(residual)
 	y := make([]E, rows*n)
-	known := map[string]any{"x": kerneltest.In(x), "w": kerneltest.In(w), "b": kerneltest.In(b), "eps": float32(epsilon),
+	known := map[string]any{"x": kerneltest.In(x), "w": kerneltest.In(w), "b": kerneltest.In(b),
+		"eps":      float32(epsilon),
 		"residual": kerneltest.InOut(residual), "y": kerneltest.Out(y)}
 	codes, singles := make([]uint8, rows*n), make([]float32, rows)
 	groups := make([]uint8, (rows*n+15)/16)
@@ -132,7 +136,8 @@ func checkRow[E runtime.Element](t *kerneltest.T, r RowKernel, f kerneltest.Form
 	}
 	var want []float64
 	for row := range rows {
-		want = append(want, r.reference(f.Decode(x[row*n:][:n]), f.Decode(w), f.Decode(b), old[row*n:][:n])...)
+		want = append(want,
+			r.reference(f.Decode(x[row*n:][:n]), f.Decode(w), f.Decode(b), old[row*n:][:n])...)
 	}
 	switch r.Output {
 	case isa.E4m3, isa.E2m1:
@@ -140,18 +145,20 @@ func checkRow[E runtime.Element](t *kerneltest.T, r RowKernel, f kerneltest.Form
 	}
 	if r.Residual {
 		// One sum, rounded.
-		if err := kerneltest.Compare(t, "sums of "+what, f.Decode(residual), old, f.ULPs(0.5)); err != nil {
+		if err := kerneltest.Compare(t, "sums of "+what, f.Decode(residual), old,
+			f.ULPs(0.5)); err != nil {
 			return err
 		}
 	}
 	return kerneltest.Compare(t, what, f.Decode(y), want, tolerance)
 }
 
-// checkScaled compares elements with scales. The scale of a row or group is the largest magnitude divided
-// by the largest element, so the error of an element is that of a number up to that size: half of the last
-// unit, relative to the largest of the row or group.
+// checkScaled compares elements with scales. The scale of a row or group is the largest magnitude
+// divided by the largest element, so the error of an element is that of a number up to that size:
+// half of the last unit, relative to the largest of the row or group.
 func (r RowKernel) checkScaled(
-	t *kerneltest.T, what string, codes []uint8, singles []float32, groups []uint8, want []float64, tolerance kerneltest.Tolerance,
+	t *kerneltest.T, what string, codes []uint8, singles []float32, groups []uint8, want []float64,
+	tolerance kerneltest.Tolerance,
 ) error {
 	got, length := make([]float64, len(want)), r.Cols
 	e4m3, e2m1 := kerneltest.Narrow(isa.E4m3), kerneltest.Narrow(isa.E2m1)
@@ -172,7 +179,8 @@ func (r RowKernel) checkScaled(
 			}
 		}
 		if r.Output == isa.E2m1 {
-			most = max(most, 6*0x1p-6) // smaller scales of .e4m3 are subnormal, with an error up to 2^-10
+			// smaller scales of .e4m3 are subnormal, with an error up to 2^-10
+			most = max(most, 6*0x1p-6)
 		}
 		relative[i] = want[i]
 		if most > 0 {
@@ -186,7 +194,8 @@ func (r RowKernel) checkScaled(
 }
 
 // checkLoss compares the losses and their sums, or the gradient.
-func checkLoss[E runtime.Element](t *kerneltest.T, r RowKernel, f kerneltest.Format[E], what string, x []E, tolerance kerneltest.Tolerance) error {
+func checkLoss[E runtime.Element](t *kerneltest.T, r RowKernel, f kerneltest.Format[E], what string,
+	x []E, tolerance kerneltest.Tolerance) error {
 	n := r.Cols
 	rows := len(x) / n
 	targets, scale := make([]uint32, rows), t.Float32s(rows)
@@ -209,7 +218,8 @@ func checkLoss[E runtime.Element](t *kerneltest.T, r RowKernel, f kerneltest.For
 			gradient = append(gradient, g*float64(scale[row]))
 		}
 	}
-	known := map[string]any{"x": kerneltest.In(x), "targets": kerneltest.In(targets), "scale": kerneltest.In(scale),
+	known := map[string]any{"x": kerneltest.In(x), "targets": kerneltest.In(targets),
+		"scale":  kerneltest.In(scale),
 		"losses": kerneltest.Out(losses), "sums": kerneltest.InOut(sums), "y": kerneltest.Out(y)}
 	if err := r.launch(t, rows, known); err != nil {
 		return err
@@ -224,7 +234,8 @@ func checkLoss[E runtime.Element](t *kerneltest.T, r RowKernel, f kerneltest.For
 }
 
 // checkRope runs the kernel of BuildRope for a type.
-func checkRope[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format[E], tokens, heads, dim int, tolerance kerneltest.Tolerance) error {
+func checkRope[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format[E],
+	tokens, heads, dim int, tolerance kerneltest.Tolerance) error {
 	k, err := t.Kernel("rope", func(m *dsl.Module) { BuildRope(m, typ, dim) })
 	if err != nil {
 		return err
@@ -236,7 +247,8 @@ func checkRope[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Fo
 		angle := float64(i/half) * math.Pow(10_000, -float64(i%half)/float64(half))
 		cosines[i], sines[i] = float32(math.Cos(angle)), float32(math.Sin(angle))
 	}
-	err = t.Launch(k, runtime.Grid((rows+RopeRows-1)/RopeRows), kerneltest.In(x), kerneltest.In(w), kerneltest.Out(y),
+	err = t.Launch(k, runtime.Grid((rows+RopeRows-1)/RopeRows), kerneltest.In(x), kerneltest.In(w),
+		kerneltest.Out(y),
 		kerneltest.In(cosines), kerneltest.In(sines), rows, heads, float32(epsilon))
 	if err != nil {
 		return err
@@ -254,5 +266,6 @@ func checkRope[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Fo
 			}
 		}
 	}
-	return kerneltest.Compare(t, fmt.Sprintf("rope %s, %d rows of %d", f.Name, rows, dim), f.Decode(y), want, tolerance)
+	return kerneltest.Compare(t, fmt.Sprintf("rope %s, %d rows of %d", f.Name, rows, dim),
+		f.Decode(y), want, tolerance)
 }

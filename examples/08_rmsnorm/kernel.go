@@ -58,7 +58,9 @@ func Build(m *dsl.Module, t isa.Type, hidden int) {
 	start := dsl.To[dsl.U64](row).MulI(int64(hidden))
 	x, y := px.At64(start), py.At64(start)
 
-	at := func(i int) dsl.Reg[dsl.U32] { return lane.MulI(int64(vector)).AddI(int64(i * each * vector)) }
+	at := func(i int) dsl.Reg[dsl.U32] {
+		return lane.MulI(int64(vector)).AddI(int64(i * each * vector))
+	}
 	count := hidden / (each * vector)
 	var xs, ws []dsl.FloatVec
 	k.Comment("%d elements of the row for each thread", count*vector)

@@ -14,11 +14,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestPTX compares the PTX with the golden files, and checks and assembles it: BF16 for every target,
-// and all types in two lengths for one.
+// TestPTX compares the PTX with the golden files, and checks and assembles it: BF16 for every
+// target, and all types in two lengths for one.
 func TestPTX(t *testing.T) {
 	verify := func(typ isa.Type, hidden int, target string) {
-		m := dsl.New(fmt.Sprintf("rmsnorm_%s_%d.%s", strings.TrimPrefix(typ.String(), "."), hidden, target), target)
+		m := dsl.New(fmt.Sprintf("rmsnorm_%s_%d.%s", strings.TrimPrefix(typ.String(), "."), hidden,
+			target), target)
 		Build(m, typ, hidden)
 		golden.Verify(t, m)
 	}

@@ -11,9 +11,9 @@ import (
 // RopeRows is the number of heads that a block of BuildRope computes, one for each warp.
 const RopeRows = 8
 
-// BuildRope adds a kernel for the queries or keys of attention: it normalizes each head as BuildRow does
-// with Normalize, and then rotates the pairs of elements i and i + dim/2 by the angle of the head's
-// token. x and y are (tokens * heads) x dim; cosines and sines are tokens x dim/2.
+// BuildRope adds a kernel for the queries or keys of attention: it normalizes each head as BuildRow
+// does with Normalize, and then rotates the pairs of elements i and i + dim/2 by the angle of the
+// head's token. x and y are (tokens * heads) x dim; cosines and sines are tokens x dim/2.
 func BuildRope(m *dsl.Module, t isa.Type, dim int) {
 	switch t {
 	case isa.F32:
@@ -29,7 +29,8 @@ func buildRope[E dsl.Scalar](m *dsl.Module, dim int) {
 	k := m.Kernel("rope", dsl.Threads(32*RopeRows))
 	x, w, y := dsl.Global[E](k, "x"), dsl.Global[E](k, "w"), dsl.Global[E](k, "y")
 	cosines, sines := dsl.Global[dsl.F32](k, "cosines"), dsl.Global[dsl.F32](k, "sines")
-	rows, heads, eps := dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.U32](k, "heads"), dsl.Param[dsl.F32](k, "eps")
+	rows, heads, eps := dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.U32](k, "heads"),
+		dsl.Param[dsl.F32](k, "eps")
 	half := dim / 2
 	if dim%64 != 0 || dim > 512 {
 		k.Errorf("heads of %d elements, want a multiple of 64 up to 512", dim)
@@ -41,7 +42,9 @@ func buildRope[E dsl.Scalar](m *dsl.Module, dim int) {
 	xs, ys := x.At64(start), y.At64(start)
 	var low, high []dsl.Reg[dsl.F32]
 	sum := k.F32(0)
-	load := func(a dsl.Array[E], i int) dsl.Reg[dsl.F32] { return dsl.To[dsl.F32](a.Load(k.Lane().AddI(int64(i)))) }
+	load := func(a dsl.Array[E], i int) dsl.Reg[dsl.F32] {
+		return dsl.To[dsl.F32](a.Load(k.Lane().AddI(int64(i))))
+	}
 	for i := 0; i < half; i += 32 {
 		a, b := load(xs, i), load(xs, i+half)
 		low, high = append(low, a), append(high, b)

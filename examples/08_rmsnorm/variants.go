@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets of the variants: one of each generation, those with clusters, and those with conversions to
-// .e4m3 and .e2m1.
+// Targets of the variants: one of each generation, those with clusters, and those with conversions
+// to .e4m3 and .e2m1.
 var (
 	some      = []string{"sm_80", "sm_121"}
 	clustered = []string{"sm_90"}
@@ -23,19 +23,23 @@ var (
 // Tolerances. The 16-bit types round the result once, and F32 errors are far below that.
 var (
 	norms = map[isa.Type]kerneltest.Tolerance{
-		isa.F32: kerneltest.F32.ULPs(4), isa.F16: kerneltest.F16.ULPs(0.52), isa.Bf16: kerneltest.BF16.ULPs(0.52),
+		isa.F32: kerneltest.F32.ULPs(4), isa.F16: kerneltest.F16.ULPs(0.52),
+		isa.Bf16: kerneltest.BF16.ULPs(0.52),
 	}
 	// The error of x is that of a logarithm.
 	softmaxes = map[isa.Type]kerneltest.Tolerance{
-		isa.F32: kerneltest.Rel(2e-6).Plus(kerneltest.Abs(0x1p-126)), isa.F16: kerneltest.F16.ULPs(0.53), isa.Bf16: kerneltest.BF16.ULPs(0.52),
+		isa.F32: kerneltest.Rel(2e-6).Plus(kerneltest.Abs(0x1p-126)),
+		isa.F16: kerneltest.F16.ULPs(0.53), isa.Bf16: kerneltest.BF16.ULPs(0.52),
 	}
 	// Centered numbers may be much smaller than those of the row.
 	centered = map[isa.Type]kerneltest.Tolerance{
-		isa.F32: kerneltest.F32.ULPs(1.3).Plus(kerneltest.Abs(2.5e-7)), isa.F16: kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(1e-6)),
+		isa.F32:  kerneltest.F32.ULPs(1.3).Plus(kerneltest.Abs(2.5e-7)),
+		isa.F16:  kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(1e-6)),
 		isa.Bf16: kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(1e-6)),
 	}
 	losses = map[isa.Type]kerneltest.Tolerance{
-		isa.F32: kerneltest.F32.ULPs(2), isa.F16: kerneltest.F32.ULPs(1.25), isa.Bf16: kerneltest.F32.ULPs(1.25),
+		isa.F32: kerneltest.F32.ULPs(2), isa.F16: kerneltest.F32.ULPs(1.25),
+		isa.Bf16: kerneltest.F32.ULPs(1.25),
 	}
 )
 
@@ -58,7 +62,8 @@ func Variants() []kerneltest.Variant {
 			option, targets := "RMSNorm", some[:1]
 			for range 2 {
 				list = append(list, kerneltest.Variant{
-					Option: option, Name: fmt.Sprintf("%s, rows of %d", typ.String()[1:], hidden), Targets: targets, Why: why(typ, fourRoundings),
+					Option: option, Name: fmt.Sprintf("%s, rows of %d", typ.String()[1:], hidden),
+					Targets: targets, Why: why(typ, fourRoundings),
 					Build: func(m *dsl.Module) { Build(m, typ, hidden) },
 					Check: func(t *kerneltest.T) error { return checkType(t, typ, hidden, 7) },
 				})
@@ -79,16 +84,19 @@ func why(t isa.Type, f32 string) string {
 
 // rowVariants returns the variants of BuildRow.
 func rowVariants() (list []kerneltest.Variant) {
-	add := func(option string, r RowKernel, rows int, targets []string, tolerance kerneltest.Tolerance, why string) {
+	add := func(option string, r RowKernel, rows int, targets []string,
+		tolerance kerneltest.Tolerance, why string) {
 		list = append(list, kerneltest.Variant{
-			Option: option, Name: fmt.Sprintf("%s, rows of %d", r.Type.String()[1:], r.Cols), Targets: targets, Why: why,
+			Option: option, Name: fmt.Sprintf("%s, rows of %d", r.Type.String()[1:], r.Cols),
+			Targets: targets, Why: why,
 			Build: func(m *dsl.Module) { BuildRow(m, r) },
 			Check: func(t *kerneltest.T) error { return r.check(t, rows, tolerance) },
 		})
 	}
 	for _, t := range types {
 		norm := func(option string, cols, rows int, targets []string) {
-			add(option, RowKernel{Kind: Normalize, Type: t, Cols: cols}, rows, targets, norms[t], why(t, fourRoundings))
+			add(option, RowKernel{Kind: Normalize, Type: t, Cols: cols}, rows, targets, norms[t],
+				why(t, fourRoundings))
 		}
 		norm("blocks of 256 threads", 4096, 7, some)
 		norm("blocks of 256 threads", 16384, 3, some)
@@ -99,26 +107,37 @@ func rowVariants() (list []kerneltest.Variant) {
 		for _, cols := range []int{37, 1001, 4104} {
 			norm("odd sizes", cols, 7, some)
 		}
-		add("residual add", RowKernel{Kind: Normalize, Type: t, Cols: 4096, Residual: true}, 7, some, norms[t], why(t, fourRoundings))
+		add("residual add", RowKernel{Kind: Normalize, Type: t, Cols: 4096, Residual: true}, 7,
+			some, norms[t], why(t, fourRoundings))
 		for _, cols := range []int{4096, 1001} {
-			add("LayerNorm", RowKernel{Kind: LayerNorm, Type: t, Cols: cols}, 7, some, centered[t], why(t, cancels))
-			add("softmax", RowKernel{Kind: Softmax, Type: t, Cols: cols}, 7, some, softmaxes[t], why(t, powers))
+			add("LayerNorm", RowKernel{Kind: LayerNorm, Type: t, Cols: cols}, 7, some, centered[t],
+				why(t, cancels))
+			add("softmax", RowKernel{Kind: Softmax, Type: t, Cols: cols}, 7, some, softmaxes[t],
+				why(t, powers))
 		}
-		add("softmax", RowKernel{Kind: Softmax, Type: t, Cols: 131_072}, 2, clustered, softmaxes[t], why(t, powers))
+		add("softmax", RowKernel{Kind: Softmax, Type: t, Cols: 131_072}, 2, clustered, softmaxes[t],
+			why(t, powers))
 		for _, cols := range []int{4096, 50_257} {
 			targets := some
 			if cols > 16_384 {
 				targets = clustered
 			}
-			add("cross-entropy forward", RowKernel{Kind: CrossEntropy, Type: t, Cols: cols}, 7, targets, losses[t], powers)
-			add("cross-entropy backward", RowKernel{Kind: Gradient, Type: t, Cols: cols}, 7, targets, softmaxes[t], why(t, powers))
+			add("cross-entropy forward", RowKernel{Kind: CrossEntropy, Type: t, Cols: cols}, 7,
+				targets, losses[t], powers)
+			add("cross-entropy backward", RowKernel{Kind: Gradient, Type: t, Cols: cols}, 7,
+				targets, softmaxes[t], why(t, powers))
 		}
-		// An element is rounded to half a unit of 2^-4 of its size; the smallest units are 2^-9/448.
-		add("FP8 output", RowKernel{Kind: Normalize, Type: t, Cols: 4096, Output: isa.E4m3}, 7, floats8,
-			kerneltest.Rel(0x1.01p-4).Plus(kerneltest.Abs(0x1p-10/448)), "half a unit of .e4m3, beside which F32 errors are small")
+		// An element is rounded to half a unit of 2^-4 of its size; the smallest units are
+		// 2^-9/448.
+		add("FP8 output", RowKernel{Kind: Normalize, Type: t, Cols: 4096, Output: isa.E4m3}, 7,
+			floats8,
+			kerneltest.Rel(0x1.01p-4).Plus(kerneltest.Abs(0x1p-10/448)),
+			"half a unit of .e4m3, beside which F32 errors are small")
 		// The scale is rounded to .e4m3, so that the largest element is up to 1/16 beyond 6.
-		add("nvfp4 output", RowKernel{Kind: Normalize, Type: t, Cols: 4096, Output: isa.E2m1}, 7, floats4,
-			kerneltest.Abs(0.2), "half a unit of .e2m1 for numbers of 4 to 6 is 1/6 of the largest, and the scale has an error of 1/16")
+		add("nvfp4 output", RowKernel{Kind: Normalize, Type: t, Cols: 4096, Output: isa.E2m1}, 7,
+			floats4,
+			kerneltest.Abs(0.2),
+			"half a unit of .e2m1 for numbers of 4 to 6 is 1/6 of the largest, and the scale has an error of 1/16")
 	}
 	return list
 }
@@ -129,7 +148,9 @@ func ropeVariants() (list []kerneltest.Variant) {
 		for _, dim := range []int{64, 128, 256} {
 			tolerance := centered[typ]
 			list = append(list, kerneltest.Variant{
-				Option: "RoPE fused with QK-norm", Name: fmt.Sprintf("%s, heads of %d", typ.String()[1:], dim), Targets: some, Why: why(typ, cancels),
+				Option: "RoPE fused with QK-norm",
+				Name:   fmt.Sprintf("%s, heads of %d", typ.String()[1:], dim), Targets: some,
+				Why:   why(typ, cancels),
 				Build: func(m *dsl.Module) { BuildRope(m, typ, dim) },
 				Check: func(t *kerneltest.T) error {
 					switch typ {

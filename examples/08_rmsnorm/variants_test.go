@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestVariants runs each variant on its first target, and checks the tolerances of each option. The test
-// of package internal/systems runs all of them on all targets, with -update.
+// TestVariants runs each variant on its first target, and checks the tolerances of each option. The
+// test of package internal/systems runs all of them on all targets, with -update.
 func TestVariants(t *testing.T) {
 	runs := make(map[string]kerneltest.Runs)
 	for _, v := range Variants() {

@@ -22,7 +22,8 @@ func Check(t *kerneltest.T) error {
 		return err
 	}
 	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
-		kerneltest.GEMM{M: tile, N: tile, K: depth}, kerneltest.GEMM{M: 3 * tile, N: tile, K: 5 * depth},
+		kerneltest.GEMM{M: tile, N: tile, K: depth},
+		kerneltest.GEMM{M: 3 * tile, N: tile, K: 5 * depth},
 		kerneltest.GEMM{M: tile, N: 5 * tile, K: 4096}, kerneltest.GEMM{M: 1024, N: 896, K: 1000},
 	) {
 		a, b := t.Float32s(g.M*g.K), t.Float32s(g.K*g.N)

@@ -45,8 +45,10 @@ func Build(m *dsl.Module) {
 		bs.StoreVec(bs.Index(loadDepth, loadAcross), vb)
 		k.Sync()
 		for step := range depth {
-			x := append(as.LoadVec(as.Index(k.U32(step), row), 4), as.LoadVec(as.Index(k.U32(step), row.AddI(4)), 4)...)
-			y := append(bs.LoadVec(bs.Index(k.U32(step), col), 4), bs.LoadVec(bs.Index(k.U32(step), col.AddI(4)), 4)...)
+			x := append(as.LoadVec(as.Index(k.U32(step), row), 4),
+				as.LoadVec(as.Index(k.U32(step), row.AddI(4)), 4)...)
+			y := append(bs.LoadVec(bs.Index(k.U32(step), col), 4),
+				bs.LoadVec(bs.Index(k.U32(step), col.AddI(4)), 4)...)
 			for i := range sums {
 				for j := range sums[i] {
 					sums[i][j].Set(x[i].FMA(y[j], sums[i][j]))

@@ -39,9 +39,11 @@ func check(t *kerneltest.T, version int, tiling Tiling) error {
 	}
 	each := 128 / tiling.typ().Bits()
 	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
-		kerneltest.GEMM{M: tiling.M, N: tiling.N, K: tiling.K}, kerneltest.GEMM{M: 1, N: 2, K: each},
+		kerneltest.GEMM{M: tiling.M, N: tiling.N, K: tiling.K},
+		kerneltest.GEMM{M: 1, N: 2, K: each},
 		kerneltest.GEMM{M: 133, N: 258, K: 5 * each}, kerneltest.GEMM{M: 333, N: 514, K: 25 * each},
-		kerneltest.GEMM{M: 3 * tiling.M, N: 5 * tiling.N, K: 7 * tiling.K}, kerneltest.GEMM{M: 2048, N: 1280, K: 2048},
+		kerneltest.GEMM{M: 3 * tiling.M, N: 5 * tiling.N, K: 7 * tiling.K},
+		kerneltest.GEMM{M: 2048, N: 1280, K: 2048},
 	) {
 		if err := tiling.multiply(t, k, version, g); err != nil {
 			return fmt.Errorf("%s with a swizzle of %d bytes: %w", name, tiling.Swizzle, err)
@@ -54,7 +56,8 @@ func check(t *kerneltest.T, version int, tiling Tiling) error {
 func build(version int) func(*dsl.Module, Tiling) { return append(Versions(), V3, V4)[version] }
 
 // multiply runs a version on random matrices. An MMA truncates the sums after 16 products.
-func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, version int, g kerneltest.GEMM) error {
+func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, version int,
+	g kerneltest.GEMM) error {
 	blocks, err := t.Blocks(g.M, g.N, g.K)
 	if err != nil {
 		return err
@@ -67,14 +70,17 @@ func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, version int, g ker
 	case isa.S8:
 		return multiplied(on, k, blocks, g, kerneltest.S8, kerneltest.S32, kerneltest.Tolerance{})
 	case isa.F16:
-		return multiplied(on, k, blocks, g, kerneltest.F16, kerneltest.F16, kerneltest.F16.ULPs(0.5).Plus(sums))
+		return multiplied(on, k, blocks, g, kerneltest.F16, kerneltest.F16,
+			kerneltest.F16.ULPs(0.5).Plus(sums))
 	}
-	return multiplied(on, k, blocks, g, kerneltest.BF16, kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(sums))
+	return multiplied(on, k, blocks, g, kerneltest.BF16, kerneltest.BF16,
+		kerneltest.BF16.ULPs(0.5).Plus(sums))
 }
 
 // multiplied multiplies matrices of a format. In each matrix some rows are zero but for one edge
 // value: NaN, an infinity, the largest or smallest number, or a zero.
-func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, blocks int, g kerneltest.GEMM,
+func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, blocks int,
+	g kerneltest.GEMM,
 	in kerneltest.Format[E], out kerneltest.Format[D], tolerance kerneltest.Tolerance,
 ) error {
 	matrix := func(rows, side int) kerneltest.Matrix {
@@ -83,10 +89,14 @@ func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, blocks
 			if row := 3 + 2*i; row < rows {
 				line := xs[row*g.K:][:g.K]
 				clear(line)
-				line[2*t.Rand.IntN(g.K/2)+side] = edge // no edge value of A is multiplied by one of B
+				// no edge value of A is multiplied by one of B
+				line[2*t.Rand.IntN(g.K/2)+side] = edge
 			}
 		}
-		return kerneltest.MatrixOf(rows, g.K, xs, func(row, col int) float64 { return in.Float(xs[row*g.K+col]) })
+		return kerneltest.MatrixOf(rows, g.K, xs, func(row, col int) float64 {
+			return in.Float(xs[row*g.K+col])
+		})
 	}
-	return kerneltest.Multiply(t, k, runtime.Grid(blocks), matrix(g.M, 0), matrix(g.N, 1), out, tolerance, nil)
+	return kerneltest.Multiply(t, k, runtime.Grid(blocks), matrix(g.M, 0), matrix(g.N, 1), out,
+		tolerance, nil)
 }

@@ -41,7 +41,8 @@ func v2[C dsl.Scalar](m *dsl.Module, t Tiling) {
 			for s := range ab.Consume(steps) {
 				w.MMA(s.Tile(a), fromA, s.Tile(b), fromB)
 			}
-			w.Store(d.Sized(rows, cols), at.Row.MadI(int64(t.M), fromA), at.Col.MadI(int64(t.N), fromB))
+			w.Store(d.Sized(rows, cols), at.Row.MadI(int64(t.M), fromA),
+				at.Col.MadI(int64(t.N), fromB))
 		}),
 	)
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // V3 is persistent: a block computes several tiles of D. Two warpgroups compute the left and the
-// right half of each tile, each from its own pipeline. The load warp fills the pipelines in turn, so
-// that one warpgroup multiplies while the other stores its half (ping-pong):
+// right half of each tile, each from its own pipeline. The load warp fills the pipelines in turn,
+// so that one warpgroup multiplies while the other stores its half (ping-pong):
 //
 //	load    | left 0      | right 0     | left 1      | right 1     |
 //	left      | multiply 0  | store 0     | multiply 1  | store 1
@@ -31,7 +31,8 @@ func v3[C dsl.Scalar](m *dsl.Module, t Tiling) {
 	b := k.TensorMap("b", t.typ(), dsl.Box{Rows: t.N / 2, Cols: t.K}, t.Swizzle)
 	d := k.Matrix("d", t.result())
 	rows, cols, depth := sizes(k)
-	halves := []*dsl.Pipeline{k.Pipeline("left", t.Stages, a.Feed(), b.Feed()), k.Pipeline("right", t.Stages, a.Feed(), b.Feed())}
+	halves := []*dsl.Pipeline{k.Pipeline("left", t.Stages, a.Feed(), b.Feed()),
+		k.Pipeline("right", t.Stages, a.Feed(), b.Feed())}
 	tiles := k.Persistent(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), group)
 	steps := depth.CeilDiv(int64(t.K))
 

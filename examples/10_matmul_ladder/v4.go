@@ -11,8 +11,8 @@ import (
 // Deep is a tiling for V4: four stages take 192 KB of shared memory.
 var Deep = Tiling{M: 128, N: 256, K: 64, Stages: 4, Swizzle: dsl.Swizzle128}
 
-// V4 is persistent, like V3, but eight warps share each tile. The pipeline holds twice as many steps,
-// and loading continues with the next tile while the warps store the last one.
+// V4 is persistent, like V3, but eight warps share each tile. The pipeline holds twice as many
+// steps, and loading continues with the next tile while the warps store the last one.
 func V4(m *dsl.Module, t Tiling) {
 	if t.typ() == isa.S8 {
 		v4[dsl.S32](m, t)
@@ -46,7 +46,8 @@ func v4[C dsl.Scalar](m *dsl.Module, t Tiling) {
 			for s := range ab.Consume(steps) {
 				w.MMA(s.Tile(a), fromA, s.Tile(b), fromB)
 			}
-			w.Store(d.Sized(rows, cols), at.Row.MadI(int64(t.M), fromA), at.Col.MadI(int64(t.N), fromB))
+			w.Store(d.Sized(rows, cols), at.Row.MadI(int64(t.M), fromA),
+				at.Col.MadI(int64(t.N), fromB))
 		}
 	})
 	if m.Is("sm_90a", "sm_120a", "sm_121a") {

@@ -13,7 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestV4 compares the PTX of V4 with a golden file, and runs it with tiles of both shapes and all types.
+// TestV4 compares the PTX of V4 with a golden file, and runs it with tiles of both shapes and all
+// types.
 func TestV4(t *testing.T) {
 	m := dsl.New("v4.sm_90a", "sm_90a")
 	V4(m, Deep)

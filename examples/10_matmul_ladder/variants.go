@@ -33,7 +33,8 @@ func Variants() []kerneltest.Variant {
 		}
 		list = append(list, v)
 	}
-	options := []string{"v0", "v1 with swizzles of 32, 64 and 128 bytes", "v2", "v3: persistent, setmaxnreg, ping-pong"}
+	options := []string{"v0", "v1 with swizzles of 32, 64 and 128 bytes", "v2",
+		"v3: persistent, setmaxnreg, ping-pong"}
 	for version, option := range options {
 		tiling, swizzles := Default, []dsl.Swizzle{dsl.Swizzle128, dsl.Swizzle64, dsl.Swizzle32}
 		if version == 3 {
@@ -57,7 +58,8 @@ func Variants() []kerneltest.Variant {
 // oneSource returns the variants that show what all versions share.
 func oneSource() []kerneltest.Variant {
 	first := kerneltest.Variant{
-		Option: "sm_90 and sm_120 builds of one source", Name: "all versions", Targets: []string{"sm_90", "sm_120a"},
+		Option: "sm_90 and sm_120 builds of one source", Name: "all versions",
+		Targets: []string{"sm_90", "sm_120a"},
 		Build: func(m *dsl.Module) {
 			for version := range 4 {
 				tiling := Default

@@ -36,7 +36,8 @@ func Check(t *kerneltest.T) error {
 		return err
 	}
 	area := func(size [2]int) int { return size[0] * size[1] }
-	for _, shape := range kerneltest.Sizes(t, area, [2]int{1, 1}, [2]int{3, 1001}, [2]int{257, 4099}, [2]int{4000, 333}) {
+	for _, shape := range kerneltest.Sizes(t, area, [2]int{1, 1}, [2]int{3, 1001},
+		[2]int{257, 4099}, [2]int{4000, 333}) {
 		for range 3 {
 			if err := check(t, sum, scale, shape[0], shape[1]); err != nil {
 				return err
@@ -46,8 +47,8 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// check divides rows of n elements. Both kernels run on one stream, and the second may start before the
-// first has ended.
+// check divides rows of n elements. Both kernels run on one stream, and the second may start before
+// the first has ended.
 func check(t *kerneltest.T, sum, scale *runtime.Kernel, rows, n int) error {
 	// Positive elements keep the sums away from zero.
 	xs := kerneltest.Random(t, kerneltest.F32.Within(0.5, 2.5), rows*n)

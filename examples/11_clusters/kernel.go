@@ -43,7 +43,8 @@ func buildSums(m *dsl.Module) {
 // sums.
 func buildScale(m *dsl.Module) {
 	k := m.Kernel("scale_rows", dsl.Threads(threads))
-	x, sums, y := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "sums"), dsl.Global[dsl.F32](k, "y")
+	x, sums, y := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "sums"),
+		dsl.Global[dsl.F32](k, "y")
 	n := dsl.Param[dsl.U32](k, "n")
 	row := k.CTAID().X
 	top := dsl.To[dsl.U64](row).Mul(dsl.To[dsl.U64](n))

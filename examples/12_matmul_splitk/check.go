@@ -16,7 +16,8 @@ var Targets = []string{"sm_90", "sm_100"}
 // root of K to 2^-24.
 var tolerance = kerneltest.Abs(0x1p-24).TruncatedEvery(16)
 
-// Check multiplies matrices of several shapes, some with K in one part and some with K in many parts.
+// Check multiplies matrices of several shapes, some with K in one part and some with K in many
+// parts.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("the TMA", 90, 0); err != nil {
 		return err
@@ -26,12 +27,15 @@ func Check(t *kerneltest.T) error {
 		return err
 	}
 	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
-		kerneltest.GEMM{M: 128, N: 128, K: 64}, kerneltest.GEMM{M: 1, N: 4, K: 8}, kerneltest.GEMM{M: 5, N: 12, K: 520},
+		kerneltest.GEMM{M: 128, N: 128, K: 64}, kerneltest.GEMM{M: 1, N: 4, K: 8},
+		kerneltest.GEMM{M: 5, N: 12, K: 520},
 		kerneltest.GEMM{M: 128, N: 256, K: 16_384}, kerneltest.GEMM{M: 333, N: 516, K: 5000},
 	) {
 		x, y := Default.Blocks(g.M, g.N, g.K, t.Device.Info().SMs)
-		a, b := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.BF16), kerneltest.RandomMatrix(t, g.N, g.K, kerneltest.BF16)
-		if err := kerneltest.Multiply(t, k, runtime.Grid(x, y), a, b, kerneltest.F32, tolerance, nil); err != nil {
+		a, b := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.BF16),
+			kerneltest.RandomMatrix(t, g.N, g.K, kerneltest.BF16)
+		if err := kerneltest.Multiply(t, k, runtime.Grid(x, y), a, b, kerneltest.F32, tolerance,
+			nil); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,8 @@ func Build(m *dsl.Module, t Tiling) {
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, dsl.Swizzle128)
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, dsl.Swizzle128)
 	d := k.TensorMap("d", isa.F32, dsl.Box{Rows: t.M, Cols: t.N / 4}, dsl.Swizzle128)
-	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 
 	at := k.BlockTile(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), 8)
 	all := depth.CeilDiv(int64(t.K))
@@ -68,7 +69,8 @@ func Build(m *dsl.Module, t Tiling) {
 			math.Sync()
 			k.When(k.TID().X.EQI(0), func() {
 				for j := range 4 {
-					d.Reduce("add", out.At(k.U32(j)), at.Row.MulI(int64(t.M)), at.Col.MulI(4).AddI(int64(j)).MulI(int64(t.N/4)))
+					d.Reduce("add", out.At(k.U32(j)), at.Row.MulI(int64(t.M)),
+						at.Col.MulI(4).AddI(int64(j)).MulI(int64(t.N/4)))
 				}
 				k.CommitStores()
 				k.WaitStores(0)

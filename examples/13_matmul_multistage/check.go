@@ -31,8 +31,10 @@ var (
 // tile.
 func Check(t *kerneltest.T) error {
 	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
-		kerneltest.GEMM{M: 1, N: 2, K: 16}, kerneltest.GEMM{M: 33, N: 70, K: 144}, kerneltest.GEMM{M: 333, N: 190, K: 336},
-		kerneltest.GEMM{M: 128, N: 128, K: 1024}, kerneltest.GEMM{M: 384, N: 128, K: 640}, kerneltest.GEMM{M: 640, N: 896, K: 2048},
+		kerneltest.GEMM{M: 1, N: 2, K: 16}, kerneltest.GEMM{M: 33, N: 70, K: 144},
+		kerneltest.GEMM{M: 333, N: 190, K: 336},
+		kerneltest.GEMM{M: 128, N: 128, K: 1024}, kerneltest.GEMM{M: 384, N: 128, K: 640},
+		kerneltest.GEMM{M: 640, N: 896, K: 2048},
 	) {
 		var errs []error
 		for _, typ := range Types {
@@ -74,7 +76,8 @@ func checkOf(t *kerneltest.T, typ isa.Type, g kerneltest.GEMM) error {
 
 // check multiplies random matrices.
 func check[E, C runtime.Element](
-	t *kerneltest.T, typ isa.Type, g kerneltest.GEMM, in kerneltest.Format[E], out kerneltest.Format[C], tolerance kerneltest.Tolerance,
+	t *kerneltest.T, typ isa.Type, g kerneltest.GEMM, in kerneltest.Format[E],
+	out kerneltest.Format[C], tolerance kerneltest.Tolerance,
 ) error {
 	a, b := kerneltest.RandomMatrix(t, g.M, g.K, in), kerneltest.RandomMatrix(t, g.N, g.K, in)
 	return multiply(t, typ, a, b, out, tolerance)
@@ -82,13 +85,15 @@ func check[E, C runtime.Element](
 
 // checkBits multiplies random matrices of integers of fewer than 8 bits.
 func checkBits(t *kerneltest.T, typ isa.Type, g kerneltest.GEMM, value func(bits uint8) int) error {
-	a, b := kerneltest.RandomPacked(t, g.M, g.K, typ.Bits(), value), kerneltest.RandomPacked(t, g.N, g.K, typ.Bits(), value)
+	a, b := kerneltest.RandomPacked(t, g.M, g.K, typ.Bits(), value),
+		kerneltest.RandomPacked(t, g.N, g.K, typ.Bits(), value)
 	return multiply(t, typ, a, b, kerneltest.S32, exact)
 }
 
 // multiply runs the kernel for a type.
 func multiply[C runtime.Element](
-	t *kerneltest.T, typ isa.Type, a, b kerneltest.Matrix, out kerneltest.Format[C], tolerance kerneltest.Tolerance,
+	t *kerneltest.T, typ isa.Type, a, b kerneltest.Matrix, out kerneltest.Format[C],
+	tolerance kerneltest.Tolerance,
 ) error {
 	tiling := Default(typ)
 	blocks, err := tiling.Blocks(typ, a.Rows, b.Rows, a.Cols)
@@ -99,7 +104,8 @@ func multiply[C runtime.Element](
 	if err != nil {
 		return err
 	}
-	if err := kerneltest.Multiply(t, k, runtime.Grid(blocks), a, b, out, tolerance, nil); err != nil {
+	if err := kerneltest.Multiply(t, k, runtime.Grid(blocks), a, b, out, tolerance,
+		nil); err != nil {
 		return fmt.Errorf("%s: %w", typ, err)
 	}
 	return nil

@@ -32,8 +32,8 @@ const (
 	GELU // the approximation with tanh
 )
 
-// geluCubic and geluScale are the constants of GELU: x/2 * (1 + tanh(scale * (x + cubic * x^3))), which
-// is x * sigmoid(2 * scale * (x + cubic * x^3)).
+// geluCubic and geluScale are the constants of GELU: x/2 * (1 + tanh(scale * (x + cubic * x^3))),
+// which is x * sigmoid(2 * scale * (x + cubic * x^3)).
 const geluCubic = 0.044715
 
 var geluScale = math.Sqrt(2 / math.Pi)
@@ -116,7 +116,9 @@ func (w *writer[C]) put(at dsl.Reg[dsl.U32], x, y dsl.Reg[C]) {
 	case w.o.Epilogue.D == isa.F32:
 		w.floats.StoreVec(at, []dsl.Reg[dsl.F32]{scaled(x), scaled(y)})
 	default:
-		narrow := func(x dsl.Reg[C]) dsl.Reg[dsl.S8] { return dsl.To[dsl.S8](scaled(x), dsl.RNI, dsl.Sat) }
+		narrow := func(x dsl.Reg[C]) dsl.Reg[dsl.S8] {
+			return dsl.To[dsl.S8](scaled(x), dsl.RNI, dsl.Sat)
+		}
 		w.bytes.StoreVec(at, []dsl.Reg[dsl.S8]{narrow(x), narrow(y)})
 	}
 }

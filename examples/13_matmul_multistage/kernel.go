@@ -26,7 +26,8 @@ const (
 )
 
 // Types are the element types. F32 is computed as three products of TF32.
-var Types = []isa.Type{isa.F16, isa.Bf16, isa.Tf32, isa.F32, isa.S8, isa.U8, isa.S4, isa.U4, isa.B1, isa.F64}
+var Types = []isa.Type{isa.F16, isa.Bf16, isa.Tf32, isa.F32, isa.S8, isa.U8, isa.S4, isa.U4, isa.B1,
+	isa.F64}
 
 // Default returns a tiling that fits into the shared memory of sm_80 and into the registers of a
 // warp. The accumulators of F64 are wide, and F32 has two sets of them.
@@ -44,7 +45,8 @@ func Default(t isa.Type) Tiling {
 func (t Tiling) Blocks(e isa.Type, m, n, k int) (int, error) {
 	switch {
 	case k*e.Bits()%128 != 0:
-		return 0, fmt.Errorf("rows of %d elements of %s, want a multiple of %d, which is 16 bytes", k, e, 128/e.Bits())
+		return 0, fmt.Errorf("rows of %d elements of %s, want a multiple of %d, which is 16 bytes",
+			k, e, 128/e.Bits())
 	case n%2 != 0:
 		return 0, fmt.Errorf("a result of %d columns, want an even number", n)
 	}
@@ -81,7 +83,8 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 	sums := dsl.TypeOf[C]()
 	k := m.Kernel("matmul"+name(t), dsl.Threads(256))
 	a, b, d := k.Matrix("a", t), k.Matrix("b", t), k.Matrix("d", sums)
-	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 	at := k.BlockTile(rows.CeilDiv(int64(tiling.M)), cols.CeilDiv(int64(tiling.N)), group)
 	row, col := at.Row.MulI(int64(tiling.M)), at.Col.MulI(int64(tiling.N))
 	a, b = a.Sized(rows, length).RowsFrom(row), b.Sized(cols, length).RowsFrom(col)

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestPTX compares the PTX with the golden files, and checks and assembles it: all types for sm_80, and
-// F64 for sm_90 too, which has larger shapes for it.
+// TestPTX compares the PTX with the golden files, and checks and assembles it: all types for sm_80,
+// and F64 for sm_90 too, which has larger shapes for it.
 func TestPTX(t *testing.T) {
 	verify := func(typ isa.Type, target string) {
 		m := dsl.New("matmul"+name(typ)+"."+target, target)

@@ -24,8 +24,8 @@ type Options struct {
 	Groups bool
 }
 
-// A Split is a way to share a tile of D among blocks, which add their parts to D. D must be zero, or
-// contain the matrix to add to.
+// A Split is a way to share a tile of D among blocks, which add their parts to D. D must be zero,
+// or contain the matrix to add to.
 type Split int
 
 // Ways to share tiles.
@@ -84,7 +84,8 @@ type operands struct {
 
 // sized sets the sizes of the matrices.
 func (in operands) sized(o Options) operands {
-	in.a, in.b, in.d = in.a.Sized(in.rows, in.length), in.b.Sized(in.cols, in.length), in.d.Sized(in.rows, in.cols)
+	in.a, in.b, in.d = in.a.Sized(in.rows, in.length), in.b.Sized(in.cols, in.length),
+		in.d.Sized(in.rows, in.cols)
 	if o.TransposeA {
 		in.a = in.a.Sized(in.length, in.rows)
 	}
@@ -148,13 +149,15 @@ func buildWith[C dsl.Scalar](m *dsl.Module, o Options, shape dsl.MMA) {
 	if in.d = end.d; o.Groups {
 		in = findGroup(k, o, in)
 	} else {
-		in.rows, in.cols, in.length = dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+		in.rows, in.cols, in.length = dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+			dsl.Param[dsl.U32](k, "k")
 	}
 	if in = in.sized(o); o.Batch {
 		z := k.CTAID().Z
 		in.a, in.b, in.d = in.a.At(z), in.b.At(z), in.d.At(z)
 	}
-	ab := k.AsyncPipeline("ab", o.Tiling.Stages, o.tile(o.Tiling.M, o.TransposeA), o.tile(o.Tiling.N, o.TransposeB))
+	ab := k.AsyncPipeline("ab", o.Tiling.Stages, o.tile(o.Tiling.M, o.TransposeA),
+		o.tile(o.Tiling.N, o.TransposeB))
 	deep := int64(depth * 8 / o.Type.Bits())
 
 	// part computes some steps of the tile in a row and column of tiles.
@@ -174,7 +177,8 @@ func buildWith[C dsl.Scalar](m *dsl.Module, o Options, shape dsl.MMA) {
 			})
 		end.store(w, in, row.Add(fromA), col.Add(fromB))
 	}
-	high, wide, steps := in.rows.CeilDiv(int64(o.Tiling.M)), in.cols.CeilDiv(int64(o.Tiling.N)), in.length.CeilDiv(deep)
+	high, wide, steps := in.rows.CeilDiv(int64(o.Tiling.M)), in.cols.CeilDiv(int64(o.Tiling.N)),
+		in.length.CeilDiv(deep)
 	switch {
 	case o.Groups:
 		part(in.tile.Div(wide), in.tile.Rem(wide), k.U32(0), steps)

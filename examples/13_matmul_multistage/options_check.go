@@ -42,7 +42,8 @@ const (
 )
 
 // random returns count matrices of a type, stored by rows, or by columns if transposed.
-func (x trial) random(t *kerneltest.T, rows, cols, count int, transposed bool, fill filling) numbers {
+func (x trial) random(t *kerneltest.T, rows, cols, count int, transposed bool,
+	fill filling) numbers {
 	switch x.Type {
 	case isa.F16:
 		return of(t, kerneltest.F16, rows, cols, count, transposed, fill)
@@ -65,7 +66,8 @@ func (x trial) random(t *kerneltest.T, rows, cols, count int, transposed bool, f
 }
 
 // of returns random matrices of a format.
-func of[E runtime.Element](t *kerneltest.T, f kerneltest.Format[E], rows, cols, count int, transposed bool, fill filling) numbers {
+func of[E runtime.Element](t *kerneltest.T, f kerneltest.Format[E], rows, cols, count int,
+	transposed bool, fill filling) numbers {
 	xs := kerneltest.Random(t, f, rows*cols*count)
 	list := f.Edges()
 	switch {
@@ -113,7 +115,8 @@ func (x trial) packed(t *kerneltest.T, rows, cols int) numbers {
 	return n
 }
 
-// product returns A * B' in float64; for single bits that are combined with xor, the number of ones.
+// product returns A * B' in float64; for single bits that are combined with xor, the number of
+// ones.
 func (x trial) product(g kerneltest.GEMM, a, b []float64, xor bool) []float64 {
 	d := make([]float64, g.M*g.N)
 	for row := range g.M {
@@ -173,7 +176,8 @@ func (x trial) check(t *kerneltest.T, g kerneltest.GEMM) error {
 }
 
 // run runs the kernel with results of a format.
-func run[D runtime.Element](t *kerneltest.T, x trial, shape dsl.MMA, g kerneltest.GEMM, f kerneltest.Format[D]) error {
+func run[D runtime.Element](t *kerneltest.T, x trial, shape dsl.MMA, g kerneltest.GEMM,
+	f kerneltest.Format[D]) error {
 	k, err := t.Kernel("matmul"+name(x.Type), func(m *dsl.Module) { BuildWith(m, x.Options) })
 	if err != nil {
 		return err
@@ -183,10 +187,12 @@ func run[D runtime.Element](t *kerneltest.T, x trial, shape dsl.MMA, g kerneltes
 	if x.edges {
 		left, right = edges, powers
 	}
-	a, b := x.random(t, g.M, g.K, count, x.TransposeA, left), x.random(t, g.N, g.K, count, x.TransposeB, right)
+	a, b := x.random(t, g.M, g.K, count, x.TransposeA, left),
+		x.random(t, g.N, g.K, count, x.TransposeB, right)
 	c, bias := t.Float32s(g.M*g.N), t.Float32s(g.N)
 	d := make([]D, count*g.M*g.N)
-	config := runtime.Grid((g.M+x.Tiling.M-1)/x.Tiling.M*((g.N+x.Tiling.N-1)/x.Tiling.N), max(1, x.parts), count)
+	config := runtime.Grid((g.M+x.Tiling.M-1)/x.Tiling.M*((g.N+x.Tiling.N-1)/x.Tiling.N),
+		max(1, x.parts), count)
 	if x.Split == StreamK {
 		config = runtime.Grid(x.blocks)
 	}
@@ -194,7 +200,8 @@ func run[D runtime.Element](t *kerneltest.T, x trial, shape dsl.MMA, g kerneltes
 	if x.Sums == isa.S32 {
 		scale = narrow
 	}
-	known := map[string]any{"a": a.array, "b": b.array, "d": kerneltest.InOut(d), "m": g.M, "n": g.N, "k": g.K,
+	known := map[string]any{"a": a.array, "b": b.array, "d": kerneltest.InOut(d), "m": g.M,
+		"n": g.N, "k": g.K,
 		"c": kerneltest.In(c), "bias": kerneltest.In(bias), "alpha": scale, "beta": float32(beta)}
 	var args []any
 	for _, p := range k.Params() {
@@ -205,7 +212,8 @@ func run[D runtime.Element](t *kerneltest.T, x trial, shape dsl.MMA, g kerneltes
 	}
 	var want []float64
 	for i := range count {
-		part := x.product(g, a.value[i*g.M*g.K:][:g.M*g.K], b.value[i*g.N*g.K:][:g.N*g.K], shape.Bit == dsl.BitXor)
+		part := x.product(g, a.value[i*g.M*g.K:][:g.M*g.K], b.value[i*g.N*g.K:][:g.N*g.K],
+			shape.Bit == dsl.BitXor)
 		for j, sum := range part {
 			switch {
 			case x.Sums == isa.S32 && x.Epilogue.D != 0:
@@ -239,21 +247,26 @@ func (x trial) checkGroups(t *kerneltest.T) error {
 	var list []Group
 	var as, bs []runtime.F16
 	total := 0
-	for _, g := range []kerneltest.GEMM{{M: 1, N: 2, K: 8}, {M: 65, N: 130, K: 72}, {M: 33, N: 66, K: 200}} {
+	for _, g := range []kerneltest.GEMM{{M: 1, N: 2, K: 8}, {M: 65, N: 130, K: 72},
+		{M: 33, N: 66, K: 200}} {
 		list = append(list, Group{g.M, g.N, g.K, len(as), len(bs), total})
-		as, bs = append(as, kerneltest.Random(t, kerneltest.F16, g.M*g.K)...), append(bs, kerneltest.Random(t, kerneltest.F16, g.N*g.K)...)
+		as, bs = append(as, kerneltest.Random(t, kerneltest.F16, g.M*g.K)...),
+			append(bs, kerneltest.Random(t, kerneltest.F16, g.N*g.K)...)
 		total += g.M * g.N
 	}
 	d := make([]float32, total)
 	words, blocks := tiling.Words(list)
-	err = t.Launch(k, runtime.Grid(blocks), kerneltest.In(as), kerneltest.In(bs), kerneltest.InOut(d), kerneltest.In(words))
+	err = t.Launch(k, runtime.Grid(blocks), kerneltest.In(as), kerneltest.In(bs),
+		kerneltest.InOut(d), kerneltest.In(words))
 	if err != nil {
 		return err
 	}
 	for _, g := range list {
 		size := kerneltest.GEMM{M: g.M, N: g.N, K: g.K}
-		want := x.product(size, kerneltest.F16.Decode(as[g.A:][:g.M*g.K]), kerneltest.F16.Decode(bs[g.B:][:g.N*g.K]), false)
-		err := kerneltest.Compare(t, fmt.Sprintf("%s, %s", k.Name(), size), d[g.D:][:g.M*g.N], want, x.tolerance.Sum(g.K))
+		want := x.product(size, kerneltest.F16.Decode(as[g.A:][:g.M*g.K]),
+			kerneltest.F16.Decode(bs[g.B:][:g.N*g.K]), false)
+		err := kerneltest.Compare(t, fmt.Sprintf("%s, %s", k.Name(), size), d[g.D:][:g.M*g.N], want,
+			x.tolerance.Sum(g.K))
 		if err != nil {
 			return err
 		}

@@ -23,8 +23,9 @@ var (
 	short8 = kerneltest.Abs(0x1p-14).TruncatedEvery(16)
 	// A part of K has short sums, too. F64 sums of the parts are rounded once more.
 	shared = map[isa.Type]kerneltest.Tolerance{
-		isa.Bf16: kerneltest.Abs(0x1p-27).TruncatedEvery(8), isa.Tf32: kerneltest.Abs(0x1.8p-27).TruncatedEvery(4),
-		isa.F64: kerneltest.Abs(0x1p-53).RoundedEvery(1),
+		isa.Bf16: kerneltest.Abs(0x1p-27).TruncatedEvery(8),
+		isa.Tf32: kerneltest.Abs(0x1.8p-27).TruncatedEvery(4),
+		isa.F64:  kerneltest.Abs(0x1p-53).RoundedEvery(1),
 	}
 )
 
@@ -35,7 +36,8 @@ var (
 )
 
 // variant returns a variant that runs the kernel in odd sizes.
-func (x trial) variant(option, name, why string, targets []string, sizes ...kerneltest.GEMM) kerneltest.Variant {
+func (x trial) variant(option, name, why string, targets []string,
+	sizes ...kerneltest.GEMM) kerneltest.Variant {
 	return kerneltest.Variant{
 		Option: option, Name: name, Why: why, Targets: targets,
 		Build: func(m *dsl.Module) { BuildWith(m, x.Options) },
@@ -61,7 +63,8 @@ func (x trial) variant(option, name, why string, targets []string, sizes ...kern
 // changed, and F32 is not split into TF32.
 func (x trial) plain() bool {
 	e := x.Epilogue
-	return x.Type != isa.F32 && e == Epilogue{D: e.D} && x.Split == NoSplit && x.batch == 0 && (e.D == 0 || x.Sums == isa.F16)
+	return x.Type != isa.F32 && e == Epilogue{D: e.D} && x.Split == NoSplit && x.batch == 0 &&
+		(e.D == 0 || x.Sums == isa.F16)
 }
 
 // Variants returns a variant for each option of the kernel.
@@ -89,40 +92,58 @@ func shapes() (list []kerneltest.Variant) {
 	}
 	xor := func(m *dsl.Module, s dsl.MMA) dsl.MMA { s.Bit = dsl.BitXor; return s }
 	clamp := func(m *dsl.Module, s dsl.MMA) dsl.MMA { s.Saturate = true; return s }
-	add("B1 with xor", "xor", trial{Options: Options{Type: isa.B1, Shape: xor}}, ampere, odd.PadK(128))
+	add("B1 with xor", "xor", trial{Options: Options{Type: isa.B1, Shape: xor}}, ampere,
+		odd.PadK(128))
 	add("B1 with and", "and", trial{Options: Options{Type: isa.B1}}, ampere, odd.PadK(128))
 	small := Tiling{M: 32, N: 64, Stages: 3}
-	add("satfinite integers", "u8, sums above 2^31", trial{Options: Options{Type: isa.U8, Shape: clamp, Tiling: small}}, ampere,
+	add("satfinite integers", "u8, sums above 2^31",
+		trial{Options: Options{Type: isa.U8, Shape: clamp, Tiling: small}}, ampere,
 		odd, kerneltest.GEMM{M: 3, N: 2, K: 66_560})
 	for _, typ := range []isa.Type{isa.S8, isa.S4} {
-		add("satfinite integers", name(typ)[1:], trial{Options: Options{Type: typ, Shape: clamp}}, ampere, odd.PadK(32))
+		add("satfinite integers", name(typ)[1:], trial{Options: Options{Type: typ, Shape: clamp}},
+			ampere, odd.PadK(32))
 	}
 	for _, typ := range []isa.Type{isa.F16} {
 		x := trial{Options: Options{Type: typ, Sums: isa.F16}, tolerance: sumF16}
-		list = append(list, x.variant("F16 accumulators", name(typ)[1:], "the sum is rounded to F16 every 8 products", ampere,
-			kerneltest.GEMM{M: 65, N: 130, K: 400}))
+		list = append(list,
+			x.variant("F16 accumulators", name(typ)[1:],
+				"the sum is rounded to F16 every 8 products", ampere,
+				kerneltest.GEMM{M: 65, N: 130, K: 400}))
 	}
-	add("TF32 m16n8k4", "tf32", trial{Options: Options{Type: isa.Tf32, Shape: half}, tolerance: short32}, ampere, odd)
-	add("BF16 m16n8k8", "bf16", trial{Options: Options{Type: isa.Bf16, Shape: half}, tolerance: short16}, ampere, odd)
-	add("F16 m16n8k8", "f16", trial{Options: Options{Type: isa.F16, Shape: half}, tolerance: short16}, ampere, odd)
+	add("TF32 m16n8k4", "tf32",
+		trial{Options: Options{Type: isa.Tf32, Shape: half}, tolerance: short32}, ampere, odd)
+	add("BF16 m16n8k8", "bf16",
+		trial{Options: Options{Type: isa.Bf16, Shape: half}, tolerance: short16}, ampere, odd)
+	add("F16 m16n8k8", "f16",
+		trial{Options: Options{Type: isa.F16, Shape: half}, tolerance: short16}, ampere, odd)
 	add("INT8 m16n8k16", "s8", trial{Options: Options{Type: isa.S8, Shape: half}}, ampere, odd)
 	add("INT8 m16n8k16", "u8", trial{Options: Options{Type: isa.U8, Shape: half}}, ampere, odd)
 	for _, typ := range []isa.Type{isa.S4, isa.U4} {
-		add("INT4 m16n8k32", name(typ)[1:], trial{Options: Options{Type: typ, Shape: half}}, ampere, odd.PadK(32))
-		add("INT4 m16n8k64", name(typ)[1:], trial{Options: Options{Type: typ}}, ampere, odd.PadK(32))
+		add("INT4 m16n8k32", name(typ)[1:], trial{Options: Options{Type: typ, Shape: half}}, ampere,
+			odd.PadK(32))
+		add("INT4 m16n8k64", name(typ)[1:], trial{Options: Options{Type: typ}}, ampere,
+			odd.PadK(32))
 	}
-	add("B1 m16n8k128", "and", trial{Options: Options{Type: isa.B1, Shape: half}}, ampere, odd.PadK(128))
+	add("B1 m16n8k128", "and", trial{Options: Options{Type: isa.B1, Shape: half}}, ampere,
+		odd.PadK(128))
 	for _, s := range []struct{ m, k int }{{8, 4}, {16, 4}, {16, 8}, {16, 16}} {
-		of := func(_ *dsl.Module, shape dsl.MMA) dsl.MMA { shape.M, shape.K = s.m, s.k; return shape }
+		of := func(_ *dsl.Module, shape dsl.MMA) dsl.MMA {
+			shape.M, shape.K = s.m, s.k
+			return shape
+		}
 		option, targets := "FP64 shapes of sm_90", []string{"sm_90"}
 		if s.m == 8 {
 			option, targets = "FP64 m8n8k4", ampere
 		}
-		add(option, fmt.Sprintf("m%dn8k%d", s.m, s.k), trial{Options: Options{Type: isa.F64, Shape: of}, tolerance: sum64}, targets, odd)
+		add(option, fmt.Sprintf("m%dn8k%d", s.m, s.k),
+			trial{Options: Options{Type: isa.F64, Shape: of}, tolerance: sum64}, targets, odd)
 	}
 	for _, typ := range []isa.Type{isa.E4m3, isa.E5m2} {
-		list = append(list, trial{Options: Options{Type: typ}, tolerance: short8}.variant("FP8 of sm_89", name(typ)[1:],
-			"the sum is truncated to 13 fractional bits every 16 products", []string{"sm_89"}, odd))
+		list = append(list,
+			trial{Options: Options{Type: typ}, tolerance: short8}.variant("FP8 of sm_89",
+				name(typ)[1:],
+				"the sum is truncated to 13 fractional bits every 16 products", []string{"sm_89"},
+				odd))
 	}
 	for _, typ := range []isa.Type{isa.Bf16, isa.F32, isa.S8} {
 		x := trial{Options: Options{Type: typ}, tolerance: tolerances[typ]}
@@ -148,18 +169,27 @@ func layouts() (list []kerneltest.Variant) {
 	for _, typ := range []isa.Type{isa.Bf16, isa.Tf32, isa.F64} {
 		// The names are those of BLAS: K is contiguous for an A that is T, and for a B that is N.
 		for _, side := range []string{"TN", "TT", "NN", "NT"} {
-			x := trial{Options: Options{Type: typ, TransposeA: side[0] == 'N', TransposeB: side[1] == 'T'}, tolerance: tolerances[typ]}
-			list = append(list, x.variant("layouts", name(typ)[1:]+", "+side, why(typ), ampere, odd))
+			x := trial{Options: Options{Type: typ, TransposeA: side[0] == 'N',
+				TransposeB: side[1] == 'T'}, tolerance: tolerances[typ]}
+			list = append(list,
+				x.variant("layouts", name(typ)[1:]+", "+side, why(typ), ampere, odd))
 		}
 	}
 	for stages := 2; stages <= 5; stages++ {
-		x := trial{Options: Options{Type: isa.Bf16, Tiling: Tiling{M: 128, N: 128, Stages: stages}}, tolerance: short16}
-		list = append(list, x.variant("stages", x.size(), why(isa.Bf16), ampere, kerneltest.GEMM{M: 65, N: 130, K: 400}))
+		x := trial{Options: Options{Type: isa.Bf16, Tiling: Tiling{M: 128, N: 128, Stages: stages}},
+			tolerance: short16}
+		list = append(list,
+			x.variant("stages", x.size(), why(isa.Bf16), ampere,
+				kerneltest.GEMM{M: 65, N: 130, K: 400}))
 	}
-	for _, s := range [][2]int{{64, 64}, {64, 128}, {128, 64}, {64, 256}, {256, 64}, {128, 128}, {128, 256}, {256, 128}} {
+	for _, s := range [][2]int{{64, 64}, {64, 128}, {128, 64}, {64, 256}, {256, 64}, {128, 128},
+		{128, 256}, {256, 128}} {
 		for _, typ := range []isa.Type{isa.Bf16} {
-			x := trial{Options: Options{Type: typ, Tiling: Tiling{M: s[0], N: s[1], Stages: 3}}, tolerance: tolerances[typ]}
-			list = append(list, x.variant("tile shapes", name(typ)[1:]+", "+x.size(), why(typ), ampere, kerneltest.GEMM{M: 65, N: 130, K: 400}))
+			x := trial{Options: Options{Type: typ, Tiling: Tiling{M: s[0], N: s[1], Stages: 3}},
+				tolerance: tolerances[typ]}
+			list = append(list,
+				x.variant("tile shapes", name(typ)[1:]+", "+x.size(), why(typ), ampere,
+					kerneltest.GEMM{M: 65, N: 130, K: 400}))
 		}
 	}
 	long := kerneltest.GEMM{M: 65, N: 130, K: 1040}
@@ -167,11 +197,14 @@ func layouts() (list []kerneltest.Variant) {
 		x := trial{Options: Options{Type: typ, Split: SplitK}, parts: 3, tolerance: shared[typ]}
 		list = append(list, x.variant("split-K", name(typ)[1:]+", 3 parts", why(typ), ampere, long))
 		x = trial{Options: Options{Type: typ, Split: StreamK}, blocks: 5, tolerance: shared[typ]}
-		list = append(list, x.variant("stream-K", name(typ)[1:]+", 5 blocks", why(typ), ampere, long))
+		list = append(list,
+			x.variant("stream-K", name(typ)[1:]+", 5 blocks", why(typ), ampere, long))
 	}
 	for _, typ := range []isa.Type{isa.Bf16, isa.S8} {
 		x := trial{Options: Options{Type: typ, Batch: true}, batch: 3, tolerance: tolerances[typ]}
-		list = append(list, x.variant("batched", name(typ)[1:]+", 3 pairs", why(typ), ampere, kerneltest.GEMM{M: 33, N: 130, K: 400}))
+		list = append(list,
+			x.variant("batched", name(typ)[1:]+", 3 pairs", why(typ), ampere,
+				kerneltest.GEMM{M: 33, N: 130, K: 400}))
 	}
 	x := trial{Options: Options{Type: isa.F16, Groups: true}, tolerance: sum16}
 	return append(list, x.variant("grouped", "f16, 3 sizes", why(isa.F16), ampere))
@@ -180,24 +213,33 @@ func layouts() (list []kerneltest.Variant) {
 // epilogues returns the variants with epilogues.
 func epilogues() (list []kerneltest.Variant) {
 	odd := kerneltest.GEMM{M: 65, N: 130, K: 144}
-	add := func(option, name string, typ isa.Type, e Epilogue, tolerance kerneltest.Tolerance, why string) {
+	add := func(option, name string, typ isa.Type, e Epilogue, tolerance kerneltest.Tolerance,
+		why string) {
 		x := trial{Options: Options{Type: typ, Epilogue: e}, tolerance: tolerance}
 		list = append(list, x.variant(option, name, why, ampere, odd))
 	}
 	const then = "; the epilogue adds roundings of F32"
-	add("alpha and beta", "f16, C in f32", isa.F16, Epilogue{Scale: true}, sum16.Plus(kerneltest.F32.ULPs(1)), why(isa.F16)+then)
-	add("bias", "f16", isa.F16, Epilogue{Bias: true}, sum16.Plus(kerneltest.F32.ULPs(1)), why(isa.F16)+then)
-	add("bias", "f16, alpha and beta", isa.F16, Epilogue{Scale: true, Bias: true}, sum16.Plus(kerneltest.F32.ULPs(1)), why(isa.F16)+then)
-	add("ReLU and GELU", "relu, f16", isa.F16, Epilogue{Bias: true, Activation: ReLU}, sum16.Plus(kerneltest.F32.ULPs(1)), why(isa.F16)+then)
-	add("ReLU and GELU", "gelu, f16", isa.F16, Epilogue{Bias: true, Activation: GELU}, sum16.Plus(kerneltest.F32.ULPs(1)), why(isa.F16)+then)
-	add("ReLU and GELU", "gelu, bf16 to bf16", isa.Bf16, Epilogue{Bias: true, Activation: GELU, D: isa.Bf16},
+	add("alpha and beta", "f16, C in f32", isa.F16, Epilogue{Scale: true},
+		sum16.Plus(kerneltest.F32.ULPs(1)), why(isa.F16)+then)
+	add("bias", "f16", isa.F16, Epilogue{Bias: true}, sum16.Plus(kerneltest.F32.ULPs(1)),
+		why(isa.F16)+then)
+	add("bias", "f16, alpha and beta", isa.F16, Epilogue{Scale: true, Bias: true},
+		sum16.Plus(kerneltest.F32.ULPs(1)), why(isa.F16)+then)
+	add("ReLU and GELU", "relu, f16", isa.F16, Epilogue{Bias: true, Activation: ReLU},
+		sum16.Plus(kerneltest.F32.ULPs(1)), why(isa.F16)+then)
+	add("ReLU and GELU", "gelu, f16", isa.F16, Epilogue{Bias: true, Activation: GELU},
+		sum16.Plus(kerneltest.F32.ULPs(1)), why(isa.F16)+then)
+	add("ReLU and GELU", "gelu, bf16 to bf16", isa.Bf16,
+		Epilogue{Bias: true, Activation: GELU, D: isa.Bf16},
 		kerneltest.BF16.ULPs(0.5).Plus(sum16), "half a unit of BF16, and the error of the F32 sum")
 	add("conversion in the epilogue", "f16 to f16", isa.F16, Epilogue{D: isa.F16},
 		kerneltest.F16.ULPs(0.5).Plus(sum16), "half a unit of F16, and the error of the F32 sum")
 	add("conversion in the epilogue", "bf16 to bf16", isa.Bf16, Epilogue{D: isa.Bf16},
 		kerneltest.BF16.ULPs(0.5).Plus(sum16), "half a unit of BF16, and the error of the F32 sum")
-	add("conversion in the epilogue", "s8 to f32", isa.S8, Epilogue{D: isa.F32}, exact, "alpha is a power of two, and the sums are below 2^24")
-	add("conversion in the epilogue", "s8 to s8", isa.S8, Epilogue{D: isa.S8}, exact, "alpha is a power of two; the result is rounded to even")
+	add("conversion in the epilogue", "s8 to f32", isa.S8, Epilogue{D: isa.F32}, exact,
+		"alpha is a power of two, and the sums are below 2^24")
+	add("conversion in the epilogue", "s8 to s8", isa.S8, Epilogue{D: isa.S8}, exact,
+		"alpha is a power of two; the result is rounded to even")
 	return list
 }
 

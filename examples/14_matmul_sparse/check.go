@@ -14,9 +14,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Compress keeps two of each group of four elements, those that are not zero. It returns them with their
-// indices in the group, two bits each, the first in the lowest bits. If fewer than two are not zero, it
-// keeps zeros too. At most two may be nonzero.
+// Compress keeps two of each group of four elements, those that are not zero. It returns them with
+// their indices in the group, two bits each, the first in the lowest bits. If fewer than two are
+// not zero, it keeps zeros too. At most two may be nonzero.
 func Compress[E comparable](xs []E) (kept []E, indices []byte) {
 	var zero E
 	kept = make([]E, 0, len(xs)/2)
@@ -73,8 +73,10 @@ var (
 // tile.
 func Check(t *kerneltest.T) error {
 	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
-		kerneltest.GEMM{M: 1, N: 2, K: 512}, kerneltest.GEMM{M: 33, N: 70, K: 512}, kerneltest.GEMM{M: 128, N: 128, K: 512},
-		kerneltest.GEMM{M: 384, N: 128, K: 1024}, kerneltest.GEMM{M: 333, N: 190, K: 1536}, kerneltest.GEMM{M: 640, N: 896, K: 4096},
+		kerneltest.GEMM{M: 1, N: 2, K: 512}, kerneltest.GEMM{M: 33, N: 70, K: 512},
+		kerneltest.GEMM{M: 128, N: 128, K: 512},
+		kerneltest.GEMM{M: 384, N: 128, K: 1024}, kerneltest.GEMM{M: 333, N: 190, K: 1536},
+		kerneltest.GEMM{M: 640, N: 896, K: 4096},
 	) {
 		var errs []error
 		for _, typ := range Types {
@@ -140,12 +142,14 @@ func check[E interface {
 	elements := kerneltest.Random(t, in, g.M*g.K)
 	drop(t, elements, 64/max(16, x.MMA.A.Bits()))
 	kept, indices := compress(elements)
-	a := kerneltest.MatrixOf(g.M, g.K, kept, func(row, col int) float64 { return in.Float(elements[row*g.K+col]) })
+	a := kerneltest.MatrixOf(g.M, g.K, kept, func(row, col int) float64 {
+		return in.Float(elements[row*g.K+col])
+	})
 	return multiply(t, x, a, kerneltest.RandomMatrix(t, g.N, g.K, in), out, indices)
 }
 
-// checkClamped multiplies the smallest elements of INT8 by the smallest and the largest ones, in sums
-// that exceed 32 bits in both directions.
+// checkClamped multiplies the smallest elements of INT8 by the smallest and the largest ones, in
+// sums that exceed 32 bits in both directions.
 func (x trial) checkClamped(t *kerneltest.T) error {
 	const m, n, depth = 3, 2, 1<<18 + 512
 	elements, b := make([]int8, m*depth), make([]int8, n*depth)
@@ -169,7 +173,8 @@ func (x trial) checkClamped(t *kerneltest.T) error {
 	}
 	kept, indices := Compress(elements)
 	d := make([]int32, m*n)
-	err = t.Launch(k, runtime.Grid(wide, high), kerneltest.In(kept), kerneltest.In(indices), kerneltest.In(b), kerneltest.Out(d), m, n, depth)
+	err = t.Launch(k, runtime.Grid(wide, high), kerneltest.In(kept), kerneltest.In(indices),
+		kerneltest.In(b), kerneltest.Out(d), m, n, depth)
 	if err != nil {
 		return err
 	}
@@ -183,7 +188,8 @@ func (x trial) checkClamped(t *kerneltest.T) error {
 			want = append(want, max(math.MinInt32, min(math.MaxInt32, sum)))
 		}
 	}
-	return kerneltest.Compare(t, fmt.Sprintf("sums beyond 32 bits, %dx%dx%d", m, n, depth), kerneltest.S32.Decode(d), want, exact)
+	return kerneltest.Compare(t, fmt.Sprintf("sums beyond 32 bits, %dx%dx%d", m, n, depth),
+		kerneltest.S32.Decode(d), want, exact)
 }
 
 // checkPairs multiplies random matrices of INT4. Pairs of elements are kept or dropped together.
@@ -196,7 +202,8 @@ func checkPairs(t *kerneltest.T, x trial, g kerneltest.GEMM) error {
 		at := row*g.K + col
 		return float64(value(pairs[at/2] >> (at % 2 * 4)))
 	})
-	return multiply(t, x, a, kerneltest.RandomPacked(t, g.N, g.K, 4, value), kerneltest.S32, indices)
+	return multiply(t, x, a, kerneltest.RandomPacked(t, g.N, g.K, 4, value), kerneltest.S32,
+		indices)
 }
 
 // drop sets half of the elements in each group of n to zero.
@@ -222,7 +229,8 @@ func multiply[C runtime.Element](
 		return err
 	}
 	more := map[string]kerneltest.Matrix{"e": kerneltest.MatrixOf(1, len(indices), indices, nil)}
-	if err := kerneltest.Multiply(t, k, runtime.Grid(wide, high), a, b, out, x.tolerance, more); err != nil {
+	if err := kerneltest.Multiply(t, k, runtime.Grid(wide, high), a, b, out, x.tolerance,
+		more); err != nil {
 		return fmt.Errorf("%s: %w", typ, err)
 	}
 	return nil

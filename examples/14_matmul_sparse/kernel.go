@@ -60,7 +60,8 @@ func Build(m *dsl.Module, t isa.Type, tiling Tiling) {
 
 // Options are the choices of BuildWith.
 type Options struct {
-	MMA    dsl.MMA // the shape, such as Shape(t), that with HalfDepth, or with F16 or saturated sums
+	// the shape, such as Shape(t), that with HalfDepth, or with F16 or saturated sums
+	MMA    dsl.MMA
 	Tiling Tiling
 }
 
@@ -88,7 +89,8 @@ func build[C dsl.Scalar](m *dsl.Module, o Options) {
 	t, sums, tiling := o.MMA.A, dsl.TypeOf[C](), o.Tiling
 	k := m.Kernel("sparse"+name(t), dsl.Threads(256))
 	a, e, b, d := k.Matrix("a", t), k.Matrix("e", isa.B8), k.Matrix("b", t), k.Matrix("d", sums)
-	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 	row, col := k.CTAID().Y.MulI(int64(tiling.M)), k.CTAID().X.MulI(int64(tiling.N))
 	half := Depth(t) / 2
 	told := 256 / unit(t) // bytes of metadata per row in a stage
@@ -114,7 +116,8 @@ func build[C dsl.Scalar](m *dsl.Module, o Options) {
 			b.CopyAsync(s.Tile(3), at.ShlI(1).AddI(int64(half)))
 		},
 		func(s dsl.AsyncStage) dsl.MMAStep {
-			return w.SparseMMAStep(s.Tile(0), fromA, s.Tile(1), []dsl.SharedTile{s.Tile(2), s.Tile(3)}, fromB)
+			return w.SparseMMAStep(s.Tile(0), fromA, s.Tile(1),
+				[]dsl.SharedTile{s.Tile(2), s.Tile(3)}, fromB)
 		})
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }

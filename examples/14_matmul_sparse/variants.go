@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// sumF16 is the tolerance of sums in F16. They are rounded after every 16 products, of which half are
-// zero.
+// sumF16 is the tolerance of sums in F16. They are rounded after every 16 products, of which half
+// are zero.
 var sumF16 = kerneltest.Abs(0x1.8p-12).RoundedEvery(16)
 
 // Variants returns a variant for each option of the kernel.
@@ -41,20 +41,25 @@ func Variants() []kerneltest.Variant {
 		case isa.E4m3:
 			targets = []string{"sm_90"}
 		}
-		add("sparse element types", name(typ)[1:], trial{Options{Shape(typ), Default}, tolerance}, targets, why(typ))
+		add("sparse element types", name(typ)[1:], trial{Options{Shape(typ), Default}, tolerance},
+			targets, why(typ))
 		if typ != isa.E4m3 {
-			add("sparse shapes with half the depth", name(typ)[1:]+", "+Shape(typ).HalfDepth().String(),
+			add("sparse shapes with half the depth",
+				name(typ)[1:]+", "+Shape(typ).HalfDepth().String(),
 				trial{Options{Shape(typ).HalfDepth(), Default}, tolerance}, Targets[:1], why(typ))
 		}
 	}
-	for _, shape := range []dsl.MMA{dsl.SparseMMAFor(isa.F16, isa.F16), dsl.SparseMMAFor(isa.F16, isa.F16).HalfDepth()} {
-		add("sparse F16 accumulators", shape.String(), trial{Options{shape, Default}, sumF16}, Targets[:1],
+	for _, shape := range []dsl.MMA{dsl.SparseMMAFor(isa.F16, isa.F16),
+		dsl.SparseMMAFor(isa.F16, isa.F16).HalfDepth()} {
+		add("sparse F16 accumulators", shape.String(), trial{Options{shape, Default}, sumF16},
+			Targets[:1],
 			"half of the products are zero, and the sum is rounded to F16 every 16 columns")
 	}
 	for _, typ := range []isa.Type{isa.S8, isa.S4} {
 		shape := Shape(typ)
 		shape.Saturate = true
-		add("sparse satfinite integers", name(typ)[1:], trial{Options{shape, Tiling{M: 32, N: 64, Stages: 3}}, exact}, Targets[:1], why(typ))
+		add("sparse satfinite integers", name(typ)[1:],
+			trial{Options{shape, Tiling{M: 32, N: 64, Stages: 3}}, exact}, Targets[:1], why(typ))
 	}
 	return list
 }

@@ -18,7 +18,8 @@ var Targets = []string{"sm_90a"}
 // truncates after 16 products.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
 
-// Check multiplies matrices of several shapes, with and without clusters, in tiles of several widths.
+// Check multiplies matrices of several shapes, with and without clusters, in tiles of several
+// widths.
 func Check(t *kerneltest.T) error {
 	if t.Target() != "sm_90a" {
 		return kerneltest.Skip("wgmma requires sm_90a, and the device is %s", t.Target())
@@ -31,8 +32,10 @@ func Check(t *kerneltest.T) error {
 			return err
 		}
 		for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
-			kerneltest.GEMM{M: 1, N: 8, K: 8}, kerneltest.GEMM{M: 133, N: 136, K: 72}, kerneltest.GEMM{M: 256, N: 256, K: 64},
-			kerneltest.GEMM{M: 333, N: 1000, K: 72}, kerneltest.GEMM{M: 768, N: 1280, K: 448}, kerneltest.GEMM{M: 2048, N: 2304, K: 2048},
+			kerneltest.GEMM{M: 1, N: 8, K: 8}, kerneltest.GEMM{M: 133, N: 136, K: 72},
+			kerneltest.GEMM{M: 256, N: 256, K: 64},
+			kerneltest.GEMM{M: 333, N: 1000, K: 72}, kerneltest.GEMM{M: 768, N: 1280, K: 448},
+			kerneltest.GEMM{M: 2048, N: 2304, K: 2048},
 		) {
 			if err := Multiply(t, k, tiling, g); err != nil {
 				return fmt.Errorf("%+v: %w", tiling, err)
@@ -45,6 +48,7 @@ func Check(t *kerneltest.T) error {
 // Multiply runs the kernel on random matrices and compares the product.
 func Multiply(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, g kerneltest.GEMM) error {
 	grid := runtime.Grid(tiling.Blocks(g.M, g.N, t.Device.Info().SMs))
-	a, b := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.BF16), kerneltest.RandomMatrix(t, g.N, g.K, kerneltest.BF16)
+	a, b := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.BF16),
+		kerneltest.RandomMatrix(t, g.N, g.K, kerneltest.BF16)
 	return kerneltest.Multiply(t, k, grid, a, b, kerneltest.BF16, tolerance, nil)
 }

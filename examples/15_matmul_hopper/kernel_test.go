@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestPTX compares the PTX with the golden files, and checks and assembles it: without clusters, with
-// clusters, and in tiles for smaller matrices.
+// TestPTX compares the PTX with the golden files, and checks and assembles it: without clusters,
+// with clusters, and in tiles for smaller matrices.
 func TestPTX(t *testing.T) {
 	clustered := Default
 	clustered.Cluster = 2
@@ -32,7 +32,8 @@ func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
 // TestFor checks that tiles are narrow where wide ones would leave most multiprocessors idle.
 func TestFor(t *testing.T) {
 	for _, c := range []struct{ m, n, want int }{
-		{8192, 8192, 256}, {4096, 4096, 256}, {3072, 3072, 192}, {2048, 2048, 256}, {1024, 1024, 64}, {1, 8, 64},
+		{8192, 8192, 256}, {4096, 4096, 256}, {3072, 3072, 192}, {2048, 2048, 256},
+		{1024, 1024, 64}, {1, 8, 64},
 	} {
 		if got := For(c.m, c.n, 132).N; got != c.want {
 			t.Errorf("%d x %d: tiles of %d columns, not %d", c.m, c.n, got, c.want)

@@ -19,11 +19,11 @@ type Options struct {
 	TransposeA, TransposeB bool
 	// D stored as n x m. Together with exchanged operands, this computes few rows of D.
 	TransposeD bool
-	// Scale multiplies the product by scale_a and scale_b, parameters of one element each. Products of
-	// FP8 need it.
+	// Scale multiplies the product by scale_a and scale_b, parameters of one element each. Products
+	// of FP8 need it.
 	Scale bool
-	// StreamK divides the steps of all tiles evenly among the blocks, which add partial sums through
-	// the parameters parts and told; see Parts. It requires sums of F32 and no cluster.
+	// StreamK divides the steps of all tiles evenly among the blocks, which add partial sums
+	// through the parameters parts and told; see Parts. It requires sums of F32 and no cluster.
 	StreamK bool
 }
 
@@ -49,7 +49,8 @@ func Result(t isa.Type) isa.Type {
 	return isa.Bf16
 }
 
-// Deep returns the tiling with rows of 128 bytes for a type, which is as deep as the swizzle is wide.
+// Deep returns the tiling with rows of 128 bytes for a type, which is as deep as the swizzle is
+// wide.
 func (t Tiling) Deep(e isa.Type) Tiling {
 	t.K = 128 * 8 / e.Bits()
 	return t
@@ -79,11 +80,12 @@ func (o Options) staged() bool { return !o.TransposeD && o.D.Bits() == 16 }
 // A product is a kernel that is being built.
 type product struct {
 	Options
-	k                 *dsl.Kernel
-	a, b              *dsl.TensorMap
-	out               *dsl.Output
-	matrix            *dsl.Matrix
-	put               func(at dsl.Reg[dsl.U32], x dsl.Reg[dsl.F32]) // stores an element of a transposed D
+	k      *dsl.Kernel
+	a, b   *dsl.TensorMap
+	out    *dsl.Output
+	matrix *dsl.Matrix
+	// stores an element of a transposed D
+	put               func(at dsl.Reg[dsl.U32], x dsl.Reg[dsl.F32])
 	scales            []dsl.Array[dsl.F32]
 	rows, cols, depth dsl.Reg[dsl.U32]
 	ab                *dsl.Pipeline
@@ -121,7 +123,8 @@ func BuildWith(m *dsl.Module, o Options) {
 			for at := range p.work {
 				acc := k.Accumulator(t.M/n, t.N, Sums(p.Type))
 				for s := range p.ab.Consume(at.steps) {
-					acc.MMA(turned(p.TransposeA, s.Tile(p.a)).Part(group, n), turned(p.TransposeB, s.Tile(p.b)))
+					acc.MMA(turned(p.TransposeA, s.Tile(p.a)).Part(group, n),
+						turned(p.TransposeB, s.Tile(p.b)))
 				}
 				at.finish(acc, group, func() { p.store(acc, group, at) })
 			}
@@ -132,8 +135,8 @@ func BuildWith(m *dsl.Module, o Options) {
 	)
 }
 
-// registers returns the registers per thread of the warpgroup that loads and of those that compute; 0
-// leaves them as they are.
+// registers returns the registers per thread of the warpgroup that loads and of those that compute;
+// 0 leaves them as they are.
 func (t Tiling) registers() (load, math int) {
 	switch t.warpgroups() {
 	case 1:
@@ -181,14 +184,16 @@ func newProduct(m *dsl.Module, o Options) *product {
 		p.put = elements[dsl.BF16](k)
 	}
 	if o.Scale {
-		p.scales = append(p.scales, dsl.Global[dsl.F32](k, "scale_a"), dsl.Global[dsl.F32](k, "scale_b"))
+		p.scales = append(p.scales, dsl.Global[dsl.F32](k, "scale_a"),
+			dsl.Global[dsl.F32](k, "scale_b"))
 	}
 	var parts dsl.Array[dsl.F32]
 	var told dsl.Array[dsl.U32]
 	if o.StreamK {
 		parts, told = dsl.Global[dsl.F32](k, "parts"), dsl.Global[dsl.U32](k, "told")
 	}
-	p.rows, p.cols, p.depth = dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	p.rows, p.cols, p.depth = dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 
 	p.ab = k.Pipeline("ab", t.Stages, p.a.Feed(), p.b.Feed().Multicast())
 	if d != nil {
@@ -196,7 +201,8 @@ func newProduct(m *dsl.Module, o Options) *product {
 	}
 	high, wide := p.rows.CeilDiv(int64(t.M)), p.cols.CeilDiv(int64(t.N))
 	if o.StreamK {
-		p.work = sharedTiles(k.StreamK(high, wide, p.depth.CeilDiv(int64(t.K)), t.Group, n, parts, told))
+		p.work = sharedTiles(k.StreamK(high, wide, p.depth.CeilDiv(int64(t.K)), t.Group, n, parts,
+			told))
 	} else {
 		p.work = wholeTiles(k.Persistent(high, wide, t.Group), p.depth.CeilDiv(int64(t.K)))
 	}
@@ -207,7 +213,8 @@ func newProduct(m *dsl.Module, o Options) *product {
 func wholeTiles(tiles *dsl.Schedule, steps dsl.Reg[dsl.U32]) iter.Seq[part] {
 	return func(yield func(part) bool) {
 		for at := range tiles.Each() {
-			if !yield(part{TileCoord: at, steps: steps, finish: func(_ *dsl.Accumulator, _ dsl.Reg[dsl.U32], store func()) { store() }}) {
+			if !yield(part{TileCoord: at, steps: steps,
+				finish: func(_ *dsl.Accumulator, _ dsl.Reg[dsl.U32], store func()) { store() }}) {
 				return
 			}
 		}
@@ -218,7 +225,8 @@ func wholeTiles(tiles *dsl.Schedule, steps dsl.Reg[dsl.U32]) iter.Seq[part] {
 func sharedTiles(tiles *dsl.StreamSchedule) iter.Seq[part] {
 	return func(yield func(part) bool) {
 		for at := range tiles.Each() {
-			if !yield(part{TileCoord: at.TileCoord, first: at.First, steps: at.Steps, finish: at.Fixup}) {
+			if !yield(part{TileCoord: at.TileCoord, first: at.First, steps: at.Steps,
+				finish: at.Fixup}) {
 				return
 			}
 		}
@@ -233,7 +241,8 @@ func (p *product) store(acc *dsl.Accumulator, group dsl.Reg[dsl.U32], at part) {
 		both := p.scales[0].Load(p.k.U32(0)).Mul(p.scales[1].Load(p.k.U32(0)))
 		acc.Map(func(_ dsl.Cell, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Mul(both) })
 	}
-	row, col := at.Row.MulI(int64(n)).Add(group).MulI(int64(64*parts)), at.Col.MulI(int64(p.Tiling.N))
+	row, col := at.Row.MulI(int64(n)).Add(group).MulI(int64(64*parts)),
+		at.Col.MulI(int64(p.Tiling.N))
 	switch {
 	case p.TransposeD:
 		p.storeTransposed(acc, row, col)

@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Tolerances of sums in F32. An MMA of TF32 truncates them after 8 products. The tensor cores keep 13
-// fractional bits of sums of FP8, relative to the largest of 32 products and the sum so far.
+// Tolerances of sums in F32. An MMA of TF32 truncates them after 8 products. The tensor cores keep
+// 13 fractional bits of sums of FP8, relative to the largest of 32 products and the sum so far.
 var (
 	sum16 = kerneltest.Abs(0x1p-24).TruncatedEvery(16)
 	sum32 = kerneltest.Abs(0x1p-24).TruncatedEvery(8)
@@ -30,31 +30,48 @@ func Variants() []kerneltest.Variant {
 	square.M, square.N = 192, 192
 	bf16 := kerneltest.BF16.ULPs(0.5).Plus(sum16)
 	list := []kerneltest.Variant{
-		variant("element types", "f16", Options{Type: isa.F16}, kerneltest.F16, kerneltest.F16, kerneltest.F16.ULPs(0.5).Plus(sum16)),
-		variant("element types", "tf32", Options{Type: isa.Tf32}, kerneltest.TF32, kerneltest.F32, sum32),
-		variant("element types", "s8", Options{Type: isa.S8}, kerneltest.S8, kerneltest.S32, kerneltest.Tolerance{}),
-		variant("element types", "u8", Options{Type: isa.U8}, kerneltest.U8, kerneltest.S32, kerneltest.Tolerance{}),
-		variant("element types", "e4m3", Options{Type: isa.E4m3}, kerneltest.Narrow(isa.E4m3), kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(sum8)),
-		variant("element types", "e4m3, result in f32", Options{Type: isa.E4m3, D: isa.F32}, kerneltest.Narrow(isa.E4m3), kerneltest.F32, sum8),
-		variant("one scale per matrix", "e4m3", Options{Type: isa.E4m3, Scale: true}, kerneltest.Narrow(isa.E4m3), kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(sum8)),
-		variant("one scale per matrix", "e5m2", Options{Type: isa.E5m2, Scale: true}, kerneltest.Narrow(isa.E5m2), kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(sum8)),
-		variant("tile shapes", "256x128", Options{Tiling: tall}, kerneltest.BF16, kerneltest.BF16, bf16),
-		variant("tile shapes", "128x16, transposed result", Options{Tiling: narrow, TransposeD: true}, kerneltest.BF16, kerneltest.BF16, bf16),
-		variant("tile shapes", "192x192", Options{Tiling: square}, kerneltest.BF16, kerneltest.BF16, bf16),
-		variant("tile shapes", "64x16, transposed result", Options{Tiling: low, TransposeD: true}, kerneltest.BF16, kerneltest.BF16, bf16),
-		variant("stream-K", "128x256", Options{StreamK: true}, kerneltest.BF16, kerneltest.BF16, bf16),
-		variant("stream-K", "128x16, transposed result", Options{Tiling: narrow, TransposeD: true, StreamK: true}, kerneltest.BF16, kerneltest.BF16, bf16),
+		variant("element types", "f16", Options{Type: isa.F16}, kerneltest.F16, kerneltest.F16,
+			kerneltest.F16.ULPs(0.5).Plus(sum16)),
+		variant("element types", "tf32", Options{Type: isa.Tf32}, kerneltest.TF32, kerneltest.F32,
+			sum32),
+		variant("element types", "s8", Options{Type: isa.S8}, kerneltest.S8, kerneltest.S32,
+			kerneltest.Tolerance{}),
+		variant("element types", "u8", Options{Type: isa.U8}, kerneltest.U8, kerneltest.S32,
+			kerneltest.Tolerance{}),
+		variant("element types", "e4m3", Options{Type: isa.E4m3}, kerneltest.Narrow(isa.E4m3),
+			kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(sum8)),
+		variant("element types", "e4m3, result in f32", Options{Type: isa.E4m3, D: isa.F32},
+			kerneltest.Narrow(isa.E4m3), kerneltest.F32, sum8),
+		variant("one scale per matrix", "e4m3", Options{Type: isa.E4m3, Scale: true},
+			kerneltest.Narrow(isa.E4m3), kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(sum8)),
+		variant("one scale per matrix", "e5m2", Options{Type: isa.E5m2, Scale: true},
+			kerneltest.Narrow(isa.E5m2), kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(sum8)),
+		variant("tile shapes", "256x128", Options{Tiling: tall}, kerneltest.BF16, kerneltest.BF16,
+			bf16),
+		variant("tile shapes", "128x16, transposed result",
+			Options{Tiling: narrow, TransposeD: true}, kerneltest.BF16, kerneltest.BF16, bf16),
+		variant("tile shapes", "192x192", Options{Tiling: square}, kerneltest.BF16, kerneltest.BF16,
+			bf16),
+		variant("tile shapes", "64x16, transposed result", Options{Tiling: low, TransposeD: true},
+			kerneltest.BF16, kerneltest.BF16, bf16),
+		variant("stream-K", "128x256", Options{StreamK: true}, kerneltest.BF16, kerneltest.BF16,
+			bf16),
+		variant("stream-K", "128x16, transposed result",
+			Options{Tiling: narrow, TransposeD: true, StreamK: true}, kerneltest.BF16,
+			kerneltest.BF16, bf16),
 	}
 	for _, side := range []string{"TT", "NN", "NT"} {
 		// The names are those of BLAS: K is contiguous for an A that is T, and for a B that is N.
 		o := Options{TransposeA: side[0] == 'N', TransposeB: side[1] == 'T'}
-		list = append(list, variant("layouts", "bf16, "+side, o, kerneltest.BF16, kerneltest.BF16, bf16))
+		list = append(list,
+			variant("layouts", "bf16, "+side, o, kerneltest.BF16, kerneltest.BF16, bf16))
 	}
 	return list
 }
 
 // variant returns a variant that runs the kernel in odd sizes.
-func variant[E, D runtime.Element](option, name string, o Options, in kerneltest.Format[E], out kerneltest.Format[D],
+func variant[E, D runtime.Element](option, name string, o Options, in kerneltest.Format[E],
+	out kerneltest.Format[D],
 	tolerance kerneltest.Tolerance,
 ) kerneltest.Variant {
 	if o = o.resolve(); o.Tiling.M == 0 {
@@ -82,7 +99,8 @@ func variant[E, D runtime.Element](option, name string, o Options, in kerneltest
 }
 
 // check multiplies random matrices and compares the product.
-func check[E, D runtime.Element](t *kerneltest.T, o Options, g kerneltest.GEMM, in kerneltest.Format[E], out kerneltest.Format[D],
+func check[E, D runtime.Element](t *kerneltest.T, o Options, g kerneltest.GEMM,
+	in kerneltest.Format[E], out kerneltest.Format[D],
 	tolerance kerneltest.Tolerance,
 ) error {
 	k, err := t.Kernel("matmul", func(m *dsl.Module) { BuildWith(m, o) })
@@ -98,8 +116,10 @@ func check[E, D runtime.Element](t *kerneltest.T, o Options, g kerneltest.GEMM, 
 	parts, told := o.Tiling.Parts(blocks)
 	signals, scale := make([]uint32, told), 1.0
 	known := map[string]any{
-		"a": kerneltest.In(as).Tensor(stored(o.TransposeA, g.M, g.K)), "b": kerneltest.In(bs).Tensor(stored(o.TransposeB, g.N, g.K)),
-		"d": kerneltest.InOut(ds).Tensor(stored(o.TransposeD, g.M, g.N)), "m": g.M, "n": g.N, "k": g.K,
+		"a": kerneltest.In(as).Tensor(stored(o.TransposeA, g.M, g.K)),
+		"b": kerneltest.In(bs).Tensor(stored(o.TransposeB, g.N, g.K)),
+		"d": kerneltest.InOut(ds).Tensor(stored(o.TransposeD, g.M, g.N)), "m": g.M, "n": g.N,
+		"k":     g.K,
 		"parts": kerneltest.InOut(make([]float32, parts)), "told": kerneltest.InOut(signals),
 		"scale_a": kerneltest.In([]float32{1.5}), "scale_b": kerneltest.In([]float32{-0.25}),
 	}
@@ -126,8 +146,11 @@ func check[E, D runtime.Element](t *kerneltest.T, o Options, g kerneltest.GEMM, 
 	}
 	return t.CompareGEMM(g,
 		func(row, col int) float64 { return out.Float(ds[at(o.TransposeD, row, col, g.M, g.N)]) },
-		func(row, k int) float64 { return scale * in.Float(as[at(o.TransposeA, row, k, g.M, g.K)]) },
-		func(row, k int) float64 { return in.Float(bs[at(o.TransposeB, row, k, g.N, g.K)]) }, tolerance)
+		func(row, k int) float64 {
+			return scale * in.Float(as[at(o.TransposeA, row, k, g.M, g.K)])
+		},
+		func(row, k int) float64 { return in.Float(bs[at(o.TransposeB, row, k, g.N, g.K)]) },
+		tolerance)
 }
 
 // stored returns the rows and columns of a matrix in memory.

@@ -40,8 +40,10 @@ func checkTiling(t *kerneltest.T, tiling Tiling) error {
 		return err
 	}
 	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
-		kerneltest.GEMM{M: 133, N: 144, K: 80}, kerneltest.GEMM{M: 1, N: 16, K: 16}, kerneltest.GEMM{M: 128, N: 256, K: 64},
-		kerneltest.GEMM{M: 333, N: 1008, K: 80}, kerneltest.GEMM{M: 768, N: 1280, K: 448}, kerneltest.GEMM{M: 2048, N: 2304, K: 2048},
+		kerneltest.GEMM{M: 133, N: 144, K: 80}, kerneltest.GEMM{M: 1, N: 16, K: 16},
+		kerneltest.GEMM{M: 128, N: 256, K: 64},
+		kerneltest.GEMM{M: 333, N: 1008, K: 80}, kerneltest.GEMM{M: 768, N: 1280, K: 448},
+		kerneltest.GEMM{M: 2048, N: 2304, K: 2048},
 	) {
 		if err := tiling.multiply(t, k, g); err != nil {
 			return err
@@ -65,9 +67,11 @@ func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, g kerneltest.GEMM)
 	sums := kerneltest.Abs(0x1p-24).TruncatedEvery(each)
 	switch t.Type {
 	case isa.Bf16:
-		return multiplied(on, k, grid, g, kerneltest.BF16, kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(sums))
+		return multiplied(on, k, grid, g, kerneltest.BF16, kerneltest.BF16,
+			kerneltest.BF16.ULPs(0.5).Plus(sums))
 	case isa.F16:
-		return multiplied(on, k, grid, g, kerneltest.F16, kerneltest.F16, kerneltest.F16.ULPs(0.5).Plus(sums))
+		return multiplied(on, k, grid, g, kerneltest.F16, kerneltest.F16,
+			kerneltest.F16.ULPs(0.5).Plus(sums))
 	case isa.Tf32:
 		return multiplied(on, k, grid, g, kerneltest.TF32, kerneltest.F32, sums)
 	case isa.S8:
@@ -75,12 +79,14 @@ func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, g kerneltest.GEMM)
 	case isa.U8:
 		return multiplied(on, k, grid, g, kerneltest.U8, kerneltest.S32, kerneltest.Tolerance{})
 	}
-	return multiplied(on, k, grid, g, kerneltest.Narrow(t.Type), kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(sums))
+	return multiplied(on, k, grid, g, kerneltest.Narrow(t.Type), kerneltest.BF16,
+		kerneltest.BF16.ULPs(0.5).Plus(sums))
 }
 
 // multiplied multiplies matrices of a format. In each matrix every second row of the first ones is
 // zero but for one edge value: NaN, an infinity, the largest or smallest number, or a zero.
-func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, grid runtime.Config, g kerneltest.GEMM,
+func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, grid runtime.Config,
+	g kerneltest.GEMM,
 	in kerneltest.Format[E], out kerneltest.Format[D], tolerance kerneltest.Tolerance,
 ) error {
 	matrix := func(rows, side int) kerneltest.Matrix {
@@ -92,10 +98,13 @@ func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, grid r
 			if row := 1 + 2*i; row < rows && i < 12 {
 				line := xs[row*g.K:][:g.K]
 				clear(line)
-				line[2*t.Rand.IntN(g.K/2)+side] = edge // no edge value of A is multiplied by one of B
+				// no edge value of A is multiplied by one of B
+				line[2*t.Rand.IntN(g.K/2)+side] = edge
 			}
 		}
-		return kerneltest.MatrixOf(rows, g.K, xs, func(row, col int) float64 { return in.Float(xs[row*g.K+col]) })
+		return kerneltest.MatrixOf(rows, g.K, xs, func(row, col int) float64 {
+			return in.Float(xs[row*g.K+col])
+		})
 	}
 	return kerneltest.Multiply(t, k, grid, matrix(g.M, 0), matrix(g.N, 1), out, tolerance, nil)
 }

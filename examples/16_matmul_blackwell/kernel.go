@@ -69,7 +69,8 @@ func Build(m *dsl.Module, t Tiling) {
 	a := k.TensorMap("a", t.Type, dsl.Box{Rows: 128, Cols: t.K}, dsl.Swizzle128)
 	b := k.TensorMap("b", t.Type, dsl.Box{Rows: t.N / blocks, Cols: t.K}, dsl.Swizzle128)
 	d := k.TensorMap("d", result(t.Type), dsl.Box{Rows: 128, Cols: t.N}, dsl.Swizzle128)
-	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 
 	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
 	acc := k.TMEM("acc", 128*blocks, t.N, 2)

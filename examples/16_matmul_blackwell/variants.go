@@ -16,7 +16,8 @@ import (
 func Variants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	add := func(name string, t Tiling) {
-		option := "plain tcgen05 GEMM in " + map[isa.Type]string{isa.Bf16: "BF16", isa.F16: "F16", isa.Tf32: "TF32",
+		option := "plain tcgen05 GEMM in " + map[isa.Type]string{isa.Bf16: "BF16", isa.F16: "F16",
+			isa.Tf32: "TF32",
 			isa.E4m3: "FP8", isa.E5m2: "FP8", isa.S8: "INT8", isa.U8: "INT8"}[t.Type]
 		if t.Pair {
 			option = "plain tcgen05 GEMM on two SMs"

@@ -31,27 +31,33 @@ func Cases() []Case {
 		if f.Deep {
 			target = "sm_103a"
 		}
-		list = append(list, Case{Name: f.Name + name, Format: f, Tiling: t, Epilogue: e, Target: target})
+		list = append(list,
+			Case{Name: f.Name + name, Format: f, Tiling: t, Epilogue: e, Target: target})
 	}
 	one := Tiling{N: 64, Stages: 2, Group: 8}
 	for _, f := range append(Formats, uniform16) {
 		add("", f, one, bfloat)
 	}
-	for _, f := range []Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4, nvfp4.Zeros(), mxfp6.Zeros(), mxfp8x4.Zeros()} {
+	for _, f := range []Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4, nvfp4.Zeros(), mxfp6.Zeros(),
+		mxfp8x4.Zeros()} {
 		add("_pair", f, Tiling{N: 128, Stages: 2, Group: 8, Pair: true}, bfloat)
 	}
 	for _, f := range []Format{nvfp4, mxfp8} {
 		for _, n := range []int{64, 128, 192, 256} {
 			add(fmt.Sprintf("_n%d", n), f, Tiling{N: n, Stages: 2, Group: 8}, bfloat)
-			add(fmt.Sprintf("_pair_n%d", n), f, Tiling{N: n, Stages: 2, Group: 8, Pair: true}, bfloat)
+			add(fmt.Sprintf("_pair_n%d", n), f, Tiling{N: n, Stages: 2, Group: 8, Pair: true},
+				bfloat)
 		}
 		add("_overlap", f, Tiling{N: 256, Stages: 2, Group: 8, Overlap: true}, bfloat)
-		add("_overlap_pair", f, Tiling{N: 256, Stages: 2, Group: 8, Pair: true, Overlap: true}, bfloat)
+		add("_overlap_pair", f, Tiling{N: 256, Stages: 2, Group: 8, Pair: true, Overlap: true},
+			bfloat)
 		add("_async_scales", f, Tiling{N: 128, Stages: 2, Group: 8, Async: true}, bfloat)
 		add("_dynamic", f, Tiling{N: 128, Stages: 2, Group: 8, Dynamic: true}, bfloat)
-		add("_dynamic_pair", f, Tiling{N: 128, Stages: 2, Group: 8, Pair: true, Dynamic: true}, bfloat)
+		add("_dynamic_pair", f, Tiling{N: 128, Stages: 2, Group: 8, Pair: true, Dynamic: true},
+			bfloat)
 		add("_batched", f, Tiling{N: 64, Stages: 2, Group: 8, Problems: Batched}, bfloat)
-		add("_batched_pair", f, Tiling{N: 128, Stages: 2, Group: 8, Pair: true, Problems: Batched}, bfloat)
+		add("_batched_pair", f, Tiling{N: 128, Stages: 2, Group: 8, Pair: true, Problems: Batched},
+			bfloat)
 		add("_grouped", f, Tiling{N: 128, Stages: 2, Group: 8, Problems: Grouped}, bfloat)
 	}
 	for _, f := range []Format{nvfp4.Depth96(), mxfp4.Depth96()} {
@@ -77,7 +83,9 @@ func Cases() []Case {
 		add(e.Name+"_pair", nvfp4, e.tiling(Tiling{N: 128, Stages: 2, Group: 8, Pair: true}), e)
 	}
 	for _, f := range SyncFormats {
-		list = append(list, Case{Name: "sync_" + f.Name, Format: f, Epilogue: bfloat, Sync: true, Target: "sm_120a"})
+		list = append(list,
+			Case{Name: "sync_" + f.Name, Format: f, Epilogue: bfloat, Sync: true,
+				Target: "sm_120a"})
 	}
 	return list
 }

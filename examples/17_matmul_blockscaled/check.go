@@ -29,7 +29,8 @@ func Check(t *kerneltest.T) error {
 		return err
 	}
 	for i, c := range CasesFor(t.Target()) {
-		if t.Budget > 0 && t.Budget < kerneltest.EmulatorBudget && c.option() == c.Format.option() && i%7 != 0 {
+		if t.Budget > 0 && t.Budget < kerneltest.EmulatorBudget &&
+			c.option() == c.Format.option() && i%7 != 0 {
 			continue // an emulator that also looks for races runs some of the formats
 		}
 		for _, g := range c.sizes(t) {
@@ -53,7 +54,8 @@ func (c Case) sizes(t *kerneltest.T) []kerneltest.GEMM {
 	}
 	list := []kerneltest.GEMM{small}
 	if t.Budget == 0 {
-		list = append(list, kerneltest.GEMM{M: 5, N: 136, K: 256}, kerneltest.GEMM{M: 133, N: 40, K: 384},
+		list = append(list, kerneltest.GEMM{M: 5, N: 136, K: 256},
+			kerneltest.GEMM{M: 133, N: 40, K: 384},
 			kerneltest.GEMM{M: 333, N: 520, K: 1280}, kerneltest.GEMM{M: 768, N: 512, K: 2048})
 	}
 	for i := range list {
@@ -134,8 +136,10 @@ func (c Case) Check(t *kerneltest.T, g kerneltest.GEMM) error {
 	d, factors := c.Epilogue.output(rows*g.N), []uint32(nil)
 	known := map[string]any{
 		"m": g.M, "n": g.N, "k": g.K, "alpha": float32(alpha), "beta": float32(beta),
-		"a": a.argument(c.Tiling.ColumnsA), "b": b.argument(c.Tiling.ColumnsB), "sfa": scaleWords(a), "sfb": scaleWords(b),
-		"c": kerneltest.In(kerneltest.BF16.Encode(matrixC)).Tensor(rows, g.N), "d": d.array.Tensor(rows, g.N),
+		"a": a.argument(c.Tiling.ColumnsA), "b": b.argument(c.Tiling.ColumnsB),
+		"sfa": scaleWords(a), "sfb": scaleWords(b),
+		"c": kerneltest.In(kerneltest.BF16.Encode(matrixC)).Tensor(rows, g.N),
+		"d": d.array.Tensor(rows, g.N),
 	}
 	if f.Sparse {
 		kept, metadata := a.Compress(f.together())
@@ -181,7 +185,8 @@ func (c Case) grid(on *kerneltest.T, g kerneltest.GEMM, problems int) runtime.Co
 		return runtime.Grid((g.M + s.M - 1) / s.M * ((g.N + s.N - 1) / s.N))
 	}
 	rows, cols := c.Tiling.cluster()
-	clusters := (g.M + 128*rows - 1) / (128 * rows) * ((g.N + c.Tiling.N*cols - 1) / (c.Tiling.N * cols)) * problems
+	clusters := (g.M + 128*rows - 1) / (128 * rows) *
+		((g.N + c.Tiling.N*cols - 1) / (c.Tiling.N * cols)) * problems
 	if !c.Tiling.Dynamic {
 		clusters = max(1, min(clusters, on.Device.Info().SMs/(rows*cols)))
 	}
@@ -189,7 +194,8 @@ func (c Case) grid(on *kerneltest.T, g kerneltest.GEMM, problems int) runtime.Co
 }
 
 // compare compares the output with the product in float64.
-func (c Case) compare(t *kerneltest.T, g kerneltest.GEMM, parts []part, a, b Numbers, matrixC []float64, got func(int) float64, factors []uint32) error {
+func (c Case) compare(t *kerneltest.T, g kerneltest.GEMM, parts []part, a, b Numbers,
+	matrixC []float64, got func(int) float64, factors []uint32) error {
 	as, bs := a.values(), b.values()
 	want := make([]float64, len(matrixC))
 	inside := make([]int, 0, len(want)) // elements of D that belong to a problem

@@ -40,10 +40,12 @@ func (e Epilogue) output(n int) output {
 		return output{kerneltest.InOut(d), func(i int) float64 { return float64(d[i]) }}
 	case isa.F16:
 		d := kerneltest.F16.Encode(make([]float64, n))
-		return output{kerneltest.InOut(d), func(i int) float64 { return kerneltest.F16.Float(d[i]) }}
+		return output{kerneltest.InOut(d),
+			func(i int) float64 { return kerneltest.F16.Float(d[i]) }}
 	case isa.Bf16:
 		d := kerneltest.BF16.Encode(make([]float64, n))
-		return output{kerneltest.InOut(d), func(i int) float64 { return kerneltest.BF16.Float(d[i]) }}
+		return output{kerneltest.InOut(d),
+			func(i int) float64 { return kerneltest.BF16.Float(d[i]) }}
 	}
 	bits, f := e.D.Bits(), kerneltest.Narrow(e.D)
 	d := make([]uint8, n*bits/8)
@@ -55,8 +57,10 @@ const sumError = 1e-6
 
 // compare compares the elements of the output with indices inside with the reference. Elements and
 // scale factors must be the nearest ones to the exact values, within the error of the sums. The
-// recorded error of an element is relative to that of the nearest one. Sums of the checks fit into F32.
-func (e Epilogue) compare(t *kerneltest.T, what string, cols int, inside []int, want []float64, got func(i int) float64, factors []uint32) error {
+// recorded error of an element is relative to that of the nearest one. Sums of the checks fit into
+// F32.
+func (e Epilogue) compare(t *kerneltest.T, what string, cols int, inside []int, want []float64,
+	got func(i int) float64, factors []uint32) error {
 	vector := max(1, e.Scale.Vector)
 	scaleFormat := kerneltest.Format[uint8]{}
 	if e.Scale.Vector > 0 {
@@ -74,7 +78,8 @@ func (e Epilogue) compare(t *kerneltest.T, what string, cols int, inside []int, 
 				at := e.Scale.Offset(row, col, cols)
 				scale = scaleFormat.Float(uint8(factors[at/4] >> (at % 4 * 8)))
 				if !e.scales(scale, largest/e.largest()) {
-					return fmt.Errorf("%s: the scale factor of %d, %d is %v, for numbers up to %v", what, row, col, scale, largest)
+					return fmt.Errorf("%s: the scale factor of %d, %d is %v, for numbers up to %v",
+						what, row, col, scale, largest)
 				}
 			}
 		}

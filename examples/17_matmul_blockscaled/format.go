@@ -85,7 +85,8 @@ var (
 )
 
 // uniform16 is packed mxfp4 with a power-of-two scale factor for each 16 elements (mxf4nvf4).
-var uniform16 = Format{Name: "mxfp4_block16", A: isa.E2m1, B: isa.E2m1, Scale: dsl.BlockScale{Type: isa.Ue8m0, Vector: 16}, Packed: true}
+var uniform16 = Format{Name: "mxfp4_block16", A: isa.E2m1, B: isa.E2m1,
+	Scale: dsl.BlockScale{Type: isa.Ue8m0, Vector: 16}, Packed: true}
 
 // mxfp8x4 has 8-bit activations and 4-bit weights.
 var mxfp8x4 = mixed(isa.E4m3, isa.E2m1)

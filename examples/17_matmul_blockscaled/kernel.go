@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package blockscaled multiplies matrices of block-scaled formats (nvfp4, mxfp4, mxfp6, mxfp8, and mixed ones) with tcgen05.
+// Package blockscaled multiplies matrices of block-scaled formats (nvfp4, mxfp4, mxfp6, mxfp8, and
+// mixed ones) with tcgen05.
 package blockscaled
 
 import (
@@ -26,8 +27,8 @@ type Tiling struct {
 	// ColumnsA and ColumnsB are set if A or B is stored by columns (MN-major), as k x m or k x n,
 	// which elements of 8 bits can be.
 	ColumnsA, ColumnsB bool
-	// Async copies scale factors with cp.async instead of the TMA, which needs tensor maps and has a
-	// fixed cost per copy.
+	// Async copies scale factors with cp.async instead of the TMA, which needs tensor maps and has
+	// a fixed cost per copy.
 	Async    bool
 	Problems Problems
 }
@@ -82,7 +83,8 @@ func buildKernel(m *dsl.Module, f Format, t Tiling, end Epilogue) *dsl.Kernel {
 	t.check(k, f)
 	in := f.operands(k, t)
 	write := end.declare(k, t)
-	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 
 	in.pipelines()
 	_, depth := f.depth()
@@ -94,7 +96,8 @@ func buildKernel(m *dsl.Module, f Format, t Tiling, end Epilogue) *dsl.Kernel {
 	tiles := t.tiles(k, rows, cols)
 	steps := length.CeilDiv(int64(depth))
 
-	k.Roles(append(append(append(write.roles(tiles), tiles.roles()...), in.roles(tiles, steps, length)...),
+	k.Roles(append(append(append(write.roles(tiles), tiles.roles()...),
+		in.roles(tiles, steps, length)...),
 		dsl.OnWarp(1, "multiply", func() {
 			for at := range tiles.each() {
 				acc.Fill(func(d *dsl.AccumulatorStage) { in.multiply(d, at, steps) })
@@ -115,10 +118,13 @@ func (t Tiling) check(k *dsl.Kernel, f Format) {
 	high, wide := t.cluster()
 	switch {
 	case t.N%64 != 0:
-		k.Errorf("tiles of %d columns, want a multiple of 64, half the rows of a scale factor atom", t.N)
+		k.Errorf("tiles of %d columns, want a multiple of 64, half the rows of a scale factor atom",
+			t.N)
 	case t.Overlap && t.N != 256:
-		k.Errorf("overlapping accumulators of %d columns, want 256; fewer columns need no overlap", t.N)
-	case (t.ColumnsA || t.ColumnsB) && (f.A.Bits() != 8 || f.B.Bits() != 8 || f.Sparse && t.ColumnsA):
+		k.Errorf("overlapping accumulators of %d columns, want 256; fewer columns need no overlap",
+			t.N)
+	case (t.ColumnsA || t.ColumnsB) &&
+		(f.A.Bits() != 8 || f.B.Bits() != 8 || f.Sparse && t.ColumnsA):
 		k.Errorf("%s stored by columns, want elements of 8 bits, and a dense A", f.Name)
 	case t.Async && (t.Pair || high*wide > 1 || t.N%128 != 0):
 		k.Errorf("scale factors by cp.async for a cluster or for %d columns, want one block and a multiple of 128", t.N)

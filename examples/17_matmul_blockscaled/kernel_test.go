@@ -26,7 +26,8 @@ func verify(t *testing.T, name, target string, build func(*dsl.Module)) {
 // TestPTX compares the PTX of one case for each option with a golden file.
 func TestPTX(t *testing.T) {
 	t.Parallel()
-	for _, f := range []Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4, nvfp4.Zeros(), mxfp4.Zeros(), mxfp8.Zeros()} {
+	for _, f := range []Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4, nvfp4.Zeros(), mxfp4.Zeros(),
+		mxfp8.Zeros()} {
 		verify(t, f.Name, "sm_100a", func(m *dsl.Module) { Build(m, f, f.Default(false)) })
 		verify(t, f.Name+"_pair", "sm_100a", func(m *dsl.Module) { Build(m, f, f.Default(true)) })
 	}
@@ -48,7 +49,8 @@ func (c Case) golden() bool {
 	case "mxfp8_columns_pair", "mxfp6_sparse":
 		return true
 	}
-	return c.Sync || c.Format.Deep || c.Epilogue.Name != "" || c.Format.Name == "nvfp4" && !strings.Contains(c.Name, "_n")
+	return c.Sync || c.Format.Deep || c.Epilogue.Name != "" || c.Format.Name == "nvfp4" &&
+		!strings.Contains(c.Name, "_n")
 }
 
 // TestAssembles checks the other cases for hazards, and assembles them.
@@ -67,7 +69,10 @@ func TestAssembles(t *testing.T) {
 
 // TestPTXClusters verifies the kernel in clusters whose blocks share loads.
 func TestPTXClusters(t *testing.T) {
-	verify(t, "nvfp4_cluster", "sm_100a", func(m *dsl.Module) { Build(m, nvfp4, Tiling{N: 192, Stages: 3, Group: 8, Rows: 2, Cols: 2}) })
+	verify(t, "nvfp4_cluster", "sm_100a",
+		func(m *dsl.Module) {
+			Build(m, nvfp4, Tiling{N: 192, Stages: 3, Group: 8, Rows: 2, Cols: 2})
+		})
 	verify(t, "mxfp8_pair_cluster", "sm_100a", func(m *dsl.Module) {
 		Build(m, mxfp8, Tiling{N: 256, Stages: 3, Group: 8, Pair: true, Rows: 4, Cols: 2})
 	})

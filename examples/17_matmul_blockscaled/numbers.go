@@ -43,7 +43,8 @@ func (f Format) random(t *kerneltest.T, typ isa.Type, rows, cols int) Numbers {
 // Value returns an element times its scale factor.
 func (n Numbers) Value(row, col int) float64 {
 	factors := len(n.Factors) / n.Rows
-	return n.number.Float(n.Codes[row*n.Cols+col]) * n.factor.Float(n.Factors[row*factors+col/n.Scale.Vector])
+	return n.number.Float(n.Codes[row*n.Cols+col]) *
+		n.factor.Float(n.Factors[row*factors+col/n.Scale.Vector])
 }
 
 // Packed returns the elements as stored in global memory, the first in the lowest bits.
@@ -80,11 +81,12 @@ func (n Numbers) transposed() Numbers {
 }
 
 // edges replaces some rows by rows with a single nonzero element: an edge value of the type, such
-// as NaN, or one whose scale factor is an edge value. If finite is set there are no elements that are
-// NaN or infinite.
+// as NaN, or one whose scale factor is an edge value. If finite is set there are no elements that
+// are NaN or infinite.
 func (n Numbers) edges(t *kerneltest.T, finite bool) {
 	bits := n.Type.Bits()
-	elements := []uint8{1<<(bits-1) - 1, 1<<bits - 1, 1<<(bits-1) - 2, 1, 1 << (bits - 1), 1<<(bits-1) | 1}
+	elements := []uint8{1<<(bits-1) - 1, 1<<bits - 1, 1<<(bits-1) - 2, 1, 1 << (bits - 1),
+		1<<(bits-1) | 1}
 	if n.Type == isa.E5m2 {
 		elements = append(elements, 0x7c, 0xfc, 0x7b) // infinities, and the largest number
 	}

@@ -40,9 +40,11 @@ func (f Format) operands(k *dsl.Kernel, t Tiling) *operands {
 	in.a = k.TensorMap("a", f.A, boxA, dsl.Swizzle128)
 	in.b = k.TensorMap("b", f.B, boxB, swizzle(boxB, f.B, t.ColumnsB))
 	if t.Async {
-		in.asyncA, in.asyncB = newAsyncScales(k, "sfa", f.Scale, 128, depth), newAsyncScales(k, "sfb", f.Scale, t.N, depth)
+		in.asyncA, in.asyncB = newAsyncScales(k, "sfa", f.Scale, 128, depth),
+			newAsyncScales(k, "sfb", f.Scale, t.N, depth)
 	} else {
-		in.sfa, in.sfb = k.ScaleMap("sfa", f.Scale, 128, depth), k.ScaleMap("sfb", f.Scale, t.N, depth)
+		in.sfa, in.sfb = k.ScaleMap("sfa", f.Scale, 128, depth),
+			k.ScaleMap("sfb", f.Scale, t.N, depth)
 	}
 	if f.Sparse {
 		in.e = k.SparsityMap("e", in.a)
@@ -130,7 +132,9 @@ func (in *operands) load(s *dsl.Stage, at tile) {
 func (in *operands) multiply(d *dsl.AccumulatorStage, at tile, steps dsl.Reg[dsl.U32]) {
 	for s := range in.stage.Consume(steps) {
 		if in.t.Async {
-			in.factors.ConsumeOne(func(f *dsl.Stage) { in.step(d, s, in.asyncA.to.Tile(f), in.asyncB.to.Tile(f)) })
+			in.factors.ConsumeOne(func(f *dsl.Stage) {
+				in.step(d, s, in.asyncA.to.Tile(f), in.asyncB.to.Tile(f))
+			})
 			continue
 		}
 		scales := s.Tile(in.sfb)
@@ -169,7 +173,8 @@ type asyncScales struct {
 
 // newAsyncScales declares the parameter and the tile of scale factors of rows and columns.
 func newAsyncScales(k *dsl.Kernel, name string, b dsl.BlockScale, rows, cols int) *asyncScales {
-	s := &asyncScales{k: k, from: dsl.Global[dsl.U64](k, name), each: 4 * b.Vector, rows: rows / 128}
+	s := &asyncScales{k: k, from: dsl.Global[dsl.U64](k, name), each: 4 * b.Vector,
+		rows: rows / 128}
 	s.atoms = cols / s.each
 	s.to = k.ComputedTile(name+"_tile", dsl.Tile{Type: isa.U64, Rows: s.rows, Cols: 64 * s.atoms})
 	return s
@@ -185,7 +190,8 @@ func (s *asyncScales) load(stage *dsl.Stage, row, length dsl.Reg[dsl.U32]) {
 			atom := stage.Iteration().MulI(int64(s.atoms)).AddI(int64(i))
 			first := row.MulI(int64(s.rows)).AddI(int64(r)).Mul(across).Add(atom)
 			from := s.from.At(first.ShlI(6).Add(lane.ShlI(1)))
-			from.CopyAsync(dsl.Element[dsl.U64](to, s.k.U32(r), lane.ShlI(1).AddI(int64(64*i))), 2, atom.LT(across))
+			from.CopyAsync(dsl.Element[dsl.U64](to, s.k.U32(r), lane.ShlI(1).AddI(int64(64*i))), 2,
+				atom.LT(across))
 		}
 	}
 }

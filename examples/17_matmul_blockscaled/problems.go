@@ -19,8 +19,8 @@ const (
 	// 128; the rows of padding are computed too.
 	Batched
 	// Grouped multiplies groups of rows of A by a matrix B each, as the experts of a
-	// mixture-of-experts layer do. Group i has the rows from starts[i] up to starts[i+1] of A and D,
-	// a multiple of 128, which the kernel reads from device memory. B is stored as in Batched.
+	// mixture-of-experts layer do. Group i has the rows from starts[i] up to starts[i+1] of A and
+	// D, a multiple of 128, which the kernel reads from device memory. B is stored as in Batched.
 	Grouped
 )
 
@@ -92,7 +92,8 @@ func (t Tiling) groups(k *dsl.Kernel, rows, across dsl.Reg[dsl.U32]) *tiles {
 	return &tiles{k: k, rows: rows, each: func() iter.Seq[tile] {
 		return func(yield func(tile) bool) {
 			for at := range schedule.Each() {
-				if !yield(tile{at.FirstRow.DivI(128), at.TileCol, at.Group.Mad(across, at.TileCol)}) {
+				if !yield(tile{at.FirstRow.DivI(128), at.TileCol,
+					at.Group.Mad(across, at.TileCol)}) {
 					return
 				}
 			}

@@ -52,7 +52,8 @@ func Quantize(values []float32, typ isa.Type, scale dsl.BlockScale, rows, cols i
 				line := values[row*cols:][:cols]
 				for b := range each {
 					block := line[b*scale.Vector : min(cols, (b+1)*scale.Vector)]
-					n.Factors[row*each+b] = quantizeBlock(block, typ, scale.Type, n.Codes[row*cols+b*scale.Vector:])
+					n.Factors[row*each+b] = quantizeBlock(block, typ, scale.Type,
+						n.Codes[row*cols+b*scale.Vector:])
 				}
 			}
 		})
@@ -128,9 +129,10 @@ func (l layout) code(x float64) uint8 {
 	return uint8(bits>>shift) - uint8((1023-l.bias)<<l.fractions)
 }
 
-// QuantizeReference is Quantize by search: it tries every scale factor and every element, and is the
-// reference that tests compare Quantize with.
-func QuantizeReference(values []float32, typ isa.Type, scale dsl.BlockScale, rows, cols int) Numbers {
+// QuantizeReference is Quantize by search: it tries every scale factor and every element, and is
+// the reference that tests compare Quantize with.
+func QuantizeReference(values []float32, typ isa.Type, scale dsl.BlockScale,
+	rows, cols int) Numbers {
 	n := newNumbers(typ, scale, rows, cols)
 	each := len(n.Factors) / max(1, rows)
 	for i := range n.Factors {
@@ -144,7 +146,8 @@ func QuantizeReference(values []float32, typ isa.Type, scale dsl.BlockScale, row
 		n.Factors[i] = n.searchFactor(top/n.largest(), valid)
 		for j, x := range block {
 			if valid {
-				n.Codes[row*cols+first+j] = n.searchElement(float64(x), n.factor.Float(n.Factors[i]))
+				n.Codes[row*cols+first+j] = n.searchElement(float64(x),
+					n.factor.Float(n.Factors[i]))
 			}
 		}
 	}

@@ -19,7 +19,8 @@ var scalings = []struct {
 	typ   isa.Type
 	scale dsl.BlockScale
 }{
-	{isa.E2m1, dsl.NVFP4}, {isa.E2m1, dsl.MXFP4}, {isa.E2m1, uniform16.Scale}, {isa.E2m3, dsl.MXFP6},
+	{isa.E2m1, dsl.NVFP4}, {isa.E2m1, dsl.MXFP4}, {isa.E2m1, uniform16.Scale},
+	{isa.E2m3, dsl.MXFP6},
 	{isa.E3m2, dsl.MXFP6}, {isa.E4m3, dsl.MXFP8}, {isa.E5m2, dsl.MXFP8},
 }
 
@@ -34,7 +35,8 @@ func inputs(n int) []float32 {
 		}
 	}
 	inf := float32(math.Inf(1))
-	edges := []float32{0, float32(math.Copysign(0, -1)), 0x1p-149, -0x1p-149, math.MaxFloat32, -math.MaxFloat32, inf, -inf, float32(math.NaN()), 448, 6, 0x1p-126}
+	edges := []float32{0, float32(math.Copysign(0, -1)), 0x1p-149, -0x1p-149, math.MaxFloat32,
+		-math.MaxFloat32, inf, -inf, float32(math.NaN()), 448, 6, 0x1p-126}
 	for i, x := range edges {
 		list[i*97%n] = x
 	}
@@ -47,17 +49,20 @@ func TestQuantize(t *testing.T) {
 	const rows, cols = 37, 100
 	values := inputs(rows * cols)
 	for _, s := range scalings {
-		got, want := Quantize(values, s.typ, s.scale, rows, cols), QuantizeReference(values, s.typ, s.scale, rows, cols)
+		got, want := Quantize(values, s.typ, s.scale, rows, cols),
+			QuantizeReference(values, s.typ, s.scale, rows, cols)
 		each := len(want.Factors) / rows
 		for i := range want.Factors {
 			if got.Factors[i] != want.Factors[i] {
-				t.Fatalf("%s, %s: scale factor %d is %#x, want %#x", s.typ, s.scale, i, got.Factors[i], want.Factors[i])
+				t.Fatalf("%s, %s: scale factor %d is %#x, want %#x", s.typ, s.scale, i,
+					got.Factors[i], want.Factors[i])
 			}
 		}
 		for i := range want.Codes {
 			if got.Codes[i] != want.Codes[i] {
 				factor := want.Factors[i/cols*each+i%cols/s.scale.Vector]
-				t.Fatalf("%s, %s: element %d of %v with scale factor %#x is %#x, want %#x", s.typ, s.scale, i, values[i], factor, got.Codes[i], want.Codes[i])
+				t.Fatalf("%s, %s: element %d of %v with scale factor %#x is %#x, want %#x", s.typ,
+					s.scale, i, values[i], factor, got.Codes[i], want.Codes[i])
 			}
 		}
 	}
@@ -77,7 +82,8 @@ func TestScaleAtoms(t *testing.T) {
 			for i := range each {
 				at := 512*(row/128*across+i/4) + row%32*16 + row%128/32*4 + i%4
 				if atoms[at] != n.Factors[row*each+i] {
-					t.Fatalf("%s: factor %d of row %d is at another byte than %d", s.scale, i, row, at)
+					t.Fatalf("%s: factor %d of row %d is at another byte than %d", s.scale, i, row,
+						at)
 				}
 			}
 		}
@@ -105,7 +111,8 @@ func TestUnpack(t *testing.T) {
 func BenchmarkQuantize(b *testing.B) {
 	const rows, cols = 64, 4096
 	values := inputs(rows * cols)
-	for name, quantize := range map[string]func([]float32, isa.Type, dsl.BlockScale, int, int) Numbers{"fast": Quantize, "reference": QuantizeReference} {
+	for name, quantize := range map[string]func([]float32, isa.Type, dsl.BlockScale, int,
+		int) Numbers{"fast": Quantize, "reference": QuantizeReference} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(4 * rows * cols)
 			b.ReportAllocs()

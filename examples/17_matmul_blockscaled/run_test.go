@@ -27,11 +27,13 @@ func TestClusters(t *testing.T) {
 		rows, cols int
 		pair       bool
 	}{
-		{nvfp4, 128, 2, 1, false}, {mxfp8, 128, 1, 2, false}, {nvfp4, 192, 2, 2, false}, {mxfp4.Zeros(), 128, 2, 2, false},
+		{nvfp4, 128, 2, 1, false}, {mxfp8, 128, 1, 2, false}, {nvfp4, 192, 2, 2, false},
+		{mxfp4.Zeros(), 128, 2, 2, false},
 		{nvfp4, 256, 4, 1, true}, {mxfp8, 256, 2, 2, true}, {nvfp4, 64, 4, 4, false},
 	} {
 		tiling := Tiling{N: c.n, Stages: 2, Group: 8, Pair: c.pair, Rows: c.rows, Cols: c.cols}
-		if err := run(kerneltest.Open(t, "emu:sm_100a"), c.f, tiling, kerneltest.GEMM{M: 392, N: 264, K: 256}); err != nil {
+		if err := run(kerneltest.Open(t, "emu:sm_100a"), c.f, tiling,
+			kerneltest.GEMM{M: 392, N: 264, K: 256}); err != nil {
 			t.Errorf("%s, %+v: %v", c.f.Name, tiling, err)
 		}
 	}
@@ -100,9 +102,12 @@ func TestEpilogueMistakes(t *testing.T) {
 		{1, mistake{"the factor of C", `(mul(?:\.rn)?\.f32\s+%\w+, %\w+), %beta;`, "$1, %alpha;"}},
 		{1, mistake{"the row of C", `mad\.lo\.u32(\s+%\w+, %\w+), 32,`, "mad.lo.u32$1, 16,"}},
 		{3, mistake{"the largest number", `0f3E2AAAAB`, "0f3E800000"}},
-		{3, mistake{"where the factors of a row are", `and\.b32(\s+%\w+, %\w+), 0x1f;`, "and.b32$1, 0xf;"}},
-		{3, mistake{"the order of factors", `mov\.b32(\s+%\w+), \{(%rs\w+), (%rs\w+)\};`, "mov.b32$1, {$3, $2};"}},
-		{3, mistake{"the divisor of numbers", `rcp\.approx\.ftz\.f32(\s+%\w+), %\w+;`, "rcp.approx.ftz.f32$1, 0f40000000;"}},
+		{3, mistake{"where the factors of a row are", `and\.b32(\s+%\w+, %\w+), 0x1f;`,
+			"and.b32$1, 0xf;"}},
+		{3, mistake{"the order of factors", `mov\.b32(\s+%\w+), \{(%rs\w+), (%rs\w+)\};`,
+			"mov.b32$1, {$3, $2};"}},
+		{3, mistake{"the divisor of numbers", `rcp\.approx\.ftz\.f32(\s+%\w+), %\w+;`,
+			"rcp.approx.ftz.f32$1, 0f40000000;"}},
 		{4, mistake{"the exponent of a factor", `, 254,`, ", 253,"}},
 		{4, mistake{"the absolute value", `abs\.f32`, "neg.f32"}},
 	} {

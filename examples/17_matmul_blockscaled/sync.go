@@ -33,7 +33,8 @@ func BuildSync(m *dsl.Module, f Format, t SyncTiling) {
 	b := k.TensorMap("b", f.B, f.box(f.B, t.N, depth), dsl.Swizzle128)
 	sfa, sfb := k.ScaleMap("sfa", f.Scale, t.M, depth), k.ScaleMap("sfb", f.Scale, t.N, depth)
 	d := k.Matrix("d", isa.Bf16)
-	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 
 	at := k.BlockTile(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), t.Group)
 	stage := k.Pipeline("stage", t.Stages, a.Feed(), b.Feed(), sfa.Feed(), sfb.Feed())
@@ -53,7 +54,8 @@ func BuildSync(m *dsl.Module, f Format, t SyncTiling) {
 			for s := range stage.Consume(steps) {
 				w.ScaledMMA(s.Tile(a), fromA, s.Tile(b), fromB, s.Tile(sfa), s.Tile(sfb))
 			}
-			w.Store(d.Sized(rows, cols), at.Row.MadI(int64(t.M), fromA), at.Col.MadI(int64(t.N), fromB))
+			w.Store(d.Sized(rows, cols), at.Row.MadI(int64(t.M), fromA),
+				at.Col.MadI(int64(t.N), fromB))
 		}),
 	)
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// The backward pass has three kernels: BuildRows computes two numbers for each query, BuildBackwardKV the
-// gradients of keys and values, and BuildBackwardQ the gradient of the queries. Each element of a gradient
-// is computed by one warp, so the results do not depend on an order of atomic operations.
+// The backward pass has three kernels: BuildRows computes two numbers for each query,
+// BuildBackwardKV the gradients of keys and values, and BuildBackwardQ the gradient of the queries.
+// Each element of a gradient is computed by one warp, so the results do not depend on an order of
+// atomic operations.
 
 // Names of the kernels of the backward pass.
 func (s Shape) rowsName() string { return s.Name() + "_rows" }
@@ -27,16 +28,18 @@ type head struct {
 	index         u32
 }
 
-// declareHead declares the parameters that the kernels share. logs[i] is the logarithm to base 2 of the
-// sum of the exponentials of the scores of query i, and deltas[i] the product of its result and the
-// gradient of that.
+// declareHead declares the parameters that the kernels share. logs[i] is the logarithm to base 2 of
+// the sum of the exponentials of the scores of query i, and deltas[i] the product of its result and
+// the gradient of that.
 func (s Shape) declareHead(k *dsl.Kernel) head {
-	h := head{q: k.Matrix("q", s.Type), k: k.Matrix("k", s.Type), v: k.Matrix("v", s.Type), grad: k.Matrix("do", s.Type)}
+	h := head{q: k.Matrix("q", s.Type), k: k.Matrix("k", s.Type), v: k.Matrix("v", s.Type),
+		grad: k.Matrix("do", s.Type)}
 	h.logs, h.deltas = dsl.Global[dsl.F32](k, "logs"), dsl.Global[dsl.F32](k, "deltas")
 	h.queries, h.keys = dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")
 	h.index = k.CTAID().Y
 	width := k.U32(s.Width)
-	h.q, h.grad = h.q.Sized(h.queries, width).At(h.index), h.grad.Sized(h.queries, width).At(h.index)
+	h.q, h.grad = h.q.Sized(h.queries, width).At(h.index),
+		h.grad.Sized(h.queries, width).At(h.index)
 	h.k, h.v = h.k.Sized(h.keys, width).At(h.index), h.v.Sized(h.keys, width).At(h.index)
 	start := dsl.MulWide[dsl.U64](h.index, h.queries)
 	h.logs, h.deltas = h.logs.At64(start), h.deltas.At64(start)
@@ -46,8 +49,8 @@ func (s Shape) declareHead(k *dsl.Kernel) head {
 // scale is the factor of the scores in exponents to base 2.
 func (s Shape) scale() float64 { return math.Log2E / math.Sqrt(float64(s.Width)) }
 
-// BuildRows adds a kernel that computes logs and deltas. The grid has one block per tile of queries along
-// x, and one per head along y. The result of the forward pass is o, and its gradient do.
+// BuildRows adds a kernel that computes logs and deltas. The grid has one block per tile of queries
+// along x, and one per head along y. The result of the forward pass is o, and its gradient do.
 func BuildRows(m *dsl.Module, s Shape) {
 	k := m.Kernel(s.rowsName(), dsl.Threads(128))
 	if !s.known(k) {
@@ -58,7 +61,8 @@ func BuildRows(m *dsl.Module, s Shape) {
 	o = o.Sized(h.queries, k.U32(s.Width)).At(h.index)
 	first, row, zero := k.CTAID().X.MulI(Queries), k.WarpIndex().MulI(Queries/4), k.U32(0)
 	tile := dsl.Tile{Type: s.Type, Rows: Queries, Cols: s.Width, Swizzle: dsl.Swizzle128}
-	own, results, gradients := k.SharedTile("queries", tile), k.SharedTile("results", tile), k.SharedTile("gradients", tile)
+	own, results, gradients := k.SharedTile("queries", tile), k.SharedTile("results", tile),
+		k.SharedTile("gradients", tile)
 	h.q.RowsFrom(first).CopyAsync(own, zero)
 	o.RowsFrom(first).CopyAsync(results, zero)
 	h.grad.RowsFrom(first).CopyAsync(gradients, zero)
@@ -83,7 +87,9 @@ func BuildRows(m *dsl.Module, s Shape) {
 	rows := newSoftmax(k, scores.LocalRows(), s.Width)
 	kv := k.AsyncPipeline("k", 2, tile)
 	kv.Run(s.steps(h.keys, number, Queries, Keys),
-		func(step u32, to dsl.AsyncStage) { h.k.RowsFrom(step.MulI(Keys)).CopyAsync(to.Tile(0), zero) },
+		func(step u32, to dsl.AsyncStage) {
+			h.k.RowsFrom(step.MulI(Keys)).CopyAsync(to.Tile(0), zero)
+		},
 		func(step u32, at dsl.AsyncStage) {
 			scores.Clear()
 			scores.MMA(own, row, at.Tile(0), zero)
@@ -91,15 +97,17 @@ func BuildRows(m *dsl.Module, s Shape) {
 			rows.Weigh(scores)
 		})
 	for i, sum := range rows.sum {
-		log := scores.QuadReduce(sum, func(a, b f32) f32 { return a.Add(b) }).Log2().Add(rows.most[i])
+		log := scores.QuadReduce(sum,
+			func(a, b f32) f32 { return a.Add(b) }).Log2().Add(rows.most[i])
 		at := first.Add(row).Add(scores.Row(i))
-		k.If(k.Lane().AndI(3).EQI(0), func() { k.If(at.LT(h.queries), func() { h.logs.Store(at, log) }) })
+		k.If(k.Lane().AndI(3).EQI(0),
+			func() { k.If(at.LT(h.queries), func() { h.logs.Store(at, log) }) })
 	}
 }
 
-// BuildBackwardKV adds a kernel that computes dk and dv. A block has Keys keys, a quarter for each warp,
-// and its rows of the transposed scores: the columns are the queries. The grid has one block per tile of
-// keys along x, and one per head along y.
+// BuildBackwardKV adds a kernel that computes dk and dv. A block has Keys keys, a quarter for each
+// warp, and its rows of the transposed scores: the columns are the queries. The grid has one block
+// per tile of keys along x, and one per head along y.
 func BuildBackwardKV(m *dsl.Module, s Shape) {
 	k := m.Kernel(s.kvName(), dsl.Threads(128))
 	if !s.known(k) {
@@ -107,14 +115,16 @@ func BuildBackwardKV(m *dsl.Module, s Shape) {
 	}
 	h := s.declareHead(k)
 	dk, dv := k.Matrix("dk", s.Type), k.Matrix("dv", s.Type)
-	first, row, zero, width := k.CTAID().X.MulI(Keys), k.WarpIndex().MulI(Keys/4), k.U32(0), k.U32(s.Width)
+	first, row, zero, width := k.CTAID().X.MulI(Keys), k.WarpIndex().MulI(Keys/4), k.U32(0),
+		k.U32(s.Width)
 	tile := dsl.Tile{Type: s.Type, Rows: Keys, Cols: s.Width, Swizzle: dsl.Swizzle128}
 	keys, values := k.SharedTile("keys", tile), k.SharedTile("values", tile)
 	h.k.RowsFrom(first).CopyAsync(keys, zero)
 	h.v.RowsFrom(first).CopyAsync(values, zero)
 	k.CommitCopies()
 	mma := dsl.MMAFor(s.Type, isa.F32)
-	sumK, sumV := dsl.NewWarpTile[dsl.F32](k, mma, Keys/4, s.Width), dsl.NewWarpTile[dsl.F32](k, mma, Keys/4, s.Width)
+	sumK, sumV := dsl.NewWarpTile[dsl.F32](k, mma, Keys/4, s.Width),
+		dsl.NewWarpTile[dsl.F32](k, mma, Keys/4, s.Width)
 	sumK.Clear()
 	sumV.Clear()
 
@@ -155,7 +165,9 @@ func BuildBackwardKV(m *dsl.Module, s Shape) {
 				query, _ := inside(c)
 				return x.Sub(h.deltas.Load(query))
 			})
-			dsl.Promote(changes, weights, func(_ dsl.Cell, change, weight f32) f32 { return change.Mul(weight) })
+			dsl.Promote(changes, weights, func(_ dsl.Cell, change, weight f32) f32 {
+				return change.Mul(weight)
+			})
 			sumK.MMAFragments(changes.ToFragments(s.Type), at.Tile(0).Transposed(), zero)
 		})
 	sumK.Map(func(_ dsl.Cell, x f32) f32 { return x.MulF(1 / math.Sqrt(float64(s.Width))) })
@@ -163,8 +175,8 @@ func BuildBackwardKV(m *dsl.Module, s Shape) {
 	sumV.Store(dv.Sized(h.keys, width).At(h.index), first.Add(row), zero)
 }
 
-// BuildBackwardQ adds a kernel that computes dq. The grid has one block per tile of queries along x, and
-// one per head along y.
+// BuildBackwardQ adds a kernel that computes dq. The grid has one block per tile of queries along
+// x, and one per head along y.
 func BuildBackwardQ(m *dsl.Module, s Shape) {
 	k := m.Kernel(s.qName(), dsl.Threads(128))
 	if !s.known(k) {

@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Backward returns the gradients of the queries, keys and values of one head, for the gradient of the
-// result.
+// Backward returns the gradients of the queries, keys and values of one head, for the gradient of
+// the result.
 func Backward(q, k, v, gradient []float64, width int, causal bool) (dq, dk, dv []float64) {
 	n, m := len(q)/width, len(k)/width
 	dq, dk, dv = make([]float64, len(q)), make([]float64, len(k)), make([]float64, len(v))
@@ -56,7 +56,8 @@ func Backward(q, k, v, gradient []float64, width int, causal bool) (dq, dk, dv [
 
 // backwardVariants returns the kernels of the backward pass.
 func backwardVariants() (list []kerneltest.Variant) {
-	for _, s := range []Shape{{isa.Bf16, 64, false}, {isa.Bf16, 64, true}, {isa.F16, 64, true}, {isa.F16, 128, false}, {isa.Bf16, 128, true}} {
+	for _, s := range []Shape{{isa.Bf16, 64, false}, {isa.Bf16, 64, true}, {isa.F16, 64, true},
+		{isa.F16, 128, false}, {isa.Bf16, 128, true}} {
 		name := fmt.Sprintf("%s, %d, all keys", s.Type.String()[1:], s.Width)
 		if s.Causal {
 			name = fmt.Sprintf("%s, %d, causal", s.Type.String()[1:], s.Width)
@@ -89,7 +90,8 @@ func CheckBackward(t *kerneltest.T, s Shape) error {
 	return errors.Join(errs...)
 }
 
-func checkBackward[E runtime.Element](t *kerneltest.T, s Shape, z size, f kerneltest.Format[E], unit float64) error {
+func checkBackward[E runtime.Element](t *kerneltest.T, s Shape, z size, f kerneltest.Format[E],
+	unit float64) error {
 	n, m := z.queries*s.Width, z.keys*s.Width
 	random := func(n int) []E { return kerneltest.Random(t, f, z.heads*n) }
 	q, k, v, gradient := random(n), random(m), random(m), random(n)
@@ -111,8 +113,10 @@ func checkBackward[E runtime.Element](t *kerneltest.T, s Shape, z size, f kernel
 		return err
 	}
 	known := map[string]any{
-		"q": kerneltest.In(q), "k": kerneltest.In(k), "v": kerneltest.In(v), "o": kerneltest.In(f.Encode(o)), "do": kerneltest.In(gradient),
-		"dq": kerneltest.Out(dq), "dk": kerneltest.Out(dk), "dv": kerneltest.Out(dv), "n": z.queries, "m": z.keys,
+		"q": kerneltest.In(q), "k": kerneltest.In(k), "v": kerneltest.In(v),
+		"o": kerneltest.In(f.Encode(o)), "do": kerneltest.In(gradient),
+		"dq": kerneltest.Out(dq), "dk": kerneltest.Out(dk), "dv": kerneltest.Out(dv),
+		"n": z.queries, "m": z.keys,
 	}
 	for _, x := range []struct {
 		name string
@@ -130,7 +134,8 @@ func checkBackward[E runtime.Element](t *kerneltest.T, s Shape, z size, f kernel
 		for _, p := range kernel.Params() {
 			args = append(args, known[p.Name])
 		}
-		if err := t.Launch(kernel, runtime.Grid((x.rows+Queries-1)/Queries, z.heads), args...); err != nil {
+		if err := t.Launch(kernel, runtime.Grid((x.rows+Queries-1)/Queries, z.heads),
+			args...); err != nil {
 			return fmt.Errorf("%s: %w", x.name, err)
 		}
 	}

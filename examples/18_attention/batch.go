@@ -26,8 +26,8 @@ func (b Batch) Name() string {
 	return name
 }
 
-// tile returns the number of keys in a tile. With wide heads there are fewer, so that the stages fit
-// into 99 KB of shared memory.
+// tile returns the number of keys in a tile. With wide heads there are fewer, so that the stages
+// fit into 99 KB of shared memory.
 func (b Batch) tile() int {
 	if b.Width > 128 {
 		return Keys / 2
@@ -37,8 +37,10 @@ func (b Batch) tile() int {
 
 func (b Batch) known(k *dsl.Kernel) bool {
 	switch {
-	case b.Type != isa.F16 && b.Type != isa.Bf16 || b.Width < 32 || b.Width > 256 || b.Width%32 != 0:
-		k.Errorf("heads of %d %s, want a multiple of 32 up to 256 elements of F16 or BF16", b.Width, b.Type)
+	case b.Type != isa.F16 && b.Type != isa.Bf16 || b.Width < 32 || b.Width > 256 ||
+		b.Width%32 != 0:
+		k.Errorf("heads of %d %s, want a multiple of 32 up to 256 elements of F16 or BF16", b.Width,
+			b.Type)
 	case b.KV < 1 || b.Heads < b.KV || b.Heads%b.KV != 0:
 		k.Errorf("%d heads of queries for %d of keys, want a multiple", b.Heads, b.KV)
 	case b.PageTokens < 0 || b.PageTokens%Keys != 0:
@@ -61,7 +63,8 @@ func BuildBatch(m *dsl.Module, b Batch) {
 	if !b.known(k) {
 		return
 	}
-	q, ks, vs, o := k.Matrix("q", b.Type), k.Matrix("k", b.Type), k.Matrix("v", b.Type), k.Matrix("o", b.Type)
+	q, ks, vs, o := k.Matrix("q", b.Type), k.Matrix("k", b.Type), k.Matrix("v", b.Type),
+		k.Matrix("o", b.Type)
 	startsQ, startsK := dsl.Global[dsl.U32](k, "starts_q"), dsl.Global[dsl.U32](k, "starts_k")
 	place := func(from u32) u32 { return from }
 	sequence, head, first := k.CTAID().Z, k.CTAID().Y, k.CTAID().X.MulI(Queries)

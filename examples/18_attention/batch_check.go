@@ -39,27 +39,33 @@ func batchVariants() []kerneltest.Variant {
 		if causal {
 			name = "causal"
 		}
-		add("attention forward with variable length", name, Batch{Shape{isa.Bf16, 64, causal}, 2, 2, 0})
+		add("attention forward with variable length", name,
+			Batch{Shape{isa.Bf16, 64, causal}, 2, 2, 0})
 		add("attention with a paged KV cache", name, Batch{Shape{isa.F16, 128, causal}, 4, 2, 64})
-		add("attention with GQA and MQA", "4 heads of queries for 2 of keys, "+name, Batch{Shape{isa.Bf16, 64, causal}, 4, 2, 0})
-		add("attention with GQA and MQA", "3 heads of queries for 1 of keys, "+name, Batch{Shape{isa.F16, 64, causal}, 3, 1, 0})
+		add("attention with GQA and MQA", "4 heads of queries for 2 of keys, "+name,
+			Batch{Shape{isa.Bf16, 64, causal}, 4, 2, 0})
+		add("attention with GQA and MQA", "3 heads of queries for 1 of keys, "+name,
+			Batch{Shape{isa.F16, 64, causal}, 3, 1, 0})
 	}
 	for _, width := range []int{64, 96, 128, 160, 192, 256} {
-		add("attention with head dimensions of 64 to 256", fmt.Sprint(width), Batch{Shape{isa.Bf16, width, true}, 2, 1, 0})
+		add("attention with head dimensions of 64 to 256", fmt.Sprint(width),
+			Batch{Shape{isa.Bf16, width, true}, 2, 1, 0})
 	}
 	return list
 }
 
-// CheckBatch runs the kernel on sequences of different lengths, one of them a single token. If all keys
-// are seen, some values are edge values.
+// CheckBatch runs the kernel on sequences of different lengths, one of them a single token. If all
+// keys are seen, some values are edge values.
 func CheckBatch(t *kerneltest.T, b Batch) error {
 	if b.Type == isa.F16 {
-		return checkBatch(t, b, kerneltest.F16, kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12)))
+		return checkBatch(t, b, kerneltest.F16,
+			kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12)))
 	}
 	return checkBatch(t, b, kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9)))
 }
 
-func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format[E], tolerance kerneltest.Tolerance) error {
+func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format[E],
+	tolerance kerneltest.Tolerance) error {
 	queries, keys := []int{1, 70, 5, 129}, []int{130, 70, 77, 200}
 	startsQ, startsK := starts(queries), starts(keys)
 	wideQ, wideK := b.Heads*b.Width, b.KV*b.Width
@@ -72,7 +78,8 @@ func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format
 		table = pageTable(t, keys, most, b.PageTokens)
 		rows = len(table) * b.PageTokens
 	}
-	q, ks, vs := kerneltest.Random(t, f, allQ*wideQ), kerneltest.Random(t, f, rows*wideK), kerneltest.Random(t, f, rows*wideK)
+	q, ks, vs := kerneltest.Random(t, f, allQ*wideQ), kerneltest.Random(t, f, rows*wideK),
+		kerneltest.Random(t, f, rows*wideK)
 	// at returns the row of a key of a sequence.
 	at := func(s, key int) int {
 		if b.PageTokens == 0 {
@@ -80,7 +87,8 @@ func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format
 		}
 		return int(table[s*most+key/b.PageTokens])*b.PageTokens + key%b.PageTokens
 	}
-	if !b.Causal { // a key that is masked has the weight zero, and the product with its value is not
+	// a key that is masked has the weight zero, and the product with its value is not
+	if !b.Causal {
 		for i, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), f.Float(f.Edges()[4])} {
 			vs[at(1, 9+i)*wideK+3*i] = f.From(x)
 		}
@@ -107,7 +115,8 @@ func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format
 		return err
 	}
 	out := make([]E, len(q))
-	args := []any{kerneltest.In(q), kerneltest.In(ks), kerneltest.In(vs), kerneltest.Out(out), kerneltest.In(startsQ), kerneltest.In(startsK)}
+	args := []any{kerneltest.In(q), kerneltest.In(ks), kerneltest.In(vs), kerneltest.Out(out),
+		kerneltest.In(startsQ), kerneltest.In(startsK)}
 	if b.PageTokens > 0 {
 		args = append(args, kerneltest.In(table), most)
 	}
@@ -115,7 +124,8 @@ func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format
 	if err := t.Launch(kernel, grid, args...); err != nil {
 		return err
 	}
-	return kerneltest.Compare(t, fmt.Sprintf("%d sequences", len(queries)), f.Decode(out), want, tolerance)
+	return kerneltest.Compare(t, fmt.Sprintf("%d sequences", len(queries)), f.Decode(out), want,
+		tolerance)
 }
 
 // starts returns where each sequence starts, and where the last one ends.

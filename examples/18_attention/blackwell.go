@@ -26,7 +26,8 @@ func BuildBlackwell(m *dsl.Module, s Shape) {
 	}
 	tile := []int{1, BlackwellKeys, s.Width}
 	q := k.Tensor("q", s.Type, []int{1, BlackwellQueries, s.Width}, dsl.Swizzle128)
-	ks, vs := k.Tensor("k", s.Type, tile, dsl.Swizzle128), k.Tensor("v", s.Type, tile, dsl.Swizzle128)
+	ks, vs := k.Tensor("k", s.Type, tile, dsl.Swizzle128),
+		k.Tensor("v", s.Type, tile, dsl.Swizzle128)
 	o := k.Matrix("o", s.Type)
 	queries, keys := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")
 	head, first, zero, one := k.CTAID().Y, k.CTAID().X.MulI(BlackwellQueries), k.U32(0), k.U32(1)
@@ -56,14 +57,18 @@ func BuildBlackwell(m *dsl.Module, s Shape) {
 		dsl.OnWarp(2, "score", func() {
 			for mine := range own.Consume(one) {
 				for at := range left.Consume(steps) {
-					scores.Fill(func(d *dsl.AccumulatorStage) { d.MMA(q.InStage(mine), ks.InStage(at)) })
+					scores.Fill(func(d *dsl.AccumulatorStage) {
+						d.MMA(q.InStage(mine), ks.InStage(at))
+					})
 				}
 			}
 		}),
 		dsl.OnWarp(3, "weigh", func() {
 			for at := range right.Consume(steps) {
 				weights.Drain(func(w *dsl.TMEMOperandStage) {
-					sums.Fill(func(d *dsl.AccumulatorStage) { d.MMAFromTMEM(w, vs.InStage(at).Transposed()) })
+					sums.Fill(func(d *dsl.AccumulatorStage) {
+						d.MMAFromTMEM(w, vs.InStage(at).Transposed())
+					})
 				})
 			}
 		}),
@@ -104,7 +109,8 @@ type tensorRow struct {
 const chunk = 16
 
 func newTensorRow(k *dsl.Kernel, s Shape) *tensorRow {
-	r := &tensorRow{k: k, s: s, most: k.F32(math.Inf(-1)).Var(), sum: k.F32(0).Var(), scale: k.F32(math.Log2E / math.Sqrt(float64(s.Width)))}
+	r := &tensorRow{k: k, s: s, most: k.F32(math.Inf(-1)).Var(), sum: k.F32(0).Var(),
+		scale: k.F32(math.Log2E / math.Sqrt(float64(s.Width)))}
 	for range s.Width {
 		r.out = append(r.out, k.F32(0).Var())
 	}

@@ -57,15 +57,20 @@ type size struct{ heads, queries, keys int }
 // the tile.
 func Check(t *kerneltest.T) error {
 	for _, width := range []int{64, 128} {
-		cost := func(s size) int { return s.heads * kerneltest.GEMM{M: s.queries, N: s.keys, K: 2 * width}.Cost() }
+		cost := func(s size) int {
+			return s.heads * kerneltest.GEMM{M: s.queries, N: s.keys, K: 2 * width}.Cost()
+		}
 		for _, causal := range []bool{false, true} {
 			for _, s := range kerneltest.Sizes(t, cost, size{2, 1, 77}, size{1, 70, 133},
-				size{2, 64, 64}, size{3, 128, 192}, size{1, 200, 333}, size{4, 512, 512}, size{300, 1, 200}, size{67, 129, 130}) {
+				size{2, 64, 64}, size{3, 128, 192}, size{1, 200, 333}, size{4, 512, 512},
+				size{300, 1, 200}, size{67, 129, 130}) {
 				// Probabilities are at most 1 and rounded to the type, with an error of half of
 				// 2^-11 or 2^-8; so is the result.
 				if err := errors.Join(
-					check(t, Shape{isa.F16, width, causal}, s, kerneltest.F16, kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12))),
-					check(t, Shape{isa.Bf16, width, causal}, s, kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9))),
+					check(t, Shape{isa.F16, width, causal}, s, kerneltest.F16,
+						kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12))),
+					check(t, Shape{isa.Bf16, width, causal}, s, kerneltest.BF16,
+						kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9))),
 				); err != nil {
 					return err
 				}
@@ -85,7 +90,8 @@ func check[E runtime.Element](
 	var want []float64
 	for h := range s.heads {
 		head := func(xs []E, n int) []float64 { return f.Decode(xs[h*n:][:n]) }
-		want = append(want, Reference(head(q, n), head(k, m), head(v, m), shape.Width, shape.Causal)...)
+		want = append(want,
+			Reference(head(q, n), head(k, m), head(v, m), shape.Width, shape.Causal)...)
 	}
 	for _, kind := range variants(t, shape) {
 		kernel, err := t.Kernel(kind.name, func(m *dsl.Module) { kind.build(m, shape) })
@@ -95,13 +101,16 @@ func check[E runtime.Element](
 		out := make([]E, len(q))
 		grid, heads := kind.grid(t, s)
 		err = t.Launch(kernel, grid, append([]any{
-			kerneltest.In(q).Tensor(s.heads, s.queries, shape.Width), kerneltest.In(k).Tensor(s.heads, s.keys, shape.Width),
-			kerneltest.In(v).Tensor(s.heads, s.keys, shape.Width), kerneltest.Out(out), s.queries, s.keys,
+			kerneltest.In(q).Tensor(s.heads, s.queries, shape.Width),
+			kerneltest.In(k).Tensor(s.heads, s.keys, shape.Width),
+			kerneltest.In(v).Tensor(s.heads, s.keys, shape.Width), kerneltest.Out(out), s.queries,
+			s.keys,
 		}, heads...)...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", kind.name, err)
 		}
-		what := fmt.Sprintf("%s, %d heads of %d queries and %d keys", kind.name, s.heads, s.queries, s.keys)
+		what := fmt.Sprintf("%s, %d heads of %d queries and %d keys", kind.name, s.heads, s.queries,
+			s.keys)
 		if err := kerneltest.Compare(t, what, f.Decode(out), want, tolerance); err != nil {
 			return err
 		}
@@ -124,7 +133,8 @@ func variants(t *kerneltest.T, s Shape) []variant {
 	case "sm_90a":
 		list = append(list, variant{"hopper_" + s.Name(), HopperQueries, true, BuildHopper})
 	case "sm_100a", "sm_103a":
-		list = append(list, variant{"blackwell_" + s.Name(), BlackwellQueries, false, BuildBlackwell})
+		list = append(list,
+			variant{"blackwell_" + s.Name(), BlackwellQueries, false, BuildBlackwell})
 	}
 	return list
 }
@@ -160,7 +170,8 @@ func Speed(t *kerneltest.T) error {
 }
 
 // time measures launches that use one matrix as queries, keys and values.
-func (v variant) time(t *kerneltest.T, shape Shape, s size, x []runtime.BF16) (time.Duration, error) {
+func (v variant) time(t *kerneltest.T, shape Shape, s size,
+	x []runtime.BF16) (time.Duration, error) {
 	kernel, err := t.Kernel(v.name, func(m *dsl.Module) { v.build(m, shape) })
 	if err != nil {
 		return 0, err
@@ -175,7 +186,8 @@ func (v variant) time(t *kerneltest.T, shape Shape, s size, x []runtime.BF16) (t
 	for _, p := range kernel.Params()[:3] {
 		var arg any = in
 		if p.Box != nil {
-			if arg, err = kernel.Tensor(p.Name, in, []int{s.heads, s.queries, shape.Width}); err != nil {
+			if arg, err = kernel.Tensor(p.Name, in,
+				[]int{s.heads, s.queries, shape.Width}); err != nil {
 				return 0, err
 			}
 		}

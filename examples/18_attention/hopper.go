@@ -37,9 +37,11 @@ func BuildHopper(m *dsl.Module, s Shape) {
 	}
 	tile := []int{1, HopperKeys, s.Width}
 	q := k.Tensor("q", s.Type, []int{1, HopperQueries, s.Width}, dsl.Swizzle128)
-	ks, vs := k.Tensor("k", s.Type, tile, dsl.Swizzle128), k.Tensor("v", s.Type, tile, dsl.Swizzle128)
+	ks, vs := k.Tensor("k", s.Type, tile, dsl.Swizzle128),
+		k.Tensor("v", s.Type, tile, dsl.Swizzle128)
 	o := k.Matrix("o", s.Type)
-	queries, keys, heads := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "heads")
+	queries, keys, heads := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m"),
+		dsl.Param[dsl.U32](k, "heads")
 	tasks, zero := s.tasks(k, heads, queries, keys), k.U32(0)
 
 	own := k.Pipeline("own", 2, q.Feed())
@@ -83,7 +85,8 @@ func BuildHopper(m *dsl.Module, s Shape) {
 						out.MMAFragments(weights, vs.InStage(at).Transposed())
 						k.CommitMMA()
 						k.WaitMMA(1)
-						s.mask(k, scores, HopperKeys, at.Iteration().AddI(1).MulI(HopperKeys), keys, t.after, row)
+						s.mask(k, scores, HopperKeys, at.Iteration().AddI(1).MulI(HopperKeys), keys,
+							t.after, row)
 						shrink := rows.Weigh(scores)
 						next := scores.ToFragments(s.Type)
 						k.Comment("the branch holds the wait behind the softmax: in one block, the assembler would wait first")
@@ -94,7 +97,9 @@ func BuildHopper(m *dsl.Module, s Shape) {
 						k.WaitMMA(0)
 						weights.Set(next)
 					}
-					kv.ConsumeOne(func(at *dsl.Stage) { out.MMAFragments(weights, vs.InStage(at).Transposed()) })
+					kv.ConsumeOne(func(at *dsl.Stage) {
+						out.MMAFragments(weights, vs.InStage(at).Transposed())
+					})
 				})
 				rows.Divide(out)
 				out.Store(o.Sized(queries, k.U32(s.Width)).At(t.head), t.first.Add(row), zero)

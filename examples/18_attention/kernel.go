@@ -71,7 +71,8 @@ func Build(m *dsl.Module, s Shape) {
 	if !s.known(k) {
 		return
 	}
-	q, ks, vs, o := k.Matrix("q", s.Type), k.Matrix("k", s.Type), k.Matrix("v", s.Type), k.Matrix("o", s.Type)
+	q, ks, vs, o := k.Matrix("q", s.Type), k.Matrix("k", s.Type), k.Matrix("v", s.Type),
+		k.Matrix("o", s.Type)
 	queries, keys := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")
 	head, width := k.CTAID().Y, k.U32(s.Width)
 	first := k.CTAID().X.MulI(Queries)

@@ -11,8 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Sizes of multi-head latent attention (MLA): all heads share one row of keys per token, which consists
-// of a latent vector and a part with a rotary embedding. The latent vector is also the value.
+// Sizes of multi-head latent attention (MLA): all heads share one row of keys per token, which
+// consists of a latent vector and a part with a rotary embedding. The latent vector is also the
+// value.
 const (
 	Latent    = 512
 	rotary    = 64
@@ -32,27 +33,33 @@ type MLA struct {
 // Name is the name of the kernel: "mla_bf16".
 func (a MLA) Name() string { return "mla_" + a.Type.String()[1:] }
 
-// BuildMLA adds a kernel that decodes one token of each sequence. Its queries have a row of LatentRow
-// elements for each head, which the weights of the keys are already multiplied into. The cache has a row
-// of LatentRow elements for each token, in pages: row s of the table of `most` columns lists the pages of
-// sequence s, of which lengths[s] tokens are in use. Results have a row of Latent elements for each head.
-// The grid has one block per MLAHeads heads along x, and one per sequence along y. In a tile of keys, each
-// warp computes the scores of some of the keys, and then some of the columns of the result.
+// BuildMLA adds a kernel that decodes one token of each sequence. Its queries have a row of
+// LatentRow elements for each head, which the weights of the keys are already multiplied into. The
+// cache has a row of LatentRow elements for each token, in pages: row s of the table of `most`
+// columns lists the pages of sequence s, of which lengths[s] tokens are in use. Results have a row
+// of Latent elements for each head. The grid has one block per MLAHeads heads along x, and one per
+// sequence along y. In a tile of keys, each warp computes the scores of some of the keys, and then
+// some of the columns of the result.
 func BuildMLA(m *dsl.Module, a MLA) {
 	k := m.Kernel(a.Name(), dsl.Threads(32*mlaWarps))
-	if a.Type != isa.F16 && a.Type != isa.Bf16 || a.PageTokens < mlaKeys || a.PageTokens%mlaKeys != 0 {
-		k.Errorf("MLA of %s with pages of %d tokens, want F16 or BF16 and a multiple of %d", a.Type, a.PageTokens, mlaKeys)
+	if a.Type != isa.F16 && a.Type != isa.Bf16 || a.PageTokens < mlaKeys ||
+		a.PageTokens%mlaKeys != 0 {
+		k.Errorf("MLA of %s with pages of %d tokens, want F16 or BF16 and a multiple of %d", a.Type,
+			a.PageTokens, mlaKeys)
 		return
 	}
 	q, cache, o := k.Matrix("q", a.Type), k.Matrix("cache", a.Type), k.Matrix("o", a.Type)
-	lengths, pages, most := dsl.Global[dsl.U32](k, "lengths"), dsl.Global[dsl.U32](k, "pages"), dsl.Param[dsl.U32](k, "most")
+	lengths, pages, most := dsl.Global[dsl.U32](k, "lengths"), dsl.Global[dsl.U32](k, "pages"),
+		dsl.Param[dsl.U32](k, "most")
 	heads, scale := dsl.Param[dsl.U32](k, "heads"), dsl.Param[dsl.F32](k, "scale").MulF(math.Log2E)
-	sequence, first, warp, zero, width := k.CTAID().Y, k.CTAID().X.MulI(MLAHeads), k.WarpIndex(), k.U32(0), k.U32(LatentRow)
+	sequence, first, warp, zero, width := k.CTAID().Y, k.CTAID().X.MulI(MLAHeads), k.WarpIndex(),
+		k.U32(0), k.U32(LatentRow)
 	keys, table := lengths.Load(sequence), pages.At(sequence.Mul(most))
 
 	tile := dsl.Tile{Type: a.Type, Rows: MLAHeads, Cols: LatentRow, Swizzle: dsl.Swizzle128}
 	queries := k.SharedTile("queries", tile)
-	weights := k.SharedTile("weights", dsl.Tile{Type: a.Type, Rows: MLAHeads, Cols: mlaKeys, Swizzle: dsl.Swizzle64})
+	weights := k.SharedTile("weights",
+		dsl.Tile{Type: a.Type, Rows: MLAHeads, Cols: mlaKeys, Swizzle: dsl.Swizzle64})
 	q.Sized(heads, width).At(sequence).RowsFrom(first).CopyAsync(queries, zero)
 	k.CommitCopies()
 	k.WaitCopies(0)
@@ -65,18 +72,23 @@ func BuildMLA(m *dsl.Module, a MLA) {
 	kv.Run(keys.CeilDiv(mlaKeys),
 		func(step u32, to dsl.AsyncStage) {
 			from := step.MulI(mlaKeys)
-			at := table.Load(from.DivI(int64(a.PageTokens))).MulI(int64(a.PageTokens)).Add(from.RemI(int64(a.PageTokens)))
-			cache.Sized(at.Add(keys.Sub(from).MinI(mlaKeys)), width).RowsFrom(at).CopyAsync(to.Tile(0), zero)
+			at := table.Load(from.DivI(int64(a.PageTokens))).MulI(int64(a.PageTokens)).Add(
+				from.RemI(int64(a.PageTokens)))
+			cache.Sized(at.Add(keys.Sub(from).MinI(mlaKeys)),
+				width).RowsFrom(at).CopyAsync(to.Tile(0), zero)
 		},
 		func(step u32, at dsl.AsyncStage) {
-			scores, own := dsl.NewWarpTile[dsl.F32](k, mma, MLAHeads, mlaKeys/mlaWarps), warp.MulI(mlaKeys/mlaWarps)
+			scores, own := dsl.NewWarpTile[dsl.F32](k, mma, MLAHeads, mlaKeys/mlaWarps),
+				warp.MulI(mlaKeys/mlaWarps)
 			scores.MMA(queries, zero, at.Tile(0), own)
 			left := keys.Sub(step.MulI(mlaKeys))
 			scores.Map(func(c dsl.Cell, x f32) f32 {
 				return dsl.Select(own.Add(c.Col()).LT(left), x, k.F32(math.Inf(-1)))
 			})
 			shrink := rows.weigh(scores)
-			scores.Each(func(row, col u32, x, y f32) { storePair(weights, row, own.Add(col), x, y) })
+			scores.Each(func(row, col u32, x, y f32) {
+				storePair(weights, row, own.Add(col), x, y)
+			})
 			k.Sync()
 			out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(shrink[c.LocalRow]) })
 			out.MMA(weights, zero, at.Tile(0).Transposed(), warp.MulI(Latent/mlaWarps))
@@ -88,10 +100,12 @@ func BuildMLA(m *dsl.Module, a MLA) {
 // storePair rounds two adjacent elements of a row and stores them.
 func storePair(t dsl.SharedTile, row, col u32, x, y f32) {
 	if t.Type == isa.F16 {
-		dsl.Element[dsl.F16](t, row, col).StoreFirstVec([]dsl.Reg[dsl.F16]{dsl.To[dsl.F16](x), dsl.To[dsl.F16](y)})
+		dsl.Element[dsl.F16](t, row,
+			col).StoreFirstVec([]dsl.Reg[dsl.F16]{dsl.To[dsl.F16](x), dsl.To[dsl.F16](y)})
 		return
 	}
-	dsl.Element[dsl.BF16](t, row, col).StoreFirstVec([]dsl.Reg[dsl.BF16]{dsl.To[dsl.BF16](x), dsl.To[dsl.BF16](y)})
+	dsl.Element[dsl.BF16](t, row,
+		col).StoreFirstVec([]dsl.Reg[dsl.BF16]{dsl.To[dsl.BF16](x), dsl.To[dsl.BF16](y)})
 }
 
 // A sharedSoftmax is an online softmax of rows whose scores are distributed over the warps.
@@ -112,7 +126,8 @@ func newSharedSoftmax(k *dsl.Kernel, out *dsl.WarpTile[dsl.F32], scale f32) *sha
 }
 
 // combine reduces a value of each local row over the warps.
-func (s *sharedSoftmax) combine(in dsl.Array[dsl.F32], values []f32, both func(a, b f32) f32) []f32 {
+func (s *sharedSoftmax) combine(in dsl.Array[dsl.F32], values []f32,
+	both func(a, b f32) f32) []f32 {
 	k := s.k
 	k.If(k.Lane().AndI(3).EQI(0), func() {
 		for i, x := range values {

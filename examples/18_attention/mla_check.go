@@ -35,12 +35,14 @@ func mlaVariants() (list []kerneltest.Variant) {
 // multiple of those of a block.
 func CheckMLA(t *kerneltest.T, a MLA) error {
 	if a.Type == isa.F16 {
-		return checkMLA(t, a, kerneltest.F16, kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12)))
+		return checkMLA(t, a, kerneltest.F16,
+			kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12)))
 	}
 	return checkMLA(t, a, kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9)))
 }
 
-func checkMLA[E runtime.Element](t *kerneltest.T, a MLA, f kerneltest.Format[E], tolerance kerneltest.Tolerance) error {
+func checkMLA[E runtime.Element](t *kerneltest.T, a MLA, f kerneltest.Format[E],
+	tolerance kerneltest.Tolerance) error {
 	const heads = 20
 	lengths := []int{1, 70, 130}
 	most := (slices.Max(lengths) + a.PageTokens - 1) / a.PageTokens
@@ -66,7 +68,8 @@ func checkMLA[E runtime.Element](t *kerneltest.T, a MLA, f kerneltest.Format[E],
 	}
 	out := make([]E, len(lengths)*heads*Latent)
 	grid := runtime.Grid((heads+MLAHeads-1)/MLAHeads, len(lengths))
-	err = t.Launch(kernel, grid, kerneltest.In(q), kerneltest.In(cache), kerneltest.Out(out), kerneltest.In(counts),
+	err = t.Launch(kernel, grid, kerneltest.In(q), kerneltest.In(cache), kerneltest.Out(out),
+		kerneltest.In(counts),
 		kerneltest.In(table), most, heads, float32(mlaScale))
 	if err != nil {
 		return err
@@ -75,8 +78,8 @@ func checkMLA[E runtime.Element](t *kerneltest.T, a MLA, f kerneltest.Format[E],
 	return kerneltest.Compare(t, what, f.Decode(out), want, tolerance)
 }
 
-// mlaReference returns the result of one head: the mean of the latent vectors of the keys, weighted by
-// the softmax of their products with the query.
+// mlaReference returns the result of one head: the mean of the latent vectors of the keys, weighted
+// by the softmax of their products with the query.
 func mlaReference(q []float64, key func(int) []float64, keys int) []float64 {
 	weights, rows := make([]float64, keys), make([][]float64, keys)
 	largest, sum := math.Inf(-1), 0.0

@@ -22,14 +22,18 @@ type sums interface {
 // it.
 func (s Shape) mask(k *dsl.Kernel, scores sums, tile int, from, keys, first, row u32) {
 	hide := func(allowed func(c dsl.Cell) dsl.Reg[dsl.Pred]) {
-		scores.Map(func(c dsl.Cell, x f32) f32 { return dsl.Select(allowed(c), x, k.F32(math.Inf(-1))) })
+		scores.Map(func(c dsl.Cell, x f32) f32 {
+			return dsl.Select(allowed(c), x, k.F32(math.Inf(-1)))
+		})
 	}
 	k.If(from.AddI(int64(tile)).GT(keys), func() {
 		hide(func(c dsl.Cell) dsl.Reg[dsl.Pred] { return from.Add(c.Col()).LT(keys) })
 	})
 	if s.Causal {
 		k.If(from.AddI(int64(tile)).GT(first), func() {
-			hide(func(c dsl.Cell) dsl.Reg[dsl.Pred] { return from.Add(c.Col()).LE(first.Add(row).Add(c.Row())) })
+			hide(func(c dsl.Cell) dsl.Reg[dsl.Pred] {
+				return from.Add(c.Col()).LE(first.Add(row).Add(c.Row()))
+			})
 		})
 	}
 }

@@ -32,7 +32,10 @@ var variants = []variant{
 	{"w4a16_few", BuildFew, func(m, n, k int) (runtime.Config, error) {
 		x, y, err := BlocksFew(m, n, k)
 		return runtime.Grid(x, y), err
-	}, func(weight uint8, scale float32) float64 { return float64(int(weight)-Zero) * float64(scale) }},
+	}, func(weight uint8,
+		scale float32) float64 {
+		return float64(int(weight)-Zero) * float64(scale)
+	}},
 }
 
 // tolerance is half a unit in the last place of F16, plus the error of F32 sums, which an MMA
@@ -42,7 +45,8 @@ var tolerance = kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedE
 // Check multiplies random matrices of several shapes with both kernels.
 func Check(t *kerneltest.T) error {
 	sizes := kerneltest.Sizes(t, kerneltest.GEMM.Cost,
-		kerneltest.GEMM{M: 1, N: 64, K: 256}, kerneltest.GEMM{M: 33, N: 192, K: 256}, kerneltest.GEMM{M: 16, N: 64, K: 512}, kerneltest.GEMM{M: 128, N: 256, K: 1024},
+		kerneltest.GEMM{M: 1, N: 64, K: 256}, kerneltest.GEMM{M: 33, N: 192, K: 256},
+		kerneltest.GEMM{M: 16, N: 64, K: 512}, kerneltest.GEMM{M: 128, N: 256, K: 1024},
 		kerneltest.GEMM{M: 333, N: 704, K: 640}, kerneltest.GEMM{M: 640, N: 1024, K: 2048},
 	)
 	// With K = 128, Build dequantizes weights of a stage that was never filled, and ignores them.
@@ -77,7 +81,8 @@ func (v variant) check(t *kerneltest.T, g kerneltest.GEMM) error {
 		return v.weight(weights[row*g.K+col], scale)
 	})
 	a := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.F16)
-	more := map[string]kerneltest.Matrix{"scales": kerneltest.MatrixOf(g.K/Group, g.N, factors, nil)}
+	more := map[string]kerneltest.Matrix{
+		"scales": kerneltest.MatrixOf(g.K/Group, g.N, factors, nil)}
 	return kerneltest.Multiply(t, k, grid, a, b, kerneltest.F16, tolerance, more)
 }
 
@@ -124,7 +129,8 @@ func Speed(t *kerneltest.T) error {
 			took time.Duration
 		}{{"", one}, {" of layers", all / layers}} {
 			work, weights := 2*float64(rows)*n*depth, n*depth/2.0
-			t.Note("%d rows%s: %.0f TFLOP/s, %.0f GB/s of weights", rows, m.name, work/m.took.Seconds()/1e12, weights/m.took.Seconds()/1e9)
+			t.Note("%d rows%s: %.0f TFLOP/s, %.0f GB/s of weights", rows, m.name,
+				work/m.took.Seconds()/1e12, weights/m.took.Seconds()/1e9)
 		}
 	}
 	return nil

@@ -32,14 +32,17 @@ func BuildFew(m *dsl.Module) {
 		stages = 3
 	}
 	k := m.Kernel("w4a16_few", dsl.Threads(32*warps))
-	a, b, scales, d := dsl.Global[dsl.F16](k, "a"), dsl.Global[dsl.B32](k, "b"), dsl.Global[dsl.F16](k, "scales"), dsl.Global[dsl.F16](k, "d")
-	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	a, b, scales, d := dsl.Global[dsl.F16](k, "a"), dsl.Global[dsl.B32](k, "b"),
+		dsl.Global[dsl.F16](k, "scales"), dsl.Global[dsl.F16](k, "d")
+	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 	row, col := k.CTAID().Y.MulI(fewRows), k.CTAID().X.MulI(pack)
 	lane, warp := k.Lane(), k.WarpIndex()
 
 	k.Comment("a warp's stages have half of a group each; its scales come with the first")
 	const halves = Group / depth
-	lefts := k.SharedTiles("a_ring", dsl.Tile{Type: isa.F16, Rows: fewRows, Cols: depth, Pad: 16}, int(warps*stages))
+	lefts := k.SharedTiles("a_ring", dsl.Tile{Type: isa.F16, Rows: fewRows, Cols: depth, Pad: 16},
+		int(warps*stages))
 	rights := dsl.Shared[dsl.B32](k, "b_ring", int(warps*stages*depth*words))
 	factors := dsl.Shared[dsl.F16](k, "scale_ring", int(warps*stages*pack))
 	ring := warp.MulI(stages)
@@ -48,12 +51,14 @@ func BuildFew(m *dsl.Module) {
 	var isRow []dsl.Reg[dsl.Pred]
 	for i := range int64(fewRows / 4) {
 		at := row.Add(line).AddI(4 * i)
-		fromA, isRow = append(fromA, at.Mad(length, warp.MadI(Group, eight))), append(isRow, at.LT(rows))
+		fromA, isRow = append(fromA, at.Mad(length, warp.MadI(Group, eight))),
+			append(isRow, at.LT(rows))
 	}
 	fromB := k.CTAID().X.Mad(length.DivI(Group), warp).MadI(Group*words, lane.MulI(4))
 	early := m.Has(90) // the preceding kernel may still be running
 	weights := func(turn u32, half int64, stage u32) {
-		from, to := b.At(turn.MadI(warps*Group*words, fromB)).AtI(half*depth*words), rights.At(ring.Add(stage).MadI(depth*words, lane.MulI(4)))
+		from, to := b.At(turn.MadI(warps*Group*words, fromB)).AtI(half*depth*words),
+			rights.At(ring.Add(stage).MadI(depth*words, lane.MulI(4)))
 		for i := range int64(depth / 16) {
 			if early {
 				k.Comment("ptxdsl:ignore A12 the kernel ahead writes activations, neither weights nor scales")
@@ -63,20 +68,23 @@ func BuildFew(m *dsl.Module) {
 		}
 		if half == 0 {
 			k.If(lane.LTI(pack/8), func() {
-				scales.At(turn.MadI(warps, warp).Mad(cols, col.Add(eight))).CopyAsync(factors.At(ring.Add(stage).MadI(pack, eight)), 8)
+				scales.At(turn.MadI(warps, warp).Mad(cols, col.Add(eight))).CopyAsync(
+					factors.At(ring.Add(stage).MadI(pack, eight)), 8)
 			})
 		}
 	}
 	activations := func(turn u32, half int64, stage u32) {
 		tile := lefts.At(ring.Add(stage))
 		for i, from := range fromA {
-			a.At(turn.MadI(warps*Group, from)).AtI(depth*half).CopyAsync(dsl.Element[dsl.F16](tile, line.AddI(int64(4*i)), eight), 8, isRow[i])
+			a.At(turn.MadI(warps*Group, from)).AtI(depth*half).CopyAsync(
+				dsl.Element[dsl.F16](tile, line.AddI(int64(4*i)), eight), 8, isRow[i])
 		}
 	}
 	turns := length.DivI(Group).AddI(warps - 1).Sub(warp).DivI(warps)
 	first := func(copies func(turn u32, half int64, stage u32)) {
 		for s := range stages - 1 {
-			k.If(turns.GTI(s/halves), func() { copies(k.U32(int(s/halves)), s%halves, k.U32(int(s))) })
+			k.If(turns.GTI(s/halves),
+				func() { copies(k.U32(int(s/halves)), s%halves, k.U32(int(s))) })
 			k.CommitCopies()
 		}
 	}
@@ -102,14 +110,17 @@ func BuildFew(m *dsl.Module) {
 			})
 			k.CommitCopies()
 			here := rights.At(ring.Add(stage).MadI(depth*words, lane.MulI(4)))
-			group.MMAStepFunc(lefts.At(ring.Add(stage)), k.U32(0), func(step int) (right [][]dsl.Reg[dsl.B32]) {
-				for _, word := range here.AtI(int64(128 * step)).LoadFirstVec(4) {
-					right = append(right, unscaled(word), unscaled(dsl.Bits[dsl.B32](dsl.Bits[dsl.U32](word).ShrI(8))))
-				}
-				return right
-			}).MMA()
+			group.MMAStepFunc(lefts.At(ring.Add(stage)), k.U32(0),
+				func(step int) (right [][]dsl.Reg[dsl.B32]) {
+					for _, word := range here.AtI(int64(128 * step)).LoadFirstVec(4) {
+						right = append(right, unscaled(word),
+							unscaled(dsl.Bits[dsl.B32](dsl.Bits[dsl.U32](word).ShrI(8))))
+					}
+					return right
+				}).MMA()
 			if half == 0 {
-				pairs := dsl.As[dsl.F16x2](factors.At(ring.Add(stage).MadI(pack, lane.RemI(4).MulI(16))))
+				pairs := dsl.As[dsl.F16x2](
+					factors.At(ring.Add(stage).MadI(pack, lane.RemI(4).MulI(16))))
 				scale = append(pairs.LoadFirstVec(4), pairs.AtI(4).LoadFirstVec(4)...)
 			}
 			old.Set(stage)
@@ -133,7 +144,8 @@ func BuildFew(m *dsl.Module) {
 	k.SyncWarp()
 	parts := dsl.As[dsl.F32](rights)
 	w.Each(func(row, col u32, x, y dsl.Reg[dsl.F32]) {
-		parts.At(ring.MulI(depth * words).Add(row.MadI(pack, col))).StoreFirstVec([]dsl.Reg[dsl.F32]{x, y})
+		parts.At(ring.MulI(depth * words).Add(row.MadI(pack, col))).StoreFirstVec(
+			[]dsl.Reg[dsl.F32]{x, y})
 	})
 	k.Sync()
 	k.Comment("each thread adds up two sums of all warps")
@@ -146,6 +158,7 @@ func BuildFew(m *dsl.Module) {
 		}
 	}
 	k.If(row.Add(at).LT(rows), func() {
-		d.StoreVec(row.Add(at).Mad(cols, col.Add(two)), []dsl.Reg[dsl.F16]{dsl.To[dsl.F16](sums[0]), dsl.To[dsl.F16](sums[1])})
+		d.StoreVec(row.Add(at).Mad(cols, col.Add(two)),
+			[]dsl.Reg[dsl.F16]{dsl.To[dsl.F16](sums[0]), dsl.To[dsl.F16](sums[1])})
 	})
 }

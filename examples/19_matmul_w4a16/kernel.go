@@ -47,8 +47,10 @@ func takes(n, k int) error {
 // fragments of a step are dequantized during the MMAs of the previous step.
 func Build(m *dsl.Module) {
 	k := m.Kernel("w4a16", dsl.Threads(256))
-	a, b, scales, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.B32), k.Matrix("scales", isa.F16), k.Matrix("d", isa.F16)
-	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	a, b, scales, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.B32), k.Matrix("scales", isa.F16),
+		k.Matrix("d", isa.F16)
+	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 	at := k.BlockTile(rows.CeilDiv(tileRows), cols.CeilDiv(tileCols), group)
 	row, col := at.Row.MulI(tileRows), at.Col.MulI(tileCols)
 	a = a.Sized(rows, length).RowsFrom(row)
@@ -69,7 +71,8 @@ func Build(m *dsl.Module) {
 		},
 		func(s dsl.AsyncStage) dsl.MMAStep {
 			return w.MMAStepFunc(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] {
-				return weights(step, s.Tile(1), fromB.DivI(pack), dsl.Element[dsl.F16](s.Tile(2), k.U32(0), fromB))
+				return weights(step, s.Tile(1), fromB.DivI(pack),
+					dsl.Element[dsl.F16](s.Tile(2), k.U32(0), fromB))
 			})
 		})
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
@@ -77,13 +80,16 @@ func Build(m *dsl.Module) {
 
 // weights returns the fragments of one step: 16 weights of 64 columns, which are in a row of a
 // tile, and their scales.
-func weights(step int, packed dsl.SharedTile, row u32, scales dsl.Array[dsl.F16]) (right [][]dsl.Reg[dsl.B32]) {
+func weights(step int, packed dsl.SharedTile, row u32,
+	scales dsl.Array[dsl.F16]) (right [][]dsl.Reg[dsl.B32]) {
 	lane := row.Kernel().Lane()
-	four := dsl.Element[dsl.B32](packed, row, lane.ShlI(2).AddI(int64(step*16*words))).LoadFirstVec(4)
+	four := dsl.Element[dsl.B32](packed, row,
+		lane.ShlI(2).AddI(int64(step*16*words))).LoadFirstVec(4)
 	factors := dsl.As[dsl.F16x2](scales.At(lane.DivI(4).ShlI(3))).LoadFirstVec(4)
 	for i, word := range four {
 		x, y := dsl.Unpack[dsl.F16](factors[i])
-		right = append(right, dequantize(word, x), dequantize(dsl.Bits[dsl.B32](dsl.Bits[dsl.U32](word).ShrI(8)), y))
+		right = append(right, dequantize(word, x),
+			dequantize(dsl.Bits[dsl.B32](dsl.Bits[dsl.U32](word).ShrI(8)), y))
 	}
 	return right
 }

@@ -23,14 +23,17 @@ const (
 // has four weights: two adjacent ones and the two eight further on.
 func Pack(weights []uint8, n, k int) ([]uint32, error) {
 	if n%pack != 0 || k%16 != 0 || len(weights) != n*k {
-		return nil, fmt.Errorf("%d weights in %d columns of %d; multiples of %d and 16 are expected", len(weights), n, k, pack)
+		return nil, fmt.Errorf(
+			"%d weights in %d columns of %d; multiples of %d and 16 are expected", len(weights), n,
+			k, pack)
 	}
 	packed := make([]uint32, n*k/8)
 	for col := range n {
 		for at := range k {
 			w := weights[col*k+at]
 			if w > 15 {
-				return nil, fmt.Errorf("weight %d of column %d is %d; four bits are expected", at, col, w)
+				return nil, fmt.Errorf("weight %d of column %d is %d; four bits are expected", at,
+					col, w)
 			}
 			// the group of eight among the 64 columns, and which of two adjacent weights
 			eight, odd := col%pack/8, at%2
@@ -46,7 +49,8 @@ func Pack(weights []uint8, n, k int) ([]uint32, error) {
 // in which the scales that a lane needs for 64 columns are adjacent.
 func PackScales(scales []runtime.F16, n int) ([]runtime.F16, error) {
 	if n%pack != 0 || len(scales)%n != 0 {
-		return nil, fmt.Errorf("%d scales in rows of %d; rows of a multiple of %d are expected", len(scales), n, pack)
+		return nil, fmt.Errorf("%d scales in rows of %d; rows of a multiple of %d are expected",
+			len(scales), n, pack)
 	}
 	packed := make([]runtime.F16, len(scales))
 	for i, s := range scales {

@@ -29,8 +29,10 @@ func Check(t *kerneltest.T) error {
 	}
 	e4m3 := kerneltest.Narrow(isa.E4m3)
 	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
-		kerneltest.GEMM{M: 1, N: 2, K: 16}, kerneltest.GEMM{M: 133, N: 190, K: 336}, kerneltest.GEMM{M: 128, N: 128, K: 128},
-		kerneltest.GEMM{M: 333, N: 190, K: 336}, kerneltest.GEMM{M: 384, N: 640, K: 1152}, kerneltest.GEMM{M: 2048, N: 1920, K: 4096},
+		kerneltest.GEMM{M: 1, N: 2, K: 16}, kerneltest.GEMM{M: 133, N: 190, K: 336},
+		kerneltest.GEMM{M: 128, N: 128, K: 128},
+		kerneltest.GEMM{M: 333, N: 190, K: 336}, kerneltest.GEMM{M: 384, N: 640, K: 1152},
+		kerneltest.GEMM{M: 2048, N: 1920, K: 4096},
 	) {
 		countA, _ := Factors(g.M, g.K)
 		_, countB := Factors(g.N, g.K)
@@ -48,7 +50,8 @@ func Check(t *kerneltest.T) error {
 			"factors_b": kerneltest.MatrixOf(1, countB, factorsB, nil),
 		}
 		grid := runtime.Grid(t.Device.Info().SMs)
-		if err := errors.Join(Takes(g.N, g.K), kerneltest.Multiply(t, k, grid, a, b, kerneltest.BF16, tolerance, more)); err != nil {
+		if err := errors.Join(Takes(g.N, g.K),
+			kerneltest.Multiply(t, k, grid, a, b, kerneltest.BF16, tolerance, more)); err != nil {
 			return err
 		}
 	}
@@ -85,8 +88,11 @@ func Speed(t *kerneltest.T) error {
 			return err
 		}
 		grid := runtime.Grid(t.Device.Info().SMs)
-		took, err := t.Median(func() error { return k.Launch(grid, left, right, factorsA, factorsB, d, n, n, n) })
-		if err := errors.Join(err, a.Close(), factorsA.Close(), factorsB.Close(), d.Close()); err != nil {
+		took, err := t.Median(func() error {
+			return k.Launch(grid, left, right, factorsA, factorsB, d, n, n, n)
+		})
+		if err := errors.Join(err, a.Close(), factorsA.Close(), factorsB.Close(),
+			d.Close()); err != nil {
 			return err
 		}
 		t.Note("%d: %.0f TFLOP/s", n, 2*float64(n)*float64(n)*float64(n)/took.Seconds()/1e12)

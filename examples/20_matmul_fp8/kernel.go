@@ -47,10 +47,12 @@ func Takes(n, k int) error {
 func Build(m *dsl.Module) {
 	k := m.Kernel("matmul_fp8", dsl.Warpgroups(3))
 	box := dsl.Box{Rows: Block, Cols: Block}
-	a, b := k.TensorMap("a", isa.E4m3, box, dsl.Swizzle128), k.TensorMap("b", isa.E4m3, box, dsl.Swizzle128)
+	a, b := k.TensorMap("a", isa.E4m3, box, dsl.Swizzle128),
+		k.TensorMap("b", isa.E4m3, box, dsl.Swizzle128)
 	factorsA := dsl.ChunkOf(dsl.Global[dsl.F32](k, "factors_a"), Block)
 	factorsB, d := dsl.Global[dsl.F32](k, "factors_b"), k.Matrix("d", isa.Bf16)
-	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 	down, steps := rows.CeilDiv(Block), length.CeilDiv(Block)
 	d = d.Sized(rows, cols)
 
@@ -80,9 +82,10 @@ func Build(m *dsl.Module) {
 						factors[i] = ofA.Load(part.Row(i)).Mul(ofB)
 					}
 					part.Wait()
-					dsl.PromoteAccumulator(total, part, func(c dsl.Cell, sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
-						return x.FMA(factors[c.LocalRow], sum)
-					})
+					dsl.PromoteAccumulator(total, part,
+						func(c dsl.Cell, sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+							return x.FMA(factors[c.LocalRow], sum)
+						})
 				}
 				total.Store(d, half.MulI(64).Add(at.Row.MulI(Block)), at.Col.MulI(Block))
 			}

@@ -53,8 +53,10 @@ func Check(t *kerneltest.T) error {
 			return err
 		}
 		for _, e := range kerneltest.Sizes(t, experts.cost,
-			experts{[]int{0, 1, 0}, 8, 8}, experts{[]int{130, 0, 64, 3}, 136, 72}, experts{few, 264, 128}, experts{[]int{256}, 256, 64},
-			experts{[]int{130, 0, 64, 333, 1, 128}, 520, 328}, experts{many, 264, 128}, experts{[]int{1000, 24, 2000, 0, 511}, 1024, 1024},
+			experts{[]int{0, 1, 0}, 8, 8}, experts{[]int{130, 0, 64, 3}, 136, 72},
+			experts{few, 264, 128}, experts{[]int{256}, 256, 64},
+			experts{[]int{130, 0, 64, 333, 1, 128}, 520, 328}, experts{many, 264, 128},
+			experts{[]int{1000, 24, 2000, 0, 511}, 1024, 1024},
 		) {
 			if err := check(t, k, e.rows, e.n, e.k); err != nil {
 				return fmt.Errorf("%+v: %w", tiling, err)
@@ -64,7 +66,8 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// Starts returns the first row of each expert, given the number of rows of each, and the end of the last.
+// Starts returns the first row of each expert, given the number of rows of each, and the end of the
+// last.
 func Starts(rows []int) []uint32 {
 	starts := make([]uint32, 1, len(rows)+1)
 	for i, n := range rows {
@@ -77,12 +80,14 @@ func Starts(rows []int) []uint32 {
 func check(t *kerneltest.T, kernel *runtime.Kernel, rows []int, n, depth int) error {
 	starts := Starts(rows)
 	all := int(starts[len(rows)])
-	a, b := kerneltest.Random(t, kerneltest.BF16, all*depth), kerneltest.Random(t, kerneltest.BF16, len(rows)*n*depth)
+	a, b := kerneltest.Random(t, kerneltest.BF16, all*depth),
+		kerneltest.Random(t, kerneltest.BF16, len(rows)*n*depth)
 	// The kernel stores whole tiles through the tensor map, and parts of tiles through the pointer.
 	d := make([]runtime.BF16, all*n)
 	out := kerneltest.Out(d).Tensor(all, n)
 	err := t.Launch(kernel, runtime.Grid(t.Device.Info().SMs), kerneltest.In(a).Tensor(all, depth),
-		kerneltest.In(b).Tensor(len(rows), n, depth), out, out, kerneltest.In(starts), len(rows), n, depth)
+		kerneltest.In(b).Tensor(len(rows), n, depth), out, out, kerneltest.In(starts), len(rows), n,
+		depth)
 	if err != nil {
 		return err
 	}
@@ -94,7 +99,8 @@ func check(t *kerneltest.T, kernel *runtime.Kernel, rows []int, n, depth int) er
 		err := t.CompareGEMM(kerneltest.GEMM{M: m, N: n, K: depth},
 			func(row, col int) float64 { return kerneltest.BF16.Float(d[(first+row)*n+col]) },
 			func(row, k int) float64 { return kerneltest.BF16.Float(a[(first+row)*depth+k]) },
-			func(row, k int) float64 { return kerneltest.BF16.Float(b[(e*n+row)*depth+k]) }, tolerance)
+			func(row, k int) float64 { return kerneltest.BF16.Float(b[(e*n+row)*depth+k]) },
+			tolerance)
 		if err != nil {
 			return fmt.Errorf("expert %d of %v: %w", e, rows, err)
 		}
@@ -103,7 +109,8 @@ func check(t *kerneltest.T, kernel *runtime.Kernel, rows []int, n, depth int) er
 }
 
 // Launch launches the kernel on all rows of the experts.
-func Launch(kernel *runtime.Kernel, grid runtime.Config, a, b, d *runtime.Buffer[runtime.BF16], starts *runtime.Buffer[uint32], all, experts, n, depth int) error {
+func Launch(kernel *runtime.Kernel, grid runtime.Config, a, b, d *runtime.Buffer[runtime.BF16],
+	starts *runtime.Buffer[uint32], all, experts, n, depth int) error {
 	left, e1 := kernel.Tensor("a", a, []int{all, depth})
 	right, e2 := kernel.Tensor("b", b, []int{experts, n, depth})
 	out, e3 := kernel.TensorMap("d", d, all, n)
@@ -147,7 +154,9 @@ func Speed(t *kerneltest.T) error {
 			return err
 		}
 		grid := runtime.Grid(t.Device.Info().SMs)
-		took, err := t.Median(func() error { return Launch(k, grid, a, b, d, s, all, experts, n, depth) })
+		took, err := t.Median(func() error {
+			return Launch(k, grid, a, b, d, s, all, experts, n, depth)
+		})
 		if err := errors.Join(err, a.Close(), b.Close(), d.Close(), s.Close()); err != nil {
 			return err
 		}

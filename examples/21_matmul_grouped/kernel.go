@@ -38,7 +38,8 @@ func Build(m *dsl.Module, t Tiling) {
 	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: t.N}, dsl.Swizzle128)
 	out := k.Matrix("out", isa.Bf16)
 	starts := dsl.Global[dsl.U32](k, "starts")
-	experts, cols, depth := dsl.Param[dsl.U32](k, "experts"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	experts, cols, depth := dsl.Param[dsl.U32](k, "experts"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 
 	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
 	through := k.Output("tile", d, 2)

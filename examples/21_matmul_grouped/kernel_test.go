@@ -12,10 +12,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestPTX compares the PTX with the golden files, and checks and assembles it: for experts with many rows,
-// and with few.
+// TestPTX compares the PTX with the golden files, and checks and assembles it: for experts with
+// many rows, and with few.
 func TestPTX(t *testing.T) {
-	for name, tiling := range map[string]Tiling{"matmul_grouped": Large, "matmul_grouped_small": Small} {
+	for name, tiling := range map[string]Tiling{"matmul_grouped": Large,
+		"matmul_grouped_small": Small} {
 		m := dsl.New(name+".sm_90a", "sm_90a")
 		Build(m, tiling)
 		golden.Verify(t, m)

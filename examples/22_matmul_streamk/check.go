@@ -33,9 +33,11 @@ func Check(t *kerneltest.T) error {
 		}
 		for _, blocks := range []int{1, 7, sms} {
 			for _, p := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
-				kerneltest.GEMM{M: 1, N: 8, K: 8}, kerneltest.GEMM{M: 133, N: 136, K: 200}, kerneltest.GEMM{M: 5, N: 264, K: 520},
+				kerneltest.GEMM{M: 1, N: 8, K: 8}, kerneltest.GEMM{M: 133, N: 136, K: 200},
+				kerneltest.GEMM{M: 5, N: 264, K: 520},
 				kerneltest.GEMM{M: 128, N: 128, K: 8192}, kerneltest.GEMM{M: 333, N: 1000, K: 1032},
-				kerneltest.GEMM{M: 768, N: 1280, K: 448}, kerneltest.GEMM{M: 2200, N: 2304, K: 1024},
+				kerneltest.GEMM{M: 768, N: 1280, K: 448},
+				kerneltest.GEMM{M: 2200, N: 2304, K: 1024},
 			) {
 				if err := check(t, k, tiling, p, blocks); err != nil {
 					return fmt.Errorf("%+v, %d blocks: %w", tiling, blocks, err)
@@ -54,7 +56,8 @@ type buffers struct {
 }
 
 // upload copies the arguments of a launch to the device.
-func upload(t *kerneltest.T, tiling Tiling, p kerneltest.GEMM, as, bs []runtime.BF16, blocks int) (l buffers, err error) {
+func upload(t *kerneltest.T, tiling Tiling, p kerneltest.GEMM, as, bs []runtime.BF16,
+	blocks int) (l buffers, err error) {
 	parts, told := tiling.Parts(blocks)
 	var e1, e2, e3, e4, e5 error
 	l.a, e1 = runtime.Upload(t.Device, as)
@@ -70,7 +73,9 @@ func (l buffers) launcher(k *runtime.Kernel, p kerneltest.GEMM, blocks int) (fun
 	a, e1 := k.TensorMap("a", l.a, p.M, p.K)
 	b, e2 := k.TensorMap("b", l.b, p.N, p.K)
 	d, e3 := k.TensorMap("d", l.d, p.M, p.N)
-	return func() error { return k.Launch(runtime.Grid(blocks), a, b, d, l.parts, l.told, p.M, p.N, p.K) }, errors.Join(e1, e2, e3)
+	return func() error {
+		return k.Launch(runtime.Grid(blocks), a, b, d, l.parts, l.told, p.M, p.N, p.K)
+	}, errors.Join(e1, e2, e3)
 }
 
 // close frees the buffers.
@@ -81,7 +86,8 @@ func (l buffers) close() error {
 // check multiplies random matrices three times, where each launch reuses the memory of the previous
 // one, and compares the last result.
 func check(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, p kerneltest.GEMM, blocks int) error {
-	as, bs := kerneltest.Random(t, kerneltest.BF16, p.M*p.K), kerneltest.Random(t, kerneltest.BF16, p.N*p.K)
+	as, bs := kerneltest.Random(t, kerneltest.BF16, p.M*p.K),
+		kerneltest.Random(t, kerneltest.BF16, p.N*p.K)
 	l, err := upload(t, tiling, p, as, bs, blocks)
 	if err != nil {
 		return err
@@ -105,7 +111,9 @@ func check(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, p kerneltest.GEMM,
 			return fmt.Errorf("%s: semaphore %d is %d after the launch, want 0", p, i, n)
 		}
 	}
-	return t.CompareGEMM(p, func(row, col int) float64 { return kerneltest.BF16.Float(ds[row*p.N+col]) },
+	return t.CompareGEMM(p, func(row, col int) float64 {
+		return kerneltest.BF16.Float(ds[row*p.N+col])
+	},
 		func(row, k int) float64 { return kerneltest.BF16.Float(as[row*p.K+k]) },
 		func(row, k int) float64 { return kerneltest.BF16.Float(bs[row*p.K+k]) }, tolerance)
 }
@@ -120,14 +128,18 @@ func Speed(t *kerneltest.T) error {
 		tiling Tiling
 		p      kerneltest.GEMM
 	}{
-		{Wide, kerneltest.GEMM{M: 8192, N: 8192, K: 8192}}, {Wide, kerneltest.GEMM{M: 3072, N: 3072, K: 4096}}, {Wide, kerneltest.GEMM{M: 2304, N: 2304, K: 4096}},
-		{Narrow, kerneltest.GEMM{M: 1024, N: 1024, K: 8192}}, {Narrow, kerneltest.GEMM{M: 256, N: 1024, K: 16384}},
+		{Wide, kerneltest.GEMM{M: 8192, N: 8192, K: 8192}},
+		{Wide, kerneltest.GEMM{M: 3072, N: 3072, K: 4096}},
+		{Wide, kerneltest.GEMM{M: 2304, N: 2304, K: 4096}},
+		{Narrow, kerneltest.GEMM{M: 1024, N: 1024, K: 8192}},
+		{Narrow, kerneltest.GEMM{M: 256, N: 1024, K: 16384}},
 	} {
 		k, err := t.Kernel("matmul_streamk", func(m *dsl.Module) { Build(m, c.tiling) })
 		if err != nil {
 			return err
 		}
-		l, err := upload(t, c.tiling, c.p, kerneltest.Random(t, kerneltest.BF16, c.p.M*c.p.K), kerneltest.Random(t, kerneltest.BF16, c.p.N*c.p.K), blocks)
+		l, err := upload(t, c.tiling, c.p, kerneltest.Random(t, kerneltest.BF16, c.p.M*c.p.K),
+			kerneltest.Random(t, kerneltest.BF16, c.p.N*c.p.K), blocks)
 		if err != nil {
 			return err
 		}
@@ -139,7 +151,8 @@ func Speed(t *kerneltest.T) error {
 		if err := errors.Join(err, l.close()); err != nil {
 			return err
 		}
-		t.Note("%s, tiles of %d columns: %.0f TFLOP/s", c.p, c.tiling.N, 2*float64(c.p.M)*float64(c.p.N)*float64(c.p.K)/took.Seconds()/1e12)
+		t.Note("%s, tiles of %d columns: %.0f TFLOP/s", c.p, c.tiling.N,
+			2*float64(c.p.M)*float64(c.p.N)*float64(c.p.K)/took.Seconds()/1e12)
 	}
 	return nil
 }

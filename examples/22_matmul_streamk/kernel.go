@@ -36,11 +36,13 @@ func Build(m *dsl.Module, t Tiling) {
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, dsl.Swizzle128)
 	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: t.N}, dsl.Swizzle128)
 	parts, told := dsl.Global[dsl.F32](k, "parts"), dsl.Global[dsl.U32](k, "told")
-	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
+	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
 
 	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
 	out := k.Output("out", d, 2)
-	work := k.StreamK(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), depth.CeilDiv(int64(t.K)), t.Group, 2, parts, told)
+	work := k.StreamK(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), depth.CeilDiv(int64(t.K)),
+		t.Group, 2, parts, told)
 
 	k.Roles(
 		dsl.OnWarpgroup(0, "load", func() {

@@ -11,9 +11,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// TestPTX compares the PTX with the golden files, and checks and assembles it, in wide and in narrow tiles.
+// TestPTX compares the PTX with the golden files, and checks and assembles it, in wide and in
+// narrow tiles.
 func TestPTX(t *testing.T) {
-	for name, tiling := range map[string]Tiling{"matmul_streamk": Wide, "matmul_streamk_narrow": Narrow} {
+	for name, tiling := range map[string]Tiling{"matmul_streamk": Wide,
+		"matmul_streamk_narrow": Narrow} {
 		m := dsl.New(name+".sm_90a", "sm_90a")
 		Build(m, tiling)
 		golden.Verify(t, m)

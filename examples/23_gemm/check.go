@@ -27,24 +27,32 @@ var (
 // support themselves.
 func Check(t *kerneltest.T) error {
 	l := New(t.Device)
-	for _, g := range []kerneltest.GEMM{{M: 1, N: 1, K: 1}, {M: 37, N: 53, K: 29}, {M: 64, N: 72, K: 48}} {
+	for _, g := range []kerneltest.GEMM{{M: 1, N: 1, K: 1}, {M: 37, N: 53, K: 29},
+		{M: 64, N: 72, K: 48}} {
 		for stored := range 4 {
 			if g.M == 1 && stored > 0 {
 				break
 			}
 			turnA, turnB := stored&1 != 0, stored&2 != 0
 			err := errors.Join(
-				check(t, l, g, turnA, turnB, kerneltest.BF16, kerneltest.BF16, Options{}, kerneltest.BF16.ULPs(0.5).Plus(sum16)),
+				check(t, l, g, turnA, turnB, kerneltest.BF16, kerneltest.BF16, Options{},
+					kerneltest.BF16.ULPs(0.5).Plus(sum16)),
 				check(t, l, g, turnA, turnB, kerneltest.F16, kerneltest.F32, Options{}, sum16),
-				check(t, l, g, turnA, turnB, kerneltest.F16, kerneltest.F16, Options{}, kerneltest.F16.ULPs(0.5).Plus(sum16)),
+				check(t, l, g, turnA, turnB, kerneltest.F16, kerneltest.F16, Options{},
+					kerneltest.F16.ULPs(0.5).Plus(sum16)),
 				check(t, l, g, turnA, turnB, kerneltest.F32, kerneltest.F32, Options{}, sum32),
-				check(t, l, g, turnA, turnB, kerneltest.TF32, kerneltest.F32, Options{TF32: true}, sum32),
+				check(t, l, g, turnA, turnB, kerneltest.TF32, kerneltest.F32, Options{TF32: true},
+					sum32),
 				check(t, l, g, turnA, turnB, kerneltest.F64, kerneltest.F64, Options{}, sum64),
-				check(t, l, g, turnA, turnB, kerneltest.S8, kerneltest.S32, Options{}, kerneltest.Tolerance{}),
+				check(t, l, g, turnA, turnB, kerneltest.S8, kerneltest.S32, Options{},
+					kerneltest.Tolerance{}),
 				checkFP8(t, l, g, turnA, turnB),
-				check(t, l, g, turnA, turnB, kerneltest.U8, kerneltest.F32, Options{Alpha: 0.5}, kerneltest.Tolerance{}),
-				check(t, l, g, turnA, turnB, kerneltest.BF16, kerneltest.F32, Options{Alpha: -0.5, Beta: 2}, sum16),
-				check(t, l, g, turnA, turnB, kerneltest.F64, kerneltest.F64, Options{Alpha: 3, Beta: -1}, kerneltest.Abs(3*0x1p-53).RoundedEvery(1)),
+				check(t, l, g, turnA, turnB, kerneltest.U8, kerneltest.F32, Options{Alpha: 0.5},
+					kerneltest.Tolerance{}),
+				check(t, l, g, turnA, turnB, kerneltest.BF16, kerneltest.F32,
+					Options{Alpha: -0.5, Beta: 2}, sum16),
+				check(t, l, g, turnA, turnB, kerneltest.F64, kerneltest.F64,
+					Options{Alpha: 3, Beta: -1}, kerneltest.Abs(3*0x1p-53).RoundedEvery(1)),
 			)
 			if err != nil {
 				return errors.Join(err, l.Close())
@@ -68,7 +76,9 @@ func checkFP8(t *kerneltest.T, l *Library, g kerneltest.GEMM, turnA, turnB bool)
 	of := kerneltest.Narrow(isa.E4m3)
 	in := kerneltest.Format[E4M3]{
 		Name: of.Name, Low: of.Low, High: of.High,
-		Float: func(x E4M3) float64 { return of.Float(uint8(x)) }, From: func(x float64) E4M3 { return E4M3(of.From(x)) },
+		Float: func(x E4M3) float64 { return of.Float(uint8(x)) }, From: func(x float64) E4M3 {
+			return E4M3(of.From(x))
+		},
 	}
 	ofA, e1 := runtime.Upload(t.Device, []float32{scaleA})
 	ofB, e2 := runtime.Upload(t.Device, []float32{scaleB})
@@ -76,7 +86,8 @@ func checkFP8(t *kerneltest.T, l *Library, g kerneltest.GEMM, turnA, turnB bool)
 	if err == nil {
 		err = errors.Join(
 			check(t, l, g, turnA, turnB, in, kerneltest.F32, Options{}, sum8),
-			check(t, l, g, turnA, turnB, in, kerneltest.BF16, Options{ScaleA: ofA, ScaleB: ofB}, kerneltest.BF16.ULPs(0.5).Plus(sum8)),
+			check(t, l, g, turnA, turnB, in, kerneltest.BF16, Options{ScaleA: ofA, ScaleB: ofB},
+				kerneltest.BF16.ULPs(0.5).Plus(sum8)),
 			ofA.Close(), ofB.Close(),
 		)
 	}
@@ -85,13 +96,15 @@ func checkFP8(t *kerneltest.T, l *Library, g kerneltest.GEMM, turnA, turnB bool)
 
 // Variants returns the calls for the systems that the library covers.
 func Variants() []kerneltest.Variant {
-	call := func(option, name string, targets []string, check func(*kerneltest.T, *Library, kerneltest.GEMM) error, why string) kerneltest.Variant {
+	call := func(option, name string, targets []string,
+		check func(*kerneltest.T, *Library, kerneltest.GEMM) error, why string) kerneltest.Variant {
 		return kerneltest.Variant{
 			Option: option, Name: name, Targets: targets, Build: Build, Why: why,
 			Check: func(t *kerneltest.T) error {
 				l := New(t.Device)
 				var errs []error
-				for _, g := range []kerneltest.GEMM{{M: 37, N: 53, K: 29}, {M: 66, N: 130, K: 201}} {
+				for _, g := range []kerneltest.GEMM{{M: 37, N: 53, K: 29},
+					{M: 66, N: 130, K: 201}} {
 					errs = append(errs, check(t, l, g))
 				}
 				return errors.Join(append(errs, l.Close())...)
@@ -99,15 +112,21 @@ func Variants() []kerneltest.Variant {
 		}
 	}
 	return []kerneltest.Variant{
-		call("BF16 GEMM call", "bf16", Targets, func(t *kerneltest.T, l *Library, g kerneltest.GEMM) error {
-			return check(t, l, g, false, true, kerneltest.BF16, kerneltest.BF16, Options{}, kerneltest.BF16.ULPs(0.5).Plus(sum16))
-		}, "the sum is truncated to F32 every 8 products, and rounded to BF16"),
-		call("Ampere GEMM call", "f16, the result in f32", Targets[:1], func(t *kerneltest.T, l *Library, g kerneltest.GEMM) error {
-			return check(t, l, g, true, false, kerneltest.F16, kerneltest.F32, Options{}, kerneltest.Abs(0x1p-25).TruncatedEvery(8))
-		}, "the sum is truncated to F32 every 8 products"),
-		call("Ampere GEMM call", "s8, the result in s32", Targets[:1], func(t *kerneltest.T, l *Library, g kerneltest.GEMM) error {
-			return check(t, l, g, false, false, kerneltest.S8, kerneltest.S32, Options{}, kerneltest.Tolerance{})
-		}, "integers are exact"),
+		call("BF16 GEMM call", "bf16", Targets,
+			func(t *kerneltest.T, l *Library, g kerneltest.GEMM) error {
+				return check(t, l, g, false, true, kerneltest.BF16, kerneltest.BF16, Options{},
+					kerneltest.BF16.ULPs(0.5).Plus(sum16))
+			}, "the sum is truncated to F32 every 8 products, and rounded to BF16"),
+		call("Ampere GEMM call", "f16, the result in f32", Targets[:1],
+			func(t *kerneltest.T, l *Library, g kerneltest.GEMM) error {
+				return check(t, l, g, true, false, kerneltest.F16, kerneltest.F32, Options{},
+					kerneltest.Abs(0x1p-25).TruncatedEvery(8))
+			}, "the sum is truncated to F32 every 8 products"),
+		call("Ampere GEMM call", "s8, the result in s32", Targets[:1],
+			func(t *kerneltest.T, l *Library, g kerneltest.GEMM) error {
+				return check(t, l, g, false, false, kerneltest.S8, kerneltest.S32, Options{},
+					kerneltest.Tolerance{})
+			}, "integers are exact"),
 	}
 }
 
@@ -115,7 +134,8 @@ func Variants() []kerneltest.Variant {
 func check[D, E runtime.Element](t *kerneltest.T, l *Library, g kerneltest.GEMM, turnA, turnB bool,
 	in kerneltest.Format[E], out kerneltest.Format[D], o Options, tolerance kerneltest.Tolerance,
 ) error {
-	as, bs, ds := kerneltest.Random(t, in, g.M*g.K), kerneltest.Random(t, in, g.K*g.N), kerneltest.Random(t, out, g.M*g.N)
+	as, bs, ds := kerneltest.Random(t, in, g.M*g.K), kerneltest.Random(t, in, g.K*g.N),
+		kerneltest.Random(t, out, g.M*g.N)
 	a, e1 := runtime.Upload(t.Device, as)
 	b, e2 := runtime.Upload(t.Device, bs)
 	d, e3 := runtime.Upload(t.Device, ds)

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gemm multiplies matrices of any shape on any device, with the kernels of the other examples.
-// It chooses a kernel for the device, types and shape, copies operands that the kernel cannot read into
-// a layout that it can, and keeps the modules that it loaded:
+// Package gemm multiplies matrices of any shape on any device, with the kernels of the other
+// examples. It chooses a kernel for the device, types and shape, copies operands that the kernel
+// cannot read into a layout that it can, and keeps the modules that it loaded:
 //
 //	g := gemm.New(device)
 //	err := gemm.Multiply(g, gemm.By(d, m, n), gemm.By(a, m, k), gemm.By(b, n, k).T(), gemm.Options{})
@@ -42,13 +42,14 @@ type memory struct {
 // New returns a library that loads kernels when they are first needed.
 func New(d *runtime.Device) *Library {
 	return &Library{
-		device: d, modules: make(map[string]*runtime.Module), kernels: make(map[string]*runtime.Kernel),
-		memory: make(map[string]memory), calls: make(map[any]calls),
+		device: d, modules: make(map[string]*runtime.Module),
+		kernels: make(map[string]*runtime.Kernel),
+		memory:  make(map[string]memory), calls: make(map[any]calls),
 	}
 }
 
-// Use makes later calls run on a stream, or on the default stream if s is nil. The library's memory is
-// shared by all its calls, so earlier calls must be complete.
+// Use makes later calls run on a stream, or on the default stream if s is nil. The library's memory
+// is shared by all its calls, so earlier calls must be complete.
 func (l *Library) Use(s *runtime.Stream) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -100,20 +101,21 @@ func (m Matrix[E]) T() Matrix[E] {
 type Options struct {
 	Alpha float64 // factor of the product; 0 stands for 1
 	Beta  float64 // factor of the old D, which is not read if it is 0
-	// F32 operands are multiplied as TF32, with 10 bits of mantissa. Otherwise they take three products
-	// of TF32, which are about as precise as F32.
+	// F32 operands are multiplied as TF32, with 10 bits of mantissa. Otherwise they take three
+	// products of TF32, which are about as precise as F32.
 	TF32 bool
-	// Factors of all elements of A and of B, for FP8: one number each, which the kernel reads. Both are
-	// nil, or none.
+	// Factors of all elements of A and of B, for FP8: one number each, which the kernel reads. Both
+	// are nil, or none.
 	ScaleA, ScaleB *runtime.Buffer[float32]
 }
 
 // Multiply computes D = Alpha * A * B + Beta * D. D must be stored by rows.
 //
-// Operands of float32, runtime.F16 and runtime.BF16 are added in F32, of float64 in F64, and of int8 and
-// uint8 in 32-bit integers. D may be of any floating-point type, except that operands of float64 need one
-// of float64 or float32. Integers may also have a D of int32, if Alpha is 1 and Beta 0. FP8 requires
-// sm_90a and a D of float32, runtime.F16 or runtime.BF16, with Alpha 1 and Beta 0.
+// Operands of float32, runtime.F16 and runtime.BF16 are added in F32, of float64 in F64, and of
+// int8 and uint8 in 32-bit integers. D may be of any floating-point type, except that operands of
+// float64 need one of float64 or float32. Integers may also have a D of int32, if Alpha is 1 and
+// Beta 0. FP8 requires sm_90a and a D of float32, runtime.F16 or runtime.BF16, with Alpha 1 and
+// Beta 0.
 func Multiply[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o Options) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -172,7 +174,8 @@ func (o Options) resolve() Options {
 func (o Options) plain() bool { return o.Alpha == 1 && o.Beta == 0 }
 
 // steps returns the launches that prepare the operands, multiply them and finish the result.
-func steps[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E], o Options) ([]func() error, error) {
+func steps[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E],
+	o Options) ([]func() error, error) {
 	list, err := product(l, p, d, a, b, o)
 	if err != nil || p.direct {
 		return list, err
@@ -189,8 +192,10 @@ func steps[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E
 	return append(list, last), err
 }
 
-// product returns the launches that prepare the operands; the last one is the kernel of the product.
-func product[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E], o Options) (list []func() error, err error) {
+// product returns the launches that prepare the operands; the last one is the kernel of the
+// product.
+func product[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E],
+	o Options) (list []func() error, err error) {
 	left, first, e1 := prepare(l, p, "a", a, p.m, p.turnA)
 	right, second, e2 := prepare(l, p, "b", b.T(), p.width, p.turnB)
 	k, e3 := l.kernel(p.name, p.kernel, p.build)
@@ -223,7 +228,8 @@ func (p *plan) scratch(l *Library) (runtime.Matrix, error) {
 }
 
 // finish returns the launch that converts the product in the memory of the library.
-func finish[X, D runtime.Element](l *Library, p *plan, d Matrix[D], o Options) (func() error, error) {
+func finish[X, D runtime.Element](l *Library, p *plan, d Matrix[D],
+	o Options) (func() error, error) {
 	x, err := reserve[X](l, "x", p.m*p.width)
 	if err != nil {
 		return nil, err
@@ -246,10 +252,11 @@ func finish[X, D runtime.Element](l *Library, p *plan, d Matrix[D], o Options) (
 	}, nil
 }
 
-// prepare returns an operand as the kernel needs it, and the launch that makes it, if it needs one: stored
-// by rows, as many as height, of the depth of the plan. With turned, the kernel reads transposed operands
-// itself.
-func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], height int, turned bool) (*runtime.Buffer[E], func() error, error) {
+// prepare returns an operand as the kernel needs it, and the launch that makes it, if it needs one:
+// stored by rows, as many as height, of the depth of the plan. With turned, the kernel reads
+// transposed operands itself.
+func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], height int,
+	turned bool) (*runtime.Buffer[E], func() error, error) {
 	if turned || !p.copies(m.Transposed, m.Rows, m.Cols, height) {
 		return m.Data, nil, nil
 	}
@@ -261,7 +268,8 @@ func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], h
 	if m.Transposed {
 		kind = "transpose"
 	}
-	k, err := l.kernel(fmt.Sprintf("%s %d", kind, p.operand.Bits()), kind, copyKernel(kind, p.operand))
+	k, err := l.kernel(fmt.Sprintf("%s %d", kind, p.operand.Bits()), kind,
+		copyKernel(kind, p.operand))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -283,9 +291,10 @@ func (l *Library) grid(blocks int) runtime.Config {
 	return c
 }
 
-// launcher returns a function that runs the kernel of the product. Its parameters have the same names
-// in all examples.
-func (l *Library) launcher(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix, o Options) (func() error, error) {
+// launcher returns a function that runs the kernel of the product. Its parameters have the same
+// names in all examples.
+func (l *Library) launcher(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix,
+	o Options) (func() error, error) {
 	type stored struct {
 		data       runtime.Matrix
 		rows, cols int
@@ -296,7 +305,8 @@ func (l *Library) launcher(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix, o
 		}
 		return stored{data, rows, p.depth}
 	}
-	known := map[string]stored{"a": of(a, p.m, p.turnA), "b": of(b, p.width, p.turnB), "d": {d, p.m, p.width}}
+	known := map[string]stored{"a": of(a, p.m, p.turnA), "b": of(b, p.width, p.turnB),
+		"d": {d, p.m, p.width}}
 	sizes := map[string]int{"m": p.m, "n": p.width, "k": p.depth}
 	if p.swapped {
 		known["a"], known["b"] = known["b"], known["a"]
@@ -359,7 +369,8 @@ func (l *Library) kernel(key, name string, build func(*dsl.Module)) (*runtime.Ke
 }
 
 // load builds and loads a kernel.
-func (l *Library) load(key, name string, build func(*dsl.Module)) (*runtime.Module, *runtime.Kernel, error) {
+func (l *Library) load(key, name string,
+	build func(*dsl.Module)) (*runtime.Module, *runtime.Kernel, error) {
 	m := dsl.New(key, l.device.Info().Target)
 	build(m)
 	loaded, err := l.device.Load(m)
@@ -403,7 +414,8 @@ func fits[E runtime.Element](name string, m Matrix[E]) error {
 	case m.Data == nil:
 		return fmt.Errorf("%s has no data", name)
 	case m.Data.Len() != m.Rows*m.Cols:
-		return fmt.Errorf("%s has %d elements for %d rows of %d", name, m.Data.Len(), m.Rows, m.Cols)
+		return fmt.Errorf("%s has %d elements for %d rows of %d", name, m.Data.Len(), m.Rows,
+			m.Cols)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 // then cover all rows of D, and weights are read once.
 const fewRows = 256
 
-// hopper returns the kernels with wgmma that can compute the product; the first is the likely fastest.
-// The operands may be stored transposed.
+// hopper returns the kernels with wgmma that can compute the product; the first is the likely
+// fastest. The operands may be stored transposed.
 func (p *plan) hopper(info runtime.Info, turnedA, turnedB bool, depth int, o Options) []*plan {
 	options := hopper.Options{Type: p.operand, D: p.result, Scale: o.ScaleA != nil}
 	switch {
@@ -54,7 +54,8 @@ func (p *plan) hopper(info runtime.Info, turnedA, turnedB bool, depth int, o Opt
 
 // tilings returns the tile shapes to choose from for m rows, without clusters.
 func tilings(o hopper.Options, m int) (list []hopper.Tiling) {
-	shapes := [][2]int{{128, 256}, {128, 192}, {128, 128}, {128, 64}, {256, 128}, {256, 64}, {192, 192}, {192, 128}}
+	shapes := [][2]int{{128, 256}, {128, 192}, {128, 128}, {128, 64}, {256, 128}, {256, 64},
+		{192, 192}, {192, 128}}
 	if m <= 128 {
 		shapes = append(shapes, [2]int{64, 64}, [2]int{64, 128})
 	}

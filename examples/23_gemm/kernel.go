@@ -11,8 +11,8 @@ const (
 	group = 8  // rows of tiles that are assigned together
 )
 
-// buildPad adds a kernel that copies a matrix of rows x cols elements to one of height x width, which are
-// at least as many, and fills the rest with zeros.
+// buildPad adds a kernel that copies a matrix of rows x cols elements to one of height x width,
+// which are at least as many, and fills the rest with zeros.
 func buildPad[T dsl.Scalar](m *dsl.Module) {
 	k := m.Kernel("pad", dsl.Threads(side, lines))
 	to, from := dsl.Global[T](k, "to"), dsl.Global[T](k, "from")
@@ -23,8 +23,8 @@ func buildPad[T dsl.Scalar](m *dsl.Module) {
 	})
 }
 
-// buildTranspose adds a kernel that does the same for a matrix that is stored transposed: cols rows of
-// rows elements.
+// buildTranspose adds a kernel that does the same for a matrix that is stored transposed: cols rows
+// of rows elements.
 func buildTranspose[T dsl.Scalar](m *dsl.Module) {
 	k := m.Kernel("transpose", dsl.Threads(side, lines))
 	to, from := dsl.Global[T](k, "to"), dsl.Global[T](k, "from")
@@ -49,23 +49,26 @@ func buildTranspose[T dsl.Scalar](m *dsl.Module) {
 
 // sizes declares the parameters of the kernels that copy.
 func sizes(k *dsl.Kernel) (rows, cols, height, width dsl.Reg[dsl.U32]) {
-	return dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.U32](k, "cols"), dsl.Param[dsl.U32](k, "height"), dsl.Param[dsl.U32](k, "width")
+	return dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.U32](k, "cols"),
+		dsl.Param[dsl.U32](k, "height"), dsl.Param[dsl.U32](k, "width")
 }
 
 // load returns an element of a matrix of rows x cols elements, and zero outside.
 func load[T dsl.Scalar](from dsl.Array[T], row, col, rows, cols dsl.Reg[dsl.U32]) dsl.Reg[T] {
 	zero := dsl.Const[T](row.Kernel(), 0)
-	x := from.At64(dsl.MulWide[dsl.U64](row.Min(rows.SubI(1)), cols)).Load(col.Min(cols.SubI(1)), dsl.NC)
+	x := from.At64(dsl.MulWide[dsl.U64](row.Min(rows.SubI(1)), cols)).Load(col.Min(cols.SubI(1)),
+		dsl.NC)
 	return dsl.Select(col.LT(cols), dsl.Select(row.LT(rows), x, zero), zero)
 }
 
-// buildFinish adds a kernel that computes D = alpha * X + beta * D in the precision C, for D of rows x
-// cols elements and X with rows of width elements. Without old, D is not read.
+// buildFinish adds a kernel that computes D = alpha * X + beta * D in the precision C, for D of
+// rows x cols elements and X with rows of width elements. Without old, D is not read.
 func buildFinish[X, C, D dsl.Scalar](m *dsl.Module, old bool) {
 	k := m.Kernel("finish", dsl.Threads(side, lines))
 	d, x := dsl.Global[D](k, "d"), dsl.Global[X](k, "x")
 	alpha, beta := dsl.Param[C](k, "alpha"), dsl.Param[C](k, "beta")
-	rows, cols, width := dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.U32](k, "cols"), dsl.Param[dsl.U32](k, "width")
+	rows, cols, width := dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.U32](k, "cols"),
+		dsl.Param[dsl.U32](k, "width")
 	each(k, rows, cols, func(row, col dsl.Reg[dsl.U32]) {
 		to := d.At64(dsl.MulWide[dsl.U64](row, cols))
 		sum := convert[C](x.At64(dsl.MulWide[dsl.U64](row, width)).Load(col, dsl.NC)).Mul(alpha)

@@ -26,7 +26,8 @@ func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
 // TestDescribe checks which kernel is chosen on which device.
 func TestDescribe(t *testing.T) {
 	for _, c := range []struct{ device, want string }{
-		{"emu:sm_80", "ladder v0"}, {"emu:sm_90a", "hopper 128x"}, {"emu:sm_100a", "blackwell 128x256"}, {"emu:sm_120a", "ladder v2"},
+		{"emu:sm_80", "ladder v0"}, {"emu:sm_90a", "hopper 128x"},
+		{"emu:sm_100a", "blackwell 128x256"}, {"emu:sm_120a", "ladder v2"},
 	} {
 		d, err := runtime.Open(c.device)
 		if err != nil {
@@ -76,7 +77,8 @@ func TestMistakes(t *testing.T) {
 		want string
 	}{
 		{Multiply(l, By(f32, 4, 6), a, a, Options{}), "is not the product"},
-		{Multiply(l, By(f32, 4, 4), a, By(f32, 6, 4), Options{}), "D has 24 elements for 4 rows of 4"},
+		{Multiply(l, By(f32, 4, 4), a, By(f32, 6, 4), Options{}),
+			"D has 24 elements for 4 rows of 4"},
 		{Multiply(l, a, By(f32, 5, 5), a, Options{}), "A has 24 elements for 5 rows of 5"},
 		{Multiply(l, a, By(f32, 0, 5), a, Options{}), "A has 0 rows"},
 		{Multiply(l, a, a, Matrix[float32]{Rows: 1, Cols: 1}, Options{}), "B has no data"},
@@ -91,7 +93,8 @@ func TestMistakes(t *testing.T) {
 		want string
 	}{
 		{Multiply(l, first(t, f32).T(), a, b, Options{}), "multiply B.T() by A.T()"},
-		{Multiply(l, first(t, f16), By(f64, 4, 6), By(f64, 6, 4), Options{}), "not supported for operands of float64"},
+		{Multiply(l, first(t, f16), By(f64, 4, 6), By(f64, 6, 4), Options{}),
+			"not supported for operands of float64"},
 		{Multiply(l, first(t, s32), By(s8, 4, 6), By(s8, 6, 4), Options{Alpha: 2}), "Alpha = 1"},
 		{Multiply(l, first(t, s32), a, b, Options{}), "takes integer operands"},
 		{Multiply(l, first(t, f32), By(s16, 4, 6), By(s16, 6, 4), Options{}), "operands of int16"},

@@ -55,7 +55,8 @@ func (p *plan) precision() isa.Type {
 }
 
 // Describe returns which kernel multiplies the matrices, and its grid.
-func Describe[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o Options) (string, error) {
+func Describe[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E],
+	o Options) (string, error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	p, err := choose(l, d, a, b, o.resolve())
@@ -80,7 +81,8 @@ func Describe[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o O
 }
 
 // plans returns the kernels that can multiply the matrices; the first is the likely fastest.
-func plans[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E], o Options) ([]*plan, error) {
+func plans[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E],
+	o Options) ([]*plan, error) {
 	p, err := planOf(info, d, a, b, o)
 	if err != nil {
 		return nil, err
@@ -92,7 +94,8 @@ func plans[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E],
 		}
 	}
 	if fp8(p.operand) {
-		return nil, fmt.Errorf("operands of %T require sm_90a, and the device is %s", *new(E), info.Target)
+		return nil, fmt.Errorf("operands of %T require sm_90a, and the device is %s", *new(E),
+			info.Target)
 	}
 	if p.operand == isa.Bf16 && p.result == isa.Bf16 && o.plain() && p.n%8 == 0 {
 		p.bf16(info)
@@ -108,7 +111,8 @@ func plans[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E],
 }
 
 // planOf checks the arguments, and returns a plan with their types and sizes.
-func planOf[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E], o Options) (*plan, error) {
+func planOf[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E],
+	o Options) (*plan, error) {
 	for _, err := range []error{fits("A", a), fits("B", b), fits("D", d)} {
 		if err != nil {
 			return nil, err
@@ -117,7 +121,8 @@ func planOf[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E]
 	operand, result := typeOf[E](), typeOf[D]()
 	switch {
 	case a.Cols != b.Rows || d.Rows != a.Rows || d.Cols != b.Cols:
-		return nil, fmt.Errorf("a result of %dx%d is not the product of A of %dx%d and B of %dx%d", d.Rows, d.Cols, a.Rows, a.Cols, b.Rows, b.Cols)
+		return nil, fmt.Errorf("a result of %dx%d is not the product of A of %dx%d and B of %dx%d",
+			d.Rows, d.Cols, a.Rows, a.Cols, b.Rows, b.Cols)
 	case d.Transposed:
 		return nil, fmt.Errorf("the result is stored transposed; multiply B.T() by A.T() instead")
 	case info.Capability < 80:
@@ -129,12 +134,16 @@ func planOf[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E]
 	switch p.sums = multistage.Sums(operand); {
 	case operand == 0 || operand == isa.S32:
 		return nil, fmt.Errorf("operands of %T are not supported", *new(E))
-	case result == 0 || result.Bits() == 8, p.sums == isa.F64 && result.Bits() == 16, fp8(operand) && result.Class() != isa.Half && result != isa.F32:
-		return nil, fmt.Errorf("a result of %T is not supported for operands of %T", *new(D), *new(E))
+	case result == 0 || result.Bits() == 8, p.sums == isa.F64 && result.Bits() == 16,
+		fp8(operand) && result.Class() != isa.Half && result != isa.F32:
+		return nil, fmt.Errorf("a result of %T is not supported for operands of %T", *new(D),
+			*new(E))
 	case result == isa.S32 && (p.sums != isa.S32 || !o.plain()):
-		return nil, fmt.Errorf("a result of %T takes integer operands, Alpha = 1 and Beta = 0", *new(D))
+		return nil, fmt.Errorf("a result of %T takes integer operands, Alpha = 1 and Beta = 0",
+			*new(D))
 	case fp8(operand) && !o.plain():
-		return nil, fmt.Errorf("operands of %T take Alpha = 1 and Beta = 0; use ScaleA and ScaleB", *new(E))
+		return nil, fmt.Errorf("operands of %T take Alpha = 1 and Beta = 0; use ScaleA and ScaleB",
+			*new(E))
 	case (o.ScaleA == nil) != (o.ScaleB == nil) || o.ScaleA != nil && !fp8(operand):
 		return nil, fmt.Errorf("ScaleA and ScaleB are for operands of FP8, and go together")
 	}
@@ -147,7 +156,8 @@ func fp8(t isa.Type) bool { return t == isa.E4m3 || t == isa.E5m2 }
 // tiling returns a tiling of which the stages fit into the shared memory of a block.
 func tiling(t isa.Type, info runtime.Info) multistage.Tiling {
 	tiling := multistage.Default(t)
-	for bytes := 128 * (tiling.M + tiling.N); bytes*tiling.Stages > info.SharedOptIn && tiling.N > 128; bytes = 128 * (tiling.M + tiling.N) {
+	for bytes := 128 * (tiling.M + tiling.N); bytes*tiling.Stages > info.SharedOptIn &&
+		tiling.N > 128; bytes = 128 * (tiling.M + tiling.N) {
 		tiling.N /= 2
 	}
 	return tiling

@@ -33,8 +33,8 @@ type choice struct {
 }
 
 // Tuned returns a library that measures all kernels when it first computes a product of some shape,
-// types and layout, and then uses the fastest. It keeps the choices in a file in the folder, for the
-// device and driver. The default folder is ptxdsl/gemm in the user's cache.
+// types and layout, and then uses the fastest. It keeps the choices in a file in the folder, for
+// the device and driver. The default folder is ptxdsl/gemm in the user's cache.
 func Tuned(d *runtime.Device, folder string) (*Library, error) {
 	if folder == "" {
 		cache, err := os.UserCacheDir()
@@ -50,7 +50,8 @@ func Tuned(d *runtime.Device, folder string) (*Library, error) {
 		}
 		return '-'
 	}
-	name := strings.Map(clean, strings.ToLower(fmt.Sprintf("%s %s %d %s", info.Name, info.Target, info.SMs, info.Driver)))
+	name := strings.Map(clean,
+		strings.ToLower(fmt.Sprintf("%s %s %d %s", info.Name, info.Target, info.SMs, info.Driver)))
 	l.choices = &choices{path: filepath.Join(folder, name+".json")}
 	var err error
 	if l.choices.known, err = readChoices(l.choices.path); err != nil {
@@ -96,7 +97,8 @@ func (c *choices) save() error {
 }
 
 // choose returns the plan for a product.
-func choose[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o Options) (*plan, error) {
+func choose[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E],
+	o Options) (*plan, error) {
 	list, err := plans(l.device.Info(), d, a, b, o)
 	if err != nil || l.choices == nil || len(list) == 1 {
 		return append(list, nil)[0], err
@@ -127,7 +129,8 @@ func (p *plan) key(turnedA, turnedB bool, o Options) string {
 		}
 		return "rows"
 	}
-	key := fmt.Sprintf("%dx%dx%d %s to %s, A by %s, B by %s", p.m, p.n, p.depth, p.operand, p.result, layout(turnedA), layout(turnedB))
+	key := fmt.Sprintf("%dx%dx%d %s to %s, A by %s, B by %s", p.m, p.n, p.depth, p.operand,
+		p.result, layout(turnedA), layout(turnedB))
 	if !o.plain() {
 		key += ", scaled"
 	}
@@ -141,9 +144,10 @@ type Trial struct {
 	plan   *plan
 }
 
-// Trials measures all kernels that can compute a product, and returns them in order of their time. It
-// overwrites D.
-func Trials[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o Options) ([]Trial, error) {
+// Trials measures all kernels that can compute a product, and returns them in order of their time.
+// It overwrites D.
+func Trials[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E],
+	o Options) ([]Trial, error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	list, err := plans(l.device.Info(), d, a, b, o.resolve())
@@ -153,15 +157,16 @@ func Trials[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o Opt
 	return measure(l, list, d, a, b, o.resolve())
 }
 
-// Kernels are measured in rounds. After the first rounds, kernels that are slower than the fastest by
-// more than the factor slower are left out.
+// Kernels are measured in rounds. After the first rounds, kernels that are slower than the fastest
+// by more than the factor slower are left out.
 const (
 	rounds, firstRounds = 15, 3
 	slower              = 1.15
 )
 
 // measure runs all plans in turn, with a cold cache, and sorts them by their median time.
-func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b Matrix[E], o Options) ([]Trial, error) {
+func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b Matrix[E],
+	o Options) ([]Trial, error) {
 	if err := l.preload(list); err != nil {
 		return nil, err
 	}
@@ -191,7 +196,8 @@ func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b M
 				err = runAll(list[:len(list)-1])
 			}
 			if err == nil {
-				err = errors.Join(cold.Fill(uint32(round)), first.Record(l.stream), list[len(list)-1](), last.Record(l.stream), last.Sync())
+				err = errors.Join(cold.Fill(uint32(round)), first.Record(l.stream),
+					list[len(list)-1](), last.Record(l.stream), last.Sync())
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p, err)

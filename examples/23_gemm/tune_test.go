@@ -23,7 +23,8 @@ func TestTuned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = check(x, l, g, false, true, kerneltest.BF16, kerneltest.BF16, Options{}, kerneltest.BF16.ULPs(0.5).Plus(sum16))
+		err = check(x, l, g, false, true, kerneltest.BF16, kerneltest.BF16, Options{},
+			kerneltest.BF16.ULPs(0.5).Plus(sum16))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +36,8 @@ func TestTuned(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	text, err := os.ReadFile(files[0])
-	if err != nil || !strings.Contains(string(text), "8x64x64 .bf16 to .bf16, A by rows, B by columns") {
+	if err != nil ||
+		!strings.Contains(string(text), "8x64x64 .bf16 to .bf16, A by rows, B by columns") {
 		t.Errorf("%s %v", text, err)
 	}
 	kernels := len(l.kernels)
@@ -63,7 +65,8 @@ func TestPlans(t *testing.T) {
 		}
 		for n, count := 0, 1; n < count; n++ {
 			l.choices.choose = func(list []*plan) *plan { count = len(list); return list[n] }
-			err := check(x, l, g, false, true, kerneltest.BF16, kerneltest.BF16, Options{}, kerneltest.BF16.ULPs(0.5).Plus(sum16))
+			err := check(x, l, g, false, true, kerneltest.BF16, kerneltest.BF16, Options{},
+				kerneltest.BF16.ULPs(0.5).Plus(sum16))
 			if err != nil {
 				t.Errorf("plan %d: %v", n, err)
 			}

@@ -38,10 +38,11 @@ func Variants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	for _, typ := range Types {
 		list = append(list, kerneltest.Variant{
-			Option: "multimem all-reduce on two devices", Name: typ.String()[1:], Targets: Targets[:1],
-			Build: func(m *dsl.Module) { Build(m, typ) },
-			Check: func(t *kerneltest.T) error { return checkType(t, typ, 2) },
-			Why:   "the sum of two elements is rounded once",
+			Option: "multimem all-reduce on two devices", Name: typ.String()[1:],
+			Targets: Targets[:1],
+			Build:   func(m *dsl.Module) { Build(m, typ) },
+			Check:   func(t *kerneltest.T) error { return checkType(t, typ, 2) },
+			Why:     "the sum of two elements is rounded once",
 		})
 	}
 	return list
@@ -61,10 +62,12 @@ func checkType(t *kerneltest.T, typ isa.Type, devices int) error {
 	return check(t, typ, kerneltest.F32, devices)
 }
 
-// check adds the vectors of devices. The number of 16-byte vectors is not a multiple of the devices. Two
-// devices also have edge values. The elements of more are positive: the order of the sums is not defined,
-// and with one sign each rounding is at most half a unit in the last place of the result.
-func check[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format[E], devices int) error {
+// check adds the vectors of devices. The number of 16-byte vectors is not a multiple of the
+// devices. Two devices also have edge values. The elements of more are positive: the order of the
+// sums is not defined, and with one sign each rounding is at most half a unit in the last place of
+// the result.
+func check[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format[E],
+	devices int) error {
 	const vectors, blocks = 1001, 3
 	n := vectors * 128 / typ.Bits()
 	var backs []*emu.Device
@@ -116,7 +119,8 @@ func check[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format
 	errs := make([]error, devices)
 	for i, k := range kernels {
 		all.Go(func() {
-			errs[i] = k.Launch(runtime.Grid(blocks), vector.Address, counter.Address, counter.Parts[i],
+			errs[i] = k.Launch(runtime.Grid(blocks), vector.Address, counter.Address,
+				counter.Parts[i],
 				vectors, i, devices)
 		})
 	}

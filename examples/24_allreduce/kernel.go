@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package allreduce adds vectors of several devices with multimem instructions. The switch that connects
-// the devices adds the elements, so each device loads and stores one part of the result only.
+// Package allreduce adds vectors of several devices with multimem instructions. The switch that
+// connects the devices adds the elements, so each device loads and stores one part of the result
+// only.
 package allreduce
 
 import (
@@ -18,11 +19,11 @@ const Threads = 256
 // Name returns the name of the kernel for a type.
 func Name(t isa.Type) string { return "allreduce_" + t.String()[1:] }
 
-// Build adds a kernel that replaces the vector of each device by the sum over all devices, for elements
-// of .f32, .f16 or .bf16. It is launched on all devices at the same time, with grids of the same size, of
-// which all blocks run at the same time. multi and arrivals are multicast addresses, of the vectors and
-// of a counter, and arrived is the counter of the device at its ordinary address. The counters are zero
-// before the launch. A vector has 16 bytes times vectors.
+// Build adds a kernel that replaces the vector of each device by the sum over all devices, for
+// elements of .f32, .f16 or .bf16. It is launched on all devices at the same time, with grids of
+// the same size, of which all blocks run at the same time. multi and arrivals are multicast
+// addresses, of the vectors and of a counter, and arrived is the counter of the device at its
+// ordinary address. The counters are zero before the launch. A vector has 16 bytes times vectors.
 func Build(m *dsl.Module, t isa.Type) {
 	k := m.Kernel(Name(t), dsl.Threads(Threads))
 	kind := ".add.v4.f32"
@@ -41,7 +42,9 @@ func Build(m *dsl.Module, t isa.Type) {
 			k.Ins("multimem.red.release.sys.global.add.u32", arrivals.Addr(), 1)
 			// The counter has two addresses.
 			k.Ins("fence.proxy.alias")
-			k.While(func() dsl.Reg[dsl.Pred] { return arrived.LoadFirst(dsl.Acquire, dsl.ScopeSys).LT(count) }, func() {})
+			k.While(func() dsl.Reg[dsl.Pred] {
+				return arrived.LoadFirst(dsl.Acquire, dsl.ScopeSys).LT(count)
+			}, func() {})
 		})
 		k.Sync()
 	}
@@ -51,9 +54,11 @@ func Build(m *dsl.Module, t isa.Type) {
 		return dsl.To[dsl.U32](dsl.MulWide[dsl.U64](vectors, i).Div(dsl.To[dsl.U64](devices)))
 	}
 	first := k.CTAID().X.MadI(Threads, k.Thread())
-	for i := range k.RangeStep(part(rank).Add(first), part(rank.AddI(1)), k.NCTAID().X.MulI(Threads)) {
+	for i := range k.RangeStep(part(rank).Add(first), part(rank.AddI(1)),
+		k.NCTAID().X.MulI(Threads)) {
 		at := multi.At(i.MulI(4)).Addr()
-		sums := dsl.List(dsl.NewReg[dsl.B32](k), dsl.NewReg[dsl.B32](k), dsl.NewReg[dsl.B32](k), dsl.NewReg[dsl.B32](k))
+		sums := dsl.List(dsl.NewReg[dsl.B32](k), dsl.NewReg[dsl.B32](k), dsl.NewReg[dsl.B32](k),
+			dsl.NewReg[dsl.B32](k))
 		k.Ins("multimem.ld_reduce.relaxed.sys.global"+kind, sums, at)
 		k.Ins("multimem.st.relaxed.sys.global"+store(t), at, sums)
 	}

@@ -19,7 +19,8 @@ import (
 var Targets = []string{"sm_80", "sm_120"}
 
 // Reference returns the columns of the count largest elements of a row, and the sampled one.
-func Reference(x []float64, count int, temperature, topP, random float64) (columns []int, token int) {
+func Reference(x []float64, count int,
+	temperature, topP, random float64) (columns []int, token int) {
 	order := make([]int, len(x))
 	for i := range order {
 		order[i] = i
@@ -76,7 +77,8 @@ func Check(t *kerneltest.T) error {
 func Variants() (list []kerneltest.Variant) {
 	add := func(t isa.Type, count int) {
 		list = append(list, kerneltest.Variant{
-			Option: "top-k and sampling", Name: fmt.Sprintf("%s, the %d largest", t.String()[1:], count), Targets: Targets[:1],
+			Option: "top-k and sampling",
+			Name:   fmt.Sprintf("%s, the %d largest", t.String()[1:], count), Targets: Targets[:1],
 			Build: func(m *dsl.Module) { Build(m, t, count) },
 			Check: func(x *kerneltest.T) error { return checkType(x, t, count) },
 			Why:   "elements are copied, and the random numbers are not near a limit between two tokens",
@@ -109,7 +111,8 @@ func checkType(t *kerneltest.T, typ isa.Type, count int) error {
 	return errors.Join(errs...)
 }
 
-func check[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format[E], count, cols int) error {
+func check[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format[E],
+	count, cols int) error {
 	const rows, temperature, topP = 5, 0.7, 0.9
 	xs := kerneltest.Random(t, f.Within(-8, 8), rows*cols)
 	copy(xs[cols:], kerneltest.RandomEdges(t, f, cols))
@@ -125,8 +128,10 @@ func check[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format
 	if err != nil {
 		return err
 	}
-	values, indices, tokens := make([]float32, rows*count), make([]uint32, rows*count), make([]uint32, rows)
-	err = t.Launch(kernel, runtime.Grid(rows), kerneltest.In(xs), kerneltest.Out(values), kerneltest.Out(indices), kerneltest.Out(tokens),
+	values, indices, tokens := make([]float32, rows*count), make([]uint32, rows*count),
+		make([]uint32, rows)
+	err = t.Launch(kernel, runtime.Grid(rows), kerneltest.In(xs), kerneltest.Out(values),
+		kerneltest.Out(indices), kerneltest.Out(tokens),
 		kerneltest.In(random), cols, float32(temperature), float32(topP))
 	if err != nil {
 		return err
@@ -134,7 +139,8 @@ func check[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format
 	var wantValues, wantIndices, wantTokens []float64
 	for row := range rows {
 		x := f.Decode(xs[row*cols:][:cols])
-		columns, token := Reference(x, count, float64(float32(temperature)), float64(float32(topP)), float64(random[row]))
+		columns, token := Reference(x, count, float64(float32(temperature)), float64(float32(topP)),
+			float64(random[row]))
 		for _, col := range columns {
 			wantValues, wantIndices = append(wantValues, x[col]), append(wantIndices, float64(col))
 		}
@@ -142,8 +148,10 @@ func check[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format
 	}
 	what := fmt.Sprintf("%s, %d of %d", f.Name, count, cols)
 	return errors.Join(
-		kerneltest.Compare(t, "columns, "+what, kerneltest.U32.Decode(indices), wantIndices, kerneltest.Tolerance{}),
+		kerneltest.Compare(t, "columns, "+what, kerneltest.U32.Decode(indices), wantIndices,
+			kerneltest.Tolerance{}),
 		kerneltest.Compare(t, "values, "+what, values, wantValues, kerneltest.Tolerance{}),
-		kerneltest.Compare(t, "tokens, "+what, kerneltest.U32.Decode(tokens), wantTokens, kerneltest.Tolerance{}),
+		kerneltest.Compare(t, "tokens, "+what, kerneltest.U32.Decode(tokens), wantTokens,
+			kerneltest.Tolerance{}),
 	)
 }

@@ -24,12 +24,12 @@ const Threads = 256
 // Name returns the name of the kernel.
 func Name(t isa.Type, count int) string { return fmt.Sprintf("topk_%s_%d", t.String()[1:], count) }
 
-// Build adds a kernel that writes the count largest elements of each row, of .f32, .f16 or .bf16, in
-// descending order, and their columns. Equal elements are ordered by column, and NaN counts as the
-// smallest. It also samples one of them for each row: probabilities are the softmax of the elements
-// divided by a temperature, and of the most probable ones as many are kept as have top_p of the sum. The
-// token is the first at which the running sum exceeds a random number from 0 to 1 times the sum of those.
-// The grid has one block per row, of at least count columns.
+// Build adds a kernel that writes the count largest elements of each row, of .f32, .f16 or .bf16,
+// in descending order, and their columns. Equal elements are ordered by column, and NaN counts as
+// the smallest. It also samples one of them for each row: probabilities are the softmax of the
+// elements divided by a temperature, and of the most probable ones as many are kept as have top_p
+// of the sum. The token is the first at which the running sum exceeds a random number from 0 to 1
+// times the sum of those. The grid has one block per row, of at least count columns.
 func Build(m *dsl.Module, t isa.Type, count int) {
 	if t == isa.F32 {
 		build[dsl.F32](m, count)
@@ -46,9 +46,11 @@ func build[E dsl.Scalar](m *dsl.Module, count int) {
 		k.Errorf("the %d largest elements, want 1 to %d", count, Threads)
 		return
 	}
-	x, values, indices := dsl.Global[E](k, "x"), dsl.Global[dsl.F32](k, "values"), dsl.Global[dsl.U32](k, "indices")
+	x, values, indices := dsl.Global[E](k, "x"), dsl.Global[dsl.F32](k, "values"),
+		dsl.Global[dsl.U32](k, "indices")
 	tokens, random := dsl.Global[dsl.U32](k, "tokens"), dsl.Global[dsl.F32](k, "random")
-	cols, temperature, topP := dsl.Param[dsl.U32](k, "cols"), dsl.Param[dsl.F32](k, "temperature"), dsl.Param[dsl.F32](k, "top_p")
+	cols, temperature, topP := dsl.Param[dsl.U32](k, "cols"), dsl.Param[dsl.F32](k, "temperature"),
+		dsl.Param[dsl.F32](k, "top_p")
 	row := k.CTAID().X
 	x = x.At64(dsl.MulWide[dsl.U64](row, cols))
 	values, indices = values.At(row.MulI(int64(count))), indices.At(row.MulI(int64(count)))
@@ -58,7 +60,8 @@ func build[E dsl.Scalar](m *dsl.Module, count int) {
 	keys, places := gather(k, cols, count, key, least, equal)
 	k.Comment("the rank of each element is the number of those before it")
 	own := k.Thread()
-	sorted, columns := dsl.Shared[dsl.F32](k, "sorted", Threads), dsl.Shared[dsl.U32](k, "columns", Threads)
+	sorted, columns := dsl.Shared[dsl.F32](k, "sorted", Threads),
+		dsl.Shared[dsl.U32](k, "columns", Threads)
 	k.If(own.LTI(int64(count)), func() {
 		mine, rank := keys.Load(own), k.U32(0).Var()
 		for i := range k.RangeI(0, count) {

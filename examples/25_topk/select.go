@@ -9,7 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// keyOf returns an unsigned integer that orders like x. NaN is the smallest, and both zeros are equal.
+// keyOf returns an unsigned integer that orders like x. NaN is the smallest, and both zeros are
+// equal.
 func keyOf(x f32) u32 {
 	k := x.Kernel()
 	bits := dsl.Bits[dsl.U32](x)
@@ -28,8 +29,8 @@ func valueOf(key u32) f32 {
 func plus(a, b u32) u32 { return a.Add(b) }
 
 // threshold returns the key of the element at position count of the descending order, and how many
-// elements with this key are among the first count. Four passes find eight bits of the key each, from a
-// histogram of the elements that agree in the bits before.
+// elements with this key are among the first count. Four passes find eight bits of the key each,
+// from a histogram of the elements that agree in the bits before.
 func threshold(k *dsl.Kernel, cols u32, count int, key func(u32) u32) (least, equal u32) {
 	bins, found := dsl.Shared[dsl.U32](k, "bins", Threads), dsl.Shared[dsl.U32](k, "found", 2)
 	own := k.Thread()
@@ -65,10 +66,12 @@ func threshold(k *dsl.Kernel, cols u32, count int, key func(u32) u32) (least, eq
 	return least, equal
 }
 
-// gather returns the keys and columns of the first count elements: those above the threshold, and then
-// some equal to it, each in the order of the columns.
-func gather(k *dsl.Kernel, cols u32, count int, key func(u32) u32, least, equal u32) (keys, places dsl.Array[dsl.U32]) {
-	keys, places = dsl.Shared[dsl.U32](k, "keys", Threads), dsl.Shared[dsl.U32](k, "places", Threads)
+// gather returns the keys and columns of the first count elements: those above the threshold, and
+// then some equal to it, each in the order of the columns.
+func gather(k *dsl.Kernel, cols u32, count int, key func(u32) u32,
+	least, equal u32) (keys, places dsl.Array[dsl.U32]) {
+	keys, places = dsl.Shared[dsl.U32](k, "keys", Threads),
+		dsl.Shared[dsl.U32](k, "places", Threads)
 	own, above := k.Thread(), k.U32(count).Sub(equal)
 	larger, same := k.U32(0).Var(), k.U32(0).Var() // found in the columns before
 	for start := range k.RangeStep(k.U32(0), cols, k.U32(Threads)) {
@@ -77,7 +80,8 @@ func gather(k *dsl.Kernel, cols u32, count int, key func(u32) u32, least, equal 
 		inside := func(p pred) u32 { return dsl.Select(col.LT(cols), one(p), k.U32(0)) }
 		isLarger, isSame := inside(x.GT(least)), inside(x.EQ(least))
 		// both counts of a block fit into 16 bits
-		before, all := dsl.BlockExclusiveScan(isLarger.Or(isSame.ShlI(16)), k.U32(0), "before", plus)
+		before, all := dsl.BlockExclusiveScan(isLarger.Or(isSame.ShlI(16)), k.U32(0), "before",
+			plus)
 		at := larger.Add(before.AndI(0xffff))
 		k.If(isLarger.EQI(1), func() {
 			keys.Store(at, x)
@@ -98,11 +102,13 @@ func gather(k *dsl.Kernel, cols u32, count int, key func(u32) u32, least, equal 
 }
 
 // sample returns the rank of the sampled element, of those in descending order.
-func sample(k *dsl.Kernel, count int, sorted dsl.Array[dsl.F32], temperature, topP, random f32) u32 {
+func sample(k *dsl.Kernel, count int, sorted dsl.Array[dsl.F32],
+	temperature, topP, random f32) u32 {
 	own := k.Thread()
 	most, x := sorted.LoadI(0), sorted.Load(own.MinI(int64(count-1)))
 	// an infinity has all of the probability
-	weight := dsl.Select(x.EQ(most), k.F32(1), x.Sub(most).Div(temperature, dsl.Full).MulF(math.Log2E).Exp2(dsl.Approx))
+	weight := dsl.Select(x.EQ(most), k.F32(1),
+		x.Sub(most).Div(temperature, dsl.Full).MulF(math.Log2E).Exp2(dsl.Approx))
 	weight = dsl.Select(own.LTI(int64(count)), weight, k.F32(0))
 	upTo, all := dsl.BlockScan(weight, "weights", func(a, b f32) f32 { return a.Add(b) })
 	kept := dsl.Select(upTo.Sub(weight).LT(topP.Mul(all)), upTo, k.F32(0))

@@ -30,10 +30,11 @@ func (e experts) cost() int {
 	return 2 * kerneltest.GEMM{M: rows, N: e.n, K: e.k}.Cost()
 }
 
-// sizes are those of the checks: experts with no row, one row, and more rows than a tile, and sizes that
-// are not multiples of a tile.
+// sizes are those of the checks: experts with no row, one row, and more rows than a tile, and sizes
+// that are not multiples of a tile.
 var sizes = []experts{
-	{[]int{0, 1, 0}, 8, 16}, {[]int{130, 0, 5}, 40, 144}, {[]int{3, 65}, 136, 112}, {[]int{130, 0, 64, 3}, 136, 272},
+	{[]int{0, 1, 0}, 8, 16}, {[]int{130, 0, 5}, 40, 144}, {[]int{3, 65}, 136, 112},
+	{[]int{130, 0, 64, 3}, 136, 272},
 	{[]int{300, 0, 517, 128}, 1032, 1040},
 }
 
@@ -57,7 +58,8 @@ func Check(t *kerneltest.T) error {
 // Variants returns the kernel.
 func Variants() []kerneltest.Variant {
 	return []kerneltest.Variant{{
-		Option: "grouped FP8 GEMM with SwiGLU", Name: "e4m3 to bf16", Targets: Targets, Check: Check,
+		Option: "grouped FP8 GEMM with SwiGLU", Name: "e4m3 to bf16", Targets: Targets,
+		Check: Check,
 		Build: Build,
 		Why:   "the result is rounded to BF16, and sums of 128 products keep 13 fraction bits of the largest",
 	}}
@@ -95,12 +97,15 @@ func (e experts) check(t *kerneltest.T, kernel *runtime.Kernel) error {
 		starts = append(starts, starts[i]+uint32(n))
 	}
 	all, steps := int(starts[len(e.rows)]), (e.k+Block-1)/Block
-	a, factors := kerneltest.Random(t, f, all*e.k), kerneltest.Random(t, kerneltest.F32.Within(0.25, 1), all*steps)
+	a, factors := kerneltest.Random(t, f, all*e.k),
+		kerneltest.Random(t, kerneltest.F32.Within(0.25, 1), all*steps)
 	gate, up := e.weights(t), e.weights(t)
 	d := make([]runtime.BF16, all*e.n)
 	err := t.Launch(kernel, runtime.Grid(t.Device.Info().SMs), kerneltest.In(a).Tensor(all, e.k),
-		kerneltest.In(gate.codes).Tensor(len(e.rows), e.n, e.k), kerneltest.In(up.codes).Tensor(len(e.rows), e.n, e.k),
-		kerneltest.Out(d), kerneltest.In(factors), kerneltest.In(gate.factors), kerneltest.In(up.factors),
+		kerneltest.In(gate.codes).Tensor(len(e.rows), e.n, e.k),
+		kerneltest.In(up.codes).Tensor(len(e.rows), e.n, e.k),
+		kerneltest.Out(d), kerneltest.In(factors), kerneltest.In(gate.factors),
+		kerneltest.In(up.factors),
 		kerneltest.In(starts), len(e.rows), e.n, e.k)
 	if err != nil {
 		return err
@@ -123,7 +128,8 @@ func (e experts) check(t *kerneltest.T, kernel *runtime.Kernel) error {
 		}
 	}
 	what := fmt.Sprintf("%d experts, %dx%dx%d", len(e.rows), all, e.n, e.k)
-	// The error of one product is multiplied by the other, so elements are compared relative to both. Sums
-	// of a block of K keep 13 fraction bits of the largest product.
-	return kerneltest.Compare(t, what, got, want, kerneltest.Rel(0x1p-9).Plus(kerneltest.Abs(0x1p-14).TruncatedEvery(32).Sum(e.k)))
+	// The error of one product is multiplied by the other, so elements are compared relative to
+	// both. Sums of a block of K keep 13 fraction bits of the largest product.
+	return kerneltest.Compare(t, what, got, want,
+		kerneltest.Rel(0x1p-9).Plus(kerneltest.Abs(0x1p-14).TruncatedEvery(32).Sum(e.k)))
 }

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package moe is the first half of a mixture-of-experts layer on Hopper: a grouped GEMM of block-scaled
-// FP8 matrices with a SwiGLU activation. Each expert multiplies its rows by two weight matrices, and the
-// activation combines the products in registers.
+// Package moe is the first half of a mixture-of-experts layer on Hopper: a grouped GEMM of
+// block-scaled FP8 matrices with a SwiGLU activation. Each expert multiplies its rows by two weight
+// matrices, and the activation combines the products in registers.
 package moe
 
 import (
@@ -18,8 +18,8 @@ type (
 	u32 = dsl.Reg[dsl.U32]
 )
 
-// Block is the number of elements along K that share a scale factor, and of rows of the weights that do.
-// A tile of the result has tileRows rows and tileCols columns.
+// Block is the number of elements along K that share a scale factor, and of rows of the weights
+// that do. A tile of the result has tileRows rows and tileCols columns.
 const (
 	Block    = 128
 	tileRows = 128
@@ -28,11 +28,12 @@ const (
 	group    = 8
 )
 
-// Build adds a kernel that computes rows starts[i] to starts[i+1] of D as silu(A G') * (A U'), for each
-// expert i, with the same rows of A and the i-th matrices of the weights G and U. A (all rows x k), G and U
-// (experts x n x k) are matrices of E4M3, and D (all rows x n) of BF16. factors_a has a scale factor for
-// each row and Block elements of K, stored row by row. factors_g and factors_u have one for each expert,
-// Block rows and Block elements of K. n is a multiple of 8, and k of 16. The grid is persistent.
+// Build adds a kernel that computes rows starts[i] to starts[i+1] of D as silu(A G') * (A U'), for
+// each expert i, with the same rows of A and the i-th matrices of the weights G and U. A (all rows
+// x k), G and U (experts x n x k) are matrices of E4M3, and D (all rows x n) of BF16. factors_a has
+// a scale factor for each row and Block elements of K, stored row by row. factors_g and factors_u
+// have one for each expert, Block rows and Block elements of K. n is a multiple of 8, and k of 16.
+// The grid is persistent.
 //
 // Tensor cores keep few bits in sums of FP8 products, so each block of K is summed separately.
 func Build(m *dsl.Module) {
@@ -62,13 +63,15 @@ func Build(m *dsl.Module) {
 		}).Regs(40),
 		dsl.OnWarpgroups(1, 2, "multiply", func(half u32) {
 			for at := range tiles.Each() {
-				gates, ups := k.Accumulator(64, tileCols, isa.F32), k.Accumulator(64, tileCols, isa.F32)
+				gates, ups := k.Accumulator(64, tileCols, isa.F32),
+					k.Accumulator(64, tileCols, isa.F32)
 				gates.Clear()
 				ups.Clear()
 				row := half.MadI(64, at.FirstRow)
 				ofWeights := at.Group.Mad(blocks, at.TileCol.DivI(Block/tileCols)).Mul(steps)
 				for s := range pipe.Consume(steps) {
-					partG, partU := k.Accumulator(64, tileCols, isa.F32), k.Accumulator(64, tileCols, isa.F32)
+					partG, partU := k.Accumulator(64, tileCols, isa.F32),
+						k.Accumulator(64, tileCols, isa.F32)
 					partG.MMA(a.InStage(s).Part(half, 2), gate.InStage(s))
 					partU.MMA(a.InStage(s).Part(half, 2), up.InStage(s))
 					ofG := factorsG.Load(ofWeights.Add(s.Iteration()), dsl.NC)
@@ -83,7 +86,9 @@ func Build(m *dsl.Module) {
 					promote(gates, partG, ofA, ofG)
 					promote(ups, partU, ofA, ofU)
 				}
-				dsl.PromoteAccumulator(gates, ups, func(_ dsl.Cell, gate, up f32) f32 { return silu(gate).Mul(up) })
+				dsl.PromoteAccumulator(gates, ups, func(_ dsl.Cell, gate, up f32) f32 {
+					return silu(gate).Mul(up)
+				})
 				gates.Store(d.Sized(at.EndRow, cols), row, at.TileCol.MulI(tileCols))
 			}
 		}).Regs(232),

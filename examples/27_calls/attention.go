@@ -20,15 +20,17 @@ type Heads struct {
 	Causal               bool // a query sees the keys up to its own; the last query sees all keys
 }
 
-// Attention computes O = softmax(Q K' / sqrt(Width)) V for each head, of runtime.F16 or runtime.BF16.
-// AttentionBatch supports other widths, sequences of different lengths, and fewer heads of keys.
+// Attention computes O = softmax(Q K' / sqrt(Width)) V for each head, of runtime.F16 or
+// runtime.BF16. AttentionBatch supports other widths, sequences of different lengths, and fewer
+// heads of keys.
 func Attention[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E], h Heads) error {
 	s := attention.Shape{Type: typeOf[E](), Width: h.Width, Causal: h.Causal}
 	n, m := h.Heads*h.Queries*h.Width, h.Heads*h.Keys*h.Width
 	err := errors.Join(holds("Q", q, n), holds("O", o, n), holds("K", k, m), holds("V", v, m))
 	switch {
 	case !isHalf(s.Type):
-		err = errors.New("elements of this type are not supported, want runtime.F16 or runtime.BF16")
+		err = errors.New(
+			"elements of this type are not supported, want runtime.F16 or runtime.BF16")
 	case h.Heads < 1 || h.Queries < 1 || h.Keys < 1 || h.Width != 64 && h.Width != 128:
 		err = fmt.Errorf("%+v, want positive numbers and a width of 64 or 128", h)
 	case h.Causal && h.Keys < h.Queries:
@@ -37,7 +39,9 @@ func Attention[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E], h H
 	if err != nil {
 		return fmt.Errorf("calls: Attention: %w", err)
 	}
-	p, of := l.attention(s, h), func(b *runtime.Buffer[E], rows int) tensor { return tensor{b, []int{h.Heads, rows, h.Width}} }
+	p, of := l.attention(s, h), func(b *runtime.Buffer[E], rows int) tensor {
+		return tensor{b, []int{h.Heads, rows, h.Width}}
+	}
 	return l.run(p, map[string]any{
 		"q": of(q, h.Queries), "k": of(k, h.Keys), "v": of(v, h.Keys), "o": o,
 		"n": uint32(h.Queries), "m": uint32(h.Keys), "heads": uint32(h.Heads),
@@ -48,22 +52,24 @@ func Attention[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E], h H
 func (l *Library) attention(s attention.Shape, h Heads) plan {
 	info := l.device.Info()
 	grid := func(tile int) runtime.Config { return runtime.Grid((h.Queries+tile-1)/tile, h.Heads) }
-	p := plan{name: s.Name(), build: func(m *dsl.Module) { attention.Build(m, s) }, config: grid(attention.Queries)}
+	p := plan{name: s.Name(), build: func(m *dsl.Module) { attention.Build(m, s) },
+		config: grid(attention.Queries)}
 	switch info.Target {
 	case "sm_90a":
 		tiles := (h.Queries + attention.HopperQueries - 1) / attention.HopperQueries * h.Heads
 		p.name, p.build = "hopper_"+s.Name(), func(m *dsl.Module) { attention.BuildHopper(m, s) }
 		p.config = runtime.Grid(min(tiles, info.SMs))
 	case "sm_100a", "sm_103a":
-		p.name, p.build = "blackwell_"+s.Name(), func(m *dsl.Module) { attention.BuildBlackwell(m, s) }
+		p.name, p.build = "blackwell_"+s.Name(),
+			func(m *dsl.Module) { attention.BuildBlackwell(m, s) }
 		p.config = grid(attention.BlackwellQueries)
 	}
 	p.key = p.name
 	return p
 }
 
-// A Batch describes sequences of tokens that are stored one after the other. A row of Q and O is a token
-// with all its heads, and a row of K and V one with fewer heads or as many.
+// A Batch describes sequences of tokens that are stored one after the other. A row of Q and O is a
+// token with all its heads, and a row of K and V one with fewer heads or as many.
 type Batch struct {
 	Heads, KV     int   // heads of queries, and of keys and values
 	Width         int   // elements of a head: a multiple of 32 up to 256
@@ -73,15 +79,19 @@ type Batch struct {
 
 // AttentionBatch computes attention for sequences of different lengths.
 func AttentionBatch[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E], b Batch) error {
-	x := attention.Batch{Shape: attention.Shape{Type: typeOf[E](), Width: b.Width, Causal: b.Causal}, Heads: b.Heads, KV: b.KV}
+	x := attention.Batch{
+		Shape: attention.Shape{Type: typeOf[E](), Width: b.Width, Causal: b.Causal}, Heads: b.Heads,
+		KV: b.KV}
 	startsQ, startsK := starts(b.Queries), starts(b.Keys)
 	n, m := int(startsQ[len(b.Queries)])*b.Heads*b.Width, int(startsK[len(b.Keys)])*b.KV*b.Width
 	err := errors.Join(holds("Q", q, n), holds("O", o, n), holds("K", k, m), holds("V", v, m))
 	switch {
 	case !isHalf(x.Type):
-		err = errors.New("elements of this type are not supported, want runtime.F16 or runtime.BF16")
+		err = errors.New(
+			"elements of this type are not supported, want runtime.F16 or runtime.BF16")
 	case len(b.Queries) == 0 || len(b.Queries) != len(b.Keys):
-		err = fmt.Errorf("%d sequences of queries and %d of keys, want as many", len(b.Queries), len(b.Keys))
+		err = fmt.Errorf("%d sequences of queries and %d of keys, want as many", len(b.Queries),
+			len(b.Keys))
 	}
 	if err != nil {
 		return fmt.Errorf("calls: AttentionBatch: %w", err)
@@ -93,9 +103,11 @@ func AttentionBatch[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E]
 	}
 	p := plan{
 		name: x.Name(), key: x.Name(), build: func(m *dsl.Module) { attention.BuildBatch(m, x) },
-		config: runtime.Grid((slices.Max(b.Queries)+attention.Queries-1)/attention.Queries, b.Heads, len(b.Queries)),
+		config: runtime.Grid((slices.Max(b.Queries)+attention.Queries-1)/attention.Queries, b.Heads,
+			len(b.Queries)),
 	}
-	err = l.run(p, map[string]any{"q": q, "k": k, "v": v, "o": o, "starts_q": fromQ, "starts_k": fromK})
+	err = l.run(p,
+		map[string]any{"q": q, "k": k, "v": v, "o": o, "starts_q": fromQ, "starts_k": fromK})
 	return errors.Join(err, l.device.Sync(), fromQ.Close(), fromK.Close())
 }
 

@@ -32,7 +32,8 @@ func Check(t *kerneltest.T) error {
 
 // Variants returns the calls.
 func Variants() []kerneltest.Variant {
-	call := func(option, name string, targets []string, why string, check func(*kerneltest.T, *Library) error) kerneltest.Variant {
+	call := func(option, name string, targets []string, why string,
+		check func(*kerneltest.T, *Library) error) kerneltest.Variant {
 		return kerneltest.Variant{
 			Option: option, Name: name, Targets: targets, Build: Build, Why: why,
 			Check: func(t *kerneltest.T) error {
@@ -49,20 +50,27 @@ func Variants() []kerneltest.Variant {
 	first, blackwell := Targets[:1], Targets[2:]
 	return []kerneltest.Variant{
 		call("RMSNorm family call", "RMSNorm, bf16", first, once, checkNorm),
-		call("RMSNorm family call", "LayerNorm, f16", first, "differences of F32 numbers lose digits, relative to the largest of the row", checkLayerNorm),
+		call("RMSNorm family call", "LayerNorm, f16", first,
+			"differences of F32 numbers lose digits, relative to the largest of the row",
+			checkLayerNorm),
 		call("RMSNorm family call", "softmax, bf16", first, once, checkSoftmax),
-		call("RMSNorm family call", "cross-entropy, f32", first, "ex2.approx and lg2.approx have errors of some units", checkLoss),
-		call("attention call", "heads one after the other, bf16", Targets[:3], weighs, checkAttention),
+		call("RMSNorm family call", "cross-entropy, f32", first,
+			"ex2.approx and lg2.approx have errors of some units", checkLoss),
+		call("attention call", "heads one after the other, bf16", Targets[:3], weighs,
+			checkAttention),
 		call("attention call", "sequences of different lengths, f16", first, weighs, checkBatch),
-		call("block-scaled GEMM call", "nvfp4", blackwell, scaled, func(t *kerneltest.T, l *Library) error {
-			return checkScaled(t, l, isa.E2m1, isa.E2m1, dsl.NVFP4)
-		}),
-		call("block-scaled GEMM call", "mxfp8", blackwell[:1], scaled, func(t *kerneltest.T, l *Library) error {
-			return checkScaled(t, l, isa.E4m3, isa.E4m3, dsl.MXFP8)
-		}),
-		call("block-scaled GEMM call", "mxfp8 and mxfp4", blackwell[1:], scaled, func(t *kerneltest.T, l *Library) error {
-			return checkScaled(t, l, isa.E4m3, isa.E2m1, dsl.MXFP8)
-		}),
+		call("block-scaled GEMM call", "nvfp4", blackwell, scaled,
+			func(t *kerneltest.T, l *Library) error {
+				return checkScaled(t, l, isa.E2m1, isa.E2m1, dsl.NVFP4)
+			}),
+		call("block-scaled GEMM call", "mxfp8", blackwell[:1], scaled,
+			func(t *kerneltest.T, l *Library) error {
+				return checkScaled(t, l, isa.E4m3, isa.E4m3, dsl.MXFP8)
+			}),
+		call("block-scaled GEMM call", "mxfp8 and mxfp4", blackwell[1:], scaled,
+			func(t *kerneltest.T, l *Library) error {
+				return checkScaled(t, l, isa.E4m3, isa.E2m1, dsl.MXFP8)
+			}),
 	}
 }
 
@@ -75,7 +83,8 @@ func on[E runtime.Element](t *kerneltest.T, err *error, xs []E) *runtime.Buffer[
 
 // compare downloads the results and compares them with the reference.
 func compare[E runtime.Element](
-	t *kerneltest.T, what string, f kerneltest.Format[E], b *runtime.Buffer[E], want []float64, tolerance kerneltest.Tolerance,
+	t *kerneltest.T, what string, f kerneltest.Format[E], b *runtime.Buffer[E], want []float64,
+	tolerance kerneltest.Tolerance,
 ) error {
 	got, err := runtime.Download(b)
 	if err != nil {
@@ -107,7 +116,8 @@ func checkNorm(t *kerneltest.T, l *Library) error {
 				want = append(want, v/math.Sqrt(squares+eps)*f.Float(ws[i]))
 			}
 		}
-		if err := compare(t, fmt.Sprintf("RMSNorm, %d rows of %d", rows, cols), f, y, want, f.ULPs(0.52)); err != nil {
+		if err := compare(t, fmt.Sprintf("RMSNorm, %d rows of %d", rows, cols), f, y, want,
+			f.ULPs(0.52)); err != nil {
 			return err
 		}
 	}
@@ -117,7 +127,8 @@ func checkNorm(t *kerneltest.T, l *Library) error {
 func checkLayerNorm(t *kerneltest.T, l *Library) error {
 	const rows, cols = 5, 1001
 	f := kerneltest.F16
-	xs, ws, bs := kerneltest.Random(t, f, rows*cols), kerneltest.Random(t, f, cols), kerneltest.Random(t, f, cols)
+	xs, ws, bs := kerneltest.Random(t, f, rows*cols), kerneltest.Random(t, f, cols),
+		kerneltest.Random(t, f, cols)
 	var err error
 	x, w, b, y := on(t, &err, xs), on(t, &err, ws), on(t, &err, bs), on(t, &err, xs)
 	if err = errors.Join(err, LayerNorm(l, y, x, w, b, rows, cols, eps)); err != nil {
@@ -137,7 +148,8 @@ func checkLayerNorm(t *kerneltest.T, l *Library) error {
 			want = append(want, (v-mean)/math.Sqrt(variance+eps)*f.Float(ws[i])+f.Float(bs[i]))
 		}
 	}
-	return compare(t, fmt.Sprintf("LayerNorm, %d rows of %d", rows, cols), f, y, want, f.ULPs(0.5).Plus(kerneltest.Abs(1e-6)))
+	return compare(t, fmt.Sprintf("LayerNorm, %d rows of %d", rows, cols), f, y, want,
+		f.ULPs(0.5).Plus(kerneltest.Abs(1e-6)))
 }
 
 // logSum returns the logarithm of the sum of exponentials.
@@ -180,11 +192,13 @@ func checkLoss(t *kerneltest.T, l *Library) error {
 	}
 	var err error
 	losses, sums := on(t, &err, make([]float32, rows)), on(t, &err, make([]float32, rows))
-	err = errors.Join(err, CrossEntropy(l, losses, sums, on(t, &err, xs), on(t, &err, targets), rows, cols))
+	err = errors.Join(err,
+		CrossEntropy(l, losses, sums, on(t, &err, xs), on(t, &err, targets), rows, cols))
 	if err != nil {
 		return err
 	}
-	return compare(t, fmt.Sprintf("losses, %d rows of %d", rows, cols), kerneltest.F32, losses, want, kerneltest.F32.ULPs(2))
+	return compare(t, fmt.Sprintf("losses, %d rows of %d", rows, cols), kerneltest.F32, losses,
+		want, kerneltest.F32.ULPs(2))
 }
 
 // reference returns the attention of one query, whose keys and values key returns.
@@ -212,10 +226,12 @@ func checkAttention(t *kerneltest.T, l *Library) error {
 	f := kerneltest.BF16
 	for _, h := range []Heads{{2, 70, 133, 64, false}, {1, 33, 65, 128, true}} {
 		n, m := h.Heads*h.Queries*h.Width, h.Heads*h.Keys*h.Width
-		qs, ks, vs := kerneltest.Random(t, f, n), kerneltest.Random(t, f, m), kerneltest.Random(t, f, m)
+		qs, ks, vs := kerneltest.Random(t, f, n), kerneltest.Random(t, f, m),
+			kerneltest.Random(t, f, m)
 		var err error
 		o := on(t, &err, make([]runtime.BF16, n))
-		err = errors.Join(err, Attention(l, o, on(t, &err, qs), on(t, &err, ks), on(t, &err, vs), h))
+		err = errors.Join(err,
+			Attention(l, o, on(t, &err, qs), on(t, &err, ks), on(t, &err, vs), h))
 		if err != nil {
 			return err
 		}
@@ -225,13 +241,15 @@ func checkAttention(t *kerneltest.T, l *Library) error {
 			if h.Causal {
 				keys = h.Keys - h.Queries + i%h.Queries + 1
 			}
-			want = append(want, reference(f.Decode(qs[i*h.Width:][:h.Width]), keys, func(j int) (k, v []float64) {
-				at := (i/h.Queries*h.Keys + j) * h.Width
-				return f.Decode(ks[at:][:h.Width]), f.Decode(vs[at:][:h.Width])
-			})...)
+			want = append(want,
+				reference(f.Decode(qs[i*h.Width:][:h.Width]), keys, func(j int) (k, v []float64) {
+					at := (i/h.Queries*h.Keys + j) * h.Width
+					return f.Decode(ks[at:][:h.Width]), f.Decode(vs[at:][:h.Width])
+				})...)
 		}
 		what := fmt.Sprintf("attention, %d heads of %d and %d", h.Heads, h.Queries, h.Keys)
-		if err := compare(t, what, f, o, want, f.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9))); err != nil {
+		if err := compare(t, what, f, o, want,
+			f.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9))); err != nil {
 			return err
 		}
 	}
@@ -239,14 +257,17 @@ func checkAttention(t *kerneltest.T, l *Library) error {
 }
 
 func checkBatch(t *kerneltest.T, l *Library) error {
-	f, b := kerneltest.F16, Batch{Heads: 4, KV: 2, Width: 96, Queries: []int{1, 70, 5}, Keys: []int{66, 70, 77}, Causal: true}
+	f, b := kerneltest.F16,
+		Batch{Heads: 4, KV: 2, Width: 96, Queries: []int{1, 70, 5}, Keys: []int{66, 70, 77},
+			Causal: true}
 	startsQ, startsK := starts(b.Queries), starts(b.Keys)
 	wideQ, wideK := b.Heads*b.Width, b.KV*b.Width
 	n, m := int(startsQ[3])*wideQ, int(startsK[3])*wideK
 	qs, ks, vs := kerneltest.Random(t, f, n), kerneltest.Random(t, f, m), kerneltest.Random(t, f, m)
 	var err error
 	o := on(t, &err, make([]runtime.F16, n))
-	err = errors.Join(err, AttentionBatch(l, o, on(t, &err, qs), on(t, &err, ks), on(t, &err, vs), b))
+	err = errors.Join(err,
+		AttentionBatch(l, o, on(t, &err, qs), on(t, &err, ks), on(t, &err, vs), b))
 	if err != nil {
 		return err
 	}
@@ -255,10 +276,12 @@ func checkBatch(t *kerneltest.T, l *Library) error {
 		for i := range b.Queries[s] {
 			for head := range b.Heads {
 				row := (int(startsQ[s])+i)*wideQ + head*b.Width
-				want = append(want, reference(f.Decode(qs[row:][:b.Width]), b.Keys[s]-b.Queries[s]+i+1, func(j int) (k, v []float64) {
-					at := (int(startsK[s])+j)*wideK + head/(b.Heads/b.KV)*b.Width
-					return f.Decode(ks[at:][:b.Width]), f.Decode(vs[at:][:b.Width])
-				})...)
+				want = append(want,
+					reference(f.Decode(qs[row:][:b.Width]), b.Keys[s]-b.Queries[s]+i+1,
+						func(j int) (k, v []float64) {
+							at := (int(startsK[s])+j)*wideK + head/(b.Heads/b.KV)*b.Width
+							return f.Decode(ks[at:][:b.Width]), f.Decode(vs[at:][:b.Width])
+						})...)
 			}
 		}
 	}
@@ -282,8 +305,12 @@ func checkScaled(t *kerneltest.T, l *Library, typA, typB isa.Type, scale dsl.Blo
 		if err != nil {
 			return err
 		}
-		err = t.CompareGEMM(g, func(row, col int) float64 { return kerneltest.BF16.Float(got[row*g.N+col]) },
-			func(row, k int) float64 { return float64(as[row*g.K+k]) }, func(col, k int) float64 { return float64(bs[col*g.K+k]) },
+		err = t.CompareGEMM(g, func(row, col int) float64 {
+			return kerneltest.BF16.Float(got[row*g.N+col])
+		},
+			func(row, k int) float64 { return float64(as[row*g.K+k]) }, func(col, k int) float64 {
+				return float64(bs[col*g.K+k])
+			},
 			kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-20)))
 		if err := errors.Join(err, a.Close(), b.Close(), d.Close()); err != nil {
 			return err
@@ -292,8 +319,8 @@ func checkScaled(t *kerneltest.T, l *Library, typA, typB isa.Type, scale dsl.Blo
 	return nil
 }
 
-// random returns a matrix of random elements of a type that a block-scaled format represents exactly: each
-// 16 elements include the largest one, so their scale factor is 1.
+// random returns a matrix of random elements of a type that a block-scaled format represents
+// exactly: each 16 elements include the largest one, so their scale factor is 1.
 func random(t *kerneltest.T, typ isa.Type, rows, cols int) []float32 {
 	f := kerneltest.Narrow(typ)
 	most := float32(0)

@@ -12,7 +12,8 @@ const cropThreads = 256
 func Build(m *dsl.Module) {
 	k := m.Kernel("crop", dsl.Threads(cropThreads))
 	to, from := dsl.Global[dsl.B16](k, "to"), dsl.Global[dsl.B16](k, "from")
-	cols, width, count := dsl.Param[dsl.U32](k, "cols"), dsl.Param[dsl.U32](k, "width"), dsl.Param[dsl.U32](k, "count")
+	cols, width, count := dsl.Param[dsl.U32](k, "cols"), dsl.Param[dsl.U32](k, "width"),
+		dsl.Param[dsl.U32](k, "count")
 	for i := range k.GridStride(count) {
 		to.Store(i, from.At64(dsl.MulWide[dsl.U64](i.Div(cols), width)).Load(i.Rem(cols), dsl.NC))
 	}

@@ -46,7 +46,8 @@ func TestMistakes(t *testing.T) {
 		{Softmax(l, long, long, 1, 131072), "need clusters"},
 		{Attention(l, h, h, h, h, Heads{1, 1, 1, 80, false}), "a width of 64 or 128"},
 		{Attention(l, h, h, h, h, Heads{1, 2, 1, 64, true}), "causal"},
-		{AttentionBatch(l, h, h, h, h, Batch{Heads: 1, KV: 1, Width: 64, Queries: []int{1}}), "as many"},
+		{AttentionBatch(l, h, h, h, h, Batch{Heads: 1, KV: 1, Width: 64, Queries: []int{1}}),
+			"as many"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%v; want %s", c.err, c.want)
@@ -57,7 +58,8 @@ func TestMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, _ := runtime.Alloc[runtime.BF16](d, 4)
-	if err := MultiplyScaled(l, out, a, a); err == nil || !strings.Contains(err.Error(), "no block-scaled tensor cores") {
+	if err := MultiplyScaled(l, out, a, a); err == nil ||
+		!strings.Contains(err.Error(), "no block-scaled tensor cores") {
 		t.Error(err)
 	}
 }

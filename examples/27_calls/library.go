@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package calls computes row functions, attention and block-scaled matrix products on device memory, in
-// one call each. A call chooses the kernel for the device, the types and the sizes. Example 23_gemm has
-// the call for other matrix products.
+// Package calls computes row functions, attention and block-scaled matrix products on device
+// memory, in one call each. A call chooses the kernel for the device, the types and the sizes.
+// Example 23_gemm has the call for other matrix products.
 package calls
 
 import (
@@ -48,8 +48,8 @@ type plan struct {
 	config runtime.Config
 }
 
-// run launches the kernel of a plan with arguments by the name of the parameter. It loads the kernel if
-// it is not loaded. A tensor is the data of a tensor map with its sizes.
+// run launches the kernel of a plan with arguments by the name of the parameter. It loads the
+// kernel if it is not loaded. A tensor is the data of a tensor map with its sizes.
 func (l *Library) run(p plan, known map[string]any) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -13,12 +13,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// mostColumns is the length of the longest row: a cluster of eight blocks with 64 elements per thread.
+// mostColumns is the length of the longest row: a cluster of eight blocks with 64 elements per
+// thread.
 const mostColumns = 8 * 1024 * 64
 
 // RMSNorm computes Y = X / sqrt(mean(X*X) + eps) * W for each row of X, of float32, runtime.F16 or
 // runtime.BF16.
-func RMSNorm[E runtime.Element](l *Library, y, x, w *runtime.Buffer[E], rows, cols int, eps float32) error {
+func RMSNorm[E runtime.Element](l *Library, y, x, w *runtime.Buffer[E], rows, cols int,
+	eps float32) error {
 	r := rmsnorm.RowKernel{Kind: rmsnorm.Normalize, Type: typeOf[E](), Cols: cols}
 	p, err := l.rows(r, rows)
 	if err = errors.Join(err, holds("W", w, cols), fits(y, x, rows, cols)); err != nil {
@@ -28,9 +30,12 @@ func RMSNorm[E runtime.Element](l *Library, y, x, w *runtime.Buffer[E], rows, co
 }
 
 // LayerNorm computes Y = (X - mean(X)) / sqrt(variance(X) + eps) * W + B for each row of X.
-func LayerNorm[E runtime.Element](l *Library, y, x, w, b *runtime.Buffer[E], rows, cols int, eps float32) error {
-	p, err := l.rows(rmsnorm.RowKernel{Kind: rmsnorm.LayerNorm, Type: typeOf[E](), Cols: cols}, rows)
-	if err = errors.Join(err, holds("W", w, cols), holds("B", b, cols), fits(y, x, rows, cols)); err != nil {
+func LayerNorm[E runtime.Element](l *Library, y, x, w, b *runtime.Buffer[E], rows, cols int,
+	eps float32) error {
+	p, err := l.rows(rmsnorm.RowKernel{Kind: rmsnorm.LayerNorm, Type: typeOf[E](), Cols: cols},
+		rows)
+	if err = errors.Join(err, holds("W", w, cols), holds("B", b, cols),
+		fits(y, x, rows, cols)); err != nil {
 		return fmt.Errorf("calls: LayerNorm: %w", err)
 	}
 	return l.run(p, map[string]any{"x": x, "w": w, "b": b, "y": y, "eps": eps})
@@ -45,13 +50,16 @@ func Softmax[E runtime.Element](l *Library, y, x *runtime.Buffer[E], rows, cols 
 	return l.run(p, map[string]any{"x": x, "y": y})
 }
 
-// CrossEntropy computes for each row of X the logarithm of the sum of exponentials, and the loss, which is
-// this minus the element of the target column.
+// CrossEntropy computes for each row of X the logarithm of the sum of exponentials, and the loss,
+// which is this minus the element of the target column.
 func CrossEntropy[E runtime.Element](
-	l *Library, losses, sums *runtime.Buffer[float32], x *runtime.Buffer[E], targets *runtime.Buffer[uint32], rows, cols int,
+	l *Library, losses, sums *runtime.Buffer[float32], x *runtime.Buffer[E],
+	targets *runtime.Buffer[uint32], rows, cols int,
 ) error {
-	p, err := l.rows(rmsnorm.RowKernel{Kind: rmsnorm.CrossEntropy, Type: typeOf[E](), Cols: cols}, rows)
-	err = errors.Join(err, holds("X", x, rows*cols), holds("targets", targets, rows), holds("losses", losses, rows), holds("sums", sums, rows))
+	p, err := l.rows(rmsnorm.RowKernel{Kind: rmsnorm.CrossEntropy, Type: typeOf[E](), Cols: cols},
+		rows)
+	err = errors.Join(err, holds("X", x, rows*cols), holds("targets", targets, rows),
+		holds("losses", losses, rows), holds("sums", sums, rows))
 	if err != nil {
 		return fmt.Errorf("calls: CrossEntropy: %w", err)
 	}
@@ -63,18 +71,21 @@ func fits[E runtime.Element](y, x *runtime.Buffer[E], rows, cols int) error {
 	return errors.Join(holds("X", x, rows*cols), holds("Y", y, rows*cols))
 }
 
-// rows chooses the kernel of a row function: for RMSNorm the one that computes several short rows in a
-// block, if it has the row length, and otherwise a block or a cluster for each row.
+// rows chooses the kernel of a row function: for RMSNorm the one that computes several short rows
+// in a block, if it has the row length, and otherwise a block or a cluster for each row.
 func (l *Library) rows(r rmsnorm.RowKernel, rows int) (plan, error) {
 	switch {
 	case r.Type == 0:
-		return plan{}, errors.New("elements of this type are not supported, want float32, runtime.F16 or runtime.BF16")
+		return plan{},
+			errors.New("elements of this type are not supported, want float32, runtime.F16 or runtime.BF16")
 	case rows < 1 || r.Cols < 1 || r.Cols > mostColumns:
-		return plan{}, fmt.Errorf("%d rows of %d elements, want up to %d", rows, r.Cols, mostColumns)
+		return plan{},
+			fmt.Errorf("%d rows of %d elements, want up to %d", rows, r.Cols, mostColumns)
 	}
 	key := fmt.Sprintf("%s%s of %d", r.Kind, r.Type, r.Cols)
 	each, threads := rmsnorm.Rows(r.Cols)
-	if unit := threads / each * 128 / r.Type.Bits(); r.Kind == rmsnorm.Normalize && r.Cols%unit == 0 && r.Cols <= 32768 {
+	if unit := threads / each * 128 / r.Type.Bits(); r.Kind == rmsnorm.Normalize &&
+		r.Cols%unit == 0 && r.Cols <= 32768 {
 		return plan{
 			name: fmt.Sprintf("rmsnorm_%s_%d", r.Type.String()[1:], r.Cols), key: key,
 			build:  func(m *dsl.Module) { rmsnorm.Build(m, r.Type, r.Cols) },
@@ -83,7 +94,8 @@ func (l *Library) rows(r rmsnorm.RowKernel, rows int) (plan, error) {
 	}
 	_, blocks := r.Threads()
 	if blocks > 1 && l.device.Info().Capability < 90 {
-		return plan{}, fmt.Errorf("rows of %d elements need clusters, which start with sm_90", r.Cols)
+		return plan{},
+			fmt.Errorf("rows of %d elements need clusters, which start with sm_90", r.Cols)
 	}
 	return plan{
 		name: string(r.Kind), key: key, build: func(m *dsl.Module) { rmsnorm.BuildRow(m, r) },

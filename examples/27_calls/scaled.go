@@ -30,11 +30,14 @@ type Scaled struct {
 const padding = 128
 
 // Quantize converts a matrix of rows to a block-scaled format, and copies it to the device.
-func Quantize(l *Library, values []float32, rows, cols int, t isa.Type, scale dsl.BlockScale) (*Scaled, error) {
+func Quantize(l *Library, values []float32, rows, cols int, t isa.Type,
+	scale dsl.BlockScale) (*Scaled, error) {
 	if rows < 1 || cols < 1 || len(values) != rows*cols {
-		return nil, fmt.Errorf("calls: Quantize of %d values, want %d rows of %d", len(values), rows, cols)
+		return nil, fmt.Errorf("calls: Quantize of %d values, want %d rows of %d", len(values),
+			rows, cols)
 	}
-	x := &Scaled{Type: t, Scale: scale, Rows: rows, Cols: cols, padded: (cols + padding - 1) / padding * padding}
+	x := &Scaled{Type: t, Scale: scale, Rows: rows, Cols: cols,
+		padded: (cols + padding - 1) / padding * padding}
 	wide := make([]float32, rows*x.padded)
 	for row := range rows {
 		copy(wide[row*x.padded:], values[row*cols:][:cols])
@@ -61,7 +64,8 @@ func MultiplyScaled(l *Library, d *runtime.Buffer[runtime.BF16], a, b *Scaled) e
 	err := holds("D", d, a.Rows*b.Rows)
 	switch {
 	case !ok || a.Scale != b.Scale:
-		err = fmt.Errorf("no block-scaled format has %s with %s and %s with %s", a.Type, a.Scale, b.Type, b.Scale)
+		err = fmt.Errorf("no block-scaled format has %s with %s and %s with %s", a.Type, a.Scale,
+			b.Type, b.Scale)
 	case a.Cols != b.Cols:
 		err = fmt.Errorf("operands have %d and %d columns", a.Cols, b.Cols)
 	}
@@ -78,29 +82,39 @@ func MultiplyScaled(l *Library, d *runtime.Buffer[runtime.BF16], a, b *Scaled) e
 			return err
 		}
 	}
-	factors := func(x *Scaled) tensor { return tensor{x.factors, []int{(x.Rows + 127) / 128, x.words}} }
+	factors := func(x *Scaled) tensor {
+		return tensor{x.factors, []int{(x.Rows + 127) / 128, x.words}}
+	}
 	err = l.run(p, map[string]any{
-		"a": tensor{a.elements, []int{a.Rows, a.padded}}, "b": tensor{b.elements, []int{b.Rows, b.padded}},
+		"a":   tensor{a.elements, []int{a.Rows, a.padded}},
+		"b":   tensor{b.elements, []int{b.Rows, b.padded}},
 		"sfa": factors(a), "sfb": factors(b), "d": tensor{to, []int{a.Rows, wide}},
 		"m": uint32(a.Rows), "n": uint32(wide), "k": uint32(a.padded),
 	})
 	if err != nil || to == d {
 		return err
 	}
-	err = l.run(plan{name: "crop", key: "crop", build: Build, config: runtime.Grid((d.Len() + cropThreads - 1) / cropThreads)},
-		map[string]any{"to": d, "from": to, "cols": uint32(b.Rows), "width": uint32(wide), "count": uint32(d.Len())})
+	err = l.run(
+		plan{name: "crop", key: "crop", build: Build,
+			config: runtime.Grid((d.Len() + cropThreads - 1) / cropThreads)},
+		map[string]any{"to": d, "from": to, "cols": uint32(b.Rows), "width": uint32(wide),
+			"count": uint32(d.Len())})
 	return errors.Join(err, l.device.Sync(), to.Close())
 }
 
-// scaled chooses the kernel of a product: with tcgen05 on CTA pairs or, for few rows or columns, on one
-// SM, or with mma.sync.
+// scaled chooses the kernel of a product: with tcgen05 on CTA pairs or, for few rows or columns, on
+// one SM, or with mma.sync.
 func (l *Library) scaled(f blockscaled.Format, rows, cols int) (plan, error) {
 	info := l.device.Info()
-	tiles := func(high, wide int) int { return (rows + high - 1) / high * ((cols + wide - 1) / wide) }
+	tiles := func(high, wide int) int {
+		return (rows + high - 1) / high * ((cols + wide - 1) / wide)
+	}
 	switch info.Target {
 	case "sm_100a", "sm_103a":
 		t := f.Default(rows > 128 && cols > 128)
-		p := plan{name: "matmul_" + f.Name, build: func(m *dsl.Module) { blockscaled.Build(m, f, t) }}
+		p := plan{name: "matmul_" + f.Name, build: func(m *dsl.Module) {
+			blockscaled.Build(m, f, t)
+		}}
 		if p.config = runtime.Grid(min(tiles(128, t.N), info.SMs)); t.Pair {
 			p.config = runtime.Grid(2 * min(tiles(256, t.N), info.SMs/2))
 		}
@@ -111,7 +125,8 @@ func (l *Library) scaled(f blockscaled.Format, rows, cols int) (plan, error) {
 			if x.Name == f.Name {
 				t := blockscaled.SyncDefault
 				name := "matmul_sync_" + f.Name
-				return plan{name, name, func(m *dsl.Module) { blockscaled.BuildSync(m, f, t) }, runtime.Grid(tiles(t.M, t.N))}, nil
+				return plan{name, name, func(m *dsl.Module) { blockscaled.BuildSync(m, f, t) },
+					runtime.Grid(tiles(t.M, t.N))}, nil
 			}
 		}
 		return plan{}, fmt.Errorf("%s is not built for %s", f.Name, info.Target)

@@ -104,7 +104,8 @@ func Multicast() string {
 		"A cluster of 4 x 2 blocks: dsl.Cluster(4, 2), two pairs along x in each column of tiles")
 	const left, top, width, height = 250, 120, 260, 76
 	for col := range 2 {
-		c.box(left+col*width, 60, width, 44, hue(4+col), 13, fmt.Sprintf("B of tile column %d", col),
+		c.box(left+col*width, 60, width, 44, hue(4+col), 13,
+			fmt.Sprintf("B of tile column %d", col),
 			"even x: first half, odd x: second half")
 		for row := range 4 {
 			c.box(left+col*width, top+row*height, width, height, hue(row/2), 13,

@@ -25,7 +25,8 @@ func newCanvas(width, height int, title string) *canvas {
 // svg returns the image.
 func (c *canvas) svg() string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[2]d" `+
-		`width="%[1]d" height="%[2]d" font-family="Helvetica, Arial, sans-serif">`+"\n%[3]s</svg>\n",
+		`width="%[1]d" height="%[2]d" font-family="Helvetica, Arial, sans-serif">`+
+		"\n%[3]s</svg>\n",
 		c.width, c.height, c.body.String())
 }
 
@@ -60,7 +61,8 @@ func (c *canvas) box(x, y, width, height int, fill string, size int, lines ...st
 // arrow draws a line with an arrowhead at its end.
 func (c *canvas) arrow(x1, y1, x2, y2 int, color string) {
 	fmt.Fprintf(&c.body,
-		"<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"2\"/>\n", x1, y1,
+		"<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"2\"/>\n", x1,
+		y1,
 		x2, y2, color)
 	dx, dy := sign(x2-x1), sign(y2-y1)
 	if abs(x2-x1) > abs(y2-y1) {

@@ -77,8 +77,9 @@ func MMA() string {
 			c.text(left-5, top+row*height+15, 11, "end", fmt.Sprint(row))
 			for col := range cols {
 				lane, index := at(row, col)
-				c.box(left+col*width, top+row*height, width, height, hue(lane/4), 10, fmt.Sprintf("T%d %s%d",
-					lane, name, index))
+				c.box(left+col*width, top+row*height, width, height, hue(lane/4), 10,
+					fmt.Sprintf("T%d %s%d",
+						lane, name, index))
 			}
 		}
 	}
@@ -107,14 +108,16 @@ func ScaleFactors() string {
 		c.text(left+b*width+width/2, top-8, 11, "middle", fmt.Sprintf("+%d", b))
 	}
 	for i := range 4 {
-		c.text(left+(i*4+2)*width, top-28, 13, "middle", fmt.Sprintf("rows %d to %d", 32*i, 32*i+31))
+		c.text(left+(i*4+2)*width, top-28, 13, "middle",
+			fmt.Sprintf("rows %d to %d", 32*i, 32*i+31))
 	}
 	scale := dsl.MXFP8
 	for row := range 128 {
 		for factor := range 4 {
 			at := scale.Offset(row, factor*scale.Vector, 4*scale.Vector)
-			c.box(left+at%16*width, top+at/16*height, width, height, hue(row/32), 11, fmt.Sprintf("%d.%d",
-				row, factor))
+			c.box(left+at%16*width, top+at/16*height, width, height, hue(row/32), 11,
+				fmt.Sprintf("%d.%d",
+					row, factor))
 		}
 	}
 	for line := 0; line < 32; line += 4 {

@@ -110,7 +110,8 @@ func made(t *testing.T, name string, x piece) string {
 		return table(read(t, x.args))
 	case "excerpt":
 		if !excerpted(read(t, x.args), x.text) {
-			t.Errorf("%s:%d: these lines do not follow one another in %s:\n%s", name, x.line, x.args, x.text)
+			t.Errorf("%s:%d: these lines do not follow one another in %s:\n%s", name, x.line,
+				x.args, x.text)
 		}
 	case "run":
 	case "shown":
@@ -140,7 +141,8 @@ func TestLinks(t *testing.T) {
 			if x.code {
 				continue
 			}
-			for _, m := range links.FindAllStringSubmatch(inline.ReplaceAllString(x.text, "code"), -1) {
+			for _, m := range links.FindAllStringSubmatch(inline.ReplaceAllString(x.text, "code"),
+				-1) {
 				if strings.Contains(m[1], "://") {
 					continue
 				}
@@ -175,7 +177,8 @@ func TestIndex(t *testing.T) {
 	index := read(t, "docs/README.md")
 	for _, name := range pages(t) {
 		rel, ok := strings.CutPrefix(name, "docs/")
-		part := strings.HasPrefix(rel, "reference/cuda-to-go/") && !strings.HasSuffix(rel, "README.md")
+		part := strings.HasPrefix(rel, "reference/cuda-to-go/") &&
+			!strings.HasSuffix(rel, "README.md")
 		if !ok || rel == "README.md" || part {
 			continue
 		}

@@ -37,7 +37,8 @@ func TestReadme(t *testing.T) {
 	}
 	readme := string(text)
 	for _, f := range examples(t) {
-		if name := filepath.Base(f); !strings.Contains(readme, "| ["+name+"](examples/"+name+"/kernel.go) |") {
+		if name := filepath.Base(f); !strings.Contains(readme,
+			"| ["+name+"](examples/"+name+"/kernel.go) |") {
 			t.Errorf("README: no row for %s", name)
 		}
 		for _, name := range []string{"kernel.go", "check.go", "main/main.go", "kernel_test.go"} {
@@ -100,7 +101,8 @@ func TestCopiedOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := strings.ReplaceAll(string(text), "github.com/ptxdsl/ptxdsl/examples/", "example.com/kernels/")
+		own := strings.ReplaceAll(string(text), "github.com/ptxdsl/ptxdsl/examples/",
+			"example.com/kernels/")
 		if err := os.WriteFile(main, []byte(own), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -112,14 +114,19 @@ func TestCopiedOut(t *testing.T) {
 	cache := strings.TrimSpace(command(t, ".", "go", "env", "GOMODCACHE"))
 	play := func(args ...string) string {
 		t.Helper()
-		return command(t, home, "env", append([]string{"GOWORK=off", "GOSUMDB=off", "GOFLAGS=-mod=mod",
-			"PTXAS=" + tool.Path, "GOPROXY=file://" + filepath.ToSlash(cache) + "/cache/download," + "off"}, args...)...)
+		return command(t, home, "env",
+			append([]string{"GOWORK=off", "GOSUMDB=off", "GOFLAGS=-mod=mod",
+				"PTXAS=" + tool.Path,
+				"GOPROXY=file://" + filepath.ToSlash(cache) + "/cache/download," +
+					"off"}, args...)...)
 	}
 	play("go", "mod", "init", "example.com/kernels")
-	play("go", "mod", "edit", "-replace", "github.com/ptxdsl/ptxdsl="+here, "-require", "github.com/ptxdsl/ptxdsl@v0.0.0")
+	play("go", "mod", "edit", "-replace", "github.com/ptxdsl/ptxdsl="+here, "-require",
+		"github.com/ptxdsl/ptxdsl@v0.0.0")
 	play("go", "vet", "./...") // compiles programs and tests without linking them
 	play("go", "test", "./02_saxpy")
-	if out := play("go", "run", "./02_saxpy/main", "-run", "-device", "emu:sm_90"); !strings.Contains(out, "agrees with its reference") {
+	if out := play("go", "run", "./02_saxpy/main", "-run", "-device",
+		"emu:sm_90"); !strings.Contains(out, "agrees with its reference") {
 		t.Errorf("the program prints\n%s", out)
 	}
 }

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fakecuda is a fake CUDA driver for tests. It keeps track of memory, streams, events, graphs
-// and modules, records calls, fails on request, and runs Go
-// functions as kernels. Invalid calls return the driver's errors.
+// Package fakecuda is a fake CUDA driver for tests. It keeps track of memory, streams, events,
+// graphs and modules, records calls, fails on request, and runs Go functions as kernels. Invalid
+// calls return the driver's errors.
 package fakecuda
 
 import (
@@ -68,9 +68,12 @@ type Driver struct {
 // New returns a driver of CUDA 13.0 with one GPU like an H200.
 func New() *Driver {
 	return &Driver{
-		Version: 13000, GPUs: 1, Memory: 1 << 30, Kernels: make(map[string]func(*Driver, Launch)), Params: make(map[string][]int),
-		texts: make(map[uintptr]*byte), next: 0x7f00_0000_0000, memory: make(map[uint64][]byte), host: make(map[uintptr][]byte), variables: make(map[uint64][]byte),
-		things: make(map[uint64]string), functions: make(map[uint64]string), modules: make(map[uint64]string),
+		Version: 13000, GPUs: 1, Memory: 1 << 30, Kernels: make(map[string]func(*Driver, Launch)),
+		Params: make(map[string][]int),
+		texts:  make(map[uintptr]*byte), next: 0x7f00_0000_0000, memory: make(map[uint64][]byte),
+		host: make(map[uintptr][]byte), variables: make(map[uint64][]byte),
+		things: make(map[uint64]string), functions: make(map[uint64]string),
+		modules:   make(map[uint64]string),
 		recording: make(map[uint64][]func()), graphs: make(map[uint64][]func()),
 	}
 }
@@ -209,7 +212,8 @@ func names(code uintptr) (name, text string) {
 	case 218:
 		return "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"
 	case 222:
-		return "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain."
+		return "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+			"the provided PTX was compiled with an unsupported toolchain."
 	case 400:
 		return "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"
 	case 500:

@@ -28,7 +28,8 @@ func (d *Driver) functionsBySymbol() map[string]func(a []uintptr) uintptr {
 		"cuGetErrorName":     func(a []uintptr) uintptr { return d.say(a, false) },
 		"cuGetErrorString":   func(a []uintptr) uintptr { return d.say(a, true) },
 	}
-	for _, part := range []map[string]func(a []uintptr) uintptr{d.deviceFunctions(), d.memoryFunctions(), d.streamFunctions(), d.moduleFunctions()} {
+	for _, part := range []map[string]func(a []uintptr) uintptr{d.deviceFunctions(),
+		d.memoryFunctions(), d.streamFunctions(), d.moduleFunctions()} {
 		for symbol, f := range part {
 			all[symbol] = func(a []uintptr) uintptr {
 				if d.lost != 0 && !strings.HasPrefix(symbol, "cuDevice") {
@@ -55,8 +56,10 @@ func (d *Driver) say(a []uintptr, long bool) uintptr {
 }
 
 func (d *Driver) deviceFunctions() map[string]func(a []uintptr) uintptr {
-	attributes := map[int]int{1: 1024, 2: 1024, 3: 1024, 4: 64, 5: 1<<31 - 1, 6: 65535, 7: 65535, 8: 49152, 10: 32, 12: 65536, 13: 1980000, 16: 132,
-		36: 3201000, 37: 6144, 38: 60 << 20, 39: 2048, 41: 1, 75: 9, 76: 0, 81: 233472, 95: 1, 97: 232448, 106: 32, 120: 1, 127: 1}
+	attributes := map[int]int{1: 1024, 2: 1024, 3: 1024, 4: 64, 5: 1<<31 - 1, 6: 65535, 7: 65535,
+		8: 49152, 10: 32, 12: 65536, 13: 1980000, 16: 132,
+		36: 3201000, 37: 6144, 38: 60 << 20, 39: 2048, 41: 1, 75: 9, 76: 0, 81: 233472, 95: 1,
+		97: 232448, 106: 32, 120: 1, 127: 1}
 	return map[string]func(a []uintptr) uintptr{
 		"cuDeviceGetCount": func(a []uintptr) uintptr { put(a[0], int32(d.GPUs)); return ok },
 		"cuDeviceGet":      func(a []uintptr) uintptr { put(a[0], int32(a[1])); return ok },
@@ -112,8 +115,12 @@ func (d *Driver) memoryFunctions() map[string]func(a []uintptr) uintptr {
 		copy(to, from)
 		return ok
 	}
-	up := func(a []uintptr) uintptr { return move(d.Bytes(uint64(a[0]), int(a[2])), read(a[1], a[2])) }
-	down := func(a []uintptr) uintptr { return move(read(a[0], a[2]), d.Bytes(uint64(a[1]), int(a[2]))) }
+	up := func(a []uintptr) uintptr {
+		return move(d.Bytes(uint64(a[0]), int(a[2])), read(a[1], a[2]))
+	}
+	down := func(a []uintptr) uintptr {
+		return move(read(a[0], a[2]), d.Bytes(uint64(a[1]), int(a[2])))
+	}
 	fill := func(width int) func(a []uintptr) uintptr {
 		return func(a []uintptr) uintptr {
 			to := d.Bytes(uint64(a[0]), int(a[2])*width)
@@ -222,7 +229,10 @@ func (d *Driver) streamFunctions() map[string]func(a []uintptr) uintptr {
 		"cuStreamDestroy_v2":         drop("stream"),
 		"cuEventCreate":              open("event"),
 		"cuEventDestroy_v2":          drop("event"),
-		"cuEventElapsedTime":         func(a []uintptr) uintptr { put(a[0], float32(1.5)); return ok },
+		"cuEventElapsedTime": func(a []uintptr) uintptr {
+			put(a[0], float32(1.5))
+			return ok
+		},
 		"cuStreamBeginCapture_v2": func(a []uintptr) uintptr {
 			if d.things[uint64(a[0])] != "stream" {
 				return invalidHandle

@@ -30,7 +30,8 @@ func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
 		},
 		"cuModuleGetFunction": func(a []uintptr) uintptr {
 			name := text(a[2])
-			if _, declared := d.Params[name]; declared && strings.HasPrefix(d.modules[uint64(a[1])], "\x7fELF") {
+			if _, declared := d.Params[name]; declared &&
+				strings.HasPrefix(d.modules[uint64(a[1])], "\x7fELF") {
 				f := d.make("function")
 				d.functions[f] = name
 				put(a[0], f)
@@ -69,16 +70,25 @@ func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
 			put(a[3], uint64(d.Params[kernel][a[1]]))
 			return ok
 		},
-		"cuOccupancyMaxActiveBlocksPerMultiprocessor": func(a []uintptr) uintptr { put(a[0], int32(2048/a[2])); return ok },
-		"cuOccupancyMaxActiveClusters":                func(a []uintptr) uintptr { put(a[0], int32(66)); return ok },
+		"cuOccupancyMaxActiveBlocksPerMultiprocessor": func(a []uintptr) uintptr {
+			put(a[0], int32(2048/a[2]))
+			return ok
+		},
+		"cuOccupancyMaxActiveClusters": func(a []uintptr) uintptr {
+			put(a[0], int32(66))
+			return ok
+		},
 		"cuLaunchKernel": func(a []uintptr) uintptr {
-			l := Launch{Kernel: d.functions[uint64(a[0])], Grid: [3]uint32{uint32(a[1]), uint32(a[2]), uint32(a[3])},
-				Block: [3]uint32{uint32(a[4]), uint32(a[5]), uint32(a[6])}, Shared: uint32(a[7]), Stream: uint64(a[8])}
+			l := Launch{Kernel: d.functions[uint64(a[0])],
+				Grid:  [3]uint32{uint32(a[1]), uint32(a[2]), uint32(a[3])},
+				Block: [3]uint32{uint32(a[4]), uint32(a[5]), uint32(a[6])}, Shared: uint32(a[7]),
+				Stream: uint64(a[8])}
 			return d.launch(l, a[9], a[10])
 		},
 		"cuLaunchKernelEx": func(a []uintptr) uintptr {
 			c := (*config)(pointer(a[0]))
-			l := Launch{Kernel: d.functions[uint64(a[1])], Grid: c.grid, Block: c.block, Shared: c.shared, Stream: c.stream, Attributes: make(map[uint32][4]uint32)}
+			l := Launch{Kernel: d.functions[uint64(a[1])], Grid: c.grid, Block: c.block,
+				Shared: c.shared, Stream: c.stream, Attributes: make(map[uint32][4]uint32)}
 			for _, e := range unsafe.Slice(c.attributes, c.count) {
 				l.Attributes[e.id] = [4]uint32(e.value[:4])
 			}
@@ -140,7 +150,8 @@ func (d *Driver) launch(l Launch, arguments, extra uintptr) uintptr {
 	for i, n := range sizes {
 		at := d.offset(l.Kernel, i)
 		l.Values = append(l.Values, make([]byte, at-len(l.Values))...)
-		l.Values = append(l.Values, read(*(*uintptr)(unsafe.Add(pointer(arguments), 8*i)), uintptr(n))...)
+		l.Values = append(l.Values,
+			read(*(*uintptr)(unsafe.Add(pointer(arguments), 8*i)), uintptr(n))...)
 	}
 	work := func() {
 		d.launches = append(d.launches, l)

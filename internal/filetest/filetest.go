@@ -106,7 +106,9 @@ func Compare(text string, findings diag.List) ([]string, error) {
 			}
 		}
 		if !found {
-			list = append(list, fmt.Sprintf("line %d, column %d: unexpected: %s %s", d.Place.Line, d.Place.Column, d.Rule, d.Message))
+			list = append(list,
+				fmt.Sprintf("line %d, column %d: unexpected: %s %s", d.Place.Line, d.Place.Column,
+					d.Rule, d.Message))
 		}
 	}
 	for i, w := range wants {

@@ -20,7 +20,8 @@ const (
 // Rewrite tests functions that transform text. Each file that matches a pattern has a comment, the
 // line "-- before --", an input text, the line "-- after --", and the expected output of do. With
 // update it rewrites the expected output. do receives the name of the file's folder.
-func Rewrite(t *testing.T, pattern string, update bool, do func(t *testing.T, folder, before string) string) {
+func Rewrite(t *testing.T, pattern string, update bool,
+	do func(t *testing.T, folder, before string) string) {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
 	if err != nil {
@@ -31,26 +32,28 @@ func Rewrite(t *testing.T, pattern string, update bool, do func(t *testing.T, fo
 	}
 	for _, name := range names {
 		folder := filepath.Base(filepath.Dir(name))
-		t.Run(folder+"/"+strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), func(t *testing.T) {
-			data, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			head, rest, ok := strings.Cut(string(data), beforeLine)
-			if !ok {
-				t.Fatalf("%s: no line %q", name, beforeLine)
-			}
-			before, want, _ := strings.Cut(rest, afterLine)
-			got := do(t, folder, before)
-			if update {
-				if err := os.WriteFile(name, []byte(head+beforeLine+before+afterLine+got), 0o600); err != nil {
+		t.Run(folder+"/"+strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)),
+			func(t *testing.T) {
+				data, err := os.ReadFile(name)
+				if err != nil {
 					t.Fatal(err)
 				}
-				return
-			}
-			if d := cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); d != "" {
-				t.Errorf("%s (-want +got):\n%s", name, d)
-			}
-		})
+				head, rest, ok := strings.Cut(string(data), beforeLine)
+				if !ok {
+					t.Fatalf("%s: no line %q", name, beforeLine)
+				}
+				before, want, _ := strings.Cut(rest, afterLine)
+				got := do(t, folder, before)
+				if update {
+					if err := os.WriteFile(name, []byte(head+beforeLine+before+afterLine+got),
+						0o600); err != nil {
+						t.Fatal(err)
+					}
+					return
+				}
+				if d := cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); d != "" {
+					t.Errorf("%s (-want +got):\n%s", name, d)
+				}
+			})
 	}
 }

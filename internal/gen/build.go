@@ -30,7 +30,8 @@ func (r *resolver) build(f *formState) (isa.Form, bool) {
 	b := &builder{r: r, pos: f.pos, c: f.c, table: map[string]isa.Count{}}
 	b.form = isa.Form{
 		Section: f.c.section, Gates: f.c.gates, Gone: f.c.gone,
-		Wording: isa.Wording{Ignored: f.c.ignored}, Effects: f.c.effects, Lenient: f.c.lenient, Notes: f.c.notes,
+		Wording: isa.Wording{Ignored: f.c.ignored}, Effects: f.c.effects, Lenient: f.c.lenient,
+		Notes: f.c.notes,
 	}
 	b.form.Kind = r.kind(cmp.Or(f.c.kind, r.ins.Name))
 	parts := b.name(f.decl)
@@ -68,7 +69,8 @@ func (b *builder) fail(format string, args ...any) {
 func (b *builder) name(d *FormDecl) []*Part {
 	have := d.Head
 	parts := d.Parts
-	for have != b.r.ins.Name && len(parts) > 0 && parts[0].Mod != "" && strings.HasPrefix(b.r.ins.Name, have+parts[0].Mod) {
+	for have != b.r.ins.Name && len(parts) > 0 && parts[0].Mod != "" &&
+		strings.HasPrefix(b.r.ins.Name, have+parts[0].Mod) {
 		have += parts[0].Mod
 		parts = parts[1:]
 	}
@@ -202,7 +204,10 @@ func (b *builder) cell(t *tableState, row int, c isa.Column, d *CellDecl) []isa.
 	var out []isa.Mod
 	add := func(m isa.Mod) {
 		out = append(out, m)
-		if c.Slot >= 0 && m != isa.NoMod && !slices.ContainsFunc(b.form.Slots[c.Slot].Values, func(v isa.Value) bool { return v.Mod == m }) {
+		if c.Slot >= 0 && m != isa.NoMod &&
+			!slices.ContainsFunc(b.form.Slots[c.Slot].Values, func(v isa.Value) bool {
+				return v.Mod == m
+			}) {
 			b.r.fail(t.at[row], "%s is no value of %s", b.r.spec.Mods[m], b.form.Slots[c.Slot].Name)
 		}
 	}

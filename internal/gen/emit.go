@@ -16,7 +16,8 @@ import (
 // Emit generates the z-files of package isa: file names and contents.
 func (s *Spec) Emit() (map[string][]byte, error) {
 	files, err := rendered(map[string]*jen.File{
-		"ztypes.go": s.typesFile(), "zkinds.go": s.kindsFile(), "zmods.go": s.modsFile(), "zwords.go": s.wordsFile(), "zread.go": unpackFile(),
+		"ztypes.go": s.typesFile(), "zkinds.go": s.kindsFile(), "zmods.go": s.modsFile(),
+		"zwords.go": s.wordsFile(), "zread.go": unpackFile(),
 	})
 	if err != nil {
 		return nil, err
@@ -69,13 +70,16 @@ func (s *Spec) wordsFile() *jen.File {
 		value      any
 	}{
 		{"Versions", "Versions are the PTX versions of the table, oldest first.", s.Versions},
-		{"Targets", "Targets are the targets of the table; a Target is an index into it.", s.Targets},
+		{"Targets", "Targets are the targets of the table; a Target is an index into it.",
+			s.Targets},
 		{"Specials", "Specials are the special registers.", s.Specials},
 		{"Directives", "Directives are the directives of PTX.", s.Directives},
 		{"Pragmas", "Pragmas are the pragma strings.", s.Pragmas},
 		{"modWords", "modWords are the words of modifiers; a Mod is an index into it.", s.Mods},
 		{"modsSorted", "modsSorted are modifiers as their words sort.", isa.SortMods(s.Mods)},
-		{"ignoredMods", "ignoredMods are modifiers that the assembler ignores on every instruction.", s.Ignored},
+		{"ignoredMods",
+			"ignoredMods are modifiers that the assembler ignores on every instruction.",
+			s.Ignored},
 	} {
 		f.Comment(v.what)
 		f.Var().Id(v.name).Op("=").Add(literal(reflect.ValueOf(v.value)))

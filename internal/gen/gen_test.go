@@ -18,7 +18,8 @@ import (
 // TestFresh regenerates the tables and checks that the z-files of packages isa and op are up to
 // date, with no file left over.
 func TestFresh(t *testing.T) {
-	if err := Generate("../../isa/spec", Folders{Table: "../../isa", Op: "../../dsl/op"}, true); err != nil {
+	if err := Generate("../../isa/spec", Folders{Table: "../../isa", Op: "../../dsl/op"},
+		true); err != nil {
 		t.Error(err)
 	}
 }
@@ -111,17 +112,24 @@ func TestLoad(t *testing.T) {
 		{"foo.u32", []isa.Arg{r(isa.U32), r(isa.B32), r(isa.S32)}, sm90, "", ""},
 		{"foo.u32", []isa.Arg{r(isa.U32), n(-3), n(7)}, sm90, "", ""},
 		{"foo.s32.sat", []isa.Arg{r(isa.U32), n(-3), n(7)}, sm90, "", ""},
-		{"foo.u32", []isa.Arg{r(isa.U32), n(-3), n(8)}, sm90, "F304", "the constant 8, expected a .u32 register or an integer: 0 to 7"},
-		{"foo.u32", []isa.Arg{r(isa.F32), n(-3), n(1)}, sm90, "F303", "operand 1 of foo.u32 is a .f32 register, expected a .u32 register"},
-		{"foo.u32", []isa.Arg{r(isa.U32), n(-3)}, sm90, "F301", "foo.u32 takes 3 operands, found 2"},
-		{"foo.sat.u32", []isa.Arg{r(isa.U32), n(-3), n(7)}, sm90, "F205", "only signed values saturate"},
+		{"foo.u32", []isa.Arg{r(isa.U32), n(-3), n(8)}, sm90, "F304",
+			"the constant 8, expected a .u32 register or an integer: 0 to 7"},
+		{"foo.u32", []isa.Arg{r(isa.F32), n(-3), n(1)}, sm90, "F303",
+			"operand 1 of foo.u32 is a .f32 register, expected a .u32 register"},
+		{"foo.u32", []isa.Arg{r(isa.U32), n(-3)}, sm90, "F301",
+			"foo.u32 takes 3 operands, found 2"},
+		{"foo.sat.u32", []isa.Arg{r(isa.U32), n(-3), n(7)}, sm90, "F205",
+			"only signed values saturate"},
 		{"foo.sta.u32", nil, sm90, "F202", "did you mean .sat"},
 		{"fooo.u32", nil, sm90, "F201", "did you mean foo"},
 		{"foo", nil, sm90, "F204", "foo is missing one of .u32 .s32 .f16"},
 		{"foo.vec.v2.u32", []isa.Arg{vec(r(isa.U32), r(isa.B32)), at(r(isa.U64))}, sm90, "", ""},
-		{"foo.vec.v4.u32", []isa.Arg{vec(r(isa.U32), r(isa.B32)), at(r(isa.U64))}, sm90, "F306", "a 4-element vector"},
-		{"foo.global.hint.u32", []isa.Arg{{Kind: isa.ArgSink}, at(r(isa.U64)), n(0)}, sm100a, "", ""},
-		{"foo.global.hint.u32", []isa.Arg{{Kind: isa.ArgSink}, at(r(isa.U64)), n(0)}, sm90, "F402", "requires PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f and its family, but the module is for PTX 9.0 and sm_90"},
+		{"foo.vec.v4.u32", []isa.Arg{vec(r(isa.U32), r(isa.B32)), at(r(isa.U64))}, sm90, "F306",
+			"a 4-element vector"},
+		{"foo.global.hint.u32", []isa.Arg{{Kind: isa.ArgSink}, at(r(isa.U64)), n(0)}, sm100a, "",
+			""},
+		{"foo.global.hint.u32", []isa.Arg{{Kind: isa.ArgSink}, at(r(isa.U64)), n(0)}, sm90, "F402",
+			"requires PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f and its family, but the module is for PTX 9.0 and sm_90"},
 	} {
 		got := set.Matcher(900, test.target).Check(test.op, test.args)
 		switch {
@@ -129,8 +137,10 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: %+v", test.op, got)
 		case test.rule != "" && got == nil:
 			t.Errorf("%s: accepted, want %s", test.op, test.rule)
-		case test.rule != "" && (got[0].Rule != test.rule || !strings.Contains(got[0].Message, test.says)):
-			t.Errorf("%s: %s %s\nwant %s with %q", test.op, got[0].Rule, got[0].Message, test.rule, test.says)
+		case test.rule != "" &&
+			(got[0].Rule != test.rule || !strings.Contains(got[0].Message, test.says)):
+			t.Errorf("%s: %s %s\nwant %s with %q", test.op, got[0].Rule, got[0].Message, test.rule,
+				test.says)
 		}
 	}
 	if got, ok := set.Canonical("foo.s32.sat"); !ok || got != "foo.sat.s32" {
@@ -142,10 +152,12 @@ func TestLoadErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"family x \"x\"\nins a \"a\"\n form b.u32 >d:u32\n", "small.isa:3:"},
 		{"family x \"x\"\nins a \"a\"\n form a.u32 >d:.tpye\n", ".tpye is no kind of operand"},
-		{"family x \"x\"\nins a \"a\"\n form a.u32 >d:u32\n  since NOWHERE\n", "no gate is called NOWHERE"},
+		{"family x \"x\"\nins a \"a\"\n form a.u32 >d:u32\n  since NOWHERE\n",
+			"no gate is called NOWHERE"},
 		{"family x \"x\"\nins a \"a\"\n form a.u32 >d:u32\n  since 8.6 on 99z\n", "small.isa:4:"},
 		{"family x \"x\"\nins a \"a\"\n form a.u32 >d:u32*n\n", "n is no length"},
-		{"family x \"x\"\nins a \"a\"\n form a.t >d:u32\n  set .t = .u32 .s32\n  table .t : n\n  row .f32 : 1\n", ".f32 is no value of .t"},
+		{"family x \"x\"\nins a \"a\"\n form a.t >d:u32\n  set .t = .u32 .s32\n  table .t : n\n  row .f32 : 1\n",
+			".f32 is no value of .t"},
 		{"family x \"x\"\nins a \"a\"\n", "ins a has no form"},
 	} {
 		if _, err := load(t, test.text); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -66,7 +66,8 @@ func write(files map[string][]byte, out string, check bool) error {
 			continue
 		}
 		if check {
-			stale = append(stale, fmt.Errorf("%s: differs from what the spec says; run go generate ./isa", path))
+			stale = append(stale,
+				fmt.Errorf("%s: differs from what the spec says; run go generate ./isa", path))
 			continue
 		}
 		if err := os.WriteFile(path, files[name], 0o666); err != nil {

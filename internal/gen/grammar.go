@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package gen reads the instruction set from isa/spec and writes it as Go. Its first half (grammar,
-// resolve) turns spec text into the model of package isa; its second half (emit) turns the model into
-// source. The notation is described in isa/spec/README.md.
+// resolve) turns spec text into the model of package isa; its second half (emit) turns the model
+// into source. The notation is described in isa/spec/README.md.
 package gen
 
 import (

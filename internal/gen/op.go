@@ -40,7 +40,8 @@ func (s *Spec) EmitOp() (map[string][]byte, error) {
 	for _, family := range s.Families {
 		for i := range s.Instructions {
 			ins := &s.Instructions[i]
-			if ins.Family != family.Name || slices.ContainsFunc(list, func(o *operation) bool { return o.name == ins.Name }) {
+			if ins.Family != family.Name ||
+				slices.ContainsFunc(list, func(o *operation) bool { return o.name == ins.Name }) {
 				continue
 			}
 			o, err := s.operation(ins.Name)
@@ -80,10 +81,13 @@ func (s *Spec) wordNames() (map[isa.Mod]string, error) {
 				for _, v := range slot.Values {
 					name := GoName(s.Mods[v.Mod])
 					if name == "" || name == "Do" || name == "Mod" || name == "MNK" {
-						return nil, fmt.Errorf("modifier %s needs a Go name of its own; see odd in internal/gen", s.Mods[v.Mod])
+						return nil, fmt.Errorf(
+							"modifier %s needs a Go name of its own; see odd in internal/gen",
+							s.Mods[v.Mod])
 					}
 					if other, ok := owner[name]; ok && other != v.Mod {
-						return nil, fmt.Errorf("modifiers %s and %s have one Go name, %s", s.Mods[other], s.Mods[v.Mod], name)
+						return nil, fmt.Errorf("modifiers %s and %s have one Go name, %s",
+							s.Mods[other], s.Mods[v.Mod], name)
 					}
 					owner[name], names[v.Mod] = v.Mod, name
 				}
@@ -97,7 +101,8 @@ func (s *Spec) wordNames() (map[isa.Mod]string, error) {
 func (s *Spec) operation(name string) (*operation, error) {
 	o := gather(s.Set(), name)
 	if o.goName == "" || o.goName == "PTX" || o.goName == "On" {
-		return nil, fmt.Errorf("instruction %s needs a Go name of its own; see odd in internal/gen", name)
+		return nil, fmt.Errorf("instruction %s needs a Go name of its own; see odd in internal/gen",
+			name)
 	}
 	return o, nil
 }

@@ -90,10 +90,14 @@ ins b "b"
 
 func TestEmitOpErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"family x \"x\"\nins a \"a\"\n form a.x_y >d:u32\n form a.xY >d:u32\n", "modifiers .x_y and .xY have one Go name, XY"},
-		{"family x \"x\"\nins a \"a\"\n form a.shared::cta >d:u32\n form a.shared_cta >d:u32\n", "modifiers .shared::cta and .shared_cta have one Go name, SharedCTA"},
-		{"family x \"x\"\nins a \"a\"\n form a.do >d:u32\n", "modifier .do needs a Go name of its own"},
-		{"family x \"x\"\nins on \"on\"\n form on >d:u32\n", "instruction on needs a Go name of its own"},
+		{"family x \"x\"\nins a \"a\"\n form a.x_y >d:u32\n form a.xY >d:u32\n",
+			"modifiers .x_y and .xY have one Go name, XY"},
+		{"family x \"x\"\nins a \"a\"\n form a.shared::cta >d:u32\n form a.shared_cta >d:u32\n",
+			"modifiers .shared::cta and .shared_cta have one Go name, SharedCTA"},
+		{"family x \"x\"\nins a \"a\"\n form a.do >d:u32\n",
+			"modifier .do needs a Go name of its own"},
+		{"family x \"x\"\nins on \"on\"\n form on >d:u32\n",
+			"instruction on needs a Go name of its own"},
 	} {
 		_, err := spec(t, test.text).EmitOp()
 		if err == nil || !strings.Contains(err.Error(), test.want) {

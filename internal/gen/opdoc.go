@@ -24,21 +24,22 @@ type opEmitter struct {
 func (e *opEmitter) table(list []*operation) *jen.File {
 	f := opFile()
 	f.Comment("table lists the instructions by the number that the methods of PTX use.")
-	f.Var().Id("table").Op("=").Index(jen.Op("...")).Id("instruction").ValuesFunc(func(g *jen.Group) {
-		for _, o := range list {
-			g.Line().ValuesFunc(func(g *jen.Group) {
-				g.Id("name").Op(":").Lit(o.name)
-				if o.fixed != nil {
-					g.Id("fixed").Op(":").Index().String().ValuesFunc(func(g *jen.Group) {
-						for _, m := range o.fixed {
-							g.Lit(e.words.Word(m))
-						}
-					})
-				}
-			})
-		}
-		g.Line()
-	})
+	f.Var().Id("table").Op("=").Index(jen.Op("...")).Id("instruction").ValuesFunc(
+		func(g *jen.Group) {
+			for _, o := range list {
+				g.Line().ValuesFunc(func(g *jen.Group) {
+					g.Id("name").Op(":").Lit(o.name)
+					if o.fixed != nil {
+						g.Id("fixed").Op(":").Index().String().ValuesFunc(func(g *jen.Group) {
+							for _, m := range o.fixed {
+								g.Lit(e.words.Word(m))
+							}
+						})
+					}
+				})
+			}
+			g.Line()
+		})
 	return f
 }
 
@@ -50,23 +51,33 @@ func (e *opEmitter) operation(f *jen.File, o *operation, number int) {
 	i := func() *jen.Statement { return jen.Parens(jen.Op("*").Id("ins")).Call(jen.Id("i")) }
 
 	comment(f, e.beginning(o))
-	f.Func().Params(jen.Id("p").Id("PTX")).Id(o.goName).Params().Add(star()).Block(jen.Return(as(jen.Id("p").Dot("begin").Call(jen.Lit(number)))))
-	comment(f, []string{fmt.Sprintf("%s is the instruction %s under construction; see [PTX.%s].", o.goName, o.name, o.goName)})
+	f.Func().Params(jen.Id("p").Id("PTX")).Id(o.goName).Params().Add(star()).Block(
+		jen.Return(as(jen.Id("p").Dot("begin").Call(jen.Lit(number)))))
+	comment(f, []string{
+		fmt.Sprintf("%s is the instruction %s under construction; see [PTX.%s].", o.goName, o.name,
+			o.goName)})
 	f.Type().Id(o.goName).Id("ins")
 	shapes := e.shapes(o)
 	if shapes != nil {
-		comment(f, []string{"MNK adds the shape of the MMA, such as .m64n128k16. The shapes are " + strings.Join(shapes, " ") + "."})
-		f.Func().Params(own()).Id("MNK").Params(jen.Id("m"), jen.Id("n"), jen.Id("k").Int()).Add(star()).Block(jen.Return(as(i().Dot("shape").Call(jen.Id("m"), jen.Id("n"), jen.Id("k")))))
+		comment(f, []string{
+			"MNK adds the shape of the MMA, such as .m64n128k16. The shapes are " +
+				strings.Join(shapes, " ") + "."})
+		f.Func().Params(own()).Id("MNK").Params(jen.Id("m"), jen.Id("n"),
+			jen.Id("k").Int()).Add(star()).Block(
+			jen.Return(as(i().Dot("shape").Call(jen.Id("m"), jen.Id("n"), jen.Id("k")))))
 	}
 	for _, m := range o.mods {
 		if slices.Contains(shapes, e.words.Word(m)) {
 			continue
 		}
 		comment(f, e.modifier(o, m))
-		f.Func().Params(own()).Id(e.names[m]).Params().Add(star()).Block(jen.Return(as(i().Dot("with").Call(jen.Lit(e.words.Word(m))))))
+		f.Func().Params(own()).Id(e.names[m]).Params().Add(star()).Block(
+			jen.Return(as(i().Dot("with").Call(jen.Lit(e.words.Word(m))))))
 	}
-	comment(f, []string{"Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf(\"x%d\", n))."})
-	f.Func().Params(own()).Id("Mod").Params(jen.Id("words").Op("...").Qual(dslPath, "Mod")).Add(star()).Block(jen.Return(as(i().Dot("also").Call(jen.Id("words")))))
+	comment(f, []string{
+		"Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf(\"x%d\", n))."})
+	f.Func().Params(own()).Id("Mod").Params(jen.Id("words").Op("...").Qual(dslPath, "Mod")).Add(
+		star()).Block(jen.Return(as(i().Dot("also").Call(jen.Id("words")))))
 
 	names, more := o.operands()
 	comment(f, e.operandDoc(o))
@@ -85,7 +96,8 @@ func (e *opEmitter) operation(f *jen.File, o *operation, number int) {
 			call = i().Dot("do").Call(jen.Id("operands").Op("..."))
 		} else {
 			params = append(params, jen.Id("more").Op("...").Any())
-			call = i().Dot("do").Call(jen.Append(jen.Index().Any().Values(args...), jen.Id("more").Op("...")).Op("..."))
+			call = i().Dot("do").Call(
+				jen.Append(jen.Index().Any().Values(args...), jen.Id("more").Op("...")).Op("..."))
 		}
 	}
 	f.Func().Params(own()).Id("Do").Params(params...).Block(call)
@@ -115,7 +127,9 @@ func (e *opEmitter) beginning(o *operation) []string {
 			sections = append(sections, f.Section)
 		}
 	}
-	out := []string{fmt.Sprintf("%s starts the instruction %s: %s (%s).", o.goName, o.name, o.what, manual(sections)), ""}
+	out := []string{
+		fmt.Sprintf("%s starts the instruction %s: %s (%s).", o.goName, o.name, o.what,
+			manual(sections)), ""}
 	gates := make([]string, len(o.forms))
 	for i, f := range o.forms {
 		gates[i] = formGate(f)
@@ -150,7 +164,8 @@ func (e *opEmitter) beginning(o *operation) []string {
 		for i, m := range o.fixed {
 			words[i] = e.words.Word(m)
 		}
-		out = append(out, "", "All forms have these modifiers, which may be omitted: "+strings.Join(words, " ")+".")
+		out = append(out, "",
+			"All forms have these modifiers, which may be omitted: "+strings.Join(words, " ")+".")
 	}
 	return out
 }
@@ -170,7 +185,9 @@ func (e *opEmitter) sets(o *operation) []string {
 				names = append(names, s.Name)
 			}
 			for _, v := range s.Values {
-				if !slices.ContainsFunc(values[s.Name], func(w isa.Value) bool { return w.Mod == v.Mod }) {
+				if !slices.ContainsFunc(values[s.Name], func(w isa.Value) bool {
+					return w.Mod == v.Mod
+				}) {
 					values[s.Name] = append(values[s.Name], v)
 				}
 			}
@@ -277,7 +294,8 @@ func (e *opEmitter) operandDoc(o *operation) []string {
 	if names == nil {
 		return []string{"Do appends the instruction. It has no operands."}
 	}
-	out := []string{"Do appends the instruction. Its operands depend on the form; see [PTX." + o.goName + "]:"}
+	out := []string{"Do appends the instruction. Its operands depend on the form; see [PTX." +
+		o.goName + "]:"}
 	for _, name := range names {
 		const most = 4
 		list := texts[name]

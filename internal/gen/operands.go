@@ -13,7 +13,8 @@ import (
 
 // items converts the operands of a template to operands of the model. The operands of a group are
 // tied: all are present, or none. Those of a nested group depend on the outer group.
-func (b *builder) items(list []*ArgItem, presence isa.Presence, cond *Implies, outer []int) []isa.Operand {
+func (b *builder) items(list []*ArgItem, presence isa.Presence, cond *Implies,
+	outer []int) []isa.Operand {
 	var out []isa.Operand
 	var own []int // IDs of this group's operands
 	for _, it := range list {
@@ -56,8 +57,9 @@ func (b *builder) items(list []*ArgItem, presence isa.Presence, cond *Implies, o
 // together adds the rule that operand i requires operand j.
 func (b *builder) together(i, j int) {
 	b.form.Rules = append(b.form.Rules, isa.Rule{
-		Holds: isa.Expr{{Code: isa.OpOperand, N: i}, {Code: isa.OpOperand, N: j}, {Code: isa.OpImplies}},
-		Text:  "require " + b.names[i] + " -> " + b.names[j],
+		Holds: isa.Expr{{Code: isa.OpOperand, N: i}, {Code: isa.OpOperand, N: j},
+			{Code: isa.OpImplies}},
+		Text: "require " + b.names[i] + " -> " + b.names[j],
 	})
 }
 
@@ -137,14 +139,17 @@ func (b *builder) pair(o *isa.Operand, d *ArgDecl) {
 }
 
 var kindWords = map[string]isa.KindWord{
-	"sreg": isa.KSreg, "sym": isa.KSym, "label": isa.KLabel, "func": isa.KFunc, "texref": isa.KTexref,
-	"samplerref": isa.KSampler, "surfref": isa.KSurfref, "_": isa.KSink, "rets": isa.KRets, "args": isa.KArgs,
+	"sreg": isa.KSreg, "sym": isa.KSym, "label": isa.KLabel, "func": isa.KFunc,
+	"texref":     isa.KTexref,
+	"samplerref": isa.KSampler, "surfref": isa.KSurfref, "_": isa.KSink, "rets": isa.KRets,
+	"args":  isa.KArgs,
 	"proto": isa.KProto, "targets": isa.KTargets, "any": isa.KAny,
 }
 
 // bases maps address kinds to the narrowest type of their base register. A predicate means any
 // register; an integer type applies only to generic addresses.
-var bases = map[string]string{"mem": ".b8", "mem32": ".b32", "mem32generic": ".i32", "mem64": ".b64", "memany": ".pred"}
+var bases = map[string]string{"mem": ".b8", "mem32": ".b32", "mem32generic": ".i32",
+	"mem64": ".b64", "memany": ".pred"}
 
 func (b *builder) kind(d *KindDecl) isa.OperandKind {
 	k := isa.OperandKind{Type: isa.TypeRef{Slot: -1}, Space: isa.SpaceRef{Slot: -1}}
@@ -201,10 +206,12 @@ func (b *builder) kind(d *KindDecl) isa.OperandKind {
 }
 
 var parts = map[string]isa.Part{
-	"lane": isa.Lane, "halves": isa.Halves, "halfmask": isa.HalfMask, "bytes": isa.Bytes, "bytemask": isa.ByteMask,
+	"lane": isa.Lane, "halves": isa.Halves, "halfmask": isa.HalfMask, "bytes": isa.Bytes,
+	"bytemask": isa.ByteMask,
 }
 
-// typ resolves a type with its wrapper: reg(T), relax(T), cut(T), data(T), mixed(T), wide(T), T(range).
+// typ resolves a type with its wrapper: reg(T), relax(T), cut(T), data(T), mixed(T), wide(T),
+// T(range).
 func (b *builder) typ(k *isa.OperandKind, d *KindDecl) {
 	if d.Paren != nil && d.Paren.Kind != nil {
 		switch d.Word {

@@ -28,13 +28,17 @@ var odd = map[string]string{
 
 // spelled lists parts of words with a special spelling.
 var spelled = map[string]string{
-	"rn": "RN", "rz": "RZ", "rm": "RM", "rp": "RP", "rs": "RS", "rna": "RNA", "rni": "RNI", "rzi": "RZI", "rmi": "RMI", "rpi": "RPI",
-	"ftz": "FTZ", "noftz": "NoFTZ", "satfinite": "SatFinite", "cta": "CTA", "ctaid": "CTAID", "gpu": "GPU", "oob": "OOB", "mmio": "MMIO",
-	"ca": "CA", "cg": "CG", "cs": "CS", "cv": "CV", "lu": "LU", "wb": "WB", "wt": "WT", "nc": "NC", "cc": "CC",
+	"rn": "RN", "rz": "RZ", "rm": "RM", "rp": "RP", "rs": "RS", "rna": "RNA", "rni": "RNI",
+	"rzi": "RZI", "rmi": "RMI", "rpi": "RPI",
+	"ftz": "FTZ", "noftz": "NoFTZ", "satfinite": "SatFinite", "cta": "CTA", "ctaid": "CTAID",
+	"gpu": "GPU", "oob": "OOB", "mmio": "MMIO",
+	"ca": "CA", "cg": "CG", "cs": "CS", "cv": "CV", "lu": "LU", "wb": "WB", "wt": "WT", "nc": "NC",
+	"cc": "CC",
 	"eq": "EQ", "ne": "NE", "lt": "LT", "le": "LE", "gt": "GT", "ge": "GE",
 	"equ": "EQU", "neu": "NEU", "ltu": "LTU", "leu": "LEU", "gtu": "GTU", "geu": "GEU",
 	"ls": "LS", "hs": "HS", "sc": "SC", "cas": "CAS", "relu": "ReLU",
-	"rc8": "RC8", "rc16": "RC16", "noinc": "NoInc", "noComplete": "NoComplete", "acube": "ACube", "xorsign": "XorSign",
+	"rc8": "RC8", "rc16": "RC16", "noinc": "NoInc", "noComplete": "NoComplete", "acube": "ACube",
+	"xorsign": "XorSign",
 }
 
 var (
@@ -57,7 +61,8 @@ func GoName(word string) string {
 		return "Sp" + m[1] + "Of" + m[2]
 	}
 	name := ""
-	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune(".:_", r) }) {
+	for part := range strings.FieldsFuncSeq(word,
+		func(r rune) bool { return strings.ContainsRune(".:_", r) }) {
 		next := partName(part)
 		if name != "" && digit(name[len(name)-1]) && digit(next[0]) {
 			return ""

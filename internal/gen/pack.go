@@ -15,7 +15,8 @@ import (
 
 // pack encodes instructions in the format that isa/packed.go reads.
 func pack(table []isa.Instruction) []byte {
-	p := &packer{times: map[string]int{}, at: map[string]int{}, numbers: map[reflect.Type]int{}, texts: map[string]int{}}
+	p := &packer{times: map[string]int{}, at: map[string]int{}, numbers: map[reflect.Type]int{},
+		texts: map[string]int{}}
 	for i := range table {
 		p.note(reflect.ValueOf(table[i].Repeats))
 		p.note(reflect.ValueOf(table[i].Forms))

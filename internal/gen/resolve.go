@@ -126,11 +126,13 @@ func (r *resolver) stmt(s *Stmt) {
 	switch {
 	case s.Family != nil:
 		r.family = s.Family.Name
-		r.spec.Families = append(r.spec.Families, Family{s.Family.Name, s.Family.What, s.Pos.Filename})
+		r.spec.Families = append(r.spec.Families,
+			Family{s.Family.Name, s.Family.What, s.Pos.Filename})
 	case s.Ins != nil:
 		r.endForm()
 		r.endIns()
-		r.ins = &isa.Instruction{Name: s.Ins.Head + strings.Join(s.Ins.Words, ""), Family: r.family, What: s.Ins.What}
+		r.ins = &isa.Instruction{Name: s.Ins.Head + strings.Join(s.Ins.Words, ""), Family: r.family,
+			What: s.Ins.What}
 		r.common, r.last = r.shared.clone(), inInstruction
 	case s.Form != nil:
 		r.endForm()

@@ -33,7 +33,8 @@ func unpackFile() *jen.File {
 	})
 	for i := 0; i < len(u.types); i++ {
 		t := u.types[i]
-		f.Line().Func().Params(jen.Id("r").Op("*").Id("reader")).Id(reader(t)).Params(jen.Id("v").Op("*").Add(typeOf(t))).BlockFunc(func(g *jen.Group) {
+		f.Line().Func().Params(jen.Id("r").Op("*").Id("reader")).Id(reader(t)).Params(
+			jen.Id("v").Op("*").Add(typeOf(t))).BlockFunc(func(g *jen.Group) {
 			if t.Kind() != reflect.Struct {
 				g.Op("*").Id("v").Op("=").Add(reading(t))
 				return
@@ -47,7 +48,8 @@ func unpackFile() *jen.File {
 				if !t.Field(i).IsExported() {
 					continue
 				}
-				g.If(jen.Id("has").Op("&").Parens(jen.Lit(1).Op("<<").Lit(i)).Op("!=").Lit(0)).BlockFunc(func(g *jen.Group) {
+				g.If(jen.Id("has").Op("&").Parens(jen.Lit(1).Op("<<").Lit(i)).Op("!=").Lit(
+					0)).BlockFunc(func(g *jen.Group) {
 					field, to := t.Field(i), jen.Id("v").Dot(t.Field(i).Name)
 					switch field.Type.Kind() {
 					case reflect.Struct:
@@ -113,7 +115,8 @@ func reading(t reflect.Type) jen.Code {
 		return typeOf(t).Call(r.Dot("int").Call())
 	case reflect.Slice:
 		e := t.Elem()
-		return jen.Id("list").Call(jen.Id("r"), jen.Op("&").Add(r).Dot(reader(e)+"s"), jen.Parens(jen.Op("*").Id("reader")).Dot(reader(e)))
+		return jen.Id("list").Call(jen.Id("r"), jen.Op("&").Add(r).Dot(reader(e)+"s"),
+			jen.Parens(jen.Op("*").Id("reader")).Dot(reader(e)))
 	}
 	return typeOf(t).Call(r.Dot("uint").Call())
 }

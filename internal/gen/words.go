@@ -56,7 +56,8 @@ func (r *resolver) addTarget(s *Stmt) {
 
 var classes = map[string]isa.Class{
 	"pred": isa.Pred, "bits": isa.Bits, "signed": isa.Signed, "unsigned": isa.Unsigned,
-	"integer": isa.Integer, "loose": isa.Loose, "float": isa.Float, "half": isa.Half, "packed": isa.Packed, "lanes": isa.Lanes, "opaque": isa.Opaque,
+	"integer": isa.Integer, "loose": isa.Loose, "float": isa.Float, "half": isa.Half,
+	"packed": isa.Packed, "lanes": isa.Lanes, "opaque": isa.Opaque,
 }
 
 // word interprets the declarations of types.
@@ -69,7 +70,8 @@ func (r *resolver) word(s *Stmt) {
 	if !ok {
 		r.fail(s.Pos, "type %s: %q is not a class", d.Word, d.Class)
 	}
-	info := isa.TypeInfo{Word: d.Word, Class: class, Bits: d.Bits, Register: contains(d.Flags, "register")}
+	info := isa.TypeInfo{Word: d.Word, Class: class, Bits: d.Bits,
+		Register: contains(d.Flags, "register")}
 	name := strings.ToUpper(d.Word[1:2]) + d.Word[2:]
 	if class == isa.Pred {
 		name = "Predicate"
@@ -143,10 +145,12 @@ func (r *resolver) declaration(s *Stmt) {
 		}
 	case s.Directive != nil:
 		r.last = inDirective
-		r.spec.Directives = append(r.spec.Directives, isa.DirectiveInfo{Name: s.Directive.Name, What: s.Directive.What})
+		r.spec.Directives = append(r.spec.Directives,
+			isa.DirectiveInfo{Name: s.Directive.Name, What: s.Directive.What})
 	case s.Pragma != nil:
 		r.last = inPragma
-		r.spec.Pragmas = append(r.spec.Pragmas, isa.PragmaInfo{Name: s.Pragma.Name, What: s.Pragma.What})
+		r.spec.Pragmas = append(r.spec.Pragmas,
+			isa.PragmaInfo{Name: s.Pragma.Name, What: s.Pragma.What})
 	case s.Where != nil && r.last == inDirective:
 		r.spec.Directives[len(r.spec.Directives)-1].Where = s.Where
 	case s.Where != nil && r.last == inPragma:
@@ -170,7 +174,9 @@ func spread(name string) []string {
 	}
 	var out []string
 	for i := low; i <= high; i++ {
-		out = append(out, name[:open]+strconv.Itoa(i)+strings.TrimPrefix(name[strings.IndexByte(name, '>'):], ">"))
+		out = append(out,
+			name[:open]+strconv.Itoa(i)+strings.TrimPrefix(name[strings.IndexByte(name, '>'):],
+				">"))
 	}
 	return out
 }

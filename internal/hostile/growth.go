@@ -23,7 +23,8 @@ const (
 // Growth returns the exponent with which the processor time of work grows from a text of size bytes
 // to one of Times as many bytes, and both times. The exponent is 0 if the long text takes too
 // little time to measure, and under the race detector.
-func (t *Text) Growth(size int, work func(text string)) (exponent float64, short, long time.Duration) {
+func (t *Text) Growth(size int,
+	work func(text string)) (exponent float64, short, long time.Duration) {
 	// the garbage collector would run at arbitrary times
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	few, many := t.Of(size), t.Of(Times*size)

@@ -26,7 +26,8 @@ func TestTexts(t *testing.T) {
 				t.Errorf("%s of %d bytes has %d", x.Name, size, len(text))
 			}
 			file, list := ptx.Parse(x.Name, text)
-			if list = append(list, form.Check(file, form.Options{})...); x.Valid && list.Errors() > 0 {
+			if list = append(list, form.Check(file, form.Options{})...); x.Valid &&
+				list.Errors() > 0 {
 				t.Errorf("%s: %v\n%s", x.Name, list[0], text[:min(len(text), 500)])
 			}
 		}

@@ -94,7 +94,8 @@ func (p *Page) Begin(kind Kind) {
 		}
 		p.kind, p.level = kind, p.Indent
 	}
-	p.run = append(p.run, line{indent: int16(p.Indent), head: int32(len(p.Line)), tail: -1, note: -1})
+	p.run = append(p.run,
+		line{indent: int16(p.Indent), head: int32(len(p.Line)), tail: -1, note: -1})
 }
 
 // noted reports whether the last line of the run has a trailing comment.

@@ -113,7 +113,8 @@ func (p *Page) write(l *line, column, notes int32) {
 // wrap appends text, which is too long for a line, to to, broken after commas. Text begins at
 // column at; continuation lines have their own indentation.
 func wrap(to, text []byte, indent, at int) []byte {
-	even := bytes.IndexByte(text, '"') < 0 && bytes.IndexByte(text, '/') < 0 && int(width(text)) == len(text)
+	even := bytes.IndexByte(text, '"') < 0 && bytes.IndexByte(text, '/') < 0 &&
+		int(width(text)) == len(text)
 	for len(text) > 0 {
 		end, columns := piece(text, widestLine-at, even)
 		if columns > widestLine-at {
@@ -150,7 +151,8 @@ func piece(text []byte, room int, even bool) (end, columns int) {
 
 // comma finds the next comma outside a string and a comment; -1 if there is none.
 func comma(text []byte) int {
-	if i := bytes.IndexByte(text, ','); i < 0 || bytes.IndexByte(text[:i], '"') < 0 && bytes.IndexByte(text[:i], '/') < 0 {
+	if i := bytes.IndexByte(text, ','); i < 0 || bytes.IndexByte(text[:i], '"') < 0 &&
+		bytes.IndexByte(text[:i], '/') < 0 {
 		return i
 	}
 	quoted := false

@@ -95,7 +95,8 @@ func (w Words) Operands(f *isa.Form, list []isa.Operand) string {
 
 // Absent reports whether an operand never occurs in f.
 func (w Words) Absent(f *isa.Form, o *isa.Operand) bool {
-	return (o.Presence == isa.PresentIf || o.Presence == isa.PresentWhen) && w.Expr(f, o.If) == Never
+	return (o.Presence == isa.PresentIf || o.Presence == isa.PresentWhen) &&
+		w.Expr(f, o.If) == Never
 }
 
 // lines describes what each operand, and each part of it, accepts.

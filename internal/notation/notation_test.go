@@ -23,14 +23,17 @@ func TestForms(t *testing.T) {
 	}{
 		// A slot named .int is not confused with the table's own types for integers, such as .i32.
 		{"add", 0, "add.int d, a, b", []notation.Line{
-			{Name: "d", Text: ".int register, written"}, {Name: "a", Text: ".int register or constant"}, {Name: "b", Text: ".int register or constant"},
+			{Name: "d", Text: ".int register, written"},
+			{Name: "a", Text: ".int register or constant"},
+			{Name: "b", Text: ".int register or constant"},
 		}},
 		{"mbarrier.init", 0, "mbarrier.init{.layout}{.own}.b64 [a], count", []notation.Line{
 			{Name: "a", Text: "address in the space of .own, or a variable in .shared"},
 			{Name: "count", Text: "32-bit integer register or constant 1 to 1048575"},
 		}},
 		{"elect", 0, "elect.sync d|p, mask", []notation.Line{
-			{Name: "d", Text: "32-bit integer register or _, written"}, {Name: "p", Text: ".pred register, written"},
+			{Name: "d", Text: "32-bit integer register or _, written"},
+			{Name: "p", Text: ".pred register, written"},
 			{Name: "mask", Text: "32-bit integer register or constant"},
 		}},
 		{"exit", 0, "exit", nil},

@@ -240,7 +240,8 @@ func (w Words) Expr(f *isa.Form, x isa.Expr) string {
 		case isa.OpOperand:
 			stack = append(stack, part{operandNamed(f.Operands, op.N), 9})
 		case isa.OpAtMost:
-			stack = append(stack, part{operandNamed(f.Operands, op.N) + " <= " + operandNamed(f.Operands, op.M), 9})
+			stack = append(stack,
+				part{operandNamed(f.Operands, op.N) + " <= " + operandNamed(f.Operands, op.M), 9})
 		case isa.OpNot:
 			stack = append(stack, part{"!" + in(pop(), 8), 8})
 		case isa.OpAnd:

@@ -34,7 +34,8 @@ func (a *Array) Len() int {
 // words maps the types to NumPy's names.
 func words() map[string]string {
 	return map[string]string{
-		"|i1": "s8", "|u1": "u8", "|b1": "u8", "<i2": "s16", "<u2": "u16", "<i4": "s32", "<u4": "u32", "<i8": "s64", "<u8": "u64",
+		"|i1": "s8", "|u1": "u8", "|b1": "u8", "<i2": "s16", "<u2": "u16", "<i4": "s32",
+		"<u4": "u32", "<i8": "s64", "<u8": "u64",
 		"<f2": "f16", "<f4": "f32", "<f8": "f64", "|V2": "b16", "<V2": "b16",
 	}
 }
@@ -92,7 +93,8 @@ func Read(r io.Reader) (*Array, error) {
 		return nil, err
 	}
 	if int64(b.Len()) != need {
-		return nil, fmt.Errorf("%d or more bytes of numbers, where the header says %d", b.Len(), need)
+		return nil, fmt.Errorf("%d or more bytes of numbers, where the header says %d", b.Len(),
+			need)
 	}
 	a.Bytes = b.Bytes()
 	return a, nil
@@ -105,7 +107,8 @@ func parse(header string) (*Array, error) {
 	order := regexp.MustCompile(`'fortran_order':\s*(True|False)`).FindStringSubmatch(header)
 	shape := regexp.MustCompile(`'shape':\s*\(([^)]*)\)`).FindStringSubmatch(header)
 	if descr == nil || order == nil || shape == nil {
-		return nil, fmt.Errorf("invalid header %q: descr, fortran_order or shape is missing", strings.TrimSpace(header))
+		return nil, fmt.Errorf("invalid header %q: descr, fortran_order or shape is missing",
+			strings.TrimSpace(header))
 	}
 	a := &Array{Type: words()[descr[1]], Shape: []int{}}
 	if a.Type == "" {

@@ -64,7 +64,8 @@ func (t *Tool) JudgeModules(ctx context.Context, texts []string, o Options) ([]V
 // Diagnostics returns the messages of a verdict as findings about a file.
 func (v Verdict) Diagnostics(name string) diag.List { return Diagnostics(v.Messages, name) }
 
-func (t *Tool) module(ctx context.Context, text string, o Options, generate bool) ([]byte, Verdict, error) {
+func (t *Tool) module(ctx context.Context, text string, o Options,
+	generate bool) ([]byte, Verdict, error) {
 	arch, err := t.archFor(ctx, text, o.Target, generate)
 	if err != nil {
 		return nil, Verdict{}, err

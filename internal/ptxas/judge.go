@@ -22,7 +22,8 @@ import (
 // earlier checks find nothing. ptxas stops reading a file at a syntax error, so the probes after
 // one are checked again in smaller files. One process reads many independent files, so a malformed
 // probe costs a small file and not a process.
-func (t *Tool) Judge(ctx context.Context, version, target string, probes []Probe) ([]Verdict, error) {
+func (t *Tool) Judge(ctx context.Context, version, target string,
+	probes []Probe) ([]Verdict, error) {
 	at, err := t.Target(ctx, target)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,8 @@ func (t *Tool) Judge(ctx context.Context, version, target string, probes []Probe
 	if ok, err := t.Supports(ctx, version, target); err != nil {
 		return nil, err
 	} else if !ok {
-		return nil, fmt.Errorf("no probe can be judged: .version %s does not take .target %s", version, target)
+		return nil, fmt.Errorf("no probe can be judged: .version %s does not take .target %s",
+			version, target)
 	}
 	folder, done, err := scratch()
 	if err != nil {
@@ -312,7 +314,8 @@ func (b *batch) read(s *sheet, said []Message) (bad int, clean, again []int) {
 		}
 	}
 	for _, m := range said {
-		if o := s.owner(m.Line); o.body != absorber && o.first == o.last && status[o.first] != Accepted {
+		if o := s.owner(m.Line); o.body != absorber && o.first == o.last &&
+			status[o.first] != Accepted {
 			b.note(s.probes[o.first], m, o)
 		}
 	}

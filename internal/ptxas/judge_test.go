@@ -67,7 +67,8 @@ func TestJudge(t *testing.T) {
 		if v.OK() {
 			continue
 		}
-		if !slices.ContainsFunc(v.Messages, func(m Message) bool { return m.Level >= Error && m.Line == want.line }) {
+		if !slices.ContainsFunc(v.Messages,
+			func(m Message) bool { return m.Level >= Error && m.Line == want.line }) {
 			t.Errorf("probe %d %q: %v, want an error on line %d", i, probes[i].Body, v, want.line)
 		}
 	}
@@ -76,12 +77,14 @@ func TestJudge(t *testing.T) {
 // An error in a shared declaration rejects all probes that share it, and no others.
 func TestJudgeShared(t *testing.T) {
 	probe := func(module, params, decls, body string) Probe {
-		return Probe{Module: []string{module}, Params: []string{params}, Decls: []string{decls}, Body: []string{body}}
+		return Probe{Module: []string{module}, Params: []string{params}, Decls: []string{decls},
+			Body: []string{body}}
 	}
 	var probes []Probe
 	var want []Status
 	for i := range 40 {
-		good := probe(".global .b32 cell;", ".param .u64 p", ".reg .b32 %r;", "ld.param.b32 %r, [p]; st.global.b32 [cell], %r;")
+		good := probe(".global .b32 cell;", ".param .u64 p", ".reg .b32 %r;",
+			"ld.param.b32 %r, [p]; st.global.b32 [cell], %r;")
 		bad := good
 		status := Accepted
 		switch i % 5 {
@@ -129,7 +132,8 @@ func TestJudgeOld(t *testing.T) {
 	}
 	// An instruction that needs sm_20, on a target before and after it.
 	for target, ok := range map[string]bool{"sm_13": false, "sm_20": true} {
-		v, err := tool(t).Judge(t.Context(), "2.0", target, []Probe{{Decls: []string{".reg .b32 %r<2>;"}, Body: []string{"popc.b32 %r0, %r1;"}}})
+		v, err := tool(t).Judge(t.Context(), "2.0", target,
+			[]Probe{{Decls: []string{".reg .b32 %r<2>;"}, Body: []string{"popc.b32 %r0, %r1;"}}})
 		if err != nil || v[0].OK() != ok {
 			t.Errorf("popc on %s: %v, %v", target, v, err)
 		}
@@ -137,8 +141,11 @@ func TestJudgeOld(t *testing.T) {
 }
 
 func TestJudgeImpossible(t *testing.T) {
-	for _, test := range []struct{ version, target string }{{"7.0", "sm_90"}, {"9.5", "sm_91"}, {"9.9", "sm_90"}, {"", ""}} {
-		if _, err := tool(t).Judge(t.Context(), test.version, test.target, make([]Probe, 1)); err == nil {
+	for _, test := range []struct {
+		version, target string
+	}{{"7.0", "sm_90"}, {"9.5", "sm_91"}, {"9.9", "sm_90"}, {"", ""}} {
+		if _, err := tool(t).Judge(t.Context(), test.version, test.target,
+			make([]Probe, 1)); err == nil {
 			t.Errorf("%q %q: no error", test.version, test.target)
 		}
 	}
@@ -149,8 +156,10 @@ func TestJudgeImpossible(t *testing.T) {
 
 func TestContained(t *testing.T) {
 	for text, want := range map[string]bool{
-		"add {a, b}": true, "{": false, "}": false, "} {": false, "{ }": true, "/* { */": true, "/* {": false,
-		"// {": true, "// {\n{": false, `"{"`: true, `"`: false, `"\"`: false, "# 3": false, "": true, "a / b * c": true,
+		"add {a, b}": true, "{": false, "}": false, "} {": false, "{ }": true, "/* { */": true,
+		"/* {": false,
+		"// {": true, "// {\n{": false, `"{"`: true, `"`: false, `"\"`: false, "# 3": false,
+		"": true, "a / b * c": true,
 	} {
 		if got := contained(&Probe{Body: strings.Split(text, "\n")}); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
@@ -166,8 +175,10 @@ func TestCompose(t *testing.T) {
 	}
 	s := compose("8.0", "sm_80", probes, []int{0, 1, 2})
 	want := map[string]span{
-		"M1": {first: 0, last: 2}, "M2": {first: 0, last: 2}, "D": {first: 0, last: 1}, ".entry p2 (P,": {first: 2, last: 2},
-		"a1": {first: 0, last: 0, body: 1}, "a1b": {first: 0, last: 0, body: 1}, "a2": {first: 0, last: 0, body: 2},
+		"M1": {first: 0, last: 2}, "M2": {first: 0, last: 2}, "D": {first: 0, last: 1},
+		".entry p2 (P,": {first: 2, last: 2},
+		"a1":            {first: 0, last: 0, body: 1}, "a1b": {first: 0, last: 0, body: 1},
+		"a2": {first: 0, last: 0, body: 2},
 		"b1": {first: 1, last: 1, body: 1}, "c1": {first: 2, last: 2, body: 1},
 	}
 	seen := 0
@@ -191,12 +202,15 @@ func TestTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range strings.Fields("sm_10 sm_20 sm_52 sm_75 sm_80 sm_90 sm_90a sm_100 sm_100a sm_100f sm_101a sm_103f sm_107 sm_110a sm_120f sm_121a") {
-		if !slices.ContainsFunc(list, func(x Target) bool { return x.Name == name && x.Arch != "" && x.Real != "" }) {
+	for _, name := range strings.Fields(
+		"sm_10 sm_20 sm_52 sm_75 sm_80 sm_90 sm_90a sm_100 sm_100a sm_100f sm_101a sm_103f sm_107 sm_110a sm_120f sm_121a") {
+		if !slices.ContainsFunc(list,
+			func(x Target) bool { return x.Name == name && x.Arch != "" && x.Real != "" }) {
 			t.Errorf("no %s in %v", name, list)
 		}
 	}
-	for name, since := range map[string]string{"sm_75": "6.3", "sm_90a": "8.0", "sm_107": "9.4", "sm_13": "1.2"} {
+	for name, since := range map[string]string{"sm_75": "6.3", "sm_90a": "8.0", "sm_107": "9.4",
+		"sm_13": "1.2"} {
 		if got, err := tool(t).Since(t.Context(), name); got != since || err != nil {
 			t.Errorf("%s since %s (%v), want %s", name, got, err, since)
 		}
@@ -214,7 +228,8 @@ func BenchmarkJudge(b *testing.B) {
 		b.Run(fmt.Sprintf("malformed=1in%d", bad), func(b *testing.B) {
 			probes := make([]Probe, 40000)
 			for i := range probes {
-				probes[i] = Probe{Decls: []string{".reg .b32 %r<4>;"}, Body: []string{"add.s32 %r0, %r1, %r2;"}}
+				probes[i] = Probe{Decls: []string{".reg .b32 %r<4>;"},
+					Body: []string{"add.s32 %r0, %r1, %r2;"}}
 				if bad > 0 && i%bad == 0 {
 					probes[i].Body = []string{"add.s32 %r0 %r1;"}
 				}

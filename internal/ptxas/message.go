@@ -64,7 +64,8 @@ func (m Message) String() string {
 // Diagnostic returns m as a finding about a file. The rule is the code of the message, or "ptxas"
 // if it has none.
 func (m Message) Diagnostic(name string) diag.Diagnostic {
-	d := diag.Diagnostic{Place: diag.Place{File: name, Line: m.Line}, Rule: "ptxas", Message: m.Text}
+	d := diag.Diagnostic{Place: diag.Place{File: name, Line: m.Line}, Rule: "ptxas",
+		Message: m.Text}
 	if m.Code != "" {
 		d.Rule = m.Code
 	}
@@ -80,7 +81,8 @@ func (m Message) Diagnostic(name string) diag.Diagnostic {
 }
 
 var (
-	messageLine = regexp.MustCompile(`^ptxas (?:(.+), line (\d+); )?(info|warning|error|fatal)\s*: (.*)$`)
+	messageLine = regexp.MustCompile(
+		`^ptxas (?:(.+), line (\d+); )?(info|warning|error|fatal)\s*: (.*)$`)
 	messageCode = regexp.MustCompile(`^\(([A-Z]\d+)\) `)
 )
 

@@ -117,11 +117,13 @@ type result struct {
 	crash    string // how it crashed; "" if it exited
 }
 
-var crashText = regexp.MustCompile(`(?i)internal (?:compiler )?error|segmentation fault|assertion .*failed|core dumped`)
+var crashText = regexp.MustCompile(
+	`(?i)internal (?:compiler )?error|segmentation fault|assertion .*failed|core dumped`)
 
 // run runs ptxas in a folder. The error is set for failures that ptxas did not cause: the binary is
 // missing, or the context was canceled.
-func (t *Tool) run(ctx context.Context, limit time.Duration, folder string, args ...string) (result, error) {
+func (t *Tool) run(ctx context.Context, limit time.Duration, folder string,
+	args ...string) (result, error) {
 	inner, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(inner, t.Path, args...)

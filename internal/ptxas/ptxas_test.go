@@ -20,7 +20,8 @@ import (
 const vote = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
 func TestAssemble(t *testing.T) {
-	image, v, err := tool(t).Assemble(t.Context(), vote+".entry k { ret; }\n", Options{Flags: []string{"-v"}})
+	image, v, err := tool(t).Assemble(t.Context(), vote+".entry k { ret; }\n",
+		Options{Flags: []string{"-v"}})
 	if err != nil || !v.OK() || !strings.HasPrefix(string(image), "\x7fELF") {
 		t.Fatalf("%d bytes, %v, %v", len(image), v, err)
 	}
@@ -69,7 +70,8 @@ func TestExterns(t *testing.T) {
 }
 
 func TestJudgeModules(t *testing.T) {
-	texts := []string{vote, ".version 9.6\n.target sm_80\n", "", vote + ".entry k { frob; }", ".version 9.5 .target sm_777", vote + ".entry k { ret; }"}
+	texts := []string{vote, ".version 9.6\n.target sm_80\n", "", vote + ".entry k { frob; }",
+		".version 9.5 .target sm_777", vote + ".entry k { ret; }"}
 	got, err := tool(t).JudgeModules(t.Context(), texts, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -78,14 +80,16 @@ func TestJudgeModules(t *testing.T) {
 	for _, v := range got {
 		status = append(status, v.Status.String())
 	}
-	if diff := cmp.Diff("accepted malformed malformed rejected malformed accepted", strings.Join(status, " ")); diff != "" {
+	if diff := cmp.Diff("accepted malformed malformed rejected malformed accepted",
+		strings.Join(status, " ")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestTargetOf(t *testing.T) {
 	for text, want := range map[string]string{
-		".version 8.0\n.target sm_90a, debug\n": "sm_90a", ".target debug,sm_80": "sm_80", "// .target sm_1\n/* .target sm_2 */ .target\tsm_3": "sm_3",
+		".version 8.0\n.target sm_90a, debug\n": "sm_90a", ".target debug,sm_80": "sm_80",
+		"// .target sm_1\n/* .target sm_2 */ .target\tsm_3": "sm_3",
 		"": "", ".target": "", ".target texmode_unified\n.address_size 64": "",
 	} {
 		if got := targetOf(text); got != want {
@@ -95,12 +99,13 @@ func TestTargetOf(t *testing.T) {
 }
 
 func TestMessages(t *testing.T) {
-	got := parseMessages("ptxas a, b.ptx, line 7; error   : Arguments mismatch for instruction 'add'\n" +
-		"ptxas b.ptx, line 9; fatal   : Parsing error near '%r1': syntax error\n" +
-		"ptxas info    : (C7515) Potential loss\n" +
-		"ptxas info    : Function properties for k\n    0 bytes stack frame\n" +
-		"ptxas warning : odd\r\nnoise\n" +
-		"ptxas fatal   : Ptx assembly aborted due to errors\n")
+	got := parseMessages(
+		"ptxas a, b.ptx, line 7; error   : Arguments mismatch for instruction 'add'\n" +
+			"ptxas b.ptx, line 9; fatal   : Parsing error near '%r1': syntax error\n" +
+			"ptxas info    : (C7515) Potential loss\n" +
+			"ptxas info    : Function properties for k\n    0 bytes stack frame\n" +
+			"ptxas warning : odd\r\nnoise\n" +
+			"ptxas fatal   : Ptx assembly aborted due to errors\n")
 	want := []Message{
 		{File: "a, b.ptx", Line: 7, Level: Error, Text: "Arguments mismatch for instruction 'add'"},
 		{File: "b.ptx", Line: 9, Level: Fatal, Text: "Parsing error near '%r1': syntax error"},
@@ -148,11 +153,17 @@ func TestFake(t *testing.T) {
 		name, script, want string
 	}{
 		{"fine", "exit 0", "accepted accepted accepted accepted accepted"},
-		{"crash", "if grep -q bad 0; then kill -SEGV $$; fi", "accepted crashed accepted accepted accepted"},
-		{"internal error", "if grep -q bad 0; then echo 'ptxas fatal   : Internal error: oops'; exit 1; fi", "accepted crashed accepted accepted accepted"},
-		{"no line", "if grep -q bad 0; then echo 'ptxas error   : somewhere'; exit 255; fi", "accepted rejected accepted accepted accepted"},
-		{"not a word", "if grep -q bad 0; then exit 3; fi", "accepted crashed accepted accepted accepted"},
-		{"hang", "if grep -q bad 0; then sleep 60; fi", "accepted crashed accepted accepted accepted"},
+		{"crash", "if grep -q bad 0; then kill -SEGV $$; fi",
+			"accepted crashed accepted accepted accepted"},
+		{"internal error",
+			"if grep -q bad 0; then echo 'ptxas fatal   : Internal error: oops'; exit 1; fi",
+			"accepted crashed accepted accepted accepted"},
+		{"no line", "if grep -q bad 0; then echo 'ptxas error   : somewhere'; exit 255; fi",
+			"accepted rejected accepted accepted accepted"},
+		{"not a word", "if grep -q bad 0; then exit 3; fi",
+			"accepted crashed accepted accepted accepted"},
+		{"hang", "if grep -q bad 0; then sleep 60; fi",
+			"accepted crashed accepted accepted accepted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tool := fake(t, test.script)
@@ -177,7 +188,8 @@ func TestNotPtxas(t *testing.T) {
 	if err := os.WriteFile(path, []byte("#!/bin/sh\necho hello\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(path).Targets(t.Context()); err == nil || !strings.Contains(err.Error(), "does not answer as ptxas does") {
+	if _, err := New(path).Targets(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "does not answer as ptxas does") {
 		t.Errorf("error is %v", err)
 	}
 	if _, err := New(path+"x").Parse(t.Context(), "", Options{}); err == nil {
@@ -188,7 +200,8 @@ func TestNotPtxas(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := tool(t).Judge(ctx, "8.0", "sm_80", make([]Probe, 3)); !errors.Is(err, context.Canceled) {
+	if _, err := tool(t).Judge(ctx, "8.0", "sm_80", make([]Probe, 3)); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -213,7 +226,8 @@ func TestFind(t *testing.T) {
 	for _, name := range []string{"PTXAS", "CUDA_HOME", "PATH"} {
 		t.Setenv(name, "")
 	}
-	if _, err := Find(); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "make tools") {
+	if _, err := Find(); !errors.Is(err, ErrMissing) ||
+		!strings.Contains(err.Error(), "make tools") {
 		t.Errorf("error is %v", err)
 	}
 	// From the last place searched to the first: each new one takes precedence.
@@ -223,7 +237,8 @@ func TestFind(t *testing.T) {
 	onPath := program("path", "ptxas")
 	t.Setenv("PATH", filepath.Dir(onPath))
 	expect(t, onPath)
-	if err := os.WriteFile(filepath.Join(project, "go.mod"), []byte("module m\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(project, "go.mod"), []byte("module m\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, onPath)

@@ -207,7 +207,8 @@ func (t *Tool) probe(ctx context.Context) (facts, error) {
 	}
 	slices.SortFunc(f.archs, archOrder)
 	if f.archs = slices.Compact(f.archs); len(f.versions) == 0 || len(f.archs) == 0 {
-		return f, fmt.Errorf("%s does not answer as ptxas does: no versions or architectures in its help", t.Path)
+		return f, fmt.Errorf(
+			"%s does not answer as ptxas does: no versions or architectures in its help", t.Path)
 	}
 	slices.SortFunc(f.versions, func(a, b string) int { return versionOrder(a) - versionOrder(b) })
 	return f, nil
@@ -244,7 +245,8 @@ func (t *Tool) probeTargets(ctx context.Context) ([]Target, error) {
 	}
 	args := []string{"-arch", "compute_" + f.archs[0], "-o", os.DevNull}
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(header(f.newest(), "sm_"+name)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(header(f.newest(), "sm_"+name)),
+			0o600); err != nil {
 			return nil, err
 		}
 	}
@@ -292,7 +294,8 @@ func (t *Tool) targetAt(ctx context.Context, f *facts, name string) (Target, err
 		if n, s := splitArch(arch); s != suffix || n < number {
 			continue
 		}
-		if ok, err := t.accepts(ctx, "compute_"+arch, header(f.newest(), "sm_"+name)); ok || err != nil {
+		if ok, err := t.accepts(ctx, "compute_"+arch, header(f.newest(), "sm_"+name)); ok ||
+			err != nil {
 			return at(arch), err
 		}
 	}

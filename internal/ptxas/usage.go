@@ -24,7 +24,8 @@ var (
 
 // Usage assembles a module and returns the resource usage of its kernels, by name. If ptxas rejects
 // the module, the map is empty and the verdict says why.
-func (t *Tool) Usage(ctx context.Context, text string, o Options) (map[string]Usage, Verdict, error) {
+func (t *Tool) Usage(ctx context.Context, text string,
+	o Options) (map[string]Usage, Verdict, error) {
 	o.Flags = append(slices.Clone(o.Flags), "-v")
 	_, v, err := t.Assemble(ctx, text, o)
 	if err != nil {

@@ -60,7 +60,8 @@ func Append[T any](s *Of[T], list []T, v T) []T {
 	case n < cap(list):
 		return append(list, v)
 	// nothing was allocated since
-	case n > 0 && s.last > 0 && s.last-1+n == s.at && s.at < len(s.array) && &list[0] == &s.array[s.last-1]:
+	case n > 0 && s.last > 0 && s.last-1+n == s.at && s.at < len(s.array) &&
+		&list[0] == &s.array[s.last-1]:
 		s.at++
 		list = s.array[s.last-1 : s.at : s.at]
 	default:

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// A function has at most mostLines lines and mostBranches branches, which is its cyclomatic complexity.
+// A function has at most mostLines lines and mostBranches branches, which is its cyclomatic
+// complexity.
 const (
 	mostLines    = 80
 	mostBranches = 30
@@ -45,7 +46,9 @@ func TestFunctions(t *testing.T) {
 		name, _ := filepath.Rel("../..", path)
 		name = filepath.ToSlash(name)
 		if d.IsDir() {
-			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "build") {
+			if name != "." &&
+				(strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" ||
+					d.Name() == "build") {
 				return filepath.SkipDir
 			}
 			return nil
@@ -54,7 +57,8 @@ func TestFunctions(t *testing.T) {
 			return nil
 		}
 		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(files, path, nil,
+			parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil || ast.IsGenerated(file) {
 			return err
 		}

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package structure lists the packages and what each may import. Its tests compare the list with the
-// imports and with the page of the architecture. Tests may import anything. The path "." is the root
-// package.
+// Package structure lists the packages and what each may import. Its tests compare the list with
+// the imports and with the page of the architecture. Tests may import anything. The path "." is the
+// root package.
 package structure
 
 import "strings"
@@ -140,9 +140,10 @@ func Layers() []Layer {
 			Modules: cmp,
 		},
 		{
-			Path:    "examples",
-			Holds:   "kernels with references and tests; public packages only",
-			Imports: "dsl dsl/op runtime runtime/kerneltest runtime/kernelcmd runtime/emu golden isa", // isa: names of targets and types
+			Path:  "examples",
+			Holds: "kernels with references and tests; public packages only",
+			// isa: names of targets and types
+			Imports: "dsl dsl/op runtime runtime/kerneltest runtime/kernelcmd runtime/emu golden isa",
 		},
 		{
 			Path:    "bench",

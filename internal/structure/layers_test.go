@@ -44,7 +44,8 @@ var apart = [][2]string{
 
 // TestApart checks the imports of packages and of what they import.
 func TestApart(t *testing.T) {
-	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Deps", "./...")
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Deps",
+		"./...")
 	command.Dir = "../.."
 	out, err := command.Output()
 	if err != nil {
@@ -70,7 +71,8 @@ func TestApart(t *testing.T) {
 		seen[l.Path] = true
 		for _, name := range p.Deps {
 			path, ours := inside(name)
-			if to, ok := Of(layers, path); ours && ok && slices.Contains(apart, [2]string{l.Path, to.Path}) {
+			if to, ok := Of(layers, path); ours && ok &&
+				slices.Contains(apart, [2]string{l.Path, to.Path}) {
 				t.Errorf("%s needs %s", p.ImportPath, name)
 			}
 		}
@@ -172,10 +174,11 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestPublic checks that the examples and the listings of the documentation, with their tests, import
-// only packages that other modules can import.
+// TestPublic checks that the examples and the listings of the documentation, with their tests,
+// import only packages that other modules can import.
 func TestPublic(t *testing.T) {
-	command := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,TestImports,XTestImports",
+	command := exec.CommandContext(t.Context(), "go", "list",
+		"-json=ImportPath,Imports,TestImports,XTestImports",
 		"./examples/...", "./docs/...")
 	command.Dir = "../.."
 	out, err := command.Output()
@@ -270,17 +273,19 @@ func TestMay(t *testing.T) {
 		t.Errorf("passesextra is in %s", r.Path)
 	}
 	ptx, _ := Of(layers, "ptx")
-	if !ptx.MayUse("github.com/alecthomas/participle/v2/lexer") || ptx.MayUse("github.com/dave/jennifer/jen") {
+	if !ptx.MayUse("github.com/alecthomas/participle/v2/lexer") ||
+		ptx.MayUse("github.com/dave/jennifer/jen") {
 		t.Error("ptx and its modules")
 	}
 }
 
-// TestGenericMethods bounds the number of functions that the compiler generates for a package that builds one
-// kernel. In each such package it compiles all methods of the generic types that the package can
-// see, and authors wait for that after each change of a kernel.
+// TestGenericMethods bounds the number of functions that the compiler generates for a package that
+// builds one kernel. In each such package it compiles all methods of the generic types that the
+// package can see, and authors wait for that after each change of a kernel.
 func TestGenericMethods(t *testing.T) {
 	const most = 1900 // 1,788 with Go 1.26
-	command := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-S", "./examples/01_vecadd")
+	command := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-S",
+		"./examples/01_vecadd")
 	command.Dir = "../.."
 	out, err := command.CombinedOutput()
 	if err != nil {

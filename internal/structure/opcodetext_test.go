@@ -23,12 +23,14 @@ import (
 // down. A package that is not listed has none.
 var opcodeText = map[string]int{}
 
-// textPackages read or write PTX text, so they may look at it, as isa itself may: the parser, the form
-// checks, the generator of isa, the harnesses that write PTX programs, and the mutants, which edit text.
-var textPackages = []string{"ptx", "form", "internal/gen", "internal/oracle", "passes/verify/mutants"}
+// textPackages read or write PTX text, so they may look at it, as isa itself may: the parser, the
+// form checks, the generator of isa, the harnesses that write PTX programs, and the mutants, which
+// edit text.
+var textPackages = []string{"ptx", "form", "internal/gen", "internal/oracle",
+	"passes/verify/mutants"}
 
-// otherWords are files whose literals are spelled as words of PTX but mean something else, with what
-// they mean.
+// otherWords are files whose literals are spelled as words of PTX but mean something else, with
+// what they mean.
 var otherWords = map[string]string{
 	"bench/cmd/emubench/main.go":                     "names of benchmarks",
 	"bench/family.go":                                "names of parameters",
@@ -69,13 +71,16 @@ func TestOpcodeText(t *testing.T) {
 		name, _ := filepath.Rel("../..", path)
 		name = filepath.ToSlash(name)
 		if d.IsDir() {
-			skip := name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "build" || readsText(name))
+			skip := name != "." &&
+				(strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" ||
+					d.Name() == "build" || readsText(name))
 			if skip {
 				return filepath.SkipDir
 			}
 			return nil
 		}
-		if filepath.ToSlash(filepath.Dir(name)) == "isa" || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasPrefix(d.Name(), "z") {
+		if filepath.ToSlash(filepath.Dir(name)) == "isa" || !strings.HasSuffix(name, ".go") ||
+			strings.HasSuffix(name, "_test.go") || strings.HasPrefix(d.Name(), "z") {
 			return nil
 		}
 		files := token.NewFileSet()
@@ -101,7 +106,8 @@ func TestOpcodeText(t *testing.T) {
 	}
 	for folder, lines := range found {
 		if n := len(lines); n > opcodeText[folder] {
-			t.Errorf("%s: %d lines compare the text of opcodes; at most %d may:\n%s", folder, n, opcodeText[folder], strings.Join(lines, "\n"))
+			t.Errorf("%s: %d lines compare the text of opcodes; at most %d may:\n%s", folder, n,
+				opcodeText[folder], strings.Join(lines, "\n"))
 		}
 	}
 	for name := range otherWords {
@@ -141,14 +147,17 @@ func newVocabulary() *vocabulary {
 	return v
 }
 
-// opcode reports whether text is a part of an opcode: words with dots between them, or the beginning
-// of a name of at least four letters.
+// opcode reports whether text is a part of an opcode: words with dots between them, or the
+// beginning of a name of at least four letters.
 func (v *vocabulary) opcode(text string) bool {
 	text = strings.Trim(text, ".")
 	if text == "" {
 		return false
 	}
-	if len(text) >= 4 && slices.ContainsFunc(v.names, func(name string) bool { return strings.HasPrefix(name, text) }) {
+	if len(text) >= 4 &&
+		slices.ContainsFunc(v.names, func(name string) bool {
+			return strings.HasPrefix(name, text)
+		}) {
 		return true
 	}
 	for w := range strings.SplitSeq(text, ".") {
@@ -165,7 +174,8 @@ func (v *vocabulary) compared(file *ast.File, visit func(n ast.Expr)) {
 	check := func(with ast.Expr, list ...ast.Expr) {
 		for _, e := range list {
 			text, ok := literal(e)
-			if _, directive := isa.DirectiveNamed(text); !ok || text == "" || directive && ofInstr(with) {
+			if _, directive := isa.DirectiveNamed(text); !ok || text == "" ||
+				directive && ofInstr(with) {
 				continue // the text of a directive is not an opcode
 			}
 			if v.opcode(text) || ofInstr(with) {
@@ -205,14 +215,17 @@ func (v *vocabulary) compared(file *ast.File, visit func(n ast.Expr)) {
 }
 
 // call checks the arguments of functions that search a string or a list of strings.
-func (v *vocabulary) call(n *ast.CallExpr, check func(with ast.Expr, list ...ast.Expr), visit func(n ast.Expr)) {
+func (v *vocabulary) call(n *ast.CallExpr, check func(with ast.Expr, list ...ast.Expr),
+	visit func(n ast.Expr)) {
 	s, ok := n.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return
 	}
 	if p, ok := s.X.(*ast.Ident); ok {
 		switch {
-		case p.Name == "strings" && !slices.Contains([]string{"Join", "Repeat", "ReplaceAll", "Replace", "NewReplacer"}, s.Sel.Name):
+		case p.Name == "strings" &&
+			!slices.Contains([]string{"Join", "Repeat", "ReplaceAll", "Replace", "NewReplacer"},
+				s.Sel.Name):
 			for i := 1; i < len(n.Args); i++ {
 				check(n.Args[0], n.Args[i])
 			}
@@ -230,7 +243,8 @@ func (v *vocabulary) call(n *ast.CallExpr, check func(with ast.Expr, list ...ast
 	if slices.Contains([]string{"Mod", "Head", "Has"}, s.Sel.Name) {
 		check(nil, n.Args...)
 	}
-	if p, ok := s.X.(*ast.Ident); s.Sel.Name == "Mod" && (!ok || !slices.Contains([]string{"isa", "dsl", "math"}, p.Name)) && len(n.Args) == 1 {
+	if p, ok := s.X.(*ast.Ident); s.Sel.Name == "Mod" &&
+		(!ok || !slices.Contains([]string{"isa", "dsl", "math"}, p.Name)) && len(n.Args) == 1 {
 		if _, ok := n.Args[0].(*ast.Ident); ok {
 			visit(n.Args[0]) // the text of a modifier in a variable
 		}

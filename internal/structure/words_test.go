@@ -105,6 +105,7 @@ func ptxWords(t *testing.T, path string, banned *regexp.Regexp) error {
 // report reports the banned phrases in a text that begins at a line of a file.
 func report(t *testing.T, path, text string, line int, banned *regexp.Regexp) {
 	for _, at := range banned.FindAllStringIndex(text, -1) {
-		t.Errorf("%s:%d: banned phrase: %s", path, line+strings.Count(text[:at[0]], "\n"), text[at[0]:at[1]])
+		t.Errorf("%s:%d: banned phrase: %s", path, line+strings.Count(text[:at[0]], "\n"),
+			text[at[0]:at[1]])
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// A record holds how the results of a GPU compare with the emulator's, as gputest -both writes them.
+// A record holds how the results of a GPU compare with the emulator's, as gputest -both writes
+// them.
 type record struct {
 	gpu, target string
 	verdicts    map[string]string

@@ -23,7 +23,8 @@ const most = 150
 // An entry is a function that builds a kernel.
 type entry struct {
 	directory, function, kernel string
-	// A generator builds many different kernels, with code for each option, and may have more lines.
+	// A generator builds many different kernels, with code for each option, and may have more
+	// lines.
 	generator bool
 }
 
@@ -31,7 +32,8 @@ type entry struct {
 var entries = map[string][]entry{
 	"Blackwell block-scaled GEMM": {
 		{"16_matmul_blackwell", "Build", "tcgen05 GEMM, persistent, on one and two SMs", false},
-		{"17_matmul_blockscaled", "Build", "block-scaled GEMM, all formats, dense and sparse", true},
+		{"17_matmul_blockscaled", "Build", "block-scaled GEMM, all formats, dense and sparse",
+			true},
 		{"17_matmul_blockscaled", "BuildSync", "block-scaled mma.sync", false},
 	},
 	"Ampere tensor cores": {
@@ -77,7 +79,8 @@ func kernels(t *testing.T) map[string]string {
 	tables := make(map[string]string)
 	for name, list := range entries {
 		var b strings.Builder
-		b.WriteString("\nLines of Go of the kernels, without comments and blank lines, with the functions of the example that they call:\n\n")
+		b.WriteString(
+			"\nLines of Go of the kernels, without comments and blank lines, with the functions of the example that they call:\n\n")
 		b.WriteString("| kernel | function | lines |\n|---|---|---|\n")
 		for _, e := range list {
 			kernel := e.kernel
@@ -98,8 +101,8 @@ func kernels(t *testing.T) map[string]string {
 	return tables
 }
 
-// countLines returns the lines of code of a function and of all functions and methods of its package
-// that it refers to, directly or not. Files for checks and tests are not part of a kernel.
+// countLines returns the lines of code of a function and of all functions and methods of its
+// package that it refers to, directly or not. Files for checks and tests are not part of a kernel.
 func countLines(t *testing.T, directory, function string) int {
 	fset := token.NewFileSet()
 	list, err := filepath.Glob(filepath.Join(directory, "*.go"))
@@ -110,7 +113,8 @@ func countLines(t *testing.T, directory, function string) int {
 	var files []*ast.File
 	for _, name := range list {
 		base := filepath.Base(name)
-		if strings.HasSuffix(base, "_test.go") || strings.HasSuffix(base, "check.go") || strings.HasPrefix(base, "variants") {
+		if strings.HasSuffix(base, "_test.go") || strings.HasSuffix(base, "check.go") ||
+			strings.HasPrefix(base, "variants") {
 			continue
 		}
 		if source[name], err = os.ReadFile(name); err != nil {
@@ -123,7 +127,8 @@ func countLines(t *testing.T, directory, function string) int {
 		files = append(files, f)
 	}
 	// Imports are not resolved: only references within the package matter.
-	info := types.Info{Defs: make(map[*ast.Ident]types.Object), Uses: make(map[*ast.Ident]types.Object)}
+	info := types.Info{Defs: make(map[*ast.Ident]types.Object),
+		Uses: make(map[*ast.Ident]types.Object)}
 	checker := types.Config{Error: func(error) {}, Importer: noImports{}}
 	checker.Check(directory, fset, files, &info) // errors are those of the imports
 	declared := make(map[types.Object]*ast.FuncDecl)

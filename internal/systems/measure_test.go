@@ -146,7 +146,8 @@ func (l *launches) Observe(e *emu.Event) {
 func raceFree(t *testing.T, v kerneltest.Variant, target string) string {
 	detector := race.New()
 	observer := &launches{detector: detector}
-	back, err := emu.New(emu.Options{Target: target, Observer: observer, Completion: emu.Random, Seed: 5})
+	back, err := emu.New(emu.Options{Target: target, Observer: observer, Completion: emu.Random,
+		Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,12 +165,14 @@ func raceFree(t *testing.T, v kerneltest.Variant, target string) string {
 	}
 	for _, r := range detector.Races() {
 		t.Errorf("%s: %s: %s\n%s:%d %s\n%s:%d %s\nmissing: %s", r.Rule, r.Message, r.Address,
-			r.First.What, r.First.Place.Line, r.First.Opcode, r.Second.What, r.Second.Place.Line, r.Second.Opcode, r.Missing)
+			r.First.What, r.First.Place.Line, r.First.Opcode, r.Second.What, r.Second.Place.Line,
+			r.Second.Opcode, r.Missing)
 	}
 	return "no race"
 }
 
-// emulated records the comparisons, with the error of the element that comes closest to its tolerance.
+// emulated records the comparisons, with the error of the element that comes closest to its
+// tolerance.
 func (r *row) emulated(results []kerneltest.Result, why string) {
 	var worst kerneltest.Result
 	elements := 0

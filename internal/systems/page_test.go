@@ -21,10 +21,10 @@ const page = "../../docs/reference/systems.md"
 // slack is how far a tolerance may exceed the largest error of the variants of an option.
 const slack = 4
 
-// TestPage checks that the measurements have a row for each variant and target, that those of the first
-// variant of each example are up to date, and that the page shows them. With -update it measures all
-// variants and writes the page. SYSTEMS=new measures only variants without a row, and SYSTEMS=verify
-// repeats only the static checks of the others.
+// TestPage checks that the measurements have a row for each variant and target, that those of the
+// first variant of each example are up to date, and that the page shows them. With -update it
+// measures all variants and writes the page. SYSTEMS=new measures only variants without a row, and
+// SYSTEMS=verify repeats only the static checks of the others.
 func TestPage(t *testing.T) {
 	mode := os.Getenv("SYSTEMS")
 	old, hardware := readRows(t), measured(t)
@@ -35,7 +35,8 @@ func TestPage(t *testing.T) {
 		for _, e := range s.Examples {
 			for i, v := range e.Variants {
 				if !slices.Contains(s.Options, v.Option) {
-					t.Errorf("%s: variant %s has option %q, which the system does not list", e.Directory, v.Name, v.Option)
+					t.Errorf("%s: variant %s has option %q, which the system does not list",
+						e.Directory, v.Name, v.Option)
 				}
 				for _, target := range v.Targets {
 					r := row{Directory: e.Directory, Option: v.Option, Name: v.Name, Target: target}
@@ -44,7 +45,8 @@ func TestPage(t *testing.T) {
 					case !ok && !golden.Updating():
 						t.Errorf("%s has no row for %s, %s and %s; go test ./internal/systems -run TestPage -update", data, v.Option, v.Name, target)
 						continue
-					case golden.Updating() && (mode == "" || !ok), i == 0 && target == v.Targets[0] && !testing.Short():
+					case golden.Updating() && (mode == "" || !ok),
+						i == 0 && target == v.Targets[0] && !testing.Short():
 						r.fill(t, v)
 						if golden.Updating() { // keep it if a later one fails or takes too long
 							old[r.key()] = r
@@ -100,8 +102,8 @@ func compare(t *testing.T, file, want string) {
 	}
 }
 
-// TestTight fails if a tolerance is too large for the errors that occurred in the variants of an option
-// that have it.
+// TestTight fails if a tolerance is too large for the errors that occurred in the variants of an
+// option that have it.
 func TestTight(t *testing.T) {
 	shares := make(map[string]float64)
 	for _, r := range readRows(t) {
@@ -123,8 +125,8 @@ func TestTight(t *testing.T) {
 	}
 }
 
-// TestMissing checks that each option has a variant, and that the pages of the systems exist, with a
-// diagram for each version of the ladder.
+// TestMissing checks that each option has a variant, and that the pages of the systems exist, with
+// a diagram for each version of the ladder.
 func TestMissing(t *testing.T) {
 	for _, s := range Systems() {
 		if list := s.Missing(); len(list) > 0 {

@@ -74,7 +74,8 @@ func render(rows map[string][]row, code map[string]string) string {
 		}
 		notes := &legend{}
 		for _, e := range s.Examples {
-			fmt.Fprintf(&b, "\nFrom [examples/%s](../../examples/%[1]s/kernel.go):\n%s", e.Directory, table)
+			fmt.Fprintf(&b, "\nFrom [examples/%s](../../examples/%[1]s/kernel.go):\n%s",
+				e.Directory, table)
 			for _, line := range merge(rows[s.Name], e.Directory, checks, notes) {
 				b.WriteString(line)
 			}
@@ -141,7 +142,8 @@ func merge(rows []row, directory string, checks, notes *legend) []string {
 			option = ""
 		}
 		last = l.option
-		list = append(list, fmt.Sprintf("| %s | %s | %s | %s |\n", option, l.name, l.targets, l.rest))
+		list = append(list,
+			fmt.Sprintf("| %s | %s | %s | %s |\n", option, l.name, l.targets, l.rest))
 	}
 	return list
 }

@@ -5,8 +5,8 @@
 // variants of the examples that implement them. Its test generates docs/reference/systems.md.
 //
 // To add a variant, return it from the function Variants of its example, with an Option of this
-// package's list, and run go test ./internal/systems -run TestPage -update. A new example is added to
-// the list in Systems.
+// package's list, and run go test ./internal/systems -run TestPage -update. A new example is added
+// to the list in Systems.
 package systems
 
 import (
@@ -56,9 +56,10 @@ func Systems() []System {
 		{"RMSNorm and its family", norms, []string{"rows"}, []Example{
 			{"08_rmsnorm", rmsnorm.Variants()},
 		}},
-		{"BF16 ladder", rungs, []string{"ladder-v0", "ladder-v1", "ladder-v2", "ladder-v3"}, []Example{
-			{"10_matmul_ladder", ladder.Variants()},
-		}},
+		{"BF16 ladder", rungs, []string{"ladder-v0", "ladder-v1", "ladder-v2", "ladder-v3"},
+			[]Example{
+				{"10_matmul_ladder", ladder.Variants()},
+			}},
 		{"Attention, experts and communication", requested, nil, []Example{
 			{"18_attention", attention.Variants()},
 			{"24_allreduce", allreduce.Variants()},
@@ -76,13 +77,15 @@ func Systems() []System {
 func (s System) Missing() []string {
 	return slices.DeleteFunc(slices.Clone(s.Options), func(option string) bool {
 		return slices.ContainsFunc(s.Examples, func(e Example) bool {
-			return slices.ContainsFunc(e.Variants, func(v kerneltest.Variant) bool { return v.Option == option })
+			return slices.ContainsFunc(e.Variants, func(v kerneltest.Variant) bool {
+				return v.Option == option
+			})
 		})
 	})
 }
 
-// Runs reports whether a kernel that is built for one of some targets also runs on a device; without
-// targets it runs on all.
+// Runs reports whether a kernel that is built for one of some targets also runs on a device;
+// without targets it runs on all.
 func Runs(targets []string, device string) bool {
 	on, _ := isa.ParseTarget(device)
 	d := on.Info()

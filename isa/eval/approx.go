@@ -28,7 +28,8 @@ func approximate(s *spec) *Op {
 		return nil
 	}
 	fin := s.finisher(f)
-	fin.ftz = fin.ftz || !s.has(isa.ModApprox) && s.kind != isa.KindDivFull // PTX before 1.4 flushes by default
+	// PTX before 1.4 flushes by default
+	fin.ftz = fin.ftz || !s.has(isa.ModApprox) && s.kind != isa.KindDivFull
 	from := decoder(f)
 	if s.kind == isa.KindDiv || s.kind == isa.KindDivFull {
 		full := s.kind == isa.KindDivFull

@@ -21,7 +21,9 @@ func bitCount(s *spec) *Op {
 		return unary(isa.U32, t, func(a uint64) uint64 { return uint64(bits.OnesCount64(a)) })
 	case isa.KindClz:
 		short := uint64(64 - t.Bits())
-		return unary(isa.U32, t, func(a uint64) uint64 { return uint64(bits.LeadingZeros64(a)) - short })
+		return unary(isa.U32, t, func(a uint64) uint64 {
+			return uint64(bits.LeadingZeros64(a)) - short
+		})
 	}
 	return unary(t, t, func(a uint64) uint64 { return bits.Reverse64(a) >> (64 - t.Bits()) })
 }

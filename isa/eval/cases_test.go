@@ -44,7 +44,8 @@ func spellings() (all []spelling) {
 			fill = func(at int) {
 				if at == len(slots) {
 					if form.Allows(slots) {
-						all = append(all, spelling{ins.Name, set.Opcode(ins, slots), form, slices.Clone(slots)})
+						all = append(all,
+							spelling{ins.Name, set.Opcode(ins, slots), form, slices.Clone(slots)})
 					}
 					return
 				}

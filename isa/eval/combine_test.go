@@ -74,7 +74,8 @@ func TestCombine(t *testing.T) {
 				continue
 			}
 			for range 400 {
-				x := [3]uint64{operandBits(r, typ, 0), operandBits(r, typ, 0), operandBits(r, typ, 0)}
+				x := [3]uint64{operandBits(r, typ, 0), operandBits(r, typ, 0),
+					operandBits(r, typ, 0)}
 				if r.IntN(3) == 0 {
 					x[1] = x[0]
 				}
@@ -98,7 +99,8 @@ func checkCombine(f Combine, parts []string, name string, x [3]uint64) error {
 		at := i * width
 		want := oracleCombine(parts[0], element, parts[1:], x[0]>>at&m, x[1]>>at&m, x[2]>>at&m)
 		if got>>at&m != want {
-			return fmt.Errorf("%v.%s of %#x: %#x, element %d should be %#x", parts, name, x, got, i, want)
+			return fmt.Errorf("%v.%s of %#x: %#x, element %d should be %#x", parts, name, x, got, i,
+				want)
 		}
 	}
 	return nil
@@ -138,7 +140,8 @@ func TestRedux(t *testing.T) {
 // oracle covers.
 func TestPackedApproximations(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
-	for _, head := range []string{"ex2.approx.f16", "ex2.approx.ftz.bf16", "tanh.approx.f16", "tanh.approx.bf16"} {
+	for _, head := range []string{"ex2.approx.f16", "ex2.approx.ftz.bf16", "tanh.approx.f16",
+		"tanh.approx.bf16"} {
 		one, err := spelled(head)
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +158,8 @@ func TestPackedApproximations(t *testing.T) {
 			one.Lane(&high)
 			pair.Lane(&both)
 			if both.Out[0] != high.Out[0]<<16|low.Out[0] {
-				t.Fatalf("%sx2 of %#x: %#x, want %#x and %#x", head, x, both.Out[0], high.Out[0], low.Out[0])
+				t.Fatalf("%sx2 of %#x: %#x, want %#x and %#x", head, x, both.Out[0], high.Out[0],
+					low.Out[0])
 			}
 		}
 	}

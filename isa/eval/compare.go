@@ -39,8 +39,8 @@ func (s *spec) comparison() ordering {
 	return unordered
 }
 
-// boolean returns the operator that combines a comparison with a predicate: isa.ModAnd, isa.ModOr or
-// isa.ModXor; isa.NoMod if there is none.
+// boolean returns the operator that combines a comparison with a predicate: isa.ModAnd, isa.ModOr
+// or isa.ModXor; isa.NoMod if there is none.
 func (s *spec) boolean() isa.Mod {
 	for _, m := range s.mods {
 		if m == isa.ModAnd || m == isa.ModOr || m == isa.ModXor {
@@ -260,7 +260,8 @@ func set(s *spec) *Op {
 	}
 	if n == 1 {
 		op.Scalar = func(a, b, c, _ uint64) uint64 {
-			return yes * uint64(bit(combine(boolean, cmp(a&mask(t), b&mask(t))&want != 0, c&1 != 0)))
+			return yes *
+				uint64(bit(combine(boolean, cmp(a&mask(t), b&mask(t))&want != 0, c&1 != 0)))
 		}
 	}
 	return op

@@ -11,7 +11,8 @@ import (
 )
 
 // edges are operands at the ends of the ranges of integers.
-var edges = []uint64{0, 1, 2, 7, 15, 16, 31, 32, 33, 63, 64, 255, 256, 1<<15 - 1, 1 << 15, 1<<16 - 1, 1<<31 - 1, 1 << 31,
+var edges = []uint64{0, 1, 2, 7, 15, 16, 31, 32, 33, 63, 64, 255, 256, 1<<15 - 1, 1 << 15,
+	1<<16 - 1, 1<<31 - 1, 1 << 31,
 	1<<32 - 1, 1 << 32, 1<<63 - 1, 1 << 63, 1<<64 - 2, 1<<64 - 1}
 
 // TestScalar compares the constant evaluator with the loops over lanes that the emulator runs, for
@@ -38,7 +39,8 @@ func TestScalar(t *testing.T) {
 		}
 		compareScalar(t, s.opcode, op, r)
 	}
-	for _, name := range []string{"add", "mul.lo", "mad.wide", "div", "bfe", "bfi", "lop3", "prmt", "setp", "selp", "shf.l", "cvt", "set", "and"} {
+	for _, name := range []string{"add", "mul.lo", "mad.wide", "div", "bfe", "bfi", "lop3", "prmt",
+		"setp", "selp", "shf.l", "cvt", "set", "and"} {
 		all := 0
 		for _, s := range spellings() {
 			if s.name == name {
@@ -111,7 +113,8 @@ func TestConstant(t *testing.T) {
 		ok   bool
 	}{
 		{isa.KindAdd, []isa.Mod{isa.ModS32}, []uint64{minus, 3}, 2, true},
-		{isa.KindAdd, []isa.Mod{isa.NoMod, isa.ModSat, isa.ModS32}, []uint64{1<<31 - 1, 1}, 1<<31 - 1, true},
+		{isa.KindAdd, []isa.Mod{isa.NoMod, isa.ModSat, isa.ModS32}, []uint64{1<<31 - 1, 1},
+			1<<31 - 1, true},
 		{isa.KindAdd, []isa.Mod{isa.ModS32}, []uint64{1, 2, 3}, 0, false},
 		{isa.KindAdd, []isa.Mod{isa.ModCC, isa.ModS32}, []uint64{1, 2}, 0, false},
 		{isa.KindMadLo, []isa.Mod{isa.ModU32}, []uint64{3, 5, 7}, 22, true},
@@ -128,7 +131,8 @@ func TestConstant(t *testing.T) {
 	} {
 		got, ok := Constant(test.kind, test.mods, test.args...)
 		if got != test.want || ok != test.ok {
-			t.Errorf("%s %v of %#x: %#x, %t; expected %#x, %t", test.kind, test.mods, test.args, got, ok, test.want, test.ok)
+			t.Errorf("%s %v of %#x: %#x, %t; expected %#x, %t", test.kind, test.mods, test.args,
+				got, ok, test.want, test.ok)
 		}
 	}
 	if got := Extend(isa.S32, Plain(isa.KindSub, isa.S32)(1, 2, 0, 0)); got != -1 {

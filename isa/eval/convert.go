@@ -35,7 +35,9 @@ func convertIntegers(s *spec, d, a isa.Type) *Op {
 		op.Warp = fastExtend(d, a)
 		return op
 	}
-	return unary(d, a, func(x uint64) uint64 { return saturate(d, isSigned(a), uint64(extend(a, x))) })
+	return unary(d, a, func(x uint64) uint64 {
+		return saturate(d, isSigned(a), uint64(extend(a, x)))
+	})
 }
 
 // saturate clamps a 64-bit integer to the range of a type.
@@ -136,7 +138,9 @@ func convertFromInteger(s *spec, d, a isa.Type) *Op {
 	f := FormatOf(d)
 	fin := s.finisher(f)
 	fin.ftz = false // an integer never converts to a subnormal number
-	op := unary(d, a, func(x uint64) uint64 { return fin.out(f.encode(integerValue(a, x), fin.how)) })
+	op := unary(d, a, func(x uint64) uint64 {
+		return fin.out(f.encode(integerValue(a, x), fin.how))
+	})
 	if a == isa.S32 && d == isa.F32 && fin.how == Nearest && !fin.sat {
 		op.Warp = func(fr *Frame) {
 			d, a := fr.Out[0], fr.In[0]

@@ -59,7 +59,8 @@ type codec struct {
 func codecOf(s *spec, t isa.Type) codec {
 	element, _ := t.Elements()
 	f := FormatOf(element)
-	return codec{f, clamp{f, s.rounding(), s.has(isa.ModSatFinite), s.has(isa.ModPzo)}, s.has(isa.ModReLU)}
+	return codec{f, clamp{f, s.rounding(), s.has(isa.ModSatFinite), s.has(isa.ModPzo)},
+		s.has(isa.ModReLU)}
 }
 
 func (c codec) decode(code uint64) value {

@@ -61,17 +61,19 @@ func fastSum(t isa.Type, minus bool) *Op {
 func fastProduct(t isa.Type, high, add bool) *Op {
 	switch {
 	case high && t == isa.U64 && !add:
-		return two(t, t, func(a, b uint64) uint64 { return part(t, true, a, b) }, func(d, a, b *Vector) {
-			for l := range d {
-				d[l], _ = bits.Mul64(a[l], b[l])
-			}
-		})
+		return two(t, t, func(a, b uint64) uint64 { return part(t, true, a, b) },
+			func(d, a, b *Vector) {
+				for l := range d {
+					d[l], _ = bits.Mul64(a[l], b[l])
+				}
+			})
 	case high && t == isa.U32 && !add:
-		return two(t, t, func(a, b uint64) uint64 { return part(t, true, a, b) }, func(d, a, b *Vector) {
-			for l := range d {
-				d[l] = a[l] & word * (b[l] & word) >> 32
-			}
-		})
+		return two(t, t, func(a, b uint64) uint64 { return part(t, true, a, b) },
+			func(d, a, b *Vector) {
+				for l := range d {
+					d[l] = a[l] & word * (b[l] & word) >> 32
+				}
+			})
 	case high:
 		return nil
 	case t.Bits() == 32 && add:

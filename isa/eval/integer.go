@@ -73,10 +73,10 @@ func intSum(s *spec) *Op {
 	})
 }
 
-// carrySum returns an addition or subtraction that reads or writes the carry flag. A subtraction adds
-// the complement of b, so that its carry is the opposite of a borrow. The manual calls it the borrow;
-// code that mixes additions and subtractions, as the 128-bit division of nvcc does, shows the
-// difference, and so does the machine code of ptxas for sub.cc followed by addc.
+// carrySum returns an addition or subtraction that reads or writes the carry flag. A subtraction
+// adds the complement of b, so that its carry is the opposite of a borrow. The manual calls it the
+// borrow; code that mixes additions and subtractions, as the 128-bit division of nvcc does, shows
+// the difference, and so does the machine code of ptxas for sub.cc followed by addc.
 func carrySum(t isa.Type, minus, in, out, sat bool) *Op {
 	n := t.Bits()
 	low, high := int64(0), int64(0)

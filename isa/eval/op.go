@@ -112,8 +112,8 @@ func choose[T any](s *spec, table map[isa.Mod]T) (entry T, ok bool) {
 	return entry, false
 }
 
-// Of returns the operation of a kind with modifiers, which are in the manual's order and may contain
-// isa.NoMod. It fails for instructions that are not arithmetic.
+// Of returns the operation of a kind with modifiers, which are in the manual's order and may
+// contain isa.NoMod. It fails for instructions that are not arithmetic.
 func Of(kind isa.Kind, mods []isa.Mod) (*Op, error) {
 	s := specOf(kind, mods)
 	if op := compile(s); op != nil {
@@ -125,8 +125,8 @@ func Of(kind isa.Kind, mods []isa.Mod) (*Op, error) {
 	return nil, fmt.Errorf("eval: %s is not an arithmetic operation", s)
 }
 
-// OfParts is like Of, for video instructions, whose operands may select bytes or halves of registers or
-// be negated.
+// OfParts is like Of, for video instructions, whose operands may select bytes or halves of
+// registers or be negated.
 func OfParts(kind isa.Kind, mods []isa.Mod, parts Parts) (*Op, error) {
 	s := specOf(kind, mods)
 	if op := videoOf(s, parts); op != nil {
@@ -135,8 +135,8 @@ func OfParts(kind isa.Kind, mods []isa.Mod, parts Parts) (*Op, error) {
 	return nil, fmt.Errorf("eval: %s selects no parts of registers", s)
 }
 
-// OfThree is like Of, for min and max with three f32 operands, which have the modifiers of those with
-// two.
+// OfThree is like Of, for min and max with three f32 operands, which have the modifiers of those
+// with two.
 func OfThree(kind isa.Kind, mods []isa.Mod) (*Op, error) {
 	s := specOf(kind, mods)
 	if s.is(isa.F32) && (kind == isa.KindMin || kind == isa.KindMax) {

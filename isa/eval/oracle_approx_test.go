@@ -88,7 +88,8 @@ func sinExact(x *big.Rat, quarter bool) *big.Rat {
 		y.Add(y, half)
 	}
 	turns, _ := newFloat().Quo(y, newFloat().Mul(piExact, newFloat().SetInt64(2))).Int(nil)
-	y.Sub(y, newFloat().Mul(newFloat().SetInt(turns), newFloat().Mul(piExact, newFloat().SetInt64(2))))
+	y.Sub(y, newFloat().Mul(newFloat().SetInt(turns),
+		newFloat().Mul(piExact, newFloat().SetInt64(2))))
 	sum, term, square := newFloat(), newFloat().Set(y), newFloat().Mul(y, y)
 	for i := int64(1); i < 140; i += 2 {
 		sum.Add(sum, term)

@@ -60,7 +60,8 @@ func bitsAnswer(q *question) answer {
 		}
 		return value1(0xffffffff)
 	case "bfe":
-		return value1(fromBits(extract(a, t, fieldOperand(width, q.in[1]), fieldOperand(width, q.in[2]))))
+		return value1(
+			fromBits(extract(a, t, fieldOperand(width, q.in[1]), fieldOperand(width, q.in[2]))))
 	case "bfi":
 		f := []byte(bitString(t, q.in[1]))
 		pos, n := fieldOperand(width, q.in[2]), fieldOperand(width, q.in[3])

@@ -159,7 +159,8 @@ func elementWidth(t string) int {
 func fixedOrFloat(e string, code uint64) exactNumber {
 	if e == "s2f6" {
 		x := number("s8", code)
-		return exactNumber{rat: new(big.Rat).Mul(new(big.Rat).SetInt(x), pow2(-6)), neg: x.Sign() < 0}
+		return exactNumber{rat: new(big.Rat).Mul(new(big.Rat).SetInt(x), pow2(-6)),
+			neg: x.Sign() < 0}
 	}
 	f := oracleFormats[e]
 	return f.value(code & (1<<f.bits - 1))
@@ -268,7 +269,8 @@ func (q *question) stochasticAnswer() answer {
 				y.Neg(y)
 			}
 			x.rat = y
-			if overflow := f.round(x, "rn", false); f.value(overflow).rat == nil && !q.has("satfinite") {
+			if overflow := f.round(x, "rn", false); f.value(overflow).rat == nil &&
+				!q.has("satfinite") {
 				x = exactNumber{neg: x.neg}
 			}
 		}

@@ -113,8 +113,10 @@ func floatBits(r *rand.Rand, f oracleFormat, try int) uint64 {
 	switch r.IntN(8) {
 	case 0:
 		inf := (uint64(1)<<f.exponent - 1) << f.mantissa
-		list := [...]uint64{0, 1, 2, 1<<f.mantissa - 1, 1 << f.mantissa, 1<<f.mantissa + 1, one, one + 1,
-			one - 1, inf - 1, inf, inf + 1, top, top - 1, inf | 1<<max(f.mantissa-1, 0), one + 1<<f.mantissa}
+		list := [...]uint64{0, 1, 2, 1<<f.mantissa - 1, 1 << f.mantissa, 1<<f.mantissa + 1, one,
+			one + 1,
+			one - 1, inf - 1, inf, inf + 1, top, top - 1, inf | 1<<max(f.mantissa-1, 0),
+			one + 1<<f.mantissa}
 		return (sign | list[r.IntN(len(list))]&top) << f.low
 	case 1, 2: // near one
 		return (sign | (one+(r.Uint64()%(8<<f.mantissa))-4<<f.mantissa)&top) << f.low

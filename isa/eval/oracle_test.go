@@ -249,7 +249,9 @@ func oracleSqrt(a exactNumber) exactNumber {
 	if new(big.Int).Mul(root, root).Cmp(n) != 0 {
 		root.Lsh(root, 1).Add(root, big.NewInt(1))
 		n.Lsh(n, 2)
-		return exactNumber{rat: new(big.Rat).Mul(new(big.Rat).SetFrac(root, a.rat.Denom()), pow2(-1201))}
+		return exactNumber{
+			rat: new(big.Rat).Mul(new(big.Rat).SetFrac(root, a.rat.Denom()), pow2(-1201))}
 	}
-	return exactNumber{rat: new(big.Rat).Mul(new(big.Rat).SetFrac(root, a.rat.Denom()), pow2(-1200))}
+	return exactNumber{
+		rat: new(big.Rat).Mul(new(big.Rat).SetFrac(root, a.rat.Denom()), pow2(-1200))}
 }

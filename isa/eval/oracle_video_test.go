@@ -167,7 +167,8 @@ func packedVideoAnswer(q *question) answer {
 	var d uint64
 	for i := range n {
 		name := func(t string) string { return t[:1] + map[int]string{8: "8", 16: "16"}[width] }
-		r := q.videoStep(number(name(t[1]), q.in[0]>>(i*width)), number(name(t[2]), q.in[1]>>(i*width)))
+		r := q.videoStep(number(name(t[1]), q.in[0]>>(i*width)),
+			number(name(t[2]), q.in[1]>>(i*width)))
 		if q.has("sat") {
 			r = clampBig(name(t[0]), r)
 		}
@@ -189,17 +190,20 @@ func TestVideoParts(t *testing.T) {
 	}{
 		{"vadd.u32.u32.u32", Parts{Select: [4]string{"b1", "b0", "h1"}},
 			0x12, 0x00340000, 0xffffffff, 0xffff46ff},
-		{"vadd.s32.s32.s32.sat", Parts{Select: [4]string{"b3", "b0", "b0"}}, 0x7f, 0x7f, 0, 0x7f000000},
+		{"vadd.s32.s32.s32.sat", Parts{Select: [4]string{"b3", "b0", "b0"}}, 0x7f, 0x7f, 0,
+			0x7f000000},
 		{"vsub.s32.u32.s32.add", Parts{Select: [4]string{"", "b2", "b3"}},
 			0x00050000, 0xff000000, 10, 16},
 		{"vshl.s32.u32.u32.sat.clamp", Parts{Select: [4]string{"h1"}}, 0x443795ac, 0x11, 0xfffe70ca,
 			0x70ca}, // the most negative word has a lower half of zero
-		{"vset.u32.u32.lt", Parts{Select: [4]string{"h1", "h0", "h1"}}, 1, 0x20000, 0xabcd, 0x0001abcd},
+		{"vset.u32.u32.lt", Parts{Select: [4]string{"h1", "h0", "h1"}}, 1, 0x20000, 0xabcd,
+			0x0001abcd},
 		{"vmad.s32.s32.s32", Parts{Minus: [4]bool{false, true, false, false}}, 3, 5, 100, 85},
 		{"vmad.u32.u32.u32", Parts{Minus: [4]bool{3: true}}, 3, 5, 7, 8},
 		{"vadd2.u32.u32.u32", Parts{Select: [4]string{"h1", "h01", "h32"}},
 			0x00020001, 0x00200010, 0x5555, 0x00215555},
-		{"vadd4.u32.u32.u32.add", Parts{Select: [4]string{"b10", "b0000", ""}}, 1, 0x04030201, 100, 105},
+		{"vadd4.u32.u32.u32.add", Parts{Select: [4]string{"b10", "b0000", ""}}, 1, 0x04030201, 100,
+			105},
 	} {
 		op, err := spelledParts(test.opcode, test.parts)
 		if err != nil {
@@ -218,7 +222,8 @@ func TestVideoParts(t *testing.T) {
 	if _, err := spelled("ld.global.u32"); err == nil {
 		t.Error("a load is evaluated")
 	}
-	if op, err := OfThree(isa.KindMin, []isa.Mod{isa.ModNaN, isa.ModF32}); err != nil || len(op.In) != 3 || op.In[0] != isa.F32 {
+	if op, err := OfThree(isa.KindMin, []isa.Mod{isa.ModNaN, isa.ModF32}); err != nil ||
+		len(op.In) != 3 || op.In[0] != isa.F32 {
 		t.Errorf("min of three: %v", err)
 	}
 }

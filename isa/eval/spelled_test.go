@@ -37,7 +37,8 @@ func TestSpelled(t *testing.T) {
 		if got := isa.KindOf(s.opcode); got != s.form.Kind {
 			t.Errorf("%s: kind %s, expected %s", s.opcode, got, s.form.Kind)
 		}
-		mods := slices.DeleteFunc(slices.Clone(s.mods), func(m isa.Mod) bool { return m == isa.NoMod })
+		mods := slices.DeleteFunc(slices.Clone(s.mods),
+			func(m isa.Mod) bool { return m == isa.NoMod })
 		got := isa.ModsOf(s.opcode)
 		if name := strings.Count(s.name, "."); name > 0 { // words of the name may be modifiers too
 			got = got[max(len(got)-len(mods), 0):]

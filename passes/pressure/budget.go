@@ -84,7 +84,8 @@ func budgets(f *ir.Func, threads int, x *measure) Budgets {
 	for i := range g.ops {
 		for j := range g.ops[i] {
 			in := g.ops[i][j].in
-			if in.Kind().Head() != isa.HeadSetmaxnreg || len(in.Args) == 0 || in.Args[0].Kind != ir.Int {
+			if in.Kind().Head() != isa.HeadSetmaxnreg || len(in.Args) == 0 ||
+				in.Args[0].Kind != ir.Int {
 				continue
 			}
 			if len(b.Roles) == mostRoles {
@@ -92,7 +93,8 @@ func budgets(f *ir.Func, threads int, x *measure) Budgets {
 			}
 			n := int(min(max(in.Args[0].Value, -1), 1<<16))
 			b.Roles = append(b.Roles, Budget{
-				Instr: in, Count: n, Takes: in.Kind() == isa.KindSetmaxnregInc, Words: g.from(x.out, i, j),
+				Instr: in, Count: n, Takes: in.Kind() == isa.KindSetmaxnregInc,
+				Words: g.from(x.out, i, j),
 				Valid: n%budgetStep == 0 && n >= leastBudget && n <= mostBudget,
 			})
 		}

@@ -64,7 +64,9 @@ func (s *words) bases(number int) {
 	}
 	for _, b := range s.f.Blocks {
 		for _, in := range b.Instrs {
-			if number >= constantFree && sum64s(in) && len(in.Args) == 3 && in.Args[2].Kind == ir.Register && (pairSums(number) || !s.extended(&in.Args[1]) && !s.extended(&in.Args[2])) {
+			if number >= constantFree && sum64s(in) && len(in.Args) == 3 &&
+				in.Args[2].Kind == ir.Register &&
+				(pairSums(number) || !s.extended(&in.Args[1]) && !s.extended(&in.Args[2])) {
 				need(&in.Args[1], reloaded)
 				need(&in.Args[2], reloaded)
 			}
@@ -72,7 +74,8 @@ func (s *words) bases(number int) {
 				continue
 			}
 			for i := range in.Args {
-				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) == 1 && number >= threadAddresses {
+				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) == 1 &&
+					number >= threadAddresses {
 					need(&o.Args()[0], held)
 				}
 			}
@@ -91,7 +94,8 @@ func (g *graph) reload() {
 	makers := make(map[word]*op) // that define the first word of each
 	for b := range g.ops {
 		for i := range g.ops[b] {
-			if o := &g.ops[b][i]; len(o.defs) > 0 && s.loaded[s.owner[o.defs[0]]] == reloaded && s.writes[s.owner[o.defs[0]]] == 1 {
+			if o := &g.ops[b][i]; len(o.defs) > 0 && s.loaded[s.owner[o.defs[0]]] == reloaded &&
+				s.writes[s.owner[o.defs[0]]] == 1 {
 				c := *o
 				for _, d := range o.defs {
 					makers[d] = &c

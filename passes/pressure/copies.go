@@ -49,7 +49,8 @@ func (s *words) copied(in *ir.Instr) bool {
 		return s.upper(in, d, from)
 	case isa.HeadLd:
 		// Most instructions can read constants and kernel parameters from the constant bank.
-		return (s.f.Kernel && in.HasMod(isa.ModParam) || in.HasMod(isa.ModConst)) && s.fixed(from) && !s.kept(d) && s.constant(d)
+		return (s.f.Kernel && in.HasMod(isa.ModParam) || in.HasMod(isa.ModConst)) &&
+			s.fixed(from) && !s.kept(d) && s.constant(d)
 	}
 	return false
 }
@@ -132,7 +133,8 @@ func (s *words) moved(d, from *ir.Operand) bool {
 		}
 		return !s.kept(d) && s.constant(d)
 	case ir.Special:
-		if strings.HasPrefix(from.Text(), "%ntid") || strings.HasPrefix(from.Text(), "%nctaid") || from.Text() == "WARP_SZ" || strings.HasPrefix(from.Text(), "%dynamic_smem") {
+		if strings.HasPrefix(from.Text(), "%ntid") || strings.HasPrefix(from.Text(), "%nctaid") ||
+			from.Text() == "WARP_SZ" || strings.HasPrefix(from.Text(), "%dynamic_smem") {
 			return s.constant(d)
 		}
 		return false
@@ -207,7 +209,8 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 	switch {
 	case !whole(to) || !whole(of):
 		return false
-	case wide && (of.Class() == isa.Unsigned || to.Class() == isa.Unsigned && of.Class() == isa.Bits):
+	case wide &&
+		(of.Class() == isa.Unsigned || to.Class() == isa.Unsigned && of.Class() == isa.Bits):
 		if !s.copyWord(s.first[i], s.first[j]) {
 			return false
 		}
@@ -236,7 +239,8 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 
 // upper treats a 64-bit right shift by 32, whose result is the upper word.
 func (s *words) upper(in *ir.Instr, d, from *ir.Operand) bool {
-	if len(in.Args) < 3 || in.Args[2].Kind != ir.Int || in.Args[2].Value != 32 || in.HasMod(isa.ModS64) {
+	if len(in.Args) < 3 || in.Args[2].Kind != ir.Int || in.Args[2].Value != 32 ||
+		in.HasMod(isa.ModS64) {
 		return false
 	}
 	i, ok := s.once(d)

@@ -14,7 +14,8 @@ import (
 func TestDeep(t *testing.T) {
 	var loads, sums, stores strings.Builder
 	for i := range 8 {
-		fmt.Fprintf(&loads, "ld.global.v4.f32 {%%f%d,%%f%d,%%f%d,%%f%d}, [%%rd3+%d];\n", 4*i, 4*i+1, 4*i+2, 4*i+3, 16*i)
+		fmt.Fprintf(&loads, "ld.global.v4.f32 {%%f%d,%%f%d,%%f%d,%%f%d}, [%%rd3+%d];\n", 4*i, 4*i+1,
+			4*i+2, 4*i+3, 16*i)
 		fmt.Fprintf(&stores, "st.shared.f32 [%%r1+%d], %%f%d;\n", 4*i, 4*i)
 	}
 	for level := 1; level < 4; level++ {
@@ -50,9 +51,13 @@ setp.lt.u32 %p1, %r1, 1000;
 setp.lt.u32 %p2, %r1, 2000;
 %s
 ret;`
-	read := kernel("sm_90", "", strings.Replace(body, "%s", "@%p2 atom.global.add.u32 %r5, [%rd1], %r1;\nst.global.u32 [%rd1+8], %r5;", 1))
-	dead := kernel("sm_90", "", strings.Replace(body, "%s", "@%p2 atom.global.add.u32 %r5, [%rd1], %r1;", 1))
-	if with, without := feature(t, read, "crossing"), feature(t, dead, "crossing"); without != with-1 {
+	read := kernel("sm_90", "",
+		strings.Replace(body, "%s",
+			"@%p2 atom.global.add.u32 %r5, [%rd1], %r1;\nst.global.u32 [%rd1+8], %r5;", 1))
+	dead := kernel("sm_90", "",
+		strings.Replace(body, "%s", "@%p2 atom.global.add.u32 %r5, [%rd1], %r1;", 1))
+	if with, without := feature(t, read, "crossing"),
+		feature(t, dead, "crossing"); without != with-1 {
 		t.Errorf("%d words between blocks with the result, %d without", with, without)
 	}
 }

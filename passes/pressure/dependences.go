@@ -24,8 +24,9 @@ type dependences struct {
 func (g *graph) order(ops []op, last map[word]int32, readers map[word][]int32) *edges {
 	clear(last)
 	clear(readers)
-	d := &dependences{edges: &edges{succs: make([][]edge, len(ops)), preds: make([]int32, len(ops))},
-		ops: ops, words: g.words, last: last, readers: readers, wall: -1, fence: -1}
+	d := &dependences{
+		edges: &edges{succs: make([][]edge, len(ops)), preds: make([]int32, len(ops))},
+		ops:   ops, words: g.words, last: last, readers: readers, wall: -1, fence: -1}
 	for n := range int32(len(ops)) {
 		d.barriers(n)
 		d.registers(n)

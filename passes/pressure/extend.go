@@ -21,7 +21,8 @@ func (s *words) extends(in *ir.Instr) word {
 	if !ok || s.width[r] != 2 {
 		return nothing
 	}
-	if in.HasMod(isa.ModU8, isa.ModS8, isa.ModB8, isa.ModU16, isa.ModS16, isa.ModB16, isa.ModU32, isa.ModS32, isa.ModB32) {
+	if in.HasMod(isa.ModU8, isa.ModS8, isa.ModB8, isa.ModU16, isa.ModS16, isa.ModB16, isa.ModU32,
+		isa.ModS32, isa.ModB32) {
 		return s.first[r] + 1
 	}
 	return nothing
@@ -35,7 +36,8 @@ func (s *words) extend(list []op, a *arena) []op {
 		return list
 	}
 	o.defs = o.defs[:1]
-	upper := op{in: &ir.Instr{Op: "mov.b32", Pos: o.in.Pos}, upper: true, defs: a.keep([]word{high}), latency: 5, stall: 1}
+	upper := op{in: &ir.Instr{Op: "mov.b32", Pos: o.in.Pos}, upper: true,
+		defs: a.keep([]word{high}), latency: 5, stall: 1}
 	if o.in.HasMod(isa.ModS32, isa.ModS16, isa.ModS8) {
 		upper.uses = a.keep(o.defs) // sign extension; otherwise zero extension
 	}

@@ -66,7 +66,8 @@ const (
 )
 
 // logicals are the operations that lop3 can combine.
-var logicals = map[isa.Kind]bool{isa.KindAnd: true, isa.KindOr: true, isa.KindXor: true, isa.KindNot: true, isa.KindLop3: true}
+var logicals = map[isa.Kind]bool{isa.KindAnd: true, isa.KindOr: true, isa.KindXor: true,
+	isa.KindNot: true, isa.KindLop3: true}
 
 // onlyType returns the type of an instruction that has no other modifier, or NoMod.
 func onlyType(in *ir.Instr) isa.Mod {
@@ -88,7 +89,8 @@ func fusion(in *ir.Instr) part {
 		return alone
 	}
 	switch single := onlyType(in); {
-	case (in.Kind() == isa.KindAdd || in.Kind() == isa.KindSub) && (single == isa.ModS32 || single == isa.ModU32):
+	case (in.Kind() == isa.KindAdd || in.Kind() == isa.KindSub) &&
+		(single == isa.ModS32 || single == isa.ModU32):
 		return sum
 	case sum64s(in):
 		return sum64

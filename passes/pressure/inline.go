@@ -58,11 +58,13 @@ type frame struct {
 func newInliner(m *ir.Module, defined map[string]*ir.Func) *inliner {
 	bind := ir.NewBinder(m.Version, m.Target)
 	r := &ir.Reg{Type: isa.B32}
-	move := &ir.Instr{Op: "mov.b32", Args: []ir.Operand{{Kind: ir.Register, Reg: r}, {Kind: ir.Register, Reg: r}}}
+	move := &ir.Instr{Op: "mov.b32",
+		Args: []ir.Operand{{Kind: ir.Register, Reg: r}, {Kind: ir.Register, Reg: r}}}
 	jump := &ir.Instr{Op: "bra", Args: []ir.Operand{ir.Named(ir.Jump, &ir.Block{}, 0)}}
 	bind.Bind(move)
 	bind.Bind(jump)
-	return &inliner{defined: defined, move: move.Form, jump: jump.Form, from: make(map[*ir.Instr]*ir.Instr)}
+	return &inliner{defined: defined, move: move.Form, jump: jump.Form,
+		from: make(map[*ir.Instr]*ir.Instr)}
 }
 
 // inlined returns f with its calls inlined, or f itself if no call can be inlined. At most `room`
@@ -137,7 +139,8 @@ func (n *inliner) body(f *ir.Func, x frame) {
 				now = n.call(in, goes[in], now, x)
 			case n.pass(in, now, x):
 			case in.Kind() == isa.KindRet && x.behind != nil:
-				n.put(now, &ir.Instr{Op: "bra", Guard: x.guard(in.Guard), Form: n.jump, Pos: in.Pos, Args: []ir.Operand{ir.Named(ir.Jump, x.behind, 0)}}, in)
+				n.put(now, &ir.Instr{Op: "bra", Guard: x.guard(in.Guard), Form: n.jump, Pos: in.Pos,
+					Args: []ir.Operand{ir.Named(ir.Jump, x.behind, 0)}}, in)
 			default:
 				n.put(now, n.instr(in, x), in)
 			}
@@ -187,7 +190,8 @@ func arguments(in *ir.Instr) (results, params []ir.Operand) {
 // after it.
 func (n *inliner) call(in *ir.Instr, f *ir.Func, now *ir.Block, x frame) *ir.Block {
 	results, params := arguments(in)
-	inner := frame{regs: make(map[*ir.Reg]*ir.Reg, len(f.Regs)), vars: make(map[*ir.Var]*ir.Var), behind: &ir.Block{}}
+	inner := frame{regs: make(map[*ir.Reg]*ir.Reg, len(f.Regs)), vars: make(map[*ir.Var]*ir.Var),
+		behind: &ir.Block{}}
 	for _, r := range f.Regs {
 		c := *r
 		inner.regs[r] = &c
@@ -212,7 +216,8 @@ func (n *inliner) call(in *ir.Instr, f *ir.Func, now *ir.Block, x frame) *ir.Blo
 			if from == nil {
 				from = n.slot(inner, p, 0, p.Type.Bits())
 			}
-			n.add(inner.behind, n.operand(&results[i], x), ir.Operand{Kind: ir.Register, Reg: from}, ir.Guard{}, in)
+			n.add(inner.behind, n.operand(&results[i], x), ir.Operand{Kind: ir.Register, Reg: from},
+				ir.Guard{}, in)
 		}
 	}
 	return inner.behind
@@ -224,9 +229,11 @@ func (n *inliner) give(p *ir.Var, a *ir.Operand, now *ir.Block, x, inner frame, 
 	case a.Var() != nil && p.Reg == nil:
 		inner.vars[p] = x.variable(a.Var())
 	case p.Reg != nil:
-		n.add(now, ir.Operand{Kind: ir.Register, Reg: inner.regs[p.Reg]}, n.operand(a, x), ir.Guard{}, in)
+		n.add(now, ir.Operand{Kind: ir.Register, Reg: inner.regs[p.Reg]}, n.operand(a, x),
+			ir.Guard{}, in)
 	default:
-		n.add(now, ir.Operand{Kind: ir.Register, Reg: n.slot(inner, p, 0, p.Type.Bits())}, n.operand(a, x), ir.Guard{}, in)
+		n.add(now, ir.Operand{Kind: ir.Register, Reg: n.slot(inner, p, 0, p.Type.Bits())},
+			n.operand(a, x), ir.Guard{}, in)
 	}
 }
 
@@ -258,7 +265,8 @@ func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
 		parts = with.Args()
 	}
 	for i := range parts {
-		place := ir.Operand{Kind: ir.Register, Reg: n.slot(x, v, at.Args()[0].Value+int64(i*bits/8), bits)}
+		place := ir.Operand{Kind: ir.Register,
+			Reg: n.slot(x, v, at.Args()[0].Value+int64(i*bits/8), bits)}
 		part := n.operand(&parts[i], x)
 		if head == isa.HeadSt {
 			n.add(now, place, part, x.guard(in.Guard), in)
@@ -286,7 +294,8 @@ func (n *inliner) slot(x frame, v *ir.Var, offset int64, bits int) *ir.Reg {
 
 // add appends a move to a block, in place of an instruction.
 func (n *inliner) add(b *ir.Block, to, from ir.Operand, g ir.Guard, in *ir.Instr) {
-	n.put(b, &ir.Instr{Op: "mov.b32", Guard: g, Form: n.move, Pos: in.Pos, Args: []ir.Operand{to, from}}, in)
+	n.put(b, &ir.Instr{Op: "mov.b32", Guard: g, Form: n.move, Pos: in.Pos,
+		Args: []ir.Operand{to, from}}, in)
 }
 
 // put appends an instruction to a block in place of another.

@@ -87,7 +87,8 @@ func TestInlined(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		near int // accepted difference: a remaining move may cost or save a register
-	}{{"lean", 1}, {"early", 1}, {"dense", 1}, {"calls", 0}, {"predicates", 0}, {"ldglobal", 0}, {"blocks", 0}} {
+	}{{"lean", 1}, {"early", 1}, {"dense", 1}, {"calls", 0}, {"predicates", 0}, {"ldglobal", 0},
+		{"blocks", 0}} {
 		want, got := feature(t, same, test.name), feature(t, call, test.name)
 		if got < want-test.near || got > want+test.near {
 			t.Errorf("%s: %d, and %d where the body is written out", test.name, got, want)
@@ -164,14 +165,16 @@ func TestDebug(t *testing.T) {
 		name, text string
 		least      int
 	}{
-		{"nothing is folded", strings.ReplaceAll(written, "TARGET", "sm_90, debug") + section, feature(t, plain, "dense") + 1},
+		{"nothing is folded", strings.ReplaceAll(written, "TARGET", "sm_90, debug") + section,
+			feature(t, plain, "dense") + 1},
 		{"calls stay", strings.ReplaceAll(called, "TARGET", "sm_90, debug") + section, 22},
 	} {
 		if got := feature(t, test.text, "dense"); got < test.least {
 			t.Errorf("%s: %d registers, not %d", test.name, got, test.least)
 		}
 	}
-	if got := feature(t, strings.ReplaceAll(called, "TARGET", "sm_90, debug")+section, "calls"); got != 1 {
+	if got := feature(t, strings.ReplaceAll(called, "TARGET", "sm_90, debug")+section,
+		"calls"); got != 1 {
 		t.Errorf("%d calls", got)
 	}
 }
@@ -219,6 +222,7 @@ setp.lt.u32 %p2, %r1, 4096;
 @%p2 bra L;
 ret;`
 	if got := feature(t, kernel("sm_90", "", loop), "crossing"); got > 3 {
-		t.Errorf("%d words are in use between blocks: what each turn makes anew is taken for old", got)
+		t.Errorf("%d words are in use between blocks: what each turn makes anew is taken for old",
+			got)
 	}
 }

@@ -54,18 +54,26 @@ const (
 
 // kindNames are the names of the kinds in feature names.
 var kindNames = [kindCount]string{
-	"div32", "div64", "divf32", "divf64", "root", "rootf64", "function", "f64", "f32", "f16", "int32", "int64", "int16",
-	"ldglobal", "ldshared", "ldlocal", "ldconst", "stglobal", "stshared", "stlocal", "generic", "atom", "shfl", "bar", "tex",
-	"mma", "wgmma", "tcgen05", "cp", "ldmatrix", "special", "setmaxnreg", "cvt", "selp", "setp", "mbarrier", "mov",
+	"div32", "div64", "divf32", "divf64", "root", "rootf64", "function", "f64", "f32", "f16",
+	"int32", "int64", "int16",
+	"ldglobal", "ldshared", "ldlocal", "ldconst", "stglobal", "stshared", "stlocal", "generic",
+	"atom", "shfl", "bar", "tex",
+	"mma", "wgmma", "tcgen05", "cp", "ldmatrix", "special", "setmaxnreg", "cvt", "selp", "setp",
+	"mbarrier", "mov",
 }
 
 // heads are the kinds of instructions that the first word of the opcode decides.
 var heads = map[isa.Head]kind{
-	isa.HeadEx2: kindFunction, isa.HeadLg2: kindFunction, isa.HeadSin: kindFunction, isa.HeadCos: kindFunction, isa.HeadTanh: kindFunction, isa.HeadRsqrt: kindFunction,
-	isa.HeadAtom: kindAtomic, isa.HeadRed: kindAtomic, isa.HeadShfl: kindShuffle, isa.HeadVote: kindShuffle, isa.HeadMatch: kindShuffle, isa.HeadRedux: kindShuffle,
-	isa.HeadBar: kindBarrier, isa.HeadBarrier: kindBarrier, isa.HeadTex: kindTexture, isa.HeadTld4: kindTexture, isa.HeadSuld: kindTexture, isa.HeadSust: kindTexture,
-	isa.HeadMma: kindMatrix, isa.HeadWmma: kindMatrix, isa.HeadWgmma: kindWarpgroup, isa.HeadTcgen05: kindTensor, isa.HeadLdmatrix: kindMatrixLoad,
-	isa.HeadSetmaxnreg: kindBudget, isa.HeadCvt: kindConvert, isa.HeadSelp: kindSelect, isa.HeadSetp: kindCompare, isa.HeadMbarrier: kindMbarrier, isa.HeadCp: kindCopy,
+	isa.HeadEx2: kindFunction, isa.HeadLg2: kindFunction, isa.HeadSin: kindFunction,
+	isa.HeadCos: kindFunction, isa.HeadTanh: kindFunction, isa.HeadRsqrt: kindFunction,
+	isa.HeadAtom: kindAtomic, isa.HeadRed: kindAtomic, isa.HeadShfl: kindShuffle,
+	isa.HeadVote: kindShuffle, isa.HeadMatch: kindShuffle, isa.HeadRedux: kindShuffle,
+	isa.HeadBar: kindBarrier, isa.HeadBarrier: kindBarrier, isa.HeadTex: kindTexture,
+	isa.HeadTld4: kindTexture, isa.HeadSuld: kindTexture, isa.HeadSust: kindTexture,
+	isa.HeadMma: kindMatrix, isa.HeadWmma: kindMatrix, isa.HeadWgmma: kindWarpgroup,
+	isa.HeadTcgen05: kindTensor, isa.HeadLdmatrix: kindMatrixLoad,
+	isa.HeadSetmaxnreg: kindBudget, isa.HeadCvt: kindConvert, isa.HeadSelp: kindSelect,
+	isa.HeadSetp: kindCompare, isa.HeadMbarrier: kindMbarrier, isa.HeadCp: kindCopy,
 }
 
 // kindOf returns the kind of an instruction.

@@ -61,9 +61,13 @@ func fullOccupancy(number int) int { return machineOf(number).fullRegisters() }
 // Names returns the names of the features, in their order.
 func Names() []string {
 	names := []string{
-		"number", "full", "order", "orderwarp", "loops", "loopswarp", "lean", "leanloops", "early", "early20", "early42", "early58", "early74",
-		"early122", "earlyloops", "earlyfull", "earlyloopsfull", "blocks", "ops", "largest", "back", "unrolled", "crossing", "limit", "threads",
-		"callee", "outside", "calls", "local", "params", "widest", "loads", "loadwords", "across", "pairs", "vectors", "dense", "banked", "rested", "restedloops", "slow", "debug", "inlined", "predicates", "shorts", "inner",
+		"number", "full", "order", "orderwarp", "loops", "loopswarp", "lean", "leanloops", "early",
+		"early20", "early42", "early58", "early74",
+		"early122", "earlyloops", "earlyfull", "earlyloopsfull", "blocks", "ops", "largest", "back",
+		"unrolled", "crossing", "limit", "threads",
+		"callee", "outside", "calls", "local", "params", "widest", "loads", "loadwords", "across",
+		"pairs", "vectors", "dense", "banked", "rested", "restedloops", "slow", "debug", "inlined",
+		"predicates", "shorts", "inner",
 	}
 	return append(names, kindNames[:]...)
 }
@@ -71,9 +75,13 @@ func Names() []string {
 // features returns the values of the features in the order of Names.
 func (x *measure) features() []float64 {
 	list := []int{
-		x.number, x.full, x.order.count, x.order.warp, x.loops.count, x.loops.warp, x.lean, x.leanLoops, x.early[0], x.early[1], x.early[2], x.early[3],
-		x.early[4], x.early[5], x.earlyLoops, x.earlyFull, x.earlyLoopsFull, x.blocks, x.ops, x.largest, x.back, x.unrolled, x.crossing, x.limit, x.threads,
-		x.callee, x.outside, x.calls, x.local, x.params, x.widest, x.loads, x.loadWords, x.across, x.pairs, x.vectors, x.registers[0], x.registers[1], x.registers[2], x.registersLoops, x.slow, x.debug, x.inlined, x.order.flags, x.shorts, x.order.inner,
+		x.number, x.full, x.order.count, x.order.warp, x.loops.count, x.loops.warp, x.lean,
+		x.leanLoops, x.early[0], x.early[1], x.early[2], x.early[3],
+		x.early[4], x.early[5], x.earlyLoops, x.earlyFull, x.earlyLoopsFull, x.blocks, x.ops,
+		x.largest, x.back, x.unrolled, x.crossing, x.limit, x.threads,
+		x.callee, x.outside, x.calls, x.local, x.params, x.widest, x.loads, x.loadWords, x.across,
+		x.pairs, x.vectors, x.registers[0], x.registers[1], x.registers[2], x.registersLoops,
+		x.slow, x.debug, x.inlined, x.order.flags, x.shorts, x.order.inner,
 	}
 	list = append(list, x.kinds[:]...)
 	values := make([]float64, len(list))
@@ -105,7 +113,8 @@ type measurer struct {
 }
 
 func newMeasurer(m *ir.Module) *measurer {
-	r := &measurer{module: m, defined: make(map[string]*ir.Func), known: make(map[*ir.Func]*measure)}
+	r := &measurer{module: m, defined: make(map[string]*ir.Func),
+		known: make(map[*ir.Func]*measure)}
 	kernels, size := 0, 0
 	for _, f := range m.Funcs() {
 		r.defined[f.Name] = f

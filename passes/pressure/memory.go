@@ -56,7 +56,8 @@ func memory(in *ir.Instr) access {
 		return untouched
 	}
 	switch in.Kind() {
-	case isa.KindShfl, isa.KindVote, isa.KindMatch, isa.KindRedux, isa.KindActivemask, isa.KindMma, isa.KindElect, isa.KindBra, isa.KindSetp, isa.KindMovmatrix:
+	case isa.KindShfl, isa.KindVote, isa.KindMatch, isa.KindRedux, isa.KindActivemask, isa.KindMma,
+		isa.KindElect, isa.KindBra, isa.KindSetp, isa.KindMovmatrix:
 		return untouched
 	}
 	return ordered
@@ -110,13 +111,15 @@ func (s *words) locate(o *op) {
 
 // apart reports whether two accesses touch disjoint bytes.
 func apart(a, b *op) bool {
-	return a.base != nothing && a.base == b.base && (a.offset+a.size <= b.offset || b.offset+b.size <= a.offset)
+	return a.base != nothing && a.base == b.base &&
+		(a.offset+a.size <= b.offset || b.offset+b.size <= a.offset)
 }
 
 // plain reports whether an instruction accepts address operands with an offset.
 func plain(in *ir.Instr) bool {
 	switch in.Kind().Head() {
-	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed, isa.HeadLdu, isa.HeadPrefetch, isa.HeadLdmatrix, isa.HeadStmatrix:
+	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed, isa.HeadLdu, isa.HeadPrefetch,
+		isa.HeadLdmatrix, isa.HeadStmatrix:
 		return true
 	case isa.HeadCp:
 		return in.Kind() == isa.KindCpAsync && in.HasMod(isa.ModShared) && in.HasMod(isa.ModGlobal)
@@ -172,7 +175,8 @@ func (s *words) held(in *ir.Instr) int {
 func slow(in *ir.Instr) bool {
 	switch in.Kind().Head() {
 	case isa.HeadDiv, isa.HeadRem:
-		return in.HasMod(isa.ModF64, isa.ModS64, isa.ModU64) || in.HasMod(isa.ModF32) && !in.HasMod(isa.ModApprox) && in.Kind() != isa.KindDivFull
+		return in.HasMod(isa.ModF64, isa.ModS64, isa.ModU64) || in.HasMod(isa.ModF32) &&
+			!in.HasMod(isa.ModApprox) && in.Kind() != isa.KindDivFull
 	case isa.HeadSqrt, isa.HeadRcp:
 		return !in.HasMod(isa.ModApprox)
 	}
@@ -184,7 +188,9 @@ func slow(in *ir.Instr) bool {
 // share.
 func slowly(in *ir.Instr, number int) bool {
 	switch in.Kind().Head() {
-	case isa.HeadEx2, isa.HeadLg2, isa.HeadSin, isa.HeadCos, isa.HeadTanh, isa.HeadRsqrt, isa.HeadRcp, isa.HeadSqrt, isa.HeadPopc, isa.HeadBfind, isa.HeadClz, isa.HeadBrev, isa.HeadShfl, isa.HeadRedux, isa.HeadMatch, isa.HeadMovmatrix:
+	case isa.HeadEx2, isa.HeadLg2, isa.HeadSin, isa.HeadCos, isa.HeadTanh, isa.HeadRsqrt,
+		isa.HeadRcp, isa.HeadSqrt, isa.HeadPopc, isa.HeadBfind, isa.HeadClz, isa.HeadBrev,
+		isa.HeadShfl, isa.HeadRedux, isa.HeadMatch, isa.HeadMovmatrix:
 		return true
 	case isa.HeadCvt:
 		to, of := types(in)
@@ -248,7 +254,8 @@ func cost(in *ir.Instr) (temps, latency int) {
 		return 0, 300
 	case isa.HeadAtom, isa.HeadTex, isa.HeadTld4, isa.HeadSuld, isa.HeadTxq:
 		return 0, 300
-	case isa.HeadShfl, isa.HeadVote, isa.HeadMatch, isa.HeadRedux, isa.HeadLdmatrix, isa.HeadActivemask:
+	case isa.HeadShfl, isa.HeadVote, isa.HeadMatch, isa.HeadRedux, isa.HeadLdmatrix,
+		isa.HeadActivemask:
 		return 0, 25
 	case isa.HeadMma, isa.HeadWmma:
 		return 0, 30

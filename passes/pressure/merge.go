@@ -73,7 +73,8 @@ func (g *graph) take(b, n int, gone []bool) {
 // the ops of n may be many: they are not moved if there is free space before them.
 func (g *graph) prepend(b, n int) {
 	x, y, room := g.ops[b], g.ops[n], g.room[n]
-	beside := len(room) > 0 && len(y) > 0 && cap(room) > len(room) && &room[:len(room)+1][len(room)] == &y[0]
+	beside := len(room) > 0 && len(y) > 0 && cap(room) > len(room) &&
+		&room[:len(room)+1][len(room)] == &y[0]
 	if !beside || len(room) < len(x) {
 		room = make([]op, 2*(len(x)+len(y)))
 		at := len(room) - len(y)
@@ -99,7 +100,9 @@ func (g *graph) guard(b int, gone []bool) bool {
 		g.absorb(b, x, false, gone)
 	case g.arm(b, y, x):
 		g.absorb(b, y, false, gone)
-	case len(g.flow.Succs[x]) == 1 && len(g.flow.Succs[y]) == 1 && g.flow.Succs[x][0] == g.flow.Succs[y][0] && g.arm(b, x, g.flow.Succs[x][0]) && g.arm(b, y, g.flow.Succs[y][0]):
+	case len(g.flow.Succs[x]) == 1 && len(g.flow.Succs[y]) == 1 &&
+		g.flow.Succs[x][0] == g.flow.Succs[y][0] && g.arm(b, x, g.flow.Succs[x][0]) &&
+		g.arm(b, y, g.flow.Succs[y][0]):
 		g.absorb(b, x, false, gone)
 		g.absorb(b, y, true, gone)
 	default:
@@ -110,12 +113,14 @@ func (g *graph) guard(b int, gone []bool) bool {
 
 // arm reports whether block n is a short branch between b and to.
 func (g *graph) arm(b, n, to int) bool {
-	if n == b || n == to || n == 0 || len(g.flow.Preds[n]) != 1 || len(g.flow.Succs[n]) != 1 || g.flow.Succs[n][0] != to || g.flow.Leaves[n] || len(g.ops[n]) > guardedOps {
+	if n == b || n == to || n == 0 || len(g.flow.Preds[n]) != 1 || len(g.flow.Succs[n]) != 1 ||
+		g.flow.Succs[n][0] != to || g.flow.Leaves[n] || len(g.ops[n]) > guardedOps {
 		return false
 	}
 	for i := range g.ops[n] {
 		o := &g.ops[n][i]
-		if h := o.in.Kind(); o.memory == ordered && h != isa.KindBra || o.temps > 4 || h == isa.KindCall || h == isa.KindRet || h == isa.KindExit {
+		if h := o.in.Kind(); o.memory == ordered && h != isa.KindBra || o.temps > 4 ||
+			h == isa.KindCall || h == isa.KindRet || h == isa.KindExit {
 			return false
 		}
 	}
@@ -135,7 +140,8 @@ func (g *graph) absorb(b, n int, second bool, gone []bool) {
 	for _, o := range g.ops[n] {
 		uses := slices.Clone(o.uses)
 		for _, d := range o.defs {
-			if !g.words.single(d) && !has(uses, d) && has(g.behind[n], d) && (second || has(g.behind[b], d)) {
+			if !g.words.single(d) && !has(uses, d) && has(g.behind[n], d) &&
+				(second || has(g.behind[b], d)) {
 				uses = append(uses, d)
 			}
 		}

@@ -86,7 +86,8 @@ func (m *Model) Between(n int) (low, high int) {
 // ValueScale.
 func (m *Model) String() string {
 	var b strings.Builder
-	b.WriteString("# What passes/pressure multiplies its simulated count by. Made by `make registers-fit`.\n")
+	b.WriteString(
+		"# What passes/pressure multiplies its simulated count by. Made by `make registers-fit`.\n")
 	b.WriteString(strings.Join(Names(), " ") + "\n")
 	for _, e := range m.Errors {
 		fmt.Fprintf(&b, "error %d %.3f %.3f\n", e.UpTo, e.Low, e.High)
@@ -99,7 +100,8 @@ func (m *Model) String() string {
 			if n.Feature < 0 {
 				fmt.Fprintf(&b, "=%d", int(math.Round(n.Value*ValueScale)))
 			} else {
-				fmt.Fprintf(&b, "%d<%s,%d,%d", n.Feature, strconv.FormatFloat(n.Limit, 'g', 6, 64), n.Less-i, n.More-i)
+				fmt.Fprintf(&b, "%d<%s,%d,%d", n.Feature, strconv.FormatFloat(n.Limit, 'g', 6, 64),
+					n.Less-i, n.More-i)
 			}
 		}
 		b.WriteByte('\n')
@@ -157,7 +159,8 @@ func parseTree(line string) (Tree, error) {
 		limit, err2 := strconv.ParseFloat(parts[0], 64)
 		less, err3 := strconv.Atoi(parts[1])
 		more, err4 := strconv.Atoi(parts[2])
-		if err1 != nil || err2 != nil || err3 != nil || err4 != nil || f < 0 || f >= len(Names()) || less <= 0 || more <= 0 || i+less >= len(words) || i+more >= len(words) {
+		if err1 != nil || err2 != nil || err3 != nil || err4 != nil || f < 0 || f >= len(Names()) ||
+			less <= 0 || more <= 0 || i+less >= len(words) || i+more >= len(words) {
 			return nil, fmt.Errorf("%q is not a tree node", w)
 		}
 		t[i] = Node{Feature: f, Limit: limit, Less: i + less, More: i + more}

@@ -8,7 +8,8 @@ import "github.com/ptxdsl/ptxdsl/ir"
 // scheduled returns the peak of a function whose blocks are scheduled for speed with each of the
 // register targets, and the least peak found. The schedule for the last target is used to assign
 // registers.
-func (g *graph) scheduled(out [][]word, rooms []int, allocators ...*allocator) (leanest int, peaks []int) {
+func (g *graph) scheduled(out [][]word, rooms []int,
+	allocators ...*allocator) (leanest int, peaks []int) {
 	p := g.planner()
 	p.allocators = allocators
 	peaks = make([]int, len(rooms))
@@ -35,7 +36,8 @@ type planner struct {
 func (g *graph) planner() *planner {
 	n := len(g.words.alias)
 	return &planner{
-		g: g, t: &tally{s: g.words, live: make([]int32, n)}, last: make(map[word]int32), readers: make(map[word][]int32), users: make(map[word][]int32),
+		g: g, t: &tally{s: g.words, live: make([]int32, n)}, last: make(map[word]int32),
+		readers: make(map[word][]int32), users: make(map[word][]int32),
 		uses: make([]int32, n), stamp: make([]bool, n),
 	}
 }

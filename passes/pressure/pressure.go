@@ -202,7 +202,8 @@ func (r *measurer) shared(f *ir.Func) int64 {
 		}
 	}
 	for _, d := range r.module.Decls {
-		if v, ok := d.(*ir.Var); ok && v.Space == isa.Shared && v.Linkage != ".extern" && names(f, v) {
+		if v, ok := d.(*ir.Var); ok && v.Space == isa.Shared && v.Linkage != ".extern" &&
+			names(f, v) {
 			sum += v.Size()
 		}
 	}

@@ -33,7 +33,8 @@ func kernel(target, attributes, body string) string {
 	if strings.HasPrefix(target, "sm_107") {
 		version = "9.4" // the first PTX version with this target
 	}
-	return ".version " + version + "\n.target " + target + "\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n" + attributes + `
+	return ".version " + version + "\n.target " + target +
+		"\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n" + attributes + `
 {
 	.reg .pred %p<9>;
 	.reg .b16 %h<9>;
@@ -109,7 +110,8 @@ add.s32 %r1, %r1, 32;
 setp.lt.s32 %p1, %r1, %r3;
 @%p1 bra L;
 ret;`, "6: st.global.u32 %r1 %r2 %rd1*2 %rd3*2"},
-		{"a product in a sum that follows is no value of its own, though its factor changes later", `
+		{"a product in a sum that follows is no value of its own, though its factor changes later",
+			`
 ld.param.u64 %rd1, [p];
 mov.u32 %r1, %tid.x;
 mul.wide.s32 %rd2, %r1, 4;
@@ -161,7 +163,8 @@ func TestLimits(t *testing.T) {
 	} {
 		k := pressure.Of(module(t, test.attributes, kernel("sm_90", test.attributes, "ret;")))[0]
 		if k.Limit != test.limit || k.Threads != test.threads {
-			t.Errorf("%q: at most %d registers, %d threads; want %d and %d", test.attributes, k.Limit, k.Threads, test.limit, test.threads)
+			t.Errorf("%q: at most %d registers, %d threads; want %d and %d", test.attributes,
+				k.Limit, k.Threads, test.limit, test.threads)
 		}
 	}
 }
@@ -203,7 +206,9 @@ func TestModel(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	names := strings.Join(pressure.Names(), " ")
-	for _, bad := range []string{"", "#\nx\n=1", "#\n" + names + "\n0<3,1,2 =1", "#\n" + names + "\n=x", "#\n" + names + "\n999<1,1,2 =1 =2", "#\n" + names + "\n0<1,0,1 =1"} {
+	for _, bad := range []string{"", "#\nx\n=1", "#\n" + names + "\n0<3,1,2 =1",
+		"#\n" + names + "\n=x", "#\n" + names + "\n999<1,1,2 =1 =2",
+		"#\n" + names + "\n0<1,0,1 =1"} {
 		if _, err := pressure.ParseModel(bad); err == nil {
 			t.Errorf("%q is taken for a model", bad)
 		}
@@ -228,7 +233,8 @@ func TestCorpus(t *testing.T) {
 			k := &first[j]
 			kernels++
 			if k.Registers < 4 || k.Registers > 255 || k.Limit > 0 && k.Registers > k.Limit {
-				t.Errorf("%s: %s: %d registers, limit %d", s.Name, k.Func.Name, k.Registers, k.Limit)
+				t.Errorf("%s: %s: %d registers, limit %d", s.Name, k.Func.Name, k.Registers,
+					k.Limit)
 			}
 			if k.Registers != second[j].Registers || k.Peak.Instr != second[j].Peak.Instr {
 				t.Errorf("%s: %s: not the same again", s.Name, k.Func.Name)
@@ -238,7 +244,8 @@ func TestCorpus(t *testing.T) {
 				sum += l.Words
 			}
 			if sum > k.Peak.Words {
-				t.Errorf("%s: %s: %d words in use, %d of them named", s.Name, k.Func.Name, k.Peak.Words, sum)
+				t.Errorf("%s: %s: %d words in use, %d of them named", s.Name, k.Func.Name,
+					k.Peak.Words, sum)
 			}
 		}
 	}

@@ -73,7 +73,9 @@ func (g *graph) allocators(full int, styles ...style) []*allocator {
 }
 
 func newAllocator(s *words, style style, room int) *allocator {
-	a := &allocator{s: s, style: style, room: room, place: make([]int16, len(s.alias)), group: make([]int32, len(s.alias)), member: make([]uint8, len(s.alias)), most: stackRegister + 1}
+	a := &allocator{s: s, style: style, room: room, place: make([]int16, len(s.alias)),
+		group: make([]int32, len(s.alias)), member: make([]uint8, len(s.alias)),
+		most: stackRegister + 1}
 	for i := range a.place {
 		a.place[i], a.group[i] = -1, -1
 	}
@@ -124,7 +126,9 @@ func (a *allocator) count(o *ir.Operand) int {
 func (a *allocator) halves(list []word) {
 	for i := 0; i < len(list); {
 		j := i + 1
-		for j < len(list) && (a.s.owner[list[j]] == a.s.owner[list[i]] || pairSums(a.s.target) && a.s.lower(list[j]) == list[j-1]) {
+		for j < len(list) &&
+			(a.s.owner[list[j]] == a.s.owner[list[i]] || pairSums(a.s.target) &&
+				a.s.lower(list[j]) == list[j-1]) {
 			j++
 		}
 		a.join(list[i:j])
@@ -151,7 +155,8 @@ func (a *allocator) join(list []word) {
 
 // block assigns registers to the words of a scheduled block. uses counts the uses of each word in
 // the block, and stamp marks those that are live at its end.
-func (a *allocator) block(ops []op, order []int32, t *tally, out []word, uses []int32, stamp []bool, users map[word][]int32) {
+func (a *allocator) block(ops []op, order []int32, t *tally, out []word, uses []int32, stamp []bool,
+	users map[word][]int32) {
 	clear(a.busy[:])
 	clear(a.ready[:])
 	a.busy[stackRegister] = 1
@@ -283,7 +288,9 @@ func (a *allocator) from(w word) int {
 // another; -1 if there is none.
 func (a *allocator) inherit(w word, o *op) int16 {
 	for _, u := range o.uses {
-		if g := a.group[u]; g >= 0 && a.member[u] == a.member[w] && a.groups[g].size == a.groups[a.group[w]].size && a.place[u] >= 0 && a.busy[a.place[u]] == 0 {
+		if g := a.group[u]; g >= 0 && a.member[u] == a.member[w] &&
+			a.groups[g].size == a.groups[a.group[w]].size && a.place[u] >= 0 &&
+			a.busy[a.place[u]] == 0 {
 			return a.groups[g].base
 		}
 	}

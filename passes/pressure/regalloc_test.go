@@ -17,7 +17,8 @@ import (
 // feature returns the value of a feature for the one kernel of a text.
 func feature(t *testing.T, text, name string) int {
 	t.Helper()
-	return int(pressure.Measure(module(t, name, text))[0].Features[slices.Index(pressure.Names(), name)])
+	return int(pressure.Measure(
+		module(t, name, text))[0].Features[slices.Index(pressure.Names(), name)])
 }
 
 // Kernel bodies, most of which are shared with other tests.
@@ -205,7 +206,8 @@ ret;`)
 		{"a known number of times", loop("0", "1", "64", plain), 1},
 		{"a step that is not constant", loop("0", "%r3", "%r2", plain), 0},
 		{"a volatile load", loop("0", "1", "%r2", load), 0},
-		{"a division with a subroutine", loop("0", "1", "%r2", "div.rn.f32 %f1, %f1, 0f40400000;"), 0},
+		{"a division with a subroutine", loop("0", "1", "%r2", "div.rn.f32 %f1, %f1, 0f40400000;"),
+			0},
 		{"a long body that waits for nothing", loop("0", "1", "%r2", long), 0},
 		{"a pragma", loop("0", "1", "%r2", ".pragma \"nounroll\";\n"+plain), 0},
 	} {
@@ -219,12 +221,15 @@ ret;`)
 // later loads need no registers before it.
 func TestSlow(t *testing.T) {
 	body := func(divide string) string {
-		text := "ld.param.u64 %rd1, [p];\nld.global.f32 %f1, [%rd1];\n" + divide + " %f2, %f1, 0f40400000;\nst.global.f32 [%rd1], %f2;\n"
+		text := "ld.param.u64 %rd1, [p];\nld.global.f32 %f1, [%rd1];\n" + divide +
+			" %f2, %f1, 0f40400000;\nst.global.f32 [%rd1], %f2;\n"
 		for i := 3; i < 19; i++ {
-			text += "ld.global.nc.f32 %f" + strconv.Itoa(i) + ", [%rd1+" + strconv.Itoa(4*i) + "];\n"
+			text += "ld.global.nc.f32 %f" + strconv.Itoa(i) + ", [%rd1+" + strconv.Itoa(4*i) +
+				"];\n"
 			text += "add.f32 %f2, %f2, %f" + strconv.Itoa(i) + ";\n"
 		}
-		return kernel("sm_90", "", text+divide+" %f20, %f2, %f1;\nst.global.f32 [%rd1+4], %f20;\nret;")
+		return kernel("sm_90", "",
+			text+divide+" %f20, %f2, %f1;\nst.global.f32 [%rd1+4], %f20;\nret;")
 	}
 	exact, quick := body("div.rn.f32"), body("div.approx.f32")
 	if n := feature(t, exact, "slow"); n != 2 {
@@ -241,7 +246,8 @@ func TestSlow(t *testing.T) {
 // TestCopiesInACircle measures registers that are copies of each other, a cycle that no real
 // program has.
 func TestCopiesInACircle(t *testing.T) {
-	text := kernel("sm_90", "", "mov.u64 %rd1, %rd2;\nmov.u64 %rd2, %rd1;\nld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd2], %r1;\nret;")
+	text := kernel("sm_90", "",
+		"mov.u64 %rd1, %rd2;\nmov.u64 %rd2, %rd1;\nld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd2], %r1;\nret;")
 	if n := pressure.Of(module(t, "circle", text))[0].Registers; n < 4 {
 		t.Errorf("%d registers", n)
 	}

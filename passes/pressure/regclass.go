@@ -66,7 +66,8 @@ func (g *graph) descriptors() {
 			o := &g.ops[b][i]
 			h := o.in.Kind().Head()
 			for _, u := range o.uses {
-				if (h == isa.HeadWgmma || h == isa.HeadTcgen05) && s.width[s.owner[u]] == 2 && !has(o.defs, u) {
+				if (h == isa.HeadWgmma || h == isa.HeadTcgen05) && s.width[s.owner[u]] == 2 &&
+					!has(o.defs, u) {
 					described[u] = true
 				} else {
 					other[u] = true
@@ -101,15 +102,19 @@ func warpWide(in *ir.Instr, number int) bool {
 		return true
 	case isa.HeadLd:
 		return in.HasMod(isa.ModParam, isa.ModConst)
-	case isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadMad, isa.HeadMin, isa.HeadMax, isa.HeadSetp, isa.HeadSelp, isa.HeadNeg, isa.HeadAbs, isa.HeadCvt, isa.HeadFma, isa.HeadSlct:
+	case isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadMad, isa.HeadMin, isa.HeadMax, isa.HeadSetp,
+		isa.HeadSelp, isa.HeadNeg, isa.HeadAbs, isa.HeadCvt, isa.HeadFma, isa.HeadSlct:
 		switch {
-		case in.HasMod(isa.ModF64, isa.ModHi), in.Kind() == isa.KindMulHi, in.Kind() == isa.KindMadHi:
+		case in.HasMod(isa.ModF64, isa.ModHi), in.Kind() == isa.KindMulHi,
+			in.Kind() == isa.KindMadHi:
 			return false
 		case in.HasMod(isa.ModF32):
 			return number >= 100
 		}
 		return !halves(in)
-	case isa.HeadShl, isa.HeadShr, isa.HeadAnd, isa.HeadOr, isa.HeadXor, isa.HeadNot, isa.HeadLop3, isa.HeadShf, isa.HeadPrmt, isa.HeadPopc, isa.HeadBrev, isa.HeadBfi, isa.HeadBfe, isa.HeadCvta, isa.HeadBfind, isa.HeadClz:
+	case isa.HeadShl, isa.HeadShr, isa.HeadAnd, isa.HeadOr, isa.HeadXor, isa.HeadNot, isa.HeadLop3,
+		isa.HeadShf, isa.HeadPrmt, isa.HeadPopc, isa.HeadBrev, isa.HeadBfi, isa.HeadBfe,
+		isa.HeadCvta, isa.HeadBfind, isa.HeadClz:
 		return true
 	}
 	return false

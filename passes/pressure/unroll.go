@@ -60,13 +60,15 @@ func (g *graph) counted(b int) int {
 // closes reports whether block b ends with a conditional branch and may branch to itself.
 func (g *graph) closes(b int) bool {
 	last := g.ops[b][len(g.ops[b])-1].in
-	return last.Kind() == isa.KindBra && last.Guard.Reg != nil && slices.Contains(g.flow.Succs[b], b)
+	return last.Kind() == isa.KindBra && last.Guard.Reg != nil &&
+		slices.Contains(g.flow.Succs[b], b)
 }
 
 // keepsRolled reports whether a pragma forbids to unroll block b.
 func (g *graph) keepsRolled(b int) bool {
 	return slices.ContainsFunc(g.words.f.Blocks[b].Instrs, func(in *ir.Instr) bool {
-		return in.Op == ".pragma" && len(in.Args) > 0 && strings.Contains(in.Args[0].Text(), "nounroll")
+		return in.Op == ".pragma" && len(in.Args) > 0 &&
+			strings.Contains(in.Args[0].Text(), "nounroll")
 	})
 }
 

@@ -54,8 +54,10 @@ func widthOf(r *ir.Reg) int32 {
 }
 
 func newWords(f *ir.Func, target int) *words {
-	w := &words{f: f, number: make(map[*ir.Reg]int, len(f.Regs)), first: make([]word, len(f.Regs)), width: make([]int32, len(f.Regs)), writes: make([]int32, len(f.Regs))}
-	w.reads, w.summed, w.by = make([]int32, len(f.Regs)), make([]int32, len(f.Regs)), make([]*ir.Instr, len(f.Regs))
+	w := &words{f: f, number: make(map[*ir.Reg]int, len(f.Regs)), first: make([]word, len(f.Regs)),
+		width: make([]int32, len(f.Regs)), writes: make([]int32, len(f.Regs))}
+	w.reads, w.summed, w.by = make([]int32, len(f.Regs)), make([]int32, len(f.Regs)),
+		make([]*ir.Instr, len(f.Regs))
 	w.target, w.low = target, make(map[word]word)
 	n := word(0)
 	for i, r := range f.Regs {

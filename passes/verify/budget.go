@@ -68,7 +68,8 @@ func (p *budget) more(short []bool, spent []int) []int {
 	more := make([]int, len(short))
 	for i := range short {
 		if short[i] && left > 0 && waiting > 0 {
-			if m := int(int64(left) * int64(p.sizes[i]) / int64(waiting)); m >= 2*max(p.given[i], spent[i]) {
+			if m := int(int64(left) * int64(p.sizes[i]) / int64(waiting)); m >= 2*max(p.given[i],
+				spent[i]) {
 				more[i] = m
 			}
 		}

@@ -23,7 +23,8 @@ func (p *Pass) Copied(e *trace.Event) (int64, bool) {
 // Element returns the size of an element of the tensor map of a copy, if a comment after the tensor
 // map states one of 1, 2, 4 or 8 bytes.
 func (p *Pass) Element(e *trace.Event) (int64, bool) {
-	if b := box(e); b != nil && (b.Element == 1 || b.Element == 2 || b.Element == 4 || b.Element == 8) {
+	if b := box(e); b != nil &&
+		(b.Element == 1 || b.Element == 2 || b.Element == 4 || b.Element == 8) {
 		return b.Element, true
 	}
 	return 0, false

@@ -73,8 +73,8 @@ func (p *Pass) place(address *value.Value) *place {
 	return at
 }
 
-// OwnedByOthers reports whether some thread's bytes of r belong, in o, to other threads only. Threads
-// are compared in groups of the given size.
+// OwnedByOthers reports whether some thread's bytes of r belong, in o, to other threads only.
+// Threads are compared in groups of the given size.
 func (p *Pass) OwnedByOthers(r, o *memory.Region, group int) bool {
 	return p.kernelState.foreign.Foreign(r, o, group)
 }
@@ -149,7 +149,8 @@ func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region
 		}
 		add(Val(e, Address(e.In, 1)), bytes)
 	case trace.BulkLoad:
-		if e.In.HasMod(isa.ModSharedCTA) && e.In.HasMod(isa.ModSharedCluster) && !e.In.HasMod(isa.ModGlobal) {
+		if e.In.HasMod(isa.ModSharedCTA) && e.In.HasMod(isa.ModSharedCluster) &&
+			!e.In.HasMod(isa.ModGlobal) {
 			bytes, ok := Number(e, 2)
 			if !ok {
 				bytes = Least
@@ -235,7 +236,8 @@ func (p *Pass) AppendWrites(list []memory.Region, e *trace.Event) []memory.Regio
 
 // Multicast reports whether an asynchronous operation has a mask of destination blocks.
 func Multicast(in *ir.Instr) bool {
-	return in.HasMod(isa.ModMulticastCluster, isa.ModMulticastCluster16b, isa.ModMulticastCluster32b)
+	return in.HasMod(isa.ModMulticastCluster, isa.ModMulticastCluster16b,
+		isa.ModMulticastCluster32b)
 }
 
 // Blocks returns the mask of destination blocks of an asynchronous operation, or nil if it has
@@ -253,7 +255,8 @@ func Blocks(e *trace.Event) *value.Value {
 // Tensor reports whether a bulk copy is a tensor copy.
 func Tensor(in *ir.Instr) bool {
 	switch in.Kind() {
-	case isa.KindCpAsyncBulkTensor, isa.KindCpReduceAsyncBulkTensor, isa.KindCpAsyncBulkPrefetchTensor:
+	case isa.KindCpAsyncBulkTensor, isa.KindCpReduceAsyncBulkTensor,
+		isa.KindCpAsyncBulkPrefetchTensor:
 		return true
 	}
 	return false
@@ -262,7 +265,8 @@ func Tensor(in *ir.Instr) bool {
 // Expects reports whether an mbarrier operation adds to the bytes that its phase expects.
 func Expects(in *ir.Instr) bool {
 	switch in.Kind() {
-	case isa.KindMbarrierExpectTx, isa.KindMbarrierArriveExpectTx, isa.KindMbarrierArriveDropExpectTx:
+	case isa.KindMbarrierExpectTx, isa.KindMbarrierArriveExpectTx,
+		isa.KindMbarrierArriveDropExpectTx:
 		return true
 	}
 	return false
@@ -286,7 +290,8 @@ func (p *Pass) Everyone(e *trace.Event) bool {
 		return false
 	}
 	n, given := Count(e)
-	return !given || n > 0 && !p.Needs(trace.BarrierArrive) && (int(n) >= p.Pool.Threads || !p.Pool.Exact)
+	return !given || n > 0 && !p.Needs(trace.BarrierArrive) &&
+		(int(n) >= p.Pool.Threads || !p.Pool.Exact)
 }
 
 // Barrier returns the index of the operand with the barrier number; see Counted for the thread
@@ -326,7 +331,8 @@ func (p *Pass) Flags() bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
-			if e.Kind == trace.Atomic || e.Kind == trace.Load && e.In.HasMod(isa.ModVolatile, isa.ModRelaxed, isa.ModAcquire) {
+			if e.Kind == trace.Atomic || e.Kind == trace.Load &&
+				e.In.HasMod(isa.ModVolatile, isa.ModRelaxed, isa.ModAcquire) {
 				return true
 			}
 		}
@@ -348,7 +354,8 @@ func (p *Pass) Left(in *ir.Instr, away value.Set) bool {
 		}
 		rest := away
 		for _, o := range p.Traces {
-			if o.Stopped == "" && o.Rank == t.Rank && o.Threads.And(rest) != (value.Set{}) && o.Facts.Agree(t.Facts) {
+			if o.Stopped == "" && o.Rank == t.Rank && o.Threads.And(rest) != (value.Set{}) &&
+				o.Facts.Agree(t.Facts) {
 				rest = rest.Minus(o.Threads)
 			}
 		}

@@ -29,7 +29,8 @@ type Finding struct {
 // place, the first is kept unless a later one is more severe.
 func (p *Pass) Report(rule *diag.Rule, in *ir.Instr, format string, args ...any) *Finding {
 	f := &Finding{in: in, kernelState: p.kernelState}
-	f.Diagnostic = diag.Diagnostic{Place: p.kernelState.place(in), Rule: rule.ID, Severity: rule.Severity, Message: fmt.Sprintf(format, args...)}
+	f.Diagnostic = diag.Diagnostic{Place: p.kernelState.place(in), Rule: rule.ID,
+		Severity: rule.Severity, Message: fmt.Sprintf(format, args...)}
 	if in != nil {
 		_, f.From = p.Module.At(in.Pos)
 	}
@@ -61,7 +62,8 @@ func (f *Finding) As(s diag.Severity) *Finding {
 // Also adds a related place to the finding.
 func (f *Finding) Also(in *ir.Instr, format string, args ...any) *Finding {
 	if in != nil {
-		f.Related = append(f.Related, diag.Related{Place: f.kernelState.place(in), Message: fmt.Sprintf(format, args...)})
+		f.Related = append(f.Related,
+			diag.Related{Place: f.kernelState.place(in), Message: fmt.Sprintf(format, args...)})
 	}
 	return f
 }

@@ -47,7 +47,8 @@ func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) 
 }
 
 // again repeats kernels that ran out of steps, if other kernels left enough.
-func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work *budget, states []*kernelState) {
+func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work *budget,
+	states []*kernelState) {
 	short, spent := make([]bool, len(states)), make([]int, len(states))
 	for i, s := range states {
 		spent[i] = s.spent
@@ -73,7 +74,8 @@ func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work
 // follow runs the analyzers on one kernel.
 func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelState {
 	k := trace.Follow(m, f, opt.Limits)
-	s := &kernelState{module: m, effort: opt.Effort, missed: k.Missed, foreign: make(memory.ForeignCache), sizes: make(map[*ir.Instr]int64)}
+	s := &kernelState{module: m, effort: opt.Effort, missed: k.Missed,
+		foreign: make(memory.ForeignCache), sizes: make(map[*ir.Instr]int64)}
 	for _, a := range list {
 		s.replacements = append(s.replacements, a.Replaces...)
 		if (a.Flow || len(k.Traces) > 0) && (len(a.Requires) == 0 || k.Needs(a.Requires...)) {
@@ -91,8 +93,9 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelStat
 	}
 	if k.Untaken != nil {
 		at, _ := m.At(k.Untaken.Pos)
-		s.missed = append(s.missed, fmt.Sprintf("iterations in which the branch in line %d goes the "+
-			"other way (it never does in those that were followed)", at.Line))
+		s.missed = append(s.missed,
+			fmt.Sprintf("iterations in which the branch in line %d goes the "+
+				"other way (it never does in those that were followed)", at.Line))
 	}
 	if k.Loops {
 		s.iterations = k.Iterations

@@ -32,8 +32,8 @@ func (l *Lanes) add(first, n int) {
 // TensorLanes returns the lanes of tensor memory that the threads of an event certainly access at
 // the address of an operand.
 //
-// In a load or store, each warp accesses its own quarter: all 32 lanes, or 16 of them for shapes that
-// begin with 16. MMAs with 64 rows also use half of each quarter, starting at the lane of the
+// In a load or store, each warp accesses its own quarter: all 32 lanes, or 16 of them for shapes
+// that begin with 16. MMAs with 64 rows also use half of each quarter, starting at the lane of the
 // address, unless they are of a pair or weight-stationary; so do sparse MMAs of a pair with 128
 // rows. Other MMAs use all lanes (PTX ISA 9.7.16.2, data path layouts C and F against the others).
 // If the instruction descriptor is unknown, only the half is certain.
@@ -57,7 +57,8 @@ func (p *Pass) TensorLanes(e *trace.Event, operand int, threads value.Set) Lanes
 		switch rows, known := rowsOf(e); {
 		case operand == Address(e.In, 0) && !p.writesAllLanes(e.In):
 			return Lanes{}
-		case known && !halfRows(e.In, rows), e.In.Kind() == isa.KindTcgen05MmaWs, scales(e.In, operand):
+		case known && !halfRows(e.In, rows), e.In.Kind() == isa.KindTcgen05MmaWs,
+			scales(e.In, operand):
 			return allLanes()
 		}
 		if first, known := p.laneOf(Val(e, operand), threads); known {
@@ -114,7 +115,8 @@ func zeroRegisters(f *ir.Func) map[*ir.Reg]bool {
 
 // halved reports whether a load or store of tensor memory accesses half of a warp's lanes.
 func halved(in *ir.Instr) bool {
-	return in.HasMod(isa.ModShape16x64b, isa.ModShape16x128b, isa.ModShape16x256b, isa.ModShape16x32bx2)
+	return in.HasMod(isa.ModShape16x64b, isa.ModShape16x128b, isa.ModShape16x256b,
+		isa.ModShape16x32bx2)
 }
 
 // halfRows reports whether an MMA with the given number of rows uses half of the lanes.

@@ -32,7 +32,8 @@ func (o *Object) Variable() *ir.Var {
 // array without a size, which stands for dynamic shared memory. It also holds for a single
 // byte with a larger alignment, which is how LLVM prints an empty array inside a function.
 func Open(v *ir.Var) bool {
-	return v.Space == isa.Shared && (v.Size() == 0 || v.Size() == 1 && v.Align >= 8 && len(v.Dims) == 0)
+	return v.Space == isa.Shared &&
+		(v.Size() == 0 || v.Size() == 1 && v.Align >= 8 && len(v.Dims) == 0)
 }
 
 // A Touch is an access by some threads of an event to one mbarrier.
@@ -194,7 +195,8 @@ func remote(p *value.Pool, a *value.Atom) (at, rank *value.Value) {
 	switch {
 	case a.Op == value.OpMapa:
 		return a.Args[0], a.Args[1]
-	case a.Op == value.OpAnd && a.Args[1].Const() && a.Args[1].K&pair == 0 && a.Args[1].K|pair|low == -1:
+	case a.Op == value.OpAnd && a.Args[1].Const() && a.Args[1].K&pair == 0 &&
+		a.Args[1].K|pair|low == -1:
 		return a.Args[0], p.Const(32, 0)
 	}
 	return nil, nil
@@ -204,7 +206,8 @@ func remote(p *value.Pool, a *value.Atom) (at, rank *value.Value) {
 // copy, that is the mbarrier that its completion signals.
 func Target(e *trace.Event) int {
 	switch e.Kind {
-	case trace.Init, trace.Inval, trace.Arrive, trace.Expect, trace.Complete, trace.Wait, trace.CopyArrive, trace.TensorCommit:
+	case trace.Init, trace.Inval, trace.Arrive, trace.Expect, trace.Complete, trace.Wait,
+		trace.CopyArrive, trace.TensorCommit:
 		return Address(e.In, 0)
 	case trace.BulkLoad:
 		return Address(e.In, 2)

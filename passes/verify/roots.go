@@ -80,7 +80,8 @@ func (p *Pass) Uncertain(o Object) bool {
 
 // MadeElsewhere reports whether an mbarrier may be initialized at an unknown address.
 func (p *Pass) MadeElsewhere(o Object) bool {
-	return p.Uncertain(o) && (p.kernelState.census.made || len(p.kernelState.census.roots[home(o.Root)]) > 1)
+	return p.Uncertain(o) &&
+		(p.kernelState.census.made || len(p.kernelState.census.roots[home(o.Root)]) > 1)
 }
 
 // home returns the variable of a base address. All dynamic shared arrays have the same address.

@@ -16,8 +16,8 @@ type Subsumption struct {
 	Findings []*diag.Rule // any finding of one of them is enough
 }
 
-// A Replacement says that an error of rule By on an instruction replaces the findings of Rule there:
-// both report the same mistake.
+// A Replacement says that an error of rule By on an instruction replaces the findings of Rule
+// there: both report the same mistake.
 type Replacement struct{ Rule, By *diag.Rule }
 
 // Subsumed reports whether a finding for the kernel explains what a check would report.
@@ -39,11 +39,14 @@ func (a *Analyzer) waitsFor(other *Analyzer) bool {
 	})
 }
 
-// ordered sorts analyzers so that each runs after those that it waits for, and else keeps their order.
+// ordered sorts analyzers so that each runs after those that it waits for, and else keeps their
+// order.
 func ordered(list []*Analyzer) []*Analyzer {
 	left, sorted := slices.Clone(list), make([]*Analyzer, 0, len(list))
 	for len(left) > 0 {
-		ready := slices.IndexFunc(left, func(a *Analyzer) bool { return !slices.ContainsFunc(left, a.waitsFor) })
+		ready := slices.IndexFunc(left, func(a *Analyzer) bool {
+			return !slices.ContainsFunc(left, a.waitsFor)
+		})
 		if ready < 0 {
 			panic("bug: analyzers wait for each other")
 		}

@@ -34,7 +34,8 @@ type Analyzer struct {
 	// Pages contains the page of each rule, such as rules/A5.md.
 	Pages fs.FS
 	Tells diag.Rules // rules of other analyzers that it can report too
-	// Subsumes lists the findings, of this analyzer or others, that silence checks of this analyzer.
+	// Subsumes lists the findings, of this analyzer or others, that silence checks of this
+	// analyzer.
 	Subsumes []*Subsumption
 	// Replaces lists findings that those of this analyzer replace.
 	Replaces []Replacement
@@ -226,7 +227,10 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	opt.Effort = min(max(opt.Effort, 1), MostEffort)
 	opt.Limits.Steps *= opt.Effort
 	opt.Limits.Traces *= opt.Effort
-	list = ordered(slices.DeleteFunc(slices.Clone(list), func(a *Analyzer) bool { return !wanted(a, opt.Rules) }))
+	list = ordered(
+		slices.DeleteFunc(slices.Clone(list), func(a *Analyzer) bool {
+			return !wanted(a, opt.Rules)
+		}))
 	r := &Report{}
 	notes := suppressions(m)
 	var kernels []*ir.Func
@@ -259,7 +263,8 @@ func (p *Pass) Alone() bool { return p.Kernel.Grid == [3]int{1, 1, 1} }
 // add adds the results of one kernel to the report.
 func (r *Report) add(m *ir.Module, f *ir.Func, s *kernelState, opt Options, notes *notes) {
 	result := Result{Kernel: f.Name, Missed: s.missed, Unchecked: s.unchecked,
-		Checked: s.checked, Iterations: s.iterations, Threads: s.threads, Guessed: s.guessed, Cases: s.cases, Tried: s.tried}
+		Checked: s.checked, Iterations: s.iterations, Threads: s.threads, Guessed: s.guessed,
+		Cases: s.cases, Tried: s.tried}
 	if len(s.missed)+len(s.unchecked) > 0 {
 		result.Verdict = Incomplete
 	}
@@ -278,14 +283,18 @@ func (r *Report) add(m *ir.Module, f *ir.Func, s *kernelState, opt Options, note
 	}
 	if len(s.missed) > 0 && (opt.Rules == nil || opt.Rules[ruleIncomplete.ID]) {
 		at, _ := m.At(f.Pos)
-		r.Findings = append(r.Findings, diag.Diagnostic{Place: at, Rule: ruleIncomplete.ID, Severity: diag.Note,
-			Message: fmt.Sprintf("%s is not fully checked: %s", f.Name,
-				strings.Join(s.missed, "; "))})
+		r.Findings = append(r.Findings,
+			diag.Diagnostic{Place: at, Rule: ruleIncomplete.ID, Severity: diag.Note,
+				Message: fmt.Sprintf("%s is not fully checked: %s", f.Name,
+					strings.Join(s.missed, "; "))})
 	}
 	r.Kernels = append(r.Kernels, result)
 }
 
 // wanted reports whether a rule of a is selected.
 func wanted(a *Analyzer, rules map[string]bool) bool {
-	return rules == nil || slices.ContainsFunc(slices.Concat(a.Rules, a.Tells), func(r diag.Rule) bool { return rules[r.ID] })
+	return rules == nil ||
+		slices.ContainsFunc(slices.Concat(a.Rules, a.Tells), func(r diag.Rule) bool {
+			return rules[r.ID]
+		})
 }

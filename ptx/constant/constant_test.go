@@ -55,7 +55,8 @@ func TestEvaluate(t *testing.T) {
 		{"(.s32) 1", Value{}},
 		{"0x123456781234567812345678", Value{}},
 	} {
-		f, errors := ptx.Parse("constant.ptx", ".version 9.0\n.target sm_90\n.global .b64 x = "+test.text+";")
+		f, errors := ptx.Parse("constant.ptx",
+			".version 9.0\n.target sm_90\n.global .b64 x = "+test.text+";")
 		v, ok := f.Decls[len(f.Decls)-1].(*ptx.Var)
 		if len(errors) > 0 || !ok {
 			t.Errorf("%s: %v", test.text, errors)

@@ -12,8 +12,8 @@ import (
 // stands for its text in the source.
 type fault func(at *ptx.Operand, message string, args ...any)
 
-// Evaluate evaluates a constant expression and passes mistakes to report. An argument of a message is
-// a string, or a [*ptx.Operand] that stands for its text in the source.
+// Evaluate evaluates a constant expression and passes mistakes to report. An argument of a message
+// is a string, or a [*ptx.Operand] that stands for its text in the source.
 func Evaluate(o *ptx.Operand, report func(at *ptx.Operand, message string, args ...any)) Value {
 	return fault(report).evaluate(o)
 }
@@ -70,9 +70,10 @@ func (f fault) wantInteger(o *ptx.Operand, v Value, what string) bool {
 	return WantInteger(o, v, what, f)
 }
 
-// WantInteger reports a constant that is not an integer, and returns whether it is one. What says what
-// the constant is.
-func WantInteger(o *ptx.Operand, v Value, what string, report func(at *ptx.Operand, message string, args ...any)) bool {
+// WantInteger reports a constant that is not an integer, and returns whether it is one. What says
+// what the constant is.
+func WantInteger(o *ptx.Operand, v Value, what string,
+	report func(at *ptx.Operand, message string, args ...any)) bool {
 	if v.Real() {
 		report(o, "%s is %s, a floating-point constant; expected an integer", what, o)
 	}
@@ -127,7 +128,8 @@ func (f fault) binary(o *ptx.Operand) Value {
 	}
 	switch o.Text {
 	case "<<", ">>", "%", "&", "|", "^", "&&", "||":
-		if !f.wantInteger(&o.Args[0], x, "the left operand of "+o.Text) || !f.wantInteger(&o.Args[1], y, "the right operand of "+o.Text) {
+		if !f.wantInteger(&o.Args[0], x, "the left operand of "+o.Text) ||
+			!f.wantInteger(&o.Args[1], y, "the right operand of "+o.Text) {
 			return Value{}
 		}
 	}

@@ -40,8 +40,10 @@ type Device interface {
 	Download(to unsafe.Pointer, from Address, bytes int64, stream Handle, later bool) error
 	Copy(to, from Address, bytes int64, stream Handle) error
 	CopyTo(other Device, to, from Address, bytes int64, stream Handle) error
-	Fill(to Address, pattern uint32, width int, count int64, stream Handle) error // width: 1, 2 or 4 bytes
-	Reach(other Device) error                                                     // lets kernels on this device access memory of another one
+	// width: 1, 2 or 4 bytes
+	Fill(to Address, pattern uint32, width int, count int64, stream Handle) error
+	// lets kernels on this device access memory of another one
+	Reach(other Device) error
 
 	NewStream(o StreamOptions) (Handle, error)
 	FreeStream(Handle) error
@@ -181,7 +183,8 @@ type TensorMap struct {
 	Channels uint32
 	Pixels   uint32
 	Im2col   bool
-	// Interleave is 0, 16 or 32 bytes, Swizzle and Promotion 0, 32, 64 or 128 (Promotion up to 256).
+	// Interleave is 0, 16 or 32 bytes, Swizzle and Promotion 0, 32, 64 or 128 (Promotion up to
+	// 256).
 	Interleave, Swizzle, Promotion int
 	NaN                            bool // elements out of bounds are NaN, not zero
 }

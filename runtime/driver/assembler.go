@@ -41,7 +41,8 @@ func (a assembler) older(than string) bool {
 
 // assemble assembles a cubin for a compute capability, which may be newer than the module's target.
 // If that fails, log is the assembler's output.
-func (a assembler) assemble(image device.Image, capability int) (cubin []byte, log string, err error) {
+func (a assembler) assemble(image device.Image,
+	capability int) (cubin []byte, log string, err error) {
 	folder, err := os.MkdirTemp("", "ptxdsl-")
 	if err != nil {
 		return nil, "", err
@@ -53,7 +54,8 @@ func (a assembler) assemble(image device.Image, capability int) (cubin []byte, l
 		return nil, "", err
 	}
 	target := fmt.Sprintf("sm_%d", capability)
-	if m := regexp.MustCompile(`(?m)^\s*\.target\s+sm_\d+([af])\b`).FindStringSubmatch(image.PTX); m != nil {
+	if m := regexp.MustCompile(`(?m)^\s*\.target\s+sm_\d+([af])\b`).FindStringSubmatch(
+		image.PTX); m != nil {
 		target += m[1]
 	}
 	args := []string{"-arch", target, "-o", out}

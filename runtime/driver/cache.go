@@ -34,7 +34,8 @@ func (c *Context) store(image device.Image, assembler string) store {
 		stamp = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 	}
 	h := sha256.New()
-	parts := []string{"ptxdsl cubin 1", assembler, stamp, c.library.Version(), driverRelease(), c.info.Target, c.info.Name, fmt.Sprint(image.Debug), image.PTX}
+	parts := []string{"ptxdsl cubin 1", assembler, stamp, c.library.Version(), driverRelease(),
+		c.info.Target, c.info.Name, fmt.Sprint(image.Debug), image.PTX}
 	for _, part := range parts {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}

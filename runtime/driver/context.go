@@ -48,7 +48,8 @@ func (l *Library) Open(n int) (*Context, error) {
 		return nil, err
 	}
 	if n < 0 || n >= count {
-		return nil, fmt.Errorf("%w: cuda:%d; this machine has %s", device.ErrAbsent, n, plural(count))
+		return nil, fmt.Errorf("%w: cuda:%d; this machine has %s", device.ErrAbsent, n,
+			plural(count))
 	}
 	c := &Context{
 		library: l, number: n,
@@ -63,7 +64,8 @@ func (l *Library) Open(n int) (*Context, error) {
 	if err := c.properties(); err != nil {
 		return nil, err
 	}
-	if code := l.raw(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&c.context)), c.device); code != 0 {
+	if code := l.raw(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&c.context)),
+		c.device); code != 0 {
 		fault := l.fault(cuDevicePrimaryCtxRetain, code)
 		if sticky(code) {
 			fault.Note = "the device was lost in an earlier kernel"
@@ -168,7 +170,8 @@ func (c *Context) Close() error {
 	if c.closed.Swap(true) {
 		return nil
 	}
-	if err := c.library.call(cuDevicePrimaryCtxRelease, c.device); err != nil && c.lost.Load() == nil {
+	if err := c.library.call(cuDevicePrimaryCtxRelease, c.device); err != nil &&
+		c.lost.Load() == nil {
 		return err
 	}
 	return nil
@@ -204,7 +207,8 @@ func (c *Context) properties() error {
 	var failed error
 	attribute := func(n uintptr) int {
 		var value int32
-		if code := c.library.raw(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&value)), n, c.device); code != 0 {
+		if code := c.library.raw(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&value)), n,
+			c.device); code != 0 {
 			// an old driver lacks the newer attributes
 			if n < attrBlocksPerSM && failed == nil {
 				failed = c.library.fault(cuDeviceGetAttribute, code)
@@ -213,27 +217,39 @@ func (c *Context) properties() error {
 		}
 		return int(value)
 	}
-	three := func(n uintptr) [3]int { return [3]int{attribute(n), attribute(n + 1), attribute(n + 2)} }
+	three := func(n uintptr) [3]int {
+		return [3]int{attribute(n), attribute(n + 1), attribute(n + 2)}
+	}
 	name, bus := make([]byte, 256), make([]byte, 32)
-	if err := c.library.call(cuDeviceGetName, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)), c.device); err != nil {
+	if err := c.library.call(cuDeviceGetName, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)),
+		c.device); err != nil {
 		return err
 	}
-	if err := c.library.call(cuDeviceGetPCIBusId, uintptr(unsafe.Pointer(&bus[0])), uintptr(len(bus)), c.device); err != nil {
+	if err := c.library.call(cuDeviceGetPCIBusId, uintptr(unsafe.Pointer(&bus[0])),
+		uintptr(len(bus)), c.device); err != nil {
 		return err
 	}
 	var total uint64
-	if err := c.library.call(cuDeviceTotalMem, uintptr(unsafe.Pointer(&total)), c.device); err != nil {
+	if err := c.library.call(cuDeviceTotalMem, uintptr(unsafe.Pointer(&total)),
+		c.device); err != nil {
 		return err
 	}
 	capability := attribute(attrMajor)*10 + attribute(attrMinor)
 	c.info = device.Info{
-		Name: cString(name), Place: fmt.Sprintf("cuda:%d", c.number), Bus: cString(bus), Memory: int64(total),
-		Driver: "CUDA " + c.library.Version(), PTX: c.library.ptx().String(), Capability: capability, Target: target(capability),
-		L2: attribute(attrL2), SMs: attribute(attrMultiprocessors), WarpSize: attribute(attrWarpSize), Clock: attribute(attrClock),
-		MemoryClock: attribute(attrMemoryClock), MemoryBits: attribute(attrMemoryBits), MaxGrid: three(attrMaxGridX), MaxBlock: three(attrMaxBlockX),
-		MaxThreads: attribute(attrMaxThreads), Threads: attribute(attrThreadsPerSM), Blocks: attribute(attrBlocksPerSM), Registers: attribute(attrRegisters),
-		Shared: attribute(attrShared), SharedOptIn: attribute(attrSharedOptIn), SharedPerSM: attribute(attrSharedPerSM),
-		Clusters: attribute(attrClusters) != 0, Cooperative: attribute(attrCooperative) != 0, TensorMaps: attribute(attrTensorMaps) != 0,
+		Name: cString(name), Place: fmt.Sprintf("cuda:%d", c.number), Bus: cString(bus),
+		Memory: int64(total),
+		Driver: "CUDA " + c.library.Version(), PTX: c.library.ptx().String(),
+		Capability: capability, Target: target(capability),
+		L2: attribute(attrL2), SMs: attribute(attrMultiprocessors),
+		WarpSize: attribute(attrWarpSize), Clock: attribute(attrClock),
+		MemoryClock: attribute(attrMemoryClock), MemoryBits: attribute(attrMemoryBits),
+		MaxGrid: three(attrMaxGridX), MaxBlock: three(attrMaxBlockX),
+		MaxThreads: attribute(attrMaxThreads), Threads: attribute(attrThreadsPerSM),
+		Blocks: attribute(attrBlocksPerSM), Registers: attribute(attrRegisters),
+		Shared: attribute(attrShared), SharedOptIn: attribute(attrSharedOptIn),
+		SharedPerSM: attribute(attrSharedPerSM),
+		Clusters:    attribute(attrClusters) != 0, Cooperative: attribute(attrCooperative) != 0,
+		TensorMaps:  attribute(attrTensorMaps) != 0,
 		PeerCapable: attribute(attrUnifiedAddressing) != 0, MaxParameter: 4096,
 	}
 	if capability >= 70 && c.library.version >= 12010 {

@@ -51,15 +51,18 @@ func TestOld(t *testing.T) {
 	d := fakecuda.New()
 	d.Missing = []string{"cuMemAlloc_v2", "cuLaunchKernelEx"}
 	_, err := d.Library()
-	refused(t, err, device.ErrTooOld, "the driver is too old: it has no cuMemAlloc_v2; CUDA 11.4 or later is required")
+	refused(t, err, device.ErrTooOld,
+		"the driver is too old: it has no cuMemAlloc_v2; CUDA 11.4 or later is required")
 
 	d = fakecuda.New()
 	d.Fail = func(symbol string) uintptr { return map[string]uintptr{"cuInit": 100}[symbol] }
 	_, err = d.Library()
-	refused(t, err, device.ErrAbsent, "cuInit: no CUDA-capable device is detected (CUDA_ERROR_NO_DEVICE)")
+	refused(t, err, device.ErrAbsent,
+		"cuInit: no CUDA-capable device is detected (CUDA_ERROR_NO_DEVICE)")
 
 	d = fakecuda.New()
-	d.Missing = []string{"cuLaunchKernelEx", "cuFuncGetParamInfo", "cuTensorMapEncodeTiled", "cuOccupancyMaxActiveClusters"}
+	d.Missing = []string{"cuLaunchKernelEx", "cuFuncGetParamInfo", "cuTensorMapEncodeTiled",
+		"cuOccupancyMaxActiveClusters"}
 	c := open(t, d)
 	loaded, err := c.Load(device.Image{Name: "m", PTX: module("7.0")})
 	check(t, err)
@@ -68,19 +71,26 @@ func TestOld(t *testing.T) {
 	if k.Info().Known {
 		t.Error("parameters are known although the driver lacks the function that reports them")
 	}
-	cluster := &device.Launch{Grid: [3]uint32{2, 1, 1}, Block: [3]uint32{1, 1, 1}, Cluster: [3]uint32{2, 1, 1}}
-	refused(t, k.Launch(cluster), device.ErrTooOld, "cuLaunchKernelEx: the driver does not have this function (missing); it was added in CUDA 11.8")
+	cluster := &device.Launch{Grid: [3]uint32{2, 1, 1}, Block: [3]uint32{1, 1, 1},
+		Cluster: [3]uint32{2, 1, 1}}
+	refused(t, k.Launch(cluster), device.ErrTooOld,
+		"cuLaunchKernelEx: the driver does not have this function (missing); it was added in CUDA 11.8")
 	_, err = k.Clusters(cluster)
-	refused(t, err, device.ErrTooOld, "cuOccupancyMaxActiveClusters: the driver does not have this function (missing); it was added in CUDA 11.8")
+	refused(t, err, device.ErrTooOld,
+		"cuOccupancyMaxActiveClusters: the driver does not have this function (missing); it was added in CUDA 11.8")
 	var to [128]byte
-	refused(t, c.Encode(&to, &device.TensorMap{Sizes: []uint64{64}, Box: []uint32{64}, Steps: []uint32{1}}), device.ErrTooOld, "cuTensorMapEncodeTiled: the driver does not have this function (missing); it was added in CUDA 12.0")
+	refused(t, c.Encode(&to,
+		&device.TensorMap{Sizes: []uint64{64}, Box: []uint32{64},
+			Steps: []uint32{
+				1}}), device.ErrTooOld, "cuTensorMapEncodeTiled: the driver does not have this function (missing); it was added in CUDA 12.0")
 	_, err = c.Kernel(loaded.Module, "other", -1)
 	refused(t, err, nil, "cuModuleGetFunction: named symbol not found")
 }
 
 // TestCount checks the errors for GPUs that do not exist.
 func TestCount(t *testing.T) {
-	for n, want := range map[int]string{0: "this machine has no GPU", 1: "this machine has one GPU, cuda:0", 3: "this machine has 3 GPUs, cuda:0 to cuda:2"} {
+	for n, want := range map[int]string{0: "this machine has no GPU",
+		1: "this machine has one GPU, cuda:0", 3: "this machine has 3 GPUs, cuda:0 to cuda:2"} {
 		d := fakecuda.New()
 		d.GPUs = n
 		l, err := d.Library()
@@ -96,12 +106,17 @@ func TestCount(t *testing.T) {
 func TestInfo(t *testing.T) {
 	d := fakecuda.New()
 	i := open(t, d).Info()
-	if i.Name != "Pretended H200" || i.Place != "cuda:0" || i.Target != "sm_90a" || i.Capability != 90 || i.Bus != "0000:01:00.0" || i.PTX != "9.0" || i.Driver != "CUDA 13.0" ||
-		i.SMs != 132 || i.MaxGrid != [3]int{1<<31 - 1, 65535, 65535} || i.MaxBlock != [3]int{1024, 1024, 64} || i.SharedOptIn != 232448 || !i.Clusters || !i.TensorMaps ||
+	if i.Name != "Pretended H200" || i.Place != "cuda:0" || i.Target != "sm_90a" ||
+		i.Capability != 90 || i.Bus != "0000:01:00.0" || i.PTX != "9.0" ||
+		i.Driver != "CUDA 13.0" ||
+		i.SMs != 132 || i.MaxGrid != [3]int{1<<31 - 1, 65535, 65535} ||
+		i.MaxBlock != [3]int{1024, 1024, 64} || i.SharedOptIn != 232448 || !i.Clusters ||
+		!i.TensorMaps ||
 		i.MaxParameter != 32764 || i.Memory != 1<<30 {
 		t.Errorf("%+v", i)
 	}
-	for version, ptx := range map[int]string{11040: "7.4", 11080: "7.8", 12000: "8.0", 12050: "8.5", 12060: "8.5", 12080: "8.7", 12090: "8.8", 13000: "9.0", 13050: "9.5"} {
+	for version, ptx := range map[int]string{11040: "7.4", 11080: "7.8", 12000: "8.0", 12050: "8.5",
+		12060: "8.5", 12080: "8.7", 12090: "8.8", 13000: "9.0", 13050: "9.5"} {
 		d := fakecuda.New()
 		d.Version = version
 		d.Attributes = map[int]int{75: 8, 76: 6}
@@ -113,7 +128,8 @@ func TestInfo(t *testing.T) {
 
 // module returns PTX of a version.
 func module(version string) string {
-	return ".version " + version + "\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"
+	return ".version " + version +
+		"\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n"
 }
 
 // stub installs a script in place of ptxas. It writes "cubin" and counts its runs.
@@ -151,7 +167,8 @@ func TestTooNew(t *testing.T) {
 	image := device.Image{Name: "m", PTX: module("9.3")}
 	t.Setenv("PTXAS", filepath.Join(t.TempDir(), "none"))
 	_, err := c.Load(image)
-	refused(t, err, device.ErrTooOld, "the driver is too old: PTX 9.3 requires a driver for CUDA 13.3, but this one is for CUDA 13.0; a ptxas of CUDA 13.3 would also work, but ptxas not found")
+	refused(t, err, device.ErrTooOld,
+		"the driver is too old: PTX 9.3 requires a driver for CUDA 13.3, but this one is for CUDA 13.0; a ptxas of CUDA 13.3 would also work, but ptxas not found")
 
 	runs := stub(t, "13.5", "")
 	loaded, err := c.Load(image)
@@ -164,7 +181,8 @@ func TestTooNew(t *testing.T) {
 	stub(t, "13.5", `echo "ptxas m.ptx, line 5; error   : Something is wrong" >&2; exit 1`)
 	_, err = c.Load(image)
 	var r *device.Rejection
-	if !errors.As(err, &r) || r.Findings.Errors() != 1 || r.Findings[0].Place.Line != 5 || !errors.Is(err, device.ErrTooOld) {
+	if !errors.As(err, &r) || r.Findings.Errors() != 1 || r.Findings[0].Place.Line != 5 ||
+		!errors.Is(err, device.ErrTooOld) {
 		t.Errorf("%v", err)
 	}
 
@@ -203,7 +221,8 @@ func TestCache(t *testing.T) {
 		cached bool
 		runs   int
 	}{{false, 1}, {true, 1}, {true, 1}} {
-		if l := load(image); l.Cached != want.cached || runs() != want.runs || !strings.HasSuffix(l.Assembler, "ptxas") {
+		if l := load(image); l.Cached != want.cached || runs() != want.runs ||
+			!strings.HasSuffix(l.Assembler, "ptxas") {
 			t.Errorf("time %d: %+v, %d runs", i, l, runs())
 		}
 	}
@@ -272,7 +291,8 @@ func TestRealAssembler(t *testing.T) {
 	folder := t.TempDir()
 	c := open(t, fakecuda.New())
 	for _, cached := range []bool{false, true} {
-		loaded, err := c.Load(device.Image{Name: "m", PTX: module("7.0"), Cache: folder, Debug: true})
+		loaded, err := c.Load(device.Image{Name: "m", PTX: module("7.0"), Cache: folder,
+			Debug: true})
 		check(t, err)
 		if loaded.Cached != cached || filepath.Base(loaded.Assembler) != "ptxas" {
 			t.Errorf("%+v", loaded)
@@ -327,7 +347,9 @@ func TestRejected(t *testing.T) {
 	c := open(t, d)
 	_, err := c.Load(device.Image{Name: "m.ptx", PTX: module("8.0")})
 	var r *device.Rejection
-	if !errors.As(err, &r) || len(r.Findings) != 2 || r.Findings.Errors() != 1 || r.Findings[0].Place.String() != "m.ptx:6:2" || r.Findings[0].Message != "Unknown symbol '%r0'" {
+	if !errors.As(err, &r) || len(r.Findings) != 2 || r.Findings.Errors() != 1 ||
+		r.Findings[0].Place.String() != "m.ptx:6:2" ||
+		r.Findings[0].Message != "Unknown symbol '%r0'" {
 		t.Errorf("%+v", r)
 	}
 	d.Log = "an unknown message"
@@ -343,7 +365,8 @@ func TestRejected(t *testing.T) {
 func TestLaunchAllocations(t *testing.T) {
 	d := fakecuda.New()
 	l, err := driver.With(driver.TableOf(func(symbol string) func([]uintptr) uintptr {
-		if symbol == "cuLaunchKernel" || symbol == "cuLaunchKernelEx" || symbol == "cuCtxSetCurrent" {
+		if symbol == "cuLaunchKernel" || symbol == "cuLaunchKernelEx" ||
+			symbol == "cuCtxSetCurrent" {
 			return func([]uintptr) uintptr { return 0 }
 		}
 		return d.Lookup(symbol)
@@ -355,7 +378,8 @@ func TestLaunchAllocations(t *testing.T) {
 	check(t, err)
 	k, err := c.Kernel(loaded.Module, "k", 0)
 	check(t, err)
-	plain := &device.Launch{Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{1, 1, 1}, Values: make([]byte, 16), Places: []int{0, 8}}
+	plain := &device.Launch{Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{1, 1, 1},
+		Values: make([]byte, 16), Places: []int{0, 8}}
 	more := *plain
 	more.Cluster, more.Cooperative, more.Programmatic = [3]uint32{1, 1, 1}, true, true
 	for _, launch := range []*device.Launch{plain, &more} {
@@ -364,8 +388,8 @@ func TestLaunchAllocations(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		// less than one: under the race detector pools drop one entry in four, and a packet needs two
-		// allocations
+		// less than one: under the race detector pools drop one entry in four, and a packet needs
+		// two allocations
 		if each >= 1 {
 			t.Errorf("a launch allocates %v times", each)
 		}

@@ -46,7 +46,8 @@ const (
 // sticky reports whether an error makes the context unusable.
 func sticky(code uintptr) bool {
 	switch code {
-	case errDeinitialized, errECC, errNVLink, errIllegal, errTimeout, errAssert, errStack, errInstruction, errMisaligned, errAddressSpace,
+	case errDeinitialized, errECC, errNVLink, errIllegal, errTimeout, errAssert, errStack,
+		errInstruction, errMisaligned, errAddressSpace,
 		errProgram, errLaunchFailed, errContained:
 		return true
 	}
@@ -87,7 +88,8 @@ func note(code uintptr) string {
 func (l *Library) fault(f Function, code uintptr) *device.Fault {
 	e := &device.Fault{Call: f.String(), Code: int(code), Note: note(code)}
 	if code == absent {
-		e.Name, e.Text, e.Kind = "missing", "the driver does not have this function", device.ErrTooOld
+		e.Name, e.Text, e.Kind = "missing", "the driver does not have this function",
+			device.ErrTooOld
 		e.Note = "it was added in CUDA " + entries()[f].since
 		return e
 	}

@@ -42,5 +42,7 @@ func Find() (*Library, error) {
 		}
 		return l, nil
 	}
-	return nil, fmt.Errorf("%w: this machine has no CUDA driver (%s); it comes with the driver of an NVIDIA GPU", device.ErrAbsent, strings.Join(tried, "; "))
+	return nil, fmt.Errorf(
+		"%w: this machine has no CUDA driver (%s); it comes with the driver of an NVIDIA GPU",
+		device.ErrAbsent, strings.Join(tried, "; "))
 }

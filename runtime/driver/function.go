@@ -140,8 +140,9 @@ func entries() [functionCount]entry {
 		cuDeviceCanAccessPeer:       {"cuDeviceCanAccessPeer", ""},
 		cuCtxEnablePeerAccess:       {"cuCtxEnablePeerAccess", ""},
 
-		cuOccupancyMaxActiveBlocksPerMultiprocessor: {"cuOccupancyMaxActiveBlocksPerMultiprocessor", ""},
-		cuOccupancyMaxActiveClusters:                {"cuOccupancyMaxActiveClusters", "11.8"},
+		cuOccupancyMaxActiveBlocksPerMultiprocessor: {"cuOccupancyMaxActiveBlocksPerMultiprocessor",
+			""},
+		cuOccupancyMaxActiveClusters: {"cuOccupancyMaxActiveClusters", "11.8"},
 	}
 }
 

@@ -43,15 +43,18 @@ type kernel struct {
 func (c *Context) Kernel(module device.Handle, name string, params int) (device.Kernel, error) {
 	k := &kernel{context: c, name: name}
 	word := append([]byte(name), 0)
-	if err := c.call(cuModuleGetFunction, uintptr(unsafe.Pointer(&k.function)), uintptr(module), uintptr(unsafe.Pointer(&word[0]))); err != nil {
+	if err := c.call(cuModuleGetFunction, uintptr(unsafe.Pointer(&k.function)), uintptr(module),
+		uintptr(unsafe.Pointer(&word[0]))); err != nil {
 		return nil, err
 	}
 	for _, a := range []struct {
 		number uintptr
 		to     *int
-	}{{funcRegisters, &k.info.Registers}, {funcShared, &k.info.Shared}, {funcLocal, &k.info.Local}, {funcMaxThreads, &k.info.MaxThreads}} {
+	}{{funcRegisters, &k.info.Registers}, {funcShared, &k.info.Shared}, {funcLocal, &k.info.Local},
+		{funcMaxThreads, &k.info.MaxThreads}} {
 		var value int32
-		if err := c.call(cuFuncGetAttribute, uintptr(unsafe.Pointer(&value)), a.number, k.function); err != nil {
+		if err := c.call(cuFuncGetAttribute, uintptr(unsafe.Pointer(&value)), a.number,
+			k.function); err != nil {
 			return nil, err
 		}
 		*a.to = int(value)
@@ -63,7 +66,8 @@ func (c *Context) Kernel(module device.Handle, name string, params int) (device.
 	k.info.Known = true
 	for i := 0; i != params; i++ {
 		var offset, size uint64
-		switch code := c.raw(cuFuncGetParamInfo, k.function, uintptr(i), uintptr(unsafe.Pointer(&offset)), uintptr(unsafe.Pointer(&size))); {
+		switch code := c.raw(cuFuncGetParamInfo, k.function, uintptr(i),
+			uintptr(unsafe.Pointer(&offset)), uintptr(unsafe.Pointer(&size))); {
 		case code == errInvalidValue && params < 0:
 			return k, nil // index after the last parameter
 		case code != 0:
@@ -123,7 +127,8 @@ func (p *packet) point(l *device.Launch) uintptr {
 
 // configure fills the packet's configuration.
 func (p *packet) configure(l *device.Launch) {
-	p.config = launchConfig{grid: l.Grid, block: l.Block, shared: l.Shared, stream: uint64(l.Stream)}
+	p.config = launchConfig{grid: l.Grid, block: l.Block, shared: l.Shared,
+		stream: uint64(l.Stream)}
 	n := 0
 	add := func(id uint32, value ...uint32) {
 		p.attributes[n] = launchAttribute{id: id}
@@ -158,10 +163,12 @@ func (k *kernel) Launch(l *device.Launch) error {
 	if l.Cluster[0] > 0 || l.Cooperative || l.Programmatic {
 		p.configure(l)
 		f, args = cuLaunchKernelEx, p.args[:4]
-		args[0], args[1], args[2], args[3] = uintptr(unsafe.Pointer(&p.config)), k.function, p.point(l), 0
+		args[0], args[1], args[2], args[3] = uintptr(unsafe.Pointer(&p.config)), k.function,
+			p.point(l), 0
 	} else {
 		p.args = [11]uintptr{
-			k.function, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]), uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]),
+			k.function, uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]),
+			uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]),
 			uintptr(l.Shared), uintptr(l.Stream), p.point(l), 0,
 		}
 	}
@@ -196,7 +203,8 @@ func (k *kernel) allow(l *device.Launch) error {
 		k.mutex.Lock()
 		defer k.mutex.Unlock()
 		if l.Shared > k.dynamic.Load() {
-			if err := k.context.call(cuFuncSetAttribute, k.function, funcMaxDynamic, uintptr(l.Shared)); err != nil {
+			if err := k.context.call(cuFuncSetAttribute, k.function, funcMaxDynamic,
+				uintptr(l.Shared)); err != nil {
 				return fmt.Errorf("%d bytes of dynamic shared memory: %w", l.Shared, err)
 			}
 			k.dynamic.Store(l.Shared)
@@ -217,7 +225,8 @@ func (k *kernel) Blocks(threads, shared int) (int, error) {
 		return 0, err
 	}
 	var n int32
-	err := k.context.call(cuOccupancyMaxActiveBlocksPerMultiprocessor, uintptr(unsafe.Pointer(&n)), k.function, uintptr(threads), uintptr(shared))
+	err := k.context.call(cuOccupancyMaxActiveBlocksPerMultiprocessor, uintptr(unsafe.Pointer(&n)),
+		k.function, uintptr(threads), uintptr(shared))
 	return int(n), err
 }
 
@@ -229,6 +238,7 @@ func (k *kernel) Clusters(l *device.Launch) (int, error) {
 	p := new(packet)
 	p.configure(l)
 	var n int32
-	err := k.context.call(cuOccupancyMaxActiveClusters, uintptr(unsafe.Pointer(&n)), k.function, uintptr(unsafe.Pointer(&p.config)))
+	err := k.context.call(cuOccupancyMaxActiveClusters, uintptr(unsafe.Pointer(&n)), k.function,
+		uintptr(unsafe.Pointer(&p.config)))
 	return int(n), err
 }

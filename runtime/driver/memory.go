@@ -35,22 +35,26 @@ func (c *Context) AllocateHost(n int64) (unsafe.Pointer, error) {
 func (c *Context) FreeHost(p unsafe.Pointer) error { return c.call(cuMemFreeHost, uintptr(p)) }
 
 // Upload copies from the host to the device.
-func (c *Context) Upload(to device.Address, from unsafe.Pointer, n int64, stream device.Handle, later bool) error {
+func (c *Context) Upload(to device.Address, from unsafe.Pointer, n int64, stream device.Handle,
+	later bool) error {
 	if !later && stream == 0 {
 		return c.call(cuMemcpyHtoD, uintptr(to), uintptr(from), uintptr(n))
 	}
-	if err := c.call(cuMemcpyHtoDAsync, uintptr(to), uintptr(from), uintptr(n), uintptr(stream)); err != nil || later {
+	if err := c.call(cuMemcpyHtoDAsync, uintptr(to), uintptr(from), uintptr(n),
+		uintptr(stream)); err != nil || later {
 		return err
 	}
 	return c.WaitStream(stream)
 }
 
 // Download copies from the device to the host.
-func (c *Context) Download(to unsafe.Pointer, from device.Address, n int64, stream device.Handle, later bool) error {
+func (c *Context) Download(to unsafe.Pointer, from device.Address, n int64, stream device.Handle,
+	later bool) error {
 	if !later && stream == 0 {
 		return c.call(cuMemcpyDtoH, uintptr(to), uintptr(from), uintptr(n))
 	}
-	if err := c.call(cuMemcpyDtoHAsync, uintptr(to), uintptr(from), uintptr(n), uintptr(stream)); err != nil || later {
+	if err := c.call(cuMemcpyDtoHAsync, uintptr(to), uintptr(from), uintptr(n),
+		uintptr(stream)); err != nil || later {
 		return err
 	}
 	return c.WaitStream(stream)
@@ -62,16 +66,19 @@ func (c *Context) Copy(to, from device.Address, n int64, stream device.Handle) e
 }
 
 // CopyTo copies to another GPU.
-func (c *Context) CopyTo(other device.Device, to, from device.Address, n int64, stream device.Handle) error {
+func (c *Context) CopyTo(other device.Device, to, from device.Address, n int64,
+	stream device.Handle) error {
 	o, ok := other.(*Context)
 	if !ok {
 		return fmt.Errorf("no peer access between %s and %s", c.info.Place, other.Info().Place)
 	}
-	return c.call(cuMemcpyPeerAsync, uintptr(to), o.context, uintptr(from), c.context, uintptr(n), uintptr(stream))
+	return c.call(cuMemcpyPeerAsync, uintptr(to), o.context, uintptr(from), c.context, uintptr(n),
+		uintptr(stream))
 }
 
 // Fill fills memory with a repeated pattern.
-func (c *Context) Fill(to device.Address, pattern uint32, width int, count int64, stream device.Handle) error {
+func (c *Context) Fill(to device.Address, pattern uint32, width int, count int64,
+	stream device.Handle) error {
 	f := map[int]Function{1: cuMemsetD8Async, 2: cuMemsetD16Async, 4: cuMemsetD32Async}[width]
 	return c.call(f, uintptr(to), uintptr(pattern), uintptr(count), uintptr(stream))
 }
@@ -88,7 +95,8 @@ func (c *Context) Reach(other device.Device) error {
 		return nil
 	}
 	var can int32
-	if err := c.call(cuDeviceCanAccessPeer, uintptr(unsafe.Pointer(&can)), c.device, o.device); err != nil {
+	if err := c.call(cuDeviceCanAccessPeer, uintptr(unsafe.Pointer(&can)), c.device,
+		o.device); err != nil {
 		return err
 	}
 	if can == 0 {
@@ -131,16 +139,22 @@ func (c *Context) Encode(to *[128]byte, m *device.TensorMap) error {
 		fill = 1
 	}
 	// A tensor of rank one has no strides, but the driver requires a non-nil address.
-	strides, lower, upper := append([]uint64{}, m.Strides...), append([]int32{}, m.Lower...), append([]int32{}, m.Upper...)
+	strides, lower, upper := append([]uint64{}, m.Strides...), append([]int32{}, m.Lower...),
+		append([]int32{}, m.Upper...)
 	strides, lower, upper = append(strides, 0), append(lower, 0), append(upper, 0)
 	var err error
 	if m.Im2col {
-		err = c.call(cuTensorMapEncodeIm2col, uintptr(at), uintptr(m.Type), uintptr(len(m.Sizes)), uintptr(m.Address),
-			uintptr(unsafe.Pointer(&m.Sizes[0])), uintptr(unsafe.Pointer(&strides[0])), uintptr(unsafe.Pointer(&lower[0])), uintptr(unsafe.Pointer(&upper[0])),
-			uintptr(m.Channels), uintptr(m.Pixels), uintptr(unsafe.Pointer(&m.Steps[0])), interleave, swizzle, promotion, fill)
+		err = c.call(cuTensorMapEncodeIm2col, uintptr(at), uintptr(m.Type), uintptr(len(m.Sizes)),
+			uintptr(m.Address),
+			uintptr(unsafe.Pointer(&m.Sizes[0])), uintptr(unsafe.Pointer(&strides[0])),
+			uintptr(unsafe.Pointer(&lower[0])), uintptr(unsafe.Pointer(&upper[0])),
+			uintptr(m.Channels), uintptr(m.Pixels), uintptr(unsafe.Pointer(&m.Steps[0])),
+			interleave, swizzle, promotion, fill)
 	} else {
-		err = c.call(cuTensorMapEncodeTiled, uintptr(at), uintptr(m.Type), uintptr(len(m.Sizes)), uintptr(m.Address),
-			uintptr(unsafe.Pointer(&m.Sizes[0])), uintptr(unsafe.Pointer(&strides[0])), uintptr(unsafe.Pointer(&m.Box[0])), uintptr(unsafe.Pointer(&m.Steps[0])),
+		err = c.call(cuTensorMapEncodeTiled, uintptr(at), uintptr(m.Type), uintptr(len(m.Sizes)),
+			uintptr(m.Address),
+			uintptr(unsafe.Pointer(&m.Sizes[0])), uintptr(unsafe.Pointer(&strides[0])),
+			uintptr(unsafe.Pointer(&m.Box[0])), uintptr(unsafe.Pointer(&m.Steps[0])),
 			interleave, swizzle, promotion, fill)
 	}
 	if err != nil {

@@ -51,7 +51,8 @@ func (c *Context) Load(image device.Image) (device.Loaded, error) {
 
 // rejected converts an assembly failure to an error with source lines. PTX that is too new for the
 // driver is assembled with ptxas.
-func (c *Context) rejected(image device.Image, v version, log string, err error) (device.Loaded, error) {
+func (c *Context) rejected(image device.Image, v version, log string,
+	err error) (device.Loaded, error) {
 	var f *device.Fault
 	if !errors.As(err, &f) || f.Kind == device.ErrLost {
 		return device.Loaded{}, err
@@ -60,7 +61,8 @@ func (c *Context) rejected(image device.Image, v version, log string, err error)
 		return c.assembled(image, v)
 	}
 	if findings := findings(image, log); findings.Errors() > 0 || f.Code == errInvalidPTX {
-		return device.Loaded{}, &device.Rejection{Module: image.Name, Findings: findings, Log: log, Cause: err}
+		return device.Loaded{},
+			&device.Rejection{Module: image.Name, Findings: findings, Log: log, Cause: err}
 	}
 	return device.Loaded{}, err
 }
@@ -106,7 +108,9 @@ func (c *Context) assembled(image device.Image, v version) (device.Loaded, error
 	if !kept {
 		var log string
 		if cubin, log, err = tool.assemble(image, c.info.Capability); err != nil {
-			return device.Loaded{}, &device.Rejection{Module: image.Name, Findings: findings(image, log), Log: log, Cause: fmt.Errorf("%w (%w)", err, old)}
+			return device.Loaded{},
+				&device.Rejection{Module: image.Name, Findings: findings(image, log), Log: log,
+					Cause: fmt.Errorf("%w (%w)", err, old)}
 		}
 		store.save(cubin)
 	}
@@ -154,7 +158,8 @@ func (c *Context) load(image []byte, l *log) (device.Handle, error) {
 		l = newLog(false)
 	}
 	var module uint64
-	err := c.call(cuModuleLoadDataEx, uintptr(unsafe.Pointer(&module)), uintptr(unsafe.Pointer(&image[0])), uintptr(len(l.options)),
+	err := c.call(cuModuleLoadDataEx, uintptr(unsafe.Pointer(&module)),
+		uintptr(unsafe.Pointer(&image[0])), uintptr(len(l.options)),
 		uintptr(unsafe.Pointer(&l.options[0])), uintptr(unsafe.Pointer(&l.values[0])))
 	runtime.KeepAlive(l)
 	return device.Handle(module), err
@@ -167,7 +172,8 @@ func (c *Context) Unload(m device.Handle) error { return c.call(cuModuleUnload, 
 func (c *Context) Variable(m device.Handle, name string) (device.Address, int64, error) {
 	var a, size uint64
 	word := append([]byte(name), 0)
-	err := c.call(cuModuleGetGlobal, uintptr(unsafe.Pointer(&a)), uintptr(unsafe.Pointer(&size)), uintptr(m), uintptr(unsafe.Pointer(&word[0])))
+	err := c.call(cuModuleGetGlobal, uintptr(unsafe.Pointer(&a)), uintptr(unsafe.Pointer(&size)),
+		uintptr(m), uintptr(unsafe.Pointer(&word[0])))
 	return device.Address(a), int64(size), err
 }
 
@@ -181,7 +187,8 @@ func findings(image device.Image, text string) diag.List {
 		if err != nil {
 			continue
 		}
-		d := diag.Diagnostic{Place: diag.Place{File: image.Name, Line: n, Column: 1}, Rule: "driver", Severity: diag.Error, Message: m[3]}
+		d := diag.Diagnostic{Place: diag.Place{File: image.Name, Line: n, Column: 1},
+			Rule: "driver", Severity: diag.Error, Message: m[3]}
 		if source, ok := diag.Line(image.PTX, n); ok {
 			d.Place.Column = len(source) - len(strings.TrimLeft(source, " \t")) + 1
 			d.Place.EndLine, d.Place.EndColumn = n, len(strings.TrimRight(source, " \t\r"))+1
@@ -189,7 +196,9 @@ func findings(image device.Image, text string) diag.List {
 		if m[2] == "warning" {
 			d.Severity = diag.Review
 		}
-		again := slices.ContainsFunc(list, func(e diag.Diagnostic) bool { return e.Place == d.Place && e.Message == d.Message })
+		again := slices.ContainsFunc(list, func(e diag.Diagnostic) bool {
+			return e.Place == d.Place && e.Message == d.Message
+		})
 		if !again {
 			list = append(list, d)
 		}

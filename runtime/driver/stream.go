@@ -16,7 +16,8 @@ func (c *Context) NewStream(o device.StreamOptions) (device.Handle, error) {
 	if o.Apart {
 		flags = 1
 	}
-	err := c.call(cuStreamCreateWithPriority, uintptr(unsafe.Pointer(&s)), flags, uintptr(uint32(int32(o.Priority))))
+	err := c.call(cuStreamCreateWithPriority, uintptr(unsafe.Pointer(&s)), flags,
+		uintptr(uint32(int32(o.Priority))))
 	return device.Handle(s), err
 }
 
@@ -24,7 +25,9 @@ func (c *Context) NewStream(o device.StreamOptions) (device.Handle, error) {
 func (c *Context) FreeStream(s device.Handle) error { return c.call(cuStreamDestroy, uintptr(s)) }
 
 // WaitStream waits for the work of a stream.
-func (c *Context) WaitStream(s device.Handle) error { return c.call(cuStreamSynchronize, uintptr(s)) }
+func (c *Context) WaitStream(s device.Handle) error {
+	return c.call(cuStreamSynchronize, uintptr(s))
+}
 
 // StreamDone reports whether the work of a stream is complete.
 func (c *Context) StreamDone(s device.Handle) (bool, error) {
@@ -71,11 +74,14 @@ func (c *Context) WaitFor(s, e device.Handle) error {
 func (c *Context) WaitEvent(e device.Handle) error { return c.call(cuEventSynchronize, uintptr(e)) }
 
 // EventDone reports whether an event is complete.
-func (c *Context) EventDone(e device.Handle) (bool, error) { return c.ready(cuEventQuery, uintptr(e)) }
+func (c *Context) EventDone(e device.Handle) (bool, error) {
+	return c.ready(cuEventQuery, uintptr(e))
+}
 
 // Elapsed returns the time between two events.
 func (c *Context) Elapsed(from, to device.Handle) (milliseconds float32, err error) {
-	err = c.call(cuEventElapsedTime, uintptr(unsafe.Pointer(&milliseconds)), uintptr(from), uintptr(to))
+	err = c.call(cuEventElapsedTime, uintptr(unsafe.Pointer(&milliseconds)), uintptr(from),
+		uintptr(to))
 	return milliseconds, err
 }
 
@@ -92,7 +98,8 @@ func (c *Context) End(s device.Handle) (device.Handle, error) {
 	if err := c.call(cuStreamEndCapture, uintptr(s), uintptr(unsafe.Pointer(&graph))); err != nil {
 		return 0, err
 	}
-	if err := c.call(cuGraphInstantiateWithFlags, uintptr(unsafe.Pointer(&exec)), uintptr(graph), 0); err != nil {
+	if err := c.call(cuGraphInstantiateWithFlags, uintptr(unsafe.Pointer(&exec)), uintptr(graph),
+		0); err != nil {
 		_ = c.call(cuGraphDestroy, uintptr(graph)) // the first error is more useful
 		return 0, err
 	}

@@ -37,7 +37,9 @@ func (v version) less(w version) bool {
 }
 
 // Version returns the newest CUDA version that the driver supports, such as "13.0".
-func (l *Library) Version() string { return fmt.Sprintf("%d.%d", l.version/1000, l.version%1000/10) }
+func (l *Library) Version() string {
+	return fmt.Sprintf("%d.%d", l.version/1000, l.version%1000/10)
+}
 
 // ptx returns the newest PTX version that the driver accepts.
 func (l *Library) ptx() version {

@@ -171,7 +171,8 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	switch space {
 	case isa.Global:
 		slot := &w.recent[w.cur.pc&15]
-		if r = *slot; r == nil || low < r.base || high > r.end()-min(q.size, uint64(len(r.data))) || q.size > uint64(len(r.data)) {
+		if r = *slot; r == nil || low < r.base || high > r.end()-min(q.size, uint64(len(r.data))) ||
+			q.size > uint64(len(r.data)) {
 			if r = w.block.grid.device.memory.span(low, q.size); r == nil || high > r.end()-q.size {
 				return w.scattered(mask, q)
 			}
@@ -243,7 +244,8 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 		at := w.where.at[l]
 		if !allSet(r.init[at : at+q.size]) {
 			if !w.mayLoadUnwritten(r, q) {
-				return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+				return w.denied(l,
+					fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
 			}
 			lanes |= 1 << l
 		}
@@ -304,7 +306,8 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 		}
 		if q.read && !q.write && w.mustBeWritten(r) && !allSet(r.init[off:off+q.size]) {
 			if !w.mayLoadUnwritten(r, q) {
-				return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+				return w.denied(l,
+					fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
 			}
 			unwritten |= 1 << l
 		}
@@ -323,34 +326,48 @@ func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off u
 	case isa.Global:
 		if r = g.device.memory.span(at, size); r == nil {
 			if r = g.device.memory.find(at); r != nil && r.freed && at < r.end() {
-				return nil, 0, fmt.Sprintf("access to freed memory: %d bytes at global address 0x%x", size, at)
+				return nil, 0,
+					fmt.Sprintf("access to freed memory: %d bytes at global address 0x%x", size, at)
 			}
-			return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at global address 0x%x", size, at)
+			return nil, 0,
+				fmt.Sprintf("access out of bounds: %d bytes at global address 0x%x", size, at)
 		}
 		return r, at - r.base, ""
 	case isa.Shared:
 		rank := at >> rankShift
 		off = at & (1<<rankShift - 1)
 		if rank >= uint64(len(w.block.cluster.blocks)) {
-			return nil, 0, fmt.Sprintf("shared address 0x%x belongs to block %d, but the cluster has %d blocks", at, rank, len(w.block.cluster.blocks))
+			return nil, 0,
+				fmt.Sprintf(
+					"shared address 0x%x belongs to block %d, but the cluster has %d blocks", at,
+					rank, len(w.block.cluster.blocks))
 		}
 		k := w.block.cluster.blocks[rank]
 		if k != w.block && k.alive == 0 {
-			return nil, 0, fmt.Sprintf("access to the shared memory of block %s, which has ended", point(k.id))
+			return nil, 0,
+				fmt.Sprintf("access to the shared memory of block %s, which has ended", point(k.id))
 		}
 		r = k.shared
 	case isa.Local:
 		if at+size > w.cur.frame.top {
-			return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at local address 0x%x, but the thread has %d bytes of local memory", size, at, w.cur.frame.top)
+			return nil, 0,
+				fmt.Sprintf(
+					"access out of bounds: %d bytes at local address 0x%x, but the thread has %d bytes of local memory",
+					size, at, w.cur.frame.top)
 		}
 		return &w.localRegion, at + uint64(lane)*w.perLane, ""
 	case isa.Const, isa.Param:
 		r, off = g.fixed(space), at
 	default:
-		return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at address 0x%x, which is in no state space", size, at)
+		return nil, 0,
+			fmt.Sprintf(
+				"access out of bounds: %d bytes at address 0x%x, which is in no state space", size,
+				at)
 	}
 	if r == nil || off+size > uint64(len(r.data)) || space == isa.Shared && off < r.low {
-		return nil, 0, fmt.Sprintf("access out of bounds: %d bytes at %s address 0x%x", size, space.String()[1:], at)
+		return nil, 0,
+			fmt.Sprintf("access out of bounds: %d bytes at %s address 0x%x", size,
+				space.String()[1:], at)
 	}
 	return r, off, ""
 }
@@ -360,7 +377,9 @@ func (w *warp) misaligned(mask uint32, q *demand) bool {
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		if w.address[l]&(q.align-1) != 0 {
-			return w.denied(l, fmt.Sprintf("misaligned access: address 0x%x is not a multiple of %d", w.address[l], q.align))
+			return w.denied(l,
+				fmt.Sprintf("misaligned access: address 0x%x is not a multiple of %d", w.address[l],
+					q.align))
 		}
 	}
 	return true
@@ -370,8 +389,9 @@ func (w *warp) misaligned(mask uint32, q *demand) bool {
 // the address names.
 func (w *warp) beyond(a *addressRef, mask uint32, q *demand) bool {
 	v := a.symbol
-	return w.denied(bits.TrailingZeros32(mask), fmt.Sprintf("access out of bounds: %d bytes outside of %s, which has %d bytes",
-		q.size, v.Name, v.Size()))
+	return w.denied(bits.TrailingZeros32(mask),
+		fmt.Sprintf("access out of bounds: %d bytes outside of %s, which has %d bytes",
+			q.size, v.Name, v.Size()))
 }
 
 // denied reports a fault for the access of a lane, with the nearest allocations.
@@ -382,7 +402,8 @@ func (w *warp) denied(lane int, why string) bool {
 
 // near describes the nearest allocation at or before an address.
 func (w *warp) near(at uint64) []string {
-	if r := w.where.region; r != nil && r.base < globalBase && w.where.at[0] < uint64(len(r.data)) && r.base != sharedWindow {
+	if r := w.where.region; r != nil && r.base < globalBase &&
+		w.where.at[0] < uint64(len(r.data)) && r.base != sharedWindow {
 		return []string{"the address is in " + r.String()}
 	}
 	if space, off := spaceOf(at); space == isa.Shared {
@@ -416,11 +437,19 @@ func (w *warp) nearShared(at uint64) []string {
 	dynamic := uint64(sharedStart + im.sharedSize)
 	switch {
 	case at >= dynamic && at < dynamic+uint64(w.block.grid.launch.Shared):
-		return []string{fmt.Sprintf("the address is at byte %d of the dynamic shared memory of %d bytes", at-dynamic, w.block.grid.launch.Shared)}
+		return []string{
+			fmt.Sprintf("the address is at byte %d of the dynamic shared memory of %d bytes",
+				at-dynamic, w.block.grid.launch.Shared)}
 	case last == nil:
-		return []string{fmt.Sprintf("the block has %d bytes of shared memory from address 0x%x on", w.block.grid.sharedBytes(), sharedStart)}
+		return []string{
+			fmt.Sprintf("the block has %d bytes of shared memory from address 0x%x on",
+				w.block.grid.sharedBytes(), sharedStart)}
 	case at < last.at+last.size:
-		return []string{fmt.Sprintf("the address is at byte %d of %s, which has %d bytes", at-last.at, last.name, last.size)}
+		return []string{
+			fmt.Sprintf("the address is at byte %d of %s, which has %d bytes", at-last.at,
+				last.name, last.size)}
 	}
-	return []string{fmt.Sprintf("the address is %d bytes past the end of %s, which has %d bytes", at-last.at-last.size, last.name, last.size)}
+	return []string{
+		fmt.Sprintf("the address is %d bytes past the end of %s, which has %d bytes",
+			at-last.at-last.size, last.name, last.size)}
 }

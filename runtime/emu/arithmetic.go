@@ -17,7 +17,8 @@ func (d *decoder) arithmetic(op *eval.Op) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.out) == 1 && s.out[0].kind == refRegister && len(s.predsIn) == 0 && len(s.predsOut) == 0 && !op.CarryIn && !op.CarryOut {
+	if len(s.out) == 1 && s.out[0].kind == refRegister && len(s.predsIn) == 0 &&
+		len(s.predsOut) == 0 && !op.CarryIn && !op.CarryOut {
 		return s.simple(), nil
 	}
 	return s.general(), nil
@@ -41,7 +42,8 @@ func (d *decoder) assign(op *eval.Op) (*assignment, error) {
 		}
 	}
 	for _, r := range d.reads() {
-		if r.kind == refPredicate || r.holds != nil || r.kind == refConstant && len(s.in) == len(op.In) {
+		if r.kind == refPredicate || r.holds != nil || r.kind == refConstant &&
+			len(s.in) == len(op.In) {
 			s.predsIn = append(s.predsIn, r)
 		} else {
 			s.in = append(s.in, r)
@@ -54,13 +56,15 @@ func (d *decoder) assign(op *eval.Op) (*assignment, error) {
 	if op.CarryOut {
 		results--
 	}
-	if len(s.in) != len(op.In) || len(s.out) != len(op.Out) || len(s.predsIn) != named || len(s.predsOut) > results {
+	if len(s.in) != len(op.In) || len(s.out) != len(op.Out) || len(s.predsIn) != named ||
+		len(s.predsOut) > results {
 		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	for i, t := range op.In { // the operation ignores bits above the width of its type
 		s.in[i] = d.fit(s.in[i], t)
 	}
-	if len(s.out) == 1 && s.out[0].kind == refRegister && op.Out[0].Class() == isa.Signed && s.out[0].bits > op.Out[0].Bits() {
+	if len(s.out) == 1 && s.out[0].kind == refRegister && op.Out[0].Class() == isa.Signed &&
+		s.out[0].bits > op.Out[0].Bits() {
 		s.op = extended(op, op.Out[0].Bits(), s.out[0].bits)
 	}
 	return s, nil
@@ -191,7 +195,8 @@ func move(d *decoder) (step, error) {
 	if len(from) == 1 && len(to) == 1 {
 		return copyStep(from[0], to[0], bits), nil
 	}
-	if d.in.Args[0].Kind == ir.Register && d.in.Args[1].Kind == ir.Register || len(from) == len(to) {
+	if d.in.Args[0].Kind == ir.Register && d.in.Args[1].Kind == ir.Register ||
+		len(from) == len(to) {
 		return copiesStep(from, to), nil
 	}
 	if bits == 128 && len(from) == 1 { // an address or a constant
@@ -267,7 +272,8 @@ func (d *decoder) combine(op *isa.Operation) (eval.Combine, error) {
 func reductionMod(op *isa.Operation) isa.Mod {
 	for _, m := range op.Mods() {
 		switch m {
-		case isa.ModAdd, isa.ModMin, isa.ModMax, isa.ModInc, isa.ModDec, isa.ModAnd, isa.ModOr, isa.ModXor, isa.ModExch, isa.ModCAS:
+		case isa.ModAdd, isa.ModMin, isa.ModMax, isa.ModInc, isa.ModDec, isa.ModAnd, isa.ModOr,
+			isa.ModXor, isa.ModExch, isa.ModCAS:
 			return m
 		}
 	}

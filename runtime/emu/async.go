@@ -85,7 +85,8 @@ type groupCount [eval.Lanes]int
 
 // issue adds an operation for the lanes of a mask, and adds it to a list of the warp if it belongs
 // to groups.
-func (w *warp) issue(mask uint32, groups *groupCount, list *[]*operation, apply func(lane int) *Fault) action {
+func (w *warp) issue(mask uint32, groups *groupCount, list *[]*operation,
+	apply func(lane int) *Fault) action {
 	o := &operation{warp: w, lanes: mask, apply: apply, group: *groups, in: w.command()}
 	o.kind = w.groupOf(groups, list)
 	return w.begin(o, list)
@@ -100,7 +101,8 @@ func (w *warp) issueOne(list *[]*operation, kind Group, apply func(lane int) *Fa
 // program order. The PTX manual promises less, but existing kernels depend on it.
 func (w *warp) issueTensor(lane int, apply func() string) action {
 	in := w.command()
-	o := &operation{warp: w, lanes: 1 << lane, before: w.tensorTail[lane], kind: GroupTensor, in: in}
+	o := &operation{warp: w, lanes: 1 << lane, before: w.tensorTail[lane], kind: GroupTensor,
+		in: in}
 	o.apply = func(int) *Fault {
 		if why := apply(); why != "" {
 			return w.faultAt(in, "%s", why)
@@ -172,7 +174,8 @@ func sweep(list []*operation) []*operation {
 }
 
 // finishGroups completes the operations of all but the last n groups of each lane.
-func (w *warp) finishGroups(list []*operation, count *groupCount, mask uint32, n int, open bool) action {
+func (w *warp) finishGroups(list []*operation, count *groupCount, mask uint32, n int,
+	open bool) action {
 	for _, o := range list {
 		lanes := uint32(0)
 		for m := o.lanes & mask; m != 0; m &= m - 1 {
@@ -262,7 +265,9 @@ func cpAsync(d *decoder) (step, error) {
 		reads := uint32(0)
 		for l := range filled {
 			if filled[l] &= 0xffffffff; filled[l] > size {
-				return w.fault(l, nil, "source size of cp.async is %d bytes, more than its copy size of %d", filled[l], size)
+				return w.fault(l, nil,
+					"source size of cp.async is %d bytes, more than its copy size of %d", filled[l],
+					size)
 			}
 			if filled[l] != 0 {
 				reads |= 1 << l & mask
@@ -270,12 +275,14 @@ func cpAsync(d *decoder) (step, error) {
 		}
 		var source access
 		if reads != 0 { // if no bytes are read, the source address is ignored
-			if !w.locate(&from, reads, &demand{space: isa.Global, size: size, align: size, quiet: true}) {
+			if !w.locate(&from, reads,
+				&demand{space: isa.Global, size: size, align: size, quiet: true}) {
 				return failed
 			}
 			source = w.where
 		}
-		if !w.locate(&to, mask, &demand{space: isa.Shared, size: size, align: size, write: true, quiet: true}) {
+		if !w.locate(&to, mask,
+			&demand{space: isa.Shared, size: size, align: size, write: true, quiet: true}) {
 			return failed
 		}
 		target := w.where
@@ -391,7 +398,8 @@ func copiesArrive(d *decoder) (step, error) {
 					return f
 				}
 			}
-			w.block.grid.tellPhase(w.block.cluster.queue.running, EventSignal, l, phases[l].owner, phases[l].at)
+			w.block.grid.tellPhase(w.block.cluster.queue.running, EventSignal, l, phases[l].owner,
+				phases[l].at)
 			if why := phases[l].arrive(1); why != "" {
 				e.Message = why
 				return e

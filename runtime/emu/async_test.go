@@ -34,7 +34,8 @@ func TestAsync(t *testing.T) {
 	}
 	wordsOf := func(b []byte) (words []uint32) {
 		for i := 0; i < len(b); i += 4 {
-			words = append(words, uint32(b[i])|uint32(b[i+1])<<8|uint32(b[i+2])<<16|uint32(b[i+3])<<24)
+			words = append(words,
+				uint32(b[i])|uint32(b[i+1])<<8|uint32(b[i+2])<<16|uint32(b[i+3])<<24)
 		}
 		return words
 	}
@@ -57,18 +58,28 @@ func TestAsync(t *testing.T) {
 		name, version, target, body string
 		want                        []uint32
 	}{
-		{"st.async", "8.3", "sm_90a", load + initBar("128") + "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r2], %r3, [%r8];\n" + waitBar + show, in[:32]},
-		{"st.async vectors", "8.3", "sm_90a", load + initBar("128") + `setp.ge.u32 %p2, %r0, 8; @%p2 bra w; mad.lo.u32 %r5, %r0, 16, %r1; add.u32 %r6, %r3, 1;
+		{"st.async", "8.3", "sm_90a",
+			load + initBar("128") +
+				"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r2], %r3, [%r8];\n" + waitBar + show, in[:32]},
+		{"st.async vectors", "8.3", "sm_90a",
+			load + initBar("128") +
+				`setp.ge.u32 %p2, %r0, 8; @%p2 bra w; mad.lo.u32 %r5, %r0, 16, %r1; add.u32 %r6, %r3, 1;
 			st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r5], {%r3, %r6, %r0, %r0}, [%r8];` + "\n" + waitBar + show,
-			each(func(i int) uint32 { return []uint32{in[i/4], in[i/4] + 1, uint32(i / 4), uint32(i / 4)}[i%4] })},
+			each(func(i int) uint32 {
+				return []uint32{in[i/4], in[i/4] + 1, uint32(i / 4), uint32(i / 4)}[i%4]
+			})},
 		{"red.async", "8.3", "sm_90a", load + "st.shared.u32 [%r2], 100;" + initBar("128") +
 			"xor.b32 %r5, %r0, 1; mad.lo.u32 %r5, %r5, 4, %r1; red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r5], %r3, [%r8];\n" + waitBar + show,
 			each(func(i int) uint32 { return 100 + in[i^1] })},
-		{"st.bulk", "8.6", "sm_100", load + "st.shared.u32 [%r2], %r3; bar.sync 0; mov.u64 %d6, 64; mov.u64 %d7, s; cvta.shared.u64 %d7, %d7; @%p0 st.bulk.weak [%d7], %d6, 0;\nbar.sync 0;" + show,
+		{"st.bulk", "8.6", "sm_100",
+			load + "st.shared.u32 [%r2], %r3; bar.sync 0; mov.u64 %d6, 64; mov.u64 %d7, s; cvta.shared.u64 %d7, %d7; @%p0 st.bulk.weak [%d7], %d6, 0;\nbar.sync 0;" + show,
 			each(func(i int) uint32 { return in[i] * uint32(i/16) })},
-		{"bulk with a byte mask", "8.6", "sm_100", load + `st.shared.u32 [%r2], %r3; bar.sync 0; @!%p0 bra e; mov.b16 %h1, 0x0f31;
+		{"bulk with a byte mask", "8.6", "sm_100",
+			load + `st.shared.u32 [%r2], %r3; bar.sync 0; @!%p0 bra e; mov.b16 %h1, 0x0f31;
 			cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%d0], [s], 128, %h1; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; e:`, wordsOf(masked)},
-		{"bulk without its ends", "9.2", "sm_90a", load + "st.shared.u32 [%r2], 1;" + initBar("128") + `@%p0 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [s], [%d1], 128, 4, 12, [bar];
+		{"bulk without its ends", "9.2", "sm_90a",
+			load + "st.shared.u32 [%r2], 1;" + initBar("128") +
+				`@%p0 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [s], [%d1], 128, 4, 12, [bar];
 			` + waitBar + "sub.u32 %r5, %r0, 1; setp.lt.u32 %p2, %r5, 28;\n@%p2 ld.shared.u32 %r4, [%r2]; @!%p2 mov.u32 %r4, 9; st.global.u32 [%d2], %r4;",
 			each(func(i int) uint32 {
 				if i < 1 || i > 28 {
@@ -76,20 +87,26 @@ func TestAsync(t *testing.T) {
 				}
 				return in[i]
 			})},
-		{"bulk reduction", "8.3", "sm_90a", load + `st.shared.u32 [%r2], %r3; st.global.u32 [%d2], 5; bar.sync 0; @!%p0 bra e;
+		{"bulk reduction", "8.3", "sm_90a",
+			load + `st.shared.u32 [%r2], %r3; st.global.u32 [%d2], 5; bar.sync 0; @!%p0 bra e;
 			cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u32 [%d0], [s], 128; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; e:`,
 			each(func(i int) uint32 { return max(5, in[i]) })},
-		{"atomic exchange of 128 bits", "8.4", "sm_90a", load + `mul.wide.u32 %d6, %r0, 16; setp.ge.u32 %p2, %r0, 8; @%p2 bra e; add.u64 %d7, %d0, %d6; add.u64 %d8, %d1, %d6;
+		{"atomic exchange of 128 bits", "8.4", "sm_90a",
+			load + `mul.wide.u32 %d6, %r0, 16; setp.ge.u32 %p2, %r0, 8; @%p2 bra e; add.u64 %d7, %d0, %d6; add.u64 %d8, %d1, %d6;
 			ld.global.b128 %q1, [%d8]; atom.global.exch.b128 %q2, [%d7], %q1; atom.global.cas.b128 %q3, [%d7], %q1, %q2; atom.global.cas.b128 %q3, [%d7], %q2, %q1; e:`, in[:32]},
-		{"multimem", "8.3", "sm_90a", load + `multimem.st.relaxed.gpu.global.u32 [%d2], %r3; multimem.red.relaxed.gpu.global.add.u32 [%d2], 3;
+		{"multimem", "8.3", "sm_90a",
+			load + `multimem.st.relaxed.gpu.global.u32 [%d2], %r3; multimem.red.relaxed.gpu.global.add.u32 [%d2], 3;
 			multimem.ld_reduce.relaxed.gpu.global.add.u32 %r4, [%d2]; add.u32 %r4, %r4, 1; multimem.st.weak.global.u32 [%d2], %r4;`,
 			each(func(i int) uint32 { return in[i] + 4 })},
-		{"vector reductions", "8.3", "sm_90a", load + `mul.wide.u32 %d6, %r0, 16; setp.ge.u32 %p2, %r0, 8; @%p2 bra e; add.u64 %d7, %d0, %d6; mov.f32 %f1, 0f3f800000; mov.f32 %f2, 0f40000000;
+		{"vector reductions", "8.3", "sm_90a",
+			load + `mul.wide.u32 %d6, %r0, 16; setp.ge.u32 %p2, %r0, 8; @%p2 bra e; add.u64 %d7, %d0, %d6; mov.f32 %f1, 0f3f800000; mov.f32 %f2, 0f40000000;
 			red.global.add.v4.f32 [%d7], {%f1, %f2, %f1, %f2}; atom.global.add.v4.f32 {%f3, %f4, %f5, %f6}, [%d7], {%f2, %f2, %f2, %f2}; e:`,
 			each(func(i int) uint32 { return []uint32{0x40400000, 0x40800000}[i%2] })},
-		{"three operands", "8.8", "sm_100", load + "cvt.rn.f32.u32 %f1, %r0; max.f32 %f2, %f1, 0f40000000, 0f41000000; cvt.rni.u32.f32 %r4, %f2; st.global.u32 [%d2], %r4;",
+		{"three operands", "8.8", "sm_100",
+			load + "cvt.rn.f32.u32 %f1, %r0; max.f32 %f2, %f1, 0f40000000, 0f41000000; cvt.rni.u32.f32 %r4, %f2; st.global.u32 [%d2], %r4;",
 			each(func(i int) uint32 { return uint32(max(i, 8)) })},
-		{"redux of one lane", "8.6", "sm_100a", load + "setp.ne.u32 %p2, %r0, 5; @%p2 bra e; mov.f32 %f1, 0fc0000000; redux.sync.min.abs.f32 %f2, %f1, 0x20; st.global.f32 [%d2], %f2; e:",
+		{"redux of one lane", "8.6", "sm_100a",
+			load + "setp.ne.u32 %p2, %r0, 5; @%p2 bra e; mov.f32 %f1, 0fc0000000; redux.sync.min.abs.f32 %f2, %f1, 0x20; st.global.f32 [%d2], %f2; e:",
 			each(func(i int) uint32 {
 				if i == 5 {
 					return 0x40000000
@@ -116,8 +133,12 @@ func TestVideo(t *testing.T) {
 		op   string
 		want func(a, b, c uint32) uint32
 	}{
-		{"vadd.s32.u32.s32 %r4, %r3.b1, %r5.h1", func(a, b, c uint32) uint32 { return uint32(int32(a>>8&255) + int32(int16(b>>16))) }},
-		{"vsub.u32.u32.u32.sat %r4, %r3.b0, %r5.b3", func(a, b, c uint32) uint32 { return uint32(max(0, int32(a&255)-int32(b>>24))) }},
+		{"vadd.s32.u32.s32 %r4, %r3.b1, %r5.h1", func(a, b, c uint32) uint32 {
+			return uint32(int32(a>>8&255) + int32(int16(b>>16)))
+		}},
+		{"vsub.u32.u32.u32.sat %r4, %r3.b0, %r5.b3", func(a, b, c uint32) uint32 {
+			return uint32(max(0, int32(a&255)-int32(b>>24)))
+		}},
 		{"vabsdiff.u32.u32.u32.add %r4, %r3.h0, %r5.h1, %r6", func(a, b, c uint32) uint32 {
 			x, y := int32(a&0xffff), int32(b>>16)
 			return uint32(max(x-y, y-x)) + c
@@ -125,14 +146,18 @@ func TestVideo(t *testing.T) {
 		{"vmin.s32.s32.s32 %r4.b2, %r3, %r5, %r6", func(a, b, c uint32) uint32 {
 			return c&^0xff0000 | uint32(min(int32(a), int32(b)))&255<<16
 		}},
-		{"vshl.u32.u32.u32.wrap %r4, %r3, %r5", func(a, b, c uint32) uint32 { return a << (b & 31) }},
+		{"vshl.u32.u32.u32.wrap %r4, %r3, %r5", func(a, b, c uint32) uint32 {
+			return a << (b & 31)
+		}},
 		{"vset.s32.s32.lt %r4, %r3.b0, %r5.b0", func(a, b, c uint32) uint32 {
 			if int8(a) < int8(b) {
 				return 1
 			}
 			return 0
 		}},
-		{"vmad.s32.s32.s32 %r4, -%r3.b0, %r5.b1, %r6", func(a, b, c uint32) uint32 { return uint32(-int32(int8(a))*int32(int8(b>>8))) + c }},
+		{"vmad.s32.s32.s32 %r4, -%r3.b0, %r5.b1, %r6", func(a, b, c uint32) uint32 {
+			return uint32(-int32(int8(a))*int32(int8(b>>8))) + c
+		}},
 		{"vadd4.u32.u32.u32 %r4.b20, %r3.b7531, %r5.b0246, %r6", func(a, b, c uint32) uint32 {
 			all := uint64(b)<<32 | uint64(a)
 			r := c
@@ -157,7 +182,8 @@ func TestVideo(t *testing.T) {
 		got := compute(t, kernelOf("8.3", "sm_90a", "", body), 32, in)
 		for i, x := range got {
 			if want := test.want(in[i], in[32+i], in[64+i]); x != want {
-				t.Errorf("%s: lane %d: %08x, want %08x of %08x %08x %08x", test.op, i, x, want, in[i], in[32+i], in[64+i])
+				t.Errorf("%s: lane %d: %08x, want %08x of %08x %08x %08x", test.op, i, x, want,
+					in[i], in[32+i], in[64+i])
 				break
 			}
 		}

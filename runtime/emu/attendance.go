@@ -88,7 +88,8 @@ func (c *command) mayArriveAt(g *grid, at uint64) bool {
 		return false
 	}
 	switch c.at.Form.Form.Kind {
-	case isa.KindMbarrierArrive, isa.KindMbarrierArriveExpectTx, isa.KindMbarrierArriveDrop, isa.KindMbarrierArriveDropExpectTx,
+	case isa.KindMbarrierArrive, isa.KindMbarrierArriveExpectTx, isa.KindMbarrierArriveDrop,
+		isa.KindMbarrierArriveDropExpectTx,
 		isa.KindCpAsyncMbarrierArrive, isa.KindTcgen05Commit:
 	default:
 		return false

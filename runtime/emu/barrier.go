@@ -34,7 +34,8 @@ type barrierWaiter struct {
 // exited are counted when its last lanes arrive.
 func (b *barrier) arrive(w *warp, threads int) string {
 	if b.used && b.want != threads {
-		return fmt.Sprintf("barrier expects %s, but this instruction names %s", threadsOf(b.want), threadsOf(threads))
+		return fmt.Sprintf("barrier expects %s, but this instruction names %s", threadsOf(b.want),
+			threadsOf(threads))
 	}
 	if !b.used {
 		b.any, b.all, b.count, b.lanes = false, true, 0, [32]uint32{}
@@ -155,7 +156,8 @@ func barrierStep(d *decoder) (step, error) {
 			want = int(uint32(w.value(threads, &w.scratch[1])[lane]))
 		}
 		if want%eval.Lanes != 0 {
-			return w.fault(lane, nil, "thread count of a barrier is %d, expected a multiple of 32", want)
+			return w.fault(lane, nil, "thread count of a barrier is %d, expected a multiple of 32",
+				want)
 		}
 		b := &w.block.barriers[n]
 		if problem := b.arrive(w, want); problem != "" {

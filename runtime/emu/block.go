@@ -52,7 +52,8 @@ func (b *block) start(id [3]uint32, rank uint32) {
 	b.executed, b.threadInstructions, b.changes, b.clock = 0, 0, 0, 0
 	clear(b.phases)
 	b.tensorGroup, b.dependents = 0, false
-	b.registers = registerPool{launch: launchRegisters(g.image.entry, threads, g.device.info.Registers)}
+	b.registers = registerPool{
+		launch: launchRegisters(g.image.entry, threads, g.device.info.Registers)}
 	b.collectors = collectors{}
 	b.groups = b.groups[:0]
 	if b.tensorMemory != nil {
@@ -110,7 +111,8 @@ func (w *warp) newFrame(p *program, local uint64) *frame {
 	} else {
 		f = &frame{}
 	}
-	*f = frame{program: p, regs: f.regs, preds: f.preds, local: local, top: local + uint64(p.local+15)&^15}
+	*f = frame{program: p, regs: f.regs, preds: f.preds, local: local,
+		top: local + uint64(p.local+15)&^15}
 	if cap(f.regs) < p.regs {
 		f.regs = make([]eval.Vector, p.regs)
 	} else {

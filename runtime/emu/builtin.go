@@ -53,7 +53,8 @@ func deviceFree(d *decoder, _, in []argument) (step, error) {
 		for m := mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
 			if p := values[0][0][l]; p != 0 && !w.block.grid.device.memory.free(p) {
-				return w.fault(l, w.near(p), "free of 0x%x, which is not the address of an allocation", p)
+				return w.fault(l, w.near(p),
+					"free of 0x%x, which is not the address of an allocation", p)
 			}
 		}
 		w.cur.pc++
@@ -148,7 +149,8 @@ func (w *warp) format(lane int, format, operands uint64) (string, string) {
 		i += end - 1
 		c := verb[len(verb)-1]
 		width := uint64(4)
-		if long || c == 'p' || c == 's' || c == 'f' || c == 'e' || c == 'g' || c == 'E' || c == 'G' || c == 'a' {
+		if long || c == 'p' || c == 's' || c == 'f' || c == 'e' || c == 'g' || c == 'E' ||
+			c == 'G' || c == 'a' {
 			width = 8
 		}
 		if c == '%' {

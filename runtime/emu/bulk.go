@@ -84,7 +84,8 @@ func checkBulk(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			n := v[l] & 0xffffffff
 			if n%16 != 0 {
-				return w.fault(l, nil, "size of a bulk operation is %d bytes, expected a multiple of 16", n)
+				return w.fault(l, nil,
+					"size of a bulk operation is %d bytes, expected a multiple of 16", n)
 			}
 			if !w.locate(&at, 1<<l, &demand{space: isa.Global, size: n, align: 16}) {
 				return failed
@@ -106,19 +107,24 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 		}
 		left, right, bytes := uint64(0), uint64(0), uint64(1<<16-1)
 		if o.left != nil && o.right != nil {
-			left, right = w.value(o.left, &w.scratch[1])[l]&0xffffffff, w.value(o.right, &w.scratch[2])[l]&0xffffffff
+			left, right = w.value(o.left, &w.scratch[1])[l]&0xffffffff,
+				w.value(o.right, &w.scratch[2])[l]&0xffffffff
 			if left > 15 || right > 15 || left+right > n {
-				return w.fault(l, nil, "bulk copy of %d bytes skips %d bytes at the start and %d at the end, expected at most 15 each", n, left, right)
+				return w.fault(l, nil,
+					"bulk copy of %d bytes skips %d bytes at the start and %d at the end, expected at most 15 each",
+					n, left, right)
 			}
 		}
 		if o.bytes != nil {
 			bytes = w.value(o.bytes, &w.scratch[1])[l]
 		}
-		if !w.locateInner(&o.from, lane, left, n-left-right, &demand{space: from, size: n, align: 16, quiet: true}) {
+		if !w.locateInner(&o.from, lane, left, n-left-right,
+			&demand{space: from, size: n, align: 16, quiet: true}) {
 			return failed
 		}
 		source, at := w.where.of(l), w.where.at[l]
-		if !w.locate(&o.to, lane, &demand{space: to, size: n, align: 16, write: true, quiet: true}) {
+		if !w.locate(&o.to, lane,
+			&demand{space: to, size: n, align: 16, write: true, quiet: true}) {
 			return failed
 		}
 		target, off := w.where.of(l), w.where.at[l]
@@ -133,11 +139,13 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 			for _, t := range targets {
 				g.tellRange(running, writeKind(o.combine), l, t.region, off, n, ProxyAsync)
 				if t.region.owner != nil && t.region.owner.alive == 0 && t.region.owner != w.block {
-					e.Message = "copy to the shared memory of block " + point(t.region.owner.id) + ", which has ended"
+					e.Message = "copy to the shared memory of block " + point(t.region.owner.id) +
+						", which has ended"
 					return e
 				}
 				if o.combine != nil {
-					if why := w.block.grid.combine(t.region, off, source, at, n, o.width, o.combine); why != "" {
+					if why := w.block.grid.combine(t.region, off, source, at, n, o.width,
+						o.combine); why != "" {
 						e.Message = why
 						return e
 					}
@@ -236,7 +244,8 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 	for ; ranks != 0; ranks &= ranks - 1 {
 		rank := bits.TrailingZeros64(ranks)
 		if rank >= len(w.block.cluster.blocks) {
-			return nil, w.fault(lane, nil, "multicast to block %d, but the cluster has %d blocks", rank, len(w.block.cluster.blocks))
+			return nil, w.fault(lane, nil, "multicast to block %d, but the cluster has %d blocks",
+				rank, len(w.block.cluster.blocks))
 		}
 		k := w.block.cluster.blocks[rank]
 		p := k.phases[at]
@@ -244,7 +253,8 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 			p = w.block.cluster.blocks[uint32(rank)&^1|teller.rank&1].phases[at]
 		}
 		if p == nil && o.mbarrier {
-			return nil, w.fault(lane, nil, "mbarrier of block %d of the cluster is used but never initialized", rank)
+			return nil, w.fault(lane, nil,
+				"mbarrier of block %d of the cluster is used but never initialized", rank)
 		}
 		list = append(list, bulkTarget{k.shared, p})
 	}
@@ -261,10 +271,13 @@ func (d *decoder) combineBulk(op *isa.Operation) (eval.Combine, error) {
 }
 
 // combine combines bytes into memory, element by element. It returns the reason if it cannot.
-func (g *grid) combine(to *region, at uint64, from *region, off, n, width uint64, f eval.Combine) string {
+func (g *grid) combine(to *region, at uint64, from *region, off, n, width uint64,
+	f eval.Combine) string {
 	g.device.ordering.Lock()
 	defer g.device.ordering.Unlock()
-	if g.checks && (to.init != nil && !allSet(to.init[at:at+n]) || from.init != nil && !allSet(from.init[off:off+n])) {
+	if g.checks &&
+		(to.init != nil && !allSet(to.init[at:at+n]) || from.init != nil &&
+			!allSet(from.init[off:off+n])) {
 		return fmt.Sprintf("reduction of %d bytes reads memory that was never written", n)
 	}
 	for i := uint64(0); i < n; i += width {

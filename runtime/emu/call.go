@@ -62,7 +62,8 @@ func call(d *decoder) (step, error) {
 		}
 		p := im.callable(address)
 		if p == nil {
-			return w.fault(lane, nil, "indirect call of address 0x%x, which is not a function", address)
+			return w.fault(lane, nil, "indirect call of address 0x%x, which is not a function",
+				address)
 		}
 		if err := holdCall(p, results, in); err != nil {
 			return w.fault(lane, nil, "indirect call: %v", err)
@@ -77,7 +78,8 @@ func call(d *decoder) (step, error) {
 // holdCall checks the operands of a call against the parameters of the function.
 func holdCall(p *program, results, in []argument) error {
 	if len(results) != len(p.results) || len(in) != len(p.params) {
-		return fmt.Errorf("%s takes %d arguments and returns %d values, but the call has %d and %d", p.fn.Name, len(p.params), len(p.results), len(in), len(results))
+		return fmt.Errorf("%s takes %d arguments and returns %d values, but the call has %d and %d",
+			p.fn.Name, len(p.params), len(p.results), len(in), len(results))
 	}
 	return nil
 }
@@ -91,7 +93,8 @@ func (d *decoder) arguments(o *ir.Operand) []argument {
 		if v := x.Var(); x.Kind == ir.Variable && v.Space.Base() == isa.Param {
 			at, ok := d.local[v]
 			if !ok || d.prog.fn.Kernel && !d.callee(v) {
-				d.fail("parameter " + v.Name + " of the kernel as the operand of a call is not emulated")
+				d.fail("parameter " + v.Name +
+					" of the kernel as the operand of a call is not emulated")
 			}
 			list = append(list, argument{at: at, size: int(v.Size())})
 			continue
@@ -109,7 +112,8 @@ func (w *warp) call(p *program, results, in []argument) action {
 		depth++
 	}
 	if depth > mostCalls || f.frame.top > mostLocal {
-		return w.fault(bits.TrailingZeros32(f.mask), nil, "call stack overflow: %d calls deep, %d bytes of local memory", depth, f.frame.top)
+		return w.fault(bits.TrailingZeros32(f.mask), nil,
+			"call stack overflow: %d calls deep, %d bytes of local memory", depth, f.frame.top)
 	}
 	caller := f.frame
 	g := w.newFrame(p, caller.top)
@@ -139,7 +143,8 @@ func (w *warp) pass(mask uint32, from *frame, a *argument, to *frame, p *place) 
 
 // fetch reads an operand that is in registers or that is passed in registers. It returns the number
 // of vectors, or zero if the operand stays in memory.
-func (w *warp) fetch(mask uint32, from *frame, regs []ref, at uint64, size int, values *[2]eval.Vector) int {
+func (w *warp) fetch(mask uint32, from *frame, regs []ref, at uint64, size int,
+	values *[2]eval.Vector) int {
 	if len(regs) == 0 {
 		if size > 16 || size&(size-1) != 0 {
 			return 0
@@ -171,7 +176,8 @@ func (w *warp) fetch(mask uint32, from *frame, regs []ref, at uint64, size int, 
 }
 
 // deliver writes values to registers or memory of a frame.
-func (w *warp) deliver(mask uint32, to *frame, regs []ref, at uint64, size int, values *[2]eval.Vector) {
+func (w *warp) deliver(mask uint32, to *frame, regs []ref, at uint64, size int,
+	values *[2]eval.Vector) {
 	if len(regs) > 0 {
 		for i := range min(len(regs), 2) {
 			switch regs[i].kind {
@@ -230,8 +236,10 @@ func finish(w *warp, mask uint32) action {
 		a := &g.results[i]
 		q := &p.results[i]
 		var values [2]eval.Vector
-		if n := w.fetch(mask, g, q.regs, uint64(q.at), q.size, &values); n == 0 || len(a.regs) == 0 && len(q.regs) == 0 {
-			w.copyLocal(mask, g.caller.local+a.at, g.local+uint64(q.at), uint64(min(a.size, q.size)))
+		if n := w.fetch(mask, g, q.regs, uint64(q.at), q.size, &values); n == 0 ||
+			len(a.regs) == 0 && len(q.regs) == 0 {
+			w.copyLocal(mask, g.caller.local+a.at, g.local+uint64(q.at),
+				uint64(min(a.size, q.size)))
 			continue
 		}
 		w.deliver(mask, g.caller, a.regs, a.at, a.size, &values)

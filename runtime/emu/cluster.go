@@ -65,7 +65,8 @@ func (c *cluster) start(id [3]uint32) {
 	for i, b := range c.blocks {
 		r := uint32(i)
 		b.start([3]uint32{
-			id[0]*size[0] + r%size[0], id[1]*size[1] + r/size[0]%size[1], id[2]*size[2] + r/size[0]/size[1],
+			id[0]*size[0] + r%size[0], id[1]*size[1] + r/size[0]%size[1],
+			id[2]*size[2] + r/size[0]/size[1],
 		}, r)
 		c.order = append(c.order, b.warps[:b.count]...)
 	}
@@ -94,7 +95,8 @@ func (c *cluster) run(budget int) outcome {
 		if !alive {
 			return c.drain()
 		}
-		if budget -= ran; c.grid.mix == nil { // with short time slices, continue until waits are known to be stuck
+		// with short time slices, continue until waits are known to be stuck
+		if budget -= ran; c.grid.mix == nil {
 			budget--
 		}
 		if c.progress(busy, steady) {
@@ -133,7 +135,8 @@ func (c *cluster) quantum() int {
 // shuffle chooses the order of the warps in a round.
 func (c *cluster) shuffle() {
 	if c.grid.seed != 0 {
-		c.random.Shuffle(len(c.order), func(i, j int) { c.order[i], c.order[j] = c.order[j], c.order[i] })
+		c.random.Shuffle(len(c.order),
+			func(i, j int) { c.order[i], c.order[j] = c.order[j], c.order[i] })
 	}
 }
 
@@ -162,8 +165,8 @@ func (c *cluster) relieve() bool {
 }
 
 // progress reports whether a round changed anything that others can observe, or a warp used its
-// whole quantum. Quanta can be short, so that also warps that spin use them: they do not count if no
-// warp has run steadily for many rounds.
+// whole quantum. Quanta can be short, so that also warps that spin use them: they do not count if
+// no warp has run steadily for many rounds.
 func (c *cluster) progress(busy, steady bool) bool {
 	sum := c.changes()
 	c.quiet++

@@ -25,7 +25,8 @@ func clusterArrive(d *decoder) (step, error) {
 		}
 		mask := w.cur.mask
 		if b.came[w]&mask != 0 {
-			return w.fault(-1, nil, "second barrier.cluster.arrive without a barrier.cluster.wait in between")
+			return w.fault(-1, nil,
+				"second barrier.cluster.arrive without a barrier.cluster.wait in between")
 		}
 		b.came[w] |= mask
 		w.tell(EventClusterArrive, mask, &op)
@@ -69,7 +70,8 @@ func (c *cluster) tell(kind EventKind, w *warp, f *fragment) {
 	}
 	g.event = Event{Kind: kind, Block: uint32(c.blocks[0].number())}
 	if w != nil {
-		g.event.Block, g.event.Warp, g.event.Mask = uint32(w.block.number()), uint32(w.index), f.mask
+		g.event.Block, g.event.Warp, g.event.Mask = uint32(w.block.number()), uint32(w.index),
+			f.mask
 	}
 	g.observer.Observe(&g.event)
 }
@@ -84,12 +86,14 @@ func clusterWait(d *decoder) (step, error) {
 		b := &w.block.cluster.barrier
 		if b.came[w]&w.cur.mask == 0 {
 			if w.arrivals == 0 {
-				return w.fault(-1, nil, "barrier.cluster.wait without a preceding barrier.cluster.arrive")
+				return w.fault(-1, nil,
+					"barrier.cluster.wait without a preceding barrier.cluster.arrive")
 			}
 			w.tell(EventClusterLeave, w.cur.mask, nil)
 			return advance // the phase is complete
 		}
 		b.waiting, b.owners = append(b.waiting, w.cur), append(b.owners, w)
-		return w.park(waitsCluster, wait{note: func() string { return w.block.cluster.waitsForCluster() }})
+		return w.park(waitsCluster,
+			wait{note: func() string { return w.block.cluster.waitsForCluster() }})
 	}, nil
 }

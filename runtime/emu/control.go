@@ -65,7 +65,8 @@ func branchIndexed(d *decoder) (step, error) {
 			lane := bits.TrailingZeros32(f.mask)
 			i := v[lane] & 0xffffffff
 			if i >= uint64(len(to)) {
-				return w.fault(lane, nil, "branch index %d is out of bounds: there are %d targets", i, len(to))
+				return w.fault(lane, nil, "branch index %d is out of bounds: there are %d targets",
+					i, len(to))
 			}
 			same := uint32(0)
 			for l := range eval.Lanes {
@@ -240,7 +241,9 @@ func alloca(d *decoder) (step, error) {
 			}
 		}
 		if size > mostLocal {
-			return w.fault(lane, nil, "alloca of %d bytes exceeds the local memory of a thread, %d bytes", size, mostLocal)
+			return w.fault(lane, nil,
+				"alloca of %d bytes exceeds the local memory of a thread, %d bytes", size,
+				mostLocal)
 		}
 		at := (f.top + align - 1) &^ (align - 1)
 		f.top = (at + size + 15) &^ 15

@@ -58,7 +58,10 @@ func Emulates(form *isa.Form) bool {
 	e := coveredEntries()[form.Kind]
 	if e.make != nil {
 		return !slices.ContainsFunc(form.Slots, func(s isa.Slot) bool {
-			return s.Required && !slices.ContainsFunc(s.Values, func(v isa.Value) bool { return !slices.Contains(e.without, v.Mod) })
+			return s.Required &&
+				!slices.ContainsFunc(s.Values, func(v isa.Value) bool {
+					return !slices.Contains(e.without, v.Mod)
+				})
 		})
 	}
 	emulated := false

@@ -105,7 +105,8 @@ func (d *decoder) flatten(list []ref, o *ir.Operand) []ref {
 	case ir.Variable:
 		return append(list, d.symbol(o))
 	case ir.Function:
-		return append(list, ref{kind: refConstant, constant: d.image.splat(d.image.module.functionAddress(o))})
+		return append(list,
+			ref{kind: refConstant, constant: d.image.splat(d.image.module.functionAddress(o))})
 	}
 	d.fail("operand of a kind that is not emulated")
 	return list

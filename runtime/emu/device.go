@@ -75,7 +75,8 @@ func New(o Options) (*Device, error) {
 	return &Device{
 		options: o, info: info, memory: newMemory(o.Memory, o.Number), began: time.Now(),
 		ordering: new(ordering), work: make(chan struct{}, 1),
-		pinned: make(map[unsafe.Pointer][]byte), events: make(map[device.Handle]time.Time), streams: map[device.Handle]*stream{0: {}},
+		pinned: make(map[unsafe.Pointer][]byte), events: make(map[device.Handle]time.Time),
+		streams: map[device.Handle]*stream{0: {}},
 		modules: make(map[device.Handle]*module), graphs: make(map[device.Handle][]func() error),
 	}, nil
 }
@@ -120,7 +121,8 @@ func (d *Device) Do(f func() error) error { return f() }
 
 // fault returns the error of a call that is rejected.
 func fault(call string, kind error, format string, args ...any) error {
-	return &device.Fault{Call: call, Name: "invalid value", Text: fmt.Sprintf(format, args...), Kind: kind, Code: 1}
+	return &device.Fault{Call: call, Name: "invalid value", Text: fmt.Sprintf(format, args...),
+		Kind: kind, Code: 1}
 }
 
 // Allocate allocates global memory.
@@ -130,7 +132,8 @@ func (d *Device) Allocate(bytes int64) (device.Address, error) {
 	}
 	r, ok := d.memory.allocate("", bytes)
 	if !ok {
-		return 0, refuse("cuMemAlloc_v2", outOfMemory, "%d bytes requested; %d of %d bytes are in use", bytes, d.memory.used, d.memory.total)
+		return 0, refuse("cuMemAlloc_v2", outOfMemory,
+			"%d bytes requested; %d of %d bytes are in use", bytes, d.memory.used, d.memory.total)
 	}
 	return device.Address(r.base), nil
 }
@@ -185,7 +188,8 @@ func (d *Device) span(at device.Address, n int64) (*region, uint64, error) {
 }
 
 // Upload copies from the host.
-func (d *Device) Upload(to device.Address, from unsafe.Pointer, bytes int64, s device.Handle, _ bool) error {
+func (d *Device) Upload(to device.Address, from unsafe.Pointer, bytes int64, s device.Handle,
+	_ bool) error {
 	return d.do(s, func() error {
 		r, at, err := d.span(to, bytes)
 		if err != nil || bytes == 0 {
@@ -198,7 +202,8 @@ func (d *Device) Upload(to device.Address, from unsafe.Pointer, bytes int64, s d
 }
 
 // Download copies to the host.
-func (d *Device) Download(to unsafe.Pointer, from device.Address, bytes int64, s device.Handle, _ bool) error {
+func (d *Device) Download(to unsafe.Pointer, from device.Address, bytes int64, s device.Handle,
+	_ bool) error {
 	return d.do(s, func() error {
 		r, at, err := d.span(from, bytes)
 		if err != nil || bytes == 0 {
@@ -215,10 +220,12 @@ func (d *Device) Copy(to, from device.Address, bytes int64, s device.Handle) err
 }
 
 // CopyTo copies to another emulated device.
-func (d *Device) CopyTo(other device.Device, to, from device.Address, bytes int64, s device.Handle) error {
+func (d *Device) CopyTo(other device.Device, to, from device.Address, bytes int64,
+	s device.Handle) error {
 	o, ok := other.(*Device)
 	if !ok {
-		return fault("copy", nil, "from %s to %s: the devices are of different kinds", d.info.Place, other.Info().Place)
+		return fault("copy", nil, "from %s to %s: the devices are of different kinds", d.info.Place,
+			other.Info().Place)
 	}
 	return d.do(s, func() error {
 		if err := o.settle(); err != nil {
@@ -250,7 +257,8 @@ func (d *Device) copyFrom(source *Device, to, from device.Address, bytes int64) 
 }
 
 // Fill writes a pattern repeatedly.
-func (d *Device) Fill(to device.Address, pattern uint32, width int, count int64, s device.Handle) error {
+func (d *Device) Fill(to device.Address, pattern uint32, width int, count int64,
+	s device.Handle) error {
 	if width != 1 && width != 2 && width != 4 || count < 0 {
 		return fault("fill", nil, "%d elements of %d bytes", count, width)
 	}
@@ -274,7 +282,9 @@ func (d *Device) Load(im device.Image) (device.Loaded, error) {
 	}
 	m, list := parse(im.Name, im.PTX)
 	if m == nil {
-		return device.Loaded{}, &device.Rejection{Module: im.Name, Findings: list, Cause: errors.New("the text is not valid PTX")}
+		return device.Loaded{},
+			&device.Rejection{Module: im.Name, Findings: list,
+				Cause: errors.New("the text is not valid PTX")}
 	}
 	return d.load(m)
 }
@@ -287,7 +297,8 @@ func (d *Device) load(m *module) (device.Loaded, error) {
 	name := m.ir.Name
 	m.exact = d.options.Exact
 	if m.ir.Bits == 32 {
-		return device.Loaded{}, fault("load", nil, "%s has addresses of 32 bits, which are not emulated", name)
+		return device.Loaded{},
+			fault("load", nil, "%s has addresses of 32 bits, which are not emulated", name)
 	}
 	if err := d.accepts(m); err != nil {
 		return device.Loaded{}, err
@@ -316,7 +327,8 @@ func (d *Device) accepts(m *module) error {
 		ok = ok && want.Number/10 == have/10
 	}
 	if !ok {
-		return refuse("cuModuleLoadDataEx", noImage, "%s is for %s, but the device is %s", m.ir.Name, want.Name, d.info.Target)
+		return refuse("cuModuleLoadDataEx", noImage, "%s is for %s, but the device is %s",
+			m.ir.Name, want.Name, d.info.Target)
 	}
 	return nil
 }

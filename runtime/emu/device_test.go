@@ -151,7 +151,8 @@ func TestPeerMemory(t *testing.T) {
 	if err := d.Reach(e); err == nil || !strings.Contains(err.Error(), "open one as emu:1") {
 		t.Error(err)
 	}
-	if err := must[*runtime.Kernel](t)(must[*runtime.Module](t)(d.Load(runtime.PTX(source("")))).Kernel("k")).
+	if err := must[*runtime.Kernel](t)(
+		must[*runtime.Module](t)(d.Load(runtime.PTX(source("")))).Kernel("k")).
 		Launch(runtime.Grid(1).Block(32), z); err == nil {
 		t.Error("a kernel takes memory that its device does not reach")
 	}
@@ -181,7 +182,8 @@ func TestPinned(t *testing.T) {
 // TestLimits launches kernels that exceed the limits of their targets.
 func TestLimits(t *testing.T) {
 	text := func(target string) string {
-		text := strings.Replace(source("mov.u32 %r1, %tid.x; st.global.u32 [%d1], %r1;"), "sm_90a", target, 1)
+		text := strings.Replace(source("mov.u32 %r1, %tid.x; st.global.u32 [%d1], %r1;"), "sm_90a",
+			target, 1)
 		return strings.Replace(text, "8.3", "8.8", 1)
 	}
 	shared := func(bytes int) runtime.Config { return runtime.Grid(1).Block(32).Shared(bytes) }
@@ -229,7 +231,8 @@ func TestLimits(t *testing.T) {
 			}
 			return k.Launch(test.config, out)
 		}()
-		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+		if (err == nil) != (test.want == "") ||
+			err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v; want %q", test.place, err, test.want)
 		}
 	}
@@ -251,9 +254,11 @@ func many(n int) string {
 // TestPlaces parses the names of emulated devices.
 func TestPlaces(t *testing.T) {
 	for name, want := range map[string]string{
-		"emu": "emu", "emu:sm_90a": "emu:sm_90a", "emu:3": "emu:3", "emu:sm_100a:7": "emu:sm_100a:7",
-		"emu:": "", "emu:sm_1": "", "emu:256": "", "emu:-1": "", "emu:sm_90a:x": "", "emu:sm_90a:": "",
-		"emu:a:b:c": "",
+		"emu": "emu", "emu:sm_90a": "emu:sm_90a", "emu:3": "emu:3",
+		"emu:sm_100a:7": "emu:sm_100a:7",
+		"emu:":          "", "emu:sm_1": "", "emu:256": "", "emu:-1": "", "emu:sm_90a:x": "",
+		"emu:sm_90a:": "",
+		"emu:a:b:c":   "",
 	} {
 		d, err := runtime.Open(name)
 		if (err == nil) != (want != "") || err == nil && d.String() != want {

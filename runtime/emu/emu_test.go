@@ -58,17 +58,23 @@ func TestKernels(t *testing.T) {
 		want       func(i int) uint32
 	}{
 		{"tid", "st.global.u32 [%d1], %r0;", 40, func(i int) uint32 { return uint32(i) }},
-		{"barrier", ".shared .u32 s[64]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r2, %r1, %r2; st.shared.u32 [%r2], %r0; bar.sync 0;" +
-			"xor.b32 %r3, %r0, 63; shl.b32 %r3, %r3, 2; add.u32 %r3, %r3, %r1; ld.shared.u32 %r4, [%r3]; st.global.u32 [%d1], %r4;",
+		{"barrier",
+			".shared .u32 s[64]; mov.u32 %r1, s; shl.b32 %r2, %r0, 2; add.u32 %r2, %r1, %r2; st.shared.u32 [%r2], %r0; bar.sync 0;" +
+				"xor.b32 %r3, %r0, 63; shl.b32 %r3, %r3, 2; add.u32 %r3, %r3, %r1; ld.shared.u32 %r4, [%r3]; st.global.u32 [%d1], %r4;",
 			64, func(i int) uint32 { return uint32(63 - i) }},
-		{"carry of a difference", "sub.cc.u32 %r1, %r0, 20; addc.u32 %r2, 0, 0; st.global.u32 [%d1], %r2;", 40, func(i int) uint32 {
-			if i >= 20 {
-				return 1
-			}
-			return 0
-		}},
-		{"laneid", "mov.u32 %r1, %laneid; st.global.u32 [%d1], %r1;", 40, func(i int) uint32 { return uint32(i % 32) }},
-		{"butterfly", "mov.u32 %r1, %r0; shfl.sync.bfly.b32 %r2, %r1, 16, 31, 0xffffffff; st.global.u32 [%d1], %r2;", 64, func(i int) uint32 { return uint32(i ^ 16) }},
+		{"carry of a difference",
+			"sub.cc.u32 %r1, %r0, 20; addc.u32 %r2, 0, 0; st.global.u32 [%d1], %r2;", 40,
+			func(i int) uint32 {
+				if i >= 20 {
+					return 1
+				}
+				return 0
+			}},
+		{"laneid", "mov.u32 %r1, %laneid; st.global.u32 [%d1], %r1;", 40,
+			func(i int) uint32 { return uint32(i % 32) }},
+		{"butterfly",
+			"mov.u32 %r1, %r0; shfl.sync.bfly.b32 %r2, %r1, 16, 31, 0xffffffff; st.global.u32 [%d1], %r2;",
+			64, func(i int) uint32 { return uint32(i ^ 16) }},
 	} {
 		got, err := try(t, open(t, emu.Options{}), source(test.body), test.threads)
 		if err != nil {
@@ -90,8 +96,10 @@ func TestFaults(t *testing.T) {
 		{"bounds", "st.global.u32 [%d1+4], %r0;", "access out of bounds"},
 		{"null", "mov.u64 %d2, 0; ld.u32 %r1, [%d2];", "in no state space"},
 		{"alignment", "add.u64 %d1, %d1, 2; st.global.u32 [%d1], %r0;", "not a multiple of 4"},
-		{"uninitialized", ".shared .u32 s[64]; ld.shared.u32 %r1, [s]; st.global.u32 [%d1], %r1;", "never written"},
-		{"parameter", "mov.b64 %d2, out; cvta.param.u64 %d2, %d2; st.u32 [%d2], %r0;", "cannot write kernel parameters"},
+		{"uninitialized", ".shared .u32 s[64]; ld.shared.u32 %r1, [s]; st.global.u32 [%d1], %r1;",
+			"never written"},
+		{"parameter", "mov.b64 %d2, out; cvta.param.u64 %d2, %d2; st.u32 [%d2], %r0;",
+			"cannot write kernel parameters"},
 		{"trap", "trap;", "trap"},
 		{"barrier", "setp.eq.u32 %p1, %r0, 0; @%p1 bra a; bar.sync 1; a: bar.sync 2;", "hangs"},
 		{"unsupported", "tex.1d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%d1, {%r1}];", "not emulated"},

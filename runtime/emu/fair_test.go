@@ -24,17 +24,21 @@ func TestForwardProgress(t *testing.T) {
 		blocks, threads int
 		want            func(i int) uint32
 	}{
-		// Lanes of one warp take a lock in global memory: the holder is another lane, or another block.
-		{"lock of a grid", `l: atom.acquire.gpu.global.cas.b32 %r1, [%d0], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra l;
+		// Lanes of one warp take a lock in global memory: the holder is another lane, or another
+		// block.
+		{"lock of a grid",
+			`l: atom.acquire.gpu.global.cas.b32 %r1, [%d0], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra l;
 			ld.relaxed.gpu.global.u32 %r2, [%d0+4]; add.u32 %r2, %r2, 1; st.relaxed.gpu.global.u32 [%d0+4], %r2;
 			atom.release.gpu.global.exch.b32 %r1, [%d0], 0;`, 5, 48, first(0, 240)},
 		// The spinning lanes change memory all the time, and wait for lanes that wait for them to
 		// reconverge.
-		{"busy spin", `setp.eq.u32 %p1, %r0, 31; @%p1 bra m; l: red.global.add.u32 [%d0], 1; ld.volatile.global.u32 %r1, [%d0+4];
+		{"busy spin",
+			`setp.eq.u32 %p1, %r0, 31; @%p1 bra m; l: red.global.add.u32 [%d0], 1; ld.volatile.global.u32 %r1, [%d0+4];
 			setp.eq.u32 %p2, %r1, 0; @%p2 bra l; m: @!%p1 bra e; st.volatile.global.u32 [%d0+4], 9; e: bar.warp.sync 0xffffffff;
 			mov.u32 %r3, 0; st.volatile.global.u32 [%d0], %r3;`, 1, 32, first(0, 9)},
 		// Lane 0 waits for lane 1, lane 1 for lane 2, and so on; the last lane begins.
-		{"chain of lanes", `setp.eq.u32 %p1, %r0, 31; l: ld.volatile.global.u32 %r1, [%d1+4]; setp.eq.u32 %p2, %r1, 0;
+		{"chain of lanes",
+			`setp.eq.u32 %p1, %r0, 31; l: ld.volatile.global.u32 %r1, [%d1+4]; setp.eq.u32 %p2, %r1, 0;
 			@%p1 bra e; @%p2 bra l; e: mov.u32 %r2, 1; st.volatile.global.u32 [%d1], %r2;`, 1, 32,
 			func(i int) uint32 {
 				if i < 32 {
@@ -43,12 +47,14 @@ func TestForwardProgress(t *testing.T) {
 				return 0
 			}},
 		// All blocks meet at a barrier three times.
-		{"barrier of a grid", `mov.u32 %r5, %nctaid.x; mov.u32 %r6, 0; n: bar.sync 0; setp.ne.u32 %p1, %r0, 0; @%p1 bra s;
+		{"barrier of a grid",
+			`mov.u32 %r5, %nctaid.x; mov.u32 %r6, 0; n: bar.sync 0; setp.ne.u32 %p1, %r0, 0; @%p1 bra s;
 			add.u32 %r6, %r6, %r5; atom.add.release.gpu.global.u32 %r1, [%d0], 1;
 			l: ld.acquire.gpu.global.u32 %r2, [%d0]; setp.lt.u32 %p2, %r2, %r6; @%p2 bra l;
 			s: bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 3; @%p3 bra n;`, 20, 64, first(60, 0)},
 		// A warp spins, and changes memory, until another has waited for a copy.
-		{"copy beside a busy warp", `.shared .align 16 .b8 s[128]; .shared .align 8 .b64 b; setp.ge.u32 %p1, %r0, 32; @%p1 bra busy;
+		{"copy beside a busy warp",
+			`.shared .align 16 .b8 s[128]; .shared .align 8 .b64 b; setp.ge.u32 %p1, %r0, 32; @%p1 bra busy;
 			setp.ne.u32 %p2, %r0, 0; @%p2 bra e; mbarrier.init.shared.b64 [b], 1; mbarrier.arrive.expect_tx.shared.b64 %d5, [b], 128;
 			cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d0+128], 128, [b];
 			w: mbarrier.try_wait.parity.shared.b64 %p3, [b], 0; @!%p3 bra w; st.volatile.global.u32 [%d0+4], 5; bra e;
@@ -70,7 +76,8 @@ func TestForwardProgress(t *testing.T) {
 			got := must[[]uint32](t)(runtime.Download(out))
 			for i, x := range got {
 				if x != test.want(i) {
-					t.Errorf("%s, seed %d: word %d is %d, want %d", test.name, seed, i, x, test.want(i))
+					t.Errorf("%s, seed %d: word %d is %d, want %d", test.name, seed, i, x,
+						test.want(i))
 					break
 				}
 			}
@@ -97,23 +104,27 @@ func TestMeet(t *testing.T) {
 		}
 		for i, x := range got {
 			if x != 128 {
-				t.Fatal(fmt.Errorf("seed %d: thread %d counted %d active lanes in 4 rounds, want 128", seed, i,
+				t.Fatal(fmt.Errorf(
+					"seed %d: thread %d counted %d active lanes in 4 rounds, want 128", seed, i,
 					x))
 			}
 		}
 	}
 }
 
-// TestWaitsForOthers runs a kernel that spins until a kernel of another device stores to its memory. It
-// must not be said to hang.
+// TestWaitsForOthers runs a kernel that spins until a kernel of another device stores to its
+// memory. It must not be said to hang.
 func TestWaitsForOthers(t *testing.T) {
 	const spin = `l: ld.acquire.sys.u32 %r1, [%d0]; setp.eq.u32 %p1, %r1, 0; @%p1 bra l; st.u32 [%d0+4], %r1;`
-	a, b := must[*runtime.Device](t)(runtime.Open("emu")), must[*runtime.Device](t)(runtime.Open("emu:1"))
+	a, b := must[*runtime.Device](t)(runtime.Open("emu")),
+		must[*runtime.Device](t)(runtime.Open("emu:1"))
 	if err := b.Reach(a); err != nil {
 		t.Fatal(err)
 	}
 	x := must[*runtime.Buffer[uint32]](t)(runtime.Upload(a, make([]uint32, 2)))
-	waits, late := kernel(t, a, source(spin)), kernel(t, b, source(`w: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 1000000; @%p1 bra w; mov.u32 %r1, 5; st.release.sys.u32 [%d0], %r1;`))
+	waits, late := kernel(t, a, source(spin)),
+		kernel(t, b,
+			source(`w: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 1000000; @%p1 bra w; mov.u32 %r1, 5; st.release.sys.u32 [%d0], %r1;`))
 	first := make(chan error)
 	go func() { first <- waits.Launch(runtime.Grid(1).Block(32), x) }()
 	if err := late.Launch(runtime.Grid(1).Block(32), x); err != nil {
@@ -127,8 +138,8 @@ func TestWaitsForOthers(t *testing.T) {
 	}
 }
 
-// TestTimeLimits runs threads that wait for a time to pass, with and without other threads. They must
-// end, and a thread that reads a clock forever must be reported.
+// TestTimeLimits runs threads that wait for a time to pass, with and without other threads. They
+// must end, and a thread that reads a clock forever must be reported.
 func TestTimeLimits(t *testing.T) {
 	const sleep = `mov.u64 %d2, %globaltimer; l: nanosleep.u32 1000000; mov.u64 %d3, %globaltimer; sub.u64 %d4, %d3, %d2; setp.lt.u64 %p1, %d4, 2000000000; @%p1 bra l;
 		mov.u32 %r1, 1; st.global.u32 [%d1], %r1;`
@@ -137,14 +148,19 @@ func TestTimeLimits(t *testing.T) {
 		want       string // part of the error
 	}{
 		{"sleep of two seconds", sleep, ""},
-		{"a hundred sleeps", `mov.u32 %r2, 100; n: mov.u64 %d2, %globaltimer; l: nanosleep.u32 1000000; mov.u64 %d3, %globaltimer; sub.u64 %d4, %d3, %d2; setp.lt.u64 %p1, %d4, 2000000000; @%p1 bra l;
+		{"a hundred sleeps",
+			`mov.u32 %r2, 100; n: mov.u64 %d2, %globaltimer; l: nanosleep.u32 1000000; mov.u64 %d3, %globaltimer; sub.u64 %d4, %d3, %d2; setp.lt.u64 %p1, %d4, 2000000000; @%p1 bra l;
 			st.global.u32 [%d1], %r2; sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra n; mov.u32 %r1, 1; st.global.u32 [%d1], %r1;`, ""},
-		{"watchdog", `mov.u64 %d2, %globaltimer; l: ld.acquire.gpu.global.u32 %r1, [%d0]; setp.ne.u32 %p1, %r1, 0; @%p1 bra e;
+		{"watchdog",
+			`mov.u64 %d2, %globaltimer; l: ld.acquire.gpu.global.u32 %r1, [%d0]; setp.ne.u32 %p1, %r1, 0; @%p1 bra e;
 			nanosleep.u32 100; mov.u64 %d3, %globaltimer; sub.u64 %d4, %d3, %d2; setp.lt.u64 %p1, %d4, 10000000000; @%p1 bra l; trap; e:`, "executed a trap"},
-		{"clock64", `mov.u64 %d2, %clock64; l: ld.volatile.global.u32 %r1, [%d0]; setp.ne.u32 %p1, %r1, 0; @%p1 bra e;
+		{"clock64",
+			`mov.u64 %d2, %clock64; l: ld.volatile.global.u32 %r1, [%d0]; setp.ne.u32 %p1, %r1, 0; @%p1 bra e;
 			mov.u64 %d3, %clock64; sub.u64 %d4, %d3, %d2; setp.lt.u64 %p1, %d4, 1000000000; @%p1 bra l; e: mov.u32 %r1, 1; st.global.u32 [%d1], %r1;`, ""},
-		{"without a limit", `l: mov.u64 %d2, %globaltimer; nanosleep.u32 20; bra l;`, "kernel hangs"},
-		{"others wait at a barrier", `setp.ne.u32 %p2, %r0, 0; @%p2 bra b; mov.u64 %d2, %clock64; l: nanosleep.u32 1000; mov.u64 %d3, %clock64; sub.u64 %d4, %d3, %d2; setp.lt.u64 %p1, %d4, 1000000; @%p1 bra l;
+		{"without a limit", `l: mov.u64 %d2, %globaltimer; nanosleep.u32 20; bra l;`,
+			"kernel hangs"},
+		{"others wait at a barrier",
+			`setp.ne.u32 %p2, %r0, 0; @%p2 bra b; mov.u64 %d2, %clock64; l: nanosleep.u32 1000; mov.u64 %d3, %clock64; sub.u64 %d4, %d3, %d2; setp.lt.u64 %p1, %d4, 1000000; @%p1 bra l;
 			b: bar.sync 0; mov.u32 %r1, 1; st.global.u32 [%d1], %r1;`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -163,27 +179,38 @@ func TestTimeLimits(t *testing.T) {
 	}
 }
 
-// TestSpins checks that threads that only load are not said to hang while they count or add up, and that
-// those that wait for what never happens are, in all orders and with several blocks and workers.
+// TestSpins checks that threads that only load are not said to hang while they count or add up, and
+// that those that wait for what never happens are, in all orders and with several blocks and
+// workers.
 func TestSpins(t *testing.T) {
 	work := strings.Repeat("xor.b32 %r5, %r5, %r1; xor.b32 %r5, %r5, %r1;", 12)
 	// All blocks store to the same words, and volatile accesses do not race.
 	for _, test := range []struct{ name, body, want string }{
-		{"sum of volatile loads", `mov.u32 %r2, 0; l: ld.volatile.global.u32 %r1, [%d0]; add.u32 %r3, %r3, %r1; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 20000; @%p1 bra l; mov.u32 %r1, 1; st.volatile.global.u32 [%d1], %r1;`, ""},
-		{"limited tries", `.shared .align 8 .b64 bar; setp.eq.u32 %p2, %r0, 0; @%p2 mbarrier.init.shared.b64 [bar], 1; bar.sync 0; mov.u32 %r2, 0;
+		{"sum of volatile loads",
+			`mov.u32 %r2, 0; l: ld.volatile.global.u32 %r1, [%d0]; add.u32 %r3, %r3, %r1; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 20000; @%p1 bra l; mov.u32 %r1, 1; st.volatile.global.u32 [%d1], %r1;`,
+			""},
+		{"limited tries",
+			`.shared .align 8 .b64 bar; setp.eq.u32 %p2, %r0, 0; @%p2 mbarrier.init.shared.b64 [bar], 1; bar.sync 0; mov.u32 %r2, 0;
 			l: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @%p1 bra e; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3000; @%p1 bra l; e: mov.u32 %r1, 1; st.volatile.global.u32 [%d1], %r1;`, ""},
-		{"flag", `l: ld.acquire.gpu.global.u32 %r1, [%d0]; setp.eq.u32 %p1, %r1, 0; @%p1 bra l;`, "kernel hangs"},
-		{"long loop", `mov.u32 %r5, 0; l: ld.volatile.global.u32 %r1, [%d0];` + work + `setp.eq.u32 %p1, %r1, 0; @%p1 bra l;`, "kernel hangs"},
-		{"backoff", `mov.u32 %r2, 1; l: ld.volatile.global.u32 %r1, [%d0]; nanosleep.u32 %r2; shl.b32 %r2, %r2, 1; min.u32 %r2, %r2, 256; setp.eq.u32 %p1, %r1, 0; @%p1 bra l;`, "kernel hangs"},
+		{"flag", `l: ld.acquire.gpu.global.u32 %r1, [%d0]; setp.eq.u32 %p1, %r1, 0; @%p1 bra l;`,
+			"kernel hangs"},
+		{"long loop",
+			`mov.u32 %r5, 0; l: ld.volatile.global.u32 %r1, [%d0];` + work +
+				`setp.eq.u32 %p1, %r1, 0; @%p1 bra l;`, "kernel hangs"},
+		{"backoff",
+			`mov.u32 %r2, 1; l: ld.volatile.global.u32 %r1, [%d0]; nanosleep.u32 %r2; shl.b32 %r2, %r2, 1; min.u32 %r2, %r2, 256; setp.eq.u32 %p1, %r1, 0; @%p1 bra l;`,
+			"kernel hangs"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for seed := range uint64(4) {
 				d := open(t, emu.Options{Seed: seed, Workers: 1 + int(seed&1)})
 				out := must[*runtime.Buffer[uint32]](t)(runtime.Upload(d, make([]uint32, 64)))
 				ctx, end := context.WithTimeout(t.Context(), 2*time.Minute)
-				err := kernel(t, d, source(test.body)).LaunchContext(ctx, runtime.Grid(6).Block(64), out)
+				err := kernel(t, d, source(test.body)).LaunchContext(ctx, runtime.Grid(6).Block(64),
+					out)
 				end()
-				if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				if test.want == "" && err != nil || test.want != "" &&
+					(err == nil || !strings.Contains(err.Error(), test.want)) {
 					t.Errorf("seed %d: %v, want %q", seed, err, test.want)
 				}
 			}

@@ -27,8 +27,9 @@ type Fault struct {
 
 // A Waiting is a warp that waits forever.
 type Waiting struct {
-	Place  diag.Place
-	Reason string // such as "warp 1 of block (0,0,0) waits at barrier 1: 32 threads came, 64 threads expected"
+	Place diag.Place
+	// such as "warp 1 of block (0,0,0) waits at barrier 1: 32 threads came, 64 threads expected"
+	Reason string
 }
 
 // Error returns the fault with its position and notes.

@@ -235,7 +235,8 @@ func (d *decoder) memoryOf(fn *ir.Func) {
 			s := d.slots[v.Reg]
 			q := place{size: v.Type.Bits() / 8}
 			for i := range s.n {
-				q.regs = append(q.regs, ref{kind: kindOfSlot(s), index: s.index + int32(i), bits: s.bits})
+				q.regs = append(q.regs,
+					ref{kind: kindOfSlot(s), index: s.index + int32(i), bits: s.bits})
 			}
 			return q
 		}
@@ -259,7 +260,8 @@ func (d *decoder) memoryOf(fn *ir.Func) {
 		}
 	}
 	if top > mostLocal {
-		d.image.problem(fn.Pos, fmt.Errorf("kernel needs %d bytes of local memory per thread, but a thread has at most %d", top, mostLocal))
+		d.image.problem(fn.Pos,
+			fmt.Errorf("kernel needs %d bytes of local memory per thread, but a thread has at most %d", top, mostLocal))
 		top = 0
 	}
 	p.local = int(top)

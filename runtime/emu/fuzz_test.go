@@ -56,17 +56,19 @@ var fuzzTargets = []string{"sm_80", "sm_90a", "sm_100a", "sm_120a"}
 // It generates no branches, so every kernel ends.
 func randomKernels(target string) *agree.Kernels {
 	to, _ := isa.ParseTarget(target)
-	return agree.NewKernels(isa.Standard(), isa.Newest(), to, func(ins *isa.Instruction, f *isa.Form) bool {
-		switch f.Kind {
-		case isa.KindBra, isa.KindBrxIdx, isa.KindCall, isa.KindRet, isa.KindExit, isa.KindTrap:
-			return false
-		}
-		return Emulates(f)
-	})
+	return agree.NewKernels(isa.Standard(), isa.Newest(), to,
+		func(ins *isa.Instruction, f *isa.Form) bool {
+			switch f.Kind {
+			case isa.KindBra, isa.KindBrxIdx, isa.KindCall, isa.KindRet, isa.KindExit, isa.KindTrap:
+				return false
+			}
+			return Emulates(f)
+		})
 }
 
 // runRandom runs a random kernel of n instructions. An invalid instruction may end it with a fault.
-func runRandom(t *testing.T, kernels *agree.Kernels, target string, seed uint64, n int) (faulted bool) {
+func runRandom(t *testing.T, kernels *agree.Kernels, target string, seed uint64,
+	n int) (faulted bool) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	text := kernels.Kernel(rng, n)
 	defer func() {
@@ -75,7 +77,8 @@ func runRandom(t *testing.T, kernels *agree.Kernels, target string, seed uint64,
 			panic(x)
 		}
 	}()
-	d, err := New(Options{Target: target, Workers: 1, Memory: 1 << 24, Output: io.Discard, Completion: Completion(seed % 3), Seed: seed, Unchecked: seed%2 == 0})
+	d, err := New(Options{Target: target, Workers: 1, Memory: 1 << 24, Output: io.Discard,
+		Completion: Completion(seed % 3), Seed: seed, Unchecked: seed%2 == 0})
 	if err != nil {
 		t.Fatal(err)
 	}

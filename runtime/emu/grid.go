@@ -99,7 +99,8 @@ func (g *grid) run(ctx context.Context, workers int) error {
 	g.changedTime = time.Now()
 	g.timer.start(g.changedTime)
 	g.alone = workers == 1 && !g.device.shares()
-	if o := &g.device.options; o.Interleave && o.Seed != 0 && workers == 1 && g.guide == nil && total <= mostMixed {
+	if o := &g.device.options; o.Interleave && o.Seed != 0 && workers == 1 && g.guide == nil &&
+		total <= mostMixed {
 		g.mix = rand.New(rand.NewPCG(o.Seed, total))
 		g.starts = g.mix.Perm(int(total))
 	}
@@ -139,7 +140,8 @@ func (g *grid) clusterBlocks() int {
 // clusterSlice is the time slice of a cluster, in warp instructions.
 const clusterSlice = 1 << 18
 
-// Limits of blocks that run in random slices: warp instructions in a slice, and clusters of the grid.
+// Limits of blocks that run in random slices: warp instructions in a slice, and clusters of the
+// grid.
 const (
 	mixedSlice = 64
 	mostMixed  = 4096
@@ -167,7 +169,8 @@ func (g *grid) work(total uint64) {
 		g.executed.Add(c.executed() - before)
 		if most := g.device.options.Limit; most > 0 && out == goesOn && g.executed.Load() > most {
 			out = faulted
-			c.blocks[0].fail(&Fault{Kernel: g.image.entry.Name, Warp: -1, Lane: -1, Message: LimitReached})
+			c.blocks[0].fail(&Fault{Kernel: g.image.entry.Name, Warp: -1, Lane: -1,
+				Message: LimitReached})
 		}
 		g.put(c, out, c.changes() != changes)
 	}
@@ -200,7 +203,8 @@ func (g *grid) take(total uint64) *cluster {
 	if g.fault != nil || g.pauses(total) {
 		return nil
 	}
-	if n := len(g.waiting); n > 0 && (n >= mostWaiting || g.next == total || g.mix != nil && g.mix.IntN(2) == 0) {
+	if n := len(g.waiting); n > 0 &&
+		(n >= mostWaiting || g.next == total || g.mix != nil && g.mix.IntN(2) == 0) {
 		c := g.waiting[0]
 		g.waiting = g.waiting[:copy(g.waiting, g.waiting[1:])]
 		g.running++
@@ -285,8 +289,9 @@ func (g *grid) hang() *Fault {
 			for _, part := range w.fragments() {
 				if part.group.note != nil && f.Waiting == nil {
 					f.Waiting = &Waiting{
-						Place:  w.describe(part, -1).Place,
-						Reason: fmt.Sprintf("warp %d of block %s %s", w.index, point(w.block.id), part.group.note()),
+						Place: w.describe(part, -1).Place,
+						Reason: fmt.Sprintf("warp %d of block %s %s", w.index, point(w.block.id),
+							part.group.note()),
 					}
 				}
 				if len(f.Notes) == mostReported {
@@ -300,7 +305,8 @@ func (g *grid) hang() *Fault {
 	if more > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("and %d more", more))
 	}
-	f.Message = fmt.Sprintf("kernel hangs: no thread of %d blocks can make progress", len(g.waiting)*len(g.waiting[0].blocks))
+	f.Message = fmt.Sprintf("kernel hangs: no thread of %d blocks can make progress",
+		len(g.waiting)*len(g.waiting[0].blocks))
 	return f
 }
 
@@ -332,5 +338,6 @@ func (w *warp) report(f *fragment) string {
 	if e.Source != "" {
 		place += " (" + e.Source + ")"
 	}
-	return fmt.Sprintf("block %s, warp %d, lanes %08x: %s: %s: %s", point(w.block.id), w.index, f.mask, place, e.Opcode, what)
+	return fmt.Sprintf("block %s, warp %d, lanes %08x: %s: %s: %s", point(w.block.id), w.index,
+		f.mask, place, e.Opcode, what)
 }

@@ -34,16 +34,22 @@ func guideOf(o Observer) Guide {
 
 // synchronizing are the instructions whose order a guide chooses.
 var synchronizing = map[isa.Kind]bool{
-	isa.KindMbarrierInit: true, isa.KindMbarrierInval: true, isa.KindMbarrierArrive: true, isa.KindMbarrierArriveExpectTx: true,
-	isa.KindMbarrierArriveDrop: true, isa.KindMbarrierArriveDropExpectTx: true, isa.KindMbarrierExpectTx: true,
-	isa.KindMbarrierCompleteTx: true, isa.KindMbarrierTestWait: true, isa.KindMbarrierTestWaitParity: true,
-	isa.KindMbarrierTryWait: true, isa.KindMbarrierTryWaitParity: true, isa.KindBarrierSync: true, isa.KindBarrierArrive: true,
-	isa.KindBarrierRed: true, isa.KindBarrierClusterArrive: true,
+	isa.KindMbarrierInit: true, isa.KindMbarrierInval: true, isa.KindMbarrierArrive: true,
+	isa.KindMbarrierArriveExpectTx: true,
+	isa.KindMbarrierArriveDrop:     true, isa.KindMbarrierArriveDropExpectTx: true,
+	isa.KindMbarrierExpectTx:   true,
+	isa.KindMbarrierCompleteTx: true, isa.KindMbarrierTestWait: true,
+	isa.KindMbarrierTestWaitParity: true,
+	isa.KindMbarrierTryWait:        true, isa.KindMbarrierTryWaitParity: true,
+	isa.KindBarrierSync:   true,
+	isa.KindBarrierArrive: true,
+	isa.KindBarrierRed:    true, isa.KindBarrierClusterArrive: true,
 }
 
 // allowed asks the guide whether lanes of the warp may run a command.
 func (w *warp) allowed(g Guide, in *command, mask uint32) bool {
-	if in.at == nil || in.at.Form == nil || g.Done() || !synchronizing[in.at.Form.Operation().Kind] {
+	if in.at == nil || in.at.Form == nil || g.Done() ||
+		!synchronizing[in.at.Form.Operation().Kind] {
 		return true
 	}
 	return g.May(uint32(w.block.number()), uint32(w.index), mask)
@@ -52,7 +58,8 @@ func (w *warp) allowed(g Guide, in *command, mask uint32) bool {
 // guided completes the operations that the guide allows.
 func (q *asyncQueue) guided(g Guide) (any bool) {
 	for _, o := range q.list {
-		lanes := o.lanes & g.Completes(uint32(o.warp.block.number()), uint32(o.warp.index), o.serial, o.lanes)
+		lanes := o.lanes & g.Completes(uint32(o.warp.block.number()), uint32(o.warp.index),
+			o.serial, o.lanes)
 		if lanes == 0 {
 			continue
 		}

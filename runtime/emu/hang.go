@@ -11,7 +11,8 @@ import (
 // state describes a named barrier for the report of a hang: which warps arrived and which are
 // missing.
 func (b *barrier) state(k *block, number uint64) string {
-	text := fmt.Sprintf("waits at barrier %d: %d threads arrived, %s expected", number, b.came, threadsOf(b.want))
+	text := fmt.Sprintf("waits at barrier %d: %d threads arrived, %s expected", number, b.came,
+		threadsOf(b.want))
 	var missing []string
 	for _, w := range k.warps[:k.count] {
 		switch lanes := w.live &^ b.lanes[w.index]; {

@@ -42,7 +42,8 @@ func (d *Device) Kernel(h device.Handle, name string, _ int) (device.Kernel, err
 		}
 		k.limits = &limits
 	}
-	k.info = device.KernelInfo{Registers: min(im.body.regs, 255), Shared: im.sharedSize, Local: im.body.local, MaxThreads: k.limits.MaxThreads, Known: true}
+	k.info = device.KernelInfo{Registers: min(im.body.regs, 255), Shared: im.sharedSize,
+		Local: im.body.local, MaxThreads: k.limits.MaxThreads, Known: true}
 	at := uint64(0)
 	for _, v := range im.entry.Params {
 		at = up(at, uint64(v.Alignment()))
@@ -83,7 +84,8 @@ func (k *kernel) run(l *device.Launch) error {
 	if l.Cooperative && k.image.meeting {
 		r, ok := d.memory.allocate("workspace of "+k.image.entry.Name, workspaceSize)
 		if !ok {
-			return refuse("cuLaunchKernelEx", outOfMemory, "no memory for the workspace of the grid")
+			return refuse("cuLaunchKernelEx", outOfMemory,
+				"no memory for the workspace of the grid")
 		}
 		if !k.image.dependents { // otherwise blocks may still run when run returns
 			defer d.memory.free(r.base)

@@ -133,7 +133,8 @@ func warpSync(d *decoder) (step, error) {
 		lane := bits.TrailingZeros32(f.mask)
 		want := uint32(w.value(&args[0], &w.scratch[0])[lane])
 		if want>>lane&1 == 0 {
-			return w.fault(lane, nil, "the member mask %08x does not name the lane that runs the instruction", want)
+			return w.fault(lane, nil,
+				"the member mask %08x does not name the lane that runs the instruction", want)
 		}
 		want &= w.live
 		if want&^f.mask == 0 {

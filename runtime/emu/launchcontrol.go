@@ -29,7 +29,8 @@ func (g *grid) cancel() (id [3]uint32, ok bool) {
 	at, x, y := g.next, uint64(n[0]), uint64(n[1])
 	g.next++
 	g.ended.Add(int64(g.clusterBlocks()))
-	return [3]uint32{uint32(at%x) * size[0], uint32(at/x%y) * size[1], uint32(at/x/y) * size[2]}, true
+	return [3]uint32{uint32(at%x) * size[0], uint32(at/x%y) * size[1], uint32(at/x/y) * size[2]},
+		true
 }
 
 // declines reports whether a request is declined at random, as hardware may do. A cluster that no
@@ -56,7 +57,8 @@ func tryCancel(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			c := w.block.cluster
 			if c.refused {
-				return w.fault(l, nil, "clusterlaunchcontrol.try_cancel after an earlier request was refused")
+				return w.fault(l, nil,
+					"clusterlaunchcontrol.try_cancel after an earlier request was refused")
 			}
 			targets, off, act := w.answerTargets(&to, &bar, &q, op.Space, l, all)
 			if act != advance {
@@ -94,7 +96,8 @@ func tryCancel(d *decoder) (step, error) {
 
 // answerTargets returns the blocks that receive the response to a lane: its own block, or all
 // blocks of the cluster.
-func (w *warp) answerTargets(to, bar *addressRef, q *demand, space isa.Space, lane int, all bool) ([]bulkTarget, uint64, action) {
+func (w *warp) answerTargets(to, bar *addressRef, q *demand, space isa.Space, lane int,
+	all bool) ([]bulkTarget, uint64, action) {
 	if !w.locate(to, 1<<lane, q) {
 		return nil, 0, failed
 	}
@@ -112,9 +115,14 @@ func (w *warp) answerTargets(to, bar *addressRef, q *demand, space isa.Space, la
 	for _, b := range w.block.cluster.blocks {
 		switch p := b.phases[at]; {
 		case b.alive == 0:
-			return nil, 0, w.fault(lane, nil, "clusterlaunchcontrol.try_cancel for all blocks of a cluster, but block %s has exited", point(b.id))
+			return nil, 0,
+				w.fault(lane, nil,
+					"clusterlaunchcontrol.try_cancel for all blocks of a cluster, but block %s has exited",
+					point(b.id))
 		case p == nil:
-			return nil, 0, w.fault(lane, nil, "mbarrier of block %d of the cluster is used but never initialized", b.rank)
+			return nil, 0,
+				w.fault(lane, nil,
+					"mbarrier of block %d of the cluster is used but never initialized", b.rank)
 		default:
 			list = append(list, bulkTarget{b.shared, p})
 		}

@@ -16,24 +16,29 @@ func (k *kernel) check(l *device.Launch) error {
 	for i, axis := range [3]string{"x", "y", "z"} {
 		switch {
 		case l.Grid[i] == 0 || int64(l.Grid[i]) > int64(k.limits.MaxGrid[i]):
-			return refuse(launchCall, invalidValue, "grid has %v blocks; %s must be 1 to %d", l.Grid, axis,
+			return refuse(launchCall, invalidValue, "grid has %v blocks; %s must be 1 to %d",
+				l.Grid, axis,
 				k.limits.MaxGrid[i])
 		case l.Block[i] == 0 || int64(l.Block[i]) > int64(k.limits.MaxBlock[i]):
-			return refuse(launchCall, invalidValue, "block has %v threads; %s must be 1 to %d", l.Block, axis,
+			return refuse(launchCall, invalidValue, "block has %v threads; %s must be 1 to %d",
+				l.Block, axis,
 				k.limits.MaxBlock[i])
 		}
 	}
 	threads := int(l.Block[0]) * int(l.Block[1]) * int(l.Block[2])
 	if threads > k.limits.MaxThreads {
-		return refuse(launchCall, invalidValue, "block has %d threads, but %s allows at most %d", threads,
+		return refuse(launchCall, invalidValue, "block has %d threads, but %s allows at most %d",
+			threads,
 			k.limits.Target, k.limits.MaxThreads)
 	}
 	if n := int(l.Shared) + k.image.sharedSize; n > k.limits.SharedOptIn {
-		return refuse(launchCall, invalidValue, "block needs %d bytes of shared memory, but %s allows at most %d",
+		return refuse(launchCall, invalidValue,
+			"block needs %d bytes of shared memory, but %s allows at most %d",
 			n, k.limits.Target, k.limits.SharedOptIn)
 	}
 	if n := k.image.body.paramBytes(); len(l.Values) < n {
-		return refuse(launchCall, invalidValue, "launch passes %d bytes of parameters, but the kernel has %d",
+		return refuse(launchCall, invalidValue,
+			"launch passes %d bytes of parameters, but the kernel has %d",
 			len(l.Values), n)
 	}
 	if err := k.checkRegisters(threads); err != nil {
@@ -81,7 +86,8 @@ func (k *kernel) checkCluster(l *device.Launch, threads int) error {
 	}
 	total := int64(l.Grid[0]) * int64(l.Grid[1]) * int64(l.Grid[2])
 	if most := int64(blocks) * int64(k.limits.SMs); l.Cooperative && total > most {
-		return refuse(launchCall, cooperativeTooLarge, "%d blocks, but at most %d can run at the same time", total, most)
+		return refuse(launchCall, cooperativeTooLarge,
+			"%d blocks, but at most %d can run at the same time", total, most)
 	}
 	if l.Cluster == [3]uint32{} {
 		return nil
@@ -91,13 +97,15 @@ func (k *kernel) checkCluster(l *device.Launch, threads int) error {
 	}
 	for i := range l.Cluster {
 		if l.Cluster[i] == 0 || l.Grid[i]%l.Cluster[i] != 0 {
-			return refuse(launchCall, invalidValue, "grid of %v blocks is not a multiple of the cluster size %v", l.Grid,
+			return refuse(launchCall, invalidValue,
+				"grid of %v blocks is not a multiple of the cluster size %v", l.Grid,
 				l.Cluster)
 		}
 	}
 	size := int(l.Cluster[0]) * int(l.Cluster[1]) * int(l.Cluster[2])
 	if size > mostCluster || size > blocks*mostCluster {
-		return refuse(launchCall, invalidCluster, "cluster has %d blocks, but %s allows at most %d", size,
+		return refuse(launchCall, invalidCluster, "cluster has %d blocks, but %s allows at most %d",
+			size,
 			k.limits.Target, mostCluster)
 	}
 	return nil

@@ -51,7 +51,8 @@ func load(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := demand{space: op.Space, size: x.size(), align: x.size(), read: true, later: true, order: op.Order, scope: op.Scope}
+	q := demand{space: op.Space, size: x.size(), align: x.size(), read: true, later: true,
+		order: op.Order, scope: op.Scope}
 	strong := op.Order > isa.Weak
 	if s, ok := d.parameter(&at, &op, x); ok {
 		return s, nil
@@ -85,7 +86,8 @@ func load(d *decoder) (step, error) {
 
 // parameter returns the step of a load of a kernel parameter, which is the same for all lanes.
 func (d *decoder) parameter(at *addressRef, op *isa.Operation, x *transfer) (step, bool) {
-	if op.Space.Base() != isa.Param || !at.fixed || at.param || len(x.regs) != 1 || x.regs[0].kind != refRegister {
+	if op.Space.Base() != isa.Param || !at.fixed || at.param || len(x.regs) != 1 ||
+		x.regs[0].kind != refRegister {
 		return nil, false
 	}
 	off, reg := at.base.constant[0]+at.offset, &x.regs[0]
@@ -186,7 +188,8 @@ func store(d *decoder) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true, quiet: true, order: op.Order,
+	q := demand{space: op.Space, size: x.size(), align: x.size(), write: true, quiet: true,
+		order: op.Order,
 		scope: op.Scope, multi: op.Kind == isa.KindMultimemSt}
 	strong := op.Order > isa.Weak
 	return ordered(op.Space, strong, func(w *warp, mask uint32) action {
@@ -256,8 +259,8 @@ func (x *transfer) storeElement(w *warp, mask uint32, i int) {
 	}
 }
 
-// ordering is a lock that orders strong accesses of workers that run concurrently. Devices that share
-// memory share it, and count the changes that others may wait for.
+// ordering is a lock that orders strong accesses of workers that run concurrently. Devices that
+// share memory share it, and count the changes that others may wait for.
 type ordering struct {
 	sync.Mutex
 	changes atomic.Int64
@@ -320,7 +323,8 @@ func atomically(d *decoder) (step, error) {
 	for i := range in {
 		in[i] = d.fit(in[i], t)
 	}
-	q := demand{space: op.Space, size: width * uint64(n), align: width * uint64(n), write: true, read: true,
+	q := demand{space: op.Space, size: width * uint64(n), align: width * uint64(n), write: true,
+		read:  true,
 		quiet: true, order: op.Order, scope: op.Scope, multi: op.Kind == isa.KindMultimemRed}
 	return ordered(op.Space, true, func(w *warp, mask uint32) action {
 		if !w.locate(&at, mask, &q) {
@@ -385,7 +389,8 @@ func atomicWide(d *decoder) (step, error) {
 	if len(b) != 2 || len(c) != 2 || !swaps && !op.Has(isa.ModExch) {
 		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
-	q := demand{space: op.Space, size: 16, align: 16, write: true, read: true, quiet: true, order: op.Order, scope: op.Scope}
+	q := demand{space: op.Space, size: 16, align: 16, write: true, read: true, quiet: true,
+		order: op.Order, scope: op.Scope}
 	return ordered(op.Space, true, func(w *warp, mask uint32) action {
 		if !w.locate(&at, mask, &q) || !w.initialized(mask, &q) {
 			return failed
@@ -427,7 +432,8 @@ func (w *warp) initialized(mask uint32, q *demand) bool {
 		l := bits.TrailingZeros32(m)
 		r, at := w.where.of(l), w.where.at[l]
 		if w.mustBeWritten(r) && !allSet(r.init[at:at+q.size]) {
-			return w.denied(l, fmt.Sprintf("atomic operation on memory that was never written: %d bytes", q.size))
+			return w.denied(l,
+				fmt.Sprintf("atomic operation on memory that was never written: %d bytes", q.size))
 		}
 	}
 	return true

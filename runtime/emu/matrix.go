@@ -61,8 +61,10 @@ func mma(d *decoder) (step, error) {
 		}
 		if scales != nil {
 			lane := bits.TrailingZeros32(w.cur.mask)
-			f.ScaleA, f.ByteA, f.ThreadA = w.value(&scales[0], &scratch[1]), w.selector(&scales[1], lane), w.selector(&scales[2], lane)
-			f.ScaleB, f.ByteB, f.ThreadB = w.value(&scales[3], &scratch[2]), w.selector(&scales[4], lane), w.selector(&scales[5], lane)
+			f.ScaleA, f.ByteA, f.ThreadA = w.value(&scales[0], &scratch[1]),
+				w.selector(&scales[1], lane), w.selector(&scales[2], lane)
+			f.ScaleB, f.ByteB, f.ThreadB = w.value(&scales[3], &scratch[2]),
+				w.selector(&scales[4], lane), w.selector(&scales[5], lane)
 		}
 		m.Run(f)
 		for i := range to {
@@ -127,7 +129,9 @@ func (d *decoder) matrixLayout(n int) (*matrixLayout, error) {
 			return 8*register + row, col
 		}
 	case op.Has(isa.ModM8N16): // four bytes of a row
-		m.of = func(lane, register, element int) (row, col int) { return 8*register + lane/4, lane%4*4 + element }
+		m.of = func(lane, register, element int) (row, col int) {
+			return 8*register + lane/4, lane%4*4 + element
+		}
 	case op.Has(isa.ModM16N16): // two registers; two rows of each of two groups of eight columns
 		m.of = func(lane, register, element int) (row, col int) {
 			return 16*(register/2) + lane%4*4 + register%2*2 + element%2, lane/4 + element/2*8
@@ -257,8 +261,8 @@ func stmatrix(d *decoder) (step, error) {
 	}, nil
 }
 
-// tellRows shows the rows that stmatrix stores: the lane that has the address of a row stores values
-// of other lanes.
+// tellRows shows the rows that stmatrix stores: the lane that has the address of a row stores
+// values of other lanes.
 func (w *warp) tellRows(m *matrixLayout, from []ref, q *demand) {
 	var words [4]eval.Vector
 	values := []*eval.Vector{&words[0], &words[1], &words[2], &words[3]}

@@ -17,7 +17,8 @@ import (
 // kernelOf returns a kernel k with a pointer to input words and one to output words, for 32
 // threads.
 func kernelOf(version, target, declarations, body string) string {
-	return fmt.Sprintf(".version %s\n.target %s\n.address_size 64\n", version, target) + declarations +
+	return fmt.Sprintf(".version %s\n.target %s\n.address_size 64\n", version, target) +
+		declarations +
 		".visible .entry k(.param .u64 out, .param .u64 in) {\n" +
 		".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<40>; .reg .b64 %d<20>; .reg .f32 %f<40>; .reg .b128 %q<4>;\n" +
 		"ld.param.u64 %d0, [out]; ld.param.u64 %d1, [in]; mov.u32 %r0, %tid.x; mul.wide.u32 %d2, %r0, 4; add.u64 %d2, %d0, %d2;\n" +
@@ -62,7 +63,8 @@ func pattern(n int) (words []uint32, bytes []byte) {
 		bytes = append(bytes, byte(i*37+i/256*11+5))
 	}
 	for i := 0; i < n; i += 4 {
-		words = append(words, uint32(bytes[i])|uint32(bytes[i+1])<<8|uint32(bytes[i+2])<<16|uint32(bytes[i+3])<<24)
+		words = append(words,
+			uint32(bytes[i])|uint32(bytes[i+1])<<8|uint32(bytes[i+2])<<16|uint32(bytes[i+3])<<24)
 	}
 	return words, bytes
 }
@@ -89,13 +91,21 @@ func TestLdmatrix(t *testing.T) {
 		registers           int
 		want                func(lane, register, byte int) uint32
 	}{
-		{"m8n8.x4.shared.b16", "sm_90a", "8.3", 4, func(l, r, i int) uint32 { return uint32(bytes[(8*r+l/4)*16+l%4*4+i]) }},
-		{"m8n8.x2.trans.shared.b16", "sm_90a", "8.3", 2, func(l, r, i int) uint32 { return uint32(bytes[(8*r+l%4*2+i/2)*16+l/4*2+i%2]) }},
+		{"m8n8.x4.shared.b16", "sm_90a", "8.3", 4, func(l, r, i int) uint32 {
+			return uint32(bytes[(8*r+l/4)*16+l%4*4+i])
+		}},
+		{"m8n8.x2.trans.shared.b16", "sm_90a", "8.3", 2, func(l, r, i int) uint32 {
+			return uint32(bytes[(8*r+l%4*2+i/2)*16+l/4*2+i%2])
+		}},
 		{"m16n16.x2.trans.shared.b8", "sm_100a", "8.6", 4, func(l, r, i int) uint32 {
 			return uint32(bytes[(16*(r/2)+4*(l%4)+2*(r%2)+i%2)*16+l/4+8*(i/2)])
 		}},
-		{"m8n16.x4.shared.b8x16.b6x16_p32", "sm_100a", "8.6", 4, func(l, r, i int) uint32 { return field(8*r+l/4, (l%4*4+i)*6, 6) }},
-		{"m8n16.x1.shared.b8x16.b4x16_p64", "sm_100a", "8.6", 1, func(l, r, i int) uint32 { return field(l/4, (l%4*4+i)*4, 4) }},
+		{"m8n16.x4.shared.b8x16.b6x16_p32", "sm_100a", "8.6", 4, func(l, r, i int) uint32 {
+			return field(8*r+l/4, (l%4*4+i)*6, 6)
+		}},
+		{"m8n16.x1.shared.b8x16.b4x16_p64", "sm_100a", "8.6", 1, func(l, r, i int) uint32 {
+			return field(l/4, (l%4*4+i)*4, 4)
+		}},
 		{"m16n16.x1.trans.shared.b8x16.b4x16_p64", "sm_100a", "8.6", 2, func(l, r, i int) uint32 {
 			return field(4*(l%4)+2*r+i%2, (l/4+8*(i/2))*4, 4)
 		}},
@@ -104,7 +114,8 @@ func TestLdmatrix(t *testing.T) {
 		}},
 	} {
 		regs := []string{"%r4", "%r5", "%r6", "%r7"}[:test.registers]
-		body := fillBody + "ldmatrix.sync.aligned." + test.op + " {" + strings.Join(regs, ", ") + "}, [%r2];\nmul.wide.u32 %d3, %r0, 16; add.u64 %d3, %d0, %d3;\n"
+		body := fillBody + "ldmatrix.sync.aligned." + test.op + " {" + strings.Join(regs, ", ") +
+			"}, [%r2];\nmul.wide.u32 %d3, %r0, 16; add.u64 %d3, %d0, %d3;\n"
 		for i, r := range regs {
 			body += fmt.Sprintf("st.global.u32 [%%d3+%d], %s;\n", 4*i, r)
 		}
@@ -131,14 +142,24 @@ func TestStmatrix(t *testing.T) {
 		registers           int
 		at                  func(lane, register, byte int) int // offset in shared memory
 	}{
-		{"m8n8.x4.shared.b16", "sm_90a", "8.3", 4, func(l, r, i int) int { return (8*r+l/4)*16 + l%4*4 + i }},
-		{"m8n8.x4.trans.shared.b16", "sm_90a", "8.3", 4, func(l, r, i int) int { return (8*r+l%4*2+i/2)*16 + l/4*2 + i%2 }},
-		{"m16n8.x4.trans.shared.b8", "sm_100a", "8.6", 4, func(l, r, i int) int { return (8*r+l%4*2+i%2)*16 + l/4 + 8*(i/2) }},
-		{"m16n8.x1.trans.shared.b8", "sm_100a", "8.6", 1, func(l, r, i int) int { return (l%4*2+i%2)*16 + l/4 + 8*(i/2) }},
+		{"m8n8.x4.shared.b16", "sm_90a", "8.3", 4, func(l, r, i int) int {
+			return (8*r+l/4)*16 + l%4*4 + i
+		}},
+		{"m8n8.x4.trans.shared.b16", "sm_90a", "8.3", 4, func(l, r, i int) int {
+			return (8*r+l%4*2+i/2)*16 + l/4*2 + i%2
+		}},
+		{"m16n8.x4.trans.shared.b8", "sm_100a", "8.6", 4, func(l, r, i int) int {
+			return (8*r+l%4*2+i%2)*16 + l/4 + 8*(i/2)
+		}},
+		{"m16n8.x1.trans.shared.b8", "sm_100a", "8.6", 1, func(l, r, i int) int {
+			return (l%4*2+i%2)*16 + l/4 + 8*(i/2)
+		}},
 	} {
 		regs := []string{"%r20", "%r21", "%r22", "%r23"}[:test.registers]
-		body := fillBody + "st.shared.v4.u32 [%r2], {%r30, %r30, %r30, %r30};\nbar.sync 0;\nstmatrix.sync.aligned." + test.op + " [%r2], {" +
-			strings.Join(regs, ", ") + "};\nbar.sync 0;\nld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r2];\nmul.wide.u32 %d3, %r0, 16; add.u64 %d3, %d0, %d3;\n" +
+		body := fillBody +
+			"st.shared.v4.u32 [%r2], {%r30, %r30, %r30, %r30};\nbar.sync 0;\nstmatrix.sync.aligned." + test.op + " [%r2], {" +
+			strings.Join(regs, ", ") +
+			"};\nbar.sync 0;\nld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r2];\nmul.wide.u32 %d3, %r0, 16; add.u64 %d3, %d0, %d3;\n" +
 			"st.global.v4.u32 [%d3], {%r4, %r5, %r6, %r7};\n"
 		got := compute(t, kernelOf(test.version, test.target, fillShared, body), 128, in)
 		want := make([]byte, 512)
@@ -150,7 +171,8 @@ func TestStmatrix(t *testing.T) {
 			}
 		}
 		for i, x := range got {
-			if w := uint32(want[4*i]) | uint32(want[4*i+1])<<8 | uint32(want[4*i+2])<<16 | uint32(want[4*i+3])<<24; x != w {
+			if w := uint32(want[4*i]) | uint32(want[4*i+1])<<8 | uint32(want[4*i+2])<<16 |
+				uint32(want[4*i+3])<<24; x != w {
 				t.Fatalf("%s: word %d: %08x, want %08x", test.op, i, x, w)
 			}
 		}
@@ -176,7 +198,8 @@ func TestWMMAKernels(t *testing.T) {
 		encode := func(x int) uint32 {
 			switch test.kind {
 			case "f16":
-				return uint32(math.Float32bits(float32(x))>>13&0x3ff) | uint32(math.Float32bits(float32(x))>>23-112)<<10
+				return uint32(math.Float32bits(float32(x))>>13&0x3ff) |
+					uint32(math.Float32bits(float32(x))>>23-112)<<10
 			case "bf16":
 				return math.Float32bits(float32(x)) >> 16
 			case "tf32":
@@ -234,14 +257,20 @@ func TestWMMAKernels(t *testing.T) {
 		if test.result == "s32" {
 			d, zero = "r", "0"
 		}
-		body := fmt.Sprintf("wmma.load.a.sync.aligned.%s.%s.global.%s %s, [%%d1], %d;\n", word(test.rowA), shape, test.kind, list("r", 10, test.a), stride(test.rowA, test.m, test.k))
-		body += fmt.Sprintf("wmma.load.b.sync.aligned.%s.%s.global.%s %s, [%%d1+%d], %d;\n", word(test.rowB), shape, test.kind, list("r", 20, test.b), len(a), stride(test.rowB, test.k, test.n))
+		body := fmt.Sprintf("wmma.load.a.sync.aligned.%s.%s.global.%s %s, [%%d1], %d;\n",
+			word(test.rowA), shape, test.kind, list("r", 10, test.a),
+			stride(test.rowA, test.m, test.k))
+		body += fmt.Sprintf("wmma.load.b.sync.aligned.%s.%s.global.%s %s, [%%d1+%d], %d;\n",
+			word(test.rowB), shape, test.kind, list("r", 20, test.b), len(a),
+			stride(test.rowB, test.k, test.n))
 		for i := range 8 {
 			body += fmt.Sprintf("mov.b32 %%%s%d, %s;\n", d, 30+i, zero)
 		}
-		body += fmt.Sprintf("wmma.mma.sync.aligned.%s.%s.%s.%s %s, %s, %s, %s;\n", word(test.rowA), word(test.rowB), shape, types,
+		body += fmt.Sprintf("wmma.mma.sync.aligned.%s.%s.%s.%s %s, %s, %s, %s;\n", word(test.rowA),
+			word(test.rowB), shape, types,
 			list(d, 30, 8), list("r", 10, test.a), list("r", 20, test.b), list(d, 30, 8))
-		body += fmt.Sprintf("wmma.store.d.sync.aligned.row.%s.global.%s [%%d0], %s, %d;\n", shape, test.result, list(d, 30, 8), test.n)
+		body += fmt.Sprintf("wmma.store.d.sync.aligned.row.%s.global.%s [%%d0], %s, %d;\n", shape,
+			test.result, list(d, 30, 8), test.n)
 		got := compute(t, kernelOf("8.3", "sm_90a", "", body), test.m*test.n, in)
 		for i := range test.m {
 			for j := range test.n {
@@ -254,16 +283,17 @@ func TestWMMAKernels(t *testing.T) {
 					x = int(math.Float32frombits(got[i*test.n+j]))
 				}
 				if x != want {
-					t.Fatalf("%s of %s: row %d, column %d: %d, want %d", shape, test.kind, i, j, x, want)
+					t.Fatalf("%s of %s: row %d, column %d: %d, want %d", shape, test.kind, i, j, x,
+						want)
 				}
 			}
 		}
 	}
 }
 
-// TestExactSums checks that the models of architectures and exact sums differ where they should: 1 plus
-// fifteen products of 2^-25. Ampere truncates each of them to zero, Hopper truncates their sum, and
-// a sum in float64 is rounded up.
+// TestExactSums checks that the models of architectures and exact sums differ where they should: 1
+// plus fifteen products of 2^-25. Ampere truncates each of them to zero, Hopper truncates their
+// sum, and a sum in float64 is rounded up.
 func TestExactSums(t *testing.T) {
 	body := `mov.b32 %r1, 0x0c000c00; mov.b32 %r2, 0x08000800; and.b32 %r3, %r0, 3; setp.ne.u32 %p1, %r3, 0; @%p1 bra m;
 mov.b32 %r4, 0x0c003c00; mov.b32 %r5, 0x08003c00; bra n;
@@ -276,16 +306,19 @@ st.global.f32 [%d1], %f1;`
 		exact  bool
 		want   uint32
 	}{
-		{"sm_80", false, 0x3f800000}, {"sm_90a", false, 0x3f800003}, {"sm_100a", false, 0x3f800003}, {"sm_80", true, 0x3f800004}, {"sm_90a", true, 0x3f800004},
+		{"sm_80", false, 0x3f800000}, {"sm_90a", false, 0x3f800003}, {"sm_100a", false, 0x3f800003},
+		{"sm_80", true, 0x3f800004}, {"sm_90a", true, 0x3f800004},
 	} {
 		d := open(t, emu.Options{Target: test.target, Exact: test.exact})
-		got, err := try(t, d, strings.NewReplacer("sm_90a", test.target, "8.3", "8.8").Replace(source(body)), 32)
+		got, err := try(t, d,
+			strings.NewReplacer("sm_90a", test.target, "8.3", "8.8").Replace(source(body)), 32)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for lane, x := range got {
 			if x != test.want {
-				t.Errorf("%s, exact %v: lane %d has %08x, want %08x", test.target, test.exact, lane, x, test.want)
+				t.Errorf("%s, exact %v: lane %d has %08x, want %08x", test.target, test.exact, lane,
+					x, test.want)
 				break
 			}
 		}

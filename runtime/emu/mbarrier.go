@@ -41,7 +41,8 @@ func (p *phaseState) settle() {
 // arrive counts arrivals.
 func (p *phaseState) arrive(n int64) string {
 	if n < 1 || n > p.pending {
-		return fmt.Sprintf("%d arrivals at an mbarrier whose phase has %d arrivals pending", n, p.pending)
+		return fmt.Sprintf("%d arrivals at an mbarrier whose phase has %d arrivals pending", n,
+			p.pending)
 	}
 	p.pending -= n
 	p.tellCount(n, 0)
@@ -64,7 +65,9 @@ func (p *phaseState) complete(n int64) string {
 	p.bytes -= n
 	p.tellCount(0, -n)
 	if p.bytes < -mostBytes {
-		return fmt.Sprintf("mbarrier transaction count overflow: %d more bytes arrived than were expected", -p.bytes)
+		return fmt.Sprintf(
+			"mbarrier transaction count overflow: %d more bytes arrived than were expected",
+			-p.bytes)
 	}
 	p.settle()
 	return ""
@@ -92,11 +95,13 @@ func (p *phaseState) token() uint64 { return p.phase<<32 | uint64(p.pending) }
 
 // String describes the state for reports.
 func (p *phaseState) String() string {
-	return fmt.Sprintf("phase %d, %d of %d arrivals and %d bytes are pending", p.phase, p.pending, p.expected, p.bytes)
+	return fmt.Sprintf("phase %d, %d of %d arrivals and %d bytes are pending", p.phase, p.pending,
+		p.expected, p.bytes)
 }
 
 // mbarriers finds the mbarriers of the lanes of a mask, and calls use for each lane.
-func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32, use func(lane int, p *phaseState) string) action {
+func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32,
+	use func(lane int, p *phaseState) string) action {
 	q := demand{space: space, size: 8, align: 8, quiet: true}
 	if space == isa.Generic || space == isa.SharedCluster {
 		q.space = space
@@ -127,7 +132,8 @@ func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32, use func(
 
 // mbarriersOf does the same as mbarriers. If a block mask is given, it calls use for the mbarriers
 // at the same offset in each of these blocks, beginning with the block that the address names.
-func (w *warp) mbarriersOf(at *addressRef, space isa.Space, mask uint32, blocks *ref, use func(lane int, p *phaseState) string) action {
+func (w *warp) mbarriersOf(at *addressRef, space isa.Space, mask uint32, blocks *ref,
+	use func(lane int, p *phaseState) string) action {
 	if blocks == nil {
 		return w.mbarriers(at, space, mask, use)
 	}
@@ -136,11 +142,13 @@ func (w *warp) mbarriersOf(at *addressRef, space isa.Space, mask uint32, blocks 
 		for m := ranks[l] & 0xffffffff; m != 0; m &= m - 1 {
 			rank := bits.TrailingZeros64(m)
 			if rank >= len(w.block.cluster.blocks) {
-				return fmt.Sprintf("multicast to block %d, but the cluster has %d blocks", rank, len(w.block.cluster.blocks))
+				return fmt.Sprintf("multicast to block %d, but the cluster has %d blocks", rank,
+					len(w.block.cluster.blocks))
 			}
 			p := w.block.cluster.blocks[rank].phases[w.where.at[l]]
 			if p == nil {
-				return fmt.Sprintf("mbarrier of block %d of the cluster is used but never initialized", rank)
+				return fmt.Sprintf(
+					"mbarrier of block %d of the cluster is used but never initialized", rank)
 			}
 			if why := use(l, p); why != "" {
 				return why
@@ -232,7 +240,8 @@ func mbarrierInit(d *decoder) (step, error) {
 			if k == nil {
 				return w.fault(l, nil, "mbarrier is not in shared memory")
 			}
-			k.phases[off] = &phaseState{expected: x, pending: x, layout: layout, owner: k, at: off, made: w.command()}
+			k.phases[off] = &phaseState{expected: x, pending: x, layout: layout, owner: k, at: off,
+				made: w.command()}
 			fill(r.init[off:off+8], 0xff)
 		}
 		return advance

@@ -138,7 +138,8 @@ func (m *memory) number(device int) { m.next = globalBase + uint64(device)<<40 }
 // insert adds a region to the list.
 func (m *memory) insert(r *region) {
 	list := *m.list.Load()
-	if at := sort.Search(len(list), func(i int) bool { return list[i].base > r.base }); at == len(list) {
+	if at := sort.Search(len(list),
+		func(i int) bool { return list[i].base > r.base }); at == len(list) {
 		list = append(list, r) // readers of the shorter list do not see it
 	} else {
 		list = slices.Insert(slices.Clone(list), at, r)
@@ -198,8 +199,8 @@ func (m *memory) free(base uint64) bool {
 	return m.freeAll(map[*region]bool{r: true})
 }
 
-// freeAll frees regions. They stay in the list without their bytes, so that later uses are reported.
-// It reports whether it freed one.
+// freeAll frees regions. They stay in the list without their bytes, so that later uses are
+// reported. It reports whether it freed one.
 func (m *memory) freeAll(regions map[*region]bool) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -155,7 +155,8 @@ func (im *image) splat(x uint64) *eval.Vector {
 // problem records a reason why the kernel cannot run.
 func (im *image) problem(pos ir.Pos, err error) {
 	at, _ := im.module.ir.At(pos)
-	im.problems = append(im.problems, diag.Diagnostic{Place: at, Severity: diag.Error, Message: err.Error()})
+	im.problems = append(im.problems,
+		diag.Diagnostic{Place: at, Severity: diag.Error, Message: err.Error()})
 }
 
 // unsupported records an instruction that is not emulated.
@@ -179,7 +180,8 @@ func (m *module) image(name string) (*image, error) {
 	if f == nil || !f.Kernel {
 		return nil, fmt.Errorf("there is no kernel %s", name)
 	}
-	im := &image{module: m, entry: f, programs: make(map[*ir.Func]*program), shared: make(map[*ir.Var]uint64), constants: make(map[uint64]*eval.Vector)}
+	im := &image{module: m, entry: f, programs: make(map[*ir.Func]*program),
+		shared: make(map[*ir.Var]uint64), constants: make(map[uint64]*eval.Vector)}
 	im.clustered = m.ir.Target.Info().Number >= 90
 	reached := im.reached()
 	im.layShared(reached)
@@ -264,7 +266,8 @@ func (im *image) layShared(reached []*ir.Func) {
 		im.shared[v] = at
 	}
 	if at > mostShared {
-		im.problem(im.entry.Pos, fmt.Errorf("block needs %d bytes of shared memory, but has at most %d", at, mostShared))
+		im.problem(im.entry.Pos,
+			fmt.Errorf("block needs %d bytes of shared memory, but has at most %d", at, mostShared))
 		at = sharedStart
 	}
 	im.sharedSize = int(at - sharedStart)

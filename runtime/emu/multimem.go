@@ -32,7 +32,8 @@ const notMultimem = "access to a multicast address by an instruction that is not
 // access all of it.
 func NewMulticast(n int64, devices ...*Device) (*Multicast, error) {
 	if n <= 0 || len(devices) == 0 {
-		return nil, fault("multicast", nil, "%d bytes on %d devices, want a positive size and at least one device", n, len(devices))
+		return nil, fault("multicast", nil,
+			"%d bytes on %d devices, want a positive size and at least one device", n, len(devices))
 	}
 	order := devices[0].shared()
 	m := &Multicast{}

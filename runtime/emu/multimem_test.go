@@ -55,7 +55,8 @@ func TestAllReduce(t *testing.T) {
 			for j := range list {
 				list[j] = float32((i + 1) * (j + 1))
 			}
-			if err := d.Upload(vector.Parts[i], unsafe.Pointer(&list[0]), int64(4*n), 0, false); err != nil {
+			if err := d.Upload(vector.Parts[i], unsafe.Pointer(&list[0]), int64(4*n), 0,
+				false); err != nil {
 				t.Fatal(err)
 			}
 			if err := d.Upload(count.Parts[i], unsafe.Pointer(&zero), 4, 0, false); err != nil {
@@ -85,15 +86,18 @@ func TestAllReduce(t *testing.T) {
 				t.Fatal(errs[i])
 			}
 			got, arrived := make([]float32, n), uint32(0)
-			if err := d.Download(unsafe.Pointer(&got[0]), vector.Parts[i], int64(4*n), 0, false); err != nil {
+			if err := d.Download(unsafe.Pointer(&got[0]), vector.Parts[i], int64(4*n), 0,
+				false); err != nil {
 				t.Fatal(err)
 			}
-			if err := d.Download(unsafe.Pointer(&arrived), count.Parts[i], 4, 0, false); err != nil {
+			if err := d.Download(unsafe.Pointer(&arrived), count.Parts[i], 4, 0,
+				false); err != nil {
 				t.Fatal(err)
 			}
 			for j, x := range got {
 				if want := float32((j + 1) * devices * (devices + 1) / 2); x != want {
-					t.Fatalf("%d devices: device %d, element %d is %v, want %v", devices, i, j, x, want)
+					t.Fatalf("%d devices: device %d, element %d is %v, want %v", devices, i, j, x,
+						want)
 				}
 			}
 			if arrived != uint32(devices) {
@@ -127,7 +131,8 @@ func TestMulticastFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 m, .param .u64 p) {\n" +
-			".reg .b32 %r<9>; .reg .b64 %d<9>;\nld.param.u64 %d0, [m]; ld.param.u64 %d1, [p];\n" + body + "\nret;\n}\n"
+			".reg .b32 %r<9>; .reg .b64 %d<9>;\nld.param.u64 %d0, [m]; ld.param.u64 %d1, [p];\n" +
+			body + "\nret;\n}\n"
 		module, err := runtime.On(a).Load(runtime.PTX(text))
 		if err != nil {
 			t.Fatal(err)
@@ -141,7 +146,8 @@ func TestMulticastFaults(t *testing.T) {
 			t.Errorf("%s: %v, want %q", body, err, want)
 		}
 		var word uint32
-		if err := b.Download(unsafe.Pointer(&word), device.Address(m.Parts[1]), 4, 0, false); err != nil {
+		if err := b.Download(unsafe.Pointer(&word), device.Address(m.Parts[1]), 4, 0,
+			false); err != nil {
 			t.Error(err)
 		} else if want == "" && word != 1 {
 			t.Errorf("%s: the other device has %d", body, word)

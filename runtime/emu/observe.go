@@ -148,7 +148,8 @@ func (w *warp) observing() bool { return w.block.grid.observer != nil }
 func (w *warp) event(kind EventKind, mask uint32) *Event {
 	g := w.block.grid
 	e := &g.event
-	*e = Event{Kind: kind, Mask: mask, Block: uint32(w.block.number()), Warp: uint32(w.index), At: &g.addresses}
+	*e = Event{Kind: kind, Mask: mask, Block: uint32(w.block.number()), Warp: uint32(w.index),
+		At: &g.addresses}
 	if f := w.cur; f != nil && f.pc < len(f.frame.program.code) {
 		in := &f.frame.program.code[f.pc]
 		e.Instr, e.Source = in.at, g.image.module.lines[in.source]
@@ -207,7 +208,8 @@ func (r *region) address(at uint64) (_ Address, ok bool) {
 
 // tellRange reports that an asynchronous operation of a lane accesses bytes of a region. For a nil
 // operation, the lane itself does. The warp may have moved on from the instruction.
-func (g *grid) tellRange(o *operation, kind EventKind, lane int, r *region, at, n uint64, proxy Proxy) {
+func (g *grid) tellRange(o *operation, kind EventKind, lane int, r *region, at, n uint64,
+	proxy Proxy) {
 	if g.observer == nil || o == nil || n == 0 {
 		return
 	}
@@ -218,7 +220,8 @@ func (g *grid) tellRange(o *operation, kind EventKind, lane int, r *region, at, 
 	e := &g.event
 	w := o.warp
 	*e = Event{
-		Kind: kind, Mask: 1 << lane, Block: uint32(w.block.number()), Warp: uint32(w.index), Operation: o.serial, Proxy: proxy,
+		Kind: kind, Mask: 1 << lane, Block: uint32(w.block.number()), Warp: uint32(w.index),
+		Operation: o.serial, Proxy: proxy,
 		At: &g.addresses, Size: n, Instr: o.at, Source: o.source,
 	}
 	e.At[lane] = a
@@ -232,7 +235,8 @@ func (g *grid) tellOperation(o *operation, kind EventKind, lanes uint32) {
 	}
 	e := &g.event
 	*e = Event{
-		Kind: kind, Mask: lanes, Block: uint32(o.warp.block.number()), Warp: uint32(o.warp.index), Operation: o.serial, Group: o.kind,
+		Kind: kind, Mask: lanes, Block: uint32(o.warp.block.number()), Warp: uint32(o.warp.index),
+		Operation: o.serial, Group: o.kind,
 		Instr: o.at, Source: o.source,
 	}
 	g.observer.Observe(e)
@@ -263,8 +267,10 @@ func (g *grid) begin() {
 	size := g.clusterSize()
 	b := g.launch.Block
 	g.event = Event{Kind: EventBegin, Launch: &Launching{
-		Kernel: g.image.entry.Name, Module: g.image.module.ir, Launch: g.launch, Threads: int(b[0] * b[1] * b[2]),
-		Blocks: int(n[0] * n[1] * n[2]), Cluster: int(size[0] * size[1] * size[2]), Symbol: g.symbol,
+		Kernel: g.image.entry.Name, Module: g.image.module.ir, Launch: g.launch,
+		Threads: int(b[0] * b[1] * b[2]),
+		Blocks:  int(n[0] * n[1] * n[2]), Cluster: int(size[0] * size[1] * size[2]),
+		Symbol: g.symbol,
 	}}
 	g.observer.Observe(&g.event)
 }

@@ -90,7 +90,8 @@ func (d *decoder) addressNamed(name string) (addressRef, error) {
 	if len(list) != 1 {
 		return addressRef{}, fmt.Errorf("it has no address operand %s", name)
 	}
-	a := addressRef{base: list[0], keep: ^uint64(0), limit: ^uint64(0), fixed: list[0].kind == refConstant}
+	a := addressRef{base: list[0], keep: ^uint64(0), limit: ^uint64(0),
+		fixed: list[0].kind == refConstant}
 	if a.base.bits == 32 {
 		a.keep = 0xffffffff
 	}

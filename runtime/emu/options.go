@@ -22,8 +22,8 @@ type Options struct {
 	// Seed selects the order in which warps run. A kernel without races computes the same result
 	// with every seed.
 	Seed uint64
-	// Interleave lets blocks start in a random order and take turns after a few instructions. It needs a
-	// Seed other than 0 and one worker, and is slow.
+	// Interleave lets blocks start in a random order and take turns after a few instructions. It
+	// needs a Seed other than 0 and one worker, and is slow.
 	Interleave bool
 	// Completion says when asynchronous operations take effect.
 	Completion Completion
@@ -35,8 +35,8 @@ type Options struct {
 	// Kernels that prefetch may correctly load from a stage that was never filled.
 	Strict bool
 	// Exact lets tensor-core instructions add in float64 and round each result once, to nearest. By
-	// default they add as the architecture of the module's target does. It tells rounding errors of an
-	// instruction from errors of a kernel.
+	// default they add as the architecture of the module's target does. It tells rounding errors of
+	// an instruction from errors of a kernel.
 	Exact bool
 	// Memory is the size of global memory in bytes. 0 means 16 GiB.
 	Memory int64
@@ -69,7 +69,8 @@ func infoOf(o Options) (device.Info, error) {
 	}
 	n := target.Info().Number
 	if n < 70 {
-		return device.Info{}, fmt.Errorf("%s is too old: the emulator needs independent thread scheduling (sm_70 or later)", name)
+		return device.Info{},
+			fmt.Errorf("%s is too old: the emulator needs independent thread scheduling (sm_70 or later)", name)
 	}
 	place := "emu"
 	if o.Target != "" {
@@ -84,11 +85,16 @@ func infoOf(o Options) (device.Info, error) {
 		reserved = sharedStart
 	}
 	info := device.Info{
-		Name: "PTX emulator (" + name + ")", Place: place, Target: target.String(), Driver: "emulator on " + goruntime.GOARCH, Capability: n,
-		Memory: o.Memory, L2: 50 << 20, SMs: limits.multiprocessors, WarpSize: 32, Clock: 1_000_000, MemoryClock: 1_000_000, MemoryBits: 64,
-		MaxGrid: [3]int{1<<31 - 1, 65535, 65535}, MaxBlock: [3]int{1024, 1024, 64}, MaxThreads: 1024, Threads: limits.warps * 32, Blocks: limits.blocks,
-		Registers: 65536, Shared: 48 << 10, SharedOptIn: limits.shared - reserved, SharedPerSM: limits.shared,
-		Clusters: n >= 90, Cooperative: true, TensorMaps: n >= 90, PeerCapable: true, Emulated: true, MaxParameter: 4096, AllTargets: o.Target == "",
+		Name: "PTX emulator (" + name + ")", Place: place, Target: target.String(),
+		Driver: "emulator on " + goruntime.GOARCH, Capability: n,
+		Memory: o.Memory, L2: 50 << 20, SMs: limits.multiprocessors, WarpSize: 32, Clock: 1_000_000,
+		MemoryClock: 1_000_000, MemoryBits: 64,
+		MaxGrid: [3]int{1<<31 - 1, 65535, 65535}, MaxBlock: [3]int{1024, 1024, 64},
+		MaxThreads: 1024, Threads: limits.warps * 32, Blocks: limits.blocks,
+		Registers: 65536, Shared: 48 << 10, SharedOptIn: limits.shared - reserved,
+		SharedPerSM: limits.shared,
+		Clusters:    n >= 90, Cooperative: true, TensorMaps: n >= 90, PeerCapable: true,
+		Emulated: true, MaxParameter: 4096, AllTargets: o.Target == "",
 	}
 	if n >= 70 {
 		info.MaxParameter = 32764
@@ -135,12 +141,14 @@ func ParsePlace(name string) (Options, error) {
 	if n := len(parts); n > 1 && parts[n-1] != "" && !strings.HasPrefix(parts[n-1], "sm_") {
 		number, err := strconv.Atoi(parts[n-1])
 		if err != nil || number < 0 || number >= mostDevices {
-			return Options{}, fmt.Errorf("%q is not an emulated device, expected a name such as emu, emu:sm_90a or emu:1", name)
+			return Options{},
+				fmt.Errorf("%q is not an emulated device, expected a name such as emu, emu:sm_90a or emu:1", name)
 		}
 		o.Number, parts = number, parts[:n-1]
 	}
 	if parts[0] != "emu" || len(parts) > 2 || len(parts) == 2 && parts[1] == "" {
-		return Options{}, fmt.Errorf("%q is not an emulated device, expected a name such as emu, emu:sm_90a or emu:1", name)
+		return Options{},
+			fmt.Errorf("%q is not an emulated device, expected a name such as emu, emu:sm_90a or emu:1", name)
 	}
 	if len(parts) == 2 {
 		o.Target = parts[1]

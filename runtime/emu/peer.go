@@ -19,7 +19,8 @@ func (d *Device) Reach(other device.Device) error {
 		return fault("reach", nil, "%s is not emulated", other.Info().Place)
 	}
 	if o == d {
-		return refuse("cuCtxEnablePeerAccess", invalidValue, "a device can always access its own memory")
+		return refuse("cuCtxEnablePeerAccess", invalidValue,
+			"a device can always access its own memory")
 	}
 	if d.reaches(o) {
 		return nil
@@ -115,11 +116,12 @@ type patience struct {
 	since   time.Time
 }
 
-// patienceForPeers is how long the devices that share memory may make no change before a launch hangs.
+// patienceForPeers is how long the devices that share memory may make no change before a launch
+// hangs.
 const patienceForPeers = 5 * time.Second
 
-// waitsForPeers reports whether a launch in which no cluster makes progress may wait for a launch on
-// another device: memory is shared, and one of the devices has changed something not long ago.
+// waitsForPeers reports whether a launch in which no cluster makes progress may wait for a launch
+// on another device: memory is shared, and one of the devices has changed something not long ago.
 func (g *grid) waitsForPeers() bool {
 	if !g.device.shares() {
 		return false

@@ -41,10 +41,12 @@ func skipped(n int) int { return 2*n + 3 }
 func (p *program) expected() (out, counters []uint32) {
 	counters = make([]uint32, 32)
 	for block := range p.blocks {
-		m := &reference{p: p, block: block, vars: make([][variables]uint32, p.threads), own: make([][8]uint32, p.threads),
+		m := &reference{p: p, block: block, vars: make([][variables]uint32, p.threads),
+			own:     make([][8]uint32, p.threads),
 			private: make([][4]uint32, p.threads), gone: make([]int, p.threads), counters: counters}
 		for t := range p.threads {
-			m.vars[t] = [variables]uint32{uint32(t), uint32(block), uint32(block*p.threads + t), 3, 40, 0x3fc00000}
+			m.vars[t] = [variables]uint32{uint32(t), uint32(block), uint32(block*p.threads + t), 3,
+				40, 0x3fc00000}
 		}
 		m.all(p.body, slices.Repeat([]bool{true}, p.threads))
 		for t, v := range m.vars {
@@ -292,25 +294,29 @@ func (p *program) compare(t *testing.T, seed uint64) {
 		to := must[*runtime.Buffer[uint32]](t)(runtime.Upload(d, make([]uint32, len(out))))
 		in := must[*runtime.Buffer[uint32]](t)(runtime.Upload(d, p.in))
 		sums := must[*runtime.Buffer[uint32]](t)(runtime.Upload(d, make([]uint32, 32)))
-		if err := kernel(t, d, text).Launch(runtime.Grid(p.blocks).Block(p.threads), to, in, sums); err != nil {
+		if err := kernel(t, d, text).Launch(runtime.Grid(p.blocks).Block(p.threads), to, in,
+			sums); err != nil {
 			t.Fatalf("program %d, variant %d: %v\n%s", seed, i, err, text)
 		}
-		got := append(must[[]uint32](t)(runtime.Download(to)), must[[]uint32](t)(runtime.Download(sums))...)
+		got := append(must[[]uint32](t)(runtime.Download(to)),
+			must[[]uint32](t)(runtime.Download(sums))...)
 		for j, want := range append(slices.Clone(out), counters...) {
 			if got[j] != want {
-				t.Fatalf("program %d, variant %d: word %d is %#x, want %#x\n%s", seed, i, j, got[j], want, text)
+				t.Fatalf("program %d, variant %d: word %d is %#x, want %#x\n%s", seed, i, j, got[j],
+					want, text)
 			}
 		}
 	}
 }
 
-// programs is the number of programs that TestPrograms runs, if EMU_PROGRAMS does not say otherwise.
+// programs is the number of programs that TestPrograms runs, if EMU_PROGRAMS does not say
+// otherwise.
 const programs = 60
 
 // TestPrograms compares random programs with divergent branches, loops, switches, calls, atomics,
-// barriers, shuffles and asynchronous copies with a reference in Go, which executes their statements and
-// not their PTX. All orders of warps, completion policies, levels of checks and numbers of workers must
-// give that result.
+// barriers, shuffles and asynchronous copies with a reference in Go, which executes their
+// statements and not their PTX. All orders of warps, completion policies, levels of checks and
+// numbers of workers must give that result.
 func TestPrograms(t *testing.T) {
 	n := uint64(programs)
 	if text := os.Getenv("EMU_PROGRAMS"); text != "" {

@@ -69,7 +69,8 @@ type statement struct {
 // newProgram returns a random program.
 func newProgram(seed uint64) *program {
 	r := rand.New(rand.NewPCG(seed, 26))
-	p := &program{blocks: 1 + r.IntN(3), threads: []int{32, 64, 96, 33, 20, 128}[r.IntN(6)], exits: r.IntN(4) == 0}
+	p := &program{blocks: 1 + r.IntN(3), threads: []int{32, 64, 96, 33, 20, 128}[r.IntN(6)],
+		exits: r.IntN(4) == 0}
 	p.in = make([]uint32, 1024)
 	for i := range p.in {
 		p.in[i] = r.Uint32()
@@ -97,10 +98,12 @@ func (p *program) list(r *rand.Rand, s scope, depth int) (list []*statement) {
 }
 
 // operations are the operations of set, with the rules of reference.
-var operations = []string{"add.u32", "sub.u32", "mul.lo.u32", "and.b32", "or.b32", "xor.b32", "min.u32", "max.s32", "shl.b32", "shr.u32", "shr.s32", "mul.hi.u32", "add.rn.f32", "mul.rn.f32"}
+var operations = []string{"add.u32", "sub.u32", "mul.lo.u32", "and.b32", "or.b32", "xor.b32",
+	"min.u32", "max.s32", "shl.b32", "shr.u32", "shr.s32", "mul.hi.u32", "add.rn.f32", "mul.rn.f32"}
 
 func (p *program) statement(r *rand.Rand, s scope, depth int) *statement {
-	x := &statement{op: operations[r.IntN(len(operations))], to: r.IntN(variables), a: r.IntN(variables), b: r.IntN(variables), c: r.IntN(variables), n: r.IntN(4)}
+	x := &statement{op: operations[r.IntN(len(operations))], to: r.IntN(variables),
+		a: r.IntN(variables), b: r.IntN(variables), c: r.IntN(variables), n: r.IntN(4)}
 	inner := scope{function: s.function, loop: s.loop}
 	simple := []verb{set, set, guarded, poke, peek, hold, recall, fetch, reduce}
 	nested := []verb{branch, branch, loop, jump, call, callAny}
@@ -180,7 +183,8 @@ func (p *program) text() string {
 		w.line("st.param.b32 [r], %%v0; ret;\n}")
 	}
 	w.function = false
-	w.line(".visible .entry k(.param .u64 out, .param .u64 in, .param .u64 counters) {\n%s", registers)
+	w.line(".visible .entry k(.param .u64 out, .param .u64 in, .param .u64 counters) {\n%s",
+		registers)
 	w.line(`.shared .align 16 .b8 s[512]; .shared .align 16 .b8 copy[512]; .shared .align 16 .b8 box[512]; .shared .align 4 .b8 count[64]; .shared .align 8 .b64 bar;
 .reg .b32 %%thread, %%block, %%threads, %%parity; .reg .b64 %%out, %%in, %%sum;
 ld.param.u64 %%out, [out]; ld.param.u64 %%in, [in]; ld.param.u64 %%sum, [counters]; mov.u32 %%thread, %%tid.x; mov.u32 %%block, %%ctaid.x; mov.u32 %%threads, %%ntid.x; mov.u32 %%parity, 0;
@@ -208,7 +212,8 @@ func (w *writer) all(list []*statement) {
 
 // jumpUnless writes a branch to a label for threads where the condition does not hold.
 func (w *writer) jumpUnless(x *statement, label string) {
-	w.line("and.b32 %%r1, %%v%d, %d; setp.ne.u32 %%p1, %%r1, 0; @!%%p1 bra %s;", x.c, 1<<(x.n&3), label)
+	w.line("and.b32 %%r1, %%v%d, %d; setp.ne.u32 %%p1, %%r1, 0; @!%%p1 bra %s;", x.c, 1<<(x.n&3),
+		label)
 }
 
 // statement writes one statement.
@@ -217,7 +222,8 @@ func (w *writer) statement(x *statement) {
 	case set:
 		w.line("%s %%v%d, %%v%d, %%v%d;", x.op, x.to, x.a, x.b)
 	case guarded:
-		w.line("setp.lt.s32 %%p1, %%v%d, %%v%d; @%%p1 %s %%v%d, %%v%d, %%v%d;", x.c, x.a, x.op, x.to, x.a, x.b)
+		w.line("setp.lt.s32 %%p1, %%v%d, %%v%d; @%%p1 %s %%v%d, %%v%d, %%v%d;", x.c, x.a, x.op,
+			x.to, x.a, x.b)
 	case branch, blockBranch:
 		others, end := w.label(), w.label()
 		if x.verb == branch {
@@ -232,13 +238,15 @@ func (w *writer) statement(x *statement) {
 	case loop:
 		w.line("and.b32 %%n%d, %%v%d, 3;\nB%d:", x.n, x.a, x.n)
 		w.all(x.list)
-		w.line("C%d: setp.eq.u32 %%p1, %%n%d, 0; sub.u32 %%n%d, %%n%d, 1; @!%%p1 bra B%d;\nE%d:", x.n, x.n, x.n, x.n, x.n, x.n)
+		w.line("C%d: setp.eq.u32 %%p1, %%n%d, 0; sub.u32 %%n%d, %%n%d, 1; @!%%p1 bra B%d;\nE%d:",
+			x.n, x.n, x.n, x.n, x.n, x.n)
 	case uniformLoop:
 		for range x.n { // unrolled, with the same registers
 			w.all(relabelled(x.list, w.p))
 		}
 	case leave, again:
-		w.line("setp.gt.u32 %%p1, %%v%d, %%v%d; @%%p1 bra %s%d;", x.c, x.a, map[verb]string{leave: "E", again: "C"}[x.verb], x.n)
+		w.line("setp.gt.u32 %%p1, %%v%d, %%v%d; @%%p1 bra %s%d;", x.c, x.a,
+			map[verb]string{leave: "E", again: "C"}[x.verb], x.n)
 	case jump:
 		w.jump(x)
 	case finish:
@@ -294,7 +302,8 @@ func (w *writer) jump(x *statement) {
 		labels = append(labels, w.label())
 	}
 	end, table := w.label(), w.label()
-	w.line("and.b32 %%r1, %%v%d, 3;\n%s: .branchtargets %s;\nbrx.idx %%r1, %s;", x.a, table, strings.Join(labels, ", "), table)
+	w.line("and.b32 %%r1, %%v%d, 3;\n%s: .branchtargets %s;\nbrx.idx %%r1, %s;", x.a, table,
+		strings.Join(labels, ", "), table)
 	for i, list := range x.cases {
 		w.line("%s:", labels[i])
 		w.all(list)
@@ -317,7 +326,8 @@ func (w *writer) memory(x *statement) {
 		}
 		w.line("ld.param.b32 %%v%d, [r]; }", x.to)
 	case hold, recall:
-		w.line("and.b32 %%r1, %%v%d, 3; mul.wide.u32 %%d1, %%r1, 4; add.u64 %%d1, %%d1, %%out;", x.a)
+		w.line("and.b32 %%r1, %%v%d, 3; mul.wide.u32 %%d1, %%r1, 4; add.u64 %%d1, %%d1, %%out;",
+			x.a)
 		if x.verb == hold {
 			w.line("st.global.u32 [%%d1+%d], %%v%d;", 4*variables, x.b)
 		} else {
@@ -339,7 +349,8 @@ func (w *writer) memory(x *statement) {
 	case shuffle:
 		w.line("shfl.sync.bfly.b32 %%v%d, %%v%d, %d, 31, 0xffffffff;", x.to, x.a, 1<<x.n)
 	case ballot:
-		w.line("setp.gt.s32 %%p1, %%v%d, %%v%d; vote.sync.ballot.b32 %%v%d, %%p1, 0xffffffff;", x.c, x.a, x.to)
+		w.line("setp.gt.s32 %%p1, %%v%d, %%v%d; vote.sync.ballot.b32 %%v%d, %%p1, 0xffffffff;", x.c,
+			x.a, x.to)
 	case bulk:
 		size, wait := (4*w.p.threads+15)&^15, w.label()
 		w.line("setp.eq.u32 %%p1, %%thread, 0; @%%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bar], %d;", size)

@@ -50,8 +50,9 @@ func (r results) result() result {
 // refuse returns the error of a call that the driver rejects too, with a note that explains why.
 func refuse(call string, r results, format string, args ...any) error {
 	x := r.result()
-	f := &device.Fault{Call: call, Code: x.code, Name: x.name, Text: x.text, Note: fmt.Sprintf(format,
-		args...)}
+	f := &device.Fault{Call: call, Code: x.code, Name: x.name, Text: x.text,
+		Note: fmt.Sprintf(format,
+			args...)}
 	if r == outOfMemory {
 		f.Kind = device.ErrMemory
 	}

@@ -44,9 +44,11 @@ var threeParts = map[string]func(w *warp) [3]uint32{
 
 // onePart maps special registers that are the same for all lanes to their values.
 var onePart = map[string]func(w *warp) uint64{
-	"%warpid":           func(w *warp) uint64 { return uint64(w.index) },
-	"%nwarpid":          func(w *warp) uint64 { return 64 },
-	"%smid":             func(w *warp) uint64 { return w.block.number() % uint64(w.block.grid.device.info.SMs) },
+	"%warpid":  func(w *warp) uint64 { return uint64(w.index) },
+	"%nwarpid": func(w *warp) uint64 { return 64 },
+	"%smid": func(w *warp) uint64 {
+		return w.block.number() % uint64(w.block.grid.device.info.SMs)
+	},
 	"%nsmid":            func(w *warp) uint64 { return uint64(w.block.grid.device.info.SMs) },
 	"%gridid":           func(w *warp) uint64 { return w.block.grid.number },
 	"%clock":            func(w *warp) uint64 { return uint64(uint32(w.block.time())) },
@@ -58,7 +60,9 @@ var onePart = map[string]func(w *warp) uint64{
 	"%cluster_ctarank":  func(w *warp) uint64 { return uint64(w.block.rank) },
 	"%cluster_nctarank": func(w *warp) uint64 { return uint64(len(w.block.cluster.blocks)) },
 	"%total_smem_size":  func(w *warp) uint64 { return uint64(w.block.grid.sharedBytes()) },
-	"%aggr_smem_size":   func(w *warp) uint64 { return uint64(w.block.grid.sharedBytes() + sharedStart) },
+	"%aggr_smem_size": func(w *warp) uint64 {
+		return uint64(w.block.grid.sharedBytes() + sharedStart)
+	},
 	"%dynamic_smem_size": func(w *warp) uint64 {
 		return uint64(w.block.grid.launch.Shared)
 	},
@@ -86,7 +90,9 @@ func (d *decoder) specialPart(name string, part int, o *ir.Operand) ref {
 		if part == 3 {
 			return ref{kind: refConstant, constant: splat(0)}
 		}
-		return ref{kind: refComputed, compute: func(w *warp, to *eval.Vector) { *to = w.thread[part] }}
+		return ref{kind: refComputed, compute: func(w *warp, to *eval.Vector) {
+			*to = w.thread[part]
+		}}
 	}
 	if f := threeParts[name]; f != nil {
 		if part == 3 {
@@ -115,7 +121,9 @@ func (d *decoder) specialPart(name string, part int, o *ir.Operand) ref {
 		d.image.meeting = true
 		return same(func(w *warp) uint64 { return uint64(uint32(w.block.grid.workspace)) })
 	case name == "%is_explicit_cluster":
-		return ref{kind: refComputed, not: o.Not, holds: func(w *warp) uint32 { return truthOf(w.block.grid.launch.Cluster[0] != 0) }}
+		return ref{kind: refComputed, not: o.Not, holds: func(w *warp) uint32 {
+			return truthOf(w.block.grid.launch.Cluster[0] != 0)
+		}}
 	case strings.HasPrefix(name, "%pm"), strings.HasPrefix(name, "%envreg"):
 		// Performance counters and similar registers are always 0.
 		return ref{kind: refConstant, constant: splat(0)}

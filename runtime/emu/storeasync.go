@@ -50,7 +50,8 @@ type asyncStore struct {
 // asyncStore decodes the operands of st.async and red.async.
 func (d *decoder) asyncStore() (*asyncStore, error) {
 	op := d.operation()
-	s := &asyncStore{space: op.Space, values: d.registersNamed("b"), mbarrier: d.named("mbar") != nil}
+	s := &asyncStore{space: op.Space, values: d.registersNamed("b"),
+		mbarrier: d.named("mbar") != nil}
 	var err error
 	if s.at, err = d.addressNamed("a"); err != nil {
 		return nil, err
@@ -73,7 +74,8 @@ func (d *decoder) asyncStore() (*asyncStore, error) {
 		n = len(s.values)
 	}
 	if len(s.values) != n || s.width == 0 {
-		return nil, fmt.Errorf("%s with %d registers is not emulated: the manual does not list it", d.in.Op, len(s.values))
+		return nil, fmt.Errorf("%s with %d registers is not emulated: the manual does not list it",
+			d.in.Op, len(s.values))
 	}
 	for i := range s.values {
 		s.values[i] = d.fit(s.values[i], t)
@@ -106,7 +108,8 @@ func reduceAsync(d *decoder) (step, error) {
 // run issues the stores of the lanes of a mask.
 func (s *asyncStore) run(w *warp, mask uint32) action {
 	n := s.width * uint64(len(s.values))
-	if !w.locate(&s.at, mask, &demand{space: s.space, size: n, align: n, write: true, quiet: true}) {
+	if !w.locate(&s.at, mask,
+		&demand{space: s.space, size: n, align: n, write: true, quiet: true}) {
 		return failed
 	}
 	target := w.where
@@ -172,7 +175,8 @@ func storeBulk(d *decoder) (step, error) {
 			l := bits.TrailingZeros32(m)
 			n := sizes[l]
 			if n%8 != 0 || n > 1<<24 {
-				return w.fault(l, nil, "size of st.bulk is %d bytes, expected a multiple of 8 up to 16777216", n)
+				return w.fault(l, nil,
+					"size of st.bulk is %d bytes, expected a multiple of 8 up to 16777216", n)
 			}
 			if n == 0 {
 				continue

@@ -52,7 +52,9 @@ func (g tensorGroup) blocks(w *warp) ([]*block, string) {
 		want = 2
 	}
 	if b.tensorGroup != 0 && b.tensorGroup != want {
-		return nil, fmt.Sprintf("tcgen05 with cta_group::%d after cta_group::%d; a kernel must use only one of them", want, b.tensorGroup)
+		return nil, fmt.Sprintf(
+			"tcgen05 with cta_group::%d after cta_group::%d; a kernel must use only one of them",
+			want, b.tensorGroup)
 	}
 	b.tensorGroup = want
 	all := b.cluster.blocks
@@ -61,7 +63,8 @@ func (g tensorGroup) blocks(w *warp) ([]*block, string) {
 	}
 	first := int(b.rank &^ 1)
 	if first+2 > len(all) {
-		return nil, fmt.Sprintf("cta_group::2 in a cluster of %d blocks: this block has no peer", len(all))
+		return nil, fmt.Sprintf("cta_group::2 in a cluster of %d blocks: this block has no peer",
+			len(all))
 	}
 	return all[first : first+2], ""
 }
@@ -91,7 +94,8 @@ func (w *warp) uniform(r *ref, mask uint32, what string) (uint32, bool) {
 	first := v[bits.TrailingZeros32(mask)]
 	for m := mask; m != 0; m &= m - 1 {
 		if l := bits.TrailingZeros32(m); uint32(v[l]) != uint32(first) {
-			w.fault(l, nil, "%s differs between the lanes of a warp: 0x%x and 0x%x", what, uint32(first), uint32(v[l]))
+			w.fault(l, nil, "%s differs between the lanes of a warp: 0x%x and 0x%x", what,
+				uint32(first), uint32(v[l]))
 			return 0, false
 		}
 	}
@@ -122,12 +126,16 @@ func (w *warp) meetPeer(blocks []*block, columns int) action {
 			return w.fault(-1, nil, "%s", why)
 		}
 		return w.park(waitsCompletion, wait{
-			note: func() string { return "waits for the same instruction in the other block of its pair" },
-			met:  func() bool { return peer.tensor().requested >= serial },
+			note: func() string {
+				return "waits for the same instruction in the other block of its pair"
+			},
+			met: func() bool { return peer.tensor().requested >= serial },
 		})
 	}
 	if peer.tensor().requested == serial && peer.tensor().columns != columns {
-		return w.fault(-1, nil, "tcgen05.alloc of %d columns here, but of %d in the other block of the pair", columns, peer.tensor().columns)
+		return w.fault(-1, nil,
+			"tcgen05.alloc of %d columns here, but of %d in the other block of the pair", columns,
+			peer.tensor().columns)
 	}
 	return advance
 }
@@ -157,7 +165,8 @@ func tensorAlloc(d *decoder) (step, error) {
 		}
 		lane := bits.TrailingZeros32(mask)
 		if w.ownerOf(w.where.of(lane)) == nil {
-			return w.fault(lane, nil, "tcgen05.alloc stores the address to memory that is not shared memory")
+			return w.fault(lane, nil,
+				"tcgen05.alloc stores the address to memory that is not shared memory")
 		}
 		n, t := int(columns), w.block.tensor()
 		if why := t.mayTake(n, exclusive); why != "" {
@@ -169,8 +178,10 @@ func tensorAlloc(d *decoder) (step, error) {
 		base, ok := t.find(n)
 		if !ok {
 			return w.park(waitsCompletion, wait{
-				note: func() string { return fmt.Sprintf("waits for %d columns of tensor memory; %s", n, t) },
-				met:  func() bool { _, ok := t.find(n); return ok },
+				note: func() string {
+					return fmt.Sprintf("waits for %d columns of tensor memory; %s", n, t)
+				},
+				met: func() bool { _, ok := t.find(n); return ok },
 			})
 		}
 		w.pairSerial = 0
@@ -188,11 +199,14 @@ func tensorAlloc(d *decoder) (step, error) {
 func (t *tensorMemory) mayTake(n int, exclusive bool) string {
 	switch {
 	case n < tensorUnit || n > tensorColumns || n%tensorUnit != 0 || !exclusive && n&(n-1) != 0:
-		return fmt.Sprintf("allocation of %d columns of tensor memory, expected a power of two from 32 to 512", n)
+		return fmt.Sprintf(
+			"allocation of %d columns of tensor memory, expected a power of two from 32 to 512", n)
 	case t.gaveUp:
 		return "tcgen05.alloc after tcgen05.relinquish_alloc_permit"
 	case t.last != 0 && n > t.last:
-		return fmt.Sprintf("allocation of %d columns of tensor memory after one of %d; a later allocation must not be larger", n, t.last)
+		return fmt.Sprintf(
+			"allocation of %d columns of tensor memory after one of %d; a later allocation must not be larger",
+			n, t.last)
 	}
 	return ""
 }
@@ -223,7 +237,9 @@ func tensorDealloc(d *decoder) (step, error) {
 		w.pairSerial = 0
 		t := w.block.tensor()
 		if laneOf(at) != 0 || !t.drop(columnOf(at), int(n)) {
-			return w.fault(-1, nil, "deallocation of %d columns at tensor memory address 0x%x does not match an allocation; %s", n, at, t)
+			return w.fault(-1, nil,
+				"deallocation of %d columns at tensor memory address 0x%x does not match an allocation; %s",
+				n, at, t)
 		}
 		w.block.changes++
 		w.tellRelease(mask, at, n)

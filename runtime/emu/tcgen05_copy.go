@@ -30,12 +30,15 @@ func tensorSpreadOf(op *isa.Operation) tensorSpread {
 	case op.Has(isa.ModWarpX2Pairs02And13):
 		return tensorSpread{64, 1, func(row int) []int { return []int{row, row + 64} }}
 	case op.Has(isa.ModWarpX2Pairs01And23):
-		return tensorSpread{64, 1, func(row int) []int { return []int{row/32*64 + row%32, row/32*64 + row%32 + 32} }}
+		return tensorSpread{64, 1,
+			func(row int) []int { return []int{row/32*64 + row%32, row/32*64 + row%32 + 32} }}
 	}
-	return tensorSpread{32, 1, func(row int) []int { return []int{row, row + 32, row + 64, row + 96} }}
+	return tensorSpread{32, 1,
+		func(row int) []int { return []int{row, row + 32, row + 64, row + 96} }}
 }
 
-// tensorFill decodes tcgen05.cp. Each block copies from its own shared memory to its own tensor memory.
+// tensorFill decodes tcgen05.cp. Each block copies from its own shared memory to its own tensor
+// memory.
 func tensorFill(d *decoder) (step, error) {
 	op := d.operation()
 	at, err := d.address(0)
@@ -60,9 +63,10 @@ func tensorFill(d *decoder) (step, error) {
 	}), nil
 }
 
-// onBlocks returns the step of an operation that each lane issues, and that then runs on each block of
-// the group. Function prepare reads the operands of a lane.
-func (g tensorGroup) onBlocks(prepare func(w *warp, l int) (run func(b *block) string, act action)) step {
+// onBlocks returns the step of an operation that each lane issues, and that then runs on each block
+// of the group. Function prepare reads the operands of a lane.
+func (g tensorGroup) onBlocks(
+	prepare func(w *warp, l int) (run func(b *block) string, act action)) step {
 	return func(w *warp, mask uint32) action {
 		blocks, why := g.running(w)
 		if why != "" {
@@ -161,7 +165,8 @@ func tensorShift(d *decoder) (step, error) {
 	return d.tensorGroup().onBlocks(func(w *warp, l int) (func(b *block) string, action) {
 		address := w.pointer(&at, l)
 		if laneOf(address)%32 != 0 {
-			return nil, w.fault(l, nil, "tcgen05.shift starts at lane %d, expected a multiple of 32", laneOf(address))
+			return nil, w.fault(l, nil,
+				"tcgen05.shift starts at lane %d, expected a multiple of 32", laneOf(address))
 		}
 		return func(b *block) string { return b.shift(laneOf(address), columnOf(address)) }, advance
 	}), nil
@@ -187,8 +192,8 @@ func (b *block) shift(lane, column int) string {
 	return ""
 }
 
-// tensorCommit decodes tcgen05.commit, which arrives on mbarriers when all earlier tcgen05 operations
-// of the thread are complete.
+// tensorCommit decodes tcgen05.commit, which arrives on mbarriers when all earlier tcgen05
+// operations of the thread are complete.
 func tensorCommit(d *decoder) (step, error) {
 	op := d.operation()
 	at, err := d.address(0)
@@ -215,7 +220,8 @@ func tensorCommit(d *decoder) (step, error) {
 			}
 			act = w.issueTensor(l, func() string {
 				for _, p := range targets {
-					w.block.grid.tellPhase(w.block.cluster.queue.running, EventSignal, l, p.owner, p.at)
+					w.block.grid.tellPhase(w.block.cluster.queue.running, EventSignal, l, p.owner,
+						p.at)
 					if why := p.arrive(1); why != "" {
 						return why
 					}
@@ -250,11 +256,13 @@ func (w *warp) commitTargets(o *bulkOperands, space isa.Space, lane int) ([]*pha
 	for ; ranks != 0; ranks &= ranks - 1 {
 		rank := bits.TrailingZeros32(ranks)
 		if rank >= len(all) {
-			return nil, w.fault(lane, nil, "multicast to block %d, but the cluster has %d blocks", rank, len(all))
+			return nil, w.fault(lane, nil, "multicast to block %d, but the cluster has %d blocks",
+				rank, len(all))
 		}
 		p := all[rank].phases[at]
 		if p == nil {
-			return nil, w.fault(lane, nil, "mbarrier of block %d of the cluster is used but never initialized", rank)
+			return nil, w.fault(lane, nil,
+				"mbarrier of block %d of the cluster is used but never initialized", rank)
 		}
 		list = append(list, p)
 	}

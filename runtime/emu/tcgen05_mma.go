@@ -33,8 +33,10 @@ func tensorMMA(d *decoder) (step, error) {
 	op := d.operation()
 	number := d.image.module.ir.Target.Info().Number
 	t := &tensorProduct{
-		arch: d.image.module.arch(), number: number, group: d.tensorGroup(), sparse: op.Has(isa.ModSp),
-		stationary: op.Kind == isa.KindTcgen05MmaWs, scaled: op.Has(isa.ModBlockScale), shifted: op.Has(isa.ModAshift),
+		arch: d.image.module.arch(), number: number, group: d.tensorGroup(),
+		sparse:     op.Has(isa.ModSp),
+		stationary: op.Kind == isa.KindTcgen05MmaWs, scaled: op.Has(isa.ModBlockScale),
+		shifted: op.Has(isa.ModAshift),
 	}
 	for _, m := range op.Mods() {
 		hint, hints := collectorHintOf(m)
@@ -81,7 +83,8 @@ func (t *tensorProduct) operands(d *decoder) error {
 	}
 	steps = append(steps, func() error { return scalar(&t.descriptor) })
 	if t.scaled {
-		steps = append(steps, func() error { return address(&t.sfa) }, func() error { return address(&t.sfb) })
+		steps = append(steps, func() error { return address(&t.sfa) },
+			func() error { return address(&t.sfb) })
 	}
 	for _, f := range steps {
 		if err := f(); err != nil {
@@ -162,7 +165,9 @@ func (j *tensorJob) capture(l int) string {
 	}
 	j.in, j.product = in, p
 	if in.Sparse != j.sparse {
-		return fmt.Sprintf("instruction descriptor 0x%08x: the sparsity flag is %v, but that of the opcode is %v", descriptor, in.Sparse, j.sparse)
+		return fmt.Sprintf(
+			"instruction descriptor 0x%08x: the sparsity flag is %v, but that of the opcode is %v",
+			descriptor, in.Sparse, j.sparse)
 	}
 	if why := j.fits(); why != "" {
 		return fmt.Sprintf("instruction descriptor 0x%08x: %s", descriptor, why)
@@ -207,13 +212,19 @@ func (j *tensorJob) aligned() string {
 	j.base = laneOf(j.at)
 	half := j.path == tensorcore.PathC || j.path == tensorcore.PathF
 	if j.base != 0 && !(half && j.base == 16) {
-		return fmt.Sprintf("D starts at lane %d of tensor memory, expected lane 0%s for this layout", j.base, map[bool]string{true: " or 16"}[half])
+		return fmt.Sprintf(
+			"D starts at lane %d of tensor memory, expected lane 0%s for this layout", j.base,
+			map[bool]string{true: " or 16"}[half])
 	}
 	if j.inTensor && laneOf(uint32(j.left)) != j.base {
-		return fmt.Sprintf("A starts at lane %d of tensor memory but D at lane %d, expected the same lane", laneOf(uint32(j.left)), j.base)
+		return fmt.Sprintf(
+			"A starts at lane %d of tensor memory but D at lane %d, expected the same lane",
+			laneOf(uint32(j.left)), j.base)
 	}
 	if j.sparse && laneOf(j.places) != j.base {
-		return fmt.Sprintf("sparsity metadata starts at lane %d of tensor memory but D at lane %d, expected the same lane", laneOf(j.places), j.base)
+		return fmt.Sprintf(
+			"sparsity metadata starts at lane %d of tensor memory but D at lane %d, expected the same lane",
+			laneOf(j.places), j.base)
 	}
 	return ""
 }
@@ -228,7 +239,8 @@ func (j *tensorJob) fits() string {
 		}
 		return ""
 	case !j.rowsFit() || !j.columnsFit():
-		return fmt.Sprintf("kind %s has no shape m%dn%d for %d blocks", kind, o.M, o.N, len(j.blocks))
+		return fmt.Sprintf("kind %s has no shape m%dn%d for %d blocks", kind, o.M, o.N,
+			len(j.blocks))
 	case o.K == 96 && j.number < 103:
 		return "a depth of 96 needs sm_103a"
 	case o.Packed && (o.AcrossA || o.AcrossB):
@@ -287,7 +299,8 @@ func (j *tensorJob) factorsFit() string {
 	}
 	each := depth / vector
 	if want := tensorcore.FactorsOf(j.vectors); want != 0 && want != each && depth != 96 {
-		return fmt.Sprintf("%s does not match the kind: each row has %d scale factors", j.vectors.String()[1:], each)
+		return fmt.Sprintf("%s does not match the kind: each row has %d scale factors",
+			j.vectors.String()[1:], each)
 	}
 	if depth == 96 {
 		if each = 1; vector == 16 {
@@ -295,7 +308,9 @@ func (j *tensorJob) factorsFit() string {
 		}
 	}
 	if o.FactorA%each != 0 || o.FactorB%each != 0 {
-		return fmt.Sprintf("scale factors start at bytes %d and %d, expected multiples of the %d that an instruction reads", o.FactorA, o.FactorB, each)
+		return fmt.Sprintf(
+			"scale factors start at bytes %d and %d, expected multiples of the %d that an instruction reads",
+			o.FactorA, o.FactorB, each)
 	}
 	return ""
 }

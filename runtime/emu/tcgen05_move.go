@@ -28,7 +28,9 @@ func tensorShapeOf(op *isa.Operation, half int) tensorShape {
 	case op.Has(isa.ModShape16x128b):
 		return tensorShape{16, func(i, l int) (int, int) { return l/4 + i%2*8, i/2*4 + l%4 }}
 	case op.Has(isa.ModShape16x256b):
-		return tensorShape{16, func(i, l int) (int, int) { return l/4 + i/2%2*8, i/4*8 + l%4*2 + i%2 }}
+		return tensorShape{16, func(i, l int) (int, int) {
+			return l/4 + i/2%2*8, i/4*8 + l%4*2 + i%2
+		}}
 	case op.Has(isa.ModShape16x32bx2):
 		return tensorShape{16, func(i, l int) (int, int) { return l % 16, l/16*half + i }}
 	}
@@ -68,19 +70,22 @@ func (t *tensorMove) begin(w *warp) (address uint32, act action) {
 		return 0, parked
 	}
 	if w.live != full {
-		return 0, w.fault(-1, nil, "tcgen05.ld and tcgen05.st require all 32 threads of a warp, but some have exited")
+		return 0, w.fault(-1, nil,
+			"tcgen05.ld and tcgen05.st require all 32 threads of a warp, but some have exited")
 	}
 	for l := range eval.Lanes {
 		if x := w.pointer(&t.at, l); l == 0 {
 			address = x
 		} else if x != address {
-			return 0, w.fault(l, nil, "the address differs between the lanes of a warp: 0x%x and 0x%x", address, x)
+			return 0, w.fault(l, nil,
+				"the address differs between the lanes of a warp: 0x%x and 0x%x", address, x)
 		}
 	}
 	quarter := w.index % 4 * 32
 	lane := laneOf(address)
 	if lane != quarter && !(t.shape.rows == 16 && lane == quarter+16) {
-		return 0, w.fault(-1, nil, "access to lane %d of tensor memory, but warp %d of a warpgroup can only access lanes %d to %d, and the address must name the first",
+		return 0, w.fault(-1, nil,
+			"access to lane %d of tensor memory, but warp %d of a warpgroup can only access lanes %d to %d, and the address must name the first",
 			lane, w.index%4, quarter, quarter+31)
 	}
 	return address, advance
@@ -102,7 +107,8 @@ func tensorLoad(d *decoder) (step, error) {
 			kind = isa.KindMax
 		}
 		t.abs = op.Has(isa.ModAbs)
-		mods := slices.DeleteFunc(slices.Clone(op.Mods()), func(m isa.Mod) bool { return m != isa.ModNaN && m.Type() != op.Type() })
+		mods := slices.DeleteFunc(slices.Clone(op.Mods()),
+			func(m isa.Mod) bool { return m != isa.ModNaN && m.Type() != op.Type() })
 		if t.reduce, err = eval.Of(kind, mods); err != nil {
 			return nil, err
 		}
@@ -195,7 +201,8 @@ func (t *tensorMove) load(b *block, regs []eval.Vector, address uint32) string {
 		regs[t.result.index] = reduced
 	}
 	if seen == 0 && b.grid.checks {
-		return fmt.Sprintf("read of tensor memory that was never written, from column %d on", columnOf(address))
+		return fmt.Sprintf("read of tensor memory that was never written, from column %d on",
+			columnOf(address))
 	}
 	return ""
 }

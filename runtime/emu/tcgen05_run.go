@@ -29,7 +29,8 @@ type cachedProduct struct {
 }
 
 // of returns the matrix product for an instruction descriptor.
-func (c *productCache) of(t *tensorProduct, descriptor uint32) (*tensorcore.Instruction, *tensorcore.Product, error) {
+func (c *productCache) of(t *tensorProduct,
+	descriptor uint32) (*tensorcore.Instruction, *tensorcore.Product, error) {
 	key := productKey{t, descriptor}
 	if x := c.list[key]; x != nil {
 		return x.in, x.product, nil
@@ -87,7 +88,9 @@ func (j *tensorJob) run() string {
 			if x.factors, why = j.factorsB(i, q); why != "" {
 				return why
 			}
-			at := slices.IndexFunc(done, func(y []uint32) bool { return slices.Equal(x.factors, y) })
+			at := slices.IndexFunc(done, func(y []uint32) bool {
+				return slices.Equal(x.factors, y)
+			})
 			if at >= 0 {
 				passes[at].also = append(passes[at].also, [2]int{i, q})
 				continue
@@ -134,11 +137,13 @@ func (j *tensorJob) reaches(q int) bool {
 func wordsOf(rows int) int { return (rows + 127) / 128 * 4 }
 
 // factors reads the scale factors of a row of A or a column of B.
-func (j *tensorJob) factors(b *block, at uint32, q, row, rows, id int, add func(i int, code uint64)) string {
+func (j *tensorJob) factors(b *block, at uint32, q, row, rows, id int,
+	add func(i int, code uint64)) string {
 	lane, column, first := tensorcore.ScaleFactor(row, 0, id)
 	for i := range j.product.Factors {
 		n := first + i
-		c, why := b.tensorCell(laneOf(at)+32*q+lane, columnOf(at)+column+n/4*wordsOf(rows), "a scale factor")
+		c, why := b.tensorCell(laneOf(at)+32*q+lane, columnOf(at)+column+n/4*wordsOf(rows),
+			"a scale factor")
 		if why != "" {
 			return why
 		}
@@ -150,9 +155,10 @@ func (j *tensorJob) factors(b *block, at uint32, q, row, rows, id int, add func(
 // factorsB reads the scale factors of B in a quarter of a block.
 func (j *tensorJob) factorsB(block, q int) (list []uint32, why string) {
 	for col := range j.in.N {
-		why = j.factors(j.blocks[block], j.factorB, q, col, j.in.N, j.in.FactorB, func(_ int, code uint64) {
-			list = append(list, uint32(code))
-		})
+		why = j.factors(j.blocks[block], j.factorB, q, col, j.in.N, j.in.FactorB,
+			func(_ int, code uint64) {
+				list = append(list, uint32(code))
+			})
 		if why != "" {
 			return nil, why
 		}
@@ -168,7 +174,9 @@ func (j *tensorJob) load(q *quarter) string {
 		if why := j.loadA(i, b); why != "" {
 			return why
 		}
-		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, j.need(p.B), "tcgen05.mma") }
+		read := func(address uint32, to *[16]byte) error {
+			return b.unit(address, to, j.need(p.B), "tcgen05.mma")
+		}
 		err := p.LoadShifted(j.mb, j.in.AcrossB, j.in.NegateB, i*j.n, j.n, j.zero.Shift, read)
 		if err != nil {
 			return err.Error()
@@ -198,7 +206,9 @@ func (j *tensorJob) loadA(i int, b *block) string {
 			return why
 		}
 	} else {
-		read := func(address uint32, to *[16]byte) error { return b.unit(address, to, j.need(p.A), "tcgen05.mma") }
+		read := func(address uint32, to *[16]byte) error {
+			return b.unit(address, to, j.need(p.A), "tcgen05.mma")
+		}
 		if err := p.LoadA(j.ma, j.in.AcrossA, j.in.NegateA, first, j.rows, read); err != nil {
 			return err.Error()
 		}
@@ -219,9 +229,10 @@ func (j *tensorJob) loadA(i int, b *block) string {
 			continue
 		}
 		lane, _ := j.path.D(row, 0, j.in.N)
-		why := j.factors(b, j.factorA, (lane+j.base)/32, row, j.rows, j.in.FactorA, func(k int, code uint64) {
-			p.SetScaleA(first+row, k, code)
-		})
+		why := j.factors(b, j.factorA, (lane+j.base)/32, row, j.rows, j.in.FactorA,
+			func(k int, code uint64) {
+				p.SetScaleA(first+row, k, code)
+			})
 		if why != "" {
 			return why
 		}
@@ -258,7 +269,8 @@ func (j *tensorJob) leftInTensor(b *block, first int) string {
 			}
 			code := uint64(c) >> (i * wide % 32)
 			if wide != p.A.Bits && code&255&^(keep<<inset) != 0 {
-				return fmt.Sprintf("byte 0x%02x of A in tensor memory is no element of %s", code&255, p.A.Name)
+				return fmt.Sprintf("byte 0x%02x of A in tensor memory is no element of %s",
+					code&255, p.A.Name)
 			}
 			if err := p.A.Check(code >> inset & keep); err != nil {
 				return err.Error()
@@ -291,11 +303,14 @@ func (j *tensorJob) compute(q *quarter) string {
 				if len(j.lanes) > 0 && j.off[i*4+lane/32]>>(lane%32)&1 != 0 {
 					continue
 				}
-				cell, known := &t.cells[lane][columnOf(j.at)+column], &t.known[lane][columnOf(j.at)+column]
+				cell, known := &t.cells[lane][columnOf(j.at)+column],
+					&t.known[lane][columnOf(j.at)+column]
 				c := uint64(0)
 				if j.accumulates {
 					if *known == 0 {
-						return fmt.Sprintf("tcgen05.mma adds to lane %d, column %d of tensor memory, which was never written", lane, columnOf(j.at)+column)
+						return fmt.Sprintf(
+							"tcgen05.mma adds to lane %d, column %d of tensor memory, which was never written",
+							lane, columnOf(j.at)+column)
 					}
 					if c = uint64(*cell); half {
 						c &= 0xffff
@@ -363,12 +378,18 @@ const (
 
 // collectorMods are the modifiers of each buffer, by action.
 var collectorMods = [collectorBuffers][4]isa.Mod{
-	bufferA:  {isa.ModCollectorADiscard, isa.ModCollectorAFill, isa.ModCollectorAUse, isa.ModCollectorALastuse},
-	bufferB:  {isa.ModCollectorBDiscard, isa.ModCollectorBFill, isa.ModCollectorBUse, isa.ModCollectorBLastuse},
-	bufferB0: {isa.ModCollectorB0Discard, isa.ModCollectorB0Fill, isa.ModCollectorB0Use, isa.ModCollectorB0Lastuse},
-	bufferB1: {isa.ModCollectorB1Discard, isa.ModCollectorB1Fill, isa.ModCollectorB1Use, isa.ModCollectorB1Lastuse},
-	bufferB2: {isa.ModCollectorB2Discard, isa.ModCollectorB2Fill, isa.ModCollectorB2Use, isa.ModCollectorB2Lastuse},
-	bufferB3: {isa.ModCollectorB3Discard, isa.ModCollectorB3Fill, isa.ModCollectorB3Use, isa.ModCollectorB3Lastuse},
+	bufferA: {isa.ModCollectorADiscard, isa.ModCollectorAFill, isa.ModCollectorAUse,
+		isa.ModCollectorALastuse},
+	bufferB: {isa.ModCollectorBDiscard, isa.ModCollectorBFill, isa.ModCollectorBUse,
+		isa.ModCollectorBLastuse},
+	bufferB0: {isa.ModCollectorB0Discard, isa.ModCollectorB0Fill, isa.ModCollectorB0Use,
+		isa.ModCollectorB0Lastuse},
+	bufferB1: {isa.ModCollectorB1Discard, isa.ModCollectorB1Fill, isa.ModCollectorB1Use,
+		isa.ModCollectorB1Lastuse},
+	bufferB2: {isa.ModCollectorB2Discard, isa.ModCollectorB2Fill, isa.ModCollectorB2Use,
+		isa.ModCollectorB2Lastuse},
+	bufferB3: {isa.ModCollectorB3Discard, isa.ModCollectorB3Fill, isa.ModCollectorB3Use,
+		isa.ModCollectorB3Lastuse},
 }
 
 // collectorHintOf returns the hint of a modifier; ok is false if it is none.

@@ -15,7 +15,9 @@ import (
 // tensorCopy decodes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
 func tensorCopy(d *decoder) (step, error) {
 	op := d.operation()
-	t := &tensorStep{o: bulkOperands{mbarrier: op.Has(isa.ModMbarrierCompleteTxBytes), pair: op.Has(isa.ModCTAGroup2)}}
+	t := &tensorStep{
+		o: bulkOperands{mbarrier: op.Has(isa.ModMbarrierCompleteTxBytes),
+			pair: op.Has(isa.ModCTAGroup2)}}
 	t.loads = op.From == isa.Global
 	shared := "from"
 	if t.loads {
@@ -33,8 +35,10 @@ func tensorCopy(d *decoder) (step, error) {
 			return nil, err
 		}
 	}
-	t.at, t.offsets, t.base = d.registersNamed("at"), d.registersNamed("offsets"), d.valueNamed("base")
-	t.sizes, t.low, t.high = d.registersNamed("sizes"), d.registersNamed("low"), d.valueNamed("high")
+	t.at, t.offsets, t.base = d.registersNamed("at"), d.registersNamed("offsets"),
+		d.valueNamed("base")
+	t.sizes, t.low, t.high = d.registersNamed("sizes"), d.registersNamed("low"),
+		d.valueNamed("high")
 	if t.o.mask = d.valueNamed("mask"); t.o.mask == nil {
 		t.o.mask = d.valueNamed("mask32")
 	}
@@ -90,7 +94,8 @@ func (t *tensorStep) fits(m *tensorMap) string {
 	case m.im2col != (t.mode == pixels):
 		return "the modes of the tensor map and the copy differ: one is tiled, the other im2col"
 	case t.mode == fourRows && m.box[1] != 1:
-		return fmt.Sprintf("the tensor map has a box of %d rows; gathering and scattering want 1", m.box[1])
+		return fmt.Sprintf("the tensor map has a box of %d rows; gathering and scattering want 1",
+			m.box[1])
 	case m.leave != 0 && (t.mode == fourRows || m.together() > 1 || m.rank < 3):
 		return "a tensor map with interleaved channels is for boxes and im2col copies of three to five " +
 			"dimensions, with elements of at least 8 bits"
@@ -107,7 +112,8 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		lane := uint32(1) << l
-		if !w.locate(&t.tensor, lane, &demand{size: tensorMapLen, align: 64, proxy: ProxyTensorMap}) {
+		if !w.locate(&t.tensor, lane,
+			&demand{size: tensorMapLen, align: 64, proxy: ProxyTensorMap}) {
 			return failed
 		}
 		box, err := decodeMap(w.where.of(l).data[w.where.at[l]:])
@@ -128,7 +134,9 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 			box.offsets[i] = int64(w.value(&t.offsets[i], &w.scratch[2])[l] & 0xffff)
 		}
 		if g := int64(box.together()); start[0]%g != 0 {
-			return w.fault(l, nil, "the innermost coordinate is %d, expected a multiple of %d for this element type", start[0], g)
+			return w.fault(l, nil,
+				"the innermost coordinate is %d, expected a multiple of %d for this element type",
+				start[0], g)
 		} else {
 			start[0] /= g
 		}
@@ -137,7 +145,9 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		}
 		rows := box.rows(t.mode)
 		n := rows * box.rowBytes(t.mode)
-		if !w.locate(&t.o.to, lane, &demand{space: isa.Shared, size: rows * box.pitch(t.mode), align: 128, write: t.loads, quiet: true}) {
+		if !w.locate(&t.o.to, lane,
+			&demand{space: isa.Shared, size: rows * box.pitch(t.mode), align: 128, write: t.loads,
+				quiet: true}) {
 			return failed
 		}
 		shared, off := w.where.of(l), w.where.at[l]
@@ -152,14 +162,16 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 			if box.kind == device.F32 {
 				modifiers = []isa.Mod{isa.ModNoFTZ}
 			}
-			if combine, err = eval.CombineOf(t.reduces, elementType(box.kind), modifiers...); err != nil {
+			if combine, err = eval.CombineOf(t.reduces, elementType(box.kind),
+				modifiers...); err != nil {
 				return w.fault(l, nil, "%v", err)
 			}
 		}
 		act = w.issue(lane, &w.bulkGroups, w.grouped(t.o.mbarrier), func(int) *Fault {
 			for _, target := range targets {
 				c := boxCopy{
-					grid: w.block.grid, lane: l, running: w.block.cluster.queue.running, tensor: box, mode: t.mode,
+					grid: w.block.grid, lane: l, running: w.block.cluster.queue.running,
+					tensor: box, mode: t.mode,
 					start: start, shared: target.region, at: off, loads: t.loads, combine: combine,
 				}
 				why := c.run()
@@ -351,7 +363,9 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 		x := c.start[0] + int64(i/width*m.steps[0])
 		place := c.at + off + i/width*m.sharedBytes()
 		if place = m.swizzled(place); place+width > uint64(len(c.shared.data)) {
-			return fmt.Sprintf("tensor copy out of bounds: shared address 0x%x, with a swizzle of %d bytes", place, m.swizzle)
+			return fmt.Sprintf(
+				"tensor copy out of bounds: shared address 0x%x, with a swizzle of %d bytes", place,
+				m.swizzle)
 		}
 		if !inside || x < 0 || uint64(x) >= m.sizes[0] {
 			c.blank(place, width)
@@ -364,7 +378,8 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 		}
 		// Elements that are contiguous on both sides are copied together.
 		run := width
-		for m.steps[0] == 1 && !padded && i+run < n && (place+run)%16 != 0 && uint64(x)+run/width < m.sizes[0] && address+run+width <= r.end() {
+		for m.steps[0] == 1 && !padded && i+run < n && (place+run)%16 != 0 &&
+			uint64(x)+run/width < m.sizes[0] && address+run+width <= r.end() {
 			run += width
 		}
 		if why := c.move(r, address-r.base, place, run); why != "" {
@@ -377,7 +392,8 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 
 // outOfTensor describes a tensor map that reaches memory outside of all allocations.
 func outOfTensor(address uint64) string {
-	return fmt.Sprintf("tensor copy out of bounds: element at global address 0x%x is in no allocation", address)
+	return fmt.Sprintf(
+		"tensor copy out of bounds: element at global address 0x%x is in no allocation", address)
 }
 
 // blank fills elements of shared memory that are outside of the tensor.
@@ -431,7 +447,9 @@ func (c *boxCopy) slices(inside bool, x int64, at, off uint64) string {
 		for part := uint64(0); part < m.strides[0]; part += unit {
 			place := m.swizzled(c.at + off + i*m.strides[0] + part)
 			if place+unit > uint64(len(c.shared.data)) {
-				return fmt.Sprintf("tensor copy out of bounds: shared address 0x%x, with a swizzle of %d bytes", place, m.swizzle)
+				return fmt.Sprintf(
+					"tensor copy out of bounds: shared address 0x%x, with a swizzle of %d bytes",
+					place, m.swizzle)
 			}
 			if !within {
 				c.blank(place, unit)
@@ -514,11 +532,14 @@ func (m *tensorMap) misplaced(t *tensorStep, start []int64) string {
 		return ""
 	}
 	if at := start[0] * int64(m.strides[0]); at%16 != 0 {
-		return fmt.Sprintf("the first coordinate %d is %d bytes into a row, which is not a multiple of 16", start[0], at)
+		return fmt.Sprintf(
+			"the first coordinate %d is %d bytes into a row, which is not a multiple of 16",
+			start[0], at)
 	}
 	for i, x := range start {
 		if x < 0 && !t.loads {
-			return fmt.Sprintf("tensor store starts at a negative coordinate: %d in dimension %d", x, i)
+			return fmt.Sprintf("tensor store starts at a negative coordinate: %d in dimension %d",
+				x, i)
 		}
 	}
 	return ""

@@ -24,8 +24,8 @@ type tensorTest struct {
 	copy   string // copies words to or from s, with the map at %d7
 	bytes  int    // number of bytes to copy
 	stores bool
-	// want returns the word of the target at an index: shared memory, or the tensor. The tensor holds the
-	// index plus 1 at each place, shared memory the index plus 1000 before a store.
+	// want returns the word of the target at an index: shared memory, or the tensor. The tensor
+	// holds the index plus 1 at each place, shared memory the index plus 1000 before a store.
 	want func(i int) uint32
 }
 
@@ -56,10 +56,12 @@ func (x *tensorTest) run(t *testing.T) []uint32 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	finish := fmt.Sprintf("mbarrier.arrive.expect_tx.shared.b64 %%d5, [bar], %d;\n%s\n", x.bytes, x.copy)
+	finish := fmt.Sprintf("mbarrier.arrive.expect_tx.shared.b64 %%d5, [bar], %d;\n%s\n", x.bytes,
+		x.copy)
 	wait := "bar.sync 0;\n" + waitBar
 	if x.stores {
-		finish = "fence.proxy.async;\n" + x.copy + "\ncp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n"
+		finish = "fence.proxy.async;\n" + x.copy +
+			"\ncp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n"
 		wait = "bar.sync 0;\n"
 	}
 	text := fmt.Sprintf(".version %s\n.target %s\n.address_size 64\n", x.version, x.target) +
@@ -141,19 +143,32 @@ fence.proxy.tensormap::generic.acquire.gpu [%d7], 128;`
 func TestTensorCopies(t *testing.T) {
 	tiled := []int{16, 64}
 	for _, x := range []tensorTest{
-		{name: "tile", version: "8.3", target: "sm_90a", sizes: tiled, box: []int{8, 32}, copy: load2, bytes: 1024,
+		{name: "tile", version: "8.3", target: "sm_90a", sizes: tiled, box: []int{8, 32},
+			copy: load2, bytes: 1024,
 			want: func(i int) uint32 { return box2(i/32, i%32) }},
-		{name: "swizzle of 128 bytes", version: "8.3", target: "sm_90a", sizes: tiled, box: []int{8, 32}, options: []runtime.MapOption{runtime.Swizzle(128)}, copy: load2, bytes: 1024,
-			want: func(i int) uint32 { return box2(swizzledWord(i, 16)) }},
-		{name: "swizzle of 64 bytes", version: "8.3", target: "sm_90a", sizes: tiled, box: []int{8, 16}, options: []runtime.MapOption{runtime.Swizzle(64)}, copy: load2, bytes: 512,
-			want: func(i int) uint32 { return box2(i/16, (i%16/4^i/32%4)*4+i%4) }},
-		{name: "swizzle of 32 bytes", version: "8.3", target: "sm_90a", sizes: tiled, box: []int{8, 8}, options: []runtime.MapOption{runtime.Swizzle(32)}, copy: load2, bytes: 256,
-			want: func(i int) uint32 { return box2(i/8, (i%8/4^i/32%2)*4+i%4) }},
-		{name: "atoms of 32 bytes", version: "8.6", target: "sm_100a", sizes: tiled, box: []int{8, 32}, options: []runtime.MapOption{runtime.Swizzle(128)}, copy: load2, bytes: 1024,
-			before: replace("tensormap.replace.tile.swizzle_atomicity.shared::cta.b1024.b32 [%r2], 1;"),
-			want:   func(i int) uint32 { return box2(swizzledWord(i, 32)) }},
-		{name: "another tensor", version: "8.3", target: "sm_90a", sizes: tiled, box: []int{8, 32}, copy: "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d7, {0, 0}], [bar];", bytes: 128,
-			before: replace(`tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r2], 0, 16; tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r2], 1, 2;
+		{name: "swizzle of 128 bytes", version: "8.3", target: "sm_90a", sizes: tiled,
+			box: []int{8, 32}, options: []runtime.MapOption{runtime.Swizzle(128)}, copy: load2,
+			bytes: 1024,
+			want:  func(i int) uint32 { return box2(swizzledWord(i, 16)) }},
+		{name: "swizzle of 64 bytes", version: "8.3", target: "sm_90a", sizes: tiled,
+			box: []int{8, 16}, options: []runtime.MapOption{runtime.Swizzle(64)}, copy: load2,
+			bytes: 512,
+			want:  func(i int) uint32 { return box2(i/16, (i%16/4^i/32%4)*4+i%4) }},
+		{name: "swizzle of 32 bytes", version: "8.3", target: "sm_90a", sizes: tiled,
+			box: []int{8, 8}, options: []runtime.MapOption{runtime.Swizzle(32)}, copy: load2,
+			bytes: 256,
+			want:  func(i int) uint32 { return box2(i/8, (i%8/4^i/32%2)*4+i%4) }},
+		{name: "atoms of 32 bytes", version: "8.6", target: "sm_100a", sizes: tiled,
+			box: []int{8, 32}, options: []runtime.MapOption{runtime.Swizzle(128)}, copy: load2,
+			bytes: 1024,
+			before: replace(
+				"tensormap.replace.tile.swizzle_atomicity.shared::cta.b1024.b32 [%r2], 1;"),
+			want: func(i int) uint32 { return box2(swizzledWord(i, 32)) }},
+		{name: "another tensor", version: "8.3", target: "sm_90a", sizes: tiled, box: []int{8, 32},
+			copy:  "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d7, {0, 0}], [bar];",
+			bytes: 128,
+			before: replace(
+				`tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r2], 0, 16; tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%r2], 1, 2;
 tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r2], 0, 12; tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%r2], 0, 512;
 tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r2], 1; tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%r2], 7;`),
 			want: func(i int) uint32 {
@@ -165,8 +180,9 @@ tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r2], 1; tensormap.repla
 				}
 				return uint32(i/16*128 + i%16 + 1)
 			}},
-		{name: "gather", version: "8.6", target: "sm_100a", sizes: tiled, box: []int{1, 32}, bytes: 512,
-			copy: "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [s], [%d7, {4, 9, 2, 20, 2}], [bar];",
+		{name: "gather", version: "8.6", target: "sm_100a", sizes: tiled, box: []int{1, 32},
+			bytes: 512,
+			copy:  "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [s], [%d7, {4, 9, 2, 20, 2}], [bar];",
 			want: func(i int) uint32 {
 				rows := []int{9, 2, 20, 2}
 				switch {
@@ -177,8 +193,9 @@ tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r2], 1; tensormap.repla
 				}
 				return uint32(rows[i/32]*64 + 4 + i%32 + 1)
 			}},
-		{name: "scatter", version: "8.6", target: "sm_100a", sizes: tiled, box: []int{1, 32}, stores: true,
-			copy: "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%d7, {4, 9, 2, 20, 0}], [s];",
+		{name: "scatter", version: "8.6", target: "sm_100a", sizes: tiled, box: []int{1, 32},
+			stores: true,
+			copy:   "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%d7, {4, 9, 2, 20, 0}], [s];",
 			want: func(i int) uint32 {
 				row, ok := map[int]int{9: 0, 2: 1, 0: 3}[i/64]
 				if col := i%64 - 4; ok && col >= 0 && col < 32 {
@@ -186,7 +203,8 @@ tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r2], 1; tensormap.repla
 				}
 				return uint32(i + 1)
 			}},
-		{name: "other sizes and strides", version: "9.4", target: "sm_107a", sizes: tiled, box: []int{8, 32}, bytes: 1024,
+		{name: "other sizes and strides", version: "9.4", target: "sm_107a", sizes: tiled,
+			box: []int{8, 32}, bytes: 1024,
 			// A tensor of 5 rows of 20 words, 512 bytes apart, which starts at row 1 and column 4
 			// of the other tensor.
 			copy: "add.u64 %d12, %d9, 272; mov.b16 %h1, 20; mov.b16 %h2, 0x4405; mov.b32 %r20, 32; mov.b16 %h3, 0;\n" +
@@ -199,7 +217,8 @@ tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r2], 1; tensormap.repla
 				}
 				return 0
 			}},
-		{name: "store with other sizes and strides", version: "9.4", target: "sm_107a", sizes: tiled, box: []int{8, 32}, stores: true,
+		{name: "store with other sizes and strides", version: "9.4", target: "sm_107a",
+			sizes: tiled, box: []int{8, 32}, stores: true,
 			copy: "add.u64 %d12, %d9, 272; mov.b16 %h1, 20; mov.b16 %h2, 0x4405; mov.b32 %r20, 32; mov.b16 %h3, 0;\n" +
 				"cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.override::global_address.override::global_dim_stride " +
 				"[%d7, %d12, {%h1, %h2}, {%r20}, %h3, {0, 0}], [s];",
@@ -211,16 +230,18 @@ tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r2], 1; tensormap.repla
 				}
 				return uint32(i + 1)
 			}},
-		{name: "tile store", version: "8.3", target: "sm_90a", sizes: tiled, box: []int{8, 32}, stores: true,
-			copy: "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d7, {48, 12}], [s];",
+		{name: "tile store", version: "8.3", target: "sm_90a", sizes: tiled, box: []int{8, 32},
+			stores: true,
+			copy:   "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d7, {48, 12}], [s];",
 			want: func(i int) uint32 {
 				if row, col := i/64-12, i%64-48; row >= 0 && col >= 0 {
 					return uint32(1000 + row*32 + col)
 				}
 				return uint32(i + 1)
 			}},
-		{name: "tile reduction", version: "8.3", target: "sm_90a", sizes: tiled, box: []int{8, 32}, stores: true,
-			copy: "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%d7, {0, 8}], [s];",
+		{name: "tile reduction", version: "8.3", target: "sm_90a", sizes: tiled, box: []int{8, 32},
+			stores: true,
+			copy:   "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%d7, {0, 8}], [s];",
 			want: func(i int) uint32 {
 				if row := i/64 - 8; row >= 0 && i%64 < 32 {
 					return uint32(i + 1 + 1000 + row*32 + i%64)
@@ -228,7 +249,8 @@ tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%r2], 1; tensormap.repla
 				return uint32(i + 1)
 			}},
 		// Two images of 5 by 6 pixels of 8 channels; a filter of 3 by 3 with a margin of 1.
-		{name: "im2col", version: "8.3", target: "sm_90a", sizes: []int{2, 5, 6, 8}, window: &runtime.Window{Lower: []int{-1, -1}, Upper: []int{-1, -1}},
+		{name: "im2col", version: "8.3", target: "sm_90a", sizes: []int{2, 5, 6, 8},
+			window:   &runtime.Window{Lower: []int{-1, -1}, Upper: []int{-1, -1}},
 			channels: 4, pixels: 40, bytes: 40 * 4 * 4,
 			copy: "mov.b16 %h1, 2; mov.b16 %h2, 1; cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [s], [%d7, {4, 1, 2, 0}], [bar], {%h1, %h2};",
 			want: func(i int) uint32 {

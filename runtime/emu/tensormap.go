@@ -61,18 +61,22 @@ func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 	unit := uint64(max(16, m.Interleave))
 	switch {
 	case m.Interleave != 0 && n < 3:
-		return fault("encode a tensor map", nil, "%d dimensions, but interleaved channels need three to five", n)
+		return fault("encode a tensor map", nil,
+			"%d dimensions, but interleaved channels need three to five", n)
 	case m.Interleave == 32 && m.Swizzle != 32:
-		return fault("encode a tensor map", nil, "channels interleaved by 32 bytes need the swizzle of 32 bytes")
+		return fault("encode a tensor map", nil,
+			"channels interleaved by 32 bytes need the swizzle of 32 bytes")
 	}
 	for i, stride := range m.Strides {
 		if stride%unit != 0 || stride >= 1<<40 {
-			return fault("encode a tensor map", nil, "stride %d is %d, expected a multiple of %d below 2^40", i, stride, unit)
+			return fault("encode a tensor map", nil,
+				"stride %d is %d, expected a multiple of %d below 2^40", i, stride, unit)
 		}
 		little.PutUint64(to[mapStrides+8*i:], stride)
 	}
 	if uint64(m.Address)%unit != 0 {
-		return fault("encode a tensor map", nil, "address 0x%x is not a multiple of %d", uint64(m.Address), unit)
+		return fault("encode a tensor map", nil, "address 0x%x is not a multiple of %d",
+			uint64(m.Address), unit)
 	}
 	for i := range n {
 		to[mapSteps+i] = 1
@@ -81,7 +85,8 @@ func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 		}
 		if i < len(m.Box) {
 			if m.Box[i] < 1 || m.Box[i] > 256 {
-				return fault("encode a tensor map", nil, "box dimension %d is %d, expected 1 to 256", i, m.Box[i])
+				return fault("encode a tensor map", nil,
+					"box dimension %d is %d, expected 1 to 256", i, m.Box[i])
 			}
 			little.PutUint16(to[mapBox+2*i:], uint16(m.Box[i]))
 		}
@@ -98,10 +103,10 @@ func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 // A tensorMap is a decoded tensor map.
 //
 // With interleaved channels (NC/8HWC8), the dimensions are the width, the height, the depth, the
-// slices of channels and the images; the outermost but images is that of the slices, also in tensors
-// with fewer dimensions. An element of the first dimension is a slice of 16 or 32 bytes, whatever the
-// element type. A copy takes one slice: the coordinate of that dimension is its index, and neither
-// the box nor the channels of an im2col map say otherwise. This is what an H100 does.
+// slices of channels and the images; the outermost but images is that of the slices, also in
+// tensors with fewer dimensions. An element of the first dimension is a slice of 16 or 32 bytes,
+// whatever the element type. A copy takes one slice: the coordinate of that dimension is its index,
+// and neither the box nor the channels of an im2col map say otherwise. This is what an H100 does.
 type tensorMap struct {
 	address uint64
 	kind    device.TensorType
@@ -111,7 +116,8 @@ type tensorMap struct {
 	nan     bool
 	im2col  bool
 	sizes   [mostDims]uint64
-	strides [mostDims]uint64 // in bytes; strides[0] is that of an element, or of a slice of channels
+	// in bytes; strides[0] is that of an element, or of a slice of channels
+	strides [mostDims]uint64
 	box     [mostDims]uint64
 	steps   [mostDims]uint64
 
@@ -142,8 +148,10 @@ func decodeMap(b []byte) (*tensorMap, error) {
 		return nil, fmt.Errorf("there is no tensor map at the address")
 	}
 	m := &tensorMap{
-		address: little.Uint64(b), kind: device.TensorType(b[mapType]), rank: int(b[mapRank]), leave: int(b[mapLeave]),
-		swizzle: int(b[mapSwizzle]), nan: b[mapFlags]&flagNaN != 0, im2col: b[mapFlags]&flagIm2col != 0,
+		address: little.Uint64(b), kind: device.TensorType(b[mapType]), rank: int(b[mapRank]),
+		leave:   int(b[mapLeave]),
+		swizzle: int(b[mapSwizzle]), nan: b[mapFlags]&flagNaN != 0,
+		im2col: b[mapFlags]&flagIm2col != 0,
 	}
 	if m.rank < 1 || m.rank > mostDims {
 		return nil, fmt.Errorf("tensor map has %d dimensions", m.rank)
@@ -160,9 +168,11 @@ func decodeMap(b []byte) (*tensorMap, error) {
 	if m.leave != 0 {
 		m.strides[0] = uint64(m.leave)
 	}
-	m.atom, m.channels, m.pixels = swizzleAtom(b[mapAtom]), uint64(little.Uint16(b[mapChannels:])), uint64(little.Uint16(b[mapPixels:]))
+	m.atom, m.channels, m.pixels = swizzleAtom(b[mapAtom]), uint64(little.Uint16(b[mapChannels:])),
+		uint64(little.Uint16(b[mapPixels:]))
 	for i := range m.lower {
-		m.lower[i], m.upper[i] = int64(int16(little.Uint16(b[mapLower+2*i:]))), int64(int16(little.Uint16(b[mapUpper+2*i:])))
+		m.lower[i], m.upper[i] = int64(int16(little.Uint16(b[mapLower+2*i:]))),
+			int64(int16(little.Uint16(b[mapUpper+2*i:])))
 	}
 	if n := m.together(); n > 1 {
 		m.sizes[0], m.box[0] = (m.sizes[0]+n-1)/n, m.box[0]/n

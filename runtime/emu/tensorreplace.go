@@ -89,7 +89,8 @@ var mapFields = []mapField{
 
 // elementTypes lists the element types by their numbers in tensormap.replace.
 var elementTypes = []device.TensorType{
-	device.U8, device.U16, device.U32, device.S32, device.U64, device.S64, device.F16, device.F32, device.F32FTZ, device.F64, device.BF16,
+	device.U8, device.U16, device.U32, device.S32, device.U64, device.S64, device.F16, device.F32,
+	device.F32FTZ, device.F64, device.BF16,
 	device.TF32, device.TF32FTZ, device.Packed4x8, device.Packed4x16, device.Packed6x16,
 }
 
@@ -184,11 +185,13 @@ func copyTensorMap(d *decoder) (step, error) {
 			return parked
 		}
 		lane := bits.TrailingZeros32(w.cur.mask)
-		if !w.locate(&from, 1<<lane, &demand{space: op.From, size: tensorMapLen, align: tensorMapLen, read: true}) {
+		if !w.locate(&from, 1<<lane,
+			&demand{space: op.From, size: tensorMapLen, align: tensorMapLen, read: true}) {
 			return failed
 		}
 		source, off := w.where.of(lane), w.where.at[lane]
-		if !w.locate(&to, 1<<lane, &demand{space: op.Space, size: tensorMapLen, align: tensorMapLen, write: true}) {
+		if !w.locate(&to, 1<<lane,
+			&demand{space: op.Space, size: tensorMapLen, align: tensorMapLen, write: true}) {
 			return failed
 		}
 		w.block.grid.order()

@@ -26,8 +26,8 @@ func (t *timer) start(now time.Time) {
 	}
 }
 
-// follow advances the clock to the time that has passed. Threads that wait for the host or for other
-// devices must not miss their time limits because of skips.
+// follow advances the clock to the time that has passed. Threads that wait for the host or for
+// other devices must not miss their time limits because of skips.
 func (t *timer) follow() {
 	if passed := uint64(time.Since(t.began)); passed > t.skipped.Load() {
 		t.skipped.Store(passed)

@@ -90,7 +90,8 @@ func (t *tensorMemory) check(lane, column, n int) string {
 			}
 		}
 	}
-	return fmt.Sprintf("tensor memory out of bounds: lane %d, columns %d to %d; %s", lane, column, column+n-1, t)
+	return fmt.Sprintf("tensor memory out of bounds: lane %d, columns %d to %d; %s", lane, column,
+		column+n-1, t)
 }
 
 // String describes the allocations.
@@ -123,7 +124,8 @@ func (b *block) tensorCell(lane, column int, what string) (uint32, string) {
 	case why != "":
 		return 0, why
 	case known[0] == 0:
-		return 0, fmt.Sprintf("%s in lane %d, column %d of tensor memory was never written", what, lane, column)
+		return 0, fmt.Sprintf("%s in lane %d, column %d of tensor memory was never written", what,
+			lane, column)
 	}
 	b.tellTensor(EventRead, lane, column, 1)
 	return c[0], ""
@@ -150,10 +152,12 @@ func (b *block) tellTensor(kind EventKind, lane, column, n int) {
 	}
 	e := &g.event
 	*e = Event{
-		Kind: kind, Mask: o.threads & -o.threads, Block: uint32(o.warp.block.number()), Warp: uint32(o.warp.index),
+		Kind: kind, Mask: o.threads & -o.threads, Block: uint32(o.warp.block.number()),
+		Warp:      uint32(o.warp.index),
 		Operation: o.serial, At: &g.addresses, Size: uint64(4 * n), Instr: o.at, Source: o.source,
 	}
-	e.At[bits.TrailingZeros32(e.Mask)] = Address{isa.Tensor, uint32(b.number()), uint64(lane)<<16 | uint64(column)}
+	e.At[bits.TrailingZeros32(e.Mask)] = Address{isa.Tensor, uint32(b.number()),
+		uint64(lane)<<16 | uint64(column)}
 	g.observer.Observe(e)
 }
 
@@ -164,6 +168,8 @@ func (b *block) leak(w *warp) {
 	}
 	r := b.tensorMemory.held[0]
 	f := w.describeAt(r.in, -1)
-	f.Message = fmt.Sprintf("tensor memory leak: the block ends and %d columns that it allocated are not deallocated", r.columns)
+	f.Message = fmt.Sprintf(
+		"tensor memory leak: the block ends and %d columns that it allocated are not deallocated",
+		r.columns)
 	b.fail(f)
 }

@@ -167,8 +167,8 @@ func (p *program) resultKeys(in *ir.Instr) (list []markKey) {
 	return list
 }
 
-// markAbsent marks the first result of a shuffle in the lanes that read from a lane which does not take
-// part in it.
+// markAbsent marks the first result of a shuffle in the lanes that read from a lane which does not
+// take part in it.
 func (w *warp) markAbsent(lanes uint32) {
 	in, f := w.command(), w.cur.frame
 	e := w.describe(w.cur, bits.TrailingZeros32(lanes))

@@ -40,19 +40,22 @@ func (m *module) place(mem *memory) error {
 		}
 		r, ok := mem.allocate(v.Name, size)
 		if !ok {
-			return fmt.Errorf("variable %s of %d bytes does not fit into the memory of the device", v.Name, size)
+			return fmt.Errorf("variable %s of %d bytes does not fit into the memory of the device",
+				v.Name, size)
 		}
 		r.init = nil
 		m.addresses[v], m.globals[v.Name] = r.base, r
 	}
 	if constants > mostConstant {
-		return fmt.Errorf("module has %d bytes of constants, expected at most %d", constants, mostConstant)
+		return fmt.Errorf("module has %d bytes of constants, expected at most %d", constants,
+			mostConstant)
 	}
 	m.constants = newRegion("constant memory", constWindow, int(constants))
 	m.constants.init, m.constants.fixed = nil, true
 	for _, v := range placed {
 		if v.Space.Base() == isa.Const {
-			m.constants.named = append(m.constants.named, symbol{v.Name, m.addresses[v] - constWindow, uint64(v.Size())})
+			m.constants.named = append(m.constants.named,
+				symbol{v.Name, m.addresses[v] - constWindow, uint64(v.Size())})
 		}
 	}
 	for _, v := range m.variables {
@@ -102,7 +105,8 @@ func (m *module) value(data []byte, o *ir.Operand, width uint64, dims []int64) e
 			if at+width > uint64(len(data)) {
 				return fmt.Errorf("more initial values than elements")
 			}
-			if err := m.value(data[at:], &o.Args()[i], width, dims[min(1, len(dims)):]); err != nil {
+			if err := m.value(data[at:], &o.Args()[i], width,
+				dims[min(1, len(dims)):]); err != nil {
 				return err
 			}
 		}
@@ -141,7 +145,8 @@ func (m *module) scalar(o *ir.Operand) (uint64, error) {
 	case ir.Apply:
 		if parts := o.Args(); len(parts) == 1 {
 			x, err := m.scalar(&parts[0])
-			if v := parts[0].Var(); v != nil && v.Space.Base() == isa.Const && o.Text() == "generic" {
+			if v := parts[0].Var(); v != nil && v.Space.Base() == isa.Const &&
+				o.Text() == "generic" {
 				x += constWindow
 			}
 			var keep uint64

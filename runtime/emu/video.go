@@ -12,9 +12,12 @@ import (
 // videoKinds adds the video instructions.
 func videoKinds(kinds map[isa.Kind]entry) {
 	for _, k := range []isa.Kind{
-		isa.KindVadd, isa.KindVsub, isa.KindVabsdiff, isa.KindVmin, isa.KindVmax, isa.KindVshl, isa.KindVshr, isa.KindVset, isa.KindVmad,
-		isa.KindVadd2, isa.KindVsub2, isa.KindVavrg2, isa.KindVabsdiff2, isa.KindVmin2, isa.KindVmax2, isa.KindVset2,
-		isa.KindVadd4, isa.KindVsub4, isa.KindVavrg4, isa.KindVabsdiff4, isa.KindVmin4, isa.KindVmax4, isa.KindVset4,
+		isa.KindVadd, isa.KindVsub, isa.KindVabsdiff, isa.KindVmin, isa.KindVmax, isa.KindVshl,
+		isa.KindVshr, isa.KindVset, isa.KindVmad,
+		isa.KindVadd2, isa.KindVsub2, isa.KindVavrg2, isa.KindVabsdiff2, isa.KindVmin2,
+		isa.KindVmax2, isa.KindVset2,
+		isa.KindVadd4, isa.KindVsub4, isa.KindVavrg4, isa.KindVabsdiff4, isa.KindVmin4,
+		isa.KindVmax4, isa.KindVset4,
 	} {
 		kinds[k] = entry{make: video}
 	}

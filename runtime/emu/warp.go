@@ -73,7 +73,8 @@ type fragment struct {
 	since   int64 // value of the block's instruction count when it began to wait
 	group   wait  // the collective at which it waits
 	expired bool  // its wait has timed out
-	// Describes the last wait that timed out, for the report of a hang; nil if a wait succeeded since.
+	// Describes the last wait that timed out, for the report of a hang; nil if a wait succeeded
+	// since.
 	inVain func() string
 }
 

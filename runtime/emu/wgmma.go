@@ -55,7 +55,8 @@ func wgmma(d *decoder) (step, error) {
 		}
 	}
 	if len(rest) >= 2 {
-		g.negA, g.negB, rest = int64(rest[0].constant[0]) < 0, int64(rest[1].constant[0]) < 0, rest[2:]
+		g.negA, g.negB, rest = int64(rest[0].constant[0]) < 0, int64(rest[1].constant[0]) < 0,
+			rest[2:]
 	}
 	if !g.inRegisters && len(rest) == 2 {
 		g.acrossA, rest = rest[0].constant[0] != 0, rest[1:]
@@ -96,7 +97,8 @@ func (g *groupProduct) run(w *warp, _ uint32) action {
 		return parked
 	}
 	if w.live != full {
-		return w.fault(-1, nil, "wgmma requires all 32 threads of a warp, but this one has %d", bits.OnesCount32(w.live))
+		return w.fault(-1, nil, "wgmma requires all 32 threads of a warp, but this one has %d",
+			bits.OnesCount32(w.live))
 	}
 	j, why := g.join(w)
 	if why != "" {
@@ -161,7 +163,9 @@ func (g *groupProduct) join(w *warp) (*groupJob, string) {
 	case j.groupProduct != g:
 		return nil, "warps of one warpgroup execute different wgmma instructions"
 	case j.left != left || j.right != right || j.adds != adds:
-		return nil, fmt.Sprintf("wgmma descriptors differ between the warps of a warpgroup: 0x%x and 0x%x, 0x%x and 0x%x", j.left, left, j.right, right)
+		return nil, fmt.Sprintf(
+			"wgmma descriptors differ between the warps of a warpgroup: 0x%x and 0x%x, 0x%x and 0x%x",
+			j.left, left, j.right, right)
 	}
 	j.came++
 	j.warps[own], j.regs[own], j.groups[own] = w, w.regs, w.groupCount
@@ -195,7 +199,9 @@ func (j *groupJob) compute() string {
 
 // load reads the operands.
 func (j *groupJob) load(p *tensorcore.Product) string {
-	read := func(address uint32, to *[16]byte) error { return j.block.unit(address, to, 16, "wgmma") }
+	read := func(address uint32, to *[16]byte) error {
+		return j.block.unit(address, to, 16, "wgmma")
+	}
 	if j.inRegisters {
 		j.loadRegisters(p)
 	} else {
@@ -277,7 +283,9 @@ func wgmmaWait(d *decoder) (step, error) {
 			if j.op == nil {
 				return w.park(waitsCompletion, wait{
 					note: func() string {
-						return fmt.Sprintf("waits for wgmma, which %d of the 4 warps of its warpgroup have issued", j.came)
+						return fmt.Sprintf(
+							"waits for wgmma, which %d of the 4 warps of its warpgroup have issued",
+							j.came)
 					},
 					met: func() bool { return j.op != nil },
 				})

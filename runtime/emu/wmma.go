@@ -30,13 +30,15 @@ type wmmaTile struct {
 // wmmaShapes maps the shape modifiers of wmma to M, N and K.
 var wmmaShapes = map[isa.Mod][3]int{
 	isa.ModM16N16K16: {16, 16, 16}, isa.ModM8N32K16: {8, 32, 16}, isa.ModM32N8K16: {32, 8, 16},
-	isa.ModM16N16K8: {16, 16, 8}, isa.ModM8N8K4: {8, 8, 4}, isa.ModM8N8K32: {8, 8, 32}, isa.ModM8N8K128: {8, 8, 128},
+	isa.ModM16N16K8: {16, 16, 8}, isa.ModM8N8K4: {8, 8, 4}, isa.ModM8N8K32: {8, 8, 32},
+	isa.ModM8N8K128: {8, 8, 128},
 }
 
 // wmmaTile decodes the operands of wmma.load and wmma.store.
 func (d *decoder) wmmaTile() (*wmmaTile, error) {
 	op := d.operation()
-	t := &wmmaTile{space: op.Space, stride: d.valueNamed("stride"), regs: d.registersNamed("r"), column: op.Has(isa.ModCol)}
+	t := &wmmaTile{space: op.Space, stride: d.valueNamed("stride"), regs: d.registersNamed("r"),
+		column: op.Has(isa.ModCol)}
 	var err error
 	if t.at, err = d.addressNamed("p"); err != nil {
 		return nil, err
@@ -75,7 +77,9 @@ func (d *decoder) wmmaTile() (*wmmaTile, error) {
 	default:
 		t.rows, t.cols = m, n
 		half := t.bits == 16
-		t.place = func(row, col int) tensorcore.Place { return tensorcore.WMMAPlace(m, n, half, row, col) }
+		t.place = func(row, col int) tensorcore.Place {
+			return tensorcore.WMMAPlace(m, n, half, row, col)
+		}
 	}
 	return t, nil
 }
@@ -98,14 +102,16 @@ func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok boo
 		stride = w.value(t.stride, &w.scratch[1])[lane] & 0xffffffff
 	}
 	size := (stride*uint64(lines-1) + uint64(elements)) * uint64(t.bits) / 8
-	q := demand{space: t.space, size: size, align: max(uint64(t.bits/8), 1), write: write, quiet: true}
+	q := demand{space: t.space, size: size, align: max(uint64(t.bits/8), 1), write: write,
+		quiet: true}
 	if !w.locate(&t.at, 1<<lane, &q) {
 		return access{}, 0, false
 	}
 	base = w.where
 	base.region, base.at[0] = base.of(lane), base.at[lane]
 	if stride*uint64(t.bits)%8 != 0 {
-		w.fault(lane, nil, "stride of %d elements of %d bits is not a whole number of bytes", stride, t.bits)
+		w.fault(lane, nil, "stride of %d elements of %d bits is not a whole number of bytes",
+			stride, t.bits)
 		return access{}, 0, false
 	}
 	if w.observing() {
@@ -117,7 +123,10 @@ func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok boo
 	for line := range uint64(lines) {
 		at := base.at[0] + line*stride*uint64(t.bits)/8
 		if !allSet(base.region.init[at : at+uint64(elements*t.bits)/8]) {
-			return base, stride, w.denied(lane, fmt.Sprintf("read of memory that was never written: row %d of the matrix", line))
+			return base, stride,
+				w.denied(lane,
+					fmt.Sprintf("read of memory that was never written: row %d of the matrix",
+						line))
 		}
 	}
 	return base, stride, true

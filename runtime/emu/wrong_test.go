@@ -17,16 +17,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A wrongKernel is a file of testdata/wrong: a kernel k and how to launch it. Comments say what is wrong
-// and what the report must contain:
+// A wrongKernel is a file of testdata/wrong: a kernel k and how to launch it. Comments say what is
+// wrong and what the report must contain:
 //
 //	// launch: block=64 grid=2 cluster=2 shared=1024
 //	// args: u32[64] raw[256] freed[64] 7
 //	// want "regexp"                          in the message
 //	// note "regexp"                          in a note
 //
-// A want at the end of an instruction's line asks for that line too. Arguments are arrays of zeros, memory
-// that was never written, memory that was freed, tensor maps (map, rawmap), and numbers.
+// A want at the end of an instruction's line asks for that line too. Arguments are arrays of zeros,
+// memory that was never written, memory that was freed, tensor maps (map, rawmap), and numbers.
 type wrongKernel struct {
 	text                         string
 	block, grid, cluster, shared int
@@ -48,7 +48,8 @@ func readWrong(text string) (*wrongKernel, error) {
 			for _, word := range strings.Fields(rest) {
 				name, value, _ := strings.Cut(word, "=")
 				n, err := strconv.Atoi(value)
-				to := map[string]*int{"block": &k.block, "grid": &k.grid, "cluster": &k.cluster, "shared": &k.shared}[name]
+				to := map[string]*int{"block": &k.block, "grid": &k.grid, "cluster": &k.cluster,
+					"shared": &k.shared}[name]
 				if err != nil || to == nil {
 					return nil, fmt.Errorf("line %d: %s", i+1, word)
 				}

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kernelcmd is the main function of programs that generate one module. Such a program prints
-// the PTX of the module, or runs its check (see package kerneltest) with -run:
+// Package kernelcmd is the main function of programs that generate one module. Such a program
+// prints the PTX of the module, or runs its check (see package kerneltest) with -run:
 //
 //	func main() { kernelcmd.Main("saxpy", "sm_90", saxpy.Build, saxpy.Check) }
 package kernelcmd
@@ -34,8 +34,9 @@ func Main(name, target string, build func(*dsl.Module), check func(*kerneltest.T
 	flag.StringVar(&target, "target", target, "target to build for")
 	lines := flag.Bool("lines", false, "add .loc lines that lead to the Go source")
 	run := flag.Bool("run", false, "run the kernel and compare it with its reference")
-	device := flag.String("device", "", "device for -run: cuda:0, emu:sm_90a; the default is a GPU or else "+
-		"the emulator")
+	device := flag.String("device", "",
+		"device for -run: cuda:0, emu:sm_90a; the default is a GPU or else "+
+			"the emulator")
 	flag.Parse()
 	var err error
 	if *run {
@@ -65,8 +66,8 @@ func write(w io.Writer, name, target string, build func(*dsl.Module), lines bool
 	return err
 }
 
-// Run runs a check on a device and writes what was computed. If the device is "", Run takes the first
-// GPU, or an emulated device for the target where there is none.
+// Run runs a check on a device and writes what was computed. If the device is "", Run takes the
+// first GPU, or an emulated device for the target where there is none.
 func Run(w io.Writer, name, device, target string, check func(*kerneltest.T) error) (err error) {
 	if check == nil {
 		return fmt.Errorf("%s has no check to run", name)

@@ -21,7 +21,8 @@ func TestOneOf(t *testing.T) {
 	if err := flag.Set("type", "s8"); err != nil || *chosen != isa.S8 {
 		t.Error(*chosen, err)
 	}
-	if err := flag.Set("type", "u8"); err == nil || err.Error() != "want f16, bf16 or s8" || *chosen != isa.S8 {
+	if err := flag.Set("type", "u8"); err == nil || err.Error() != "want f16, bf16 or s8" ||
+		*chosen != isa.S8 {
 		t.Error(*chosen, err)
 	}
 }
@@ -30,7 +31,8 @@ func TestOneOf(t *testing.T) {
 func TestRun(t *testing.T) {
 	check := func(want float32) func(*kerneltest.T) error {
 		return func(t *kerneltest.T) error {
-			return kerneltest.Compare(t, "sum", []float32{1.5}, []float32{want}, kerneltest.Tolerance{})
+			return kerneltest.Compare(t, "sum", []float32{1.5}, []float32{want},
+				kerneltest.Tolerance{})
 		}
 	}
 	var out strings.Builder
@@ -42,7 +44,9 @@ func TestRun(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}
 	err := Run(&out, "k", "emu:sm_80", "sm_90", check(2))
-	if err == nil || !strings.Contains(err.Error(), "k on emu:sm_80: sum: 1 of 1 elements are wrong; the worst is [0]: got 1.5, want 2") {
+	if err == nil ||
+		!strings.Contains(err.Error(),
+			"k on emu:sm_80: sum: 1 of 1 elements are wrong; the worst is [0]: got 1.5, want 2") {
 		t.Error(err)
 	}
 	if err := Run(&out, "k", "emu:sm_80", "", nil); err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A Tolerance is the error that an element may have. The parts add up, as in numpy.allclose. The zero
-// Tolerance allows no error.
+// A Tolerance is the error that an element may have. The parts add up, as in numpy.allclose. The
+// zero Tolerance allows no error.
 type Tolerance struct {
 	Abs float64 // absolute error; see Sum
 	Rel float64 // error relative to the expected number
@@ -40,7 +40,8 @@ func (t Tolerance) Plus(u Tolerance) Tolerance {
 }
 
 // Sum returns t for elements that are sums of k products of random inputs. Abs is multiplied by the
-// square root of k, which is about the size of such a sum; see also RoundedEvery and TruncatedEvery.
+// square root of k, which is about the size of such a sum; see also RoundedEvery and
+// TruncatedEvery.
 func (t Tolerance) Sum(k int) Tolerance {
 	t.sum = math.Sqrt(float64(max(1, k)))
 	if t.every > 0 {
@@ -49,9 +50,9 @@ func (t Tolerance) Sum(k int) Tolerance {
 	return t
 }
 
-// RoundedEvery returns t for sums that are rounded to nearest after every n products, as a loop with
-// fma.rn does after each. Their errors partly cancel: Sum also multiplies Abs by the square root of
-// k/n.
+// RoundedEvery returns t for sums that are rounded to nearest after every n products, as a loop
+// with fma.rn does after each. Their errors partly cancel: Sum also multiplies Abs by the square
+// root of k/n.
 func (t Tolerance) RoundedEvery(n int) Tolerance {
 	t.every, t.power = float64(n), 0.5
 	return t
@@ -160,7 +161,8 @@ func (m *Mismatch) Error() string {
 // Compare compares the results of a kernel with a reference, and returns a *Mismatch if an element
 // differs by more than the tolerance allows. NaN is equal to NaN only. what describes the
 // comparison and its size in messages.
-func Compare[G, W ~float32 | ~float64](t *T, what string, got []G, want []W, tolerance Tolerance) error {
+func Compare[G, W ~float32 | ~float64](t *T, what string, got []G, want []W,
+	tolerance Tolerance) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s: %d elements, want %d", what, len(got), len(want))
 	}
@@ -187,7 +189,8 @@ func Equal[E runtime.Element](t *T, what string, got, want []E) error {
 
 // compare compares n elements and records the result. position names an element; if nil, its index
 // is used.
-func (t *T) compare(what string, n int, pair func(i int) (got, want float64), position func(i int) string,
+func (t *T) compare(what string, n int, pair func(i int) (got, want float64),
+	position func(i int) string,
 	tolerance Tolerance,
 ) error {
 	r := Result{What: what, Elements: n, Tolerance: tolerance}

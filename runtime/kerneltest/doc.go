@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kerneltest tests kernels. It runs them on a GPU or on the emulator with random inputs, and
-// compares their results with a reference within a tolerance.
+// Package kerneltest tests kernels. It runs them on a GPU or on the emulator with random inputs,
+// and compares their results with a reference within a tolerance.
 //
 // A check is a function that runs a kernel and compares its results:
 //

@@ -36,17 +36,20 @@ var (
 	F32 = Format[float32]{
 		"f32", func(x float64) float32 { return float32(x) }, widen[float32], -1, 1,
 		[]float32{0, float32(math.Copysign(0, -1)), 1, -1, 0x1p-149, 0x1p-126, math.MaxFloat32,
-			-math.MaxFloat32, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}, 24, -126,
+			-math.MaxFloat32, float32(math.Inf(1)), float32(math.Inf(-1)),
+			float32(math.NaN())}, 24, -126,
 	}
 	F16 = Format[runtime.F16]{
 		"f16", func(x float64) runtime.F16 { return runtime.ToF16(float32(x)) },
 		func(x runtime.F16) float64 { return float64(x.Float32()) }, -1, 1,
-		[]runtime.F16{0, 0x8000, 0x3c00, 0xbc00, 1, 0x400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00}, 11, -14,
+		[]runtime.F16{0, 0x8000, 0x3c00, 0xbc00, 1, 0x400, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00},
+		11, -14,
 	}
 	BF16 = Format[runtime.BF16]{
 		"bf16", func(x float64) runtime.BF16 { return runtime.ToBF16(float32(x)) },
 		func(x runtime.BF16) float64 { return float64(x.Float32()) }, -1, 1,
-		[]runtime.BF16{0, 0x8000, 0x3f80, 0xbf80, 1, 0x80, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0}, 8, -126,
+		[]runtime.BF16{0, 0x8000, 0x3f80, 0xbf80, 1, 0x80, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0},
+		8, -126,
 	}
 	// TF32 elements are float32 numbers with the ten bits of fraction that tensor cores read.
 	TF32 = Format[float32]{
@@ -67,7 +70,8 @@ func widen[E float32 | uint8 | int8 | uint16 | int16 | uint32 | int32](x E) floa
 }
 
 // integers returns the format of an integer type.
-func integers[E uint8 | int8 | uint16 | int16 | uint32 | int32](name string, low, high float64) Format[E] {
+func integers[E uint8 | int8 | uint16 | int16 | uint32 | int32](name string,
+	low, high float64) Format[E] {
 	from := func(x float64) E {
 		if !(x > low) { // also NaN
 			return E(low)
@@ -124,8 +128,8 @@ func Random[E runtime.Element](t *T, f Format[E], n int) []E {
 	return xs
 }
 
-// RandomEdges is like Random, but replaces some elements by those that f.Edges returns. Each occurs at
-// least once if n allows it.
+// RandomEdges is like Random, but replaces some elements by those that f.Edges returns. Each occurs
+// at least once if n allows it.
 func RandomEdges[E runtime.Element](t *T, f Format[E], n int) []E {
 	xs := Random(t, f, n)
 	for i, at := range t.Rand.Perm(n) {
@@ -173,8 +177,8 @@ var layouts = map[isa.Type]layout{
 }
 
 // Narrow returns the format of floating-point numbers of at most eight bits: .e4m3, .e5m2, .e2m3,
-// .e3m2, .e2m1, and the scale factors .ue8m0 and .ue4m3. Each element is a byte; types of fewer bits
-// use its lowest bits. It panics for other types.
+// .e3m2, .e2m1, and the scale factors .ue8m0 and .ue4m3. Each element is a byte; types of fewer
+// bits use its lowest bits. It panics for other types.
 func Narrow(t isa.Type) Format[uint8] {
 	value := func(code uint8) float64 {
 		if code == 255 {
@@ -187,7 +191,8 @@ func Narrow(t isa.Type) Format[uint8] {
 	if t != isa.Ue8m0 {
 		l, ok := layouts[t]
 		if !ok {
-			panic("bug: kerneltest.Narrow of " + t.String() + ", want a floating-point type of at most 8 bits")
+			panic("bug: kerneltest.Narrow of " + t.String() +
+				", want a floating-point type of at most 8 bits")
 		}
 		value = l.value
 		codes, digits = 1<<(l.exponents+l.fractions), l.fractions+1
@@ -202,7 +207,8 @@ func Narrow(t isa.Type) Format[uint8] {
 		values[code], edges[code] = value(uint8(code)), uint8(code)
 	}
 	return Format[uint8]{
-		Name: strings.TrimPrefix(t.String(), "."), Low: low, High: high, edges: edges, digits: digits,
+		Name: strings.TrimPrefix(t.String(), "."), Low: low, High: high, edges: edges,
+		digits: digits,
 		Float: func(x uint8) float64 {
 			if int(x) < codes {
 				return values[x]

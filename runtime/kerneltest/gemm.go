@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A GEMM is the size of a matrix product D = A·Bᵀ, with A of M×K and B of N×K elements, both stored by
-// rows.
+// A GEMM is the size of a matrix product D = A·Bᵀ, with A of M×K and B of N×K elements, both stored
+// by rows.
 type GEMM struct{ M, N, K int }
 
 // Cost returns the cost of g for Sizes. It is lower than the number of multiplications, because
@@ -31,13 +31,14 @@ func (g GEMM) PadK(n int) GEMM {
 const sampled = 4000
 
 // CompareGEMM compares a product with one computed in float64. It compares all elements of a small
-// product, and of a large one the corners and a random sample. The functions return elements of D, A
-// and B. Tolerance.Abs is multiplied by the square root of K.
+// product, and of a large one the corners and a random sample. The functions return elements of D,
+// A and B. Tolerance.Abs is multiplied by the square root of K.
 func (t *T) CompareGEMM(g GEMM, d, a, b func(row, col int) float64, tolerance Tolerance) error {
 	return t.compareGEMM(g.String(), g, d, a, b, tolerance)
 }
 
-func (t *T) compareGEMM(what string, g GEMM, d, a, b func(row, col int) float64, tolerance Tolerance) error {
+func (t *T) compareGEMM(what string, g GEMM, d, a, b func(row, col int) float64,
+	tolerance Tolerance) error {
 	list := make([][2]int, 0, min(sampled+4, g.M*g.N))
 	if g.M*g.N <= sampled {
 		for row := range g.M {
@@ -104,7 +105,8 @@ type Matrix struct {
 // MatrixOf returns a matrix of elements. value returns the number at a row and column, which may
 // depend on several elements, such as one with a scale factor. value may be nil for arguments of
 // Multiply other than A and B.
-func MatrixOf[E runtime.Element](rows, cols int, elements []E, value func(row, col int) float64) Matrix {
+func MatrixOf[E runtime.Element](rows, cols int, elements []E,
+	value func(row, col int) float64) Matrix {
 	return Matrix{Rows: rows, Cols: cols, value: value, in: In(elements)}
 }
 
@@ -130,7 +132,8 @@ func RandomPacked(t *T, rows, cols, bits int, value func(bits uint8) int) Matrix
 // Multiply launches a kernel that computes D = A·Bᵀ, and compares D as CompareGEMM does. It passes
 // arguments by parameter name: a, b and d are the matrices, or tensor maps of them; m, n and k are
 // the sizes; all others are taken from more. D is zero before the launch.
-func Multiply[E runtime.Element](t *T, k *runtime.Kernel, grid runtime.Config, a, b Matrix, f Format[E],
+func Multiply[E runtime.Element](t *T, k *runtime.Kernel, grid runtime.Config, a, b Matrix,
+	f Format[E],
 	tolerance Tolerance, more map[string]Matrix,
 ) error {
 	g := GEMM{M: a.Rows, N: b.Rows, K: a.Cols}
@@ -151,7 +154,8 @@ func Multiply[E runtime.Element](t *T, k *runtime.Kernel, grid runtime.Config, a
 	for _, p := range k.Params() {
 		arg, ok := known[p.Name]
 		if !ok {
-			return fmt.Errorf("%s has a parameter %s, for which Multiply has no argument", k.Name(), p.Name)
+			return fmt.Errorf("%s has a parameter %s, for which Multiply has no argument", k.Name(),
+				p.Name)
 		}
 		args = append(args, arg)
 	}

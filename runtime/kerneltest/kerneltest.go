@@ -21,7 +21,8 @@ type T struct {
 	// Edit, if not nil, changes each module before it is loaded. It returns the module, or a
 	// replacement.
 	Edit func(m *dsl.Module) (runtime.Source, error)
-	// Keep records all computed elements in Result.All, to compare them with those of another device.
+	// Keep records all computed elements in Result.All, to compare them with those of another
+	// device.
 	Keep bool
 
 	notes   []string
@@ -83,7 +84,8 @@ func (t *T) Needs(feature string, from, before int) error {
 	case c < from:
 		return Skip("%s requires sm_%d or later, and the device is %s", feature, from, t.Target())
 	case before > 0 && c >= before:
-		return Skip("%s exists only before sm_%d, and the device is %s", feature, before, t.Target())
+		return Skip("%s exists only before sm_%d, and the device is %s", feature, before,
+			t.Target())
 	}
 	return nil
 }

@@ -21,7 +21,8 @@ func random() *T { return &T{Rand: rand.New(rand.NewPCG(1, 2))} }
 // says checks that an error contains words, or is nil if words is "".
 func says(t *testing.T, err error, words string) {
 	t.Helper()
-	if words == "" && err != nil || words != "" && (err == nil || !strings.Contains(err.Error(), words)) {
+	if words == "" && err != nil ||
+		words != "" && (err == nil || !strings.Contains(err.Error(), words)) {
 		t.Errorf("got %v, want %q", err, words)
 	}
 }
@@ -35,10 +36,12 @@ func TestCompare(t *testing.T) {
 	}{
 		{[]float32{1, 2}, []float32{1, 2}, Tolerance{}, ""},
 		{[]float32{1, 2}, []float32{1, 2.001}, Abs(1.1e-3), ""},
-		{[]float32{1, 2}, []float32{1, 2.001}, Abs(0.9e-3), "x: 1 of 2 elements are wrong; the worst is [1]: got 2, want 2.00099993, error 0.001, allowed 0.0009"},
+		{[]float32{1, 2}, []float32{1, 2.001}, Abs(0.9e-3),
+			"x: 1 of 2 elements are wrong; the worst is [1]: got 2, want 2.00099993, error 0.001, allowed 0.0009"},
 		{[]float32{1000}, []float32{1000.9}, Rel(1e-3), ""},
 		{[]float32{0.001}, []float32{0.002}, Rel(1e-3), "1 of 1"},
-		{[]float32{1, 2, 3}, []float32{1, 3, 5}, Abs(1), "x: 1 of 3 elements are wrong; the worst is [2]: got 3, want 5, error 2, allowed 1"},
+		{[]float32{1, 2, 3}, []float32{1, 3, 5}, Abs(1),
+			"x: 1 of 3 elements are wrong; the worst is [2]: got 3, want 5, error 2, allowed 1"},
 		{[]float32{1}, []float32{1, 2}, Abs(1), "x: 1 elements, want 2"},
 		{[]float32{nan, inf, -inf}, []float32{nan, inf, -inf}, Tolerance{}, ""},
 		{[]float32{nan}, []float32{0}, Abs(math.Inf(1)), "got NaN, want 0"},
@@ -58,7 +61,8 @@ func TestCompare(t *testing.T) {
 	says(t, Equal(random(), "x", []uint32{7}, []uint32{7}), "")
 	says(t, Equal(random(), "x", []float32{nan}, []float32{nan}), "")
 	var m *Mismatch
-	if err := Compare(random(), "x", []float32{1}, []float32{2}, Tolerance{}); !errors.As(err, &m) || m.Result.Want != 2 {
+	if err := Compare(random(), "x", []float32{1}, []float32{2}, Tolerance{}); !errors.As(err,
+		&m) || m.Result.Want != 2 {
 		t.Errorf("got %v, want a *Mismatch", err)
 	}
 }
@@ -78,7 +82,8 @@ func TestTolerance(t *testing.T) {
 			t.Errorf("%v allows %v, want %v", c.tolerance, got, c.want)
 		}
 	}
-	if got, want := Abs(0.5).TruncatedEvery(4).Plus(F16.ULPs(0.5)).Sum(9).String(), "0.5·√K·K/4 + 0.5 ulp"; got != want {
+	if got, want := Abs(0.5).TruncatedEvery(4).Plus(F16.ULPs(0.5)).Sum(9).String(),
+		"0.5·√K·K/4 + 0.5 ulp"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -145,7 +150,8 @@ func TestCompareGEMM(t *testing.T) {
 		}
 		return product(row, col)
 	}, a, b, Abs(1e-3)), "elements are wrong")
-	says(t, r.CompareGEMM(g, func(int, int) float64 { return math.NaN() }, a, b, Abs(1)), "4004 of 4004")
+	says(t, r.CompareGEMM(g, func(int, int) float64 { return math.NaN() }, a, b, Abs(1)),
+		"4004 of 4004")
 }
 
 // TestFormats checks that decoding and encoding are inverse, and some values of each format.
@@ -155,10 +161,14 @@ func TestFormats(t *testing.T) {
 		code uint8
 		want float64
 	}{
-		{isa.E2m1, 7, 6}, {isa.E2m1, 1, 0.5}, {isa.E2m1, 0b1010, -1}, {isa.E2m3, 31, 7.5}, {isa.E2m3, 1, 0.125},
-		{isa.E3m2, 31, 28}, {isa.E3m2, 0b101100, -1}, {isa.E3m2, 1, 1.0 / 16}, {isa.E4m3, 0x7e, 448},
-		{isa.E4m3, 1, 1.0 / 512}, {isa.E4m3, 0xb8, -1}, {isa.Ue8m0, 127, 1}, {isa.Ue8m0, 0, 0x1p-127}, {isa.Ue4m3, 0x38, 1},
-		{isa.E5m2, 0x3c, 1}, {isa.E5m2, 0x7b, 57344}, {isa.E5m2, 0xfc, math.Inf(-1)}, {isa.E5m2, 1, 0x1p-16},
+		{isa.E2m1, 7, 6}, {isa.E2m1, 1, 0.5}, {isa.E2m1, 0b1010, -1}, {isa.E2m3, 31, 7.5},
+		{isa.E2m3, 1, 0.125},
+		{isa.E3m2, 31, 28}, {isa.E3m2, 0b101100, -1}, {isa.E3m2, 1, 1.0 / 16},
+		{isa.E4m3, 0x7e, 448},
+		{isa.E4m3, 1, 1.0 / 512}, {isa.E4m3, 0xb8, -1}, {isa.Ue8m0, 127, 1},
+		{isa.Ue8m0, 0, 0x1p-127}, {isa.Ue4m3, 0x38, 1},
+		{isa.E5m2, 0x3c, 1}, {isa.E5m2, 0x7b, 57344}, {isa.E5m2, 0xfc, math.Inf(-1)},
+		{isa.E5m2, 1, 0x1p-16},
 	} {
 		f := Narrow(c.typ)
 		if got := f.Float(c.code); got != c.want {

@@ -77,7 +77,8 @@ func array[E runtime.Element](x []E, in, out bool) *Array {
 			}
 			after := bytesOf(all[len(x):])
 			if n := len(after) - len(bytes.TrimLeft(after, "\xff")); n < len(after) {
-				return fmt.Errorf("the kernel writes %d bytes after the end of %d elements", n+1, len(x))
+				return fmt.Errorf("the kernel writes %d bytes after the end of %d elements", n+1,
+					len(x))
 			}
 			copy(x, all)
 			return nil

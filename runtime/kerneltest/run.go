@@ -45,8 +45,8 @@ type DeviceRun struct {
 type Runs []DeviceRun
 
 // Run runs a check in a subtest for each target. A target such as "sm_90a" is an emulated device; a
-// name that runtime.Open takes, such as "cuda:0", is that device. Each subtest logs its results, which
-// go test -v shows.
+// name that runtime.Open takes, such as "cuda:0", is that device. Each subtest logs its results,
+// which go test -v shows.
 func Run(t *testing.T, check func(*T) error, targets ...string) Runs {
 	t.Helper()
 	var runs Runs
@@ -97,7 +97,8 @@ func (r Result) String() string {
 	if r.Error == 0 {
 		return s + " equal"
 	}
-	return fmt.Sprintf("%s, largest error %.3g, allowed %.3g (%v)", s, r.Error, r.Allowed, r.Tolerance)
+	return fmt.Sprintf("%s, largest error %.3g, allowed %.3g (%v)", s, r.Error, r.Allowed,
+		r.Tolerance)
 }
 
 // Tight fails the test if a tolerance is more than factor times the largest error that occurred,
@@ -122,7 +123,8 @@ func (r Runs) Tight(t testing.TB, factor float64) {
 	}
 	for _, tolerance := range order {
 		if share := shares[tolerance]; tolerance != (Tolerance{}) && share*factor < 1 {
-			t.Errorf("a tolerance of %v is %.1f times the largest error, more than %v times", tolerance, 1/share, factor)
+			t.Errorf("a tolerance of %v is %.1f times the largest error, more than %v times",
+				tolerance, 1/share, factor)
 		}
 	}
 }

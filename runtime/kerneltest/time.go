@@ -20,7 +20,8 @@ func (t *T) Median(launch func() error) (time.Duration, error) {
 	var list []time.Duration
 	for begin := time.Now(); len(list) < 30; {
 		warm := time.Since(begin) > time.Second/10
-		if err := errors.Join(first.Record(nil), launch(), last.Record(nil), last.Sync()); err != nil {
+		if err := errors.Join(first.Record(nil), launch(), last.Record(nil),
+			last.Sync()); err != nil {
 			return 0, err
 		}
 		took, err := last.Since(first)

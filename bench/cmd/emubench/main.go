@@ -35,7 +35,8 @@ func main() {
 	fmt.Printf("%s/%s, %s, GOMAXPROCS %d, %s\n\n", goruntime.GOOS, goruntime.GOARCH,
 		goruntime.Version(),
 		goruntime.GOMAXPROCS(0), time.Now().UTC().Format(time.DateOnly))
-	fmt.Println("| kernel | workers | thread instructions | wall s | CPU s | M instr/CPU s | M instr/s |")
+	fmt.Println(
+		"| kernel | workers | thread instructions | wall s | CPU s | M instr/CPU s | M instr/s |")
 	fmt.Println("|---|---|---|---|---|---|---|")
 	for _, name := range strings.Split(*only, ",") {
 		j, ok := jobs()[name]
@@ -57,9 +58,12 @@ func jobs() map[string]func(name string, rounds int) error {
 			return print(measure(name, 1, n, "",
 				saxpyJob(1<<20)))
 		},
-		"rmsnorm": func(name string, n int) error { return print(measure(name, 1, n, "", rmsnormJob)) },
+		"rmsnorm": func(name string, n int) error {
+			return print(measure(name, 1, n, "", rmsnormJob))
+		},
 		"mma": func(name string, n int) error {
-			return print(measure("mma.sync 1024x1024x1024 f16", 0, min(n, 2), "sm_80", mmaJob(1024)))
+			return print(measure("mma.sync 1024x1024x1024 f16", 0, min(n, 2), "sm_80",
+				mmaJob(1024)))
 		},
 		"wgmma": func(name string, n int) error {
 			return print(measure("wgmma 512x512x512 bf16", 0, min(n, 2), "sm_90a", wgmmaJob(512)))
@@ -111,8 +115,9 @@ func measure(name string, workers, rounds int, target string, j job) (sample, er
 		if err := launch(); err != nil {
 			return sample{}, errors.Join(err, d.Close())
 		}
-		all = append(all, sample{name, workers, back.Stats().Instructions - before, time.Since(wall),
-			cpuTime() - cpu})
+		all = append(all,
+			sample{name, workers, back.Stats().Instructions - before, time.Since(wall),
+				cpuTime() - cpu})
 	}
 	slices.SortFunc(all, func(a, b sample) int { return cmp.Compare(a.cpu, b.cpu) })
 	return all[len(all)/2], d.Close()
@@ -145,8 +150,9 @@ func saxpyJob(n int) job {
 		}
 		x, e1 := floats(d, n, same)
 		y, e2 := floats(d, n, same)
-		return func() error { return k.Launch(runtime.Grid(64), x, y, float32(0.5), n) }, errors.Join(e1,
-			e2)
+		return func() error { return k.Launch(runtime.Grid(64), x, y, float32(0.5), n) },
+			errors.Join(e1,
+				e2)
 	}
 }
 
@@ -174,7 +180,8 @@ func rmsnormJob(d *runtime.Device) (func() error, error) {
 func mmaJob(n int) job {
 	return func(d *runtime.Device) (func() error, error) {
 		tiling := multistage.Default(isa.F16)
-		k, err := kernel(d, "matmul_f16", func(m *dsl.Module) { multistage.Build(m, isa.F16, tiling) })
+		k, err := kernel(d, "matmul_f16",
+			func(m *dsl.Module) { multistage.Build(m, isa.F16, tiling) })
 		if err != nil {
 			return nil, err
 		}
@@ -182,8 +189,9 @@ func mmaJob(n int) job {
 		a, e2 := floats(d, n*n, runtime.ToF16)
 		b, e3 := floats(d, n*n, runtime.ToF16)
 		c, e4 := runtime.Alloc[float32](d, n*n)
-		return func() error { return k.Launch(runtime.Grid(blocks), a, b, c, n, n, n) }, errors.Join(e1,
-			e2, e3, e4)
+		return func() error { return k.Launch(runtime.Grid(blocks), a, b, c, n, n, n) },
+			errors.Join(e1,
+				e2, e3, e4)
 	}
 }
 
@@ -195,7 +203,9 @@ func wgmmaJob(n int) job {
 			return nil, err
 		}
 		t := kerneltest.New(d)
-		return func() error { return hopper.Multiply(t, k, hopper.Default, kerneltest.GEMM{M: n, N: n, K: n}) }, nil
+		return func() error {
+			return hopper.Multiply(t, k, hopper.Default, kerneltest.GEMM{M: n, N: n, K: n})
+		}, nil
 	}
 }
 
@@ -218,7 +228,8 @@ func scaling(_ string, rounds int) error {
 		}
 		best := func(w int) time.Duration { return slices.Min(walls[w]) }
 		fmt.Printf("\n%s: %.3f s with 1 worker, %.3f s with 2 (the best of %d alternating rounds): %.2fx\n",
-			j.name, best(0).Seconds(), best(1).Seconds(), len(walls[0]), best(0).Seconds()/best(1).Seconds())
+			j.name, best(0).Seconds(), best(1).Seconds(), len(walls[0]),
+			best(0).Seconds()/best(1).Seconds())
 		median := func(w int) float64 {
 			slices.Sort(cpus[w])
 			return cpus[w][len(cpus[w])/2].Seconds()

@@ -29,18 +29,24 @@ func main() {
 	var s settings
 	flag.StringVar(&s.device, "device", "cuda:0", "device, as runtime.Open takes it")
 	flag.IntVar(&s.rounds, "rounds", 51, "rounds in which the contenders take turns")
-	flag.StringVar(&s.only, "only", "copy,rmsnorm,softmax,rows,w4a16,matmul,multistage,gemm,layers", "what to measure")
+	flag.StringVar(&s.only, "only", "copy,rmsnorm,softmax,rows,w4a16,matmul,multistage,gemm,layers",
+		"what to measure")
 	flag.StringVar(&s.sizes, "sizes", "1024,2048,4096,6144,8192", "sizes of the square matrices")
 	flag.StringVar(&s.types, "types", "bf16,f16,tf32,s8,e4m3", "types of the products of gemm")
-	flag.StringVar(&s.layouts, "layouts", "TN,NN,NT,TT", "layouts of the products of 16-bit types of gemm")
+	flag.StringVar(&s.layouts, "layouts", "TN,NN,NT,TT",
+		"layouts of the products of 16-bit types of gemm")
 	flag.StringVar(&s.rows, "rows", "1,16,64,256,1024,4096,8192", "rows of the products of layers")
-	flag.StringVar(&s.libraries, "libs", os.Getenv("PTXDSL_LIBS"), "folders with cuBLAS, with colons between; without it, $PTXDSL_LIBS, and then where PyTorch and the toolkit put it")
-	flag.StringVar(&s.tuning, "tuning", "", "folder with the measured choices of the library call; without it, the user's cache")
+	flag.StringVar(&s.libraries, "libs", os.Getenv("PTXDSL_LIBS"),
+		"folders with cuBLAS, with colons between; without it, $PTXDSL_LIBS, and then where PyTorch and the toolkit put it")
+	flag.StringVar(&s.tuning, "tuning", "",
+		"folder with the measured choices of the library call; without it, the user's cache")
 	flag.BoolVar(&s.trials, "trials", false, "print the times of all kernels of the library call")
-	flag.IntVar(&s.repeats, "repeats", 0, "how often the products of gemm are repeated, to compare the bits of their results")
+	flag.IntVar(&s.repeats, "repeats", 0,
+		"how often the products of gemm are repeated, to compare the bits of their results")
 	flag.StringVar(&s.file, "json", "", "file for the results as JSON")
 	flag.StringVar(&s.out, "out", "", "folder for the tables and plots")
-	flag.StringVar(&s.from, "from", "", "files of -json, with commas between; their results are written with -out, and nothing is measured")
+	flag.StringVar(&s.from, "from", "",
+		"files of -json, with commas between; their results are written with -out, and nothing is measured")
 	flag.Parse()
 	if err := s.run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -81,7 +87,8 @@ func (s settings) run() (err error) {
 		return err
 	}
 	info := b.Device.Info()
-	r := &bench.Report{Device: info.Name + " (" + info.Target + ")", Driver: info.Driver, Rounds: s.rounds, Origin: append(l.Origin, b.Meter())}
+	r := &bench.Report{Device: info.Name + " (" + info.Target + ")", Driver: info.Driver,
+		Rounds: s.rounds, Origin: append(l.Origin, b.Meter())}
 	r.Header(os.Stdout)
 	m := measurer{settings: s, b: b, l: l, call: call, report: r}
 	for _, what := range strings.Split(s.only, ",") {
@@ -150,7 +157,8 @@ func (m *measurer) measure(what string) error {
 			m.keep(bench.Softmax(m.b, s[0], s[1]))
 		}
 	case "rows":
-		for _, name := range []string{"RMSNorm", "LayerNorm", "softmax", "cross-entropy", "quantize"} {
+		for _, name := range []string{"RMSNorm", "LayerNorm", "softmax", "cross-entropy",
+			"quantize"} {
 			for _, cols := range bench.Lengths() {
 				m.keep(bench.RowFamily(m.b, name, cols))
 			}
@@ -171,12 +179,15 @@ func (m *measurer) measure(what string) error {
 		rows, err := numbers(m.rows)
 		for _, weights := range bench.Weights() {
 			for _, n := range rows {
-				m.keep(m.product(bench.Product{M: n, N: weights[0], K: weights[1], Layout: "TN", Group: "layers"}))
+				m.keep(m.product(bench.Product{M: n, N: weights[0], K: weights[1], Layout: "TN",
+					Group: "layers"}))
 			}
 		}
 		return err
 	default:
-		return fmt.Errorf("-only %q: copy, rmsnorm, softmax, rows, w4a16, matmul, multistage, gemm and layers are known", what)
+		return fmt.Errorf(
+			"-only %q: copy, rmsnorm, softmax, rows, w4a16, matmul, multistage, gemm and layers are known",
+			what)
 	}
 	return nil
 }
@@ -209,7 +220,8 @@ func (m *measurer) gemm() error {
 		}
 		for _, layout := range strings.Split(layouts, ",") {
 			err := m.squares(func(n int) {
-				m.keep(m.product(bench.Product{M: n, N: n, K: n, Type: typ, Layout: layout, Group: name}))
+				m.keep(m.product(bench.Product{M: n, N: n, K: n, Type: typ, Layout: layout,
+					Group: name}))
 			})
 			if err != nil {
 				return err

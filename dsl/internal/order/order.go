@@ -98,7 +98,8 @@ func (o *Order) since(b *ir.Block) []stretch {
 
 // Empty reports whether a block has no instructions.
 func (o *Order) Empty(b *ir.Block) bool {
-	return len(b.Instrs) == 0 && !slices.ContainsFunc(o.since(b), func(s stretch) bool { return s.block == b })
+	return len(b.Instrs) == 0 &&
+		!slices.ContainsFunc(o.since(b), func(s stretch) bool { return s.block == b })
 }
 
 // Backward visits the instructions of a block, the latest first.

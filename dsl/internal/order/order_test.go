@@ -40,7 +40,8 @@ func TestOrder(t *testing.T) {
 			if random.IntN(20) == 0 {
 				latest := slices.Collect(o.Backward(to))
 				if slices.Reverse(latest); !slices.Equal(latest, want[to]) {
-					t.Fatalf("%d instructions from the latest on, of %d", len(latest), len(want[to]))
+					t.Fatalf("%d instructions from the latest on, of %d", len(latest),
+						len(want[to]))
 				}
 			}
 			want[to] = append(want[to], o.Next())
@@ -49,7 +50,8 @@ func TestOrder(t *testing.T) {
 		o.Gather()
 		for _, b := range blocks {
 			if !slices.Equal(b.Instrs, want[b]) {
-				t.Fatalf("%d instructions in the list of a block, of %d", len(b.Instrs), len(want[b]))
+				t.Fatalf("%d instructions in the list of a block, of %d", len(b.Instrs),
+					len(want[b]))
 			}
 		}
 	}

@@ -24,14 +24,18 @@ type repair struct {
 // repairs lists the findings that one edit of the call fixes.
 var repairs = []repair{
 	{regexp.MustCompile(`has 64 bits; use Value64$`), "Value", rename("Value64")},
-	{regexp.MustCompile(`in a kernel without Cluster; for the block's own mbarrier use Arrive$`), "ArriveAt", replaceCall("Arrive()")},
+	{regexp.MustCompile(`in a kernel without Cluster; for the block's own mbarrier use Arrive$`),
+		"ArriveAt", replaceCall("Arrive()")},
 	{regexp.MustCompile(`for arrivals of this block use Wait$`), "WaitCluster", rename("Wait")},
 	{regexp.MustCompile(`for the threads of a block use Sync$`), "SyncCluster", rename("Sync")},
-	{regexp.MustCompile(`without CTAPair; MulticastCol shares whole tiles$`), "MulticastHalf", rename("MulticastCol")},
-	{regexp.MustCompile(`^result of \w+ (on a variable that is never assigned )?is unused`), "", assignResult},
+	{regexp.MustCompile(`without CTAPair; MulticastCol shares whole tiles$`), "MulticastHalf",
+		rename("MulticastCol")},
+	{regexp.MustCompile(`^result of \w+ (on a variable that is never assigned )?is unused`), "",
+		assignResult},
 	{regexp.MustCompile(`is a vector; use a component such as (%[\w.]+)$`), "", literal},
 	{regexp.MustCompile(`did you mean ([^?]+)\?$`), "", literal},
-	{regexp.MustCompile(`(\.[\w:]+)(?: is not a PTX modifier)?; did you mean (\.[\w:]+)$`), "", modifier},
+	{regexp.MustCompile(`(\.[\w:]+)(?: is not a PTX modifier)?; did you mean (\.[\w:]+)$`), "",
+		modifier},
 	{regexp.MustCompile(`^Reduce .*; use Atomic$`), "Reduce", rename("Atomic")},
 	{regexp.MustCompile(`the closest form is ([\w.:]+)$`), "Ins", literal},
 	{regexp.MustCompile(`^NC load of .* leave NC out$`), "", dropArgument("NC")},
@@ -53,7 +57,8 @@ func (s Call) Repair(d diag.Diagnostic) *diag.Fix {
 		if match == nil {
 			continue
 		}
-		if id, ok := calleeName(s.call).(*ast.Ident); r.method != "" && (!ok || id.Name != r.method) {
+		if id, ok := calleeName(s.call).(*ast.Ident); r.method != "" &&
+			(!ok || id.Name != r.method) {
 			continue
 		}
 		if fix := r.edit(s, match); fix != nil {
@@ -74,7 +79,8 @@ func (s Call) span(from, to token.Pos) diag.Place {
 
 // fix returns a fix with one edit.
 func (s Call) fix(message string, from, to token.Pos, text string) *diag.Fix {
-	return &diag.Fix{Message: message, Edits: []diag.Edit{{Place: s.span(from, to), New: text}}, Guess: true}
+	return &diag.Fix{Message: message, Edits: []diag.Edit{{Place: s.span(from, to), New: text}},
+		Guess: true}
 }
 
 // rename replaces the method, keeping the arguments.
@@ -118,7 +124,8 @@ func literal(s Call, match []string) *diag.Fix {
 			continue
 		}
 		text, err := strconv.Unquote(lit.Value)
-		if err != nil || diag.Nearest(text, []string{match[1]}) == "" && !strings.Contains(match[1], text) {
+		if err != nil || diag.Nearest(text, []string{match[1]}) == "" &&
+			!strings.Contains(match[1], text) {
 			continue
 		}
 		return s.fix("write "+match[1], lit.Pos(), lit.End(), strconv.Quote(match[1]))
@@ -140,7 +147,8 @@ func modifier(s Call, match []string) *diag.Fix {
 			continue
 		}
 		text = strings.TrimSuffix(words[0], match[1]+".") + match[2] + "." + words[1]
-		return s.fix("write "+match[2], lit.Pos(), lit.End(), strconv.Quote(strings.TrimSuffix(text, ".")))
+		return s.fix("write "+match[2], lit.Pos(), lit.End(),
+			strconv.Quote(strings.TrimSuffix(text, ".")))
 	}
 	return nil
 }

@@ -140,8 +140,8 @@ func calledNames(symbol string) []string {
 	return names
 }
 
-// Call returns the call at a line of a file. callee is the symbol of the function that is called. If
-// the call is not found, its column is 1.
+// Call returns the call at a line of a file. callee is the symbol of the function that is called.
+// If the call is not found, its column is 1.
 func (s Files) Call(name string, line int, callee string) Call {
 	f := s.of(name)
 	call := f.find(line, calledNames(callee))

@@ -11,5 +11,6 @@ import (
 )
 
 func main() {
-	kernelcmd.Main("matmul_splitk", "sm_90", func(m *dsl.Module) { splitk.Build(m, splitk.Default) }, splitk.Check)
+	kernelcmd.Main("matmul_splitk", "sm_90",
+		func(m *dsl.Module) { splitk.Build(m, splitk.Default) }, splitk.Check)
 }

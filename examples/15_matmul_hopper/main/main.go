@@ -11,5 +11,6 @@ import (
 )
 
 func main() {
-	kernelcmd.Main("matmul_hopper", "sm_90a", func(m *dsl.Module) { hopper.Build(m, hopper.Default) }, hopper.Check)
+	kernelcmd.Main("matmul_hopper", "sm_90a",
+		func(m *dsl.Module) { hopper.Build(m, hopper.Default) }, hopper.Check)
 }

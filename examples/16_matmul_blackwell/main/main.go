@@ -14,9 +14,11 @@ import (
 )
 
 func main() {
-	dynamic := flag.Bool("dynamic", false, "blocks get their tiles from the hardware, one after the other")
+	dynamic := flag.Bool("dynamic", false,
+		"blocks get their tiles from the hardware, one after the other")
 	pair := flag.Bool("pair", false, "two blocks work as one")
-	typ := kernelcmd.OneOf("type", "type of the elements of A and B", isa.Type.String, blackwell.Types...)
+	typ := kernelcmd.OneOf("type", "type of the elements of A and B", isa.Type.String,
+		blackwell.Types...)
 	kernelcmd.Main("matmul_blackwell", "sm_100a", func(m *dsl.Module) {
 		t := blackwell.DefaultOf(*typ, *pair)
 		t.Dynamic = *dynamic

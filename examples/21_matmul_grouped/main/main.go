@@ -11,5 +11,6 @@ import (
 )
 
 func main() {
-	kernelcmd.Main("matmul_grouped", "sm_90a", func(m *dsl.Module) { grouped.Build(m, grouped.Large) }, grouped.Check)
+	kernelcmd.Main("matmul_grouped", "sm_90a",
+		func(m *dsl.Module) { grouped.Build(m, grouped.Large) }, grouped.Check)
 }

@@ -11,5 +11,6 @@ import (
 )
 
 func main() {
-	kernelcmd.Main("matmul_streamk", "sm_90a", func(m *dsl.Module) { streamk.Build(m, streamk.Wide) }, streamk.Check)
+	kernelcmd.Main("matmul_streamk", "sm_90a",
+		func(m *dsl.Module) { streamk.Build(m, streamk.Wide) }, streamk.Check)
 }

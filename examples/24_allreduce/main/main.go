@@ -12,5 +12,6 @@ import (
 )
 
 func main() {
-	kernelcmd.Main("allreduce", "sm_90", func(m *dsl.Module) { allreduce.Build(m, isa.Bf16) }, allreduce.Check)
+	kernelcmd.Main("allreduce", "sm_90", func(m *dsl.Module) { allreduce.Build(m, isa.Bf16) },
+		allreduce.Check)
 }

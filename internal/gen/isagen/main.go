@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command isagen writes the generated files of packages isa and dsl/op from isa/spec. It runs in the
-// folder of package isa, as `go generate` does.
+// Command isagen writes the generated files of packages isa and dsl/op from isa/spec. It runs in
+// the folder of package isa, as `go generate` does.
 package main
 
 import (

@@ -61,7 +61,8 @@ func TestLies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := Run(context.Background(), lyingSet(t), tool, Config{PerForm: 10, Table: true, Seed: 1})
+	report, err := Run(context.Background(), lyingSet(t), tool,
+		Config{PerForm: 10, Table: true, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,9 @@ func TestLies(t *testing.T) {
 // TestSeeds checks that one seed always gives the same probes.
 func TestSeeds(t *testing.T) {
 	make1 := func(seed uint64) []string {
-		r := &Runner{set: lyingSet(t), config: Config{PerForm: 10, Variants: 1, Mutants: 20, Discover: 20, Seed: seed}, report: &Report{}, probes: map[place][]probe{}}
+		r := &Runner{set: lyingSet(t),
+			config: Config{PerForm: 10, Variants: 1, Mutants: 20, Discover: 20, Seed: seed},
+			report: &Report{}, probes: map[place][]probe{}}
 		var out []string
 		for ins := range r.set.All() {
 			r.tally = r.report.family("lies")
@@ -145,7 +148,8 @@ func TestExceptions(t *testing.T) {
 		{sm80, "add.u32 %r1;", true, false},
 		{sm90, "sub.u32 %r1;", true, false},
 	} {
-		if got := ex.excuses(place{isa.Newest(), test.target}, test.text, test.accepted); got != test.want {
+		if got := ex.excuses(place{isa.Newest(), test.target}, test.text,
+			test.accepted); got != test.want {
 			t.Errorf("%s %s: %v, want %v", test.target, test.text, got, test.want)
 		}
 	}
@@ -154,7 +158,8 @@ func TestExceptions(t *testing.T) {
 		"\nbelieves x -- y\n":   "exceptions:2: want",
 		"accepts ( -- broken\n": "exceptions:1: error parsing regexp",
 	} {
-		if _, err := ReadExceptions(write(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadExceptions(write(text)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -168,7 +173,8 @@ func TestMerge(t *testing.T) {
 		f.Counts[Mutant] = Count{Probes: probes, FalseRejects: 1}
 		f.Disputes = []Dispute{{Kind: Mutant, Text: "add.u32 %r1;", Ours: "F302"}}
 		path := filepath.Join(dir, name)
-		if err := (&Report{Seed: seed, Forms: 2, Families: []*Family{f}}).WriteFile(path); err != nil {
+		if err := (&Report{Seed: seed, Forms: 2, Families: []*Family{f}}).WriteFile(path); err !=
+			nil {
 			t.Fatal(err)
 		}
 		return path
@@ -178,16 +184,20 @@ func TestMerge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if total := sum.Total(Mutant); total != (Count{Probes: 15, FalseRejects: 2}) || sum.Forms != 4 || sum.Parts != 2 {
+	if total := sum.Total(Mutant); total != (Count{Probes: 15, FalseRejects: 2}) ||
+		sum.Forms != 4 || sum.Parts != 2 {
 		t.Errorf("the sum is %+v, %d forms, %d parts", total, sum.Forms, sum.Parts)
 	}
 	if sum.Families[0].Name != "arith" || sum.disputes() != 2 {
-		t.Errorf("the families begin with %s and have %d disputes", sum.Families[0].Name, sum.disputes())
+		t.Errorf("the families begin with %s and have %d disputes", sum.Families[0].Name,
+			sum.disputes())
 	}
-	if _, err := ReadReports([]string{a, write("c", 8, "half", 1)}); err == nil || !strings.Contains(err.Error(), "seed 8, expected 7") {
+	if _, err := ReadReports([]string{a, write("c", 8, "half", 1)}); err == nil ||
+		!strings.Contains(err.Error(), "seed 8, expected 7") {
 		t.Errorf("another seed: %v", err)
 	}
-	if _, err := ReadReports([]string{a, write("d", 7, "move", 1)}); err == nil || !strings.Contains(err.Error(), "family move is in two reports") {
+	if _, err := ReadReports([]string{a, write("d", 7, "move", 1)}); err == nil ||
+		!strings.Contains(err.Error(), "family move is in two reports") {
 		t.Errorf("one family twice: %v", err)
 	}
 }

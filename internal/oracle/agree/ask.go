@@ -27,7 +27,8 @@ func (r *Runner) ask(ctx context.Context, list []probe) ([]both, error) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(slices.Compare(ask[a].Params, ask[b].Params), slices.Compare(ask[a].Decls, ask[b].Decls))
+		return cmp.Or(slices.Compare(ask[a].Params, ask[b].Params),
+			slices.Compare(ask[a].Decls, ask[b].Decls))
 	})
 	sorted := make([]ptxas.Probe, len(ask))
 	for i, n := range order {

@@ -58,7 +58,8 @@ func ReadExceptions(path string) (*Exceptions, error) {
 		}
 		pattern, reason, ok := strings.Cut(rest, " -- ")
 		if !ok || word != "accepts" && word != "rejects" {
-			return nil, fmt.Errorf("%s:%d: want `accepts REGEXP -- reason` or `rejects REGEXP -- reason`", path, n)
+			return nil, fmt.Errorf(
+				"%s:%d: want `accepts REGEXP -- reason` or `rejects REGEXP -- reason`", path, n)
 		}
 		rx, err := regexp.Compile("^(?:" + strings.TrimSpace(pattern) + ")$")
 		if err != nil {
@@ -66,7 +67,8 @@ func ReadExceptions(path string) (*Exceptions, error) {
 		}
 		for _, p := range probes {
 			if !rx.MatchString(p) {
-				return nil, fmt.Errorf("%s:%d: the expression does not match its probe %s", path, n, p)
+				return nil, fmt.Errorf("%s:%d: the expression does not match its probe %s", path, n,
+					p)
 			}
 		}
 		ex.list = append(ex.list, exception{word == "accepts", rx, reason, probes, 0})

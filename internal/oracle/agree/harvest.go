@@ -187,7 +187,8 @@ func (h *harvester) judge(
 	h.result.Probes += len(list)
 	h.record(p, list, ask, verdicts)
 	if h.config.Progress != nil {
-		fmt.Fprintf(h.config.Progress, "\r%9d probes, %6d found  ", h.result.Probes, len(h.result.Found))
+		fmt.Fprintf(h.config.Progress, "\r%9d probes, %6d found  ", h.result.Probes,
+			len(h.result.Found))
 	}
 	return list, verdicts, nil
 }
@@ -267,9 +268,10 @@ func (h *harvester) keep(ins *isa.Instruction, word string) {
 }
 
 // wordRefused matches the messages of ptxas for a word that an instruction does not accept.
-var wordRefused = regexp.MustCompile(`^(Illegal (.+ )?(modifier|operation)|Unknown modifier|No .+ expected)|` +
-	`^(Not a name|Parsing error)|` +
-	`(is|are) not allowed|Illegal [a-z]+ modifier`)
+var wordRefused = regexp.MustCompile(
+	`^(Illegal (.+ )?(modifier|operation)|Unknown modifier|No .+ expected)|` +
+		`^(Not a name|Parsing error)|` +
+		`(is|are) not allowed|Illegal [a-z]+ modifier`)
 
 // refusesWord reports whether a verdict says that the word does not belong to the instruction.
 func refusesWord(v ptxas.Verdict) bool { return !v.OK() && says(v, wordRefused) }

@@ -67,7 +67,8 @@ func TestHarvest(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, err := RunHarvest(context.Background(), gappySet(t), tool, HarvestConfig{
-		Words: []string{"s32", "global", "s64", "cc", "approx", "2pi"}, Targets: []string{"sm_90a"}, Table: true,
+		Words: []string{"s32", "global", "s64", "cc", "approx", "2pi"}, Targets: []string{"sm_90a"},
+		Table: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +83,9 @@ func TestHarvest(t *testing.T) {
 		"elect.sync _|%p_12, %b32_3;",
 		"sin.2pi.approx.f32.ftz %b32_1, %b32_2;",
 	} {
-		if !slices.ContainsFunc(got, func(text string) bool { return strings.HasPrefix(text, want) }) {
+		if !slices.ContainsFunc(got, func(text string) bool {
+			return strings.HasPrefix(text, want)
+		}) {
 			t.Errorf("not found: %s", want)
 		}
 	}
@@ -129,11 +132,14 @@ func TestKnownWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := knownWords(context.Background(), tool, []string{"global", "globule", "sat", "m16n8k16", "m16n8k15", "loc", "no_membermask_overlap"})
+	got, err := knownWords(context.Background(), tool,
+		[]string{"global", "globule", "sat", "m16n8k16", "m16n8k15", "loc",
+			"no_membermask_overlap"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"global", "sat", "m16n8k16", "no_membermask_overlap"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"global", "sat", "m16n8k16", "no_membermask_overlap"},
+		got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
@@ -145,23 +151,27 @@ func TestUnknownNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"add", "elect", "elect.sync", "foo", "popc.b32", "tensormap.query", "tensormap.query.alloc_class_large",
+	names := []string{"add", "elect", "elect.sync", "foo", "popc.b32", "tensormap.query",
+		"tensormap.query.alloc_class_large",
 		"trace", "trace.mark", "trace.mark.cond"}
 	got, err := unknownNames(context.Background(), gappySet(t), tool, names)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"tensormap.query.alloc_class_large", "trace.mark"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"tensormap.query.alloc_class_large", "trace.mark"},
+		got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
 
 func TestBinaryWords(t *testing.T) {
 	words, names := binaryWords([]byte("\x00.1d_buffer\x00\x01trace.mark.cond\x00 7 \x00Zq\x00"))
-	if diff := cmp.Diff([]string{"1d_buffer", "cond", "mark", "trace"}, slices.Sorted(maps.Keys(words))); diff != "" {
+	if diff := cmp.Diff([]string{"1d_buffer", "cond", "mark", "trace"},
+		slices.Sorted(maps.Keys(words))); diff != "" {
 		t.Errorf("words: -want +got\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"trace", "trace.mark", "trace.mark.cond"}, slices.Sorted(maps.Keys(names))); diff != "" {
+	if diff := cmp.Diff([]string{"trace", "trace.mark", "trace.mark.cond"},
+		slices.Sorted(maps.Keys(names))); diff != "" {
 		t.Errorf("names: -want +got\n%s", diff)
 	}
 }
@@ -169,7 +179,8 @@ func TestBinaryWords(t *testing.T) {
 func TestConcatenations(t *testing.T) {
 	got := concatenations(map[string]bool{"a::b": true, "c": true, "a::d::e": true})
 	slices.Sort(got)
-	want := []string{"a::a", "a::b", "a::c", "a::d", "a::d::a", "a::d::b", "a::d::c", "a::d::d", "a::d::e", "a::e"}
+	want := []string{"a::a", "a::b", "a::c", "a::d", "a::d::a", "a::d::b", "a::d::c", "a::d::d",
+		"a::d::e", "a::e"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

@@ -136,7 +136,9 @@ func required(v ptxas.Verdict) string {
 }
 
 func says(v ptxas.Verdict, rx *regexp.Regexp) bool {
-	return slices.ContainsFunc(v.Messages, func(m ptxas.Message) bool { return rx.MatchString(m.Text) })
+	return slices.ContainsFunc(v.Messages, func(m ptxas.Message) bool {
+		return rx.MatchString(m.Text)
+	})
 }
 
 // shapes tries other operand shapes with every seed.
@@ -186,8 +188,10 @@ func bends(t trial) []trial {
 func extras() []thing {
 	r, w := register(isa.B32, 12), register(isa.B64, 12)
 	return []thing{
-		register(isa.Predicate, 12), register(isa.B16, 12), r, w, register(isa.F32, 12), integer(1), sink(),
-		vector([]thing{r}), address([]thing{w}), vector([]thing{register(isa.B32, 13), r, register(isa.B32, 14), r}),
+		register(isa.Predicate, 12), register(isa.B16, 12), r, w, register(isa.F32, 12), integer(1),
+		sink(),
+		vector([]thing{r}), address([]thing{w}),
+		vector([]thing{register(isa.B32, 13), r, register(isa.B32, 14), r}),
 	}
 }
 

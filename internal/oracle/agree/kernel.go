@@ -28,7 +28,8 @@ type formOf struct {
 }
 
 // NewKernels returns a generator that uses the forms for which wanted returns true.
-func NewKernels(set *isa.Set, version isa.Version, target isa.Target, wanted func(*isa.Instruction, *isa.Form) bool) *Kernels {
+func NewKernels(set *isa.Set, version isa.Version, target isa.Target,
+	wanted func(*isa.Instruction, *isa.Form) bool) *Kernels {
 	k := &Kernels{set: set, at: place{version, target}, match: set.Matcher(version, target)}
 	for ins := range set.All() {
 		for i := range ins.Forms {
@@ -53,7 +54,9 @@ func (k *Kernels) Kernel(rng *rand.Rand, n int) string {
 		if !ok {
 			continue
 		}
-		for _, l := range []struct{ to, from *[]string }{{&p.Module, &one.Module}, {&p.Params, &one.Params}, {&p.Decls, &one.Decls}} {
+		for _, l := range []struct {
+			to, from *[]string
+		}{{&p.Module, &one.Module}, {&p.Params, &one.Params}, {&p.Decls, &one.Decls}} {
 			for _, text := range *l.from {
 				if !slices.Contains(*l.to, text) {
 					*l.to = append(*l.to, text)
@@ -73,7 +76,8 @@ func (k *Kernels) Kernel(rng *rand.Rand, n int) string {
 
 // initial returns moves that initialize the registers of a declaration.
 func initial(declaration string, rng *rand.Rand) (list []string) {
-	words := strings.FieldsFunc(declaration, func(r rune) bool { return strings.ContainsRune(" <>;", r) })
+	words := strings.FieldsFunc(declaration,
+		func(r rune) bool { return strings.ContainsRune(" <>;", r) })
 	if len(words) != 4 || words[0] != ".reg" {
 		return nil
 	}
@@ -82,7 +86,8 @@ func initial(declaration string, rng *rand.Rand) (list []string) {
 		return nil
 	}
 	value := map[string]string{
-		".b64": "%first", ".u64": "%first", ".s64": "%first", ".b32": "all", ".u32": "all", ".s32": "all",
+		".b64": "%first", ".u64": "%first", ".s64": "%first", ".b32": "all", ".u32": "all",
+		".s32": "all",
 		".b16": "3", ".u16": "3", ".s16": "3", ".f32": "0f3fc00000", ".f64": "0d3ff8000000000000",
 	}[words[1]]
 	if value == "" {
@@ -116,7 +121,9 @@ func (k *Kernels) instruction(rng *rand.Rand) (ptxas.Probe, bool) {
 		}
 		op := k.set.Opcode(f.ins, slots)
 		cands, _ := k.match.Candidates(op)
-		n := slices.IndexFunc(cands, func(c isa.Candidate) bool { return c.Form.Is(f.form) && slices.Equal(c.Slots, slots) })
+		n := slices.IndexFunc(cands, func(c isa.Candidate) bool {
+			return c.Form.Is(f.form) && slices.Equal(c.Slots, slots)
+		})
 		if n < 0 {
 			continue
 		}

@@ -48,7 +48,8 @@ func (r *Runner) lists(ctx context.Context) error {
 			c.FalseRejects++
 		}
 		tally.Disputes = append(tally.Disputes, Dispute{
-			Kind: kind, What: d.What, Place: d.From, Text: d.Is, Form: "call or brx.idx", Ours: d.Ours, Ptxas: d.Ptxas.String(),
+			Kind: kind, What: d.What, Place: d.From, Text: d.Is, Form: "call or brx.idx",
+			Ours: d.Ours, Ptxas: d.Ptxas.String(),
 		})
 	}
 	r.report.Unmade = slices.DeleteFunc(r.report.Unmade, func(form string) bool {
@@ -133,7 +134,8 @@ func branchModules() []Wild {
 				for i := range n {
 					names = append(names, fmt.Sprintf("L%d", i))
 				}
-				text := fmt.Sprintf(".version %s\n.target sm_90\n.address_size 64\n.entry k()\n{\n.reg %s %%i;\nts: .branchtargets %s;\nbrx.idx%s %%i, ts;\n%s:\nret;\n}\n",
+				text := fmt.Sprintf(
+					".version %s\n.target sm_90\n.address_size 64\n.entry k()\n{\n.reg %s %%i;\nts: .branchtargets %s;\nbrx.idx%s %%i, ts;\n%s:\nret;\n}\n",
 					isa.Newest(), t, strings.Join(names, ", "), uni, strings.Join(names, ":\n"))
 				out = append(out, Wild{From: "brx.idx" + uni, Text: text, Line: 1})
 			}

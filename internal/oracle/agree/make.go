@@ -72,7 +72,9 @@ func (m *maker) one(w *isa.Want) (thing, bool) {
 	if !ok {
 		return thing{}, false
 	}
-	if w.Pair != nil && (w.Pair.Presence == isa.Always || w.Pair.Presence == isa.Maybe && !m.plain && m.rng.IntN(2) == 0) {
+	if w.Pair != nil &&
+		(w.Pair.Presence == isa.Always || w.Pair.Presence == isa.Maybe && !m.plain &&
+			m.rng.IntN(2) == 0) {
 		half, ok := m.one(w.Pair)
 		if !ok {
 			return thing{}, false
@@ -216,7 +218,8 @@ func (m *maker) register(k *isa.WantKind) thing {
 // part selects a part of a register, or adds a sign, if the instruction allows it.
 func (m *maker) part(k *isa.WantKind, t thing) thing {
 	if k.Part != isa.WholeOnly && !m.plain && m.rng.IntN(2) == 0 {
-		fields := [...]string{".b0", ".b3", ".h0", ".h1", ".h10", ".h33", ".b10", ".b321", ".b3210", ".b7654"}
+		fields := [...]string{".b0", ".b3", ".h0", ".h1", ".h10", ".h33", ".b10", ".b321", ".b3210",
+			".b7654"}
 		if f := fields[m.rng.IntN(len(fields))]; k.Part.Has(f) {
 			t.text, t.arg.Part = t.text+f, f
 		}

@@ -104,7 +104,8 @@ func stock() []thing {
 	for _, t := range registerTypes() {
 		out = append(out, register(t, 7))
 	}
-	out = append(out, integer(0), integer(1), integer(-1), integer(3), integer(255), integer(4096), integer(1<<40),
+	out = append(out, integer(0), integer(1), integer(-1), integer(3), integer(255), integer(4096),
+		integer(1<<40),
 		float("0f3F800000", isa.F32), float("0d3FF0000000000000", isa.F64), float("1.5", isa.F64),
 		thing{text: "WARP_SZ", arg: isa.Arg{Kind: isa.ArgInt, Value: 32}},
 		sink(), label(), function(), special("%laneid", isa.U32), special("%clock64", isa.U64),
@@ -116,7 +117,8 @@ func stock() []thing {
 	for _, t := range []isa.Type{isa.B16, isa.B32, isa.F32, isa.B64, isa.Predicate} {
 		r := register(t, 8)
 		out = append(out, address([]thing{r}), vector([]thing{r, register(t, 9)}),
-			vector([]thing{r, register(t, 9), register(t, 10), register(t, 11)}), pair(r, register(t, 9)))
+			vector([]thing{r, register(t, 9), register(t, 10), register(t, 11)}),
+			pair(r, register(t, 9)))
 	}
 	return out
 }
@@ -127,7 +129,8 @@ func (m *mutator) bend(t thing) thing {
 	switch t.arg.Kind {
 	case isa.ArgReg:
 		if t.arg.Part != "" && m.rng.IntN(2) == 0 {
-			fields := [...]string{".b0", ".b2", ".b4", ".h1", ".h2", ".h01", ".h23", ".h45", ".b21", ".b310", ".b0123", ".b9876", ".x"}
+			fields := [...]string{".b0", ".b2", ".b4", ".h1", ".h2", ".h01", ".h23", ".h45", ".b21",
+				".b310", ".b0123", ".b9876", ".x"}
 			f := fields[m.rng.IntN(len(fields))]
 			t.text, t.arg.Part = strings.TrimSuffix(t.text, t.arg.Part)+f, f
 			return t

@@ -16,7 +16,8 @@ func (r *Report) WriteSummary(w io.Writer) {
 	fmt.Fprintln(w, "\n| probes | number | excepted | false accepts | false rejects | agreement |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|")
 	row := func(name string, c Count) {
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %.4f %% |\n", name, c.Probes, c.Excepted, c.FalseAccepts, c.FalseRejects, 100*c.Agreement())
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %.4f %% |\n", name, c.Probes, c.Excepted,
+			c.FalseAccepts, c.FalseRejects, 100*c.Agreement())
 	}
 	row("positive and gate", r.Total(Positive).Add(r.Total(Border)))
 	row("mutant and discovery", r.Total(Mutant).Add(r.Total(Random)))
@@ -46,9 +47,11 @@ Written by %sagree -report%s on %s: ptxas %s, %d processors. Every probe is chec
 
 `, "`", "`", day.Format(time.DateOnly), release, runtime.NumCPU(), "`", "`", c.PerForm, c.Mutants, c.Discover)
 	if c.PerForm < wholeForm {
-		fmt.Fprint(&b, "This is a part: the whole comparison tries more combinations of each form.\n\n")
+		fmt.Fprint(&b,
+			"This is a part: the whole comparison tries more combinations of each form.\n\n")
 	}
-	fmt.Fprint(&b, "These probes are generated from the table, so they cannot find what it lacks; see [harvest](harvest.md).\n\n")
+	fmt.Fprint(&b,
+		"These probes are generated from the table, so they cannot find what it lacks; see [harvest](harvest.md).\n\n")
 	r.WriteTable(&b)
 	r.WriteSummary(&b)
 	if r.disputes() > 0 {

@@ -106,7 +106,8 @@ func declarable(p place, x instance) bool {
 	old := p.version < 803
 	for _, a := range x.args {
 		for _, n := range a.needs {
-			if number < 53 && strings.Contains(n.text, ".f16x2") || (number < 70 || old) && strings.Contains(n.text, ".b128") {
+			if number < 53 && strings.Contains(n.text, ".f16x2") || (number < 70 || old) &&
+				strings.Contains(n.text, ".b128") {
 				return false
 			}
 		}

@@ -91,7 +91,8 @@ func (r *Report) count(ex *Exceptions, p place, x *probe, say both) {
 		c.FalseRejects++
 	}
 	x.tally.Disputes = append(x.tally.Disputes, Dispute{
-		Kind: x.kind, What: x.what, Place: p.String(), Text: text, Form: x.form.Template, Ours: say.ours, Ptxas: say.ptxas.String(),
+		Kind: x.kind, What: x.what, Place: p.String(), Text: text, Form: x.form.Template,
+		Ours: say.ours, Ptxas: say.ptxas.String(),
 	})
 }
 
@@ -118,12 +119,14 @@ func (c Count) Agreement() float64 {
 
 // Add returns the sum of two counts.
 func (c Count) Add(d Count) Count {
-	return Count{c.Probes + d.Probes, c.Excepted + d.Excepted, c.FalseAccepts + d.FalseAccepts, c.FalseRejects + d.FalseRejects}
+	return Count{c.Probes + d.Probes, c.Excepted + d.Excepted, c.FalseAccepts + d.FalseAccepts,
+		c.FalseRejects + d.FalseRejects}
 }
 
 // WriteTable prints the counts as a Markdown table.
 func (r *Report) WriteTable(w io.Writer) {
-	fmt.Fprintln(w, "| family | positive | gate | mutant | discovery | excepted | false accepts | false rejects | agreement |")
+	fmt.Fprintln(w,
+		"| family | positive | gate | mutant | discovery | excepted | false accepts | false rejects | agreement |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|")
 	row := func(name string, count func(Kind) Count) {
 		var all Count
@@ -157,7 +160,8 @@ func (r *Report) WriteDisputes(w io.Writer, most int) {
 			if d.Ours != "" {
 				side = "ptxas accepts, table rejects"
 			}
-			fmt.Fprintf(w, "%s: %s (%s %s) at %s\n\t%s\n\tform %s\n\tptxas: %s\n", f.Name, side, d.Kind, d.What, d.Place, d.Text, d.Form, d.Ptxas)
+			fmt.Fprintf(w, "%s: %s (%s %s) at %s\n\t%s\n\tform %s\n\tptxas: %s\n", f.Name, side,
+				d.Kind, d.What, d.Place, d.Text, d.Form, d.Ptxas)
 			if d.Ours != "" {
 				fmt.Fprintf(w, "\ttable: %s\n", d.Ours)
 			}
@@ -185,13 +189,16 @@ func (r *Report) Verdict() error {
 	rest := r.Total(Mutant).Add(r.Total(Random))
 	switch {
 	case sure.FalseAccepts+sure.FalseRejects > 0:
-		return fmt.Errorf("%d positive and gate probes disagree", sure.FalseAccepts+sure.FalseRejects)
+		return fmt.Errorf("%d positive and gate probes disagree",
+			sure.FalseAccepts+sure.FalseRejects)
 	case 500*sure.Excepted > sure.Probes:
-		return fmt.Errorf("%d of %d positive and gate probes are excepted", sure.Excepted, sure.Probes)
+		return fmt.Errorf("%d of %d positive and gate probes are excepted", sure.Excepted,
+			sure.Probes)
 	case rest.Agreement() < 0.999:
 		return fmt.Errorf("mutants and discovery agree on %.3f %%", 100*rest.Agreement())
 	case 2000*rest.FalseAccepts > rest.Probes:
-		return fmt.Errorf("%d of %d mutants and discoveries are accepted wrongly", rest.FalseAccepts, rest.Probes)
+		return fmt.Errorf("%d of %d mutants and discoveries are accepted wrongly",
+			rest.FalseAccepts, rest.Probes)
 	}
 	return nil
 }

@@ -77,9 +77,11 @@ const enough = 300_000
 
 // Run probes the instructions of a set with an assembler.
 func Run(ctx context.Context, set *isa.Set, tool *ptxas.Tool, c Config) (*Report, error) {
-	r := &Runner{set: set, tool: tool, config: c, report: &Report{Seed: c.Seed}, probes: map[place][]probe{}}
+	r := &Runner{set: set, tool: tool, config: c, report: &Report{Seed: c.Seed},
+		probes: map[place][]probe{}}
 	for ins := range set.All() {
-		if len(c.Families) > 0 && !slices.Contains(c.Families, ins.Family) || !strings.HasPrefix(ins.Name, c.Only) {
+		if len(c.Families) > 0 && !slices.Contains(c.Families, ins.Family) ||
+			!strings.HasPrefix(ins.Name, c.Only) {
 			continue
 		}
 		r.tally = r.report.family(ins.Family)
@@ -106,7 +108,8 @@ func (r *Runner) flush(ctx context.Context) error {
 		places = append(places, p)
 	}
 	slices.SortFunc(places, func(a, b place) int {
-		return cmp.Or(cmp.Compare(len(r.probes[b]), len(r.probes[a])), cmp.Compare(a.version, b.version), cmp.Compare(a.target, b.target))
+		return cmp.Or(cmp.Compare(len(r.probes[b]), len(r.probes[a])),
+			cmp.Compare(a.version, b.version), cmp.Compare(a.target, b.target))
 	})
 	var (
 		wait  sync.WaitGroup
@@ -130,7 +133,8 @@ func (r *Runner) flush(ctx context.Context) error {
 			}
 			done++
 			if r.config.Progress != nil {
-				fmt.Fprintf(r.config.Progress, "\r%4d of %d places, %9d probes  ", done, len(places), r.report.Probes())
+				fmt.Fprintf(r.config.Progress, "\r%4d of %d places, %9d probes  ", done,
+					len(places), r.report.Probes())
 			}
 		})
 	}
@@ -196,7 +200,8 @@ type placed struct {
 
 // form generates the probes of one form, and returns instances for mutants. It returns ok = false
 // if no operands can be generated.
-func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod, rng *rand.Rand) (made []placed, ok bool) {
+func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod,
+	rng *rand.Rand) (made []placed, ok bool) {
 	swept := map[string]border{}
 	matchers := map[place]*isa.Matcher{}
 	plain := &maker{rng: rng, plain: true}

@@ -54,7 +54,8 @@ func module(at place, p *ptxas.Probe) string {
 // Samples returns instructions of a form for which wanted returns true, so that every value of each
 // slot occurs. The list unseen has the values that occur in none of them, although the rules of the
 // form allow them.
-func Samples(set *isa.Set, ins *isa.Instruction, f *isa.Form, wanted func(op string) bool) (list []Sample, unseen []string, err error) {
+func Samples(set *isa.Set, ins *isa.Instruction, f *isa.Form,
+	wanted func(op string) bool) (list []Sample, unseen []string, err error) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	fillings, _ := combinations(f, mostFillings, rng)
 	for i := -1; i < len(f.Slots); i++ {
@@ -64,7 +65,9 @@ func Samples(set *isa.Set, ins *isa.Instruction, f *isa.Form, wanted func(op str
 		}
 	value:
 		for _, v := range values {
-			if i >= 0 && slices.ContainsFunc(list, func(s Sample) bool { return s.Slots[i] == v.Mod }) || i < 0 && list != nil {
+			if i >= 0 &&
+				slices.ContainsFunc(list, func(s Sample) bool { return s.Slots[i] == v.Mod }) ||
+				i < 0 && list != nil {
 				continue
 			}
 			narrow, whole := holding(f, i, v.Mod, rng)
@@ -84,7 +87,8 @@ func Samples(set *isa.Set, ins *isa.Instruction, f *isa.Form, wanted func(op str
 				}
 			}
 			if placed || !whole { // otherwise rules or gates of the form exclude it
-				unseen = append(unseen, fmt.Sprintf("%s: %s %s", f.Template, f.Slots[max(i, 0)].Name, set.Mods[v.Mod]))
+				unseen = append(unseen,
+					fmt.Sprintf("%s: %s %s", f.Template, f.Slots[max(i, 0)].Name, set.Mods[v.Mod]))
 			}
 		}
 	}
@@ -96,7 +100,8 @@ const mostFillings = 2000
 
 // sample returns the sample of a combination of modifiers, or nil if another form matches it. The
 // result placed reports whether some version and target support it.
-func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod, rng *rand.Rand) (s *Sample, placed bool, err error) {
+func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod,
+	rng *rand.Rand) (s *Sample, placed bool, err error) {
 	at, ok := earliest(f, slots)
 	if !ok {
 		return nil, false, nil
@@ -104,7 +109,9 @@ func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod, rn
 	op := set.Opcode(ins, slots)
 	m := set.Matcher(at.version, at.target)
 	cands, _ := m.Candidates(op)
-	n := slices.IndexFunc(cands, func(c isa.Candidate) bool { return c.Form.Is(f) && slices.Equal(c.Slots, slots) })
+	n := slices.IndexFunc(cands, func(c isa.Candidate) bool {
+		return c.Form.Is(f) && slices.Equal(c.Slots, slots)
+	})
 	if n < 0 {
 		return nil, true, nil
 	}

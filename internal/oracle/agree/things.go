@@ -136,7 +136,9 @@ var variables = []struct {
 // variable returns the variable of a space or of an opaque type.
 func variable(space isa.Space, typ isa.Type) (thing, bool) {
 	for _, v := range variables {
-		if typ.Class() == isa.Opaque && v.typ == typ || typ.Class() != isa.Opaque && v.typ.Class() != isa.Opaque && (v.space == space || v.space.Base() == space.Base() && space != isa.ParamFunc) {
+		if typ.Class() == isa.Opaque && v.typ == typ || typ.Class() != isa.Opaque &&
+			v.typ.Class() != isa.Opaque &&
+			(v.space == space || v.space.Base() == space.Base() && space != isa.ParamFunc) {
 			return thing{
 				text:  v.name,
 				arg:   isa.Arg{Kind: isa.ArgSym, Space: v.space, Type: v.typ, Count: 64},
@@ -152,7 +154,8 @@ func label() thing {
 }
 
 func function() thing {
-	return thing{text: "fn0", arg: isa.Arg{Kind: isa.ArgFunc}, needs: []need{{inModule, ".func fn0;"}}}
+	return thing{text: "fn0", arg: isa.Arg{Kind: isa.ArgFunc},
+		needs: []need{{inModule, ".func fn0;"}}}
 }
 
 func special(name string, t isa.Type) thing {

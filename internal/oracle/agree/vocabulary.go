@@ -143,11 +143,13 @@ var (
 
 // mayBeWord rejects numbers, and short strings that are bytes of code.
 func mayBeWord(w string) bool {
-	return len(w) >= 2 && len(w) <= 40 && someWord.MatchString(w) && (len(w) >= 4 || plainWord.MatchString(w) || w[0] <= '9')
+	return len(w) >= 2 && len(w) <= 40 && someWord.MatchString(w) &&
+		(len(w) >= 4 || plainWord.MatchString(w) || w[0] <= '9')
 }
 
 // unknownNames returns the instruction names that ptxas knows and the set lacks.
-func unknownNames(ctx context.Context, set *isa.Set, tool *ptxas.Tool, names []string) ([]string, error) {
+func unknownNames(ctx context.Context, set *isa.Set, tool *ptxas.Tool,
+	names []string) ([]string, error) {
 	var known []string
 	for ins := range set.All() {
 		known = append(known, ins.Name)

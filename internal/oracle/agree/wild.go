@@ -50,7 +50,8 @@ func Judge(ctx context.Context, tool *ptxas.Tool, list []Wild) ([]WildDispute, e
 			return nil, err
 		}
 		for i, w := range some {
-			if ours := refusal(w.Text); (ours == "") != verdicts[i].OK() && !otherArch.MatchString(verdicts[i].String()) {
+			if ours := refusal(w.Text); (ours == "") != verdicts[i].OK() &&
+				!otherArch.MatchString(verdicts[i].String()) {
 				out = append(out, WildDispute{w, ours, verdicts[i]})
 			}
 		}
@@ -60,7 +61,8 @@ func Judge(ctx context.Context, tool *ptxas.Tool, list []Wild) ([]WildDispute, e
 
 // otherArch matches the message of ptxas for a changed .target that does not fit the -arch option.
 // It says nothing about the module.
-var otherArch = regexp.MustCompile(`cannot be compiled to|is higher than default SM version|signal: killed`)
+var otherArch = regexp.MustCompile(
+	`cannot be compiled to|is higher than default SM version|signal: killed`)
 
 var wildVersion = regexp.MustCompile(`\.version\s+(\d+\.\d+)`)
 
@@ -90,7 +92,8 @@ func refusal(text string) string {
 // late reports whether a finding concerns something that ptxas checks only during code generation.
 func late(d diag.Diagnostic) bool {
 	return d.Rule == addressWidth || d.Rule == resultBeforeCall || d.Rule == constantsTotal ||
-		d.Rule == parameterType || d.Rule == sharedTotal || d.Rule == oneGroup || d.Rule == addressSize && strings.Contains(d.Message, "of 32 bits")
+		d.Rule == parameterType || d.Rule == sharedTotal || d.Rule == oneGroup ||
+		d.Rule == addressSize && strings.Contains(d.Message, "of 32 bits")
 }
 
 // A Spoiler makes Wilds from correct modules. It exchanges words among all of them.
@@ -137,7 +140,8 @@ func (s *Spoiler) Spoil(name, text string) (Wild, bool) {
 		i := s.rng.IntN(len(lines))
 		line := lines[i]
 		bare := strings.TrimSpace(line)
-		if bare == "" || strings.HasPrefix(bare, "//") || strings.HasPrefix(bare, ".b8") || strings.Contains(bare, "debug") {
+		if bare == "" || strings.HasPrefix(bare, "//") || strings.HasPrefix(bare, ".b8") ||
+			strings.Contains(bare, "debug") {
 			continue
 		}
 		what, is := s.line(line)
@@ -152,7 +156,8 @@ func (s *Spoiler) Spoil(name, text string) (Wild, bool) {
 		case what == "swap lines":
 			continue
 		}
-		return Wild{From: name, What: what, Line: i + 1, Text: strings.Join(spoilt, "\n"), Was: bare, Is: strings.TrimSpace(spoilt[i])}, true
+		return Wild{From: name, What: what, Line: i + 1, Text: strings.Join(spoilt, "\n"),
+			Was: bare, Is: strings.TrimSpace(spoilt[i])}, true
 	}
 	return Wild{}, false
 }
@@ -176,15 +181,19 @@ func (s *Spoiler) line(line string) (what, is string) {
 		return "repeat word", line[:to] + " " + word + line[to:]
 	case n == 7 && at+1 < len(spans):
 		next := line[spans[at+1][0]:spans[at+1][1]]
-		return "swap words", line[:from] + next + line[to:spans[at+1][0]] + word + line[spans[at+1][1]:]
+		return "swap words",
+			line[:from] + next + line[to:spans[at+1][0]] + word + line[spans[at+1][1]:]
 	case n == 8:
 		kinds := []byte{'%', '.', '0', 'a', ';'}
-		return "insert word", line[:from] + s.word(kinds[s.rng.IntN(len(kinds))]) + " " + line[from:]
+		return "insert word",
+			line[:from] + s.word(kinds[s.rng.IntN(len(kinds))]) + " " + line[from:]
 	case n == 9:
 		kinds := []byte{'%', '.', '0', 'a', ';'}
-		return "trade word for another kind", line[:from] + s.word(kinds[s.rng.IntN(len(kinds))]) + line[to:]
+		return "trade word for another kind",
+			line[:from] + s.word(kinds[s.rng.IntN(len(kinds))]) + line[to:]
 	case n == 10 && wordKind(word) == '0':
-		odd := []string{"0", "1", "3", "7", "-1", "4096", "65536", "4294967295", "4294967296", "0x7fffffffffffffff", "1.5", "0f3f800000", "1U"}
+		odd := []string{"0", "1", "3", "7", "-1", "4096", "65536", "4294967295", "4294967296",
+			"0x7fffffffffffffff", "1.5", "0f3f800000", "1U"}
 		return "trade number", line[:from] + odd[s.rng.IntN(len(odd))] + line[to:]
 	}
 	return "trade word", line[:from] + s.word(wordKind(word)) + line[to:]

@@ -19,9 +19,10 @@ import (
 )
 
 var (
-	each   = flag.Int("each", 40, "run every n-th mutant")
-	first  = flag.Int("first", 0, "the first mutant to run")
-	only   = flag.String("only", quick, "run the mutants of kernels whose names begin with one of these words")
+	each  = flag.Int("each", 40, "run every n-th mutant")
+	first = flag.Int("first", 0, "the first mutant to run")
+	only  = flag.String("only", quick,
+		"run the mutants of kernels whose names begin with one of these words")
 	report = flag.String("report", "", "write one line for each mutant to this file")
 )
 
@@ -30,7 +31,9 @@ const quick = "clusters reduce.sm elect_ring tokens tensor_memory cp_async_toggl
 
 // chosen reports whether a kernel is one of those to run.
 func chosen(name string) bool {
-	return *only == "" || slices.ContainsFunc(strings.Fields(*only), func(s string) bool { return strings.HasPrefix(name, s) })
+	return *only == "" ||
+		slices.ContainsFunc(strings.Fields(*only),
+			func(s string) bool { return strings.HasPrefix(name, s) })
 }
 
 // seeds are the schedules in which the results of a mutant are compared with those of its kernel.
@@ -72,7 +75,8 @@ func TestMutants(t *testing.T) {
 			}
 			key := fmt.Sprintf("%s: verify %s, check %s", state, static, run)
 			counts[key]++
-			line := fmt.Sprintf("%s %d %s, %s: %s [%s]\n", k.Name, m.Line, m.Kind, m.What, key, rules)
+			line := fmt.Sprintf("%s %d %s, %s: %s [%s]\n", k.Name, m.Line, m.Kind, m.What, key,
+				rules)
 			lines.WriteString(line)
 			if *report != "" {
 				if err := os.WriteFile(*report, []byte(lines.String()), 0o644); err != nil {
@@ -117,7 +121,8 @@ func verdict(text string) (string, string, error) {
 func results(name, text string) string {
 	var b strings.Builder
 	for seed := range seeds {
-		d, err := emu.New(emu.Options{Seed: uint64(seed), Interleave: true, Workers: 1, Unchecked: true, Limit: 20_000_000,
+		d, err := emu.New(emu.Options{Seed: uint64(seed), Interleave: true, Workers: 1,
+			Unchecked: true, Limit: 20_000_000,
 			Completion: []emu.Completion{emu.Late, emu.Random, emu.Eager}[seed]})
 		if err != nil {
 			return err.Error()

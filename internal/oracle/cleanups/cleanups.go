@@ -93,7 +93,8 @@ func (j *Judge) Try(ctx context.Context, s roundtrip.Source) (Report, error) {
 
 // original returns the machine code of an unchanged file and the options it needs, or the reason
 // why there is none.
-func (j *Judge) original(ctx context.Context, text string) (code Code, o ptxas.Options, why string, err error) {
+func (j *Judge) original(ctx context.Context,
+	text string) (code Code, o ptxas.Options, why string, err error) {
 	code, why, err = j.listing(ctx, text, o)
 	if strings.Contains(why, "Unresolved extern") {
 		o.Relocatable = true
@@ -147,7 +148,8 @@ func changes(m *ir.Module, list []*passes.Pass) int {
 }
 
 // compare assembles the output of the passes and compares the machine code function by function.
-func (j *Judge) compare(ctx context.Context, t *Trial, was string, before Code, text string, o ptxas.Options) error {
+func (j *Judge) compare(ctx context.Context, t *Trial, was string, before Code, text string,
+	o ptxas.Options) error {
 	if j.Lister == "" {
 		v, err := j.Tool.Parse(ctx, text, o)
 		if err == nil && !v.OK() {
@@ -165,7 +167,8 @@ func (j *Judge) compare(ctx context.Context, t *Trial, was string, before Code, 
 	}
 	unsteady := make(map[string]bool)
 	if !maps.EqualFunc(before, after, slices.Equal[[]string]) {
-		err := errors.Join(j.repeat(ctx, was, before, o, unsteady), j.repeat(ctx, text, after, o, unsteady))
+		err := errors.Join(j.repeat(ctx, was, before, o, unsteady),
+			j.repeat(ctx, text, after, o, unsteady))
 		if err != nil {
 			return err
 		}
@@ -202,7 +205,8 @@ const notDeterministic = "not deterministic"
 const again = 5
 
 // repeat assembles a text again and adds the functions whose code varies to unsteady.
-func (j *Judge) repeat(ctx context.Context, text string, first Code, o ptxas.Options, unsteady map[string]bool) error {
+func (j *Judge) repeat(ctx context.Context, text string, first Code, o ptxas.Options,
+	unsteady map[string]bool) error {
 	for range again {
 		code, why, err := j.listing(ctx, text, o)
 		if err != nil {

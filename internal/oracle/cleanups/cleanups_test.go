@@ -49,7 +49,9 @@ func edit(f func(*ir.Func) int) *passes.Pass {
 func drop(word string) func(*ir.Func) int {
 	return func(f *ir.Func) int {
 		for _, b := range f.Blocks {
-			if i := slices.IndexFunc(b.Instrs, func(in *ir.Instr) bool { return strings.HasPrefix(in.Op, word) }); i >= 0 {
+			if i := slices.IndexFunc(b.Instrs, func(in *ir.Instr) bool {
+				return strings.HasPrefix(in.Op, word)
+			}); i >= 0 {
 				b.Instrs = slices.Delete(b.Instrs, i, i+1)
 				return 1
 			}
@@ -69,14 +71,17 @@ func TestTry(t *testing.T) {
 		pass *passes.Pass
 		want string // substring of the first problem; "" for none
 	}{
-		{"right", passes.List()[slices.IndexFunc(passes.List(), func(p *passes.Pass) bool { return p.Name == "drop-dead" })], ""},
+		{"right", passes.List()[slices.IndexFunc(passes.List(), func(p *passes.Pass) bool {
+			return p.Name == "drop-dead"
+		})], ""},
 		{"faulty", edit(func(f *ir.Func) int {
 			n := drop("ret")(f)
 			f.Blocks[0].Instrs[0].Args = f.Blocks[0].Instrs[0].Args[:1]
 			return n
 		}), "what is left is faulty"},
 		{"never done", edit(func(f *ir.Func) int { return 1 }), "a second run makes 1 changes"},
-		{"counts nothing", edit(func(f *ir.Func) int { return drop("add")(f) - 1 }), "no change is counted"},
+		{"counts nothing", edit(func(f *ir.Func) int { return drop("add")(f) - 1 }),
+			"no change is counted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			j := Judge{Tool: tool, Passes: []*passes.Pass{test.pass}}
@@ -118,13 +123,17 @@ func TestNotDeterministic(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		script := "#!/bin/sh\nn=$(($(cat " + folder + "/n) + 1)); echo $n > " + folder + "/n\n" +
-			"if " + test.odd + "; then sed s/STG/LDG/ " + folder + "/listing; else cat " + folder + "/listing; fi\n"
+			"if " + test.odd + "; then sed s/STG/LDG/ " + folder + "/listing; else cat " + folder +
+			"/listing; fi\n"
 		path := filepath.Join(folder, "lister")
-		if err := errors.Join(os.WriteFile(path, []byte(script), 0o700), os.WriteFile(filepath.Join(folder, "n"), []byte("0"), 0o600),
+		if err := errors.Join(os.WriteFile(path, []byte(script), 0o700),
+			os.WriteFile(filepath.Join(folder, "n"), []byte("0"), 0o600),
 			os.WriteFile(filepath.Join(folder, "listing"), []byte(listing), 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		dead := passes.List()[slices.IndexFunc(passes.List(), func(p *passes.Pass) bool { return p.Name == "drop-dead" })]
+		dead := passes.List()[slices.IndexFunc(passes.List(), func(p *passes.Pass) bool {
+			return p.Name == "drop-dead"
+		})]
 		j := Judge{Tool: tool, Lister: path, Passes: []*passes.Pass{dead}}
 		m, _ := module("k.ptx", text)
 		was := lower.Text(m)
@@ -145,7 +154,8 @@ func TestNotDeterministic(t *testing.T) {
 // TestRefused reads a file that is not PTX.
 func TestRefused(t *testing.T) {
 	j := Judge{Passes: passes.List()}
-	r, err := j.Try(t.Context(), roundtrip.Source{Name: "k.ptx", Text: strings.Replace(text, "%r1, 1", "%r1", 1)})
+	r, err := j.Try(t.Context(),
+		roundtrip.Source{Name: "k.ptx", Text: strings.Replace(text, "%r1, 1", "%r1", 1)})
 	if err != nil || !strings.Contains(r.Refused, "k.ptx:9") {
 		t.Errorf("it says %q, %v", r.Refused, err)
 	}
@@ -167,7 +177,9 @@ k:
 `
 
 func TestListing(t *testing.T) {
-	want := Code{"k": {"S2R R0, SR_TID.X", "@!P0 LDG.E R5, desc[UR4][R2.64]", "IADD3 R5, R5, 0x1, RZ", "STG.E desc[UR4][R2.64], R5", "@P0 BRA L", "EXIT", "NOP"}}
+	want := Code{
+		"k": {"S2R R0, SR_TID.X", "@!P0 LDG.E R5, desc[UR4][R2.64]", "IADD3 R5, R5, 0x1, RZ",
+			"STG.E desc[UR4][R2.64], R5", "@P0 BRA L", "EXIT", "NOP"}}
 	if d := cmp.Diff(want, Listing(listing)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -200,7 +212,8 @@ func TestLiken(t *testing.T) {
 			}
 		})
 	}
-	if like, _ := Liken([]string{"FADD R1, R2, R3", "MOV R5, R6"}, []string{"MOV R4, R6", "FADD R1, R2, R3"}); like != Order {
+	if like, _ := Liken([]string{"FADD R1, R2, R3", "MOV R5, R6"},
+		[]string{"MOV R4, R6", "FADD R1, R2, R3"}); like != Order {
 		t.Errorf("another order is %v", like)
 	}
 }

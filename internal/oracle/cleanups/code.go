@@ -19,8 +19,9 @@ const (
 	Same      Likeness = iota // the same instructions with the same operands
 	Registers                 // the same instructions with other registers
 	Order                     // the same instructions in another order
-	Effects                   // the same memory accesses, barriers and branches, but other arithmetic
-	Other                     // none of these
+	// the same memory accesses, barriers and branches, but other arithmetic
+	Effects
+	Other // none of these
 )
 
 func (l Likeness) String() string {
@@ -109,10 +110,15 @@ func effect(line string) string {
 		return word
 	case "BRA", "BRX", "JMP", "CALL", "RET", "EXIT", "KILL", "BPT":
 		return head
-	case "BAR", "B2R", "SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT", "NANOSLEEP", "CCTL", "CCTLL", "ERRBAR", "DEPBAR", "LDGDEPBAR", "ARRIVES", "ACQBULK", "PREEXIT", "ENDCOLLECTIVE", "WARPSYNC", "ENDPGM", "GETLMEMBASE", "SETLMEMBASE":
+	case "BAR", "B2R", "SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT", "NANOSLEEP",
+		"CCTL", "CCTLL", "ERRBAR", "DEPBAR", "LDGDEPBAR", "ARRIVES", "ACQBULK", "PREEXIT",
+		"ENDCOLLECTIVE", "WARPSYNC", "ENDPGM", "GETLMEMBASE", "SETLMEMBASE":
 		return word
 	}
-	for _, stem := range []string{"LD", "ST", "ATOM", "RED", "MEMBAR", "FENCE", "SYNCS", "UCGABAR", "UTMA", "UBLK", "HGMMA", "WGMMA", "HMMA", "IMMA", "QMMA", "OMMA", "DMMA", "BMMA", "QGMMA", "IGMMA", "BGMMA", "UTC", "TEX", "TLD", "TXQ", "TMML", "TXD", "SU", "USETMAXREG", "WARPGROUP", "UGETNEXTWORKID", "MOVM", "LDT", "STT"} {
+	for _, stem := range []string{"LD", "ST", "ATOM", "RED", "MEMBAR", "FENCE", "SYNCS", "UCGABAR",
+		"UTMA", "UBLK", "HGMMA", "WGMMA", "HMMA", "IMMA", "QMMA", "OMMA", "DMMA", "BMMA", "QGMMA",
+		"IGMMA", "BGMMA", "UTC", "TEX", "TLD", "TXQ", "TMML", "TXD", "SU", "USETMAXREG",
+		"WARPGROUP", "UGETNEXTWORKID", "MOVM", "LDT", "STT"} {
 		if strings.HasPrefix(head, stem) {
 			return word
 		}

@@ -32,7 +32,8 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: %v", u.Name(), err)
 		}
 	}
-	for _, target := range strings.Fields("75 80 86 87 88 89 90 90a 100 100a 103 103a 107 107a 110 110a 120 120a 121 121a") {
+	for _, target := range strings.Fields(
+		"75 80 86 87 88 89 90 90a 100 100a 103 103a 107 107a 110 110a 120 120a 121 121a") {
 		if !targets["sm_"+target] {
 			t.Errorf("no file for sm_%s", target)
 		}
@@ -51,7 +52,8 @@ func TestLicence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Contains(text[:min(200, len(text))], []byte("SPDX-License-Identifier: Apache-2.0")) {
+			if !bytes.Contains(text[:min(200, len(text))],
+				[]byte("SPDX-License-Identifier: Apache-2.0")) {
 				t.Errorf("%s: no licence", name)
 			}
 		}
@@ -70,7 +72,8 @@ func TestChoose(t *testing.T) {
 	for _, c := range choose(list, 100) {
 		got = append(got, c.name)
 	}
-	want := []string{"a.sm_90.plain.ptx", "a.sm_90a.plain.ptx", "b.sm_75.lines.ptx", "b.sm_75.plain.ptx"}
+	want := []string{"a.sm_90.plain.ptx", "a.sm_90a.plain.ptx", "b.sm_75.lines.ptx",
+		"b.sm_75.plain.ptx"}
 	if !slices.Equal(got, want) {
 		t.Errorf("chose %q, want %q", got, want)
 	}
@@ -82,7 +85,8 @@ func TestWriteSlice(t *testing.T) {
 	if err := WriteSlice(name, folder); err == nil {
 		t.Error("a slice of nothing")
 	}
-	if err := os.WriteFile(filepath.Join(folder, "a.sm_90.plain.ptx"), []byte("text"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "a.sm_90.plain.ptx"), []byte("text"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	var made [2][]byte
@@ -133,7 +137,9 @@ func TestSlice(t *testing.T) {
 			t.Errorf("%s is no PTX", header.Name)
 		}
 		for _, line := range bytes.Split(text, []byte("\n")) {
-			if bytes.Contains(line, []byte(".file")) && bytes.Contains(line, []byte(`"/`)) && !bytes.Contains(line, []byte("/ptxdsl-corpus/")) && !bytes.Contains(line, []byte(`"/usr/`)) {
+			if bytes.Contains(line, []byte(".file")) && bytes.Contains(line, []byte(`"/`)) &&
+				!bytes.Contains(line, []byte("/ptxdsl-corpus/")) &&
+				!bytes.Contains(line, []byte(`"/usr/`)) {
 				t.Errorf("%s: a path of one machine: %s", header.Name, line)
 				break
 			}
@@ -157,9 +163,12 @@ func TestFailureIsReported(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "nvcc"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	m := Maker{Tools: tools, Output: t.TempDir(), Match: func(name string) bool { return name == "arith.sm_75.plain.ptx" }}
+	m := Maker{Tools: tools, Output: t.TempDir(), Match: func(name string) bool {
+		return name == "arith.sm_75.plain.ptx"
+	}}
 	made, err := m.cudaOnly(t.Context(), t.TempDir())
-	if made != 0 || err == nil || !strings.Contains(err.Error(), "arith for sm_75, plain") || !strings.Contains(err.Error(), "no such thing") {
+	if made != 0 || err == nil || !strings.Contains(err.Error(), "arith for sm_75, plain") ||
+		!strings.Contains(err.Error(), "no such thing") {
 		t.Errorf("%d made, error %v", made, err)
 	}
 }

@@ -67,7 +67,8 @@ func (m *Maker) cudaOnly(ctx context.Context, place string) (int, error) {
 	}
 	var units []Unit
 	for _, u := range Units() {
-		if _, err := os.Stat(filepath.Join(m.Output, u.Name())); errors.Is(err, fs.ErrNotExist) && m.wanted(u.Name()) {
+		if _, err := os.Stat(filepath.Join(m.Output, u.Name())); errors.Is(err, fs.ErrNotExist) &&
+			m.wanted(u.Name()) {
 			units = append(units, u)
 		}
 	}
@@ -103,7 +104,8 @@ func (m *Maker) wanted(name string) bool { return m.Match == nil || m.Match(name
 // cuda compiles one unit, to a temporary file first.
 func (m *Maker) cuda(ctx context.Context, place string, u Unit) error {
 	partial := filepath.Join(place, u.Name())
-	args := append([]string{"-ptx", "-std=c++20", "-w", "--extended-lambda", "--expt-relaxed-constexpr", "-arch=" + u.Target}, u.Flags...)
+	args := append([]string{"-ptx", "-std=c++20", "-w", "--extended-lambda",
+		"--expt-relaxed-constexpr", "-arch=" + u.Target}, u.Flags...)
 	args = append(args, "-o", partial, u.Source+".cu")
 	cmd := exec.CommandContext(ctx, filepath.Join(place, "cuda", "bin", "nvcc"), args...)
 	cmd.Dir = filepath.Join(place, "source", "cuda")

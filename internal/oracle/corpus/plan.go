@@ -59,8 +59,11 @@ type rule struct{ sources, targets, variants string }
 // least once.
 func plan() []rule {
 	return []rule{
-		{"arith intrinsics warp calls control memory", "75 80 86 87 88 89 90 90a 100 100a 100f 103 103a 107 107a 110 110a 120 120a 121 121a", "plain"},
-		{"arith atomics warp coop texture narrow calls control memory apps", "75 90", "noopt lines"},
+		{"arith intrinsics warp calls control memory",
+			"75 80 86 87 88 89 90 90a 100 100a 100f 103 103a 107 107a 110 110a 120 120a 121 121a",
+			"plain"},
+		{"arith atomics warp coop texture narrow calls control memory apps", "75 90",
+			"noopt lines"},
 		{"intrinsics", "75 90", "lines"},
 		{"atomics coop texture narrow", "75 80 89 90 100a 103f 120f 121f", "plain"},
 		{"math", "75 90 100 120", "plain"},

@@ -34,7 +34,8 @@ func (c candidate) features() []string {
 	source, target, variant := part[0], part[1], part[2]
 	generation := strings.TrimPrefix(strings.TrimRight(target, "af"), "sm_")
 	generation = generation[:len(generation)-1]
-	return []string{source + " " + variant, source + " on " + generation, target, target + " " + variant}
+	return []string{source + " " + variant, source + " on " + generation, target,
+		target + " " + variant}
 }
 
 // choose selects, smallest first, every file with a new feature, up to a total size.
@@ -92,7 +93,8 @@ func WriteSlice(archive, folder string) error {
 		if err != nil {
 			return err
 		}
-		header := &tar.Header{Name: c.name, Mode: 0o644, Size: int64(len(text)), Typeflag: tar.TypeReg}
+		header := &tar.Header{Name: c.name, Mode: 0o644, Size: int64(len(text)),
+			Typeflag: tar.TypeReg}
 		if err := out.WriteHeader(header); err != nil {
 			return err
 		}

@@ -23,8 +23,8 @@ var accepted = map[string]string{
 	"groups.sm_100.ptx:big_tiles": "shuffle",
 }
 
-// TestCheck checks that check has no error for kernels of compilers in the launches that it derives:
-// for some of the files, with FOREIGN=full for all.
+// TestCheck checks that check has no error for kernels of compilers in the launches that it
+// derives: for some of the files, with FOREIGN=full for all.
 func TestCheck(t *testing.T) {
 	a := archive(t)
 	files := make(map[string]string)
@@ -32,7 +32,8 @@ func TestCheck(t *testing.T) {
 		files[a.Cases[i].PTX] = a.Text(&a.Cases[i])
 	}
 	for i, name := range slices.Sorted(maps.Keys(files)) {
-		if os.Getenv("FOREIGN") != "full" && i%8 != 0 && !strings.HasPrefix(name, "host_descriptors.") {
+		if os.Getenv("FOREIGN") != "full" && i%8 != 0 &&
+			!strings.HasPrefix(name, "host_descriptors.") {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package foreign runs PTX that nvcc and Triton made, and compares what it computes with NumPy. The
-// kernels are in the folders cuda and triton; the folder reference declares for each its launch, its
-// arguments and a NumPy function with the same results. The archive in testdata holds the PTX and
-// the expected results, so that the test needs neither a compiler nor Python; make foreign
+// kernels are in the folders cuda and triton; the folder reference declares for each its launch,
+// its arguments and a NumPy function with the same results. The archive in testdata holds the PTX
+// and the expected results, so that the test needs neither a compiler nor Python; make foreign
 // regenerates it.
 package foreign
 
@@ -61,7 +61,8 @@ type Rule struct {
 
 // Title returns a unique name of the case.
 func (c *Case) Title() string {
-	title := strings.TrimSuffix(strings.TrimSuffix(c.Source, ".cu"), ".py") + "/" + c.Name + "." + c.Target
+	title := strings.TrimSuffix(strings.TrimSuffix(c.Source, ".cu"), ".py") + "/" + c.Name + "." +
+		c.Target
 	if c.Variant != "" {
 		title += "." + c.Variant
 	}

@@ -46,7 +46,8 @@ type mode struct {
 func modes() []mode {
 	list := []mode{{1, emu.Late}, {2, emu.Eager}}
 	if os.Getenv("FOREIGN") == "full" {
-		list = append(list, mode{1, emu.Eager}, mode{2, emu.Late}, mode{3, emu.Random}, mode{4, emu.Random})
+		list = append(list, mode{1, emu.Eager}, mode{2, emu.Late}, mode{3, emu.Random},
+			mode{4, emu.Random})
 	}
 	return list
 }
@@ -59,7 +60,8 @@ func TestKernels(t *testing.T) {
 		t.Run(c.Title(), func(t *testing.T) {
 			t.Parallel()
 			for _, m := range modes() {
-				r, err := a.Run(t.Context(), c, emu.Options{Seed: m.seed, Completion: m.completion, Workers: 1})
+				r, err := a.Run(t.Context(), c,
+					emu.Options{Seed: m.seed, Completion: m.completion, Workers: 1})
 				if err != nil {
 					t.Fatalf("seed %d, completion %v: %v", m.seed, m.completion, err)
 				}
@@ -88,7 +90,8 @@ func TestWrongResults(t *testing.T) {
 			}
 			checked++
 			v := decode("f32", got[:4])
-			binary.LittleEndian.PutUint32(got, uint32(encode("f32", v+2*(arg.Abs+arg.Rel*math.Abs(v))+1e-30)))
+			binary.LittleEndian.PutUint32(got,
+				uint32(encode("f32", v+2*(arg.Abs+arg.Rel*math.Abs(v))+1e-30)))
 			if a.compare(arg, got, new(Result)) == nil {
 				t.Errorf("%s: a wrong element passes", c.Title())
 			}
@@ -102,8 +105,8 @@ func TestWrongResults(t *testing.T) {
 // page lists the kernels.
 const page = "../../../docs/reference/foreign.md"
 
-// TestPage checks that the page has a row for each kernel, and that some rows are right. With -update
-// it runs all kernels and writes the page.
+// TestPage checks that the page has a row for each kernel, and that some rows are right. With
+// -update it runs all kernels and writes the page.
 func TestPage(t *testing.T) {
 	a := archive(t)
 	old, err := os.ReadFile(page)
@@ -116,7 +119,8 @@ func TestPage(t *testing.T) {
 	for i := range a.Cases {
 		distinct[a.Cases[i].Source+a.Cases[i].Kernel] = true
 	}
-	head := fmt.Sprintf(pageHead, len(distinct), len(a.Cases), a.Compilers["nvcc"], a.Compilers["triton"])
+	head := fmt.Sprintf(pageHead, len(distinct), len(a.Cases), a.Compilers["nvcc"],
+		a.Compilers["triton"])
 	text.WriteString(head)
 	if !strings.HasPrefix(string(old), head) && !golden.Updating() {
 		t.Errorf("%s is out of date: go test ./internal/oracle/foreign -run TestPage -update", page)
@@ -125,7 +129,8 @@ func TestPage(t *testing.T) {
 		c := &a.Cases[i]
 		if !golden.Updating() && i%40 != 0 {
 			prefix := fmt.Sprintf("| %s | %s | %s |", c.Title(), c.Kernel, c.Compiler)
-			if !slices.ContainsFunc(lines, func(s string) bool { return strings.HasPrefix(s, prefix) }) {
+			if !slices.ContainsFunc(lines,
+				func(s string) bool { return strings.HasPrefix(s, prefix) }) {
 				t.Errorf("%s has no row for %s: go test ./internal/oracle/foreign -run TestPage -update", page, c.Title())
 			}
 			continue
@@ -172,7 +177,8 @@ func (a *Archive) row(t *testing.T, c *Case) string {
 			tolerances = append(tolerances, text)
 		}
 	}
-	return fmt.Sprintf("| %s | %s | %s | %v × %v | %d | %d | %s | %s |", c.Title(), c.Kernel, c.Compiler,
+	return fmt.Sprintf("| %s | %s | %s | %v × %v | %d | %d | %s | %s |", c.Title(), c.Kernel,
+		c.Compiler,
 		c.Grid, c.Block, r.Instructions, r.Elements, reached, strings.Join(tolerances, "; "))
 }
 

@@ -105,7 +105,8 @@ func (a *Archive) arguments(d *runtime.Device, c *Case) ([]*runtime.Buffer[byte]
 		switch {
 		case arg.Hidden:
 		case arg.Role == "map":
-			m, err := runtime.Tiled(buffers[arg.Buffer], arg.Sizes, arg.Box, runtime.As(arg.Type), runtime.Swizzle(arg.Swizzle))
+			m, err := runtime.Tiled(buffers[arg.Buffer], arg.Sizes, arg.Box, runtime.As(arg.Type),
+				runtime.Swizzle(arg.Swizzle))
 			if err != nil {
 				return nil, nil, fmt.Errorf("argument %d: %w", i, err)
 			}
@@ -160,7 +161,8 @@ func (a *Archive) compare(arg *Arg, got []byte, r *Result) error {
 	r.Elements += arg.Count
 	if arg.SHA256 != "" {
 		if sum := sha256.Sum256(got); hex.EncodeToString(sum[:]) != arg.SHA256 {
-			return fmt.Errorf("wrong result: %d elements of %s have another hash than expected", arg.Count, arg.Type)
+			return fmt.Errorf("wrong result: %d elements of %s have another hash than expected",
+				arg.Count, arg.Type)
 		}
 		return nil
 	}
@@ -182,7 +184,8 @@ func (a *Archive) compare(arg *Arg, got []byte, r *Result) error {
 	wrong, worst, size := 0, 0, width(arg.Type)
 	share, worstShare := r.share(), -1.0
 	for i := range arg.Count {
-		g, w := decode(arg.Type, got[i*size:][:size]), decode(kept, data[i*width(kept):][:width(kept)])
+		g, w := decode(arg.Type, got[i*size:][:size]),
+			decode(kept, data[i*width(kept):][:width(kept)])
 		distance, allowed := math.Abs(g-w), arg.Abs+arg.Rel*math.Abs(w)
 		switch {
 		case g == w || math.IsNaN(g) && math.IsNaN(w):
@@ -205,8 +208,10 @@ func (a *Archive) compare(arg *Arg, got []byte, r *Result) error {
 		}
 	}
 	if wrong > 0 {
-		return fmt.Errorf("wrong result: %d of %d elements of %s; the worst is [%d]: got %v, want %v",
-			wrong, arg.Count, arg.Type, worst, decode(arg.Type, got[worst*size:][:size]), decode(kept, data[worst*width(kept):][:width(kept)]))
+		return fmt.Errorf(
+			"wrong result: %d of %d elements of %s; the worst is [%d]: got %v, want %v",
+			wrong, arg.Count, arg.Type, worst, decode(arg.Type, got[worst*size:][:size]),
+			decode(kept, data[worst*width(kept):][:width(kept)]))
 	}
 	return nil
 }

@@ -97,7 +97,8 @@ func (c *Case) difference(result *Result, want []uint64, in *Inputs) (*Differenc
 		return nil, fmt.Errorf("%s: %d results, want %d", c.ID, len(got), len(want))
 	}
 	for at := range want {
-		if got[at] == want[at] || c.approximate() && c.within(c.outType(at/Rows), got[at], want[at]) {
+		if got[at] == want[at] || c.approximate() &&
+			c.within(c.outType(at/Rows), got[at], want[at]) {
 			continue
 		}
 		if d.Count++; d.Count == 1 {

@@ -65,8 +65,8 @@ func (c *Case) Expect(in *Inputs) []uint64 {
 	return out
 }
 
-// borrows reports whether the case is a subtraction: its kernel sets and stores the borrow, which is
-// the opposite of the carry flag.
+// borrows reports whether the case is a subtraction: its kernel sets and stores the borrow, which
+// is the opposite of the carry flag.
 func (c *Case) borrows() bool { return strings.HasPrefix(c.Opcode, "sub") }
 
 func (c *Case) expectProduct(in *Inputs, out []uint64) {

@@ -106,7 +106,8 @@ func packed(r *rand.Rand, t isa.Type) uint64 {
 func integerBits(r *rand.Rand, width int) uint64 {
 	switch r.IntN(4) {
 	case 0:
-		edges := []uint64{0, 1, 2, ^uint64(0), ^uint64(1), 1 << (width - 1), 1<<(width-1) - 1, 31, 32, 64}
+		edges := []uint64{0, 1, 2, ^uint64(0), ^uint64(1), 1 << (width - 1), 1<<(width-1) - 1, 31,
+			32, 64}
 		return edges[r.IntN(len(edges))]
 	case 1:
 		return r.Uint64() >> r.IntN(64)
@@ -123,7 +124,8 @@ func floatBits(r *rand.Rand, f *eval.Format) uint64 {
 	switch r.IntN(7) {
 	case 0:
 		inf := f.Encode(math.Inf(1), eval.Nearest)
-		edges := []uint64{0, 1, 2, f.Encode(math.NaN(), eval.Nearest), inf, inf - 1, inf + 1, magnitude,
+		edges := []uint64{0, 1, 2, f.Encode(math.NaN(), eval.Nearest), inf, inf - 1, inf + 1,
+			magnitude,
 			one, one + 1, one - 1, f.Smallest(), f.Smallest() - 1, f.Smallest() + 1}
 		return sign | edges[r.IntN(len(edges))]&magnitude
 	case 1, 2: // near one

@@ -157,8 +157,8 @@ func (c *Case) scalar(k *kernel, in *Inputs) {
 	}
 }
 
-// carryIn emits code that sets the carry flag from a column of zeros and ones. For a subtraction the
-// column has the borrow.
+// carryIn emits code that sets the carry flag from a column of zeros and ones. For a subtraction
+// the column has the borrow.
 func (k *kernel) carryIn(column int, minus bool) {
 	x := k.load(column, "b32", "%carry")
 	t := k.register("b32", "%unused")

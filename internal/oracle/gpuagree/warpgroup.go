@@ -117,7 +117,8 @@ func (c *Case) warpgroup(k *kernel, in *Inputs) {
 	}
 	operands := []string{"{" + strings.Join(d, ", ") + "}", "%da", "%db"}
 	if p.Sparse {
-		operands = append(operands, k.load(in.groupMetadata(p), "b32", "%e"), fmt.Sprint(c.Immediate))
+		operands = append(operands, k.load(in.groupMetadata(p), "b32", "%e"),
+			fmt.Sprint(c.Immediate))
 	}
 	operands = append(operands, "%one")
 	if !p.A.Integer {

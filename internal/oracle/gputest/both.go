@@ -48,7 +48,8 @@ func subjects(pattern *regexp.Regexp) []*subject {
 	for _, s := range systems.Systems() {
 		for _, e := range s.Examples {
 			for _, v := range e.Variants {
-				add(subject{Directory: e.Directory, Option: v.Option, Name: v.Name, Targets: v.Targets, Check: v.Check})
+				add(subject{Directory: e.Directory, Option: v.Option, Name: v.Name,
+					Targets: v.Targets, Check: v.Check})
 			}
 		}
 	}
@@ -66,17 +67,21 @@ func Both(w, record io.Writer, place string, pattern *regexp.Regexp) (failed int
 		return 0, err
 	}
 	runEmulated(list, info.Target)
-	fmt.Fprintf(w, "%s, %s, %s; emulator for %s\n", info.Name, info.Target, info.Driver, info.Target)
-	fmt.Fprintf(record, "# %s, %s, %s, %s\n", info.Name, info.Target, info.Driver, time.Now().UTC().Format(time.DateOnly))
+	fmt.Fprintf(w, "%s, %s, %s; emulator for %s\n", info.Name, info.Target, info.Driver,
+		info.Target)
+	fmt.Fprintf(record, "# %s, %s, %s, %s\n", info.Name, info.Target, info.Driver,
+		time.Now().UTC().Format(time.DateOnly))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "check\tcomparisons\telements\tequal\tlargest difference\tof the tolerance\tverdict")
+	fmt.Fprintln(table,
+		"check\tcomparisons\telements\tequal\tlargest difference\tof the tolerance\tverdict")
 	for _, s := range list {
 		d := s.difference()
 		if strings.HasPrefix(d.verdict, "FAIL") {
 			failed++
 		}
 		name := strings.Trim(s.Directory+", "+s.Option+", "+s.Name, ", ")
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%.2g\t%.2g\t%s\n", name, len(s.gpu.results), d.elements, d.equal, d.relative, d.share, d.verdict)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%.2g\t%.2g\t%s\n", name, len(s.gpu.results), d.elements,
+			d.equal, d.relative, d.share, d.verdict)
 		fmt.Fprintf(record, "%s\t%s\t%s\t%s\n", s.Directory, s.Option, s.Name, d.verdict)
 	}
 	return failed, table.Flush()
@@ -132,7 +137,9 @@ func runEmulated(list []*subject, target string) {
 // run runs the check with the sizes of the emulator, if it is for the device.
 func (s *subject) run(d *runtime.Device) outcome {
 	if target := d.Info().Target; !systems.Runs(s.Targets, target) {
-		return outcome{err: kerneltest.Skip("built for %s, and the device is %s", strings.Join(s.Targets, " and "), target)}
+		return outcome{
+			err: kerneltest.Skip("built for %s, and the device is %s",
+				strings.Join(s.Targets, " and "), target)}
 	}
 	t := kerneltest.New(d)
 	t.Budget, t.Keep = kerneltest.EmulatorBudget, true
@@ -162,7 +169,8 @@ func (s *subject) difference() (d difference) {
 		d.verdict = "FAIL on the emulator: " + oneLine(e.err)
 		return d
 	case len(g.results) != len(e.results):
-		d.verdict = fmt.Sprintf("FAIL: %d comparisons on the GPU, %d on the emulator", len(g.results), len(e.results))
+		d.verdict = fmt.Sprintf("FAIL: %d comparisons on the GPU, %d on the emulator",
+			len(g.results), len(e.results))
 		return d
 	}
 	for i := range g.results {
@@ -195,8 +203,8 @@ func (s *subject) difference() (d difference) {
 	case d.share <= 1:
 		d.verdict = "within the tolerance"
 	case d.share <= 2:
-		// Both are within the tolerance of the reference, on different sides of it. Results of 16 bits do
-		// that: approximations differ in the last bits of a sum that is close to a tie.
+		// Both are within the tolerance of the reference, on different sides of it. Results of 16
+		// bits do that: approximations differ in the last bits of a sum that is close to a tie.
 		d.verdict = "within the tolerance of each"
 	default:
 		d.verdict = "FAIL: the devices differ by more than twice the tolerance"

@@ -74,7 +74,8 @@ func checkParameters(t *T) error {
 	if err != nil {
 		return err
 	}
-	if err := k.Launch(runtime.Grid(1), out, uint8(200), int16(-3), -70000, uint64(1)<<40, float32(0.5), 0.25); err != nil {
+	if err := k.Launch(runtime.Grid(1), out, uint8(200), int16(-3), -70000, uint64(1)<<40,
+		float32(0.5), 0.25); err != nil {
 		return err
 	}
 	got, err := runtime.Download(out)
@@ -86,8 +87,10 @@ func checkParameters(t *T) error {
 	}
 	for i, p := range k.Params() {
 		driver := k.Info().Params
-		if k.Info().Known && (i >= len(driver) || driver[i].Offset != p.Offset || driver[i].Size != p.Size) {
-			return fmt.Errorf("parameter %d is at %d of %d bytes by the text; the driver says %v", i, p.Offset, p.Size, driver)
+		if k.Info().Known &&
+			(i >= len(driver) || driver[i].Offset != p.Offset || driver[i].Size != p.Size) {
+			return fmt.Errorf("parameter %d is at %d of %d bytes by the text; the driver says %v",
+				i, p.Offset, p.Size, driver)
 		}
 	}
 	return out.Close()
@@ -127,7 +130,8 @@ func checkBuffers(t *T) error {
 	w, e1 := runtime.Alloc[uint8](t.Device, 333)
 	h, e2 := runtime.Alloc[runtime.BF16](t.Device, 333)
 	l, e3 := runtime.Alloc[float64](t.Device, 333)
-	if err := errors.Join(e1, e2, e3, w.Fill(9), h.Fill(runtime.ToBF16(1.5)), l.Fill(0)); err != nil {
+	if err := errors.Join(e1, e2, e3, w.Fill(9), h.Fill(runtime.ToBF16(1.5)),
+		l.Fill(0)); err != nil {
 		return err
 	}
 	ws, e1 := runtime.Download(w)
@@ -154,7 +158,8 @@ func checkPinned(t *T) error {
 	}
 	copy(p.Slice(), t.Uint32s(n))
 	on := b.On(s)
-	err := errors.Join(on.WritePinned(p), k.Launch(runtime.Grid(64).On(s), b, n, 3), on.ReadPinned(q), s.Sync())
+	err := errors.Join(on.WritePinned(p), k.Launch(runtime.Grid(64).On(s), b, n, 3),
+		on.ReadPinned(q), s.Sync())
 	if err != nil {
 		return err
 	}
@@ -186,7 +191,8 @@ func checkStreams(t *T) error {
 		return err
 	}
 	clocks := uint64(t.Device.Info().Clock) * 20 // clock cycles of 20 ms
-	err := errors.Join(b.On(s).Fill(1), e.Record(s), spin.Launch(runtime.Grid(1).On(s), clocks), increment.Launch(runtime.Grid(8).On(s), b, n, 1), f.Record(s))
+	err := errors.Join(b.On(s).Fill(1), e.Record(s), spin.Launch(runtime.Grid(1).On(s), clocks),
+		increment.Launch(runtime.Grid(8).On(s), b, n, 1), f.Record(s))
 	if err != nil {
 		return err
 	}
@@ -197,14 +203,16 @@ func checkStreams(t *T) error {
 		return fmt.Errorf("the event behind a kernel of 20 ms has happened: %v, %w", done, err)
 	}
 	// The other stream waits for the first.
-	if err := errors.Join(u.Wait(f), increment.Launch(runtime.Grid(8).On(u), b, n, 1), u.Sync()); err != nil {
+	if err := errors.Join(u.Wait(f), increment.Launch(runtime.Grid(8).On(u), b, n, 1),
+		u.Sync()); err != nil {
 		return err
 	}
 	took, err := f.Since(e)
 	if err != nil {
 		return err
 	}
-	if err := want(took > 10*time.Millisecond && took < time.Second, "a kernel of about 20 ms took %v between events", took); err != nil {
+	if err := want(took > 10*time.Millisecond && took < time.Second,
+		"a kernel of about 20 ms took %v between events", took); err != nil {
 		return err
 	}
 	got, err := runtime.Download(b)
@@ -266,7 +274,8 @@ func checkOccupancy(t *T) error {
 	}
 	info := t.Device.Info()
 	t.Note("add: %d blocks of 256 on a multiprocessor, %d registers", n, k.Info().Registers)
-	return want(n*256 == info.Threads, "%d blocks of a kernel of %d registers; %d threads fit", n, k.Info().Registers, info.Threads)
+	return want(n*256 == info.Threads, "%d blocks of a kernel of %d registers; %d threads fit", n,
+		k.Info().Registers, info.Threads)
 }
 
 // checkAttributes checks cooperative launches, cluster launches, and programmatic dependent
@@ -286,7 +295,8 @@ func checkAttributes(t *T) error {
 	}
 	launches := []runtime.Config{runtime.Grid(fit * info.SMs).Cooperative()}
 	if info.Clusters {
-		launches = append(launches, runtime.Grid(64).Cluster(2), runtime.Grid(64).Cluster(8), runtime.Grid(64).Cluster(4).Cooperative(), runtime.Grid(64).Cluster(16))
+		launches = append(launches, runtime.Grid(64).Cluster(2), runtime.Grid(64).Cluster(8),
+			runtime.Grid(64).Cluster(4).Cooperative(), runtime.Grid(64).Cluster(16))
 		for _, size := range []int{2, 8, 16} {
 			fit, err := k.Clusters(runtime.Grid(64).Cluster(size))
 			if err != nil {
@@ -341,10 +351,12 @@ func checkTensorMaps(t *T) error {
 		}
 	}
 	for swizzle, cols := range map[int]int{0: 256, 32: 16, 64: 32, 128: 64} {
-		keep("swizzle")(runtime.Tiled(b, []int{512, 1024}, []int{128, cols}, runtime.Swizzle(swizzle)))
+		keep("swizzle")(runtime.Tiled(b, []int{512, 1024}, []int{128, cols},
+			runtime.Swizzle(swizzle)))
 	}
 	for _, promotion := range []int{64, 128, 256} {
-		keep("promotion")(runtime.Tiled(f, []int{512, 512}, []int{64, 32}, runtime.Promotion(promotion), runtime.Swizzle(128), runtime.NaN()))
+		keep("promotion")(runtime.Tiled(f, []int{512, 512}, []int{64, 32},
+			runtime.Promotion(promotion), runtime.Swizzle(128), runtime.NaN()))
 	}
 	for n := 1; n <= 5; n++ {
 		sizes, box := []int{64}, []int{16}
@@ -353,15 +365,18 @@ func checkTensorMaps(t *T) error {
 		}
 		keep(fmt.Sprint(n, " dimensions"))(runtime.Tiled(f, sizes, box))
 	}
-	keep("strides and steps")(runtime.Tiled(b, []int{100, 60}, []int{50, 32}, runtime.Strides(64), runtime.Steps(2, 1)))
+	keep("strides and steps")(runtime.Tiled(b, []int{100, 60}, []int{50, 32}, runtime.Strides(64),
+		runtime.Steps(2, 1)))
 	keep("tf32")(runtime.Tiled(f, []int{512, 512}, []int{64, 32}, runtime.As("tf32")))
-	keep("bytes")(runtime.Tiled(c, []int{1024, 1024}, []int{64, 128}, runtime.As("e4m3"), runtime.Swizzle(128)))
+	keep("bytes")(runtime.Tiled(c, []int{1024, 1024}, []int{64, 128}, runtime.As("e4m3"),
+		runtime.Swizzle(128)))
 	for n := 1; n <= 3; n++ {
 		sizes, w := []int{2}, runtime.Window{}
 		for range n {
 			sizes, w.Lower, w.Upper = append(sizes, 8), append(w.Lower, -1), append(w.Upper, -1)
 		}
-		keep(fmt.Sprint("im2col with space of ", n))(runtime.Im2col(b, append(sizes, 64), w, 64, 64, runtime.Swizzle(128)))
+		keep(fmt.Sprint("im2col with space of ", n))(
+			runtime.Im2col(b, append(sizes, 64), w, 64, 64, runtime.Swizzle(128)))
 	}
 	t.Note("%d made", made)
 	return errors.Join(append(errs, b.Close(), f.Close(), c.Close())...)
@@ -375,7 +390,8 @@ func checkShared(t *T) error {
 	}
 	most := t.Device.Info().SharedOptIn
 	for _, bytes := range []int{0, 48 << 10, 48<<10 + 1, 100 << 10, most} {
-		if err := errors.Join(k.Launch(runtime.Grid(4).Shared(bytes)), t.Device.Sync()); err != nil {
+		if err := errors.Join(k.Launch(runtime.Grid(4).Shared(bytes)),
+			t.Device.Sync()); err != nil {
 			return fmt.Errorf("%d bytes: %w", bytes, err)
 		}
 	}

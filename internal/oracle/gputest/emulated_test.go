@@ -56,8 +56,10 @@ func TestEmulatedPage(t *testing.T) {
 			new := emulatedRow(t, e, link, target)
 			page.WriteString(new)
 			// The time column varies.
-			if cells := strings.Split(new, "|"); ok && !golden.Updating() && !slices.Equal(cells[:6], row[:6]) {
-				t.Errorf("%s has an old row for %s and %s:\n%s", emulatedPage, e.Name, target, strings.Join(row, "|"))
+			if cells := strings.Split(new, "|"); ok && !golden.Updating() &&
+				!slices.Equal(cells[:6], row[:6]) {
+				t.Errorf("%s has an old row for %s and %s:\n%s", emulatedPage, e.Name, target,
+					strings.Join(row, "|"))
 			}
 		}
 	}
@@ -106,7 +108,8 @@ func emulatedRow(t *testing.T, e Example, link, target string) string {
 		if r.Share() > worst.Share() {
 			worst = r
 		}
-		if s := strings.ReplaceAll(r.Tolerance.String(), "|want|", "want"); !slices.Contains(tolerances, s) {
+		if s := strings.ReplaceAll(r.Tolerance.String(), "|want|",
+			"want"); !slices.Contains(tolerances, s) {
 			tolerances = append(tolerances, s)
 		}
 	}
@@ -114,6 +117,7 @@ func emulatedRow(t *testing.T, e Example, link, target string) string {
 	if worst.Error > 0 {
 		largest = fmt.Sprintf("%.2g of %.2g (%s)", worst.Error, worst.Allowed, worst.What)
 	}
-	return fmt.Sprintf("| %s | %s | %d of %d | %s | %s | %.1f s |\n", link, target, len(k.Results()), elements,
+	return fmt.Sprintf("| %s | %s | %d of %d | %s | %s | %.1f s |\n", link, target,
+		len(k.Results()), elements,
 		largest, strings.Join(tolerances, "; "), took.Seconds())
 }

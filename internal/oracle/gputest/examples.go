@@ -81,7 +81,8 @@ func exampleChecks() []Check {
 	for _, e := range Examples() {
 		list = append(list, Check{"examples", e.Name, func(t *T) error { return e.Check(t.T) }})
 		if e.Speed != nil {
-			list = append(list, Check{"examples", e.Name + ", speed", func(t *T) error { return e.Speed(t.T) }})
+			list = append(list,
+				Check{"examples", e.Name + ", speed", func(t *T) error { return e.Speed(t.T) }})
 		}
 	}
 	return list

@@ -39,11 +39,15 @@ func failureChecks() []Check {
 	argument := runtime.ErrArgument
 	return []Check{
 		refuse("bad PTX", nil, "line", func(t *T) error {
-			_, err := t.Device.Load(runtime.PTX(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %r<2>;\n\tadd.u33 %r0, %r1, %r1;\n\tret;\n}\n"), runtime.Name("bad.ptx"))
+			_, err := t.Device.Load(
+				runtime.PTX(
+					".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %r<2>;\n\tadd.u33 %r0, %r1, %r1;\n\tret;\n}\n"), runtime.Name("bad.ptx"))
 			return lines(err, "bad.ptx:7")
 		}),
 		refuse("bad PTX, no cache", nil, "line", func(t *T) error {
-			_, err := t.Device.Load(runtime.PTX(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tadd.u32 %r0, %r1, %r1;\n\tret;\n}\n"), runtime.Name("bad.ptx"), runtime.Cache(""))
+			_, err := t.Device.Load(
+				runtime.PTX(
+					".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tadd.u32 %r0, %r1, %r1;\n\tret;\n}\n"), runtime.Name("bad.ptx"), runtime.Cache(""))
 			return lines(err, "bad.ptx:6")
 		}),
 		refuse("bad PTX from Go", nil, "failures.go", func(t *T) error {
@@ -62,23 +66,28 @@ func failureChecks() []Check {
 			_, err := t.load("ad")
 			return err
 		}),
-		refuse("too few arguments", argument, "takes 4 arguments, but 1 are given", func(t *T) error {
-			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error { return k.Launch(runtime.Grid(1), b) })
-		}),
-		refuse("an argument of the wrong size", argument, "uint64, but the parameter is .u32", func(t *T) error {
-			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
-				return k.Launch(runtime.Grid(1), b, b, b, uint64(1))
-			})
-		}),
-		refuse("an argument of the wrong type", argument, "a buffer of int32, but the parameter is a pointer to f32", func(t *T) error {
-			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
-				wrong, err := runtime.Alloc[int32](t.Device, 8)
-				if err != nil {
-					return err
-				}
-				return k.Launch(runtime.Grid(1), b, wrong, b, 1)
-			})
-		}),
+		refuse("too few arguments", argument, "takes 4 arguments, but 1 are given",
+			func(t *T) error {
+				return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+					return k.Launch(runtime.Grid(1), b)
+				})
+			}),
+		refuse("an argument of the wrong size", argument, "uint64, but the parameter is .u32",
+			func(t *T) error {
+				return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+					return k.Launch(runtime.Grid(1), b, b, b, uint64(1))
+				})
+			}),
+		refuse("an argument of the wrong type", argument,
+			"a buffer of int32, but the parameter is a pointer to f32", func(t *T) error {
+				return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+					wrong, err := runtime.Alloc[int32](t.Device, 8)
+					if err != nil {
+						return err
+					}
+					return k.Launch(runtime.Grid(1), b, wrong, b, 1)
+				})
+			}),
 		refuse("a misaligned buffer", argument, "16", func(t *T) error {
 			return t.add(func(_ *runtime.Kernel, b *runtime.Buffer[float32]) error {
 				k, e1 := t.load("double")
@@ -109,21 +118,23 @@ func failureChecks() []Check {
 				return k.Launch(runtime.Grid(1, 1<<20), b, b, b, 1)
 			})
 		}),
-		refuse("another block than declared", argument, "the kernel declares 256", func(t *T) error {
-			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
-				return k.Launch(runtime.Grid(1).Block(128), b, b, b, 1)
-			})
-		}),
+		refuse("another block than declared", argument, "the kernel declares 256",
+			func(t *T) error {
+				return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+					return k.Launch(runtime.Grid(1).Block(128), b, b, b, 1)
+				})
+			}),
 		refuse("a cluster too large", argument, "at most 16", func(t *T) error {
 			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
 				return k.Launch(runtime.Grid(32).Cluster(32), b, b, b, 1)
 			})
 		}),
-		refuse("a grid of broken clusters", argument, "not a multiple of the cluster size 4", func(t *T) error {
-			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
-				return k.Launch(runtime.Grid(7).Cluster(4), b, b, b, 1)
-			})
-		}),
+		refuse("a grid of broken clusters", argument, "not a multiple of the cluster size 4",
+			func(t *T) error {
+				return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
+					return k.Launch(runtime.Grid(7).Cluster(4), b, b, b, 1)
+				})
+			}),
 		refuse("a cooperative grid too large", nil, "cooperative", func(t *T) error {
 			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
 				return k.Launch(runtime.Grid(1<<20).Cooperative(), b, b, b, 1)
@@ -250,7 +261,9 @@ func Wild() (asked bool, err error) {
 	}
 	lost := d.Sync()
 	if !errors.Is(lost, runtime.ErrLost) || !strings.Contains(lost.Error(), "wild") {
-		return true, fmt.Errorf("the error does not say that the device is lost, and after which kernel: %w", lost)
+		return true,
+			fmt.Errorf("the error does not say that the device is lost, and after which kernel: %w",
+				lost)
 	}
 	if again := b.Fill(0); !errors.Is(again, runtime.ErrLost) {
 		return true, fmt.Errorf("the lost device goes on: %w", again)
@@ -260,9 +273,13 @@ func Wild() (asked bool, err error) {
 	}
 	again, err := runtime.Open(place)
 	if err == nil {
-		return true, errors.Join(errors.New("the driver serves the process again, against what the messages say"), again.Close())
+		return true,
+			errors.Join(
+				errors.New("the driver serves the process again, against what the messages say"),
+				again.Close())
 	}
-	if !errors.Is(err, runtime.ErrLost) || !strings.Contains(err.Error(), "restart the process to use it again") {
+	if !errors.Is(err, runtime.ErrLost) ||
+		!strings.Contains(err.Error(), "restart the process to use it again") {
 		return true, fmt.Errorf("opening the lost device anew does not say what to do: %w", err)
 	}
 	fmt.Println(lost)

@@ -40,7 +40,8 @@ const (
 
 // floats launches a kernel that reads an array of floats and writes results, and compares them with
 // the expected ones.
-func (t *T) floats(name string, grid runtime.Config, build func(*dsl.Module), xs, want []float32, more ...any) error {
+func (t *T) floats(name string, grid runtime.Config, build func(*dsl.Module), xs, want []float32,
+	more ...any) error {
 	k, err := t.Kernel(name, build)
 	if err != nil {
 		return err
@@ -130,7 +131,8 @@ func checkVectors(t *T) error {
 
 func dynamic(m *dsl.Module, fixed int) {
 	k := m.Kernel("dynamic", dsl.Threads(32))
-	x, out, count := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out"), dsl.Param[dsl.U32](k, "count")
+	x, out, count := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out"),
+		dsl.Param[dsl.U32](k, "count")
 	all, beside := dsl.DynamicShared[dsl.F32](k, "all"), dsl.Shared[dsl.F32](k, "beside", fixed)
 	k.When(k.TID().X.EQI(0), func() { beside.StoreI(int64(fixed-1), k.F32(5)) })
 	for i := range k.RangeStep(k.TID().X, count, k.U32(32)) {
@@ -154,7 +156,8 @@ func checkDynamic(t *T) error {
 			if fixed > 12_288 {
 				bytes += 4 * fixed
 			}
-			if err := t.floats("dynamic", runtime.Grid(1).Shared(bytes), func(m *dsl.Module) { dynamic(m, fixed) }, xs, want, n); err != nil {
+			if err := t.floats("dynamic", runtime.Grid(1).Shared(bytes),
+				func(m *dsl.Module) { dynamic(m, fixed) }, xs, want, n); err != nil {
 				return err
 			}
 		}
@@ -171,7 +174,8 @@ func matrices(m *dsl.Module) {
 	for row := range 16 {
 		for half := range 2 {
 			col := lane.AddI(int64(32 * half))
-			dsl.Element[dsl.F16](a, k.U32(row), col).StoreFirst(dsl.To[dsl.F16](x.Load(col.AddI(int64(64 * row)))))
+			dsl.Element[dsl.F16](a, k.U32(row),
+				col).StoreFirst(dsl.To[dsl.F16](x.Load(col.AddI(int64(64 * row)))))
 		}
 	}
 	k.SyncWarp()
@@ -186,7 +190,8 @@ func matrices(m *dsl.Module) {
 	for row := range 16 {
 		for half := range 2 {
 			col := lane.AddI(int64(32 * half))
-			out.Store(col.AddI(int64(64*row)), dsl.To[dsl.F32](dsl.Element[dsl.F16](b, k.U32(row), col).LoadFirst()))
+			out.Store(col.AddI(int64(64*row)),
+				dsl.To[dsl.F32](dsl.Element[dsl.F16](b, k.U32(row), col).LoadFirst()))
 		}
 	}
 }
@@ -287,7 +292,8 @@ func checkChunks(t *T) error {
 
 func boxes(m *dsl.Module) {
 	k := m.Kernel("boxes", dsl.Threads(128))
-	in, out := k.Tensor("in", isa.F32, []int{4, 6, 16}, dsl.NoSwizzle), k.Tensor("out", isa.F32, []int{2, 4, 8}, dsl.NoSwizzle)
+	in, out := k.Tensor("in", isa.F32, []int{4, 6, 16}, dsl.NoSwizzle),
+		k.Tensor("out", isa.F32, []int{2, 4, 8}, dsl.NoSwizzle)
 	a, b := k.SharedTile("a", in.Tile()), k.SharedTile("b", out.Tile())
 	full, first := k.Barrier("full", 1), k.TID().X.EQI(0)
 	plane, row, col := k.CTAID().Z.ShlI(1), k.CTAID().Y.ShlI(2), k.CTAID().X.ShlI(3)
@@ -303,7 +309,8 @@ func boxes(m *dsl.Module) {
 		at := func(dz, dy, dx int64) dsl.Reg[dsl.F32] {
 			return dsl.Element[dsl.F32](a, z.AddI(dz).MadI(6, y.AddI(dy)), x.AddI(3+dx)).LoadFirst()
 		}
-		sum := at(0, 1, 1).Add(at(2, 1, 1)).Add(at(1, 0, 1)).Add(at(1, 2, 1)).Add(at(1, 1, 0)).Add(at(1, 1, 2))
+		sum := at(0, 1, 1).Add(at(2, 1, 1)).Add(at(1, 0, 1)).Add(at(1, 2, 1)).Add(at(1, 1, 0)).Add(
+			at(1, 1, 2))
 		dsl.Element[dsl.F32](b, z.ShlI(2).Add(y), x).StoreFirst(sum)
 	})
 	k.FenceAsync()
@@ -338,7 +345,8 @@ func checkBoxes(t *T) error {
 	}
 	for i := range want {
 		z, y, x := i/rows/cols, i/cols%rows, i%cols
-		want[i] = at(z-1, y, x) + at(z+1, y, x) + at(z, y-1, x) + at(z, y+1, x) + at(z, y, x-1) + at(z, y, x+1)
+		want[i] = at(z-1, y, x) + at(z+1, y, x) + at(z, y-1, x) + at(z, y+1, x) + at(z, y, x-1) +
+			at(z, y, x+1)
 	}
 	x, e1 := runtime.Upload(t.Device, xs)
 	out, e2 := runtime.Upload(t.Device, make([]float32, len(want)))

@@ -41,7 +41,8 @@ func All() []Check {
 
 // Run runs the checks whose name, group/name, matches a pattern. It prints a table and returns the
 // number of failures.
-func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (failed int, err error) {
+func Run(w io.Writer, place string, pattern *regexp.Regexp,
+	checks []Check) (failed int, err error) {
 	d, err := runtime.Open(place)
 	if err != nil {
 		return 0, err
@@ -52,7 +53,8 @@ func Run(w io.Writer, place string, pattern *regexp.Regexp, checks []Check) (fai
 		}
 	}()
 	info := d.Info()
-	fmt.Fprintf(w, "%s: %s, %s, %d multiprocessors, %.1f GB, %s, PTX %s\n", info.Place, info.Name, info.Target, info.SMs, float64(info.Memory)/1e9, info.Driver, info.PTX)
+	fmt.Fprintf(w, "%s: %s, %s, %d multiprocessors, %.1f GB, %s, PTX %s\n", info.Place, info.Name,
+		info.Target, info.SMs, float64(info.Memory)/1e9, info.Driver, info.PTX)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	ran, skipped := 0, 0
 	for _, c := range checks {

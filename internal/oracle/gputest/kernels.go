@@ -40,8 +40,10 @@ func kernels(target string) *dsl.Module {
 	// Reads parameters of every type.
 	k = m.Kernel("mixed", dsl.Threads(1))
 	out := dsl.Global[dsl.F64](k, "out")
-	p8, p16, p32 := dsl.Param[dsl.U8](k, "b"), dsl.Param[dsl.S16](k, "h"), dsl.Param[dsl.S32](k, "i")
-	p64, f32, f64 := dsl.Param[dsl.U64](k, "l"), dsl.Param[dsl.F32](k, "f"), dsl.Param[dsl.F64](k, "d")
+	p8, p16, p32 := dsl.Param[dsl.U8](k, "b"), dsl.Param[dsl.S16](k, "h"),
+		dsl.Param[dsl.S32](k, "i")
+	p64, f32, f64 := dsl.Param[dsl.U64](k, "l"), dsl.Param[dsl.F32](k, "f"),
+		dsl.Param[dsl.F64](k, "d")
 	out.StoreI(0, dsl.To[dsl.F64](dsl.To[dsl.U32](p8)))
 	out.StoreI(1, dsl.To[dsl.F64](dsl.To[dsl.S32](p16)))
 	out.StoreI(2, dsl.To[dsl.F64](p32))
@@ -80,7 +82,8 @@ func near(t *T, what string, got, want []float32, tolerance float64) error {
 	if tolerance == 0 {
 		return kerneltest.Equal(t.T, what, got, want)
 	}
-	return kerneltest.Compare(t.T, what, got, want, kerneltest.Abs(tolerance/2).Plus(kerneltest.Rel(tolerance/2)))
+	return kerneltest.Compare(t.T, what, got, want,
+		kerneltest.Abs(tolerance/2).Plus(kerneltest.Rel(tolerance/2)))
 }
 
 // roundToBF16 rounds xs and returns the elements.

@@ -21,7 +21,8 @@ func TestKernels(t *testing.T) {
 	for _, test := range []struct {
 		module interface{ Text() (string, error) }
 		good   bool
-	}{{kernels("sm_90a"), true}, {kernels("sm_80"), true}, {wild("sm_90a"), true}, {spoiled{wild("sm_90a")}, false}} {
+	}{{kernels("sm_90a"), true}, {kernels("sm_80"), true}, {wild("sm_90a"), true},
+		{spoiled{wild("sm_90a")}, false}} {
 		text, err := test.module.Text()
 		if err != nil {
 			t.Fatal(err)
@@ -42,7 +43,8 @@ func TestFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, build := range []func(*dsl.Module){scans, vectors, matrices, bulk, chunks, boxes, chain, lying().build, computed().build, halved().build, widened, gathered,
+	for i, build := range []func(*dsl.Module){scans, vectors, matrices, bulk, chunks, boxes, chain,
+		lying().build, computed().build, halved().build, widened, gathered,
 		func(m *dsl.Module) { dynamic(m, 4) }, func(m *dsl.Module) { dynamic(m, 13_000) }} {
 		m := dsl.New("features", "sm_90a")
 		build(m)
@@ -56,7 +58,8 @@ func TestFeatures(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if _, verdict, err := tool.Assemble(t.Context(), text, ptxas.Options{}); err != nil || !verdict.OK() {
+		if _, verdict, err := tool.Assemble(t.Context(), text, ptxas.Options{}); err != nil ||
+			!verdict.OK() {
 			t.Errorf("kernel %d: %v %s\n%s", i, err, verdict, text)
 		}
 	}

@@ -93,8 +93,8 @@ func intention(path, target string) (result uint64, known bool) {
 }
 
 // Pairs launches the pairs of a folder, as package check tests them, on the first GPU, several at a
-// time and each twin in a process of its own. It prints a table by folder, and writes a line for each
-// twin to record.
+// time and each twin in a process of its own. It prints a table by folder, and writes a line for
+// each twin to record.
 func Pairs(w, record io.Writer, folder, target string, launches, parallel int) error {
 	files, err := filepath.Glob(filepath.Join(folder, "*", "*.ptx"))
 	if err != nil || len(files) == 0 {
@@ -135,7 +135,8 @@ func Pairs(w, record io.Writer, folder, target string, launches, parallel int) e
 		counts[family][kind+" "+verdict]++
 	}
 	columns := []string{"intended", "varies", "other", "fault", "hangs", "refused", "not run"}
-	fmt.Fprintf(w, "| family | twin | %s |\n|---|---|%s\n", strings.Join(columns, " | "), strings.Repeat("---:|", len(columns)))
+	fmt.Fprintf(w, "| family | twin | %s |\n|---|---|%s\n", strings.Join(columns, " | "),
+		strings.Repeat("---:|", len(columns)))
 	for _, family := range folders {
 		for _, kind := range []string{"wrong", "right"} {
 			fmt.Fprintf(w, "| %s | %s |", family, kind)
@@ -185,7 +186,8 @@ func twin(path, target string, launches int) string {
 	case run.Intended == run.Launches:
 		word = "intended"
 	}
-	verdict := fmt.Sprintf("%s: %d of %d launches as intended, %d results", word, run.Intended, run.Launches, run.Results)
+	verdict := fmt.Sprintf("%s: %d of %d launches as intended, %d results", word, run.Intended,
+		run.Launches, run.Results)
 	if run.Fault != "" {
 		verdict += ", " + run.Fault
 	}

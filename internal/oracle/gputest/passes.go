@@ -22,7 +22,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// compiled are modules of the corpus, as nvcc compiled them from the sources in internal/oracle/corpus.
+// compiled are modules of the corpus, as nvcc compiled them from the sources in
+// internal/oracle/corpus.
 //
 //go:embed testdata/kernels/*.ptx.gz
 var compiled embed.FS
@@ -63,7 +64,9 @@ func passChecks() []Check {
 		}})
 	}
 	for i, l := range launches() {
-		list = append(list, Check{"passes", fmt.Sprintf("%s_%d", l.file, i), func(t *T) error { return t.sameBits(l) }})
+		list = append(list,
+			Check{"passes", fmt.Sprintf("%s_%d", l.file, i),
+				func(t *T) error { return t.sameBits(l) }})
 	}
 	return list
 }
@@ -144,7 +147,8 @@ func (t *T) sameBits(l launch) error {
 		}
 	}
 	if n == 0 || changed < n {
-		return fmt.Errorf("%d kernels found, of which %d runs in %d wrote anything", n, changed, 2*n)
+		return fmt.Errorf("%d kernels found, of which %d runs in %d wrote anything", n, changed,
+			2*n)
 	}
 	t.Note("%d kernels", n)
 	return errors.Join(a.Close(), b.Close())
@@ -199,7 +203,8 @@ func (t *T) same(l launch, was, is *runtime.Kernel, fill func(*T) []byte) (wrote
 	}
 	for i := range memory {
 		wrote = wrote || !bytes.Equal(one[i], memory[i])
-		if err := kerneltest.Equal(t.T, fmt.Sprintf("buffer %d after the passes", i), other[i], one[i]); err != nil {
+		if err := kerneltest.Equal(t.T, fmt.Sprintf("buffer %d after the passes", i), other[i],
+			one[i]); err != nil {
 			return wrote, err
 		}
 	}
@@ -221,7 +226,8 @@ func (t *T) after(l launch, k *runtime.Kernel, args []any, memory [][]byte) ([][
 			given[i] = b
 		}
 	}
-	if err := k.Launch(runtime.Grid(l.blocks).Block(l.threads).Shared(l.shared), given...); err != nil {
+	if err := k.Launch(runtime.Grid(l.blocks).Block(l.threads).Shared(l.shared),
+		given...); err != nil {
 		return nil, err
 	}
 	var left [][]byte

@@ -38,7 +38,8 @@ func TestLaunches(t *testing.T) {
 			t.Errorf("%s has no kernels that %s finds", l.file, l.kernels)
 		}
 		total += n
-		if a, b := entry.FindAllString(before, -1), entry.FindAllString(after, -1); !slices.Equal(a, b) {
+		if a, b := entry.FindAllString(before, -1),
+			entry.FindAllString(after, -1); !slices.Equal(a, b) {
 			t.Errorf("%s has the kernels %v, then %v", l.file, a, b)
 		}
 	}

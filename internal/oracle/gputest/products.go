@@ -17,7 +17,8 @@ import (
 func chain(m *dsl.Module) {
 	k := m.Kernel("chain", dsl.Warpgroups(2))
 	square := dsl.Box{Rows: 64, Cols: 64}
-	a, b := k.TensorMap("a", isa.Bf16, square, dsl.Swizzle128), k.TensorMap("b", isa.Bf16, square, dsl.Swizzle128)
+	a, b := k.TensorMap("a", isa.Bf16, square, dsl.Swizzle128),
+		k.TensorMap("b", isa.Bf16, square, dsl.Swizzle128)
 	c := k.TensorMap("c", isa.Bf16, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)
 	d := dsl.Global[dsl.F32](k, "d")
 	tiles := k.Pipeline("tiles", 2, a.Feed(), b.Feed(), c.Feed())
@@ -127,7 +128,10 @@ func checkTurned(t *T) error {
 	const depth = 328
 	lying := func() kerneltest.Matrix {
 		xs := kerneltest.Random(t.T, kerneltest.F16, depth*128)
-		return kerneltest.MatrixOf(128, depth, xs, func(row, col int) float64 { return kerneltest.F16.Float(xs[col*128+row]) })
+		return kerneltest.MatrixOf(128, depth, xs, func(row, col int) float64 {
+			return kerneltest.F16.Float(xs[col*128+row])
+		})
 	}
-	return kerneltest.Multiply(t.T, k, runtime.Grid(1), lying(), lying(), kerneltest.F32, kerneltest.Abs(1e-5), nil)
+	return kerneltest.Multiply(t.T, k, runtime.Grid(1), lying(), lying(), kerneltest.F32,
+		kerneltest.Abs(1e-5), nil)
 }

@@ -15,11 +15,16 @@ import (
 
 // raceTargets maps examples to the targets on which they run under the race detector.
 var raceTargets = map[string]string{
-	"01_vecadd": "sm_90a", "02_saxpy": "sm_90a", "03_transpose": "sm_90a", "04_reduce": "sm_90a", "05_scan": "sm_90a",
-	"06_histogram": "sm_90a", "07_softmax": "sm_90a", "08_rmsnorm": "sm_90a", "09_matmul_simt": "sm_90a", "10_matmul_ladder": "sm_90a",
-	"11_clusters": "sm_90a", "12_matmul_splitk": "sm_90a", "13_matmul_multistage": "sm_80", "14_matmul_sparse": "sm_90a",
-	"15_matmul_hopper": "sm_90a", "16_matmul_blackwell": "sm_100a", "17_matmul_blockscaled": "sm_100a", "18_attention": "sm_90a sm_100a",
-	"19_matmul_w4a16": "sm_90a", "20_matmul_fp8": "sm_90a", "21_matmul_grouped": "sm_90a", "22_matmul_streamk": "sm_90a",
+	"01_vecadd": "sm_90a", "02_saxpy": "sm_90a", "03_transpose": "sm_90a", "04_reduce": "sm_90a",
+	"05_scan":      "sm_90a",
+	"06_histogram": "sm_90a", "07_softmax": "sm_90a", "08_rmsnorm": "sm_90a",
+	"09_matmul_simt": "sm_90a", "10_matmul_ladder": "sm_90a",
+	"11_clusters": "sm_90a", "12_matmul_splitk": "sm_90a", "13_matmul_multistage": "sm_80",
+	"14_matmul_sparse": "sm_90a",
+	"15_matmul_hopper": "sm_90a", "16_matmul_blackwell": "sm_100a",
+	"17_matmul_blockscaled": "sm_100a", "18_attention": "sm_90a sm_100a",
+	"19_matmul_w4a16": "sm_90a", "20_matmul_fp8": "sm_90a", "21_matmul_grouped": "sm_90a",
+	"22_matmul_streamk": "sm_90a",
 }
 
 // TestExamplesRaceFree runs the examples with the race detector, which must find nothing.
@@ -53,7 +58,8 @@ func raceFree(t *testing.T, c Check, target string) {
 		t.Errorf("%d launches have more than %d threads", n, race.MostThreads)
 	}
 	for _, r := range detector.Races() {
-		t.Errorf("%s %s: %s: %s\n%s at %s:%d %s\n%s at %s:%d %s\nmissing: %s", r.Rule, r.Kernel, r.Message, r.Address,
+		t.Errorf("%s %s: %s: %s\n%s at %s:%d %s\n%s at %s:%d %s\nmissing: %s", r.Rule, r.Kernel,
+			r.Message, r.Address,
 			r.First.What, r.First.Place.File, r.First.Place.Line, r.First.Opcode,
 			r.Second.What, r.Second.Place.File, r.Second.Place.Line, r.Second.Opcode, r.Missing)
 	}

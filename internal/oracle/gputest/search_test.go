@@ -28,8 +28,8 @@ func (s *searcher) Observe(e *emu.Event) {
 	}
 }
 
-// TestSearchGEMM searches the orders of a warp-specialized matrix product with four stages: no order
-// hangs, and all are equivalent.
+// TestSearchGEMM searches the orders of a warp-specialized matrix product with four stages: no
+// order hangs, and all are equivalent.
 func TestSearchGEMM(t *testing.T) {
 	for name, cluster := range map[string]int{"one block": 1, "cluster of two": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -45,11 +45,13 @@ func TestSearchGEMM(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := hopper.Multiply(x, k, tiling, kerneltest.GEMM{M: 128 * cluster, N: 64, K: 64 * 10}); err != nil {
+			if err := hopper.Multiply(x, k, tiling,
+				kerneltest.GEMM{M: 128 * cluster, N: 64, K: 64 * 10}); err != nil {
 				t.Fatal(err)
 			}
 			for _, r := range s.results {
-				t.Logf("%d states, %d orders of %d steps, %d actors, %d merged, complete: %v", r.States, r.Orders, r.Steps, r.Actors, r.Merged, r.Complete)
+				t.Logf("%d states, %d orders of %d steps, %d actors, %d merged, complete: %v",
+					r.States, r.Orders, r.Steps, r.Actors, r.Merged, r.Complete)
 				if r.Violation != nil {
 					t.Errorf("%s: %v\n%s", r.Violation.Kind, r.Violation.Notes, r.Violation.Witness)
 				} else if !r.Complete {

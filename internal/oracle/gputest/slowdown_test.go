@@ -13,7 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// BenchmarkDetector runs the checks of examples on one goroutine, without and with the race detector.
+// BenchmarkDetector runs the checks of examples on one goroutine, without and with the race
+// detector.
 func BenchmarkDetector(b *testing.B) {
 	for _, c := range exampleChecks() {
 		targets := strings.Fields(raceTargets[c.Name])

@@ -51,16 +51,19 @@ func checkLaunch(t *T) error {
 		return err
 	}
 	const burst = 500 // fewer than fit into the queue of a stream
-	asynchronous, err := t.each(burst, func() error { return empty.Launch(runtime.Grid(1).On(s)) }, s.Sync)
+	asynchronous, err := t.each(burst, func() error { return empty.Launch(runtime.Grid(1).On(s)) },
+		s.Sync)
 	if err != nil {
 		return err
 	}
 	n := uint32(1000)
-	loaded, err := t.each(burst, func() error { return k.Launch(runtime.Grid(4).On(s), b, b, b, n) }, s.Sync)
+	loaded, err := t.each(burst,
+		func() error { return k.Launch(runtime.Grid(4).On(s), b, b, b, n) }, s.Sync)
 	if err != nil {
 		return err
 	}
-	waiting, err := t.each(200, func() error { return errors.Join(empty.Launch(runtime.Grid(1).On(s)), s.Sync()) }, s.Sync)
+	waiting, err := t.each(200,
+		func() error { return errors.Join(empty.Launch(runtime.Grid(1).On(s)), s.Sync()) }, s.Sync)
 	if err != nil {
 		return err
 	}
@@ -80,17 +83,21 @@ func checkLaunch(t *T) error {
 	if err != nil {
 		return err
 	}
-	plain := testing.AllocsPerRun(1000, func() { err = errors.Join(err, empty.Launch(runtime.Grid(1).On(s))) })
+	plain := testing.AllocsPerRun(1000,
+		func() { err = errors.Join(err, empty.Launch(runtime.Grid(1).On(s))) })
 	if err != nil {
 		return err
 	}
 	if err := s.Sync(); err != nil {
 		return err
 	}
-	full := testing.AllocsPerRun(1000, func() { n++; err = k.Launch(runtime.Grid(4).On(s), b, b, b, n) })
+	full := testing.AllocsPerRun(1000,
+		func() { n++; err = k.Launch(runtime.Grid(4).On(s), b, b, b, n) })
 	t.Note("empty %.2f us, with 4 arguments %.2f us, launch and wait %.2f us, in a graph of %d %.2f us each; %v and %v allocations",
-		micro(asynchronous), micro(loaded), micro(waiting), inGraph, micro(replay)/inGraph, plain, full)
-	return errors.Join(err, want(plain == 0 && full == 0, "a launch allocates"), g.Close(), s.Close(), b.Close())
+		micro(asynchronous), micro(loaded), micro(waiting), inGraph, micro(replay)/inGraph, plain,
+		full)
+	return errors.Join(err, want(plain == 0 && full == 0, "a launch allocates"), g.Close(),
+		s.Close(), b.Close())
 }
 
 func micro(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
@@ -114,7 +121,8 @@ func checkCopy(t *T) error {
 	rate := func(bytes int, work func() error) (float64, error) {
 		var list []time.Duration
 		for range 9 {
-			if err := errors.Join(first.Record(nil), work(), last.Record(nil), last.Sync()); err != nil {
+			if err := errors.Join(first.Record(nil), work(), last.Record(nil),
+				last.Sync()); err != nil {
 				return 0, err
 			}
 			took, err := last.Since(first)
@@ -131,7 +139,8 @@ func checkCopy(t *T) error {
 	slow, e4 := rate(bytes/4, func() error { return part.Write(pageable) })
 	fill, e5 := rate(bytes, func() error { return x.Fill(1) })
 	t.Note("within the device %.0f GB/s (read and write), fill %.0f; pinned up %.1f, down %.1f; pageable up %.1f GB/s", within, fill, up, down, slow)
-	return errors.Join(e1, e2, e3, e4, e5, x.Close(), y.Close(), p.Close(), first.Close(), last.Close())
+	return errors.Join(e1, e2, e3, e4, e5, x.Close(), y.Close(), p.Close(), first.Close(),
+		last.Close())
 }
 
 // checkLoad measures module loading, and checks the cache.

@@ -18,15 +18,18 @@ type warpgroups struct {
 	left, right dsl.Box
 	steps       int
 	down        bool // the K steps are rows of the operands, not columns
-	multiply    func(k *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32], a, b dsl.SharedTile)
-	want        func(a, b func(row, col int) float32, row, col int) float32
+	multiply    func(k *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32],
+		a, b dsl.SharedTile)
+	want func(a, b func(row, col int) float32, row, col int) float32
 }
 
 // build builds the kernel. It stores the accumulators as F32 by TMA.
 func (w *warpgroups) build(m *dsl.Module) {
 	k := m.Kernel(w.name, dsl.Warpgroups(3))
-	a, b := k.TensorMap("a", isa.Bf16, w.left, dsl.Swizzle128), k.TensorMap("b", isa.Bf16, w.right, dsl.Swizzle128)
-	d, steps := k.TensorMap("d", isa.F32, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128), dsl.Param[dsl.U32](k, "steps")
+	a, b := k.TensorMap("a", isa.Bf16, w.left, dsl.Swizzle128),
+		k.TensorMap("b", isa.Bf16, w.right, dsl.Swizzle128)
+	d, steps := k.TensorMap("d", isa.F32, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128),
+		dsl.Param[dsl.U32](k, "steps")
 	ab, out := k.Pipeline("ab", 3, a.Feed(), b.Feed()), k.Output("out", d, 2)
 	k.Roles(
 		dsl.OnWarpgroup(0, "load", func() {
@@ -67,7 +70,8 @@ func (w *warpgroups) check(t *T) (err error) {
 	if err != nil {
 		return err
 	}
-	factor := func(param string, box dsl.Box) (*runtime.TensorMap, func(row, col int) float32, func() error, error) {
+	factor := func(param string,
+		box dsl.Box) (*runtime.TensorMap, func(row, col int) float32, func() error, error) {
 		rows, cols := box.Rows, box.Cols*w.steps
 		if w.down {
 			rows, cols = box.Rows*w.steps, box.Cols
@@ -107,8 +111,10 @@ func (w *warpgroups) check(t *T) (err error) {
 // lying multiplies two transposed operands.
 func lying() *warpgroups {
 	const steps = 5
-	return &warpgroups{name: "lying", left: dsl.Box{Rows: 64, Cols: 128}, right: dsl.Box{Rows: 64, Cols: 128}, steps: steps, down: true,
-		multiply: func(_ *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32], a, b dsl.SharedTile) {
+	return &warpgroups{name: "lying", left: dsl.Box{Rows: 64, Cols: 128},
+		right: dsl.Box{Rows: 64, Cols: 128}, steps: steps, down: true,
+		multiply: func(_ *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32],
+			a, b dsl.SharedTile) {
 			acc.MMA(a.Transposed().Part(half, 2), b.Transposed())
 		},
 		want: func(a, b func(row, col int) float32, row, col int) (sum float32) {
@@ -123,20 +129,24 @@ func lying() *warpgroups {
 // computed multiplies an A operand that threads compute: three times the first 64 columns of a
 // tile, which the second warpgroup negates.
 func computed() *warpgroups {
-	return &warpgroups{name: "computed", left: dsl.Box{Rows: 64, Cols: 128}, right: dsl.Box{Rows: 64, Cols: 128}, steps: 3, down: true,
-		multiply: func(k *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32], a, b dsl.SharedTile) {
+	return &warpgroups{name: "computed", left: dsl.Box{Rows: 64, Cols: 128},
+		right: dsl.Box{Rows: 64, Cols: 128}, steps: 3, down: true,
+		multiply: func(k *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32],
+			a, b dsl.SharedTile) {
 			sign := dsl.To[dsl.F32](half).MulF(-6).AddF(3)
-			acc.MMAFragments(acc.AFragmentsFunc(isa.Bf16, 64, func(step, part int) (cell []dsl.Reg[dsl.B32]) {
-				row := k.WarpIndex().AndI(3).ShlI(4).Add(k.Lane().ShrI(2))
-				for r := range 4 {
-					two := dsl.Element[dsl.BF16](a, row.AddI(int64(r%2*8)), k.Lane().AndI(3).ShlI(1).AddI(int64(16*step+r/2*8))).LoadFirstVec(2)
-					for i := range two {
-						two[i] = dsl.To[dsl.BF16](dsl.To[dsl.F32](two[i]).Mul(sign))
+			acc.MMAFragments(
+				acc.AFragmentsFunc(isa.Bf16, 64, func(step, part int) (cell []dsl.Reg[dsl.B32]) {
+					row := k.WarpIndex().AndI(3).ShlI(4).Add(k.Lane().ShrI(2))
+					for r := range 4 {
+						two := dsl.Element[dsl.BF16](a, row.AddI(int64(r%2*8)),
+							k.Lane().AndI(3).ShlI(1).AddI(int64(16*step+r/2*8))).LoadFirstVec(2)
+						for i := range two {
+							two[i] = dsl.To[dsl.BF16](dsl.To[dsl.F32](two[i]).Mul(sign))
+						}
+						cell = append(cell, dsl.Bits[dsl.B32](dsl.Pack[dsl.BF16x2](two[0], two[1])))
 					}
-					cell = append(cell, dsl.Bits[dsl.B32](dsl.Pack[dsl.BF16x2](two[0], two[1])))
-				}
-				return cell
-			}), b.Transposed())
+					return cell
+				}), b.Transposed())
 		},
 		want: func(a, b func(row, col int) float32, row, col int) (sum float32) {
 			for n := range 64 * 3 {
@@ -153,9 +163,13 @@ func computed() *warpgroups {
 // halved multiplies a sparse A operand: the first two of every four elements are stored.
 func halved() *warpgroups {
 	const steps = 3
-	return &warpgroups{name: "halved", left: dsl.Box{Rows: 128, Cols: 64}, right: dsl.Box{Rows: 128, Cols: 128}, steps: steps,
-		multiply: func(k *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32], a, b dsl.SharedTile) {
-			acc.SparseMMA(a.Part(half, 2), b, func(step, part int) dsl.Reg[dsl.U32] { return k.U32(0x44444444) })
+	return &warpgroups{name: "halved", left: dsl.Box{Rows: 128, Cols: 64},
+		right: dsl.Box{Rows: 128, Cols: 128}, steps: steps,
+		multiply: func(k *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32],
+			a, b dsl.SharedTile) {
+			acc.SparseMMA(a.Part(half, 2), b, func(step, part int) dsl.Reg[dsl.U32] {
+				return k.U32(0x44444444)
+			})
 		},
 		want: func(a, b func(row, col int) float32, row, col int) (sum float32) {
 			for n := range 64 * steps {
@@ -171,8 +185,10 @@ func halved() *warpgroups {
 func widened(m *dsl.Module) {
 	k := m.Kernel("widened", dsl.Warpgroups(3))
 	x := k.TensorMap("x", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
-	from, steps, d := dsl.Global[dsl.S8](k, "w"), dsl.Param[dsl.U32](k, "steps"), dsl.Global[dsl.F32](k, "d")
-	w := k.ComputedTile("wide", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
+	from, steps, d := dsl.Global[dsl.S8](k, "w"), dsl.Param[dsl.U32](k, "steps"),
+		dsl.Global[dsl.F32](k, "d")
+	w := k.ComputedTile("wide",
+		dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
 	px, pw := k.Pipeline("px", 3, x.Feed()), k.Pipeline("pw", 2, w.Feed())
 	k.Roles(
 		dsl.OnWarp(0, "load", func() {
@@ -185,7 +201,8 @@ func widened(m *dsl.Module) {
 			for s := range pw.Produce(steps) {
 				for c := 0; c < 64; c += 8 {
 					var eight []dsl.Reg[dsl.BF16]
-					for _, x := range from.LoadVec(row.Mul(steps).Add(s.Iteration()).MulI(64).AddI(int64(c)), 8) {
+					for _, x := range from.LoadVec(
+						row.Mul(steps).Add(s.Iteration()).MulI(64).AddI(int64(c)), 8) {
 						eight = append(eight, dsl.To[dsl.BF16](dsl.To[dsl.F32](x)))
 					}
 					dsl.Element[dsl.BF16](w.Tile(s), row, k.U32(c)).StoreFirstVec(eight)
@@ -246,14 +263,17 @@ func checkWidened(t *T) error {
 // condition are zero.
 func gathered(m *dsl.Module) {
 	k := m.Kernel("gathered", dsl.Threads(128))
-	x, ids, n, d := dsl.Global[dsl.BF16](k, "x"), dsl.Global[dsl.U32](k, "ids"), dsl.Param[dsl.U32](k, "n"), dsl.Global[dsl.F32](k, "d")
-	tiles := k.AsyncPipeline("rows", 3, dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
+	x, ids, n, d := dsl.Global[dsl.BF16](k, "x"), dsl.Global[dsl.U32](k, "ids"),
+		dsl.Param[dsl.U32](k, "n"), dsl.Global[dsl.F32](k, "d")
+	tiles := k.AsyncPipeline("rows", 3,
+		dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 16, 64)
 	row, unit, from := k.TID().X.ShrI(3), k.TID().X.AndI(7).ShlI(3), k.WarpIndex().MulI(16)
 	tiles.Run(k.U32(8), func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
 		for i := range 4 {
 			r := row.AddI(int64(16 * i))
-			x.At(ids.Load(r).MulI(512)).At(step.MadI(64, unit)).CopyAsync(dsl.Element[dsl.BF16](s.Tile(0), r, unit), 8, r.LT(n))
+			x.At(ids.Load(r).MulI(512)).At(step.MadI(64, unit)).CopyAsync(
+				dsl.Element[dsl.BF16](s.Tile(0), r, unit), 8, r.LT(n))
 		}
 	}, func(_ dsl.Reg[dsl.U32], s dsl.AsyncStage) { w.MMA(s.Tile(0), from, s.Tile(0), k.U32(0)) })
 	w.Each(func(row, col dsl.Reg[dsl.U32], x, y dsl.Reg[dsl.F32]) {

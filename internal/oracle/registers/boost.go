@@ -186,7 +186,8 @@ func (g *grower) grow(rows []int32) pressure.Tree {
 				more = append(more, r)
 			}
 		}
-		t[l.node] = pressure.Node{Feature: l.feature, Limit: c.limits[l.at], Less: len(t), More: len(t) + 1}
+		t[l.node] = pressure.Node{Feature: l.feature, Limit: c.limits[l.at], Less: len(t),
+			More: len(t) + 1}
 		t = append(t, pressure.Node{Feature: -1}, pressure.Node{Feature: -1})
 		// The histogram of the smaller part is computed; the other is the difference.
 		short := less
@@ -203,7 +204,8 @@ func (g *grower) grow(rows []int32) pressure.Tree {
 	}
 	for _, l := range leaves {
 		sum, weight := g.sums(l.rows)
-		t[l.node].Value = math.Round(g.Rate*sum/(weight+g.Ridge)*pressure.ValueScale) / pressure.ValueScale
+		t[l.node].Value = math.Round(g.Rate*sum/(weight+g.Ridge)*pressure.ValueScale) /
+			pressure.ValueScale
 	}
 	return t
 }

@@ -33,7 +33,8 @@ func Write(path string, list []Sample) (err error) {
 	w := bufio.NewWriter(z)
 	fmt.Fprintln(w, strings.Join(pressure.Names(), " "))
 	for _, s := range list {
-		fmt.Fprintf(w, "%s %s %s %s %d", s.Source, filepath.Base(s.File), s.Kernel, s.Target, s.Count)
+		fmt.Fprintf(w, "%s %s %s %s %d", s.Source, filepath.Base(s.File), s.Kernel, s.Target,
+			s.Count)
 		for _, x := range s.Features {
 			fmt.Fprintf(w, " %g", x)
 		}
@@ -56,7 +57,9 @@ func Read(path string) ([]Sample, error) {
 	lines := bufio.NewScanner(z)
 	lines.Buffer(nil, 1<<20)
 	if !lines.Scan() || lines.Text() != strings.Join(pressure.Names(), " ") {
-		return nil, errors.Join(fmt.Errorf("%s: the features of the samples do not match the current ones", path), lines.Err())
+		return nil, errors.Join(
+			fmt.Errorf("%s: the features of the samples do not match the current ones", path),
+			lines.Err())
 	}
 	var list []Sample
 	for lines.Scan() {
@@ -92,7 +95,9 @@ func Predict(m *pressure.Model, list []Sample) []Sample {
 // Worst returns the n samples with the largest errors.
 func Worst(list []Sample, n int) []Sample {
 	sorted := slices.Clone(list)
-	off := func(s Sample) float64 { return math.Abs(math.Log(float64(s.Predicted) / float64(s.Count))) }
+	off := func(s Sample) float64 {
+		return math.Abs(math.Log(float64(s.Predicted) / float64(s.Count)))
+	}
 	slices.SortStableFunc(sorted, func(a, b Sample) int { return cmp.Compare(off(b), off(a)) })
 	return sorted[:min(n, len(sorted))]
 }

@@ -72,7 +72,8 @@ func TestSlice(t *testing.T) {
 	}
 	r := registers.RowOf("slice", registers.Predict(pressure.Calibrated(), samples))
 	t.Logf("%+v, %d files left out", r, left)
-	if left > 0 || r.Kernels < 280 || r.Median > 0.13 || r.Ninetieth > 0.34 || r.Average > 0.16 || r.Exact < 0.2 {
+	if left > 0 || r.Kernels < 280 || r.Median > 0.13 || r.Ninetieth > 0.34 || r.Average > 0.16 ||
+		r.Exact < 0.2 {
 		t.Errorf("%+v, %d files left out", r, left)
 	}
 }
@@ -215,7 +216,8 @@ func TestHeldOut(t *testing.T) {
 	fitted := registers.Predict(boost.Model(list), list)
 	for i, s := range boost.CrossValidate(list) {
 		if fitted[i].Predicted == s.Predicted {
-			t.Fatalf("sample %d of %s: %d by a model that has seen it and by one that has not", i, s.Source, s.Predicted)
+			t.Fatalf("sample %d of %s: %d by a model that has seen it and by one that has not", i,
+				s.Source, s.Predicted)
 		}
 	}
 }
@@ -237,7 +239,8 @@ func TestThin(t *testing.T) {
 func TestKeep(t *testing.T) {
 	x := make([]float64, len(pressure.Names()))
 	x[3] = 17
-	want := []registers.Sample{{Source: "a", File: "a.sm_90.ptx", Kernel: "k", Target: "sm_90", Count: 20, Features: x}}
+	want := []registers.Sample{
+		{Source: "a", File: "a.sm_90.ptx", Kernel: "k", Target: "sm_90", Count: 20, Features: x}}
 	path := filepath.Join(t.TempDir(), "samples.gz")
 	if err := registers.Write(path, want); err != nil {
 		t.Fatal(err)
@@ -258,7 +261,8 @@ func TestRow(t *testing.T) {
 		list = append(list, registers.Sample{Source: "a", Count: 100, Predicted: 100 + i})
 	}
 	r := registers.RowOf("x", list)
-	if r.Median != 0.04 || r.Ninetieth != 0.08 || r.Exact != 0.1 || r.Kernels != 10 || r.Programs != 1 {
+	if r.Median != 0.04 || r.Ninetieth != 0.08 || r.Exact != 0.1 || r.Kernels != 10 ||
+		r.Programs != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -266,7 +270,8 @@ func TestRow(t *testing.T) {
 // TestFamilies checks that the table has a row for each collection, and one for this repository.
 func TestFamilies(t *testing.T) {
 	list := []registers.Sample{
-		{Source: "b+x+y", Count: 10, Predicted: 11}, {Source: "arith", Count: 10, Predicted: 10}, {Source: "b+x+z", Count: 10, Predicted: 12},
+		{Source: "b+x+y", Count: 10, Predicted: 11}, {Source: "arith", Count: 10, Predicted: 10},
+		{Source: "b+x+z", Count: 10, Predicted: 12},
 	}
 	want := `| collection | kernels | programs | median | 90 of 100 | mean | exact |
 |---|--:|--:|--:|--:|--:|--:|

@@ -77,7 +77,8 @@ func (c *Counter) Count(ctx context.Context, text string) (map[string]int, error
 
 // Collect measures every kernel of some modules. It also returns the number of modules that do not
 // lift.
-func (c *Counter) Collect(ctx context.Context, list []roundtrip.Source) (samples []Sample, left int, err error) {
+func (c *Counter) Collect(ctx context.Context,
+	list []roundtrip.Source) (samples []Sample, left int, err error) {
 	results := make([][]Sample, len(list))
 	failures := make([]error, len(list))
 	lifted := make([]bool, len(list))
@@ -104,7 +105,8 @@ func (c *Counter) Collect(ctx context.Context, list []roundtrip.Source) (samples
 	return samples, left, errors.Join(failures...)
 }
 
-func (c *Counter) collect(ctx context.Context, s roundtrip.Source) (samples []Sample, lifted bool, err error) {
+func (c *Counter) collect(ctx context.Context,
+	s roundtrip.Source) (samples []Sample, lifted bool, err error) {
 	m, _ := ptxdsl.Load(s.Name, s.Text)
 	if m == nil {
 		return nil, false, nil
@@ -115,7 +117,9 @@ func (c *Counter) collect(ctx context.Context, s roundtrip.Source) (samples []Sa
 	}
 	for _, k := range pressure.Measure(m) {
 		if n, ok := counts[k.Func.Name]; ok {
-			samples = append(samples, Sample{Source: Program(s.Name), File: s.Name, Kernel: k.Func.Name, Target: m.Target.String(), Count: n, Features: k.Features})
+			samples = append(samples,
+				Sample{Source: Program(s.Name), File: s.Name, Kernel: k.Func.Name,
+					Target: m.Target.String(), Count: n, Features: k.Features})
 		}
 	}
 	return samples, true, nil

@@ -51,12 +51,15 @@ func RowOf(name string, list []Sample) Row {
 
 // Table returns rows for all samples and for each target, in Markdown.
 func Table(list []Sample) string {
-	return table("target", list, func(s Sample) string { return s.Target }, func(a, b string) int { return strings.Compare(order(a), order(b)) })
+	return table("target", list, func(s Sample) string { return s.Target }, func(a, b string) int {
+		return strings.Compare(order(a), order(b))
+	})
 }
 
 // Families returns rows for all samples and for each collection of programs, in Markdown.
 func Families(list []Sample) string {
-	return table("collection", list, func(s Sample) string { return Family(s.Source) }, strings.Compare)
+	return table("collection", list, func(s Sample) string { return Family(s.Source) },
+		strings.Compare)
 }
 
 // Family returns the collection of a program: the part of its name before the first plus, or "here"
@@ -70,15 +73,19 @@ func Family(program string) string {
 }
 
 // table returns a row for each group of samples, in the order of their names, and one for all.
-func table(what string, list []Sample, group func(Sample) string, order func(a, b string) int) string {
+func table(what string, list []Sample, group func(Sample) string,
+	order func(a, b string) int) string {
 	groups := make(map[string][]Sample)
 	for _, s := range list {
 		groups[group(s)] = append(groups[group(s)], s)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "| %s | kernels | programs | median | 90 of 100 | mean | exact |\n|---|--:|--:|--:|--:|--:|--:|\n", what)
+	fmt.Fprintf(&b,
+		"| %s | kernels | programs | median | 90 of 100 | mean | exact |\n|---|--:|--:|--:|--:|--:|--:|\n",
+		what)
 	write := func(r Row) {
-		fmt.Fprintf(&b, "| %s | %d | %d | %.1f %% | %.1f %% | %.1f %% | %.0f %% |\n", r.Name, r.Kernels, r.Programs, 100*r.Median, 100*r.Ninetieth, 100*r.Average, 100*r.Exact)
+		fmt.Fprintf(&b, "| %s | %d | %d | %.1f %% | %.1f %% | %.1f %% | %.0f %% |\n", r.Name,
+			r.Kernels, r.Programs, 100*r.Median, 100*r.Ninetieth, 100*r.Average, 100*r.Exact)
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(groups), order) {
 		write(RowOf(name, groups[name]))
@@ -88,7 +95,9 @@ func table(what string, list []Sample, group func(Sample) string, order func(a, 
 }
 
 // order returns a sort key that puts sm_75 before sm_100.
-func order(target string) string { return fmt.Sprintf("%8s", strings.TrimRight(target, "af")) + target }
+func order(target string) string {
+	return fmt.Sprintf("%8s", strings.TrimRight(target, "af")) + target
+}
 
 // Distinct removes duplicate samples: kernels with the same name, features and count, in the same
 // or another program. Public programs copy from each other.
@@ -222,7 +231,8 @@ func Errors(list []Sample) []pressure.Error {
 				ratios[f] = append(ratios[f], float64(s.Count)/float64(s.Predicted))
 			}
 		}
-		out = append(out, pressure.Error{UpTo: to, Low: quantile(ratios, 0.05), High: quantile(ratios, 0.95)})
+		out = append(out,
+			pressure.Error{UpTo: to, Low: quantile(ratios, 0.05), High: quantile(ratios, 0.95)})
 		from = to
 	}
 	return out

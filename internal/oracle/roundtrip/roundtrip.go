@@ -94,7 +94,9 @@ func Run(ctx context.Context, c Config, list []Source) ([]Report, error) {
 // try checks one module.
 func (c *Config) try(ctx context.Context, s Source) (Report, error) {
 	r := Report{Name: s.Name, Bytes: len(s.Text)}
-	problem := func(format string, args ...any) { r.Problems = append(r.Problems, fmt.Sprintf(format, args...)) }
+	problem := func(format string, args ...any) {
+		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+	}
 	before := Lines(s.Text)
 	image, verdict, o, err := c.assemble(ctx, before)
 	if err != nil {
@@ -119,7 +121,8 @@ func (c *Config) try(ctx context.Context, s Source) (Report, error) {
 				problem("and %d findings more", len(findings)-i)
 				break
 			}
-			problem("ptxas accepts it, verify reports %v: %s %v: %s", d.Place, d.Rule, d.Severity, d.Message)
+			problem("ptxas accepts it, verify reports %v: %s %v: %s", d.Place, d.Rule, d.Severity,
+				d.Message)
 		}
 	}
 	formatted, syntax := c.Format(s.Name, s.Text)
@@ -173,7 +176,8 @@ func (c *Config) try(ctx context.Context, s Source) (Report, error) {
 
 // compare assembles another text of a module and compares the result with the cubin of the original
 // text.
-func (c *Config) compare(ctx context.Context, r *Report, which, before string, first *cubin.Code, text string, o ptxas.Options) error {
+func (c *Config) compare(ctx context.Context, r *Report, which, before string, first *cubin.Code,
+	text string, o ptxas.Options) error {
 	lines, v, err := c.differences(ctx, first, text, o)
 	switch {
 	case err != nil:
@@ -196,8 +200,10 @@ func (c *Config) compare(ctx context.Context, r *Report, which, before string, f
 				shared++
 			}
 		}
-		r.Unsteady = append(r.Unsteady, fmt.Sprintf("ptxas is not deterministic: in %d assemblies and more the text has %d codes, the %s text %d, and %d are of both",
-			again, len(mine), which, len(theirs), shared))
+		r.Unsteady = append(r.Unsteady,
+			fmt.Sprintf(
+				"ptxas is not deterministic: in %d assemblies and more the text has %d codes, the %s text %d, and %d are of both",
+				again, len(mine), which, len(theirs), shared))
 		return nil
 	}
 	for _, line := range lines {
@@ -211,7 +217,8 @@ func (c *Config) compare(ctx context.Context, r *Report, which, before string, f
 const again = 6
 
 // digests returns the set of codes that ptxas generates for two texts.
-func (c *Config) digests(ctx context.Context, a, b string, o ptxas.Options) (of, other map[string]bool, err error) {
+func (c *Config) digests(ctx context.Context, a, b string,
+	o ptxas.Options) (of, other map[string]bool, err error) {
 	list := [2]map[string]bool{}
 	for i, text := range []string{a, b} {
 		list[i] = make(map[string]bool)
@@ -234,7 +241,8 @@ func (c *Config) digests(ctx context.Context, a, b string, o ptxas.Options) (of,
 }
 
 // differences assembles a text and returns the differences to the first code.
-func (c *Config) differences(ctx context.Context, first *cubin.Code, text string, o ptxas.Options) ([]string, ptxas.Verdict, error) {
+func (c *Config) differences(ctx context.Context, first *cubin.Code, text string,
+	o ptxas.Options) ([]string, ptxas.Verdict, error) {
 	image, v, err := c.Tool.Assemble(ctx, text, o)
 	if err != nil || !v.OK() {
 		return nil, v, err
@@ -248,7 +256,8 @@ func (c *Config) differences(ctx context.Context, first *cubin.Code, text string
 
 // assemble assembles a module as a whole program, or with -c if it calls an undefined function or
 // takes its address.
-func (c *Config) assemble(ctx context.Context, text string) ([]byte, ptxas.Verdict, ptxas.Options, error) {
+func (c *Config) assemble(ctx context.Context,
+	text string) ([]byte, ptxas.Verdict, ptxas.Options, error) {
 	var o ptxas.Options
 	image, v, err := c.Tool.Assemble(ctx, text, o)
 	if err == nil && !v.OK() && unresolved(v) {
@@ -260,7 +269,8 @@ func (c *Config) assemble(ctx context.Context, text string) ([]byte, ptxas.Verdi
 
 func unresolved(v ptxas.Verdict) bool {
 	for _, m := range v.Messages {
-		if strings.Contains(m.Text, "Unresolved extern") || strings.Contains(m.Text, "Cannot take address of function") {
+		if strings.Contains(m.Text, "Unresolved extern") ||
+			strings.Contains(m.Text, "Cannot take address of function") {
 			return true
 		}
 	}

@@ -69,7 +69,8 @@ func TestRun(t *testing.T) {
 			}
 			if test.name == "spaces" {
 				c.Format = func(_, text string) (string, diag.List) {
-					return strings.ReplaceAll(strings.ReplaceAll(text, "\t", "  "), " // the cell", ""), nil
+					return strings.ReplaceAll(strings.ReplaceAll(text, "\t", "  "), " // the cell",
+						""), nil
 				}
 			}
 			reports, err := Run(t.Context(), c, []Source{{"m.ptx", test.text}})
@@ -81,7 +82,8 @@ func TestRun(t *testing.T) {
 				t.Errorf("problems %q, want %q", got, test.want)
 			}
 			var b strings.Builder
-			if Summary(&b, reports) != (test.want != "") || !strings.Contains(b.String(), "roundtrip: 1 modules") {
+			if Summary(&b, reports) != (test.want != "") ||
+				!strings.Contains(b.String(), "roundtrip: 1 modules") {
 				t.Errorf("summary: %s", b.String())
 			}
 		})
@@ -116,7 +118,8 @@ func TestTargetPlaces(t *testing.T) {
 	const list, move = "ts: .branchtargets La, Lb;\n", "mov.u32 %r3, 0;\n"
 	const branch = "brx.idx %r5, ts;\nLa: add.u32 %r3, %r3, 1;\nLb: st.global.u32 [%rd1], %r3;\n"
 	const address = "mov.u64 %rd2, f;\n"
-	const open, call = "{ .param .b32 x; st.param.b32 [x], %r3;\n", "call %rd2, (x), ts; }\nst.global.u32 [%rd1], %r3;\n"
+	const open, call = "{ .param .b32 x; st.param.b32 [x], %r3;\n",
+		"call %rd2, (x), ts; }\nst.global.u32 [%rd1], %r3;\n"
 	rewrite := func(name, text string) (string, diag.List) {
 		file, list := ptx.Parse(name, text)
 		m, more := lift.Module(file)
@@ -125,8 +128,10 @@ func TestTargetPlaces(t *testing.T) {
 	var other int
 	for _, set := range [][]string{
 		{list + move + branch, move + list + branch},
-		{proto + address + move + open + call, address + move + open + proto + call, address + proto + move + open + call},
-		{funcs + address + move + open + call, address + move + open + funcs + call, address + funcs + move + open + call},
+		{proto + address + move + open + call, address + move + open + proto + call,
+			address + proto + move + open + call},
+		{funcs + address + move + open + call, address + move + open + funcs + call,
+			address + funcs + move + open + call},
 	} {
 		var sources []Source
 		for i, body := range set {
@@ -191,17 +196,22 @@ func TestUnsteady(t *testing.T) {
 		{"once, the formatted text", "[ $n = 2 ]", module, false, ""},
 	} {
 		folder := t.TempDir()
-		script := "#!/bin/sh\nif [ -f m.ptx ] && grep -q the_cell m.ptx; then\nn=$(($(cat " + folder + "/n) + 1)); echo $n > " + folder + "/n\n" +
-			"if " + test.odd + "; then sed -i 's/^1$/2/' m.ptx; fi\nfi\nexec " + tool.Path + " \"$@\"\n"
+		script := "#!/bin/sh\nif [ -f m.ptx ] && grep -q the_cell m.ptx; then\nn=$(($(cat " +
+			folder + "/n) + 1)); echo $n > " + folder + "/n\n" +
+			"if " + test.odd + "; then sed -i 's/^1$/2/' m.ptx; fi\nfi\nexec " + tool.Path +
+			" \"$@\"\n"
 		path := filepath.Join(folder, "ptxas")
-		if err := errors.Join(os.WriteFile(path, []byte(script), 0o700), os.WriteFile(filepath.Join(folder, "n"), []byte("0"), 0o600)); err != nil {
+		if err := errors.Join(os.WriteFile(path, []byte(script), 0o700),
+			os.WriteFile(filepath.Join(folder, "n"), []byte("0"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		named := strings.NewReplacer("p)", "the_cell)", "[p]", "[the_cell]")
 		c := Config{
-			Tool:   ptxas.New(path),
-			Format: func(string, string) (string, diag.List) { return named.Replace(test.text), nil },
-			Check:  func(string, string) diag.List { return nil },
+			Tool: ptxas.New(path),
+			Format: func(string, string) (string, diag.List) {
+				return named.Replace(test.text), nil
+			},
+			Check: func(string, string) diag.List { return nil },
 		}
 		reports, err := Run(t.Context(), c, []Source{{"m.ptx", named.Replace(module)}})
 		if err != nil {
@@ -209,12 +219,14 @@ func TestUnsteady(t *testing.T) {
 		}
 		r := reports[0]
 		problems := strings.Join(r.Problems, "\n")
-		if (len(r.Unsteady) == 0) != test.steady || (problems == "") != (test.want == "") || !strings.Contains(problems, test.want) {
+		if (len(r.Unsteady) == 0) != test.steady || (problems == "") != (test.want == "") ||
+			!strings.Contains(problems, test.want) {
 			t.Errorf("%s: %q, %q", test.name, r.Unsteady, problems)
 		}
 		var b strings.Builder
 		Summary(&b, reports)
-		if got := strings.Contains(b.String(), "1 not compared because ptxas is not deterministic"); got == test.steady {
+		if got := strings.Contains(b.String(),
+			"1 not compared because ptxas is not deterministic"); got == test.steady {
 			t.Errorf("%s: %s", test.name, &b)
 		}
 	}

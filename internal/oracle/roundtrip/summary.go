@@ -36,11 +36,14 @@ func Summary(w io.Writer, reports []Report) (bad bool) {
 		if !r.Accepted {
 			refused++
 			if len(r.Problems) == 0 {
-				fmt.Fprintf(w, "%s: refused by ptxas and by verify: %s\n", r.Name, shorten(r.Refusal))
+				fmt.Fprintf(w, "%s: refused by ptxas and by verify: %s\n", r.Name,
+					shorten(r.Refusal))
 			}
 		}
 	}
-	fmt.Fprintf(w, "roundtrip: %d modules, %.1f MB of PTX, %.1f MB of code and tables compared; %d with their tokens as they were; %d through the intermediate representation; %d refused by both; %d not compared because ptxas is not deterministic on them; %d with problems\n",
-		len(reports), float64(size)/1e6, float64(code)/1e6, same, rewritten, refused, unsteady, wrong)
+	fmt.Fprintf(w,
+		"roundtrip: %d modules, %.1f MB of PTX, %.1f MB of code and tables compared; %d with their tokens as they were; %d through the intermediate representation; %d refused by both; %d not compared because ptxas is not deterministic on them; %d with problems\n",
+		len(reports), float64(size)/1e6, float64(code)/1e6, same, rewritten, refused, unsteady,
+		wrong)
 	return wrong > 0
 }

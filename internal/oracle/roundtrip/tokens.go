@@ -17,7 +17,8 @@ func Lines(text string) string {
 		n := tokenLength(text[i:])
 		token := text[i : i+n]
 		i += n
-		if strings.Contains(" \t\r\n\f\x1a", token[:1]) || strings.HasPrefix(token, "//") || strings.HasPrefix(token, "/*") {
+		if strings.Contains(" \t\r\n\f\x1a", token[:1]) || strings.HasPrefix(token, "//") ||
+			strings.HasPrefix(token, "/*") {
 			continue
 		}
 		b.WriteString(token)
@@ -101,7 +102,8 @@ func wordLength(text string) int {
 		switch c := text[i]; {
 		case isLetter(c) || isDigit(c):
 		case c == '.' && text[0] != '.':
-		case c == ':' && i+2 < len(text) && text[i+1] == ':' && (isLetter(text[i+2]) || isDigit(text[i+2])) && strings.ContainsRune(text[:i], '.'):
+		case c == ':' && i+2 < len(text) && text[i+1] == ':' &&
+			(isLetter(text[i+2]) || isDigit(text[i+2])) && strings.ContainsRune(text[:i], '.'):
 			i++
 		default:
 			return i
@@ -112,7 +114,8 @@ func wordLength(text string) int {
 
 // numberLength returns the length of a numeric literal. A sign is part of it only in an exponent.
 func numberLength(text string) int {
-	prefixed := len(text) > 1 && text[0] == '0' && isLetter(text[1]) && text[1]|0x20 != 'e' && text[1]|0x20 != 'u'
+	prefixed := len(text) > 1 && text[0] == '0' && isLetter(text[1]) && text[1]|0x20 != 'e' &&
+		text[1]|0x20 != 'u'
 	for i := 1; i < len(text); i++ {
 		switch c := text[i]; {
 		case isLetter(c) || isDigit(c) || c == '.':

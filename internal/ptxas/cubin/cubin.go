@@ -62,7 +62,9 @@ func Read(cubin []byte) (*Code, error) {
 		}
 		c.Sections = append(c.Sections, Section{s.Name, text})
 	}
-	slices.SortStableFunc(c.Sections, func(a, b Section) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(c.Sections, func(a, b Section) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	symbols, err := f.Symbols()
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
 		return nil, fmt.Errorf("symbols: %w", err)
@@ -75,7 +77,8 @@ func Read(cubin []byte) (*Code, error) {
 		}
 		c.Symbols = append(c.Symbols, Symbol{withoutLine(s.Name), kind, s.Size})
 	}
-	slices.SortFunc(c.Symbols, func(a, b Symbol) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(c.Symbols,
+		func(a, b Symbol) int { return strings.Compare(a.String(), b.String()) })
 	return c, nil
 }
 
@@ -124,9 +127,12 @@ func Diff(a, b *Code) []string {
 		case x == nil:
 			list = append(list, fmt.Sprintf("section %s is new", y.Name))
 		case len(x.Text) != len(y.Text):
-			list = append(list, fmt.Sprintf("section %s has %d bytes instead of %d", x.Name, len(y.Text), len(x.Text)))
+			list = append(list,
+				fmt.Sprintf("section %s has %d bytes instead of %d", x.Name, len(y.Text),
+					len(x.Text)))
 		case !bytes.Equal(x.Text, y.Text):
-			list = append(list, fmt.Sprintf("section %s differs from byte %#x on", x.Name, common(x.Text, y.Text)))
+			list = append(list,
+				fmt.Sprintf("section %s differs from byte %#x on", x.Name, common(x.Text, y.Text)))
 		}
 	})
 	merge(a.Symbols, b.Symbols, Symbol.String, func(x, y *Symbol) {

@@ -31,8 +31,10 @@ func BenchmarkMMA(b *testing.B) {
 			f := newFrame()
 			for lane := range 32 {
 				for i := range 8 {
-					f.A[i][lane] = eval.BF16.Encode(r.NormFloat64(), 0)<<16 | eval.BF16.Encode(r.NormFloat64(), 0)
-					f.B[i][lane] = eval.BF16.Encode(r.NormFloat64(), 0)<<16 | eval.BF16.Encode(r.NormFloat64(), 0)
+					f.A[i][lane] = eval.BF16.Encode(r.NormFloat64(), 0)<<16 |
+						eval.BF16.Encode(r.NormFloat64(), 0)
+					f.B[i][lane] = eval.BF16.Encode(r.NormFloat64(), 0)<<16 |
+						eval.BF16.Encode(r.NormFloat64(), 0)
 				}
 				f.Meta[lane] = 0x44444444
 			}

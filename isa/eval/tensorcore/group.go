@@ -37,7 +37,8 @@ func WgmmaOf(mods []isa.Mod, arch Arch) (*Product, error) {
 	w := wordsOf(mods)
 	types := w.types
 	if w.m == 0 || len(types) < 3 {
-		return nil, fmt.Errorf("tensorcore: wgmma.mma_async %v is not a warpgroup matrix product", mods)
+		return nil, fmt.Errorf("tensorcore: wgmma.mma_async %v is not a warpgroup matrix product",
+			mods)
 	}
 	p := &Product{M: w.m, N: w.n, K: w.k, Sparse: w.sparse, Saturate: w.satfinite}
 	p.mma.and = w.and

@@ -69,7 +69,8 @@ func cases(bits, rows, depth int) []matrixCase {
 	}
 	if bits == 16 {
 		span := func(w int) int { return 8 * w * ((depth + 7) / 8) }
-		list = append(list, matrixCase{true, 0, rows * 16, 128}, matrixCase{true, 32, span(32), 256},
+		list = append(list, matrixCase{true, 0, rows * 16, 128},
+			matrixCase{true, 32, span(32), 256},
 			matrixCase{true, 64, span(64), 512}, matrixCase{true, 128, span(128), 1024})
 	}
 	return list
@@ -195,7 +196,8 @@ func TestInstructionDescriptors(t *testing.T) {
 	for _, bad := range []struct {
 		bits          uint32
 		kind, vectors isa.Mod
-	}{{0, isa.ModF32, isa.NoMod}, {7 << 7, isa.ModKindF16, isa.NoMod}, {1 << 6, isa.ModKindF16, isa.NoMod}, {0x10400480, isa.ModKindMxf4nvf4, isa.NoMod}} {
+	}{{0, isa.ModF32, isa.NoMod}, {7 << 7, isa.ModKindF16, isa.NoMod},
+		{1 << 6, isa.ModKindF16, isa.NoMod}, {0x10400480, isa.ModKindMxf4nvf4, isa.NoMod}} {
 		if o, err := InstructionOf(bad.bits, bad.kind, bad.vectors); err == nil {
 			t.Errorf("%#08x of %s: %+v", bad.bits, bad.kind, o)
 		}
@@ -297,7 +299,8 @@ func TestPaths(t *testing.T) {
 			for col := range n {
 				lane, column := path.D(row, col, n)
 				if lane > 127 || column >= n || seen[[2]int{lane, column}] {
-					t.Fatalf("path %d: row %d, column %d is in lane %d, column %d", path, row, col, lane, column)
+					t.Fatalf("path %d: row %d, column %d is in lane %d, column %d", path, row, col,
+						lane, column)
 				}
 				seen[[2]int{lane, column}] = true
 			}

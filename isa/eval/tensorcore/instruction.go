@@ -51,8 +51,8 @@ var kinds = map[isa.Mod]*kindInfo{
 
 var fourBits = map[uint32]*Element{1: E2M1}
 
-// KindName returns the name of the kind that mod selects, such as "f16" for isa.ModKindF16; "" if it
-// selects none.
+// KindName returns the name of the kind that mod selects, such as "f16" for isa.ModKindF16; "" if
+// it selects none.
 func KindName(mod isa.Mod) string {
 	if k := kinds[mod]; k != nil {
 		return k.name
@@ -60,9 +60,9 @@ func KindName(mod isa.Mod) string {
 	return ""
 }
 
-// InstructionOf decodes an instruction descriptor. kind is a modifier such as isa.ModKindF16. vectors
-// is the modifier that says how many elements share a scale factor, such as isa.ModScaleVec1X or
-// isa.ModBlock32; isa.NoMod for none.
+// InstructionOf decodes an instruction descriptor. kind is a modifier such as isa.ModKindF16.
+// vectors is the modifier that says how many elements share a scale factor, such as
+// isa.ModScaleVec1X or isa.ModBlock32; isa.NoMod for none.
 func InstructionOf(d uint32, kind, vectors isa.Mod) (*Instruction, error) {
 	info := kinds[kind]
 	if info == nil {
@@ -139,7 +139,8 @@ func (o *Instruction) scaled(d uint32) error {
 		o.Vector = 32
 	case isa.NoMod:
 		if o.kind == isa.ModKindMxf4nvf4 {
-			return fmt.Errorf("instruction descriptor %#08x: %s must say how many elements share a factor",
+			return fmt.Errorf(
+				"instruction descriptor %#08x: %s must say how many elements share a factor",
 				d, KindName(o.kind))
 		}
 		o.Vector = 32
@@ -149,7 +150,8 @@ func (o *Instruction) scaled(d uint32) error {
 	switch {
 	case o.kind != isa.ModKindMxf4nvf4 && (o.Vector != 32 || o.Scale != UE8M0),
 		o.Scale == UE4M3 && o.Vector != 16:
-		return fmt.Errorf("instruction descriptor %#08x: kind %s has no factors of %s for %d elements",
+		return fmt.Errorf(
+			"instruction descriptor %#08x: kind %s has no factors of %s for %d elements",
 			d, KindName(o.kind), o.Scale.Name, o.Vector)
 	case d&3 != 0 || d>>3&1 != 0 || d>>6&1 != 0 || d>>24&7 != 0:
 		return fmt.Errorf("instruction descriptor %#08x: reserved bits are set", d)

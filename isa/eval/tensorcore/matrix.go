@@ -98,7 +98,8 @@ func (m *Matrix) AlongK(row, b int) uint32 {
 // wide as the swizzle are Leading bytes apart, and groups of eight depths Stride.
 func (m *Matrix) AlongMN(b, k int) uint32 {
 	if m.Swizzle == 0 {
-		return m.Start + uint32(k/8)*m.Leading + uint32(k%8*16) + uint32(b/16)*m.Stride + uint32(b%16)
+		return m.Start + uint32(k/8)*m.Leading + uint32(k%8*16) + uint32(b/16)*m.Stride +
+			uint32(b%16)
 	}
 	w := m.Swizzle
 	at := m.Start + uint32(b/w)*m.Leading + uint32(b%w)

@@ -69,7 +69,8 @@ func Of(kind isa.Kind, mods []isa.Mod, arch Arch) (*MMA, error) {
 	m.d, m.a, m.b, m.c = types[0], types[1], types[2], types[3]
 	if m.Scaled {
 		if len(types) < 5 {
-			return nil, fmt.Errorf("tensorcore: %s %v lacks the type of its scale factors", kind, mods)
+			return nil, fmt.Errorf("tensorcore: %s %v lacks the type of its scale factors", kind,
+				mods)
 		}
 		m.scale = types[4]
 	}

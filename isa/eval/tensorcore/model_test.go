@@ -101,7 +101,8 @@ func TestPublishedModel(t *testing.T) {
 				}
 				for {
 					x := r.NormFloat64() * math.Exp2(span*(r.Float64()-0.5))
-					if code := e.format.Encode(x, eval.Nearest); e.Decode(code)-e.Decode(code) == 0 {
+					if code := e.format.Encode(x, eval.Nearest); e.Decode(code)-
+						e.Decode(code) == 0 {
 						return code
 					}
 				}
@@ -119,7 +120,8 @@ func TestPublishedModel(t *testing.T) {
 				if math.IsInf(c, 0) {
 					break // once NaN, always NaN
 				}
-				want = published(test.a, a[s*n:][:n], b[s*n:][:n], c, test.d, test.fraction, test.kept)
+				want = published(test.a, a[s*n:][:n], b[s*n:][:n], c, test.d, test.fraction,
+					test.kept)
 			}
 			if got := m.dot(&pa, &pb, 0, 0, test.d, code); got != want {
 				t.Fatalf("%+v: %v * %v + %#x: %#x, want %#x", test, a, b, code, got, want)

@@ -59,7 +59,8 @@ func fillSparse(r *rand.Rand, m *MMA, f *Frame) *operands {
 				together := size / 4
 				for j := range together {
 					places[[2]int{row, chunk*size/2 + j}] = chunk*size + first*together + j
-					places[[2]int{row, chunk*size/2 + together + j}] = chunk*size + second*together + j
+					places[[2]int{row, chunk*size/2 + together + j}] = chunk*size +
+						second*together + j
 				}
 			}
 			thread, bit := metadataLane(m, row >= 8, chunk, f.Selector)

@@ -35,7 +35,8 @@ func TestTi16Descriptor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in.M != 128 || in.N != 64 || in.K != 16 || in.D != S32 || in.A != S1Z4M11 || in.B != S1Z4M11 {
+	if in.M != 128 || in.N != 64 || in.K != 16 || in.D != S32 || in.A != S1Z4M11 ||
+		in.B != S1Z4M11 {
 		t.Errorf("descriptor %#x: %+v", good, in)
 	}
 	for name, bad := range map[string]uint32{

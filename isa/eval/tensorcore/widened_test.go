@@ -90,7 +90,8 @@ func TestWhereWidened(t *testing.T) {
 			t.Errorf("sm_%d: widened %v", sm, m.model.widened)
 		}
 	}
-	m, err := spelled("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", ArchOf(120))
+	m, err := spelled("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32",
+		ArchOf(120))
 	if err != nil || m.model.widened {
 		t.Errorf("kind::f8f6f4 is widened: %v", err)
 	}

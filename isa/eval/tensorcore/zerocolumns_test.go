@@ -28,8 +28,10 @@ func TestZeroColumns(t *testing.T) {
 		for _, zero := range z.Zero {
 			b.WriteByte("01"[btoi(zero)])
 		}
-		if want := strings.ReplaceAll(test.want, " ", ""); b.String() != want || z.Shift != test.shift {
-			t.Errorf("%#x: %s and shift %d, want %s and %d", test.descriptor, &b, z.Shift, want, test.shift)
+		if want := strings.ReplaceAll(test.want, " ", ""); b.String() != want ||
+			z.Shift != test.shift {
+			t.Errorf("%#x: %s and shift %d, want %s and %d", test.descriptor, &b, z.Shift, want,
+				test.shift)
 		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 // that has none or that is unreachable.
 type Tree struct {
 	Parent []int
-	// The blocks below a block in the tree have the preorder numbers from preorder to preorder + size - 1.
+	// The blocks below a block in the tree have the preorder numbers from preorder to preorder +
+	// size - 1.
 	preorder, size []int
 }
 

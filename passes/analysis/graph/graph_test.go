@@ -63,10 +63,12 @@ func TestLoops(t *testing.T) {
 		t.Fatalf("%d loops, whole %v", len(list), whole)
 	}
 	outer, inner := list[0], list[1]
-	if d := cmp.Diff([]int{1, 2, 3}, outer.Blocks); d != "" || outer.Head != 1 || outer.Inner || outer.Parent != nil {
+	if d := cmp.Diff([]int{1, 2, 3}, outer.Blocks); d != "" || outer.Head != 1 || outer.Inner ||
+		outer.Parent != nil {
 		t.Errorf("outer loop %+v %s", outer, d)
 	}
-	if d := cmp.Diff([]int{2, 3}, inner.Blocks); d != "" || inner.Head != 2 || !inner.Inner || inner.Parent != outer {
+	if d := cmp.Diff([]int{2, 3}, inner.Blocks); d != "" || inner.Head != 2 || !inner.Inner ||
+		inner.Parent != outer {
 		t.Errorf("inner loop %+v %s", inner, d)
 	}
 	if in[0] != nil || in[1] != outer || in[2] != inner || in[3] != inner || in[4] != nil {
@@ -74,7 +76,8 @@ func TestLoops(t *testing.T) {
 	}
 	// A cycle with two entries is not a natural loop.
 	odd := [][]int{{1, 2}, {2}, {1}}
-	if list, _, whole := graph.Loops(odd, preds(odd), graph.Dominators(odd, preds(odd))); whole || len(list) != 0 {
+	if list, _, whole := graph.Loops(odd, preds(odd), graph.Dominators(odd, preds(odd))); whole ||
+		len(list) != 0 {
 		t.Errorf("a cycle with two ways in is %d loops, whole %v", len(list), whole)
 	}
 }
@@ -101,14 +104,21 @@ func TestOdd(t *testing.T) {
 		whole     bool
 	}{
 		{"no blocks", nil, nil, []int{}, nil, true},
-		{"a block that loops to itself", [][]int{{0, 1}, {}}, []int{none, 0}, []int{1, none}, []int{0}, true},
-		{"nothing leads to 1", [][]int{{2}, {2}, {}}, []int{none, none, 0}, []int{2, 2, none}, nil, true},
-		{"a loop that nothing leads to", [][]int{{3}, {2}, {1}, {}}, []int{none, none, none, 0}, []int{3, none, none, none}, nil, true},
+		{"a block that loops to itself", [][]int{{0, 1}, {}}, []int{none, 0}, []int{1, none},
+			[]int{0}, true},
+		{"nothing leads to 1", [][]int{{2}, {2}, {}}, []int{none, none, 0}, []int{2, 2, none}, nil,
+			true},
+		{"a loop that nothing leads to", [][]int{{3}, {2}, {1}, {}}, []int{none, none, none, 0},
+			[]int{3, none, none, none}, nil, true},
 		{"no way out", [][]int{{1}, {0}}, []int{none, 0}, []int{none, none}, []int{0}, true},
-		{"crossing paths", [][]int{{1, 2}, {3, 4}, {3, 4}, {5}, {5}, {}}, []int{none, 0, 0, 0, 0, 0}, []int{5, 5, 5, 5, 5, none}, nil, true},
-		{"two ways into a cycle", [][]int{{1, 2}, {2}, {1, 3}, {}}, []int{none, 0, 0, 2}, []int{2, 2, 3, none}, nil, false},
-		{"such a cycle in a loop", [][]int{{1}, {2, 3}, {3}, {2, 4}, {1, 5}, {}}, []int{none, 0, 1, 1, 3, 4}, []int{1, 3, 3, 4, 5, none}, []int{1}, false},
-		{"two loops with one head", [][]int{{1}, {2, 3}, {1}, {1, 4}, {}}, []int{none, 0, 1, 1, 3}, []int{1, 3, 1, 4, none}, []int{1}, true},
+		{"crossing paths", [][]int{{1, 2}, {3, 4}, {3, 4}, {5}, {5}, {}},
+			[]int{none, 0, 0, 0, 0, 0}, []int{5, 5, 5, 5, 5, none}, nil, true},
+		{"two ways into a cycle", [][]int{{1, 2}, {2}, {1, 3}, {}}, []int{none, 0, 0, 2},
+			[]int{2, 2, 3, none}, nil, false},
+		{"such a cycle in a loop", [][]int{{1}, {2, 3}, {3}, {2, 4}, {1, 5}, {}},
+			[]int{none, 0, 1, 1, 3, 4}, []int{1, 3, 3, 4, 5, none}, []int{1}, false},
+		{"two loops with one head", [][]int{{1}, {2, 3}, {1}, {1, 4}, {}}, []int{none, 0, 1, 1, 3},
+			[]int{1, 3, 1, 4, none}, []int{1}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := preds(test.succs)
@@ -116,7 +126,8 @@ func TestOdd(t *testing.T) {
 			if d := cmp.Diff(test.dom, dom.Parent); d != "" {
 				t.Errorf("dominators (-want +got):\n%s", d)
 			}
-			if d := cmp.Diff(test.post, graph.Postdominators(test.succs, p, make([]bool, len(p))).Parent); d != "" {
+			if d := cmp.Diff(test.post,
+				graph.Postdominators(test.succs, p, make([]bool, len(p))).Parent); d != "" {
 				t.Errorf("post-dominators (-want +got):\n%s", d)
 			}
 			list, _, whole := graph.Loops(test.succs, p, dom)
@@ -185,13 +196,17 @@ func reach(succs [][]int, from, not int) []bool {
 func TestLarge(t *testing.T) {
 	const n = 20000
 	for name, edges := range map[string]func(i int) []int{
-		"a row":                         func(i int) []int { return []int{i + 1} },
-		"a row of loops":                func(i int) []int { return []int{i + 1, i} },
-		"a ladder":                      func(i int) []int { return []int{i + 1, i + 2} },
-		"a ladder with steps back":      func(i int) []int { return []int{i + 1, i + 2, max(0, i-3)} },
-		"a hundred loops in each other": func(i int) []int { return []int{i + 1, i - i%200 + max(0, 199-i%200)} },
-		"all back to the first":         func(i int) []int { return []int{i + 1, 0} },
-		"all to the last":               func(i int) []int { return []int{i + 1, n - 1} },
+		"a row":          func(i int) []int { return []int{i + 1} },
+		"a row of loops": func(i int) []int { return []int{i + 1, i} },
+		"a ladder":       func(i int) []int { return []int{i + 1, i + 2} },
+		"a ladder with steps back": func(i int) []int {
+			return []int{i + 1, i + 2, max(0, i-3)}
+		},
+		"a hundred loops in each other": func(i int) []int {
+			return []int{i + 1, i - i%200 + max(0, 199-i%200)}
+		},
+		"all back to the first": func(i int) []int { return []int{i + 1, 0} },
+		"all to the last":       func(i int) []int { return []int{i + 1, n - 1} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			succs := make([][]int, n)

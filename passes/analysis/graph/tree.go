@@ -92,7 +92,8 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 
 // grown returns the tree, given for each preorder number the number of its parent.
 func (s *search) grown(dom []int) *Tree {
-	t := &Tree{Parent: make([]int, len(s.preorder)), preorder: make([]int, len(s.preorder)), size: make([]int, len(s.preorder))}
+	t := &Tree{Parent: make([]int, len(s.preorder)), preorder: make([]int, len(s.preorder)),
+		size: make([]int, len(s.preorder))}
 	for b := range t.Parent {
 		t.Parent[b] = None
 	}

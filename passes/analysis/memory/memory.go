@@ -73,7 +73,8 @@ func (at *Place) Over(bytes int64, s *value.Set) (Region, bool) {
 		return Region{}, false
 	}
 	sure := !at.loose
-	return Region{Root: at.Root, Low: at.own.K + threads.At[0] + at.low, High: at.own.K + threads.At[n-1] + at.high + bytes, Sure: sure,
+	return Region{Root: at.Root, Low: at.own.K + threads.At[0] + at.low,
+		High: at.own.K + threads.At[n-1] + at.high + bytes, Sure: sure,
 		Solid: sure && len(at.own.Terms) == 0, Bytes: bytes, base: at.own.K, threads: threads}, true
 }
 
@@ -162,8 +163,8 @@ func (r *Region) some(low, high int64) bool {
 	return cross(r.threads.At, r.base, r.Bytes, []int64{low}, 0, high-low)
 }
 
-// Starts returns the offsets at which the accesses of the threads start, in order. They are exact only
-// if r is Sure.
+// Starts returns the offsets at which the accesses of the threads start, in order. They are exact
+// only if r is Sure.
 func (r *Region) Starts() []int64 {
 	list := make([]int64, len(r.threads.At))
 	for i, at := range r.threads.At {
@@ -243,7 +244,8 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 // bare removes a mask that keeps all bits of a shared memory address from bit 10 on.
 func bare(v *value.Value) *value.Value {
 	const kept = 0x3fc00
-	if a := v.Single(); a != nil && a.Op == value.OpAnd && a.Args[1].Const() && a.Args[1].K&kept == kept {
+	if a := v.Single(); a != nil && a.Op == value.OpAnd && a.Args[1].Const() &&
+		a.Args[1].K&kept == kept {
 		return a.Args[0]
 	}
 	return v

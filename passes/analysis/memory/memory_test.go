@@ -17,7 +17,8 @@ import (
 func TestMeets(t *testing.T) {
 	p := value.NewPool(64, 1, 1, true)
 	variable := func(name string) *value.Value {
-		return p.Atom(64, value.OpVariable, name, &ir.Var{Name: name, Space: isa.Shared}, value.Block)
+		return p.Atom(64, value.OpVariable, name, &ir.Var{Name: name, Space: isa.Shared},
+			value.Block)
 	}
 	a, b := variable("a"), variable("b")
 	pointer := p.Atom(64, value.OpParameter, "p", nil, value.Block)
@@ -48,12 +49,18 @@ func TestMeets(t *testing.T) {
 		{"side by side", of(a, 16, all), of(at(a, k(16)), 16, all), false, false},
 		{"another variable", of(a, 16, all), of(b, 16, all), false, false},
 		{"a pointer", of(a, 16, all), of(pointer, 16, all), false, true},
-		{"a row of threads and a tile", of(at(a, p.Scale(64, tid, 4)), 4, all), of(at(a, k(252)), 16, all), true, false},
-		{"the row of half the threads", of(at(a, p.Scale(64, tid, 4)), 4, low), of(at(a, k(252)), 16, all), false, false},
-		{"between the places of threads", of(at(a, p.Scale(64, tid, 16)), 4, all), of(at(a, k(20)), 4, all), false, false},
-		{"two rows that interleave", of(at(a, p.Scale(64, tid, 8)), 4, all), of(at(a, p.Scale(64, tid, 8), k(4)), 4, all), false, false},
-		{"two rows that meet", of(at(a, p.Scale(64, tid, 8)), 8, all), of(at(a, p.Scale(64, tid, 8), k(4)), 4, all), true, false},
-		{"somewhere in a range", of(at(a, p.Scale(64, rank, 16)), 16, all), of(at(a, k(32)), 16, all), false, true},
+		{"a row of threads and a tile", of(at(a, p.Scale(64, tid, 4)), 4, all),
+			of(at(a, k(252)), 16, all), true, false},
+		{"the row of half the threads", of(at(a, p.Scale(64, tid, 4)), 4, low),
+			of(at(a, k(252)), 16, all), false, false},
+		{"between the places of threads", of(at(a, p.Scale(64, tid, 16)), 4, all),
+			of(at(a, k(20)), 4, all), false, false},
+		{"two rows that interleave", of(at(a, p.Scale(64, tid, 8)), 4, all),
+			of(at(a, p.Scale(64, tid, 8), k(4)), 4, all), false, false},
+		{"two rows that meet", of(at(a, p.Scale(64, tid, 8)), 8, all),
+			of(at(a, p.Scale(64, tid, 8), k(4)), 4, all), true, false},
+		{"somewhere in a range", of(at(a, p.Scale(64, rank, 16)), 16, all),
+			of(at(a, k(32)), 16, all), false, true},
 	} {
 		for range 2 {
 			sure, maybe := test.x.Meets(&test.y)
@@ -63,7 +70,8 @@ func TestMeets(t *testing.T) {
 			test.x, test.y = test.y, test.x
 		}
 	}
-	own, shifted := of(at(a, p.Scale(64, tid, 16)), 4, all), of(at(a, p.Scale(64, tid, 16), k(16)), 4, all)
+	own, shifted := of(at(a, p.Scale(64, tid, 16)), 4, all),
+		of(at(a, p.Scale(64, tid, 16), k(16)), 4, all)
 	copied := of(at(a, p.Scale(64, tid, 16)), 16, all)
 	if own.Foreign(&copied, 1) || !shifted.Foreign(&copied, 1) {
 		t.Error("bytes of a thread's own are foreign, or those of its neighbour are not")
@@ -76,7 +84,8 @@ func TestMeets(t *testing.T) {
 // TestDescriptor checks the address found in a matrix descriptor.
 func TestDescriptor(t *testing.T) {
 	p := value.NewPool(128, 1, 1, true)
-	base := p.Atom(64, value.OpVariable, "tile", &ir.Var{Name: "tile", Space: isa.Shared}, value.Block)
+	base := p.Atom(64, value.OpVariable, "tile", &ir.Var{Name: "tile", Space: isa.Shared},
+		value.Block)
 	base.Single().Zeros = 10
 	start := p.Add(32, p.Resize(32, base, true), p.Const(32, 4096))
 	v := p.Binary(value.OpShr, 32, start, p.Const(32, 4))
@@ -89,7 +98,9 @@ func TestDescriptor(t *testing.T) {
 			t.Errorf("%d steps on: %+v, want %+v", step, got, want)
 		}
 	}
-	bare := p.Binary(value.OpOr, 64, p.Resize(64, p.Binary(value.OpShr, 32, start, p.Const(32, 4)), false), p.Const(64, 0x4000004000010000))
+	bare := p.Binary(value.OpOr, 64,
+		p.Resize(64, p.Binary(value.OpShr, 32, start, p.Const(32, 4)), false),
+		p.Const(64, 0x4000004000010000))
 	if got, ok := memory.Descriptor(p, bare); !ok || got != p.Add(64, base, p.Const(64, 4096)) {
 		t.Errorf("not masked: %+v", got)
 	}
@@ -99,7 +110,8 @@ func TestDescriptor(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	for op, want := range map[string]int64{"ld.shared.b32": 4, "st.shared.v4.f32": 16, "ld.shared.u8": 1, "ldmatrix.sync.aligned.m8n8.x4.shared.b16": 16, "st.shared.v2.b64": 16} {
+	for op, want := range map[string]int64{"ld.shared.b32": 4, "st.shared.v4.f32": 16,
+		"ld.shared.u8": 1, "ldmatrix.sync.aligned.m8n8.x4.shared.b16": 16, "st.shared.v2.b64": 16} {
 		if got := memory.Bytes(&ir.Instr{Op: op}); got != want {
 			t.Errorf("%s: %d bytes, want %d", op, got, want)
 		}

@@ -33,7 +33,8 @@ func (c ForeignCache) Foreign(r, o *Region, group int) bool {
 	if r.Root != o.Root || !r.Sure || !o.Sure {
 		return true
 	}
-	key := foreignKey{r.threads, o.threads, r.base - o.base, r.base & (grain - 1), r.Bytes, o.Bytes, group}
+	key := foreignKey{r.threads, o.threads, r.base - o.base, r.base & (grain - 1), r.Bytes, o.Bytes,
+		group}
 	answer, known := c[key]
 	if !known {
 		answer = r.Foreign(o, group)

@@ -34,7 +34,8 @@ type write struct {
 
 // Of finds the register writes of a function.
 func Of(g *ir.Flow) *Writes {
-	w := &Writes{flow: g, by: make(map[*ir.Reg][]write, len(g.Func.Regs)), given: make(map[*ir.Reg]bool)}
+	w := &Writes{flow: g, by: make(map[*ir.Reg][]write, len(g.Func.Regs)),
+		given: make(map[*ir.Reg]bool)}
 	for _, v := range g.Func.Params {
 		if v.Reg != nil {
 			w.given[v.Reg] = true

@@ -28,7 +28,8 @@ func function(text string) (*ir.Func, error) {
 // body returns a kernel with the given body.
 func body(t *testing.T, lines string) *ir.Func {
 	t.Helper()
-	f, err := function(".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<4>;\n.reg .b16 %h<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n" + lines + "\nret;\n}\n")
+	f, err := function(
+		".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 p, .param .u32 n)\n{\n.reg .pred %p<4>;\n.reg .b16 %h<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n" + lines + "\nret;\n}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,19 +41,33 @@ func body(t *testing.T, lines string) *ir.Func {
 func TestAt(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"one", "mov.b32 %r1, 1;\nst.global.b32 [%rd1], %r1;", "1"},
-		{"the last", "mov.b32 %r1, 1;\nmov.b32 %r1, 2;\nst.global.b32 [%rd1], %r1;\nmov.b32 %r1, 3;", "2"},
+		{"the last",
+			"mov.b32 %r1, 1;\nmov.b32 %r1, 2;\nst.global.b32 [%rd1], %r1;\nmov.b32 %r1, 3;", "2"},
 		{"none", "st.global.b32 [%rd1], %r1;\nmov.b32 %r1, 1;", "unset"},
-		{"under a guard", "mov.b32 %r1, 1;\n@%p1 mov.b32 %r1, 2;\nst.global.b32 [%rd1], %r1;", "1 2"},
+		{"under a guard", "mov.b32 %r1, 1;\n@%p1 mov.b32 %r1, 2;\nst.global.b32 [%rd1], %r1;",
+			"1 2"},
 		{"under a guard alone", "@%p1 mov.b32 %r1, 2;\nst.global.b32 [%rd1], %r1;", "2 unset"},
-		{"both ways", "@%p1 bra A;\nmov.b32 %r1, 1;\nbra B;\nA: mov.b32 %r1, 2;\nB: st.global.b32 [%rd1], %r1;", "1 2"},
+		{"both ways",
+			"@%p1 bra A;\nmov.b32 %r1, 1;\nbra B;\nA: mov.b32 %r1, 2;\nB: st.global.b32 [%rd1], %r1;",
+			"1 2"},
 		{"one way", "@%p1 bra B;\nmov.b32 %r1, 1;\nB: st.global.b32 [%rd1], %r1;", "1 unset"},
-		{"in a loop", "mov.b32 %r1, 1;\nL: st.global.b32 [%rd1], %r1;\nmov.b32 %r1, 2;\n@%p1 bra L;", "1 2"},
-		{"behind a loop", "mov.b32 %r1, 1;\nL: mov.b32 %r1, 2;\n@%p1 bra L;\nst.global.b32 [%rd1], %r1;", "2"},
-		{"later in the block, round a loop", "mov.b32 %r1, 1;\nL: st.global.b32 [%rd1], %r1;\n@%p1 mov.b32 %r1, 2;\n@%p2 bra L;", "1 2"},
-		{"two ways into a cycle", "mov.b32 %r1, 1;\n@%p1 bra B;\nA: mov.b32 %r1, 2;\nB: st.global.b32 [%rd1], %r1;\n@%p2 bra A;", "1 2"},
-		{"by a list of targets", "mov.b32 %r1, 1;\nts: .branchtargets A, B;\nbrx.idx %r2, ts;\nA: mov.b32 %r1, 2;\nbra C;\nB: mov.b32 %r1, 3;\nC: st.global.b32 [%rd1], %r1;", "2 3"},
-		{"behind a way out", "mov.b32 %r1, 1;\n@%p1 exit;\nmov.b32 %r1, 2;\nst.global.b32 [%rd1], %r1;", "2"},
-		{"where nothing leads", "mov.b32 %r1, 1;\nbra B;\nA: st.global.b32 [%rd1], %r1;\nbra A;\nB:", ""},
+		{"in a loop",
+			"mov.b32 %r1, 1;\nL: st.global.b32 [%rd1], %r1;\nmov.b32 %r1, 2;\n@%p1 bra L;", "1 2"},
+		{"behind a loop",
+			"mov.b32 %r1, 1;\nL: mov.b32 %r1, 2;\n@%p1 bra L;\nst.global.b32 [%rd1], %r1;", "2"},
+		{"later in the block, round a loop",
+			"mov.b32 %r1, 1;\nL: st.global.b32 [%rd1], %r1;\n@%p1 mov.b32 %r1, 2;\n@%p2 bra L;",
+			"1 2"},
+		{"two ways into a cycle",
+			"mov.b32 %r1, 1;\n@%p1 bra B;\nA: mov.b32 %r1, 2;\nB: st.global.b32 [%rd1], %r1;\n@%p2 bra A;",
+			"1 2"},
+		{"by a list of targets",
+			"mov.b32 %r1, 1;\nts: .branchtargets A, B;\nbrx.idx %r2, ts;\nA: mov.b32 %r1, 2;\nbra C;\nB: mov.b32 %r1, 3;\nC: st.global.b32 [%rd1], %r1;",
+			"2 3"},
+		{"behind a way out",
+			"mov.b32 %r1, 1;\n@%p1 exit;\nmov.b32 %r1, 2;\nst.global.b32 [%rd1], %r1;", "2"},
+		{"where nothing leads",
+			"mov.b32 %r1, 1;\nbra B;\nA: st.global.b32 [%rd1], %r1;\nbra A;\nB:", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := body(t, test.body)
@@ -84,7 +99,8 @@ func describe(list []*ir.Instr, unset bool) string {
 
 // TestAll counts writes, including those of vectors, pairs and call results.
 func TestAll(t *testing.T) {
-	f := body(t, "mov.b64 {%r1, %r2}, %rd1;\nsetp.lt.u32 %p1|%p2, %r1, %r2;\nld.global.v2.b32 {%r2, %r3}, [%rd2];\nadd.u32 %r1, %r1, 1;\n")
+	f := body(t,
+		"mov.b64 {%r1, %r2}, %rd1;\nsetp.lt.u32 %p1|%p2, %r1, %r2;\nld.global.v2.b32 {%r2, %r3}, [%rd2];\nadd.u32 %r1, %r1, 1;\n")
 	w := reach.Of(ir.FlowOf(f))
 	got := make(map[string]int)
 	for _, r := range f.Regs {
@@ -92,14 +108,16 @@ func TestAll(t *testing.T) {
 			got[r.Name] = n
 		}
 	}
-	if d := cmp.Diff(map[string]int{"%r1": 2, "%r2": 2, "%r3": 1, "%p1": 1, "%p2": 1}, got); d != "" {
+	if d := cmp.Diff(map[string]int{"%r1": 2, "%r2": 2, "%r3": 1, "%p1": 1, "%p2": 1},
+		got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
 // TestParameters checks that a parameter in a register is defined from the start.
 func TestParameters(t *testing.T) {
-	f, err := function(".version 8.0\n.target sm_90\n.address_size 64\n.func (.reg .b32 %out) f(.reg .b32 %in)\n{\nmov.b32 %out, %in;\nret;\n}\n")
+	f, err := function(
+		".version 8.0\n.target sm_90\n.address_size 64\n.func (.reg .b32 %out) f(.reg .b32 %in)\n{\nmov.b32 %out, %in;\nret;\n}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +137,9 @@ func TestLarge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("mov.b32 %r2, 0;\n")
 	for i := range n {
-		fmt.Fprintf(&b, "L%d: mov.b32 %%r1, %d;\n@%%p1 add.u32 %%r1, %%r1, 1;\nst.global.b32 [%%rd1], %%r1;\n@%%p1 bra L%d;\n", i, i, max(0, i-3))
+		fmt.Fprintf(&b,
+			"L%d: mov.b32 %%r1, %d;\n@%%p1 add.u32 %%r1, %%r1, 1;\nst.global.b32 [%%rd1], %%r1;\n@%%p1 bra L%d;\n",
+			i, i, max(0, i-3))
 	}
 	f := body(t, b.String())
 	w := reach.Of(ir.FlowOf(f))
@@ -134,7 +154,8 @@ func TestLarge(t *testing.T) {
 		}
 	}
 	last := f.Blocks[len(f.Blocks)-1]
-	if list, unset := w.At(last.Last(), f.Blocks[0].Instrs[0].Args[0].Reg); len(list) != 1 || unset {
+	if list, unset := w.At(last.Last(), f.Blocks[0].Instrs[0].Args[0].Reg); len(list) != 1 ||
+		unset {
 		t.Errorf("from one end to the other: %d writes, unset %v", len(list), unset)
 	}
 	if took := time.Since(start); took > 10*time.Second {

@@ -32,8 +32,8 @@ func (e *Eval) Find(space isa.Space, at int64) (a Area, offset int64, ok bool) {
 	return e.areas[i-1], offset, true
 }
 
-// Address returns the address assumed for a variable plus an offset. ok is false if the space has no
-// addresses.
+// Address returns the address assumed for a variable plus an offset. ok is false if the space has
+// no addresses.
 func (e *Eval) Address(v *ir.Var, offset int64) (at int64, ok bool) {
 	v, offset = e.notes.Layout.Find(v, offset)
 	switch v.Space {

@@ -1,10 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package thread evaluates registers of a kernel for one thread of the first block, in one iteration
-// of every loop: addresses, positions in tiles, and conditions. It reads the annotations of package
-// dsl, and does not follow control flow, as package trace does. Values that depend on data are
-// unknown.
+// Package thread evaluates registers of a kernel for one thread of the first block, in one
+// iteration of every loop: addresses, positions in tiles, and conditions. It reads the annotations
+// of package dsl, and does not follow control flow, as package trace does. Values that depend on
+// data are unknown.
 package thread
 
 import (
@@ -61,7 +61,8 @@ const noThread = -1
 
 // New returns an evaluator for a kernel with annotations. The caller must call End.
 func New(f *ir.Func) *Eval {
-	e := &Eval{notes: f.Annotations, list: make([]tracked, 0, 48), bases: make(map[any]int64), thread: noThread, begun: 1}
+	e := &Eval{notes: f.Annotations, list: make([]tracked, 0, 48), bases: make(map[any]int64),
+		thread: noThread, begun: 1}
 	e.trackAll()
 	e.defineAll(f)
 	if e.notes.Labels { // definitions may follow uses
@@ -195,7 +196,8 @@ func (e *Eval) define(in *ir.Instr) {
 			e.written(in, o, in.Form.Args[i].Access)
 			continue
 		}
-		if parts := o.Args(); len(parts) > 0 && parts[0].Reg != nil && parts[0].Reg.Type.Class() == isa.Float {
+		if parts := o.Args(); len(parts) > 0 && parts[0].Reg != nil &&
+			parts[0].Reg.Type.Class() == isa.Float {
 			continue // accumulators, which are never addresses
 		}
 		o.Walk(func(o *ir.Operand) {
@@ -216,7 +218,8 @@ func (e *Eval) written(in *ir.Instr, o *ir.Operand, a isa.Access) {
 	}
 	switch {
 	case w.def == in:
-	case !r.Varies && in.Kind() == isa.KindAdd && len(in.Args) > 1 && in.Args[0].Reg == r && in.Args[1].Reg == r:
+	case !r.Varies && in.Kind() == isa.KindAdd && len(in.Args) > 1 && in.Args[0].Reg == r &&
+		in.Args[1].Reg == r:
 	case a != isa.Write || in.Guard.Reg != nil || o.Text() != "" || w.def != nil:
 		w.def, w.op = &e.unknown, operation{}
 	default:
@@ -258,8 +261,8 @@ func (e *Eval) Exhausted() bool { return e.work > mostWork }
 // Refill resets the work done.
 func (e *Eval) Refill() { e.work = 0 }
 
-// Range returns the first thread that can execute the code of a role, and one past the last. Without
-// a block size it is the first warp.
+// Range returns the first thread that can execute the code of a role, and one past the last.
+// Without a block size it is the first warp.
 func (e *Eval) Range(r *ir.Role) (first, end int) {
 	switch {
 	case r != nil && r.Single:

@@ -63,7 +63,8 @@ func (l Linear) Comparable(o Linear) bool {
 		return false
 	}
 	d := l.plus(o, -1)
-	return !d.lost && !slices.ContainsFunc(d.terms[:d.used], func(x term) bool { return x.times != 0 })
+	return !d.lost &&
+		!slices.ContainsFunc(d.terms[:d.used], func(x term) bool { return x.times != 0 })
 }
 
 // BlockStep returns by how much the value grows from one block to the next, or 0 if it is unknown.
@@ -102,10 +103,12 @@ func (e *Eval) linear(o *ir.Operand, left *int) (l Linear, ok bool) {
 		return Linear{N: v.N}, !isAddress(v.N)
 	}
 	w := e.of(r)
-	if *left--; w == nil || w.def == nil || w.def.Form == nil || w.def.Guard.Reg != nil || *left < 0 {
+	if *left--; w == nil || w.def == nil || w.def.Form == nil || w.def.Guard.Reg != nil ||
+		*left < 0 {
 		return l, false
 	}
-	if w.op.width == 32 && w.op.typ.Class() != isa.Bits || w.op.kind == isa.KindShl && w.op.width == 32 {
+	if w.op.width == 32 && w.op.typ.Class() != isa.Bits || w.op.kind == isa.KindShl &&
+		w.op.width == 32 {
 		switch in := w.def; w.op.kind {
 		case isa.KindAdd, isa.KindSub:
 			a, known := e.linear(&in.Args[1], left)

@@ -39,7 +39,8 @@ func (e *Eval) lowBits(r *ir.Reg) LowBits {
 // lowest returns the known low bits of the result of an instruction.
 func (e *Eval) lowest(w *tracked) LowBits {
 	in := w.def
-	if e.work++; in == nil || in.Form == nil || in.Guard.Reg != nil || e.Exhausted() || w.op.width != 32 && w.op.width != 64 {
+	if e.work++; in == nil || in.Form == nil || in.Guard.Reg != nil || e.Exhausted() ||
+		w.op.width != 32 && w.op.width != 64 {
 		return LowBits{}
 	}
 	of := func(i int) LowBits {

@@ -79,7 +79,8 @@ func operationOf(in *ir.Instr) (o operation) {
 		o.apply = eval.Plain(isa.KindMulLo, o.typ)
 	case isa.KindMadWide:
 		o.apply = eval.Plain(isa.KindMulWide, o.typ)
-	case isa.KindAdd, isa.KindSub, isa.KindMulLo, isa.KindMulWide, isa.KindDiv, isa.KindRem, isa.KindMin, isa.KindMax,
+	case isa.KindAdd, isa.KindSub, isa.KindMulLo, isa.KindMulWide, isa.KindDiv, isa.KindRem,
+		isa.KindMin, isa.KindMax,
 		isa.KindAnd, isa.KindOr, isa.KindXor, isa.KindShl, isa.KindShr:
 		switch {
 		case others != 0:
@@ -174,7 +175,8 @@ func (o *operation) arith(a, b Value) Value {
 		}
 	case isa.KindDiv, isa.KindShr:
 		// still a value that the launch chooses freely
-		if a.Kind == Launch && b.Kind == Constant && b.N > 0 && (o.kind == isa.KindDiv && !isAddress(b.N) || b.N < 16) {
+		if a.Kind == Launch && b.Kind == Constant && b.N > 0 &&
+			(o.kind == isa.KindDiv && !isAddress(b.N) || b.N < 16) {
 			return a
 		}
 	}
@@ -201,7 +203,9 @@ func (o *operation) arith(a, b Value) Value {
 // add evaluates a sum, one of whose terms may be an address.
 func add(a, b Value, width int, signed bool) Value {
 	switch {
-	case a.Kind == Launch && (b.Kind == Launch || b.Kind == Constant && b.N >= 0 && !isAddress(b.N)), b.Kind == Launch && a == known(0):
+	case a.Kind == Launch &&
+		(b.Kind == Launch || b.Kind == Constant && b.N >= 0 && !isAddress(b.N)),
+		b.Kind == Launch && a == known(0):
 		return Value{Kind: Launch}
 	case a.Kind != Constant || b.Kind != Constant:
 		return Value{}
@@ -213,7 +217,8 @@ func add(a, b Value, width int, signed bool) Value {
 // small.
 func (o *operation) compared(a, b Value) Value {
 	switch {
-	case o.apply == nil, a.Kind == Unknown, b.Kind == Unknown, a.Kind == Possible, b.Kind == Possible, isAddress(a.N), isAddress(b.N):
+	case o.apply == nil, a.Kind == Unknown, b.Kind == Unknown, a.Kind == Possible,
+		b.Kind == Possible, isAddress(a.N), isAddress(b.N):
 		return Value{}
 	case a.Kind == Launch, b.Kind == Launch:
 		if o.how == isa.ModEQ || o.how == isa.ModNE {

@@ -32,25 +32,42 @@ const kernel = `.version 9.1
 // TestValue evaluates a register for some threads.
 func TestValue(t *testing.T) {
 	constant := func(n int64) thread.Value { return thread.Value{Kind: thread.Constant, N: n} }
-	unknown, launch, possible := thread.Value{}, thread.Value{Kind: thread.Launch}, thread.Value{Kind: thread.Possible}
+	unknown, launch, possible := thread.Value{}, thread.Value{Kind: thread.Launch},
+		thread.Value{Kind: thread.Possible}
 	for _, test := range []struct {
 		name, body, out string
 		want            []thread.Value // for threads 0 and 37
 	}{
 		{"index", "mov.u32 %out, %tid.x;", "%out", []thread.Value{constant(0), constant(37)}},
-		{"arithmetic", "mov.u32 %r0, %tid.x; mad.lo.u32 %r1, %r0, 3, 5; shr.u32 %r2, %r1, 2; xor.b32 %out, %r2, 1;", "%out", []thread.Value{constant(0), constant(28)}},
-		{"signed", "mov.u32 %r0, %tid.x; sub.s32 %r1, 5, %r0; shr.s32 %r2, %r1, 1; max.s32 %out, %r2, -3;", "%out", []thread.Value{constant(2), constant(-3)}},
-		{"wide", "mov.u32 %r0, %tid.x; sub.s32 %r1, 1, %r0; mul.wide.s32 %wide, %r1, 8;", "%wide", []thread.Value{constant(8), constant(-288)}},
-		{"division by zero", "mov.u32 %r0, %tid.x; div.u32 %out, 100, %r0;", "%out", []thread.Value{unknown, constant(2)}},
-		{"choice", "mov.u32 %r0, %laneid; setp.ge.u32 %p0, %r0, 4; selp.b32 %out, 7, 9, %p0;", "%out", []thread.Value{constant(9), constant(7)}},
-		{"saturated", "mov.u32 %r0, %tid.x; add.sat.s32 %out, %r0, 1;", "%out", []thread.Value{unknown, unknown}},
-		{"parameter", "ld.param.u32 %r0, [n]; add.u32 %out, %r0, 4;", "%out", []thread.Value{launch, launch}},
-		{"bound", "ld.param.u32 %r0, [n]; mov.u32 %r1, %tid.x; setp.lt.u32 %yes, %r1, %r0;", "%yes", []thread.Value{possible, possible}},
-		{"equal to a parameter", "ld.param.u32 %r0, [n]; mov.u32 %r1, %tid.x; setp.eq.u32 %yes, %r1, %r0;", "%yes", []thread.Value{unknown, unknown}},
-		{"never and unknown", "mov.u32 %r0, %tid.x; setp.lt.u32 %p0, %r0, 0; ld.shared.u32 %r1, [tile]; setp.eq.u32 %p1, %r1, 0; and.pred %yes, %p0, %p1;", "%yes", []thread.Value{constant(0), constant(0)}},
+		{"arithmetic",
+			"mov.u32 %r0, %tid.x; mad.lo.u32 %r1, %r0, 3, 5; shr.u32 %r2, %r1, 2; xor.b32 %out, %r2, 1;",
+			"%out", []thread.Value{constant(0), constant(28)}},
+		{"signed",
+			"mov.u32 %r0, %tid.x; sub.s32 %r1, 5, %r0; shr.s32 %r2, %r1, 1; max.s32 %out, %r2, -3;",
+			"%out", []thread.Value{constant(2), constant(-3)}},
+		{"wide", "mov.u32 %r0, %tid.x; sub.s32 %r1, 1, %r0; mul.wide.s32 %wide, %r1, 8;", "%wide",
+			[]thread.Value{constant(8), constant(-288)}},
+		{"division by zero", "mov.u32 %r0, %tid.x; div.u32 %out, 100, %r0;", "%out",
+			[]thread.Value{unknown, constant(2)}},
+		{"choice", "mov.u32 %r0, %laneid; setp.ge.u32 %p0, %r0, 4; selp.b32 %out, 7, 9, %p0;",
+			"%out", []thread.Value{constant(9), constant(7)}},
+		{"saturated", "mov.u32 %r0, %tid.x; add.sat.s32 %out, %r0, 1;", "%out",
+			[]thread.Value{unknown, unknown}},
+		{"parameter", "ld.param.u32 %r0, [n]; add.u32 %out, %r0, 4;", "%out",
+			[]thread.Value{launch, launch}},
+		{"bound", "ld.param.u32 %r0, [n]; mov.u32 %r1, %tid.x; setp.lt.u32 %yes, %r1, %r0;", "%yes",
+			[]thread.Value{possible, possible}},
+		{"equal to a parameter",
+			"ld.param.u32 %r0, [n]; mov.u32 %r1, %tid.x; setp.eq.u32 %yes, %r1, %r0;", "%yes",
+			[]thread.Value{unknown, unknown}},
+		{"never and unknown",
+			"mov.u32 %r0, %tid.x; setp.lt.u32 %p0, %r0, 0; ld.shared.u32 %r1, [tile]; setp.eq.u32 %p1, %r1, 0; and.pred %yes, %p0, %p1;",
+			"%yes", []thread.Value{constant(0), constant(0)}},
 		{"loaded", "ld.shared.u32 %out, [tile];", "%out", []thread.Value{unknown, unknown}},
-		{"written twice", "mov.u32 %out, 1; mov.u32 %out, 2;", "%out", []thread.Value{unknown, unknown}},
-		{"under a guard", "mov.u32 %r0, %tid.x; setp.eq.u32 %p0, %r0, 0; @%p0 mov.u32 %out, 1;", "%out", []thread.Value{unknown, unknown}},
+		{"written twice", "mov.u32 %out, 1; mov.u32 %out, 2;", "%out",
+			[]thread.Value{unknown, unknown}},
+		{"under a guard", "mov.u32 %r0, %tid.x; setp.eq.u32 %p0, %r0, 0; @%p0 mov.u32 %out, 1;",
+			"%out", []thread.Value{unknown, unknown}},
 	} {
 		e, _, r := evaluator(t, test.body, test.out)
 		var got []thread.Value
@@ -67,7 +84,9 @@ func TestValue(t *testing.T) {
 
 // TestAddress finds the variable that an address is in.
 func TestAddress(t *testing.T) {
-	e, _, r := evaluator(t, "mov.u32 %r0, tile; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 3; add.u32 %out, %r0, %r2;", "%out")
+	e, _, r := evaluator(t,
+		"mov.u32 %r0, tile; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 3; add.u32 %out, %r0, %r2;",
+		"%out")
 	defer e.End()
 	e.Begin(40)
 	at, ok := e.AddressIn(r, -4)
@@ -87,9 +106,12 @@ func TestUniform(t *testing.T) {
 		want bool
 		bits thread.LowBits
 	}{
-		{"ld.param.u32 %r0, [n]; mov.u32 %r1, %ctaid.x; mad.lo.u32 %out, %r0, 16, %r1;", true, thread.LowBits{N: 0, Bits: 4}},
-		{"ld.param.u32 %r0, [n]; mov.u32 %r1, %tid.x; mad.lo.u32 %out, %r0, 16, %r1;", false, thread.LowBits{N: 5, Bits: 4}},
-		{"ld.shared.u32 %r0, [tile]; shl.b32 %r1, %r0, 3; add.u32 %out, %r1, 2;", false, thread.LowBits{N: 2, Bits: 3}},
+		{"ld.param.u32 %r0, [n]; mov.u32 %r1, %ctaid.x; mad.lo.u32 %out, %r0, 16, %r1;", true,
+			thread.LowBits{N: 0, Bits: 4}},
+		{"ld.param.u32 %r0, [n]; mov.u32 %r1, %tid.x; mad.lo.u32 %out, %r0, 16, %r1;", false,
+			thread.LowBits{N: 5, Bits: 4}},
+		{"ld.shared.u32 %r0, [tile]; shl.b32 %r1, %r0, 3; add.u32 %out, %r1, 2;", false,
+			thread.LowBits{N: 2, Bits: 3}},
 	} {
 		e, _, r := evaluator(t, test.body, "%out")
 		e.Begin(5)

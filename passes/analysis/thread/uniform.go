@@ -42,8 +42,10 @@ func (e *Eval) Uniform(r *ir.Reg) bool {
 // which addresses and conditions are computed.
 func Pure(kind isa.Kind) bool {
 	switch kind.Head() {
-	case isa.HeadMov, isa.HeadCvt, isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadMad, isa.HeadDiv, isa.HeadRem, isa.HeadMin, isa.HeadMax,
-		isa.HeadShl, isa.HeadShr, isa.HeadAnd, isa.HeadOr, isa.HeadXor, isa.HeadNot, isa.HeadNeg, isa.HeadSetp, isa.HeadSelp:
+	case isa.HeadMov, isa.HeadCvt, isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadMad, isa.HeadDiv,
+		isa.HeadRem, isa.HeadMin, isa.HeadMax,
+		isa.HeadShl, isa.HeadShr, isa.HeadAnd, isa.HeadOr, isa.HeadXor, isa.HeadNot, isa.HeadNeg,
+		isa.HeadSetp, isa.HeadSelp:
 		return true
 	}
 	return false

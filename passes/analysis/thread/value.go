@@ -147,7 +147,8 @@ func (e *Eval) Comes(conds []ir.Condition) Kind {
 // threads are assumed to be true, since some launch may make them true.
 func (e *Eval) Certain(conds []ir.Condition) bool {
 	for _, c := range conds {
-		if v := e.Holds(c); (v.Kind != Constant || v.N == 0) && (v.Kind == Constant || !e.Uniform(c.Reg) && !e.counted(c)) {
+		if v := e.Holds(c); (v.Kind != Constant || v.N == 0) &&
+			(v.Kind == Constant || !e.Uniform(c.Reg) && !e.counted(c)) {
 			return false
 		}
 	}
@@ -158,7 +159,8 @@ func (e *Eval) Certain(conds []ir.Condition) bool {
 // guarantee that the loop condition keeps the index in bounds.
 func (e *Eval) counted(c ir.Condition) bool {
 	in := e.Def(c.Reg)
-	if !c.Loop || c.Not || in == nil || in.Kind() != isa.KindSetp || len(in.Args) < 3 || in.Args[1].Kind != ir.Register {
+	if !c.Loop || c.Not || in == nil || in.Kind() != isa.KindSetp || len(in.Args) < 3 ||
+		in.Args[1].Kind != ir.Register {
 		return false
 	}
 	return e.Value(in.Args[1].Reg).Kind == Unknown

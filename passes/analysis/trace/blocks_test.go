@@ -150,11 +150,19 @@ add.u32 %r2, %r2, %r3;
 		from, test string
 		want       value.Level
 	}{
-		"a lane's":        {"mov.u32 %r1, %laneid;", "shfl.sync.idx.b32 %r4, %r2, 31, 31, 0xffffffff;\nsetp.eq.u32 %p2, %r4, 7;", value.Block},
-		"a vote":          {"mov.u32 %r1, %tid.x;\nand.b32 %r1, %r1, 31;", "setp.gt.u32 %p3, %r2, 5;\nvote.sync.ballot.b32 %r4, %p3, 0xffffffff;\nsetp.eq.u32 %p2, %r4, 7;", value.Block},
-		"a sum":           {"mov.u32 %r1, %laneid;", "redux.sync.add.u32 %r4, %r2, 0xffffffff;\nsetp.eq.u32 %p2, %r4, 7;", value.Block},
-		"of each thread":  {"mov.u32 %r1, %tid.x;", "shfl.sync.idx.b32 %r4, %r2, 31, 31, 0xffffffff;\nsetp.eq.u32 %p2, %r4, 7;", value.Warp},
-		"of some lanes":   {"mov.u32 %r1, %laneid;", "vote.sync.any.pred %p2, %p1, 0xffff;", value.Warp},
+		"a lane's": {"mov.u32 %r1, %laneid;",
+			"shfl.sync.idx.b32 %r4, %r2, 31, 31, 0xffffffff;\nsetp.eq.u32 %p2, %r4, 7;",
+			value.Block},
+		"a vote": {"mov.u32 %r1, %tid.x;\nand.b32 %r1, %r1, 31;",
+			"setp.gt.u32 %p3, %r2, 5;\nvote.sync.ballot.b32 %r4, %p3, 0xffffffff;\nsetp.eq.u32 %p2, %r4, 7;",
+			value.Block},
+		"a sum": {"mov.u32 %r1, %laneid;",
+			"redux.sync.add.u32 %r4, %r2, 0xffffffff;\nsetp.eq.u32 %p2, %r4, 7;", value.Block},
+		"of each thread": {"mov.u32 %r1, %tid.x;",
+			"shfl.sync.idx.b32 %r4, %r2, 31, 31, 0xffffffff;\nsetp.eq.u32 %p2, %r4, 7;",
+			value.Warp},
+		"of some lanes": {"mov.u32 %r1, %laneid;", "vote.sync.any.pred %p2, %p1, 0xffff;",
+			value.Warp},
 		"not of one lane": {"mov.u32 %r1, %laneid;", "setp.eq.u32 %p2, %r2, 7;", value.Lane},
 	} {
 		k := follow(t, ".reqntid 64", test.from+sum+test.test+"\n"+branch)
@@ -227,7 +235,8 @@ bar.sync 0;
 		}
 		ways[fmt.Sprint(tr.Threads.Least(), ": ", n)] = true
 	}
-	if d := cmp.Diff(map[string]bool{"0: 0": true, "0: 1": true, "1: 0": true, "1: 1": true}, ways); d != "" {
+	if d := cmp.Diff(map[string]bool{"0: 0": true, "0: 1": true, "1: 0": true, "1: 1": true},
+		ways); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }

@@ -94,7 +94,8 @@ func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bo
 	for l != nil && !w.active[l] {
 		l = l.Parent
 	}
-	if a, _ := cond.Condition(); l == nil || a == nil || a.Tid || a.Op != value.OpLt || cond.Level() > value.Block {
+	if a, _ := cond.Condition(); l == nil || a == nil || a.Tid || a.Op != value.OpLt ||
+		cond.Level() > value.Block {
 		return false, false
 	}
 	n, most := s.iterations.at(l), w.iterations[l]
@@ -130,7 +131,8 @@ func (w *walk) sample(in *ir.Instr, cond *value.Value) bool {
 // are split on it before the whole condition is considered.
 func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 	a, _ := cond.Condition()
-	if a == nil || a.Tid || a.Nested >= value.Deep || a.Op != value.OpAnd && a.Op != value.OpOr && a.Op != value.OpXor && a.Op != value.OpSelect {
+	if a == nil || a.Tid || a.Nested >= value.Deep || a.Op != value.OpAnd && a.Op != value.OpOr &&
+		a.Op != value.OpXor && a.Op != value.OpSelect {
 		return nil
 	}
 	for _, arg := range a.Args {
@@ -150,8 +152,8 @@ func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 	return nil
 }
 
-// mayContinue reports whether a loop with an undecided condition may continue and may end. Loops that wait
-// and conditions on the thread index are not limited.
+// mayContinue reports whether a loop with an undecided condition may continue and may end. Loops
+// that wait and conditions on the thread index are not limited.
 func (w *walk) mayContinue(s *state, l *graph.Loop, cond *value.Value, end bool) (stay, exit bool) {
 	if a, _ := cond.Condition(); a != nil && a.Tid {
 		return true, true
@@ -168,12 +170,14 @@ func (w *walk) mayContinue(s *state, l *graph.Loop, cond *value.Value, end bool)
 	if end {
 		n++ // the current iteration of a bottom-tested loop has run
 	}
-	return n < most, n <= 1 || n == around || n >= most || l.Parent == nil && n < len(w.lasts) && w.lasts[n]
+	return n < most, n <= 1 || n == around || n >= most || l.Parent == nil && n < len(w.lasts) &&
+		w.lasts[n]
 }
 
 // choose records the branch that was taken.
 func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
-	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: w.region(s.block).mild, At: s.events.len()}
+	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: w.region(s.block).mild,
+		At: s.events.len()}
 	a, _ := cond.Condition()
 	w.parts(s, &c)
 	if a.Tid {
@@ -209,7 +213,8 @@ func (w *walk) parts(s *state, c *Choice) {
 		here = here.Minus(s.open[i].Away)
 	}
 	for n := range value.MaxThreads / 32 {
-		if got := where.Lanes(n) & here.Lanes(n); s.threads.Lanes(n) != 0 && got != 0 && got != here.Lanes(n) {
+		if got := where.Lanes(n) & here.Lanes(n); s.threads.Lanes(n) != 0 && got != 0 &&
+			got != here.Lanes(n) {
 			c.Splits = true
 			return
 		}
@@ -272,7 +277,8 @@ func (w *walk) region(block int) region {
 		return r
 	}
 	r := region{end: w.post.Parent[block]}
-	if between, ok := graph.Between(w.flow.Succs, w.flow.Succs[block], r.end, 500); r.end != graph.None && ok {
+	if between, ok := graph.Between(w.flow.Succs, w.flow.Succs[block], r.end,
+		500); r.end != graph.None && ok {
 		r.ok, r.mild = true, true
 		again, loops := w.waits(r.end), false
 		for _, b := range between {
@@ -313,7 +319,8 @@ func (w *walk) easy(block int, again []*ir.Instr) bool {
 		switch st.kind {
 		case Other, Touch, Load, Store, Atomic:
 		default:
-			if !st.kind.ownWait() || !slices.ContainsFunc(again, func(in *ir.Instr) bool { return covers(in, st.in) }) {
+			if !st.kind.ownWait() ||
+				!slices.ContainsFunc(again, func(in *ir.Instr) bool { return covers(in, st.in) }) {
 				return false
 			}
 		}
@@ -327,7 +334,8 @@ func covers(a, b *ir.Instr) bool {
 		return false
 	}
 	for i := range a.Args {
-		if x, y := &a.Args[i], &b.Args[i]; x.Kind != ir.Int || y.Kind != ir.Int || x.Value > y.Value {
+		if x, y := &a.Args[i], &b.Args[i]; x.Kind != ir.Int || y.Kind != ir.Int ||
+			x.Value > y.Value {
 			return false
 		}
 	}
@@ -339,7 +347,8 @@ func (w *walk) inside(r *region, blocks []int) {
 	for _, b := range blocks {
 		for _, st := range w.blocks[b] {
 			switch st.op {
-			case isa.KindAtom, isa.KindShfl, isa.KindMatch, isa.KindActivemask, isa.KindCall, isa.KindElect:
+			case isa.KindAtom, isa.KindShfl, isa.KindMatch, isa.KindActivemask, isa.KindCall,
+				isa.KindElect:
 				r.apart = true
 			}
 			r.blind = r.blind || blind(st.in)
@@ -349,7 +358,8 @@ func (w *walk) inside(r *region, blocks []int) {
 				}
 			})
 			for i := range st.in.Args {
-				if o := &st.in.Args[i]; o.Kind == ir.Special && (ticks(o.Text()) || w.special(nil, o.Text()).Level() > value.Block) {
+				if o := &st.in.Args[i]; o.Kind == ir.Special &&
+					(ticks(o.Text()) || w.special(nil, o.Text()).Level() > value.Block) {
 					r.apart = true
 				}
 			}

@@ -57,7 +57,10 @@ func (p *program) isQuiet(f *ir.Func, depth int) bool {
 			case Other, Exit, Collective:
 			case Load, Store, Atomic:
 				if where := in.Space().Base(); where == isa.Shared ||
-					where == isa.Generic && (p.k.Generic || p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply)) || where == isa.Global && p.k.Needs(GridWait) {
+					where == isa.Generic &&
+						(p.k.Generic ||
+							p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply,
+								TensorMultiply)) || where == isa.Global && p.k.Needs(GridWait) {
 					quiet = false
 				}
 			case Call:

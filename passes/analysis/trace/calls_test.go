@@ -33,15 +33,22 @@ func events(k *trace.Kernel) []string {
 func TestCalls(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"a barrier", "bar.sync 0;\ncall loud;\nbar.sync 0;", "[32 bar bar bar ret]"},
-		{"under a predicate", "mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 5;\n@%p1 call loud;\nbar.sync 0;", "[31 bar ret 1 bar bar ret]"},
-		{"parameters", "mov.u32 %r1, bars;\n{ .param .b32 q;\nst.param.b32 [q], 16;\ncall arrive, (%r1, q);\n}", "[32 mbarrier ret]"},
-		{"a result", "mov.u32 %r1, bars;\n{ .param .b32 q;\n.param .b32 a;\nst.param.b32 [q], 8;\ncall (a), twice, (q);\nld.param.b32 %r2, [a];\n}\nadd.u32 %r1, %r1, %r2;\nmbarrier.arrive.shared.b64 _, [%r1];", "[32 bar mbarrier ret]"},
+		{"under a predicate",
+			"mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 5;\n@%p1 call loud;\nbar.sync 0;",
+			"[31 bar ret 1 bar bar ret]"},
+		{"parameters",
+			"mov.u32 %r1, bars;\n{ .param .b32 q;\nst.param.b32 [q], 16;\ncall arrive, (%r1, q);\n}",
+			"[32 mbarrier ret]"},
+		{"a result",
+			"mov.u32 %r1, bars;\n{ .param .b32 q;\n.param .b32 a;\nst.param.b32 [q], 8;\ncall (a), twice, (q);\nld.param.b32 %r2, [a];\n}\nadd.u32 %r1, %r1, %r2;\nmbarrier.arrive.shared.b64 _, [%r1];",
+			"[32 bar mbarrier ret]"},
 	} {
 		k := follow(t, ".reqntid 32", test.body)
 		if got := fmt.Sprint(events(k)); got != test.want || len(k.Missed) > 0 {
 			t.Errorf("%s: %s, want %s; missed %v", test.name, got, test.want, k.Missed)
 		}
-		if at := offsets(k, trace.Arrive, 1); strings.Contains(test.want, "mbarrier") && at != "16" {
+		if at := offsets(k, trace.Arrive, 1); strings.Contains(test.want, "mbarrier") &&
+			at != "16" {
 			t.Errorf("%s: arrives at %q, want 16", test.name, at)
 		}
 	}
@@ -62,7 +69,8 @@ func TestReturns(t *testing.T) {
 		{"mov.u32 %r1, 3;\ncall leave, (%r1);\nbar.sync 0;", "5 exit", 5},
 		{"mov.u32 %r1, 2;\ncall leave, (%r1);\nbar.sync 0;", "4 0 ret", 5},
 		{"mov.u32 %r1, 3;\ncall turns, (%r1);\nbar.sync 0;", "6 7 0 ret", 5},
-		{"mov.u32 %r1, 3;\nsetp.eq.u32 %p1, %r1, 3;\n@%p1 call loud;\n@!%p1 call loud;", "1 ret", 6},
+		{"mov.u32 %r1, 3;\nsetp.eq.u32 %p1, %r1, 3;\n@%p1 call loud;\n@!%p1 call loud;", "1 ret",
+			6},
 	} {
 		k := follow(t, ".reqntid 32", test.body)
 		if len(k.Traces) != 1 || len(k.Missed) > 0 {
@@ -78,7 +86,8 @@ func TestReturns(t *testing.T) {
 			}
 		}
 		if got := strings.Join(did, " "); got != test.want || len(k.Func.Blocks) != test.blocks {
-			t.Errorf("%s: %s in %d blocks, want %s in %d", test.body, got, len(k.Func.Blocks), test.want, test.blocks)
+			t.Errorf("%s: %s in %d blocks, want %s in %d", test.body, got, len(k.Func.Blocks),
+				test.want, test.blocks)
 		}
 	}
 }
@@ -179,7 +188,8 @@ bar.sync 1;
 `)
 	for _, tr := range k.Traces {
 		for i := range tr.Events {
-			if e := &tr.Events[i]; e.Kind == trace.BarrierSync && (len(e.Parted) != 1 || !e.Parted[0].Splits || e.Parted[0].Away.Len() != 62) {
+			if e := &tr.Events[i]; e.Kind == trace.BarrierSync &&
+				(len(e.Parted) != 1 || !e.Parted[0].Splits || e.Parted[0].Away.Len() != 62) {
 				t.Errorf("a barrier behind a branch that 62 of 64 threads do not take: parted at %d branches", len(e.Parted))
 			}
 		}
@@ -201,7 +211,8 @@ func TestShapes(t *testing.T) {
 		{"", "mov.u32 %r1, %tid.x;", "1024 1 1 false false"},
 	} {
 		k := follow(t, test.heads, test.body)
-		if got := fmt.Sprint(k.Pool.Shape[0], k.Pool.Shape[1], k.Pool.Shape[2], k.Pool.Exact, k.Most); got != test.want {
+		if got := fmt.Sprint(k.Pool.Shape[0], k.Pool.Shape[1], k.Pool.Shape[2], k.Pool.Exact,
+			k.Most); got != test.want {
 			t.Errorf("%s, %s: %s, want %s", test.heads, test.body, got, test.want)
 		}
 	}

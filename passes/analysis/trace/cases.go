@@ -86,7 +86,8 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 		known := numbers(order, i, scales, below)
 		steps, missed, ok := p.choice(l, i+1, left, order, known)
 		left -= steps
-		if smaller := numbers(order, i, scales, few); !ok && left > 0 && !maps.Equal(known, smaller) {
+		if smaller := numbers(order, i, scales, few); !ok && left > 0 &&
+			!maps.Equal(known, smaller) {
 			if steps, missed, ok = p.choice(l, i+1, left, order, smaller); ok {
 				known, below = smaller, few
 			}
@@ -117,7 +118,8 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 
 // choice follows the kernel with one set of constants, and returns the number of steps. If it
 // exceeds the limits, ok is false, missed holds the reason, and the traces are discarded.
-func (p *program) choice(l Limits, pass, left int, order []*value.Atom, known map[*value.Atom]int64) (steps int, dropped []string, ok bool) {
+func (p *program) choice(l Limits, pass, left int, order []*value.Atom,
+	known map[*value.Atom]int64) (steps int, dropped []string, ok bool) {
 	traces, missed, loops := len(p.k.Traces), p.k.Missed, p.k.Loops
 	one := l
 	one.Steps, one.Work = min(l.Steps/4, left), p.k.rest()
@@ -137,7 +139,8 @@ func (p *program) choice(l Limits, pass, left int, order []*value.Atom, known ma
 
 // numbers returns the constants of set i for all inputs. Each is less than below times the divisor
 // of its input.
-func numbers(order []*value.Atom, i int, scales map[*value.Atom]int64, below int64) map[*value.Atom]int64 {
+func numbers(order []*value.Atom, i int, scales map[*value.Atom]int64,
+	below int64) map[*value.Atom]int64 {
 	known := make(map[*value.Atom]int64)
 	for j, a := range order {
 		known[a] = number(a, i, j, scales[a], below)
@@ -238,7 +241,8 @@ func given(a *value.Atom) bool {
 		// Shared memory may hold different values over time.
 		return a.ReadsGlobal()
 	case value.OpRegister:
-		return strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%nctaid") || strings.HasPrefix(a.Name, "%clusterid") || strings.HasPrefix(a.Name, "%nclusterid")
+		return strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%nctaid") ||
+			strings.HasPrefix(a.Name, "%clusterid") || strings.HasPrefix(a.Name, "%nclusterid")
 	}
 	return false
 }
@@ -376,12 +380,14 @@ func (w *walk) start() {
 	facts := newFacts(w.pool, w.pass)
 	facts.With = w.with
 	for a, n := range w.known {
-		facts.empty = facts.empty || n == 0 && a.Op != value.OpRegister // the first block has work too
+		// the first block has work too
+		facts.empty = facts.empty || n == 0 && a.Op != value.OpRegister
 		if n <= w.scales[a] && a.Op != value.OpRegister {
 			facts.few = w.with
 		}
 	}
-	w.work = []*state{{facts: facts, regs: newTable[*value.Value](len(w.kept)), threads: w.pool.All()}}
+	w.work = []*state{
+		{facts: facts, regs: newTable[*value.Value](len(w.kept)), threads: w.pool.All()}}
 	w.run()
 }
 

@@ -50,7 +50,8 @@ bra TASKS;
 	}
 	for _, trace := range k.Traces {
 		var n int
-		if _, err := fmt.Sscanf(trace.Facts.With[strings.Index(trace.Facts.With, "n is "):], "n is %d", &n); err != nil || n > 17*128+127 {
+		if _, err := fmt.Sscanf(trace.Facts.With[strings.Index(trace.Facts.With, "n is "):],
+			"n is %d", &n); err != nil || n > 17*128+127 {
 			t.Errorf("followed where %s: %v", trace.Facts.With, err)
 		}
 	}

@@ -115,7 +115,8 @@ func (w *walk) fit(v *value.Value, width int) *value.Value {
 	return w.pool.Resize(width, v, true)
 }
 
-// A setter sets the operands that an instruction writes. It returns false if the results are unknown.
+// A setter sets the operands that an instruction writes. It returns false if the results are
+// unknown.
 type setter func(w *walk, s *state, st *step) bool
 
 // setters are the instructions that write several operands, or that depend on more than the values
@@ -123,7 +124,8 @@ type setter func(w *walk, s *state, st *step) bool
 var setters = [math.MaxUint8 + 1]setter{
 	isa.HeadMov: (*walk).move, isa.HeadSetp: (*walk).compare, isa.HeadLd: (*walk).load,
 	isa.HeadShfl: (*walk).shuffle, isa.HeadVote: (*walk).vote, isa.HeadRedux: (*walk).vote,
-	isa.HeadActivemask: (*walk).executing, isa.HeadElect: (*walk).elect, isa.HeadMbarrier: (*walk).waited,
+	isa.HeadActivemask: (*walk).executing, isa.HeadElect: (*walk).elect,
+	isa.HeadMbarrier: (*walk).waited,
 }
 
 // result evaluates an instruction, and sets the registers that it writes.
@@ -189,10 +191,13 @@ func (w *walk) move(s *state, st *step) bool {
 			case i == 0 && width == 64 && len(to.Args()) == 2:
 				w.set(s, st, &to.Args()[i], w.pool.Resize(32, v, true))
 			default:
-				w.set(s, st, &to.Args()[i], w.pool.Atom(width/len(to.Args()), value.OpPart, strconv.Itoa(i), nil, value.Constant, v))
+				w.set(s, st, &to.Args()[i],
+					w.pool.Atom(width/len(to.Args()), value.OpPart, strconv.Itoa(i), nil,
+						value.Constant, v))
 			}
 		}
-	case from.Kind == ir.Single || from.Kind == ir.Double || from.Kind == ir.Raw || from.Kind == ir.Function:
+	case from.Kind == ir.Single || from.Kind == ir.Double || from.Kind == ir.Raw ||
+		from.Kind == ir.Function:
 		return false
 	default:
 		w.set(s, st, to, w.operand(s, from, width))
@@ -206,12 +211,14 @@ func (w *walk) compare(s *state, st *step) bool {
 	if st.float || len(in.Args) < 3 {
 		return false
 	}
-	a, b := w.fit(w.operand(s, &in.Args[1], width), width), w.fit(w.operand(s, &in.Args[2], width), width)
+	a, b := w.fit(w.operand(s, &in.Args[1], width), width),
+		w.fit(w.operand(s, &in.Args[2], width), width)
 	v := w.pool.Compare(st.compares, st.signed && !st.unsigned, a, b)
 	opposite := w.pool.Not(v)
 	if len(in.Args) > 3 && st.combines != value.NoOp {
 		c := w.operand(s, &in.Args[3], 1)
-		v, opposite = w.pool.Binary(st.combines, 1, v, c), w.pool.Binary(st.combines, 1, opposite, c)
+		v, opposite = w.pool.Binary(st.combines, 1, v, c),
+			w.pool.Binary(st.combines, 1, opposite, c)
 	}
 	to := &in.Args[0]
 	if to.Kind == ir.Pair {

@@ -16,7 +16,8 @@ import (
 // interest, and stop says why it cannot continue.
 func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	in := st.in
-	e := Event{Kind: st.kind, run: st.run, In: in, Block: s.block, Threads: s.threads, Parted: s.open}
+	e := Event{Kind: st.kind, run: st.run, In: in, Block: s.block, Threads: s.threads,
+		Parted: s.open}
 	if full := w.guard(s, in); full != nil {
 		g := w.resolve(s, full)
 		if g.Is(0) {
@@ -57,11 +58,13 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	case Wait:
 		if was := s.pending.at(in); was != nil {
 			// The same wait again: if it failed before and nothing has changed, it fails again.
-			if holds, known := s.facts.Decided(was, s.threads); known && !holds && w.same(s, in, &e) {
+			if holds, known := s.facts.Decided(was, s.threads); known && !holds &&
+				w.same(s, in, &e) {
 				return true, ""
 			}
 		}
-		e.Done = w.pool.Atom(1, value.OpDone, strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.again(in)), in, value.Block)
+		e.Done = w.pool.Atom(1, value.OpDone,
+			strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.again(in)), in, value.Block)
 		s.pending.set(in, e.Done)
 	}
 	s.events.add(e, &w.spareEvents)

@@ -36,7 +36,8 @@ FIRST:
 	for _, way := range k.Traces {
 		for i := range way.Events {
 			if e := &way.Events[i]; e.Kind == trace.BarrierSync || e.Kind == trace.BarrierArrive {
-				fmt.Println(e.In.Op, "by", e.Threads.Len(), "threads from", e.Threads.Least(), "of", e.Vals[1].K)
+				fmt.Println(e.In.Op, "by", e.Threads.Len(), "threads from", e.Threads.Least(), "of",
+					e.Vals[1].K)
 			}
 		}
 	}

@@ -32,20 +32,25 @@ func (w *walk) shuffle(s *state, st *step) bool {
 	if w.mixes(s, &in.Args[1]) {
 		w.opaque(s, st)
 		if to.Kind == ir.Register && in.HasMod(isa.ModIdx) && lane.Const() {
-			w.set(s, st, to, w.pool.Atom(32, value.OpLane, strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.times.at(in)), in, value.Warp, lane))
+			w.set(s, st, to,
+				w.pool.Atom(32, value.OpLane,
+					strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.times.at(in)), in, value.Warp,
+					lane))
 		}
 		return true
 	}
 	if to.Kind == ir.Pair {
 		inside := w.unknown(s, in, 1)
 		if common {
-			inside = w.pool.Atom(1, value.OpExchange, mode(in)+" inside", nil, value.Constant, v, lane, clamp)
+			inside = w.pool.Atom(1, value.OpExchange, mode(in)+" inside", nil, value.Constant, v,
+				lane, clamp)
 		}
 		w.set(s, st, &to.Args()[1], inside)
 		to = &to.Args()[0]
 	}
 	if !in.HasMod(isa.ModIdx) {
-		w.set(s, st, to, w.pool.Atom(32, value.OpExchange, mode(in), nil, value.Constant, v, lane, clamp))
+		w.set(s, st, to,
+			w.pool.Atom(32, value.OpExchange, mode(in), nil, value.Constant, v, lane, clamp))
 		return true
 	}
 	if v.Level() <= value.Warp {
@@ -106,7 +111,8 @@ func (w *walk) mix(s *state, block int) {
 	list, seen := w.parted[block]
 	if !seen {
 		const far = 200
-		if between, ok := graph.Between(w.flow.Succs, w.flow.Succs[block], w.post.Parent[block], far); ok {
+		if between, ok := graph.Between(w.flow.Succs, w.flow.Succs[block], w.post.Parent[block],
+			far); ok {
 			for _, b := range between {
 				list = append(list, w.wrote[b]...)
 			}

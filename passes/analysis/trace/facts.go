@@ -155,12 +155,14 @@ func (f *Facts) Empty() bool {
 		return true
 	}
 	for _, r := range f.ranges {
-		if a := r.of.Single(); a != nil && (a.Op == value.OpParameter || a.Op == value.OpLoad) && r.high <= 0 {
+		if a := r.of.Single(); a != nil && (a.Op == value.OpParameter || a.Op == value.OpLoad) &&
+			r.high <= 0 {
 			return true
 		}
 	}
 	for a, holds := range f.decided.all() {
-		if one := a.Op == value.OpEq && holds && a.Args[1].Is(0); one && a.Args[0].Single() != nil && a.Args[0].Single().Op == value.OpParameter {
+		if one := a.Op == value.OpEq && holds && a.Args[1].Is(0); one &&
+			a.Args[0].Single() != nil && a.Args[0].Single().Op == value.OpParameter {
 			return true
 		}
 	}

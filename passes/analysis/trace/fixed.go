@@ -53,7 +53,8 @@ func (w *walk) fix(v *value.Value, s value.Set) *value.Value {
 // folds reports whether an operation has two operands and may fold.
 func folds(op value.Op) bool {
 	switch op {
-	case value.OpMul, value.OpAnd, value.OpOr, value.OpXor, value.OpMin, value.OpMax, value.OpSMin, value.OpSMax,
+	case value.OpMul, value.OpAnd, value.OpOr, value.OpXor, value.OpMin, value.OpMax, value.OpSMin,
+		value.OpSMax,
 		value.OpShl, value.OpShr, value.OpSar, value.OpDiv, value.OpRem, value.OpSDiv, value.OpSRem:
 		return true
 	}
@@ -110,7 +111,8 @@ func (w *walk) apiece(a *value.Atom, s value.Set, most int) []value.Set {
 
 // pieces visits the atoms of a value that depend only on the thread index; it stops when visit
 // returns false.
-func (w *walk) pieces(v *value.Value, seen map[*value.Atom]bool, visit func(*value.Atom) bool) bool {
+func (w *walk) pieces(v *value.Value, seen map[*value.Atom]bool,
+	visit func(*value.Atom) bool) bool {
 	for _, t := range v.Terms {
 		a := t.Atom
 		if seen[a] || a.Level <= value.Block {

@@ -59,7 +59,8 @@ func FollowGlobal(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 // followed follows a kernel with relevant instructions.
 func (p *program) followed(l Limits) *Kernel {
 	p.prepare()
-	if !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorAlloc, TensorMultiply, Init, Wait, ClusterArrive) {
+	if !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorAlloc, TensorMultiply, Init, Wait,
+		ClusterArrive) {
 		// If there are only barriers, a few paths suffice.
 		l.Steps /= 8
 	}
@@ -126,9 +127,10 @@ type state struct {
 	choices    log[Choice]
 	open       []Choice
 	iterations book[*graph.Loop, int]
-	times      book[*ir.Instr, int]          // executions of instructions with a new value each time
-	pending    book[*ir.Instr, *value.Value] // waits that have not succeeded
-	clocks     book[string, *value.Value]    // last values read
+	// executions of instructions with a new value each time
+	times   book[*ir.Instr, int]
+	pending book[*ir.Instr, *value.Value] // waits that have not succeeded
+	clocks  book[string, *value.Value]    // last values read
 	// Registers that lanes of the warp on another branch may have written.
 	mixed   book[int, bool]
 	skipped int
@@ -147,7 +149,8 @@ func (s *state) clone() *state {
 	c.facts = s.facts.clone()
 	c.events, c.choices = s.events.fork(), s.choices.fork()
 	c.open = slices.Clip(s.open)
-	c.iterations, c.times, c.pending, c.clocks, c.mixed = s.iterations.fork(), s.times.fork(), s.pending.fork(), s.clocks.fork(), s.mixed.fork()
+	c.iterations, c.times, c.pending, c.clocks, c.mixed = s.iterations.fork(), s.times.fork(),
+		s.pending.fork(), s.clocks.fork(), s.mixed.fork()
 	return &c
 }
 
@@ -175,7 +178,8 @@ type walk struct {
 // over reports whether the limits of a walk are reached.
 func (w *walk) over() bool {
 	l := &w.limits
-	return w.steps > l.Steps || w.events > l.Steps || l.Work > 0 && w.spent() > l.Work || len(w.k.Traces)-w.before >= l.Traces
+	return w.steps > l.Steps || w.events > l.Steps || l.Work > 0 && w.spent() > l.Work ||
+		len(w.k.Traces)-w.before >= l.Traces
 }
 
 // spent returns the cost of a walk in steps.
@@ -187,7 +191,8 @@ func (w *walk) run() {
 		w.work = w.work[:len(w.work)-1]
 		for s != nil {
 			if w.over() {
-				w.miss("more paths through the kernel than the limit (" + strconv.Itoa(len(w.k.Traces)) + " traces)")
+				w.miss("more paths through the kernel than the limit (" +
+					strconv.Itoa(len(w.k.Traces)) + " traces)")
 				return
 			}
 			s = w.advance(s)
@@ -198,7 +203,9 @@ func (w *walk) run() {
 // finish adds the trace of s.
 func (w *walk) finish(s *state, why string) *state {
 	w.events += s.events.len()
-	w.k.Traces = append(w.k.Traces, &Trace{Threads: s.threads, Rank: w.rank, Events: s.events.list(), Choices: s.choices.list(), Stopped: why, Facts: s.facts})
+	w.k.Traces = append(w.k.Traces,
+		&Trace{Threads: s.threads, Rank: w.rank, Events: s.events.list(), Choices: s.choices.list(),
+			Stopped: why, Facts: s.facts})
 	s.events.free(&w.spareEvents)
 	s.choices.free(&w.spareChoices)
 	if why != "" {
@@ -310,7 +317,8 @@ func (w *walk) end(s *state, in *ir.Instr, guard *value.Value) *state {
 	if traps(in) {
 		return nil
 	}
-	s.events.add(Event{Kind: Exit, In: in, Block: s.block, Threads: s.threads, Parted: s.open}, &w.spareEvents)
+	s.events.add(Event{Kind: Exit, In: in, Block: s.block, Threads: s.threads, Parted: s.open},
+		&w.spareEvents)
 	return w.finish(s, "")
 }
 
@@ -326,7 +334,8 @@ func (w *walk) enter(s *state, block int) *state {
 		return nil
 	}
 	if block >= len(w.blocks) {
-		s.events.add(Event{Kind: Exit, Block: s.block, Threads: s.threads, Parted: s.open}, &w.spareEvents)
+		s.events.add(Event{Kind: Exit, Block: s.block, Threads: s.threads, Parted: s.open},
+			&w.spareEvents)
 		return w.finish(s, "")
 	}
 	if l := w.loops[block]; l != nil && l.Head == block {

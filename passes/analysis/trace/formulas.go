@@ -26,7 +26,8 @@ var formulas = [math.MaxUint8 + 1]formula{
 	isa.HeadNot: (*walk).complement,
 	isa.HeadBfe: (*walk).extraction, isa.HeadBfi: (*walk).insertion,
 	isa.HeadSelp: (*walk).selection, isa.HeadCvt: (*walk).conversion,
-	isa.HeadCvta: (*walk).converted, isa.HeadIsspacep: (*walk).inSpace, isa.HeadMapa: (*walk).mapping,
+	isa.HeadCvta: (*walk).converted, isa.HeadIsspacep: (*walk).inSpace,
+	isa.HeadMapa: (*walk).mapping,
 }
 
 // arg returns the value of operand i, or zero if there is none. The parameter width is the width of

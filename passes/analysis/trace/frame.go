@@ -70,7 +70,8 @@ func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
 		if head == isa.HeadLd {
 			to, from = from, to
 		}
-		out := &ir.Instr{Op: "mov.b" + strconv.Itoa(s.width), Guard: in.Guard, Args: []ir.Operand{to, from}, Pos: in.Pos}
+		out := &ir.Instr{Op: "mov.b" + strconv.Itoa(s.width), Guard: in.Guard,
+			Args: []ir.Operand{to, from}, Pos: in.Pos}
 		if in.Guard.Reg != nil {
 			out.Guard.Reg = c.reg(n, in.Guard.Reg)
 		}

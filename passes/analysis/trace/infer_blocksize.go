@@ -24,7 +24,8 @@ func blockSizeBound(f *ir.Func, g *ir.Flow) int {
 				continue
 			}
 			switch kind := Of(in); kind {
-			case Other, WarpSync, Collective, Copy, CopyCommit, CopyWait, Fence, Load, Atomic, Exit, Call:
+			case Other, WarpSync, Collective, Copy, CopyCommit, CopyWait, Fence, Load, Atomic, Exit,
+				Call:
 			case BarrierSync:
 				if meets = true; len(in.Args) != 1 {
 					return 0 // for some of the threads, or with a result
@@ -46,7 +47,8 @@ func blockSizeBound(f *ir.Func, g *ir.Flow) int {
 	least := int64(0)
 	for _, in := range stores {
 		s, ok := defs.slope(&in.Args[0], 0)
-		if !ok || s.of == nil || s.by <= 0 || s.from < 0 || levels.Together(at[in]) < uniform.Block {
+		if !ok || s.of == nil || s.by <= 0 || s.from < 0 ||
+			levels.Together(at[in]) < uniform.Block {
 			continue
 		}
 		n := (s.of.Size()-s.from-memory.Bytes(in))/s.by + 1
@@ -142,14 +144,16 @@ func (w writers) result(in *ir.Instr, depth int) (slope, bool) {
 		a, known := arg(1)
 		b, too := arg(2)
 		return a.plus(b), known && too && (a.of == nil || b.of == nil)
-	case (head == isa.HeadShl || head == isa.HeadMul) && len(in.Args) == 3 && in.Args[2].Kind == ir.Int && in.Kind() != isa.KindMulHi:
+	case (head == isa.HeadShl || head == isa.HeadMul) && len(in.Args) == 3 &&
+		in.Args[2].Kind == ir.Int && in.Kind() != isa.KindMulHi:
 		n := in.Args[2].Value
 		if head == isa.HeadShl && n >= 0 && n < 32 {
 			n = 1 << n
 		}
 		a, known := arg(1)
 		return slope{from: a.from * n, by: a.by * n}, known && a.of == nil && n > 0
-	case head == isa.HeadMad && len(in.Args) == 4 && in.Args[2].Kind == ir.Int && in.Kind() != isa.KindMadHi:
+	case head == isa.HeadMad && len(in.Args) == 4 && in.Args[2].Kind == ir.Int &&
+		in.Kind() != isa.KindMadHi:
 		n := in.Args[2].Value
 		a, known := arg(1)
 		b, too := arg(3)

@@ -144,7 +144,8 @@ func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 				now = n.call(in, g, c, now)
 				continue
 			}
-			if c.inner && i == len(f.Blocks)-1 && j == len(b.Instrs)-1 && in.Kind() == isa.KindRet && in.Guard.Reg == nil {
+			if c.inner && i == len(f.Blocks)-1 && j == len(b.Instrs)-1 &&
+				in.Kind() == isa.KindRet && in.Guard.Reg == nil {
 				break // the code after the call follows directly
 			}
 			at := len(now.Instrs)
@@ -171,7 +172,8 @@ func (n *inliner) enters(in *ir.Instr) *ir.Func {
 		return nil
 	}
 	g := n.find(f)
-	if !g.Defined || g.Kernel || len(g.Blocks) == 0 || n.quiet(g) || slices.Contains(n.stack, g) || len(n.stack) >= deepest || n.size > n.largest {
+	if !g.Defined || g.Kernel || len(g.Blocks) == 0 || n.quiet(g) || slices.Contains(n.stack, g) ||
+		len(n.stack) >= deepest || n.size > n.largest {
 		return nil
 	}
 	results, params := passed(in)
@@ -209,10 +211,14 @@ func (n *inliner) call(in *ir.Instr, g *ir.Func, c *frame, now *ir.Block) *ir.Bl
 	results, params := passed(in)
 	var after []*ir.Instr
 	for i, v := range g.Params {
-		n.bind(in, v, &params[i], c, inner, func(to, from ir.Operand) { now.Instrs = append(now.Instrs, move(in, v.Type, to, from)) })
+		n.bind(in, v, &params[i], c, inner, func(to, from ir.Operand) {
+			now.Instrs = append(now.Instrs, move(in, v.Type, to, from))
+		})
 	}
 	for i, v := range g.Results {
-		n.bind(in, v, &results[i], c, inner, func(to, from ir.Operand) { after = append(after, move(in, v.Type, from, to)) })
+		n.bind(in, v, &results[i], c, inner, func(to, from ir.Operand) {
+			after = append(after, move(in, v.Type, from, to))
+		})
 	}
 	was := n.from
 	n.from = &Caller{in, was}
@@ -231,7 +237,8 @@ func (n *inliner) call(in *ir.Instr, g *ir.Func, c *frame, now *ir.Block) *ir.Bl
 
 // bind connects a parameter or result of a function with the argument of the call. Registers are
 // moved.
-func (n *inliner) bind(in *ir.Instr, v *ir.Var, given *ir.Operand, c, inner *frame, moved func(to, from ir.Operand)) {
+func (n *inliner) bind(in *ir.Instr, v *ir.Var, given *ir.Operand, c, inner *frame,
+	moved func(to, from ir.Operand)) {
 	if v.Reg == nil {
 		if w := given.Var(); w != nil {
 			if outer := c.params[w]; outer != nil {
@@ -246,19 +253,22 @@ func (n *inliner) bind(in *ir.Instr, v *ir.Var, given *ir.Operand, c, inner *fra
 	}
 	from := c.operand(n, *given)
 	if w := given.Var(); w != nil {
-		from = ir.Operand{Kind: ir.Register, Reg: c.slot(n, slot{w, given.Value, v.Type.Bits()}, v.Type)}
+		from = ir.Operand{Kind: ir.Register,
+			Reg: c.slot(n, slot{w, given.Value, v.Type.Bits()}, v.Type)}
 	}
 	moved(ir.Operand{Kind: ir.Register, Reg: inner.reg(n, v.Reg)}, from)
 }
 
 // move returns a move with the position of a call.
 func move(in *ir.Instr, t isa.Type, to, from ir.Operand) *ir.Instr {
-	return &ir.Instr{Op: "mov.b" + strconv.Itoa(max(8, t.Bits())), Args: []ir.Operand{to, from}, Pos: in.Pos}
+	return &ir.Instr{Op: "mov.b" + strconv.Itoa(max(8, t.Bits())), Args: []ir.Operand{to, from},
+		Pos: in.Pos}
 }
 
 // jump returns a branch with the position of an instruction.
 func (n *inliner) jump(in *ir.Instr, to *ir.Block) *ir.Instr {
-	out := &ir.Instr{Op: "bra", Guard: in.Guard, Args: []ir.Operand{ir.Named(ir.Jump, to, 0)}, Pos: in.Pos}
+	out := &ir.Instr{Op: "bra", Guard: in.Guard, Args: []ir.Operand{ir.Named(ir.Jump, to, 0)},
+		Pos: in.Pos}
 	if n.binder == nil {
 		n.binder = ir.NewBinder(n.m.Version, n.m.Target)
 	}

@@ -55,7 +55,8 @@ func tells(in *ir.Instr) bool {
 		return true
 	}
 	for i := range in.Args {
-		if o := &in.Args[i]; o.Kind == ir.Special && (strings.Contains(o.Text(), "ctaid") || strings.Contains(o.Text(), "clusterid")) {
+		if o := &in.Args[i]; o.Kind == ir.Special &&
+			(strings.Contains(o.Text(), "ctaid") || strings.Contains(o.Text(), "clusterid")) {
 			return true
 		}
 	}

@@ -79,9 +79,12 @@ func (k Kind) ownWait() bool {
 
 // kinds are the kinds of operations; all others are Other.
 var kinds = [...]Kind{
-	isa.KindBarrierSync: BarrierSync, isa.KindBarrierRed: BarrierSync, isa.KindBarrierArrive: BarrierArrive,
-	isa.KindBarWarpSync: WarpSync, isa.KindBarrierClusterArrive: ClusterArrive, isa.KindBarrierClusterWait: ClusterWait,
-	isa.KindShfl: Collective, isa.KindVote: Collective, isa.KindMatch: Collective, isa.KindRedux: Collective, isa.KindElect: Collective,
+	isa.KindBarrierSync: BarrierSync, isa.KindBarrierRed: BarrierSync,
+	isa.KindBarrierArrive: BarrierArrive,
+	isa.KindBarWarpSync:   WarpSync, isa.KindBarrierClusterArrive: ClusterArrive,
+	isa.KindBarrierClusterWait: ClusterWait,
+	isa.KindShfl:               Collective, isa.KindVote: Collective, isa.KindMatch: Collective,
+	isa.KindRedux: Collective, isa.KindElect: Collective,
 
 	isa.KindMbarrierInit: Init, isa.KindMbarrierInval: Inval,
 	isa.KindMbarrierArrive: Arrive, isa.KindMbarrierArriveExpectTx: Arrive,
@@ -90,28 +93,41 @@ var kinds = [...]Kind{
 	isa.KindMbarrierTestWait: Wait, isa.KindMbarrierTestWaitParity: Wait,
 	isa.KindMbarrierTryWait: Wait, isa.KindMbarrierTryWaitParity: Wait,
 
-	isa.KindCpAsync: Copy, isa.KindCpAsyncCommitGroup: CopyCommit, isa.KindCpAsyncMbarrierArrive: CopyArrive,
-	isa.KindCpAsyncWaitGroup: CopyWait, isa.KindCpAsyncWaitAll: CopyWait,
-	isa.KindCpAsyncBulk: BulkLoad, isa.KindCpAsyncBulkTensor: BulkLoad, // those with a bulk group are BulkStore
+	isa.KindCpAsync: Copy, isa.KindCpAsyncCommitGroup: CopyCommit,
+	isa.KindCpAsyncMbarrierArrive: CopyArrive,
+	isa.KindCpAsyncWaitGroup:      CopyWait, isa.KindCpAsyncWaitAll: CopyWait,
+	// those with a bulk group are BulkStore
+	isa.KindCpAsyncBulk: BulkLoad, isa.KindCpAsyncBulkTensor: BulkLoad,
 	isa.KindCpReduceAsyncBulk: BulkLoad, isa.KindCpReduceAsyncBulkTensor: BulkLoad,
 	isa.KindCpAsyncBulkCommitGroup: BulkCommit, isa.KindCpAsyncBulkWaitGroup: BulkWait,
-	isa.KindStAsync: RemoteStore, isa.KindRedAsync: RemoteStore, isa.KindClusterlaunchcontrolTryCancelAsync: Answer,
+	isa.KindStAsync: RemoteStore, isa.KindRedAsync: RemoteStore,
+	isa.KindClusterlaunchcontrolTryCancelAsync: Answer,
 
 	isa.KindFence: Fence, isa.KindFenceProxy: ProxyFence,
-	isa.KindTensormapCpFenceproxy: MapCopy, isa.KindTensormapQueryAllocClassLarge: MapCopy, isa.KindTensormapReplace: MapEdit,
+	isa.KindTensormapCpFenceproxy: MapCopy, isa.KindTensormapQueryAllocClassLarge: MapCopy,
+	isa.KindTensormapReplace: MapEdit,
 
-	isa.KindWgmmaFence: GroupFence, isa.KindWgmmaMmaAsync: GroupMultiply, isa.KindWgmmaCommitGroup: GroupCommit, isa.KindWgmmaWaitGroup: GroupWait,
+	isa.KindWgmmaFence: GroupFence, isa.KindWgmmaMmaAsync: GroupMultiply,
+	isa.KindWgmmaCommitGroup: GroupCommit, isa.KindWgmmaWaitGroup: GroupWait,
 
-	isa.KindTcgen05Alloc: TensorAlloc, isa.KindTcgen05Dealloc: TensorFree, isa.KindTcgen05RelinquishAllocPermit: TensorYield,
-	isa.KindTcgen05Ld: TensorLoad, isa.KindTcgen05LdRed: TensorLoad, isa.KindTcgen05LdSpcompress: TensorLoad, isa.KindTcgen05LdRedSpcompress: TensorLoad,
-	isa.KindTcgen05St: TensorStore, isa.KindTcgen05WaitLd: TensorWait, isa.KindTcgen05WaitSt: TensorWait,
-	isa.KindTcgen05FenceBeforeThreadSync: TensorBefore, isa.KindTcgen05FenceAfterThreadSync: TensorAfter,
-	isa.KindTcgen05Mma: TensorMultiply, isa.KindTcgen05MmaWs: TensorMultiply, isa.KindTcgen05Cp: TensorCopy,
+	isa.KindTcgen05Alloc: TensorAlloc, isa.KindTcgen05Dealloc: TensorFree,
+	isa.KindTcgen05RelinquishAllocPermit: TensorYield,
+	isa.KindTcgen05Ld:                    TensorLoad, isa.KindTcgen05LdRed: TensorLoad,
+	isa.KindTcgen05LdSpcompress: TensorLoad, isa.KindTcgen05LdRedSpcompress: TensorLoad,
+	isa.KindTcgen05St: TensorStore, isa.KindTcgen05WaitLd: TensorWait,
+	isa.KindTcgen05WaitSt:                TensorWait,
+	isa.KindTcgen05FenceBeforeThreadSync: TensorBefore,
+	isa.KindTcgen05FenceAfterThreadSync:  TensorAfter,
+	isa.KindTcgen05Mma:                   TensorMultiply, isa.KindTcgen05MmaWs: TensorMultiply,
+	isa.KindTcgen05Cp:    TensorCopy,
 	isa.KindTcgen05Shift: TensorShift, isa.KindTcgen05Commit: TensorCommit,
 
-	isa.KindSetmaxnregInc: Registers, isa.KindSetmaxnregDec: Registers, isa.KindGriddepcontrol: GridLaunch,
-	isa.KindLd: Load, isa.KindLdu: Load, isa.KindLdmatrix: Load, isa.KindSt: Store, isa.KindStmatrix: Store,
-	isa.KindAtom: Atomic, isa.KindRed: Atomic, isa.KindStBulk: Clear, isa.KindCall: Call, isa.KindRet: Exit, isa.KindExit: Exit,
+	isa.KindSetmaxnregInc: Registers, isa.KindSetmaxnregDec: Registers,
+	isa.KindGriddepcontrol: GridLaunch,
+	isa.KindLd:             Load, isa.KindLdu: Load, isa.KindLdmatrix: Load, isa.KindSt: Store,
+	isa.KindStmatrix: Store,
+	isa.KindAtom:     Atomic, isa.KindRed: Atomic, isa.KindStBulk: Clear, isa.KindCall: Call,
+	isa.KindRet: Exit, isa.KindExit: Exit,
 }
 
 // Of returns what an instruction does to memory or to other threads.

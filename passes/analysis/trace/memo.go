@@ -35,7 +35,8 @@ const (
 // returns nil for any other instruction.
 func (p *program) newMemo(s *step) *memo {
 	in := s.in
-	if !s.value || len(in.Args) < 2 || in.Args[0].Kind != ir.Register || in.Args[0].Text() != "" || !s.function() {
+	if !s.value || len(in.Args) < 2 || in.Args[0].Kind != ir.Register || in.Args[0].Text() != "" ||
+		!s.function() {
 		return nil
 	}
 	m := &memo{to: int32(p.at(in.Args[0].Reg))}

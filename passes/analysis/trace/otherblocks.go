@@ -44,5 +44,6 @@ func (p *program) further(l Limits, order []*value.Atom, scales map[*value.Atom]
 
 // numbered reports whether an atom is a block index or a cluster index.
 func numbered(a *value.Atom) bool {
-	return a.Op == value.OpRegister && (strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%clusterid"))
+	return a.Op == value.OpRegister &&
+		(strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%clusterid"))
 }

@@ -27,7 +27,8 @@ func (w *walk) mapped(s *state, width int, at, rank *value.Value) *value.Value {
 	if rank == w.ownRank(s) {
 		return w.pool.Resize(width, at, true)
 	}
-	return w.pool.Atom(width, value.OpMapa, "", nil, value.Constant, w.pool.Resize(64, at, true), rank)
+	return w.pool.Atom(width, value.OpMapa, "", nil, value.Constant, w.pool.Resize(64, at, true),
+		rank)
 }
 
 // ownRank returns the rank of the block that is being followed.
@@ -115,7 +116,8 @@ func lowBits(op value.Op, mask *value.Value) (clears bool, kept int64) {
 
 // ranked returns the rank that results from an operation on a rank.
 func (w *walk) ranked(op value.Op, width int, rank, mask *value.Value) *value.Value {
-	by := w.pool.Resize(32, w.pool.Binary(value.OpShr, width, mask, w.pool.Const(32, rankShift)), false)
+	by := w.pool.Resize(32, w.pool.Binary(value.OpShr, width, mask, w.pool.Const(32, rankShift)),
+		false)
 	if mask.Const() {
 		by = w.pool.Const(32, mask.K>>rankShift&(1<<rankBits-1))
 	}

@@ -109,9 +109,12 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 			x, exact, k.Guessed = n, true, true
 		}
 	}
-	p := &program{k: k, unknowns: make(map[execution][]*value.Value), pool: value.NewPool(x, y, z, exact), flow: g, place: make(map[*ir.Block]int, len(f.Blocks)),
-		iterations: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool), quiet: make(map[*ir.Func]bool), defs: make(map[*ir.Func]*ir.Func),
-		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int), params: make(map[*ir.Var]bool)}
+	p := &program{k: k, unknowns: make(map[execution][]*value.Value),
+		pool: value.NewPool(x, y, z, exact), flow: g, place: make(map[*ir.Block]int, len(f.Blocks)),
+		iterations: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool),
+		quiet: make(map[*ir.Func]bool), defs: make(map[*ir.Func]*ir.Func),
+		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int),
+		params: make(map[*ir.Var]bool)}
 	p.taken = make(map[[2]int]bool)
 	p.ruled, p.whole, p.parted = make(map[int]bool), make(map[*value.Atom]bool), make(map[int][]int)
 	k.Pool = p.pool
@@ -190,7 +193,9 @@ func (p *program) late() []bool {
 	late := make([]bool, len(p.k.Func.Blocks))
 	var work []int
 	for i, b := range p.k.Func.Blocks {
-		late[i] = !slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool { return !in.Directive() && Of(in) == GridWait })
+		late[i] = !slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool {
+			return !in.Directive() && Of(in) == GridWait
+		})
 		if !late[i] {
 			work = append(work, i)
 		}
@@ -226,7 +231,9 @@ func (p *program) kind(in *ir.Instr) Kind {
 				k = Other
 			}
 		default:
-			if where == isa.Generic && !p.global && !p.k.Generic && !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply, TensorCopy, TensorAlloc, RemoteStore, MapEdit, Answer, Init, ClusterArrive) {
+			if where == isa.Generic && !p.global && !p.k.Generic &&
+				!p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorMultiply, TensorCopy,
+					TensorAlloc, RemoteStore, MapEdit, Answer, Init, ClusterArrive) {
 				k = Other
 			}
 		}

@@ -54,7 +54,8 @@ func (p *program) pruneTraps() {
 			g.Succs[b], g.Preds[b], g.Leaves[b] = nil, nil, false
 			continue
 		}
-		g.Succs[b], g.Preds[b] = slices.DeleteFunc(g.Succs[b], gone), slices.DeleteFunc(g.Preds[b], gone)
+		g.Succs[b], g.Preds[b] = slices.DeleteFunc(g.Succs[b], gone),
+			slices.DeleteFunc(g.Preds[b], gone)
 	}
 }
 

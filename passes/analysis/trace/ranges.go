@@ -71,7 +71,8 @@ func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 		if p, q := ratio(k.of.Terms, other.of.Terms); p > 0 && other.signed == k.signed && p != q {
 			r, found = r.and(other.times(p, q)), true
 		}
-		if other.signed != k.signed || other.of == k.of || len(other.of.Terms)+len(k.of.Terms) > 6 || !near(k.of.Terms, other.of.Terms) {
+		if other.signed != k.signed || other.of == k.of ||
+			len(other.of.Terms)+len(k.of.Terms) > 6 || !near(k.of.Terms, other.of.Terms) {
 			continue
 		}
 		diff := f.pool.Sub(64, k.of, other.of)
@@ -120,8 +121,8 @@ func ratio(a, b []value.Term) (p, q int64) {
 	return p, q
 }
 
-// times returns the range of p/q times a sum in s, if one of p and q is 1. Like indices, the product
-// is assumed not to overflow.
+// times returns the range of p/q times a sum in s, if one of p and q is 1. Like indices, the
+// product is assumed not to overflow.
 func (s span) times(p, q int64) span {
 	if s.low > -wide {
 		s.low = max(-wide, -floor(-s.low*p, q))
@@ -309,7 +310,8 @@ func (f *Facts) narrow(a *value.Atom, holds bool) {
 // meets reports whether the ranges in f and g are compatible.
 func (f *Facts) meets(g *Facts) bool {
 	for _, r := range f.ranges {
-		if s, ok := g.between(r.subject); ok && r.of.Level() <= value.Block && (r.high < s.low || s.high < r.low) {
+		if s, ok := g.between(r.subject); ok && r.of.Level() <= value.Block &&
+			(r.high < s.low || s.high < r.low) {
 			return false
 		}
 	}

@@ -21,7 +21,8 @@ func (p *program) kinds() [][]Kind {
 				continue
 			}
 			kind := p.kind(in)
-			if late != nil && late[i] && (kind == Load || kind == Store || kind == Atomic) && in.Space() == isa.Global {
+			if late != nil && late[i] && (kind == Load || kind == Store || kind == Atomic) &&
+				in.Space() == isa.Global {
 				kind = Other
 			}
 			kinds[i][j] = kind
@@ -56,7 +57,8 @@ type write struct {
 // relevant returns the registers whose values matter, given the kinds of all instructions.
 func (p *program) relevant(kinds [][]Kind) []bool {
 	f := p.k.Func
-	s := &sieve{p: p, relevant: make([]bool, len(f.Regs)), writes: make([]write, 1, 1+len(f.Regs)), last: make([]int32, len(f.Regs)), varying: make([]answer, len(f.Regs))}
+	s := &sieve{p: p, relevant: make([]bool, len(f.Regs)), writes: make([]write, 1, 1+len(f.Regs)),
+		last: make([]int32, len(f.Regs)), varying: make([]answer, len(f.Regs))}
 	var data []*ir.Reg // stored registers, if tensor cores write registers
 	for i, b := range f.Blocks {
 		for j, in := range b.Instrs {
@@ -94,8 +96,8 @@ func (p *program) relevant(kinds [][]Kind) []bool {
 		}
 	}
 	s.follow(s.want)
-	// The stored value only matters if it is the same for all threads, which accumulators and what is
-	// computed from them are not.
+	// The stored value only matters if it is the same for all threads, which accumulators and what
+	// is computed from them are not.
 	stored := func(r *ir.Reg) {
 		if !s.varies(r) {
 			s.want(r)

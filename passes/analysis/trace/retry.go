@@ -33,7 +33,8 @@ func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way b
 		return false, false
 	}
 	wait := w.peek(s, done, failed)
-	if wait == nil || wait.Guard != nil || len(wait.Vals) < 3 || len(first.Vals) < 3 || wait.Vals[1] != first.Vals[1] || wait.Vals[2] != first.Vals[2] {
+	if wait == nil || wait.Guard != nil || len(wait.Vals) < 3 || len(first.Vals) < 3 ||
+		wait.Vals[1] != first.Vals[1] || wait.Vals[2] != first.Vals[2] {
 		return false, false
 	}
 	spins := wait.In == first.In
@@ -64,7 +65,8 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 		for i := range w.blocks[block] {
 			st := &w.blocks[block][i]
 			if st.kind == Wait {
-				return &Event{Kind: Wait, In: st.in, Guard: w.guard(c, st.in), Vals: w.values(c, st.in)}
+				return &Event{Kind: Wait, In: st.in, Guard: w.guard(c, st.in),
+					Vals: w.values(c, st.in)}
 			}
 			if st.kind != Other {
 				return nil
@@ -113,7 +115,8 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 // counts reports whether a decided branch leaves a loop of waits after a number of attempts.
 func (w *walk) counts(block, stay, exit int) bool {
 	l := w.loops[block]
-	return l != nil && w.spins[l] && w.active[l] && exit >= 0 && exit < len(w.blocks) && l.Has(stay) && !l.Has(exit) && !w.doomed[exit]
+	return l != nil && w.spins[l] && w.active[l] && exit >= 0 && exit < len(w.blocks) &&
+		l.Has(stay) && !l.Has(exit) && !w.doomed[exit]
 }
 
 // expire lets threads whose wait failed leave such a loop in its first iteration, since the number

@@ -74,7 +74,8 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 		}
 	}
 	for in, n := range all {
-		if m := shown[in]; m.times < min(n.times, around) || m.iterations < min(n.iterations, around) {
+		if m := shown[in]; m.times < min(n.times, around) ||
+			m.iterations < min(n.iterations, around) {
 			return list, false
 		}
 	}

@@ -33,7 +33,8 @@ func (p *program) findLoops() {
 			p.active[l] = p.active[l] || p.busy[b]
 			for _, st := range p.blocks[b] {
 				spins[l] = spins[l] && (st.kind == Wait || st.kind == Other)
-				moves[l] = moves[l] && (st.kind == Load || st.kind == Store || st.kind == Copy || st.kind == Other)
+				moves[l] = moves[l] &&
+					(st.kind == Load || st.kind == Store || st.kind == Copy || st.kind == Other)
 			}
 		}
 		if p.active[l] && !spins[l] {
@@ -138,7 +139,8 @@ func (p *program) ring(l *graph.Loop) int {
 			last := &s.in.Args[len(s.in.Args)-1]
 			if s.head == isa.HeadAnd && last.Kind == ir.Int && last.Value == 3 {
 				n = max(n, 4)
-			} else if s.head != isa.HeadAnd && last.Kind == ir.Int && last.Value >= 2 && last.Value <= 8 {
+			} else if s.head != isa.HeadAnd && last.Kind == ir.Int && last.Value >=
+				2 && last.Value <= 8 {
 				k := int(last.Value)
 				if s.head == isa.HeadSetp && s.in.HasMod(isa.ModGT, isa.ModLE) {
 					k++
@@ -239,9 +241,11 @@ func apart(f *ir.Func) int {
 			switch {
 			case in.Kind() == isa.KindMov && to.Kind == ir.Register:
 				shift[to.Reg] = by
-			case in.Kind() == isa.KindShr && to.Kind == ir.Register && last.Kind == ir.Int && last.Value >= 0 && by+last.Value < 10:
+			case in.Kind() == isa.KindShr && to.Kind == ir.Register && last.Kind == ir.Int &&
+				last.Value >= 0 && by+last.Value < 10:
 				shift[to.Reg] = by + last.Value
-			case in.Kind() == isa.KindSetp && last.Kind == ir.Int && last.Value >= 0 && last.Value < value.MaxThreads:
+			case in.Kind() == isa.KindSetp && last.Kind == ir.Int && last.Value >= 0 &&
+				last.Value < value.MaxThreads:
 				k := last.Value
 				if in.HasMod(isa.ModGT, isa.ModHi, isa.ModLE, isa.ModLS) {
 					k++
@@ -282,7 +286,8 @@ func ranks(k *Kernel) int {
 	for _, b := range k.Func.Blocks {
 		for _, in := range b.Instrs {
 			if in.Kind() == isa.KindMapa || remote(in) ||
-				in.HasMod(isa.ModMulticastCluster, isa.ModMulticastCluster16b, isa.ModMulticastCluster32b, isa.ModCTAGroup2) {
+				in.HasMod(isa.ModMulticastCluster, isa.ModMulticastCluster16b,
+					isa.ModMulticastCluster32b, isa.ModCTAGroup2) {
 				return k.Cluster
 			}
 		}
@@ -310,7 +315,8 @@ func clusterOf(m *ir.Module, f *ir.Func) [3]int {
 		return [3]int{}
 	}
 	for i, word := range strings.Split(d.Text, ",") {
-		if v, err := strconv.Atoi(strings.TrimSpace(word)); err == nil && i < 3 && v > 0 && v <= blocks {
+		if v, err := strconv.Atoi(strings.TrimSpace(word)); err == nil && i < 3 && v > 0 &&
+			v <= blocks {
 			n[i] = v
 		}
 	}

@@ -63,9 +63,9 @@ func (w *walk) special(s *state, name string) *value.Value {
 		a.Bounded, a.Low, a.High = true, 0, high
 	}
 	if n := extent(name); n > 0 {
-		// The lower bound is 0, not 1. A loop over the tiles of a block, with the grid as its stride, is
-		// followed for one iteration and for many, and the latter stand for two as well: they must
-		// remain compatible with one iteration in another warp.
+		// The lower bound is 0, not 1. A loop over the tiles of a block, with the grid as its
+		// stride, is followed for one iteration and for many, and the latter stand for two as well:
+		// they must remain compatible with one iteration in another warp.
 		a := v.Single()
 		a.Bounded, a.Low, a.High = true, 0, n
 	}
@@ -102,7 +102,8 @@ func (w *walk) ofCluster(name string, width int) *value.Value {
 		return w.pool.Const(width, int64(own))
 	case first == "%ctaid" && known && size > 1:
 		of := w.special(nil, "%clusterid."+axis)
-		return w.pool.Add(width, w.pool.Scale(width, of, int64(size)), w.pool.Const(width, int64(own)))
+		return w.pool.Add(width, w.pool.Scale(width, of, int64(size)),
+			w.pool.Const(width, int64(own)))
 	case first == "%nctaid" && known && size > 1:
 		return w.pool.Scale(width, w.special(nil, "%nclusterid."+axis), int64(size))
 	}
@@ -146,7 +147,8 @@ func extent(name string) int64 {
 
 // ticks reports whether a special register has a new value at each read.
 func ticks(name string) bool {
-	return strings.HasPrefix(name, "%clock") || strings.HasPrefix(name, "%globaltimer") || strings.HasPrefix(name, "%pm")
+	return strings.HasPrefix(name, "%clock") || strings.HasPrefix(name, "%globaltimer") ||
+		strings.HasPrefix(name, "%pm")
 }
 
 // tick returns the value of a clock that is read again: a 64-bit clock has advanced. To bound the
@@ -211,7 +213,8 @@ func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 	switch st.space.Base() {
 	case isa.Param:
 		if v, at := w.inParameter(from); v != nil {
-			return w.pool.Atom(st.width, value.OpParameter, v.Name+"+"+strconv.FormatInt(at, 10), nil, level)
+			return w.pool.Atom(st.width, value.OpParameter, v.Name+"+"+strconv.FormatInt(at, 10),
+				nil, level)
 		}
 		if !w.ofKernel(from) {
 			level = value.Lane // the result of a call, which each thread wrote
@@ -296,7 +299,8 @@ func (w *walk) opaque(s *state, st *step) {
 	}
 	results(in, func(n int, o *ir.Operand) {
 		if w.at(o.Reg) >= 0 { // otherwise it is unused
-			v := w.pool.Atom(bitsOf(o.Reg), value.OpResult, name+"/"+strconv.Itoa(n), in, level, args...)
+			v := w.pool.Atom(bitsOf(o.Reg), value.OpResult, name+"/"+strconv.Itoa(n), in, level,
+				args...)
 			if answers(in) {
 				value.Answer(v)
 			}
@@ -342,7 +346,8 @@ func (w *walk) unknownResults(s *state, st *step, times int, level value.Level) 
 	})
 }
 
-// results calls visit for each register operand that an instruction writes, and its index among them.
+// results calls visit for each register operand that an instruction writes, and its index among
+// them.
 func results(in *ir.Instr, visit func(n int, o *ir.Operand)) {
 	n := 0
 	for i := range in.Args {

@@ -20,8 +20,8 @@ type step struct {
 	size  int   // number of instructions that it represents
 	op    isa.Kind
 	head  isa.Head
-	// Of setp: the comparison, whether it is of unsigned numbers, and how its result is combined with
-	// another predicate.
+	// Of setp: the comparison, whether it is of unsigned numbers, and how its result is combined
+	// with another predicate.
 	compares, combines value.Op
 	unsigned           bool
 	// From the types: the width of the last one, and of the source of a conversion.
@@ -57,12 +57,15 @@ type comparison struct {
 // comparisons are those of integers.
 var comparisons = map[isa.Mod]comparison{
 	isa.ModEQ: {value.OpEq, false}, isa.ModNE: {value.OpNe, false},
-	isa.ModLT: {value.OpLt, false}, isa.ModLE: {value.OpLe, false}, isa.ModGT: {value.OpGt, false}, isa.ModGE: {value.OpGe, false},
-	isa.ModLo: {value.OpLt, true}, isa.ModLS: {value.OpLe, true}, isa.ModHi: {value.OpGt, true}, isa.ModHS: {value.OpGe, true},
+	isa.ModLT: {value.OpLt, false}, isa.ModLE: {value.OpLe, false}, isa.ModGT: {value.OpGt, false},
+	isa.ModGE: {value.OpGe, false},
+	isa.ModLo: {value.OpLt, true}, isa.ModLS: {value.OpLe, true}, isa.ModHi: {value.OpGt, true},
+	isa.ModHS: {value.OpGe, true},
 }
 
 // combinations are how setp combines its result with a predicate.
-var combinations = map[isa.Mod]value.Op{isa.ModAnd: value.OpAnd, isa.ModOr: value.OpOr, isa.ModXor: value.OpXor}
+var combinations = map[isa.Mod]value.Op{isa.ModAnd: value.OpAnd, isa.ModOr: value.OpOr,
+	isa.ModXor: value.OpXor}
 
 // decode returns the properties of an instruction that are those of its form.
 func decode(in *ir.Instr) step {
@@ -89,7 +92,8 @@ func decode(in *ir.Instr) step {
 			continue
 		}
 		class := t.Class()
-		s.plain = s.plain && class != isa.Packed && class != isa.Lanes && t != isa.F16x2 && t != isa.Bf16x2
+		s.plain = s.plain && class != isa.Packed && class != isa.Lanes && t != isa.F16x2 &&
+			t != isa.Bf16x2
 		s.float = s.float || class == isa.Float || class == isa.Half
 		n := scalarBits(t)
 		if n == 0 {
@@ -106,7 +110,8 @@ func decode(in *ir.Instr) step {
 		s.space = in.Space()
 		// Responses to clusterlaunchcontrol requests have 128 bits, and are read after they
 		// arrived.
-		s.polled = s.polled && (s.space.Base() != isa.Shared || !in.HasMod(isa.ModVolatile, isa.ModB128))
+		s.polled = s.polled &&
+			(s.space.Base() != isa.Shared || !in.HasMod(isa.ModVolatile, isa.ModB128))
 	}
 	return s
 }
@@ -114,7 +119,8 @@ func decode(in *ir.Instr) step {
 // scalarBits returns the bits of a scalar type of a register, or 0.
 func scalarBits(t isa.Type) int {
 	switch t {
-	case isa.Predicate, isa.B8, isa.U8, isa.S8, isa.B16, isa.U16, isa.S16, isa.F16, isa.B32, isa.U32, isa.S32, isa.F32,
+	case isa.Predicate, isa.B8, isa.U8, isa.S8, isa.B16, isa.U16, isa.S16, isa.F16, isa.B32,
+		isa.U32, isa.S32, isa.F32,
 		isa.B64, isa.U64, isa.S64, isa.F64, isa.B128:
 		return t.Bits()
 	}

@@ -86,8 +86,8 @@ type Kernel struct {
 	// Shares says that the kernel stores to shared memory. Generic says that shared addresses
 	// become generic ones, through which it may store.
 	Shares, Generic bool
-	// Missed says why the traces are incomplete. Iterations is the largest number of loop iterations
-	// that were followed.
+	// Missed says why the traces are incomplete. Iterations is the largest number of loop
+	// iterations that were followed.
 	Missed     []string
 	Iterations int
 	// Loops says that not all iterations of some loop were followed.

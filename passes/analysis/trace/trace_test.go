@@ -28,7 +28,9 @@ func follow(t testing.TB, heads, body string) *trace.Kernel {
 		".func turns(.reg .b32 %x) { .reg .b32 %y; .reg .pred %p; TOP: setp.eq.u32 %p, %x, 3; @!%p bra OVER; bar.sync 6; add.u32 %x, %x, 1; bra TOP; OVER: bar.sync 7; ret; }\n" +
 		".func nested(.reg .b32 %x) { call early, (%x); call loud; }\n" +
 		".func (.param .b32 out) twice(.param .b32 in) { .reg .b32 %z; .reg .pred %p; ld.param.b32 %z, [in]; setp.eq.u32 %p, %z, 0; @%p bra ON; add.u32 %z, %z, %z; ON: bar.sync 2; st.param.b32 [out], %z; ret; }\n" +
-		".visible .entry k(.param .u64 p, .param .u32 n)\n" + heads + "\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n" + body + "\nDONE: ret;\n}\n"
+		".visible .entry k(.param .u64 p, .param .u32 n)\n" + heads +
+		"\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<8>;\n" + body +
+		"\nDONE: ret;\n}\n"
 	m, list := ptxdsl.Load("k.ptx", text)
 	for _, d := range list {
 		t.Fatalf("%v: %s %s", d.Place, d.Rule, d.Message)
@@ -139,11 +141,13 @@ mbarrier.arrive.shared.b64 _, [bars+8];
 	for _, tr := range k.Traces {
 		for i := range tr.Events {
 			if e := &tr.Events[i]; e.Kind == trace.Arrive {
-				got[fmt.Sprintf("at %d from thread %d", e.Vals[1].K, e.Threads.Least())] += e.Threads.Len()
+				got[fmt.Sprintf(
+					"at %d from thread %d", e.Vals[1].K, e.Threads.Least())] += e.Threads.Len()
 			}
 		}
 	}
-	if d := cmp.Diff(map[string]int{"at 0 from thread 64": 1, "at 8 from thread 0": 96}, got); d != "" {
+	if d := cmp.Diff(map[string]int{"at 0 from thread 64": 1, "at 8 from thread 0": 96},
+		got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
@@ -249,7 +253,8 @@ bar.sync 0;
 	}
 	k = follow(t, ".reqntid 32", "bar.sync 0;\ncall again;\nbar.sync 0;\n")
 	if len(k.Traces) != 1 || k.Traces[0].Stopped == "" || len(k.Missed) != 1 {
-		t.Errorf("a call of a function with a barrier that calls itself: %d ways, missed %v", len(k.Traces), k.Missed)
+		t.Errorf("a call of a function with a barrier that calls itself: %d ways, missed %v",
+			len(k.Traces), k.Missed)
 	}
 }
 
@@ -303,7 +308,8 @@ ON:
 bar.sync 0;
 `)
 		if len(k.Traces) != test.ways || len(k.Missed) > 0 {
-			t.Errorf("%q before %q: %d ways, expected %d; missed %v", test.within, test.behind, len(k.Traces), test.ways, k.Missed)
+			t.Errorf("%q before %q: %d ways, expected %d; missed %v", test.within, test.behind,
+				len(k.Traces), test.ways, k.Missed)
 		}
 	}
 }
@@ -314,7 +320,9 @@ func TestLimits(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("ld.param.u64 %rd1, [p];\n")
 	for i := range 10_000 {
-		fmt.Fprintf(&b, "ld.global.u32 %%r1, [%%rd1+%d];\nsetp.eq.u32 %%p1, %%r1, 0;\n@%%p1 bra L%d;\nbar.sync 0;\nL%d:\n", 4*i, i, i)
+		fmt.Fprintf(&b,
+			"ld.global.u32 %%r1, [%%rd1+%d];\nsetp.eq.u32 %%p1, %%r1, 0;\n@%%p1 bra L%d;\nbar.sync 0;\nL%d:\n",
+			4*i, i, i)
 	}
 	k := follow(t, ".reqntid 32", b.String())
 	if len(k.Func.Blocks) < 20_000 || len(k.Missed) == 0 {
@@ -340,7 +348,8 @@ func TestClocks(t *testing.T) {
 			}
 		}
 		if len(k.Traces) == 0 || seen == 0 || len(k.Missed) > 0 {
-			t.Errorf("%s: %d of %d ways come to the barrier; missed: %v", name, seen, len(k.Traces), k.Missed)
+			t.Errorf("%s: %d of %d ways come to the barrier; missed: %v", name, seen, len(k.Traces),
+				k.Missed)
 		}
 		if strings.HasPrefix(name, "and") && seen < len(k.Traces) {
 			t.Errorf("%s: %d of %d ways come to the barrier", name, seen, len(k.Traces))

@@ -49,11 +49,13 @@ func (p *program) untaken() *ir.Instr {
 			l = l.Parent
 		}
 		taken, next := p.target(in), b+1
-		if l == nil || taken < 0 || p.doomed[taken] || p.doomed[next] || !l.Has(taken) || !l.Has(next) {
+		if l == nil || taken < 0 || p.doomed[taken] || p.doomed[next] || !l.Has(taken) ||
+			!l.Has(next) {
 			continue
 		}
 		one, other := p.taken[[2]int{b, taken}], p.taken[[2]int{b, next}]
-		inner := p.loops[taken] != p.loops[b] || p.loops[next] != p.loops[b] // a target is in another loop
+		// a target is in another loop
+		inner := p.loops[taken] != p.loops[b] || p.loops[next] != p.loops[b]
 		if one != other && !inner && p.counts(in, l) && p.orders(b) {
 			return in
 		}

@@ -21,7 +21,8 @@ func shapeOf(f *ir.Func) shape {
 		return shape{}
 	}
 	size := [3]int{1, 1, 1}
-	for i, word := range strings.FieldsFunc(a.Text, func(r rune) bool { return r == ',' || r == ' ' }) {
+	for i, word := range strings.FieldsFunc(a.Text,
+		func(r rune) bool { return r == ',' || r == ' ' }) {
 		n, err := strconv.Atoi(word)
 		if err != nil || i > 2 {
 			return shape{}
@@ -40,7 +41,9 @@ func (s shape) special(name string) Level {
 	switch stem {
 	case "%tid":
 		return s.number(axis)
-	case "%ntid", "%nctaid", "%gridid", "%nclusterid", "%cluster_nctaid", "%cluster_nctarank", "%is_explicit_cluster", "%total_smem_size", "%dynamic_smem_size", "%aggr_smem_size", "%nsmid", "WARP_SZ":
+	case "%ntid", "%nctaid", "%gridid", "%nclusterid", "%cluster_nctaid", "%cluster_nctarank",
+		"%is_explicit_cluster", "%total_smem_size", "%dynamic_smem_size", "%aggr_smem_size",
+		"%nsmid", "WARP_SZ":
 		return Grid
 	case "%clusterid":
 		return Cluster
@@ -90,7 +93,8 @@ func steps(n int64) Level {
 func (l *Levels) result(in *ir.Instr, first bool) Level {
 	reads := Grid
 	for i := range in.Args {
-		if in.Form == nil || i >= len(in.Form.Args) || in.Form.Args[i].Access != isa.Write || in.Args[i].Kind == ir.Address {
+		if in.Form == nil || i >= len(in.Form.Args) || in.Form.Args[i].Access != isa.Write ||
+			in.Args[i].Kind == ir.Address {
 			reads = min(reads, l.Operand(&in.Args[i]))
 		}
 	}
@@ -99,7 +103,8 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 		return l.loaded(in, reads)
 	case isa.KindShfl:
 		// All lanes of a whole warp read the value of the same lane.
-		if in.HasMod(isa.ModIdx) && first && all(in) && len(in.Args) == 5 && in.Args[3].Kind == ir.Int && in.Args[3].Value&0x1f1f == 0x1f {
+		if in.HasMod(isa.ModIdx) && first && all(in) && len(in.Args) == 5 &&
+			in.Args[3].Kind == ir.Int && in.Args[3].Value&0x1f1f == 0x1f {
 			return max(reads, min(Warp, l.Operand(&in.Args[2])))
 		}
 		return Thread
@@ -198,7 +203,8 @@ func (l *Levels) tid(o *ir.Operand) bool {
 			return false
 		}
 		in := l.writer[r]
-		if in.Kind() != isa.KindMov && !(in.Is(isa.KindCvt, isa.ModU64, isa.ModU32)) || len(in.Args) != 2 || in.Args[0].Reg != r {
+		if in.Kind() != isa.KindMov && !(in.Is(isa.KindCvt, isa.ModU64, isa.ModU32)) ||
+			len(in.Args) != 2 || in.Args[0].Reg != r {
 			return false
 		}
 		o = &in.Args[1]

@@ -53,8 +53,10 @@ type Levels struct {
 // one-dimensional blocks.
 func Of(g *ir.Flow) *Levels {
 	l := &Levels{
-		flow: g, shape: shapeOf(g.Func), value: make(map[*ir.Reg]Level), block: make([]Level, len(g.Succs)), writes: make(map[*ir.Reg]int),
-		writer: make(map[*ir.Reg]*ir.Instr), leaks: make(map[*ir.Reg]bool), from: make(map[*ir.Instr]int), kernel: make(map[ir.Ref]bool),
+		flow: g, shape: shapeOf(g.Func), value: make(map[*ir.Reg]Level),
+		block: make([]Level, len(g.Succs)), writes: make(map[*ir.Reg]int),
+		writer: make(map[*ir.Reg]*ir.Instr), leaks: make(map[*ir.Reg]bool),
+		from: make(map[*ir.Instr]int), kernel: make(map[ir.Ref]bool),
 	}
 	for i := range l.block {
 		l.block[i] = Grid
@@ -183,7 +185,9 @@ func (l *Levels) collect() {
 	for b, block := range l.flow.Func.Blocks {
 		for _, in := range block.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if a != isa.Write && slices.ContainsFunc(home[r], func(at int) bool { return l.loop[at] != nil && !l.loop[at].Has(b) }) {
+				if a != isa.Write &&
+					slices.ContainsFunc(home[r],
+						func(at int) bool { return l.loop[at] != nil && !l.loop[at].Has(b) }) {
 					l.leaks[r] = true
 				}
 			})

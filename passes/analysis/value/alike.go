@@ -51,7 +51,8 @@ func (p *Pool) repeats(a *Atom) bool {
 	switch {
 	case len(a.Args) == 0 || a.Sources&Private != 0:
 		return false
-	case known(a.Op), a.Op == OpExchange, a.Op == OpVote, a.Op == OpResult, a.Op == OpPart, a.Op == OpPack, a.Op == OpLoad:
+	case known(a.Op), a.Op == OpExchange, a.Op == OpVote, a.Op == OpResult, a.Op == OpPart,
+		a.Op == OpPack, a.Op == OpLoad:
 		for _, v := range a.Args {
 			if !p.Alike(v) {
 				return false

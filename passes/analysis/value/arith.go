@@ -252,7 +252,8 @@ func (p *Pool) and(width int, a *Value, k int64) *Value {
 	if z > 0 && k > 0 && bits.Len64(uint64(k)) <= z {
 		return p.Const(width, a.K&k)
 	}
-	if low := -k; k < 0 && bits.OnesCount64(uint64(low)) == 1 && z >= bits.TrailingZeros64(uint64(low)) {
+	if low := -k; k < 0 && bits.OnesCount64(uint64(low)) == 1 &&
+		z >= bits.TrailingZeros64(uint64(low)) {
 		return p.sum(width, a.K&k, a.Terms)
 	}
 	return nil

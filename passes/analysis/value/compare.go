@@ -124,7 +124,8 @@ func (p *Pool) none(a *Value) *Value {
 		switch {
 		case a.Width == 1 || s.Nested > 0:
 		case s.Op == OpOr:
-			return p.Binary(OpAnd, 1, p.Compare(OpEq, false, s.Args[0], zero), p.Compare(OpEq, false, s.Args[1], zero))
+			return p.Binary(OpAnd, 1, p.Compare(OpEq, false, s.Args[0], zero),
+				p.Compare(OpEq, false, s.Args[1], zero))
 		case s.Op == OpXor:
 			return p.Compare(OpEq, false, s.Args[0], s.Args[1])
 		}

@@ -8,7 +8,8 @@ import "slices"
 // known reports whether At can evaluate an operation.
 func known(op Op) bool {
 	switch op {
-	case OpMul, OpShl, OpShr, OpSar, OpAnd, OpOr, OpXor, OpDiv, OpRem, OpSDiv, OpSRem, OpMin, OpMax, OpSMin, OpSMax,
+	case OpMul, OpShl, OpShr, OpSar, OpAnd, OpOr, OpXor, OpDiv, OpRem, OpSDiv, OpSRem, OpMin, OpMax,
+		OpSMin, OpSMax,
 		OpEq, OpLt, OpSelect, OpShfl, OpCvt, OpSCvt:
 		return true
 	}

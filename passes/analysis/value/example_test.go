@@ -19,7 +19,8 @@ func Example() {
 	fmt.Println("one value:", masked == rest)
 
 	tid := p.Special("%tid.x", 32)
-	second := p.Where(p.Compare(value.OpEq, false, p.Binary(value.OpShr, 32, tid, p.Const(32, 5)), p.Const(32, 1)), p.All())
+	second := p.Where(p.Compare(value.OpEq, false, p.Binary(value.OpShr, 32, tid, p.Const(32, 5)),
+		p.Const(32, 1)), p.All())
 	fmt.Println("threads", second.Least(), "to", second.Most())
 	// Output:
 	// one value: true

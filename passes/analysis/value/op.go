@@ -57,7 +57,11 @@ const (
 )
 
 // opNames are the names of operations.
-var opNames = [...]string{"", "mul", "shl", "shr", "sar", "and", "or", "xor", "div", "rem", "sdiv", "srem", "min", "max", "smin", "smax", "add", "eq", "ne", "lt", "le", "gt", "ge", "select", "shfl", "cvt", "scvt", "special", "elect", "variable", "parameter", "load", "register", "done", "mapa", "part", "pack", "vote", "exchange", "op", "after", "lane", "clock", "since", "unknown", "leader"}
+var opNames = [...]string{"", "mul", "shl", "shr", "sar", "and", "or", "xor", "div", "rem", "sdiv",
+	"srem", "min", "max", "smin", "smax", "add", "eq", "ne", "lt", "le", "gt", "ge", "select",
+	"shfl", "cvt", "scvt", "special", "elect", "variable", "parameter", "load", "register", "done",
+	"mapa", "part", "pack", "vote", "exchange", "op", "after", "lane", "clock", "since", "unknown",
+	"leader"}
 
 // String returns the name of o.
 func (o Op) String() string {

@@ -116,7 +116,8 @@ type step struct {
 // NewPool returns a pool for a block of the given shape; zero means that the size is not
 // declared.
 func NewPool(x, y, z int, exact bool) *Pool {
-	p := &Pool{Exact: exact, seed: maphash.MakeSeed(), values: make(map[uint64]*Value), atoms: make(map[uint64]*Atom), folded: make(map[step]*Value),
+	p := &Pool{Exact: exact, seed: maphash.MakeSeed(), values: make(map[uint64]*Value),
+		atoms: make(map[uint64]*Atom), folded: make(map[step]*Value),
 		points: make(map[points]*Pattern)}
 	p.Shape = [3]int{max(1, x), max(1, y), max(1, z)}
 	p.Threads = min(MaxThreads, p.Shape[0]*p.Shape[1]*p.Shape[2])
@@ -169,7 +170,8 @@ func (p *Pool) sum(width int, k int64, terms []Term) *Value {
 	}
 	p.made.values++
 	v := slab.One(&p.space.values)
-	*v = Value{ID: p.made.values, Width: width, K: k, Terms: slab.Copy(&p.space.terms, terms), next: first}
+	*v = Value{ID: p.made.values, Width: width, K: k, Terms: slab.Copy(&p.space.terms, terms),
+		next: first}
 	p.values[h] = v
 	return v
 }
@@ -202,7 +204,8 @@ func (p *Pool) Atom(width int, op Op, name string, ref any, level Level, args ..
 		if a == nil {
 			p.made.atoms++
 			a = slab.One(&p.space.atoms)
-			*a = Atom{ID: p.made.atoms, Op: op, Name: name, Args: slices.Clone(args), Ref: ref, Level: level, Tid: len(args) > 0 && known(op), next: first}
+			*a = Atom{ID: p.made.atoms, Op: op, Name: name, Args: slices.Clone(args), Ref: ref,
+				Level: level, Tid: len(args) > 0 && known(op), next: first}
 			a.Sources = sources(op, ref)
 			for _, arg := range args {
 				a.Tid = a.Tid && arg.Tid()

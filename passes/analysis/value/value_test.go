@@ -29,21 +29,35 @@ func TestFolds(t *testing.T) {
 		{"a difference of the same", p.Sub(32, p.Add(32, x, y), y), x},
 		{"32 bits wrap", p.Add(32, k(1<<31-1), k(1)), k(-1 << 31)},
 		{"shift is scale", p.Binary(value.OpShl, 32, x, k(3)), p.Binary(value.OpMul, 32, x, k(8))},
-		{"division by a power of two", p.Binary(value.OpDiv, 32, tid, k(32)), p.Binary(value.OpShr, 32, tid, k(5))},
+		{"division by a power of two", p.Binary(value.OpDiv, 32, tid, k(32)),
+			p.Binary(value.OpShr, 32, tid, k(5))},
 		{"remainder by a power of two", p.Binary(value.OpRem, 32, tid, k(32)), lane},
 		{"a mask that takes nothing", p.Binary(value.OpAnd, 32, lane, k(63)), lane},
-		{"a mask of zeros", p.Binary(value.OpAnd, 32, p.Binary(value.OpShl, 32, x, k(4)), k(15)), k(0)},
-		{"or of bits that do not meet", p.Binary(value.OpOr, 32, p.Binary(value.OpShl, 32, x, k(5)), lane), p.Add(32, p.Scale(32, x, 32), lane)},
-		{"shifted out cleanly", p.Binary(value.OpShr, 64, p.Add(64, base, p.Const(64, 48)), k(4)), p.Add(64, p.Binary(value.OpShr, 64, base, k(4)), p.Const(64, 3))},
-		{"not less is at least", p.Not(p.Compare(value.OpLt, true, x, k(4))), p.Compare(value.OpGe, true, x, k(4))},
+		{"a mask of zeros", p.Binary(value.OpAnd, 32, p.Binary(value.OpShl, 32, x, k(4)), k(15)),
+			k(0)},
+		{"or of bits that do not meet",
+			p.Binary(value.OpOr, 32, p.Binary(value.OpShl, 32, x, k(5)), lane),
+			p.Add(32, p.Scale(32, x, 32), lane)},
+		{"shifted out cleanly", p.Binary(value.OpShr, 64, p.Add(64, base, p.Const(64, 48)), k(4)),
+			p.Add(64, p.Binary(value.OpShr, 64, base, k(4)), p.Const(64, 3))},
+		{"not less is at least", p.Not(p.Compare(value.OpLt, true, x, k(4))),
+			p.Compare(value.OpGe, true, x, k(4))},
 		{"known by bounds", p.Compare(value.OpLt, false, lane, k(32)), p.Bool(true)},
-		{"known by what it is at least", p.Compare(value.OpLt, false, p.Binary(value.OpMax, 32, lane, k(4)), k(4)), p.Bool(false)},
-		{"and at most", p.Compare(value.OpLt, false, p.Binary(value.OpMax, 32, lane, k(4)), k(32)), p.Bool(true)},
-		{"a signed maximum", p.Compare(value.OpLt, true, p.Binary(value.OpSMax, 32, x, k(1)), k(0)), p.Bool(false)},
-		{"same operands", p.Compare(value.OpEq, false, p.Add(32, x, k(1)), p.Add(32, x, k(1))), p.Bool(true)},
-		{"a predicate taken apart and put together", p.Compare(value.OpEq, false, p.Select(cond, k(1), k(0)), k(1)), cond},
-		{"and its opposite", p.Compare(value.OpEq, false, p.Select(cond, k(1), k(0)), k(0)), p.Not(cond)},
-		{"more than nothing is not nothing", p.Compare(value.OpLt, false, k(0), x), p.Compare(value.OpNe, false, x, k(0))},
+		{"known by what it is at least",
+			p.Compare(value.OpLt, false, p.Binary(value.OpMax, 32, lane, k(4)), k(4)),
+			p.Bool(false)},
+		{"and at most", p.Compare(value.OpLt, false, p.Binary(value.OpMax, 32, lane, k(4)), k(32)),
+			p.Bool(true)},
+		{"a signed maximum", p.Compare(value.OpLt, true, p.Binary(value.OpSMax, 32, x, k(1)), k(0)),
+			p.Bool(false)},
+		{"same operands", p.Compare(value.OpEq, false, p.Add(32, x, k(1)), p.Add(32, x, k(1))),
+			p.Bool(true)},
+		{"a predicate taken apart and put together",
+			p.Compare(value.OpEq, false, p.Select(cond, k(1), k(0)), k(1)), cond},
+		{"and its opposite", p.Compare(value.OpEq, false, p.Select(cond, k(1), k(0)), k(0)),
+			p.Not(cond)},
+		{"more than nothing is not nothing", p.Compare(value.OpLt, false, k(0), x),
+			p.Compare(value.OpNe, false, x, k(0))},
 		{"selection by a constant", p.Select(p.Bool(false), x, y), y},
 		{"both the same", p.Select(cond, x, x), x},
 		{"and with true", p.Binary(value.OpAnd, 1, cond, p.Bool(true)), cond},
@@ -60,12 +74,15 @@ func TestFolds(t *testing.T) {
 		signed     bool
 		a, b, want int64
 	}{
-		{32, false, 100, -1431655765, 66}, {32, false, -1, -1, -2}, {32, true, -1, 1431655766, -1}, {32, true, -7, -7, 0}, {16, false, -1, 2, 1},
-		{64, false, -1, -1, -2}, {64, true, -1, -1, 0}, {64, true, -1, 5, -1}, {64, false, 1 << 62, 8, 2},
+		{32, false, 100, -1431655765, 66}, {32, false, -1, -1, -2}, {32, true, -1, 1431655766, -1},
+		{32, true, -7, -7, 0}, {16, false, -1, 2, 1},
+		{64, false, -1, -1, -2}, {64, true, -1, -1, 0}, {64, true, -1, 5, -1},
+		{64, false, 1 << 62, 8, 2},
 	} {
 		at := func(k int64) *value.Value { return p.Const(n.width, k) }
 		if got := p.High(n.width, at(n.a), at(n.b), n.signed); got != at(n.want) {
-			t.Errorf("upper half of %d times %d in %d bits is %+v, want %d", n.a, n.b, n.width, got, n.want)
+			t.Errorf("upper half of %d times %d in %d bits is %+v, want %d", n.a, n.b, n.width, got,
+				n.want)
 		}
 	}
 	if got := p.High(64, p.Resize(64, x, false), p.Const(64, 3), false); got != nil {
@@ -75,7 +92,9 @@ func TestFolds(t *testing.T) {
 		op   value.Op
 		a, b int64
 		want int64
-	}{{value.OpShr, -1, 28, 15}, {value.OpSar, -16, 2, -4}, {value.OpDiv, -1, 2, 1<<31 - 1}, {value.OpSDiv, -7, 2, -3}, {value.OpSRem, -7, 2, -1}, {value.OpMin, -1, 5, 5}, {value.OpSMin, -1, 5, -1}, {value.OpShl, 1, 32, 0}} {
+	}{{value.OpShr, -1, 28, 15}, {value.OpSar, -16, 2, -4}, {value.OpDiv, -1, 2, 1<<31 - 1},
+		{value.OpSDiv, -7, 2, -3}, {value.OpSRem, -7, 2, -1}, {value.OpMin, -1, 5, 5},
+		{value.OpSMin, -1, 5, -1}, {value.OpShl, 1, 32, 0}} {
 		if got := p.Binary(n.op, 32, k(n.a), k(n.b)); got != k(n.want) {
 			t.Errorf("%s of %d and %d is %d, want %d", n.op, n.a, n.b, got.K, n.want)
 		}

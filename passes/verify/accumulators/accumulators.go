@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package accumulators reports accumulators that need more registers than a role or the launch
-// allows. They stay in registers from the first MMA to their store. If they alone need all registers,
-// ptxas must spill them or ignore setmaxnreg.
+// allows. They stay in registers from the first MMA to their store. If they alone need all
+// registers, ptxas must spill them or ignore setmaxnreg.
 package accumulators
 
 import (
@@ -33,7 +33,8 @@ func mostRegisters(f *ir.Func) (n int, who string) {
 	if t := max(notes.Threads(), notes.Most); t > 0 {
 		if all := t * max(1, notes.Blocks); 65536/all/8*8 < n {
 			n = 65536 / all / 8 * 8
-			who = strconv.Itoa(all) + " threads of a multiprocessor have " + strconv.Itoa(n) + " each"
+			who = strconv.Itoa(all) + " threads of a multiprocessor have " + strconv.Itoa(n) +
+				" each"
 		}
 	}
 	if a := f.Attr(".maxnreg"); a != nil {

@@ -67,7 +67,8 @@ func (h *holding) before(in *ir.Instr, at int) {
 		return
 	}
 	in.Registers(func(r *ir.Reg, a isa.Access) {
-		if n, ok := h.number[r]; ok && a != isa.Read && (h.from[n] == at || a == isa.Write && in.Guard.Reg == nil) {
+		if n, ok := h.number[r]; ok && a != isa.Read &&
+			(h.from[n] == at || a == isa.Write && in.Guard.Reg == nil) {
 			remove(n)
 		}
 	})
@@ -193,7 +194,8 @@ func merged(to, from passes.Set) (more bool) {
 func (h *holding) tooMany(r *ir.Role) bool {
 	n, who := mostRegisters(h.Func)
 	if r != nil {
-		n, who = r.Registers, "the register budget of role "+r.Name+" (Regs) is "+strconv.Itoa(r.Registers)
+		n, who = r.Registers,
+			"the register budget of role "+r.Name+" (Regs) is "+strconv.Itoa(r.Registers)
 	}
 	if h.held < n {
 		return false
@@ -204,7 +206,8 @@ func (h *holding) tooMany(r *ir.Role) bool {
 			last = max(last, of)
 		}
 	}
-	h.Warn(h.Notes.Accumulators[last].Pos, &annotated.Role, "live accumulators need %d registers per thread, but %s: ptxas would spill, or ignore setmaxnreg; "+
-		"use more warps, with smaller accumulators each", h.held, who)
+	h.Warn(h.Notes.Accumulators[last].Pos, &annotated.Role,
+		"live accumulators need %d registers per thread, but %s: ptxas would spill, or ignore setmaxnreg; "+
+			"use more warps, with smaller accumulators each", h.held, who)
 	return true
 }

@@ -57,7 +57,9 @@ func Run(m *ir.Module, list []*Analyzer) []Finding {
 		}
 		p := &Pass{Module: m, Func: f, Notes: f.Annotations, list: &all, first: len(all)}
 		for _, a := range list {
-			if !a.Late || !slices.ContainsFunc(all, func(f Finding) bool { return f.Severity == diag.Error }) {
+			if !a.Late ||
+				!slices.ContainsFunc(all,
+					func(f Finding) bool { return f.Severity == diag.Error }) {
 				p.Analyzer = a
 				a.Run(p)
 			}
@@ -80,9 +82,10 @@ func (p *Pass) Eval() *thread.Eval {
 // Report records that the call at a position breaks a rule.
 func (p *Pass) Report(pos ir.Pos, rule *diag.Rule, format string, args ...any) {
 	*p.list = append(*p.list, Finding{
-		Pos:        pos,
-		Diagnostic: diag.Diagnostic{Rule: rule.ID, Severity: rule.Severity, Message: fmt.Sprintf(format, args...)},
-		Replaces:   p.Analyzer.Replaces,
+		Pos: pos,
+		Diagnostic: diag.Diagnostic{Rule: rule.ID, Severity: rule.Severity,
+			Message: fmt.Sprintf(format, args...)},
+		Replaces: p.Analyzer.Replaces,
 	})
 }
 
@@ -95,5 +98,6 @@ func (p *Pass) Warn(pos ir.Pos, rule *diag.Rule, format string, args ...any) {
 
 // Reported reports whether there is a finding in the kernel about the call at a position.
 func (p *Pass) Reported(pos ir.Pos) bool {
-	return slices.ContainsFunc((*p.list)[p.first:], func(f Finding) bool { return p.Module.Same(f.Pos, pos) })
+	return slices.ContainsFunc((*p.list)[p.first:],
+		func(f Finding) bool { return p.Module.Same(f.Pos, pos) })
 }

@@ -25,7 +25,8 @@ var Analyzer = &verify.Analyzer{
 for. A read of their destination, a second write to it, and a write to their source
 are errors. Copies are distinguished by address; copies with an unknown address are
 skipped, and the verdict says so.`,
-	Rules:    diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder, ruleBox, ruleBefore},
+	Rules: diag.Rules{ruleWait, ruleDepth, ruleRead, ruleSource, ruleBytes, ruleOrder, ruleBox,
+		ruleBefore},
 	Pages:    pages,
 	Requires: []trace.Kind{trace.Copy, trace.BulkLoad, trace.BulkStore},
 	Run:      run,
@@ -121,7 +122,8 @@ func (c *smallCopies) event(i int) {
 		for _, f := range c.list {
 			f.warp = f.warp || f.done
 		}
-	case trace.Load, trace.Store, trace.Atomic, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore:
+	case trace.Load, trace.Store, trace.Atomic, trace.GroupMultiply, trace.TensorMultiply,
+		trace.TensorCopy, trace.BulkStore:
 		read(c.p, c.t, i, c.list)
 	}
 }
@@ -189,7 +191,9 @@ func covers(t *trace.Trace, e, made *trace.Event) bool {
 
 // everyone reports whether all threads of a trace execute an instruction, which then covers all
 // copies.
-func everyone(t *trace.Trace, e *trace.Event) bool { return t.Threads.Minus(e.Threads) == value.Set{} }
+func everyone(t *trace.Trace, e *trace.Event) bool {
+	return t.Threads.Minus(e.Threads) == value.Set{}
+}
 
 // own reports whether threads of a trace executed an event themselves, rather than only others that
 // were on the same path then.

@@ -18,7 +18,8 @@ func before(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
-			if e.Kind != trace.BulkStore || !verify.Tensor(e.In) || pixels(e.In) || e.In.HasMod(isa.ModTileScatter4) || done[e.In] {
+			if e.Kind != trace.BulkStore || !verify.Tensor(e.In) || pixels(e.In) ||
+				e.In.HasMod(isa.ModTileScatter4) || done[e.In] {
 				continue
 			}
 			done[e.In] = true

@@ -61,8 +61,9 @@ func starts(p *verify.Pass, t *trace.Trace, i int, first congruence) {
 		p.Report(&ruleBox, e.In, "TMA box starts at byte %d modulo 16 of the innermost dimension, "+
 			"expected a multiple of 16 bytes", first.at*size&15).As(severity).On(t, i)
 	case !stated && first.known(4) && first.at&3 != 0:
-		p.Report(&ruleBox, e.In, "TMA box starts at element %d modulo 4 of the innermost dimension, "+
-			"which is no multiple of 16 bytes unless elements have 8 bytes", first.at&3).
+		p.Report(&ruleBox, e.In,
+			"TMA box starts at element %d modulo 4 of the innermost dimension, "+
+				"which is no multiple of 16 bytes unless elements have 8 bytes", first.at&3).
 			As(diag.Review).On(t, i)
 	case stated && first.known(step), first.known(16) && first.at&15 == 0:
 	default:

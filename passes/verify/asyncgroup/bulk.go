@@ -62,7 +62,8 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// wait drops the copies that an event waits for. After a wait with .read, their sources may be reused.
+// wait drops the copies that an event waits for. After a wait with .read, their sources may be
+// reused.
 func (b *bulkStores) wait(e *trace.Event) {
 	pending, _ := verify.Number(e, 0)
 	kept := b.list[:0]

@@ -88,7 +88,8 @@ func (b *bulkOrder) load(i int) {
 func (b *bulkOrder) store(i int) {
 	e := &b.t.Events[i]
 	to := verify.Val(e, 0)
-	if verify.Tensor(e.In) || to == nil || e.In.Kind() != isa.KindCpAsyncBulk || e.Threads.Len() != 1 {
+	if verify.Tensor(e.In) || to == nil || e.In.Kind() != isa.KindCpAsyncBulk ||
+		e.Threads.Len() != 1 {
 		return
 	}
 	bytes, ok := verify.Number(e, 2)
@@ -96,7 +97,8 @@ func (b *bulkOrder) store(i int) {
 		bytes = verify.Least
 	}
 	for k := range b.stores {
-		if d := b.p.Pool.Sub(64, to, b.stores[k].to); d.Const() && -bytes < d.K && d.K < b.stores[k].bytes {
+		if d := b.p.Pool.Sub(64, to, b.stores[k].to); d.Const() && -bytes < d.K &&
+			d.K < b.stores[k].bytes {
 			b.p.Report(&ruleOrder, e.In, "two bulk copies in flight write the same global "+
 				"memory; their order is undefined").
 				Also(b.stores[k].e.In, "the other copy").On(b.t, i)

@@ -54,7 +54,8 @@ func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 func within(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	for _, r := range append(p.Reads(e), p.Writes(e)...) {
 		in := r.Var()
-		if size := in.Size(); r.Sure && size > 0 && (r.Low < 0 || r.High > size && !verify.Open(in)) {
+		if size := in.Size(); r.Sure && size > 0 &&
+			(r.Low < 0 || r.High > size && !verify.Open(in)) {
 			p.Report(&ruleBytes, e.In, "out-of-bounds bulk copy: it accesses bytes %d to %d of "+
 				"%s, which has %d bytes", r.Low, r.High-1, in.Name, size).On(t, 0)
 			return
@@ -79,10 +80,13 @@ func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 	// address.
 	for _, term := range v.Terms {
 		in, _ := term.Atom.Ref.(*ir.Var)
-		if term.Atom.Op != value.OpVariable || in == nil || in.Space != isa.Shared || in.Linkage == ".extern" || verify.Open(in) || term.Factor != 1 || int64(in.Alignment()) >= n {
+		if term.Atom.Op != value.OpVariable || in == nil || in.Space != isa.Shared ||
+			in.Linkage == ".extern" || verify.Open(in) || term.Factor != 1 ||
+			int64(in.Alignment()) >= n {
 			continue
 		}
-		if past, of := residue(p, p.Pool.Sub(64, v, p.Pool.Alone(term.Atom)), n, e.Threads); past == 0 && of == n {
+		if past, of := residue(p, p.Pool.Sub(64, v, p.Pool.Alone(term.Atom)), n,
+			e.Threads); past == 0 && of == n {
 			p.Report(&ruleBytes, e.In, "operand %d of %s is in %s, which is declared with .align "+
 				"%d, expected an address aligned to %d", i+1, what, in.Name, in.Alignment(), n).
 				As(diag.Review)

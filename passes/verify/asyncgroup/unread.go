@@ -21,7 +21,8 @@ type span struct{ low, high int64 }
 // the verdict incomplete. Asynchronous operations read more than the known bytes of their
 // operands; if there are any, nothing is compared.
 func unread(p *verify.Pass) {
-	if p.Needs(trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore, trace.RemoteStore) || !p.Needs(trace.Copy) {
+	if p.Needs(trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore,
+		trace.RemoteStore) || !p.Needs(trace.Copy) {
 		return
 	}
 	read, filled := make(map[*value.Value][]span), make(map[*value.Value][]span)

@@ -119,7 +119,8 @@ func (c *check) access(w *ir.Access) {
 			here = constant // some launch executes the block
 		}
 		// If the launch chooses the block size, only the first thread certainly exists.
-		if here != unknown && c.invalid(w, thread, at.N, here == constant && (thread == 0 || c.Notes.Threads() > 0)) {
+		if here != unknown &&
+			c.invalid(w, thread, at.N, here == constant && (thread == 0 || c.Notes.Threads() > 0)) {
 			return
 		}
 	}
@@ -138,15 +139,18 @@ func (c *check) invalid(w *ir.Access, thread int, at int64, certain bool) bool {
 	case !ok:
 	// the launch may pass bounds that keep the access inside
 	case certain && area.Size > 0 && (off < 0 || off+w.Bytes > area.Size):
-		c.Report(c.use.Pos, &annotated.Memory, "out of bounds: thread %d%s accesses byte %d of %s, which has %d; an index counts elements, and If can exclude threads",
+		c.Report(c.use.Pos, &annotated.Memory,
+			"out of bounds: thread %d%s accesses byte %d of %s, which has %d; an index counts elements, and If can exclude threads",
 			thread, c.eval.In(), off, area.Name, area.Size)
 		return true
 	case off%w.Bytes != 0:
-		c.Report(c.use.Pos, &annotated.Memory, "misaligned vector access: thread %d%s accesses byte %d of %s with %d bytes, want a multiple of %d; the index counts elements and must be a multiple of the vector length",
+		c.Report(c.use.Pos, &annotated.Memory,
+			"misaligned vector access: thread %d%s accesses byte %d of %s with %d bytes, want a multiple of %d; the index counts elements and must be a multiple of the vector length",
 			thread, c.eval.In(), off, area.Name, w.Bytes, w.Bytes)
 		return true
 	case certain && w.Space == isa.Global && off >= 1<<31 && off/w.Bytes >= 1<<31:
-		c.Report(c.use.Pos, &annotated.Memory, "out of bounds: thread %d of the first block%s accesses byte %d of %s: an index is a U32 and cannot be negative; use If or Select, or AtI(-1) for the preceding element",
+		c.Report(c.use.Pos, &annotated.Memory,
+			"out of bounds: thread %d of the first block%s accesses byte %d of %s: an index is a U32 and cannot be negative; use If or Select, or AtI(-1) for the preceding element",
 			thread, c.eval.In(), off, area.Name)
 		return true
 	}
@@ -159,10 +163,12 @@ func (c *check) aligned(w *ir.Access, thread int) {
 		return
 	}
 	at := c.eval.LowBits(w.Reg, w.Offset)
-	if at.Bits < mathbits.TrailingZeros64(uint64(w.Bytes)) || at.N%w.Bytes == 0 || !c.eval.Certain(c.use.Conds) {
+	if at.Bits < mathbits.TrailingZeros64(uint64(w.Bytes)) || at.N%w.Bytes == 0 ||
+		!c.eval.Certain(c.use.Conds) {
 		return
 	}
-	c.Report(c.use.Pos, &annotated.Memory, "misaligned vector access: the address in thread %d is %d bytes past a multiple of %d, but the access is %d bytes wide; the index counts elements, so it must be a multiple of the vector length",
+	c.Report(c.use.Pos, &annotated.Memory,
+		"misaligned vector access: the address in thread %d is %d bytes past a multiple of %d, but the access is %d bytes wide; the index counts elements, so it must be a multiple of the vector length",
 		thread, at.N%w.Bytes, w.Bytes, w.Bytes)
 }
 
@@ -181,16 +187,23 @@ func (c *check) tile(w *ir.TileAccess) (found bool) {
 			return false
 		}
 		n := int64(uint32(at.N))
-		if at.Kind != constant || n+w.N <= w.Limit || thread > 0 && c.Notes.Threads() == 0 || !e.Certain(c.use.Conds) {
+		if at.Kind != constant || n+w.N <= w.Limit || thread > 0 && c.Notes.Threads() == 0 ||
+			!e.Certain(c.use.Conds) {
 			continue
 		}
 		switch {
 		case element:
-			c.Report(c.use.Pos, &annotated.Shape, "out of bounds: thread %d%s accesses %s %d of %s, which has %d", thread, e.In(), w.Unit, n, w.Tile, w.Limit)
+			c.Report(c.use.Pos, &annotated.Shape,
+				"out of bounds: thread %d%s accesses %s %d of %s, which has %d", thread, e.In(),
+				w.Unit, n, w.Tile, w.Limit)
 		case w.Unit == ir.Rows:
-			c.Report(c.use.Pos, &annotated.Shape, "out of bounds: warp %d%s accesses rows %d to %d of %s, which has %d", thread/32, e.In(), n, n+w.N-1, w.Tile, w.Limit)
+			c.Report(c.use.Pos, &annotated.Shape,
+				"out of bounds: warp %d%s accesses rows %d to %d of %s, which has %d", thread/32,
+				e.In(), n, n+w.N-1, w.Tile, w.Limit)
 		default:
-			c.Report(c.use.Pos, &annotated.Shape, "out of bounds: warp %d%s accesses %s %d of %d, of %s", thread/32, e.In(), w.Unit, n, w.Limit, w.Tile)
+			c.Report(c.use.Pos, &annotated.Shape,
+				"out of bounds: warp %d%s accesses %s %d of %d, of %s", thread/32, e.In(), w.Unit,
+				n, w.Limit, w.Tile)
 		}
 		return true
 	}

@@ -85,11 +85,14 @@ func visited(e *trace.Event) *ir.Var {
 }
 
 // unordered compares one access between an arrival and its wait with those of other blocks.
-func unordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *memory.Region, list []visit, phase int) {
+func unordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *memory.Region,
+	list []visit, phase int) {
 	e := &t.Events[i]
 	for k := range list {
 		v := &list[k]
-		if v.phase != phase && v.phase != phase+1 || e.Kind == trace.Load && v.e.Kind == trace.Load || e.Kind == trace.Atomic && v.e.Kind == trace.Atomic || !t.Facts.Agree(v.t.Facts) {
+		if v.phase != phase && v.phase != phase+1 || e.Kind == trace.Load &&
+			v.e.Kind == trace.Load || e.Kind == trace.Atomic && v.e.Kind == trace.Atomic ||
+			!t.Facts.Agree(v.t.Facts) {
 			continue
 		}
 		if sure, _ := v.region.Meets(r); v.known && r.Sure && !sure {
@@ -116,13 +119,15 @@ func outside(p *verify.Pass) {
 				if e.In.Args[n].Kind != ir.Address {
 					continue
 				}
-				if rank := verify.Rank(verify.Val(e, n)); rank != nil && rank.Const() && (rank.K < 0 || rank.K >= int64(p.Cluster)) {
+				if rank := verify.Rank(verify.Val(e, n)); rank != nil && rank.Const() &&
+					(rank.K < 0 || rank.K >= int64(p.Cluster)) {
 					p.Report(&ruleEntry, e.In, "access to shared memory of block %d of the "+
 						"cluster, but the cluster has %d blocks, numbered from 0", rank.K,
 						p.Cluster).On(t, i)
 				}
 			}
-			if mask := verify.Blocks(e); mask != nil && mask.Const() && bitsOf(mask)>>p.Cluster != 0 {
+			if mask := verify.Blocks(e); mask != nil && mask.Const() &&
+				bitsOf(mask)>>p.Cluster != 0 {
 				p.Report(&ruleEntry, e.In, "%s: mask %#x names blocks that do not exist; the "+
 					"cluster has %d", e.In.Head(), bitsOf(mask), p.Cluster).On(t, i)
 			}

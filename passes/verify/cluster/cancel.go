@@ -20,7 +20,8 @@ func cancels(p *verify.Pass) {
 		refused := -1
 		var where trace.Choice
 		for _, c := range t.Choices {
-			if a, not := c.Cond.Condition(); a != nil && refused < 0 && trace.Answered(a) && c.Taken == not {
+			if a, not := c.Cond.Condition(); a != nil && refused < 0 && trace.Answered(a) &&
+				c.Taken == not {
 				refused, where = c.At, c
 			}
 		}

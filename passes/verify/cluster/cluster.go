@@ -25,7 +25,8 @@ still access theirs.`,
 	Tells:    diag.Rules{rulePlain},
 	Subsumes: []*verify.Subsumption{&exits},
 	Pages:    pages,
-	Requires: []trace.Kind{trace.ClusterArrive, trace.ClusterWait, trace.Arrive, trace.RemoteStore, trace.BulkLoad,
+	Requires: []trace.Kind{trace.ClusterArrive, trace.ClusterWait, trace.Arrive, trace.RemoteStore,
+		trace.BulkLoad,
 		trace.Store, trace.Load, trace.Atomic, trace.TensorCommit, trace.Answer},
 	Run: run,
 }
@@ -151,7 +152,8 @@ func awaited(p *verify.Pass, t *trace.Trace, last *trace.Event) bool {
 // covered them.
 func grade(e *trace.Event) diag.Severity {
 	switch e.Kind {
-	case trace.Arrive, trace.Expect, trace.Complete, trace.BulkLoad, trace.TensorCommit, trace.RemoteStore:
+	case trace.Arrive, trace.Expect, trace.Complete, trace.BulkLoad, trace.TensorCommit,
+		trace.RemoteStore:
 		return diag.Review
 	}
 	return diag.Error

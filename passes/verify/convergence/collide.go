@@ -47,8 +47,9 @@ func collides(p *verify.Pass, t *trace.Trace, i int) bool {
 				continue
 			}
 			if p.Pool.At(stored, thread) != p.Pool.At(stored, other) && !p.Example(t, e) {
-				f := p.Report(&ruleCollide, e.In, "lanes %d and %d of a warp store different values to one "+
-					"address; which of them remains is undefined", other%32, lane).On(t, i)
+				f := p.Report(&ruleCollide, e.In,
+					"lanes %d and %d of a warp store different values to one "+
+						"address; which of them remains is undefined", other%32, lane).On(t, i)
 				if locked(t, i) {
 					f.As(diag.Review)
 				}

@@ -21,10 +21,13 @@ var Analyzer = &verify.Analyzer{
 	Doc: `Convergence checks the branches on which lanes of a warp diverge, and which warps
 reach which barrier. The outcome of a branch on data is unknown: such a branch
 before a barrier is a review.`,
-	Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard, ruleExchange, ruleCollide},
+	Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard,
+		ruleExchange, ruleCollide},
 	Pages: pages,
-	Requires: []trace.Kind{trace.BarrierSync, trace.BarrierArrive, trace.WarpSync, trace.Collective, trace.ClusterArrive, trace.ClusterWait,
-		trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.GroupMultiply, trace.Store},
+	Requires: []trace.Kind{trace.BarrierSync, trace.BarrierArrive, trace.WarpSync, trace.Collective,
+		trace.ClusterArrive, trace.ClusterWait,
+		trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait,
+		trace.GroupMultiply, trace.Store},
 	Run: run,
 }
 
@@ -41,8 +44,10 @@ func run(p *verify.Pass) {
 				if e.In.Has(isa.EffectConvergent) || e.In.HasMod(isa.ModAligned) {
 					aligned(p, t, i)
 				}
-			case trace.ClusterArrive, trace.ClusterWait, trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore,
-				trace.TensorWait, trace.GroupMultiply, trace.GroupFence, trace.GroupCommit, trace.GroupWait:
+			case trace.ClusterArrive, trace.ClusterWait, trace.TensorAlloc, trace.TensorFree,
+				trace.TensorLoad, trace.TensorStore,
+				trace.TensorWait, trace.GroupMultiply, trace.GroupFence, trace.GroupCommit,
+				trace.GroupWait:
 				if e.In.HasMod(isa.ModAligned) {
 					aligned(p, t, i)
 				}
@@ -191,7 +196,8 @@ func number(p *verify.Pass, e *trace.Event) {
 // leaver returns the first choice on a trace after which single threads may have exited, or nil.
 func leaver(p *verify.Pass, t *trace.Trace) *trace.Choice {
 	for i := range t.Choices {
-		if c := &t.Choices[i]; c.Cond.Level() > value.Block && !c.Cond.Tid() && !waitResult(*c) && p.LeavesKernel(*c) {
+		if c := &t.Choices[i]; c.Cond.Level() > value.Block && !c.Cond.Tid() && !waitResult(*c) &&
+			p.LeavesKernel(*c) {
 			return c
 		}
 	}
@@ -212,8 +218,8 @@ func left(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
 	}
 }
 
-// waitResult reports whether a choice depends on the success of a wait or on shared memory. Such a value
-// may be the same for all threads that reach the choice.
+// waitResult reports whether a choice depends on the success of a wait or on shared memory. Such a
+// value may be the same for all threads that reach the choice.
 func waitResult(c trace.Choice) bool {
 	a, _ := c.Cond.Condition()
 	return a != nil && (a.Op == value.OpDone || a.Sources&value.Private != 0)

@@ -74,7 +74,8 @@ func exchangesOf(p *verify.Pass, t *trace.Trace, lanes value.Set, compared map[p
 		for k := range open {
 			o := &open[k]
 			at := pair{o.e.In, e.In}
-			if o.e.Kind == trace.Load && e.Kind == trace.Load || o.e.In == e.In || compared[at] >= repeats {
+			if o.e.Kind == trace.Load && e.Kind == trace.Load || o.e.In == e.In ||
+				compared[at] >= repeats {
 				continue // a store is not compared with itself in another iteration
 			}
 			if sure, _ := r.Meets(&o.region); !sure {
@@ -236,7 +237,8 @@ func meets(e *trace.Event) bool {
 // plain reports whether an access does not order threads, and all lanes make it. Volatile accesses
 // do not order them.
 func plain(e *trace.Event) bool {
-	return e.Guard == nil && !e.In.HasMod(isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModMMIO)
+	return e.Guard == nil &&
+		!e.In.HasMod(isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModMMIO)
 }
 
 var ruleExchange = verify.RuleLaneRace

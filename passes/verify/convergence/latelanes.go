@@ -33,7 +33,8 @@ func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 			if waits.Warps() == arrives.Warps() && arrives.Len() < waits.Len() {
 				p.Report(&ruleLaggard, e.In, "%s arrives for the whole warp after a wait by %s "+
 					"without bar.warp.sync in between: lanes that still wait may miss the phase",
-					verify.Threads(arrives.Len()), verify.Threads(waits.Len())).Also(wait.In, "the wait")
+					verify.Threads(arrives.Len()), verify.Threads(waits.Len())).Also(wait.In,
+					"the wait")
 				p.Missed("one lane arrives for a warp whose lanes may leave the preceding wait " +
 					"at different times (B7)")
 				return

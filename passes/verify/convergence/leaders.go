@@ -125,7 +125,8 @@ func collision(p *verify.Pass, t, o *trace.Trace, a, b *earlierAccess, reported 
 		t, a, b = o, b, a
 	}
 	does := map[trace.Kind]string{trace.Load: "reads", trace.Store: "writes"}
-	p.Report(&ruleExchange, b.e.In, "shared-memory race within a warp: a lane %s shared memory that "+
-		"another lane %s on another branch, without bar.warp.sync in between", does[b.e.Kind],
+	p.Report(&ruleExchange, b.e.In,
+		"shared-memory race within a warp: a lane %s shared memory that "+
+			"another lane %s on another branch, without bar.warp.sync in between", does[b.e.Kind],
 		does[a.e.Kind]).Also(a.e.In, "the other access").On(t, a.at)
 }

@@ -66,7 +66,8 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 				f := p.Report(&ruleMask, e.In, "%s names lane %d in its member mask %#x, but "+
 					"that lane took another branch", e.In.Op, low(missing), uint32(mask)).
 					Also(c.In, "the warp diverges here")
-				if p.LeavesKernel(c) || elsewhere(p, e) || example(p, t, c) || folded(p) || leave(p, t, e, missing, w) {
+				if p.LeavesKernel(c) || elsewhere(p, e) || example(p, t, c) || folded(p) ||
+					leave(p, t, e, missing, w) {
 					f.As(diag.Review)
 				}
 				return
@@ -81,9 +82,11 @@ func meetsAgain(p *verify.Pass, e *trace.Event, c trace.Choice) bool {
 		n := slices.IndexFunc(t.Choices, func(o trace.Choice) bool {
 			return o.In == c.In && o.Taken != c.Taken
 		})
-		return n >= 0 && slices.ContainsFunc(t.Events[min(t.Choices[n].At, len(t.Events)):], func(o trace.Event) bool {
-			return o.In == e.In
-		})
+		return n >= 0 &&
+			slices.ContainsFunc(t.Events[min(t.Choices[n].At, len(t.Events)):],
+				func(o trace.Event) bool {
+					return o.In == e.In
+				})
 	})
 }
 
@@ -133,7 +136,8 @@ func leave(p *verify.Pass, t *trace.Trace, e *trace.Event, lanes uint32, warp in
 func elsewhere(p *verify.Pass, e *trace.Event) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
-			if o := &t.Events[i]; o.Kind == e.Kind && o.In != e.In && o.In.Op == e.In.Op && len(o.Parted) > 0 {
+			if o := &t.Events[i]; o.Kind == e.Kind && o.In != e.In && o.In.Op == e.In.Op &&
+				len(o.Parted) > 0 {
 				return true
 			}
 		}

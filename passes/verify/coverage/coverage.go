@@ -70,7 +70,8 @@ func run(p *annotated.Pass) {
 		}
 		seen[a] = true
 		alone := !slices.ContainsFunc(c.list, func(x ir.Product) bool {
-			return (x.Sides[0].Of == a) != (x.Sides[1].Of == b) || x.Sides[0].Of == b || x.Sides[1].Of == a
+			return (x.Sides[0].Of == a) != (x.Sides[1].Of == b) || x.Sides[0].Of == b ||
+				x.Sides[1].Of == a
 		})
 		if alone {
 			c.pairs(i)
@@ -132,7 +133,9 @@ func (c *check) rows(product, side int) bool {
 	for to+1 < len(there) && !there[to+1] {
 		to++
 	}
-	c.Warn(c.list[product].Pos, &annotated.Protocol, "no warp computes the MMA of %s %d to %d of %s: the warp tiles, %d each, do not cover the tile", lines(s), from, to, name(s), s.N)
+	c.Warn(c.list[product].Pos, &annotated.Protocol,
+		"no warp computes the MMA of %s %d to %d of %s: the warp tiles, %d each, do not cover the tile",
+		lines(s), from, to, name(s), s.N)
 	return true
 }
 
@@ -183,6 +186,8 @@ func (c *check) pairs(product int) {
 	for down+1 < high && !there[(down+1)*wide+col] {
 		down++
 	}
-	c.Warn(c.list[product].Pos, &annotated.Protocol, "no warp computes the MMA of %s %d to %d of %s with %s %d to %d of %s: the warp tiles, %dx%d each, do not cover the block tile",
-		lines(a), unit*row, unit*down+unit-1, name(a), lines(b), unit*col, unit*right+unit-1, name(b), a.N, b.N)
+	c.Warn(c.list[product].Pos, &annotated.Protocol,
+		"no warp computes the MMA of %s %d to %d of %s with %s %d to %d of %s: the warp tiles, %dx%d each, do not cover the block tile",
+		lines(a), unit*row, unit*down+unit-1, name(a), lines(b), unit*col, unit*right+unit-1,
+		name(b), a.N, b.N)
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package divergence reports calls for all threads of a warp, a block or a cluster that only some of
-// them execute, and conditions that no thread satisfies.
+// Package divergence reports calls for all threads of a warp, a block or a cluster that only some
+// of them execute, and conditions that no thread satisfies.
 package divergence
 
 import (
@@ -96,7 +96,8 @@ func check(p *annotated.Pass, u *ir.Use, what *ir.Collective, come []bool) {
 		lanes := come[first:min(first+32, len(come))]
 		in, out := slices.Index(lanes, true), slices.Index(lanes, false)
 		if in >= 0 && out >= 0 {
-			p.Report(u.Pos, &annotated.Protocol, "divergent %s: thread %d of a warp executes it, but thread %d does not; move it out of the condition",
+			p.Report(u.Pos, &annotated.Protocol,
+				"divergent %s: thread %d of a warp executes it, but thread %d does not; move it out of the condition",
 				what.Name, begin+first+in, begin+first+out)
 			return
 		}
@@ -105,11 +106,15 @@ func check(p *annotated.Pass, u *ir.Use, what *ir.Collective, come []bool) {
 		}
 	}
 	if what.Most > 0 && n > what.Most {
-		p.Report(u.Pos, &annotated.Protocol, "%s: barrier expects %d threads, but %d arrive", what.Name, what.Most, n)
+		p.Report(u.Pos, &annotated.Protocol, "%s: barrier expects %d threads, but %d arrive",
+			what.Name, what.Most, n)
 		return
 	}
-	if in, out := slices.Index(come, true), slices.Index(come, false); what.Block && u.Role == nil && in >= 0 && out >= 0 {
-		p.Report(u.Pos, &annotated.Protocol, "deadlock: divergent %s: thread %d executes it, but thread %d, of another warp, does not; all threads of the block must", what.Name, in, out)
+	if in, out := slices.Index(come, true), slices.Index(come, false); what.Block &&
+		u.Role == nil && in >= 0 && out >= 0 {
+		p.Report(u.Pos, &annotated.Protocol,
+			"deadlock: divergent %s: thread %d executes it, but thread %d, of another warp, does not; all threads of the block must",
+			what.Name, in, out)
 	}
 }
 
@@ -126,11 +131,14 @@ func runFalse(p *annotated.Pass) {
 			}
 			seen[c.Reg] = true
 			in := p.Eval().Def(c.Reg)
-			if in == nil || in.Kind() != isa.KindSetp || !in.HasMod(isa.ModEQ) || len(in.Args) != 3 || in.Args[2].Kind != ir.Int {
+			if in == nil || in.Kind() != isa.KindSetp || !in.HasMod(isa.ModEQ) ||
+				len(in.Args) != 3 || in.Args[2].Kind != ir.Int {
 				continue
 			}
 			if u.Role == nil && never(p, c) && !p.Reported(in.Pos) {
-				p.Warn(in.Pos, &annotated.Protocol, "condition is never true: no thread of the block has the value %d here", in.Args[2].Value)
+				p.Warn(in.Pos, &annotated.Protocol,
+					"condition is never true: no thread of the block has the value %d here",
+					in.Args[2].Value)
 			}
 		}
 	}
@@ -156,7 +164,9 @@ func runBarriers(p *annotated.Pass) {
 		}
 	}
 	for _, a := range p.Notes.Arrivals {
-		p.Report(a.Pos, &annotated.Protocol, "warps arrive at named barrier %d, but none waits there; use Sync in the warps that wait", a.Barrier)
+		p.Report(a.Pos, &annotated.Protocol,
+			"warps arrive at named barrier %d, but none waits there; use Sync in the warps that wait",
+			a.Barrier)
 	}
 }
 
@@ -182,9 +192,11 @@ func meetings(p *annotated.Pass, group int, cluster bool) {
 	}
 	what, all, instead := "Sync", "block", "use NamedBarrier for the threads of a role"
 	if cluster {
-		what, all, instead = "SyncCluster", "cluster", "use Barrier for some of the threads; Roles ends with a cluster barrier for all"
+		what, all, instead = "SyncCluster", "cluster",
+			"use Barrier for some of the threads; Roles ends with a cluster barrier for all"
 	}
-	p.Report(first.Pos, &annotated.Role, "deadlock: %s in role %s waits for all threads of the %s, but %s not execute one; %s",
+	p.Report(first.Pos, &annotated.Role,
+		"deadlock: %s in role %s waits for all threads of the %s, but %s not execute one; %s",
 		what, first.Role.Name, all, absent(come), instead)
 }
 

@@ -44,7 +44,8 @@ func run(p *annotated.Pass) {
 	c := newCode(p.Func)
 	for _, l := range p.Notes.Loops {
 		if c.constant(l.Cond, c.first[l.Top], c.first[l.End], make(map[*ir.Reg]bool)) {
-			p.Report(l.Pos, &annotated.Flow, "infinite loop: the body does not change what its condition depends on; assign to a variable with Set")
+			p.Report(l.Pos, &annotated.Flow,
+				"infinite loop: the body does not change what its condition depends on; assign to a variable with Set")
 		}
 	}
 }

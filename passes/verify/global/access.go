@@ -46,7 +46,8 @@ func accesses(k *trace.Kernel, t *trace.Trace) (list []access) {
 		if !ok {
 			continue
 		}
-		x := access{e: e, i: i, write: e.Kind == trace.Store, bytes: memory.Bytes(e.In), epoch: epoch,
+		x := access{e: e, i: i, write: e.Kind == trace.Store, bytes: memory.Bytes(e.In),
+			epoch:    epoch,
 			anyBlock: anyBlock}
 		if x.write {
 			n := len(e.In.Args) - 1
@@ -155,7 +156,8 @@ func (x *access) address(k *trace.Kernel, v *value.Value) bool {
 
 // selects reports whether an atom depends on the block index.
 func selects(a *value.Atom) bool {
-	if strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%cluster") || a.Op == value.OpAfter {
+	if strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%cluster") ||
+		a.Op == value.OpAfter {
 		return true
 	}
 	for _, arg := range a.Args {

@@ -73,7 +73,8 @@ func simple(f *ir.Func) bool {
 			}
 			n++
 			switch kind := trace.Of(in); kind {
-			case trace.Other, trace.Load, trace.BarrierSync, trace.WarpSync, trace.Collective, trace.Exit:
+			case trace.Other, trace.Load, trace.BarrierSync, trace.WarpSync, trace.Collective,
+				trace.Exit:
 			case trace.Store:
 				stores = stores || in.HasMod(isa.ModGlobal) || !in.NamesShared()
 			default:
@@ -149,8 +150,9 @@ func compare(p *verify.Pass, k *trace.Kernel, axes []string, t *trace.Trace, x, 
 		}
 		switch {
 		case x.write && y.write && (varies(x.value, step == 0) || varies(y.value, step == 0)):
-			return report("global-memory race: two blocks of the grid store to the same address, and " +
-				"nothing orders them")
+			return report(
+				"global-memory race: two blocks of the grid store to the same address, and " +
+					"nothing orders them")
 		case x.write != y.write:
 			return report("global-memory race: a block writes global memory that another block " +
 				"reads, and nothing orders them")
@@ -158,11 +160,13 @@ func compare(p *verify.Pass, k *trace.Kernel, axes []string, t *trace.Trace, x, 
 	}
 	switch {
 	case x == y && y.write && y.shared() && y.value != nil && y.value.Tid() && !y.value.Const():
-		return report("global-memory race: threads of one block store different values to the same " +
-			"address")
+		return report(
+			"global-memory race: threads of one block store different values to the same " +
+				"address")
 	case x.write != y.write && x.epoch == y.epoch && crosses(k, x, y):
-		return report("global-memory race: one warp writes global memory that another warp of the " +
-			"block reads, without a barrier in between")
+		return report(
+			"global-memory race: one warp writes global memory that another warp of the " +
+				"block reads, without a barrier in between")
 	}
 	return false
 }

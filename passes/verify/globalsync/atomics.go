@@ -67,8 +67,9 @@ func (w *paths) common(m mark) bool {
 func (w *paths) narrow(m mark) {
 	if in := w.instr(m); in.HasMod(isa.ModCTA) && !w.errors[in] {
 		w.errors[in] = true
-		w.Report(&ruleAtomic, in, "%s of .cta scope on an address that all blocks access: it is not "+
-			"atomic for other blocks", in.Head())
+		w.Report(&ruleAtomic, in,
+			"%s of .cta scope on an address that all blocks access: it is not "+
+				"atomic for other blocks", in.Head())
 	}
 }
 
@@ -83,8 +84,9 @@ func (w *paths) stale(m mark, e *commonAccesses) {
 		case w.errors[in] || !plain(in, trace.Load) || !slices.Contains(e.loads, at):
 		case w.equal(atomic, in):
 			w.errors[in] = true
-			w.Report(&ruleAtomic, in, "weak load of an address that other blocks change with atomic "+
-				"operations").Also(atomic, "the atomic operation")
+			w.Report(&ruleAtomic, in,
+				"weak load of an address that other blocks change with atomic "+
+					"operations").Also(atomic, "the atomic operation")
 			return stop
 		}
 		return goOn
@@ -123,8 +125,10 @@ func (w *paths) updates(e *commonAccesses) {
 			}
 			if w.feeds(load, value) {
 				w.errors[store] = true
-				w.Report(&ruleAtomic, store, "load and store of an address that all blocks access are not "+
-					"one atomic operation: updates of other blocks are lost").Also(load, "loaded here")
+				w.Report(&ruleAtomic, store,
+					"load and store of an address that all blocks access are not "+
+						"one atomic operation: updates of other blocks are lost").Also(load,
+					"loaded here")
 			}
 		}
 	}

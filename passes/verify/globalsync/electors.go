@@ -48,8 +48,9 @@ const most = 2_000_000
 
 func newElectors(f *ir.Flow) *electors {
 	return &electors{left: most, flow: f, writes: reach.Of(f), every: make(map[*ir.Reg][]*ir.Instr),
-		picked: make(map[*ir.Instr]selection), blocks: make(map[int]picks), bases: make(map[*ir.Reg]base),
-		used: make(map[*ir.Reg]blockUse)}
+		picked: make(map[*ir.Instr]selection), blocks: make(map[int]picks),
+		bases: make(map[*ir.Reg]base),
+		used:  make(map[*ir.Reg]blockUse)}
 }
 
 // levels returns the uniformity of each register.
@@ -106,7 +107,8 @@ func (w *electors) picks(in *ir.Instr) selection {
 		p = lane
 	case isa.KindSetp:
 		first := in.Args[0].Reg
-		if in.HasMod(isa.ModEQ, isa.ModNE) && first != nil && w.levels().Value(first) < uniform.Block {
+		if in.HasMod(isa.ModEQ, isa.ModNE) && first != nil &&
+			w.levels().Value(first) < uniform.Block {
 			p = one
 			if w.lanes(in) {
 				p = lane
@@ -141,11 +143,13 @@ func (w *electors) lanes(in *ir.Instr) bool {
 			}
 		case isa.KindAnd, isa.KindRem:
 			for j := range from.Args[1:] {
-				if o := &from.Args[j+1]; o.Kind == ir.Int && o.Value == map[isa.Kind]int64{isa.KindAnd: 31, isa.KindRem: 32}[from.Kind()] {
+				if o := &from.Args[j+1]; o.Kind == ir.Int &&
+					o.Value == map[isa.Kind]int64{isa.KindAnd: 31, isa.KindRem: 32}[from.Kind()] {
 					return true
 				}
 			}
-		case isa.KindSelp: // an elected lane's predicate as an integer, which inline assembly returns
+		// an elected lane's predicate as an integer, which inline assembly returns
+		case isa.KindSelp:
 			return len(from.Args) == 4 && w.picks(w.made(from, from.Args[3].Reg)) == lane
 		}
 	}
@@ -269,7 +273,8 @@ func (w *electors) base(r *ir.Reg) base {
 func (w *electors) origin(in *ir.Instr) (found base) {
 	switch in.Kind().Head() {
 	case isa.HeadLd:
-		if o := &in.Args[1]; in.HasMod(isa.ModParam) && o.Kind == ir.Address && len(o.Args()) == 1 && o.Args()[0].Var() != nil {
+		if o := &in.Args[1]; in.HasMod(isa.ModParam) && o.Kind == ir.Address &&
+			len(o.Args()) == 1 && o.Args()[0].Var() != nil {
 			return base{o.Args()[0].Var(), o.Args()[0].Value}
 		}
 	case isa.HeadMov, isa.HeadCvta, isa.HeadAdd, isa.HeadSub, isa.HeadMad, isa.HeadSelp:
@@ -298,7 +303,8 @@ func (w *electors) inside(in *ir.Instr) bool {
 		return false
 	}
 	o := &in.Args[at]
-	return o.Kind == ir.Address && len(o.Args()) == 1 && o.Args()[0].Reg != nil && w.named(o.Args()[0].Reg, mostSteps)
+	return o.Kind == ir.Address && len(o.Args()) == 1 && o.Args()[0].Reg != nil &&
+		w.named(o.Args()[0].Reg, mostSteps)
 }
 
 // mostSteps limits the instructions between a variable and an address derived from it.

@@ -85,8 +85,12 @@ func (w *paths) shared(raised []mark, once []mark) []*flagArray {
 	if len(order) == 0 {
 		return nil
 	}
-	slices.SortFunc(order, func(a, b *flagArray) int { return int(a.first().at) - int(b.first().at) })
-	slices.SortStableFunc(order, func(a, b *flagArray) int { return a.first().block - b.first().block })
+	slices.SortFunc(order, func(a, b *flagArray) int {
+		return int(a.first().at) - int(b.first().at)
+	})
+	slices.SortStableFunc(order, func(a, b *flagArray) int {
+		return a.first().block - b.first().block
+	})
 	for _, h := range order {
 		w.data(h)
 	}
@@ -100,7 +104,8 @@ func (h *flagArray) first() mark {
 
 // data finds the stores before the flags of a flag array and the loads after them.
 func (w *paths) data(h *flagArray) {
-	h.takes = slices.ContainsFunc(h.spins, func(m mark) bool { return w.instr(m).Kind() == isa.KindAtom })
+	h.takes = slices.ContainsFunc(h.spins,
+		func(m mark) bool { return w.instr(m).Kind() == isa.KindAtom })
 	for b, block := range w.Func.Blocks {
 		for i, in := range block.Instrs {
 			if in.Directive() {
@@ -135,7 +140,8 @@ func (w *paths) data(h *flagArray) {
 				h.loads = append(h.loads, m)
 			case store && before:
 				h.stores = append(h.stores, m)
-			case store && slices.ContainsFunc(h.raised, func(r mark) bool { return w.reaches(r, m) }):
+			case store &&
+				slices.ContainsFunc(h.raised, func(r mark) bool { return w.reaches(r, m) }):
 				h.late = append(h.late, m)
 			}
 		}
@@ -318,7 +324,8 @@ func (w *electors) usesOf(in *ir.Instr) (found blockUse) {
 	switch head := in.Kind().Head(); {
 	case head == isa.HeadLd && in.HasMod(isa.ModParam):
 		return without
-	case trace.Of(in) != trace.Other, head == isa.HeadShfl, head == isa.HeadVote, head == isa.HeadCall, head == isa.HeadTex:
+	case trace.Of(in) != trace.Other, head == isa.HeadShfl, head == isa.HeadVote,
+		head == isa.HeadCall, head == isa.HeadTex:
 		return opaque
 	}
 	in.Registers(func(r *ir.Reg, a isa.Access) {

@@ -93,14 +93,16 @@ func marksOf(p *verify.Pass) *marks {
 // choose keeps the signals and waits of elected threads. It returns the loads with memory ordering
 // outside of loops that wait.
 func (w *paths) choose(found *marks) (once []mark) {
-	found.raised = slices.DeleteFunc(found.raised, func(m mark) bool { return w.electors.inside(w.instr(m)) })
+	found.raised = slices.DeleteFunc(found.raised,
+		func(m mark) bool { return w.electors.inside(w.instr(m)) })
 	for _, m := range found.awaited {
 		if trace.Of(w.instr(m)) == trace.Load && !w.spins(m) {
 			once = append(once, m)
 		}
 	}
 	found.awaited = slices.DeleteFunc(found.awaited, func(m mark) bool {
-		return !w.spins(m) || !w.electors.asks(w.instr(m)) || w.moves(m) || w.electors.inside(w.instr(m))
+		return !w.spins(m) || !w.electors.asks(w.instr(m)) || w.moves(m) ||
+			w.electors.inside(w.instr(m))
 	})
 	return once
 }
@@ -113,7 +115,8 @@ func (w *paths) hear(found *marks) {
 	}
 	for _, m := range found.weak {
 		array := w.electors.array(w.instr(m))
-		set := slices.ContainsFunc(found.raised, func(r mark) bool { return w.electors.array(w.instr(r)) == array })
+		set := slices.ContainsFunc(found.raised,
+			func(r mark) bool { return w.electors.array(w.instr(r)) == array })
 		if array.v != nil && set && w.spins(m) && w.leads(m) && !w.moves(m) {
 			w.heard[array] = append(w.heard[array], m)
 		}
@@ -199,7 +202,8 @@ func plain(in *ir.Instr, kind trace.Kind) bool {
 
 // fences reports whether in is a memory fence at a scope wider than the block.
 func fences(in *ir.Instr) bool {
-	return trace.Of(in) == trace.Fence && in.HasMod(isa.ModGl, isa.ModGPU, isa.ModSys, isa.ModCluster)
+	return trace.Of(in) == trace.Fence &&
+		in.HasMod(isa.ModGl, isa.ModGPU, isa.ModSys, isa.ModCluster)
 }
 
 // meets reports whether in synchronizes the threads of a block. A warp barrier suffices if one lane

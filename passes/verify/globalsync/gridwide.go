@@ -35,8 +35,9 @@ func (w *paths) gridwide(h *flagArray) {
 			continue
 		}
 		if reached(w.Flow.Succs[b][0]) != reached(w.Flow.Succs[b][1]) && w.fresh(b, h) {
-			w.Report(&ruleGrid, in, "deadlock: some blocks skip a grid-wide barrier that all blocks of "+
-				"the grid must reach").Also(w.instr(h.spins[i]), "the wait for all blocks")
+			w.Report(&ruleGrid, in,
+				"deadlock: some blocks skip a grid-wide barrier that all blocks of "+
+					"the grid must reach").Also(w.instr(h.spins[i]), "the wait for all blocks")
 			return
 		}
 	}

@@ -45,9 +45,10 @@ func (w *paths) local(h *flagArray) bool {
 			}
 		}
 	}
-	return !slices.ContainsFunc(slices.Concat(h.raised, h.spins, h.counts, h.once), func(m mark) bool {
-		return !w.instr(m).HasMod(isa.ModCTA) || w.electors.byBlock(m)
-	})
+	return !slices.ContainsFunc(slices.Concat(h.raised, h.spins, h.counts, h.once),
+		func(m mark) bool {
+			return !w.instr(m).HasMod(isa.ModCTA) || w.electors.byBlock(m)
+		})
 }
 
 // report reports an error of a flag, at most one.
@@ -113,9 +114,11 @@ func (w *paths) unreleased(flag *ir.Instr) string {
 	case plain(flag, trace.Store):
 		return "inter-block flag is set by a weak store, which orders nothing" + then
 	case flag.HasMod(isa.ModRelease, isa.ModAcqRel) && flag.HasMod(isa.ModCTA):
-		return "release of an inter-block flag has .cta scope, which does not cover other blocks" + then
+		return "release of an inter-block flag has .cta scope, which does not cover other blocks" +
+			then
 	case flag.HasMod(isa.ModRelease, isa.ModAcqRel):
-		return "release of an inter-block flag has .cluster scope, but the kernel has no cluster" + then
+		return "release of an inter-block flag has .cluster scope, but the kernel has no cluster" +
+			then
 	}
 	return "inter-block flag has no release ordering: other blocks may see the flag before the data " +
 		"stored earlier"
@@ -271,8 +274,10 @@ func (w *paths) braced(h *flagArray, m mark) {
 	if found == nil || w.electors.left < 0 {
 		return
 	}
-	w.report(&ruleFlag, m, "one thread signals other blocks without a block barrier after data that "+
-		"other threads stored").at(store, "stored by more threads than those that set the flag").
+	w.report(&ruleFlag, m,
+		"one thread signals other blocks without a block barrier after data that "+
+			"other threads stored").at(store,
+		"stored by more threads than those that set the flag").
 		at(load, "read by another block after it reads the flag")
 }
 
@@ -350,8 +355,10 @@ func (w *paths) ignored(h *flagArray, m mark) {
 		if !ok || w.reaches(s, l) || w.reaches(l, s) {
 			continue
 		}
-		w.report(&ruleOrder, m, "inter-block flag is tested once instead of in a loop: the data is read "+
-			"whether the flag is set or not").at(l, "read here").at(s, "stored here by another block")
+		w.report(&ruleOrder, m,
+			"inter-block flag is tested once instead of in a loop: the data is read "+
+				"whether the flag is set or not").at(l, "read here").at(s,
+			"stored here by another block")
 		return
 	}
 }

@@ -39,7 +39,8 @@ type paths struct {
 func newPaths(p *verify.Pass) *paths {
 	f := p.Flow
 	_, loops, _ := graph.Loops(f.Succs, f.Preds, graph.Dominators(f.Succs, f.Preds))
-	return &paths{Pass: p, electors: newElectors(f), loops: loops, waits: make(map[*graph.Loop]bool),
+	return &paths{Pass: p, electors: newElectors(f), loops: loops,
+		waits: make(map[*graph.Loop]bool),
 		heard: make(map[base][]mark), near: make(map[base]bool), alone: p.Pool.Threads <= 32,
 		onwards: make(map[int][]bool), errors: make(map[*ir.Instr]bool)}
 }
@@ -102,7 +103,8 @@ type inspector func(at mark, in *ir.Instr, passed bool) continuation
 
 // along visits instructions of a block in order. It returns the one that look finds, or whether the
 // path continues after them.
-func (w *paths) along(s *searchState, list iter.Seq2[int, *ir.Instr], inspector inspector) (found *ir.Instr, on bool) {
+func (w *paths) along(s *searchState, list iter.Seq2[int, *ir.Instr],
+	inspector inspector) (found *ir.Instr, on bool) {
 	for i, in := range list {
 		if w.electors.left--; in.Directive() {
 			continue
@@ -184,9 +186,11 @@ func (w *paths) before(m mark) bool {
 func (w *paths) unordered(m mark) {
 	flag := w.instr(m)
 	array := w.electors.array(flag)
-	if releases(flag) || resets(flag) || array.v == nil || !slices.ContainsFunc(w.heard[array], func(a mark) bool {
-		return !w.loops[a.block].Has(m.block) && !(flag.HasMod(isa.ModCTA) && w.instr(a).HasMod(isa.ModCTA))
-	}) {
+	if releases(flag) || resets(flag) || array.v == nil ||
+		!slices.ContainsFunc(w.heard[array], func(a mark) bool {
+			return !w.loops[a.block].Has(m.block) &&
+				!(flag.HasMod(isa.ModCTA) && w.instr(a).HasMod(isa.ModCTA))
+		}) {
 		return
 	}
 	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) continuation {
@@ -239,8 +243,9 @@ func (w *paths) behind(m mark) bool {
 		if plain(used, trace.Store) {
 			does = "store"
 		}
-		f := w.Report(&ruleFlag, w.instr(m), "one thread waits for other blocks, but other threads %s "+
-			"afterwards without a block barrier in between", does).
+		f := w.Report(&ruleFlag, w.instr(m),
+			"one thread waits for other blocks, but other threads %s "+
+				"afterwards without a block barrier in between", does).
 			Also(used, "more threads %s here than wait for the flag", does)
 		if sure {
 			f.As(diag.Error)
@@ -379,7 +384,8 @@ func (w *paths) idle(l *graph.Loop) bool {
 
 // fenced reports whether a loop contains a fence.
 func (w *paths) fenced(l *graph.Loop) bool {
-	return slices.ContainsFunc(l.Blocks, func(b int) bool { return slices.ContainsFunc(w.Func.Blocks[b].Instrs, fences) })
+	return slices.ContainsFunc(l.Blocks,
+		func(b int) bool { return slices.ContainsFunc(w.Func.Blocks[b].Instrs, fences) })
 }
 
 // used reports whether the result of in is also read outside of a loop. Then it is data, and not
@@ -400,7 +406,9 @@ func (w *paths) used(in *ir.Instr, l *graph.Loop) bool {
 				return true
 			}
 			found := false
-			other.Registers(func(r *ir.Reg, a isa.Access) { found = found || a != isa.Write && given[r] })
+			other.Registers(func(r *ir.Reg, a isa.Access) {
+				found = found || a != isa.Write && given[r]
+			})
 			if found {
 				return true
 			}

@@ -49,8 +49,10 @@ func run(p *verify.Pass) {
 			if e.Kind == trace.GridWait {
 				break
 			}
-			global := (e.Kind == trace.Load || e.Kind == trace.Store || e.Kind == trace.Atomic) && e.In.HasMod(isa.ModGlobal)
-			if global && !e.In.HasMod(isa.ModNC) || e.Kind == trace.Copy || e.Kind == trace.BulkLoad || e.Kind == trace.BulkStore {
+			global := (e.Kind == trace.Load || e.Kind == trace.Store || e.Kind == trace.Atomic) &&
+				e.In.HasMod(isa.ModGlobal)
+			if global && !e.In.HasMod(isa.ModNC) || e.Kind == trace.Copy ||
+				e.Kind == trace.BulkLoad || e.Kind == trace.BulkStore {
 				p.Report(&ruleEarly, e.In, "global memory is accessed before "+
 					"griddepcontrol.wait; this is correct only if the preceding kernel does not "+
 					"write it").On(t, i)
@@ -64,7 +66,9 @@ func run(p *verify.Pass) {
 func waits(m *ir.Module) bool {
 	return slices.ContainsFunc(m.Funcs(), func(f *ir.Func) bool {
 		return slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool {
-			return slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool { return in.Kind() == isa.KindGriddepcontrol && in.HasMod(isa.ModWait) })
+			return slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool {
+				return in.Kind() == isa.KindGriddepcontrol && in.HasMod(isa.ModWait)
+			})
 		})
 	})
 }

@@ -26,7 +26,8 @@ type lifetime struct {
 }
 
 // life reports mbarriers that are initialized twice, and other uses of their memory.
-func life(p *verify.Pass, t *trace.Trace, initialized map[verify.Object]*initialization, used map[verify.Object]bool) {
+func life(p *verify.Pass, t *trace.Trace, initialized map[verify.Object]*initialization,
+	used map[verify.Object]bool) {
 	l := &lifetime{
 		p: p, t: t, initialized: initialized, used: used, ends: p.Needs(trace.Inval),
 		alive: make(map[verify.Object]*ir.Instr), dead: make(map[verify.Object]*ir.Instr),
@@ -85,7 +86,8 @@ func (l *lifetime) invalidate(i int) {
 	}
 	for _, o := range list {
 		if in := l.flying[o.Object]; in != nil && o.Rank == nil {
-			l.p.Report(&ruleLife, e.In, "mbarrier is invalidated while a copy that completes on it is in flight").
+			l.p.Report(&ruleLife, e.In,
+				"mbarrier is invalidated while a copy that completes on it is in flight").
 				Also(in, "the copy").On(l.t, i)
 		}
 		delete(l.flying, o.Object)
@@ -113,7 +115,8 @@ func (l *lifetime) write(i int) {
 		for o, b := range l.initialized {
 			// Other threads initialized it; one that has passed a barrier since may have
 			// invalidated it.
-			if b.by.And(l.t.Threads) == (value.Set{}) && !l.ends && (e.Kind == trace.BulkLoad || l.syncs > b.syncs) {
+			if b.by.And(l.t.Threads) == (value.Set{}) && !l.ends &&
+				(e.Kind == trace.BulkLoad || l.syncs > b.syncs) {
 				over(p, l.t, i, &regions[k], o, b.e.In, l.used)
 			}
 		}
@@ -160,8 +163,10 @@ func inUse(p *verify.Pass) map[verify.Object]bool {
 }
 
 // over reports a write to the memory of a valid mbarrier.
-func over(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Object, made *ir.Instr, used map[verify.Object]bool) {
-	if sure, _ := r.Meets(&memory.Region{Root: o.Root, Low: o.At, High: o.At + 8, Sure: true, Bytes: 8, Solid: true}); !sure {
+func over(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Object, made *ir.Instr,
+	used map[verify.Object]bool) {
+	if sure, _ := r.Meets(&memory.Region{Root: o.Root, Low: o.At, High: o.At + 8, Sure: true,
+		Bytes: 8, Solid: true}); !sure {
 		return
 	}
 	f := p.Report(&ruleLife, t.Events[i].In, "%s overwrites an mbarrier: it writes bytes %d to "+

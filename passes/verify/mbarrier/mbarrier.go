@@ -24,7 +24,8 @@ var Analyzer = &verify.Analyzer{
 	Doc: `Objects follows each mbarrier by its address. It sums arrivals and bytes if they are
 constant. The box size of a tensor copy is not in PTX, so bytes of tensor copies are
 not compared.`,
-	Rules:    diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity, ruleRemote, ruleScope, ruleTry},
+	Rules: diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity,
+		ruleRemote, ruleScope, ruleTry},
 	Pages:    pages,
 	Requires: []trace.Kind{trace.Init, trace.Arrive, trace.Wait, trace.Expect},
 	Run:      run,
@@ -64,7 +65,8 @@ func run(p *verify.Pass) {
 				if stops == nil {
 					stops = stopsOf(t)
 				}
-				order = made(p, t, i, stops, initialization{syncs: syncs, warps: warps}, initialized, order)
+				order = made(p, t, i, stops, initialization{syncs: syncs, warps: warps},
+					initialized, order)
 			}
 		}
 	}
@@ -89,7 +91,8 @@ func unwritten(p *verify.Pass, t *trace.Trace) {
 			continue
 		}
 		for n := range e.In.Args {
-			if v := verify.Val(e, n); v != nil && e.In.Args[n].Kind == ir.Address && slices.ContainsFunc(v.Terms, blank) {
+			if v := verify.Val(e, n); v != nil && e.In.Args[n].Kind == ir.Address &&
+				slices.ContainsFunc(v.Terms, blank) {
 				p.Missed("addresses in registers that are never written")
 				return
 			}
@@ -104,7 +107,8 @@ func blank(t value.Term) bool {
 }
 
 // beyond reports an mbarrier outside of the variable that its address is based on.
-func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, initialized map[verify.Object]*initialization) {
+func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
+	initialized map[verify.Object]*initialization) {
 	in, v := t.Events[i].In, o.Variable()
 	switch {
 	case v == nil || v.Size() == 0 || o.At >= 0 && o.At+8 <= v.Size():
@@ -123,7 +127,8 @@ func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, initialized m
 }
 
 // made records the mbarriers that an event initializes, and the number of barriers before it.
-func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initialization, initialized map[verify.Object]*initialization, order []verify.Object) []verify.Object {
+func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initialization,
+	initialized map[verify.Object]*initialization, order []verify.Object) []verify.Object {
 	e := &t.Events[i]
 	where := verify.Address(e.In, 0)
 	count, known := verify.Number(e, where+1)
@@ -137,7 +142,8 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initializat
 		return order
 	}
 	for _, o := range list {
-		if r := o.Root.Single(); r != nil && r.Op == value.OpVariable && r.Zeros >= 3 && o.At%8 != 0 {
+		if r := o.Root.Single(); r != nil && r.Op == value.OpVariable && r.Zeros >= 3 &&
+			o.At%8 != 0 {
 			p.Report(&ruleMade, e.In, "mbarrier is misaligned: its address is %d bytes past a "+
 				"multiple of 8", o.At%8)
 		}
@@ -150,7 +156,8 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initializat
 			b.by = b.by.Or(o.Threads)
 			continue
 		}
-		b := &initialization{t: t, at: i, e: e, count: count, known: known, by: o.Threads, syncs: behind.syncs, warps: behind.warps}
+		b := &initialization{t: t, at: i, e: e, count: count, known: known, by: o.Threads,
+			syncs: behind.syncs, warps: behind.warps}
 		b.fence(p, t, stops, i)
 		initialized[o.Object] = b
 		order = append(order, o.Object)
@@ -193,7 +200,8 @@ func stopsOf(t *trace.Trace) []int {
 	var stops []int
 	for i := range t.Events {
 		e := &t.Events[i]
-		if publishes(e) || e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync || verify.Target(e) >= 0 && e.Kind != trace.Init {
+		if publishes(e) || e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync ||
+			verify.Target(e) >= 0 && e.Kind != trace.Init {
 			stops = append(stops, i)
 		}
 	}
@@ -213,7 +221,8 @@ func clustered(p *verify.Pass) bool {
 	}
 	for _, b := range p.Func.Blocks {
 		for _, in := range b.Instrs {
-			if in.Kind() == isa.KindMapa || verify.Multicast(in) || in.HasMod(isa.ModMulticastClusterAll, isa.ModCTAGroup2) {
+			if in.Kind() == isa.KindMapa || verify.Multicast(in) ||
+				in.HasMod(isa.ModMulticastClusterAll, isa.ModCTAGroup2) {
 				return true
 			}
 		}
@@ -269,7 +278,8 @@ func short(in *ir.Instr) string {
 }
 
 // waited checks the parity of a wait, and its order of memory.
-func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[blockMbarrier]*ir.Instr) {
+func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
+	peers map[blockMbarrier]*ir.Instr) {
 	e := &t.Events[i]
 	if p.Foreign(t.Rank, o) {
 		p.Report(&ruleRemote, e.In, "wait on an mbarrier of another block; only a block's own "+
@@ -286,7 +296,8 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch, peers map[blo
 			}
 		}
 	}
-	if from := peers[blockMbarrier{t.Rank, o.Object}]; from != nil && !(e.In.HasMod(isa.ModAcquire) && e.In.HasMod(isa.ModCluster)) {
+	if from := peers[blockMbarrier{t.Rank, o.Object}]; from != nil &&
+		!(e.In.HasMod(isa.ModAcquire) && e.In.HasMod(isa.ModCluster)) {
 		f := p.Report(&ruleScope, e.In, "mbarrier wait has .cta scope but waits for data of "+
 			"another block, expected .acquire.cluster").Also(from,
 			"the operation of the other block that this waits for")

@@ -24,7 +24,8 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
-		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterArrive, trace.ClusterWait, trace.Fence:
+		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterArrive, trace.ClusterWait,
+			trace.Fence:
 			access, wait = nil, nil
 		case trace.Arrive:
 			switch {
@@ -38,7 +39,8 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool
 			}
 		case trace.Wait:
 			wait = nil
-			if holds, known := t.Facts.Decided(e.Done, e.Threads); !e.In.HasMod(isa.ModRelaxed) || !known || !holds {
+			if holds, known := t.Facts.Decided(e.Done, e.Threads); !e.In.HasMod(isa.ModRelaxed) ||
+				!known || !holds {
 				continue
 			}
 			wait, engine, used = e, false, false

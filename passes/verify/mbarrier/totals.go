@@ -51,9 +51,11 @@ func totals(p *verify.Pass, initialized map[verify.Object]*initialization, order
 		return
 	}
 	y := &tally{
-		p: p, done: make(map[value.Set]map[verify.Object]int64), parties: make(map[verify.Object]value.Set),
-		waits: make(map[verify.Object]*trace.Event), expects: make(map[verify.Object]*trace.Event),
-		again: make(map[verify.Object]bool), vague: make(map[verify.Object]bool),
+		p: p, done: make(map[value.Set]map[verify.Object]int64),
+		parties: make(map[verify.Object]value.Set),
+		waits:   make(map[verify.Object]*trace.Event),
+		expects: make(map[verify.Object]*trace.Event),
+		again:   make(map[verify.Object]bool), vague: make(map[verify.Object]bool),
 	}
 	for _, t := range p.Traces {
 		if !y.trace(t) {
@@ -153,7 +155,8 @@ func (y *tally) arrivals(initialized map[verify.Object]*initialization, order []
 
 // sum computes the totals of one trace, and returns its mbarriers in order. It returns ok = false
 // if the address of one is unknown.
-func sum(p *verify.Pass, t *trace.Trace, waits map[verify.Object]*trace.Event) (sums map[verify.Object]*total,
+func sum(p *verify.Pass, t *trace.Trace,
+	waits map[verify.Object]*trace.Event) (sums map[verify.Object]*total,
 	order []verify.Object, ok bool) {
 	sums = make(map[verify.Object]*total)
 	for i := range t.Events {
@@ -196,7 +199,8 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 	threads := int64(o.Threads.Len())
 	switch e.Kind {
 	case trace.Arrive, trace.CopyArrive, trace.TensorCommit:
-		if o.Rank != nil || verify.Multicast(e.In) || p.Cluster != 1 && (e.In.HasMod(isa.ModSharedCluster) || e.Kind == trace.TensorCommit) {
+		if o.Rank != nil || verify.Multicast(e.In) || p.Cluster != 1 &&
+			(e.In.HasMod(isa.ModSharedCluster) || e.Kind == trace.TensorCommit) {
 			// If this block arrives on other blocks, they arrive here.
 			threads *= int64(max(16, p.Cluster))
 		}
@@ -258,12 +262,14 @@ func gapSizes(p *verify.Pass, s *total) {
 	if !s.unsized {
 		return // the size is known
 	}
-	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 || verify.Multicast(s.load.In) {
+	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 ||
+		verify.Multicast(s.load.In) {
 		return
 	}
 	const slack = 1024                     // the alignment of tiles
 	padded := s.apparent - slack*s.expects // the least size of the copies without padding
-	if s.expected > s.apparent || s.expected <= padded && 2*s.expected <= s.apparent+slack*s.expects {
+	if s.expected > s.apparent || s.expected <= padded &&
+		2*s.expected <= s.apparent+slack*s.expects {
 		p.Report(&ruleBytes, s.first.In, "expect_tx is %d bytes for every %d copies, but their "+
 			"destinations appear to hold %d bytes", s.expected/s.expects, s.copies/s.expects,
 			s.apparent/s.expects).
@@ -310,7 +316,8 @@ func crowds(p *verify.Pass) {
 		list, _ := p.Objects(e, verify.Val(e, verify.Target(e)))
 		regions := p.Writes(e)
 		all := by[e.In]
-		if len(list) != 1 || len(regions) != 1 || !regions[0].Solid || all.Len() < 2 || p.Uncertain(list[0].Object) {
+		if len(list) != 1 || len(regions) != 1 || !regions[0].Solid || all.Len() < 2 ||
+			p.Uncertain(list[0].Object) {
 			continue
 		}
 		if one := expecting[list[0].Object]; one.Len() == 1 {

@@ -25,7 +25,8 @@ type usage struct {
 }
 
 // uses checks each use of mbarriers on a trace against their initialization.
-func uses(p *verify.Pass, t *trace.Trace, initialized map[verify.Object]*initialization, peers map[blockMbarrier]*ir.Instr, alone bool) {
+func uses(p *verify.Pass, t *trace.Trace, initialized map[verify.Object]*initialization,
+	peers map[blockMbarrier]*ir.Instr, alone bool) {
 	u := &usage{p: p, t: t, initialized: initialized, peers: peers, alone: alone, late: -1}
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -99,7 +100,8 @@ func (u *usage) visible(i int, o verify.Touch, b *initialization, before int) {
 	case !own && before <= b.syncs && o.Rank == nil && (u.warps <= b.warps || b.apart(o.Threads)):
 		p.Report(&ruleSeen, e.In, "mbarrier is used without a block barrier after "+
 			"another thread initialized it").Also(b.e.In, "initialized here").On(u.t, i)
-	case engine && !(b.fenced && (own || before > b.past)) && (u.late <= b.syncs && !own || o.Threads.Minus(u.fenced) != value.Set{}):
+	case engine && !(b.fenced && (own || before > b.past)) &&
+		(u.late <= b.syncs && !own || o.Threads.Minus(u.fenced) != value.Set{}):
 		f := p.Report(&ruleSeen, e.In, "missing fence after mbarrier.init: %s uses an "+
 			"mbarrier that may not be visible to it", short(e.In)).
 			Also(b.e.In, "initialized here; neither fence.mbarrier_init nor "+

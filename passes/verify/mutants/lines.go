@@ -11,16 +11,18 @@ import (
 )
 
 var (
-	droppable = regexp.MustCompile(`^(@!?%\w+\s+)?(fence\.|mbarrier\.(arrive|init|expect|inval)|cp\.async\.(commit|wait|mbarrier|bulk\.(commit|wait))|bar\.(sync|warp|arrive)|barrier\.|wgmma\.(fence|commit|wait)|tcgen05\.(fence|wait|commit|dealloc|relinquish)|setmaxnreg|griddepcontrol)`)
-	memory    = regexp.MustCompile(`^(@!?%\w+\s+)?(ld\.(?:shared|global|volatile|relaxed|acquire)|st|red|atom|cp|ldmatrix|stmatrix|wgmma|mma|tcgen05|fence|membar|bar|barrier|mbarrier|setmaxnreg|griddepcontrol|clusterlaunchcontrol|elect)\b`)
-	number    = regexp.MustCompile(`(,\s*|\s)(\d+);\s*$`)
-	parity    = regexp.MustCompile(`^mov\.b32\s+%\w*parity\w*, ([01]);`)
-	waits     = regexp.MustCompile(`(?:try|test)_wait\.parity.*,\s*([01]);`)
-	flip      = regexp.MustCompile(`^@%\w+ xor\.b32\s+(%\w+), %\w+, 1;`)
-	guard     = regexp.MustCompile(`^(\s*)@(!?)(%\w+)(\s+)(.*)$`)
-	size      = regexp.MustCompile(`\],\s*(\d+)(?:,\s*\[|;)`)
-	named     = regexp.MustCompile(`bar\.(?:sync|arrive)\s+(\d+),`)
-	slot      = regexp.MustCompile(`mbarrier\S*\s.*\[[%\w]+\+(\d+)\]`)
+	droppable = regexp.MustCompile(
+		`^(@!?%\w+\s+)?(fence\.|mbarrier\.(arrive|init|expect|inval)|cp\.async\.(commit|wait|mbarrier|bulk\.(commit|wait))|bar\.(sync|warp|arrive)|barrier\.|wgmma\.(fence|commit|wait)|tcgen05\.(fence|wait|commit|dealloc|relinquish)|setmaxnreg|griddepcontrol)`)
+	memory = regexp.MustCompile(
+		`^(@!?%\w+\s+)?(ld\.(?:shared|global|volatile|relaxed|acquire)|st|red|atom|cp|ldmatrix|stmatrix|wgmma|mma|tcgen05|fence|membar|bar|barrier|mbarrier|setmaxnreg|griddepcontrol|clusterlaunchcontrol|elect)\b`)
+	number = regexp.MustCompile(`(,\s*|\s)(\d+);\s*$`)
+	parity = regexp.MustCompile(`^mov\.b32\s+%\w*parity\w*, ([01]);`)
+	waits  = regexp.MustCompile(`(?:try|test)_wait\.parity.*,\s*([01]);`)
+	flip   = regexp.MustCompile(`^@%\w+ xor\.b32\s+(%\w+), %\w+, 1;`)
+	guard  = regexp.MustCompile(`^(\s*)@(!?)(%\w+)(\s+)(.*)$`)
+	size   = regexp.MustCompile(`\],\s*(\d+)(?:,\s*\[|;)`)
+	named  = regexp.MustCompile(`bar\.(?:sync|arrive)\s+(\d+),`)
+	slot   = regexp.MustCompile(`mbarrier\S*\s.*\[[%\w]+\+(\d+)\]`)
 )
 
 // scopes are pairs of scope words to exchange.
@@ -77,7 +79,8 @@ func mutate(lines []string, i int, text string, add adder) {
 		n, _ := strconv.Atoi(text[m[2]:m[3]])
 		l.with("place", fmt.Sprintf("barrier %d to %d", n, n+1), m[2], m[3], strconv.Itoa(n+1))
 	}
-	if m := guard.FindStringSubmatch(text); m != nil && (sync || strings.Contains(m[5], "cp.async.bulk")) {
+	if m := guard.FindStringSubmatch(text); m != nil &&
+		(sync || strings.Contains(m[5], "cp.async.bulk")) {
 		not := "!"
 		if m[2] == "!" {
 			not = ""
@@ -94,7 +97,8 @@ func mutate(lines []string, i int, text string, add adder) {
 
 // numbers changes counts and byte sizes.
 func (l *line) numbers() {
-	if m := size.FindStringSubmatchIndex(l.text); m != nil && strings.Contains(l.op, "cp.async.bulk") {
+	if m := size.FindStringSubmatchIndex(l.text); m != nil &&
+		strings.Contains(l.op, "cp.async.bulk") {
 		n, _ := strconv.Atoi(l.text[m[2]:m[3]])
 		l.with("bytes", fmt.Sprintf("%d to %d", n, n-16), m[2], m[3], strconv.Itoa(n-16))
 	}

@@ -51,7 +51,8 @@ func (b *body) orders() {
 			if s.barrier != o.barrier {
 				kind = "past"
 			}
-			if droppable.MatchString(s.op) || droppable.MatchString(o.op) || s.barrier || o.barrier {
+			if droppable.MatchString(s.op) || droppable.MatchString(o.op) || s.barrier ||
+				o.barrier {
 				b.moved(kind, s, o.to, "behind "+o.head)
 			}
 			break
@@ -89,7 +90,9 @@ func (b *body) loops() {
 		if !back {
 			continue
 		}
-		if slices.ContainsFunc(b.list[start+1:i], func(o *statement) bool { return strings.HasPrefix(o.head, "bra") && at[target(o)] > start }) {
+		if slices.ContainsFunc(b.list[start+1:i], func(o *statement) bool {
+			return strings.HasPrefix(o.head, "bra") && at[target(o)] > start
+		}) {
 			// The loop contains another one.
 			continue
 		}
@@ -122,25 +125,34 @@ func target(s *statement) string {
 // returns makes some threads exit before a barrier.
 func (b *body) returns() {
 	for _, s := range b.list {
-		if s.head == "" || s.label != "" || !(s.barrier || s.wait || strings.Contains(s.head, "arrive") || strings.Contains(s.head, "commit")) {
+		if s.head == "" || s.label != "" ||
+			!(s.barrier || s.wait || strings.Contains(s.head, "arrive") ||
+				strings.Contains(s.head, "commit")) {
 			continue
 		}
 		for _, who := range []struct{ what, set string }{
-			{"a lane leaves ahead of", "and.b32 %mutant_r, %mutant_r, 31;|setp.eq.u32 %mutant_p, %mutant_r, 5;"},
-			{"odd warps leave ahead of", "and.b32 %mutant_r, %mutant_r, 32;|setp.ne.u32 %mutant_p, %mutant_r, 0;"},
+			{"a lane leaves ahead of",
+				"and.b32 %mutant_r, %mutant_r, 31;|setp.eq.u32 %mutant_p, %mutant_r, 5;"},
+			{"odd warps leave ahead of",
+				"and.b32 %mutant_r, %mutant_r, 32;|setp.ne.u32 %mutant_p, %mutant_r, 0;"},
 		} {
-			if strings.HasPrefix(who.what, "odd") && !s.wait && !strings.Contains(s.head, "mbarrier") && !counts.MatchString(s.op) {
+			if strings.HasPrefix(who.what, "odd") && !s.wait &&
+				!strings.Contains(s.head, "mbarrier") && !counts.MatchString(s.op) {
 				continue // the barrier then does not wait for them
 			}
 			set := strings.Split(who.set, "|")
-			b.add("return", s.from, s.to-s.from, who.what+": "+s.op, slices.Concat([]string{"\t{", "\t.reg .pred %mutant_p;", "\t.reg .b32 %mutant_r;", "\tmov.u32 %mutant_r, %tid.x;",
-				"\t" + set[0], "\t" + set[1], "\t@%mutant_p ret;", "\t}"}, b.lines[s.from:s.to])...)
+			b.add("return", s.from, s.to-s.from, who.what+": "+s.op,
+				slices.Concat([]string{"\t{", "\t.reg .pred %mutant_p;", "\t.reg .b32 %mutant_r;",
+					"\tmov.u32 %mutant_r, %tid.x;",
+					"\t" + set[0], "\t" + set[1], "\t@%mutant_p ret;",
+					"\t}"}, b.lines[s.from:s.to])...)
 		}
 	}
 }
 
 // once matches instructions that have an effect each time they are executed.
-var once = regexp.MustCompile(`^(mbarrier\.(arrive|init|expect|inval)|barrier\.cluster|cp\.async\.(commit|mbarrier)|bar\.arrive|wgmma\.commit|tcgen05\.(commit|alloc|dealloc)|setmaxnreg)`)
+var once = regexp.MustCompile(
+	`^(mbarrier\.(arrive|init|expect|inval)|barrier\.cluster|cp\.async\.(commit|mbarrier)|bar\.arrive|wgmma\.commit|tcgen05\.(commit|alloc|dealloc)|setmaxnreg)`)
 
 // doubles repeats instructions that may only be executed once.
 func (b *body) doubles() {

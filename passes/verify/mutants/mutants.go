@@ -35,7 +35,8 @@ func Plain() []string {
 // early; something is done twice or to a neighbouring object; masks, ranks, ring depths,
 // parity bits, bounds, elections and branches change.
 func Further() []string {
-	return []string{"order", "past", "loop", "return", "double", "object", "mask", "rank", "ring", "bit", "bound", "elect", "branch", "word", "number"}
+	return []string{"order", "past", "loop", "return", "double", "object", "mask", "rank", "ring",
+		"bit", "bound", "elect", "branch", "word", "number"}
 }
 
 // Of returns up to n mutants of a text, distributed over the given kinds.

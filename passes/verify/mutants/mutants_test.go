@@ -76,7 +76,8 @@ func (c tally) String() string {
 	for _, n := range c {
 		total += n
 	}
-	return fmt.Sprintf("%d mutants: %d errors, %d reviews, %d incomplete, %d clean", total, c["error"], c["review"], c["incomplete"], c["clean"])
+	return fmt.Sprintf("%d mutants: %d errors, %d reviews, %d incomplete, %d clean", total,
+		c["error"], c["review"], c["incomplete"], c["clean"])
 }
 
 // reasons reads why mutants with a clean verdict behave like the original kernel. Each line is
@@ -162,7 +163,8 @@ func TestMutants(t *testing.T) {
 	}
 	fmt.Fprintf(&b, "all       %s\n", counts)
 	if used != len(why) {
-		t.Errorf("testdata/clean.txt has %d reasons, and %d are of mutants that are called clean", len(why), used)
+		t.Errorf("testdata/clean.txt has %d reasons, and %d are of mutants that are called clean",
+			len(why), used)
 	}
 	const golden = "testdata/mutants.txt"
 	if *update {

@@ -49,7 +49,8 @@ func statements(lines []string) []*statement {
 			if m := labelled.FindStringSubmatch(text); m != nil {
 				open.label, text = m[1], strings.TrimSpace(m[2])
 			}
-			if open.op = text; text == "" || text == "{" || text == "}" || strings.HasPrefix(text, ".") && !strings.HasSuffix(text, ",") {
+			if open.op = text; text == "" || text == "{" || text == "}" ||
+				strings.HasPrefix(text, ".") && !strings.HasSuffix(text, ",") {
 				list, open = append(list, open), nil
 				continue
 			}
@@ -64,14 +65,16 @@ func statements(lines []string) []*statement {
 
 // settle classifies the statement.
 func (s *statement) settle() {
-	if !strings.HasSuffix(s.op, ";") || strings.HasPrefix(s.op, ".") || strings.Count(s.op, ";") > 1 {
+	if !strings.HasSuffix(s.op, ";") || strings.HasPrefix(s.op, ".") ||
+		strings.Count(s.op, ";") > 1 {
 		return
 	}
 	s.guard = guarded.FindString(s.op)
 	rest := s.op[len(s.guard):]
 	s.head, _, _ = strings.Cut(strings.TrimSuffix(rest, ";"), " ")
 	s.barrier = meets.MatchString(s.head)
-	s.plain = !memory.MatchString(rest) && !strings.HasPrefix(s.head, "bra") && s.head != "ret" && s.head != "exit"
+	s.plain = !memory.MatchString(rest) && !strings.HasPrefix(s.head, "bra") && s.head != "ret" &&
+		s.head != "exit"
 	operands := strings.TrimSpace(strings.TrimPrefix(rest, s.head))
 	if n := written(s.head, operands); n > 0 {
 		s.wrote = word.FindAllString(operands[:n], -1)
@@ -79,13 +82,15 @@ func (s *statement) settle() {
 	s.reads = word.FindAllString(s.guard+operands[written(s.head, operands):], -1)
 }
 
-var meets = regexp.MustCompile(`^(bar\.(sync|warp)|barrier\.(cta\.)?sync|barrier\.cluster\.wait|(cp\.async|wgmma)\.wait|cp\.async\.bulk\.wait|tcgen05\.wait|mbarrier\.(try|test)_wait)`)
+var meets = regexp.MustCompile(
+	`^(bar\.(sync|warp)|barrier\.(cta\.)?sync|barrier\.cluster\.wait|(cp\.async|wgmma)\.wait|cp\.async\.bulk\.wait|tcgen05\.wait|mbarrier\.(try|test)_wait)`)
 
 // written returns the length of the operands that an instruction writes: the first, if it is a
 // register or a vector.
 func written(head, operands string) int {
 	switch {
-	case strings.HasPrefix(head, "st."), strings.HasPrefix(head, "red."), strings.HasPrefix(head, "bra"), operands == "":
+	case strings.HasPrefix(head, "st."), strings.HasPrefix(head, "red."),
+		strings.HasPrefix(head, "bra"), operands == "":
 		return 0
 	case strings.HasPrefix(operands, "{"):
 		return strings.Index(operands, "}") + 1
@@ -102,13 +107,15 @@ func joined(list []*statement) []*statement {
 	var out []*statement
 	for i := 0; i < len(list); i++ {
 		s := list[i]
-		if i+1 < len(list) && strings.Contains(s.op, "_wait") && strings.HasPrefix(s.head, "mbarrier.") {
+		if i+1 < len(list) && strings.Contains(s.op, "_wait") &&
+			strings.HasPrefix(s.head, "mbarrier.") {
 			label := s.label
 			own := label == "" && len(out) > 0 && out[len(out)-1].op == ""
 			if own {
 				label = out[len(out)-1].label
 			}
-			if b := list[i+1]; b.head == "bra" && label != "" && strings.HasSuffix(b.op, " "+label+";") {
+			if b := list[i+1]; b.head == "bra" && label != "" &&
+				strings.HasSuffix(b.op, " "+label+";") {
 				s.wait, s.to = true, b.to
 				if own {
 					s.from = out[len(out)-1].from
@@ -126,12 +133,16 @@ func joined(list []*statement) []*statement {
 // passes reports whether a statement may be exchanged with another as far as registers are
 // concerned.
 func (s *statement) passes(o *statement) bool {
-	return !slices.ContainsFunc(o.wrote, func(r string) bool { return slices.Contains(s.reads, r) || slices.Contains(s.wrote, r) }) &&
+	return !slices.ContainsFunc(o.wrote,
+		func(r string) bool {
+			return slices.Contains(s.reads, r) || slices.Contains(s.wrote, r)
+		}) &&
 		!slices.ContainsFunc(o.reads, func(r string) bool { return slices.Contains(s.wrote, r) })
 }
 
 // straight reports whether control enters a statement from the previous one and leaves it to the
 // next.
 func (s *statement) straight() bool {
-	return s.label == "" && s.head != "" && !strings.HasPrefix(s.head, "bra") && s.head != "ret" && s.head != "exit"
+	return s.label == "" && s.head != "" && !strings.HasPrefix(s.head, "bra") && s.head != "ret" &&
+		s.head != "exit"
 }

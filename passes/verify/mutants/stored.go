@@ -16,14 +16,15 @@ type Kernel struct {
 	Mutants []Mutant
 }
 
-// Stored returns the kernels that the tests of the analyzers break, and their mutants. The folder is
-// that of package verify.
+// Stored returns the kernels that the tests of the analyzers break, and their mutants. The folder
+// is that of package verify.
 func Stored(folder string) ([]Kernel, error) {
 	names, err := filepath.Glob(filepath.Join(folder, "mutants/testdata/kernels/*.ptx"))
 	if err != nil || len(names) == 0 {
 		return nil, fmt.Errorf("%s has no kernels: %v", folder, err)
 	}
-	for _, name := range []string{"elect_ring", "tokens", "tensor_memory", "wgmma_depth", "cp_async_toggle", "reduce_store"} {
+	for _, name := range []string{"elect_ring", "tokens", "tensor_memory", "wgmma_depth",
+		"cp_async_toggle", "reduce_store"} {
 		names = append(names, filepath.Join(folder, "suite/testdata/right", name+".ptx"))
 	}
 	// Kernels that take long to verify: work distributed by memory contents or by the block index,
@@ -44,7 +45,8 @@ func Stored(folder string) ([]Kernel, error) {
 			of, more = 11, 4
 		}
 		k := Kernel{Name: filepath.Base(name), Text: string(text)}
-		k.Mutants = append(Of(k.Text, uint64(i), of, Plain()), Of(k.Text, uint64(i), more, Further())...)
+		k.Mutants = append(Of(k.Text, uint64(i), of, Plain()),
+			Of(k.Text, uint64(i), more, Further())...)
 		list = append(list, k)
 	}
 	return list, nil

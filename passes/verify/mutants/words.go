@@ -12,8 +12,10 @@ import (
 )
 
 var (
-	object = regexp.MustCompile(`mbarrier\.(?:init|arrive|try|test|expect|complete|inval)\S*\s[^\[]*(\[[^\]]*\])|tcgen05\.commit\S*\s(\[[^\]]*\])`)
-	masked = regexp.MustCompile(`^(?:@!?%\w+\s+)?(?:shfl|vote|match|redux|bar\.warp|elect)\..*[\s,](0xffffffff|-1);`)
+	object = regexp.MustCompile(
+		`mbarrier\.(?:init|arrive|try|test|expect|complete|inval)\S*\s[^\[]*(\[[^\]]*\])|tcgen05\.commit\S*\s(\[[^\]]*\])`)
+	masked = regexp.MustCompile(
+		`^(?:@!?%\w+\s+)?(?:shfl|vote|match|redux|bar\.warp|elect)\..*[\s,](0xffffffff|-1);`)
 	casts  = regexp.MustCompile(`multicast::cluster.*,\s*(\d+|%\w+);`)
 	maps   = regexp.MustCompile(`^(?:@!?%\w+\s+)?mapa\.\S+\s+%\w+,\s*[^,]+,\s*(\d+|%\w+);`)
 	ring   = regexp.MustCompile(`^setp\.(?:eq|ne)\.[su]32\s+%\w+,\s*%\w+,\s*([1-9]\d?);`)
@@ -22,7 +24,8 @@ var (
 	shifts = regexp.MustCompile(`^(?:@!?%\w+\s+)?shr\.[usb]32\s+%\w+,\s*%\w+,\s*([1-5]);`)
 	bound  = regexp.MustCompile(`^setp\.(lt|le|gt|ge)\.[su](?:32|64)\s`)
 	elects = regexp.MustCompile(`^elect\.sync\s+\S+\|(%\w+),.*;`)
-	counts = regexp.MustCompile(`^(?:@!?%\w+\s+)?(?:bar|barrier)\.(?:cta\.)?(?:sync|arrive)\S*\s+\d+,\s*(\d+);`)
+	counts = regexp.MustCompile(
+		`^(?:@!?%\w+\s+)?(?:bar|barrier)\.(?:cta\.)?(?:sync|arrive)\S*\s+\d+,\s*(\d+);`)
 	waited = regexp.MustCompile(`wait_group\S*\s+(\d+);`)
 	budget = regexp.MustCompile(`setmaxnreg\.(inc|dec)\S*\s+(\d+);`)
 	expect = regexp.MustCompile(`(?:expect_tx|complete_tx)\.\S*\s.*,\s*(\d+);`)
@@ -45,8 +48,10 @@ var exchanges = [][2]string{
 	{"fence.proxy.async.shared::cta", "fence.proxy.alias"},
 	{"fence.proxy.async;", "fence.proxy.async.global;"},
 	{"fence.proxy.async.shared::cta", "fence.acq_rel.cta"},
-	{".acquire.gpu", ".relaxed.gpu"}, {".acquire.gpu", ".acquire.cta"}, {".release.gpu", ".relaxed.gpu"}, {".release.gpu", ".release.cta"},
-	{".acq_rel.gpu", ".relaxed.gpu"}, {"atom.acq_rel.gpu", "atom.acq_rel.cta"}, {"fence.acq_rel.gpu", "fence.acq_rel.cluster"},
+	{".acquire.gpu", ".relaxed.gpu"}, {".acquire.gpu", ".acquire.cta"},
+	{".release.gpu", ".relaxed.gpu"}, {".release.gpu", ".release.cta"},
+	{".acq_rel.gpu", ".relaxed.gpu"}, {"atom.acq_rel.gpu", "atom.acq_rel.cta"},
+	{"fence.acq_rel.gpu", "fence.acq_rel.cluster"},
 	{"fence.sc.gpu", "fence.acq_rel.cta"}, {"membar.gl", "membar.cta"},
 	{"multicast::cluster.", ""}, {".multicast::cluster", ""},
 	{"cp.async.wait_all", "cp.async.wait_group 1"},
@@ -104,7 +109,9 @@ func (b *body) words(s *statement) {
 		change("ring", steps, 3, "2", "0")
 	}
 	if b.bounds(s) {
-		change("bound", bound, 1, map[string]string{"lt": "le", "le": "lt", "gt": "ge", "ge": "gt"}[first(bound.FindStringSubmatch(s.op))])
+		change("bound", bound, 1,
+			map[string]string{"lt": "le", "le": "lt", "gt": "ge",
+				"ge": "gt"}[first(bound.FindStringSubmatch(s.op))])
 	}
 	near("number", counts, 1, 32)
 	near("number", waited, 1, -1)
@@ -185,7 +192,8 @@ func (b *body) rings(s *statement) bool {
 		return false
 	}
 	for _, o := range b.behind(s, 4) {
-		if strings.HasPrefix(o.guard, "@"+s.wrote[0]+" ") && o.plain || strings.HasPrefix(o.head, "selp") && slices.Contains(o.reads, s.wrote[0]) {
+		if strings.HasPrefix(o.guard, "@"+s.wrote[0]+" ") && o.plain ||
+			strings.HasPrefix(o.head, "selp") && slices.Contains(o.reads, s.wrote[0]) {
 			return true
 		}
 	}
@@ -195,16 +203,22 @@ func (b *body) rings(s *statement) bool {
 // computesParity reports whether a statement computes the parity of a wait.
 func (b *body) computesParity(s *statement) bool {
 	for _, o := range b.behind(s, 1) {
-		if len(s.wrote) > 0 && bits.MatchString(o.op) && slices.Contains(o.reads, s.wrote[0]) && shifts.MatchString(s.op) {
+		if len(s.wrote) > 0 && bits.MatchString(o.op) && slices.Contains(o.reads, s.wrote[0]) &&
+			shifts.MatchString(s.op) {
 			s = o
 		}
 	}
-	return bits.MatchString(s.op) && slices.ContainsFunc(b.list, func(o *statement) bool { return o.wait && slices.Contains(o.reads, s.wrote[0]) })
+	return bits.MatchString(s.op) &&
+		slices.ContainsFunc(b.list, func(o *statement) bool {
+			return o.wait && slices.Contains(o.reads, s.wrote[0])
+		})
 }
 
 // counts reports whether an incremented register is compared later.
 func (b *body) counts(s *statement, r string) bool {
-	return slices.ContainsFunc(b.behind(s, 4), func(o *statement) bool { return strings.HasPrefix(o.head, "setp") && slices.Contains(o.reads, r) })
+	return slices.ContainsFunc(b.behind(s, 4), func(o *statement) bool {
+		return strings.HasPrefix(o.head, "setp") && slices.Contains(o.reads, r)
+	})
 }
 
 // behind returns the following n statements.
@@ -241,6 +255,9 @@ func (b *body) governs(s *statement) bool {
 		return false
 	}
 	return slices.ContainsFunc(b.list[min(i, j):max(i, j)], func(o *statement) bool {
-		return o != s && (o.wait || strings.HasPrefix(o.head, "mbarrier.") || strings.Contains(o.head, "tcgen05.commit") || strings.HasPrefix(o.head, "bar.arrive"))
+		return o != s &&
+			(o.wait || strings.HasPrefix(o.head, "mbarrier.") ||
+				strings.Contains(o.head, "tcgen05.commit") ||
+				strings.HasPrefix(o.head, "bar.arrive"))
 	})
 }

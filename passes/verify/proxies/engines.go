@@ -44,7 +44,8 @@ func engineRegions(p *verify.Pass) (list []engine, each [][]*engine) {
 			switch {
 			case e.Kind == trace.Wait:
 				fenced = false
-			case e.Kind == trace.ProxyFence && e.Guard == nil && e.In.HasMod(isa.ModAsync, isa.ModAsyncGeneric):
+			case e.Kind == trace.ProxyFence && e.Guard == nil &&
+				e.In.HasMod(isa.ModAsync, isa.ModAsyncGeneric):
 				fenced = true
 			}
 			g := engineOf(p, e)
@@ -74,7 +75,8 @@ func engineRegions(p *verify.Pass) (list []engine, each [][]*engine) {
 
 func engineOf(p *verify.Pass, e *trace.Event) *engine {
 	switch e.Kind {
-	case trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.Answer:
+	case trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
+		trace.TensorCopy, trace.Answer:
 		g := &engine{e: e, reads: p.Reads(e), writes: p.Writes(e)}
 		for _, r := range g.writes {
 			if e.Kind == trace.BulkLoad {

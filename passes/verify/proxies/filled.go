@@ -21,7 +21,8 @@ func filled(engines []engine) []memory.Region {
 // overwritten drops the plain accesses that bulk copies overwrite, after a wait for them: nothing
 // reads them any more.
 func overwritten(list []*plain, loads []memory.Region) []*plain {
-	return slices.DeleteFunc(list, func(a *plain) bool { return a.write && !a.flying && a.under(loads) })
+	return slices.DeleteFunc(list,
+		func(a *plain) bool { return a.write && !a.flying && a.under(loads) })
 }
 
 // under reports whether copies overwrite an access.

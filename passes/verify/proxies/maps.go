@@ -31,7 +31,9 @@ func maps(p *verify.Pass, t *trace.Trace) {
 		if base == nil {
 			return
 		}
-		list = slices.DeleteFunc(list, func(m *editedMap) bool { return m.base == base && m.how == how })
+		list = slices.DeleteFunc(list, func(m *editedMap) bool {
+			return m.base == base && m.how == how
+		})
 		list = append(list, &editedMap{e, base, how, released})
 	}
 	for i := range t.Events {
@@ -43,7 +45,8 @@ func maps(p *verify.Pass, t *trace.Trace) {
 				edit(e, verify.Val(e, verify.Address(e.In, 0)), "edited", false)
 			}
 		case trace.MapCopy:
-			edit(e, verify.Val(e, verify.Address(e.In, 0)), "copied into place", e.In.HasMod(isa.ModRelease))
+			edit(e, verify.Val(e, verify.Address(e.In, 0)), "copied into place",
+				e.In.HasMod(isa.ModRelease))
 		case trace.Store:
 			if !e.In.HasMod(isa.ModShared, isa.ModLocal) {
 				edit(e, verify.Val(e, verify.Address(e.In, 0)), "stored to", false)
@@ -56,7 +59,9 @@ func maps(p *verify.Pass, t *trace.Trace) {
 				}
 			} else {
 				of := verify.Val(e, verify.Address(e.In, 0))
-				list = slices.DeleteFunc(list, func(m *editedMap) bool { return m.released && m.of(p, of) })
+				list = slices.DeleteFunc(list, func(m *editedMap) bool {
+					return m.released && m.of(p, of)
+				})
 			}
 		case trace.BulkLoad, trace.BulkStore:
 			if !verify.Tensor(e.In) {
@@ -88,5 +93,6 @@ func (m *editedMap) of(p *verify.Pass, at *value.Value) bool {
 		return m.base == at
 	}
 	n := m.base.K - at.K
-	return p.Pool.Rest(m.base) == p.Pool.Rest(at) && len(p.Pool.Rest(at).Terms) > 0 && n >= 0 && n < mapBytes
+	return p.Pool.Rest(m.base) == p.Pool.Rest(at) && len(p.Pool.Rest(at).Terms) > 0 && n >= 0 &&
+		n < mapBytes
 }

@@ -25,10 +25,11 @@ whether the writing thread has since executed a proxy fence and then a barrier. 
 access through the async proxy requires both. Each trace is checked by itself: a
 write in one role that another role reads through the async proxy must be fenced
 before the writer arrives.`,
-	Rules:    diag.Rules{ruleWrite, ruleRead, ruleSpace, ruleGroup, ruleMap},
-	Pages:    pages,
-	Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.MapEdit, trace.MapCopy, trace.Answer},
-	Run:      run,
+	Rules: diag.Rules{ruleWrite, ruleRead, ruleSpace, ruleGroup, ruleMap},
+	Pages: pages,
+	Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply,
+		trace.TensorMultiply, trace.TensorCopy, trace.MapEdit, trace.MapCopy, trace.Answer},
+	Run: run,
 }
 
 // A mark says what has followed a plain access.
@@ -79,7 +80,8 @@ func run(p *verify.Pass) {
 
 // follow checks the plain accesses of one trace against the async operations on it (own) and, at
 // arrivals, against those of other threads (engines).
-func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memory.Region, there *followedPairs) {
+func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memory.Region,
+	there *followedPairs) {
 	var list []*plain
 	waited := false
 	for i := range t.Events {
@@ -98,7 +100,8 @@ func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memo
 			if e.Guard == nil && e.In.HasMod(isa.ModAsync, isa.ModAsyncGeneric) {
 				fence(t, e, list)
 			}
-		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterArrive, trace.Arrive, trace.WarpSync, trace.CopyArrive:
+		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterArrive, trace.Arrive,
+			trace.WarpSync, trace.CopyArrive:
 			if e.Kind == trace.Arrive || e.Kind == trace.BarrierArrive {
 				handOver(p, t, i, list, engines, loads, there)
 			}
@@ -136,12 +139,14 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 	}
 	write := e.Kind != trace.Load
 	for _, a := range list {
-		if a.write == write && a.e.In == e.In && a.region.Low == r.Low && a.region.High == r.High && a.region.Root == r.Root {
+		if a.write == write && a.e.In == e.In && a.region.Low == r.Low && a.region.High == r.High &&
+			a.region.Root == r.Root {
 			*a = plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy}
 			return list
 		}
 	}
-	return append(list, &plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy})
+	return append(list,
+		&plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy})
 }
 
 // land marks copies as complete that a wait covers, or that signal an mbarrier.
@@ -226,7 +231,9 @@ func meet(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*plain) {
 		}
 		for k := range g.writes {
 			// A plain write that the async operation overwrites is not needed.
-			if sure, _ := g.writes[k].Meets(&a.region); !a.write && sure && a.strange(&g.writes[k]) && (g.e.Kind == trace.BulkLoad || g.e.Kind == trace.Answer) {
+			if sure, _ := g.writes[k].Meets(&a.region); !a.write && sure &&
+				a.strange(&g.writes[k]) &&
+				(g.e.Kind == trace.BulkLoad || g.e.Kind == trace.Answer) {
 				complain(p, t, i, &ruleRead, g, a)
 				break
 			}
@@ -275,7 +282,8 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 	}
 	p.Report(rule, g.e.In, "%[4]s: %[1]s %[2]s memory through the async proxy that was %[3]s "+
 		"through the generic proxy", isa.Abbreviate(g.e.In.Op), what, did, reason(a)).
-		As(severity).Also(a.e.In, "%s here", did).Also(a.fence, "the fence").Also(a.sync, "the barrier").On(t, i)
+		As(severity).Also(a.e.In, "%s here", did).Also(a.fence, "the fence").Also(a.sync,
+		"the barrier").On(t, i)
 }
 
 // reason says what has followed the plain access.
@@ -298,13 +306,15 @@ func reason(a *plain) string {
 
 // handOver checks an arrival: earlier plain accesses must be fenced if an async operation of other
 // threads accesses the same memory.
-func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*engine, loads []memory.Region, there *followedPairs) {
+func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*engine,
+	loads []memory.Region, there *followedPairs) {
 	e := &t.Events[i]
 	if len(engines) == 0 {
 		return
 	}
 	for _, a := range list {
-		if a.state == settled || a.state == joined || a.e.Threads.And(e.Threads) == (value.Set{}) || a.state == fenced && !ahead(a, e) {
+		if a.state == settled || a.state == joined || a.e.Threads.And(e.Threads) == (value.Set{}) ||
+			a.state == fenced && !ahead(a, e) {
 			continue
 		}
 		if a.write && a.early && a.under(loads) {
@@ -324,7 +334,8 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*e
 			f := p.Report(rule, e.In, "%[4]s: %[1]s releases shared memory that was %[2]s "+
 				"through the generic proxy, and %[3]s accesses it through the async proxy",
 				isa.Abbreviate(e.In.Op), what, isa.Abbreviate(g.e.In.Op), reason(a)).
-				Also(a.e.In, "%s here", what).Also(a.fence, "the fence").Also(g.e.In, "the other access").On(t, i)
+				Also(a.e.In, "%s here", what).Also(a.fence, "the fence").Also(g.e.In,
+				"the other access").On(t, i)
 			switch {
 			case a.state == narrower:
 				f.Rule = ruleSpace.ID

@@ -52,7 +52,9 @@ func run(p *annotated.Pass) {
 			continue
 		}
 		root, base := p.Eval().Root(a.Reg)
-		if root == nil || len(written[root]) == 0 || slices.ContainsFunc(reported, func(at ir.Pos) bool { return p.Module.Same(at, u.Pos) }) {
+		if root == nil || len(written[root]) == 0 ||
+			slices.ContainsFunc(reported,
+				func(at ir.Pos) bool { return p.Module.Same(at, u.Pos) }) {
 			continue
 		}
 		reported = append(reported, u.Pos)
@@ -62,6 +64,8 @@ func run(p *annotated.Pass) {
 		}) {
 			report = p.Warn // different parts of it, which may be disjoint
 		}
-		report(u.Pos, &annotated.Memory, "NC load of %s, which the kernel writes, may return stale data; leave NC out", p.Eval().Pointer(root).Name)
+		report(u.Pos, &annotated.Memory,
+			"NC load of %s, which the kernel writes, may return stale data; leave NC out",
+			p.Eval().Pointer(root).Name)
 	}
 }

@@ -63,7 +63,8 @@ func gained(p *verify.Pass) {
 		for _, in := range block.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				n, own := number(r)
-				if own && inc != nil && a == isa.Read && !copies(in) && now[n/64]>>(n%64)&1 == 0 && !reported[r] && !parameter(f, r) {
+				if own && inc != nil && a == isa.Read && !copies(in) && now[n/64]>>(n%64)&1 == 0 &&
+					!reported[r] && !parameter(f, r) {
 					reported[r] = true
 					p.Report(&ruleGained, in, "uninitialized register: %s is read after "+
 						"setmaxnreg.inc but never written; registers gained by it have undefined "+
@@ -97,7 +98,10 @@ func step(in *ir.Instr, number func(*ir.Reg) (int, bool), now []uint64, inc *ir.
 // copies reports whether an instruction only copies registers: compilers copy values that are
 // written under a false predicate and never used.
 func copies(in *ir.Instr) bool {
-	return in.Kind() == isa.KindMov && slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool { return o.Kind == ir.Register || o.Kind == ir.Vector })
+	return in.Kind() == isa.KindMov &&
+		slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool {
+			return o.Kind == ir.Register || o.Kind == ir.Vector
+		})
 }
 
 // parameter reports whether a register is a parameter of the function.

@@ -42,7 +42,8 @@ type pools struct {
 }
 
 func run(p *verify.Pass) {
-	s := &pools{p: p, executed: make(map[*ir.Instr]value.Set), most: make([]int64, value.MaxThreads/128)}
+	s := &pools{p: p, executed: make(map[*ir.Instr]value.Set),
+		most: make([]int64, value.MaxThreads/128)}
 	s.launch, s.pinned = atLaunch(p)
 	s.asked = make([]*trace.Event, len(s.most))
 	for g := range s.most {
@@ -105,7 +106,8 @@ func (s *pools) ask(e *trace.Event, n int64) {
 	}
 	s.executed[e.In] = threads.Or(e.Threads)
 	for g := range s.most {
-		if lanes(&e.Threads, g) > 0 && (s.asked[g] == nil || n > s.most[g] || s.most[g] == s.launch) {
+		if lanes(&e.Threads, g) > 0 &&
+			(s.asked[g] == nil || n > s.most[g] || s.most[g] == s.launch) {
 			s.most[g], s.asked[g] = n, e
 		}
 	}
@@ -143,7 +145,8 @@ func (s *pools) whole() {
 func (s *pools) partly(e *trace.Event, threads value.Set) (g, n int) {
 	for g := range s.most {
 		n := lanes(&threads, g)
-		if n > 0 && n < 128 && 128*g+128 <= s.p.Pool.Threads && s.p.Left(e.In, group(g).Minus(threads)) {
+		if n > 0 && n < 128 && 128*g+128 <= s.p.Pool.Threads &&
+			s.p.Left(e.In, group(g).Minus(threads)) {
 			return g, n
 		}
 	}
@@ -162,10 +165,12 @@ func direction(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess 
 	switch {
 	case free || now == 0:
 	case e.In.Kind() == isa.KindSetmaxnregDec && n > now:
-		p.Report(&ruleDirection, e.In, "setmaxnreg.dec to %d, but threads have %d registers", n, now).
+		p.Report(&ruleDirection, e.In, "setmaxnreg.dec to %d, but threads have %d registers", n,
+			now).
 			On(t, i)
 	case e.In.Kind() == isa.KindSetmaxnregInc && n < now:
-		f := p.Report(&ruleDirection, e.In, "setmaxnreg.inc to %d, but threads have %d registers", n,
+		f := p.Report(&ruleDirection, e.In, "setmaxnreg.inc to %d, but threads have %d registers",
+			n,
 			now).On(t, i)
 		if guess {
 			f.As(diag.Review) // they may have been launched with fewer registers

@@ -205,11 +205,13 @@ func (m *machine) tidy(list []*access, known bool) []*access {
 		if again != nil {
 			later = again[k]
 		} else if i := slices.IndexFunc(list[at:], func(y *access) bool {
-			return y.by == k.by && y.e.In == k.in && y.region.Low == k.low && y.region.High == k.high
+			return y.by == k.by && y.e.In == k.in && y.region.Low == k.low &&
+				y.region.High == k.high
 		}); i >= 0 {
 			later = list[at+i]
 		}
-		if later != nil && later.write == x.write && (x.operation == 0 || m.ordered(x, later)) || known && m.common(x) {
+		if later != nil && later.write == x.write && (x.operation == 0 || m.ordered(x, later)) ||
+			known && m.common(x) {
 			continue
 		}
 		if again != nil {
@@ -227,7 +229,8 @@ func (m *machine) tidy(list []*access, known bool) []*access {
 // of it.
 func (m *machine) common(x *access) bool {
 	if x.operation > 0 {
-		return !slices.ContainsFunc(m.agents, func(a *agent) bool { return !a.left && !a.clock.knows(x.operation) })
+		return !slices.ContainsFunc(m.agents,
+			func(a *agent) bool { return !a.left && !a.clock.knows(x.operation) })
 	}
 	if m.floored != m.joins {
 		m.floored = m.joins

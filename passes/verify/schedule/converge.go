@@ -37,8 +37,10 @@ func (m *machine) converged(a *agent, e *trace.Event) bool {
 // meets reports whether the lanes of a warp execute an instruction together.
 func meets(e *trace.Event) bool {
 	switch e.Kind {
-	case trace.GroupFence, trace.GroupMultiply, trace.GroupCommit, trace.GroupWait, trace.TensorAlloc, trace.TensorFree, trace.TensorYield,
-		trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.Registers, trace.Load, trace.Store:
+	case trace.GroupFence, trace.GroupMultiply, trace.GroupCommit, trace.GroupWait,
+		trace.TensorAlloc, trace.TensorFree, trace.TensorYield,
+		trace.TensorLoad, trace.TensorStore, trace.TensorWait, trace.Registers, trace.Load,
+		trace.Store:
 		return e.In.HasMod(isa.ModAligned)
 	case trace.Collective:
 		mask, ok := verify.Number(e, len(e.In.Args)-1)

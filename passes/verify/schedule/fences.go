@@ -35,7 +35,8 @@ func (m *machine) unfenced(r *accessIndex, s *bucket, x *access) bool {
 	}
 	*m.work += len(s.old)
 	for _, y := range s.old {
-		if !y.exposes() || y.region.High <= x.region.Low || x.region.High <= y.region.Low || !m.ordered(y, x) {
+		if !y.exposes() || y.region.High <= x.region.Low || x.region.High <= y.region.Low ||
+			!m.ordered(y, x) {
 			continue
 		}
 		if sure, _ := y.region.Meets(&x.region); !sure || m.closed(y, x) || m.superseded(r, y, x) {
@@ -52,7 +53,10 @@ func (x *access) exposes() bool { return !x.engine() && x.e.Kind != trace.Copy &
 
 // closed reports whether the writer of y fenced it before x could start.
 func (m *machine) closed(y, x *access) bool {
-	return slices.ContainsFunc(y.by.fences, func(f fence) bool { return f.at > y.when && (y.by == x.by || x.by.clock.agents[y.by.id] >= f.at) })
+	return slices.ContainsFunc(y.by.fences,
+		func(f fence) bool {
+			return f.at > y.when && (y.by == x.by || x.by.clock.agents[y.by.id] >= f.at)
+		})
 }
 
 // superseded reports whether y was overwritten before x.
@@ -60,7 +64,8 @@ func (m *machine) superseded(r *accessIndex, y, x *access) bool {
 	return r.near(&y.region, true, func(s *bucket) bool {
 		*m.work += len(s.old)
 		return slices.ContainsFunc(s.old, func(z *access) bool {
-			return z.number > y.number && z.e.In != y.e.In && z.region.Low <= y.region.Low && y.region.High <= m.end(z) && m.ordered(z, x)
+			return z.number > y.number && z.e.In != y.e.In && z.region.Low <= y.region.Low &&
+				y.region.High <= m.end(z) && m.ordered(z, x)
 		})
 	})
 }

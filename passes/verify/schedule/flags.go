@@ -48,7 +48,8 @@ func newFlags(p *verify.Pass) *flags {
 			seen[a] = true
 			if in, ok := a.Ref.(*ir.Instr); ok {
 				f.polled[in] = true
-			} else if name, _, _ := strings.Cut(a.Name, "#"); a.Op == value.OpLoad && loads[name] != nil {
+			} else if name, _, _ := strings.Cut(a.Name,
+				"#"); a.Op == value.OpLoad && loads[name] != nil {
 				f.polled[loads[name]] = true
 			}
 			for _, arg := range a.Args {
@@ -72,9 +73,10 @@ func newFlags(p *verify.Pass) *flags {
 			if !f.polled[e.In] {
 				continue
 			}
-			if r, ok := p.Access(e); ok && !slices.ContainsFunc(f.words, func(w memory.Region) bool {
-				return w.Root == r.Root && w.Low == r.Low && w.High == r.High
-			}) {
+			if r, ok := p.Access(e); ok &&
+				!slices.ContainsFunc(f.words, func(w memory.Region) bool {
+					return w.Root == r.Root && w.Low == r.Low && w.High == r.High
+				}) {
 				f.words = append(f.words, r)
 			}
 		}
@@ -96,10 +98,11 @@ func strong(e *trace.Event) bool {
 
 // flag reports whether an access is to a word that some thread waits for.
 func (f *flags) flag(x *access) bool {
-	return f.polled[x.e.In] || strong(x.e) && slices.ContainsFunc(f.words, func(w memory.Region) bool {
-		sure, maybe := w.Meets(&x.region)
-		return w.Root == x.region.Root && (sure || maybe)
-	})
+	return f.polled[x.e.In] ||
+		strong(x.e) && slices.ContainsFunc(f.words, func(w memory.Region) bool {
+			sure, maybe := w.Meets(&x.region)
+			return w.Root == x.region.Root && (sure || maybe)
+		})
 }
 
 // A mark is a position at which an agent releases what it knows through a word of shared memory, or
@@ -171,7 +174,8 @@ func (m *machine) settleSuspects() {
 func (m *machine) handed(y, x *access) bool {
 	return slices.ContainsFunc(m.released, func(r mark) bool {
 		return r.knows[y.by.id] >= y.when && slices.ContainsFunc(m.acquired, func(q mark) bool {
-			if q.block != r.block || q.by == x.by && q.at >= x.when || q.by != x.by && x.knows[q.by.id] < q.at {
+			if q.block != r.block || q.by == x.by && q.at >= x.when ||
+				q.by != x.by && x.knows[q.by.id] < q.at {
 				return false
 			}
 			sure, maybe := q.region.Meets(&r.region)

@@ -40,8 +40,9 @@ func (m *machine) hang(stuck []*agent) {
 			if _, given := verify.Count(e); given && e.Kind == trace.BarrierSync {
 				rule = &ruleMeet
 			}
-			m.withValues(m.p.Report(rule, e.In, "deadlock: %s waits here forever; not all threads that "+
-				"the barrier expects arrive", m.who(a)).As(m.severity()).On(a.t, a.at))
+			m.withValues(
+				m.p.Report(rule, e.In, "deadlock: %s waits here forever; not all threads that "+
+					"the barrier expects arrive", m.who(a)).As(m.severity()).On(a.t, a.at))
 			return
 		}
 	}
@@ -152,7 +153,8 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 		case o.pending > 0 && a.passed[o] != nil && o.phases > a.clock.last(o)+2:
 			f = m.p.Report(&ruleLap, e.In, "%s waits here for a phase that has passed: other "+
 				"lanes of the warp ran ahead and completed the next one", m.who(a)).As(diag.Review)
-		case o.pending == o.count && o.phases == 0 && a.passed[o] == nil && len(stuck) > 1 && o.last == nil && comes(a, o, stuck, m):
+		case o.pending == o.count && o.phases == 0 && a.passed[o] == nil && len(stuck) > 1 &&
+			o.last == nil && comes(a, o, stuck, m):
 			f = m.p.Report(&ruleParity, e.In, "wrong phase parity: %s waits here forever; the "+
 				"wait names the parity of the current phase, and no thread arrives until the "+
 				"wait completes", m.who(a))
@@ -199,7 +201,9 @@ func (m *machine) foreign(o *object) bool {
 				continue
 			}
 			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
-			if slices.ContainsFunc(list, func(at verify.Touch) bool { return at.Rank != nil && m.objects[mbarrierPlace{a.block, at.Object}] == o }) {
+			if slices.ContainsFunc(list, func(at verify.Touch) bool {
+				return at.Rank != nil && m.objects[mbarrierPlace{a.block, at.Object}] == o
+			}) {
 				return true
 			}
 		}
@@ -216,7 +220,8 @@ func comes(a *agent, o *object, stuck []*agent, m *machine) bool {
 		for i := b.at; i < len(b.t.Events); i++ {
 			e := &b.t.Events[i]
 			switch e.Kind {
-			case trace.Arrive, trace.TensorCommit, trace.CopyArrive, trace.BulkLoad, trace.RemoteStore, trace.Answer:
+			case trace.Arrive, trace.TensorCommit, trace.CopyArrive, trace.BulkLoad,
+				trace.RemoteStore, trace.Answer:
 			default:
 				continue
 			}

@@ -37,7 +37,8 @@ func (m *machine) unheard() {
 		return
 	}
 	for _, s := range slices.Backward(m.signalled) {
-		if slices.ContainsFunc(m.agents, func(a *agent) bool { return a.block == s.block && a.clock.last(s.o) >= s.phase }) {
+		if slices.ContainsFunc(m.agents,
+			func(a *agent) bool { return a.block == s.block && a.clock.last(s.o) >= s.phase }) {
 			continue
 		}
 		m.p.Report(&ruleExit, s.e.In, "commit also arrives at an mbarrier of block %d, where no "+

@@ -159,8 +159,12 @@ type completion struct {
 
 func newMachine(p *verify.Pass, s []*trace.Trace, work *int, freeList *freeList) *machine {
 	freeList.reset()
-	m := &machine{p: p, work: work, freeList: freeList, most: bound(p), joints: make(map[jointExecution]int), lanes: make(map[warp]int), objects: make(map[mbarrierPlace]*object), shares: make(map[mbarrierPlace]unit), named: make(map[number]*barrierPhase), floored: -1}
-	if !p.Needs(trace.Wait, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply) {
+	m := &machine{p: p, work: work, freeList: freeList, most: bound(p),
+		joints: make(map[jointExecution]int), lanes: make(map[warp]int),
+		objects: make(map[mbarrierPlace]*object), shares: make(map[mbarrierPlace]unit),
+		named: make(map[number]*barrierPhase), floored: -1}
+	if !p.Needs(trace.Wait, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply,
+		trace.TensorMultiply) {
 		m.most /= 4 // a few iterations suffice if there are only barriers
 	}
 	for _, t := range s {
@@ -170,11 +174,14 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int, freeList *freeList)
 			}
 			var lanes value.Set
 			lanes[w/2] = uint64(t.Threads.Lanes(w)) << (w % 2 * 32)
-			m.agents = append(m.agents, &agent{id: len(m.agents), block: t.Rank, warp: w, threads: lanes, t: t})
+			m.agents = append(m.agents,
+				&agent{id: len(m.agents), block: t.Rank, warp: w, threads: lanes, t: t})
 		}
 	}
 	// Single lanes run first, because they may leave the rest of their warp behind.
-	slices.SortStableFunc(m.agents, func(a, b *agent) int { return a.threads.Len() - b.threads.Len() })
+	slices.SortStableFunc(m.agents, func(a, b *agent) int {
+		return a.threads.Len() - b.threads.Len()
+	})
 	for i, a := range m.agents {
 		a.id = i
 		m.lanes[a.home()]++

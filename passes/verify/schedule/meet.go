@@ -192,7 +192,8 @@ func (m *machine) release(g *barrierPhase) {
 // only combine with reductions.
 func (m *machine) recurs(g *barrierPhase, id int64, c barrierArrival) {
 	for _, o := range g.came {
-		if (c.e.In.Kind() == isa.KindBarrierRed) != (o.e.In.Kind() == isa.KindBarrierRed) && !m.p.Subsumed(&mixes) {
+		if (c.e.In.Kind() == isa.KindBarrierRed) != (o.e.In.Kind() == isa.KindBarrierRed) &&
+			!m.p.Subsumed(&mixes) {
 			m.p.Report(&ruleMix, c.e.In, "barrier %d is used by a reduction and by a plain "+
 				"arrival at the same time", id).Also(o.e.In, "the other use").On(c.a.t, c.at)
 		}
@@ -201,7 +202,9 @@ func (m *machine) recurs(g *barrierPhase, id int64, c barrierArrival) {
 	var first *ir.Instr
 	if self >= 0 {
 		first = g.came[self].e.In
-	} else if i := slices.IndexFunc(g.over, func(o barrierArrival) bool { return o.a == c.a && !o.waits }); i >= 0 {
+	} else if i := slices.IndexFunc(g.over, func(o barrierArrival) bool {
+		return o.a == c.a && !o.waits
+	}); i >= 0 {
 		first = g.over[i].e.In
 		for _, o := range g.over {
 			if o.waits && c.a.clock.agents[o.a.id] > o.at+1 {

@@ -21,9 +21,11 @@ import (
 func (m *machine) reads(a *agent, e *trace.Event, operation int) {
 	m.regions = m.p.AppendReads(m.regions[:0], e)
 	for _, r := range m.regions {
-		m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block, region: r}))
+		m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block,
+			region: r}))
 		if m.p.Ranks > 1 && e.Kind != trace.GroupMultiply && e.In.HasMod(isa.ModCTAGroup2) {
-			m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: operation, block: a.block ^ 1, region: r}))
+			m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: operation,
+				block: a.block ^ 1, region: r}))
 		}
 	}
 }
@@ -79,7 +81,8 @@ func (s *bucket) shares(x *access) bool {
 			return false
 		}
 		y := p.bound.all[n-1]
-		return y.operation == x.operation && y.region.Low == x.region.Low && y.region.High == x.region.High
+		return y.operation == x.operation && y.region.Low == x.region.Low &&
+			y.region.High == x.region.High
 	})
 }
 
@@ -100,7 +103,9 @@ func (m *machine) against(s *bucket, x *access) bool {
 		// An agent's own accesses have completed up to the progress that the new access knows of.
 		if own := p.own.facing(x); p.by != x.by && (x.engine() || p.by.home() != x.by.home()) {
 			known := x.by.clock.agents[p.by.id]
-			for _, y := range own[sort.Search(len(own), func(i int) bool { return own[i].when > known }):] {
+			for _, y := range own[sort.Search(len(own), func(i int) bool {
+				return own[i].when > known
+			}):] {
 				if m.collide(y, x) {
 					return true
 				}
@@ -163,7 +168,8 @@ func volatile(e *trace.Event) bool {
 
 // loose reports whether an access is atomic and does not order threads.
 func loose(e *trace.Event) bool {
-	return e.Kind == trace.Atomic && e.Guard == nil && !e.In.HasMod(isa.ModAcquire, isa.ModRelease, isa.ModAcqRel)
+	return e.Kind == trace.Atomic && e.Guard == nil &&
+		!e.In.HasMod(isa.ModAcquire, isa.ModRelease, isa.ModAcqRel)
 }
 
 // plain reports whether an access does not order threads.
@@ -173,7 +179,8 @@ func plain(e *trace.Event) bool {
 
 // weak reports whether a load or store is neither volatile nor ordered.
 func weak(in *ir.Instr) bool {
-	if in.HasMod(isa.ModVolatile, isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModAcqRel, isa.ModMMIO) {
+	if in.HasMod(isa.ModVolatile, isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModAcqRel,
+		isa.ModMMIO) {
 		return false
 	}
 	return in.Kind() != isa.KindAtom && in.Kind().Head() != isa.HeadRed
@@ -189,7 +196,9 @@ func (x *access) engine() bool { return x.operation > 0 || x.tensor }
 
 // moves reports whether an access is a load or store of tensor memory, which only access the warp's
 // lanes.
-func (x *access) moves() bool { return x.e.Kind == trace.TensorLoad || x.e.Kind == trace.TensorStore }
+func (x *access) moves() bool {
+	return x.e.Kind == trace.TensorLoad || x.e.Kind == trace.TensorStore
+}
 
 // ordered reports whether y has certainly completed when x starts.
 func (m *machine) ordered(y, x *access) bool {
@@ -199,7 +208,8 @@ func (m *machine) ordered(y, x *access) bool {
 			return true
 		}
 		// Operations of one kind by one thread are executed in order.
-		return x.operation > 0 && y.by == x.by && (y.e.Kind == x.e.Kind || y.e.Kind == trace.BulkLoad && x.e.Kind == trace.BulkLoad)
+		return x.operation > 0 && y.by == x.by &&
+			(y.e.Kind == x.e.Kind || y.e.Kind == trace.BulkLoad && x.e.Kind == trace.BulkLoad)
 	}
 	return y.by == x.by || k.agents[y.by.id] >= y.when
 }
@@ -248,8 +258,8 @@ func (m *machine) threadRace(y, x *access, severity diag.Severity) {
 	m.plainly(y, x)
 }
 
-// reused reports two unordered accesses of threads to memory that is reused through mbarriers: a slot
-// is reused too early.
+// reused reports two unordered accesses of threads to memory that is reused through mbarriers: a
+// slot is reused too early.
 func (m *machine) reused(y, x *access, copied bool, severity diag.Severity) {
 	if m.p.Subsumed(&slotRaces) {
 		return
@@ -277,14 +287,15 @@ func (m *machine) staleRace(y, x *access) bool {
 	return false
 }
 
-// engineRace reports two unordered accesses, at least one of which is made by the async proxy or by a
-// tensor core. sure says that they certainly overlap.
+// engineRace reports two unordered accesses, at least one of which is made by the async proxy or by
+// a tensor core. sure says that they certainly overlap.
 func (m *machine) engineRace(y, x *access, severity diag.Severity, sure bool) {
 	rule := &ruleLap
 	switch {
 	case x.e.Kind == trace.TensorLoad && y.e.Kind == trace.TensorMultiply:
 		rule = &ruleResult
-	case x.operation > 0 && !x.write && !x.tensor && y.operation == 0 && y.write && y.executions() == x.executions():
+	case x.operation > 0 && !x.write && !x.tensor && y.operation == 0 && y.write &&
+		y.executions() == x.executions():
 		// A fence would not help: the data of this iteration is read without a barrier in between.
 		rule = &ruleProxy
 	}
@@ -293,7 +304,8 @@ func (m *machine) engineRace(y, x *access, severity diag.Severity, sure bool) {
 		As(severity).Also(y.e.In, "the other access; it may not be complete when this one starts").
 		On(x.by.t, x.by.at)
 	m.lapsed(x.by, f)
-	if severity == diag.Error && y.operation > 0 && y.e.Kind == trace.BulkLoad && x.by.t.Facts.Empty() {
+	if severity == diag.Error && y.operation > 0 && y.e.Kind == trace.BulkLoad &&
+		x.by.t.Facts.Empty() {
 		m.idle = append(m.idle, doubt{f, *y, x.by.home()})
 	}
 	if severity == diag.Review && sure && (y.operation > 0 || m.lanes[y.by.home()] == 1) {
@@ -327,8 +339,8 @@ func (m *machine) plainly(y, x *access) {
 	}
 }
 
-// executions returns how many times the agent has executed the instruction of an access, including this
-// time.
+// executions returns how many times the agent has executed the instruction of an access, including
+// this time.
 func (x *access) executions() int {
 	n := 0
 	for i := range x.by.t.Events[:min(x.when, len(x.by.t.Events))] {
@@ -352,12 +364,14 @@ type doubt struct {
 // launched then.
 func (m *machine) doubtless() {
 	for _, d := range m.idle {
-		if !slices.ContainsFunc(m.agents, func(a *agent) bool { return a.clock.knows(d.y.operation) }) {
+		if !slices.ContainsFunc(m.agents,
+			func(a *agent) bool { return a.clock.knows(d.y.operation) }) {
 			m.withValues(d.f.As(diag.Review))
 		}
 	}
 	for _, d := range m.doubts {
-		if !slices.ContainsFunc(m.agents, func(a *agent) bool { return a.home() == d.by && a.learned(&d.y) }) {
+		if !slices.ContainsFunc(m.agents,
+			func(a *agent) bool { return a.home() == d.by && a.learned(&d.y) }) {
 			d.f.As(diag.Error)
 		}
 	}
@@ -400,7 +414,8 @@ func stored(x *access) (*value.Value, bool) {
 // same reports whether two stores write the same value in all threads, so that their order does not
 // matter.
 func same(x, y *access) bool {
-	if x.e.Kind != trace.Store || y.e.Kind != trace.Store || x.region.Low != y.region.Low || x.region.High != y.region.High {
+	if x.e.Kind != trace.Store || y.e.Kind != trace.Store || x.region.Low != y.region.Low ||
+		x.region.High != y.region.High {
 		return false
 	}
 	v, _ := stored(x)

@@ -33,7 +33,8 @@ func branchesOnSharedData(p *verify.Pass) bool {
 			continue
 		}
 		for _, c := range t.Choices {
-			if a, _ := c.Cond.Condition(); a != nil && !c.Soft && a.Sources&value.Private != 0 && !trace.Answered(a) {
+			if a, _ := c.Cond.Condition(); a != nil && !c.Soft && a.Sources&value.Private != 0 &&
+				!trace.Answered(a) {
 				return true
 			}
 		}

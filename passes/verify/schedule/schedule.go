@@ -30,14 +30,17 @@ expected bytes.`,
 	Rules: diag.Rules{ruleHang, ruleLap, rulePlain},
 	Pages: pages,
 	Tells: diag.Rules{
-		ruleProxy, ruleOperand, ruleMeet, ruleMix, ruleCount, ruleBytes, ruleParity, ruleFreed, ruleResult, ruleExit,
+		ruleProxy, ruleOperand, ruleMeet, ruleMix, ruleCount, ruleBytes, ruleParity, ruleFreed,
+		ruleResult, ruleExit,
 	},
 	Subsumes: []*verify.Subsumption{
-		&hangs, &rests, &hastyArrivals, &surpluses, &lateArrivals, &clusterBytes, &slotRaces, &copyRaces, &engineRaces,
+		&hangs, &rests, &hastyArrivals, &surpluses, &lateArrivals, &clusterBytes, &slotRaces,
+		&copyRaces, &engineRaces,
 		&exposures, &mixes, &returns,
 	},
 	Replaces: []verify.Replacement{{Rule: &verify.RuleLaneRace, By: &rulePlain}},
-	Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
+	Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore,
+		trace.GroupMultiply, trace.TensorMultiply,
 		trace.RemoteStore, trace.Answer, trace.TensorStore, trace.BarrierSync},
 	Run: run,
 }
@@ -46,7 +49,9 @@ func run(p *verify.Pass) {
 	rules := "B8"
 	if p.Needs(trace.Wait) {
 		rules = "B8, M4, M6, M7, M11"
-	} else if !p.Shares && !counted(p) && !p.Needs(trace.Copy, trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply, trace.RemoteStore, trace.Answer, trace.TensorStore) {
+	} else if !p.Shares && !counted(p) && !p.Needs(trace.Copy, trace.BulkLoad, trace.BulkStore,
+		trace.GroupMultiply, trace.TensorMultiply, trace.RemoteStore, trace.Answer,
+		trace.TensorStore) {
 		return
 	}
 	missed := func(why string) { p.Missed("interleavings of warps (%s): %s", rules, why) }
@@ -202,11 +207,13 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 			return "byte counts that are not constant"
 		}
 	case trace.Wait:
-		if _, ok := verify.Number(e, n+1); verify.Parity(e.In) && !ok || !verify.Parity(e.In) && !token(t, verify.Val(e, n+1)) {
+		if _, ok := verify.Number(e, n+1); verify.Parity(e.In) && !ok || !verify.Parity(e.In) &&
+			!token(t, verify.Val(e, n+1)) {
 			return "waits whose phase is not constant"
 		}
 	case trace.BarrierSync, trace.BarrierArrive:
-		if number := verify.Val(e, verify.Barrier(e)); number == nil || !number.Tid() || e.Guard != nil {
+		if number := verify.Val(e, verify.Barrier(e)); number == nil || !number.Tid() ||
+			e.Guard != nil {
 			return "named barriers with unknown numbers"
 		}
 	}
@@ -287,7 +294,8 @@ func (m *machine) units(s []*trace.Trace) {
 		}
 	}
 	for _, at := range order {
-		if want, got := expected[at], brought[at]; m.p.Ranks > 1 && copies[at] == 0 && want != got && !m.p.Subsumed(&clusterBytes) {
+		if want, got := expected[at], brought[at]; m.p.Ranks > 1 && copies[at] == 0 &&
+			want != got && !m.p.Subsumed(&clusterBytes) {
 			m.p.Report(&ruleBytes, first[at].In, "expect_tx mismatch: %d bytes are expected at "+
 				"an mbarrier in total, but %d arrive from all blocks of the cluster", want, got)
 		}

@@ -46,7 +46,8 @@ func (m *machine) step(a *agent) bool {
 		return false
 	}
 	switch e.Kind {
-	case trace.BarrierSync, trace.BarrierArrive, trace.ClusterWait, trace.ClusterArrive, trace.WarpSync:
+	case trace.BarrierSync, trace.BarrierArrive, trace.ClusterWait, trace.ClusterArrive,
+		trace.WarpSync:
 		return m.meet(a, e)
 	case trace.Wait:
 		if !m.wait(a, e) {
@@ -70,7 +71,8 @@ func (m *machine) waits(a *agent) bool {
 	if a.awaits.at == a.at+1 && a.awaits.made == m.changed {
 		return a.awaits.pends()
 	}
-	return whole(a).Kind == trace.ClusterWait && a.clock.agents[a.id] == a.at+1 && m.cluster.phases < a.phase
+	return whole(a).Kind == trace.ClusterWait && a.clock.agents[a.id] == a.at+1 &&
+		m.cluster.phases < a.phase
 }
 
 // pends reports whether one of the phases is not complete.
@@ -93,7 +95,8 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 		}
 		list = append(list[:0], m.touched(a, e)...)
 		a.awaits = awaitedMbarriers{a.at + 1, m.changed, list, -1}
-		if parity, known := verify.Number(e, verify.Address(e.In, 0)+1); known && verify.Parity(e.In) {
+		if parity, known := verify.Number(e, verify.Address(e.In, 0)+1); known &&
+			verify.Parity(e.In) {
 			a.awaits.parity = parity & 1
 		}
 	}
@@ -222,11 +225,13 @@ func (m *machine) do(a *agent, e *trace.Event) {
 	case trace.Load, trace.Store, trace.Atomic, trace.Clear:
 		m.placed(e)
 		if r, ok := m.p.Access(e); ok && r.Shared() {
-			m.note(&access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: a.block, region: r})
+			m.note(&access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: a.block,
+				region: r})
 			m.mark(a, e, r)
 		} else if block, ok := m.away(a, e); ok {
 			if r, ok := m.p.Peer(e, memory.Bytes(e.In)); ok {
-				m.note(&access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load, block: block, region: r})
+				m.note(&access{e: e, by: a, when: a.at + 1, write: e.Kind != trace.Load,
+					block: block, region: r})
 			}
 		}
 	case trace.Copy:
@@ -311,7 +316,8 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 				}
 				a.tokens[e.Done] = o.phases
 			}
-			if e.In.Kind() == isa.KindMbarrierArriveDrop || e.In.Kind() == isa.KindMbarrierArriveDropExpectTx {
+			if e.In.Kind() == isa.KindMbarrierArriveDrop ||
+				e.In.Kind() == isa.KindMbarrierArriveDropExpectTx {
 				if n*at.threads <= o.count {
 					o.count -= n * at.threads // the following phases expect fewer arrivals too
 					o.arrive(n*at.threads, a.clock, e)
@@ -394,7 +400,8 @@ func (m *machine) load(a *agent, e *trace.Event) {
 			list = m.some
 		}
 		for _, block := range list {
-			m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: op.id, write: true, block: block, region: r}))
+			m.note(m.wide(&access{e: e, by: a, when: a.at + 1, operation: op.id, write: true,
+				block: block, region: r}))
 		}
 	}
 	m.reads(a, e, op.id)

@@ -83,7 +83,8 @@ func (w *writes) named(v *value.Value) (found bool) {
 		return false
 	}
 	for _, t := range v.Terms {
-		if v, ok := t.Atom.Ref.(*ir.Var); ok && t.Atom.Op == value.OpVariable && v.Space == isa.Shared {
+		if v, ok := t.Atom.Ref.(*ir.Var); ok && t.Atom.Op == value.OpVariable &&
+			v.Space == isa.Shared {
 			w.all(v)
 			found = true
 		}
@@ -101,7 +102,8 @@ func (w *writes) named(v *value.Value) (found bool) {
 // copies, allocations, mbarriers, or a generic pointer.
 func (w *writes) taken(in *ir.Instr) {
 	switch in.Kind().Head() {
-	case isa.HeadLd, isa.HeadSt, isa.HeadMov, isa.HeadAtom, isa.HeadRed, isa.HeadStmatrix, isa.HeadLdmatrix:
+	case isa.HeadLd, isa.HeadSt, isa.HeadMov, isa.HeadAtom, isa.HeadRed, isa.HeadStmatrix,
+		isa.HeadLdmatrix:
 		return
 	}
 	for i := range in.Args {

@@ -21,8 +21,11 @@ import (
 // the finding of the first, so definite mistakes come before doubtful code.
 func Annotated() []*annotated.Analyzer {
 	return []*annotated.Analyzer{
-		divergence.Barriers(), endless.Analyzer(), accumulators.Analyzer(), unused.Accumulators(), uninitialized.Analyzer(),
-		bounds.Analyzer(), tilestore.Analyzer(), divergence.Analyzer(), readonly.Analyzer(), divergence.FalseConditions(),
-		warprace.Analyzer(), bounds.LastIteration(), coverage.Analyzer(), tilestore.Calls(), tilestore.Extents(), unused.Analyzer(),
+		divergence.Barriers(), endless.Analyzer(), accumulators.Analyzer(), unused.Accumulators(),
+		uninitialized.Analyzer(),
+		bounds.Analyzer(), tilestore.Analyzer(), divergence.Analyzer(), readonly.Analyzer(),
+		divergence.FalseConditions(),
+		warprace.Analyzer(), bounds.LastIteration(), coverage.Analyzer(), tilestore.Calls(),
+		tilestore.Extents(), unused.Analyzer(),
 	}
 }

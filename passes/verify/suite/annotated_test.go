@@ -17,7 +17,8 @@ import (
 func TestAnnotated(t *testing.T) {
 	var pages []string
 	for _, r := range annotated.Rules() {
-		if r.Title == "" || r.What == "" || r.Why == "" || r.Wrong == "" || r.Right == "" || r.Fix == "" {
+		if r.Title == "" || r.What == "" || r.Why == "" || r.Wrong == "" || r.Right == "" ||
+			r.Fix == "" {
 			t.Errorf("the page of rule %s is not complete: %+v", r.ID, r)
 		}
 		pages = append(pages, r.ID)

@@ -16,7 +16,8 @@ import (
 // TestEffort verifies a module with many copies of one kernel. The default budget of the module
 // does not suffice for all their paths. With more effort, each kernel is as clean as it is alone.
 func TestEffort(t *testing.T) {
-	text, err := os.ReadFile("../../../examples/15_matmul_hopper/testdata/matmul_cluster.sm_90a.ptx")
+	text, err := os.ReadFile(
+		"../../../examples/15_matmul_hopper/testdata/matmul_cluster.sm_90a.ptx")
 	if err != nil {
 		t.Fatal(err)
 	}

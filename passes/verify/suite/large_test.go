@@ -89,7 +89,8 @@ const registers = ".reg .pred %p<8>;\n.reg .b32 %r<16>;\n.reg .f32 %f<8>;\n.reg 
 
 // entry returns the beginning of a kernel of 256 threads with shared memory.
 func entry(name string) string {
-	return ".visible .entry " + name + "(.param .u64 p, .param .u32 n)\n.reqntid 256\n{\n" + registers +
+	return ".visible .entry " + name + "(.param .u64 p, .param .u32 n)\n.reqntid 256\n{\n" +
+		registers +
 		".shared .align 1024 .b8 tile[65536];\n.shared .align 8 .b64 bars[8];\n" +
 		"ld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nmov.u32 %r2, %tid.x;\nmov.u32 %r3, tile;\nshl.b32 %r4, %r2, 4;\nadd.u32 %r4, %r4, %r3;\n"
 }
@@ -98,7 +99,9 @@ func entry(name string) string {
 func kernels(size int) string {
 	var b strings.Builder
 	repeat(&b, size, func(i int) {
-		fmt.Fprintf(&b, "%sst.shared.b32 [%%r4], %%r2;\nbar.sync 0;\nld.shared.b32 %%r6, [%%r4];\nmad.wide.u32 %%rd2, %%r2, 4, %%rd1;\nst.global.b32 [%%rd2], %%r6;\nret;\n}\n", entry(fmt.Sprint("k", i)))
+		fmt.Fprintf(&b,
+			"%sst.shared.b32 [%%r4], %%r2;\nbar.sync 0;\nld.shared.b32 %%r6, [%%r4];\nmad.wide.u32 %%rd2, %%r2, 4, %%rd1;\nst.global.b32 [%%rd2], %%r6;\nret;\n}\n",
+			entry(fmt.Sprint("k", i)))
 	})
 	return b.String()
 }
@@ -131,9 +134,12 @@ func branches(size int) string {
 func waits(size int) string {
 	var b strings.Builder
 	b.WriteString(entry("k"))
-	b.WriteString("setp.eq.u32 %p1, %r2, 0;\n@%p1 mbarrier.init.shared.b64 [bars], 256;\nbar.sync 0;\n")
+	b.WriteString(
+		"setp.eq.u32 %p1, %r2, 0;\n@%p1 mbarrier.init.shared.b64 [bars], 256;\nbar.sync 0;\n")
 	repeat(&b, size, func(i int) {
-		fmt.Fprintf(&b, "mbarrier.arrive.shared.b64 _, [bars];\nW%d:\nmbarrier.try_wait.parity.shared.b64 %%p2, [bars], %d;\n@!%%p2 bra W%d;\n", i, i%2, i)
+		fmt.Fprintf(&b,
+			"mbarrier.arrive.shared.b64 _, [bars];\nW%d:\nmbarrier.try_wait.parity.shared.b64 %%p2, [bars], %d;\n@!%%p2 bra W%d;\n",
+			i, i%2, i)
 	})
 	b.WriteString("ret;\n}\n")
 	return b.String()
@@ -147,10 +153,14 @@ func products(size int) string {
 	repeat(&b, size, func(i int) {
 		at := i % 16 * 4096
 		if i%8 == 0 {
-			fmt.Fprintf(&b, "bar.sync 0;\ncp.async.cg.shared.global [%%r4+%d], [%%rd1], 16;\ncp.async.commit_group;\ncp.async.wait_group 0;\nbar.sync 0;\n", at)
+			fmt.Fprintf(&b,
+				"bar.sync 0;\ncp.async.cg.shared.global [%%r4+%d], [%%rd1], 16;\ncp.async.commit_group;\ncp.async.wait_group 0;\nbar.sync 0;\n",
+				at)
 		}
-		fmt.Fprintf(&b, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%%r6, %%r7, %%r8, %%r9}, [%%r4+%d];\n", at)
-		b.WriteString("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r6, %r7, %r8, %r9}, {%r6, %r7}, {%f0, %f1, %f2, %f3};\n")
+		fmt.Fprintf(&b,
+			"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%%r6, %%r7, %%r8, %%r9}, [%%r4+%d];\n", at)
+		b.WriteString(
+			"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r6, %r7, %r8, %r9}, {%r6, %r7}, {%f0, %f1, %f2, %f3};\n")
 	})
 	b.WriteString("add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, %r1;\n@%p1 bra LOOP;\nret;\n}\n")
 	return b.String()
@@ -168,7 +178,9 @@ func loops(size int) string {
 		}
 		b.WriteString("bar.sync 0;\n")
 		for j := deep - 1; j >= 0; j-- {
-			fmt.Fprintf(&b, "add.u32 %%i%d, %%i%d, 1;\nsetp.lt.u32 %%p1, %%i%d, %%r1;\n@%%p1 bra L%d_%d;\n", j, j, j, i, j)
+			fmt.Fprintf(&b,
+				"add.u32 %%i%d, %%i%d, 1;\nsetp.lt.u32 %%p1, %%i%d, %%r1;\n@%%p1 bra L%d_%d;\n", j,
+				j, j, i, j)
 		}
 	})
 	b.WriteString("ret;\n}\n")
@@ -185,7 +197,8 @@ func tables(size int) string {
 		for j := range targets {
 			names = append(names, fmt.Sprintf("C%d_%d", i, j))
 		}
-		fmt.Fprintf(&b, "T%d: .branchtargets %s;\nbrx.idx %%r1, T%d;\n", i, strings.Join(names, ", "), i)
+		fmt.Fprintf(&b, "T%d: .branchtargets %s;\nbrx.idx %%r1, T%d;\n", i,
+			strings.Join(names, ", "), i)
 		for j, name := range names {
 			fmt.Fprintf(&b, "%s:\nst.shared.u32 [tile+%d], %%r2;\n", name, j*4)
 			if j%3 == 0 {
@@ -206,9 +219,12 @@ func sums(size int) string {
 	b.WriteString(entry("k"))
 	b.WriteString("mov.u32 %r5, %r1;\nadd.u32 %r6, %r1, 3;\n")
 	repeat(&b, size, func(i int) {
-		b.WriteString("mul.lo.u32 %r7, %r5, %r6;\nxor.b32 %r5, %r6, %r7;\nmul.lo.u32 %r8, %r5, %r7;\nxor.b32 %r6, %r7, %r8;\n")
+		b.WriteString(
+			"mul.lo.u32 %r7, %r5, %r6;\nxor.b32 %r5, %r6, %r7;\nmul.lo.u32 %r8, %r5, %r7;\nxor.b32 %r6, %r7, %r8;\n")
 		if i%8 == 7 {
-			fmt.Fprintf(&b, "setp.lt.u32 %%p1, %%r5, %%r6;\nand.pred %%p3, %%p1, %%p2;\nxor.pred %%p2, %%p3, %%p1;\n@%%p2 bra S%d;\nst.shared.u32 [tile], %%r5;\nbar.sync 0;\nS%d:\n", i, i)
+			fmt.Fprintf(&b,
+				"setp.lt.u32 %%p1, %%r5, %%r6;\nand.pred %%p3, %%p1, %%p2;\nxor.pred %%p2, %%p3, %%p1;\n@%%p2 bra S%d;\nst.shared.u32 [tile], %%r5;\nbar.sync 0;\nS%d:\n",
+				i, i)
 		}
 	})
 	b.WriteString("ret;\n}\n")
@@ -225,11 +241,20 @@ func rings(size int) string {
 		for o := range 8 {
 			fmt.Fprintf(&b, "@%%p1 mbarrier.init.shared.b64 [bars+%d], %d;\n", o*8, 1+o/4*127)
 		}
-		b.WriteString("bar.sync 0;\nmov.u32 %r8, bars;\nmov.u32 %r5, 0;\nmov.u32 %r6, 0;\nsetp.ge.u32 %p2, %r2, 128;\n@%p2 bra LOAD;\n")
-		for _, role := range []struct{ name, wait, arrive string }{{"MATH", "0", "32"}, {"LOAD", "32", "0"}} {
-			fmt.Fprintf(&b, "%s:\nand.b32 %%r7, %%r5, 3;\nshl.b32 %%r7, %%r7, 3;\nadd.u32 %%r9, %%r8, %%r7;\nsetp.lt.u32 %%p3, %%r5, %%r1;\n@!%%p3 bra DONE;\n", role.name)
-			fmt.Fprintf(&b, "%sW:\nmbarrier.try_wait.parity.shared.b64 %%p4, [%%r9+%s], %%r6;\n@!%%p4 bra %sW;\n", role.name, role.wait, role.name)
-			fmt.Fprintf(&b, "mbarrier.arrive.shared.b64 _, [%%r9+%s];\nadd.u32 %%r5, %%r5, 1;\nshr.u32 %%r6, %%r5, 2;\nand.b32 %%r6, %%r6, 1;\nbra %s;\n", role.arrive, role.name)
+		b.WriteString(
+			"bar.sync 0;\nmov.u32 %r8, bars;\nmov.u32 %r5, 0;\nmov.u32 %r6, 0;\nsetp.ge.u32 %p2, %r2, 128;\n@%p2 bra LOAD;\n")
+		for _, role := range []struct {
+			name, wait, arrive string
+		}{{"MATH", "0", "32"}, {"LOAD", "32", "0"}} {
+			fmt.Fprintf(&b,
+				"%s:\nand.b32 %%r7, %%r5, 3;\nshl.b32 %%r7, %%r7, 3;\nadd.u32 %%r9, %%r8, %%r7;\nsetp.lt.u32 %%p3, %%r5, %%r1;\n@!%%p3 bra DONE;\n",
+				role.name)
+			fmt.Fprintf(&b,
+				"%sW:\nmbarrier.try_wait.parity.shared.b64 %%p4, [%%r9+%s], %%r6;\n@!%%p4 bra %sW;\n",
+				role.name, role.wait, role.name)
+			fmt.Fprintf(&b,
+				"mbarrier.arrive.shared.b64 _, [%%r9+%s];\nadd.u32 %%r5, %%r5, 1;\nshr.u32 %%r6, %%r5, 2;\nand.b32 %%r6, %%r6, 1;\nbra %s;\n",
+				role.arrive, role.name)
 		}
 		b.WriteString("DONE:\nret;\n}\n")
 	})
@@ -259,7 +284,9 @@ func lanes(size int) string {
 	var b strings.Builder
 	b.WriteString(entry("k"))
 	repeat(&b, size, func(i int) {
-		fmt.Fprintf(&b, "mul.lo.u32 %%r5, %%r2, %d;\nand.b32 %%r5, %%r5, 255;\nsetp.lt.u32 %%p1, %%r5, %d;\n@%%p1 st.shared.u32 [%%r4], %%r5;\nbar.sync 0;\n", 2*i+1, i%256)
+		fmt.Fprintf(&b,
+			"mul.lo.u32 %%r5, %%r2, %d;\nand.b32 %%r5, %%r5, 255;\nsetp.lt.u32 %%p1, %%r5, %d;\n@%%p1 st.shared.u32 [%%r4], %%r5;\nbar.sync 0;\n",
+			2*i+1, i%256)
 	})
 	b.WriteString("ret;\n}\n")
 	return b.String()
@@ -270,7 +297,9 @@ func flags(size int) string {
 	var b strings.Builder
 	b.WriteString(entry("k"))
 	repeat(&b, size, func(i int) {
-		fmt.Fprintf(&b, "setp.eq.u32 %%p1, %%r2, %d;\n@%%p1 bra DONE;\nst.global.b32 [%%rd1+%d], %%r2;\nred.release.gpu.global.add.u32 [%%rd1], 1;\n", i%256, 4*i)
+		fmt.Fprintf(&b,
+			"setp.eq.u32 %%p1, %%r2, %d;\n@%%p1 bra DONE;\nst.global.b32 [%%rd1+%d], %%r2;\nred.release.gpu.global.add.u32 [%%rd1], 1;\n",
+			i%256, 4*i)
 	})
 	b.WriteString("DONE:\nret;\n}\n")
 	return b.String()

@@ -56,7 +56,8 @@ func TestLaunch(t *testing.T) {
 				got = append(got, d.Rule)
 			}
 		}
-		if diff := cmp.Diff(strings.Fields(c.want), slices.Clip(got)); strings.Join(got, " ") != c.want {
+		if diff := cmp.Diff(strings.Fields(c.want), slices.Clip(got)); strings.Join(got,
+			" ") != c.want {
 			t.Errorf("block %v, grid %v: %s", c.block, c.grid, diff)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-// TestOrder checks that findings do not depend on the order of the list of analyzers. Only the parts of
-// the notes that list what was not checked are in its order.
+// TestOrder checks that findings do not depend on the order of the list of analyzers. Only the
+// parts of the notes that list what was not checked are in its order.
 func TestOrder(t *testing.T) {
 	files, err := filepath.Glob("testdata/twins/*.ptx")
 	if err != nil || len(files) == 0 {
@@ -33,9 +33,11 @@ func TestOrder(t *testing.T) {
 		want := suite.Run(module(t, name, string(text)), verify.Options{})
 		got := verify.Run(module(t, name, string(text)), reversed, verify.Options{})
 		noted := func(d diag.Diagnostic) bool { return d.Severity == diag.Note }
-		found, again := slices.DeleteFunc(want.Findings, noted), slices.DeleteFunc(got.Findings, noted)
+		found, again := slices.DeleteFunc(want.Findings, noted),
+			slices.DeleteFunc(got.Findings, noted)
 		if d := cmp.Diff(found, again); d != "" {
-			t.Errorf("%s: findings in the reverse order of analyzers (-list +reversed):\n%s", name, d)
+			t.Errorf("%s: findings in the reverse order of analyzers (-list +reversed):\n%s", name,
+				d)
 		}
 	}
 }

@@ -29,8 +29,10 @@ import (
 // List returns all analyzers.
 func List() []*verify.Analyzer {
 	return []*verify.Analyzer{
-		convergence.Analyzer, asyncgroup.Analyzer, proxies.Analyzer, mbarrier.Analyzer, wgmma.Analyzer,
-		tensor.Analyzer, cluster.Analyzer, registers.Analyzer, launch.Analyzer, globalsync.Analyzer, schedule.Analyzer,
+		convergence.Analyzer, asyncgroup.Analyzer, proxies.Analyzer, mbarrier.Analyzer,
+		wgmma.Analyzer,
+		tensor.Analyzer, cluster.Analyzer, registers.Analyzer, launch.Analyzer, globalsync.Analyzer,
+		schedule.Analyzer,
 		shared.Analyzer, global.Analyzer, unchecked.Analyzer,
 	}
 }

@@ -44,12 +44,14 @@ func TestFiles(t *testing.T) {
 func TestList(t *testing.T) {
 	seen := make(map[string]string)
 	for _, a := range suite.List() {
-		if a.Doc == "" || a.Run == nil || a.Name != "unchecked" && (len(a.Rules) == 0 || len(a.Requires) == 0) {
+		if a.Doc == "" || a.Run == nil || a.Name != "unchecked" &&
+			(len(a.Rules) == 0 || len(a.Requires) == 0) {
 			t.Errorf("%s is not whole", a.Name)
 		}
 		for _, r := range a.Rules {
 			if r.Layer != a.Name || seen[r.ID] != "" {
-				t.Errorf("%s of %s has layer %s, and belongs to %q", r.ID, a.Name, r.Layer, seen[r.ID])
+				t.Errorf("%s of %s has layer %s, and belongs to %q", r.ID, a.Name, r.Layer,
+					seen[r.ID])
 			}
 			seen[r.ID] = a.Name
 		}
@@ -82,7 +84,8 @@ func TestRules(t *testing.T) {
 			r, ok := have[id]
 			if !ok {
 				t.Errorf("%s has no analyzer", id)
-			} else if forms := id == "R1"; r.What == "" || r.Why == "" || r.Fix == "" || r.Section == "" || (r.Wrong == "" || r.Right == "") && !forms {
+			} else if forms := id == "R1"; r.What == "" || r.Why == "" || r.Fix ==
+				"" || r.Section == "" || (r.Wrong == "" || r.Right == "") && !forms {
 				// A wrong count for R1 does not pass the form checks, so its page has no PTX.
 				t.Errorf("the page of %s is not whole", id)
 			}
@@ -97,11 +100,19 @@ func TestVerdicts(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"clean", "bar.sync 0;", "clean []"},
 		{"error", "@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0;\nON: bar.sync 1;", "error [B2]"},
-		{"suppressed", "@%p1 bra ON;\nmov.u32 %r2, 1;\n// ptxdsl:ignore B2 the other lanes do not come here\nbar.sync 0;\nON: bar.sync 1;", "clean []"},
-		{"suppressed behind", "@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0; // ptxdsl:ignore B2 the other lanes do not come here\nON: bar.sync 1;", "clean []"},
-		{"no reason", "@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0; // ptxdsl:ignore B2\nON: bar.sync 1;", "error [B2 V102]"},
+		{"suppressed",
+			"@%p1 bra ON;\nmov.u32 %r2, 1;\n// ptxdsl:ignore B2 the other lanes do not come here\nbar.sync 0;\nON: bar.sync 1;",
+			"clean []"},
+		{"suppressed behind",
+			"@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0; // ptxdsl:ignore B2 the other lanes do not come here\nON: bar.sync 1;",
+			"clean []"},
+		{"no reason",
+			"@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0; // ptxdsl:ignore B2\nON: bar.sync 1;",
+			"error [B2 V102]"},
 		{"no rule", "bar.sync 0; // ptxdsl:ignore", "clean [V102]"},
-		{"another rule", "@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0; // ptxdsl:ignore B1 for no reason\nON: bar.sync 1;", "error [B2 V103]"},
+		{"another rule",
+			"@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0; // ptxdsl:ignore B1 for no reason\nON: bar.sync 1;",
+			"error [B2 V103]"},
 		{"nothing to suppress", "bar.sync 0; // ptxdsl:ignore B2 all come", "clean [V103]"},
 		{"count", "bar.sync 1, 96;", "error [B1]"},
 	} {
@@ -118,10 +129,12 @@ func TestVerdicts(t *testing.T) {
 
 // TestSelection checks that only the selected rules are reported.
 func TestSelection(t *testing.T) {
-	m := module(t, "k.ptx", head+"@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0;\nON: bar.sync 1, 32;\nret;\n}\n")
+	m := module(t, "k.ptx",
+		head+"@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0;\nON: bar.sync 1, 32;\nret;\n}\n")
 	for _, test := range []struct{ rules, want string }{{"B1", "B1"}, {"B2", "B2"}, {"A1", ""}} {
 		var ids []string
-		for _, d := range suite.Run(m, verify.Options{Rules: map[string]bool{test.rules: true}}).Findings {
+		for _, d := range suite.Run(m,
+			verify.Options{Rules: map[string]bool{test.rules: true}}).Findings {
 			ids = append(ids, d.Rule)
 		}
 		if got := strings.Join(ids, " "); got != test.want {
@@ -143,7 +156,8 @@ func TestSelected(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r := suite.Run(module(t, name, string(text)), verify.Options{Rules: map[string]bool{rule: true}}); len(r.Findings) == 0 {
+			if r := suite.Run(module(t, name, string(text)),
+				verify.Options{Rules: map[string]bool{rule: true}}); len(r.Findings) == 0 {
 				t.Errorf("%s: %s is not found if it alone is looked for", name, rule)
 			}
 		}
@@ -170,7 +184,8 @@ func TestExamples(t *testing.T) {
 		"histogram": "shared-memory accesses at data-dependent addresses (B8)",
 		// The digits of the elements decide which branches of the radix selection a warp takes.
 		"topk_f32_50": "more paths through the kernel than the limit (35 traces); interleavings of warps (B8): not every path through the kernel is known",
-		// The sizes of the groups are loaded from memory, so each warp may take another number of trips.
+		// The sizes of the groups are loaded from memory, so each warp may take another number of
+		// trips.
 		"matmul_nvfp4_grouped": "interleavings of warps (B8, M4, M6, M7, M11): some paths of some warps fit no path of another warp",
 	}
 	names, err := filepath.Glob("../../../examples/*/testdata/*.ptx")
@@ -194,7 +209,8 @@ func TestExamples(t *testing.T) {
 				key += "_grouped" // the variants of an example share the name of their kernel
 			}
 			if why := strings.Join(k.Missed, "; "); why != open[key] {
-				t.Errorf("%s: %s is not checked in full: %q, want %q", name, k.Kernel, why, open[key])
+				t.Errorf("%s: %s is not checked in full: %q, want %q", name, k.Kernel, why,
+					open[key])
 			}
 		}
 	}
@@ -224,7 +240,10 @@ func TestCorpus(t *testing.T) {
 		n := make(map[string]int)
 		r := suite.Run(module(t, s.Name, s.Text), verify.Options{})
 		for _, d := range r.Findings {
-			if d.Severity == diag.Error && (known[d.Rule] == "" || !strings.HasPrefix(filepath.Base(s.Name), strings.SplitN(known[d.Rule], ":", 2)[0])) {
+			if d.Severity == diag.Error &&
+				(known[d.Rule] == "" ||
+					!strings.HasPrefix(filepath.Base(s.Name),
+						strings.SplitN(known[d.Rule], ":", 2)[0])) {
 				t.Errorf("%s:%d: %s: %s", s.Name, d.Place.Line, d.Rule, d.Message)
 			}
 			if d.Severity == diag.Review {
@@ -233,7 +252,8 @@ func TestCorpus(t *testing.T) {
 		}
 		for rule, reviews := range n {
 			if reviews > 2*len(r.Kernels) {
-				t.Errorf("%s: %d reviews of %s in %d kernels", s.Name, reviews, rule, len(r.Kernels))
+				t.Errorf("%s: %d reviews of %s in %d kernels", s.Name, reviews, rule,
+					len(r.Kernels))
 			}
 		}
 	}

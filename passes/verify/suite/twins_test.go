@@ -22,7 +22,8 @@ func TestTwins(t *testing.T) {
 		want := map[string]verify.Verdict{"q": verify.Review, "w": verify.Error}
 		for _, k := range r.Kernels {
 			kind, _, _ := strings.Cut(k.Kernel, "_")
-			if v, doubtful := want[kind]; doubtful && k.Verdict != v || !doubtful && k.Verdict > verify.Incomplete {
+			if v, doubtful := want[kind]; doubtful && k.Verdict != v ||
+				!doubtful && k.Verdict > verify.Incomplete {
 				t.Errorf("%s: %s is %s", name, k.Kernel, k.Verdict)
 			}
 		}

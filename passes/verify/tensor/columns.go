@@ -49,7 +49,8 @@ func columns(p *verify.Pass) {
 			}
 			for _, term := range v.Terms {
 				a := term.Atom
-				if a.Op != value.OpLoad || term.Factor != 1 || len(a.Args) != 1 || sizes[slotOf(p, a.Args[0])] == nil {
+				if a.Op != value.OpLoad || term.Factor != 1 || len(a.Args) != 1 ||
+					sizes[slotOf(p, a.Args[0])] == nil {
 					continue
 				}
 				alloc := sizes[slotOf(p, a.Args[0])]
@@ -106,7 +107,8 @@ func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace
 }
 
 // shapeColumns are how many columns the shapes of tensor memory cover, if more than one.
-var shapeColumns = map[isa.Mod]int64{isa.ModShape16x64b: 2, isa.ModShape16x128b: 4, isa.ModShape16x256b: 8}
+var shapeColumns = map[isa.Mod]int64{isa.ModShape16x64b: 2, isa.ModShape16x128b: 4,
+	isa.ModShape16x256b: 8}
 
 // covered returns how many columns a load or store of tensor memory covers.
 func covered(in *ir.Instr) int64 {

@@ -61,8 +61,9 @@ func uncommitted(p *verify.Pass, t *trace.Trace, i int, open value.Set, commits 
 	var elsewhere *trace.Trace // a trace on which the same threads commit
 	for n, o := range p.Traces {
 		if others.And(commits[n]) != (value.Set{}) && o.Rank == t.Rank && o.Facts.Agree(t.Facts) {
-			p.Report(&ruleCommit, in, "%s is issued by %s and never committed: another lane of the "+
-				"warp commits, and a commit tracks the operations of its own thread only",
+			p.Report(&ruleCommit, in,
+				"%s is issued by %s and never committed: another lane of the "+
+					"warp commits, and a commit tracks the operations of its own thread only",
 				in.Kind(), verify.Threads(open.Len())).
 				Also(commitOf(o, others), "the commit of another lane").On(t, i)
 			return
@@ -72,8 +73,9 @@ func uncommitted(p *verify.Pass, t *trace.Trace, i int, open value.Set, commits 
 		}
 	}
 	if elsewhere != nil {
-		p.Report(&ruleCommit, in, "%s is not committed on this path (a loop with the commit may run "+
-			"zero times): no mbarrier tracks its completion", in.Kind()).
+		p.Report(&ruleCommit, in,
+			"%s is not committed on this path (a loop with the commit may run "+
+				"zero times): no mbarrier tracks its completion", in.Kind()).
 			As(diag.Review).Also(commitOf(elsewhere, open), "the commit on another path").On(t, i)
 	}
 }

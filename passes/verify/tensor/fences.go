@@ -20,7 +20,8 @@ type handovers struct {
 }
 
 func objectsOf(p *verify.Pass) handovers {
-	h := handovers{make(map[verify.Object]bool), make(map[verify.Object]bool), make(map[verify.Object]bool)}
+	h := handovers{make(map[verify.Object]bool), make(map[verify.Object]bool),
+		make(map[verify.Object]bool)}
 	for _, t := range p.Traces {
 		moved := false
 		for i := range t.Events {
@@ -46,7 +47,8 @@ func objectsOf(p *verify.Pass) handovers {
 		works := false
 		for i := range slices.Backward(t.Events) {
 			switch e := &t.Events[i]; e.Kind {
-			case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy, trace.TensorShift, trace.TensorFree:
+			case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy,
+				trace.TensorShift, trace.TensorFree:
 				works = true
 			case trace.Wait:
 				list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
@@ -122,7 +124,8 @@ func frees(p *verify.Pass) {
 	for _, t := range p.Traces {
 		last := -1 // the last block barrier before the free
 		for i := range t.Events {
-			if e := &t.Events[i]; e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync && p.Everyone(e) {
+			if e := &t.Events[i]; e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync &&
+				p.Everyone(e) {
 				last = i
 			}
 		}
@@ -190,14 +193,16 @@ func side(t *trace.Trace, i, step int) (fence, work *trace.Event) {
 		case trace.TensorFree:
 			// Frees are ordered after operations that completed before the barrier.
 			return fence, nil
-		case trace.TensorAlloc, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
+		case trace.TensorAlloc, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply,
+			trace.TensorCopy:
 			return fence, e
 		case trace.ClusterArrive:
 			if step < 0 {
 				continue
 			}
 			return fence, nil
-		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterWait, trace.Arrive, trace.Wait, trace.Exit:
+		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterWait, trace.Arrive, trace.Wait,
+			trace.Exit:
 			return fence, nil
 		}
 	}

@@ -76,8 +76,11 @@ func yields(p *verify.Pass) {
 		for _, a := range taken {
 			yield, alloc := &g.t.Events[g.at], &a.t.Events[a.at]
 			all := yield.Threads.Or(alloc.Threads)
-			together := g.t == a.t && g.at > a.at || g.t.Threads.And(a.t.Threads) == (value.Set{}) && g.t.Rank == a.t.Rank && g.t.Facts.Agree(a.t.Facts)
-			if together && !g.waits && g.syncs <= a.syncs && p.Pool.Exact && all.Warps() > alloc.Threads.Warps() {
+			together := g.t == a.t && g.at > a.at ||
+				g.t.Threads.And(a.t.Threads) == (value.Set{}) && g.t.Rank == a.t.Rank &&
+					g.t.Facts.Agree(a.t.Facts)
+			if together && !g.waits && g.syncs <= a.syncs && p.Pool.Exact &&
+				all.Warps() > alloc.Threads.Warps() {
 				p.Report(&ruleFree, yield.In, "tcgen05.relinquish_alloc_permit by another warp "+
 					"than the allocating one, without a barrier after the allocation: it may "+
 					"execute before the allocation").Also(alloc.In, "the allocation").On(g.t, g.at)
@@ -139,7 +142,8 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 					"from 32 to 512", n)
 			}
 			if last != nil {
-				if was, known := verify.Number(last, verify.Address(last.In, 0)+1); known && ok && n > was {
+				if was, known := verify.Number(last, verify.Address(last.In, 0)+1); known && ok &&
+					n > was {
 					p.Report(&ruleAlloc, e.In, "tcgen05.alloc of %d columns after one of %d: a "+
 						"later allocation must not be larger", n, was).
 						Also(last.In, "the earlier allocation").On(t, i)
@@ -165,11 +169,13 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 			last, gone = e, nil
 		case trace.TensorYield:
 			yielded = e
-		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy, trace.TensorCommit:
+		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy,
+			trace.TensorCommit:
 			used = e
 		case trace.TensorFree:
 			for _, o := range gone {
-				if v := verify.Val(e, 0); v != nil && v == verify.Val(o, 0) && o.Threads.And(e.Threads) != (value.Set{}) {
+				if v := verify.Val(e, 0); v != nil && v == verify.Val(o, 0) &&
+					o.Threads.And(e.Threads) != (value.Set{}) {
 					p.Report(&ruleFree, e.In, "tensor memory is freed twice: it may already "+
 						"belong to another block").Also(o.In, "first freed here").On(t, i)
 				}
@@ -194,7 +200,8 @@ func meetsNext(t *trace.Trace, i int) bool {
 		switch t.Events[i+1+j].Kind {
 		case trace.ClusterWait:
 			return true
-		case trace.TensorAlloc, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy, trace.TensorShift, trace.TensorCommit, trace.TensorFree:
+		case trace.TensorAlloc, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply,
+			trace.TensorCopy, trace.TensorShift, trace.TensorCommit, trace.TensorFree:
 			return false
 		}
 	}
@@ -250,7 +257,10 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	}
 	if given > 0 {
 		// Other threads may free the rest.
-		if taken > given && !slices.ContainsFunc(p.Traces, func(o *trace.Trace) bool { return beyond(o.Threads, t.Threads) && has(o, trace.TensorFree) }) {
+		if taken > given &&
+			!slices.ContainsFunc(p.Traces, func(o *trace.Trace) bool {
+				return beyond(o.Threads, t.Threads) && has(o, trace.TensorFree)
+			}) {
 			p.Report(&ruleFree, alloc.In, "tensor memory is allocated %d times on a path but "+
 				"freed %d times", taken, given).On(t, 0)
 		}
@@ -264,7 +274,8 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	}
 	// Another warp frees: each compatible path must have a free.
 	for _, o := range p.Traces {
-		if frees := has(o, trace.TensorFree); !frees || o.Rank != t.Rank || o.Threads == t.Threads || !o.Facts.Agree(t.Facts) {
+		if frees := has(o, trace.TensorFree); !frees || o.Rank != t.Rank ||
+			o.Threads == t.Threads || !o.Facts.Agree(t.Facts) {
 			continue
 		}
 		return
@@ -321,7 +332,8 @@ func beside(p *verify.Pass, t *trace.Trace, i int) {
 		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
 			return
 		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply:
-			if all := e.Threads.Or(free.Threads); p.Pool.Exact && all.Warps() > free.Threads.Warps() {
+			if all := e.Threads.Or(free.Threads); p.Pool.Exact &&
+				all.Warps() > free.Threads.Warps() {
 				p.Report(&ruleEarly, free.In, "tensor memory is freed while another warp may use "+
 					"it; no barrier orders that use before the free").Also(e.In, "the use").On(t, i)
 				return

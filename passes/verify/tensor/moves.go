@@ -52,7 +52,8 @@ func moves(p *verify.Pass, t *trace.Trace) {
 			} else {
 				store = nil
 			}
-		case trace.Arrive, trace.BarrierSync, trace.BarrierArrive, trace.TensorFree, trace.ClusterArrive:
+		case trace.Arrive, trace.BarrierSync, trace.BarrierArrive, trace.TensorFree,
+			trace.ClusterArrive:
 			if load != nil {
 				as := grade(e)
 				if len(under.unread) == 0 {

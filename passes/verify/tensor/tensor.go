@@ -22,9 +22,11 @@ var Analyzer = &verify.Analyzer{
 to their wait, matrix operations up to a commit and a wait for its mbarrier.
 Allocations and frees are compared over all traces. The columns that a matrix
 operation covers are in a descriptor and are unknown.`,
-	Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit, ruleWait, ruleFence, ruleLanes, ruleColumns},
+	Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit,
+		ruleWait, ruleFence, ruleLanes, ruleColumns},
 	Pages: pages,
-	Requires: []trace.Kind{trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorMultiply,
+	Requires: []trace.Kind{trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore,
+		trace.TensorMultiply,
 		trace.TensorCopy, trace.TensorShift, trace.TensorCommit},
 	Run: run,
 }
@@ -152,7 +154,9 @@ func commit(p *verify.Pass, t *trace.Trace, i int, list []*pendingOperation, iss
 			k.commits = append(k.commits, o.Object)
 		}
 	}
-	if all := e.Threads.Warp(p.Pool.All()); !found && other == nil && e.Threads.And(issuers) == (value.Set{}) && issuers.And(all) != (value.Set{}) && p.Pool.Exact {
+	if all := e.Threads.Warp(p.Pool.All()); !found && other == nil &&
+		e.Threads.And(issuers) == (value.Set{}) && issuers.And(all) != (value.Set{}) &&
+		p.Pool.Exact {
 		p.Report(&ruleCommit, e.In, "tcgen05.commit tracks nothing: this thread issues no matrix "+
 			"operation, but another lane of its warp does").On(t, i)
 	}

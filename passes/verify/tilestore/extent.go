@@ -28,7 +28,8 @@ smaller, elements in between are never stored. Matrices that other code writes t
 const mostStep = 4096
 
 func runExtents(p *annotated.Pass) {
-	if p.Notes.Threads() == 0 || p.Notes.Schedules > 1 || !slices.ContainsFunc(p.Notes.Uses, func(u ir.Use) bool { return isStore(&u) }) {
+	if p.Notes.Threads() == 0 || p.Notes.Schedules > 1 ||
+		!slices.ContainsFunc(p.Notes.Uses, func(u ir.Use) bool { return isStore(&u) }) {
 		return
 	}
 	e := p.Eval()
@@ -42,9 +43,14 @@ func runExtents(p *annotated.Pass) {
 		}
 		seen[s.Matrix] = true
 		spots := allSpots(p, s.Matrix)
-		if len(spots) > 0 && !slices.ContainsFunc(spots, func(x spot) bool { return p.Reported(x.use.Pos) }) {
-			if !checkStep(p, spots, "rows", func(x *spot) (thread.Linear, int) { return x.row, x.store.Rows }) {
-				checkStep(p, spots, "columns", func(x *spot) (thread.Linear, int) { return x.col, x.store.Cols })
+		if len(spots) > 0 &&
+			!slices.ContainsFunc(spots, func(x spot) bool { return p.Reported(x.use.Pos) }) {
+			if !checkStep(p, spots, "rows", func(x *spot) (thread.Linear, int) {
+				return x.row, x.store.Rows
+			}) {
+				checkStep(p, spots, "columns", func(x *spot) (thread.Linear, int) {
+					return x.col, x.store.Cols
+				})
 			}
 		}
 	}
@@ -97,7 +103,9 @@ func checkStep(p *annotated.Pass, spots []spot, what string, of side) bool {
 	pos := spots[0].use.Pos
 	for at := step; at < most-least; at++ {
 		if there[at] && there[at-step] {
-			p.Warn(pos, &annotated.Protocol, "blocks overwrite each other's results: a block stores %d %s, but the tile of the next block starts %d %s later", most-least, what, step, what)
+			p.Warn(pos, &annotated.Protocol,
+				"blocks overwrite each other's results: a block stores %d %s, but the tile of the next block starts %d %s later",
+				most-least, what, step, what)
 			return true
 		}
 		there[at%step] = there[at%step] || there[at]
@@ -110,7 +118,9 @@ func checkStep(p *annotated.Pass, spots []spot, what string, of side) bool {
 	for to+1 < int(step) && !there[to+1] {
 		to++
 	}
-	p.Warn(pos, &annotated.Protocol, "no warp stores %s %d to %d of the block tile, whose successor starts %d %s later: the warp tiles do not cover it", what, from, to, step, what)
+	p.Warn(pos, &annotated.Protocol,
+		"no warp stores %s %d to %d of the block tile, whose successor starts %d %s later: the warp tiles do not cover it",
+		what, from, to, step, what)
 	return true
 }
 

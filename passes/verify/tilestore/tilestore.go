@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tilestore reports accumulator stores that overlap, and block tiles that they do not cover.
+// Package tilestore reports accumulator stores that overlap, and block tiles that they do not
+// cover.
 package tilestore
 
 import (
@@ -45,7 +46,8 @@ type rectangle struct {
 func run(p *annotated.Pass) {
 	for i := range p.Notes.Uses {
 		u := &p.Notes.Uses[i]
-		if s, ok := u.What.(*ir.TileStore); ok && p.Notes.Threads() > 0 && !p.Reported(u.Pos) && !p.Eval().Exhausted() {
+		if s, ok := u.What.(*ir.TileStore); ok && p.Notes.Threads() > 0 && !p.Reported(u.Pos) &&
+			!p.Eval().Exhausted() {
 			check(p, u, s)
 		}
 	}
@@ -55,11 +57,14 @@ func run(p *annotated.Pass) {
 func check(p *annotated.Pass, u *ir.Use, s *ir.TileStore) {
 	var list []rectangle
 	e := p.Eval()
-	overlap := func(a, b thread.Value, n int) bool { return a.N < b.N+int64(n) && b.N < a.N+int64(n) }
+	overlap := func(a, b thread.Value, n int) bool {
+		return a.N < b.N+int64(n) && b.N < a.N+int64(n)
+	}
 	first, end := e.Range(u.Role)
 	for t := first; t < end; t += s.Threads {
 		e.Begin(t)
-		own := rectangle{t / s.Threads, thread.Value{Kind: thread.Constant}, e.Relative(&s.Row), e.Relative(&s.Col)}
+		own := rectangle{t / s.Threads, thread.Value{Kind: thread.Constant}, e.Relative(&s.Row),
+			e.Relative(&s.Col)}
 		if s.To != nil && e.Value(s.To).Kind == thread.Constant {
 			own.to = e.Value(s.To)
 		} else if s.To != nil && !e.Uniform(s.To) {
@@ -72,8 +77,10 @@ func check(p *annotated.Pass, u *ir.Use, s *ir.TileStore) {
 			continue
 		}
 		for _, r := range list {
-			if own.to == r.to && overlap(own.row, r.row, s.Rows) && overlap(own.col, r.col, s.Cols) {
-				p.Warn(u.Pos, &annotated.Protocol, "%ss %d and %d store overlapping accumulators of %dx%d: their tiles start %d rows and %d columns apart",
+			if own.to == r.to && overlap(own.row, r.row, s.Rows) &&
+				overlap(own.col, r.col, s.Cols) {
+				p.Warn(u.Pos, &annotated.Protocol,
+					"%ss %d and %d store overlapping accumulators of %dx%d: their tiles start %d rows and %d columns apart",
 					group(s), r.who, own.who, s.Rows, s.Cols, own.row.N-r.row.N, own.col.N-r.col.N)
 				return
 			}
@@ -153,9 +160,13 @@ func spotsOf(p *annotated.Pass, u *ir.Use) (list []spot) {
 
 // overlaps reports whether two stores of different calls overlap in a matrix.
 func (a spot) overlaps(b spot) bool {
-	apart := func(x, y thread.Linear, n, m int) bool { return x.N >= y.N+int64(m) || y.N >= x.N+int64(n) }
-	return a.use != b.use && a.store.Matrix == b.store.Matrix && a.row.Comparable(b.row) && a.col.Comparable(b.col) &&
-		!apart(a.row, b.row, a.store.Rows, b.store.Rows) && !apart(a.col, b.col, a.store.Cols, b.store.Cols)
+	apart := func(x, y thread.Linear, n, m int) bool {
+		return x.N >= y.N+int64(m) || y.N >= x.N+int64(n)
+	}
+	return a.use != b.use && a.store.Matrix == b.store.Matrix && a.row.Comparable(b.row) &&
+		a.col.Comparable(b.col) &&
+		!apart(a.row, b.row, a.store.Rows, b.store.Rows) &&
+		!apart(a.col, b.col, a.store.Cols, b.store.Cols)
 }
 
 // String names the warp, with its role.
@@ -170,6 +181,7 @@ func (a spot) String() string {
 // report reports that two calls overlap.
 func report(p *annotated.Pass, a, b spot) {
 	at, _ := p.Module.At(a.use.Pos)
-	p.Warn(b.use.Pos, &annotated.Protocol, "overlapping stores: %s stores a %dx%d accumulator to elements that %s stored at line %d; the tiles start %d rows and %d columns apart",
+	p.Warn(b.use.Pos, &annotated.Protocol,
+		"overlapping stores: %s stores a %dx%d accumulator to elements that %s stored at line %d; the tiles start %d rows and %d columns apart",
 		b, b.store.Rows, b.store.Cols, a, at.Line, b.row.N-a.row.N, b.col.N-a.col.N)
 }

@@ -145,7 +145,8 @@ func warpWide(in *ir.Instr) bool {
 }
 
 // accesses are the opcodes with which a thread accesses memory.
-var accesses = map[isa.Head]bool{isa.HeadLd: true, isa.HeadSt: true, isa.HeadAtom: true, isa.HeadRed: true, isa.HeadLdu: true}
+var accesses = map[isa.Head]bool{isa.HeadLd: true, isa.HeadSt: true, isa.HeadAtom: true,
+	isa.HeadRed: true, isa.HeadLdu: true}
 
 // sharedAccess reports whether an instruction may read or write shared memory.
 func sharedAccess(p *verify.Pass, in *ir.Instr) bool {

@@ -79,7 +79,8 @@ func firstUnwritten(g *ir.Flow, order []int, r *ir.Reg) *ir.Instr {
 		for _, b := range order {
 			s, _ := through(b)
 			taken, goes := ir.Guard{}, -1
-			if last := g.Func.Blocks[b].Last(); last != nil && last.Ends() && last.Guard.Reg != nil {
+			if last := g.Func.Blocks[b].Last(); last != nil && last.Ends() &&
+				last.Guard.Reg != nil {
 				taken = last.Guard
 				goes = b + 1
 			}

@@ -48,15 +48,18 @@ func run(p *annotated.Pass) {
 			continue
 		}
 		if !written[r] {
-			p.Warn(in.Pos, &annotated.Value, "read of a NewReg that is never written; use Var for an initial value")
+			p.Warn(in.Pos, &annotated.Value,
+				"read of a NewReg that is never written; use Var for an initial value")
 		} else if in = firstUnwritten(a.flow, a.order, r); in != nil {
-			p.Report(in.Pos, &annotated.Value, "NewReg may be read before it is written; use Var for an initial value")
+			p.Report(in.Pos, &annotated.Value,
+				"NewReg may be read before it is written; use Var for an initial value")
 		}
 	}
 }
 
 func newAnalysis(f *ir.Func, unset []*ir.Reg) *analysis {
-	a := &analysis{number: make(map[*ir.Reg]int, len(unset)), flow: ir.FlowOf(f), out: make([]passes.Set, len(f.Blocks))}
+	a := &analysis{number: make(map[*ir.Reg]int, len(unset)), flow: ir.FlowOf(f),
+		out: make([]passes.Set, len(f.Blocks))}
 	for i, r := range unset {
 		a.number[r] = i
 	}
@@ -126,7 +129,8 @@ func (a *analysis) reads() (doubtful map[*ir.Reg]*ir.Instr, written map[*ir.Reg]
 				n, ok := a.number[r]
 				switch {
 				case !ok:
-				case access != isa.Read: // accumulators are read and written; the first instruction may ignore the old value
+				// accumulators are read and written; the first instruction may ignore the old value
+				case access != isa.Read:
 					written[r] = true
 					if in.Guard.Reg == nil {
 						a.have.Add(n)

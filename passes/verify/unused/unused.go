@@ -62,11 +62,14 @@ func floating(t isa.Type) bool { return t.Class() == isa.Float || t.Class() == i
 func reportDropped(p *annotated.Pass, n int) {
 	for _, b := range p.Func.Blocks {
 		for _, in := range b.Instrs {
-			if len(in.Args) < 2 || in.Args[0].Kind != ir.Register || in.Args[0].Reg.Uses != 1 || !floating(in.Args[0].Reg.Type) {
+			if len(in.Args) < 2 || in.Args[0].Kind != ir.Register || in.Args[0].Reg.Uses != 1 ||
+				!floating(in.Args[0].Reg.Type) {
 				continue
 			}
 			if arithmetic(in) {
-				p.Warn(in.Pos, &annotated.Protocol, "result of %s is unused: operations return a new value and do not modify their operands; keep it with Set or Store", in.Head())
+				p.Warn(in.Pos, &annotated.Protocol,
+					"result of %s is unused: operations return a new value and do not modify their operands; keep it with Set or Store",
+					in.Head())
 			}
 			if n--; n == 0 {
 				return
@@ -78,8 +81,10 @@ func reportDropped(p *annotated.Pass, n int) {
 // arithmetic reports whether the author wrote an instruction for its floating-point result.
 func arithmetic(in *ir.Instr) bool {
 	switch in.Kind().Head() {
-	case isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadFma, isa.HeadDiv, isa.HeadMin, isa.HeadMax, isa.HeadNeg, isa.HeadAbs,
-		isa.HeadEx2, isa.HeadLg2, isa.HeadRcp, isa.HeadRsqrt, isa.HeadSqrt, isa.HeadSin, isa.HeadCos, isa.HeadTanh:
+	case isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadFma, isa.HeadDiv, isa.HeadMin, isa.HeadMax,
+		isa.HeadNeg, isa.HeadAbs,
+		isa.HeadEx2, isa.HeadLg2, isa.HeadRcp, isa.HeadRsqrt, isa.HeadSqrt, isa.HeadSin,
+		isa.HeadCos, isa.HeadTanh:
 		return true
 	}
 	return false
@@ -102,7 +107,9 @@ func reportUnset(p *annotated.Pass) {
 	once := definitions(p.Func)
 	for _, in := range unread {
 		if fromUnset(in, once) {
-			p.Warn(in.Pos, &annotated.Protocol, "result of %s on a variable that is never assigned is unused: operations return a new value; assign it with Set", in.Head())
+			p.Warn(in.Pos, &annotated.Protocol,
+				"result of %s on a variable that is never assigned is unused: operations return a new value; assign it with Set",
+				in.Head())
 		}
 	}
 }
@@ -148,8 +155,11 @@ func fromUnset(in *ir.Instr, once map[*ir.Reg]*ir.Instr) bool {
 // counts reports whether an instruction computes an integer from others.
 func counts(in *ir.Instr) bool {
 	switch in.Kind().Head() {
-	case isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadMad, isa.HeadAnd, isa.HeadOr, isa.HeadXor, isa.HeadShl, isa.HeadShr, isa.HeadMin, isa.HeadMax:
-		return len(in.Args) > 2 && in.Args[0].Kind == ir.Register && !floating(in.Args[0].Reg.Type) && in.Args[0].Reg.Type != isa.Predicate && in.Args[1].Kind == ir.Register
+	case isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadMad, isa.HeadAnd, isa.HeadOr, isa.HeadXor,
+		isa.HeadShl, isa.HeadShr, isa.HeadMin, isa.HeadMax:
+		return len(in.Args) > 2 && in.Args[0].Kind == ir.Register &&
+			!floating(in.Args[0].Reg.Type) && in.Args[0].Reg.Type != isa.Predicate &&
+			in.Args[1].Kind == ir.Register
 	}
 	return false
 }
@@ -170,7 +180,8 @@ func runAccumulators(p *annotated.Pass) {
 	}
 	for _, pos := range left {
 		if read {
-			p.Warn(pos, &annotated.Protocol, "accumulator is never read; another may be read in its place, or the MMA is not needed")
+			p.Warn(pos, &annotated.Protocol,
+				"accumulator is never read; another may be read in its place, or the MMA is not needed")
 		}
 	}
 }

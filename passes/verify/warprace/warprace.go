@@ -30,7 +30,8 @@ analyzer of rules B8 and B9 follows paths, and does not need the author's condit
 
 func run(p *annotated.Pass) {
 	list := p.Notes.Shared
-	if p.Notes.Labels || !slices.ContainsFunc(list, func(a ir.SharedAccess) bool { return a.Writes }) {
+	if p.Notes.Labels ||
+		!slices.ContainsFunc(list, func(a ir.SharedAccess) bool { return a.Writes }) {
 		return
 	}
 	met := barriersBefore(p.Func, list)
@@ -39,7 +40,8 @@ func run(p *annotated.Pass) {
 	for i := range list {
 		for j := i + 1; j < len(list) && met[j] == met[i] && !e.Exhausted(); j++ {
 			a, b := &list[i], &list[j]
-			if a.Writes == b.Writes || a.Var != nil && b.Var != nil && a.Var != b.Var || p.Reported(b.Pos) {
+			if a.Writes == b.Writes || a.Var != nil && b.Var != nil && a.Var != b.Var ||
+				p.Reported(b.Pos) {
 				continue
 			}
 			pair{p, e, a, b}.check()
@@ -47,8 +49,8 @@ func run(p *annotated.Pass) {
 	}
 }
 
-// barriersBefore counts the possible barriers before each access. A barrier that is itself an access
-// counts for the following ones.
+// barriersBefore counts the possible barriers before each access. A barrier that is itself an
+// access counts for the following ones.
 func barriersBefore(f *ir.Func, list []ir.SharedAccess) []int {
 	of := make(map[*ir.Instr][]int, len(list))
 	for i := range list {
@@ -74,13 +76,17 @@ func synchronizes(in *ir.Instr) bool {
 	kind := in.Kind()
 	switch kind.Head() {
 	case isa.HeadSt, isa.HeadLd:
-		return in.HasMod(isa.ModVolatile, isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModMMIO)
-	case isa.HeadBarrier, isa.HeadMbarrier, isa.HeadFence, isa.HeadAtom, isa.HeadRed, isa.HeadCall, isa.HeadBrx, isa.HeadNanosleep:
+		return in.HasMod(isa.ModVolatile, isa.ModRelaxed, isa.ModAcquire, isa.ModRelease,
+			isa.ModMMIO)
+	case isa.HeadBarrier, isa.HeadMbarrier, isa.HeadFence, isa.HeadAtom, isa.HeadRed, isa.HeadCall,
+		isa.HeadBrx, isa.HeadNanosleep:
 		return true
 	}
 	switch kind {
-	case isa.KindCpAsyncBulk, isa.KindCpAsyncBulkCommitGroup, isa.KindCpAsyncBulkWaitGroup, isa.KindCpAsyncBulkPrefetch,
-		isa.KindCpReduceAsyncBulk, isa.KindCpAsyncBulkTensor, isa.KindCpReduceAsyncBulkTensor, isa.KindCpAsyncBulkPrefetchTensor:
+	case isa.KindCpAsyncBulk, isa.KindCpAsyncBulkCommitGroup, isa.KindCpAsyncBulkWaitGroup,
+		isa.KindCpAsyncBulkPrefetch,
+		isa.KindCpReduceAsyncBulk, isa.KindCpAsyncBulkTensor, isa.KindCpReduceAsyncBulkTensor,
+		isa.KindCpAsyncBulkPrefetchTensor:
 		return true
 	}
 	return false
@@ -101,8 +107,11 @@ func (p pair) both() bool {
 		for _, c := range side[0].Conds {
 			v := e.Holds(c)
 			switch {
-			case v.Kind == thread.Constant, c.Loop && e.Uniform(c.Reg), (v.Kind == thread.Possible || e.Uniform(c.Reg)) && slices.Contains(side[1].Conds, c):
-			case side[0].Writes && v.Kind == thread.Unknown && !c.Left && !c.Loop && e.DependsOnLoads(c.Reg, 16):
+			case v.Kind == thread.Constant, c.Loop && e.Uniform(c.Reg),
+				(v.Kind == thread.Possible || e.Uniform(c.Reg)) &&
+					slices.Contains(side[1].Conds, c):
+			case side[0].Writes && v.Kind == thread.Unknown && !c.Left && !c.Loop &&
+				e.DependsOnLoads(c.Reg, 16):
 			default:
 				return false
 			}
@@ -145,7 +154,8 @@ func (p pair) check() {
 		}
 		for n := int64(0); n < load.Bytes; n++ {
 			other, met := written[at+n]
-			if !met || other/32 == thread/32 || own[thread] >= 0 && own[thread] <= at+n && at+n < own[thread]+store.Bytes {
+			if !met || other/32 == thread/32 || own[thread] >= 0 && own[thread] <= at+n &&
+				at+n < own[thread]+store.Bytes {
 				continue
 			}
 			p.report(store, load, other, thread, at)
@@ -187,8 +197,12 @@ func (p pair) report(store, load *ir.SharedAccess, writer, reader int, at int64)
 	switch {
 	case !found:
 	case store == p.a:
-		p.Warn(load.Pos, &annotated.Protocol, "data race: thread %d reads what thread %d, of another warp, stored to %s without a barrier between; add Sync after the store", reader, writer, area.Name)
+		p.Warn(load.Pos, &annotated.Protocol,
+			"data race: thread %d reads what thread %d, of another warp, stored to %s without a barrier between; add Sync after the store",
+			reader, writer, area.Name)
 	default:
-		p.Warn(store.Pos, &annotated.Protocol, "data race: thread %d overwrites what thread %d, of another warp, reads of %s without a barrier between; add Sync after the read", writer, reader, area.Name)
+		p.Warn(store.Pos, &annotated.Protocol,
+			"data race: thread %d overwrites what thread %d, of another warp, reads of %s without a barrier between; add Sync after the read",
+			writer, reader, area.Name)
 	}
 }

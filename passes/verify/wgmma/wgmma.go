@@ -22,15 +22,17 @@ var Analyzer = &verify.Analyzer{
 	Doc: `Wgmma follows the registers that wgmma.mma_async uses while it is in flight: a fence
 must precede it and a wait must follow. It also checks that whole warpgroups execute
 wgmma.`,
-	Rules:    diag.Rules{ruleFence, ruleWait, ruleRelease, ruleWhole},
-	Pages:    pages,
-	Requires: []trace.Kind{trace.GroupMultiply, trace.GroupFence, trace.GroupCommit, trace.GroupWait},
-	Run:      run,
+	Rules: diag.Rules{ruleFence, ruleWait, ruleRelease, ruleWhole},
+	Pages: pages,
+	Requires: []trace.Kind{trace.GroupMultiply, trace.GroupFence, trace.GroupCommit,
+		trace.GroupWait},
+	Run: run,
 }
 
 func run(p *verify.Pass) {
 	come := comers(p)
-	f := &follower{p: p, flying: make([]*use, len(p.Func.Regs)), touched: make(map[*ir.Reg]*ir.Instr)}
+	f := &follower{p: p, flying: make([]*use, len(p.Func.Regs)),
+		touched: make(map[*ir.Reg]*ir.Instr)}
 	for _, t := range p.Traces {
 		f.registers(t)
 		release(p, t, come)
@@ -270,7 +272,8 @@ func whole(p *verify.Pass) {
 			}
 			group := value.First(128*g + 128).Minus(value.First(128 * g))
 			here := s.And(group)
-			if lanes := here.Len(); lanes > 0 && lanes < 128 && p.Pool.Exact && p.Left(e.In, group.Minus(s)) {
+			if lanes := here.Len(); lanes > 0 && lanes < 128 && p.Pool.Exact &&
+				p.Left(e.In, group.Minus(s)) {
 				f := p.Report(&ruleWhole, e.In, "%s is executed by only %d of the 128 threads of "+
 					"warpgroup %d", e.In.Op, lanes, g)
 				for _, c := range e.Parted {

@@ -13,14 +13,18 @@ func blockTwins() []twin {
 		{30, "count_mismatch", countMismatch, block(128), ""},
 		{31, "under_elect", underElect, block(128), ""},
 		{32, "id_collision", idCollision, block(128), ""},
-		{33, "relaxed_arrive", relaxedArrive, pair(), "Barrier has the fence, SyncCluster is not relaxed"},
+		{33, "relaxed_arrive", relaxedArrive, pair(),
+			"Barrier has the fence, SyncCluster is not relaxed"},
 		{34, "entry", noSyncAtEntry, pair(), ""},
 		{35, "exit", noSyncAtExit, pair(), ""},
 		{36, "move_behind_fence", moveBehindFence, block(128), "Accumulator has the fence"},
 		{37, "early_epilogue", earlyEpilogue, block(128), "Accumulator waits"},
-		{38, "one_warp_releases", oneWarpReleases, block(256), "Accumulator and Pipeline wait for all four warps"},
-		{44, "warp_skips", warpSkips, block(384), "Role.Regs takes whole groups of warps and adds up"},
-		{44, "pool_exceeded", poolExceeded, block(512), "Role.Regs takes whole groups of warps and adds up"},
+		{38, "one_warp_releases", oneWarpReleases, block(256),
+			"Accumulator and Pipeline wait for all four warps"},
+		{44, "warp_skips", warpSkips, block(384),
+			"Role.Regs takes whole groups of warps and adds up"},
+		{44, "pool_exceeded", poolExceeded, block(512),
+			"Role.Regs takes whole groups of warps and adds up"},
 		{45, "warps_left", warpsLeft, block(128), ""},
 	}
 }
@@ -123,7 +127,9 @@ type product struct {
 }
 
 func newProduct(k *dsl.Kernel) *product {
-	p := &product{k: k, tile: k.SharedTile("tile", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})}
+	p := &product{k: k,
+		tile: k.SharedTile("tile",
+			dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})}
 	for range 4 {
 		p.acc = append(p.acc, k.F32(0).Var())
 	}
@@ -193,7 +199,8 @@ func oneWarpReleases(k *dsl.Kernel, good bool) {
 	}), dsl.OnWarp(4, "load", func() {
 		k.If(k.Leader(), func() {
 			full.ArriveExpect(k.U32(8192))
-			k.Ins("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", p.tile.Addr(), from.Addr(), 8192, full.Addr())
+			k.Ins("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", p.tile.Addr(),
+				from.Addr(), 8192, full.Addr())
 			empty.Wait(k.U32(0))
 		})
 	}))

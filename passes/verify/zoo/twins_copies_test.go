@@ -252,14 +252,16 @@ func mapEdited(k *dsl.Kernel, good bool) {
 	tensors, full := dsl.Global[dsl.B64](k, "tensors"), k.Barrier("full", 1)
 	tile := k.SharedTile("tile", dsl.Tile{Type: isa.F32, Rows: 1, Cols: 256})
 	first(k, func() {
-		k.Ins("tensormap.replace.tile.global_address.global.b1024.b64", tensors.Addr(), from.Addr().Value64())
+		k.Ins("tensormap.replace.tile.global_address.global.b1024.b64", tensors.Addr(),
+			from.Addr().Value64())
 		if good {
 			k.Ins("fence.proxy.tensormap::generic.release.gpu")
 			k.Ins("fence.proxy.tensormap::generic.acquire.gpu", tensors.Addr(), 128)
 		}
 		full.ArriveExpect(k.U32(1024))
 		k.Ins("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", // want "^A11 "
-			tile.Addr(), dsl.Bracket(tensors.Addr().Value64(), []dsl.Operand{k.U32(0)}), full.Addr())
+			tile.Addr(), dsl.Bracket(tensors.Addr().Value64(), []dsl.Operand{k.U32(0)}),
+			full.Addr())
 		full.Wait(k.U32(0))
 	})
 }

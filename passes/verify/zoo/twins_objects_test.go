@@ -9,7 +9,8 @@ func objectTwins() []twin {
 	return []twin{
 		{15, "count_zero", countZero, block(128), "Barrier takes no count of zero"},
 		{16, "made_again", madeAgain, block(128), "no call makes a barrier twice"},
-		{17, "tile_over_object", tileOverObject, block(128), "Barrier lays objects out apart from tiles"},
+		{17, "tile_over_object", tileOverObject, block(128),
+			"Barrier lays objects out apart from tiles"},
 		{18, "init_not_fenced", initNotFenced, pair(), "Barrier has the fence"},
 		{19, "all_lanes_arrive", allLanesArrive, block(128), ""},
 		{20, "too_few", tooFew, block(128), ""},
@@ -304,7 +305,8 @@ func noDrain(k *dsl.Kernel, good bool) {
 }
 
 func ctaScope(k *dsl.Kernel, good bool) {
-	out, x, bar := dsl.Global[dsl.U32](k, "out"), dsl.Shared[dsl.U32](k, "x", 1), k.Barrier("bar", 1)
+	out, x, bar := dsl.Global[dsl.U32](k, "out"), dsl.Shared[dsl.U32](k, "x", 1),
+		k.Barrier("bar", 1)
 	peer := k.ClusterRank().XorI(1)
 	first(k, func() {
 		x.InBlock(peer).StoreFirst(k.U32(7))
@@ -343,7 +345,8 @@ func triedOnce(k *dsl.Kernel, good bool) {
 
 func givenUp(k *dsl.Kernel, good bool) {
 	bar, tile := arrived(k)
-	again, on, done, tries := k.NewLabel("again"), k.NewLabel("on"), dsl.NewReg[dsl.Pred](k), k.U32(0).Var()
+	again, on, done, tries := k.NewLabel("again"), k.NewLabel("on"), dsl.NewReg[dsl.Pred](k),
+		k.U32(0).Var()
 	k.PlaceLabel(again)
 	k.Ins(try, done, bar.Addr(), 0) // want "^M10 "
 	k.BranchIf(done, on)

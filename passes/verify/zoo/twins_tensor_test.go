@@ -156,20 +156,24 @@ func pairNoSync(k *dsl.Kernel, good bool) {
 
 // handOver lets a group of warps move data between registers and tensor memory and signal another
 // warp. That warp multiplies into the same columns and waits until that is done.
-func handOver(k *dsl.Kernel, move func(c *columns, moved dsl.Barrier), multiply func(c *columns, moved dsl.Barrier, d dsl.Reg[dsl.U64])) {
+func handOver(k *dsl.Kernel, move func(c *columns, moved dsl.Barrier),
+	multiply func(c *columns, moved dsl.Barrier, d dsl.Reg[dsl.U64])) {
 	moved, done := k.Barrier("moved", 128), k.Barrier("done", 1)
-	tile := k.SharedTile("tile", dsl.Tile{Type: isa.F16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
+	tile := k.SharedTile("tile",
+		dsl.Tile{Type: isa.F16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
 	c := take(k, "cta_group::1")
 	meet(k)
 	c.base = c.slot.LoadI(0)
-	k.Roles(dsl.OnWarpgroup(1, "move", func() { move(c, moved) }), dsl.OnWarp(0, "multiply", func() {
-		multiply(c, moved, tile.Descriptor())
-		k.When(k.Leader(), func() {
-			k.Ins("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64", done.Addr())
-		})
-		done.Wait(k.U32(0))
-		k.Ins("tcgen05.fence::after_thread_sync")
-	}))
+	k.Roles(dsl.OnWarpgroup(1, "move", func() { move(c, moved) }),
+		dsl.OnWarp(0, "multiply", func() {
+			multiply(c, moved, tile.Descriptor())
+			k.When(k.Leader(), func() {
+				k.Ins("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64",
+					done.Addr())
+			})
+			done.Wait(k.U32(0))
+			k.Ins("tcgen05.fence::after_thread_sync")
+		}))
 	meet(k)
 	c.free()
 }

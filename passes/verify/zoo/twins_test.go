@@ -35,7 +35,9 @@ type twin struct {
 
 // block declares the number of threads per block, and pair a kernel of clusters of two blocks.
 func block(threads int) []dsl.KernelOption { return []dsl.KernelOption{dsl.Threads(threads)} }
-func pair() []dsl.KernelOption             { return []dsl.KernelOption{dsl.Threads(128), dsl.Cluster(2)} }
+func pair() []dsl.KernelOption {
+	return []dsl.KernelOption{dsl.Threads(128), dsl.Cluster(2)}
+}
 
 // twins returns the zoo in Go.
 func twins() []twin {
@@ -91,7 +93,8 @@ func sources(t *testing.T) (text map[string]string, file map[string]string) {
 		for _, d := range tree.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok {
 				first, last := positions.Position(f.Pos()).Line, positions.Position(f.End()).Line
-				text[f.Name.Name] = strings.Repeat("\n", first-1) + strings.Join(lines[first-1:last], "\n")
+				text[f.Name.Name] = strings.Repeat("\n", first-1) +
+					strings.Join(lines[first-1:last], "\n")
 				file[f.Name.Name] = name
 			}
 		}
@@ -116,9 +119,11 @@ func TestTwins(t *testing.T) {
 			var reported diag.List
 			for _, d := range w.findings(e.target, e.good) {
 				switch {
-				case d.Rule == "V101" || d.Severity == diag.Note && e.severity != "execution" && !e.good:
+				case d.Rule == "V101" || d.Severity == diag.Note && e.severity != "execution" &&
+					!e.good:
 				case d.Severity != diag.Note && d.Severity.String() != e.severity:
-					t.Errorf("%s: %s is called %s, expected %s", name, d.Rule, d.Severity, e.severity)
+					t.Errorf("%s: %s is called %s, expected %s", name, d.Rule, d.Severity,
+						e.severity)
 				default:
 					reported = append(reported, d)
 				}

@@ -83,7 +83,8 @@ func File(name, text string, o Options) ([]Result, error) {
 			continue
 		}
 		k := &kernel{
-			name: name, text: text, module: m, program: program, functions: functions, endless: endless, fn: f,
+			name: name, text: text, module: m, program: program, functions: functions,
+			endless: endless, fn: f,
 			options: o,
 		}
 		all = append(all, k)
@@ -185,7 +186,8 @@ type kernel struct {
 	limit      int64          // limit of instructions; 0 means mostWork
 	pool       pool           // arrays that the kernels of a stream share
 
-	guessedBlock, guessedShared bool // the block size, or the size of dynamic shared memory, is unknown
+	// the block size, or the size of dynamic shared memory, is unknown
+	guessedBlock, guessedShared bool
 	guessedBox                  bool // the box shape of a tensor map is unknown
 	guessedBytes                bool // and so is its number of bytes
 	oneBlock                    bool // the kernel never reads its block index

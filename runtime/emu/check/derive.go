@@ -114,7 +114,8 @@ func (k *kernel) attribute(name string) (d [3]uint32, ok bool) {
 		return d, false
 	}
 	d = [3]uint32{1, 1, 1}
-	for i, word := range strings.FieldsFunc(a.Text, func(r rune) bool { return r == ',' || r == ' ' }) {
+	for i, word := range strings.FieldsFunc(a.Text,
+		func(r rune) bool { return r == ',' || r == ' ' }) {
 		if n, err := strconv.ParseUint(word, 0, 32); err == nil && i < 3 {
 			d[i] = uint32(n)
 		}
@@ -186,7 +187,8 @@ func (k *kernel) betweenBlocks() (yes bool) {
 // mentions reports whether an operand is a special register, or a component of it.
 func (k *kernel) mentions(name string) (yes bool) {
 	k.fn.Operands(func(o *ir.Operand) {
-		yes = yes || o.Kind == ir.Special && (o.Text() == name || strings.HasPrefix(o.Text(), name+"."))
+		yes = yes || o.Kind == ir.Special &&
+			(o.Text() == name || strings.HasPrefix(o.Text(), name+"."))
 	})
 	return yes
 }
@@ -248,10 +250,12 @@ func (k *kernel) pointers() (found map[*ir.Var]bool, from origins) {
 			switch in.Form.Form.Kind {
 			case isa.KindLd:
 				parts := in.Args[1].Args()
-				if to != nil && len(parts) > 0 && parts[0].Kind == ir.Variable && parts[0].Var().Space.Base() == isa.Param {
+				if to != nil && len(parts) > 0 && parts[0].Kind == ir.Variable &&
+					parts[0].Var().Space.Base() == isa.Param {
 					grew = add(to, map[*ir.Var]bool{parts[0].Var(): true}) || grew
 				}
-			case isa.KindMov, isa.KindCvtaTo, isa.KindCvta, isa.KindAdd, isa.KindSub, isa.KindMadLo, isa.KindMadWide:
+			case isa.KindMov, isa.KindCvtaTo, isa.KindCvta, isa.KindAdd, isa.KindSub, isa.KindMadLo,
+				isa.KindMadWide:
 				for i := range in.Args[1:] {
 					o := &in.Args[1+i]
 					wide := in.Form.Form.Kind != isa.KindMadWide || i == 2
@@ -273,7 +277,8 @@ func (k *kernel) pointers() (found map[*ir.Var]bool, from origins) {
 		}
 		for i := range in.Args {
 			if o := &in.Args[i]; o.Kind == ir.Address {
-				if parts := o.Args(); len(parts) > 0 && parts[0].Reg != nil && len(from[parts[0].Reg]) == 1 {
+				if parts := o.Args(); len(parts) > 0 && parts[0].Reg != nil &&
+					len(from[parts[0].Reg]) == 1 {
 					mark(parts[0].Reg)
 				}
 			}
@@ -307,7 +312,8 @@ func (k *kernel) counts() []uint64 {
 // their tile sizes, without a check.
 func ordinary(count uint64) bool { return count > 0 && count%16 == 0 }
 
-// blockSizes returns the block sizes that are tried for a kernel that does not require one, in order.
+// blockSizes returns the block sizes that are tried for a kernel that does not require one, in
+// order.
 func (k *kernel) blockSizes() []uint32 {
 	most := uint32(256)
 	if d, ok := k.attribute(".maxntid"); ok {
@@ -343,7 +349,8 @@ func (p *param) value(count uint64) []byte {
 // describe returns a description of the launch.
 func (k *kernel) describe(count uint64) string {
 	s := &k.shape
-	text := fmt.Sprintf("%dx%dx%d blocks of %dx%dx%d threads", s.Grid[0], s.Grid[1], s.Grid[2], s.Block[0], s.Block[1], s.Block[2])
+	text := fmt.Sprintf("%dx%dx%d blocks of %dx%dx%d threads", s.Grid[0], s.Grid[1], s.Grid[2],
+		s.Block[0], s.Block[1], s.Block[2])
 	if s.Cluster[0] != 0 {
 		text += fmt.Sprintf(" in clusters of %dx%dx%d", s.Cluster[0], s.Cluster[1], s.Cluster[2])
 	}

@@ -25,7 +25,8 @@ func (k *kernel) judge(r *Result, runs []*run) {
 			}
 		}
 		if x.skipped > 0 {
-			r.Incomplete = append(r.Incomplete, fmt.Sprintf("races of launches with more than %d threads", race.MostThreads))
+			r.Incomplete = append(r.Incomplete,
+				fmt.Sprintf("races of launches with more than %d threads", race.MostThreads))
 		}
 	}
 	list := r.Findings // findings of the search
@@ -73,7 +74,9 @@ func (k *kernel) doubts(runs []*run) (list []doubt) {
 		case x.filled && x.fault == nil && x.err == nil && len(x.races) == 0:
 			list = append(list, doubt{note: "it does not occur with other contents of the arrays"})
 		case x.block != 0:
-			note := fmt.Sprintf("it does not occur with blocks of %d threads, and the kernel does not require a size", x.block)
+			note := fmt.Sprintf(
+				"it does not occur with blocks of %d threads, and the kernel does not require a size",
+				x.block)
 			list = append(list, doubt{[]map[site]*race.Race{sites(x)}, note})
 		case !x.filled && ordinary(x.count):
 			usual = append(usual, sites(x))
@@ -88,18 +91,20 @@ func (k *kernel) doubts(runs []*run) (list []doubt) {
 // assumed returns what a race of a derived launch depends on that nothing in the file says, or "".
 func (k *kernel) assumed(y *race.Race) string {
 	switch {
-	case k.oneBlock && (y.Rule == race.RuleGrid || y.Rule == race.RuleScope) && k.shape.Cluster[0] == 0:
+	case k.oneBlock && (y.Rule == race.RuleGrid || y.Rule == race.RuleScope) &&
+		k.shape.Cluster[0] == 0:
 		return "the kernel does not read its block index, and may be for one block"
 	case k.guessedBox && strings.Contains(y.First.What+y.Second.What, "asynchronous") &&
-		(k.guessedBytes || y.Space != isa.Shared): // the bytes of a box follow each other in shared memory
+		// the bytes of a box follow each other in shared memory
+		(k.guessedBytes || y.Space != isa.Shared):
 		return "the boxes of tensor maps are assumed"
 	}
 	return ""
 }
 
-// races returns the races of runs. A race that does not occur with other contents of the arrays, with
-// another block size or with ordinary integers is a review: the kernel may not be for such a launch.
-// One that occurs only with other contents is not reported: flags may not be zero.
+// races returns the races of runs. A race that does not occur with other contents of the arrays,
+// with another block size or with ordinary integers is a review: the kernel may not be for such a
+// launch. One that occurs only with other contents is not reported: flags may not be zero.
 func (k *kernel) races(runs []*run) (list diag.List) {
 	var filled map[site]*race.Race
 	for _, x := range runs {
@@ -127,9 +132,14 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 			unusual := false // two writes of one value where a pitch is 0 or odd
 			for _, d := range doubts {
 				if y.Severity == diag.Review && d.note == smallValues && !k.guarded() {
-					unusual = !slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool { return m[at] != nil })
+					unusual = !slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool {
+						return m[at] != nil
+					})
 				}
-				if severity == diag.Error && !slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool { return m[at] != nil }) {
+				if severity == diag.Error &&
+					!slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool {
+						return m[at] != nil
+					}) {
 					severity, note = diag.Review, "; "+d.note
 				}
 			}
@@ -145,8 +155,10 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 func diagnostic(y *race.Race, severity diag.Severity, note string, x *run) diag.Diagnostic {
 	d := diag.Diagnostic{Place: y.Second.Place, Rule: y.Rule, Severity: severity}
 	d.Message = fmt.Sprintf("%s: %s at %s%s", y.Message, y.Second.What, y.Address, note)
-	d.Related = append(d.Related, diag.Related{Place: y.First.Place, Message: y.First.What + ": " + y.First.Opcode})
-	d.Related = append(d.Related, diag.Related{Place: y.Second.Place, Message: "missing: " + y.Missing + "; fix: " + y.Fix})
+	d.Related = append(d.Related,
+		diag.Related{Place: y.First.Place, Message: y.First.What + ": " + y.First.Opcode})
+	d.Related = append(d.Related,
+		diag.Related{Place: y.Second.Place, Message: "missing: " + y.Missing + "; fix: " + y.Fix})
 	if y.Second.Source != "" {
 		d.Message += " (" + y.Second.Source + ")"
 	}
@@ -170,7 +182,8 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 			r.Incomplete = append(r.Incomplete, why)
 			continue
 		}
-		d := diag.Diagnostic{Place: f.Place, Rule: RuleFault, Severity: diag.Review, Message: describeFault(f)}
+		d := diag.Diagnostic{Place: f.Place, Rule: RuleFault, Severity: diag.Review,
+			Message: describeFault(f)}
 		hang := strings.Contains(f.Message, "hangs")
 		if hang {
 			d.Rule = RuleHang
@@ -178,7 +191,8 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		switch {
 		case len(k.shape.Args) > 0 || good == 0 && k.always(runs, f):
 			d.Severity = diag.Error
-		case hang && waits(f) && (ordinary(x.count) || !k.varies()): // no contents of memory end these waits
+		// no contents of memory end these waits
+		case hang && waits(f) && (ordinary(x.count) || !k.varies()):
 			d.Severity = diag.Error
 		case good > 0 && !k.varies():
 			d.Severity = diag.Error
@@ -202,10 +216,11 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 	return list
 }
 
-// ignored reports whether the fault of a run says nothing about the kernel: other contents, another block
-// size, or an odd pitch that the kernel is not for.
+// ignored reports whether the fault of a run says nothing about the kernel: other contents, another
+// block size, or an odd pitch that the kernel is not for.
 func (k *kernel) ignored(x *run, good int) bool {
-	odd := k.varies() && !ordinary(x.count) && strings.HasPrefix(x.fault.Message, "misaligned access")
+	odd := k.varies() && !ordinary(x.count) &&
+		strings.HasPrefix(x.fault.Message, "misaligned access")
 	return (x.filled || odd) && good > 0 || x.inputs && !waits(x.fault) || x.block != 0
 }
 
@@ -216,11 +231,13 @@ func (k *kernel) livelock(runs []*run, x *run) (d diag.Diagnostic, ok bool) {
 		return d, false
 	}
 	for _, y := range runs {
-		if y.fault == nil && y.err == nil && y.count == x.count && !y.filled && !x.filled && y.inputs == x.inputs && y.block == x.block && y.events*endless < x.events {
+		if y.fault == nil && y.err == nil && y.count == x.count && !y.filled && !x.filled &&
+			y.inputs == x.inputs && y.block == x.block && y.events*endless < x.events {
 			at, _ := k.module.At(k.fn.Pos)
-			return diag.Diagnostic{Place: at, Rule: RuleHang, Severity: diag.Error, Message: fmt.Sprintf(
-				"kernel does not end with seed %d, but ends with seed %d: threads wait for each other in a loop",
-				x.schedule.seed, y.schedule.seed)}, true
+			return diag.Diagnostic{Place: at, Rule: RuleHang, Severity: diag.Error,
+				Message: fmt.Sprintf(
+					"kernel does not end with seed %d, but ends with seed %d: threads wait for each other in a loop",
+					x.schedule.seed, y.schedule.seed)}, true
 		}
 	}
 	return d, false
@@ -231,15 +248,18 @@ func (k *kernel) unchecked(x *run) string {
 	f := x.fault
 	switch derived := len(k.shape.Args) == 0; {
 	case f.Message == emu.LimitReached:
-		return fmt.Sprintf("a launch did not end within %d instructions: %s", mostWork, k.describe(x.count))
+		return fmt.Sprintf("a launch did not end within %d instructions: %s", mostWork,
+			k.describe(x.count))
 	case x.outside && derived:
 		return "an access lies outside of the arrays that were derived: " + f.Message
-	case strings.Contains(f.Message, "not emulated") || strings.Contains(f.Message, "no tensor map"):
+	case strings.Contains(f.Message, "not emulated") ||
+		strings.Contains(f.Message, "no tensor map"):
 		return f.Message
 	case strings.Contains(f.Message, "hangs") && derived && k.guessedBytes:
 		return "the kernel hangs, but the boxes of tensor maps are assumed; say them in comments ptxdsl:bytes, or give a launch"
 	case strings.Contains(f.Message, emu.TrapExecuted) && derived:
-		return fmt.Sprintf("line %d: the kernel traps in a launch that was derived; give a launch", f.Place.Line)
+		return fmt.Sprintf("line %d: the kernel traps in a launch that was derived; give a launch",
+			f.Place.Line)
 	}
 	return ""
 }
@@ -280,8 +300,10 @@ func (k *kernel) differences(runs []*run) diag.List {
 		}
 		if x.count == first.count && x.result != first.result {
 			at, _ := k.module.At(k.fn.Pos)
-			return diag.List{{Place: at, Rule: RuleOrder, Severity: diag.Review, Message: fmt.Sprintf(
-				"results differ between schedules %d and %d: they depend on the order in which threads run", first.schedule.seed, x.schedule.seed)}}
+			return diag.List{
+				{Place: at, Rule: RuleOrder, Severity: diag.Review, Message: fmt.Sprintf(
+					"results differ between schedules %d and %d: they depend on the order in which threads run",
+					first.schedule.seed, x.schedule.seed)}}
 		}
 	}
 	return nil

@@ -13,9 +13,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
-// TestPairs checks kernels with a bug and their corrected twins: the first have an error, the second are
-// clean. A comment such as "check: review" gives another verdict: compilers rely on the bug, or only verify
-// detects it.
+// TestPairs checks kernels with a bug and their corrected twins: the first have an error, the
+// second are clean. A comment such as "check: review" gives another verdict: compilers rely on the
+// bug, or only verify detects it.
 func TestPairs(t *testing.T) {
 	files, err := filepath.Glob("testdata/pairs/*/*.ptx")
 	if err != nil || len(files) < 200 {
@@ -85,7 +85,8 @@ e:	ret;
 `
 	for n, want := range map[uint32]string{16: "clean", 17: "error"} {
 		l := &check.Launch{Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{32, 1, 1}, Args: []check.Arg{
-			{Array: make([]byte, 64), Text: "u32[16]"}, {Value: []byte{byte(n), 0, 0, 0}, Text: "n"},
+			{Array: make([]byte, 64), Text: "u32[16]"},
+			{Value: []byte{byte(n), 0, 0, 0}, Text: "n"},
 		}}
 		results, err := check.File("k.ptx", text, check.Options{Launch: l})
 		if err != nil {

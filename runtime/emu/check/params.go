@@ -12,15 +12,16 @@ import (
 )
 
 // written returns the parameters whose arrays the kernel may write, wait on or pass on: all uses of
-// their addresses except weak loads, the sources of copies, and the address arithmetic that pointers
-// follows.
+// their addresses except weak loads, the sources of copies, and the address arithmetic that
+// pointers follows.
 func (k *kernel) written(from origins) map[*ir.Var]bool {
 	found := make(map[*ir.Var]bool)
 	k.instructions(func(in *ir.Instr) {
 		op := in.Form.Operation()
 		arithmetic := false
 		switch op.Kind {
-		case isa.KindMov, isa.KindCvtaTo, isa.KindCvta, isa.KindAdd, isa.KindSub, isa.KindMadLo, isa.KindMadWide:
+		case isa.KindMov, isa.KindCvtaTo, isa.KindCvta, isa.KindAdd, isa.KindSub, isa.KindMadLo,
+			isa.KindMadWide:
 			arithmetic = len(in.Args) > 0 && from[in.Args[0].Reg] != nil
 		}
 		for i := range in.Args {
@@ -53,8 +54,8 @@ func registers(o *ir.Operand, list []*ir.Reg) []*ir.Reg {
 	return list
 }
 
-// compared returns the integer parameters that are compared with values computed from the index of a
-// thread or a block.
+// compared returns the integer parameters that are compared with values computed from the index of
+// a thread or a block.
 func (k *kernel) compared() map[*ir.Var]bool {
 	index := make(map[*ir.Reg]bool)
 	copies := make(map[*ir.Reg]*ir.Var)
@@ -68,7 +69,9 @@ func (k *kernel) compared() map[*ir.Var]bool {
 			if v := k.parameter(in, copies); v != nil && copies[to] == nil {
 				copies[to], grew = v, true
 			}
-			if slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool { return o.Kind == ir.Address }) {
+			if slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool {
+				return o.Kind == ir.Address
+			}) {
 				return
 			}
 			for i := range in.Args[1:] {
@@ -106,7 +109,8 @@ func indexOf(name string) bool {
 func (k *kernel) parameter(in *ir.Instr, copies map[*ir.Reg]*ir.Var) *ir.Var {
 	switch o := &in.Args[1]; in.Form.Form.Kind {
 	case isa.KindLd:
-		if parts := o.Args(); len(parts) > 0 && parts[0].Kind == ir.Variable && parts[0].Var().Space.Base() == isa.Param {
+		if parts := o.Args(); len(parts) > 0 && parts[0].Kind == ir.Variable &&
+			parts[0].Var().Space.Base() == isa.Param {
 			return parts[0].Var()
 		}
 	case isa.KindMov, isa.KindCvt:
@@ -115,8 +119,8 @@ func (k *kernel) parameter(in *ir.Instr, copies map[*ir.Reg]*ir.Var) *ir.Var {
 	return nil
 }
 
-// guarded reports whether the kernel compares the index of a thread with each of its counts, of which
-// there are one or two.
+// guarded reports whether the kernel compares the index of a thread with each of its counts, of
+// which there are one or two.
 func (k *kernel) guarded() bool {
 	n := 0
 	for _, p := range k.params {
@@ -131,5 +135,6 @@ func (k *kernel) guarded() bool {
 
 // hasInputs reports whether the kernel only reads some array.
 func (k *kernel) hasInputs() bool {
-	return slices.ContainsFunc(k.params, func(p param) bool { return p.kind == paramPointer && p.input })
+	return slices.ContainsFunc(k.params,
+		func(p param) bool { return p.kind == paramPointer && p.input })
 }

@@ -41,7 +41,8 @@ func NewReplay(d device.Device, name, text string) (*Replay, error) {
 	for _, f := range m.Funcs() {
 		if f.Kernel && f.Defined {
 			all = append(all, &kernel{
-				name: name, text: text, module: m, program: emu.NewProgram(m), functions: m.Funcs(), endless: new(int), fn: f,
+				name: name, text: text, module: m, program: emu.NewProgram(m), functions: m.Funcs(),
+				endless: new(int), fn: f,
 			})
 		}
 	}
@@ -50,7 +51,8 @@ func NewReplay(d device.Device, name, text string) (*Replay, error) {
 	case len(all) == 0:
 		return nil, fmt.Errorf("%s has no kernel", name)
 	case len(all) > 1 && !together:
-		return nil, fmt.Errorf("%s has %d kernels, which do not depend on each other", name, len(all))
+		return nil, fmt.Errorf("%s has %d kernels, which do not depend on each other", name,
+			len(all))
 	case len(all) == 1 && together:
 		again := *all[0]
 		all = append(all, &again)
@@ -75,7 +77,8 @@ func NewReplay(d device.Device, name, text string) (*Replay, error) {
 		}
 		r.arrays = append(r.arrays, arrays...)
 		s := replayed{launch: &device.Launch{
-			Grid: k.shape.Grid, Block: k.shape.Block, Cluster: k.shape.Cluster, Shared: k.shape.Shared,
+			Grid: k.shape.Grid, Block: k.shape.Block, Cluster: k.shape.Cluster,
+			Shared: k.shape.Shared,
 			Values: values, Programmatic: i > 0,
 		}}
 		for _, p := range k.params {
@@ -108,11 +111,12 @@ func (k *kernel) successful() (count uint64, filled bool) {
 	return k.counts()[0], false
 }
 
-// Once sets the arrays to their initial contents, launches the kernels, waits for them, and returns a
-// hash of the arrays. Hashes are comparable within a process.
+// Once sets the arrays to their initial contents, launches the kernels, waits for them, and returns
+// a hash of the arrays. Hashes are comparable within a process.
 func (r *Replay) Once() (uint64, error) {
 	for _, a := range r.arrays {
-		if err := r.device.Upload(a.at, unsafe.Pointer(&a.first[0]), int64(len(a.first)), 0, false); err != nil {
+		if err := r.device.Upload(a.at, unsafe.Pointer(&a.first[0]), int64(len(a.first)), 0,
+			false); err != nil {
 			return 0, err
 		}
 	}

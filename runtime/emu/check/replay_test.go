@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
-// TestReplay launches corrected twins several times: a launch starts from the same arrays as the one
-// before, and has the same result.
+// TestReplay launches corrected twins several times: a launch starts from the same arrays as the
+// one before, and has the same result.
 func TestReplay(t *testing.T) {
 	files, err := filepath.Glob("testdata/pairs/[ads]*/*.right.ptx") // async, dependent and shared
 	if err != nil || len(files) < 50 {

@@ -24,7 +24,8 @@ const gaps = "Only the paths and values of the launches that were run are seen. 
 // page returns the rule with the given texts.
 func page(id, title, what, why, wrong, right, fix, section string) diag.Rule {
 	return diag.Rule{
-		ID: id, Layer: "check", Severity: diag.Error, Title: title, What: what, Why: why, Wrong: "\n" + wrong + "\n",
+		ID: id, Layer: "check", Severity: diag.Error, Title: title, What: what, Why: why,
+		Wrong: "\n" + wrong + "\n",
 		Right: "\n" + right + "\n", Fix: fix, Gaps: gaps, Section: section,
 	}
 }
@@ -77,7 +78,8 @@ func Rules() diag.Rules {
 			"The async proxy may not see generic writes that no proxy fence made visible.",
 			"st.shared.u32 [%r1], %r2;\nbar.sync 0;\ncp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 128;",
 			"st.shared.u32 [%r1], %r2;\nfence.proxy.async.shared::cta;\nbar.sync 0;\ncp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 128;",
-			"Execute fence.proxy.async in every writing thread, before the barrier.", "8.6 proxies"),
+			"Execute fence.proxy.async in every writing thread, before the barrier.",
+			"8.6 proxies"),
 		page(race.RuleMixed, "strong accesses overlap in part",
 			"Reports two strong accesses that nothing orders and that have different addresses or sizes.",
 			"Accesses that overlap in part are not morally strong: they are not atomic to each other.",
@@ -105,13 +107,16 @@ func Rules() diag.Rules {
 			"Shared memory exists while its block runs. Accesses outside fault or reach another block.",
 			"mapa.shared::cluster.u32 %r1, %r2, 1;\nst.shared::cluster.u32 [%r1], 0;\nret;",
 			"barrier.cluster.arrive;\nbarrier.cluster.wait;\nmapa.shared::cluster.u32 %r1, %r2, 1;\nst.shared::cluster.u32 [%r1], 0;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\nret;",
-			"Execute a cluster barrier before the first access and after the last.", "9.7.13.3 barrier.cluster"),
+			"Execute a cluster barrier before the first access and after the last.",
+			"9.7.13.3 barrier.cluster"),
 		page(race.RuleGrids, "dependent launch accesses memory before it waits",
 			"Reports an access of a programmatic dependent launch to memory of the launch before it that "+
 				"griddepcontrol.wait does not precede.",
 			"The launch before may still run.",
-			"ld.global.u32 %r1, [%rd1];\ngriddepcontrol.wait;", "griddepcontrol.wait;\nld.global.u32 %r1, [%rd1];",
-			"Execute griddepcontrol.wait before the first dependent access.", "9.7.13.13 griddepcontrol"),
+			"ld.global.u32 %r1, [%rd1];\ngriddepcontrol.wait;",
+			"griddepcontrol.wait;\nld.global.u32 %r1, [%rd1];",
+			"Execute griddepcontrol.wait before the first dependent access.",
+			"9.7.13.13 griddepcontrol"),
 		page(race.RuleTensor, "data race in tensor memory",
 			"Reports two tcgen05 operations on the same cells of tensor memory, one of them a write, if the "+
 				"first may not be complete when the second begins: a wait or a commit is missing between "+
@@ -122,12 +127,14 @@ func Rules() diag.Rules {
 			"tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r2];\nbar.sync 0;\ntcgen05.mma.cta_group::1.kind::f16 [%r2], %rd1, %rd2, %r3, 0;",
 			"tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r2];\ntcgen05.wait::ld.sync.aligned;\ntcgen05.fence::before_thread_sync;\nbar.sync 0;\ntcgen05.fence::after_thread_sync;\ntcgen05.mma.cta_group::1.kind::f16 [%r2], %rd1, %rd2, %r3, 0;",
 			"Execute tcgen05.wait::ld or wait::st in the warp that moves, and tcgen05.commit with a wait on "+
-				"its mbarrier after operations of the tensor cores.", "9.7.16.6 tcgen05 memory consistency"),
+				"its mbarrier after operations of the tensor cores.",
+			"9.7.16.6 tcgen05 memory consistency"),
 		page(RuleHang, "kernel hangs",
 			"Reports a launch in which no thread can go on, with what each warp waits for.",
 			"The launch never ends.",
 			"setp.eq.u32 %p1, %r1, 0;\n@%p1 bar.sync 1, 64;", "bar.sync 1, 64;",
-			"Let all expected threads arrive, with the phase and the count that the wait needs.", "9.7.13.1 barrier"),
+			"Let all expected threads arrive, with the phase and the count that the wait needs.",
+			"9.7.13.1 barrier"),
 		page(RuleSearch, "another order of synchronizations hangs",
 			"Reports an order of arrivals, waits and completions, other than those that were run, in which "+
 				"the launch hangs, a wait completes on another phase, or more threads arrive than a phase "+
@@ -136,7 +143,8 @@ func Rules() diag.Rules {
 			"Warps and asynchronous operations may run in any order that the synchronization allows.",
 			"mbarrier.arrive.shared.b64 _, [full]; // twice, without a wait for the reader\nmbarrier.arrive.shared.b64 _, [full];",
 			"mbarrier.arrive.shared.b64 _, [full];\n// wait until the reader has arrived at empty\nmbarrier.arrive.shared.b64 _, [full];",
-			"Wait for the mbarrier on which the other side releases before the next phase begins.", "9.7.13.15 mbarrier"),
+			"Wait for the mbarrier on which the other side releases before the next phase begins.",
+			"9.7.13.15 mbarrier"),
 		page(RuleFault, "kernel faults",
 			"Reports a launch that ended with a wrong access to memory, a trap or a misused instruction. It "+
 				"is a review if other derived launches ended well.",
@@ -159,7 +167,8 @@ func Rules() diag.Rules {
 			"The read-only cache is not coherent: the load may return the old value, even after a barrier.",
 			"st.global.u32 [%rd1], %r1;\nbar.sync 0;\nld.global.nc.u32 %r2, [%rd2];",
 			"st.global.u32 [%rd1], %r1;\nbar.sync 0;\nld.global.u32 %r2, [%rd2];",
-			"Use .nc only for memory that no thread writes while the kernel runs.", "9.7.9.9 ld.global.nc"),
+			"Use .nc only for memory that no thread writes while the kernel runs.",
+			"9.7.9.9 ld.global.nc"),
 		page(RuleOrder, "result depends on the schedule",
 			"Reports a kernel without races whose results differ between schedules, as a review.",
 			"Floating-point atomics and queues give results that are not reproducible.",

@@ -62,7 +62,10 @@ func (k *kernel) check() Result {
 	}
 	for _, p := range k.params {
 		if p.kind == paramBytes && len(k.shape.Args) == 0 {
-			r.Incomplete = append(r.Incomplete, fmt.Sprintf("parameter %s is a structure, which is assumed to be zero; give a launch", p.v.Name))
+			r.Incomplete = append(r.Incomplete,
+				fmt.Sprintf(
+					"parameter %s is a structure, which is assumed to be zero; give a launch",
+					p.v.Name))
 		}
 	}
 	runs := k.runs(&r)
@@ -122,7 +125,8 @@ func (k *kernel) runs(r *Result) []*run {
 }
 
 // trials launches the kernel with each of counts, until a run has no fault and reaches all
-// instructions. best is the first run without a fault. It returns false if the kernel cannot be run.
+// instructions. best is the first run without a fault. It returns false if the kernel cannot be
+// run.
 func (k *kernel) trials(r *Result, s seeding, counts []uint64) (all []*run, best *run, ok bool) {
 	missing, limited := -1, 0
 	for _, n := range counts {
@@ -137,7 +141,8 @@ func (k *kernel) trials(r *Result, s seeding, counts []uint64) (all []*run, best
 		if errors.As(x.err, &no) {
 			for i, d := range no.Findings {
 				if i < 3 {
-					r.Incomplete = append(r.Incomplete, fmt.Sprintf("line %d: %s", d.Place.Line, d.Message))
+					r.Incomplete = append(r.Incomplete,
+						fmt.Sprintf("line %d: %s", d.Place.Line, d.Message))
 				}
 			}
 			return nil, nil, false
@@ -161,8 +166,8 @@ func (k *kernel) trials(r *Result, s seeding, counts []uint64) (all []*run, best
 	return all, best, true
 }
 
-// inputLaunch runs a launch with numbers in the arrays that the kernel only reads: branches that depend
-// on its inputs are taken, while its flags and counters still start at zero.
+// inputLaunch runs a launch with numbers in the arrays that the kernel only reads: branches that
+// depend on its inputs are taken, while its flags and counters still start at zero.
 func (k *kernel) inputLaunch(best *run) []*run {
 	if len(k.shape.Args) > 0 || best.fault != nil || best.err != nil || !k.hasInputs() {
 		return nil
@@ -172,10 +177,11 @@ func (k *kernel) inputLaunch(best *run) []*run {
 	return []*run{k.launch(best.schedule, best.count, false)}
 }
 
-// partial runs launches in which a block, a warp and lanes are past the end, if the kernel compares the
-// index of a thread with each of its counts.
+// partial runs launches in which a block, a warp and lanes are past the end, if the kernel compares
+// the index of a thread with each of its counts.
 func (k *kernel) partial(r *Result, best *run) (list []*run) {
-	if len(k.shape.Args) > 0 || best.fault != nil || best.err != nil || best.events > cheap || !k.guarded() {
+	if len(k.shape.Args) > 0 || best.fault != nil || best.err != nil || best.events > cheap ||
+		!k.guarded() {
 		return nil
 	}
 	s := &k.shape
@@ -270,7 +276,8 @@ func watched(in *ir.Instr) bool {
 	case isa.KindLd, isa.KindSt:
 		s := op.Space.Base()
 		return s == isa.Global || s == isa.Shared
-	case isa.KindAtom, isa.KindRed, isa.KindCpAsync, isa.KindCpAsyncBulk, isa.KindCpAsyncBulkTensor, isa.KindMbarrierInit:
+	case isa.KindAtom, isa.KindRed, isa.KindCpAsync, isa.KindCpAsyncBulk, isa.KindCpAsyncBulkTensor,
+		isa.KindMbarrierInit:
 		return true
 	}
 	return false
@@ -321,9 +328,11 @@ func (k *kernel) mostShared() uint32 {
 // once runs the kernel with arrays of some size.
 func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	detector := race.New()
-	x := &run{schedule: s, count: count, filled: filled, inputs: k.inputs, reached: detector.Reached}
+	x := &run{schedule: s, count: count, filled: filled, inputs: k.inputs,
+		reached: detector.Reached}
 	d, err := emu.New(emu.Options{
-		Target: k.target(), Seed: s.seed, Completion: s.completion, Interleave: true, Workers: 1, Unchecked: !k.values, Limit: k.most(),
+		Target: k.target(), Seed: s.seed, Completion: s.completion, Interleave: true, Workers: 1,
+		Unchecked: !k.values, Limit: k.most(),
 		Observer: emu.Observers(append([]emu.Observer{detector}, k.watch...)...),
 	})
 	if err != nil {
@@ -346,7 +355,8 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 		x.err = err
 		return x
 	}
-	l := &device.Launch{Grid: k.shape.Grid, Block: k.shape.Block, Cluster: k.shape.Cluster, Shared: k.shape.Shared, Values: values}
+	l := &device.Launch{Grid: k.shape.Grid, Block: k.shape.Block, Cluster: k.shape.Cluster,
+		Shared: k.shape.Shared, Values: values}
 	err = launched.Launch(l)
 	if !errors.As(err, &x.fault) {
 		x.err = err
@@ -392,7 +402,8 @@ func fingerprint(d device.Device, arrays []array) (uint64, error) {
 }
 
 // arguments returns the bytes of the parameters, and the arrays that they point to.
-func (k *kernel) arguments(d device.Device, count uint64, filled bool, bytes int) ([]byte, []array, error) {
+func (k *kernel) arguments(d device.Device, count uint64, filled bool,
+	bytes int) ([]byte, []array, error) {
 	var values []byte
 	var arrays []array
 	if n := len(k.shape.Args); n > 0 && n != len(k.params) {

@@ -47,7 +47,8 @@ func (k *kernel) search(r *Result, best *run, all []*run) {
 	guided := k.follow(nil, best, v.Witness)
 	at, _ := k.module.At(k.fn.Pos)
 	d := diag.Diagnostic{Place: at, Rule: RuleSearch, Severity: diag.Review}
-	d.Message = fmt.Sprintf("%s in another order of synchronizations: -replay %s", v.Kind, v.Witness)
+	d.Message = fmt.Sprintf("%s in another order of synchronizations: -replay %s", v.Kind,
+		v.Witness)
 	switch {
 	case guided.fault != nil:
 		d.Severity = diag.Error
@@ -78,7 +79,8 @@ func (k *kernel) follow(r *Result, best *run, w schedule.Witness) *run {
 	if !guide.Done() {
 		x.fault = nil // the launch could not follow the order
 		if r != nil {
-			r.Incomplete = append(r.Incomplete, "the order of -replay cannot be followed in this launch")
+			r.Incomplete = append(r.Incomplete,
+				"the order of -replay cannot be followed in this launch")
 		}
 	}
 	return x

@@ -28,11 +28,13 @@ func TestSearch(t *testing.T) {
 		t.Errorf("without a search: %s: %v", r.Verdict(), r.Findings)
 	}
 	r := run(check.Options{})
-	if r.Verdict() != "error" || len(r.Findings) != 1 || r.Findings[0].Rule != check.RuleSearch || len(r.Timeline) == 0 {
+	if r.Verdict() != "error" || len(r.Findings) != 1 || r.Findings[0].Rule != check.RuleSearch ||
+		len(r.Timeline) == 0 {
 		t.Fatalf("%s: %v", r.Verdict(), r.Findings)
 	}
 	again := run(check.Options{Order: r.Search.Violation.Witness})
-	if again.Verdict() != "error" || again.Findings[0].Rule != check.RuleHang || len(again.Incomplete) > 0 {
+	if again.Verdict() != "error" || again.Findings[0].Rule != check.RuleHang ||
+		len(again.Incomplete) > 0 {
 		t.Errorf("replay: %s: %v %v", again.Verdict(), again.Findings, again.Incomplete)
 	}
 }

@@ -29,8 +29,8 @@ func (p *param) shared(i int) string {
 	return p.v.Name
 }
 
-// dependent reports whether the kernels of a file are launched as dependents of each other: one uses
-// griddepcontrol, and nothing chooses a launch.
+// dependent reports whether the kernels of a file are launched as dependents of each other: one
+// uses griddepcontrol, and nothing chooses a launch.
 func dependent(all []*kernel) bool {
 	return slices.ContainsFunc(all, func(k *kernel) bool {
 		return k.options.Launch == nil && k.options.Order == nil && k.uses(isa.KindGriddepcontrol)
@@ -74,7 +74,8 @@ func streamOnce(all []*kernel, s seeding) ([]*race.Race, error) {
 	first := all[0]
 	detector := race.New()
 	d, err := emu.New(emu.Options{
-		Target: first.target(), Seed: s.seed, Completion: s.completion, Interleave: true, Workers: 1, Unchecked: true,
+		Target: first.target(), Seed: s.seed, Completion: s.completion, Interleave: true,
+		Workers: 1, Unchecked: true,
 		Limit: mostWork, Observer: detector,
 	})
 	if err != nil {
@@ -97,7 +98,8 @@ func streamOnce(all []*kernel, s seeding) ([]*race.Race, error) {
 			return nil, err
 		}
 		err = launched.Launch(&device.Launch{
-			Grid: k.shape.Grid, Block: k.shape.Block, Cluster: k.shape.Cluster, Shared: k.shape.Shared,
+			Grid: k.shape.Grid, Block: k.shape.Block, Cluster: k.shape.Cluster,
+			Shared: k.shape.Shared,
 			Values: values, Programmatic: i > 0,
 		})
 		var f *emu.Fault

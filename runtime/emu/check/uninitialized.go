@@ -11,9 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// uninitialized repeats launches that ended well, and reports values that were never written and that
-// the kernel uses: they reach global memory, an address or a branch. It is an error if no launch that
-// is repeated does without.
+// uninitialized repeats launches that ended well, and reports values that were never written and
+// that the kernel uses: they reach global memory, an address or a branch. It is an error if no
+// launch that is repeated does without.
 func (k *kernel) uninitialized(r *Result, best *run, all []*run) {
 	if best.fault != nil || best.err != nil || k.options.Order != nil {
 		return
@@ -37,7 +37,8 @@ func (k *kernel) uninitialized(r *Result, best *run, all []*run) {
 	if first.fault == nil || !unwritten(first.fault) {
 		return
 	}
-	d := diag.Diagnostic{Place: first.fault.Place, Rule: RuleValue, Severity: diag.Error, Message: describeFault(first.fault)}
+	d := diag.Diagnostic{Place: first.fault.Place, Rule: RuleValue, Severity: diag.Error,
+		Message: describeFault(first.fault)}
 	for _, x := range k.comparable(best, all) {
 		if k.guarded() && x.block == best.block {
 			continue
@@ -74,13 +75,15 @@ func (k *kernel) again(x *run) *run {
 // compared.
 const mostComparable = 4
 
-// comparable returns runs with other integers, blocks or contents than the best one that ended well.
+// comparable returns runs with other integers, blocks or contents than the best one that ended
+// well.
 func (k *kernel) comparable(best *run, all []*run) (list []*run) {
 	if len(k.shape.Args) > 0 {
 		return nil
 	}
 	for _, x := range all {
-		same := x.count == best.count && x.filled == best.filled && x.inputs == best.inputs && x.block == best.block
+		same := x.count == best.count && x.filled == best.filled && x.inputs == best.inputs &&
+			x.block == best.block
 		if x.fault != nil || x.err != nil || same || k.varies() && !ordinary(x.count) {
 			continue
 		}
@@ -105,7 +108,8 @@ func (k *kernel) difference(best, x *run) string {
 // unwritten reports whether a fault is a use of a value that was never written. Matrix instructions
 // may read rows that were never written, and not use the elements of the result.
 func unwritten(f *emu.Fault) bool {
-	for _, text := range []string{"read of memory that was never", "atomic operation on memory that was never", "shuffle reads from a lane"} {
+	for _, text := range []string{"read of memory that was never",
+		"atomic operation on memory that was never", "shuffle reads from a lane"} {
 		if strings.HasPrefix(f.Message, text) {
 			return true
 		}
@@ -119,5 +123,6 @@ func describeFault(f *emu.Fault) string {
 		return f.Message
 	}
 	t, b := f.Thread, f.Block
-	return fmt.Sprintf("%s: thread (%d,%d,%d) of block (%d,%d,%d)", f.Message, t[0], t[1], t[2], b[0], b[1], b[2])
+	return fmt.Sprintf("%s: thread (%d,%d,%d) of block (%d,%d,%d)", f.Message, t[0], t[1], t[2],
+		b[0], b[1], b[2])
 }

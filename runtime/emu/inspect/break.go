@@ -79,7 +79,8 @@ func (b *Break) mbarriers(s *emu.State) {
 			if m.At < x.At || m.At >= x.At+x.Size {
 				continue
 			}
-			fmt.Fprintf(b.Out, "  mbarrier %s: phase %d, %d of %d arrivals and %d bytes are pending\n",
+			fmt.Fprintf(b.Out,
+				"  mbarrier %s: phase %d, %d of %d arrivals and %d bytes are pending\n",
 				part(x, m.At-x.At, b.names), m.Phase, m.Pending, m.Expected, m.Bytes)
 			break
 		}

@@ -51,12 +51,14 @@ ld.param.u64 %d0, [p]; mov.u32 %r0, %tid.x; mov.u32 %r1, s;
 
 // TestOperations counts floating-point operations of each type.
 func TestOperations(t *testing.T) {
-	s := count(t, "sm_90a", `mov.f32 %f0, 0f3f800000; mov.f64 %g0, 0d3ff0000000000000; mov.b32 %r2, 0x3c003c00; mov.b16 %h0, 0x3c00;
+	s := count(t, "sm_90a",
+		`mov.f32 %f0, 0f3f800000; mov.f64 %g0, 0d3ff0000000000000; mov.b32 %r2, 0x3c003c00; mov.b16 %h0, 0x3c00;
 fma.rn.f32 %f1, %f0, %f0, %f0; fma.rn.f32 %f1, %f1, %f0, %f0; mul.f32 %f1, %f1, %f0; add.f32 %f1, %f1, %f0; ex2.approx.f32 %f2, %f0;
 fma.rn.f64 %g1, %g0, %g0, %g0; div.rn.f64 %g1, %g1, %g0; fma.rn.f16x2 %r3, %r2, %r2, %r2; add.f16 %h1, %h0, %h0; add.bf16x2 %r3, %r2, %r2;
 add.u32 %r4, %r0, 1; mad.lo.u32 %r4, %r4, 3, %r0; setp.lt.u32 %p0, %r0, 3; @%p0 sub.f32 %f1, %f1, %f0;`, 2, 40)
 	threads := int64(80)
-	want := map[string]int64{"f32": 7*threads + 6, "f64": 3 * threads, "f16": 5 * threads, "bf16": 2 * threads}
+	want := map[string]int64{"f32": 7*threads + 6, "f64": 3 * threads, "f16": 5 * threads,
+		"bf16": 2 * threads}
 	if !maps.Equal(s.Operations, want) {
 		t.Errorf("operations %v, want %v", s.Operations, want)
 	}
@@ -114,10 +116,15 @@ func TestBankConflicts(t *testing.T) {
 		{"one bank", "mad.lo.u32 %r2, %r0, 128, %r1; st.shared.u32 [%r2], %r0;", 32, 1},
 		{"one word", "st.shared.u32 [%r1], 1; ld.shared.u32 %r3, [%r1];", 2, 2},
 		{"bytes of a word", "add.u32 %r2, %r0, %r1; st.shared.u8 [%r2], %r0;", 1, 1},
-		{"pairs in a row", "mad.lo.u32 %r2, %r0, 8, %r1; st.shared.v2.u32 [%r2], {%r0, %r0};", 2, 2},
-		{"fours in a row", "mad.lo.u32 %r2, %r0, 16, %r1; st.shared.v4.u32 [%r2], {%r0, %r0, %r0, %r0};", 4, 4},
-		{"fours in one bank", "mad.lo.u32 %r2, %r0, 128, %r1; st.shared.v4.u32 [%r2], {%r0, %r0, %r0, %r0};", 32, 4},
-		{"some lanes", "setp.lt.u32 %p0, %r0, 4; mad.lo.u32 %r2, %r0, 128, %r1; @%p0 st.shared.u32 [%r2], %r0;", 4, 1},
+		{"pairs in a row", "mad.lo.u32 %r2, %r0, 8, %r1; st.shared.v2.u32 [%r2], {%r0, %r0};", 2,
+			2},
+		{"fours in a row",
+			"mad.lo.u32 %r2, %r0, 16, %r1; st.shared.v4.u32 [%r2], {%r0, %r0, %r0, %r0};", 4, 4},
+		{"fours in one bank",
+			"mad.lo.u32 %r2, %r0, 128, %r1; st.shared.v4.u32 [%r2], {%r0, %r0, %r0, %r0};", 32, 4},
+		{"some lanes",
+			"setp.lt.u32 %p0, %r0, 4; mad.lo.u32 %r2, %r0, 128, %r1; @%p0 st.shared.u32 [%r2], %r0;",
+			4, 1},
 	} {
 		s := count(t, "sm_90a", x.body, 1, 32)
 		if s.Shared.Parts != x.parts || s.Shared.Least != x.least {
@@ -138,8 +145,11 @@ func TestSectors(t *testing.T) {
 		{"every second word", "mad.wide.u32 %d1, %r0, 8, %d0; st.global.u32 [%d1], %r0;", 8, 4},
 		{"a sector each", "mad.wide.u32 %d1, %r0, 32, %d0; st.global.u32 [%d1], %r0;", 32, 4},
 		{"one word", "ld.global.u32 %r2, [%d0];", 1, 1},
-		{"fours in a row", "mad.wide.u32 %d1, %r0, 16, %d0; st.global.v4.u32 [%d1], {%r0, %r0, %r0, %r0};", 16, 16},
-		{"bytes in a row", "cvt.u64.u32 %d1, %r0; add.u64 %d1, %d1, %d0; st.global.u8 [%d1], %r0;", 1, 1},
+		{"fours in a row",
+			"mad.wide.u32 %d1, %r0, 16, %d0; st.global.v4.u32 [%d1], {%r0, %r0, %r0, %r0};", 16,
+			16},
+		{"bytes in a row", "cvt.u64.u32 %d1, %r0; add.u64 %d1, %d1, %d0; st.global.u8 [%d1], %r0;",
+			1, 1},
 	} {
 		s := count(t, "sm_90a", x.body, 1, 32)
 		if s.Global.Parts != x.parts || s.Global.Least != x.least {

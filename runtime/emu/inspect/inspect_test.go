@@ -31,7 +31,8 @@ func multiply(t *testing.T, observers ...emu.Observer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := hopper.Multiply(x, k, hopper.Default, kerneltest.GEMM{M: 128, N: 256, K: 128}); err != nil {
+	if err := hopper.Multiply(x, k, hopper.Default,
+		kerneltest.GEMM{M: 128, N: 256, K: 128}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -34,7 +34,8 @@ func namesOf(l *emu.Launching) *names {
 		case *ir.Var:
 			for _, line := range d.Doc {
 				var p emu.Symbol
-				if _, err := fmt.Sscanf(plain(line), "%d: %s %d bytes", &p.At, &p.Name, &p.Size); err == nil {
+				if _, err := fmt.Sscanf(plain(line), "%d: %s %d bytes", &p.At, &p.Name,
+					&p.Size); err == nil {
 					p.Name = strings.TrimSuffix(p.Name, ",")
 					n.parts = append(n.parts, p)
 				}

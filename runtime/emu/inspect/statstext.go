@@ -31,7 +31,8 @@ func (s *Stats) Print(out io.Writer) error {
 		fmt.Fprintf(w, "  %s\t%d\t%d\n", space, s.Bytes[space].Read, s.Bytes[space].Written)
 	}
 	if s.Asynchronous != (Bytes{}) {
-		fmt.Fprintf(w, "  of these asynchronous\t%d\t%d\n", s.Asynchronous.Read, s.Asynchronous.Written)
+		fmt.Fprintf(w, "  of these asynchronous\t%d\t%d\n", s.Asynchronous.Read,
+			s.Asynchronous.Written)
 	}
 	if s.TMA > 0 {
 		fmt.Fprintf(w, "TMA and bulk copies\t%d bytes\n", s.TMA)
@@ -86,7 +87,8 @@ func (s *Stats) printSpots(out io.Writer) {
 		if x.What == "uncoalesced" {
 			unit = "sectors"
 		}
-		fmt.Fprintf(out, "  %s: %s, %d %s where %d would do\n", line, x.What, x.Parts, unit, x.Least)
+		fmt.Fprintf(out, "  %s: %s, %d %s where %d would do\n", line, x.What, x.Parts, unit,
+			x.Least)
 	}
 }
 

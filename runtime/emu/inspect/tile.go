@@ -27,7 +27,8 @@ type Tile struct {
 // ParseTile parses a tile such as tiles=f16[16x8], tiles+1024=f32[4x4] or tmem+32=f32[128x8].
 func ParseTile(text string) (Tile, error) {
 	var t Tile
-	bad := fmt.Errorf("%q is not a tile, expected name=type[rows x columns], such as tiles+1024=f16[16x8]", text)
+	bad := fmt.Errorf(
+		"%q is not a tile, expected name=type[rows x columns], such as tiles+1024=f16[16x8]", text)
 	name, shape, ok := strings.Cut(text, "=")
 	word, size, found := strings.Cut(strings.TrimSuffix(shape, "]"), "[")
 	rows, columns, both := strings.Cut(size, "x")

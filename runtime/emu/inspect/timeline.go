@@ -58,8 +58,9 @@ const mostEvents = 2_000_000
 // NewTimeline returns an empty timeline.
 func NewTimeline() *Timeline {
 	return &Timeline{
-		clock: make(map[uint32]int64), running: make(map[thread]*slice), stages: make(map[thread]string),
-		open: make(map[uint64]traceEvent),
+		clock: make(map[uint32]int64), running: make(map[thread]*slice),
+		stages: make(map[thread]string),
+		open:   make(map[uint64]traceEvent),
 	}
 }
 
@@ -118,8 +119,9 @@ func (t *Timeline) endSlice(who thread, now int64) {
 		args["stage"] = r.stage
 	}
 	t.add(traceEvent{
-		Name: r.name, Category: r.category, Phase: "X", Time: r.begin, Duration: max(end-r.begin, 1),
-		Process: t.process(who.block), Thread: int(who.warp) + 1, Args: args,
+		Name: r.name, Category: r.category, Phase: "X", Time: r.begin,
+		Duration: max(end-r.begin, 1),
+		Process:  t.process(who.block), Thread: int(who.warp) + 1, Args: args,
 	})
 }
 

@@ -90,7 +90,8 @@ func (d *decider) build() error {
 	for i, base := range bases {
 		addresses[base] = i
 		d.x.events = append(d.x.events, event{
-			thread: -1, kind: Write, partner: -1, address: i, atoms: d.mask(base, 0, t.widths[base]), size: t.widths[base],
+			thread: -1, kind: Write, partner: -1, address: i,
+			atoms: d.mask(base, 0, t.widths[base]), size: t.widths[base],
 			instr: &instr{at: base, args: []string{fmt.Sprint(t.Init[base])}},
 		})
 	}
@@ -110,7 +111,8 @@ func (d *decider) build() error {
 	for a := range n {
 		for b := range n {
 			ea, eb := &d.x.events[a], &d.x.events[b]
-			if ea.thread < 0 && eb.thread >= 0 || ea.thread == eb.thread && a < b && ea.thread >= 0 {
+			if ea.thread < 0 && eb.thread >= 0 || ea.thread == eb.thread && a < b &&
+				ea.thread >= 0 {
 				d.x.po.add(a, b)
 			}
 		}
@@ -137,7 +139,8 @@ func (d *decider) mask(base string, offset, size int) (m uint64) {
 
 // instr adds the events of an instruction.
 func (d *decider) instr(thread int, in *instr, addresses map[string]int, generation map[int]int) {
-	e := event{thread: thread, order: in.order, scope: in.scope, proxy: in.proxy, partner: -1, instr: in}
+	e := event{thread: thread, order: in.order, scope: in.scope, proxy: in.proxy, partner: -1,
+		instr: in}
 	if in.at != "" {
 		base := d.test.physical(in.at)
 		name := in.at
@@ -220,7 +223,8 @@ func (d *decider) fences() {
 	for a := range d.x.events {
 		for b := a + 1; b < len(d.x.events); b++ {
 			e, f := &d.x.events[a], &d.x.events[b]
-			if e.kind == Fence && f.kind == Fence && e.order == SC && f.order == SC && d.x.morally(a, b) {
+			if e.kind == Fence && f.kind == Fence && e.order == SC && f.order == SC &&
+				d.x.morally(a, b) {
 				pairs = append(pairs, [2]int{a, b})
 			}
 		}
@@ -264,7 +268,8 @@ func (d *decider) grounded() bool {
 		}
 		for b := a + 1; b < n; b++ {
 			f := &d.x.events[b]
-			if f.thread == e.thread && f.kind == Write && slices.Contains(f.instr.args, e.instr.to) {
+			if f.thread == e.thread && f.kind == Write &&
+				slices.Contains(f.instr.args, e.instr.to) {
 				r.add(a, b)
 			}
 		}
@@ -327,7 +332,8 @@ func (d *decider) finish() {
 }
 
 // choose enumerates the final memory values.
-func (d *decider) choose(names []string, final map[string][]int, chosen map[string]int, values []int) {
+func (d *decider) choose(names []string, final map[string][]int, chosen map[string]int,
+	values []int) {
 	if len(names) > 0 {
 		if _, done := chosen[names[0]]; done {
 			d.choose(names[1:], final, chosen, values)

@@ -14,7 +14,8 @@ import (
 func herd(name, places, threads, condition string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "PTX %s\n\"from litmus.txt\"\n{\n", name)
-	for _, alias := range []string{"t @ texture aliases x", "s @ surface aliases x", "c @ constant aliases x", "v aliases x"} {
+	for _, alias := range []string{"t @ texture aliases x", "s @ surface aliases x",
+		"c @ constant aliases x", "v aliases x"} {
 		fmt.Fprintf(&b, "%s;\n", alias)
 	}
 	b.WriteString("}\n")
@@ -28,7 +29,8 @@ func herd(name, places, threads, condition string) string {
 		if len(parts) > 2 {
 			gpu = parts[2]
 		}
-		header = append(header, fmt.Sprintf("P%d@cta %s, cluster %s, gpu %s", i, parts[0], cluster, gpu))
+		header = append(header,
+			fmt.Sprintf("P%d@cta %s, cluster %s, gpu %s", i, parts[0], cluster, gpu))
 	}
 	b.WriteString(strings.Join(header, " | ") + " ;\n")
 	var columns [][]string

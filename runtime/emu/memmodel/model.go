@@ -172,7 +172,8 @@ func (x *execution) morally(a, b int) bool {
 		return false
 	}
 	if !x.po.has(a, b) && !x.po.has(b, a) {
-		if !e.strong() || !f.strong() || !e.scope.includes(x.place(a), x.place(b)) || !f.scope.includes(x.place(b), x.place(a)) {
+		if !e.strong() || !f.strong() || !e.scope.includes(x.place(a), x.place(b)) ||
+			!f.scope.includes(x.place(b), x.place(a)) {
 			return false
 		}
 	}
@@ -196,7 +197,8 @@ func (x *execution) releases(w int) (list []int) {
 		if !x.po.has(a, w) {
 			continue
 		}
-		if f.kind == Fence && f.order != Acquire || f.kind == Write && f.order >= Release && f.atoms == e.atoms && f.address == e.address {
+		if f.kind == Fence && f.order != Acquire || f.kind == Write && f.order >= Release &&
+			f.atoms == e.atoms && f.address == e.address {
 			list = append(list, a)
 		}
 	}
@@ -218,7 +220,8 @@ func (x *execution) acquires(r int) (list []int) {
 		if !x.po.has(r, b) {
 			continue
 		}
-		if f.kind == Fence && f.order != Release || f.kind == Read && acquire(f.order) && f.atoms == e.atoms && f.address == e.address {
+		if f.kind == Fence && f.order != Release || f.kind == Read && acquire(f.order) &&
+			f.atoms == e.atoms && f.address == e.address {
 			list = append(list, b)
 		}
 	}
@@ -272,7 +275,8 @@ func (x *execution) order() {
 	for a := range n {
 		for b := range n {
 			e, f := &x.events[a], &x.events[b]
-			if e.kind == Arrive && f.kind == Wait && e.barrier == f.barrier && x.place(a) == x.place(b) && e.thread != f.thread {
+			if e.kind == Arrive && f.kind == Wait && e.barrier == f.barrier &&
+				x.place(a) == x.place(b) && e.thread != f.thread {
 				sync.add(a, b)
 			}
 		}
@@ -282,7 +286,8 @@ func (x *execution) order() {
 	kept := make(relation, n)
 	for a := range n {
 		for b := range n {
-			if x.base.has(a, b) && x.memory(a) && x.memory(b) && x.overlap(a, b) && x.preserved(a, b) {
+			if x.base.has(a, b) && x.memory(a) && x.memory(b) && x.overlap(a, b) &&
+				x.preserved(a, b) {
 				kept.add(a, b)
 			}
 		}
@@ -299,7 +304,8 @@ func (x *execution) preserved(a, b int) bool {
 		return true
 	}
 	same := e.address == f.address
-	if same && (e.proxy == Generic && f.proxy == Generic || e.proxy == f.proxy && x.place(a) == x.place(b)) {
+	if same && (e.proxy == Generic && f.proxy == Generic || e.proxy == f.proxy &&
+		x.place(a) == x.place(b)) {
 		return true
 	}
 	at := uint64(1) << a
@@ -349,7 +355,8 @@ func (x *execution) fromReads() relation {
 	for key, w := range x.from {
 		r, atom := key[0], key[1]
 		for v := range n {
-			if x.events[v].kind == Write && v != w && x.events[v].atoms>>atom&1 != 0 && x.co.has(w, v) && v != x.events[r].partner {
+			if x.events[v].kind == Write && v != w && x.events[v].atoms>>atom&1 != 0 &&
+				x.co.has(w, v) && v != x.events[r].partner {
 				fr.add(r, v)
 			}
 		}

@@ -170,11 +170,13 @@ var instrWords = map[string]func(in *instr){
 }
 
 // widths are the sizes of types in bytes.
-var widths = map[string]int{"b8": 1, "u8": 1, "b16": 2, "u16": 2, "b32": 4, "u32": 4, "b64": 8, "u64": 8}
+var widths = map[string]int{"b8": 1, "u8": 1, "b16": 2, "u16": 2, "b32": 4, "u32": 4, "b64": 8,
+	"u64": 8}
 
 // combinations are the operations of atomic instructions, with the name that evaluates them.
 var combinations = map[string]string{
-	"plus": "add", "add": "add", "exch": "exch", "cas": "cas", "min": "min", "max": "max", "and": "and", "or": "or",
+	"plus": "add", "add": "add", "exch": "exch", "cas": "cas", "min": "min", "max": "max",
+	"and": "and", "or": "or",
 	"xor": "xor", "inc": "inc",
 }
 
@@ -186,8 +188,9 @@ type operation struct {
 
 // operations are the instructions, by the first word of their opcode.
 var operations = map[string]operation{
-	"ld": {parse: (*Test).load}, "tld": {Texture, (*Test).load}, "suld": {Surface, (*Test).load}, "ldc": {Constant, (*Test).load},
-	"st": {parse: (*Test).store}, "sust": {Surface, (*Test).store},
+	"ld": {parse: (*Test).load}, "tld": {Texture, (*Test).load}, "suld": {Surface, (*Test).load},
+	"ldc": {Constant, (*Test).load},
+	"st":  {parse: (*Test).store}, "sust": {Surface, (*Test).store},
 	"atom": {parse: (*Test).atomic}, "red": {parse: (*Test).atomic},
 	"fence": {parse: (*Test).fence}, "membar": {parse: (*Test).fence},
 	"bar": {parse: (*Test).barrier}, "barrier": {parse: (*Test).barrier},

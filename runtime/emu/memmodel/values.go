@@ -21,7 +21,8 @@ func (d *decider) values() []int {
 		case Write:
 			x = d.operand(i, 0, of)
 			if e.partner >= 0 {
-				x = combine(e.instr.combine, of(e.partner), x, func() int { return d.operand(i, 1, of) })
+				x = combine(e.instr.combine, of(e.partner), x,
+					func() int { return d.operand(i, 1, of) })
 			}
 			if e.size > 0 && e.size < 8 {
 				x &= 1<<(8*e.size) - 1

@@ -34,13 +34,17 @@ func BenchmarkGEMM(b *testing.B) {
 			}
 			before := device.Stats()
 			for b.Loop() {
-				x, y := kerneltest.RandomMatrix(d, 512, 512, kerneltest.BF16), kerneltest.RandomMatrix(d, 512, 512, kerneltest.BF16)
-				if err := kerneltest.Multiply(d, k, runtime.Grid(8), x, y, kerneltest.BF16, tolerance, nil); err != nil {
+				x, y := kerneltest.RandomMatrix(d, 512, 512, kerneltest.BF16),
+					kerneltest.RandomMatrix(d, 512, 512, kerneltest.BF16)
+				if err := kerneltest.Multiply(d, k, runtime.Grid(8), x, y, kerneltest.BF16,
+					tolerance, nil); err != nil {
 					b.Fatal(err)
 				}
 			}
 			after := device.Stats()
-			b.ReportMetric((after.Time-before.Time).Seconds()/float64(after.Launches-before.Launches), "s/launch")
+			b.ReportMetric(
+				(after.Time-before.Time).Seconds()/float64(after.Launches-before.Launches),
+				"s/launch")
 		})
 	}
 }

@@ -30,7 +30,8 @@ func layoutFor(across bool, swizzle, rows, bytes, depth, bits int) layout {
 	case swizzle == 0:
 		return layout{across: true, leading: 128, stride: 128 * ((depth + 7) / 8)}
 	}
-	return layout{across: true, swizzle: swizzle, leading: swizzle * 8 * ((depth + 7) / 8), stride: 8 * swizzle}
+	return layout{across: true, swizzle: swizzle, leading: swizzle * 8 * ((depth + 7) / 8),
+		stride: 8 * swizzle}
 }
 
 // unit returns the byte offset of a 16-byte unit from the start of the matrix. Along K, i is the
@@ -94,7 +95,8 @@ func (l layout) place(memory []byte, start int, n number, padded bool, codes [][
 
 // hopper returns the wgmma matrix descriptor without the address.
 func (l layout) hopper() uint64 {
-	return uint64(l.leading>>4)<<16 | uint64(l.stride>>4)<<32 | map[int]uint64{0: 0, 128: 1, 64: 2, 32: 3}[l.swizzle]<<62
+	return uint64(l.leading>>4)<<16 | uint64(l.stride>>4)<<32 | map[int]uint64{0: 0, 128: 1, 64: 2,
+		32: 3}[l.swizzle]<<62
 }
 
 // blackwell returns the tcgen05 matrix descriptor without the address.
@@ -162,7 +164,8 @@ func (s *sum) near(got float64, n, fraction, mantissa int) bool {
 
 // sparsify sets half of the elements to zero. It returns the kept elements and the four metadata
 // bits of each chunk. Elements are kept or dropped in groups of the size together.
-func sparsify(r *rand.Rand, codes [][]uint64, n number, together int) (kept [][]uint64, places [][]uint64) {
+func sparsify(r *rand.Rand, codes [][]uint64, n number,
+	together int) (kept [][]uint64, places [][]uint64) {
 	group := 4
 	if n.bits == 32 {
 		group = 2

@@ -53,7 +53,8 @@ func (c leftCase) build(m *dsl.Module) {
 	scale := c.scale()
 	acc := k.TMEM("acc", 128*c.share(), c.cols, 1)
 	if scale.Vector > 0 {
-		sfa, sfb = k.ScaleMap("sfa", scale, 128, leftDepth), k.ScaleMap("sfb", scale, 128, leftDepth)
+		sfa, sfb = k.ScaleMap("sfa", scale, 128, leftDepth),
+			k.ScaleMap("sfb", scale, 128, leftDepth)
 		feeds = append(feeds, sfa.Feed(), sfb.Feed())
 		acc.Scales(scale, leftDepth)
 	}
@@ -193,8 +194,10 @@ func (c leftCase) run(d *Device) error {
 // scale factors.
 func TestLefts(t *testing.T) {
 	for _, c := range []leftCase{
-		{x: isa.Bf16, y: isa.Bf16, cols: 64}, {x: isa.Bf16, y: isa.Bf16, cols: 128, pair: true}, {x: isa.E4m3, y: isa.E5m2, cols: 128}, {x: isa.E5m2, y: isa.E4m3, cols: 128, pair: true},
-		{x: isa.F16, y: isa.F16, cols: 64, half: true}, {x: isa.F16, y: isa.F16, cols: 64, half: true, pair: true},
+		{x: isa.Bf16, y: isa.Bf16, cols: 64}, {x: isa.Bf16, y: isa.Bf16, cols: 128, pair: true},
+		{x: isa.E4m3, y: isa.E5m2, cols: 128}, {x: isa.E5m2, y: isa.E4m3, cols: 128, pair: true},
+		{x: isa.F16, y: isa.F16, cols: 64, half: true},
+		{x: isa.F16, y: isa.F16, cols: 64, half: true, pair: true},
 	} {
 		if err := c.run(New("sm_100a")); err != nil {
 			t.Errorf("%+v: %v", c, err)
@@ -206,7 +209,8 @@ func TestLefts(t *testing.T) {
 func TestLeftMistakes(t *testing.T) {
 	pair := leftCase{x: isa.E5m2, y: isa.E4m3, cols: 128, pair: true}
 	for _, m := range []struct{ old, with string }{
-		{"e5m2x2", "e4m3x2"}, {"tcgen05.mma.cta_group::2", "tcgen05.mma.cta_group::1"}, {"multicast::cluster.b64 [", "b64 ["},
+		{"e5m2x2", "e4m3x2"}, {"tcgen05.mma.cta_group::2", "tcgen05.mma.cta_group::1"},
+		{"multicast::cluster.b64 [", "b64 ["},
 	} {
 		d, changed := New("sm_100a"), false
 		d.Edit = func(text string) string {

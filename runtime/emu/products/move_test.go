@@ -20,22 +20,27 @@ import (
 // warp's part of it, %r8 an mbarrier, %r1 shared memory and %d2 the thread's part of the words.
 func tensorText(target, body string, words int) string {
 	var s strings.Builder
-	fmt.Fprintf(&s, ".version 8.8\n.target %s\n.address_size 64\n.extern .shared .align 1024 .b8 memory[];\n", target)
-	s.WriteString(".visible .entry k(.param .u64 image, .param .u64 tensor, .param .u64 words) {\n.reg .pred %p<9>;\n.reg .b32 %r<50>;\n.reg .b64 %d<20>;\n.reg .b32 %w<140>;\n" +
-		"ld.param.u64 %d0, [image];\nld.param.u64 %d1, [tensor];\nld.param.u64 %d2, [words];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, memory;\n" +
-		"mad.wide.u32 %d1, %r0, 2048, %d1;\n")
+	fmt.Fprintf(&s,
+		".version 8.8\n.target %s\n.address_size 64\n.extern .shared .align 1024 .b8 memory[];\n",
+		target)
+	s.WriteString(
+		".visible .entry k(.param .u64 image, .param .u64 tensor, .param .u64 words) {\n.reg .pred %p<9>;\n.reg .b32 %r<50>;\n.reg .b64 %d<20>;\n.reg .b32 %w<140>;\n" +
+			"ld.param.u64 %d0, [image];\nld.param.u64 %d1, [tensor];\nld.param.u64 %d2, [words];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, memory;\n" +
+			"mad.wide.u32 %d1, %r0, 2048, %d1;\n")
 	fmt.Fprintf(&s, "mad.wide.u32 %%d2, %%r0, %d, %%d2;\n", 4*words)
-	s.WriteString("shl.b32 %r2, %r0, 4;\nloop:\ncvt.u64.u32 %d3, %r2;\nadd.u64 %d3, %d0, %d3;\nld.global.v4.b32 {%r4,%r5,%r6,%r7}, [%d3];\n" +
-		"add.u32 %r3, %r1, %r2;\nst.shared.v4.b32 [%r3], {%r4,%r5,%r6,%r7};\nadd.u32 %r2, %r2, 2048;\nsetp.lt.u32 %p0, %r2, 16384;\n@%p0 bra loop;\n" +
-		"add.u32 %r8, %r1, 16384;\nsetp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared.b64 [%r8], 1;\nfence.proxy.async;\nbar.sync 0;\n" +
-		"setp.lt.u32 %p2, %r0, 32;\n@%p2 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r8+8], 512;\nbar.sync 0;\nld.shared.u32 %r10, [%r8+8];\n" +
-		"shl.b32 %r11, %r0, 16;\nand.b32 %r11, %r11, 0x600000;\nadd.u32 %r12, %r10, %r11;\nmov.u32 %r2, 0;\n" +
-		"fill:\nmad.wide.u32 %d3, %r2, 4, %d1;\nld.global.v4.b32 {%r20,%r21,%r22,%r23}, [%d3];\nadd.u32 %r3, %r12, %r2;\n" +
-		"tcgen05.st.sync.aligned.32x32b.x4.b32 [%r3], {%r20,%r21,%r22,%r23};\nadd.u32 %r2, %r2, 4;\nsetp.lt.u32 %p0, %r2, 512;\n@%p0 bra fill;\n" +
-		"tcgen05.wait::st.sync.aligned;\nbar.sync 0;\n" + body + "bar.sync 0;\nmov.u32 %r2, 0;\n" +
-		"read:\nadd.u32 %r3, %r12, %r2;\ntcgen05.ld.sync.aligned.32x32b.x4.b32 {%r20,%r21,%r22,%r23}, [%r3];\ntcgen05.wait::ld.sync.aligned;\n" +
-		"mad.wide.u32 %d3, %r2, 4, %d1;\nst.global.v4.b32 [%d3], {%r20,%r21,%r22,%r23};\nadd.u32 %r2, %r2, 4;\nsetp.lt.u32 %p0, %r2, 512;\n@%p0 bra read;\n" +
-		"bar.sync 0;\n@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 512;\nret;\n}\n")
+	s.WriteString(
+		"shl.b32 %r2, %r0, 4;\nloop:\ncvt.u64.u32 %d3, %r2;\nadd.u64 %d3, %d0, %d3;\nld.global.v4.b32 {%r4,%r5,%r6,%r7}, [%d3];\n" +
+			"add.u32 %r3, %r1, %r2;\nst.shared.v4.b32 [%r3], {%r4,%r5,%r6,%r7};\nadd.u32 %r2, %r2, 2048;\nsetp.lt.u32 %p0, %r2, 16384;\n@%p0 bra loop;\n" +
+			"add.u32 %r8, %r1, 16384;\nsetp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared.b64 [%r8], 1;\nfence.proxy.async;\nbar.sync 0;\n" +
+			"setp.lt.u32 %p2, %r0, 32;\n@%p2 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r8+8], 512;\nbar.sync 0;\nld.shared.u32 %r10, [%r8+8];\n" +
+			"shl.b32 %r11, %r0, 16;\nand.b32 %r11, %r11, 0x600000;\nadd.u32 %r12, %r10, %r11;\nmov.u32 %r2, 0;\n" +
+			"fill:\nmad.wide.u32 %d3, %r2, 4, %d1;\nld.global.v4.b32 {%r20,%r21,%r22,%r23}, [%d3];\nadd.u32 %r3, %r12, %r2;\n" +
+			"tcgen05.st.sync.aligned.32x32b.x4.b32 [%r3], {%r20,%r21,%r22,%r23};\nadd.u32 %r2, %r2, 4;\nsetp.lt.u32 %p0, %r2, 512;\n@%p0 bra fill;\n" +
+			"tcgen05.wait::st.sync.aligned;\nbar.sync 0;\n" + body +
+			"bar.sync 0;\nmov.u32 %r2, 0;\n" +
+			"read:\nadd.u32 %r3, %r12, %r2;\ntcgen05.ld.sync.aligned.32x32b.x4.b32 {%r20,%r21,%r22,%r23}, [%r3];\ntcgen05.wait::ld.sync.aligned;\n" +
+			"mad.wide.u32 %d3, %r2, 4, %d1;\nst.global.v4.b32 [%d3], {%r20,%r21,%r22,%r23};\nadd.u32 %r2, %r2, 4;\nsetp.lt.u32 %p0, %r2, 512;\n@%p0 bra read;\n" +
+			"bar.sync 0;\n@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 512;\nret;\n}\n")
 	return s.String()
 }
 
@@ -43,9 +48,11 @@ func tensorText(target, body string, words int) string {
 const commitText = "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%d9];\nwait:\nmbarrier.try_wait.parity.shared.b64 %p4, [%r8], 0;\n@!%p4 bra wait;\n"
 
 // runTensor runs such a text and returns tensor memory and the words that follow it.
-func runTensor(t *testing.T, target, body string, shared []byte, tensor, words []uint32, o emu.Options) ([]uint32, []uint32) {
+func runTensor(t *testing.T, target, body string, shared []byte, tensor, words []uint32,
+	o emu.Options) ([]uint32, []uint32) {
 	t.Helper()
-	x, y, err := launchTensor(t, target, tensorText(target, body, len(words)/128), shared, tensor, words, o)
+	x, y, err := launchTensor(t, target, tensorText(target, body, len(words)/128), shared, tensor,
+		words, o)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, body)
 	}
@@ -53,7 +60,8 @@ func runTensor(t *testing.T, target, body string, shared []byte, tensor, words [
 }
 
 // launchTensor runs a text and returns what runTensor does, or the launch error.
-func launchTensor(t *testing.T, target, text string, shared []byte, tensor, words []uint32, o emu.Options) ([]uint32, []uint32, error) {
+func launchTensor(t *testing.T, target, text string, shared []byte, tensor, words []uint32,
+	o emu.Options) ([]uint32, []uint32, error) {
 	t.Helper()
 	o.Target, o.Workers = target, 1
 	d, err := emu.New(o)
@@ -100,7 +108,9 @@ var moveShapes = []moveShape{
 	{"32x32b", 1, 128, false, func(i, l int) (int, int) { return l, i }},
 	{"16x64b", 1, 128, false, func(i, l int) (int, int) { return l>>2 | l&1<<3, i<<1 | l>>1&1 }},
 	{"16x128b", 2, 64, false, func(i, l int) (int, int) { return l>>2 | i&1<<3, i>>1<<2 | l&3 }},
-	{"16x256b", 4, 32, false, func(i, l int) (int, int) { return l>>2 | i>>1&1<<3, i>>2<<3 | l&3<<1 | i&1 }},
+	{"16x256b", 4, 32, false, func(i, l int) (int, int) {
+		return l>>2 | i>>1&1<<3, i>>2<<3 | l&3<<1 | i&1
+	}},
 	{"16x32bx2", 1, 128, true, func(i, l int) (int, int) { return l & 15, i + l>>4*200 }},
 }
 
@@ -128,17 +138,22 @@ func TestTensorMoves(t *testing.T) {
 				pack, unpack = ".pack::16b", ".unpack::16b"
 			}
 			var body strings.Builder
-			fmt.Fprintf(&body, "add.u32 %%r13, %%r12, 0x%x;\ntcgen05.ld.sync.aligned.%s.x%d%s.b32 %s, [%%r13]%s;\ntcgen05.wait::ld.sync.aligned;\n",
+			fmt.Fprintf(&body,
+				"add.u32 %%r13, %%r12, 0x%x;\ntcgen05.ld.sync.aligned.%s.x%d%s.b32 %s, [%%r13]%s;\ntcgen05.wait::ld.sync.aligned;\n",
 				upper<<16, s.name, num, pack, registerList(regs), half)
 			for i := range regs {
-				fmt.Fprintf(&body, "st.global.b32 [%%d2+%d], %%w%d;\nnot.b32 %%w%d, %%w%d;\n", 4*i, i, i, i)
+				fmt.Fprintf(&body, "st.global.b32 [%%d2+%d], %%w%d;\nnot.b32 %%w%d, %%w%d;\n", 4*i,
+					i, i, i)
 			}
-			fmt.Fprintf(&body, "tcgen05.st.sync.aligned.%s.x%d%s.b32 [%%r13]%s, %s;\ntcgen05.wait::st.sync.aligned;\n", s.name, num, unpack, half, registerList(regs))
+			fmt.Fprintf(&body,
+				"tcgen05.st.sync.aligned.%s.x%d%s.b32 [%%r13]%s, %s;\ntcgen05.wait::st.sync.aligned;\n",
+				s.name, num, unpack, half, registerList(regs))
 			tensor := make([]uint32, 128*512)
 			for i := range tensor {
 				tensor[i] = r.Uint32()
 			}
-			got, words := runTensor(t, "sm_100a", body.String(), nil, tensor, make([]uint32, 128*regs), emu.Options{Completion: emu.Completion(count % 3)})
+			got, words := runTensor(t, "sm_100a", body.String(), nil, tensor,
+				make([]uint32, 128*regs), emu.Options{Completion: emu.Completion(count % 3)})
 			want := slices.Clone(tensor)
 			for thread := range 128 {
 				for i := range regs {
@@ -153,7 +168,8 @@ func TestTensorMoves(t *testing.T) {
 						want[at] = ^x
 					}
 					if words[thread*regs+i] != x {
-						t.Fatalf("%s.x%d: thread %d, register %d is %#x, want %#x", s.name, num, thread, i, words[thread*regs+i], x)
+						t.Fatalf("%s.x%d: thread %d, register %d is %#x, want %#x", s.name, num,
+							thread, i, words[thread*regs+i], x)
 					}
 				}
 			}
@@ -169,12 +185,14 @@ func TestTensorMoves(t *testing.T) {
 // TestTensorReductions loads with a reduction per lane.
 func TestTensorReductions(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
-	for _, op := range []string{"min.u32", "max.u32", "min.s32", "max.s32", "min.f32", "max.abs.f32"} {
+	for _, op := range []string{"min.u32", "max.u32", "min.s32", "max.s32", "min.f32",
+		"max.abs.f32"} {
 		tensor := make([]uint32, 128*512)
 		for i := range tensor {
 			tensor[i] = r.Uint32() &^ 0x4000_0000 // no NaN
 		}
-		body := "tcgen05.ld.red.sync.aligned.32x32b.x4." + op + " {%w0,%w1,%w2,%w3}, %w4, [%r12];\ntcgen05.wait::ld.sync.aligned;\nst.global.b32 [%d2], %w4;\n"
+		body := "tcgen05.ld.red.sync.aligned.32x32b.x4." + op +
+			" {%w0,%w1,%w2,%w3}, %w4, [%r12];\ntcgen05.wait::ld.sync.aligned;\nst.global.b32 [%d2], %w4;\n"
 		_, words := runTensor(t, "sm_103a", body, nil, tensor, make([]uint32, 128), emu.Options{})
 		for thread, got := range words {
 			want := uint32(0)
@@ -216,7 +234,8 @@ func TestTensorCopies(t *testing.T) {
 		{"128x128b", 128, 1, func(r int) []int { return []int{r} }},
 		{"4x256b", 4, 2, func(r int) []int { return []int{r * 32} }},
 		{"64x128b.warpx2::02_13", 64, 1, func(r int) []int { return []int{r, r + 64} }},
-		{"64x128b.warpx2::01_23", 64, 1, func(r int) []int { return []int{r + r/32*32, r + r/32*32 + 32} }},
+		{"64x128b.warpx2::01_23", 64, 1,
+			func(r int) []int { return []int{r + r/32*32, r + r/32*32 + 32} }},
 		{"32x128b.warpx4", 32, 1, func(r int) []int { return []int{r, r + 32, r + 64, r + 96} }},
 	} {
 		for _, expand := range []string{"", ".b8x16.b6x16_p32", ".b8x16.b4x16_p64"} {
@@ -232,9 +251,12 @@ func TestTensorCopies(t *testing.T) {
 			for i := range tensor {
 				tensor[i] = r.Uint32()
 			}
-			body := fmt.Sprintf("and.b32 %%r14, %%r1, 0x3ffff;\nshr.u32 %%r14, %%r14, 4;\ncvt.u64.u32 %%d5, %%r14;\nor.b64 %%d5, %%d5, 0x%x;\nadd.u32 %%r15, %%r10, 100;\n"+
-				"cvt.u64.u32 %%d9, %%r8;\ncvta.shared.u64 %%d9, %%d9;\n@%%p1 tcgen05.cp.cta_group::1.%s%s [%%r15], %%d5;\n%s", l.blackwell(), s.shape, expand, commitText)
-			got, _ := runTensor(t, "sm_100a", body, shared, tensor, make([]uint32, 128), emu.Options{})
+			body := fmt.Sprintf(
+				"and.b32 %%r14, %%r1, 0x3ffff;\nshr.u32 %%r14, %%r14, 4;\ncvt.u64.u32 %%d5, %%r14;\nor.b64 %%d5, %%d5, 0x%x;\nadd.u32 %%r15, %%r10, 100;\n"+
+					"cvt.u64.u32 %%d9, %%r8;\ncvta.shared.u64 %%d9, %%d9;\n@%%p1 tcgen05.cp.cta_group::1.%s%s [%%r15], %%d5;\n%s",
+				l.blackwell(), s.shape, expand, commitText)
+			got, _ := runTensor(t, "sm_100a", body, shared, tensor, make([]uint32, 128),
+				emu.Options{})
 			want := slices.Clone(tensor)
 			for row := range s.rows {
 				for u := range s.units {

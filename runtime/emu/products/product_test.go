@@ -29,8 +29,10 @@ type productCase struct {
 }
 
 func (c productCase) String() string {
-	s := fmt.Sprintf("%s x %s into %dx%d, %d deep, %s", c.x, c.y, c.rows, c.cols, c.depth, c.swizzle)
-	for name, is := range map[string]bool{" padded": c.padded, " A turned": c.turnX, " B turned": c.turnY, " sparse": c.sparse, " half": c.half} {
+	s := fmt.Sprintf("%s x %s into %dx%d, %d deep, %s", c.x, c.y, c.rows, c.cols, c.depth,
+		c.swizzle)
+	for name, is := range map[string]bool{" padded": c.padded, " A turned": c.turnX,
+		" B turned": c.turnY, " sparse": c.sparse, " half": c.half} {
 		if is {
 			s += name
 		}
@@ -85,7 +87,8 @@ func (c productCase) build(m *dsl.Module) {
 		acc.Sparsity(a)
 	}
 	if c.scale.Vector > 0 {
-		maps = append(maps, k.ScaleMap("sfa", c.scale, 128, c.full()), k.ScaleMap("sfb", c.scale, (c.cols+127)/128*128, c.full()))
+		maps = append(maps, k.ScaleMap("sfa", c.scale, 128, c.full()),
+			k.ScaleMap("sfb", c.scale, (c.cols+127)/128*128, c.full()))
 		acc.Scales(c.scale, c.full())
 	}
 	var feeds []dsl.Feed
@@ -172,7 +175,8 @@ func (c productCase) build(m *dsl.Module) {
 
 // numbers by the name of the type.
 var types = map[isa.Type]number{
-	isa.F16: f16, isa.Bf16: bf16, isa.Tf32: tf32, isa.E4m3: e4m3, isa.E5m2: e5m2, isa.E2m3: e2m3, isa.E3m2: e3m2, isa.E2m1: e2m1, isa.S8: s8, isa.U8: u8,
+	isa.F16: f16, isa.Bf16: bf16, isa.Tf32: tf32, isa.E4m3: e4m3, isa.E5m2: e5m2, isa.E2m3: e2m3,
+	isa.E3m2: e3m2, isa.E2m1: e2m1, isa.S8: s8, isa.U8: u8,
 	isa.Ue8m0: ue8m0, isa.Ue4m3: ue4m3,
 }
 
@@ -181,7 +185,9 @@ func exact(n number) (list []uint64) {
 	if n.bits > 8 {
 		for i := range 17 {
 			x := float64(i-8) / 4
-			list = append(list, map[string]uint64{"f16": toHalf(x), "bf16": toBrain(x), "tf32": fromFloat(x)}[n.name])
+			list = append(list,
+				map[string]uint64{"f16": toHalf(x), "bf16": toBrain(x),
+					"tf32": fromFloat(x)}[n.name])
 		}
 		return list
 	}
@@ -323,7 +329,8 @@ func (s *sample) drop(r *rand.Rand, t isa.Type, packed bool) (kept sample, metad
 
 // factors returns random scale factors of a matrix, as values and in the memory layout of the
 // hardware.
-func factors(r *rand.Rand, b dsl.BlockScale, rows, cols int) (worth func(row, col int) float64, atoms []byte) {
+func factors(r *rand.Rand, b dsl.BlockScale,
+	rows, cols int) (worth func(row, col int) float64, atoms []byte) {
 	n := types[b.Type]
 	atoms = make([]byte, b.Bytes(rows, cols))
 	list := make([]float64, rows*cols/b.Vector)

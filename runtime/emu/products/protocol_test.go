@@ -24,32 +24,50 @@ func TestTensorFaults(t *testing.T) {
 	}{
 		{"columns", "mov.u32 %r14, 48;\n" + alloc + "%r14;\n", "power of two from 32 to 512", same},
 		{"columns that differ", alloc + "%r0;\n", "differs between the lanes", same},
-		{"blocked", alloc + "32;\n", "waits for 32 columns of tensor memory; allocated are columns 0 to 511", same},
-		{"permit", "@%p2 tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n" + alloc + "32;\n", "after tcgen05.relinquish_alloc_permit", same},
-		{"more", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n" + alloc + "0x200;\n", "must not be larger",
+		{"blocked", alloc + "32;\n",
+			"waits for 32 columns of tensor memory; allocated are columns 0 to 511", same},
+		{"permit", "@%p2 tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n" + alloc +
+			"32;\n", "after tcgen05.relinquish_alloc_permit", same},
+		{"more", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n" + alloc +
+			"0x200;\n", "must not be larger",
 			func(s string) string { return strings.ReplaceAll(s, ", 512;", ", 256;") }},
-		{"part", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n", "does not match an allocation", same},
+		{"part", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n",
+			"does not match an allocation", same},
 		{"leak", "", "tensor memory leak: the block ends and 512 columns", func(s string) string {
-			return strings.Replace(s, "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 512;\n", "", 1)
+			return strings.Replace(s,
+				"@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 512;\n", "", 1)
 		}},
-		{"quarter", "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%w0}, [%r10];\n", "warp 1 of a warpgroup can only access lanes 32 to 63", same},
-		{"bounds", "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%w0,%w1,%w2,%w3}, [%r12+510];\ntcgen05.wait::ld.sync.aligned;\n", "tensor memory out of bounds", same},
-		{"never written", "", "read of tensor memory that was never written", func(s string) string {
-			a := strings.Index(s, "tcgen05.st.sync")
-			return s[:a] + s[a+strings.Index(s[a:], "\n")+1:]
-		}},
-		{"freed", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 512;\nbar.sync 0;\n", "nothing is allocated", same},
-		{"shift", "add.u32 %r15, %r10, 0x100008;\n@%p1 tcgen05.shift.cta_group::1.down [%r15];\n", "expected a multiple of 32", same},
-		{"descriptor", "mov.b64 %d5, 0;\n@%p1 tcgen05.cp.cta_group::1.128x128b [%r10], %d5;\n", "bits 46-48 are 0, want 1", same},
-		{"collector", "mov.b64 %d5, 0x400000000000;\nmov.b32 %r30, 0x08100490;\nsetp.eq.u32 %p5, 0, 1;\n" +
-			"@%p1 tcgen05.mma.cta_group::1.kind::f16.collector::a::use [%r10], %d5, %d5, %r30, %p5;\n", "the buffer does not hold this operand", same},
-		{"shape", "mov.b64 %d5, 0x400000000000;\nmov.b32 %r30, 0x08120490;\nsetp.eq.u32 %p5, 0, 1;\n" +
-			"@%p1 tcgen05.mma.cta_group::1.kind::f16 [%r10], %d5, %d5, %r30, %p5;\n", "kind f16 has no shape m128n72", same},
-		{"pair", "@%p1 tcgen05.commit.cta_group::2.mbarrier::arrive::one.b64 [%d9];\n", "this block has no peer",
+		{"quarter", "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%w0}, [%r10];\n",
+			"warp 1 of a warpgroup can only access lanes 32 to 63", same},
+		{"bounds",
+			"tcgen05.ld.sync.aligned.32x32b.x4.b32 {%w0,%w1,%w2,%w3}, [%r12+510];\ntcgen05.wait::ld.sync.aligned;\n",
+			"tensor memory out of bounds", same},
+		{"never written", "", "read of tensor memory that was never written",
+			func(s string) string {
+				a := strings.Index(s, "tcgen05.st.sync")
+				return s[:a] + s[a+strings.Index(s[a:], "\n")+1:]
+			}},
+		{"freed", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 512;\nbar.sync 0;\n",
+			"nothing is allocated", same},
+		{"shift", "add.u32 %r15, %r10, 0x100008;\n@%p1 tcgen05.shift.cta_group::1.down [%r15];\n",
+			"expected a multiple of 32", same},
+		{"descriptor", "mov.b64 %d5, 0;\n@%p1 tcgen05.cp.cta_group::1.128x128b [%r10], %d5;\n",
+			"bits 46-48 are 0, want 1", same},
+		{"collector",
+			"mov.b64 %d5, 0x400000000000;\nmov.b32 %r30, 0x08100490;\nsetp.eq.u32 %p5, 0, 1;\n" +
+				"@%p1 tcgen05.mma.cta_group::1.kind::f16.collector::a::use [%r10], %d5, %d5, %r30, %p5;\n",
+			"the buffer does not hold this operand", same},
+		{"shape",
+			"mov.b64 %d5, 0x400000000000;\nmov.b32 %r30, 0x08120490;\nsetp.eq.u32 %p5, 0, 1;\n" +
+				"@%p1 tcgen05.mma.cta_group::1.kind::f16 [%r10], %d5, %d5, %r30, %p5;\n",
+			"kind f16 has no shape m128n72", same},
+		{"pair", "@%p1 tcgen05.commit.cta_group::2.mbarrier::arrive::one.b64 [%d9];\n",
+			"this block has no peer",
 			func(s string) string { return strings.ReplaceAll(s, "cta_group::1", "cta_group::2") }},
 	} {
 		text := test.edit(tensorText("sm_100a", test.body, 1))
-		_, _, err := launchTensor(t, "sm_100a", text, nil, make([]uint32, 128*512), make([]uint32, 128), emu.Options{})
+		_, _, err := launchTensor(t, "sm_100a", text, nil, make([]uint32, 128*512),
+			make([]uint32, 128), emu.Options{})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v; want %q", test.name, err, test.want)
 		}
@@ -74,7 +92,8 @@ func TestLateLoads(t *testing.T) {
 		{"eager, in another block", apart, emu.Eager, [2]uint32{5, 5}},
 		{"late, in the block of the load", tracked, emu.Late, [2]uint32{5, 5}},
 	} {
-		_, words := runTensor(t, "sm_100a", test.body, nil, tensor, make([]uint32, 256), emu.Options{Completion: test.completion})
+		_, words := runTensor(t, "sm_100a", test.body, nil, tensor, make([]uint32, 256),
+			emu.Options{Completion: test.completion})
 		if words[0] != test.want[0] || words[1] != test.want[1] {
 			t.Errorf("%s: %v, want %v", test.name, words[:2], test.want)
 		}
@@ -86,7 +105,8 @@ func TestLateLoads(t *testing.T) {
 func TestOverwrittenOperands(t *testing.T) {
 	zero := "mov.b32 %r19, 0;\nshl.b32 %r2, %r0, 6;\nadd.u32 %r3, %r1, %r2;\nst.shared.v4.b32 [%r3], {%r19,%r19,%r19,%r19};\nst.shared.v4.b32 [%r3+16], {%r19,%r19,%r19,%r19};\n" +
 		"st.shared.v4.b32 [%r3+32], {%r19,%r19,%r19,%r19};\nst.shared.v4.b32 [%r3+48], {%r19,%r19,%r19,%r19};\nbar.sync 0;\n"
-	c := groupCase{d: "f32", a: "bf16", b: "bf16", n: 16, k: 16, swizzleA: 32, swizzleB: 32, exactly: true}
+	c := groupCase{d: "f32", a: "bf16", b: "bf16", n: 16, k: 16, swizzleA: 32, swizzleB: 32,
+		exactly: true}
 	fill := func(text string) (bool, error) {
 		d, err := emu.New(emu.Options{Target: "sm_90a", Workers: 1, Completion: emu.Late})
 		if err != nil {
@@ -113,14 +133,16 @@ func TestOverwrittenOperands(t *testing.T) {
 		{"overwrites after the wait", strings.Replace(text, wait, wait+zero, 1), true},
 		{"overwrites before the wait", strings.Replace(text, wait, zero+wait, 1), false},
 		{"does not wait", strings.Replace(text, wait, "", 1), false},
-		{"waits for one group less", strings.Replace(text, wait, "wgmma.wait_group.sync.aligned 1;\n", 1), false},
+		{"waits for one group less",
+			strings.Replace(text, wait, "wgmma.wait_group.sync.aligned 1;\n", 1), false},
 	} {
 		right, err := fill(test.text)
 		if err != nil || right != test.right {
 			t.Errorf("%s: %v, %v; want %v", test.name, right, err, test.right)
 		}
 	}
-	skip := strings.Replace(text, "wgmma.mma_async", "setp.ge.u32 %p2, %r0, 96;\n@%p2 bra over;\nwgmma.mma_async", 1)
+	skip := strings.Replace(text, "wgmma.mma_async",
+		"setp.ge.u32 %p2, %r0, 96;\n@%p2 bra over;\nwgmma.mma_async", 1)
 	skip = strings.Replace(skip, "wgmma.commit", "over:\nwgmma.commit", 1)
 	if _, err := fill(skip); err == nil || !strings.Contains(err.Error(), "3 of the 4 warps") {
 		t.Errorf("a warp that skips wgmma: %v", err)
@@ -131,11 +153,13 @@ func TestOverwrittenOperands(t *testing.T) {
 // hangs if there are not enough.
 func TestRegisterPool(t *testing.T) {
 	text := func(more int) string {
-		return fmt.Sprintf(".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out) .reqntid 256 .maxnreg 64 {\n"+
-			".reg .pred %%p;\n.reg .b32 %%r;\nmov.u32 %%r, %%tid.x;\nsetp.lt.u32 %%p, %%r, 128;\n@%%p bra less;\nsetmaxnreg.inc.sync.aligned.u32 %d;\nret;\n"+
-			"less:\nsetmaxnreg.dec.sync.aligned.u32 24;\nret;\n}\n", more)
+		return fmt.Sprintf(
+			".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out) .reqntid 256 .maxnreg 64 {\n"+
+				".reg .pred %%p;\n.reg .b32 %%r;\nmov.u32 %%r, %%tid.x;\nsetp.lt.u32 %%p, %%r, 128;\n@%%p bra less;\nsetmaxnreg.inc.sync.aligned.u32 %d;\nret;\n"+
+				"less:\nsetmaxnreg.dec.sync.aligned.u32 24;\nret;\n}\n", more)
 	}
-	for more, want := range map[int]string{104: "", 112: "each thread has 64 and asks for 112", 56: "setmaxnreg.inc to 56 registers in a warp that has 64"} {
+	for more, want := range map[int]string{104: "", 112: "each thread has 64 and asks for 112",
+		56: "setmaxnreg.inc to 56 registers in a warp that has 64"} {
 		d, err := emu.New(emu.Options{Target: "sm_90a", Workers: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +203,8 @@ func TestLaunchControl(t *testing.T) {
 			"@%p3 bra work;\nret;\n}\n"
 		for completion := range emu.Completion(3) {
 			for seed := range uint64(4) {
-				d, err := emu.New(emu.Options{Target: "sm_100a", Workers: 1 + int(seed)%2, Completion: completion, Seed: seed})
+				d, err := emu.New(emu.Options{Target: "sm_100a", Workers: 1 + int(seed)%2,
+					Completion: completion, Seed: seed})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -205,7 +230,8 @@ func TestLaunchControl(t *testing.T) {
 				}
 				got, err := runtime.Download(out)
 				if err != nil || slices.ContainsFunc(got, func(n uint32) bool { return n != 1 }) {
-					t.Errorf("%d blocks, completion %d, seed %d: %v, %v", size, completion, seed, got, err)
+					t.Errorf("%d blocks, completion %d, seed %d: %v, %v", size, completion, seed,
+						got, err)
 				}
 			}
 		}

@@ -68,17 +68,21 @@ func (c *tensorCase) opcode() string {
 
 // descriptor returns the instruction descriptor (9.7.16.4.2).
 func (c *tensorCase) descriptor() uint32 {
-	types := map[string]uint32{"f16": 0, "bf16": 1, "tf32": 2, "e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5, "u8": 0, "s8": 1, "s1z4m11": 3}
+	types := map[string]uint32{"f16": 0, "bf16": 1, "tf32": 2, "e4m3": 0, "e5m2": 1, "e2m3": 3,
+		"e3m2": 4, "e2m1": 5, "u8": 0, "s8": 1, "s1z4m11": 3}
 	a, b := types[c.a], types[c.b]
 	if c.packed() {
 		a, b = 1, 1
 	}
-	x := uint32(bit(c.sparse))<<2 | a<<7 | b<<10 | uint32(bit(c.negateA))<<13 | uint32(bit(c.negateB))<<14 |
+	x := uint32(bit(c.sparse))<<2 | a<<7 | b<<10 | uint32(bit(c.negateA))<<13 |
+		uint32(bit(c.negateB))<<14 |
 		uint32(bit(c.acrossA))<<15 | uint32(bit(c.acrossB))<<16 | uint32(c.n/8)<<17
 	if c.vector == 0 {
-		return x | uint32(c.selector) | uint32(bit(c.saturates))<<3 | map[string]uint32{"f16": 0, "f32": 1, "s32": 2}[c.d]<<4 | uint32(c.m/16)<<24
+		return x | uint32(c.selector) | uint32(bit(c.saturates))<<3 | map[string]uint32{"f16": 0,
+			"f32": 1, "s32": 2}[c.d]<<4 | uint32(c.m/16)<<24
 	}
-	return x | uint32(c.idB)<<4 | uint32(bit(c.scale == "ue8m0"))<<23 | uint32(c.m/128)<<27 | uint32(c.idA)<<29 | uint32(bit(c.k == 96))<<31
+	return x | uint32(c.idB)<<4 | uint32(bit(c.scale == "ue8m0"))<<23 | uint32(c.m/128)<<27 |
+		uint32(c.idA)<<29 | uint32(bit(c.k == 96))<<31
 }
 
 // sumPlace returns the position of an element of D: the block of the pair, the lane and the column
@@ -131,10 +135,12 @@ func (c *tensorCase) fill(r *rand.Rand, images []*image) (a, b [][]float64, larg
 		} else {
 			left.place(im.shared[:], 1024, c.a2, c.padded(), kept[i*rows:][:rows])
 		}
-		right.place(im.shared[:], 1024+tensorOffsetB, c.b2, c.padded(), cb[i*c.n/len(images):][:c.n/len(images)])
+		right.place(im.shared[:], 1024+tensorOffsetB, c.b2, c.padded(),
+			cb[i*c.n/len(images):][:c.n/len(images)])
 	}
 	sa, sb := c.fillScales(r, images)
-	decode := func(n number, codes [][]uint64, scales [][]float64, negate bool) (value, size [][]float64) {
+	decode := func(n number, codes [][]uint64, scales [][]float64,
+		negate bool) (value, size [][]float64) {
 		for i := range codes {
 			value, size = append(value, make([]float64, c.k)), append(size, make([]float64, c.k))
 			for k, x := range codes[i] {
@@ -288,7 +294,8 @@ func (c *tensorCase) run(o emu.Options, r *rand.Rand) error {
 			got := out[i*len(images[i].tensor)+at]
 			if c.masked && c.off[i*4+lane/32]>>(lane%32)&1 != 0 {
 				if got != images[i].tensor[at] {
-					return fmt.Errorf("row %d, column %d is written, and lane %d is disabled", row, col, lane)
+					return fmt.Errorf("row %d, column %d is written, and lane %d is disabled", row,
+						col, lane)
 				}
 				continue
 			}
@@ -350,7 +357,8 @@ func TestTensorProducts(t *testing.T) {
 		seen[op] = true
 	}
 	t.Logf("%d instructions, %d opcodes", len(all), len(seen))
-	if want := 50; len(seen) < want || !slices.ContainsFunc(all, func(c tensorCase) bool { return c.masked }) {
+	if want := 50; len(seen) < want ||
+		!slices.ContainsFunc(all, func(c tensorCase) bool { return c.masked }) {
 		t.Errorf("%d opcodes, want %d", len(seen), want)
 	}
 }

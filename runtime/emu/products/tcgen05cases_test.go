@@ -33,26 +33,39 @@ func tensorKindList() []tensorKind {
 		{kind: "f8f6f4", d: "f32", types: mixed, depth: 32},
 		{kind: "f8f6f4", d: "f16", types: mixed, depth: 32},
 		{kind: "i8", d: "s32", types: bytes, depth: 32},
-		{kind: "ti16", d: "s32", types: [][2]string{{"s1z4m11", "s1z4m11"}}, depth: 16, target: "sm_107a"},
+		{kind: "ti16", d: "s32", types: [][2]string{{"s1z4m11", "s1z4m11"}}, depth: 16,
+			target: "sm_107a"},
 		{kind: "mxf8f6f4", d: "f32", types: mixed, depth: 32, vector: 32, scale: "ue8m0"},
-		{kind: "mxf8f6f4", d: "f32", types: mixed, depth: 32, vector: 32, scale: "ue8m0", vectors: ".block32"},
-		{kind: "mxf8f6f4", d: "f32", types: mixed, depth: 32, vector: 32, scale: "ue8m0", vectors: ".scale_vec::1X"},
+		{kind: "mxf8f6f4", d: "f32", types: mixed, depth: 32, vector: 32, scale: "ue8m0",
+			vectors: ".block32"},
+		{kind: "mxf8f6f4", d: "f32", types: mixed, depth: 32, vector: 32, scale: "ue8m0",
+			vectors: ".scale_vec::1X"},
 		{kind: "mxf4", d: "f32", types: four, depth: 64, vector: 32, scale: "ue8m0"},
-		{kind: "mxf4", d: "f32", types: four, depth: 64, vector: 32, scale: "ue8m0", vectors: ".scale_vec::2X"},
-		{kind: "mxf4", d: "f32", types: four, depth: 64, vector: 32, scale: "ue8m0", vectors: ".block32"},
-		{kind: "mxf4nvf4", d: "f32", types: four, depth: 64, vector: 32, scale: "ue8m0", vectors: ".scale_vec::2X"},
-		{kind: "mxf4nvf4", d: "f32", types: four, depth: 64, vector: 32, scale: "ue8m0", vectors: ".block32"},
-		{kind: "mxf4nvf4", d: "f32", types: four, depth: 64, vector: 16, scale: "ue8m0", vectors: ".block16"},
-		{kind: "mxf4nvf4", d: "f32", types: four, depth: 64, vector: 16, scale: "ue4m3", vectors: ".scale_vec::4X"},
-		{kind: "mxf4nvf4", d: "f32", types: four, depth: 64, vector: 16, scale: "ue4m3", vectors: ".block16"},
-		{kind: "mxf4nvf4", d: "f32", types: four, depth: 96, vector: 16, scale: "ue4m3", vectors: ".block16", target: "sm_103a"},
-		{kind: "mxf4", d: "f32", types: four, depth: 96, vector: 32, scale: "ue8m0", vectors: ".block32", target: "sm_103a"},
+		{kind: "mxf4", d: "f32", types: four, depth: 64, vector: 32, scale: "ue8m0",
+			vectors: ".scale_vec::2X"},
+		{kind: "mxf4", d: "f32", types: four, depth: 64, vector: 32, scale: "ue8m0",
+			vectors: ".block32"},
+		{kind: "mxf4nvf4", d: "f32", types: four, depth: 64, vector: 32, scale: "ue8m0",
+			vectors: ".scale_vec::2X"},
+		{kind: "mxf4nvf4", d: "f32", types: four, depth: 64, vector: 32, scale: "ue8m0",
+			vectors: ".block32"},
+		{kind: "mxf4nvf4", d: "f32", types: four, depth: 64, vector: 16, scale: "ue8m0",
+			vectors: ".block16"},
+		{kind: "mxf4nvf4", d: "f32", types: four, depth: 64, vector: 16, scale: "ue4m3",
+			vectors: ".scale_vec::4X"},
+		{kind: "mxf4nvf4", d: "f32", types: four, depth: 64, vector: 16, scale: "ue4m3",
+			vectors: ".block16"},
+		{kind: "mxf4nvf4", d: "f32", types: four, depth: 96, vector: 16, scale: "ue4m3",
+			vectors: ".block16", target: "sm_103a"},
+		{kind: "mxf4", d: "f32", types: four, depth: 96, vector: 32, scale: "ue8m0",
+			vectors: ".block32", target: "sm_103a"},
 	}
 }
 
 // tensorNumbers maps type names to types.
 var tensorNumbers = map[string]number{
-	"f16": f16, "bf16": bf16, "tf32": tf32, "e4m3": e4m3, "e5m2": e5m2, "e2m3": e2m3, "e3m2": e3m2, "e2m1": e2m1, "s8": s8, "u8": u8,
+	"f16": f16, "bf16": bf16, "tf32": tf32, "e4m3": e4m3, "e5m2": e5m2, "e2m3": e2m3, "e3m2": e3m2,
+	"e2m1": e2m1, "s8": s8, "u8": u8,
 	"s1z4m11": ti16,
 }
 
@@ -65,7 +78,8 @@ type tensorShape struct {
 // tensorCases returns products of every kind in every organization, with the other properties
 // chosen at random.
 func tensorCases(r *rand.Rand) (all []tensorCase) {
-	shapes := []tensorShape{{64, false, false}, {128, false, false}, {128, true, false}, {256, true, false}, {32, false, true}, {64, false, true}, {128, false, true}}
+	shapes := []tensorShape{{64, false, false}, {128, false, false}, {128, true, false},
+		{256, true, false}, {32, false, true}, {64, false, true}, {128, false, true}}
 	for _, kind := range tensorKindList() {
 		for _, s := range shapes {
 			for variant := range 4 {
@@ -83,7 +97,8 @@ func tensorCases(r *rand.Rand) (all []tensorCase) {
 func (t *tensorKind) draw(r *rand.Rand, s tensorShape, variant int) (c tensorCase, ok bool) {
 	flip := func() bool { return r.IntN(2) == 0 }
 	c = tensorCase{
-		kind: t.kind, d: t.d, m: s.m, k: t.depth, pair: s.pair, ws: s.ws, vectors: t.vectors, scale: t.scale, vector: t.vector,
+		kind: t.kind, d: t.d, m: s.m, k: t.depth, pair: s.pair, ws: s.ws, vectors: t.vectors,
+		scale: t.scale, vector: t.vector,
 		accumulates: flip(), exactly: variant%2 == 0, inTensor: r.IntN(3) == 0, target: t.target,
 	}
 	if c.target == "" {
@@ -93,7 +108,8 @@ func (t *tensorKind) draw(r *rand.Rand, s tensorShape, variant int) (c tensorCas
 	c.a, c.b = types[0], types[1]
 	c.a2, c.b2 = tensorNumbers[c.a], tensorNumbers[c.b]
 	c.sparse = variant > 1
-	if c.vector > 0 && (s.m < 128 || s.ws || c.sparse && s.m == 128 && s.pair) || c.k == 96 && c.sparse {
+	if c.vector > 0 && (s.m < 128 || s.ws || c.sparse && s.m == 128 && s.pair) ||
+		c.k == 96 && c.sparse {
 		return c, false
 	}
 	if c.sparse {

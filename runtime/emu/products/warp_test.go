@@ -91,7 +91,8 @@ func (c warpCase) build(m *dsl.Module) {
 		maps = append(maps, sfa, sfb)
 	}
 	if c.sparse {
-		e = k.TensorMap("e", isa.U8, dsl.Box{Rows: warpRows, Cols: c.metadataBytes()}, dsl.NoSwizzle)
+		e = k.TensorMap("e", isa.U8, dsl.Box{Rows: warpRows, Cols: c.metadataBytes()},
+			dsl.NoSwizzle)
 		maps = append(maps, e)
 	}
 	d := k.Matrix("d", isa.F32)
@@ -114,7 +115,8 @@ func (c warpCase) build(m *dsl.Module) {
 			for s := range p.Consume(k.U32(warpStages)) {
 				switch {
 				case c.sparse && c.scale.Vector > 0:
-					w.SparseScaledMMA(s.Tile(a), row, s.Tile(e), []dsl.SharedTile{s.Tile(b)}, col, s.Tile(sfa), s.Tile(sfb))
+					w.SparseScaledMMA(s.Tile(a), row, s.Tile(e), []dsl.SharedTile{s.Tile(b)}, col,
+						s.Tile(sfa), s.Tile(sfb))
 				case c.sparse:
 					w.SparseMMA(s.Tile(a), row, s.Tile(e), []dsl.SharedTile{s.Tile(b)}, col)
 				case c.scale.Vector > 0:
@@ -136,7 +138,9 @@ func (c warpCase) buildAhead(m *dsl.Module) {
 	sfa, sfb := k.Matrix("sfa", isa.U64), k.Matrix("sfb", isa.U64)
 	atoms := full / (4 * c.scale.Vector)
 	scales := dsl.Tile{Type: isa.U64, Rows: 1, Cols: 64 * atoms}
-	p := k.AsyncPipeline("p", 2, dsl.Tile{Type: c.x, Rows: warpRows, Cols: kept, Swizzle: dsl.Swizzle128}, dsl.Tile{Type: c.y, Rows: warpCols, Cols: full, Swizzle: dsl.Swizzle128}, scales, scales)
+	p := k.AsyncPipeline("p", 2,
+		dsl.Tile{Type: c.x, Rows: warpRows, Cols: kept, Swizzle: dsl.Swizzle128},
+		dsl.Tile{Type: c.y, Rows: warpCols, Cols: full, Swizzle: dsl.Swizzle128}, scales, scales)
 	w := dsl.NewWarpTile[dsl.F32](k, c.shape(), warpRows/2, warpCols/2)
 	row, col := w.Origin(k.WarpIndex(), 2)
 	depth, zero, one := k.U32(warpStages*full), k.U32(0), k.U32(1)
@@ -190,7 +194,8 @@ func (c warpCase) run(d *Device) error {
 	if err != nil {
 		return err
 	}
-	if _, verdict, err := tool.Assemble(context.Background(), text, ptxas.Options{}); err != nil || !verdict.OK() {
+	if _, verdict, err := tool.Assemble(context.Background(), text, ptxas.Options{}); err != nil ||
+		!verdict.OK() {
 		return fmt.Errorf("ptxas: %s, %w", verdict, err)
 	}
 	loaded, err := dev.Load(m)
@@ -275,9 +280,12 @@ func (c warpCase) run(d *Device) error {
 // without prefetched fragments.
 func TestWarpProducts(t *testing.T) {
 	list := []warpCase{
-		{x: isa.E2m1, y: isa.E2m1, scale: dsl.NVFP4}, {x: isa.E2m1, y: isa.E2m1, scale: dsl.MXFP4}, {x: isa.E4m3, y: isa.E5m2, scale: dsl.MXFP8},
-		{x: isa.E5m2, y: isa.E4m3, scale: dsl.MXFP8, ahead: true}, {x: isa.E4m3, y: isa.E4m3, scale: dsl.MXFP8, ahead: true},
-		{x: isa.E2m1, y: isa.E2m1, scale: dsl.NVFP4.Sparse(), sparse: true}, {x: isa.E2m1, y: isa.E2m1, scale: dsl.MXFP4.Sparse(), sparse: true},
+		{x: isa.E2m1, y: isa.E2m1, scale: dsl.NVFP4}, {x: isa.E2m1, y: isa.E2m1, scale: dsl.MXFP4},
+		{x: isa.E4m3, y: isa.E5m2, scale: dsl.MXFP8},
+		{x: isa.E5m2, y: isa.E4m3, scale: dsl.MXFP8, ahead: true},
+		{x: isa.E4m3, y: isa.E4m3, scale: dsl.MXFP8, ahead: true},
+		{x: isa.E2m1, y: isa.E2m1, scale: dsl.NVFP4.Sparse(), sparse: true},
+		{x: isa.E2m1, y: isa.E2m1, scale: dsl.MXFP4.Sparse(), sparse: true},
 		{x: isa.E4m3, y: isa.E5m2, scale: dsl.MXFP8.Sparse(), sparse: true},
 	}
 	// The cases cycle through pairs of types of 8, 6 and 4 bits, with and without scale factors,
@@ -313,9 +321,12 @@ func TestWarpMistakes(t *testing.T) {
 		c         warpCase
 		old, with string
 	}{
-		{two, "{2, 0}", "{0, 0}"}, {one, "{3, 0}", "{2, 0}"}, {two, ", 0x1f;", ", 0xf;"}, {two, ", 0xc;", ", 0x8;"},
-		{mixed, "b4x16_p64", "b6x16_p32"}, {mixed, "b6x16_p32", "b4x16_p64"}, {mixed, ".e2m1.e2m3", ".e2m3.e2m1"}, {mixed, ".e2m1.e2m3", ".e2m1.e3m2"},
-		{two, "+25088]", "+24576]"}, {two, "scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", "scale_vec::1X.f32.e2m1.e2m1.f32.ue8m0"},
+		{two, "{2, 0}", "{0, 0}"}, {one, "{3, 0}", "{2, 0}"}, {two, ", 0x1f;", ", 0xf;"},
+		{two, ", 0xc;", ", 0x8;"},
+		{mixed, "b4x16_p64", "b6x16_p32"}, {mixed, "b6x16_p32", "b4x16_p64"},
+		{mixed, ".e2m1.e2m3", ".e2m3.e2m1"}, {mixed, ".e2m1.e2m3", ".e2m1.e3m2"},
+		{two, "+25088]", "+24576]"},
+		{two, "scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", "scale_vec::1X.f32.e2m1.e2m1.f32.ue8m0"},
 	} {
 		d, changed := New("sm_120a"), false
 		d.Edit = func(text string) string {

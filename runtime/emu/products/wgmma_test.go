@@ -63,15 +63,18 @@ const groupOffsetB = 16384
 func (c groupCase) kernel() string {
 	regs := c.sumRegisters()
 	var s strings.Builder
-	s.WriteString(".version 8.6\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 memory[];\n" +
-		".visible .entry k(.param .u64 image, .param .u64 threads, .param .u64 out) {\n.reg .pred %p<3>;\n.reg .b32 %r<20>;\n.reg .b64 %d<20>;\n")
+	s.WriteString(
+		".version 8.6\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 memory[];\n" +
+			".visible .entry k(.param .u64 image, .param .u64 threads, .param .u64 out) {\n.reg .pred %p<3>;\n.reg .b32 %r<20>;\n.reg .b64 %d<20>;\n")
 	fmt.Fprintf(&s, ".reg .b32 %%a<4>;\n.reg .b32 %%s<%d>;\n", regs)
-	s.WriteString("ld.param.u64 %d0, [image];\nld.param.u64 %d1, [threads];\nld.param.u64 %d2, [out];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, memory;\n" +
-		"shl.b32 %r2, %r0, 4;\nloop:\ncvt.u64.u32 %d3, %r2;\nadd.u64 %d3, %d0, %d3;\nld.global.v4.b32 {%r4,%r5,%r6,%r7}, [%d3];\n" +
-		"add.u32 %r3, %r1, %r2;\nst.shared.v4.b32 [%r3], {%r4,%r5,%r6,%r7};\nadd.u32 %r2, %r2, 2048;\nsetp.lt.u32 %p0, %r2, 65536;\n@%p0 bra loop;\n" +
-		"fence.proxy.async;\nbar.sync 0;\n")
+	s.WriteString(
+		"ld.param.u64 %d0, [image];\nld.param.u64 %d1, [threads];\nld.param.u64 %d2, [out];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, memory;\n" +
+			"shl.b32 %r2, %r0, 4;\nloop:\ncvt.u64.u32 %d3, %r2;\nadd.u64 %d3, %d0, %d3;\nld.global.v4.b32 {%r4,%r5,%r6,%r7}, [%d3];\n" +
+			"add.u32 %r3, %r1, %r2;\nst.shared.v4.b32 [%r3], {%r4,%r5,%r6,%r7};\nadd.u32 %r2, %r2, 2048;\nsetp.lt.u32 %p0, %r2, 65536;\n@%p0 bra loop;\n" +
+			"fence.proxy.async;\nbar.sync 0;\n")
 	// A thread has four registers of A, its metadata and its part of D.
-	fmt.Fprintf(&s, "mad.wide.u32 %%d1, %%r0, %d, %%d1;\nld.global.b32 %%r8, [%%d1+16];\n", 4*(5+regs))
+	fmt.Fprintf(&s, "mad.wide.u32 %%d1, %%r0, %d, %%d1;\nld.global.b32 %%r8, [%%d1+16];\n",
+		4*(5+regs))
 	for i := range 4 {
 		fmt.Fprintf(&s, "ld.global.b32 %%a%d, [%%d1+%d];\n", i, 4*i)
 	}
@@ -79,8 +82,10 @@ func (c groupCase) kernel() string {
 		fmt.Fprintf(&s, "ld.global.b32 %%s%d, [%%d1+%d];\n", i, 20+4*i)
 	}
 	left, right := c.layouts()
-	fmt.Fprintf(&s, "cvt.u64.u32 %%d4, %%r1;\nshr.u64 %%d4, %%d4, 4;\nor.b64 %%d5, %%d4, 0x%x;\n", left.hopper())
-	fmt.Fprintf(&s, "add.u64 %%d4, %%d4, %d;\nor.b64 %%d6, %%d4, 0x%x;\n", groupOffsetB/16, right.hopper())
+	fmt.Fprintf(&s, "cvt.u64.u32 %%d4, %%r1;\nshr.u64 %%d4, %%d4, 4;\nor.b64 %%d5, %%d4, 0x%x;\n",
+		left.hopper())
+	fmt.Fprintf(&s, "add.u64 %%d4, %%d4, %d;\nor.b64 %%d6, %%d4, 0x%x;\n", groupOffsetB/16,
+		right.hopper())
 	fmt.Fprintf(&s, "setp.ne.u32 %%p1, %d, 0;\nwgmma.fence.sync.aligned;\n", bit(c.accumulates))
 	fmt.Fprintf(&s, "%s {%s}, ", c.opcode(), list("%s", regs))
 	if c.registers {
@@ -274,7 +279,8 @@ func (c groupCase) compare(got uint32, before float64, a, b []uint64) error {
 }
 
 // launchGroup runs a kernel with one warpgroup.
-func launchGroup(dev *runtime.Device, text string, image []byte, threads []uint32, words int) ([]uint32, error) {
+func launchGroup(dev *runtime.Device, text string, image []byte, threads []uint32,
+	words int) ([]uint32, error) {
 	m, err := dev.Load(runtime.PTX(text))
 	if err != nil {
 		return nil, err
@@ -305,17 +311,21 @@ func launchGroup(dev *runtime.Device, text string, image []byte, threads []uint3
 // groupCases returns wgmma instructions of every type, with random shapes, layouts and modifiers.
 func groupCases(r *rand.Rand) (all []groupCase) {
 	types := [][3]string{
-		{"f32", "f16", "f16"}, {"f16", "f16", "f16"}, {"f32", "bf16", "bf16"}, {"f32", "tf32", "tf32"},
-		{"f32", "e4m3", "e4m3"}, {"f32", "e4m3", "e5m2"}, {"f32", "e5m2", "e4m3"}, {"f32", "e5m2", "e5m2"},
+		{"f32", "f16", "f16"}, {"f16", "f16", "f16"}, {"f32", "bf16", "bf16"},
+		{"f32", "tf32", "tf32"},
+		{"f32", "e4m3", "e4m3"}, {"f32", "e4m3", "e5m2"}, {"f32", "e5m2", "e4m3"},
+		{"f32", "e5m2", "e5m2"},
 		{"f16", "e4m3", "e4m3"}, {"f16", "e5m2", "e4m3"},
-		{"s32", "s8", "s8"}, {"s32", "u8", "u8"}, {"s32", "s8", "u8"}, {"s32", "u8", "s8"}, {"s32", "b1", "b1"},
+		{"s32", "s8", "s8"}, {"s32", "u8", "u8"}, {"s32", "s8", "u8"}, {"s32", "u8", "s8"},
+		{"s32", "b1", "b1"},
 	}
 	swizzles := []int{0, 32, 64, 128}
 	flip := func() bool { return r.IntN(2) == 0 }
 	for _, t := range types {
 		for i := range 16 {
 			bits := byName[t[1]].bits
-			c := groupCase{d: t[0], a: t[1], b: t[2], n: 8 * (1 + r.IntN(32)), k: 256 / bits, accumulates: flip(), exactly: i%2 == 0}
+			c := groupCase{d: t[0], a: t[1], b: t[2], n: 8 * (1 + r.IntN(32)), k: 256 / bits,
+				accumulates: flip(), exactly: i%2 == 0}
 			if t[0] == "s32" && c.n > 32 {
 				c.n = c.n / 16 * 16
 			} else if t[0] == "s32" && c.n == 24 {
@@ -356,7 +366,9 @@ func TestGroups(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	all := groupCases(r)
 	for i, c := range all {
-		d, err := emu.New(emu.Options{Target: "sm_90a", Workers: 1, Completion: emu.Completion(i % 3), Seed: uint64(i)})
+		d, err := emu.New(
+			emu.Options{Target: "sm_90a", Workers: 1, Completion: emu.Completion(i % 3),
+				Seed: uint64(i)})
 		if err != nil {
 			t.Fatal(err)
 		}

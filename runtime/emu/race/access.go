@@ -30,8 +30,10 @@ type site struct {
 // siteOf returns the index of the site of an event.
 func (d *Detector) siteOf(e *emu.Event) uint32 {
 	x := site{
-		instr: e.Instr, source: e.Source, kind: e.Kind, proxy: e.Proxy, async: e.Operation != 0, size: e.Size,
-		strong: e.Order > isa.Weak || e.Kind == emu.EventAtomic, legacy: e.Order == isa.Volatile, scope: e.Scope,
+		instr: e.Instr, source: e.Source, kind: e.Kind, proxy: e.Proxy, async: e.Operation != 0,
+		size:   e.Size,
+		strong: e.Order > isa.Weak || e.Kind == emu.EventAtomic, legacy: e.Order == isa.Volatile,
+		scope: e.Scope,
 	}
 	if x.strong && x.scope == isa.NoScope {
 		x.scope = isa.ScopeGPU
@@ -85,7 +87,8 @@ func (d *Detector) access(e *emu.Event) {
 		if strong && e.Kind != emu.EventWrite {
 			d.acquire(e, t, a, x.scope)
 		}
-		y := stamp{agent: t.thread * slots, epoch: t.own[slotMain], thread: t.thread, site: i, serial: d.serial, at: a.At}
+		y := stamp{agent: t.thread * slots, epoch: t.own[slotMain], thread: t.thread, site: i,
+			serial: d.serial, at: a.At}
 		d.remote(e, t, a, slotMain)
 		repeats := strong && d.repeats(e, a, l)
 		d.touch(e, &t.view, y, a, e.Size, l)
@@ -180,7 +183,8 @@ func (d *Detector) overlapping(e *emu.Event) {
 	last, ascending := emu.Address{}, true
 	for m := e.Mask; m != 0; m &= m - 1 {
 		a := e.At[bits.TrailingZeros32(m)]
-		if last.Space != 0 && (a.Space != last.Space || a.Block != last.Block || a.At < last.At+e.Size) {
+		if last.Space != 0 &&
+			(a.Space != last.Space || a.Block != last.Block || a.At < last.At+e.Size) {
 			ascending = false
 			break
 		}
@@ -194,7 +198,8 @@ func (d *Detector) overlapping(e *emu.Event) {
 		for n := m & (m - 1); n != 0; n &= n - 1 {
 			j := bits.TrailingZeros32(n)
 			a, b := e.At[i], e.At[j]
-			if a.Space != b.Space || a.Block != b.Block || a.At >= b.At+e.Size || b.At >= a.At+e.Size {
+			if a.Space != b.Space || a.Block != b.Block || a.At >= b.At+e.Size ||
+				b.At >= a.At+e.Size {
 				continue
 			}
 			if a.At == b.At && sameValues(e.Values, i, j) {
@@ -227,8 +232,8 @@ type variable struct {
 	sums map[sumKey]*sum
 }
 
-// repeats reports whether a lane is about to store the value that the last strong store wrote. A thread
-// that reads this value may have read the earlier store.
+// repeats reports whether a lane is about to store the value that the last strong store wrote. A
+// thread that reads this value may have read the earlier store.
 func (d *Detector) repeats(e *emu.Event, a emu.Address, lane int) bool {
 	if e.Kind != emu.EventWrite || len(e.Values) != 1 || e.Size > 4 {
 		return false
@@ -239,7 +244,8 @@ func (d *Detector) repeats(e *emu.Event, a emu.Address, lane int) bool {
 	}
 	x := &c.writes[len(c.writes)-1]
 	s := &d.shadow.sites[x.site]
-	return s.strong && s.kind == emu.EventWrite && s.size == e.Size && x.at == a.At && x.value == valueAt(e.Values, e.Size, 0, lane)
+	return s.strong && s.kind == emu.EventWrite && s.size == e.Size && x.at == a.At &&
+		x.value == valueAt(e.Values, e.Size, 0, lane)
 }
 
 // release passes what a strong write releases to the threads that read its value.
@@ -315,7 +321,9 @@ func (d *Detector) remote(e *emu.Event, t *thread, a emu.Address, slot uint32) {
 	if a.Space == isa.Global || d.blockOf(t.thread) == a.Block {
 		return
 	}
-	d.foreign(e, &t.view, stamp{agent: t.thread*slots + slot, epoch: t.own[slot], thread: t.thread, site: d.siteOf(e), serial: d.serial, at: a.At}, a)
+	d.foreign(e, &t.view,
+		stamp{agent: t.thread*slots + slot, epoch: t.own[slot], thread: t.thread, site: d.siteOf(e),
+			serial: d.serial, at: a.At}, a)
 }
 
 // foreign records an access to the shared memory of a block by an agent of another block.

@@ -46,13 +46,15 @@ func (d *Detector) issue(e *emu.Event) {
 		m := d.matrixAgent(e)
 		m.issued++
 		d.ops[opKey{e.Operation, 0}] = &operation{
-			view: d.viewOfIssue(t), group: e.Group, proxied: t.proxied, agent: m.agent, writes: m.agent, epoch: m.issued, issued: d.serial,
+			view: d.viewOfIssue(t), group: e.Group, proxied: t.proxied, agent: m.agent,
+			writes: m.agent, epoch: m.issued, issued: d.serial,
 		}
 		d.lanes(e, func(_ int, t *thread) { t.step() })
 		return
 	}
 	d.lanes(e, func(l int, t *thread) {
-		o := &operation{view: d.viewOfIssue(t), group: e.Group, fenced: t.fenced, proxied: t.proxied, main: t.own[slotMain], issued: d.serial}
+		o := &operation{view: d.viewOfIssue(t), group: e.Group, fenced: t.fenced,
+			proxied: t.proxied, main: t.own[slotMain], issued: d.serial}
 		first := t.thread * slots
 		switch e.Group {
 		case emu.GroupCopy:
@@ -72,16 +74,17 @@ func (d *Detector) issue(e *emu.Event) {
 			o.agent, o.writes, o.epoch = m.agent, m.agent, m.issued
 		case emu.GroupBulk:
 			t.issued[slotBulkWrites]++
-			o.agent, o.writes, o.epoch = first+slotBulkReads, first+slotBulkWrites, t.issued[slotBulkWrites]
+			o.agent, o.writes, o.epoch = first+slotBulkReads, first+slotBulkWrites,
+				t.issued[slotBulkWrites]
 		}
 		d.ops[opKey{e.Operation, l}] = o
 		t.step()
 	})
 }
 
-// viewOfIssue returns the view of an operation that a thread issues. An operation follows those whose
-// completion a relaxed arrival announced: relaxed arrivals order no accesses of threads, but a buffer
-// that only asynchronous operations use may be handed on by them.
+// viewOfIssue returns the view of an operation that a thread issues. An operation follows those
+// whose completion a relaxed arrival announced: relaxed arrivals order no accesses of threads, but
+// a buffer that only asynchronous operations use may be handed on by them.
 func (d *Detector) viewOfIssue(t *thread) view {
 	v := t.view
 	v.base = d.join(v.base, t.handed)
@@ -135,7 +138,8 @@ func (d *Detector) operation(e *emu.Event, lane int) *operation {
 }
 
 // operationTouch checks an access of an operation against earlier ones and records it.
-func (d *Detector) operationTouch(e *emu.Event, o *operation, agent, epoch uint32, a emu.Address, lane int) {
+func (d *Detector) operationTouch(e *emu.Event, o *operation, agent, epoch uint32, a emu.Address,
+	lane int) {
 	y := d.stampOf(e, o.thread, agent, epoch)
 	y.at = a.At
 	if a.Space == isa.Tensor {
@@ -170,8 +174,8 @@ func (d *Detector) operationSignals(e *emu.Event, lane int, m *mbarrier, a emu.A
 		}
 		s.all.raise(o.agent, o.epoch)
 		if o.group == emu.GroupTensor {
-			// What the tensor cores read was complete before: the thread had waited on its mbarrier. The
-			// arrival does not release accesses of the thread itself.
+			// What the tensor cores read was complete before: the thread had waited on its
+			// mbarrier. The arrival does not release accesses of the thread itself.
 			s.all.joinFrom(o.base, d.previous)
 		}
 		return
@@ -185,7 +189,8 @@ func (d *Detector) operationSignals(e *emu.Event, lane int, m *mbarrier, a emu.A
 
 // useByOperation checks that the initialization of an mbarrier is visible to an operation.
 func (d *Detector) useByOperation(e *emu.Event, o *operation, m *mbarrier, a emu.Address) {
-	if o.knows(m.by*slots+slotInit, m.epoch) || o.group == emu.GroupCopy && o.knows(m.by*slots+slotMain, m.epoch) {
+	if o.knows(m.by*slots+slotInit, m.epoch) || o.group == emu.GroupCopy &&
+		o.knows(m.by*slots+slotMain, m.epoch) {
 		return
 	}
 	d.initRace(e, o.thread, m, a, o.knows(m.by*slots+slotMain, m.epoch))

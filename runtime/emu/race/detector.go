@@ -66,12 +66,13 @@ type thread struct {
 	scope    isa.Scope // scope of that fence
 	pending  []release // releases read by relaxed loads, to be acquired by a fence
 	issued   [slots]uint32
-	groups   [3][]uint32 // for cp.async, bulk and wgmma: operations that were issued when each group was closed
-	narrow   []uint32    // blocks whose releases it saw with a scope that is too narrow
-	handed   clock       // completed operations of which it learned by relaxed arrivals
-	mapped   bool        // has acquired for the tensor map proxy
-	fenced   view        // view at its last tcgen05.fence::after_thread_sync
-	proxied  [2]view     // at its last proxy fence for shared and for global memory
+	// for cp.async, bulk and wgmma: operations that were issued when each group was closed
+	groups  [3][]uint32
+	narrow  []uint32 // blocks whose releases it saw with a scope that is too narrow
+	handed  clock    // completed operations of which it learned by relaxed arrivals
+	mapped  bool     // has acquired for the tensor map proxy
+	fenced  view     // view at its last tcgen05.fence::after_thread_sync
+	proxied [2]view  // at its last proxy fence for shared and for global memory
 }
 
 // An agentCount is an agent whose operations complete in order.
@@ -139,8 +140,8 @@ func (d *Detector) begin(l *emu.Launching) {
 	}
 }
 
-// follow counts a launch in its chain of dependent launches. A wait covers the launch before, and the
-// one before that only if the launch between them waited too.
+// follow counts a launch in its chain of dependent launches. A wait covers the launch before, and
+// the one before that only if the launch between them waited too.
 func (d *Detector) follow(programmatic bool) {
 	switch d.launches++; {
 	case !programmatic:
@@ -151,8 +152,8 @@ func (d *Detector) follow(programmatic bool) {
 	d.waited = false
 }
 
-// epochOf returns the epoch of the accesses of a launch: later launches have smaller ones, because a
-// wait covers the last launches of a chain.
+// epochOf returns the epoch of the accesses of a launch: later launches have smaller ones, because
+// a wait covers the last launches of a chain.
 func epochOf(launch uint32) uint32 { return math.MaxUint32 - launch }
 
 // Observe takes the next event.

@@ -14,7 +14,8 @@ import (
 )
 
 // launch runs kernel k of a text the given number of times.
-func launch(t *testing.T, text string, blocks, threads uint32, programmatic bool, times int) *race.Detector {
+func launch(t *testing.T, text string, blocks, threads uint32, programmatic bool,
+	times int) *race.Detector {
 	t.Helper()
 	detector := race.New()
 	d, err := emu.New(emu.Options{Observer: detector, Unchecked: true})
@@ -34,7 +35,8 @@ func launch(t *testing.T, text string, blocks, threads uint32, programmatic bool
 		t.Fatal(err)
 	}
 	for range times {
-		l := &device.Launch{Grid: [3]uint32{blocks, 1, 1}, Block: [3]uint32{threads, 1, 1}, Programmatic: programmatic}
+		l := &device.Launch{Grid: [3]uint32{blocks, 1, 1}, Block: [3]uint32{threads, 1, 1},
+			Programmatic: programmatic}
 		l.Values = binary.LittleEndian.AppendUint64(nil, uint64(a))
 		if err := k.Launch(l); err != nil {
 			t.Fatal(err)
@@ -66,20 +68,34 @@ func TestDetector(t *testing.T) {
 		rule         string
 		severity     diag.Severity
 	}{
-		{"two launches", "ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;", 1, 64, false, 2, "", 0},
-		{"dependent launch", "ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;", 1, 64, true, 2, race.RuleGrids, diag.Error},
-		{"dependent launch that waits", "griddepcontrol.wait; ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;", 1, 64, true, 2, "", 0},
-		{"one value", "mov.u32 %r1, 7; st.global.u32 [%d0], %r1;", 2, 32, false, 1, race.RuleGrid, diag.Review},
-		{"values of lanes", "st.global.u32 [%d0], %r0;", 1, 32, false, 1, race.RuleValues, diag.Error},
-		{"bytes of one word", "mov.u32 %r1, %ctaid.x; cvt.u64.u32 %d2, %r1; add.u64 %d2, %d0, %d2; setp.eq.u32 %p1, %r0, 0; @%p1 st.global.u8 [%d2], %r1;", 4, 32, false, 1, "", 0},
-		{"a word over bytes", "mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r0, 0; @%p1 ret; setp.eq.u32 %p2, %r1, 0; @%p2 st.global.u8 [%d0+1], 5; @!%p2 st.global.u32 [%d0], %r1;",
+		{"two launches", "ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;",
+			1, 64, false, 2, "", 0},
+		{"dependent launch",
+			"ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;", 1, 64, true,
+			2, race.RuleGrids, diag.Error},
+		{"dependent launch that waits",
+			"griddepcontrol.wait; ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;",
+			1, 64, true, 2, "", 0},
+		{"one value", "mov.u32 %r1, 7; st.global.u32 [%d0], %r1;", 2, 32, false, 1, race.RuleGrid,
+			diag.Review},
+		{"values of lanes", "st.global.u32 [%d0], %r0;", 1, 32, false, 1, race.RuleValues,
+			diag.Error},
+		{"bytes of one word",
+			"mov.u32 %r1, %ctaid.x; cvt.u64.u32 %d2, %r1; add.u64 %d2, %d0, %d2; setp.eq.u32 %p1, %r0, 0; @%p1 st.global.u8 [%d2], %r1;",
+			4, 32, false, 1, "", 0},
+		{"a word over bytes",
+			"mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r0, 0; @%p1 ret; setp.eq.u32 %p2, %r1, 0; @%p2 st.global.u8 [%d0+1], 5; @!%p2 st.global.u32 [%d0], %r1;",
 			2, 32, false, 1, race.RuleGrid, diag.Error},
-		{"read-only load", "st.global.u32 [%d1], %r0; ld.global.nc.u32 %r1, [%d1];", 1, 32, false, 1, race.RuleReadOnly, diag.Error},
-		{"the flag of a later round", "mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r0, 0; @%p1 ret; setp.ne.u32 %p2, %r1, 0; @%p2 bra W; " +
-			"st.release.gpu.global.u32 [%d0], 1; st.global.u32 [%d0+8], 1; st.release.gpu.global.u32 [%d0], 1; ret; " +
-			"W: ld.acquire.gpu.global.u32 %r2, [%d0]; setp.eq.u32 %p3, %r2, 0; @%p3 bra W; ld.global.u32 %r3, [%d0+8];",
+		{"read-only load", "st.global.u32 [%d1], %r0; ld.global.nc.u32 %r1, [%d1];", 1, 32, false,
+			1, race.RuleReadOnly, diag.Error},
+		{"the flag of a later round",
+			"mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r0, 0; @%p1 ret; setp.ne.u32 %p2, %r1, 0; @%p2 bra W; " +
+				"st.release.gpu.global.u32 [%d0], 1; st.global.u32 [%d0+8], 1; st.release.gpu.global.u32 [%d0], 1; ret; " +
+				"W: ld.acquire.gpu.global.u32 %r2, [%d0]; setp.eq.u32 %p3, %r2, 0; @%p3 bra W; ld.global.u32 %r3, [%d0+8];",
 			2, 32, false, 1, race.RuleGrid, diag.Error},
-		{"weak and atomic", "setp.eq.u32 %p1, %r0, 0; @%p1 st.global.u32 [%d0], 0; atom.global.add.u32 %r1, [%d0], 1;", 1, 64, false, 1, race.RuleBlock, diag.Error},
+		{"weak and atomic",
+			"setp.eq.u32 %p1, %r0, 0; @%p1 st.global.u32 [%d0], 0; atom.global.add.u32 %r1, [%d0], 1;",
+			1, 64, false, 1, race.RuleBlock, diag.Error},
 	} {
 		d := launch(t, source(test.body), test.blocks, test.threads, test.programmatic, test.times)
 		found := false

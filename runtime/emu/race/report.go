@@ -61,7 +61,8 @@ type raceKey struct {
 func (d *Detector) describe(x *stamp) Access {
 	s := &d.shadow.sites[x.site]
 	what := map[emu.EventKind]string{
-		emu.EventRead: "read", emu.EventWrite: "write", emu.EventAtomic: "atomic operation", emu.EventInit: "initialization",
+		emu.EventRead: "read", emu.EventWrite: "write", emu.EventAtomic: "atomic operation",
+		emu.EventInit:   "initialization",
 		emu.EventSignal: "arrival", emu.EventTest: "wait", emu.EventTensor: "deallocation",
 		emu.EventExit: "exit",
 	}[s.kind]
@@ -103,7 +104,8 @@ func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 	}
 	first := new(Race) // not &r, which would allocate for each report
 	*first = r
-	first.Kernel, first.First, first.Second, first.Count = d.launch.Kernel, d.describe(x), d.describe(y), 1
+	first.Kernel, first.First, first.Second, first.Count = d.launch.Kernel, d.describe(x),
+		d.describe(y), 1
 	if a.Space == isa.Tensor {
 		a.At /= columnBytes
 	}
@@ -116,7 +118,9 @@ func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 func (d *Detector) main(agent uint32) bool { return agent < d.previous && agent%slots == slotMain }
 
 // copied reports whether an agent is the cp.async operations of a thread.
-func (d *Detector) copied(agent uint32) bool { return agent < d.previous && agent%slots == slotCopy }
+func (d *Detector) copied(agent uint32) bool {
+	return agent < d.previous && agent%slots == slotCopy
+}
 
 // check compares an access with one before it.
 func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at uint64) {
@@ -142,8 +146,10 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 	}
 	if x.agent == d.previous {
 		d.report(Race{
-			Rule: RuleGrids, Message: "access to memory that an earlier launch wrote or read, before griddepcontrol.wait",
-			Missing: "griddepcontrol.wait before the first dependent access", Fix: "execute griddepcontrol.wait before the access",
+			Rule:    RuleGrids,
+			Message: "access to memory that an earlier launch wrote or read, before griddepcontrol.wait",
+			Missing: "griddepcontrol.wait before the first dependent access",
+			Fix:     "execute griddepcontrol.wait before the access",
 		}, x, y, a)
 		return
 	}
@@ -180,7 +186,8 @@ func (d *Detector) crosses(v *view, x, y *stamp, a emu.Address, known bool) bool
 		}
 		if known {
 			d.report(Race{
-				Rule: RuleProxy, Message: "tensor map is used by a copy, but no tensor map fence follows its change",
+				Rule:    RuleProxy,
+				Message: "tensor map is used by a copy, but no tensor map fence follows its change",
 				Missing: "fence.proxy.tensormap::generic.release by the writer and .acquire before the copy",
 				Fix:     "use tensormap.cp_fenceproxy, or a pair of fence.proxy.tensormap::generic fences around the synchronization",
 			}, x, y, a)
@@ -192,18 +199,22 @@ func (d *Detector) crosses(v *view, x, y *stamp, a emu.Address, known bool) bool
 	return false
 }
 
-// bothStrong compares two strong accesses through one proxy. It reports whether their order is decided.
+// bothStrong compares two strong accesses through one proxy. It reports whether their order is
+// decided.
 func (d *Detector) bothStrong(x, y *stamp, a emu.Address) bool {
 	sx, sy := &d.shadow.sites[x.site], &d.shadow.sites[y.site]
 	if !d.reaches(min(sx.scope, sy.scope), d.blockOf(x.thread), d.blockOf(y.thread)) {
 		d.report(Race{
-			Rule: RuleScope, Message: "strong accesses race because the scope of one does not include the other thread",
-			Missing: "scopes that include both threads", Fix: "widen the scope: .cluster within a cluster, .gpu between blocks",
+			Rule:    RuleScope,
+			Message: "strong accesses race because the scope of one does not include the other thread",
+			Missing: "scopes that include both threads",
+			Fix:     "widen the scope: .cluster within a cluster, .gpu between blocks",
 		}, x, y, a)
 		return true
 	}
 	if x.at == y.at && sx.size == sy.size {
-		if sx.legacy && sy.legacy && !sx.async && d.blockOf(x.thread) == d.blockOf(y.thread) && x.thread/32 == y.thread/32 {
+		if sx.legacy && sy.legacy && !sx.async && d.blockOf(x.thread) == d.blockOf(y.thread) &&
+			x.thread/32 == y.thread/32 {
 			d.report(volatileRace(), x, y, a)
 		}
 		return true
@@ -235,7 +246,8 @@ func (d *Detector) fencedLate(x *stamp, a emu.Address) bool {
 // proxyRace is a missing fence between generic accesses and the async proxy.
 func (d *Detector) proxyRace(first *site, x *stamp, a emu.Address) Race {
 	r := Race{
-		Rule: RuleProxy, Message: "asynchronous operation reads or overwrites memory that a generic access wrote, without a proxy fence",
+		Rule:    RuleProxy,
+		Message: "asynchronous operation reads or overwrites memory that a generic access wrote, without a proxy fence",
 		Missing: "fence.proxy.async by the writing thread, before it synchronizes with the thread that issues the operation",
 		Fix:     "execute fence.proxy.async in every thread that wrote, then the barrier, then the operation",
 	}
@@ -243,8 +255,10 @@ func (d *Detector) proxyRace(first *site, x *stamp, a emu.Address) Race {
 		r.Severity = diag.Review
 		r.Message = "proxy fence follows the synchronization with the writing thread instead of preceding it"
 	}
-	if first.instr != nil && first.instr.Form != nil && first.instr.Form.Form.Kind == isa.KindTcgen05Alloc {
-		r.Severity = diag.Review // the manual does not say through which proxy the address is written
+	if first.instr != nil && first.instr.Form != nil &&
+		first.instr.Form.Form.Kind == isa.KindTcgen05Alloc {
+		// the manual does not say through which proxy the address is written
+		r.Severity = diag.Review
 	}
 	if first.kind == emu.EventRead {
 		r.Severity = diag.Review
@@ -263,18 +277,22 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 		return d.flightRace(sx, x, y)
 	case sy.async:
 		return Race{
-			Rule: RuleFlight, Message: "asynchronous operation is issued while another thread may still access its memory",
+			Rule:    RuleFlight,
+			Message: "asynchronous operation is issued while another thread may still access its memory",
 			Missing: "synchronization between the access and the issue of the operation",
 			Fix:     "let the issuing thread wait for the access: a barrier, or the mbarrier on which the buffer is released",
 		}
 	case sx.strong && sy.strong:
 		return Race{
-			Rule: RuleMixed, Message: "strong accesses overlap partially: they are unordered and not atomic with respect to each other",
-			Missing: "accesses of the same address and size", Fix: "use one address and one size for all accesses to a synchronization variable",
+			Rule:    RuleMixed,
+			Message: "strong accesses overlap partially: they are unordered and not atomic with respect to each other",
+			Missing: "accesses of the same address and size",
+			Fix:     "use one address and one size for all accesses to a synchronization variable",
 		}
 	}
 	r := Race{Message: "data race", Severity: diag.Error}
-	if x.value != 0 && x.value == y.value && sx.kind == emu.EventWrite && sy.kind == emu.EventWrite {
+	if x.value != 0 && x.value == y.value && sx.kind == emu.EventWrite &&
+		sy.kind == emu.EventWrite {
 		r.Severity, r.Message = diag.Review, "data race of two writes of the same value"
 	}
 	if t := &d.threads[y.thread]; d.sawNarrow(t, bx) {
@@ -311,7 +329,8 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 // readOnlyRace is a load through the read-only cache of memory that the launch has written.
 func readOnlyRace() Race {
 	return Race{
-		Rule: RuleReadOnly, Severity: diag.Error, Message: "read-only load (.nc) of memory that the kernel writes",
+		Rule: RuleReadOnly, Severity: diag.Error,
+		Message: "read-only load (.nc) of memory that the kernel writes",
 		Missing: "a coherent load; no barrier or fence makes writes of the launch visible to .nc",
 		Fix:     "use ld.global, and .nc only for memory that no thread writes while the kernel runs",
 	}
@@ -320,7 +339,8 @@ func readOnlyRace() Race {
 // volatileRace is volatile accesses of lanes of a warp that nothing orders.
 func volatileRace() Race {
 	return Race{
-		Rule: RuleWarp, Severity: diag.Error, Message: "volatile accesses do not order the lanes of a warp",
+		Rule: RuleWarp, Severity: diag.Error,
+		Message: "volatile accesses do not order the lanes of a warp",
 		Missing: "bar.warp.sync between the two accesses; lanes of a warp do not run in step",
 		Fix:     "execute bar.warp.sync with a mask that names both lanes",
 	}
@@ -338,14 +358,16 @@ func (d *Detector) sawNarrow(t *thread, block uint32) bool {
 
 // flightRace returns the race for an access to memory that an operation in flight may access.
 func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
-	r := Race{Rule: RuleFlight, Message: "access to memory of an asynchronous operation that may not be complete"}
+	r := Race{Rule: RuleFlight,
+		Message: "access to memory of an asynchronous operation that may not be complete"}
 	slot := x.agent % slots
 	own := x.agent < d.previous
 	switch {
 	case own && x.thread != y.thread && d.threads[x.thread].own[slot] >= x.epoch:
 		r.Missing = "a barrier between the wait of the issuing thread and this access"
 		r.Fix = "a wait for groups covers only the thread that executes it: execute a barrier after it"
-	case own && (slot == slotBulkReads || slot == slotBulkWrites) && !d.threads[x.thread].committed(x.epoch):
+	case own && (slot == slotBulkReads || slot == slotBulkWrites) &&
+		!d.threads[x.thread].committed(x.epoch):
 		r.Message += ": its group is not committed"
 		r.Missing = "cp.async.bulk.commit_group by the thread that issued the copy"
 		r.Fix = "let the issuing thread commit the group and wait for it: groups belong to a thread"
@@ -355,7 +377,8 @@ func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
 	case own && (slot == slotBulkReads || slot == slotBulkWrites):
 		r.Missing = "cp.async.bulk.wait_group that covers the copy"
 		r.Fix = "wait for the group before the access; .read covers only the source of the copy"
-	case sx.instr != nil && sx.instr.Form != nil && sx.instr.Form.Form.Kind == isa.KindWgmmaMmaAsync:
+	case sx.instr != nil && sx.instr.Form != nil &&
+		sx.instr.Form.Form.Kind == isa.KindWgmmaMmaAsync:
 		r.Missing = "wgmma.wait_group that covers the operation, and synchronization with all four warps"
 		r.Fix = "wait for the wgmma group before the shared memory is overwritten"
 	default:
@@ -376,8 +399,10 @@ func (d *Detector) lanesRace(e *emu.Event, i, j int, a emu.Address) {
 	x := d.stampOf(e, d.threadOf(e.Block, e.Warp, i).thread, 0, 0)
 	y := d.stampOf(e, d.threadOf(e.Block, e.Warp, j).thread, 0, 0)
 	d.report(Race{
-		Rule: RuleValues, Message: "lanes of a warp store different values to one address with one instruction",
-		Missing: "one lane that stores, or addresses that differ", Fix: "elect one lane, or use an atomic operation",
+		Rule:    RuleValues,
+		Message: "lanes of a warp store different values to one address with one instruction",
+		Missing: "one lane that stores, or addresses that differ",
+		Fix:     "elect one lane, or use an atomic operation",
 	}, &x, &y, a)
 }
 
@@ -385,7 +410,8 @@ func (d *Detector) lanesRace(e *emu.Event, i, j int, a emu.Address) {
 func (d *Detector) initRace(e *emu.Event, thread uint32, m *mbarrier, a emu.Address, ordered bool) {
 	y := d.stampOf(e, thread, thread*slots, 0)
 	r := Race{
-		Rule: RuleInit, Message: "mbarrier is used, but its initialization is not ordered before the use",
+		Rule:    RuleInit,
+		Message: "mbarrier is used, but its initialization is not ordered before the use",
 		Missing: "a barrier between mbarrier.init and this use",
 		Fix:     "execute bar.sync after mbarrier.init; for peers and asynchronous operations execute fence.mbarrier_init.release.cluster first",
 	}
@@ -402,7 +428,8 @@ func (d *Detector) exitRace(e *emu.Event, x stamp) {
 	y := d.stampOf(e, d.threadOf(e.Block, e.Warp, 0).thread, 0, 0)
 	a := emu.Address{Space: isa.Shared, Block: e.Block, At: x.at}
 	d.report(Race{
-		Rule: RulePeer, Message: "block may exit while another block of the cluster uses its shared memory",
+		Rule:    RulePeer,
+		Message: "block may exit while another block of the cluster uses its shared memory",
 		Missing: "a cluster barrier, or a wait, between the access and the end of the block",
 		Fix:     "execute barrier.cluster.arrive and barrier.cluster.wait in all blocks before they end",
 	}, &x, &y, a)

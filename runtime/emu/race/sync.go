@@ -201,7 +201,8 @@ type mbarrier struct {
 	sums  map[sumKey]*sum // views of the arrivals in the current phase
 	done  map[sumKey]clock
 
-	handing, handed clock // completed operations that relaxed arrivals of this phase and of earlier ones announced
+	// completed operations that relaxed arrivals of this phase and of earlier ones announced
+	handing, handed clock
 }
 
 type sumKey struct {
@@ -218,7 +219,8 @@ func (d *Detector) mbarrier(e *emu.Event) {
 		m := d.barriers[k]
 		if e.Kind == emu.EventInit {
 			s := d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
-			m = &mbarrier{agent: d.agents, by: t.thread, epoch: t.own[slotMain], site: s, sums: map[sumKey]*sum{}, done: map[sumKey]clock{}}
+			m = &mbarrier{agent: d.agents, by: t.thread, epoch: t.own[slotMain], site: s,
+				sums: map[sumKey]*sum{}, done: map[sumKey]clock{}}
 			d.agents++
 			d.barriers[k] = m
 			t.step()

@@ -156,7 +156,8 @@ func (d *Detector) checkTensor(v, fenced *view, x, y *stamp, a emu.Address, at u
 		return
 	}
 	r := Race{
-		Rule: RuleTensor, Severity: diag.Review, Message: "tcgen05 operations of different threads without a tcgen05 fence",
+		Rule: RuleTensor, Severity: diag.Review,
+		Message: "tcgen05 operations of different threads without a tcgen05 fence",
 		Missing: "tcgen05.fence::after_thread_sync after the wait and before the second operation",
 		Fix:     "execute tcgen05.fence::before_thread_sync before the synchronization and tcgen05.fence::after_thread_sync after it",
 	}
@@ -180,7 +181,8 @@ func (d *Detector) tensorCores(s *site) bool {
 
 // tensorRace returns the race, named after the first access.
 func (d *Detector) tensorRace(first *site, cores bool) Race {
-	r := Race{Rule: RuleTensor, Message: "tensor memory is used by a tcgen05 operation that may not be complete"}
+	r := Race{Rule: RuleTensor,
+		Message: "tensor memory is used by a tcgen05 operation that may not be complete"}
 	switch {
 	case cores:
 		r.Missing = "a tcgen05.commit after the operation, and a wait on its mbarrier"

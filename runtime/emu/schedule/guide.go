@@ -23,7 +23,8 @@ type Guide struct {
 func (g *Guide) Observe(e *emu.Event) {
 	switch e.Kind {
 	case emu.EventBegin:
-		g.at, g.counts, g.issued, g.nth = 0, map[laneKey]int{}, map[laneKey]int{}, map[asyncKey]int{}
+		g.at, g.counts, g.issued, g.nth = 0, map[laneKey]int{}, map[laneKey]int{},
+			map[asyncKey]int{}
 	case emu.EventIssue:
 		g.lanes(e, func(k laneKey) {
 			g.nth[asyncKey{e.Operation, k.lane}] = g.issued[k]
@@ -31,11 +32,13 @@ func (g *Guide) Observe(e *emu.Event) {
 		})
 	case emu.EventComplete:
 		g.lanes(e, func(k laneKey) {
-			if s := g.segment(); s != nil && s.Async && s.key() == k && g.nth[asyncKey{e.Operation, k.lane}] == s.Count {
+			if s := g.segment(); s != nil && s.Async && s.key() == k &&
+				g.nth[asyncKey{e.Operation, k.lane}] == s.Count {
 				g.at++
 			}
 		})
-	case emu.EventInit, emu.EventInval, emu.EventTest, emu.EventArrive, emu.EventClusterArrive, emu.EventSignal:
+	case emu.EventInit, emu.EventInval, emu.EventTest, emu.EventArrive, emu.EventClusterArrive,
+		emu.EventSignal:
 		if e.Operation == 0 {
 			g.lanes(e, func(k laneKey) { g.counts[k]++ })
 		}

@@ -106,7 +106,8 @@ func (r *Recorder) Observe(e *emu.Event) {
 	if e.Kind == emu.EventBegin {
 		warps := (e.Launch.Threads + emu.Lanes - 1) / emu.Lanes
 		threads := make([]*thread, e.Launch.Blocks*warps*emu.Lanes)
-		*r = Recorder{launch: e.Launch, threads: threads, warps: warps, index: map[objectKey]int32{}, asyncs: map[asyncKey]*async{}}
+		*r = Recorder{launch: e.Launch, threads: threads, warps: warps,
+			index: map[objectKey]int32{}, asyncs: map[asyncKey]*async{}}
 		return
 	}
 	if r.launch == nil || r.full {
@@ -146,7 +147,8 @@ func (r *Recorder) event(e *emu.Event) {
 	if e.Operation != 0 && e.Kind != emu.EventIssue {
 		return
 	}
-	if e.Kind != emu.EventLeave && e.Kind != emu.EventClusterLeave && e.Kind != emu.EventComplete && e.Mask&(e.Mask-1) != 0 {
+	if e.Kind != emu.EventLeave && e.Kind != emu.EventClusterLeave && e.Kind != emu.EventComplete &&
+		e.Mask&(e.Mask-1) != 0 {
 		r.together(e)
 	}
 	switch e.Kind {
@@ -161,7 +163,9 @@ func (r *Recorder) event(e *emu.Event) {
 			r.add(t, x)
 		})
 	case emu.EventInval:
-		r.each(e, func(t *thread, l int) { r.add(t, op{kind: opInval, object: r.mbarrier(e, l), instr: e.Instr}) })
+		r.each(e, func(t *thread, l int) {
+			r.add(t, op{kind: opInval, object: r.mbarrier(e, l), instr: e.Instr})
+		})
 	case emu.EventTest:
 		r.each(e, func(t *thread, l int) {
 			i := r.mbarrier(e, l)
@@ -177,7 +181,8 @@ func (r *Recorder) event(e *emu.Event) {
 		r.leave(e, r.object(objectKey{2, r.cluster(e.Block), 0}))
 	case emu.EventIssue:
 		r.each(e, func(t *thread, l int) {
-			a := &async{by: t.laneKey, ordered: e.Group == emu.GroupTensor, instr: e.Instr, index: -1}
+			a := &async{by: t.laneKey, ordered: e.Group == emu.GroupTensor, instr: e.Instr,
+				index: -1}
 			r.asyncs[asyncKey{e.Operation, uint32(l)}] = a
 			r.add(t, op{kind: opIssue, count: int32(len(r.issued)), instr: e.Instr})
 			r.issued = append(r.issued, a)
@@ -219,7 +224,8 @@ func (r *Recorder) object(k objectKey) int32 {
 		name := fmt.Sprintf("barrier %d of block %d", k.at, k.block)
 		switch k.space {
 		case 0:
-			name = fmt.Sprintf("mbarrier %s of block %d", r.launch.Symbol(emu.Address{Space: isa.Shared, Block: k.block, At: k.at}), k.block)
+			name = fmt.Sprintf("mbarrier %s of block %d",
+				r.launch.Symbol(emu.Address{Space: isa.Shared, Block: k.block, At: k.at}), k.block)
 		case 2:
 			name = fmt.Sprintf("cluster barrier of block %d", k.block)
 		}
@@ -241,7 +247,8 @@ func (r *Recorder) each(e *emu.Event, f func(t *thread, lane int)) {
 		k := (int(e.Block)*r.warps+int(e.Warp))*emu.Lanes + l
 		t := r.threads[k]
 		if t == nil {
-			t = &thread{laneKey: laneKey{e.Block, e.Warp, uint32(l)}, joined: map[int32]int32{}, last: -1}
+			t = &thread{laneKey: laneKey{e.Block, e.Warp, uint32(l)}, joined: map[int32]int32{},
+				last: -1}
 			r.threads[k] = t
 			r.order = append(r.order, t)
 		}
@@ -275,7 +282,8 @@ func (r *Recorder) effect(e *emu.Event) {
 		return
 	}
 	i := r.mbarrier(e, l)
-	a.effects = append(a.effects, op{kind: opEffect, object: i, phase: r.objects[i].phase, instr: a.instr})
+	a.effects = append(a.effects,
+		op{kind: opEffect, object: i, phase: r.objects[i].phase, instr: a.instr})
 	r.current = &a.effects[len(a.effects)-1]
 }
 
@@ -310,7 +318,8 @@ func (r *Recorder) together(e *emu.Event) {
 	}
 	i := int32(len(r.objects))
 	n := int32(bits.OnesCount32(e.Mask))
-	r.objects = append(r.objects, object{name: "lanes of a warp", barrier: true, lanes: true, want: []int32{n}})
+	r.objects = append(r.objects,
+		object{name: "lanes of a warp", barrier: true, lanes: true, want: []int32{n}})
 	r.each(e, func(t *thread, _ int) {
 		r.add(t, op{kind: opJoin, object: i, count: 1, instr: e.Instr})
 		r.add(t, op{kind: opLeave, object: i, instr: e.Instr})

@@ -29,7 +29,8 @@ type Result struct {
 
 // String summarizes the result in a line.
 func (r *Result) String() string {
-	text := fmt.Sprintf("searched %d states in %d orders of %d threads and operations", r.States, r.Orders, r.Actors)
+	text := fmt.Sprintf("searched %d states in %d orders of %d threads and operations", r.States,
+		r.Orders, r.Actors)
 	switch {
 	case r.TooLarge:
 		return "not searched: the launch has too many synchronizations"
@@ -116,7 +117,8 @@ func Search(t *Trace, o Options) *Result {
 	if len(t.actors) == 0 {
 		return &Result{Complete: t.Incomplete == ""}
 	}
-	x := &search{t: t, o: o, r: &Result{Actors: len(t.actors)}, visited: map[uint64][]int{}, seed: maphash.MakeSeed()}
+	x := &search{t: t, o: o, r: &Result{Actors: len(t.actors)}, visited: map[uint64][]int{},
+		seed: maphash.MakeSeed()}
 	x.run()
 	if x.r.Violation == nil && x.r.Merged > 0 && !x.bounded {
 		// An order that ended at a visited state may still race with the steps that led there.
@@ -147,7 +149,10 @@ func (x *search) run() {
 		for len(x.path) > 0 {
 			f := x.path[len(x.path)-1]
 			f.done = append(f.done, f.actor)
-			i := slices.IndexFunc(f.backtrack, func(a int) bool { return !slices.Contains(f.done, a) && !slices.Contains(f.sleep, a) })
+			i := slices.IndexFunc(f.backtrack,
+				func(a int) bool {
+					return !slices.Contains(f.done, a) && !slices.Contains(f.sleep, a)
+				})
 			if i < 0 {
 				x.visited[f.hash] = f.entry
 				x.path = x.path[:len(x.path)-1]
@@ -155,7 +160,8 @@ func (x *search) run() {
 			}
 			a := f.backtrack[i]
 			next := f.preempted
-			if n := len(x.path); n > 1 && x.path[n-2].actor != a && f.before.enabled(x.path[n-2].actor) && !x.t.actors[a].async {
+			if n := len(x.path); n > 1 && x.path[n-2].actor != a &&
+				f.before.enabled(x.path[n-2].actor) && !x.t.actors[a].async {
 				next++
 			}
 			if next > x.o.Preemptions {
@@ -187,14 +193,16 @@ func (f *frame) after(*Trace) *state {
 
 // resume takes another branch at a frame.
 func (x *search) resume(s *state, a int, f *frame, preempted int) {
-	g := &frame{before: s, actor: a, backtrack: f.backtrack, done: slices.Clone(f.done), sleep: f.sleep, entry: f.entry, preempted: f.preempted, hash: f.hash}
+	g := &frame{before: s, actor: a, backtrack: f.backtrack, done: slices.Clone(f.done),
+		sleep: f.sleep, entry: f.entry, preempted: f.preempted, hash: f.hash}
 	x.path = append(x.path, g)
 	x.take(len(x.path)-1, s.clone())
 	g.preempted = f.preempted
 }
 
 // descend runs an order to its end.
-func (x *search) descend(s *state, current int, sleep []int, preempted int) (*state, int, []int, int) {
+func (x *search) descend(s *state, current int, sleep []int,
+	preempted int) (*state, int, []int, int) {
 	for x.r.Violation == nil {
 		h := s.hash(x.seed)
 		if old, ok := x.visited[h]; ok && !x.whole && len(x.path) > 0 && subset(old, sleep) {
@@ -210,7 +218,8 @@ func (x *search) descend(s *state, current int, sleep []int, preempted int) (*st
 			x.bounded = true
 			return s, current, sleep, preempted
 		}
-		f := &frame{before: s, actor: a, backtrack: []int{a}, sleep: sleep, entry: sleep, preempted: preempted, hash: h}
+		f := &frame{before: s, actor: a, backtrack: []int{a}, sleep: sleep, entry: sleep,
+			preempted: preempted, hash: h}
 		x.path = append(x.path, f)
 		s = s.clone()
 		x.take(len(x.path)-1, s)

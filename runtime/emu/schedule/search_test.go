@@ -19,7 +19,8 @@ import (
 )
 
 // record runs a kernel and returns its trace.
-func record(t *testing.T, text string, threads uint32, guide emu.Observer) (*schedule.Trace, error) {
+func record(t *testing.T, text string, threads uint32,
+	guide emu.Observer) (*schedule.Trace, error) {
 	t.Helper()
 	r := &schedule.Recorder{}
 	var o emu.Observer = r
@@ -69,7 +70,8 @@ func TestSearch(t *testing.T) {
 			continue
 		}
 		r := schedule.Search(trace, schedule.Options{States: 100_000})
-		t.Logf("%s: %d states, %d orders, %d merged, %d actors, complete: %v", name, r.States, r.Orders, r.Merged, r.Actors, r.Complete)
+		t.Logf("%s: %d states, %d orders, %d merged, %d actors, complete: %v", name, r.States,
+			r.Orders, r.Merged, r.Actors, r.Complete)
 		if r.Violation == nil {
 			if head.kind != "none" || !r.Complete {
 				t.Errorf("%s: nothing found, want %s; complete: %v", name, head.kind, r.Complete)
@@ -88,7 +90,8 @@ func TestSearch(t *testing.T) {
 		_, err = record(t, string(text), head.threads, g)
 		var fault *emu.Fault
 		if !errors.As(err, &fault) || !g.Done() {
-			t.Errorf("%s: witness %s: the launch ends well (%v), followed: %v", name, v.Witness, err, g.Done())
+			t.Errorf("%s: witness %s: the launch ends well (%v), followed: %v", name, v.Witness,
+				err, g.Done())
 		}
 		var b bytes.Buffer
 		if err := schedule.Perfetto(&b, trace.Timeline(v)); err != nil || !json.Valid(b.Bytes()) {

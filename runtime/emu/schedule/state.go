@@ -27,7 +27,8 @@ type state struct {
 
 // start returns the state before the launch.
 func (t *Trace) start() *state {
-	s := &state{t: t, at: make([]int32, len(t.actors)), cells: make([]cell, len(t.objects)), came: make([][3]int32, len(t.actors))}
+	s := &state{t: t, at: make([]int32, len(t.actors)), cells: make([]cell, len(t.objects)),
+		came: make([][3]int32, len(t.actors))}
 	for i := range t.actors {
 		if t.actors[i].async {
 			s.at[i] = -1
@@ -184,7 +185,8 @@ func (s *state) stuck() (Kind, []string) {
 			continue
 		}
 		c, x := &s.cells[o.object], &s.t.objects[o.object]
-		note := fmt.Sprintf("%s: %s: waits for phase %d of %s", s.t.actors[a].name(), s.t.place(o), o.phase, x.name)
+		note := fmt.Sprintf("%s: %s: waits for phase %d of %s", s.t.actors[a].name(), s.t.place(o),
+			o.phase, x.name)
 		switch {
 		case x.barrier:
 			note += fmt.Sprintf("; %d threads arrived", c.pending)
@@ -192,7 +194,8 @@ func (s *state) stuck() (Kind, []string) {
 			kind = Lap
 			note += fmt.Sprintf(", which is complete: the mbarrier is in phase %d", c.phase)
 		default:
-			note += fmt.Sprintf("; %d of %d arrivals and %d bytes are pending in phase %d", c.pending, c.expected, c.bytes, c.phase)
+			note += fmt.Sprintf("; %d of %d arrivals and %d bytes are pending in phase %d",
+				c.pending, c.expected, c.bytes, c.phase)
 			if kind != Lap && !s.arrives(o.object) {
 				kind = MissedArrival
 			}
@@ -224,7 +227,8 @@ func (s *state) arrives(object int32) bool {
 // name names an actor in reports and witnesses.
 func (a *actor) name() string {
 	if a.async {
-		return fmt.Sprintf("block %d, warp %d, lane %d, operation %d", a.block, a.warp, a.lane, a.nth)
+		return fmt.Sprintf("block %d, warp %d, lane %d, operation %d", a.block, a.warp, a.lane,
+			a.nth)
 	}
 	return fmt.Sprintf("block %d, warp %d, lanes %08x", a.block, a.warp, a.lanes)
 }

@@ -101,7 +101,8 @@ func (r *Recorder) merge(t *Trace) {
 		h.SetSeed(seed)
 		for i := range x.ops {
 			o := &x.ops[i]
-			fmt.Fprintf(&h, "%d %d %d %d %d %p;", o.kind, o.object, o.count, o.bytes, o.phase, o.instr)
+			fmt.Fprintf(&h, "%d %d %d %d %d %p;", o.kind, o.object, o.count, o.bytes, o.phase,
+				o.instr)
 			for _, k := range o.issues {
 				for _, e := range r.issued[k].effects {
 					fmt.Fprintf(&h, "%d %d %d,", e.object, e.count, e.bytes)
@@ -112,7 +113,8 @@ func (r *Recorder) merge(t *Trace) {
 		i, ok := index[g]
 		if !ok {
 			index[g] = len(t.actors)
-			t.actors = append(t.actors, actor{laneKey: x.laneKey, lanes: 1 << x.lane, ops: x.ops, before: -1})
+			t.actors = append(t.actors,
+				actor{laneKey: x.laneKey, lanes: 1 << x.lane, ops: x.ops, before: -1})
 			continue
 		}
 		a := &t.actors[i]
@@ -138,7 +140,8 @@ func (r *Recorder) operations(t *Trace) {
 			continue
 		}
 		x := actor{laneKey: a.by, lanes: 1 << a.by.lane, async: true, nth: n, before: -1}
-		x.ops = []op{{kind: opEffect, effects: a.effects, object: a.effects[0].object, instr: a.instr}}
+		x.ops = []op{
+			{kind: opEffect, effects: a.effects, object: a.effects[0].object, instr: a.instr}}
 		a.index = int32(len(t.actors))
 		if a.ordered {
 			if b, ok := last[a.by]; ok {

@@ -45,7 +45,8 @@ func ParseWitness(text string) (w Witness, err error) {
 			return nil, fmt.Errorf("%q is not a step of an order, such as 0.4.0:7", word)
 		}
 		s.Async = word[i] == '@'
-		if n, err := fmt.Sscanf(word[:i]+" "+word[i+1:], "%d.%d.%d %d", &s.Block, &s.Warp, &s.Lane, &s.Count); n != 4 || err != nil {
+		if n, err := fmt.Sscanf(word[:i]+" "+word[i+1:], "%d.%d.%d %d", &s.Block, &s.Warp, &s.Lane,
+			&s.Count); n != 4 || err != nil {
 			return nil, fmt.Errorf("%q is not a step of an order, such as 0.4.0:7", word)
 		}
 		w = append(w, s)
@@ -194,7 +195,8 @@ func (t *Trace) Timeline(v *Violation) (list []Entry) {
 			continue
 		}
 		what := map[opKind]string{
-			opInit: "initializes", opInval: "invalidates", opArrive: "arrives at", opWait: "waited for", opJoin: "arrives at", opLeave: "leaves",
+			opInit: "initializes", opInval: "invalidates", opArrive: "arrives at",
+			opWait: "waited for", opJoin: "arrives at", opLeave: "leaves",
 			opIssue: "issues", opEffect: "completes at",
 		}[o.kind]
 		if o.kind != opIssue {
@@ -235,9 +237,12 @@ func Perfetto(w io.Writer, list []Entry) error {
 	for _, e := range list {
 		if !named[e.Actor] {
 			named[e.Actor] = true
-			events = append(events, event{Name: "thread_name", Phase: "M", Block: e.Block, Actor: e.Actor, Args: map[string]any{"name": e.Who}})
+			events = append(events,
+				event{Name: "thread_name", Phase: "M", Block: e.Block, Actor: e.Actor,
+					Args: map[string]any{"name": e.Who}})
 		}
-		events = append(events, event{Name: e.What, Phase: "X", Start: e.Step, Long: 1, Block: e.Block, Actor: e.Actor})
+		events = append(events,
+			event{Name: e.What, Phase: "X", Start: e.Step, Long: 1, Block: e.Block, Actor: e.Actor})
 	}
 	return json.NewEncoder(w).Encode(map[string]any{"traceEvents": events})
 }

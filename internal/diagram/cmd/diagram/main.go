@@ -17,7 +17,8 @@ func main() {
 		log.Fatal("usage: diagram FOLDER")
 	}
 	for _, f := range diagram.All() {
-		if err := os.WriteFile(filepath.Join(os.Args[1], f.Name), []byte(f.SVG), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(os.Args[1], f.Name), []byte(f.SVG),
+			0o644); err != nil {
 			log.Fatal(err)
 		}
 	}

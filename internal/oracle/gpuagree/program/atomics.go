@@ -68,7 +68,8 @@ func Atomics() (all []Program) {
 	orders := []string{"", ".relaxed.cta", ".acq_rel.gpu", ".release.sys", ".acquire.cluster",
 		".relaxed.gpu"}
 	for i, a := range atomics() {
-		for j, space := range []string{"", ".global", ".shared", ".shared::cta", ".shared::cluster"} {
+		for j, space := range []string{"", ".global", ".shared", ".shared::cta",
+			".shared::cluster"} {
 			if a.global && strings.HasPrefix(space, ".shared") {
 				continue
 			}

@@ -11,7 +11,8 @@ import (
 // Clusters returns programs that use the shared memory of other blocks.
 func Clusters() (all []Program) {
 	for _, size := range []int{2, 4} {
-		for _, how := range []string{"ld.shared::cluster", "st.shared::cluster", "st.async", "red.async",
+		for _, how := range []string{"ld.shared::cluster", "st.shared::cluster", "st.async",
+			"red.async",
 			"generic", "atom"} {
 			id := fmt.Sprintf("cluster of %d: %s", size, how)
 			all = append(all, cluster(id, how, size))
@@ -92,7 +93,8 @@ func cluster(id, how string, size int) Program {
 	c.line("add.u64 %%out, %%out, %s;", at)
 	c.dump(8*threads, threads, 0)
 	return Program{ID: id, Family: "cluster", Grid: size, Cluster: size, Block: threads,
-		In: noise(random(id), 4*threads*size), Out: pattern(8 * threads * size), body: c.text.String()}
+		In: noise(random(id), 4*threads*size), Out: pattern(8 * threads * size),
+		body: c.text.String()}
 }
 
 // redAsync returns a program of one red.async operation on the block's own shared memory.

@@ -113,7 +113,8 @@ func bulkLoad(n int) Program {
 	end()
 	c.wait(bar)
 	c.dump(n+16, copyThreads, 0)
-	return Program{ID: id, Family: "cp.async.bulk", Block: copyThreads, In: noise(random(id), 2*n+16),
+	return Program{ID: id, Family: "cp.async.bulk", Block: copyThreads,
+		In:  noise(random(id), 2*n+16),
 		Out: pattern(n + 16), body: c.text.String()}
 }
 
@@ -246,7 +247,8 @@ func bulkReduce(op, space string) Program {
 
 // normals returns the bytes of random floating-point numbers, most of them near one.
 func normals(r source, kind string, n int) []byte {
-	f := map[string]*eval.Format{"f64": eval.F64, "f32": eval.F32, "tf32": eval.TF32, "f16": eval.F16,
+	f := map[string]*eval.Format{"f64": eval.F64, "f32": eval.F32, "tf32": eval.TF32,
+		"f16":  eval.F16,
 		"bf16": eval.BF16, "e4m3": eval.E4M3, "e5m2": eval.E5M2}[kind]
 	var b []byte
 	for len(b) < n {

@@ -176,7 +176,8 @@ func (w wmma) program(la, lb, lcd string) Program {
 		list := c.registers(regs, class(kind))
 		from := c.reg("b64")
 		c.line("add.u64 %s, %%in, %d;", from, at)
-		c.line("wmma.load.%s.sync.aligned.%s.%s.global.%s %s, [%s], %d;", which, layout, w.shape, kind,
+		c.line("wmma.load.%s.sync.aligned.%s.%s.global.%s %s, [%s], %d;", which, layout, w.shape,
+			kind,
 			group(list), from, stride)
 		return list
 	}
@@ -202,7 +203,8 @@ func (w wmma) program(la, lb, lcd string) Program {
 		}
 	}
 	c.line("%s %s, %s, %s, %s;", opcode, group(d), group(a), group(b), group(x))
-	c.line("wmma.store.d.sync.aligned.%s.%s.global.%s [%%out], %s, %d;", lcd, w.shape, w.d, group(d),
+	c.line("wmma.store.d.sync.aligned.%s.%s.global.%s [%%out], %s, %d;", lcd, w.shape, w.d,
+		group(d),
 		ldm(lcd, m, n))
 	r := random(id)
 	in := make([]byte, round(sa)+round(sb)+round(sc))
@@ -263,7 +265,8 @@ func Warpgroups() (all []Program) {
 				n = 32
 			}
 			for _, swizzle := range []int{0, 32, 64, 128} {
-				g := warpgroup{n: n, d: kind[0], a: kind[1], b: kind[2], k: k, swizzle: swizzle, sd: 1}
+				g := warpgroup{n: n, d: kind[0], a: kind[1], b: kind[2], k: k, swizzle: swizzle,
+					sd: 1}
 				all = append(all, g.program())
 				g.registers = true
 				all = append(all, g.program())
@@ -340,7 +343,8 @@ func (g warpgroup) program() Program {
 	}
 	p := c.reg("pred")
 	c.line("setp.eq.u32 %s, 1, %d;", p, g.sd)
-	opcode := fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%dk%d.%s.%s.%s", g.n, g.k, g.d, g.a, g.b)
+	opcode := fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%dk%d.%s.%s.%s", g.n, g.k, g.d, g.a,
+		g.b)
 	args := []string{group(d), a, db, p}
 	if g.d != "s32" {
 		args = append(args, fmt.Sprint(1-2*g.na), fmt.Sprint(1-2*g.nb))

@@ -112,7 +112,8 @@ func Mbarriers() (all []Program) {
 			}
 			parity()
 			if len(states) > 0 { // has the phase of the last arrival completed?
-				c.line("mbarrier.test_wait.shared::cta.b64 %s, [%s], %s;", p, at, states[len(states)-1])
+				c.line("mbarrier.test_wait.shared::cta.b64 %s, [%s], %s;", p, at,
+					states[len(states)-1])
 				c.line("selp.b32 %s, 1, 0, %s;", count, p)
 				keep(count)
 			}

@@ -94,7 +94,8 @@ func (c *code) reg(class string) string {
 func (p *Program) Text(name string) string {
 	var params, loads strings.Builder
 	fmt.Fprintf(&params, ".param .u64 %s_in, .param .u64 %s_out", name, name)
-	fmt.Fprintf(&loads, "\tld.param.u64 %%in, [%s_in];\n\tld.param.u64 %%out, [%s_out];\n", name, name)
+	fmt.Fprintf(&loads, "\tld.param.u64 %%in, [%s_in];\n\tld.param.u64 %%out, [%s_out];\n", name,
+		name)
 	for i := range p.Maps {
 		fmt.Fprintf(&params, ", .param .align 64 .b8 %s_map%d[128]", name, i)
 		fmt.Fprintf(&loads, "\t.reg .b64 %%map%d;\n\tmov.b64 %%map%d, %s_map%d;\n", i, i, name, i)

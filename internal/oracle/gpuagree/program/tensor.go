@@ -16,8 +16,8 @@ type tensorCase struct {
 	swizzle int
 	nan     bool
 	steps   bool
-	// where the box is: 0 inside the tensor, 1 before it, 2 past its end, 3 not aligned to 16 bytes,
-	// 4 before the tensor in the outer dimensions only
+	// where the box is: 0 inside the tensor, 1 before it, 2 past its end, 3 not aligned to 16
+	// bytes, 4 before the tensor in the outer dimensions only
 	at int
 }
 
@@ -189,7 +189,8 @@ func (t tensorCase) load() Program {
 }
 
 func (t tensorCase) store() Program {
-	return t.write("store "+t.String(), "cp.async.bulk.tensor.%dd.global.shared::cta.tile.bulk_group")
+	return t.write("store "+t.String(),
+		"cp.async.bulk.tensor.%dd.global.shared::cta.tile.bulk_group")
 }
 
 func (t tensorCase) reduce(op string) Program {
@@ -263,9 +264,11 @@ func multicasts() (all []Program) {
 		c.line("add.u64 %%out, %%out, %s;", at)
 		c.dump(n, copyThreads, 0)
 		c.line("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;")
-		all = append(all, Program{ID: id, Family: "tensor load", Grid: 4, Cluster: 4, Block: copyThreads,
-			In: numbers(random(id), "bf16", max(n, tensor)), Out: pattern(4 * n), Maps: []Map{m},
-			body: c.text.String()})
+		all = append(all,
+			Program{ID: id, Family: "tensor load", Grid: 4, Cluster: 4, Block: copyThreads,
+				In: numbers(random(id), "bf16", max(n, tensor)), Out: pattern(4 * n),
+				Maps: []Map{m},
+				body: c.text.String()})
 	}
 	return all
 }
@@ -316,7 +319,8 @@ func images() (all []Program) {
 			c.wait(bar)
 			c.dump(bytes, copyThreads, 0)
 			all = append(all, Program{ID: id, Family: "tensor im2col", Block: copyThreads,
-				In: numbers(random(id), "bf16", max(tensor, bytes)), Out: pattern(bytes), Maps: []Map{m},
+				In: numbers(random(id), "bf16", max(tensor, bytes)), Out: pattern(bytes),
+				Maps: []Map{m},
 				body: c.text.String()})
 		}
 	}

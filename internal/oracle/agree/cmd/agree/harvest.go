@@ -29,12 +29,14 @@ func harvest(set *isa.Set, tool *ptxas.Tool, c agree.HarvestConfig, binary bool)
 		fmt.Printf("%d strings as names of instructions; the table lacks %d: %s\n",
 			v.Dotted, len(v.Names), strings.Join(v.Names, " "))
 		if len(v.Names) > 0 {
-			return fmt.Errorf("the assembler knows %d instructions that the table lacks", len(v.Names))
+			return fmt.Errorf("the assembler knows %d instructions that the table lacks",
+				len(v.Names))
 		}
 		c.Words = append(c.Words, v.New...)
 	}
 	c.Report = func(d agree.Dispute) {
-		fmt.Printf("%s at %s\n\t%s\n\tform %s\n\ttable: %s\n", d.What, d.Place, d.Text, d.Form, d.Ours)
+		fmt.Printf("%s at %s\n\t%s\n\tform %s\n\ttable: %s\n", d.What, d.Place, d.Text, d.Form,
+			d.Ours)
 	}
 	h, err := agree.RunHarvest(ctx, set, tool, c)
 	if err != nil {
@@ -46,7 +48,8 @@ func harvest(set *isa.Set, tool *ptxas.Tool, c agree.HarvestConfig, binary bool)
 	fmt.Printf("%d words on %d forms: %d probes, %d excepted, %d that the table lacks\n",
 		h.Words, h.Forms, h.Probes, h.Excepted, len(h.Found))
 	if len(h.Found) > 0 {
-		return fmt.Errorf("the assembler accepts %d instructions that the table lacks", len(h.Found))
+		return fmt.Errorf("the assembler accepts %d instructions that the table lacks",
+			len(h.Found))
 	}
 	return nil
 }

@@ -38,9 +38,11 @@ type options struct {
 func parse() *options {
 	year, week := time.Now().ISOWeek()
 	o := &options{}
-	flag.StringVar(&o.families, "family", "", "families to probe, separated by commas; all by default")
+	flag.StringVar(&o.families, "family", "",
+		"families to probe, separated by commas; all by default")
 	flag.StringVar(&o.Only, "only", "", "instructions whose name begins so")
-	flag.StringVar(&o.spec, "spec", "", "read the table from this folder of spec files, not from the program")
+	flag.StringVar(&o.spec, "spec", "",
+		"read the table from this folder of spec files, not from the program")
 	flag.IntVar(&o.PerForm, "per-form", 20000, "legal combinations per form")
 	flag.IntVar(&o.Variants, "variants", 4, "operand choices per combination, beside the plain one")
 	flag.IntVar(&o.Mutants, "mutants", 330, "mutants per form")
@@ -48,13 +50,16 @@ func parse() *options {
 	flag.BoolVar(&o.slice, "slice", false, "a small slice of everything, as CI runs it")
 	flag.Uint64Var(&o.Seed, "seed", uint64(year*100+week), "seed; a new one each week by default")
 	flag.IntVar(&o.show, "show", 40, "disputes to print per family")
-	flag.StringVar(&o.exceptions, "exceptions", filepath.Join("isa", "spec", "exceptions"), "file of known differences")
+	flag.StringVar(&o.exceptions, "exceptions", filepath.Join("isa", "spec", "exceptions"),
+		"file of known differences")
 	flag.BoolVar(&o.excused, "excused", false, "print how many probes each exception excused")
 	flag.StringVar(&o.report, "report", "", "write the report to this file, as a page of docs")
 	flag.StringVar(&o.tally, "tally", "", "write the counts and disputes to this file, for -merge")
-	flag.StringVar(&o.merge, "merge", "", "probe nothing; merge these files of -tally, separated by commas")
+	flag.StringVar(&o.merge, "merge", "",
+		"probe nothing; merge these files of -tally, separated by commas")
 	flag.BoolVar(&o.quiet, "q", false, "no progress")
-	flag.BoolVar(&o.harvest, "harvest", false, "throw every word at every form instead, and print what the table lacks; with -slice, a part of them")
+	flag.BoolVar(&o.harvest, "harvest", false,
+		"throw every word at every form instead, and print what the table lacks; with -slice, a part of them")
 	flag.Parse()
 	if o.slice {
 		o.PerForm, o.Variants, o.Mutants, o.Discover = 40, 1, 12, 20
@@ -89,7 +94,8 @@ func run() error {
 		}
 	}
 	if o.harvest {
-		h := agree.HarvestConfig{Families: o.Families, Only: o.Only, Exceptions: o.Exceptions, Progress: o.Progress}
+		h := agree.HarvestConfig{Families: o.Families, Only: o.Only, Exceptions: o.Exceptions,
+			Progress: o.Progress}
 		if o.slice {
 			h.Part = 40
 		}

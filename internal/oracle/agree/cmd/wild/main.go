@@ -60,9 +60,11 @@ func run() error {
 		return err
 	}
 	for _, d := range disputes {
-		fmt.Printf("%s:%d: %s\n\twas   %s\n\tis    %s\n\tptxas %s\n\tours  %s\n", d.From, d.Line, d.What, d.Was, d.Is, d.Ptxas, d.Ours)
+		fmt.Printf("%s:%d: %s\n\twas   %s\n\tis    %s\n\tptxas %s\n\tours  %s\n", d.From, d.Line,
+			d.What, d.Was, d.Is, d.Ptxas, d.Ours)
 	}
-	fmt.Printf("%d modules, %d verdicts differ: %.3f %% agree\n", len(made), len(disputes), 100-100*float64(len(disputes))/float64(len(made)))
+	fmt.Printf("%d modules, %d verdicts differ: %.3f %% agree\n", len(made), len(disputes),
+		100-100*float64(len(disputes))/float64(len(made)))
 	return nil
 }
 

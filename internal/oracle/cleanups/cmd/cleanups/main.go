@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command cleanups tries the clean-up passes on every PTX module under the folders, archives and files given, and
-// compares the machine code before and after. It writes a line of JSON for each module.
+// Command cleanups tries the clean-up passes on every PTX module under the folders, archives and
+// files given, and compares the machine code before and after. It writes a line of JSON for each
+// module.
 package main
 
 import (
@@ -26,12 +27,14 @@ import (
 )
 
 func main() {
-	keep := flag.String("keep", "", "append the reports to `file`, and skip the modules that it already contains")
+	keep := flag.String("keep", "",
+		"append the reports to `file`, and skip the modules that it already contains")
 	limit := flag.Duration("limit", 2*time.Minute, "longest time for one run of the assembler")
 	code := flag.Bool("code", true, "compare machine code")
 	flag.Parse()
 	if flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "usage: cleanups [-keep file] [-limit time] [-code=false] folder|archive.tar.gz|file.ptx ...")
+		fmt.Fprintln(os.Stderr,
+			"usage: cleanups [-keep file] [-limit time] [-code=false] folder|archive.tar.gz|file.ptx ...")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -46,7 +49,8 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, paths []string, keep string, limit time.Duration, code bool) ([]cleanups.Report, error) {
+func run(ctx context.Context, paths []string, keep string, limit time.Duration,
+	code bool) ([]cleanups.Report, error) {
 	tool, err := ptxas.Find()
 	if err != nil {
 		return nil, err
@@ -55,7 +59,8 @@ func run(ctx context.Context, paths []string, keep string, limit time.Duration, 
 	j := cleanups.Judge{Tool: tool, Passes: passes.List()}
 	if code {
 		if j.Lister = ptxas.Installed("nvdisasm"); j.Lister == "" {
-			return nil, fmt.Errorf("nvdisasm not found: run `make tools`, or leave the machine code out with -code=false")
+			return nil, fmt.Errorf(
+				"nvdisasm not found: run `make tools`, or leave the machine code out with -code=false")
 		}
 	}
 	var list []roundtrip.Source
@@ -67,7 +72,9 @@ func run(ctx context.Context, paths []string, keep string, limit time.Duration, 
 		list = append(list, more...)
 	}
 	// Small files first, so that problems show early.
-	slices.SortStableFunc(list, func(a, b roundtrip.Source) int { return cmp.Compare(len(a.Text), len(b.Text)) })
+	slices.SortStableFunc(list, func(a, b roundtrip.Source) int {
+		return cmp.Compare(len(a.Text), len(b.Text))
+	})
 	reports, to, err := known(keep)
 	if err != nil {
 		return nil, err
@@ -85,7 +92,8 @@ func run(ctx context.Context, paths []string, keep string, limit time.Duration, 
 			return reports, fmt.Errorf("%s: %w", s.Name, err)
 		}
 		reports = append(reports, r)
-		fmt.Fprintf(os.Stderr, "%4d of %d %6.1f s %s\n", i+1, len(list), time.Since(start).Seconds(), s.Name)
+		fmt.Fprintf(os.Stderr, "%4d of %d %6.1f s %s\n", i+1, len(list),
+			time.Since(start).Seconds(), s.Name)
 		if to != nil {
 			if err := json.NewEncoder(to).Encode(r); err != nil {
 				return reports, err
@@ -150,7 +158,9 @@ func summary(w io.Writer, reports []cleanups.Report) (bad bool) {
 	fmt.Fprintf(w, "cleanups: %d modules, %d refused as they came\n", len(reports), refused)
 	for _, name := range slices.Sorted(maps.Keys(tallies)) {
 		t := tallies[name]
-		fmt.Fprintf(w, "%-18s %7d changes in %3d modules, %d with problems; %d instructions, then %d; functions:", name, t.changes, t.files, t.wrong, t.before, t.after)
+		fmt.Fprintf(w,
+			"%-18s %7d changes in %3d modules, %d with problems; %d instructions, then %d; functions:",
+			name, t.changes, t.files, t.wrong, t.before, t.after)
 		for _, like := range slices.Sorted(maps.Keys(t.alike)) {
 			fmt.Fprintf(w, " %s %d", like, t.alike[like])
 		}

@@ -19,7 +19,8 @@ func main() {
 	tools := flag.String("tools", ".tools/corpus", "folder of the compilers")
 	output := flag.String("out", ".corpus", "folder for the PTX files")
 	match := flag.String("match", "", "make only files whose names match")
-	slice := flag.String("slice", "", "write the slice of the corpus to this archive and make nothing")
+	slice := flag.String("slice", "",
+		"write the slice of the corpus to this archive and make nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -86,7 +86,8 @@ func generate(folder, version, target string, log func(string)) error {
 	if err != nil {
 		return err
 	}
-	plan, refused, err := gpuagree.Generate(context.Background(), tool, folder, version, target, log)
+	plan, refused, err := gpuagree.Generate(context.Background(), tool, folder, version, target,
+		log)
 	if err != nil {
 		return err
 	}

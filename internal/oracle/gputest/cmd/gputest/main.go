@@ -16,9 +16,12 @@ import (
 
 func main() {
 	device := flag.String("device", "cuda:0", "device, as runtime.Open takes it")
-	pattern := flag.String("run", ".", "run the checks whose name, group/name, matches the regular expression")
-	both := flag.String("both", "", "instead, compare the examples and all variants with the emulator, and write the verdicts to this `file`")
-	pairs := flag.String("pairs", "", "instead, launch the pairs of `folder`, such as runtime/emu/check/testdata/pairs")
+	pattern := flag.String("run", ".",
+		"run the checks whose name, group/name, matches the regular expression")
+	both := flag.String("both", "",
+		"instead, compare the examples and all variants with the emulator, and write the verdicts to this `file`")
+	pairs := flag.String("pairs", "",
+		"instead, launch the pairs of `folder`, such as runtime/emu/check/testdata/pairs")
 	twin := flag.String("twin", "", "instead, launch the kernel of `file`, one of a pair")
 	launches := flag.Int("launches", 1000, "launches of each kernel of a pair")
 	parallel := flag.Int("parallel", 8, "pairs that run at once")

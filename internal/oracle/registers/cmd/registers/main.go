@@ -24,7 +24,8 @@ func main() {
 	var o options
 	flag.StringVar(&o.cache, "cache", "build/registers", "`folder` for what ptxas has said")
 	flag.StringVar(&o.fit, "fit", "", "fit the model to all samples and write it to this `file`")
-	flag.BoolVar(&o.heldOut, "held-out", false, "predict each producer's kernels with a model fitted to all other producers")
+	flag.BoolVar(&o.heldOut, "held-out", false,
+		"predict each producer's kernels with a model fitted to all other producers")
 	flag.StringVar(&o.keep, "keep", "", "write the samples to this `file` (.gz)")
 	flag.IntVar(&o.most, "most", 0, "keep at most so many samples of a program")
 	flag.BoolVar(&o.families, "families", false, "score by collection of programs too")
@@ -32,7 +33,8 @@ func main() {
 	flag.IntVar(&o.worst, "worst", 0, "list so many of the worst predictions")
 	flag.Parse()
 	if flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "usage: registers [flags] folder|archive.tar.gz|file.ptx|samples.gz ...")
+		fmt.Fprintln(os.Stderr,
+			"usage: registers [flags] folder|archive.tar.gz|file.ptx|samples.gz ...")
 		flag.PrintDefaults()
 		os.Exit(2)
 	}
@@ -123,7 +125,8 @@ func (o *options) samples(ctx context.Context, paths []string) ([]registers.Samp
 	c := &registers.Counter{Tool: tool, Folder: o.cache}
 	more, left, err := c.Collect(ctx, modules)
 	if left > 0 {
-		fmt.Fprintf(os.Stderr, "registers: %d of %d modules do not lift and are left out\n", left, len(modules))
+		fmt.Fprintf(os.Stderr, "registers: %d of %d modules do not lift and are left out\n", left,
+			len(modules))
 	}
 	return append(list, more...), err
 }

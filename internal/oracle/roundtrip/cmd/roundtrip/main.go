@@ -26,9 +26,11 @@ import (
 )
 
 func main() {
-	quick := flag.Bool("quick", false, "do not assemble a formatted text whose tokens are the original's")
+	quick := flag.Bool("quick", false,
+		"do not assemble a formatted text whose tokens are the original's")
 	quiet := flag.Bool("q", false, "no progress")
-	names := flag.String("passes", "", "run these passes before lowering: `list` of names with commas between")
+	names := flag.String("passes", "",
+		"run these passes before lowering: `list` of names with commas between")
 	flag.Parse()
 	if flag.NArg() == 0 {
 		fmt.Fprintln(os.Stderr, "usage: roundtrip [-quick] [-q] folder|archive.tar.gz|file.ptx ...")
@@ -46,7 +48,8 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, paths []string, names string, quick, quiet bool) (bad bool, err error) {
+func run(ctx context.Context, paths []string, names string,
+	quick, quiet bool) (bad bool, err error) {
 	chosen, err := passes.Named(strings.FieldsFunc(names, func(r rune) bool { return r == ',' })...)
 	if err != nil {
 		return false, err
@@ -63,7 +66,9 @@ func run(ctx context.Context, paths []string, names string, quick, quiet bool) (
 		}
 		list = append(list, more...)
 	}
-	c := roundtrip.Config{Tool: tool, Format: ptx.Format, Check: check, Rewrite: func(name, text string) (string, diag.List) { return rewrite(name, text, chosen) }, Quick: quick}
+	c := roundtrip.Config{Tool: tool, Format: ptx.Format, Check: check,
+		Rewrite: func(name, text string) (string, diag.List) { return rewrite(name, text, chosen) },
+		Quick:   quick}
 	if !quiet {
 		c.Progress = progress(os.Stderr)
 	}
