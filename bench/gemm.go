@@ -148,10 +148,7 @@ func measureProduct[E, D runtime.Element](b *Bench, l *BLAS, call *gemm.Library,
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range trials {
-			fmt.Fprintf(b.Trials, "%s %9.1f us  %s\n", p, float64(t.Took.Nanoseconds())/1e3,
-				t.Kernel)
-		}
+		b.printTrials(p, trials)
 	}
 	what, err := gemm.Describe(call, result, left, right, options)
 	if err != nil {
@@ -202,6 +199,13 @@ func measureProduct[E, D runtime.Element](b *Bench, l *BLAS, call *gemm.Library,
 		}
 	}
 	return results, errors.Join(d.Close(), o.close())
+}
+
+// printTrials prints the time of each kernel that was tried for a product.
+func (b *Bench) printTrials(p Product, trials []gemm.Trial) {
+	for _, t := range trials {
+		fmt.Fprintf(b.Trials, "%s %9.1f us  %s\n", p, float64(t.Took.Nanoseconds())/1e3, t.Kernel)
+	}
 }
 
 // deviation compares some elements of a product with float64.

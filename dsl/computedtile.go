@@ -13,7 +13,8 @@ import (
 // A ComputedTile is an input of a Pipeline that threads of a role write, instead of copies, such as
 // 8-bit weights converted to 16 bits for the tensor cores.
 //
-//	wide := k.ComputedTile("wide", dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
+//	wide := k.ComputedTile("wide",
+//		dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
 //	ready := k.Pipeline("ready", 2, wide.Feed())
 //	...
 //	dsl.OnWarpgroup(1, "widen", func() {

@@ -37,7 +37,9 @@
 // [Reg.WarpReduce], [Reg.WarpScan]. [BlockReduce] and [BlockScan] combine the threads of a block,
 // and [ClusterReduce] the blocks of a cluster:
 //
-//	sum := dsl.BlockReduce(x, "sums", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return a.Add(b) })
+//	sum := dsl.BlockReduce(x, "sums", func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+//		return a.Add(b)
+//	})
 //
 // # Memory
 //

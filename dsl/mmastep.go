@@ -135,7 +135,9 @@ func (w *WarpTile[C]) product(steps int) MMAStep {
 // column c*N + l/4, starting at row (l%4 + 4*r)*n of the step.
 //
 //	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep {
-//		return w.MMAStepFunc(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] { return dequantized(s.Tile(1), step) })
+//		return w.MMAStepFunc(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] {
+//			return dequantized(s.Tile(1), step)
+//		})
 //	})
 func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32],
 	right func(step int) [][]Reg[B32]) MMAStep {

@@ -44,7 +44,8 @@ func (a *Accumulator) Clear() {
 // stores the result in total. It is used for scaled products: sums of integers or small floats
 // whose scale changes along the depth are promoted to F32.
 //
-//	dsl.Promote(total, part, func(c dsl.Cell, sum dsl.Reg[dsl.F32], x dsl.Reg[dsl.S32]) dsl.Reg[dsl.F32] {
+//	type f32 = dsl.Reg[dsl.F32]
+//	dsl.Promote(total, part, func(c dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 {
 //		return dsl.To[dsl.F32](x).FMA(scales[c.LocalRow], sum)
 //	})
 func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D],

@@ -33,8 +33,10 @@ var budgets = []wrongKernel{
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 64, 32) // want `D502: live accumulators need 64 registers per thread, but 1024 threads of a multiprocessor have 64 each: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each`
 		t := k.SharedTile("t", tileOf(isa.Bf16, 16))
 		w.MMA(t, k.U32(0), t, k.U32(0))
-		k.If(k.WarpIndex().EQI(0),
-			func() { w.Store(k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0)) })
+		k.If(k.WarpIndex().EQI(0), func() {
+			d := k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64))
+			w.Store(d, k.U32(0), k.U32(0))
+		})
 	}},
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("bound", dsl.Threads(128), dsl.MaxRegs(96))

@@ -69,8 +69,8 @@ const (
 
 // WordOf returns the Word of an operand.
 func WordOf(k ArgKind, t Type, s Space, count, elems int) Word {
-	return Word(k) | Word(t)<<8 | Word(s)<<16 | Word(uint16(count))<<wordCount | Word(elems)<<
-		wordElems
+	return Word(k) | Word(t)<<8 | Word(s)<<16 | Word(uint16(count))<<wordCount |
+		Word(elems)<<wordElems
 }
 
 // AppendShape appends the shape of args, including constants if valued.

@@ -6,7 +6,8 @@
 // cannot read into a layout that it can, and keeps the modules that it loaded:
 //
 //	g := gemm.New(device)
-//	err := gemm.Multiply(g, gemm.By(d, m, n), gemm.By(a, m, k), gemm.By(b, n, k).T(), gemm.Options{})
+//	err := gemm.Multiply(g, gemm.By(d, m, n), gemm.By(a, m, k), gemm.By(b, n, k).T(),
+//		gemm.Options{})
 package gemm
 
 import (

@@ -28,6 +28,8 @@ var longFunctions = map[string]string{
 	"runtime/emu/kinds.go:newEntries":                   "a table",
 	"internal/oracle/gputest/failures.go:failureChecks": "a table",
 	"internal/hostile/stated.go:stated":                 "a table",
+	"internal/hostile/valid.go:valid":                   "a table",
+	"internal/fakecuda/modules.go:moduleFunctions":      "a table",
 
 	"internal/oracle/gpuagree/program/mbarriers.go:Mbarriers": "a list of programs",
 	"internal/oracle/gpuagree/program/warp.go:Warps":          "a list of programs",

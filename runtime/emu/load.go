@@ -296,15 +296,9 @@ func atomically(d *decoder) (step, error) {
 	if op.Type().Bits() == 128 {
 		return atomicWide(d)
 	}
-	combine, err := d.combine(&op)
+	combine, inShared, err := d.combines(&op)
 	if err != nil {
 		return nil, err
-	}
-	inShared := combine // f32 sums keep subnormal numbers in shared memory
-	if op.Has(isa.ModAdd) && op.Type() == isa.F32 {
-		if inShared, err = eval.CombineOf(isa.ModAdd, isa.F32, isa.ModNoFTZ); err != nil {
-			return nil, err
-		}
 	}
 	at, err := d.addressNamed("a")
 	if err != nil {
@@ -371,6 +365,17 @@ func atomically(d *decoder) (step, error) {
 		w.yield = w.block.changes == before
 		return advance
 	}), nil
+}
+
+// combines returns what an atomic operation computes in global and in shared memory. They differ
+// for sums of .f32, which keep subnormal numbers only in shared memory.
+func (d *decoder) combines(op *isa.Operation) (global, shared eval.Combine, err error) {
+	global, err = d.combine(op)
+	if err != nil || !op.Has(isa.ModAdd) || op.Type() != isa.F32 {
+		return global, global, err
+	}
+	shared, err = eval.CombineOf(isa.ModAdd, isa.F32, isa.ModNoFTZ)
+	return global, shared, err
 }
 
 // atomicWide decodes exch and cas of 128 bits.

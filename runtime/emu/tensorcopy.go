@@ -156,16 +156,9 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 			return act
 		}
 		e := w.describe(w.cur, l)
-		var combine eval.Combine
-		if t.reduces != isa.NoMod {
-			modifiers := []isa.Mod(nil)
-			if box.kind == device.F32 {
-				modifiers = []isa.Mod{isa.ModNoFTZ}
-			}
-			if combine, err = eval.CombineOf(t.reduces, elementType(box.kind),
-				modifiers...); err != nil {
-				return w.fault(l, nil, "%v", err)
-			}
+		combine, err := t.combine(box)
+		if err != nil {
+			return w.fault(l, nil, "%v", err)
 		}
 		act = w.issue(lane, &w.bulkGroups, w.grouped(t.o.mbarrier), func(int) *Fault {
 			for _, target := range targets {
@@ -191,6 +184,18 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		}
 	}
 	return advance
+}
+
+// combine returns the operation with which a reduction combines an element of box with the one in
+// memory, and nil if t is a copy.
+func (t *tensorStep) combine(box *tensorMap) (eval.Combine, error) {
+	switch {
+	case t.reduces == isa.NoMod:
+		return nil, nil
+	case box.kind == device.F32:
+		return eval.CombineOf(t.reduces, isa.F32, isa.ModNoFTZ)
+	}
+	return eval.CombineOf(t.reduces, elementType(box.kind))
 }
 
 // elementType returns the PTX type of the elements of a tensor map.

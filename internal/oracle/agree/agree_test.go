@@ -173,8 +173,8 @@ func TestMerge(t *testing.T) {
 		f.Counts[Mutant] = Count{Probes: probes, FalseRejects: 1}
 		f.Disputes = []Dispute{{Kind: Mutant, Text: "add.u32 %r1;", Ours: "F302"}}
 		path := filepath.Join(dir, name)
-		if err := (&Report{Seed: seed, Forms: 2, Families: []*Family{f}}).WriteFile(path); err !=
-			nil {
+		report := &Report{Seed: seed, Forms: 2, Families: []*Family{f}}
+		if err := report.WriteFile(path); err != nil {
 			t.Fatal(err)
 		}
 		return path

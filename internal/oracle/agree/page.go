@@ -45,7 +45,8 @@ Written by %sagree -report%s on %s: ptxas %s, %d processors. Every probe is chec
 - discovery: random combinations of the instruction's own modifiers, %d per instruction
 - excepted: known defects of ptxas, listed with reasons in [isa/spec/exceptions](../../isa/spec/exceptions)
 
-`, "`", "`", day.Format(time.DateOnly), release, runtime.NumCPU(), "`", "`", c.PerForm, c.Mutants, c.Discover)
+`, "`", "`", day.Format(time.DateOnly), release, runtime.NumCPU(), "`", "`", c.PerForm, c.Mutants,
+		c.Discover)
 	if c.PerForm < wholeForm {
 		fmt.Fprint(&b,
 			"This is a part: the whole comparison tries more combinations of each form.\n\n")

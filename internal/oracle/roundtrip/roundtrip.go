@@ -91,12 +91,27 @@ func Run(ctx context.Context, c Config, list []Source) ([]Report, error) {
 	return reports, context.Cause(ctx)
 }
 
+// problem adds a line to the report.
+func (r *Report) problem(format string, args ...any) {
+	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+}
+
+// wronglyRefused reports what verify finds in a module that ptxas accepts.
+func (r *Report) wronglyRefused(findings diag.List) {
+	for i, d := range findings {
+		if i == 5 {
+			r.problem("and %d findings more", len(findings)-i)
+			break
+		}
+		r.problem("ptxas accepts it, verify reports %v: %s %v: %s", d.Place, d.Rule, d.Severity,
+			d.Message)
+	}
+}
+
 // try checks one module.
 func (c *Config) try(ctx context.Context, s Source) (Report, error) {
 	r := Report{Name: s.Name, Bytes: len(s.Text)}
-	problem := func(format string, args ...any) {
-		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
-	}
+	problem := r.problem
 	before := Lines(s.Text)
 	image, verdict, o, err := c.assemble(ctx, before)
 	if err != nil {
@@ -116,14 +131,7 @@ func (c *Config) try(ctx context.Context, s Source) (Report, error) {
 			problem("ptxas refuses it and verify does not: %s", shorten(r.Refusal))
 		}
 	} else {
-		for i, d := range findings {
-			if i == 5 {
-				problem("and %d findings more", len(findings)-i)
-				break
-			}
-			problem("ptxas accepts it, verify reports %v: %s %v: %s", d.Place, d.Rule, d.Severity,
-				d.Message)
-		}
+		r.wronglyRefused(findings)
 	}
 	formatted, syntax := c.Format(s.Name, s.Text)
 	if syntax.Errors() > 0 {

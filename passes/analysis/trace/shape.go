@@ -139,8 +139,8 @@ func (p *program) ring(l *graph.Loop) int {
 			last := &s.in.Args[len(s.in.Args)-1]
 			if s.head == isa.HeadAnd && last.Kind == ir.Int && last.Value == 3 {
 				n = max(n, 4)
-			} else if s.head != isa.HeadAnd && last.Kind == ir.Int && last.Value >=
-				2 && last.Value <= 8 {
+			} else if s.head != isa.HeadAnd && last.Kind == ir.Int &&
+				last.Value >= 2 && last.Value <= 8 {
 				k := int(last.Value)
 				if s.head == isa.HeadSetp && s.in.HasMod(isa.ModGT, isa.ModLE) {
 					k++

@@ -84,8 +84,8 @@ func TestRules(t *testing.T) {
 			r, ok := have[id]
 			if !ok {
 				t.Errorf("%s has no analyzer", id)
-			} else if forms := id == "R1"; r.What == "" || r.Why == "" || r.Fix ==
-				"" || r.Section == "" || (r.Wrong == "" || r.Right == "") && !forms {
+			} else if forms := id == "R1"; r.What == "" || r.Why == "" ||
+				r.Fix == "" || r.Section == "" || (r.Wrong == "" || r.Right == "") && !forms {
 				// A wrong count for R1 does not pass the form checks, so its page has no PTX.
 				t.Errorf("the page of %s is not whole", id)
 			}
