@@ -54,7 +54,7 @@ func check[E runtime.Element](
 	if err != nil {
 		return err
 	}
-	x, w := kerneltest.Random(t, f, rows*hidden), kerneltest.Random(t, f, hidden)
+	x, w := inputs(t, f, rows, hidden), kerneltest.Random(t, f, hidden)
 	y := make([]E, rows*hidden)
 	each, _ := Rows(hidden)
 	err = t.Launch(k, runtime.Grid((rows+each-1)/each), kerneltest.In(x), kerneltest.In(w),

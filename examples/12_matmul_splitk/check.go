@@ -32,8 +32,8 @@ func Check(t *kerneltest.T) error {
 		kerneltest.GEMM{M: 128, N: 256, K: 16_384}, kerneltest.GEMM{M: 333, N: 516, K: 5000},
 	) {
 		x, y := Default.Blocks(g.M, g.N, g.K, t.Device.Info().SMs)
-		a, b := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.BF16),
-			kerneltest.RandomMatrix(t, g.N, g.K, kerneltest.BF16)
+		a, b := kerneltest.EdgeMatrix(t, g.M, g.K, kerneltest.BF16, 0),
+			kerneltest.EdgeMatrix(t, g.N, g.K, kerneltest.BF16, 1)
 		if err := kerneltest.Multiply(t, k, runtime.Grid(x, y), a, b, kerneltest.F32, tolerance,
 			nil); err != nil {
 			return err

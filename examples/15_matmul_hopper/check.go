@@ -45,10 +45,11 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// Multiply runs the kernel on random matrices and compares the product.
+// Multiply runs the kernel on random matrices, with edge values in some rows, and compares the
+// product.
 func Multiply(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, g kerneltest.GEMM) error {
 	grid := runtime.Grid(tiling.Blocks(g.M, g.N, t.Device.Info().SMs))
-	a, b := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.BF16),
-		kerneltest.RandomMatrix(t, g.N, g.K, kerneltest.BF16)
+	a, b := kerneltest.EdgeMatrix(t, g.M, g.K, kerneltest.BF16, 0),
+		kerneltest.EdgeMatrix(t, g.N, g.K, kerneltest.BF16, 1)
 	return kerneltest.Multiply(t, k, grid, a, b, kerneltest.BF16, tolerance, nil)
 }

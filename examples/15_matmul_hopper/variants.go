@@ -98,7 +98,7 @@ func variant[E, D runtime.Element](option, name string, o Options, in kerneltest
 	}
 }
 
-// check multiplies random matrices and compares the product.
+// check multiplies random matrices, with edge values in some rows, and compares the product.
 func check[E, D runtime.Element](t *kerneltest.T, o Options, g kerneltest.GEMM,
 	in kerneltest.Format[E], out kerneltest.Format[D],
 	tolerance kerneltest.Tolerance,
@@ -108,6 +108,16 @@ func check[E, D runtime.Element](t *kerneltest.T, o Options, g kerneltest.GEMM,
 		return err
 	}
 	as, bs := kerneltest.Random(t, in, g.M*g.K), kerneltest.Random(t, in, g.N*g.K)
+	at := func(transposed bool, row, col, rows, cols int) int {
+		if transposed {
+			return col*rows + row
+		}
+		return row*cols + col
+	}
+	kerneltest.EdgeRows(t, in, g.M, g.K, 0,
+		func(row, k int) *E { return &as[at(o.TransposeA, row, k, g.M, g.K)] })
+	kerneltest.EdgeRows(t, in, g.N, g.K, 1,
+		func(row, k int) *E { return &bs[at(o.TransposeB, row, k, g.N, g.K)] })
 	ds := make([]D, g.M*g.N)
 	blocks := o.Tiling.Blocks(g.M, g.N, t.Device.Info().SMs)
 	if o.StreamK {
@@ -137,12 +147,6 @@ func check[E, D runtime.Element](t *kerneltest.T, o Options, g kerneltest.GEMM,
 		if n != 0 {
 			return fmt.Errorf("%s: semaphore %d is %d after the launch, want 0", g, i, n)
 		}
-	}
-	at := func(transposed bool, row, col, rows, cols int) int {
-		if transposed {
-			return col*rows + row
-		}
-		return row*cols + col
 	}
 	return t.CompareGEMM(g,
 		func(row, col int) float64 { return out.Float(ds[at(o.TransposeD, row, col, g.M, g.N)]) },

@@ -5,6 +5,7 @@ package blockscaled
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -79,6 +80,9 @@ func Cases() []Case {
 	for _, e := range Epilogues {
 		add(e.Name, nvfp4, e.tiling(Tiling{N: 128, Stages: 2, Group: 8}), e)
 	}
+	for _, e := range []Epilogue{Epilogues[1], Epilogues[3]} {
+		add(e.Name, mxfp8, e.tiling(Tiling{N: 128, Stages: 2, Group: 8}), e)
+	}
 	for _, e := range []Epilogue{Epilogues[1], Epilogues[5]} {
 		add(e.Name+"_pair", nvfp4, e.tiling(Tiling{N: 128, Stages: 2, Group: 8, Pair: true}), e)
 	}
@@ -91,16 +95,22 @@ func Cases() []Case {
 }
 
 // CasesFor returns the cases that a target has: those of sm_100a also on sm_103a if they differ
-// there, and those of sm_120a also on sm_121a.
+// there, and those of sm_120a with common formats also on sm_121a.
 func CasesFor(target string) []Case {
 	var list []Case
 	for _, c := range Cases() {
 		switch {
-		case c.Target == target, target == "sm_121a" && c.Target == "sm_120a":
+		case c.Target == target, target == "sm_121a" && c.Target == "sm_120a" && c.common():
 			list = append(list, c)
 		case target == "sm_103a" && strings.HasSuffix(c.Name, "_overlap"):
 			list = append(list, c)
 		}
 	}
 	return list
+}
+
+// common reports whether the case has one of the formats that are most used, for tests of one case
+// for each option.
+func (c Case) common() bool {
+	return slices.Contains([]Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4}, c.Format)
 }

@@ -4,12 +4,17 @@
 package blockscaled
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// SyncFormats are the formats that BuildSync supports.
-var SyncFormats = []Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4}
+// SyncFormats are the formats that BuildSync supports: all but mxfp4 with elements that take a
+// byte.
+var SyncFormats = append([]Format{nvfp4, mxfp4}, slices.DeleteFunc(Pairs(), func(f Format) bool {
+	return f.A == isa.E2m1 && f.B == isa.E2m1
+})...)
 
 // A SyncTiling is the tile shape of a block with eight MMA warps, in two rows and four columns, and
 // one load warp.

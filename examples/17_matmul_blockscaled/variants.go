@@ -21,7 +21,7 @@ func Variants() []kerneltest.Variant {
 		switch {
 		case c.Sync:
 			targets = append(targets, "sm_121a")
-		case c.Tiling.Overlap:
+		case c.Target == "sm_100a":
 			targets = append(targets, "sm_103a")
 		}
 		list = append(list, kerneltest.Variant{
@@ -104,27 +104,33 @@ func (f Format) option() string {
 // the function returns.
 func hostVariants() []kerneltest.Variant {
 	tiling := Tiling{N: 128, Stages: 2, Group: 8}
-	variant := func(option, name string, check func(*kerneltest.T) error) kerneltest.Variant {
-		return kerneltest.Variant{
-			Option: option, Name: name, Targets: []string{"sm_100a"}, Check: check,
-			Build: func(m *dsl.Module) { Build(m, nvfp4, tiling) },
-			Why:   "the result is rounded to BF16, and sums are truncated to F32",
+	var list []kerneltest.Variant
+	add := func(option string, f Format, check func(Case, *kerneltest.T) error) {
+		c := Case{Name: f.Name, Format: f, Tiling: tiling, Epilogue: bfloat}
+		list = append(list, kerneltest.Variant{
+			Option: option, Name: f.Name, Targets: []string{"sm_100a"}, Why: c.why(),
+			Build: c.Build,
+			Check: func(t *kerneltest.T) error { return check(c, t) },
+		})
+	}
+	size := func(c Case) kerneltest.GEMM { return c.round(kerneltest.GEMM{M: 45, N: 80, K: 400}) }
+	for _, option := range []string{
+		"quantizers on the host, reference and fast", "scale factor layout converters on the host",
+		"packers on the host",
+	} {
+		for _, f := range []Format{nvfp4, mxfp4, mxfp6, mxfp8} {
+			add(option, f, func(c Case, t *kerneltest.T) error {
+				return c.checkQuantized(t, size(c))
+			})
 		}
 	}
-	c := Case{Name: "nvfp4", Format: nvfp4, Tiling: tiling, Epilogue: bfloat}
-	g := kerneltest.GEMM{M: 45, N: 80, K: 416}
-	quantized := func(t *kerneltest.T) error { return c.checkQuantized(t, g) }
-	return []kerneltest.Variant{
-		variant("quantizers on the host, reference and fast", "nvfp4", quantized),
-		variant("scale factor layout converters on the host", "nvfp4", quantized),
-		variant("packers on the host", "nvfp4", quantized),
-		variant("TMEM plan printed by the builder", "nvfp4", func(t *kerneltest.T) error {
-			if err := checkPlan(); err != nil {
-				return err
-			}
-			return c.Check(t, g)
-		}),
-	}
+	add("TMEM plan printed by the builder", nvfp4, func(c Case, t *kerneltest.T) error {
+		if err := checkPlan(); err != nil {
+			return err
+		}
+		return c.Check(t, size(c))
+	})
+	return list
 }
 
 // checkQuantized quantizes matrices of F32, checks that packing and the layout of scale factors are

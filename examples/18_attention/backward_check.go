@@ -76,9 +76,10 @@ func backwardVariants() (list []kerneltest.Variant) {
 	return list
 }
 
-// CheckBackward runs the three kernels on heads whose sizes are not multiples of the tiles.
+// CheckBackward runs the three kernels on heads whose sizes are not multiples of the tiles, and
+// with edge values.
 func CheckBackward(t *kerneltest.T, s Shape) error {
-	sizes := []size{{2, 70, 133}, {1, 64, 64}, {1, 5, 130}}
+	sizes := []size{{2, 70, 133}, {1, 64, 64}, {1, 5, 130}, {1, 1, 1}, {2, 7, 9}}
 	var errs []error
 	for _, z := range sizes {
 		if s.Type == isa.F16 {
@@ -95,6 +96,7 @@ func checkBackward[E runtime.Element](t *kerneltest.T, s Shape, z size, f kernel
 	n, m := z.queries*s.Width, z.keys*s.Width
 	random := func(n int) []E { return kerneltest.Random(t, f, z.heads*n) }
 	q, k, v, gradient := random(n), random(m), random(m), random(n)
+	edges(f, z, q, v, gradient)
 	var o, wantQ, wantK, wantV []float64
 	for i := range z.heads {
 		of := func(xs []E, n int) []float64 { return f.Decode(xs[i*n:][:n]) }
@@ -148,4 +150,26 @@ func checkBackward[E runtime.Element](t *kerneltest.T, s Shape, z size, f kernel
 		kerneltest.Compare(t, "dk, "+what, f.Decode(dk), wantK, tolerance),
 		kerneltest.Compare(t, "dq, "+what, f.Decode(dq), wantQ, tolerance),
 	)
+}
+
+// edges puts edge values into the heads of some sizes. With one key, whose weight is one and whose
+// value is zero here, the gradient of the value is that of the result. Of two heads, the last query
+// of the second has a gradient with NaN, which reaches all keys and one column of the values, and
+// subnormal numbers. Of two small heads, the last query of the first is NaN.
+func edges[E runtime.Element](f kerneltest.Format[E], z size, q, v, gradient []E) {
+	switch width := len(q) / (z.heads * z.queries); {
+	case z.keys == 1:
+		clear(v)
+		for i, x := range f.Edges() {
+			if finite := f.Float(x); !math.IsNaN(finite) && !math.IsInf(finite, 0) {
+				gradient[i] = x
+			}
+		}
+	case z.heads == 2:
+		last := gradient[len(gradient)-width:]
+		last[3], last[4], last[5] = f.From(math.NaN()), f.Edges()[4], f.From(math.Copysign(0, -1))
+		if z.queries < 10 {
+			q[len(q)/2-1] = f.From(math.NaN())
+		}
+	}
 }

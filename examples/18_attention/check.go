@@ -61,7 +61,8 @@ func Check(t *kerneltest.T) error {
 			return s.heads * kerneltest.GEMM{M: s.queries, N: s.keys, K: 2 * width}.Cost()
 		}
 		for _, causal := range []bool{false, true} {
-			for _, s := range kerneltest.Sizes(t, cost, size{2, 1, 77}, size{1, 70, 133},
+			for _, s := range kerneltest.Sizes(t, cost, size{2, 1, 1}, size{2, 1, 77},
+				size{1, 70, 133},
 				size{2, 64, 64}, size{3, 128, 192}, size{1, 200, 333}, size{4, 512, 512},
 				size{300, 1, 200}, size{67, 129, 130}) {
 				// Probabilities are at most 1 and rounded to the type, with an error of half of
@@ -80,13 +81,25 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// check runs all kernels for a shape on random heads.
+// check runs all kernels for a shape on random heads with edge values. If there is one key, it has
+// the weight one, and the results are its values.
 func check[E runtime.Element](
 	t *kerneltest.T, shape Shape, s size, f kerneltest.Format[E], tolerance kerneltest.Tolerance,
 ) error {
 	n, m := s.queries*shape.Width, s.keys*shape.Width
 	q := kerneltest.Random(t, f, s.heads*n)
 	k, v := kerneltest.Random(t, f, s.heads*m), kerneltest.Random(t, f, s.heads*m)
+	if s.keys == 1 {
+		list := f.Edges()
+		for i := range v {
+			v[i] = list[i%len(list)]
+		}
+	} else {
+		unusual(f, v[:shape.Width])
+	}
+	if s.queries > 1 {
+		q[len(q)-1] = f.From(math.NaN()) // the last result
+	}
 	var want []float64
 	for h := range s.heads {
 		head := func(xs []E, n int) []float64 { return f.Decode(xs[h*n:][:n]) }
@@ -116,6 +129,17 @@ func check[E runtime.Element](
 		}
 	}
 	return nil
+}
+
+// unusual replaces some elements of a value by NaN, the infinities and the smallest number. The key
+// must be one that all queries see: a key that is masked has the weight zero, and the product with
+// an infinity is NaN. Larger finite numbers have rounding errors that exceed the tolerance of the
+// others.
+func unusual[E runtime.Element](f kerneltest.Format[E], value []E) {
+	for i, x := range []E{f.From(math.NaN()), f.From(math.Inf(1)), f.From(math.Inf(-1)),
+		f.Edges()[4]} {
+		value[3*i] = x
+	}
 }
 
 // A variant is a kernel that computes attention.

@@ -4,8 +4,6 @@
 package attention
 
 import (
-	"iter"
-
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -42,13 +40,19 @@ func BuildHopper(m *dsl.Module, s Shape) {
 	o := k.Matrix("o", s.Type)
 	queries, keys, heads := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m"),
 		dsl.Param[dsl.U32](k, "heads")
-	tasks, zero := s.tasks(k, heads, queries, keys), k.U32(0)
+	blocks, zero, together := queries.CeilDiv(HopperQueries), k.U32(0), 8
+	if s.Causal {
+		together = 1 // so that each block gets tasks of all lengths
+	}
+	// Tiles of eight heads are assigned together; they share keys and values in the L2 cache.
+	tasks := k.Persistent(heads, blocks, together)
 
 	own := k.Pipeline("own", 2, q.Feed())
 	kv := k.Pipeline("kv", 2, ks.Feed(), vs.Feed())
 	k.Roles(
 		dsl.OnWarpgroup(0, "load", func() {
-			for t := range tasks {
+			for coord := range tasks.Each() {
+				t := s.task(coord, blocks, queries, keys)
 				for at := range own.Produce(k.U32(1)) {
 					q.LoadStage(at, t.head, t.first, zero)
 				}
@@ -62,7 +66,8 @@ func BuildHopper(m *dsl.Module, s Shape) {
 		}).Regs(24),
 		dsl.OnWarpgroups(1, 2, "multiply", func(half u32) {
 			row := half.MulI(HopperQueries / 2)
-			for t := range tasks {
+			for coord := range tasks.Each() {
+				t := s.task(coord, blocks, queries, keys)
 				out := k.Accumulator(HopperQueries/2, s.Width, isa.F32)
 				rows := newSoftmax(k, out.LocalRows(), s.Width)
 				own.ConsumeOne(func(mine *dsl.Stage) {
@@ -108,28 +113,15 @@ func BuildHopper(m *dsl.Module, s Shape) {
 	)
 }
 
-// tasks returns a loop over the tasks of a block. Tiles of eight heads are assigned together; they
-// share keys and values in the L2 cache. Causal tasks are longer for later queries: the last tiles
-// of a head come first, and are assigned head by head, so that each block gets tasks of all
-// lengths.
-func (s Shape) tasks(k *dsl.Kernel, heads, queries, keys u32) iter.Seq[task] {
-	blocks, together := queries.CeilDiv(HopperQueries), 8
+// task returns the task of a tile. Causal tasks are longer for later queries: the last tiles of a
+// head come first.
+func (s Shape) task(at dsl.TileCoord, blocks, queries, keys u32) task {
+	block := at.Col
 	if s.Causal {
-		together = 1
+		block = blocks.SubI(1).Sub(block)
 	}
-	tiles := k.Persistent(heads, blocks, together)
-	return func(yield func(task) bool) {
-		for at := range tiles.Each() {
-			block := at.Col
-			if s.Causal {
-				block = blocks.SubI(1).Sub(block)
-			}
-			t := task{head: at.Row, first: block.MulI(HopperQueries)}
-			t.after = s.number(t.first, queries, keys)
-			t.steps = s.steps(keys, t.after, HopperQueries, HopperKeys).Max(k.U32(1))
-			if !yield(t) {
-				return
-			}
-		}
-	}
+	t := task{head: at.Row, first: block.MulI(HopperQueries)}
+	t.after = s.number(t.first, queries, keys)
+	t.steps = s.steps(keys, t.after, HopperQueries, HopperKeys).MaxI(1)
+	return t
 }

@@ -34,11 +34,8 @@ const (
 
 // Name is the name of the kernel: "attention_bf16_64_causal".
 func (s Shape) Name() string {
-	name := fmt.Sprintf("attention_%s_%d", s.Type.String()[1:], s.Width)
-	if s.Causal {
-		name += "_causal"
-	}
-	return name
+	return fmt.Sprintf("attention_%s_%d%s", s.Type.String()[1:], s.Width,
+		map[bool]string{true: "_causal"}[s.Causal])
 }
 
 // known reports whether the kernels support the shape.

@@ -32,7 +32,7 @@ func mlaVariants() (list []kerneltest.Variant) {
 }
 
 // CheckMLA runs the kernel on sequences of different lengths, with a number of heads that is not a
-// multiple of those of a block.
+// multiple of those of a block. Some elements are edge values.
 func CheckMLA(t *kerneltest.T, a MLA) error {
 	if a.Type == isa.F16 {
 		return checkMLA(t, a, kerneltest.F16,
@@ -50,6 +50,16 @@ func checkMLA[E runtime.Element](t *kerneltest.T, a MLA, f kerneltest.Format[E],
 	q := kerneltest.Random(t, f, len(lengths)*heads*LatentRow)
 	cache := kerneltest.Random(t, f, len(table)*a.PageTokens*LatentRow)
 	q[3*LatentRow+5] = f.From(math.NaN()) // all results of a head
+	// The only token of the first sequence has the weight one, so results are its elements.
+	first := int(table[0]) * a.PageTokens * LatentRow
+	for i, x := range f.Edges() {
+		if v := f.Float(x); !math.IsNaN(v) && !math.IsInf(v, 0) {
+			cache[first+2*i] = x
+			for h := range heads {
+				q[h*LatentRow+2*i] = f.From(0)
+			}
+		}
+	}
 	var want []float64
 	counts := make([]uint32, len(lengths))
 	for s, n := range lengths {

@@ -21,19 +21,19 @@ type sums interface {
 // index of the block's first query among the keys, and the rows of the scores start some rows after
 // it.
 func (s Shape) mask(k *dsl.Kernel, scores sums, tile int, from, keys, first, row u32) {
-	hide := func(allowed func(c dsl.Cell) dsl.Reg[dsl.Pred]) {
-		scores.Map(func(c dsl.Cell, x f32) f32 {
-			return dsl.Select(allowed(c), x, k.F32(math.Inf(-1)))
+	hide := func(some dsl.Reg[dsl.Pred], allowed func(c dsl.Cell) dsl.Reg[dsl.Pred]) {
+		k.If(some, func() {
+			scores.Map(func(c dsl.Cell, x f32) f32 {
+				return dsl.Select(allowed(c), x, k.F32(math.Inf(-1)))
+			})
 		})
 	}
-	k.If(from.AddI(int64(tile)).GT(keys), func() {
-		hide(func(c dsl.Cell) dsl.Reg[dsl.Pred] { return from.Add(c.Col()).LT(keys) })
+	hide(from.AddI(int64(tile)).GT(keys), func(c dsl.Cell) dsl.Reg[dsl.Pred] {
+		return from.Add(c.Col()).LT(keys)
 	})
 	if s.Causal {
-		k.If(from.AddI(int64(tile)).GT(first), func() {
-			hide(func(c dsl.Cell) dsl.Reg[dsl.Pred] {
-				return from.Add(c.Col()).LE(first.Add(row).Add(c.Row()))
-			})
+		hide(from.AddI(int64(tile)).GT(first), func(c dsl.Cell) dsl.Reg[dsl.Pred] {
+			return from.Add(c.Col()).LE(first.Add(row).Add(c.Row()))
 		})
 	}
 }

@@ -61,7 +61,7 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// check multiplies random matrices.
+// check multiplies random matrices. Some rows of A have an edge value.
 func (v variant) check(t *kerneltest.T, g kerneltest.GEMM) error {
 	weights := make([]uint8, g.N*g.K)
 	for i := range weights {
@@ -80,7 +80,7 @@ func (v variant) check(t *kerneltest.T, g kerneltest.GEMM) error {
 		scale := scales[col/Group*g.N+row].Float32()
 		return v.weight(weights[row*g.K+col], scale)
 	})
-	a := kerneltest.RandomMatrix(t, g.M, g.K, kerneltest.F16)
+	a := kerneltest.EdgeMatrix(t, g.M, g.K, kerneltest.F16, 0)
 	more := map[string]kerneltest.Matrix{
 		"scales": kerneltest.MatrixOf(g.K/Group, g.N, factors, nil)}
 	return kerneltest.Multiply(t, k, grid, a, b, kerneltest.F16, tolerance, more)

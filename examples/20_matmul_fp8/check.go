@@ -5,6 +5,7 @@ package fp8
 
 import (
 	"errors"
+	"math"
 
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
@@ -19,6 +20,8 @@ var Targets = []string{"sm_90a"}
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12))
 
 // Check multiplies random matrices of several shapes, some of which are not multiples of the tile.
+// Some rows have an edge value, and in large matrices one row has scale factors of zero and one
+// NaN.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
@@ -38,7 +41,15 @@ func Check(t *kerneltest.T) error {
 		_, countB := Factors(g.N, g.K)
 		factorsA, factorsB := t.Float32s(countA), t.Float32s(countB)
 		as, bs := kerneltest.Random(t, e4m3, g.M*g.K), kerneltest.Random(t, e4m3, g.N*g.K)
+		kerneltest.EdgeRows(t, e4m3, g.M, g.K, 0, func(row, k int) *uint8 { return &as[row*g.K+k] })
+		kerneltest.EdgeRows(t, e4m3, g.N, g.K, 1, func(row, k int) *uint8 { return &bs[row*g.K+k] })
 		tiles, steps := (g.M+Block-1)/Block, (g.K+Block-1)/Block
+		if g.M > 64 {
+			factorsA[60], factorsA[62] = 0, float32(math.NaN())
+			for i := range steps {
+				factorsA[i*tiles*Block+60] = 0
+			}
+		}
 		a := kerneltest.MatrixOf(g.M, g.K, as, func(row, col int) float64 {
 			return e4m3.Float(as[row*g.K+col]) * float64(factorsA[col/Block*tiles*Block+row])
 		})

@@ -76,12 +76,18 @@ func Starts(rows []int) []uint32 {
 	return starts
 }
 
-// check multiplies the rows of some experts.
+// check multiplies the rows of some experts. Some rows and weights have an edge value.
 func check(t *kerneltest.T, kernel *runtime.Kernel, rows []int, n, depth int) error {
 	starts := Starts(rows)
 	all := int(starts[len(rows)])
 	a, b := kerneltest.Random(t, kerneltest.BF16, all*depth),
 		kerneltest.Random(t, kerneltest.BF16, len(rows)*n*depth)
+	kerneltest.EdgeRows(t, kerneltest.BF16, all, depth, 0, func(row, k int) *runtime.BF16 {
+		return &a[row*depth+k]
+	})
+	kerneltest.EdgeRows(t, kerneltest.BF16, len(rows)*n, depth, 1, func(row, k int) *runtime.BF16 {
+		return &b[row*depth+k]
+	})
 	// The kernel stores whole tiles through the tensor map, and parts of tiles through the pointer.
 	d := make([]runtime.BF16, all*n)
 	out := kerneltest.Out(d).Tensor(all, n)

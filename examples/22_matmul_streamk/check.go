@@ -83,11 +83,17 @@ func (l buffers) close() error {
 	return errors.Join(l.a.Close(), l.b.Close(), l.d.Close(), l.parts.Close(), l.told.Close())
 }
 
-// check multiplies random matrices three times, where each launch reuses the memory of the previous
-// one, and compares the last result.
+// check multiplies random matrices, with edge values in some rows, three times, where each launch
+// reuses the memory of the previous one, and compares the last result.
 func check(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, p kerneltest.GEMM, blocks int) error {
 	as, bs := kerneltest.Random(t, kerneltest.BF16, p.M*p.K),
 		kerneltest.Random(t, kerneltest.BF16, p.N*p.K)
+	kerneltest.EdgeRows(t, kerneltest.BF16, p.M, p.K, 0, func(row, k int) *runtime.BF16 {
+		return &as[row*p.K+k]
+	})
+	kerneltest.EdgeRows(t, kerneltest.BF16, p.N, p.K, 1, func(row, k int) *runtime.BF16 {
+		return &bs[row*p.K+k]
+	})
 	l, err := upload(t, tiling, p, as, bs, blocks)
 	if err != nil {
 		return err

@@ -141,6 +141,55 @@ func RandomEdges[E runtime.Element](t *T, f Format[E], n int) []E {
 	return xs
 }
 
+// EdgeRows sets every second row of a matrix to zeros and one edge value: NaN, the infinities, the
+// largest numbers, the smallest one, and negative zero, as far as f has them and there are rows. at
+// returns the element at a row and column. The column of an edge value is even if side is 0 and odd
+// if it is 1: in a product of two matrices with different sides, no edge value is multiplied by
+// another.
+func EdgeRows[E runtime.Element](t *T, f Format[E], rows, cols, side int,
+	at func(row, col int) *E) {
+	for i, edge := range f.extremes() {
+		row := 1 + 2*i
+		if row >= rows || cols < 2 {
+			return
+		}
+		for col := range cols {
+			*at(row, col) = f.From(0)
+		}
+		*at(row, 2*t.Rand.IntN(cols/2)+side) = edge
+	}
+}
+
+// extremes returns those of f.Edges that differ most from random elements.
+func (f Format[E]) extremes() (list []E) {
+	ranks := []func(x float64) (rank float64, ok bool){
+		func(x float64) (float64, bool) { return 0, math.IsNaN(x) },
+		func(x float64) (float64, bool) { return 0, math.IsInf(x, 1) },
+		func(x float64) (float64, bool) { return 0, math.IsInf(x, -1) },
+		func(x float64) (float64, bool) { return x, !math.IsInf(x, 0) },
+		func(x float64) (float64, bool) { return -x, !math.IsInf(x, 0) },
+		func(x float64) (float64, bool) { return -x, x > 0 },
+		func(x float64) (float64, bool) { return 0, x == 0 && math.Signbit(x) },
+	}
+	for _, rank := range ranks {
+		most, found := math.Inf(-1), false
+		var edge E
+		for _, x := range f.edges {
+			v := f.Float(x)
+			if near := f.From(v); f.Float(near) != v && !math.IsNaN(v) {
+				x, v = near, f.Float(near) // some edges of TF32 have bits that it lacks
+			}
+			if r, ok := rank(v); ok && r > most {
+				most, edge, found = r, x, true
+			}
+		}
+		if found {
+			list = append(list, edge)
+		}
+	}
+	return list
+}
+
 // Float32s returns n random numbers from -1 to 1.
 func (t *T) Float32s(n int) []float32 {
 	xs := make([]float32, n)

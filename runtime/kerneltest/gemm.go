@@ -116,6 +116,13 @@ func RandomMatrix[E runtime.Element](t *T, rows, cols int, f Format[E]) Matrix {
 	return MatrixOf(rows, cols, xs, func(row, col int) float64 { return f.Float(xs[row*cols+col]) })
 }
 
+// EdgeMatrix is RandomMatrix with EdgeRows.
+func EdgeMatrix[E runtime.Element](t *T, rows, cols int, f Format[E], side int) Matrix {
+	xs := Random(t, f, rows*cols)
+	EdgeRows(t, f, rows, cols, side, func(row, col int) *E { return &xs[row*cols+col] })
+	return MatrixOf(rows, cols, xs, func(row, col int) float64 { return f.Float(xs[row*cols+col]) })
+}
+
 // RandomPacked returns a matrix of random integers of 1, 2 or 4 bits; the first integer in a byte
 // has the lowest bits. value returns the integer for a bit pattern.
 func RandomPacked(t *T, rows, cols, bits int, value func(bits uint8) int) Matrix {

@@ -219,6 +219,26 @@ func TestRandom(t *testing.T) {
 	if got := len(RandomEdges(r, BF16, 3)); got != 3 {
 		t.Errorf("%d elements, want 3", got)
 	}
+	matrix := EdgeMatrix(r, 15, 9, BF16, 1)
+	for i, want := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0x1.fep127, -0x1.fep127,
+		0x1p-133, 0} {
+		var others int
+		got := 0.0
+		for col := range 9 {
+			if x := matrix.value(1+2*i, col); x != 0 {
+				got, others = x, others+1
+				if col%2 != 1 {
+					t.Errorf("edge value %v in column %d", x, col)
+				}
+			}
+		}
+		if got != want && !(math.IsNaN(got) && math.IsNaN(want)) || others > 1 {
+			t.Errorf("row %d has %d elements such as %v, want one of %v", 1+2*i, others, got, want)
+		}
+	}
+	if got := len(Narrow(isa.E4m3).extremes()); got != 5 {
+		t.Errorf("%d extremes of e4m3, want 5", got)
+	}
 	m := RandomPacked(r, 4, 16, 4, func(x uint8) int { return int(int8(x<<4) >> 4) })
 	values := make(map[float64]bool)
 	for row := range m.Rows {
