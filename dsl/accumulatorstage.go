@@ -158,7 +158,7 @@ func LoadAccumulator[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 		return zeros[T](k, n)
 	}
 	k.lanes("Load")
-	a.t.taken.take(k, col, n)
+	k.take(a.t.reads, col, n)
 	at := a.row.AddI(int64(col))
 	list := make([]Reg[T], n)
 	regs := make([]ir.Operand, n)

@@ -252,7 +252,8 @@ func (k *Kernel) emitSetup() {
 				for i := range b.n {
 					at := Addr{k: k, space: isa.SharedCTA, v: s.store,
 						off: int64(8 * (b.first + i))}
-					k.ins("mbarrier.init.shared::cta.b64", at.in(k), number(int64(b.count)))
+					// a count of 0 is reported later
+					k.ins("mbarrier.init.shared::cta.b64", at.in(k), number(int64(max(1, b.count))))
 				}
 			}
 			if k.m.Has(90) {

@@ -45,13 +45,13 @@ type filling struct {
 	pos ir.Pos // position of the call of In
 }
 
-// checkFillings reports computed tiles that are never written.
-func (s *Stage) checkFillings() {
+// noteFillings records computed tiles that are never written.
+func (s *Stage) noteFillings() {
 	for _, f := range s.uses {
 		if !f.written && f.named == f.known {
-			s.p.k.m.faultAt(f.pos, &ruleProtocol,
-				"body of Produce does not write tile %s of pipeline %s: consumers would read stale data",
-				f.m.name, s.p.name)
+			s.p.k.notes.Missing = append(s.p.k.notes.Missing,
+				ir.MissingTile{Pos: f.pos, Pipeline: s.p.name, Kind: ir.TensorStage,
+					Name: f.m.name})
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 		if !p.filled(s, yield) {
 			break
 		}
-		s.checkFillings()
+		s.noteFillings()
 		k.FenceAsync()
 		k.SyncWarp()
 		k.When(k.Leader(), s.Full().Arrive)
@@ -171,7 +171,6 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 		k.fault(&ruleMemory, "CopyAsync of %d bytes, want 4, 8 or 16", bytes)
 		return
 	}
-	k.copiesBehind()
 	op := "cp.async.ca.shared.global"
 	if bytes == 16 {
 		op = "cp.async.cg.shared.global"

@@ -19,7 +19,7 @@ type AsyncPipeline struct {
 	bytes   int
 	store   Addr
 	asked   []bool // which tiles the current load has copied; nil outside of a load
-	taken   taken
+	reads   *ir.Buffer
 	covers  []ir.PipelineTile // one for each tile
 }
 
@@ -51,8 +51,10 @@ func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPip
 		align = max(align, a)
 	}
 	p.bytes = (p.bytes + align - 1) / align * align
-	p.taken.parts, p.covers = make([]bool, len(p.tiles)), coverages(name, len(p.tiles))
-	k.unread = append(k.unread, p.checkTaken)
+	p.reads, p.covers = k.buffer(name, ir.CopiedStage, len(p.tiles)), coverages(name, len(p.tiles))
+	for i, t := range p.tiles {
+		p.reads.Parts[i].Name = t.String()
+	}
 	p.store = k.SharedBytes(unique(name+"_stages", k.names), max(16, p.bytes*p.stages), align)
 	return p
 }
@@ -79,7 +81,7 @@ func (s AsyncStage) Tile(n int) SharedTile {
 	if s.p.asked != nil {
 		s.p.asked[n] = true
 	} else {
-		s.p.taken.take(s.p.k, n, 1)
+		s.p.k.take(s.p.reads, n, 1)
 		t.cover = &s.p.covers[n]
 	}
 	return t
@@ -189,7 +191,6 @@ type asyncRun struct {
 // begin fills all stages but one.
 func (p *AsyncPipeline) begin(steps Reg[U32], load func(step Reg[U32], s AsyncStage)) *asyncRun {
 	k := p.k
-	k.copying.waited = true // Run waits for the copies
 	ahead := p.stages - 1
 	k.Comment("the first %d stages of %s", ahead, p.name)
 	for i := range ahead {
@@ -197,22 +198,6 @@ func (p *AsyncPipeline) begin(steps Reg[U32], load func(step Reg[U32], s AsyncSt
 		k.ins("cp.async.commit_group")
 	}
 	return &asyncRun{p, steps, load, k.U32(0).Var(), k.U32(ahead).Var()}
-}
-
-// An unloaded tile is a tile of a pipeline stage that a load does not copy.
-type unloaded struct {
-	p    *AsyncPipeline
-	tile int
-	pos  ir.Pos
-}
-
-// checkLoads reports loads that do not copy one of the tiles.
-func (k *Kernel) checkLoads() {
-	for _, u := range k.unloaded {
-		k.m.faultAt(u.pos, &ruleProtocol,
-			"load function of pipeline %s does not write tile %d of the stage, %s: the MMA would read stale data",
-			u.p.name, u.tile, u.p.tiles[u.tile])
-	}
 }
 
 // watch wraps load and records the tiles of the stage that it does not copy.
@@ -224,7 +209,9 @@ func (p *AsyncPipeline) watch(load func(step Reg[U32], s AsyncStage)) func(Reg[U
 		load(step, s)
 		for i, asked := range p.asked {
 			if !asked && !told {
-				p.k.unloaded = append(p.k.unloaded, unloaded{p, i, p.k.m.calls.here()})
+				p.k.notes.Missing = append(p.k.notes.Missing,
+					ir.MissingTile{Pos: p.k.m.calls.here(), Pipeline: p.name, Kind: ir.CopiedStage,
+						Index: i, Name: p.tiles[i].String()})
 				told = true
 			}
 		}
@@ -291,7 +278,6 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 			to.RowBytes())
 		return
 	}
-	k.copiesBehind()
 	op := "cp.async.cg.shared.global"
 	for _, m := range mods {
 		op += "." + string(m)
@@ -413,6 +399,5 @@ func (k *Kernel) CommitCopies() {
 // (cp.async.wait_group). Copies of other threads are visible after a Sync that follows.
 func (k *Kernel) WaitCopies(n int) {
 	k = k.sound()
-	k.copying.waited = true
 	k.waitGroups("cp.async.wait_group", n)
 }

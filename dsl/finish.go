@@ -125,23 +125,11 @@ func (k *Kernel) finish() {
 		}
 	}
 	k.order.Gather()
-	if k.m.faults.Errors() == 0 {
-		k.checkRings() // the cause is often a rejected role
-	}
-	for _, a := range k.sums {
-		if a.empty {
-			k.emptyAccumulator(a)
-		}
-	}
 	k.checkShared()
 	if k.m.faults.Errors() > 0 {
 		return // the remaining checks would report the same mistakes again
 	}
 	k.checkResults()
-	k.checkOutputs()
-	k.checkLoads()
-	k.checkUnread()
-	k.checkBackground()
 	if k.cur != nil {
 		k.giveBack()
 		k.ins("ret")
@@ -152,21 +140,6 @@ func (k *Kernel) finish() {
 	k.settleShared()
 	k.dropUnread()
 	k.settleRegs()
-}
-
-// checkRings reports pipelines that no role consumes.
-func (k *Kernel) checkRings() {
-	for _, b := range k.setup.barriers {
-		if b.count == 0 {
-			k.m.faultAt(b.pos, &ruleProtocol,
-				"deadlock: no thread arrives at %s; no role consumes the stages that another produces",
-				b.name)
-		} else if b.asked != ir.NoPos && !b.comes {
-			k.m.faultAt(b.asked, &ruleProtocol,
-				"deadlock: no thread arrives at mbarrier %s, so its phase never completes; use Arrive, or ArriveExpect for copies",
-				b.name)
-		}
-	}
 }
 
 // begin puts the setup of mbarriers at the start of the kernel, after the head.
@@ -233,7 +206,18 @@ func (k *Kernel) settleNotes() {
 	a := k.notes
 	a.Block, a.Most, a.Blocks, a.Warp, a.Labels = k.threads, k.most, k.blocks, k.warp.r,
 		len(k.marks) > 0
+	for _, b := range k.setup.barriers {
+		a.Barriers = append(a.Barriers,
+			ir.Mbarrier{Name: b.name, Pos: b.pos, Count: b.count, Waited: b.asked, Comes: b.comes})
+	}
+	for _, acc := range k.sums {
+		if acc.empty {
+			a.EmptyReads = append(a.EmptyReads, acc.asked)
+		}
+	}
 	k.noteArrivals()
+	k.noteOutputs()
+	k.noteVariables()
 	k.locateShared()
 	k.countOwned()
 	k.f.Annotations = a

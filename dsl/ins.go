@@ -28,15 +28,7 @@ func (k *Kernel) Ins(op string, operands ...any) {
 	}
 	kind := isa.KindOf(op)
 	k.byHand(kind, op, operands)
-	switch kind {
-	case isa.KindCpAsyncWaitGroup, isa.KindCpAsyncWaitAll:
-		k.copying.byHand()
-	case isa.KindCpAsyncBulkWaitGroup:
-		k.storing.byHand()
-	case isa.KindCpAsyncMbarrierArrive:
-		k.copying.byHand()
-		k.storing.byHand()
-	case isa.KindCall:
+	if kind == isa.KindCall {
 		k.wayOut() // the callee may end the thread
 	}
 	args := make([]ir.Operand, 0, 8)

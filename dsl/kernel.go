@@ -90,10 +90,6 @@ type Kernel struct {
 	returns    []ir.Pos   // returns without a result
 	outputs    []*Output
 	reading    []*Stage       // stages that are being read
-	unread     []func()       // checks for data that is loaded and never read
-	waits      []waiting      // waits at semaphores
-	counted    []*ir.Reg      // semaphore arrays on which something arrives
-	resets     int            // number of semaphore resets
 	waited     bool           // WaitStores was called for some output
 	conds      []ir.Condition // conditions that are true here
 	held       int            // number of conds that annotations refer to
@@ -103,10 +99,7 @@ type Kernel struct {
 	awaited   uint16     // bit set of named barriers that are waited on
 	parted    bool       // the set of active threads is unknown, as after a divergent exit
 	numbered  []int64    // barrier numbers used by instructions written as text
-	unloaded  []unloaded // tiles that the load of an AsyncPipeline does not copy
 	loading   string     // the AsyncPipeline whose load is being built
-	storing   background // asynchronous copies from shared memory
-	copying   background // asynchronous copies to shared memory with cp.async
 	outs      int        // exits from the kernel and its loops so far
 	// for each annotated access to shared memory, the number of instructions before it
 	touched     []int

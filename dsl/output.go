@@ -277,18 +277,10 @@ func (o *Output) stores() {
 	}
 }
 
-// checkOutputs reports outputs that are never waited for.
-func (k *Kernel) checkOutputs() {
+// noteOutputs annotates the outputs of the kernel.
+func (k *Kernel) noteOutputs() {
 	for _, o := range k.outputs {
-		if o.stored == ir.NoPos {
-			k.doubt(o.pos,
-				"output %s is never used, but takes shared memory; use Store, StoreRows or StoreTMEM",
-				o.to.name)
-		}
-		if o.stored != ir.NoPos && !o.drained && !k.waited {
-			k.m.faultAt(o.stored, &ruleProtocol,
-				"stores through output %s are never waited for: the block may exit while the TMA still reads the tile; call Wait at the end of the role",
-				o.to.name)
-		}
+		k.notes.Outputs = append(k.notes.Outputs,
+			ir.Output{Map: o.to.name, Pos: o.pos, Stored: o.stored, Waited: o.drained || k.waited})
 	}
 }

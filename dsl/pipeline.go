@@ -22,7 +22,7 @@ type Pipeline struct {
 	store   Addr
 	far     bool // a feed is multicast to the whole cluster
 	written bool // threads fill the pipeline
-	taken   taken
+	reads   *ir.Buffer
 	covers  []ir.PipelineTile // one for each feed
 }
 
@@ -79,9 +79,9 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 		}
 		p.feeds = append(p.feeds, f)
 	}
-	p.taken.parts, p.covers = make([]bool, len(p.feeds)), coverages(name, len(p.feeds))
-	k.unread = append(k.unread, p.checkTaken)
-	for _, f := range p.feeds {
+	p.reads, p.covers = k.buffer(name, ir.TensorStage, len(p.feeds)), coverages(name, len(p.feeds))
+	for i, f := range p.feeds {
+		p.reads.Parts[i].Name = f.from.name
 		t := f.from.tile
 		a := max(128, t.Align())
 		p.bytes = (p.bytes + a - 1) / a * a
@@ -181,7 +181,7 @@ func (s *Stage) Tile(m *TensorMap) SharedTile {
 	t := SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s,
 		halved: m.halves > 0}
 	if !s.loads {
-		p.taken.take(p.k, i, 1)
+		p.k.take(p.reads, i, 1)
 		t.cover = &p.covers[i]
 	}
 	return t

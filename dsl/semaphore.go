@@ -3,18 +3,12 @@
 
 package dsl
 
-import (
-	"slices"
-
-	"github.com/ptxdsl/ptxdsl/ir"
-	"github.com/ptxdsl/ptxdsl/isa"
-)
+import "github.com/ptxdsl/ptxdsl/isa"
 
 // A Semaphore is a counter in global memory with which blocks of one launch wait for each other. It
 // must be zero when the launch starts.
 type Semaphore struct {
 	at Array[U32]
-	of *ir.Reg // base address of the array
 }
 
 // Semaphore returns element i of an array of counters in global memory as a semaphore.
@@ -29,48 +23,7 @@ func (k *Kernel) Semaphore(counters Array[U32], i Reg[U32]) Semaphore {
 			"semaphore in %s memory, which other blocks cannot access; for the threads of a block use Barrier",
 			counters.at.space)
 	}
-	return Semaphore{counters.At(i), counters.at.reg}
-}
-
-// A waiting is a wait at a semaphore.
-type waiting struct {
-	of  *ir.Reg
-	pos ir.Pos
-}
-
-// checkSemaphores reports waits at semaphores without an arrival in the kernel, unless other
-// instructions may count them up.
-func (k *Kernel) checkSemaphores() {
-	alone := slices.DeleteFunc(slices.Clone(k.waits),
-		func(w waiting) bool { return slices.Contains(k.counted, w.of) })
-	if len(alone) == 0 || k.counts() {
-		return
-	}
-	for _, w := range alone {
-		k.doubt(w.pos,
-			"deadlock: no thread of this kernel arrives at the semaphore, so the wait never returns unless another launch increments it")
-	}
-}
-
-// counts reports whether the kernel has instructions that may increment a counter in global memory.
-func (k *Kernel) counts() bool {
-	if len(k.callees) > 0 {
-		return true
-	}
-	stores := 0
-	for _, b := range k.f.Blocks {
-		for _, in := range b.Instrs {
-			switch in.Kind().Head() {
-			case isa.HeadAtom, isa.HeadRed, isa.HeadCall, isa.HeadMultimem:
-				return true
-			case isa.HeadSt:
-				if in.HasMod(isa.ModRelease, isa.ModRelaxed, isa.ModVolatile) {
-					stores++
-				}
-			}
-		}
-	}
-	return stores > k.resets
+	return Semaphore{counters.At(i)}
 }
 
 // Arrive adds one per thread that executes it, with release order. To arrive for a block, call Sync
@@ -78,7 +31,6 @@ func (k *Kernel) counts() bool {
 // wrote before.
 func (s Semaphore) Arrive() {
 	if k := s.at.at.k; k != nil {
-		k.counted = append(k.counted, s.of)
 		s.at.Reduce("add", k.U32(0), k.U32(1), Release, ScopeGPU)
 	}
 }
@@ -95,7 +47,7 @@ func (s Semaphore) Wait(n Reg[U32]) {
 		k.fault(&ruleOperand, "wait inside When, which predicates single instructions; use If")
 	}
 	if !n.IsConstant() || n.bits > 0 {
-		k.waits = append(k.waits, waiting{s.of, k.m.calls.here()})
+		k.notes.SemaphoreWaits = append(k.notes.SemaphoreWaits, k.m.calls.here())
 	}
 	again := k.newBlock("wait")
 	k.place(again)
@@ -105,7 +57,7 @@ func (s Semaphore) Wait(n Reg[U32]) {
 // Reset sets the counter to zero for the next launch. The last thread that waits must call it.
 func (s Semaphore) Reset() {
 	if k := s.at.at.k; k != nil {
-		k.resets++
+		k.notes.Resets++
 		s.at.StoreFirst(k.U32(0), Relaxed, ScopeGPU)
 	}
 }

@@ -217,7 +217,6 @@ func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
 	if !x.fits("stored from", x.im2col, from, at) {
 		return
 	}
-	x.m.k.storesBehind()
 	for to, place := range x.parts(from, at) {
 		x.m.k.ins(fmt.Sprintf(op, len(x.box), mode), x.m.bracket(to...), place.in(x.m.k))
 	}

@@ -248,7 +248,6 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 			from.Tile)
 		return
 	}
-	k.storesBehind()
 	from.elsewhere()
 	if !m.through {
 		k.notes.Loose = append(k.notes.Loose, m.v)
@@ -263,25 +262,21 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 // CommitStores commits the bulk stores that the thread started as one group
 // (cp.async.bulk.commit_group).
 func (k *Kernel) CommitStores() {
-	k = k.sound()
-	k.storing.committed = true
-	k.ins("cp.async.bulk.commit_group")
+	k.sound().ins("cp.async.bulk.commit_group")
 }
 
 // WaitStores waits until at most n groups of the thread's bulk stores are incomplete
 // (cp.async.bulk.wait_group).
 func (k *Kernel) WaitStores(n int) {
 	k = k.sound()
-	k.waited, k.storing.waited = true, true
+	k.waited = true
 	k.waitGroups("cp.async.bulk.wait_group", n)
 }
 
 // WaitStoresRead waits until at most n groups of the thread's bulk stores still read shared memory
 // (cp.async.bulk.wait_group.read).
 func (k *Kernel) WaitStoresRead(n int) {
-	k = k.sound()
-	k.storing.waited = true
-	k.waitGroups("cp.async.bulk.wait_group.read", n)
+	k.sound().waitGroups("cp.async.bulk.wait_group.read", n)
 }
 
 // waitGroups waits until at most n copy groups are in flight.

@@ -3,6 +3,8 @@
 
 package dsl
 
+import "github.com/ptxdsl/ptxdsl/ir"
+
 // TMEM is a ring of accumulators in tensor memory (sm_100a). One role fills them with MMAs and
 // another reads them; with two or more stages both run concurrently.
 type TMEM struct {
@@ -17,7 +19,7 @@ type TMEM struct {
 	half       bool // F16 accumulators, one element per column
 	deep       bool // block-scaled MMAs of packed 4-bit elements have a depth of 96
 	shared     int  // columns that two overlapping accumulators share; see Overlap
-	taken      taken
+	reads      *ir.Buffer
 }
 
 // F16Accumulators makes the accumulators of the ring F16, for operands of .f16, and of 8, 6 and 4
@@ -98,8 +100,7 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	if cols < 8 || cols > 256 {
 		_, t.cols = k.standInShape(rows, 16)
 	}
-	t.taken.parts = make([]bool, t.cols)
-	k.unread = append(k.unread, t.checkTaken)
+	t.reads = k.buffer(name, ir.TensorColumns, t.cols)
 	t.first = k.columns(t.cols * t.stages)
 	for i := range t.stages {
 		k.tmem.plans(t.first+i*t.cols, t.cols, "%s, accumulator %d", name, i)

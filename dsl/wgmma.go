@@ -229,13 +229,7 @@ func (a *Accumulator) holds() {
 		k.sums = append(k.sums, a)
 		return
 	}
-	k.emptyAccumulator(a)
-}
-
-// emptyAccumulator reports a read of an accumulator that no MMA has written.
-func (k *Kernel) emptyAccumulator(a *Accumulator) {
-	k.m.faultAt(a.asked, &ruleValue,
-		"uninitialized accumulator: no MMA writes it, and Clear is not called")
+	k.notes.EmptyReads = append(k.notes.EmptyReads, a.asked)
 }
 
 // value returns an accumulator element of the thread.

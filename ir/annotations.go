@@ -32,6 +32,16 @@ type Annotations struct {
 	Meetings []Meeting
 	Arrivals []Arrival
 
+	Barriers       []Mbarrier
+	SemaphoreWaits []Pos // waits at semaphores
+	Resets         int   // number of semaphore resets
+
+	Outputs    []Output
+	Buffers    []*Buffer
+	Variables  []SharedUse
+	Missing    []MissingTile
+	EmptyReads []Pos // reads of accumulators that no MMA writes
+
 	Schedules int          // number of tile schedules
 	Corners   []TileCorner // positions of the block's tile
 	Loose     []Ref        // matrices that code other than accumulator stores writes

@@ -24,6 +24,9 @@ type Analyzer struct {
 	Rules []*diag.Rule
 	// Replaces lists the rules of hazard analyzers that report the same mistakes, with less detail.
 	Replaces []string
+	// Final says that if it reports an error, the analyzers after it do not check the kernel: their
+	// findings may follow from the error.
+	Final bool
 	// Late analyzers run only if there is no error. Otherwise their findings may follow from it.
 	Late bool
 	Run  func(*Pass)
@@ -56,19 +59,32 @@ func Run(m *ir.Module, list []*Analyzer) []Finding {
 			continue
 		}
 		p := &Pass{Module: m, Func: f, Notes: f.Annotations, list: &all, first: len(all)}
-		for _, a := range list {
-			if !a.Late ||
-				!slices.ContainsFunc(all,
-					func(f Finding) bool { return f.Severity == diag.Error }) {
-				p.Analyzer = a
-				a.Run(p)
-			}
-		}
+		p.run(list)
 		if p.eval != nil {
 			p.eval.End()
 		}
 	}
 	return all
+}
+
+// run runs the analyzers on the kernel.
+func (p *Pass) run(list []*Analyzer) {
+	for _, a := range list {
+		if a.Late && errors(*p.list) {
+			continue
+		}
+		n := len(*p.list)
+		p.Analyzer = a
+		a.Run(p)
+		if a.Final && errors((*p.list)[n:]) {
+			return
+		}
+	}
+}
+
+// errors reports whether one of the findings is an error.
+func errors(list []Finding) bool {
+	return slices.ContainsFunc(list, func(f Finding) bool { return f.Severity == diag.Error })
 }
 
 // Eval returns the evaluator of the kernel, which the analyzers share.

@@ -6,6 +6,7 @@ package suite
 import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/accumulators"
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
+	"github.com/ptxdsl/ptxdsl/passes/verify/arrivals"
 	"github.com/ptxdsl/ptxdsl/passes/verify/bounds"
 	"github.com/ptxdsl/ptxdsl/passes/verify/coverage"
 	"github.com/ptxdsl/ptxdsl/passes/verify/divergence"
@@ -14,6 +15,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/tilestore"
 	"github.com/ptxdsl/ptxdsl/passes/verify/uninitialized"
 	"github.com/ptxdsl/ptxdsl/passes/verify/unused"
+	"github.com/ptxdsl/ptxdsl/passes/verify/unwaited"
 	"github.com/ptxdsl/ptxdsl/passes/verify/warprace"
 )
 
@@ -21,11 +23,14 @@ import (
 // the finding of the first, so definite mistakes come before doubtful code.
 func Annotated() []*annotated.Analyzer {
 	return []*annotated.Analyzer{
+		arrivals.Mbarriers(), uninitialized.Accumulators(),
 		divergence.Barriers(), endless.Analyzer(), accumulators.Analyzer(), unused.Accumulators(),
 		uninitialized.Analyzer(),
 		bounds.Analyzer(), tilestore.Analyzer(), divergence.Analyzer(), readonly.Analyzer(),
 		divergence.FalseConditions(),
 		warprace.Analyzer(), bounds.LastIteration(), coverage.Analyzer(), tilestore.Calls(),
 		tilestore.Extents(), unused.Analyzer(),
+		unwaited.Outputs(), uninitialized.Memory(), unused.Parts(), arrivals.Semaphores(),
+		unwaited.Copies(),
 	}
 }
