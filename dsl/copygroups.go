@@ -7,15 +7,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// background tracks the asynchronous copies of one kind, and whether the kernel waits for their
-// groups.
+// background tracks one kind of asynchronous copy: where the kernel starts copies, and whether it
+// waits for their groups.
 type background struct {
 	first             ir.Pos // position of the author's first copy
 	committed, waited bool
 }
 
-// byHand records a wait for the copies that the author wrote as text. A kernel with waits written
-// as text may also start and commit copies in text.
+// byHand records a wait that the author wrote as text, with Ins. Such a kernel may also start and
+// commit copies in text, so the checks of copy groups do not apply.
 func (b *background) byHand() { b.committed, b.waited = true, true }
 
 // storesBehind records a copy from shared to global memory.

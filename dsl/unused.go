@@ -132,7 +132,7 @@ func (p *AsyncPipeline) checkTaken() {
 func (t *TMEM) checkTaken() {
 	t.taken.left(func(from, to int) {
 		if slices.Contains(t.taken.parts, true) {
-			t.k.doubt(t.taken.first, "columns %d to %d of %s are computed and never read", from, to,
+			t.k.doubt(t.taken.first, "columns %d to %d of %s are computed but never read", from, to,
 				t.name)
 		}
 	})
