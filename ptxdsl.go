@@ -58,7 +58,7 @@ func Stats(m *ir.Module) []pressure.Kernel { return pressure.Of(m) }
 type Options struct {
 	// Whole says that the module is not linked with others: all functions it calls must be in it.
 	Whole bool
-	// Rules are the ids of the rules to report; nil for all.
+	// Rules are the ids of the rules to report, or nil for all.
 	Rules map[string]bool
 	// Errors are the ids of rules whose reviews are reported as errors.
 	Errors map[string]bool

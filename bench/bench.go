@@ -53,7 +53,7 @@ type Result struct {
 	Watt      int     `json:"watt"`
 	Error     string  `json:"error,omitempty"`
 	// Deviation is the norm of the difference from the product in float64, over that of the
-	// product, for some of the elements; 0 if it was not computed.
+	// product, for some of the elements, or 0 if it was not computed.
 	Deviation float64 `json:"deviation,omitempty"`
 	Kernel    string  `json:"kernel,omitempty"` // the kernel that a library call chose
 }
@@ -64,10 +64,10 @@ type Bench struct {
 	Stream *runtime.Stream
 	Rounds int
 	Warm   time.Duration // how long a job runs before it is measured
-	// Repeats is how often our matrix products are run to compare the bits of their results; 0 for
-	// never.
+	// Repeats is how often our matrix products are run to compare the bits of their results, or 0
+	// for never.
 	Repeats int
-	Trials  io.Writer // where the times of all kernels of a library call go; nil for nowhere
+	Trials  io.Writer // where the times of all kernels of a library call go, or nil for nowhere
 	rand    *rand.Rand
 	cold    *runtime.Buffer[uint32] // buffer several times as large as the L2 cache
 	first   []*runtime.Event

@@ -57,7 +57,7 @@ func locate(text string, edits []Edit) ([]change, error) {
 		from, ok := r.offset(p.Line, p.Column)
 		to, ok2 := r.offset(p.EndLine, p.EndColumn)
 		if !ok || !ok2 {
-			return nil, fmt.Errorf("%s: the edit is outside of the text", p)
+			return nil, fmt.Errorf("%s: the edit lies outside the text", p)
 		}
 		changes = append(changes, change{from, to, e.New})
 	}

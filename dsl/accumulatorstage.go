@@ -45,8 +45,9 @@ func (a *AccumulatorStage) address() Reg[U32] {
 	return a.place.stage.MadI(int64(a.t.cols), base)
 }
 
-// second returns 1 if an accumulator of an overlapping ring is in the second place, and otherwise
-// 0. The parity of the role alternates with the places; the role that fills starts with parity 1.
+// second returns 1 if an accumulator of an overlapping ring is the second of its pair, and
+// otherwise 0. Such a ring has two positions for the accumulator, which alternate with the phase
+// parity of the role. The filling role starts with parity 1.
 func (a *AccumulatorStage) second() Reg[U32] {
 	if a.fills {
 		return a.place.parity.XorI(1)
@@ -64,14 +65,14 @@ func (a *AccumulatorStage) Release() {
 		return
 	case a.fills:
 		k.fault(&ruleProtocol,
-			"Release of an accumulator that is being written; Drain provides one to release")
+			"Release is called on an accumulator that MMAs still write; release the one that Drain provides")
 		return
 	case a.gone:
 		k.fault(&ruleProtocol, "accumulator %s is released twice", a.t.name)
 		return
 	case k.scope() != a.scope:
 		k.fault(&ruleProtocol,
-			"Release inside a condition or a loop; the body of Drain must release the accumulator exactly once on every path")
+			"Release is called inside a condition or a loop; the body of Drain must release the accumulator exactly once on every path")
 		return
 	}
 	a.gone = true
@@ -93,8 +94,8 @@ func (a *AccumulatorStage) Release() {
 	}
 }
 
-// commit makes an mbarrier track the completion of all MMAs that the thread has started; in a pair,
-// the mbarriers of both blocks.
+// commit makes an mbarrier track the completion of all MMAs that the thread has started. In a CTA
+// pair it does so for the mbarriers of both blocks.
 func (k *Kernel) commit(b Barrier, pair bool) {
 	op := "tcgen05.commit." + k.tmem.group() + ".mbarrier::arrive::one.shared::cluster"
 	switch {
@@ -108,9 +109,9 @@ func (k *Kernel) commit(b Barrier, pair bool) {
 	k.ins(op+".b64", k.arg(b.at))
 }
 
-// Row returns the row of the accumulator that the thread reads, among the 128 of its block. If the
-// accumulator has 64 rows, each warp has sixteen, in its first lanes; in the other lanes Row is 64
-// or more and the loaded values are meaningless.
+// Row returns the accumulator row that the thread reads, one of the 128 rows of its block. If the
+// accumulator has 64 rows, the first sixteen lanes of each warp read one row each. In the other
+// lanes Row is 64 or more, and the loaded values are meaningless.
 func (a *AccumulatorStage) Row() Reg[U32] {
 	k := a.kernel()
 	if k == nil {
@@ -134,12 +135,12 @@ func LoadAccumulator[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 		return zeros[T](k, n)
 	}
 	if t := TypeOf[T](); t.Bits() != 32 {
-		k.fault(&ruleShape, "accumulator in tensor memory as %s, want a 32-bit type", t)
+		k.fault(&ruleShape, "accumulator in tensor memory is read as %s, want a 32-bit type", t)
 		return zeros[T](k, n)
 	}
 	if a.fills {
 		k.fault(&ruleProtocol,
-			"accumulator is read while MMAs write it; Drain provides one to read")
+			"accumulator is read while MMAs write it; read the one that Drain provides")
 		return zeros[T](k, n)
 	}
 	if a.gone {
@@ -149,12 +150,13 @@ func LoadAccumulator[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 	}
 	if col < 0 || n < 1 || n > 128 || n&(n-1) != 0 || col+n > a.t.cols {
 		k.fault(&ruleShape,
-			"columns %d to %d of an accumulator with %d columns, want a power of two up to 128",
+			"columns %d to %d are read from an accumulator with %d columns; the number of columns must be a power of two up to 128",
 			col, col+n-1, a.t.cols)
 		return zeros[T](k, n)
 	}
 	if a.t.half && TypeOf[T]() != isa.F32 {
-		k.fault(&ruleShape, "accumulator of .f16 in tensor memory as %s, want .f32", TypeOf[T]())
+		k.fault(&ruleShape, "accumulator of .f16 in tensor memory is read as %s, want .f32",
+			TypeOf[T]())
 		return zeros[T](k, n)
 	}
 	k.lanes("Load")

@@ -25,10 +25,12 @@ func (w *WarpTile[C]) AFragmentsFunc(depth int, cell func(step, rows int) []Reg[
 	f := &Fragments{k: k, typ: s.A, rows: w.rows, cols: depth, each: s.K}
 	switch {
 	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64 || s.M != 16:
-		k.fault(&ruleShape, "fragments of %s cannot be computed ahead of the MMA with %s", s, s.A)
+		k.fault(&ruleShape, "fragments of %s cannot be computed before the MMA with shape %s", s,
+			s.A)
 		return f
 	case depth < s.K || depth%s.K != 0:
-		k.fault(&ruleShape, "A operand has %d columns for %s, want a multiple of %d", depth, s, s.K)
+		k.fault(&ruleShape, "A operand has %d columns for shape %s, want a multiple of %d", depth,
+			s, s.K)
 		return f
 	}
 	f.regs = k.computed(depth/s.K, w.rows/s.M, each, cell)
@@ -50,7 +52,7 @@ func (a *Accumulator) AFragmentsFunc(t isa.Type, depth int,
 	f := &Fragments{k: k, typ: t, rows: a.rows, cols: depth, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || depth < 16 || depth%16 != 0 {
 		k.fault(&ruleShape,
-			"an A operand in registers has %d columns of %s, want a multiple of 16 columns of .f16 or .bf16",
+			"A operand in registers has %d columns of %s, want a multiple of 16 columns of .f16 or .bf16",
 			depth, t)
 		return f
 	}
@@ -66,14 +68,14 @@ func (k *Kernel) computed(steps, cells, each int,
 		for i := range cells {
 			regs := cell(step, i)
 			if len(regs) != each {
-				k.fault(&ruleShape, "step of the A operand has %d registers, want %d", len(regs),
+				k.fault(&ruleShape, "A operand has %d registers for one MMA, want %d", len(regs),
 					each)
 				return nil
 			}
 			for n, r := range regs {
 				if r.k == nil {
 					k.fault(&ruleValue,
-						"register %d of a step of the A operand is a zero value, not created by a builder call",
+						"register %d of the A operand of one MMA is a zero value, not created by a builder call",
 						n)
 					return nil
 				}
@@ -110,31 +112,32 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) R
 		k.fault(&ruleValue, "tile in SparseMMA is a zero value, not created by a builder call")
 		return
 	case t != y.Type && (t.Bits() != 8 || y.Type.Bits() != 8):
-		k.fault(&ruleShape, "SparseMMA of %s and %s: the element types differ", x.Tile, y.Tile)
+		k.fault(&ruleShape, "operands of SparseMMA, %s and %s, have different element types",
+			x.Tile, y.Tile)
 		return
 	case !x.transposable() || !y.transposable():
 		return
 	case rows != a.rows || cols != a.cols:
 		k.fault(&ruleShape,
-			"SparseMMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x,
-			y, a.rows, a.cols, a.rows, a.cols)
+			"operands of SparseMMA, %s and %s, do not fit an accumulator of %dx%d, want tiles of %d and %d rows",
+			x, y, a.rows, a.cols, a.rows, a.cols)
 		return
 	case 2*left != deep || left%depth != 0:
 		k.fault(&ruleShape,
-			"SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d",
+			"operands of SparseMMA, %s and %s, have the wrong widths: x must have half as many columns as y, and a multiple of %d",
 			x, y, depth)
 		return
 	case x.stage == nil && y.stage == nil:
 		k.fault(&ruleProtocol,
-			"SparseMMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
+			"SparseMMA reads tiles that belong to no pipeline stage: nothing waits for the MMA before they are overwritten")
 		return
 	}
 	// The sparsity metadata is read before the MMAs begin, because the registers of asynchronous
 	// MMAs must not be written.
-	told := k.computed(left/depth, a.parts, 1, func(step, part int) []Reg[B32] {
+	metadataRegs := k.computed(left/depth, a.parts, 1, func(step, part int) []Reg[B32] {
 		return []Reg[B32]{Bits[B32](metadata(step, part))}
 	})
-	if told == nil {
+	if metadataRegs == nil {
 		return
 	}
 	op := "wgmma.mma_async.sp.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, 2*depth) +
@@ -142,6 +145,6 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) R
 	dx, dy := k.wgmmaDescriptor(x), k.wgmmaDescriptor(y)
 	k.ins("wgmma.fence.sync.aligned")
 	k.accumulate(op, a, x, y, dx, dy, depth, func(step, part int) []ir.Operand {
-		return []ir.Operand{told[step][part][0].in(k), number(0)}
+		return []ir.Operand{metadataRegs[step][part][0].in(k), number(0)}
 	})
 }

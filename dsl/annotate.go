@@ -20,8 +20,8 @@ const (
 	mostAlike = 8
 )
 
-// annotates reports whether a call at a position should be annotated: not if the active threads are
-// unknown, or if there are enough calls like it.
+// annotates reports whether a call at the given position should be annotated. It returns false if
+// the active threads are unknown, or if enough calls like it are annotated already.
 func (k *Kernel) annotates(pos ir.Pos, collective string) bool {
 	list := k.notes.Uses
 	if k.parted || !k.f.Kernel || len(list) >= mostUses {
@@ -58,7 +58,7 @@ func (k *Kernel) roleNote() *ir.Role {
 	return k.role.note
 }
 
-// accesses records an access of a thread to bytes at a.
+// accesses annotates a memory access by a thread to the given number of bytes at a.
 //
 //go:noinline
 func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
@@ -70,7 +70,7 @@ func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
 	k.reachesFor(a, bytes, writes, mods)
 }
 
-// combines records an atomic operation on bytes at a, which must have been written before.
+// combines annotates an atomic operation on bytes at a, which must have been written before.
 //
 //go:noinline
 func (k *Kernel) combines(a Addr, bytes int64) {
@@ -79,19 +79,20 @@ func (k *Kernel) combines(a Addr, bytes int64) {
 	k.reachesFor(a, bytes, true, nil)
 }
 
-// reachesFor records the position of an access.
+// reachesFor annotates a memory access. It reports a constant access that exceeds its variable.
 func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
 	switch {
 	case a.k != k || a.reg == nil && a.v == nil:
 	case a.v != nil:
 		if size := a.v.Size(); a.v.Dims != nil && a.v.Dims[0] != ir.Unsized &&
 			(a.off < 0 || a.off+bytes > size) {
-			k.fault(&ruleMemory, "out of bounds: %d bytes at byte %d of %s, which has %d", bytes,
+			k.fault(&ruleMemory,
+				"out of bounds: the call accesses %d bytes at byte %d of %s, which has %d", bytes,
 				a.off, a.v.Name, size)
 		}
 	case a.space == isa.Global || a.space == isa.Shared || a.space == isa.Local ||
 		a.space == isa.Const:
-		if pos := k.m.calls.above(); k.annotates(pos, "") {
+		if pos := k.m.calls.callerPos(); k.annotates(pos, "") {
 			note := slab.One(&k.accessNotes)
 			*note = ir.Access{Space: a.space, Reg: a.reg, Offset: a.off, Bytes: bytes,
 				Writes: writes, NoCache: slices.Contains(mods, NC)}
@@ -100,42 +101,42 @@ func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
 	}
 }
 
-// together records a call that all threads of a warp, or of the block, must execute.
+// together annotates a call that all threads of the warp, or of the block, must execute.
 //
 //go:noinline
 func (k *Kernel) together(what string, block bool) {
 	if len(k.conds) == 0 || k.role != nil && !k.chosen() {
 		return
 	}
-	if pos := k.m.calls.above(); k.annotates(pos, what) {
+	if pos := k.m.calls.callerPos(); k.annotates(pos, what) {
 		k.annotate(pos,
 			&ir.Collective{Name: what, Block: block, Values: what != "Sync" && what != "SyncWarp" &&
 				what != "SyncCluster"})
 	}
 }
 
-// lanes records that all lanes of a warp execute an MMA, or load its operands.
+// lanes annotates an MMA, or a load of its operands, which all lanes of a warp must execute.
 //
 //go:noinline
 func (k *Kernel) lanes(what string) {
 	if !k.chosen() {
 		return
 	}
-	if pos := k.m.calls.above(); k.annotates(pos, what) {
+	if pos := k.m.calls.callerPos(); k.annotates(pos, what) {
 		k.annotate(pos, &ir.Collective{Name: what})
 	}
 }
 
-// meetsAt records a call at a named barrier for the given number of threads.
+// meetsAt annotates a call at a named barrier that expects the given number of threads.
 //
 //go:noinline
 func (k *Kernel) meetsAt(what string, threads int) {
-	if pos := k.m.calls.above(); k.annotates(pos, what) {
+	if pos := k.m.calls.callerPos(); k.annotates(pos, what) {
 		k.annotate(pos, &ir.Collective{Name: what, Most: threads})
 	}
 }
 
-// chosen reports whether a condition other than a loop condition holds here.
+// chosen reports whether the current code is under a condition that is not a loop condition.
 func (k *Kernel) chosen() bool {
 	return slices.ContainsFunc(k.conds, func(c ir.Condition) bool { return !c.Loop && !c.Left })
 }

@@ -59,7 +59,7 @@ func (x Reg[T]) RemI(n int64) Reg[T] { return x.Rem(like(x, n)) }
 // CeilDiv returns x / n rounded up, for a positive n.
 func (x Reg[T]) CeilDiv(n int64) Reg[T] {
 	if n < 1 && x.k != nil {
-		x.k.fault(&ruleConstant, "CeilDiv by %d, want a positive number", n)
+		x.k.fault(&ruleConstant, "divisor of CeilDiv is %d, want a positive number", n)
 		n = 1
 	}
 	return x.AddI(n - 1).DivI(n)
@@ -189,8 +189,8 @@ func counted[T Scalar](x Reg[T], head string) Reg[U32] {
 	return d
 }
 
-// lessens returns -n and true if the type is unsigned and n is negative: adding n is then a
-// subtraction.
+// lessens reports whether adding n to an unsigned value is a subtraction because n is negative, and
+// returns -n.
 func lessens(t isa.Type, n int64) (int64, bool) {
 	if n >= 0 || n == math.MinInt64 || t.Class() != isa.Unsigned || t == isa.U64 {
 		return n, false
@@ -198,7 +198,7 @@ func lessens(t isa.Type, n int64) (int64, bool) {
 	return -n, true
 }
 
-// like returns n as a value of the kernel and type of x.
+// like returns the Go number n as a constant with the type and kernel of x.
 func like[T Scalar](x Reg[T], n int64) Reg[T] {
 	if x.k == nil {
 		return x
@@ -219,13 +219,13 @@ func shiftBy[T Scalar](x Reg[T], n int64) Reg[U32] {
 		return Reg[U32]{}
 	}
 	if n < 0 || n >= int64(x.Type().Bits()) {
-		x.k.fault(&ruleConstant, "shift by %d, want 0 to %d", n, x.Type().Bits()-1)
+		x.k.fault(&ruleConstant, "shift amount is %d, want 0 to %d", n, x.Type().Bits()-1)
 		n = 0
 	}
 	return Const[U32](x.k, n)
 }
 
-// either returns the kernel of the first of two values that has one.
+// either returns the kernel of x, or that of y if x has none.
 func either[A, B Scalar](x Reg[A], y Reg[B]) *Kernel {
 	if x.k != nil {
 		return x.k
@@ -281,8 +281,8 @@ func binary[T Scalar](v verb, x, y Reg[T], mods []Mod) Reg[T] {
 	return d
 }
 
-// fused emulates an operation on bfloat16 before sm_90, which has only fma. The fma rounds once, as
-// the operation does.
+// fused computes a bfloat16 operation with fma, because targets before sm_90 have no other bfloat16
+// arithmetic. The fma rounds once, as the operation does.
 func fused[T Scalar](v verb, x, y Reg[T], mods []Mod) (Reg[T], bool) {
 	switch v {
 	case doAdd:
@@ -295,7 +295,7 @@ func fused[T Scalar](v verb, x, y Reg[T], mods []Mod) (Reg[T], bool) {
 	return x, false
 }
 
-// computes reports whether there are arithmetic instructions for type t. Some types exist only in
+// computes reports whether PTX has arithmetic instructions for type t. Some types exist only in
 // memory.
 func (k *Kernel) computes(head string, t isa.Type) bool {
 	how := ""
@@ -311,8 +311,8 @@ func (k *Kernel) computes(head string, t isa.Type) bool {
 	default:
 		return true
 	}
-	k.fault(&ruleOperand, "no %s for %s, which can only be stored, moved and converted; %s", head,
-		t, how)
+	k.fault(&ruleOperand,
+		"%s is not defined for %s, which can only be stored, moved and converted; %s", head, t, how)
 	return false
 }
 

@@ -74,7 +74,8 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 	k, t := a.at.k, TypeOf[T]()
 	if n := len(x); n < 2 || n > 8 || n&(n-1) != 0 || int64(n)*size(t) > 16 {
 		k.fault(&ruleMemory,
-			"%s of a vector of %d x %s, want 2, 4 or 8 elements and at most 16 bytes", head, n, t)
+			"%s is called on a vector of %d x %s, want 2, 4 or 8 elements and at most 16 bytes",
+			head, n, t)
 		return
 	}
 	if !k.m.Has(90) {
@@ -129,8 +130,8 @@ func (a Array[T]) combines(call string, how Mod) bool {
 	k, t := a.at.k, TypeOf[T]()
 	switch a.at.space {
 	case isa.Local, isa.Const, isa.Param:
-		k.fault(&ruleMemory, "%s %q in %s memory, want global or shared memory", call, string(how),
-			a.at.space)
+		k.fault(&ruleMemory, "%s %q accesses %s memory, want global or shared memory", call,
+			string(how), a.at.space)
 		return false
 	}
 	wrong := ""
@@ -140,12 +141,12 @@ func (a Array[T]) combines(call string, how Mod) bool {
 		wrong = "want one of " + strings.Join(spelled(atomics(call)), ", ") + instead(how)
 	}
 	if wrong != "" {
-		k.fault(&ruleOperand, "%s %q of %s: %s", call, string(how), t, wrong)
+		k.fault(&ruleOperand, "%s %q is not available for %s: %s", call, string(how), t, wrong)
 	}
 	return wrong == ""
 }
 
-// instead names what to use for an operation that a call does not support.
+// instead returns the call to use for an operation that the current call does not support.
 func instead(how Mod) string {
 	switch {
 	case isa.KindOf(string(how)) == isa.KindSub:
@@ -158,7 +159,8 @@ func instead(how Mod) string {
 	return ""
 }
 
-// uncombinable returns the types that an atomic operation wants, or "" if t is one of them.
+// uncombinable describes the types that an atomic operation supports, or returns "" if it supports
+// t.
 func uncombinable(how isa.Mod, t isa.Type) string {
 	width := t.Bits()
 	word := width == 32 || width == 64
@@ -197,8 +199,8 @@ func uncombinable(how isa.Mod, t isa.Type) string {
 	return ""
 }
 
-// unexchangeable returns the widths that an exchange or compare-and-swap wants, or "" if width is
-// one of them.
+// unexchangeable describes the widths that an exchange or compare-and-swap supports, or returns ""
+// if it supports the given width.
 func unexchangeable(how isa.Mod, width int) string {
 	switch {
 	case width == 32, width == 64, width == 128, width == 16 && how == isa.ModCAS:

@@ -61,7 +61,7 @@ func (k *Kernel) barriers(name string, n, count int) Barrier {
 			k.m.Target())
 	}
 	if n < 1 {
-		k.fault(&ruleProtocol, "array of %d mbarriers %s, want a positive number", n, name)
+		k.fault(&ruleProtocol, "array has %d mbarriers %s, want a positive number", n, name)
 		n = 1
 	}
 	s := &k.setup
@@ -86,7 +86,7 @@ func (b Barrier) Addr() Addr {
 	return b.at
 }
 
-// reached records that something may arrive at the mbarrier.
+// reached records that the kernel contains an arrival at the mbarrier.
 func (b Barrier) reached() {
 	if b.spec != nil {
 		b.spec.comes = true
@@ -136,7 +136,7 @@ func (b Barrier) ArriveAfterMMA() {
 	if k := b.at.k; k != nil {
 		if k.tmem.base == nil {
 			k.fault(&ruleProtocol,
-				"ArriveAfterMMA in a kernel without tcgen05 MMAs; for wgmma use Accumulator.Wait")
+				"ArriveAfterMMA is called in a kernel without tcgen05 MMAs; for wgmma use Accumulator.Wait")
 			return
 		}
 		k.When(k.Leader(), func() { k.commit(b, false) })
@@ -172,7 +172,7 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 	b.reached()
 	if k.clusterSize() == 1 {
 		k.fault(&ruleProtocol,
-			"ArriveAt in a kernel without Cluster; for the block's own mbarrier use Arrive")
+			"ArriveAt is called in a kernel without Cluster; for the block's own mbarrier use Arrive")
 	}
 	k.checkRank(rank)
 	far := fresh[U32](k)
@@ -190,7 +190,7 @@ func (b Barrier) Wait(parity Reg[U32]) {
 	b.wait(parity, "")
 }
 
-// awaited records that the author waits at the barrier.
+// awaited records that the kernel contains a wait on the mbarrier.
 //
 //go:noinline
 func (b Barrier) awaited() {
@@ -218,7 +218,8 @@ func (b Barrier) wait(parity Reg[U32], order string) {
 		return
 	}
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "wait inside When, which predicates single instructions; use If")
+		k.fault(&ruleOperand,
+			"wait is called inside When, which predicates single instructions; use If")
 	}
 	again := k.newBlock("wait")
 	k.place(again)
@@ -232,7 +233,8 @@ func (b Barrier) wait(parity Reg[U32], order string) {
 	k.branchIf(done, true, again)
 }
 
-// emitSetup emits the setup code. It temporarily replaces the kernel's list of blocks.
+// emitSetup emits the setup code at the start of the kernel. While it runs, it replaces the
+// kernel's list of blocks.
 func (k *Kernel) emitSetup() {
 	s := &k.setup
 	if len(s.barriers) == 0 && len(s.extra) == 0 {
@@ -290,20 +292,20 @@ func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 	if k.nextBarrier() > 15 {
 		if n := len(k.numbered); n == 0 {
 			k.fault(&ruleProtocol,
-				"more than 15 named barriers in a block, besides barrier 0 of Sync")
+				"block uses more than 15 named barriers, besides barrier 0 of Sync")
 		} else {
 			k.fault(&ruleProtocol,
-				"more than 15 named barriers in a block, besides barrier 0 of Sync; Ins uses %d of them",
+				"block uses more than 15 named barriers, besides barrier 0 of Sync; Ins uses %d of them",
 				n)
 		}
 		k.named = 15
 	}
 	if threads < 32 || threads%32 != 0 || threads > 1024 {
-		k.fault(&ruleProtocol, "named barrier for %d threads, want a multiple of 32", threads)
+		k.fault(&ruleProtocol, "named barrier expects %d threads, want a multiple of 32", threads)
 		threads = 32
 	}
 	if n := k.BlockThreads(); n != 0 && threads > n {
-		k.fault(&ruleProtocol, "named barrier for %d threads in a block of %d", threads, n)
+		k.fault(&ruleProtocol, "named barrier expects %d threads, but the block has %d", threads, n)
 	}
 	return NamedBarrier{k: k, id: k.named, threads: threads}
 }

@@ -22,7 +22,7 @@ func (a Array[T]) BulkLoad(to Array[T], n Reg[U32], full Barrier, mask ...Reg[U1
 	}
 	if full.paired() {
 		k.fault(&ruleProtocol,
-			"bulk copy into a stage that both blocks of a CTA pair fill: it cannot signal the even block; use a pipeline with PerBlock")
+			"bulk copy writes a stage that both blocks of a CTA pair fill, but it cannot signal the even block; use a pipeline with PerBlock")
 		return
 	}
 	op := "cp.async.bulk." + k.copySpace(mask, full) + ".global.mbarrier::complete_tx::bytes"
@@ -57,7 +57,7 @@ func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
 	switch {
 	case floating(t) && how.bitwise():
 		k.fault(&ruleOperand,
-			"BulkReduce %q of %s, want an integer type; reinterpret the array with dsl.As[dsl.U%d]",
+			"BulkReduce %q is not available for %s, want an integer type; reinterpret the array with dsl.As[dsl.U%d]",
 			how, t, t.Bits())
 		return
 	case how.bitwise():
@@ -94,7 +94,7 @@ func (a Array[T]) BulkPrefetch(n Reg[U32]) {
 	}
 }
 
-// known reports whether b was created by a builder call.
+// known reports whether the mbarrier was created by a builder call.
 func (k *Kernel) known(b Barrier) bool {
 	if b.at.k == nil {
 		k.fault(&ruleValue,
@@ -104,8 +104,8 @@ func (k *Kernel) known(b Barrier) bool {
 	return true
 }
 
-// bulk returns the length in bytes of a copy of n elements between two arrays. It reports invalid
-// lengths and addresses.
+// bulk returns the byte count of a copy of n elements between two arrays. It reports an invalid
+// length or address.
 func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace isa.Space,
 	n Reg[U32]) (k *Kernel, bytes Reg[U32], ok bool) {
 	k = a.at.k
@@ -122,16 +122,17 @@ func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace 
 			"%s has no bulk copies, which need sm_90; use LoadVec and StoreVec, or CopyAsync of tiles",
 			k.m.Target())
 	case a.at.space != space || other.at.space != otherSpace:
-		k.fault(&ruleMemory, "%s from %s to %s memory, want %s to %s", what, a.at.space,
+		k.fault(&ruleMemory, "%s copies from %s to %s memory, want %s to %s", what, a.at.space,
 			other.at.space, space, otherSpace)
 	case n.IsConstant() && (n.bits < 1 || n.bits*each%16 != 0):
-		k.fault(&ruleMemory, "%s of %d x %s, want a multiple of 16 bytes", what, n.bits,
+		k.fault(&ruleMemory, "%s copies %d x %s, want a multiple of 16 bytes", what, n.bits,
 			TypeOf[T]())
 	case n.IsConstant() && (a.short(n.bits) || other.short(n.bits)):
-		k.fault(&ruleMemory, "%s of %d elements is out of bounds: one of the variables is smaller",
-			what, n.bits)
+		k.fault(&ruleMemory,
+			"%s copies %d elements, which is out of bounds: one of the variables is smaller", what,
+			n.bits)
 	case a.at.off%16 != 0 || other.at.off%16 != 0:
-		k.fault(&ruleMemory, "misaligned address in %s, want multiples of 16 bytes", what)
+		k.fault(&ruleMemory, "address in %s is misaligned, want a multiple of 16 bytes", what)
 	default:
 		a.at.aligned(16)
 		other.at.aligned(16)
@@ -140,7 +141,7 @@ func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace 
 	return k, n, false
 }
 
-// short reports whether the array is known to have fewer than n elements.
+// short reports whether the array has a known length of fewer than n elements.
 func (a Array[T]) short(n int64) bool {
 	return a.at.v != nil && a.at.v.Size() > 0 && a.at.off+n*size(TypeOf[T]()) > a.at.v.Size()
 }
@@ -162,8 +163,8 @@ func ChunkOf[T Scalar](a Array[T], n int) *Chunk[T] {
 	if k := a.at.k; k != nil &&
 		(n < 1 || int64(n)*size(TypeOf[T]())%16 != 0 || a.at.space != isa.Global) {
 		k.fault(&ruleShape,
-			"chunk of %d x %s in %s memory, want a multiple of 16 bytes of global memory", n,
-			TypeOf[T](), a.at.space)
+			"chunk consists of %d x %s in %s memory, want a multiple of 16 bytes in global memory",
+			n, TypeOf[T](), a.at.space)
 		c.n, c.feed.tile.Cols = 16, 16
 	}
 	return c

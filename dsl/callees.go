@@ -37,12 +37,12 @@ func (m *Module) callOrder() map[*ir.Func]int {
 			continue
 		}
 		order[k.f] = open
-		for way := []frame{{k: k}}; len(way) > 0; {
-			top := &way[len(way)-1]
+		for nodePath := []frame{{k: k}}; len(nodePath) > 0; {
+			top := &nodePath[len(nodePath)-1]
 			if top.next == len(top.k.callees) {
 				last++
 				order[top.k.f] = last
-				way = way[:len(way)-1]
+				nodePath = nodePath[:len(nodePath)-1]
 				continue
 			}
 			c := top.k.callees[top.next]
@@ -57,7 +57,7 @@ func (m *Module) callOrder() map[*ir.Func]int {
 					top.k.Name(), c.k.Name())
 			case !seen:
 				order[c.k.f] = open
-				way = append(way, frame{k: c.k})
+				nodePath = append(nodePath, frame{k: c.k})
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func (k *Kernel) checkResults() {
 	}
 	for _, pos := range k.returns {
 		k.m.faultAt(pos, &ruleFunction,
-			"%s returns without a result here, but with one elsewhere; use ReturnValue", k.Name())
+			"%s returns no result here, but returns one elsewhere; use ReturnValue", k.Name())
 	}
 	if k.cur == nil || len(k.f.Blocks) == 0 {
 		return
@@ -79,11 +79,12 @@ func (k *Kernel) checkResults() {
 	g := ir.FlowOf(k.f)
 	if last := len(k.f.Blocks) - 1; slices.Contains(g.Order(), last) && k.f.Blocks[last] == k.cur {
 		k.m.faultAt(k.f.Pos, &ruleFunction,
-			"%s has a result, but a path to its end has no ReturnValue", k.Name())
+			"%s returns a result, but one path through it reaches the end without ReturnValue",
+			k.Name())
 	}
 }
 
-// late reports instructions that are added to a kernel after its module was built.
+// late reports an instruction that is appended after the module was built.
 func (k *Kernel) late() {
 	k.fault(&ruleKernel, "%s is modified after Build or Text: the instruction is lost", k.Name())
 }

@@ -43,7 +43,7 @@ func (k *Kernel) BranchTargets(labels ...*Label) Operand {
 		}
 	}
 	if len(list.Blocks) == 0 {
-		k.fault(&ruleOperand, "empty list of labels")
+		k.fault(&ruleOperand, "list of labels is empty")
 	}
 	return k.declare(list)
 }
@@ -55,16 +55,16 @@ func (k *Kernel) CallTargets(functions ...*Func) Operand {
 	for _, f := range functions {
 		switch {
 		case !f.made():
-			k.fault(&ruleFunction, "call of a zero Func")
+			k.fault(&ruleFunction, "called Func is a zero value, not created by a builder call")
 		case f.m != k.m:
-			k.alien(f.m, "%s is a function of another module", f.Name())
+			k.alien(f.m, "%s belongs to another module", f.Name())
 		default:
 			k.calling(f)
 			list.Funcs = append(list.Funcs, f.f)
 		}
 	}
 	if len(list.Funcs) == 0 {
-		k.fault(&ruleOperand, "empty list of functions")
+		k.fault(&ruleOperand, "list of functions is empty")
 	}
 	return k.declare(list)
 }
@@ -122,10 +122,10 @@ func (l listed) operand(k *Kernel) (ir.Operand, bool) {
 func (k *Kernel) function(f *Func) (ir.Operand, bool) {
 	switch {
 	case !f.made():
-		k.fault(&ruleFunction, "call of a zero Func")
+		k.fault(&ruleFunction, "called Func is a zero value, not created by a builder call")
 		return ir.Operand{}, true
 	case f.m != k.m:
-		k.alien(f.m, "%s is a function of another module", f.Name())
+		k.alien(f.m, "%s belongs to another module", f.Name())
 		return ir.Operand{}, true
 	}
 	k.calling(f)

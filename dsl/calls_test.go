@@ -111,7 +111,7 @@ func (c *stranger) seed(k *dsl.Kernel) {
 		k.TMEM("t", 128, 64, 2), k.TMEMOperand("f", isa.Bf16, 64, 2), k.Output("o", a, 1),
 		k.Persistent(k.U32(3), k.U32(3), 2), k.DynamicSchedule(k.U32(3), k.U32(3), 2),
 		k.NewLabel("l"), tile,
-		k.Semaphore(dsl.Global[dsl.U32](k, "told"), k.U32(1)),
+		k.Semaphore(dsl.Global[dsl.U32](k, "flags"), k.U32(1)),
 		k.PersistentGroups(dsl.Global[dsl.U32](k, "starts"), k.U32(2), 64, k.U32(3), 2),
 		k.StreamK(k.U32(2), k.U32(3), k.U32(4), 2, 1, dsl.Global[dsl.F32](k, "parts"),
 			dsl.Global[dsl.U32](k, "done")),

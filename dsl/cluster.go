@@ -14,7 +14,8 @@ func (a Addr) InBlock(rank Reg[U32]) Addr {
 		return a
 	}
 	if a.space != isa.Shared && a.space != isa.SharedCTA {
-		k.fault(&ruleMemory, "InBlock of an address in %s memory, want shared memory", a.space)
+		k.fault(&ruleMemory, "InBlock is called on an address in %s memory, want shared memory",
+			a.space)
 		return a
 	}
 	if k.clusterSize() == 1 {
@@ -53,7 +54,7 @@ func ClusterReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Re
 	for rank := 1; rank < k.clusterSize(); rank++ {
 		out = combine(out, mine.InBlock(k.U32(rank)).LoadFirst())
 	}
-	k.Comment("no block goes on to leave, or to write again, while another reads")
+	k.Comment("no block exits or writes again while another block reads")
 	k.SyncCluster()
 	return out
 }

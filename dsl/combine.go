@@ -47,7 +47,8 @@ func (k *Kernel) pairs(call string, x, a, b *ir.Reg) {
 	}
 }
 
-// joins returns the operation that just computed x from a and b, or isa.NoHead.
+// joins returns the operation that has just computed x from a and b, or isa.NoHead if there is
+// none.
 func (k *Kernel) joins(x, a, b *ir.Reg) isa.Head {
 	if k.cur == nil {
 		return isa.NoHead

@@ -13,7 +13,7 @@ import (
 //
 //go:noinline
 func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
-	in := k.room(k.m.calls.beyond(), op.text, len(values))
+	in := k.room(k.m.calls.outerCallerPos(), op.text, len(values))
 	t := values[0].r.Type
 	n := leading(k, in.Args, values, t)
 	of, plain := kinds(1)<<(2*n), true
@@ -45,8 +45,8 @@ func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
 	}
 }
 
-// leading converts values to operands. It stops at the first that is not a plain register of type t
-// of this kernel; most values are.
+// leading converts values to operands, up to the first that is not a plain register of type t in
+// this kernel. Most values are such registers, so this is the fast path.
 func leading[T Scalar](k *Kernel, to []ir.Operand, values []Reg[T], t isa.Type) int {
 	to = to[:len(values)]
 	for i := range values {
@@ -60,7 +60,8 @@ func leading[T Scalar](k *Kernel, to []ir.Operand, values []Reg[T], t isa.Type) 
 	return len(values)
 }
 
-// A settled is the instruction form of an opcode for given operand kinds; see compute.
+// A settled is a cached instruction form: the form of an opcode for given operand kinds. See
+// compute.
 type settled struct {
 	kinds kinds
 	form  *isa.Candidate

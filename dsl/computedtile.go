@@ -38,7 +38,7 @@ func (k *Kernel) ComputedTile(name string, t Tile) *ComputedTile {
 		&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
 }
 
-// A filling is the state of a computed tile of a stage, which threads must write.
+// A filling tracks whether the threads write a computed tile of a stage, as they must.
 type filling struct {
 	m *TensorMap
 	*usage
@@ -101,8 +101,8 @@ func (w *ComputedTile) Tile(s *Stage) SharedTile {
 func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 	k := p.k
 	if p.pair {
-		k.fault(&ruleProtocol,
-			"pipeline %s is written by threads, but shared by a CTA pair; use PerBlock", p.name)
+		k.fault(&ruleProtocol, "threads write pipeline %s, which a CTA pair shares; use PerBlock",
+			p.name)
 	}
 	state := p.state(1)
 	for i := range k.Range(k.U32(0), n) {
@@ -121,11 +121,13 @@ func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 	}
 }
 
-// filled runs the body of Produce, and reports whether the body ran to its end.
+// filled builds the body of Produce. It reports whether the body ran to its end, without a Go break
+// or return.
 func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
 	k := p.k
 	if !yield(s) {
-		k.fault(&ruleLoop, "Go break or return out of Produce, whose body is built once")
+		k.fault(&ruleLoop,
+			"Go break or return leaves the body of Produce, which is built only once")
 		return false
 	}
 	what := "load"
@@ -164,11 +166,11 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 			"destination of CopyAsync is a zero value, not created by a builder call")
 		return
 	case a.space != isa.Global || !isShared(to.space):
-		k.fault(&ruleMemory, "CopyAsync from %s to %s, want global to shared memory",
+		k.fault(&ruleMemory, "CopyAsync copies from %s to %s, want global to shared memory",
 			describeSpace(a.space), describeSpace(to.space))
 		return
 	case bytes != 4 && bytes != 8 && bytes != 16:
-		k.fault(&ruleMemory, "CopyAsync of %d bytes, want 4, 8 or 16", bytes)
+		k.fault(&ruleMemory, "CopyAsync copies %d bytes, want 4, 8 or 16", bytes)
 		return
 	}
 	op := "cp.async.ca.shared.global"

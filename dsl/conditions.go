@@ -9,12 +9,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// under emits code that is executed if p is true, or false if not is set.
+// under emits code that is executed if p is true, or if p is false when not is set.
 func (k *Kernel) under(p Reg[Pred], not bool, build func()) {
 	k.amid(ir.Condition{Reg: p.r, Not: not}, p.IsConstant(), false, build)
 }
 
-// hold adds a condition to the current ones. Earlier annotations keep the list without it.
+// hold adds a condition to the current ones. It copies the list, because earlier annotations share
+// it.
 func (k *Kernel) hold(c ir.Condition) {
 	if len(k.conds) < k.held {
 		k.conds, k.held = slices.Clone(k.conds), 0
@@ -22,8 +23,8 @@ func (k *Kernel) hold(c ir.Condition) {
 	k.conds = append(k.conds, c)
 }
 
-// amid emits code under a condition, unless it is constant. Threads that leave the loop or the
-// kernel inside the code do not execute what follows.
+// amid emits code under a condition, unless the condition is constant. Threads that leave the loop
+// or the kernel in this code do not execute the code after it.
 func (k *Kernel) amid(c ir.Condition, constant, loop bool, build func()) {
 	n, left, out := len(k.conds), k.left, k.out
 	k.left, k.out = false, false
@@ -36,7 +37,7 @@ func (k *Kernel) amid(c ir.Condition, constant, loop bool, build func()) {
 	k.left, k.out = left, out
 }
 
-// remain records that only threads for which p is false continue.
+// remain records that only threads with a false p execute the following code.
 func (k *Kernel) remain(p Reg[Pred], kernel bool) {
 	if p.r != nil {
 		k.hold(ir.Condition{Reg: p.r, Not: true, Left: kernel})

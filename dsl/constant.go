@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A constant is a number in the form that an operand holds.
+// A constant is a Go number in the encoding that an operand holds.
 type constant struct {
 	kind ir.Kind // Int, Single or Double
 	bits int64
@@ -116,7 +116,7 @@ func k0[T Scalar](k *Kernel, c constant) Reg[T] {
 	return Reg[T]{k: k, bits: c.bits, scope: k.scope()}
 }
 
-// settle moves a constant into a register of type t.
+// settle moves a constant into a register of type t and returns the register.
 func (k *Kernel) settle(r *ir.Reg, t isa.Type, c constant) {
 	k.ins(k.op("mov", t), ir.Operand{Kind: ir.Register, Reg: r},
 		ir.Operand{Kind: ir.Int, Value: c.bits})

@@ -19,7 +19,7 @@ type loop struct {
 	outs           int  // number of kernel exits emitted before the loop
 }
 
-// newBlock returns a block with a label. It is placed later.
+// newBlock returns a basic block with a label. The caller places it later.
 func (k *Kernel) newBlock(hint string) *ir.Block {
 	name := unique(hint, k.names)
 	k.names[name] = true
@@ -39,7 +39,7 @@ func (k *Kernel) branchIf(p Reg[Pred], not bool, to *ir.Block) {
 	o := p.in(k)
 	was := k.guard
 	if was.Reg != nil {
-		k.fault(&ruleOperand, "branch inside When, which predicates single instructions; use If")
+		k.fault(&ruleOperand, "branch is inside When, which predicates single instructions; use If")
 	}
 	if r := o.Reg; r != nil {
 		k.guard = ir.Guard{Reg: r, Not: not}
@@ -87,7 +87,7 @@ func (k *Kernel) When(p Reg[Pred], body func()) {
 	o := p.in(k)
 	if k.guard.Reg != nil {
 		k.fault(&ruleOperand,
-			"When inside When: an instruction has one predicate; combine them with And")
+			"When is nested in When, but an instruction has only one predicate; combine the conditions with And")
 	}
 	was := k.guard
 	k.guard = ir.Guard{Reg: o.Reg}
@@ -102,7 +102,7 @@ func (k *Kernel) Unless(p Reg[Pred], body func()) {
 	o := p.in(k)
 	if k.guard.Reg != nil {
 		k.fault(&ruleOperand,
-			"Unless inside When: an instruction has one predicate; combine them with And")
+			"Unless is nested in When, but an instruction has only one predicate; combine the conditions with And")
 	}
 	was := k.guard
 	k.guard = ir.Guard{Reg: o.Reg, Not: true}
@@ -185,7 +185,7 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 			k.m.calls.run(func() {
 				if !yield(index) {
 					k.fault(&ruleLoop,
-						"Go break or return out of a kernel loop, whose body is built once; use k.Break or k.BreakIf")
+						"Go break or return leaves the body of a kernel loop, which is built only once; use k.Break or k.BreakIf")
 				}
 			})
 		})
@@ -239,14 +239,14 @@ func (k *Kernel) Loop(body func()) {
 
 func (k *Kernel) newLoop() *loop {
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "loop inside When, which predicates single instructions; use If")
+		k.fault(&ruleOperand, "loop is inside When, which predicates single instructions; use If")
 	}
 	l := &loop{end: k.newBlock("done"), depth: len(k.open), outs: k.outs}
 	k.loops = append(k.loops, l)
 	return l
 }
 
-// closeLoop ends the innermost loop. The function again emits the branch back to its top.
+// closeLoop ends the innermost loop. The argument again emits the branch back to the loop header.
 func (k *Kernel) closeLoop(l *loop, again func()) {
 	if l.next != nil {
 		k.place(l.next)
@@ -261,7 +261,7 @@ func (k *Kernel) closeLoop(l *loop, again func()) {
 // innermost returns the loop that Break and Continue apply to.
 func (k *Kernel) innermost(what string) *loop {
 	if len(k.loops) == 0 {
-		k.fault(&ruleLoop, "%s outside of a loop of the kernel", what)
+		k.fault(&ruleLoop, "%s is called outside of a kernel loop", what)
 		return nil
 	}
 	return k.loops[len(k.loops)-1]

@@ -25,7 +25,7 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 	}
 	if plainBits(from) && floating(to) || floating(from) && plainBits(to) {
 		k.fault(&ruleOperand,
-			"cannot convert untyped bits %s to %s; reinterpret them with Bits, or convert the integer with To[dsl.U%d] first",
+			"cannot convert the untyped bits of %s to %s; reinterpret them with Bits, or convert the integer with To[dsl.U%d] first",
 			from, to, max(8, min(from.Bits(), to.Bits())))
 		return fresh[D](k)
 	}
@@ -184,8 +184,8 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 	}
 	from, to := TypeOf[S](), TypeOf[D]()
 	if from.Bits() != to.Bits() || from == isa.Predicate || to == isa.Predicate {
-		k.fault(&ruleOperand, "cannot reinterpret %s as %s: %d bits and %d bits", from, to,
-			from.Bits(), to.Bits())
+		k.fault(&ruleOperand, "cannot reinterpret %s as %s: the sizes differ, %d bits and %d bits",
+			from, to, from.Bits(), to.Bits())
 		return fresh[D](k)
 	}
 	x = x.register()
@@ -204,7 +204,7 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 // plainBits reports whether t is an untyped-bits type, such as .b32.
 func plainBits(t isa.Type) bool { return t.Class() == isa.Bits }
 
-// whole reports whether t is an integer or untyped-bits type.
+// whole reports whether t is an integer type or an untyped-bits type.
 func whole(t isa.Type) bool { return integer(t) || t.Class() == isa.Bits }
 
 // cvtType returns the type that cvt uses for t.
@@ -259,7 +259,7 @@ func nearest(from, to isa.Type) Mod {
 	case to == isa.Ue8m0x2:
 		return RP // rounding up, so that values divided by the scale still fit
 	case to.Class() != isa.Packed && from.Class() == isa.Packed:
-		return RN // exact, but PTX requires the modifier
+		return RN // needRounding, but PTX requires the modifier
 	case to.Bits()/packed(to) < from.Bits()/packed(from):
 		return RN
 	}

@@ -5,7 +5,7 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// coverages returns the annotation of each of the n tiles of a pipeline.
+// coverages returns the coverage annotations of the n tiles of a pipeline, one per tile.
 func coverages(pipeline string, n int) []ir.PipelineTile {
 	list := make([]ir.PipelineTile, n)
 	for i := range list {
@@ -14,14 +14,15 @@ func coverages(pipeline string, n int) []ir.PipelineTile {
 	return list
 }
 
-// elsewhere records that code other than MMAs reads the tile or a part of it.
+// elsewhere records that code other than an MMA reads the tile, or a part of it.
 func (t *SharedTile) elsewhere() {
 	if t.cover != nil {
 		t.cover.Others = true
 	}
 }
 
-// side returns n rows of a tile. It is empty if the tile belongs to no pipeline.
+// side describes n rows of a tile as one operand of an MMA. The result is empty if the tile belongs
+// to no pipeline.
 func (t SharedTile) side(from Reg[U32], n int) ir.Side {
 	c := t.cover
 	if c == nil {
@@ -40,7 +41,7 @@ func (t SharedTile) side(from Reg[U32], n int) ir.Side {
 // mostProducts is the maximum number of MMAs that are annotated.
 const mostProducts = mostUses / 8
 
-// multiplied records the operands of an MMA of a warp.
+// multiplied annotates an MMA of a warp with its two operands.
 func (k *Kernel) multiplied(a, b ir.Side) {
 	if a.Of == nil && b.Of == nil {
 		return

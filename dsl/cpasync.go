@@ -87,7 +87,7 @@ func (s AsyncStage) Tile(n int) SharedTile {
 	return t
 }
 
-// at returns the stage with index n.
+// at returns the stage at index n of the ring.
 func (p *AsyncPipeline) at(n Reg[U32]) AsyncStage {
 	return AsyncStage{p: p, base: p.store.add(n.MulI(int64(p.bytes)))}
 }
@@ -106,7 +106,7 @@ func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s Asyn
 	k.together("Run", true)
 	r := p.begin(steps, p.watch(load))
 	for step := range k.Range(k.U32(0), steps) {
-		k.Comment("this stage has arrived, and every thread is done with the one before it")
+		k.Comment("this stage has arrived, and every thread has read the previous one")
 		r.arrived()
 		r.ahead(step)
 		use(step, r.stage())
@@ -119,9 +119,7 @@ func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s Asyn
 // fragments are loaded one step before the MMA that uses them, which takes twice the registers. The
 // function product returns the MMA step for a stage; it is called each time fragments are loaded.
 //
-//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep {
-//		return w.MMAStep(s.Tile(0), fromA, s.Tile(1), fromB)
-//	})
+//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep { return w.MMAStep(s.Tile(0), fromA, s.Tile(1), fromB) })
 func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s AsyncStage),
 	product func(s AsyncStage) MMAStep) {
 	if p == nil || !made(p.k, "pipeline in Multiply", steps.k) {
@@ -136,10 +134,11 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 	r.arrived()
 	now := product(r.stage())
 	switch {
-	case now.told:
+	case now.reported:
 		return
 	case now.k != k:
-		k.fault(&ruleValue, "MMAStep in Multiply is a zero value, or belongs to another kernel")
+		k.fault(&ruleValue,
+			"MMAStep passed to Multiply is a zero value or belongs to another kernel")
 		return
 	}
 	again := func() MMAStep {
@@ -147,7 +146,7 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 			return p
 		}
 		k.fault(&ruleProtocol,
-			"Multiply is given different MMA steps; all stages must be accumulated into the same accumulator with the same shape")
+			"Multiply is called with different MMA steps; all stages must use one accumulator and one shape")
 		return now
 	}
 	first := now.kept()
@@ -200,36 +199,37 @@ func (p *AsyncPipeline) begin(steps Reg[U32], load func(step Reg[U32], s AsyncSt
 	return &asyncRun{p, steps, load, k.U32(0).Var(), k.U32(ahead).Var()}
 }
 
-// watch wraps load and records the tiles of the stage that it does not copy.
+// watch wraps a load function. The result also records the tiles of the stage that load does not
+// copy.
 func (p *AsyncPipeline) watch(load func(step Reg[U32], s AsyncStage)) func(Reg[U32], AsyncStage) {
-	told := false
+	reported := false
 	return func(step Reg[U32], s AsyncStage) {
 		was := p.k.loading
 		p.k.loading, p.asked = p.name, make([]bool, len(p.tiles))
 		load(step, s)
 		for i, asked := range p.asked {
-			if !asked && !told {
+			if !asked && !reported {
 				p.k.notes.Missing = append(p.k.notes.Missing,
 					ir.MissingTile{Pos: p.k.m.calls.here(), Pipeline: p.name, Kind: ir.CopiedStage,
 						Index: i, Name: p.tiles[i].String()})
-				told = true
+				reported = true
 			}
 		}
 		p.k.loading, p.asked = was, nil
 	}
 }
 
-// stage returns the stage to read.
+// stage returns the stage that is read in this iteration.
 func (r *asyncRun) stage() AsyncStage { return r.at(r.read) }
 
-// arrived waits for the copies of the stage to read, which are the oldest in flight, and then for
-// all threads. All threads have then finished reading the previous stage.
+// arrived waits for the copies into the current stage, which are the oldest in flight, and then for
+// all threads. After it, all threads have finished reading the previous stage.
 func (r *asyncRun) arrived() {
 	r.k.ins("cp.async.wait_group", number(int64(r.stages-2)))
 	r.k.Sync()
 }
 
-// ahead fills the stage that was read last with the data of a later step.
+// ahead starts the copies of a later step into the stage that was read last.
 func (r *asyncRun) ahead(step Reg[U32]) {
 	k := r.k
 	coming := step.AddI(int64(r.stages - 1))
@@ -274,8 +274,8 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 		k.fault(&ruleShape, "CopyAsync needs the block size; declare it with Threads")
 		return
 	case to.RowBytes()%16 != 0:
-		k.fault(&ruleShape, "CopyAsync of %s: rows of %d bytes, want a multiple of 16", to.Tile,
-			to.RowBytes())
+		k.fault(&ruleShape, "CopyAsync copies %s, whose rows have %d bytes, want a multiple of 16",
+			to.Tile, to.RowBytes())
 		return
 	}
 	op := "cp.async.cg.shared.global"
@@ -301,7 +301,7 @@ type unitCopy struct {
 	clip  *clip // nil if the whole tile is inside the matrix
 }
 
-// place returns the address of a unit of the tile, which is at a byte of a row.
+// place returns the address of the 16-byte unit of the tile at a byte offset in a row.
 func (u *unitCopy) place(row, unit Reg[U32]) Addr {
 	to := u.to
 	r := to.reader(row, u.k.U32(0))
@@ -312,13 +312,15 @@ func (u *unitCopy) place(row, unit Reg[U32]) Addr {
 	return r.row.add(slab.Add(r.unit.Xor(unit.AndI(int64(to.Swizzle) - 1))))
 }
 
-// source returns a function that returns the address of a unit in a row of the matrix.
+// source returns a function that returns the address in global memory of a unit in a row of the
+// matrix.
 func (u *unitCopy) source(unit Reg[U32]) func(row Reg[U32]) Reg[U64] {
 	first := u.from.Value64().Add(To[U64](unit))
 	return func(row Reg[U32]) Reg[U64] { return first.Add(To[U64](row).Mul(u.pitch)) }
 }
 
-// rows copies with each thread the same unit of every so many lines.
+// rows copies the tile so that each thread copies the same unit of several rows, at a constant
+// distance.
 func (u *unitCopy) rows(lines, units int) {
 	k, to, c := u.k, u.to, u.clip
 	tid := k.Thread()
@@ -355,8 +357,8 @@ func (u *unitCopy) rows(lines, units int) {
 	}
 }
 
-// each copies units that follow each other with threads that do, for tiles whose rows do not divide
-// evenly among the threads.
+// each copies the tile so that consecutive threads copy consecutive units. It is used if the rows
+// do not divide evenly among the threads.
 func (u *unitCopy) each(threads, units int) {
 	k, c := u.k, u.clip
 	for from, all := 0, u.to.Rows*units; from < all; from += threads {
@@ -389,7 +391,7 @@ func (k *Kernel) CommitCopies() {
 	k = k.sound()
 	if k.loading != "" {
 		k.fault(&ruleProtocol,
-			"CommitCopies in the load function of pipeline %s, which commits a group for each stage: it would wait for the wrong groups",
+			"CommitCopies is called in the load function of pipeline %s, which already commits a group for each stage: the pipeline would wait for the wrong groups",
 			k.loading)
 	}
 	k.ins("cp.async.commit_group")

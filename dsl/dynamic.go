@@ -23,8 +23,8 @@ type DynamicSchedule struct {
 
 // DynamicSchedule returns a schedule over the given rows and columns of tiles, in the order of
 // Persistent. One role of one warp must call RunScheduler; every role that works on tiles loops
-// over Each. The launch has as many blocks along x as there are tiles, with rows rounded up to the
-// cluster size.
+// over Each. The grid must have one block per tile along x, after the number of rows is rounded up
+// to a multiple of the cluster size.
 func (k *Kernel) DynamicSchedule(rows, cols Reg[U32], group int) *DynamicSchedule {
 	k = k.sound()
 	if !k.m.Has(100) {
@@ -32,7 +32,8 @@ func (k *Kernel) DynamicSchedule(rows, cols Reg[U32], group int) *DynamicSchedul
 			k.m.Target())
 	}
 	if group < 1 {
-		k.fault(&ruleProtocol, "schedule groups %d rows of tiles, want a positive number", group)
+		k.fault(&ruleProtocol, "schedule has groups of %d rows of tiles, want a positive number",
+			group)
 		group = 1
 	}
 	const stages = 2 // one response is processed while the next is requested
@@ -49,7 +50,8 @@ func (d *DynamicSchedule) RunScheduler() {
 	}
 	k := d.k
 	if k.role == nil {
-		k.fault(&ruleProtocol, "RunScheduler outside of a role; one warp must do nothing else")
+		k.fault(&ruleProtocol,
+			"RunScheduler is called outside of a role; it needs a role of one warp that does nothing else")
 		return
 	}
 	k.role.single = true
@@ -73,7 +75,7 @@ func (d *DynamicSchedule) RunScheduler() {
 				k.ins("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128", at.in(k), full.at.in(k))
 			}
 			k.SyncWarp()
-			k.Comment("the first block asks for the cluster; each gets the answer")
+			k.Comment("the first block requests work for the cluster, and every block receives the response")
 			k.When(leader, func() { full.ArriveExpect(k.U32(16)) })
 			k.If(k.ClusterRank().EQI(0), func() {
 				empty.WaitCluster(state.parity)
@@ -86,7 +88,7 @@ func (d *DynamicSchedule) RunScheduler() {
 		k.FenceAsync()
 		if size := k.clusterSize(); size > 1 {
 			k.SyncWarp()
-			k.Comment("the first block asks again when this one has read the answer too")
+			k.Comment("the first block sends the next request after this block has read the response")
 			k.When(leader, func() { empty.ArriveAt(k.U32(0)) })
 			d.arrives(d.empty, size)
 		}
@@ -106,7 +108,7 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 		rows := d.rows
 		if high, wide := k.clusterTiles(); wide > 1 {
 			k.fault(&ruleProtocol,
-				"DynamicSchedule in a cluster of %d x %d blocks, want one dimension; use Persistent",
+				"DynamicSchedule is used in a cluster of %d x %d blocks, want one dimension; use Persistent",
 				high, wide)
 		}
 		if size > 1 {
@@ -120,7 +122,8 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 				at.Row = at.Row.MadI(size, k.ClusterRank())
 			}
 			if !yield(at) {
-				k.fault(&ruleLoop, "Go break or return out of Each, whose body is built once")
+				k.fault(&ruleLoop,
+					"Go break or return leaves the body of Each, which is built only once")
 			}
 			full, empty := d.barriers(state)
 			full.Wait(state.parity)

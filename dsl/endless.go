@@ -5,8 +5,8 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// noteLoop records a complete loop. cond is the register of its condition, or nil if the condition
-// is the constant holds. Loops with other exits in the body are left out, including labels and
+// noteLoop annotates a complete loop. cond is the register of its condition, or nil if the
+// condition is the constant holds. It skips loops whose body has other exits, including labels and
 // calls that may end the thread.
 func (k *Kernel) noteLoop(l *loop, cond *ir.Reg, holds bool) {
 	switch {
@@ -20,11 +20,12 @@ func (k *Kernel) noteLoop(l *loop, cond *ir.Reg, holds bool) {
 	}
 }
 
-// wayOut records an instruction that may leave the enclosing loops.
-func (k *Kernel) wayOut() { k.outs++ }
+// noteExit records that the current instruction may leave the enclosing loops.
+func (k *Kernel) noteExit() { k.outs++ }
 
-// unreached starts a block for unreachable code, and reports it once. Code after it counts as
-// reachable.
-func (k *Kernel) unreached() {
-	k.fault(&ruleWay, "unreachable code: what precedes it always ends the thread or the iteration")
+// startUnreachable starts a basic block for unreachable code and reports that code once. Code after
+// the block counts as reachable.
+func (k *Kernel) startUnreachable() {
+	k.fault(&ruleWay,
+		"unreachable code: the code before it always ends the thread or the iteration")
 }

@@ -46,11 +46,12 @@ func (k *Kernel) Errorf(format string, args ...any) {
 	k.m.faultAt(k.m.calls.here(), &ruleAuthor, format, args...)
 }
 
-// runs reports whether the functions passed to a call are not nil. It reports a nil one once.
+// runs reports whether all functions that are passed to a call are non-nil. It records a finding
+// for the first nil one.
 func (k *Kernel) runs(what string, there ...bool) bool {
 	for _, ok := range there {
 		if !ok {
-			k.fault(&ruleOperand, "%s is given a nil function", what)
+			k.fault(&ruleOperand, "%s is called with a nil function", what)
 			return false
 		}
 	}

@@ -25,11 +25,11 @@ var gridFeatures = []feature{
 			k.ContinueIf(at.TileCol.EQI(1))
 			out.Store(at.FirstRow, at.Group)
 		}
-	}, "// a lane for each of the next 32 groups"},
+	}, "// each lane loads one of the next 32 groups"},
 	{"fences", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
-		out, told := dsl.Global[dsl.U32](k, "out"), dsl.Global[dsl.U32](k, "told")
-		done := k.Semaphore(told, k.CTAID().X)
+		out, flags := dsl.Global[dsl.U32](k, "out"), dsl.Global[dsl.U32](k, "flags")
+		done := k.Semaphore(flags, k.CTAID().X)
 		k.If(k.CTAID().Y.EQI(0), func() {
 			out.Store(k.CTAID().X, k.Lane())
 			k.Fence(dsl.ScopeGPU)

@@ -168,10 +168,10 @@ func weights(m *dsl.Module, depth int) {
 // 64 elements of a row.
 func sparseAhead[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 	k := m.Kernel("k", dsl.Threads(128))
-	a, places, b, d := k.Matrix("a", t), k.Matrix("places", isa.B8), k.Matrix("b", t),
+	a, sparsity, b, d := k.Matrix("a", t), k.Matrix("places", isa.B8), k.Matrix("b", t),
 		k.Matrix("d", dsl.TypeOf[C]())
 	n := dsl.Param[dsl.U32](k, "n")
-	a, places, b = a.Sized(k.U32(64), n), places.Sized(k.U32(64), n.ShrI(2)),
+	a, sparsity, b = a.Sized(k.U32(64), n), sparsity.Sized(k.U32(64), n.ShrI(2)),
 		b.Sized(k.U32(64), n.ShlI(1))
 	half := dsl.Tile{Type: t, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle(8 * t.Bits())}
 	ab := k.AsyncPipeline("ab", 3, half, dsl.Tile{Type: isa.B8, Rows: 64, Cols: 16}, half, half)
@@ -180,7 +180,7 @@ func sparseAhead[C dsl.Scalar](m *dsl.Module, t isa.Type) {
 	ab.Multiply(n.ShrI(6),
 		func(step u32, s dsl.AsyncStage) {
 			a.CopyAsync(s.Tile(0), step.MulI(64))
-			places.CopyAsync(s.Tile(1), step.MulI(16))
+			sparsity.CopyAsync(s.Tile(1), step.MulI(16))
 			b.CopyAsync(s.Tile(2), step.MulI(128))
 			b.CopyAsync(s.Tile(3), step.MulI(128).AddI(64))
 		},

@@ -56,8 +56,9 @@ type replacement struct {
 	rules []string
 }
 
-// merge adds the findings of the hazard analyzers. If one reports a mistake at the line of a
-// replacement, the replacement stays, because it has more detail, with the graver severity.
+// merge adds the findings of the hazard analyzers. If an analyzer reports a mistake at the line of
+// a replacement, merge keeps the replacement, which has more detail, and gives it the graver
+// severity.
 func (m *Module) merge(hazards diag.List, list []replacement) {
 	for _, h := range hazards {
 		i := slices.IndexFunc(list, func(r replacement) bool {
@@ -85,14 +86,14 @@ func (m *Module) checkNames() {
 		for _, v := range k.f.Params {
 			if functions[v.Name] {
 				m.faultAt(v.Pos, &ruleKernel,
-					"parameter %s of %s has the name of a function, at which ptxas may crash",
+					"parameter %s of %s has the same name as a function, which can crash ptxas",
 					v.Name, k.Name())
 			}
 		}
 	}
 }
 
-// tellBoxes records the byte count of a copy with each tensor map.
+// tellBoxes records for each tensor map the byte count of one copy.
 func (k *Kernel) tellBoxes() {
 	for _, m := range k.maps {
 		rows := m.high
@@ -103,7 +104,7 @@ func (k *Kernel) tellBoxes() {
 	}
 }
 
-// rank returns the position of a declaration: variables come first, then functions in call order,
+// rank returns the sort key of a declaration: variables come first, then functions in call order,
 // then kernels.
 func rank(d ir.Decl, order map[*ir.Func]int) int {
 	switch d := d.(type) {
@@ -172,8 +173,8 @@ func (k *Kernel) prologue() {
 	first.Instrs = append(k.head.Instrs, first.Instrs...)
 }
 
-// dropUnread removes unused values that are read at the start, such as components of %tid and
-// parameters that are only passed on.
+// dropUnread removes loads of values at the start of the kernel that nothing uses, such as unused
+// components of %tid, and parameters that the kernel only passes on.
 func (k *Kernel) dropUnread() {
 	first := k.f.Blocks[0]
 	head := len(k.head.Instrs)
@@ -223,7 +224,8 @@ func (k *Kernel) settleNotes() {
 	k.f.Annotations = a
 }
 
-// count adds by to the use count of each register of in, and reports whether in names variables.
+// count adds by to the use count of each register in the instruction, and reports whether the
+// instruction names variables.
 func count(in *ir.Instr, by int32) (variables bool) {
 	if r := in.Guard.Reg; r != nil {
 		r.Uses += by

@@ -40,7 +40,7 @@ func FloatParam(k *Kernel, name string, t isa.Type) Floats {
 	case isa.Bf16:
 		return halves(k, t, Global[BF16x2](k, name))
 	}
-	k.fault(&ruleOperand, "FloatParam of %s, want .f32, .f16 or .bf16", t)
+	k.fault(&ruleOperand, "FloatParam has type %s, want .f32, .f16 or .bf16", t)
 	return Floats{k: k, typ: isa.F32}
 }
 
@@ -68,14 +68,15 @@ func (f Floats) Store(i Reg[U32], v []Reg[F32], mods ...Mod) {
 	switch {
 	case f.store == nil:
 	case len(v) != f.Width():
-		f.k.fault(&ruleShape, "Store of %d values, want %d of %s for 16 bytes", len(v), f.Width(),
-			f.typ)
+		f.k.fault(&ruleShape,
+			"Store is called with %d values, want %d of type %s, which fill 16 bytes", len(v),
+			f.Width(), f.typ)
 	default:
 		f.store(i, v, mods)
 	}
 }
 
-// singles returns Floats of .f32.
+// singles returns Floats for an array of .f32.
 func singles(k *Kernel, a Array[F32]) Floats {
 	return Floats{
 		k: k, typ: isa.F32,
@@ -88,7 +89,7 @@ func singles(k *Kernel, a Array[F32]) Floats {
 	}
 }
 
-// halves returns Floats of a 16-bit type.
+// halves returns Floats for an array of a 16-bit type.
 func halves[P Scalar](k *Kernel, t isa.Type, a Array[P]) Floats {
 	return Floats{
 		k: k, typ: t,

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// folded evaluates integer operations that need no instruction: those on two constants, and
-// identities such as x+0.
+// folded evaluates integer operations at build time if they need no instruction: operations on two
+// constants, and identities such as x+0.
 func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	if x.k == nil || x.k != y.k {
 		return x, false
@@ -55,7 +55,7 @@ func cheaper[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 		return x, false
 	}
 	if y.bits == 0 {
-		y.k.fault(&ruleConstant, "division by zero: %s of %s", verbs[v], TypeOf[T]())
+		y.k.fault(&ruleConstant, "division by zero in %s of %s", verbs[v], TypeOf[T]())
 		return x, true
 	}
 	if x.r == nil || TypeOf[T]().Class() != isa.Unsigned {

@@ -37,12 +37,13 @@ func (w *WarpTile[C]) LoadFragments(x SharedTile, from Reg[U32]) *Fragments {
 		k.fault(&ruleValue, "tile of LoadFragments is a zero value, not created by a builder call")
 		return f
 	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
-		k.fault(&ruleShape, "fragments of %s cannot be loaded ahead of the MMA with %s; use MMA", s,
-			s.A)
+		k.fault(&ruleShape,
+			"fragments of %s cannot be loaded before the MMA with shape %s; use MMA", s, s.A)
 		return f
 	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
-		k.fault(&ruleShape, "A operand %s for %s %s, want %d rows and a multiple of %d columns", x,
-			s, s.A, w.rows, s.K)
+		k.fault(&ruleShape,
+			"A operand %s does not fit %s %s, want %d rows and a multiple of %d columns", x, s, s.A,
+			w.rows, s.K)
 		return f
 	case !x.transposable():
 		return f
@@ -72,7 +73,7 @@ func (f *Fragments) Set(x *Fragments) {
 	}
 	switch {
 	case x == nil || x.k == nil:
-		f.k.fault(&ruleValue, "Fragments in Set are a zero value, not created by a builder call")
+		f.k.fault(&ruleValue, "fragments in Set are a zero value, not created by a builder call")
 		return
 	case x.k != f.k:
 		f.k.fault(&ruleForeign, "fragments of kernel %s are used in %s", x.k.Name(), f.k.Name())
@@ -80,7 +81,7 @@ func (f *Fragments) Set(x *Fragments) {
 	case x.typ != f.typ || x.rows != f.rows || x.cols != f.cols || x.each != f.each ||
 		!sameShape(x.regs, f.regs):
 		f.k.fault(&ruleShape,
-			"Fragments of %dx%d %s are set to %dx%d %s, or warp fragments to warpgroup fragments",
+			"Fragments of %dx%d %s are assigned fragments of %dx%d %s, or warp and warpgroup fragments are mixed",
 			f.rows, f.cols, f.typ, x.rows, x.cols, x.typ)
 		return
 	}
@@ -93,14 +94,14 @@ func (f *Fragments) Set(x *Fragments) {
 	}
 }
 
-// sameShape reports whether two lists of registers have the same lengths at every step.
+// sameShape reports whether two lists of registers have equal lengths at every step.
 func sameShape(a, b [][][]Reg[B32]) bool {
 	return slices.EqualFunc(a, b, func(a, b [][]Reg[B32]) bool {
 		return slices.EqualFunc(a, b, func(a, b []Reg[B32]) bool { return len(a) == len(b) })
 	})
 }
 
-// values returns registers as values defined at this point.
+// values wraps registers as values that are defined at this point of the kernel.
 func values(k *Kernel, cell []ir.Operand) []Reg[B32] {
 	list := make([]Reg[B32], len(cell))
 	for i, o := range cell {
@@ -119,7 +120,7 @@ func (w *WarpTile[C]) ToFragments(t isa.Type) *Fragments {
 	f := &Fragments{k: k, typ: t, rows: w.rows, cols: w.cols, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || s.C != isa.F32 && s.C != t || s.M != 16 || s.N != 8 {
 		k.fault(&ruleShape,
-			"accumulator of %s with %s cannot become an A operand of %s; .f32 converts to .f16 or .bf16, and .f16 stays .f16",
+			"accumulator of %s with shape %s cannot become an A operand of %s; .f32 converts to .f16 or .bf16, and .f16 stays .f16",
 			s.C, s, t)
 		return f
 	}
@@ -148,7 +149,7 @@ func (w *WarpTile[C]) ToFragments(t isa.Type) *Fragments {
 	return f
 }
 
-// same returns a copy of a 32-bit register.
+// same returns a new register with a copy of a 32-bit register.
 func same[T Scalar](k *Kernel, x Reg[T]) Reg[B32] {
 	d := fresh[B32](k)
 	k.ins("mov.b32", d.in(k), x.in(k))
@@ -172,11 +173,12 @@ func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
 		k.fault(&ruleForeign, "fragments of kernel %s are used in %s", x.k.Name(), k.Name())
 	case s.Sparse || s.Split || s.scaled() || !alike(x.typ, s.A) || x.each != s.K ||
 		!s.takes(y.Tile, s.B):
-		k.fault(&ruleShape, "MMAFragments of %s and %s with %s of %s: the element types differ",
+		k.fault(&ruleShape,
+			"operands of MMAFragments, %s and %s, do not match shape %s of %s: the element types differ",
 			x.typ, y.Tile, s, s.A)
 	case x.rows != w.rows || x.cols != depth || rows < w.cols:
 		k.fault(&ruleShape,
-			"MMAFragments of %dx%d %s and %s into %dx%d: the depths differ, or y has too few rows",
+			"operands of MMAFragments, %dx%d %s and %s, do not fit an accumulator of %dx%d: the depths differ, or y has too few rows",
 			x.rows, x.cols, x.typ, y, w.rows, w.cols)
 	case len(x.regs) == 0 || !y.transposable() || !within(k, y, fromY, w.cols):
 		// already reported
@@ -192,7 +194,7 @@ func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
 				}
 			}
 			fb := w.roomRight()
-			w.rights(read(step), fb)
+			w.loadB(read(step), fb)
 			w.multiply(fa, fb, noOperands)
 		}
 	}
@@ -202,18 +204,19 @@ func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
 // row.
 type corner struct{ row, unit Reg[U32] }
 
-// downFirst orders the four matrices of ldmatrix by rows first: sixteen rows, then the next 16
-// bytes of each.
+// downFirst orders the four matrices of ldmatrix by rows first: sixteen rows of one 16-byte unit,
+// then sixteen rows of the next unit.
 func downFirst(lane Reg[U32]) corner { return corner{lane.AndI(15), lane.ShrI(4)} }
 
-// acrossFirst orders the four matrices by columns first: eight rows, the next 16 bytes of each,
-// then eight more rows.
+// acrossFirst orders the four matrices of ldmatrix by columns first: eight rows of one 16-byte
+// unit, the same rows of the next unit, then the next eight rows.
 func acrossFirst(lane Reg[U32]) corner {
 	return corner{lane.AndI(7).Add(lane.ShrI(4).ShlI(3)), lane.ShrI(3).AndI(1)}
 }
 
-// leftCorner returns the corner for the A operand with steps of depth elements. It goes down
-// sixteen rows first; the B operand goes along K first. Transposed tiles swap the two.
+// leftCorner returns the address position of a lane for the A operand, in steps of depth elements.
+// The A operand orders its matrices by rows first, the B operand by columns first. A transposed
+// tile swaps the two orders.
 func (t SharedTile) leftCorner(depth int) corner {
 	lane := t.at.k.Lane()
 	switch {
@@ -236,12 +239,12 @@ func (t SharedTile) rightCorner(depth int) corner {
 	return acrossFirst(lane)
 }
 
-// halfDepth reports whether a step of depth elements is 16 bytes, of which ldmatrix loads two
-// matrices, and not 32.
+// halfDepth reports whether a step of depth elements has 16 bytes instead of 32, so that ldmatrix
+// loads two matrices instead of four.
 func (t SharedTile) halfDepth(depth int) bool { return depth*t.wide() == 128 }
 
-// halfCorner returns the corner for two matrices of a step of 16 bytes: sixteen rows, or for a
-// transposed tile the 16 bytes of eight rows and the next 16 bytes.
+// halfCorner returns the address position of a lane for the two matrices of a 16-byte step. The
+// matrices cover sixteen rows, or in a transposed tile two adjacent 16-byte units of eight rows.
 func (t SharedTile) halfCorner(lane Reg[U32]) corner {
 	if t.turned {
 		return corner{lane.AndI(7), lane.ShrI(3).AndI(1)}
@@ -249,8 +252,8 @@ func (t SharedTile) halfCorner(lane Reg[U32]) corner {
 	return corner{lane.AndI(15), t.at.k.U32(0)}
 }
 
-// fragments returns a function that loads the fragments of one step of depth elements along K: the
-// two or four matrices that start some rows after from.
+// fragments returns a function that loads the fragments of one step along K: the two or four
+// matrices at a row offset after from.
 func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int) func(row int,
 	into []ir.Operand) {
 	k := t.at.k
@@ -279,15 +282,15 @@ func (t SharedTile) fragments(c corner, from Reg[U32], depth int) func(step int)
 	}
 }
 
-// lefts loads the A fragments of a step, of M rows each.
-func (w *WarpTile[C]) lefts(read func(row int, into []ir.Operand), list [][]ir.Operand) {
+// loadA loads the A fragments of a step, one for each M rows.
+func (w *WarpTile[C]) loadA(read func(row int, into []ir.Operand), list [][]ir.Operand) {
 	for i, f := range list {
 		read(i*w.shape.M, f)
 	}
 }
 
-// rights loads the B fragments of a step, of N columns each. One ldmatrix loads two of them.
-func (w *WarpTile[C]) rights(read func(row int, into []ir.Operand), list [][]ir.Operand) {
+// loadB loads the B fragments of a step, one for each N columns. One ldmatrix loads two fragments.
+func (w *WarpTile[C]) loadB(read func(row int, into []ir.Operand), list [][]ir.Operand) {
 	for j := 0; j < len(list); j += 2 {
 		read(j*w.shape.N, slices.Concat(list[j], list[j+1]))
 	}
@@ -310,17 +313,18 @@ func (t SharedTile) sides() (rows, cols int) {
 	return t.Rows, t.Cols
 }
 
-// byElement reports whether the tile is transposed and has elements that are loaded one by one,
-// without ldmatrix.
+// byElement reports whether the tile is transposed and its elements are too wide for ldmatrix, so
+// that they are loaded one by one.
 func (t SharedTile) byElement() bool {
 	return t.turned && t.Swizzle == NoSwizzle && (t.Type.Bits() == 32 || t.Type.Bits() == 64)
 }
 
-// transposable reports whether ldmatrix can read the tile transposed as requested.
+// transposable reports whether ldmatrix can read the tile with the requested transposition, and
+// records a finding if not.
 func (t SharedTile) transposable() bool {
 	if t.turned && t.Type.Bits() != 16 {
 		t.at.k.fault(&ruleShape,
-			"%s cannot be transposed, since ldmatrix transposes elements of 16 bits only; MMAStep transposes .f64 and 32-bit tiles without a swizzle",
+			"%s cannot be transposed, since ldmatrix transposes only 16-bit elements; MMAStep transposes .f64 and 32-bit tiles without a swizzle",
 			t.Tile)
 		return false
 	}
@@ -335,7 +339,8 @@ func (t SharedTile) String() string {
 	return t.Tile.String()
 }
 
-// A tileReader is the row of a tile that a lane reads: its address, and the swizzled unit in it.
+// A tileReader is the position from which a lane reads a tile: the address of a row, and the
+// swizzled unit in the row.
 type tileReader struct {
 	t    SharedTile
 	row  Addr
@@ -363,7 +368,7 @@ func (r tileReader) at(bytes int) Addr {
 	return r.row.Plus(int64(slab * t.SlabBytes())).add(r.unit.XorI(int64(in)))
 }
 
-// behind is like at, with an additional offset, a multiple of 32, that is known only at run time.
+// behind is like at, with an additional run-time offset that is a multiple of 32 bytes.
 func (r tileReader) behind(more Reg[U32], bytes int) Addr {
 	if r.t.Swizzle == NoSwizzle {
 		return r.row.add(r.unit).add(more).Plus(int64(bytes))

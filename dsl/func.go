@@ -38,7 +38,8 @@ func Arg[T Scalar](f *Func, name string) Reg[T] {
 func ReturnValue[T Scalar](f *Func, x Reg[T]) {
 	if !f.made() {
 		if x.k != nil {
-			x.k.fault(&ruleFunction, "ReturnValue in a zero Func")
+			x.k.fault(&ruleFunction,
+				"ReturnValue is called on a Func that is a zero value, not created by a builder call")
 		}
 		return
 	}
@@ -64,7 +65,7 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 	t := TypeOf[T]()
 	d := fresh[T](k)
 	if !f.made() {
-		k.fault(&ruleFunction, "call of a zero Func")
+		k.fault(&ruleFunction, "called Func is a zero value, not created by a builder call")
 		return d
 	}
 	if f.result != t {
@@ -82,7 +83,7 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 func (k *Kernel) Call(f *Func, args ...Operand) {
 	k = k.sound()
 	if !f.made() {
-		k.fault(&ruleFunction, "call of a zero Func")
+		k.fault(&ruleFunction, "called Func is a zero value, not created by a builder call")
 		return
 	}
 	var results []ir.Operand
@@ -94,7 +95,7 @@ func (k *Kernel) Call(f *Func, args ...Operand) {
 
 func describeResult(f *Func) string {
 	if f.result == 0 {
-		return "the function has no result so far; ReturnValue must precede the calls"
+		return "the function has no result yet; call ReturnValue in the function before you build the call"
 	}
 	return "the function returns " + f.result.String()
 }
@@ -110,12 +111,12 @@ func (k *Kernel) slot(name string, t isa.Type) *ir.Var {
 // call passes the arguments and calls f.
 func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 	if f.m != k.m {
-		k.alien(f.m, "%s is a function of another module", f.Name())
+		k.alien(f.m, "%s belongs to another module", f.Name())
 		return false
 	}
 	k.calling(f)
 	if f.outs > 0 {
-		k.wayOut() // the callee may end the thread
+		k.noteExit() // the callee may end the thread
 	}
 	if len(args) != len(f.arguments) {
 		k.fault(&ruleFunction, "%s takes %d arguments, got %d", f.Name(), len(f.arguments),

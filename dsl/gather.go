@@ -25,7 +25,7 @@ func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U
 	}
 }
 
-// four reports invalid gathers and scatters of four rows of a tile.
+// four checks a gather or scatter of four rows of a tile, and reports whether it is valid.
 func (x *Tensor) four(what string, t SharedTile, first int) bool {
 	k := x.kernel()
 	if !made(k, "tensor in the copy", t.at.k) {
@@ -39,7 +39,7 @@ func (x *Tensor) four(what string, t SharedTile, first int) bool {
 			"tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
 	case t.at.k == nil || t.Tile != want || first < 0 || first%4 != 0 || first+4 > t.Rows:
 		k.fault(&ruleShape,
-			"rows from row %d of tensor %s are %s %s, want a tile of %d columns of %s and a multiple of 4 as the first row",
+			"rows from row %d of tensor %s are %s %s, want a tile with %d columns of %s, and a first row that is a multiple of 4",
 			first, x.m.name, what, t.Tile, want.Cols, want.Type)
 	default:
 		return true
@@ -60,7 +60,7 @@ func (x *Tensor) GatherFeed(n int) Feed {
 			"tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
 		return Feed{from: x.m}
 	case n < 4 || n > 128 || n%4 != 0:
-		k.fault(&ruleShape, "feed of %d gathered rows, want a multiple of 4 up to 128", n)
+		k.fault(&ruleShape, "feed has %d gathered rows, want a multiple of 4 up to 128", n)
 		n = 4
 	case x.many != nil && x.many.tile.Rows != n:
 		k.fault(&ruleShape, "tensor %s already has a feed of %[3]d gathered rows, got %[2]d",
@@ -82,8 +82,8 @@ func (x *Tensor) GatherStage(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
 	}
 	k := x.m.k
 	if x.many == nil {
-		k.fault(&ruleProtocol, "tensor %s is in no pipeline with gathered rows; use GatherFeed",
-			x.m.name)
+		k.fault(&ruleProtocol,
+			"no pipeline gathers rows of tensor %s; create a feed with GatherFeed", x.m.name)
 		return
 	}
 	to, ok := s.fill(x.many)

@@ -35,16 +35,18 @@ func (k *Kernel) PersistentGroups(starts Array[U32], groups Reg[U32], height int
 	together int) *GroupSchedule {
 	k = k.sound()
 	if height < 1 || together < 1 {
-		k.fault(&ruleProtocol, "tiles of %d rows, %d rows of tiles together, want positive numbers",
+		k.fault(&ruleProtocol,
+			"PersistentGroups has tiles of %d rows and groups of %d rows of tiles, want positive numbers",
 			height, together)
 		height, together = max(1, height), max(1, together)
 	}
 	if n := k.clusterSize(); n > 1 {
-		k.fault(&ruleProtocol, "PersistentGroups in a cluster of %d blocks, want no cluster", n)
+		k.fault(&ruleProtocol,
+			"PersistentGroups is used in a cluster of %d blocks, want no cluster", n)
 	}
 	if starts.at.k == nil {
 		k.fault(&ruleValue,
-			"starts array of PersistentGroups is a zero value, not created by a builder call")
+			"array starts of PersistentGroups is a zero value, not created by a builder call")
 		return nil
 	}
 	return &GroupSchedule{k: k, starts: starts, groups: groups, height: height, cols: cols,
@@ -66,7 +68,7 @@ func (s *GroupSchedule) Each() iter.Seq[GroupTile] {
 		k.inside("a loop over tiles", func() {
 			k.While(func() Reg[Pred] { return id.Sub(before).GE(total).And(next.LT(s.groups)) },
 				func() {
-					k.Comment("a lane for each of the next 32 groups: its rows, and the tiles up to its end")
+					k.Comment("each lane loads one of the next 32 groups: its rows, and the number of tiles up to its end")
 					before.Set(before.Add(total))
 					group := next.Add(k.Lane())
 					start.Set(s.starts.Load(group.Min(s.groups)))
@@ -85,7 +87,8 @@ func (s *GroupSchedule) Each() iter.Seq[GroupTile] {
 			at := grouped(in, rows, s.cols, s.together)
 			if !yield(GroupTile{Group: next.SubI(32).Add(lane),
 				FirstRow: at.Row.MadI(int64(s.height), first), EndRow: last, TileCol: at.Col}) {
-				k.fault(&ruleLoop, "Go break or return out of Each, whose body is built once")
+				k.fault(&ruleLoop,
+					"Go break or return leaves the body of Each, which is built only once")
 			}
 		})
 		k.closeLoop(l, func() {

@@ -29,7 +29,7 @@ func (k *Kernel) Ins(op string, operands ...any) {
 	kind := isa.KindOf(op)
 	k.byHand(kind, op, operands)
 	if kind == isa.KindCall {
-		k.wayOut() // the callee may end the thread
+		k.noteExit() // the callee may end the thread
 	}
 	args := make([]ir.Operand, 0, 8)
 	for i, x := range operands {
@@ -47,8 +47,8 @@ func (k *Kernel) Ins(op string, operands ...any) {
 	k.checkTypes(in, operands)
 }
 
-// checkWrites reports an instruction of the author that writes a register whose value must not
-// change.
+// checkWrites reports an instruction written by the author that modifies a register whose value
+// must not change.
 func (k *Kernel) checkWrites(in *ir.Instr) {
 	if in.Form == nil {
 		return
@@ -56,13 +56,13 @@ func (k *Kernel) checkWrites(in *ir.Instr) {
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		if a != isa.Read && !r.Varies {
 			k.m.faultAt(in.Pos, &ruleValue,
-				"%s writes to a value that is not a variable; use NewReg or Var for destinations, or Result",
+				"%s writes to a value that is not a variable; create the destination with NewReg or Var, or use Result",
 				in.Op)
 		}
 	})
 }
 
-// bare reports whether the text of an instruction is only an opcode, without operands.
+// bare reports whether the text of an instruction consists of an opcode only, without operands.
 func (k *Kernel) bare(op string) bool {
 	switch at := strings.IndexAny(op, " \t\n,;@[]{}()"); {
 	case strings.HasPrefix(op, "@"):
@@ -96,8 +96,7 @@ func (k *Kernel) noOperand(i int, op string, x any) {
 // Result appends an instruction written as text, for one that has no method, and returns a new
 // value, which is its first operand.
 //
-//	// (x & 0x000f000f) | 0x64006400
-//	y := dsl.Result[dsl.U32](k, "lop3.b32", x, 0x000f000f, 0x64006400, 0xea)
+//	y := dsl.Result[dsl.U32](k, "lop3.b32", x, 0x000f000f, 0x64006400, 0xea) // (x & 0x000f000f) | 0x64006400
 func Result[T Scalar](k *Kernel, op string, operands ...any) Reg[T] {
 	k = k.sound()
 	d := fresh[T](k)
@@ -107,7 +106,7 @@ func Result[T Scalar](k *Kernel, op string, operands ...any) Reg[T] {
 	return d
 }
 
-// any converts a Go value to an operand.
+// any converts a Go value to an operand of an instruction.
 func (k *Kernel) any(x any) (ir.Operand, bool) {
 	switch x := x.(type) {
 	case Operand:
@@ -205,14 +204,14 @@ func (k *Kernel) vector(list ...ir.Operand) ir.Operand {
 	return k.list(ir.Vector, slab.Copy(&k.args, list))
 }
 
-// list returns an operand with parts, which it does not copy.
+// list returns a vector operand that uses the given slice without a copy.
 func (k *Kernel) list(kind ir.Kind, parts []ir.Operand) ir.Operand {
 	more := slab.One(&k.mores)
 	more.Args = parts
 	return ir.Operand{Kind: kind, More: more}
 }
 
-// naming returns an operand that names a symbol, with an offset.
+// naming returns an operand that refers to a symbol plus an offset.
 func (k *Kernel) naming(kind ir.Kind, ref ir.Ref, offset int64) ir.Operand {
 	more := slab.One(&k.mores)
 	more.Ref = ref

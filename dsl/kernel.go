@@ -54,7 +54,7 @@ type Kernel struct {
 	cur  *ir.Block
 	head *ir.Block // code at the start: it reads parameters and special registers
 
-	threads    [3]int // declared block size; 0 if it is not declared
+	threads    [3]int // declared block size, or 0 if it is not declared
 	cluster    [3]int
 	most       int             // limit of the block size, from MaxThreads
 	blocks     int             // blocks per multiprocessor, from MinBlocks
@@ -131,7 +131,8 @@ func (m *Module) function(name string) *Kernel {
 	pos := m.calls.here()
 	if m.sealed {
 		m.faultAt(pos, &ruleKernel,
-			"%s is declared after the module was built; call Build and Text last", name)
+			"%s is declared after the module was built; call Build and Text after all declarations",
+			name)
 	}
 	f := &ir.Func{Name: name, Defined: true, Pos: pos}
 	k := &Kernel{m: m, f: f, names: make(map[string]bool, someNames),
@@ -233,7 +234,7 @@ func (k *Kernel) room(pos ir.Pos, op string, n int) *ir.Instr {
 //
 //go:noinline
 func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
-	in := k.room(k.m.calls.above(), op, len(args))
+	in := k.room(k.m.calls.callerPos(), op, len(args))
 	copy(in.Args, args)
 	k.append(in)
 	return in
@@ -249,7 +250,7 @@ func (k *Kernel) append(in *ir.Instr) {
 	}
 	if in.Form != nil && in.Ends() {
 		if in.Op[0] != 'b' {
-			k.wayOut() // exit and ret are not branches
+			k.noteExit() // exit and ret are not branches
 		}
 		if in.Guard.Reg != nil {
 			k.place(&ir.Block{})
@@ -259,7 +260,7 @@ func (k *Kernel) append(in *ir.Instr) {
 	}
 }
 
-// tally records the properties of in that finish needs.
+// tally counts the properties of an instruction that finish needs later.
 func (k *Kernel) tally(in *ir.Instr) {
 	if count(in, 1) {
 		k.shared.named = append(k.shared.named, in)
@@ -278,13 +279,13 @@ func (k *Kernel) put(in *ir.Instr) {
 		return
 	}
 	if k.cur == nil {
-		k.unreached()
+		k.startUnreachable()
 		k.place(&ir.Block{})
 	}
 	k.order.Put(k.cur)
 }
 
-// bind finds the form of in, and reports whether it is valid.
+// bind looks up the instruction form of in, and reports whether the instruction is valid.
 func (k *Kernel) bind(in *ir.Instr) bool {
 	problems := k.m.binder.Bind(in)
 	for i := range problems {
@@ -293,7 +294,7 @@ func (k *Kernel) bind(in *ir.Instr) bool {
 	return len(problems) == 0
 }
 
-// problem records a finding of the instruction set about in.
+// problem records a finding of package isa about the instruction.
 func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
 	severity := diag.Error
 	if p.Warning {
@@ -306,7 +307,8 @@ func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
 	k.m.record(in.Pos, diag.Diagnostic{Rule: p.Rule, Severity: severity, Message: message})
 }
 
-// place makes b the current block. It replaces an empty block that would only fall through to b.
+// place makes b the current basic block. If the previous block is empty and would only fall through
+// to b, b replaces it.
 func (k *Kernel) place(b *ir.Block) {
 	if n := len(k.f.Blocks); n > 0 && k.cur != nil && k.order.Empty(k.cur) && len(b.Labels) > 0 {
 		last := k.f.Blocks[n-1]

@@ -31,7 +31,7 @@ func (k *Kernel) PlaceLabel(l *Label) {
 	k = k.sound()
 	switch {
 	case l == nil || l.k != k:
-		k.fault(&ruleForeign, "label of another kernel is placed in %s", k.Name())
+		k.fault(&ruleForeign, "label belongs to another kernel, but is placed in %s", k.Name())
 	case l.placed:
 		k.fault(&ruleLabel, "label %s is placed twice", l.block.Name())
 	default:
@@ -63,6 +63,6 @@ func (k *Kernel) mine(l *Label) bool {
 		k.fault(&ruleForeign, "%s branches to a label of another kernel", k.Name())
 		return false
 	}
-	k.wayOut()
+	k.noteExit()
 	return true
 }

@@ -34,7 +34,7 @@ func (m *Module) DynamicShared(kernel string) (bytes int, ok bool) {
 	return 0, false
 }
 
-// Element returns the element type of a pointer parameter of a kernel, such as "bf16".
+// Element returns the element type of a pointer parameter of the named kernel, such as "bf16".
 func (m *Module) Element(kernel, param string) (ptx string, ok bool) {
 	m = m.sound()
 	k := m.kernel(kernel)

@@ -20,7 +20,7 @@ func (t SharedTile) LoadMatrices(row, unit Reg[U32], mods ...Mod) (list [4]Reg[B
 	}
 	k.together("LoadMatrices", false)
 	if unit.IsConstant() && (unit.bits < 0 || unit.bits*16 >= int64(t.RowBytes())) {
-		k.fault(&ruleShape, "unit %d is out of bounds: a row of %s has %d units of 16 bytes",
+		k.fault(&ruleShape, "16-byte unit %d is out of bounds: a row of %s has %d of them",
 			unit.bits, t.Tile, t.RowBytes()/16)
 		return list
 	}

@@ -29,7 +29,7 @@ func (k *Kernel) Matrix(name string, t isa.Type) *Matrix {
 	element := t
 	switch {
 	case t.Bits() < 1 || t.Bits() > 64 || t == isa.Predicate || 8%t.Bits() != 0 && t.Bits()%8 != 0:
-		k.fault(&ruleOperand, "matrix of %s, want elements of 1, 2, 4, 8, 16, 32 or 64 bits", t)
+		k.fault(&ruleOperand, "matrix has elements of %s, want 1, 2, 4, 8, 16, 32 or 64 bits", t)
 		t, element = isa.F32, isa.F32
 	case t.Bits() < 8:
 		element = isa.B8
@@ -85,8 +85,8 @@ func (m *Matrix) From(elements Reg[U64]) *Matrix {
 	return &part
 }
 
-// ClampRows makes copies read the last row again, instead of zeros, for rows outside of the matrix.
-// It is for element types in which zero is not a valid input.
+// ClampRows makes copies of rows past the end read the last row again, instead of zeros. Use it for
+// element types in which zero is not a valid value.
 func (m *Matrix) ClampRows() *Matrix {
 	if m == nil {
 		return m
@@ -110,7 +110,8 @@ func (m *Matrix) known(what string) bool {
 		return false
 	}
 	if m.rows.k == nil || m.cols.k == nil {
-		m.k.fault(&ruleShape, "%s of matrix %s, which has no size; use Sized", what, m.name)
+		m.k.fault(&ruleShape, "%s is called on matrix %s, which has no size; use Sized", what,
+			m.name)
 		return false
 	}
 	return true
@@ -137,7 +138,7 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 	if n := int64(m.typ.Bits()); col.IsConstant() && col.bits*n%128 != 0 || m.cols.IsConstant() &&
 		m.cols.bits*n%128 != 0 {
 		k.fault(&ruleShape,
-			"misaligned copy of matrix %s: it starts at column %s and rows have %s columns, want multiples of 16 bytes",
+			"copy of matrix %s is misaligned: it starts at column %s and rows have %s columns, want multiples of 16 bytes",
 			m.name, spot(col), spot(m.cols))
 		return
 	}
@@ -146,19 +147,19 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 	k.copyAsync(to, from, m.pitch, &clip{m, first}, mods)
 }
 
-// A clip limits a copy to the rows and bytes that the matrix has left.
+// A clip limits a copy to the rows and bytes that lie inside the matrix.
 type clip struct {
 	m     *Matrix
 	first Reg[U32] // first byte of a row that is copied
 }
 
-// bytes returns how many of the 16 bytes of a unit are inside the matrix.
+// bytes returns how many of the 16 bytes of a unit lie inside the matrix.
 func (c *clip) bytes(unit Reg[U32]) Reg[U32] {
 	width, at := c.m.bytes(c.m.cols), c.first.Add(unit)
 	return width.Sub(at.Min(width)).MinI(16)
 }
 
-// of returns how many bytes of a row are copied, where bytes are the bytes left in each row.
+// of returns how many bytes of a row are copied, given the number of bytes that remain in each row.
 func (c *clip) of(row, bytes Reg[U32]) Reg[U32] {
 	if c.m.last {
 		return bytes
@@ -237,8 +238,8 @@ func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
 		return
 	}
 	if len(x)%2 != 0 {
-		m.k.fault(&ruleShape, "%d elements of a row of matrix %s, want an even number", len(x),
-			m.name)
+		m.k.fault(&ruleShape, "%d elements are stored to a row of matrix %s, want an even number",
+			len(x), m.name)
 		return
 	}
 	if !m.even(col) {
@@ -281,15 +282,15 @@ func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 func (m *Matrix) even(col Reg[U32]) bool {
 	if col.IsConstant() && col.bits%2 != 0 || m.cols.IsConstant() && m.cols.bits%2 != 0 {
 		m.k.fault(&ruleShape,
-			"misaligned store to matrix %s: it starts at column %s and rows have %s columns, want even numbers, since two elements are stored at once",
+			"store to matrix %s is misaligned: it starts at column %s and rows have %s columns, want even numbers, since two elements are stored at once",
 			m.name, spot(col), spot(m.cols))
 		return false
 	}
 	return true
 }
 
-// An edge is the position of a lane's accumulator elements in a matrix with clipping. Its lines are
-// eight rows apart.
+// An edge is the position of a lane's accumulator elements in a matrix whose edges clip stores. A
+// lane has elements in lines that are eight rows apart.
 type edge struct {
 	m         *Matrix
 	at        Reg[U64]
@@ -305,7 +306,7 @@ func (m *Matrix) edge(row, col Reg[U32]) *edge {
 // down advances to the next line.
 func (e *edge) down() { e.at, e.row = e.at.Add(e.step), e.row.AddI(8) }
 
-// line emits the write of a line if its row is inside the matrix.
+// line emits the code of write under the condition that the row of the line is inside the matrix.
 func (e *edge) line(write func()) { e.m.k.If(e.row.LT(e.m.rows), write) }
 
 // put stores two adjacent elements at a column offset in the line, if they are inside the matrix.
@@ -323,7 +324,7 @@ func (e *edge) put(col int, sums ...ir.Operand) {
 	})
 }
 
-// put stores two adjacent elements at an address.
+// put stores two adjacent elements at the given address.
 func (m *Matrix) put(at Addr, x, y ir.Operand) {
 	k := m.k
 	at.space = isa.Global

@@ -16,7 +16,7 @@ type Addr struct {
 	reg   *ir.Reg
 	v     *ir.Var
 	off   int64
-	align int // known alignment of base and offset in bytes; 0 if unknown
+	align int // known alignment of base and offset in bytes, or 0 if unknown
 	scope int
 	use   *usage  // usage of a shared variable
 	root  *ir.Var // the pointer parameter that the address is derived from
@@ -44,7 +44,8 @@ func (a Addr) Space() isa.Space { return a.space }
 // Value returns a in a 32-bit register, for addresses in shared and local memory.
 func (a Addr) Value() Reg[U32] {
 	if a.k != nil && (a.space == isa.Global || a.space == isa.Generic) {
-		a.k.fault(&ruleMemory, "Value of an address in %s, which has 64 bits; use Value64",
+		a.k.fault(&ruleMemory,
+			"Value is called on an address in %s, which has 64 bits; use Value64",
 			describeSpace(a.space))
 		return a.k.U32(0)
 	}
@@ -107,7 +108,7 @@ func (a Addr) in(k *Kernel) ir.Operand {
 	return o
 }
 
-// inner returns the contents of the brackets.
+// inner returns the operands inside the brackets of an address.
 func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 	a.use.name()
 	switch {
@@ -141,7 +142,7 @@ func alignment(n int64, align int) int {
 // variable in shared, local or constant memory. Indices count elements.
 type Array[T Scalar] struct {
 	at   Addr
-	dims []int // dimensions of a variable; nil if unknown
+	dims []int // dimensions of a variable, or nil if unknown
 }
 
 // Param declares a scalar kernel parameter.
@@ -158,7 +159,8 @@ func Param[T Scalar](k *Kernel, name string) Reg[T] {
 	return d
 }
 
-// toHead redirects instructions to the start of the kernel until back is called.
+// toHead redirects new instructions to the start of the kernel, until the caller calls the function
+// it returns.
 func (k *Kernel) toHead() (*ir.Block, ir.Guard) {
 	was, guard := k.cur, k.guard
 	k.cur, k.guard = k.head, ir.Guard{}
@@ -184,7 +186,7 @@ func (k *Kernel) regName(name string) string {
 func (k *Kernel) stores(name string, t isa.Type) {
 	if t == isa.Predicate {
 		k.fault(&ruleMemory,
-			"%s of predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)",
+			"%s holds predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)",
 			name)
 	}
 }
@@ -197,7 +199,7 @@ func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 		name = unique("param", k.names)
 	case bytes > 0 && !k.f.Kernel:
 		k.fault(&ruleFunction,
-			"parameter %s of device function %s must be a value or a pointer; structs and tensor maps are for kernels",
+			"parameter %s of device function %s must be a value or a pointer; only kernels take structs and tensor maps",
 			name, k.Name())
 	case k.names[name]:
 		k.fault(&ruleKernel, "%s is already a parameter or variable of %s", name, k.Name())
@@ -215,12 +217,12 @@ func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 	return v
 }
 
-// address returns [v].
+// address returns the address operand [v].
 func (k *Kernel) address(v *ir.Var) ir.Operand {
 	return k.bracket(k.naming(ir.Variable, v, 0))
 }
 
-// bracket returns [parts]. The operands are copied.
+// bracket returns the operand [parts]. It copies the parts.
 func (k *Kernel) bracket(parts ...ir.Operand) ir.Operand {
 	return k.list(ir.Address, slab.Copy(&k.args, parts))
 }
@@ -290,7 +292,7 @@ func (a Array[T]) At64(i Reg[U64]) Array[T] {
 	n := size(TypeOf[T]())
 	base := Reg[U64]{k: k, r: a.at.reg, scope: a.at.scope}
 	if a.at.space != isa.Global && a.at.space != isa.Generic {
-		k.fault(&ruleMemory, "64-bit index into memory with 32-bit addresses")
+		k.fault(&ruleMemory, "64-bit index is used in a memory space with 32-bit addresses")
 		return a
 	}
 	if i.k != k {
@@ -334,7 +336,8 @@ func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 		return Reg[U32]{}
 	}
 	if len(at) != len(a.dims) {
-		k.fault(&ruleMemory, "%d indices into an array of %d dimensions", len(at), len(a.dims))
+		k.fault(&ruleMemory, "%d indices are given for an array of %d dimensions", len(at),
+			len(a.dims))
 		return at[0]
 	}
 	for d, x := range at {
@@ -385,7 +388,7 @@ func (a Array[T]) StoreFirst(x Reg[T], mods ...Mod) {
 		return
 	}
 	if a.at.space == isa.Const || a.at.space == isa.Param {
-		k.fault(&ruleMemory, "store to %s memory, which is read-only", a.at.space)
+		k.fault(&ruleMemory, "store writes %s memory, which is read-only", a.at.space)
 		return
 	}
 	if floating(TypeOf[T]()) && TypeOf[T]().Class() == isa.Half {

@@ -98,7 +98,7 @@ func (s MMA) small() bool {
 	return bytes && (of(s.A) || of(s.B))
 }
 
-// wide returns the bits that an element of a type takes in a register.
+// wide returns the number of bits that an element of the given type occupies in a register.
 func (s MMA) wide(t isa.Type) int {
 	if s.small() {
 		return 8
@@ -106,12 +106,12 @@ func (s MMA) wide(t isa.Type) int {
 	return t.Bits()
 }
 
-// takes reports whether the elements of a tile can be operands of the given type.
+// takes reports whether the elements of a tile can be MMA operands of the given type.
 func (s MMA) takes(t Tile, of isa.Type) bool {
 	return alike(t.Type, of) && t.wide() == s.wide(of) && (t.Type == of || !s.small())
 }
 
-// differ describes for messages which tiles the shape expects.
+// differ describes the tiles that the shape expects, for messages.
 func (s MMA) differ() string {
 	if s.small() {
 		return "want elements of " + s.A.String() + " and " + s.B.String() +
@@ -120,10 +120,10 @@ func (s MMA) differ() string {
 	return "the element types differ"
 }
 
-// String returns the shape as an opcode names it.
+// String returns the shape in the notation of opcodes, such as m16n8k16.
 func (s MMA) String() string { return fmt.Sprintf("m%dn%dk%d", s.M, s.N, s.K) }
 
-// op returns the opcode.
+// op returns the opcode of the MMA.
 func (s MMA) op() string {
 	head := "mma"
 	if s.Sparse {
@@ -170,16 +170,16 @@ type WarpTile[C Scalar] struct {
 func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 	k = k.sound()
 	if shape.M < 1 || shape.N < 1 || shape.K < 1 {
-		k.fault(&ruleShape, "warp tile of %dx%d for MMA shape %s; use a shape from MMAFor", rows,
-			cols, shape)
+		k.fault(&ruleShape, "warp tile of %dx%d does not fit MMA shape %s; use a shape from MMAFor",
+			rows, cols, shape)
 		shape = MMA{M: 16, N: 8, K: 16, A: isa.F16, B: isa.F16, C: TypeOf[C]()}
 	}
 	w := &WarpTile[C]{k: k, shape: shape, rows: rows, cols: cols}
 	if shape.C != TypeOf[C]() || rows < shape.M || rows%shape.M != 0 || cols < 2*shape.N ||
 		cols%(2*shape.N) != 0 {
 		k.fault(&ruleShape,
-			"warp tile of %dx%d %s for %s with %s, want a multiple of %d rows and %d columns", rows,
-			cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
+			"warp tile of %dx%d %s does not fit %s with %s, want a multiple of %d rows and %d columns",
+			rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
 		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}
 	if n := w.Registers(); n > maxAccumulator {
@@ -265,19 +265,21 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
 	case x.at.k != k || y.at.k != k:
-		k.fault(&ruleForeign, "MMA of tiles of kernels %s and %s into an accumulator of kernel %s",
+		k.fault(&ruleForeign,
+			"MMA mixes kernels: its tiles belong to %s and %s, its accumulator to %s",
 			x.at.k.Name(), y.at.k.Name(), k.Name())
 	case s.Sparse:
-		k.fault(&ruleShape, "MMA with %s, a sparse shape; use SparseMMA", s)
+		k.fault(&ruleShape, "MMA is called with %s, a sparse shape; use SparseMMA", s)
 	case !s.takes(x.Tile, s.A) || !s.takes(y.Tile, s.B):
-		k.fault(&ruleShape, "MMA of %s and %s with %s of %s and %s: %s", x.Tile, y.Tile, s, s.A,
-			s.B, s.differ())
+		k.fault(&ruleShape, "operands of MMA, %s and %s, do not match shape %s of %s and %s: %s",
+			x.Tile, y.Tile, s, s.A, s.B, s.differ())
 	case depth != deep || depth%s.K != 0 || rows < w.rows || cols < w.cols:
 		k.fault(&ruleShape,
-			"MMA of %s and %s into %dx%d: rows must have the same length, a multiple of %d elements, and there must be enough of them",
+			"operands of MMA, %s and %s, do not fit an accumulator of %dx%d: their rows must have the same length, a multiple of %d elements, and they must have enough rows",
 			x, y, w.rows, w.cols, s.K)
 	case s.A == isa.F64 && (x.Slabs() > 1 || y.Slabs() > 1):
-		k.fault(&ruleShape, "MMA of %s and %s: tiles of .f64 must not be wider than their swizzle",
+		k.fault(&ruleShape,
+			"operands of MMA, %s and %s, are too wide: tiles of .f64 must not be wider than their swizzle",
 			x.Tile, y.Tile)
 	default:
 		return (x.byElement() || x.transposable()) && (y.byElement() || y.transposable())
@@ -285,8 +287,8 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 	return false
 }
 
-// alike reports whether elements of type t can be used as another type unchanged: the same type, or
-// untyped bits. F32 is truncated to TF32.
+// alike reports whether elements of type t can be used as another type without conversion: the
+// types are equal, or one is untyped bits. F32 is truncated to TF32.
 func alike(t, as isa.Type) bool {
 	switch {
 	case t == as, t == isa.F32 && as == isa.Tf32, t == isa.Tf32 && as == isa.F32:
@@ -295,7 +297,7 @@ func alike(t, as isa.Type) bool {
 	return t.Bits() == as.Bits() && (t.Class() == isa.Bits || as.Class() == isa.Bits)
 }
 
-// within reports a constant row from which n rows exceed the tile.
+// within reports a finding if a constant first row and n rows exceed the tile.
 func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
 	rows, _ := t.sides()
 	if from.k == k && from.IsConstant() && from.bits+int64(n) > int64(rows) {
@@ -307,9 +309,9 @@ func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
 	return true
 }
 
-// apart makes MMAs accumulate into a separate, cleared accumulator until the returned function adds
-// it to the main one. Tensor cores truncate each sum, and lose more the larger the accumulator is.
-// A short sum loses little, and the final addition rounds.
+// apart makes the following MMAs accumulate into a separate, cleared accumulator. The returned
+// function adds it to the main one. Tensor cores truncate each sum, and the error grows with the
+// accumulator, so short partial sums that are added with rounding are more exact.
 func (w *WarpTile[C]) apart() (join func()) {
 	all := w.regs
 	w.regs = w.zeros()

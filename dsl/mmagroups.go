@@ -91,7 +91,7 @@ func (k *Kernel) CommitMMA() { k.sound().ins("wgmma.commit_group.sync.aligned") 
 func (k *Kernel) WaitMMA(pending int) {
 	k = k.sound()
 	if pending < 0 || pending > 7 {
-		k.fault(&ruleProtocol, "WaitMMA(%d), want 0 to 7 groups in flight", pending)
+		k.fault(&ruleProtocol, "WaitMMA(%d) is called, want 0 to 7 groups in flight", pending)
 		pending = 0
 	}
 	k.ins("wgmma.wait_group.sync.aligned", number(int64(pending)))
@@ -118,7 +118,7 @@ func (a *Accumulator) Row(line int) Reg[U32] {
 // the next one of a part.
 func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 	if a.typ != isa.F32 {
-		a.k.fault(&ruleShape, "%s of an accumulator of %s, want .f32", what, a.typ)
+		a.k.fault(&ruleShape, "%s is called on an accumulator of %s, want .f32", what, a.typ)
 		return
 	}
 	a.holds()
@@ -132,7 +132,7 @@ func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 	}
 }
 
-// sum returns a register as a value.
+// sum returns an accumulator register as a value.
 func (a *Accumulator) sum(r *ir.Reg) Reg[F32] { return Reg[F32]{k: a.k, r: r, scope: a.used.scope} }
 
 // Map replaces each element with the result of f, as [WarpTile.Map] does. It requires an F32
@@ -233,17 +233,17 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 		return
 	case x.each != 16 || x.typ != y.Type || a.typ == isa.S32:
 		k.fault(&ruleShape,
-			"MMAFragments of %s and %s into an accumulator of %s, want operands of one 16-bit type",
+			"operands of MMAFragments, %s and %s, do not fit an accumulator of %s, want two operands of the same 16-bit type",
 			x.typ, y.Tile, a.typ)
 		return
 	case x.rows != a.rows || rows != a.cols || depth != x.cols:
 		k.fault(&ruleShape,
-			"MMAFragments of %dx%d %s and %s into %dx%d: the depths differ, or y has another number of rows than the accumulator columns",
+			"operands of MMAFragments, %dx%d %s and %s, do not fit an accumulator of %dx%d: the depths differ, or y has more or fewer rows than the accumulator has columns",
 			x.rows, x.cols, x.typ, y, a.rows, a.cols)
 		return
 	case y.stage == nil:
 		k.fault(&ruleProtocol,
-			"MMAFragments with a tile that belongs to no pipeline stage: nothing waits for it before the tile is overwritten")
+			"MMAFragments reads a tile that belongs to no pipeline stage: nothing waits for the MMA before the tile is overwritten")
 	case len(x.regs) == 0:
 		return
 	}
@@ -294,7 +294,7 @@ func (t SharedTile) along(depth int) int {
 	return t.DescriptorOffset(depth)
 }
 
-// transposeOperand returns the wgmma operand that says whether a tile is transposed.
+// transposeOperand returns the wgmma operand that specifies whether a tile is transposed.
 func (t SharedTile) transposeOperand() ir.Operand {
 	if t.turned {
 		return number(1)

@@ -24,14 +24,14 @@ type MMAStep struct {
 	read     func(step int, before, into factors)
 	multiply func(factors)
 	// called before the steps of a pair of tiles; the function it returns is called after them
-	begin func() (end func())
-	told  bool // there is no MMA, and the reason has been reported
+	begin    func() (end func())
+	reported bool // there is no MMA, and the reason has been reported
 }
 
 // factors holds the fragments of A by M rows and of B by N columns, the sparsity metadata of a
 // sparse A by M rows, and the scale factors of both. A cell without a register receives the one
 // that is loaded; a cell with a register is written.
-type factors struct{ a, b, places, scaleA, scaleB [][]ir.Operand }
+type factors struct{ a, b, sparsity, scaleA, scaleB [][]ir.Operand }
 
 // set copies other fragments into f.
 func (f factors) set(k *Kernel, to factors) {
@@ -44,10 +44,10 @@ func (f factors) set(k *Kernel, to factors) {
 
 // all returns the five kinds of fragments.
 func (f factors) all() [5][][]ir.Operand {
-	return [5][][]ir.Operand{f.a, f.b, f.places, f.scaleA, f.scaleB}
+	return [5][][]ir.Operand{f.a, f.b, f.sparsity, f.scaleA, f.scaleB}
 }
 
-// shares reports whether f and other fragments have a register in common.
+// shares reports whether two sets of fragments have a register in common.
 func (f factors) shares(other factors) bool {
 	for n, cells := range f.all() {
 		for i, cell := range cells {
@@ -70,14 +70,14 @@ func (k *Kernel) fill(cell, registers []ir.Operand) {
 	}
 }
 
-// MMAStep returns what MMA computes, for AsyncPipeline.Multiply.
+// MMAStep returns the MMAs that MMA would execute on these tiles, for AsyncPipeline.Multiply.
 func (w *WarpTile[C]) MMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) MMAStep {
 	if !made(w.kernel(), "accumulator in MMAStep", x.at.k, y.at.k) {
 		return MMAStep{}
 	}
 	if !w.unscaled() || !w.multiplies(x, y) || !within(w.k, x, fromX, w.rows) ||
 		!within(w.k, y, fromY, w.cols) {
-		return MMAStep{told: true}
+		return MMAStep{reported: true}
 	}
 	return w.dense(x, fromX, y, fromY)
 }
@@ -99,7 +99,7 @@ func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Re
 		read := x.fragments(x.leftCorner(s.K), fromX, s.K)
 		a = func(step int) func([][]ir.Operand) {
 			at := read(step)
-			return func(into [][]ir.Operand) { w.lefts(at, into) }
+			return func(into [][]ir.Operand) { w.loadA(at, into) }
 		}
 	}
 	if s.A == isa.F64 || y.byElement() {
@@ -108,7 +108,7 @@ func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Re
 		read := y.fragments(y.rightCorner(s.K), fromY, s.K)
 		b = func(step int) func([][]ir.Operand) {
 			at := read(step)
-			return func(into [][]ir.Operand) { w.rights(at, into) }
+			return func(into [][]ir.Operand) { w.loadB(at, into) }
 		}
 	}
 	p.read = func(step int, _, into factors) {
@@ -143,26 +143,28 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32],
 	right func(step int) [][]Reg[B32]) MMAStep {
 	if !made(w.kernel(), "accumulator in MMAStepFunc", x.at.k) ||
 		!w.k.runs("MMAStepFunc", right != nil) {
-		return MMAStep{told: true}
+		return MMAStep{reported: true}
 	}
 	k, s := w.k, w.shape
 	rows, depth := x.sides()
-	none := MMAStep{told: true}
+	none := MMAStep{reported: true}
 	switch {
 	case x.at.k == nil:
 		k.fault(&ruleValue, "tile in MMAStepFunc is a zero value, not created by a builder call")
 		return none
 	case x.at.k != k:
-		k.fault(&ruleForeign, "tile of kernel %s for an MMA into an accumulator of kernel %s",
+		k.fault(&ruleForeign,
+			"MMA reads a tile of kernel %s, but its accumulator belongs to kernel %s",
 			x.at.k.Name(), k.Name())
 		return none
 	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
 		k.fault(&ruleShape,
-			"MMAStepFunc with %s of %s, whose fragments have another layout; use MMAStep", s, s.A)
+			"MMAStepFunc is called with shape %s of %s, whose fragments have another layout; use MMAStep",
+			s, s.A)
 		return none
 	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
 		k.fault(&ruleShape,
-			"MMAStepFunc of %s into %dx%d with %s of %s: too few rows, or a depth that is not a multiple of %d",
+			"operand %s of MMAStepFunc does not fit an accumulator of %dx%d with shape %s of %s: it has too few rows, or its depth is not a multiple of %d",
 			x, w.rows, w.cols, s, s.A, s.K)
 		return none
 	case !x.transposable():
@@ -175,14 +177,14 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32],
 	x.cover = nil
 	a, here := x.fragments(x.leftCorner(s.K), fromX, s.K), k.m.calls.here()
 	p.read = func(step int, _, into factors) {
-		w.lefts(a(step), into.a)
+		w.loadA(a(step), into.a)
 		w.given(here, right(step), into.b)
 	}
 	return p
 }
 
 // given puts fragments that the author computed into the cells of a step. Findings are reported at
-// here.
+// the position here.
 func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Operand) {
 	k := w.k
 	_, each, _, _, _ := w.shape.registers()
@@ -192,7 +194,7 @@ func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Ope
 	}
 	if wrong {
 		k.m.faultAt(here, &ruleShape,
-			"step of the B operand has %s, want %d lists of %d registers, for each %d of %d columns",
+			"B operand of one MMA has %s, want %d lists of %d registers: one list for each %d of %d columns",
 			inWords(fragments), len(into), each, w.shape.N, w.cols)
 		fragments = slices.Repeat([][]Reg[B32]{slices.Repeat([]Reg[B32]{Const[B32](k, 0)}, each)},
 			len(into))
@@ -206,7 +208,7 @@ func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Ope
 	}
 }
 
-// inWords describes the register counts of fragments for messages.
+// inWords describes the number of registers in each fragment, for messages.
 func inWords(fragments [][]Reg[B32]) string {
 	if len(fragments) == 0 {
 		return "nothing"
@@ -249,7 +251,7 @@ func (w *WarpTile[C]) roomRight() [][]ir.Operand {
 	return w.k.cells(w.cols/w.shape.N, n, t)
 }
 
-// open returns empty cells, for fragments that are already in registers.
+// open returns cells without registers, for fragments that are already in registers.
 func open(cells, n int) [][]ir.Operand {
 	list := make([][]ir.Operand, cells)
 	for i := range list {

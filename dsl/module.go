@@ -115,7 +115,7 @@ func (m *Module) Has(number int) bool { return m.sound().ir.Target.Info().Number
 // atLeast reports whether the module may use forms that require PTX version v.
 func (m *Module) atLeast(v isa.Version) bool { return m.version() >= v }
 
-// Is reports whether the module's target is one of those named.
+// Is reports whether the target of the module is one of the given targets.
 func (m *Module) Is(targets ...string) bool {
 	m = m.sound()
 	for _, t := range targets {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// A share says which blocks of a cluster need the same tile, so that each loads a part of it for
-// all of them.
+// A share specifies which blocks of a cluster need the same tile. Each of them loads a part of the
+// tile and multicasts it to the others.
 type share uint8
 
 const (
@@ -129,8 +129,8 @@ func (p *Pipeline) commit(b Barrier) {
 	})
 }
 
-// signals returns how many blocks signal a block that they have released a stage. In a pair only
-// the even block does.
+// signals returns how many blocks arrive at the empty mbarrier of a stage in another block. In a
+// pair only the even block arrives.
 func (p *Pipeline) signals() int {
 	var mask uint32
 	for _, s := range p.shares() {
@@ -193,10 +193,10 @@ func (p *Pipeline) share(f Feed) {
 	switch {
 	case f.share == sameHalf && !k.tmem.pair:
 		k.fault(&ruleProtocol,
-			"MulticastHalf of %s without CTAPair; MulticastCol shares whole tiles", m.name)
+			"MulticastHalf is used for %s without CTAPair; MulticastCol shares whole tiles", m.name)
 	case f.share != unshared && f.share != everyone && k.cluster[2] > 1:
 		k.fault(&ruleProtocol,
-			"%s is shared along rows and columns in a cluster of %d x %d x %d blocks, want at most two dimensions",
+			"%s is multicast along rows and columns in a cluster of %d x %d x %d blocks, want at most two dimensions",
 			m.name, k.cluster[0], k.cluster[1], k.cluster[2])
 	case n == 1:
 		return
@@ -208,14 +208,14 @@ func (p *Pipeline) share(f Feed) {
 		m.columns = true
 	default:
 		k.fault(&ruleShape,
-			"%d rows of %s cannot be split among a cluster of %d blocks in groups of eight", t.Rows,
-			m.name, n)
+			"%d rows of %s cannot be split into groups of eight rows for a cluster of %d blocks",
+			t.Rows, m.name, n)
 	}
 	p.far = true
 }
 
-// lineBox returns the columns of one copy of a line of n columns, of which several copies make the
-// line: at most 256, unless n cannot be halved so far.
+// lineBox returns the number of columns of one copy of a line with n columns, which needs several
+// copies. The result is at most 256, unless n cannot be halved often enough.
 func lineBox(n int) int {
 	if n > 256 && n%256 == 0 {
 		return 256

@@ -30,7 +30,7 @@ func (k *Kernel) met(b NamedBarrier, waits bool) {
 	}
 }
 
-// noteArrivals records the named barriers with arrivals but no wait.
+// noteArrivals annotates the named barriers that have arrivals but no wait.
 func (k *Kernel) noteArrivals() {
 	for id, pos := range k.arrivals {
 		if pos != ir.NoPos && k.awaited>>id&1 == 0 {
@@ -39,8 +39,8 @@ func (k *Kernel) noteArrivals() {
 	}
 }
 
-// byHand records the barrier number of an instruction written as text, and reports a number that a
-// NamedBarrier uses.
+// byHand records the barrier number of an instruction written as text, and reports a number that
+// NamedBarrier has reserved.
 func (k *Kernel) byHand(kind isa.Kind, op string, operands []any) {
 	at := 0
 	switch kind {

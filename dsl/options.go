@@ -32,7 +32,7 @@ func Threads(x int, yz ...int) KernelOption {
 	}
 }
 
-// fits reports whether all of n are positive and their product is at most `most`.
+// fits reports whether all elements of n are positive and their product is at most most.
 func fits(n [3]int, most int) bool {
 	left := most
 	for _, x := range n {
@@ -66,7 +66,7 @@ func MaxThreads(x int) KernelOption {
 		switch {
 		case !k.once(".maxntid", "MaxThreads"):
 		case x < 1 || x > 1024:
-			k.fault(&ruleKernel, "MaxThreads(%d), want 1 to 1024", x)
+			k.fault(&ruleKernel, "MaxThreads is %d, want 1 to 1024", x)
 		default:
 			k.most = x
 			k.attr(".maxntid", fmt.Sprintf("%d, 1, 1", x))
@@ -82,7 +82,7 @@ func MinBlocks(n int) KernelOption {
 		switch {
 		case !k.once(".minnctapersm", "MinBlocks"):
 		case n < 1 || n > 32:
-			k.fault(&ruleKernel, "MinBlocks(%d), want 1 to 32", n)
+			k.fault(&ruleKernel, "MinBlocks is %d, want 1 to 32", n)
 		default:
 			k.blocks = n
 			k.attr(".minnctapersm", fmt.Sprint(n))
@@ -97,7 +97,7 @@ func MaxRegs(n int) KernelOption {
 		switch {
 		case !k.once(".maxnreg", "MaxRegs"):
 		case n < 16 || n > 255:
-			k.fault(&ruleKernel, "MaxRegs(%d), want 16 to 255", n)
+			k.fault(&ruleKernel, "MaxRegs is %d, want 16 to 255", n)
 		default:
 			k.attr(".maxnreg", fmt.Sprint(n))
 		}
@@ -133,7 +133,7 @@ func (k *Kernel) attr(name, text string) {
 	k.f.Attrs = append(k.f.Attrs, ir.Directive{Name: name, Text: text})
 }
 
-// once reports whether an option is given for the first time.
+// once reports whether an option is given for the first time, and records a finding if not.
 func (k *Kernel) once(directive, what string) bool {
 	if a := k.f.Attr(directive); a != nil {
 		k.fault(&ruleKernel, "%s is set twice: %s %s is already set", what, directive, a.Text)
@@ -148,7 +148,7 @@ func (k *Kernel) checkOptions() {
 	if n := k.BlockThreads(); n != 0 {
 		if most != 0 {
 			k.fault(&ruleKernel,
-				"MaxThreads(%d) and a fixed block size of %d threads: ptxas takes .maxntid or .reqntid, not both",
+				"MaxThreads(%d) conflicts with the fixed block size of %d threads: ptxas accepts .maxntid or .reqntid, not both",
 				most, n)
 		}
 		most = n
@@ -161,10 +161,11 @@ func (k *Kernel) checkOptions() {
 			k.blocks)
 	case k.blocks*most > resident:
 		k.fault(&ruleKernel,
-			"%d blocks of %d threads do not fit a multiprocessor: %s has %d threads, at most %d of these blocks",
+			"%d blocks of %d threads do not fit on a multiprocessor: that of %s has %d threads, so at most %d of these blocks",
 			k.blocks, most, k.m.Target(), resident, resident/most)
 	case k.blocks > blocks:
-		k.fault(&ruleKernel, "%d blocks do not fit a multiprocessor: %s has at most %d", k.blocks,
+		k.fault(&ruleKernel,
+			"%d blocks do not fit on a multiprocessor: that of %s holds at most %d", k.blocks,
 			k.m.Target(), blocks)
 	}
 }

@@ -27,7 +27,7 @@ type Output struct {
 func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 	k = k.sound()
 	if groups < 1 || groups > 4 {
-		k.fault(&ruleShape, "output for %d warpgroups, want 1 to 4", groups)
+		k.fault(&ruleShape, "output is declared for %d warpgroups, want 1 to 4", groups)
 		groups = 1
 	}
 	if to == nil {
@@ -93,14 +93,15 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 		k.fault(&ruleValue, "accumulator in Store is a zero value, not created by a builder call")
 		return
 	case t.Rows != 64 || t.Cols != acc.cols:
-		k.fault(&ruleShape, "64 rows of %d columns do not match the output tile %s", acc.cols, t)
+		k.fault(&ruleShape, "accumulator of 64x%d does not match the output tile %s", acc.cols, t)
 		return
 	case t.Type != isa.Bf16 && t.Type != isa.F16 && t.Type != isa.F32:
-		k.fault(&ruleShape, "output tile %s, want .f32, .bf16 or .f16 for accumulators", t.Type)
+		k.fault(&ruleShape, "output tile %s cannot hold accumulators, want .f32, .bf16 or .f16",
+			t.Type)
 		return
 	case t.Swizzle != Swizzle128 || acc.cols%16 != 0 || acc.typ != isa.F32:
 		k.fault(&ruleShape,
-			"output tile %s, want a 128-byte swizzle, a multiple of 16 columns and an accumulator of .f32",
+			"output tile %s is not supported, want a 128-byte swizzle, a multiple of 16 columns and an accumulator of .f32",
 			t)
 		return
 	}
@@ -112,7 +113,7 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	o.stores()
 	k.storesTile(o.to.v, Addr{}, row, col, 64, acc.cols, 128)
 	first := o.first()
-	k.Comment("the store before this one has left the tile")
+	k.Comment("the previous store has read the tile")
 	k.When(first, func() { k.WaitStoresRead(0) })
 	o.sync(group)
 	tile := o.tile(group)
@@ -145,7 +146,7 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 		k.fault(&ruleValue,
 			"accumulator in StoreTMEM is a zero value, not created by a builder call")
 	case a.t.rows < 128 || t.Cols != a.t.cols:
-		k.fault(&ruleShape, "%d rows of %d columns do not match the output tile %s, want 128 rows",
+		k.fault(&ruleShape, "accumulator of %dx%d does not match the output tile %s, want 128 rows",
 			min(a.t.rows, 128), a.t.cols, t)
 	case a.t.shared > 0:
 		o.storeOverlapping(a, row, col)
@@ -180,7 +181,7 @@ func (o *Output) storeOverlapping(a *AccumulatorStage, row, col Reg[U32]) {
 	bytes := wide * t.Type.Bits() / 8
 	if t.Swizzle != Swizzle128 || bytes%128 != 0 || t.Cols%wide != 0 {
 		k.fault(&ruleShape,
-			"output tile %s for overlapping accumulators, want .bf16, .f16 or .f32 with a swizzle of 128 bytes and a multiple of %d columns",
+			"output tile %s does not support overlapping accumulators, want .bf16, .f16 or .f32 with a swizzle of 128 bytes and a multiple of %d columns",
 			t, wide)
 		return
 	}
@@ -236,7 +237,7 @@ func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
 	}
 }
 
-// putWide writes the elements of a part unconverted, two adjacent ones at a time.
+// putWide writes the elements of a part without conversion, two adjacent elements at a time.
 func (a *Accumulator) putWide(part int, tile SharedTile) {
 	k, lane := a.k, a.k.Lane()
 	row := k.WarpIndex().AndI(3).ShlI(4).Add(lane.ShrI(2))

@@ -73,7 +73,7 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 		}
 		if f.from.written != p.written {
 			k.fault(&ruleProtocol,
-				"pipeline %s mixes computed tiles and copied tiles; use one pipeline for each",
+				"pipeline %s mixes computed tiles and copied tiles; use a separate pipeline for each kind",
 				name)
 			continue
 		}
@@ -159,7 +159,7 @@ func (s *Stage) Full() Barrier { return s.known().full }
 // Empty returns the mbarrier on which the consumers of the stage arrive.
 func (s *Stage) Empty() Barrier { return s.known().empty }
 
-// known returns s, or an empty stage for a zero value.
+// known returns s. If s is a zero value it reports that and returns an empty stage.
 func (s *Stage) known() *Stage {
 	if s.kernel() == nil {
 		return &Stage{state: &place{}}
@@ -227,7 +227,7 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 		state := p.state(1)
 		if k.role != nil {
 			k.role.single = true
-			p.outlive(k.role, state)
+			p.waitUntilEmpty(k.role, state)
 		}
 		leader := k.Leader()
 		for i := range k.Range(k.U32(0), n) {
@@ -250,17 +250,17 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 	}
 }
 
-// outlive makes a role that fills a pipeline of several blocks wait at its end until all stages are
-// empty. The tensor cores of other blocks signal the mbarriers of this block, which must not have
-// exited.
-func (p *Pipeline) outlive(r *role, state *place) {
+// waitUntilEmpty emits a wait at the end of a role that fills a pipeline of several blocks. The
+// role waits until all stages are empty, because the tensor cores of other blocks signal the
+// mbarriers of this block, which must not exit before.
+func (p *Pipeline) waitUntilEmpty(r *role, state *place) {
 	if !p.pair && (!p.far || p.k.tmem.base == nil) || slices.Contains(r.filled, p) {
 		return
 	}
 	r.filled = append(r.filled, p)
 	r.ends = append(r.ends, func() {
 		k := p.k
-		k.Comment("what the tensor cores still have to tell this block finds it here")
+		k.Comment("the block stays until the last tcgen05 commits have arrived")
 		for range k.Range(k.U32(0), k.U32(p.stages)) {
 			_, empty := p.barriers(state)
 			empty.Wait(state.parity)
@@ -299,12 +299,14 @@ func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 	i := p.feed(m)
 	switch {
 	case !s.loads:
-		k.fault(&ruleProtocol, "Load in the body of Consume; stages are filled in Produce")
+		k.fault(&ruleProtocol,
+			"Load is called in the body of Consume; call it in the body of Produce, which fills the stages")
 	case i < 0:
 		k.fault(&ruleProtocol, "pipeline %s has no feed of %s", p.name, m.Name())
 	case s.loaded[i]:
 		k.fault(&ruleProtocol,
-			"%s is loaded twice into one stage, whose mbarrier expects its bytes once", m.name)
+			"%s is loaded twice into one stage, but the mbarrier of the stage expects its bytes only once",
+			m.name)
 	default:
 		s.loaded[i] = true
 		return s.Tile(m), true
@@ -324,7 +326,8 @@ func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 		for i := range k.Range(k.U32(0), n) {
 			s := p.take(i, state)
 			if !yield(s) {
-				k.fault(&ruleLoop, "Go break or return out of Consume, whose body is built once")
+				k.fault(&ruleLoop,
+					"Go break or return leaves the body of Consume, which is built only once")
 				break
 			}
 			s.release()

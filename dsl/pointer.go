@@ -73,12 +73,13 @@ func Pointer[T, A Scalar](address Reg[A], space isa.Space) Array[T] {
 		want = isa.U64
 	case isa.Shared, isa.SharedCTA, isa.SharedCluster, isa.Local:
 	default:
-		k.fault(&ruleMemory, "pointer into %s memory, want generic, global, shared or local", space)
+		k.fault(&ruleMemory, "pointer points into %s memory, want generic, global, shared or local",
+			space)
 		space, want = isa.Generic, isa.U64
 	}
 	if t := TypeOf[A](); !whole(t) || t.Bits() != want.Bits() {
-		k.fault(&ruleMemory, "address of type %s in %s, want %d bits", t, describeSpace(space),
-			want.Bits())
+		k.fault(&ruleMemory, "address in a register of type %s points into %s, want %d bits", t,
+			describeSpace(space), want.Bits())
 		return Array[T]{}
 	}
 	x := address.register().kept()
@@ -111,7 +112,7 @@ func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	case a.at.space == isa.Generic:
 		return a.at.Value64()
 	case a.at.space != isa.Global:
-		k.fault(&ruleFunction, "array in %s as an argument, want global memory",
+		k.fault(&ruleFunction, "array in %s is passed as an argument, want global memory",
 			describeSpace(a.at.space))
 	default:
 		k.ins("cvta.global.u64", p.in(k), a.at.Value64().in(k))
@@ -119,8 +120,8 @@ func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	return p
 }
 
-// widened returns i times n in 64 bits. It reuses the result of a recent instruction if it is still
-// valid.
+// widened returns i times n as a 64-bit value. It reuses the result of a recent identical
+// instruction if that is still valid.
 func (k *Kernel) widened(i Reg[U32], n int64) Reg[U64] {
 	if n == 1 {
 		return To[U64](i)

@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// deepest is the maximum number of return addresses recorded for a builder call. They include the
-// frames of this package between the instruction and the author's code.
+// deepest is the maximum number of return addresses that are recorded for a builder call. They
+// include the frames of this package between the instruction and the author's code.
 const deepest = 32
 
 // A stack holds the return addresses of the active calls, right-aligned, the innermost last.
@@ -24,11 +24,11 @@ type stack [deepest]uintptr
 // frames. An ir.Pos is the index of a node, starting at 1. Nodes are resolved to lines on demand.
 type calls struct {
 	pages []*nodes
-	made  ir.Pos  // the newest node
-	now   stack   // stack of the current call
-	last  way     // path to the last requested node, starting at body
-	body  ir.Pos  // position of the frames outside of the function that run calls
-	mark  uintptr // return address of that function
+	made  ir.Pos   // the newest node
+	now   stack    // stack of the current call
+	last  nodePath // path to the last requested node, starting at body
+	body  ir.Pos   // position of the frames outside of the function that run calls
+	mark  uintptr  // return address of that function
 
 	sources source.Files // sources of the findings
 }
@@ -39,8 +39,8 @@ type nodes struct {
 	outer [page]ir.Pos
 }
 
-// A way is the path of nodes from the outermost call to an inner one.
-type way struct {
+// A nodePath is the path of nodes from the outermost call to an inner call.
+type nodePath struct {
 	depth int
 	pcs   stack // outermost first
 	nodes [deepest]ir.Pos
@@ -52,21 +52,22 @@ type way struct {
 //go:noinline
 func (c *calls) here() ir.Pos { return c.path(c.now[trail(&c.now, c.mark):]) }
 
-// above returns the position of the call of its calling function. Neither may be inlined.
+// callerPos returns the position of the call to the function that calls callerPos. Neither function
+// may be inlined.
 //
 //go:noinline
-func (c *calls) above() ir.Pos { return c.path(c.now[trail(&c.now, c.mark) : deepest-1]) }
+func (c *calls) callerPos() ir.Pos { return c.path(c.now[trail(&c.now, c.mark) : deepest-1]) }
 
-// beyond returns the position of the call two functions further out. None of the three may be
-// inlined.
+// outerCallerPos returns the position of the call two functions further out than here. None of the
+// three functions may be inlined.
 //
 //go:noinline
-func (c *calls) beyond() ir.Pos {
+func (c *calls) outerCallerPos() ir.Pos {
 	return c.path(c.now[min(trail(&c.now, c.mark), deepest-2) : deepest-2])
 }
 
-// path returns the position of calls, the innermost last. If it includes the mark, calls outside of
-// run are taken from body.
+// path returns the position of a call stack, given with the innermost call last. If the stack
+// includes the mark, the calls outside of run are those of body.
 func (c *calls) path(pcs []uintptr) ir.Pos {
 	at, w := c.body, &c.last
 	switch {
@@ -93,7 +94,7 @@ func (c *calls) path(pcs []uintptr) ir.Pos {
 	return at
 }
 
-// whole returns the position of a complete call stack.
+// whole returns the position of a complete call stack, without the shortcut for run.
 func (c *calls) whole(pcs []uintptr) ir.Pos {
 	at := ir.NoPos
 	for _, pc := range pcs {
@@ -140,8 +141,8 @@ func (c *calls) Same(a, b ir.Pos) bool {
 	return true
 }
 
-// run calls a function of the author. The outer frames do not change until it returns, so that here
-// only walks the inner frames.
+// run calls a function of the author. The outer frames do not change until it returns, so here
+// walks only the inner frames meanwhile.
 //
 //go:noinline
 func (c *calls) run(body func()) {
@@ -183,10 +184,10 @@ func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	// successor.
 	frames := runtime.CallersFrames(append(c.stack(pos), 0))
 	_, here, _, _ := runtime.Caller(0)
-	house := filepath.Dir(here)
+	sourceDir := filepath.Dir(here)
 	for found := 0; found < mostFrames; {
 		f, more := frames.Next()
-		if f.File != "" && !ours(f, house) {
+		if f.File != "" && !isInternal(f, sourceDir) {
 			p := diag.Place{File: source.Short(f.File), Line: f.Line, Column: 1}
 			if found == 0 {
 				at = p
@@ -202,11 +203,11 @@ func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	return at, from
 }
 
-// ours reports whether a frame belongs to the implementation: to this package, whose sources are in
-// the directory house, to package op, to the code that started the program, or to a wrapper that
-// the compiler generated. The function name is not enough, because an inlined closure is named
-// after the author's function.
-func ours(f runtime.Frame, house string) bool {
+// isInternal reports whether a stack frame belongs to the implementation and not to the author: to
+// this package, whose sources are in the directory sourceDir, to package op, to the code that
+// started the program, or to a wrapper that the compiler generated. The function name is not
+// enough, because an inlined closure is named after the author's function.
+func isInternal(f runtime.Frame, sourceDir string) bool {
 	for _, prefix := range []string{"runtime.", "testing.", "reflect."} {
 		if strings.HasPrefix(f.Function, prefix) {
 			return true
@@ -216,6 +217,6 @@ func ours(f runtime.Frame, house string) bool {
 		return true
 	}
 	dir := filepath.Dir(f.File)
-	return (dir == house || dir == filepath.Join(house, "op")) &&
+	return (dir == sourceDir || dir == filepath.Join(sourceDir, "op")) &&
 		!strings.HasSuffix(f.File, "_test.go")
 }

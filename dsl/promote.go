@@ -58,7 +58,8 @@ func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D],
 	k := total.k
 	switch {
 	case part.k != k:
-		k.fault(&ruleForeign, "accumulator of kernel %s is promoted into one of %s", part.k.Name(),
+		k.fault(&ruleForeign,
+			"accumulator of kernel %s is promoted into an accumulator of kernel %s", part.k.Name(),
 			k.Name())
 		return
 	case total.rows != part.rows || total.cols != part.cols || total.shape.M != part.shape.M ||
@@ -90,7 +91,8 @@ func PromoteAccumulator[T Scalar](total, part *Accumulator,
 	k := total.k
 	switch {
 	case part.k != k:
-		k.fault(&ruleForeign, "accumulator of kernel %s is promoted into one of %s", part.k.Name(),
+		k.fault(&ruleForeign,
+			"accumulator of kernel %s is promoted into an accumulator of kernel %s", part.k.Name(),
 			k.Name())
 		return
 	case part.typ != TypeOf[T]() || part.typ == isa.F16:

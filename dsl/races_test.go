@@ -15,14 +15,14 @@ var races = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, s, tid := dsl.Global[dsl.F32](k, "x"), dsl.Shared[dsl.F32](k, "s", 256), k.TID().X
 		s.Store(tid, x.Load(tid))
-		x.Store(tid, s.Load(k.U32(255).Sub(tid))) // want `D501: data race: thread 0 reads what thread 255, of another warp, stored to s without a barrier between; add Sync after the store`
+		x.Store(tid, s.Load(k.U32(255).Sub(tid))) // want `D501: data race: thread 0 reads what thread 255 of another warp stored to s, without a barrier in between; add Sync after the store`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, s, tid := dsl.Global[dsl.F32](k, "x"), dsl.Shared[dsl.F32](k, "s", 257), k.TID().X
 		s.Store(tid.AddI(1), x.Load(tid))
 		k.Sync()
 		y := s.Load(tid.AddI(1).AndI(255))
-		s.Store(tid, y) // want `D501: data race: thread 32 overwrites what thread 31, of another warp, reads of s without a barrier between; add Sync after the read`
+		s.Store(tid, y) // want `D501: data race: thread 32 overwrites what thread 31 of another warp reads from s, without a barrier in between; add Sync after the read`
 		k.Sync()
 		x.Store(tid, s.Load(tid))
 	}},
@@ -35,14 +35,14 @@ var races = []wrongKernel{
 		k.If(k.WarpIndex().EQI(0), func() {
 			k.If(n.NEI(0), func() { s.StoreI(1, n) }, func() { s.StoreI(1, k.U32(7)) })
 		})
-		x.Store(tid.AddI(1), n.Add(s.LoadI(1))) // want `D501: data race: thread 32 reads what thread 0, of another warp, stored to s without a barrier between; add Sync after the store`
+		x.Store(tid.AddI(1), n.Add(s.LoadI(1))) // want `D501: data race: thread 32 reads what thread 0 of another warp stored to s, without a barrier in between; add Sync after the store`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // in a loop, in the same iteration
 		x, s, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 256), k.TID().X
 		for i := range k.Range(k.U32(0), dsl.Param[dsl.U32](k, "n")) {
 			k.Sync()
 			s.Store(tid, i)
-			x.Store(tid, s.Load(tid.XorI(32))) // want `D501: data race: thread 0 reads what thread 32, of another warp, stored to s without a barrier between; add Sync after the store`
+			x.Store(tid, s.Load(tid.XorI(32))) // want `D501: data race: thread 0 reads what thread 32 of another warp stored to s, without a barrier in between; add Sync after the store`
 		}
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -57,8 +57,8 @@ var races = []wrongKernel{
 		x, n := dsl.Global[dsl.U32](k, "x"), dsl.Param[dsl.U32](k, "n")
 		count, at := k.U32(0).Var(), n.Var()
 		for i := range k.Range(k.U32(0), n) {
-			k.If(x.Load(i).GTI(3), func() { count.AddI(1) }) // want `D501: result of add on a variable that is never assigned is unused: operations return a new value; assign it with Set`
-			at.AddI(1).And(n)                                // want `D501: result of and on a variable that is never assigned is unused: operations return a new value; assign it with Set`
+			k.If(x.Load(i).GTI(3), func() { count.AddI(1) }) // want `D501: result of add on a variable that is never assigned is unused: operations return a new value, so assign the result with Set`
+			at.AddI(1).And(n)                                // want `D501: result of and on a variable that is never assigned is unused: operations return a new value, so assign the result with Set`
 		}
 		x.Store(at, count)
 	}},

@@ -81,7 +81,7 @@ func NewReg[T Scalar](k *Kernel) Reg[T] {
 func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case x.k == nil:
-		k.fault(&ruleValue, "use of a zero Reg of type %s, not created by a builder call",
+		k.fault(&ruleValue, "Reg of type %s is a zero value, not created by a builder call",
 			TypeOf[T]())
 		return ir.Operand{}, false
 	case x.k != k:
@@ -90,7 +90,7 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 	case x.r == nil:
 		if !k.reaches(x.scope) {
 			k.fault(&ruleScope,
-				"constant defined inside %s is used after it, and does not depend on whether that code ran; declare a variable with Var before it and assign with Set inside",
+				"constant defined inside %s is used after it and has its value even if that code does not run; declare a variable with Var before it and assign with Set inside",
 				k.scopeName(x.scope))
 		}
 		return ir.Operand{Kind: numeral(TypeOf[T]()), Value: x.bits}, true
@@ -101,8 +101,8 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 	return ir.Operand{Kind: ir.Register, Reg: x.r}, true
 }
 
-// in is operand for callers that ignore whether x is valid. For a type parameter it costs less than
-// arg, which converts to an interface.
+// in returns x as an operand of an instruction of k, for callers that do not check whether x is
+// valid. For a type parameter it is faster than arg, which converts to an interface.
 func (x Reg[T]) in(k *Kernel) ir.Operand {
 	o, _ := x.operand(k)
 	return o
@@ -117,13 +117,13 @@ func (k *Kernel) arg(x Operand) ir.Operand {
 	return o
 }
 
-// missing returns a placeholder for a nil operand, and reports it.
+// missing reports a nil operand and returns a placeholder for it.
 func (k *Kernel) missing() ir.Operand {
 	k.fault(&ruleOperand, "operand is nil, want a value, an address, a label or a number")
 	return ir.Operand{}
 }
 
-// given returns an operand, unless it is nil.
+// given returns the operand x, or a placeholder if x is nil.
 func (k *Kernel) given(x Operand) (ir.Operand, bool) {
 	if x == nil {
 		return k.missing(), false
@@ -131,7 +131,7 @@ func (k *Kernel) given(x Operand) (ir.Operand, bool) {
 	return x.operand(k)
 }
 
-// keptIf returns x.kept() if an operation leaves x unchanged.
+// keptIf returns x.kept() if same is set, because the result of the operation is x itself.
 func keptIf[T Scalar](x Reg[T], same bool) Reg[T] {
 	if same {
 		return x.kept()
@@ -166,7 +166,8 @@ func duplicate[T Scalar](x Reg[T]) Reg[T] {
 	return d
 }
 
-// kept returns the current value of x: a copy if x is a variable, which may change later.
+// kept returns the current value of x. If x is a variable, which may change later, it returns a
+// copy.
 func (x Reg[T]) kept() Reg[T] {
 	if x.k == nil || x.r == nil || !x.r.Varies {
 		return x
@@ -181,29 +182,31 @@ func (x Reg[T]) Set(y Reg[T]) {
 	k := x.k
 	if k == nil {
 		if y.k != nil {
-			y.k.fault(&ruleValue, "Set of a zero Reg of type %s; declare a variable with Var",
-				TypeOf[T]())
+			y.k.fault(&ruleValue,
+				"Set is called on a zero Reg of type %s; declare a variable with Var", TypeOf[T]())
 		}
 		return
 	}
 	if x.r == nil {
-		k.fault(&ruleValue, "Set of a constant; declare a variable with Var")
+		k.fault(&ruleValue, "Set is called on a constant; declare a variable with Var")
 		return
 	}
 	for i := range k.specials {
 		if s := &k.specials[i]; s.r == x.r {
 			k.fault(&ruleValue,
-				"Set of %s, which is read once per kernel; declare a variable with Var", s.name)
+				"Set is called on %s, which is read once per kernel; declare a variable with Var",
+				s.name)
 			return
 		}
 	}
 	if what := k.asked(x.r); what != "" {
 		k.fault(&ruleValue,
-			"Set of %s, which is computed once per kernel; declare a variable with Var", what)
+			"Set is called on %s, which is computed once per kernel; declare a variable with Var",
+			what)
 		return
 	}
 	if !x.r.Varies {
-		k.fault(&ruleValue, "Set of a value that is not a variable; declare one with Var")
+		k.fault(&ruleValue, "Set is called on a value that is not a variable; declare one with Var")
 		return
 	}
 	x.r.Set = true
@@ -220,7 +223,7 @@ func assign[T Scalar](x, y Reg[T]) {
 	compute(x.k, x.k.spelled(doMove, x.r.Type, nil), x, y)
 }
 
-// asked names a value that the kernel caches and returns to several callers, for messages.
+// asked describes a value that the kernel caches and returns to several callers, for messages.
 func (k *Kernel) asked(r *ir.Reg) string {
 	switch r {
 	case k.warp.r:

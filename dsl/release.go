@@ -3,7 +3,7 @@
 
 package dsl
 
-// A reader says what reads a stage besides the threads of the role. Release waits for it.
+// A reader specifies what reads a stage besides the threads of the role. Release waits for it.
 type reader uint8
 
 const (
@@ -12,7 +12,7 @@ const (
 	tcgen05        // the tensor cores of sm_100a; they signal the mbarrier
 )
 
-// reads marks a stage as read by the tensor cores.
+// reads marks a stage as read by tensor-core operations.
 func (s *Stage) reads(by reader) {
 	if s != nil && s.p != nil {
 		for i := range s.p.covers {
@@ -32,7 +32,7 @@ func (s *Stage) release() {
 	switch {
 	case s.by != tcgen05 && p.pair:
 		k.fault(&ruleProtocol,
-			"deadlock: pipeline %s is shared by a CTA pair, but threads read it, and those of the odd block would wait forever; use PerBlock",
+			"deadlock: a CTA pair shares pipeline %s, but threads read it, and those of the odd block would wait forever; use PerBlock",
 			p.name)
 	case s.by == tcgen05 && k.tmem.pair && !p.pair:
 		k.fault(&ruleProtocol,

@@ -23,10 +23,10 @@ func (k *Kernel) newRing(name string, stages int) ring {
 		full: k.barriers(name+" full", stages, 1), empty: k.barriers(name+" empty", stages, 0)}
 }
 
-// A place is the current stage index and phase parity of a role in a ring.
+// A place is the position of a role in a ring: the current stage index and phase parity.
 type place struct{ stage, parity Reg[U32] }
 
-// state returns the place of the role that is being built, starting at the first stage. The
+// state returns the position of the current role in the ring. A role starts at the first stage. The
 // producer first waits for parity 1, which is already complete on a new mbarrier.
 func (r *ring) state(parity int) *place {
 	k := r.k
@@ -34,7 +34,7 @@ func (r *ring) state(parity int) *place {
 		k.fault(&ruleProtocol, "%s is used outside of a role", r.name)
 		return &place{k.U32(0).Var(), k.U32(parity).Var()}
 	}
-	s := k.role.places[r]
+	s := k.role.sparsity[r]
 	if s == nil {
 		s = &place{}
 		k.atHead(func() {
@@ -43,7 +43,7 @@ func (r *ring) state(parity int) *place {
 		})
 		s.stage.r.Name = k.regName(label(r.name) + "_stage")
 		s.parity.r.Name = k.regName(label(r.name) + "_parity")
-		k.role.places[r] = s
+		k.role.sparsity[r] = s
 	}
 	return s
 }

@@ -24,7 +24,7 @@ func OnWarp(warp int, name string, body func()) Role {
 	return Role{name: name, first: warp, n: 1, each: 1, body: alone(body)}
 }
 
-// alone wraps the body of a role that has no index.
+// alone adapts the body of a role that has no index to the type of role bodies.
 func alone(body func()) func(Reg[U32]) {
 	if body == nil {
 		return nil
@@ -65,7 +65,7 @@ type role struct {
 	scope     int
 	open      []scope
 	leader    Reg[Pred]
-	places    map[*ring]*place
+	sparsity  map[*ring]*place
 	even      bool // the body runs only in the even block of a pair
 	constants map[uint32]Reg[U32]
 	ends      []func()    // code emitted after its body
@@ -78,7 +78,7 @@ type role struct {
 func (k *Kernel) Roles(roles ...Role) {
 	k = k.sound()
 	if k.role != nil {
-		k.fault(&ruleRole, "nested roles inside role %s", k.role.name)
+		k.fault(&ruleRole, "Roles is called inside role %s; roles cannot be nested", k.role.name)
 		return
 	}
 	k.checkRoles(roles)
@@ -115,7 +115,7 @@ func (k *Kernel) Roles(roles ...Role) {
 	k.parted = some
 	k.groups++
 	if k.clusterSize() > 1 {
-		k.Comment("no block leaves while another may still signal it")
+		k.Comment("no block exits while another block may still signal it")
 		k.SyncCluster()
 	}
 }
@@ -139,7 +139,7 @@ func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 	}
 	k.enter("role " + r.name)
 	b := &role{Role: r, head: k.newBlock(label(r.name)), end: done, scope: k.scope(),
-		places: make(map[*ring]*place)}
+		sparsity: make(map[*ring]*place)}
 	b.open = append([]scope(nil), k.open...)
 	b.note = &ir.Role{Name: r.name, First: r.first, Warps: r.n, Registers: r.regs, End: done}
 	k.notes.Roles = append(k.notes.Roles, b.note)
@@ -209,7 +209,7 @@ func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
 	k.tally(in)
 }
 
-// behind inserts a new block after another.
+// behind inserts a new basic block after the given one.
 func (k *Kernel) behind(b *ir.Block) *ir.Block {
 	fresh := &ir.Block{}
 	i := slices.Index(k.f.Blocks, b)
@@ -264,7 +264,7 @@ func (k *Kernel) checkRoles(roles []Role) {
 		return
 	}
 	owner := make([]string, warps)
-	budget, told := 0, 0
+	budget, budgeted := 0, 0
 	for _, r := range roles {
 		if r.first < 0 || r.n < 1 || r.first+r.n > warps {
 			k.fault(&ruleRole, "role %s has %s, but the block has %d warps", r.name, r.who(), warps)
@@ -278,7 +278,7 @@ func (k *Kernel) checkRoles(roles []Role) {
 			owner[w] = r.name
 		}
 		if r.regs != 0 {
-			told++
+			budgeted++
 			budget += 32 * r.n * r.regs
 			if r.regs < 24 || r.regs > 256 || r.regs%8 != 0 {
 				k.fault(&ruleRole,
@@ -292,11 +292,11 @@ func (k *Kernel) checkRoles(roles []Role) {
 			}
 		}
 	}
-	if told == 0 {
+	if budgeted == 0 {
 		return
 	}
-	if told < len(roles) {
-		k.fault(&ruleRole, "%d of %d roles have a register budget, want all or none", told,
+	if budgeted < len(roles) {
+		k.fault(&ruleRole, "%d of %d roles have a register budget, want all or none", budgeted,
 			len(roles))
 	}
 	if pool := 32 * warps * k.launchRegs(); budget > pool {

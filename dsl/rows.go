@@ -29,12 +29,13 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 	t := o.to.tile
 	switch {
 	case t.Rows != 128 || o.groups != 1:
-		k.fault(&ruleShape, "128 rows do not match the output tile %s for %d warpgroups", t,
+		k.fault(&ruleShape,
+			"StoreRows stores 128 rows, which do not match the output tile %s of %d warpgroups", t,
 			o.groups)
 		return
 	case !storable(t.Type) || t.Padded || t.Swizzle == NoSwizzle || t.Cols%chunk != 0:
 		k.fault(&ruleShape,
-			"output tile %s, want .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 with a swizzle and a multiple of %d columns",
+			"output tile %s is not supported, want .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 with a swizzle and a multiple of %d columns",
 			t, chunk)
 		return
 	}
@@ -44,8 +45,8 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 		for c := 0; c < t.Cols; c += chunk {
 			x := elements(c, chunk)
 			if len(x) != chunk {
-				k.fault(&ruleShape, "function of StoreRows returns %d elements, want %d", len(x),
-					chunk)
+				k.fault(&ruleShape, "function passed to StoreRows returns %d elements, want %d",
+					len(x), chunk)
 				return
 			}
 			put(c, x)
@@ -59,7 +60,7 @@ func (o *Output) staged(row, col Reg[U32], write func(tile SharedTile, line Reg[
 	k := o.k
 	first := o.first()
 	group := k.U32(0)
-	k.Comment("the store before this one has left the tile")
+	k.Comment("the previous store has read the tile")
 	k.When(first, func() { k.WaitStoresRead(0) })
 	o.sync(group)
 	tile := o.tile(group)
@@ -83,9 +84,9 @@ func storable(t isa.Type) bool {
 	return false
 }
 
-// spots returns a function for the address of the 16-byte unit at a constant byte offset in a row
-// of a swizzled tile.
-func (t SharedTile) spots(line Reg[U32]) func(b int) Addr {
+// unitAddresses returns a function that returns the address of the 16-byte unit at a constant byte
+// offset in a row of a swizzled tile.
+func (t SharedTile) unitAddresses(line Reg[U32]) func(b int) Addr {
 	at := t.at.add(line.MulI(int64(t.Pitch())))
 	var unit Reg[U32]
 	if t.Swizzle == Swizzle128 {
@@ -103,7 +104,7 @@ func (t SharedTile) spots(line Reg[U32]) func(b int) Addr {
 // type, in whole 16-byte units.
 func (t SharedTile) rowWriter(line Reg[U32]) func(col int, x []Reg[F32]) {
 	k, bits := t.at.k, t.wide()
-	at := t.spots(line)
+	at := t.unitAddresses(line)
 	each := 128 / bits
 	return func(col int, x []Reg[F32]) {
 		for q := 0; q < len(x); q += each {
@@ -128,13 +129,13 @@ func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 	if t.Type != isa.F32 && t.Type != isa.Bf16 && t.Type != isa.F16 || t.Swizzle == NoSwizzle ||
 		col < 0 || n < 1 || col*bits%128 != 0 || n*bits%128 != 0 || col+n > t.Cols {
 		k.fault(&ruleShape,
-			"columns %d to %d of a row of %s, want whole units of 16 bytes of .f32, .bf16 or .f16 with a swizzle",
+			"LoadRow reads columns %d to %d of a row of %s, want a multiple of 16 bytes from a swizzled tile of .f32, .bf16 or .f16",
 			col, col+n-1, t.Tile)
 		return none
 	}
 	t.open()
 	t.elsewhere()
-	at := t.spots(row)
+	at := t.unitAddresses(row)
 	list := make([]Reg[F32], 0, n)
 	for b := col * bits / 8; b < (col+n)*bits/8; b += 16 {
 		words := make([]ir.Operand, 4)

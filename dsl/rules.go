@@ -67,14 +67,14 @@ var (
 	ruleForeign = diag.Rule{
 		ID: "D203", Layer: "build", Title: "value of another kernel",
 		What:  "The operands of an instruction must belong to its kernel.",
-		Why:   "Kernels do not share registers or parameters.",
+		Why:   "Each kernel has its own registers and parameters.",
 		Wrong: "n := dsl.Param[dsl.U32](k1, \"n\")\nk2.If(i.LT(n), f)",
 		Right: "n := dsl.Param[dsl.U32](k2, \"n\")\nk2.If(i.LT(n), f)",
 		Fix:   "Declare the parameter in the other kernel too.",
 	}
 	ruleConstant = diag.Rule{
 		ID: "D204", Layer: "build", Title: "constant out of range for its type",
-		What:  "A Go number that becomes a constant must fit the type of the value it is combined with.",
+		What:  "A Go constant operand must be representable in the type of the other operand.",
 		Why:   "It would be truncated silently.",
 		Wrong: "k.U8(300)", Right: "k.U16(300)", Fix: "Use a wider type or a smaller number.",
 	}
@@ -97,7 +97,7 @@ var (
 	ruleLabel = diag.Rule{
 		ID: "D207", Layer: "build", Title: "unresolved label or call",
 		What:  "A label that is branched to must be placed exactly once; a called function must be defined.",
-		Why:   "The assembler cannot resolve it.",
+		Why:   "ptxas rejects a label that is never placed and a function that is never defined.",
 		Wrong: "l := k.NewLabel(\"l\")\nk.Branch(l)",
 		Right: "l := k.NewLabel(\"l\")\nk.Branch(l)\nk.PlaceLabel(l)", Fix: "Place the label.",
 	}

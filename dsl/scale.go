@@ -52,7 +52,7 @@ func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap 
 	if rows%128 != 0 && rows != 64 && rows != 192 || rows < 1 || b.Vector < 1 ||
 		cols%(4*b.Vector) != 0 || atoms > 4 && (rows > 128 || atoms > 16) {
 		k.fault(&ruleShape,
-			"scale factors for %dx%d with one per %d elements, want a multiple of 128 rows, or 64 or 192, and a multiple of %d columns, at most %d",
+			"scale factors are declared for %dx%d with one per %d elements, want a multiple of 128 rows, or 64 or 192, and a multiple of %d columns, at most %d",
 			rows, cols, b.Vector, 4*b.Vector, 16*b.Vector)
 		rows, atoms = 128, 1
 	}
@@ -70,8 +70,8 @@ func (t SharedTile) ScaleHalf(n Reg[U32]) SharedTile {
 	switch {
 	case !made(k, "tile in ScaleHalf", n.k):
 	case !t.halved:
-		k.fault(&ruleShape, "ScaleHalf of %s, want scale factors of a ScaleMap with 64 or 192 rows",
-			t)
+		k.fault(&ruleShape,
+			"ScaleHalf is called on %s, want scale factors of a ScaleMap with 64 or 192 rows", t)
 	default:
 		t.half = n.AndI(1).ShlI(1) // 64 rows are two columns of an atom
 	}
@@ -155,16 +155,16 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 	if a.t.deep && !a.deepProduct(&p) {
 		return
 	}
-	kind, ok := scaledKind(p.x.Tile, p.y.Tile, s.BlockScale, p.places != nil)
+	kind, ok := scaledKind(p.x.Tile, p.y.Tile, s.BlockScale, p.sparsity != nil)
 	if !ok {
 		k.fault(&ruleShape,
-			"block-scaled MMA of %s and %s with a %s per %d elements: tcgen05 has no such kind; with elements of 6 and 8 bits, those of 4 must be padded",
+			"tcgen05 has no block-scaled MMA of %s and %s with a %s per %d elements; if the other operand has 6-bit or 8-bit elements, 4-bit elements must be padded",
 			p.x.Tile, p.y.Tile, s.Type, s.Vector)
 		return
 	}
 	if a.t.half {
 		k.fault(&ruleShape,
-			"block-scaled MMA into an accumulator of .f16 (F16Accumulators), want .f32")
+			"block-scaled MMA writes an accumulator of .f16 (F16Accumulators), want .f32")
 		return
 	}
 	if a.t.deep {
@@ -195,10 +195,10 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 // deepProduct reports whether an MMA can have a depth of 96, and records the reason if not.
 func (a *AccumulatorStage) deepProduct(p *tensorProduct) bool {
 	for _, t := range []SharedTile{p.x, p.y} {
-		if p.left != nil || p.places != nil || t.Type != isa.E2m1 || t.Padded || t.turned ||
+		if p.left != nil || p.sparsity != nil || t.Type != isa.E2m1 || t.Padded || t.turned ||
 			t.Swizzle != Swizzle128 || t.Cols%768 != 0 {
 			a.t.k.fault(&ruleShape,
-				"block-scaled MMA of %s and %s with a depth of 96, want dense packed .e2m1 with a swizzle of 128 bytes and a multiple of 768 columns",
+				"operands %s and %s do not fit a block-scaled MMA with a depth of 96, want dense packed .e2m1 with a swizzle of 128 bytes and a multiple of 768 columns",
 				p.x, p.y)
 			return false
 		}
@@ -234,31 +234,31 @@ func (a *AccumulatorStage) fitsScales(s *scales, depth int) bool {
 		case f.at.k == nil || f.Type != isa.U64 || f.Cols != 64*depth/(4*s.Vector) ||
 			f.Rows != rows:
 			k.fault(&ruleShape,
-				"scale factors %s for tiles of depth %d, want a ScaleMap of %d rows and that depth",
+				"scale factors %s do not fit tiles of depth %d, want a ScaleMap of %d rows and that depth",
 				f.Tile, depth, 128*rows)
 			return false
 		case f.halved && (i == 0 || f.half.k == nil || a.t.cols%128 == 0):
 			k.fault(&ruleShape,
-				"scale factors for %d columns of the accumulator, want a ScaleMap with 64 or 192 rows and ScaleHalf",
+				"scale factors cover %d columns of the accumulator, want a ScaleMap with 64 or 192 rows and ScaleHalf",
 				a.t.cols)
 			return false
 		case f.stage == nil:
 			k.fault(&ruleProtocol,
-				"scale factors that belong to no pipeline stage: nothing waits for the MMA before they are overwritten")
+				"scale factors belong to no pipeline stage: nothing waits for the MMA before they are overwritten")
 			return false
 		}
 	}
 	switch {
 	case a.t.scaled == 0:
 		k.fault(&ruleProtocol,
-			"no tensor memory for scale factors; call Scales when the accumulators are declared")
+			"no tensor memory is reserved for scale factors; call Scales when the accumulators are declared")
 	case a.t.scaled != depth/(4*s.Vector):
 		k.fault(&ruleProtocol,
 			"tensor memory is reserved for scale factors of depth %d, but the tiles have depth %d; pass that depth to Scales",
 			4*s.Vector*a.t.scaled, depth)
 	case a.t.rows < 128:
 		k.fault(&ruleShape,
-			"block-scaled MMA into an accumulator of %d rows, want 128, or 256 for a CTA pair",
+			"block-scaled MMA writes an accumulator of %d rows, want 128, or 256 for a CTA pair",
 			a.t.rows)
 	default:
 		return true

@@ -112,8 +112,8 @@ func (k *Kernel) wholeWarps(what string) (warps int, ok bool) {
 	switch {
 	case warps == 0 || k.BlockThreads()%32 != 0:
 		k.fault(&ruleShape,
-			"%s needs a block of whole warps, declared with Threads; this one has %v threads", what,
-			k.threads)
+			"%s needs a block size that is a multiple of 32, declared with Threads; this block has %v threads",
+			what, k.threads)
 	case k.role != nil:
 		k.fault(&ruleRole, "deadlock: %s in role %s waits for all threads of the block", what,
 			k.role.name)

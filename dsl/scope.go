@@ -51,7 +51,7 @@ func (k *Kernel) outOfScope(what string, id int) {
 			where = "all warps"
 		}
 		k.fault(&ruleScope,
-			"%s of %s is used in %s, but warps do not share registers; pass it through shared memory, or compute it before Roles",
+			"%s of %s is used in %s, but warps do not share registers; pass the value through shared memory, or compute it before Roles",
 			what, from, where)
 		return
 	}

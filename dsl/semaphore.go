@@ -20,7 +20,7 @@ func (k *Kernel) Semaphore(counters Array[U32], i Reg[U32]) Semaphore {
 		return Semaphore{}
 	case counters.at.space != isa.Global && counters.at.space != isa.Generic:
 		k.fault(&ruleMemory,
-			"semaphore in %s memory, which other blocks cannot access; for the threads of a block use Barrier",
+			"semaphore is in %s memory, which other blocks cannot access; to synchronize the threads of one block use Barrier",
 			counters.at.space)
 	}
 	return Semaphore{counters.At(i)}
@@ -44,7 +44,8 @@ func (s Semaphore) Wait(n Reg[U32]) {
 		return
 	}
 	if k.guard.Reg != nil {
-		k.fault(&ruleOperand, "wait inside When, which predicates single instructions; use If")
+		k.fault(&ruleOperand,
+			"wait is called inside When, which predicates single instructions; use If")
 	}
 	if !n.IsConstant() || n.bits > 0 {
 		k.notes.SemaphoreWaits = append(k.notes.SemaphoreWaits, k.m.calls.here())
@@ -73,7 +74,7 @@ func (k *Kernel) Fence(scope Mod) {
 	switch {
 	case !ok || old == "" && !k.m.Has(70):
 		k.fault(&ruleOperand,
-			"fence of scope %q, want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster",
+			"scope of the fence is %q, want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster",
 			string(scope))
 	case k.m.Has(70):
 		k.ins("fence.acq_rel." + string(scope))

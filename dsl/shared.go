@@ -76,7 +76,7 @@ func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 func (k *Kernel) SharedBytes(name string, bytes, align int) Addr {
 	k = k.sound()
 	if align < 1 || align&(align-1) != 0 || align > 1<<15 {
-		k.fault(&ruleMemory, "alignment of %d, want a power of two", align)
+		k.fault(&ruleMemory, "alignment is %d, want a power of two", align)
 		align = 16
 	}
 	v := k.newShared(name, isa.B8, align, []int{bytes})

@@ -48,12 +48,12 @@ func (w *WarpTile[C]) SparseMMAStep(x SharedTile, fromX Reg[U32], meta SharedTil
 		return MMAStep{}
 	}
 	if !w.unscaled() || !w.sparse(x, meta, y) {
-		return MMAStep{told: true}
+		return MMAStep{reported: true}
 	}
 	return w.spread(x, fromX, meta, y, fromY)
 }
 
-// spread returns the MMA step of tiles whose shapes match, with a sparse A tile.
+// spread returns the MMA step of two tiles whose shapes match, where the A tile is sparse.
 func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile,
 	fromY Reg[U32]) MMAStep {
 	k, s := w.k, w.shape
@@ -63,25 +63,25 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 	for i, t := range y {
 		b[i] = t.reader(fromY.Add(lane.AndI(7)), lane.ShrI(3))
 	}
-	tell := w.teller(meta, fromX)
+	tell := w.metadataLoader(meta, fromX)
 	// bytes of a row of B, and registers of A and of B, in a step: with half the depth, half as
 	// many
 	bytes := s.K * s.wide(s.B) / 8
 	registers := bytes / 16
 	perTile := y[0].RowBytes() / bytes
 	m, n := w.rows/s.M, w.cols/s.N
-	room := func(places [][]ir.Operand) factors {
+	room := func(sparsity [][]ir.Operand) factors {
 		return factors{a: k.cells(m, registers, isa.B32), b: k.cells(n, registers, isa.B32),
-			places: places}
+			sparsity: sparsity}
 	}
 	p := w.product(2 * x.RowBytes() / bytes)
 	p.room = func() factors { return room(open(m, 2)) }
 	p.kept = func() factors {
-		places := open(m, 2)
+		sparsity := open(m, 2)
 		for i, cell := range k.cells(m, 1, isa.B32) {
-			places[i][0] = cell[0]
+			sparsity[i][0] = cell[0]
 		}
-		return room(places)
+		return room(sparsity)
 	}
 	p.read = func(step int, before, into factors) {
 		atA, atB := a.at(step*bytes/2), b[step/perTile].at(step%perTile*bytes)
@@ -95,9 +95,9 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 		// twice as many with half the depth. The last operand selects the step.
 		col := s.units(step * s.K)
 		part := number(int64(col % 64 / s.units(s.K)))
-		for i, cell := range into.places {
+		for i, cell := range into.sparsity {
 			if col%64 != 0 {
-				k.fill(cell, []ir.Operand{before.places[i][0], part})
+				k.fill(cell, []ir.Operand{before.sparsity[i][0], part})
 				continue
 			}
 			tell(i, col/8, &cell[0])
@@ -105,7 +105,7 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 		}
 	}
 	p.multiply = func(f factors) {
-		w.multiply(f.a, f.b, func(i, _ int) []ir.Operand { return f.places[i] })
+		w.multiply(f.a, f.b, func(i, _ int) []ir.Operand { return f.sparsity[i] })
 	}
 	return p
 }
@@ -121,7 +121,7 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 	for _, t := range y {
 		if t.at.k == nil || t.Tile != y[0].Tile {
 			k.fault(&ruleShape,
-				"SparseMMA of tiles %s and %s side by side, want tiles of the same shape",
+				"SparseMMA reads tiles %s and %s side by side, want tiles of the same shape",
 				y[0].Tile, t.Tile)
 			return false
 		}
@@ -130,17 +130,19 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 	switch {
 	case s.Split || s.A.Bits() != 4 && s.A.Bits() != 6 && s.A.Bits() != 8 && s.A.Bits() != 16 &&
 		s.A != isa.Tf32:
-		k.fault(&ruleShape, "SparseMMA of %s, want .tf32 or a type of 4, 8 or 16 bits", s)
+		k.fault(&ruleShape,
+			"SparseMMA is not available for %s, want .tf32 or a type of 4, 8 or 16 bits", s)
 	case !s.Sparse:
-		k.fault(&ruleShape, "SparseMMA with %s of %s, a dense shape; use a shape from SparseMMAFor",
-			s, s.A)
+		k.fault(&ruleShape,
+			"SparseMMA is called with %s of %s, a dense shape; use a shape from SparseMMAFor", s,
+			s.A)
 	case !s.takes(x.Tile, s.A) || !s.takes(y[0].Tile, s.B):
-		k.fault(&ruleShape, "SparseMMA of %s and %s with %s of %s: %s", x.Tile, y[0].Tile, s, s.A,
-			s.differ())
+		k.fault(&ruleShape, "operands of SparseMMA, %s and %s, do not match shape %s of %s: %s",
+			x.Tile, y[0].Tile, s, s.A, s.differ())
 	case cols != 2*x.Cols || y[0].RowBytes()%64 != 0 || s.units(cols)%64 != 0 || x.Rows < w.rows ||
 		y[0].Rows < w.cols:
 		k.fault(&ruleShape,
-			"SparseMMA of %s and %d tiles of %s into %dx%d: x must have half as many columns as the tiles of y together, rows of a multiple of 64 bytes, and there must be enough rows",
+			"operands of SparseMMA, %s and %d tiles of %s, do not fit an accumulator of %dx%d: x must have half as many columns as the tiles of y together, its rows must be a multiple of 64 bytes, and both must have enough rows",
 			x.Tile, len(y), y[0].Tile, w.rows, w.cols)
 	case meta.RowBytes() != s.units(cols)/8 || meta.Rows != x.Rows || meta.Swizzle != NoSwizzle:
 		k.fault(&ruleShape,
@@ -152,13 +154,14 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 	return false
 }
 
-// teller returns a function that loads the sparsity metadata of 64 units of the i-th M rows into a
-// register, starting at a byte offset in the rows of meta. It allocates the register if there is
-// none. Four lanes share two rows, eight apart, and the 64 units: two steps of 16-bit units, or one
-// of 8-bit units. For 16-bit units, a lane holds 16 units of both rows, in the halves of its
-// register. For 8-bit units, even lanes hold 32 units of the upper row, and odd lanes 32 units of
-// the lower row.
-func (w *WarpTile[C]) teller(meta SharedTile, from Reg[U32]) func(i, bytes int, into *ir.Operand) {
+// metadataLoader returns a function that loads the sparsity metadata of 64 units of the i-th M rows
+// into a register, starting at a byte offset in the rows of meta. It allocates the register if
+// there is none. Four lanes share two rows, eight apart, and the 64 units: two steps of 16-bit
+// units, or one of 8-bit units. For 16-bit units, a lane holds 16 units of both rows, in the halves
+// of its register. For 8-bit units, even lanes hold 32 units of the upper row, and odd lanes 32
+// units of the lower row.
+func (w *WarpTile[C]) metadataLoader(meta SharedTile, from Reg[U32]) func(i, bytes int,
+	into *ir.Operand) {
 	k := w.k
 	lane := k.Lane()
 	row := from.Add(lane.ShrI(2))

@@ -11,20 +11,21 @@ import (
 // 64 stored bytes of a row, or 128 for elements of 16 or 32 bits. It has one lane per row, and one
 // or two columns per instruction (PTX 9.1, 9.7.16.10.8).
 const (
-	placeRows  = 128
-	placeBytes = 16
+	atomRows     = 128
+	atomRowBytes = 16
 )
 
-// told returns the number of stored bytes of a sparse tile that one byte of metadata describes.
-func (t Tile) told() int {
+// storedPerByte returns the number of stored bytes of a sparse tile that one byte of metadata
+// describes.
+func (t Tile) storedPerByte() int {
 	if t.wide() > 8 {
 		return 8
 	}
 	return 4
 }
 
-// placeAtoms returns how many atoms hold the metadata of 128 rows of a tile.
-func (t Tile) placeAtoms() int { return t.RowBytes() / (t.told() * placeBytes) }
+// metadataAtoms returns the number of atoms that hold the metadata of 128 rows of the tile.
+func (t Tile) metadataAtoms() int { return t.RowBytes() / (t.storedPerByte() * atomRowBytes) }
 
 // SparsityOffset returns the byte offset in global memory of byte b of the sparsity metadata of a
 // row, for elements of type t and rows with the given number of metadata bytes.
@@ -39,21 +40,21 @@ func (t Tile) placeAtoms() int { return t.RowBytes() / (t.told() * placeBytes) }
 // Within an atom the 16 bytes of a row are contiguous, except for types of 16 and 32 bits: there
 // two rows, eight apart, interleave 16-bit words in 32 bytes.
 func SparsityOffset(t isa.Type, row, b, bytes int) int {
-	atoms := (bytes + placeBytes - 1) / placeBytes // atoms per row
-	line, in := row%placeRows, b%placeBytes
+	atoms := (bytes + atomRowBytes - 1) / atomRowBytes // atoms per row
+	line, in := row%atomRows, b%atomRowBytes
 	if t.Bits() > 8 {
 		lower, word, half := line/8%2, in/4, in/2%2
 		line, in = line&^8|half<<3, 4*word+2*lower+in%2
 	}
-	return placeRows*placeBytes*(row/placeRows*atoms+b/placeBytes) + line*placeBytes + in
+	return atomRows*atomRowBytes*(row/atomRows*atoms+b/atomRowBytes) + line*atomRowBytes + in
 }
 
 // SparsityBytes returns the size in bytes of the sparsity metadata of a matrix with the given rows
 // and metadata bytes per row, rounded up to whole atoms. Metadata of padding must be valid too: use
 // the indices 0 and 1 (the byte 0x44).
 func SparsityBytes(rows, bytes int) int {
-	high, wide := (rows+placeRows-1)/placeRows, (bytes+placeBytes-1)/placeBytes
-	return high * wide * placeRows * placeBytes
+	high, wide := (rows+atomRows-1)/atomRows, (bytes+atomRowBytes-1)/atomRowBytes
+	return high * wide * atomRows * atomRowBytes
 }
 
 // SparsityMap declares a parameter for the sparsity metadata of the tiles of a. The tensor map
@@ -65,15 +66,15 @@ func (k *Kernel) SparsityMap(name string, a *TensorMap) *TensorMap {
 	case a == nil || a.k == nil:
 		k.fault(&ruleValue,
 			"tensor map of sparsity map %s is a zero value, not created by a builder call", name)
-	case a.tile.Rows != placeRows || a.tile.placeAtoms() < 1 ||
-		a.tile.RowBytes()%(a.tile.told()*placeBytes) != 0:
+	case a.tile.Rows != atomRows || a.tile.metadataAtoms() < 1 ||
+		a.tile.RowBytes()%(a.tile.storedPerByte()*atomRowBytes) != 0:
 		k.fault(&ruleShape,
-			"sparsity map %s for tiles of %s, want %d rows of a multiple of %d bytes", name, a.tile,
-			placeRows, a.tile.told()*placeBytes)
+			"sparsity map %s does not fit tiles of %s, want %d rows of a multiple of %d bytes",
+			name, a.tile, atomRows, a.tile.storedPerByte()*atomRowBytes)
 	default:
-		atoms = a.tile.placeAtoms()
+		atoms = a.tile.metadataAtoms()
 	}
-	return k.TensorMap(name, isa.U64, Box{Rows: 1, Cols: placeRows * placeBytes / 8 * atoms},
+	return k.TensorMap(name, isa.U64, Box{Rows: 1, Cols: atomRows * atomRowBytes / 8 * atoms},
 		NoSwizzle)
 }
 
@@ -88,9 +89,9 @@ func (t *TMEM) Sparsity(a *TensorMap) *TMEM {
 			"tensor map in Sparsity is a zero value, not created by a builder call")
 		return t
 	}
-	t.placed = placeBytes / 4 * a.tile.placeAtoms()
-	t.places = t.k.columns(t.placed)
-	t.k.tmem.plans(t.places, t.placed, "%s, sparsity metadata of A", t.name)
+	t.placed = atomRowBytes / 4 * a.tile.metadataAtoms()
+	t.sparsity = t.k.columns(t.placed)
+	t.k.tmem.plans(t.sparsity, t.placed, "%s, sparsity metadata of A", t.name)
 	return t
 }
 
@@ -98,13 +99,14 @@ func (t *TMEM) Sparsity(a *TensorMap) *TMEM {
 // elements in a row (pairs of elements, if two 4-bit elements share a byte). The sparsity metadata
 // comes from a SparsityMap, the tiles of y have twice as many columns, and b must come from
 // [BlockScale.Sparse]. Types of 4 bits that share bytes need sm_100a, sm_103a or sm_110a.
-func (a *AccumulatorStage) SparseScaledMMA(b BlockScale, x, places, y, scaleX, scaleY SharedTile) {
-	a.scaled(tensorProduct{x: x, places: &places, y: y,
+func (a *AccumulatorStage) SparseScaledMMA(b BlockScale,
+	x, sparsity, y, scaleX, scaleY SharedTile) {
+	a.scaled(tensorProduct{x: x, sparsity: &sparsity, y: y,
 		scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 }
 
-// place returns the tensor memory column of a step's metadata, relative to the first: an even
-// number.
+// place returns the tensor memory column of the metadata of a step, relative to the first column.
+// It is an even number.
 func (p *tensorProduct) place(step int) int {
 	if p.x.wide() > 8 {
 		return step &^ 1
@@ -112,38 +114,38 @@ func (p *tensorProduct) place(step int) int {
 	return 2 * step
 }
 
-// fitsPlaces reports whether a tile can be the sparsity metadata of x, and records the reason if
+// fitsMetadata reports whether a tile can be the sparsity metadata of x, and records the reason if
 // not.
-func (a *AccumulatorStage) fitsPlaces(x, places SharedTile) bool {
+func (a *AccumulatorStage) fitsMetadata(x, sparsity SharedTile) bool {
 	k := a.t.k
-	atoms := x.placeAtoms()
+	atoms := x.metadataAtoms()
 	switch {
 	case x.turned:
-		k.fault(&ruleShape, "sparse MMA with %s as A operand, which cannot be transposed", x)
-	case places.at.k == nil || places.Type != isa.U64 || places.Rows != 1 ||
-		places.Cols != placeRows*placeBytes/8*atoms:
-		k.fault(&ruleShape, "sparsity metadata of %s is %s, want a tile of its SparsityMap", x.Tile,
-			places.Tile)
-	case places.stage == nil:
+		k.fault(&ruleShape, "A operand %s of a sparse MMA cannot be transposed", x)
+	case sparsity.at.k == nil || sparsity.Type != isa.U64 || sparsity.Rows != 1 ||
+		sparsity.Cols != atomRows*atomRowBytes/8*atoms:
+		k.fault(&ruleShape, "sparsity metadata of %s is in %s, want a tile of its SparsityMap",
+			x.Tile, sparsity.Tile)
+	case sparsity.stage == nil:
 		k.fault(&ruleProtocol,
 			"sparsity metadata of %s belongs to no pipeline stage: nothing waits for the MMA before it is overwritten",
 			x.Tile)
-	case a.t.placed != placeBytes/4*atoms:
+	case a.t.placed != atomRowBytes/4*atoms:
 		k.fault(&ruleProtocol,
-			"%d columns of tensor memory for the sparsity metadata of %s, want %d; call Sparsity when the accumulators are declared",
-			a.t.placed, x.Tile, placeBytes/4*atoms)
+			"%d columns of tensor memory are reserved for the sparsity metadata of %s, want %d; call Sparsity when the accumulators are declared",
+			a.t.placed, x.Tile, atomRowBytes/4*atoms)
 	default:
 		return true
 	}
 	return false
 }
 
-// copyPlaces copies the atoms of a metadata tile into adjacent columns of tensor memory.
-func (k *Kernel) copyPlaces(from SharedTile, to Reg[U32]) {
+// copyMetadata copies the atoms of a metadata tile into adjacent columns of tensor memory.
+func (k *Kernel) copyMetadata(from SharedTile, to Reg[U32]) {
 	d := k.atomDescriptor(from)
-	for atom := range from.Bytes() / (placeRows * placeBytes) {
+	for atom := range from.Bytes() / (atomRows * atomRowBytes) {
 		k.ins("tcgen05.cp."+k.tmem.group()+".128x128b", tensorAddress(k, to.AddI(int64(4*atom))),
-			d.AddI(int64(placeRows*placeBytes*atom>>4)).in(k))
+			d.AddI(int64(atomRows*atomRowBytes*atom>>4)).in(k))
 	}
 }
 

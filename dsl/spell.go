@@ -21,7 +21,8 @@ type opcode struct {
 	from  isa.Type // source type of a conversion
 }
 
-// A written opcode has modifiers, and the resulting text, which is "" until it is needed.
+// A written is an opcode with its modifiers, and the resulting text, which is "" until it is
+// needed.
 type written struct {
 	opcode
 	mods []Mod
@@ -162,11 +163,11 @@ func (k *Kernel) access(head string, space isa.Space, mods []Mod, n int, t isa.T
 	return s.text
 }
 
-// exact lists the float operations that require a rounding modifier.
-var exact = []verb{doDiv, doSqrt, doRcp, doFMA}
+// needRounding lists the floating-point operations that require a rounding modifier.
+var needRounding = []verb{doDiv, doSqrt, doRcp, doFMA}
 
-// rough lists the approximate operations, which require .approx for F32.
-var rough = []verb{doRsqrt, doExp2, doLog2, doSin, doCos, doTanh}
+// approximate lists the approximate operations, which require .approx for F32.
+var approximate = []verb{doRsqrt, doExp2, doLog2, doSin, doCos, doTanh}
 
 // spelled returns the opcode of an operation on values of t. If there is none it reports that and
 // returns nil.
@@ -203,14 +204,14 @@ func (k *Kernel) spell(v verb, t isa.Type, mods []Mod) string {
 		}
 	case t.Class() == isa.Pred && (v == doAnd || v == doOr || v == doXor || v == doNot):
 	case t.Class() == isa.Bits:
-	case slices.Contains(exact, v):
-		told := slices.ContainsFunc(mods, func(m Mod) bool {
+	case slices.Contains(needRounding, v):
+		written := slices.ContainsFunc(mods, func(m Mod) bool {
 			return m == RN || m == RZ || m == RM || m == RP || m == Approx || m == Full
 		})
-		if !told {
+		if !written {
 			mods = append(append(room[:0], RN), mods...)
 		}
-	case slices.Contains(rough, v) && !slices.Contains(mods, Approx):
+	case slices.Contains(approximate, v) && !slices.Contains(mods, Approx):
 		list := append(room[:0], Approx)
 		if (t == isa.Bf16 || t == isa.Bf16x2) && v == doExp2 && !slices.Contains(mods, FTZ) {
 			list = append(list, FTZ) // the only form in PTX

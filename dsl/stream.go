@@ -52,12 +52,12 @@ func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, parti
 		partials: partials, flags: flags, groups: groups}
 	if together < 1 || groups < 1 || groups > 4 {
 		k.fault(&ruleProtocol,
-			"StreamK with groups of %d rows of tiles and %d warpgroups, want a positive number and 1 to 4",
+			"StreamK has groups of %d rows of tiles and %d warpgroups, want a positive number and 1 to 4",
 			together, groups)
 		s.together, s.groups = 1, 1
 	}
 	if n := k.clusterSize(); n > 1 {
-		k.fault(&ruleProtocol, "StreamK in a cluster of %d blocks, want no cluster", n)
+		k.fault(&ruleProtocol, "StreamK is used in a cluster of %d blocks, want no cluster", n)
 	}
 	if partials.at.k == nil || flags.at.k == nil {
 		k.fault(&ruleValue, "arrays of StreamK are a zero value, not created by a builder call")
@@ -107,7 +107,8 @@ func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 			at.Set(Select(sharing, begin.Add(from), at))
 			id.Set(Select(sharing, id, id.Add(k.NCTAID().X)))
 			if !yield(t) {
-				k.fault(&ruleLoop, "Go break or return out of Each, whose body is built once")
+				k.fault(&ruleLoop,
+					"Go break or return leaves the body of Each, which is built only once")
 			}
 		})
 		k.closeLoop(l, func() { k.branch(top) })
@@ -148,7 +149,7 @@ func (t StreamTile) Fixup(acc *Accumulator, group Reg[U32], store func()) {
 		_, begins := s.shared()
 		block, left := k.CTAID().X.Var(), t.First.Var()
 		k.While(func() Reg[Pred] { return left.NEI(0) }, func() {
-			k.Comment("the blocks before this one have the steps that are left")
+			k.Comment("the preceding blocks compute the remaining steps")
 			block.Set(block.SubI(1))
 			part, done := of(block)
 			k.If(first, func() {
@@ -161,7 +162,7 @@ func (t StreamTile) Fixup(acc *Accumulator, group Reg[U32], store func()) {
 		})
 		store()
 	}, func() {
-		k.Comment("another block has the last step, and joins the sums")
+		k.Comment("another block computes the last step and adds the partial sums")
 		part, done := of(k.CTAID().X)
 		acc.SavePartial(part)
 		sync()
@@ -196,7 +197,7 @@ func (a *Accumulator) saved(what string, at Array[F32], do func(at Array[F32], s
 		k.fault(&ruleValue, "address in %s is a zero value, not created by a builder call", what)
 		return
 	case a.typ != isa.F32:
-		k.fault(&ruleShape, "%s of an accumulator of %s, want .f32", what, a.typ)
+		k.fault(&ruleShape, "%s is called on an accumulator of %s, want .f32", what, a.typ)
 		return
 	}
 	a.holds()

@@ -38,7 +38,7 @@ func Struct[S any](k *Kernel, name string) S {
 	}
 	if problem != "" {
 		k.fault(&ruleOperand,
-			"parameter %s %s, want a struct of values and arrays of the kernel with exported field names",
+			"parameter %s %s, want a struct whose fields are exported values and arrays of the kernel",
 			name, problem)
 		return s
 	}
@@ -76,7 +76,7 @@ type structure struct {
 	fields       []placed
 }
 
-// placed is a field with its offset.
+// placed is a field and its offset in the struct.
 type placed struct {
 	field field
 	at    int64
@@ -89,7 +89,8 @@ type field interface {
 	loadFrom(k *Kernel, v *ir.Var, at int64)
 }
 
-// measure lays out the values in x. It returns the problem with the field called name, or "".
+// measure lays out the values in x. If a field has no valid type it returns a description of the
+// problem, else "".
 func (p *structure) measure(x reflect.Value, name string) (problem string) {
 	if f, ok := x.Addr().Interface().(field); ok {
 		n := size(f.stored())
@@ -156,7 +157,7 @@ func (a *Array[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
 	a.at.scope = 0
 }
 
-// within returns the address of an offset in a variable.
+// within returns the address at an offset in a variable.
 func (k *Kernel) within(v *ir.Var, at int64) ir.Operand {
 	return k.bracket(k.naming(ir.Variable, v, at))
 }

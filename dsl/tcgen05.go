@@ -58,7 +58,8 @@ func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 	case Swizzle32:
 		mode = 6
 	default:
-		k.fault(&ruleShape, "%s as an operand of tcgen05, want a swizzle of 32, 64 or 128 bytes",
+		k.fault(&ruleShape,
+			"%s is used as an operand of tcgen05.mma, want a swizzle of 32, 64 or 128 bytes",
 			t.Tile)
 	}
 	return k.descriptor(t.at, mode<<61|1<<46|t.strides())
@@ -88,8 +89,8 @@ func (a *AccumulatorStage) MMA(x, y SharedTile) {
 // SparseMMA is MMA for a sparse A operand x, which stores two of each four adjacent elements in a
 // row (of TF32 one of two). The sparsity metadata comes from a SparsityMap. The tiles of y have
 // twice as many columns.
-func (a *AccumulatorStage) SparseMMA(x, places, y SharedTile) {
-	a.dense(tensorProduct{x: x, places: &places, y: y})
+func (a *AccumulatorStage) SparseMMA(x, sparsity, y SharedTile) {
+	a.dense(tensorProduct{x: x, sparsity: &sparsity, y: y})
 }
 
 // MMAFromTMEM is like MMA, with an A operand in tensor memory.
@@ -121,8 +122,8 @@ func (a *AccumulatorStage) left(what string, x *TMEMOperandStage, y SharedTile) 
 		k.fault(&ruleValue, "operand of %s is a zero value, not created by a builder call", what)
 	case x.fills:
 		k.fault(&ruleProtocol,
-			"%s of TMEMOperand %s while it is written; its Drain provides one to read", what,
-			x.t.name)
+			"%s reads TMEMOperand %s while it is written; read the one that its Drain provides",
+			what, x.t.name)
 	default:
 		return true
 	}
@@ -140,13 +141,14 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 	kind, ok := denseKind(p.x.Type, p.y.Type)
 	switch {
 	case !ok:
-		k.fault(&ruleShape, "MMA of %s and %s: tcgen05 has no kind for these types", p.x.Tile,
+		k.fault(&ruleShape,
+			"operands of MMA, %s and %s, have types for which tcgen05.mma has no kind", p.x.Tile,
 			p.y.Tile)
 		return
 	case kind.name == "f8f6f4" && (p.x.wide() != 8 || p.y.wide() != 8):
 		k.fault(&ruleShape,
-			"MMA of %s and %s: tcgen05 needs padded elements of 4 bits (Box.Padded)", p.x.Tile,
-			p.y.Tile)
+			"operands of MMA, %s and %s, are packed, but tcgen05.mma needs padded 4-bit elements (Box.Padded)",
+			p.x.Tile, p.y.Tile)
 		return
 	}
 	p.kind = kind
@@ -159,7 +161,7 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 		sums = 2
 	case a.t.half && !half:
 		k.fault(&ruleShape,
-			"MMA of %s and %s into an accumulator of .f16 (F16Accumulators), want operands of .f16, or of 8, 6 or 4 bits",
+			"operands of MMA, %s and %s, do not fit an accumulator of .f16 (F16Accumulators), want operands of .f16, or of 8, 6 or 4 bits",
 			p.x.Tile, p.y.Tile)
 		return
 	case a.t.half:
@@ -173,18 +175,20 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 // A tensorProduct is an MMA of two tiles into an accumulator in tensor memory, one step of K at a
 // time.
 type tensorProduct struct {
-	kind   tensorKind
-	x, y   SharedTile
-	left   *TMEMOperandStage // set if x is in tensor memory; the tile then only describes its shape
-	places *SharedTile       // the sparsity metadata of a sparse x
-	scales *scales           // scale factors of block-scaled types
-	op     string            // the modifier of the opcode for scaling
-	id     func(step int) uint32
+	kind tensorKind
+	x, y SharedTile
+	// set if x is in tensor memory; the tile then only describes its shape
+	left     *TMEMOperandStage
+	sparsity *SharedTile // the sparsity metadata of a sparse x
+	scales   *scales     // scale factors of block-scaled types
+	op       string      // the modifier of the opcode for scaling
+	id       func(step int) uint32
 }
 
-// ratio returns how many elements of y there are along K for each stored element of x.
+// ratio returns the number of elements of y along K for each stored element of x: 2 for a sparse x,
+// else 1.
 func (p *tensorProduct) ratio() int {
-	if p.places != nil {
+	if p.sparsity != nil {
 		return 2
 	}
 	return 1
@@ -193,7 +197,7 @@ func (p *tensorProduct) ratio() int {
 // factors returns the fields of the instruction descriptor for the operands.
 func (p *tensorProduct) factors() uint32 {
 	id := p.kind.a<<7 | p.kind.b<<10
-	if p.places != nil {
+	if p.sparsity != nil {
 		id |= 1 << 2
 	}
 	if p.x.turned {
@@ -208,7 +212,7 @@ func (p *tensorProduct) factors() uint32 {
 // selector returns which of two columns holds the metadata of a step. Instructions name columns in
 // pairs, and elements of 16 and 32 bits need one column each.
 func (p *tensorProduct) selector(step int) int {
-	if p.places != nil && p.x.wide() > 8 {
+	if p.sparsity != nil && p.x.wide() > 8 {
 		return step % 2
 	}
 	return 0
@@ -221,7 +225,7 @@ func (a *AccumulatorStage) issue(p tensorProduct) {
 	k.lanes("MMA")
 	base := Reg[U32]{k: k, r: k.tmem.base}
 	var left func(step int) ir.Operand
-	op, sparse := "tcgen05.mma.", p.places != nil
+	op, sparse := "tcgen05.mma.", p.sparsity != nil
 	if p.left != nil {
 		at := p.left.address()
 		// 32 bytes of a row are eight columns.
@@ -235,7 +239,7 @@ func (a *AccumulatorStage) issue(p tensorProduct) {
 		op += "sp."
 	}
 	op += k.tmem.group() + ".kind::" + p.kind.name + p.op
-	to, zeros := a.address(), base.AddI(int64(t.places))
+	to, zeros := a.address(), base.AddI(int64(t.sparsity))
 	a.begin(&p)
 	_, depth := p.x.sides()
 	steps := depth / p.kind.depth
@@ -245,7 +249,7 @@ func (a *AccumulatorStage) issue(p tensorProduct) {
 	}
 	k.When(k.Leader(), func() {
 		if sparse {
-			k.copyPlaces(*p.places, zeros)
+			k.copyMetadata(*p.sparsity, zeros)
 		}
 		if p.scales != nil {
 			p.scales.copy(t)
@@ -291,8 +295,8 @@ func (k *Kernel) stepDescriptors(t SharedTile, depth int) func(step int) Reg[U64
 // readStages marks the stages of an MMA as read by the tensor cores, also if the MMA is rejected.
 func (p *tensorProduct) readStages() {
 	list := []SharedTile{p.x, p.y}
-	if p.places != nil {
-		list = append(list, *p.places)
+	if p.sparsity != nil {
+		list = append(list, *p.sparsity)
 	}
 	if p.scales != nil {
 		list = append(list, p.scales.x, p.scales.y)
@@ -354,44 +358,45 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 	switch {
 	case !a.fills:
 		k.fault(&ruleProtocol,
-			"MMA into an accumulator that is being read; Fill provides one to write")
+			"MMA writes an accumulator that is being read; write the one that Fill provides")
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
 	case x.stage == nil && y.stage == nil && p.left == nil:
 		k.fault(&ruleProtocol,
-			"MMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
+			"MMA reads tiles that belong to no pipeline stage: nothing waits for the MMA before they are overwritten")
 	case rows != t.rows/share || cols != t.cols/share:
 		k.fault(&ruleShape,
-			"MMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x, y,
-			t.rows, t.cols, t.rows/share, t.cols/share)
-	case p.places != nil && (deep*2 != deepY || deep%depth != 0):
+			"operands of MMA, %s and %s, do not fit an accumulator of %dx%d, want tiles of %d and %d rows",
+			x, y, t.rows, t.cols, t.rows/share, t.cols/share)
+	case p.sparsity != nil && (deep*2 != deepY || deep%depth != 0):
 		k.fault(&ruleShape,
-			"SparseMMA of %s and %s: x must have half as many columns as y, and a multiple of %d",
+			"operands of SparseMMA, %s and %s, have the wrong widths: x must have half as many columns as y, and a multiple of %d",
 			x, y, depth)
-	case p.places == nil && (deep != deepY || deep%depth != 0):
+	case p.sparsity == nil && (deep != deepY || deep%depth != 0):
 		k.fault(&ruleShape,
-			"MMA of %s and %s: the rows must have the same length, a multiple of %d elements", x, y,
-			depth)
-	case !x.turnsTo(p.kind) || !y.turnsTo(p.kind):
+			"operands of MMA, %s and %s, have the wrong widths: their rows must have the same length, a multiple of %d elements",
+			x, y, depth)
+	case !x.canTranspose(p.kind) || !y.canTranspose(p.kind):
 	case p.kind.name == "i8" && t.cols > 32 && t.cols%16 != 0 ||
 		share == 2 && p.kind.name == "i8" && t.cols%32 != 0:
 		k.fault(&ruleShape,
-			"integer MMA into %d columns, want a multiple of 16 beyond 32, or of 32 in a CTA pair",
+			"integer MMA writes %d columns, want a multiple of 16 (of 32 in a CTA pair), if there are more than 32",
 			t.cols)
 	case y.turned && y.Type.Bits() == 8 && t.cols%(16*share) != 0:
 		k.fault(&ruleShape,
-			"MMA of %s into %d columns, want a multiple of %d for transposed tiles of 8 bits", y,
-			t.cols, 16*share)
-	case p.places != nil:
-		return a.fitsPlaces(x, *p.places)
+			"MMA of %s writes %d columns, want a multiple of %d for transposed tiles of 8-bit elements",
+			y, t.cols, 16*share)
+	case p.sparsity != nil:
+		return a.fitsMetadata(x, *p.sparsity)
 	default:
 		return true
 	}
 	return false
 }
 
-// turnsTo reports whether a transposed tile is allowed for a kind (PTX 9.1, 9.7.16.10.1).
-func (t SharedTile) turnsTo(kind tensorKind) bool {
+// canTranspose reports whether tcgen05.mma of the given kind accepts a transposed tile (PTX 9.1,
+// 9.7.16.10.1).
+func (t SharedTile) canTranspose(kind tensorKind) bool {
 	packed := kind.name == "mxf4" || kind.name == "mxf4nvf4"
 	if t.turned && (packed || t.Type.Bits() != 8 && t.Type.Bits() != 16) {
 		t.at.k.fault(&ruleShape, "%s cannot be transposed, want elements of 8 or 16 bits", t)

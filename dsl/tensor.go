@@ -33,13 +33,14 @@ func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {
 	b := slices.Clone(box)
 	problem := ""
 	if len(b) < 1 || len(b) > 5 {
-		problem = fmt.Sprintf("box of %d dimensions, want 1 to 5", len(b))
+		problem = fmt.Sprintf("box has %d dimensions, want 1 to 5", len(b))
 		b = []int{64, 64}
 	}
 	rows := 1
 	for _, n := range b {
 		if n < 1 || n > 256 {
-			problem = fmt.Sprintf("box of %v, want 1 to 256 elements in each dimension", box)
+			problem = fmt.Sprintf("box has the size %v, want 1 to 256 elements in each dimension",
+				box)
 		}
 	}
 	if problem == "" {
@@ -59,10 +60,11 @@ func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels in
 	problem := ""
 	switch {
 	case dimensions < 3 || dimensions > 5:
-		problem = fmt.Sprintf("im2col tensor of %d dimensions, want 3 to 5", dimensions)
+		problem = fmt.Sprintf("im2col tensor has %d dimensions, want 3 to 5", dimensions)
 		dimensions = 3
 	case pixels < 1 || pixels > 1024 || channels < 1 || channels > 256:
-		problem = fmt.Sprintf("%d channels of %d pixels, want 1 to 256 and 1 to 1024", channels,
+		problem = fmt.Sprintf(
+			"im2col box has %d channels and %d pixels, want 1 to 256 and 1 to 1024", channels,
 			pixels)
 	}
 	box := make([]int, dimensions)
@@ -250,16 +252,18 @@ func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) boo
 		k.fault(&ruleShape, "tensor %s has boxes of %s, but is %s %s", x.m.name, x.m.tile, what,
 			t.Tile)
 	case x.rows:
-		k.fault(&ruleShape, "tensor %s has rows; copy them with Gather and Scatter", x.m.name)
+		k.fault(&ruleShape, "tensor %s is a RowTensor; copy its rows with Gather and Scatter",
+			x.m.name)
 	case pixels != x.im2col:
 		k.fault(&ruleShape,
-			"tensor %s: use LoadIm2col for an Im2col tensor, and Load for all others", x.m.name)
+			"tensor %s is loaded with the wrong method; use LoadIm2col for an Im2col tensor, and Load for all others",
+			x.m.name)
 	case len(at) != len(x.box):
 		k.fault(&ruleShape, "tensor %s has %d dimensions, got %d coordinates", x.m.name, len(x.box),
 			len(at))
 	case x.between(at[len(at)-1]):
 		k.fault(&ruleShape,
-			"tensor %s: misaligned box: the innermost coordinate is element %d of %s, want a multiple of 16 bytes",
+			"tensor %s is copied from a misaligned box: the innermost coordinate is element %d of %s, want a multiple of 16 bytes",
 			x.m.name, at[len(at)-1].bits, x.m.tile.Type)
 	default:
 		return true
@@ -268,8 +272,8 @@ func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) boo
 }
 
 // between reports whether an innermost coordinate is a constant that is not a multiple of 16 bytes.
-// Boxes of at least three dimensions, at most 32 bytes wide, may belong to a map with interleaved
-// channels, where any coordinate is valid.
+// Boxes of three or more dimensions and at most 32 bytes may belong to a map with interleaved
+// channels, for which any coordinate is valid.
 func (x *Tensor) between(at Reg[U32]) bool {
 	if len(x.box) > 2 && x.m.tile.RowBytes() <= 32 {
 		return false
@@ -304,7 +308,7 @@ func (x *Tensor) LoadStageIm2col(s *Stage, at []Reg[U32], offsets []Reg[U16]) {
 	x.bring(s, func(to SharedTile) { x.LoadIm2col(to, at, offsets, s.Full()) })
 }
 
-// bring loads into a stage from one thread.
+// bring emits the copies into a stage, which one thread executes.
 func (x *Tensor) bring(s *Stage, load func(to SharedTile)) {
 	if !x.given(s) {
 		return

@@ -51,7 +51,7 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 	switch {
 	case problem != "":
 	case box.Rows > 256 || m.box > 256:
-		problem = m.tile.String() + ": a copy has at most 256 rows and 256 columns"
+		problem = m.tile.String() + ": a tensor copy has at most 256 rows and 256 columns"
 	case m.tile.wide() != t.Bits() && (m.box != 128 || s != NoSwizzle && s != Swizzle128):
 		problem = m.tile.String() +
 			": a copy of padded elements has rows of 128 elements, and a swizzle of 128 bytes or none"
@@ -147,7 +147,8 @@ func (m *TensorMap) Load(to SharedTile, row, col Reg[U32], full Barrier, mask ..
 	m.load(to, 0, m.Tile().Rows, row, col, full, mask)
 }
 
-// meets reports whether both the tensor map and a tile were created by builder calls.
+// meets reports whether both the tensor map and a tile were created by builder calls, and records a
+// finding if not.
 func (m *TensorMap) meets(t SharedTile) (k *Kernel, ok bool) {
 	switch {
 	case m.kernel() == nil && t.at.k != nil:
@@ -282,7 +283,7 @@ func (k *Kernel) WaitStoresRead(n int) {
 // waitGroups waits until at most n copy groups are in flight.
 func (k *Kernel) waitGroups(op string, n int) {
 	if n < 0 {
-		k.fault(&ruleProtocol, "%d groups in flight, want 0 or more", n)
+		k.fault(&ruleProtocol, "WaitStores allows %d groups in flight, want 0 or more", n)
 		n = 0
 	}
 	k.ins(op, number(int64(n)))

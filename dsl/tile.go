@@ -158,20 +158,21 @@ func (t Tile) check() string {
 	switch {
 	case t.Rows < 1 || t.Cols < 1 || t.Type.Bits() == 0 || t.Type == isa.Predicate:
 		return fmt.Sprintf(
-			"tile of %dx%d, want at least one row and column, and an element type other than .pred",
+			"tile has the size %dx%d, want at least one row and one column, and an element type other than .pred",
 			t.Rows, t.Cols)
 	case t.Cols*t.Type.Bits()%8 != 0:
 		return fmt.Sprintf("%s: a row is not a whole number of bytes", t)
 	case t.Padded && t.Type.Bits() != 4 && t.Type.Bits() != 6:
-		return fmt.Sprintf("%s: only elements of 4 and 6 bits are padded", t)
+		return fmt.Sprintf("%s: only elements of 4 and 6 bits can be padded", t)
 	case t.wide() != t.Type.Bits() && t.Cols%16 != 0:
-		return fmt.Sprintf("%s: the columns of padded elements must be a multiple of sixteen", t)
+		return fmt.Sprintf("%s: a tile of padded elements must have a multiple of 16 columns", t)
 	case t.Swizzle != NoSwizzle && t.Swizzle.mask() == 0:
-		return fmt.Sprintf("%s: a swizzle has 32, 64 or 128 bytes", t)
+		return fmt.Sprintf("%s: the swizzle must be 32, 64 or 128 bytes", t)
 	case t.Pad < 0 || t.Pad*8%t.wide() != 0:
-		return fmt.Sprintf("%s: padding of %d bytes per row, want whole elements", t, t.Pad)
+		return fmt.Sprintf(
+			"%s: the padding is %d bytes per row, want a multiple of the element size", t, t.Pad)
 	case t.Swizzle != NoSwizzle && t.Pad != 0:
-		return fmt.Sprintf("%s: a tile has a swizzle or padding, not both", t)
+		return fmt.Sprintf("%s: a tile can have a swizzle or padding, not both", t)
 	case t.Swizzle != NoSwizzle && t.RowBytes()%16 != 0:
 		return fmt.Sprintf("%s: a row has %d bytes, want a multiple of 16", t, t.RowBytes())
 	case t.Swizzle != NoSwizzle && t.RowBytes() > int(t.Swizzle) &&
@@ -190,7 +191,8 @@ type SharedTile struct {
 	turned bool   // the tile is transposed, see Transposed
 	slab   int    // bytes from one slab to the next, if the tile is a part of a larger one
 	cover  *ir.PipelineTile
-	count  int // number of consecutive tiles, of which this is the first; 0 if Stage selected one
+	// number of consecutive tiles, of which this is the first, or 0 if Stage selected one
+	count int
 	// For scale factors of 64 or 192 rows: whether they are, and the offset in tensor memory
 	// columns within the atom (see ScaleHalf).
 	halved bool
@@ -263,7 +265,7 @@ func (t SharedTile) Kernel() *Kernel { return t.at.k }
 func (t SharedTile) RowsFrom(row, n int) SharedTile {
 	if t.at.k != nil &&
 		(row < 0 || n < 1 || row+n > t.Rows || t.Swizzle != NoSwizzle && row%8 != 0) {
-		t.at.k.fault(&ruleShape, "rows %d to %d of %s, want whole groups of eight rows", row,
+		t.at.k.fault(&ruleShape, "Rows selects rows %d to %d of %s, want groups of eight rows", row,
 			row+n-1, t.Tile)
 		return t
 	}
@@ -280,13 +282,14 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 	case k == nil:
 		return Array[T]{}
 	case t.wide() != 8*each || t.Type.Bits() != 8*each:
-		k.fault(&ruleShape, "element of %s as %s, want %d bits", t.Tile, TypeOf[T](), 8*each)
+		k.fault(&ruleShape, "element of %s is accessed as %s, want %d bits", t.Tile, TypeOf[T](),
+			8*each)
 		return Array[T]{at: t.at}
 	}
 	if row.IsConstant() && (row.bits < 0 || row.bits >= int64(t.Rows)) || col.IsConstant() &&
 		(col.bits < 0 || col.bits >= int64(t.Cols)) {
-		k.fault(&ruleShape, "out of bounds: element of %s at row %s and column %s", t.Tile,
-			spot(row), spot(col))
+		k.fault(&ruleShape, "out of bounds: an element of %s is accessed at row %s and column %s",
+			t.Tile, spot(row), spot(col))
 		return Array[T]{at: t.at}
 	}
 	t.takes(row, 1, t.Rows, ir.Row)
@@ -342,7 +345,8 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 		return t.across(i, n)
 	}
 	if n < 1 || t.Rows%n != 0 || t.Swizzle != NoSwizzle && t.Rows/n%8 != 0 {
-		t.at.k.fault(&ruleShape, "%s in %d parts, want whole groups of eight rows", t.Tile, n)
+		t.at.k.fault(&ruleShape, "%s is split into %d parts, want a multiple of eight rows in each",
+			t.Tile, n)
 		return t
 	}
 	if i.IsConstant() && (i.bits < 0 || i.bits >= int64(n)) {
@@ -358,7 +362,8 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 func (t SharedTile) across(i Reg[U32], n int) SharedTile {
 	switch {
 	case n < 1 || t.Swizzle == NoSwizzle || t.Slabs()%n != 0:
-		t.at.k.fault(&ruleShape, "%s in %d parts, want whole slabs, as wide as the swizzle", t, n)
+		t.at.k.fault(&ruleShape,
+			"%s is split into %d parts, want a multiple of the swizzle width in each", t, n)
 		return t
 	case i.IsConstant() && (i.bits < 0 || i.bits >= int64(n)):
 		t.at.k.fault(&ruleShape, "part %d is out of bounds: the tile has %d parts", i.bits, n)
@@ -378,7 +383,7 @@ func (k *Kernel) SharedTiles(name string, t Tile, n int) SharedTile {
 	k = k.sound()
 	problem := t.check()
 	if problem == "" && n < 1 {
-		problem = fmt.Sprintf("%d tiles of %s, want a positive number", n, t)
+		problem = fmt.Sprintf("array has %d tiles of %s, want a positive number", n, t)
 	}
 	if problem != "" {
 		k.fault(&ruleShape, "%s", problem)

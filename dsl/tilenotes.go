@@ -73,8 +73,8 @@ func (k *Kernel) touches(a Addr, bytes int64, writes bool) {
 	}
 	k.held = max(k.held, len(k.conds))
 	k.notes.Shared = append(k.notes.Shared,
-		ir.SharedAccess{Pos: k.m.calls.above(), Conds: k.conds, Var: a.v, Reg: a.reg, Offset: a.off,
-			Bytes: bytes, Writes: writes})
+		ir.SharedAccess{Pos: k.m.calls.callerPos(), Conds: k.conds, Var: a.v, Reg: a.reg,
+			Offset: a.off, Bytes: bytes, Writes: writes})
 	k.touched = append(k.touched, k.order.Count())
 }
 

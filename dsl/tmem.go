@@ -28,7 +28,7 @@ type tensorRegion struct {
 }
 
 // TMEMPlan returns a table of the columns of tensor memory that the kernel has reserved, and of the
-// columns that it allocates; "" if there are none.
+// columns that it allocates, or "" if there are none.
 //
 //	tensor memory of matmul: 280 of 512 columns used, 512 allocated
 //	columns   0 to 127: acc, accumulator 0
@@ -71,7 +71,7 @@ func (k *Kernel) columns(n int) int {
 		if !k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f", "sm_107a",
 			"sm_107f") {
 			k.fault(&ruleLacks,
-				"%s has no tensor memory, which sm_100a and its family have; use Accumulator on sm_90a, or WarpTile from sm_80 on",
+				"%s has no tensor memory, which only sm_100a and its family have; use Accumulator on sm_90a, or WarpTile from sm_80 on",
 				k.m.Target())
 		}
 		base := fresh[U32](k)
@@ -83,7 +83,7 @@ func (k *Kernel) columns(n int) int {
 	first := t.columns
 	t.columns += n
 	if t.columns > 512 {
-		k.fault(&ruleSize, "%d columns of tensor memory, want at most 512", t.columns)
+		k.fault(&ruleSize, "kernel uses %d columns of tensor memory, want at most 512", t.columns)
 		t.columns = first
 	}
 	return first
@@ -101,10 +101,10 @@ func (k *Kernel) allocate() {
 	t := &k.tmem
 	slot := Addr{k: k, space: isa.SharedCTA, v: t.slot}
 	if t.pair {
-		k.Comment("the other block of the pair must run before memory is taken")
+		k.Comment("the other block of the pair must run before tensor memory is allocated")
 		k.SyncCluster()
 	}
-	k.Comment("the first warp takes tensor memory for the block")
+	k.Comment("the first warp allocates tensor memory for the block")
 	k.If(k.WarpIndex().EQI(0), func() {
 		k.ins("tcgen05.alloc."+t.group()+".sync.aligned.shared::cta.b32", k.arg(slot),
 			number(int64(t.allocated())))
@@ -155,11 +155,12 @@ func (k *Kernel) CTAPair() {
 	k = k.sound()
 	if k.cluster[0]%2 != 0 || k.clusterSize() < 2 {
 		k.fault(&ruleProtocol,
-			"CTA pair in clusters of %d blocks, want Cluster(2) or another even number along x",
+			"CTAPair is used in clusters of %d blocks, want Cluster(2) or another even number along x",
 			k.clusterSize())
 	}
 	if k.tmem.base != nil {
-		k.fault(&ruleProtocol, "CTAPair must precede the first use of tensor memory")
+		k.fault(&ruleProtocol,
+			"CTAPair is called after the first use of tensor memory, want it before")
 	}
 	k.tmem.pair = true
 }

@@ -28,7 +28,7 @@ func (k *Kernel) TMEMOperand(name string, t isa.Type, cols, stages int) *TMEMOpe
 	f.full.spec.count = 0 // threads arrive, so the count depends on the role
 	f.pair = k.tmem.pair
 	if t != isa.F16 && t != isa.Bf16 && t != isa.E4m3 && t != isa.E5m2 {
-		k.fault(&ruleShape, "TMEMOperand %s of type %s, want .f16, .bf16, .e4m3 or .e5m2", name, t)
+		k.fault(&ruleShape, "TMEMOperand %s has type %s, want .f16, .bf16, .e4m3 or .e5m2", name, t)
 		f.tile.Type = isa.Bf16
 	}
 	if cols < 16 || cols > 512 || f.tile.RowBytes()%32 != 0 {
@@ -147,13 +147,14 @@ func (s *TMEMOperandStage) Store(col int, x []Reg[F32]) {
 	case !s.fills:
 		s.put = nil
 		k.fault(&ruleProtocol,
-			"Store into TMEMOperand %s while MMAs read it; Fill provides one to write", s.t.name)
+			"Store writes TMEMOperand %s while MMAs read it; write the one that Fill provides",
+			s.t.name)
 		return
 	case col < 0 || col%each != 0 || len(x)%each != 0 || n < 1 || n > 128 || n&(n-1) != 0 ||
 		col+len(x) > s.t.tile.Cols:
 		s.put = nil // the cause of the missing columns is reported
 		k.fault(&ruleShape,
-			"columns %d to %d of a TMEMOperand with %d columns of %s, want a power-of-two number of registers with %d elements each",
+			"columns %d to %d are stored to a TMEMOperand with %d columns of %s; they must fill a power of two of registers with %d elements each",
 			col, col+len(x)-1, s.t.tile.Cols, s.t.tile.Type, each)
 		return
 	}
@@ -202,7 +203,7 @@ func (k *Kernel) quarter() Reg[U32] { return k.WarpIndex().AndI(3).ShlI(21) }
 func (k *Kernel) quarters(what string) {
 	if r := k.role; r != nil && (r.n%4 != 0 || r.first%4 != 0) {
 		k.fault(&ruleRole,
-			"role %s %s tensor memory and consists of %s, want whole warpgroups, since a warp can access only a quarter of the rows",
+			"role %s %s tensor memory but consists of %s, want whole warpgroups, since a warp can access only a quarter of the rows",
 			r.name, what, r.who())
 	}
 }

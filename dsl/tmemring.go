@@ -14,7 +14,7 @@ type TMEM struct {
 	scaleA     int // columns of scale factors
 	scaleB     int
 	scaled     int  // atoms of scale factors along K
-	places     int  // first column of the sparsity metadata
+	sparsity   int  // first column of the sparsity metadata
 	placed     int  // number of columns of sparsity metadata
 	half       bool // F16 accumulators, one element per column
 	deep       bool // block-scaled MMAs of packed 4-bit elements have a depth of 96
@@ -39,7 +39,8 @@ func (t *TMEM) Depth96() *TMEM {
 		return t
 	}
 	if !k.m.Is("sm_103a", "sm_107a") {
-		k.fault(&ruleLacks, "%s has no MMA with a depth of 96, which sm_103a has", k.m.Target())
+		k.fault(&ruleLacks, "%s has no MMA with a depth of 96, which only sm_103a has",
+			k.m.Target())
 	}
 	t.deep = true
 	return t
@@ -63,7 +64,7 @@ func (t *TMEM) Overlap(columns int) *TMEM {
 	if t.stages != 1 || columns < 64 || columns%64 != 0 || columns >= t.cols ||
 		k.tmem.columns != t.first+t.cols {
 		k.fault(&ruleShape,
-			"Overlap of %d columns in %d accumulators of %d, want a multiple of 64 in one accumulator with more columns, and no other use of tensor memory since its declaration",
+			"Overlap shares %d columns in %d accumulators of %d, want a multiple of 64 in one accumulator with more columns, and no other use of tensor memory since its declaration",
 			columns, t.stages, t.cols)
 		return t
 	}
@@ -90,11 +91,11 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	switch {
 	case k.tmem.pair && rows != 256 || !k.tmem.pair && rows != 64 && rows != 128:
 		k.fault(&ruleShape,
-			"accumulator of %d rows in tensor memory, want 64 or 128, or 256 for a CTA pair (CTAPair)",
+			"accumulator in tensor memory has %d rows, want 64 or 128, or 256 for a CTA pair (CTAPair)",
 			rows)
 		k.standInShape(rows, cols)
 	case cols < 8 || cols > 256 || cols%8 != 0 || rows >= 128 && cols%16 != 0:
-		k.fault(&ruleShape, "accumulator of %d columns, want a multiple of 16 up to 256", cols)
+		k.fault(&ruleShape, "accumulator has %d columns, want a multiple of 16 up to 256", cols)
 		k.standInShape(rows, cols)
 	}
 	if cols < 8 || cols > 256 {

@@ -93,7 +93,7 @@ func (m *Module) variable(name string, space isa.Space, t isa.Type, n int) *ir.V
 	m.names[name] = true
 	if t == isa.Predicate {
 		m.fault(&ruleMemory,
-			"%s of predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)",
+			"%s holds predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)",
 			name)
 		t = isa.U8
 	}

@@ -34,7 +34,7 @@ var doubts = []wrongKernel{
 			dsl.OnWarpgroup(1, "write", func() {
 				acc.Drain(func(d *dsl.AccumulatorStage) {
 					for range 4 {
-						x.StoreVec(d.Row().ShlI(2), d.Load(32, 4)) // want `D501: columns 0 to 31 of acc are computed and never read`
+						x.StoreVec(d.Row().ShlI(2), d.Load(32, 4)) // want `D501: columns 0 to 31 of acc are computed but never read`
 					}
 				})
 			}),

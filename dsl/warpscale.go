@@ -32,8 +32,8 @@ func SparseScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 // scaled reports whether the shape has scale factors.
 func (s MMA) scaled() bool { return s.Scale.Vector > 0 }
 
-// factors returns the number of scale factors of a row per instruction, and the modifier for it; ""
-// if there is no such instruction.
+// factors returns the number of scale factors of a row per instruction, and the modifier for it, or
+// "" if there is no such instruction.
 func (s MMA) factors() (n int, kind string) {
 	numbers, depth := s.Scale.Vector, s.K
 	if s.Sparse {
@@ -73,7 +73,7 @@ func (s MMA) scaling() string {
 func (w *WarpTile[C]) unscaled() bool {
 	if w.shape.scaled() {
 		w.k.fault(&ruleShape,
-			"MMA with %s of %s and %s, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep",
+			"MMA is called with %s of %s and %s, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep",
 			w.shape, w.shape.A, w.shape.B)
 		return false
 	}
@@ -97,7 +97,7 @@ func (w *WarpTile[C]) ScaledMMAStep(x SharedTile, fromX Reg[U32], y SharedTile, 
 	}
 	_, depth := y.sides()
 	if !w.multiplies(x, y) || !w.scales(x, y, scaleX, scaleY, depth) {
-		return MMAStep{told: true}
+		return MMAStep{reported: true}
 	}
 	return w.withScales(w.dense(x, fromX, y, fromY), scaleX, fromX, scaleY, fromY)
 }
@@ -119,7 +119,7 @@ func (w *WarpTile[C]) SparseScaledMMAStep(x SharedTile, fromX Reg[U32], meta Sha
 		return MMAStep{}
 	}
 	if !w.sparse(x, meta, y) || !w.scales(x, y[0], scaleX, scaleY, 2*x.Cols) {
-		return MMAStep{told: true}
+		return MMAStep{reported: true}
 	}
 	return w.withScales(w.spread(x, fromX, meta, y, fromY), scaleX, fromX, scaleY, fromY)
 }
@@ -132,22 +132,22 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 	switch {
 	case !s.scaled():
 		k.fault(&ruleShape,
-			"ScaledMMA with %s of %s and %s, a shape without scale factors; use a shape from ScaledMMAFor",
+			"ScaledMMA is called with %s of %s and %s, a shape without scale factors; use a shape from ScaledMMAFor",
 			s, s.A, s.B)
 		return false
 	case kind == "":
-		k.fault(&ruleShape, "%s of %s and %s with a %s: mma.sync has no such kind", s, s.A, s.B,
-			s.Scale)
+		k.fault(&ruleShape, "%s of %s and %s with a %s does not exist: mma.sync has no such kind",
+			s, s.A, s.B, s.Scale)
 		return false
 	case !k.m.Is("sm_120a", "sm_120f", "sm_121a", "sm_121f"):
 		k.fault(&ruleLacks,
-			"%s has no block-scaled mma.sync, which sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory",
+			"%s has no block-scaled mma.sync, which only sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory",
 			k.m.Target())
 		return false
 	case x.Type != s.A || y.Type != s.B:
 		k.fault(&ruleShape,
-			"block-scaled MMA of %s and %s with %s of %s and %s: the element types differ", x.Tile,
-			y.Tile, s, s.A, s.B)
+			"operands of a block-scaled MMA, %s and %s, do not match shape %s of %s and %s: the element types differ",
+			x.Tile, y.Tile, s, s.A, s.B)
 		return false
 	}
 	for i, f := range []SharedTile{scaleX, scaleY} {
@@ -156,7 +156,7 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 			depth%(4*s.Scale.Vector) != 0 || f.Cols != 64*depth/(4*s.Scale.Vector) ||
 			128*f.Rows < rows {
 			k.fault(&ruleShape,
-				"scale factors %s for %d rows of tiles of depth %d, want a ScaleMap of as many rows, rounded up to a multiple of 128, and that depth",
+				"scale factors %s do not fit %d rows of tiles of depth %d, want a ScaleMap of that depth and as many rows, rounded up to a multiple of 128",
 				f.Tile, rows, depth)
 			return false
 		}
@@ -220,10 +220,10 @@ func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], s
 	}
 	p.multiply = func(f factors) {
 		w.multiply(f.a, f.b, func(i, j int) []ir.Operand {
-			if f.places == nil {
+			if f.sparsity == nil {
 				return more(f, i, j)
 			}
-			return append(append([]ir.Operand{}, f.places[i]...), more(f, i, j)...)
+			return append(append([]ir.Operand{}, f.sparsity[i]...), more(f, i, j)...)
 		})
 	}
 	return p

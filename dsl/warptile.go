@@ -12,7 +12,8 @@ func (w *WarpTile[C]) Origin(warp Reg[U32], across int) (row, col Reg[U32]) {
 		return Reg[U32]{}, Reg[U32]{}
 	}
 	if across < 1 {
-		w.k.fault(&ruleShape, "%d warps across, want a positive number", across)
+		w.k.fault(&ruleShape, "number of warps along the columns is %d, want a positive number",
+			across)
 		across = 1
 	}
 	return warp.DivI(int64(across)).MulI(int64(w.rows)),
@@ -102,7 +103,7 @@ func (w *WarpTile[C]) Row(line int) Reg[U32] {
 // among reports whether line is a valid index.
 func (k *Kernel) among(line, lines int) bool {
 	if line < 0 || line >= lines {
-		k.fault(&ruleShape, "local row %d is out of bounds: a lane has %d", line, lines)
+		k.fault(&ruleShape, "local row %d is out of bounds: a lane has %d rows", line, lines)
 		return false
 	}
 	return true

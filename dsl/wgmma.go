@@ -39,11 +39,11 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 			k.m.Target())
 	case rows < 64 || rows%64 != 0 || rows > 256:
 		k.fault(&ruleShape,
-			"accumulator of %d rows, want a multiple of 64 up to 256 in one warpgroup", rows)
+			"accumulator has %d rows, want a multiple of 64 up to 256 in one warpgroup", rows)
 	case cols < 8 || cols > 256 || cols%8 != 0:
-		k.fault(&ruleShape, "accumulator of %d columns, want a multiple of 8 up to 256", cols)
+		k.fault(&ruleShape, "accumulator has %d columns, want a multiple of 8 up to 256", cols)
 	case t != isa.F32 && t != isa.S32 && t != isa.F16:
-		k.fault(&ruleShape, "accumulator of %s, want .f32, .f16 or .s32", t)
+		k.fault(&ruleShape, "accumulator has type %s, want .f32, .f16 or .s32", t)
 	case rows*cols/128*t.Bits()/32 > maxAccumulator:
 		k.fault(&ruleShape,
 			"accumulator of %dx%d %s needs %d registers per thread, which has 255; use more warpgroups with smaller accumulators",
@@ -115,22 +115,25 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
 		return
 	case x.Type != y.Type && (t.Bits() != 8 || y.Type.Bits() != 8):
-		k.fault(&ruleShape, "MMA of %s and %s: the element types differ", x.Tile, y.Tile)
+		k.fault(&ruleShape, "operands of MMA, %s and %s, have different element types", x.Tile,
+			y.Tile)
 		return
 	case !x.transposable() || !y.transposable():
 		return
 	case rows != a.rows || cols != a.cols:
 		k.fault(&ruleShape,
-			"MMA of %s and %s into an accumulator of %dx%d, want tiles of %d and %d rows", x, y,
-			a.rows, a.cols, a.rows, a.cols)
+			"operands of MMA, %s and %s, do not fit an accumulator of %dx%d, want tiles of %d and %d rows",
+			x, y, a.rows, a.cols, a.rows, a.cols)
 		return
 	case left != deep || left%depth != 0:
 		k.fault(&ruleShape,
-			"MMA of %s and %s: the rows must have the same length, a multiple of %d elements", x, y,
-			depth)
+			"operands of MMA, %s and %s, have the wrong widths: their rows must have the same length, a multiple of %d elements",
+			x, y, depth)
 		return
 	case x.Swizzle != y.Swizzle && x.Slabs() != y.Slabs():
-		k.fault(&ruleShape, "MMA of %s and %s, want tiles with the same swizzle", x.Tile, y.Tile)
+		k.fault(&ruleShape,
+			"operands of MMA, %s and %s, have different swizzles, want the same swizzle", x.Tile,
+			y.Tile)
 		return
 	}
 	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, depth) +
@@ -138,7 +141,7 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	dx, dy := k.wgmmaDescriptor(x), k.wgmmaDescriptor(y)
 	if x.stage == nil && y.stage == nil {
 		k.fault(&ruleProtocol,
-			"MMA of tiles that belong to no pipeline stage: nothing waits for it before the tiles are overwritten")
+			"MMA reads tiles that belong to no pipeline stage: nothing waits for the MMA before they are overwritten")
 	}
 	k.ins("wgmma.fence.sync.aligned")
 	k.accumulate(op, a, x, y, dx, dy, depth, nil)
@@ -193,8 +196,8 @@ func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {
 	case Swizzle32:
 		mode = 3
 	default:
-		k.fault(&ruleShape, "%s as an operand of wgmma, want a swizzle of 32, 64 or 128 bytes",
-			t.Tile)
+		k.fault(&ruleShape,
+			"%s is used as an operand of wgmma, want a swizzle of 32, 64 or 128 bytes", t.Tile)
 	}
 	return k.descriptor(t.at, mode<<62|t.strides())
 }
@@ -291,8 +294,8 @@ func (a *Accumulator) At(part, group int, lower bool) (x, y Reg[F32]) {
 	}
 	if a.typ != isa.F32 || part < 0 || part >= a.parts || group < 0 || 8*group >= a.cols {
 		a.k.fault(&ruleShape,
-			"out of bounds: part %d, columns %d to %d of an accumulator of %dx%d %s", part, 8*group,
-			8*group+7, a.rows, a.cols, a.typ)
+			"out of bounds: part %d has columns %d to %d, but the accumulator is %dx%d %s", part,
+			8*group, 8*group+7, a.rows, a.cols, a.typ)
 		return a.k.F32(0), a.k.F32(0)
 	}
 	a.holds()

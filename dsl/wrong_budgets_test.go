@@ -15,7 +15,7 @@ import (
 var budgets = []wrongKernel{
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
 		multiplied(m, 120, func(k *dsl.Kernel) []*dsl.Accumulator {
-			return []*dsl.Accumulator{k.Accumulator(64, 256, isa.F32)} // want `D502: live accumulators need 128 registers per thread, but the register budget of role multiply \(Regs\) is 120: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each`
+			return []*dsl.Accumulator{k.Accumulator(64, 256, isa.F32)} // want `D502: live accumulators need 128 registers per thread, but the register budget of role multiply \(Regs\) is 120: ptxas would spill, or ignore setmaxnreg; use more warps with smaller accumulators`
 		}, both64)
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
@@ -25,12 +25,12 @@ var budgets = []wrongKernel{
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
 		multiplied(m, 64, func(k *dsl.Kernel) []*dsl.Accumulator {
-			return []*dsl.Accumulator{k.Accumulator(64, 256, isa.F16)} // want `D502: live accumulators need 64 registers per thread, but the register budget of role multiply \(Regs\) is 64: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each`
+			return []*dsl.Accumulator{k.Accumulator(64, 256, isa.F16)} // want `D502: live accumulators need 64 registers per thread, but the register budget of role multiply \(Regs\) is 64: ptxas would spill, or ignore setmaxnreg; use more warps with smaller accumulators`
 		}, both64)
 	}},
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("many", dsl.Threads(1024))
-		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 64, 32) // want `D502: live accumulators need 64 registers per thread, but 1024 threads of a multiprocessor have 64 each: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each`
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 64, 32) // want `D502: live accumulators need 64 registers per thread, but 1024 threads of a multiprocessor have 64 each: ptxas would spill, or ignore setmaxnreg; use more warps with smaller accumulators`
 		t := k.SharedTile("t", tileOf(isa.Bf16, 16))
 		w.MMA(t, k.U32(0), t, k.U32(0))
 		k.If(k.WarpIndex().EQI(0), func() {
@@ -43,7 +43,7 @@ var budgets = []wrongKernel{
 		t := k.SharedTile("t", tileOf(isa.Bf16, 16))
 		var all []*dsl.WarpTile[dsl.F32]
 		for range 2 {
-			w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 32, 64) // want `D502: live accumulators need 128 registers per thread, but MaxRegs allows 96: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each`
+			w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 32, 64) // want `D502: live accumulators need 128 registers per thread, but MaxRegs allows 96: ptxas would spill, or ignore setmaxnreg; use more warps with smaller accumulators`
 			w.MMA(t, k.U32(0), t, k.U32(0))
 			all = append(all, w)
 		}
@@ -56,7 +56,7 @@ var budgets = []wrongKernel{
 
 // sums64 declares an accumulator in a helper function.
 func sums64(k *dsl.Kernel) *dsl.Accumulator {
-	return k.Accumulator(64, 256, isa.F32) // want `D502: live accumulators need 256 registers per thread, but the register budget of role multiply \(Regs\) is 232: ptxas would spill, or ignore setmaxnreg; use more warps, with smaller accumulators each from -33 from 32 from 30`
+	return k.Accumulator(64, 256, isa.F32) // want `D502: live accumulators need 256 registers per thread, but the register budget of role multiply \(Regs\) is 232: ptxas would spill, or ignore setmaxnreg; use more warps with smaller accumulators from -33 from 32 from 30`
 }
 
 // both64 issues MMAs into all accumulators before it stores them.

@@ -32,7 +32,7 @@ func placed(m *dsl.Module, l layout) {
 	}, func(_ u32, s dsl.AsyncStage) {
 		w.MMA(s.Tile(0), fromA, s.Tile(1), fromB) // want `D501: no warp computes the MMA of rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab: the warp tiles, 32 each, do not cover the tile from -4 from 42|D501: no warp computes the MMA of rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab with rows 0 to 63 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab: the warp tiles, 64x64 each, do not cover the block tile from -4 from 45`
 	})
-	w.Store(d, k.CTAID().Y.MulI(128).Add(fromA), k.CTAID().X.MulI(128).Add(fromB)) // want `D501: no warp stores columns 64 to 127 of the block tile, whose successor starts 128 columns later: the warp tiles do not cover it|D501: warps 1 and 2 store overlapping accumulators of 64x64: their tiles start 0 rows and 0 columns apart`
+	w.Store(d, k.CTAID().Y.MulI(128).Add(fromA), k.CTAID().X.MulI(128).Add(fromB)) // want `D501: no warp stores columns 64 to 127 of the block tile, although the next block tile starts 128 columns later: the warp tiles do not cover the block tile|D501: warps 1 and 2 store overlapping accumulators of 64x64: their tiles start 0 rows and 0 columns apart`
 }
 
 // twice builds a kernel with two roles, the second of which multiplies a tile's rows from `at` on.
@@ -105,7 +105,7 @@ var covers = []wrongKernel{
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		d := k.TensorMap("d", isa.F32, dsl.Box{Rows: 64, Cols: 32}, dsl.Swizzle128)
-		k.Output("out", d, 1) // want `D501: output d is never used, but takes shared memory; use Store, StoreRows or StoreTMEM`
+		k.Output("out", d, 1) // want `D501: output d is never used, but occupies shared memory; use Store, StoreRows or StoreTMEM`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		blocks(k, 128, 64)
@@ -120,13 +120,13 @@ func blocks(k *dsl.Kernel, high, wide int64) {
 	n := dsl.Param[dsl.U32](k, "n")
 	at, w := k.BlockTile(n, n, 8), sums16(k)
 	row, col := w.Origin(k.WarpIndex(), 2)
-	w.Store(k.Matrix("d", isa.F16).Sized(n, n), at.Row.MulI(high).Add(row), at.Col.MulI(wide).Add(col)) // want `D501: no warp stores rows 128 to 191 of the block tile, whose successor starts 192 rows later: the warp tiles do not cover it from -[0-9]+`
+	w.Store(k.Matrix("d", isa.F16).Sized(n, n), at.Row.MulI(high).Add(row), at.Col.MulI(wide).Add(col)) // want `D501: no warp stores rows 128 to 191 of the block tile, although the next block tile starts 192 rows later: the warp tiles do not cover the block tile from -[0-9]+`
 	x := w
 	x.Store(k.Matrix("e", isa.F16).Sized(n, n), at.Row.MulI(128).Add(row), k.CTAID().Y.MulI(wide/2).Add(col)) // want `D501: blocks overwrite each other's results: a block stores 64 columns, but the tile of the next block starts 32 columns later from -[0-9]+`
 }
 
 func sums16(k *dsl.Kernel) *dsl.WarpTile[dsl.F16] {
-	return dsl.NewWarpTile[dsl.F16](k, dsl.MMAFor(isa.F16, isa.F16), 32, 32) // want `D501: accumulator is never read; another may be read in its place, or the MMA is not needed from -[0-9]+`
+	return dsl.NewWarpTile[dsl.F16](k, dsl.MMAFor(isa.F16, isa.F16), 32, 32) // want `D501: accumulator is never read; either the kernel reads the wrong accumulator, or the MMA is unnecessary from -[0-9]+`
 }
 
 // TestCovers builds the kernels of covers: each warning must be at a line with a want comment.

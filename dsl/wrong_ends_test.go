@@ -44,29 +44,29 @@ var wrongEnds = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		o := dsl.Global[dsl.U32](k, "o")
 		k.Return()
-		o.StoreI(0, k.U32(1)) // want `D208: unreachable code: what precedes it always ends the thread or the iteration`
+		o.StoreI(0, k.U32(1)) // want `D208: unreachable code: the code before it always ends the thread or the iteration`
 		o.StoreI(1, k.U32(1))
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		for i := range k.RangeI(0, 8) {
 			k.Continue()
-			dsl.Global[dsl.U32](k, "o").Store(i, i) // want `D208: unreachable code: what precedes it always ends the thread or the iteration`
+			dsl.Global[dsl.U32](k, "o").Store(i, i) // want `D208: unreachable code: the code before it always ends the thread or the iteration`
 		}
 		k.If(k.Lane().EQI(0), k.Trap)
 		k.If(k.Lane().EQI(1), func() { k.Exit() })
 		k.If(k.Lane().EQI(2), func() {
 			k.Return()
-			k.SyncWarp() // want `D208: unreachable code: what precedes it always ends the thread or the iteration`
+			k.SyncWarp() // want `D208: unreachable code: the code before it always ends the thread or the iteration`
 		})
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		l := k.NewLabel("l")
 		k.Branch(l)
-		k.Clock() // want `D208: unreachable code: what precedes it always ends the thread or the iteration`
+		k.Clock() // want `D208: unreachable code: the code before it always ends the thread or the iteration`
 		k.PlaceLabel(l)
 	}},
 	// Named barriers.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(256).Arrive() }}, // want `D501: warps arrive at named barrier 1, but none waits there; use Sync in the warps that wait`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(256).Arrive() }}, // want `D501: warps arrive at named barrier 1, but no warp waits there; call Sync in the warps that must wait`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(128).Sync() }},   // want `D501: Sync: barrier expects 128 threads, but 256 arrive`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		b := k.NamedBarrier(64)
@@ -99,7 +99,7 @@ var wrongEnds = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", tileOf(isa.Bf16, 16))
 		k.If(k.Lane().LTI(8), func() {
-			t.StoreMatrices(k.Lane(), k.U32(0), [4]dsl.Reg[dsl.B32]{}) // want `D201: use of a zero Reg of type \.b32, not created by a builder call`
+			t.StoreMatrices(k.Lane(), k.U32(0), [4]dsl.Reg[dsl.B32]{}) // want `D201: Reg of type \.b32 is a zero value, not created by a builder call`
 		})
 	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
@@ -174,14 +174,14 @@ var wrongEnds = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		p, a := k.AsyncPipeline("p", 3, tileOf(isa.Bf16, 16), tileOf(isa.Bf16, 16)),
 			k.Matrix("a", isa.Bf16).Sized(k.U32(64), k.U32(64))
-		p.Run(k.U32(4), func(step u32, s dsl.AsyncStage) { a.CopyAsync(s.Tile(0), step.MulI(64)) }, func(u32, dsl.AsyncStage) {}) // want `D501: load function of pipeline p does not write tile 1 of the stage, 64x64 \.bf16: the MMA would read stale data`
+		p.Run(k.U32(4), func(step u32, s dsl.AsyncStage) { a.CopyAsync(s.Tile(0), step.MulI(64)) }, func(u32, dsl.AsyncStage) {}) // want `D501: load function of pipeline p does not write tile 1 of the stage \(64x64 \.bf16\): the MMA would read stale data`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		p, a := k.AsyncPipeline("p", 3, tileOf(isa.Bf16, 16)),
 			k.Matrix("a", isa.Bf16).Sized(k.U32(64), k.U32(64))
 		p.Run(k.U32(4), func(step u32, s dsl.AsyncStage) {
 			a.CopyAsync(s.Tile(0), step.MulI(64))
-			k.CommitCopies() // want `D501: CommitCopies in the load function of pipeline p, which commits a group for each stage: it would wait for the wrong groups`
+			k.CommitCopies() // want `D501: CommitCopies is called in the load function of pipeline p, which already commits a group for each stage: the pipeline would wait for the wrong groups`
 		}, func(u32, dsl.AsyncStage) {})
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).Wait(k.U32(0)) }}, // want `D501: deadlock: no thread arrives at mbarrier b, so its phase never completes; use Arrive, or ArriveExpect for copies`

@@ -19,69 +19,69 @@ type (
 var wrongGrids = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		starts := dsl.Global[dsl.U32](k, "starts")
-		k.PersistentGroups(starts, k.U32(4), 0, k.U32(1), 8)                     // want `D501: tiles of 0 rows, 8 rows of tiles together, want positive numbers`
-		k.PersistentGroups(dsl.Array[dsl.U32]{}, k.U32(4), 64, k.U32(1), 8)      // want `D201: starts array of PersistentGroups is a zero value, not created by a builder call`
-		for range k.PersistentGroups(starts, k.U32(4), 64, k.U32(1), 8).Each() { // want `D206: Go break or return out of Each, whose body is built once`
+		k.PersistentGroups(starts, k.U32(4), 0, k.U32(1), 8)                     // want `D501: PersistentGroups has tiles of 0 rows and groups of 8 rows of tiles, want positive numbers`
+		k.PersistentGroups(dsl.Array[dsl.U32]{}, k.U32(4), 64, k.U32(1), 8)      // want `D201: array starts of PersistentGroups is a zero value, not created by a builder call`
+		for range k.PersistentGroups(starts, k.U32(4), 64, k.U32(1), 8).Each() { // want `D206: Go break or return leaves the body of Each, which is built only once`
 			break
 		}
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Lane().Set(k.U32(1))    // want `D201: Set of %laneid, which is read once per kernel; declare a variable with Var`
-		k.CTAID().X.Set(k.U32(1)) // want `D201: Set of %ctaid.x, which is read once`
-		k.WaitCopies(-1)          // want `D501: -1 groups in flight, want 0 or more`
-		k.WaitStores(-2)          // want `D501: -2 groups in flight, want 0 or more`
-		k.WaitStoresRead(-3)      // want `D501: -3 groups in flight, want 0 or more`
+		k.Lane().Set(k.U32(1))    // want `D201: Set is called on %laneid, which is read once per kernel; declare a variable with Var`
+		k.CTAID().X.Set(k.U32(1)) // want `D201: Set is called on %ctaid\.x, which is read once per kernel; declare a variable with Var`
+		k.WaitCopies(-1)          // want `D501: WaitStores allows -1 groups in flight, want 0 or more`
+		k.WaitStores(-2)          // want `D501: WaitStores allows -2 groups in flight, want 0 or more`
+		k.WaitStoresRead(-3)      // want `D501: WaitStores allows -3 groups in flight, want 0 or more`
 	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
-		k.PersistentGroups(dsl.Global[dsl.U32](k, "starts"), k.U32(4), 64, k.U32(1), 8) // want `D501: PersistentGroups in a cluster of 2 blocks, want no cluster`
+		k.PersistentGroups(dsl.Global[dsl.U32](k, "starts"), k.U32(4), 64, k.U32(1), 8) // want `D501: PersistentGroups is used in a cluster of 2 blocks, want no cluster`
 	}}, {"sm_90a", func(m *dsl.Module, k *dsl.Kernel) {
-		parts, told := dsl.Global[dsl.F32](k, "parts"), dsl.Global[dsl.U32](k, "told")
-		k.StreamK(k.U32(4), k.U32(4), k.U32(8), 0, 2, parts, told)           // want `D501: StreamK with groups of 0 rows of tiles and 2 warpgroups, want a positive number and 1 to 4`
-		k.StreamK(k.U32(4), k.U32(4), k.U32(8), 8, 1, parts, dsl.Array[u]{}) // want `D201: arrays of StreamK are a zero value, not created by a builder call`
+		partials, flags := dsl.Global[dsl.F32](k, "partials"), dsl.Global[dsl.U32](k, "flags")
+		k.StreamK(k.U32(4), k.U32(4), k.U32(8), 0, 2, partials, flags)          // want `D501: StreamK has groups of 0 rows of tiles and 2 warpgroups, want a positive number and 1 to 4`
+		k.StreamK(k.U32(4), k.U32(4), k.U32(8), 8, 1, partials, dsl.Array[u]{}) // want `D201: arrays of StreamK are a zero value, not created by a builder call`
 		acc := k.Accumulator(64, 64, isa.S32)
-		acc.SavePartial(parts)               // want `D401: SavePartial of an accumulator of \.s32, want \.f32`
+		acc.SavePartial(partials)            // want `D401: SavePartial is called on an accumulator of \.s32, want \.f32`
 		acc.AddPartial(dsl.Array[dsl.F32]{}) // want `D201: address in AddPartial is a zero value, not created by a builder call`
-		for at := range k.StreamK(k.U32(4), k.U32(4), k.U32(8), 8, 1, parts, told).Each() {
+		for at := range k.StreamK(k.U32(4), k.U32(4), k.U32(8), 8, 1, partials, flags).Each() {
 			at.Fixup(nil, k.U32(0), func() {}) // want `D201: accumulator in Fixup is a zero value, not created by a builder call from -1`
-			at.Fixup(acc, k.U32(0), nil)       // want `D205: Fixup is given a nil function from -2`
+			at.Fixup(acc, k.U32(0), nil)       // want `D205: Fixup is called with a nil function from -2`
 		}
 		dsl.StreamTile{}.Fixup(acc, k.U32(0), func() {}) // want `D201: tile in Fixup is a zero value, not created by a builder call`
 		c := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
-		c.StreamK(c.U32(4), c.U32(4), c.U32(8), 8, 1, dsl.Global[dsl.F32](c, "parts"), dsl.Global[u](c, "told")) // want `D501: StreamK in a cluster of 2 blocks, want no cluster`
+		c.StreamK(c.U32(4), c.U32(4), c.U32(8), 8, 1, dsl.Global[dsl.F32](c, "partials"), dsl.Global[u](c, "flags")) // want `D501: StreamK is used in a cluster of 2 blocks, want no cluster`
 	}},
 	// Semaphores and fences.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Semaphore(dsl.Array[u]{}, k.U32(0)) }},                    // want `D201: array of the semaphore is a zero value, not created by a builder call`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Semaphore(dsl.Shared[u](k, "s", 4), k.U32(0)).Arrive() }}, // want `D301: semaphore in \.shared memory, which other blocks cannot access; for the threads of a block use Barrier`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Semaphore(dsl.Shared[u](k, "s", 4), k.U32(0)).Arrive() }}, // want `D301: semaphore is in \.shared memory, which other blocks cannot access; to synchronize the threads of one block use Barrier`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		s := k.Semaphore(dsl.Global[u](k, "s"), k.U32(0))
 		k.When(k.Lane().EQI(0), func() {
-			s.Wait(k.U32(1)) // want `D205: branch inside When, which predicates single instructions; use If from -1`
+			s.Wait(k.U32(1)) // want `D205: branch is inside When, which predicates single instructions; use If from -1`
 		})
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence("block") }},          // want `D205: fence of scope "block", want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence("block") }},          // want `D205: scope of the fence is "block", want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.ScopeCluster) }}, // want `F402: `
-	{"sm_60", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.ScopeCluster) }}, // want `D205: fence of scope "cluster", want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster`
+	{"sm_60", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.ScopeCluster) }}, // want `D205: scope of the fence is "cluster", want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster`
 	// Accumulators that no MMA writes.
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Accumulator(64, 64, isa.F32).Map(func(_ dsl.Cell, x f) f { return x.Exp() }) // want `D201: uninitialized accumulator: no MMA writes it, and Clear is not called`
+		k.Accumulator(64, 64, isa.F32).Map(func(_ dsl.Cell, x f) f { return x.Exp() }) // want `D201: accumulator is uninitialized: no MMA writes it, and Clear is not called`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		d := k.Matrix("d", isa.F32).Sized(k.U32(64), k.U32(64))
 		for i := range k.RangeI(0, 4) {
 			acc := k.Accumulator(64, 64, isa.F32)
-			acc.Store(d, i, i) // want `D201: uninitialized accumulator: no MMA writes it, and Clear is not called from -2`
+			acc.Store(d, i, i) // want `D201: accumulator is uninitialized: no MMA writes it, and Clear is not called from -2`
 		}
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		acc := k.Accumulator(64, 64, isa.S32)
 		for range k.RangeI(0, 4) {
-			dsl.EachElement(acc, func(_, _ dsl.Reg[u], _, _ dsl.Reg[dsl.S32]) {}) // want `D201: uninitialized accumulator: no MMA writes it, and Clear is not called`
+			dsl.EachElement(acc, func(_, _ dsl.Reg[u], _, _ dsl.Reg[dsl.S32]) {}) // want `D201: accumulator is uninitialized: no MMA writes it, and Clear is not called`
 		}
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		acc := k.Accumulator(64, 64, isa.F32)
-		acc.RowReduce(func(a, b f) f { return a.Max(b) }) // want `D201: uninitialized accumulator: no MMA writes it, and Clear is not called`
+		acc.RowReduce(func(a, b f) f { return a.Max(b) }) // want `D201: accumulator is uninitialized: no MMA writes it, and Clear is not called`
 		acc.Clear()
 		acc.ToFragments(isa.Bf16)
 	}},
@@ -89,7 +89,7 @@ var wrongGrids = []wrongKernel{
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", math.MaxInt64, 8) }}, // want `D302: s is larger than 2\^31 bytes`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F64](k, "l", 1<<40) }},             // want `D302: l is larger than 512 KB, the local memory of a thread`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F64](k, "l", -4) }},                // want `D301: l has a dimension of -4, want a positive number`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().DivI(0) }},                              // want `D204: division by zero: div of \.u32`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.S64(7).Rem(k.S64(0)) }},                        // want `D204: division by zero: rem of \.s64`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().DivI(0) }},                              // want `D204: division by zero in div of \.u32`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.S64(7).Rem(k.S64(0)) }},                        // want `D204: division by zero in rem of \.s64`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Pragma("nounroll\";\nret") }},                  // want `D205: "nounroll\\";\\nret" is not a valid \.pragma, want one line without quotation marks`
 }

@@ -16,28 +16,28 @@ var wrongWays = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.MaxThreads(64), dsl.MaxThreads(32)) }}, // want `D103: MaxThreads is set twice: \.maxntid 64, 1, 1 is already set`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.MaxRegs(64), dsl.MaxRegs(64)) }},       // want `D103: MaxRegs is set twice: \.maxnreg 64 is already set`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Cluster(2), dsl.Cluster(1, 2)) }},      // want `D103: Cluster is set twice: \.reqnctapercluster 2, 1, 1 is already set`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(64), dsl.MaxThreads(64)) }},    // want `D103: MaxThreads\(64\) and a fixed block size of 64 threads: ptxas takes \.maxntid or \.reqntid, not both`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(64), dsl.MaxThreads(64)) }},    // want `D103: MaxThreads\(64\) conflicts with the fixed block size of 64 threads: ptxas accepts \.maxntid or \.reqntid, not both`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.MinBlocks(2)) }},                       // want `D103: MinBlocks\(2\) without Threads or MaxThreads is ignored by ptxas`
-	{"sm_86", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.MinBlocks(2), dsl.Threads(1024)) }},    // want `D103: 2 blocks of 1024 threads do not fit a multiprocessor: sm_86 has 1536 threads, at most 1 of these blocks`
-	{"sm_86", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.MinBlocks(24), dsl.Threads(32)) }},     // want `D103: 24 blocks do not fit a multiprocessor: sm_86 has at most 16`
+	{"sm_86", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.MinBlocks(2), dsl.Threads(1024)) }},    // want `D103: 2 blocks of 1024 threads do not fit on a multiprocessor: that of sm_86 has 1536 threads, so at most 1 of these blocks`
+	{"sm_86", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.MinBlocks(24), dsl.Threads(32)) }},     // want `D103: 24 blocks do not fit on a multiprocessor: that of sm_86 holds at most 16`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(1<<31, 1<<32, 2)) }},           // want `D103: block of \[2147483648 4294967296 2\] threads cannot be launched, want 1 to 1024 threads and at most 64 in z`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Build(); m.Kernel("late") }},                           // want `D103: late is declared after the module was built; call Build and Text last`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Build(); m.Kernel("late") }},                           // want `D103: late is declared after the module was built; call Build and Text after all declarations`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { m.Build(); k.Sync() }},                                   // want `D103: k is modified after Build or Text: the instruction is lost`
 	// Atomics.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("and", k.U32(0), k.F32(1)) }},  // want `D205: Atomic "and" of \.f32: want an integer type; reinterpret the array with dsl\.As\[dsl\.U32\]`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F64](k, "a").Reduce("xor", k.U32(0), k.F64(1)) }},  // want `D205: Reduce "xor" of \.f64: want an integer type; reinterpret the array with dsl\.As\[dsl\.U64\]`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Reduce("max", k.U32(0), k.F32(1)) }},  // want `D205: Reduce "max" of \.f32: want an integer of 32 or 64 bits; for floats use a loop with CompareAndSwap, or dsl\.As of U32 or U64 if no element is negative`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.S32](k, "a").Reduce("sub", k.U32(0), k.S32(1)) }},  // want `D205: Reduce "sub" of \.s32: want one of add, min, max, and, or, xor, inc, dec; to subtract, add the Neg of the value`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U32](k, "a").Reduce("exch", k.U32(0), k.U32(1)) }}, // want `D205: Reduce "exch" of \.u32: want one of add, min, max, and, or, xor, inc, dec; use Atomic`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U64](k, "a").Atomic("inc", k.U32(0), k.U64(1)) }},  // want `D205: Atomic "inc" of \.u64: want U32, since it counts up to a bound; use "add" to count without one`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("and", k.U32(0), k.F32(1)) }},  // want `D205: Atomic "and" is not available for \.f32: want an integer type; reinterpret the array with dsl\.As\[dsl\.U32\]`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F64](k, "a").Reduce("xor", k.U32(0), k.F64(1)) }},  // want `D205: Reduce "xor" is not available for \.f64: want an integer type; reinterpret the array with dsl\.As\[dsl\.U64\]`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Reduce("max", k.U32(0), k.F32(1)) }},  // want `D205: Reduce "max" is not available for \.f32: want an integer of 32 or 64 bits; for floats use a loop with CompareAndSwap, or dsl\.As of U32 or U64 if no element is negative`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.S32](k, "a").Reduce("sub", k.U32(0), k.S32(1)) }},  // want `D205: Reduce "sub" is not available for \.s32: want one of add, min, max, and, or, xor, inc, dec; to subtract, add the Neg of the value`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U32](k, "a").Reduce("exch", k.U32(0), k.U32(1)) }}, // want `D205: Reduce "exch" is not available for \.u32: want one of add, min, max, and, or, xor, inc, dec; use Atomic`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U64](k, "a").Atomic("inc", k.U32(0), k.U64(1)) }},  // want `D205: Atomic "inc" is not available for \.u64: want U32, since it counts up to a bound; use "add" to count without one`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.U8](k, "a").CompareAndSwap(k.U32(0), k.U8(0), k.U8(1)) // want `D205: CompareAndSwap "cas" of \.u8: want 16, 32, 64 or 128 bits`
+		dsl.Global[dsl.U8](k, "a").CompareAndSwap(k.U32(0), k.U8(0), k.U8(1)) // want `D205: CompareAndSwap "cas" is not available for \.u8: want 16, 32, 64 or 128 bits`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F16](k, "a").Atomic("exch", k.U32(0), k.F16(1)) }}, // want `D205: Atomic "exch" of \.f16: want 32, 64 or 128 bits`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F16](k, "a").Atomic("exch", k.U32(0), k.F16(1)) }}, // want `D205: Atomic "exch" is not available for \.f16: want 32, 64 or 128 bits`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.TF32](k, "a").Atomic("add", k.U32(0), dsl.NewReg[dsl.TF32](k)) // want `D205: Atomic "add" of \.tf32: want an integer or floating-point type; reinterpret the array with dsl\.As`
+		dsl.Global[dsl.TF32](k, "a").Atomic("add", k.U32(0), dsl.NewReg[dsl.TF32](k)) // want `D205: Atomic "add" is not available for \.tf32: want an integer or floating-point type; reinterpret the array with dsl\.As`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.U32](k, "a", 4).Atomic("add", k.U32(0), k.U32(1)) }}, // want `D301: Atomic "add" in \.local memory, want global or shared memory`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.U32](k, "a", 4).Atomic("add", k.U32(0), k.U32(1)) }}, // want `D301: Atomic "add" accesses \.local memory, want global or shared memory`
 	// Functions.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		f := m.Func("f")
@@ -52,14 +52,14 @@ var wrongWays = []wrongKernel{
 		k.Call(f)
 	}},
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
-		f := m.Func("f") // want `D303: f has a result, but a path to its end has no ReturnValue`
+		f := m.Func("f") // want `D303: f returns a result, but one path through it reaches the end without ReturnValue`
 		x := dsl.Arg[dsl.U32](f, "x")
 		f.If(x.EQI(0), func() { dsl.ReturnValue(f, x) })
 	}},
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		f := m.Func("f")
 		x := dsl.Arg[dsl.U32](f, "x")
-		f.ReturnIf(x.EQI(0)) // want `D303: f returns without a result here, but with one elsewhere; use ReturnValue`
+		f.ReturnIf(x.EQI(0)) // want `D303: f returns no result here, but returns one elsewhere; use ReturnValue`
 		dsl.ReturnValue(f, x)
 	}},
 	// Registers that may not have been written.
@@ -94,19 +94,19 @@ var wrongWays = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.U32(0)
 		k.If(k.TID().X.EQI(0), func() { x = k.U32(5) })
-		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D202: constant defined inside an If is used after it, and does not depend on whether that code ran; declare a variable with Var before it and assign with Set inside`
+		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D202: constant defined inside an If is used after it and has its value even if that code does not run; declare a variable with Var before it and assign with Set inside`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.F32(0)
 		k.If(k.TID().X.EQI(0), func() { x = k.F32(5) })
-		dsl.Global[dsl.F32](k, "o").StoreI(0, x) // want `D202: constant defined inside an If is used after it, and does not depend on whether that code ran; declare a variable with Var before it and assign with Set inside`
+		dsl.Global[dsl.F32](k, "o").StoreI(0, x) // want `D202: constant defined inside an If is used after it and has its value even if that code does not run; declare a variable with Var before it and assign with Set inside`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.U32(0)
 		for range k.RangeI(0, 10) {
 			x = x.AddI(1)
 		}
-		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D202: constant defined inside a loop is used after it, and does not depend on whether that code ran; declare a variable with Var before it and assign with Set inside`
+		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D202: constant defined inside a loop is used after it and has its value even if that code does not run; declare a variable with Var before it and assign with Set inside`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		var last u32
@@ -115,11 +115,11 @@ var wrongWays = []wrongKernel{
 		}
 		dsl.Global[dsl.U32](k, "o").StoreI(0, last) // want `D202: value defined inside a loop is used after it; it may be undefined here`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.WarpIndex().Set(k.U32(0)) }}, // want `D201: Set of WarpIndex, which is computed once per kernel; declare a variable with Var`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.TID().X.ShlI(32) }},          // want `D204: shift by 32, want 0 to 31`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.WarpIndex().Set(k.U32(0)) }}, // want `D201: Set is called on WarpIndex, which is computed once per kernel; declare a variable with Var`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.TID().X.ShlI(32) }},          // want `D204: shift amount is 32, want 0 to 31`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.Global[dsl.F32](k, "x")
-		x.Addr().Value() // want `D301: Value of an address in \.global memory, which has 64 bits; use Value64`
+		x.Addr().Value() // want `D301: Value is called on an address in \.global memory, which has 64 bits; use Value64`
 	}},
 	// Barriers that not all threads reach.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -131,7 +131,7 @@ var wrongWays = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("q", dsl.Threads(256), dsl.Cluster(2))
 		k.Roles(
-			dsl.OnWarps(0, 4, "a", func(u32) { k.SyncCluster() }), // want `D502: deadlock: SyncCluster in role a waits for all threads of the cluster, but warp 7 does not execute one; use Barrier for some of the threads; Roles ends with a cluster barrier for all`
+			dsl.OnWarps(0, 4, "a", func(u32) { k.SyncCluster() }), // want `D502: deadlock: SyncCluster in role a waits for all threads of the cluster, but warp 7 does not execute one; use Barrier to synchronize some of the threads; Roles ends with a cluster barrier for all threads`
 			dsl.OnWarps(4, 3, "b", func(u32) { k.SyncCluster() }),
 		)
 	}},
@@ -143,7 +143,7 @@ var wrongWays = []wrongKernel{
 		for i := 1; i < 16; i++ {
 			k.Ins("barrier.cta.red.popc.u32", dsl.NewReg[dsl.U32](k), i, k.TID().X.EQI(0))
 		}
-		k.NamedBarrier(128) // want `D501: more than 15 named barriers in a block, besides barrier 0 of Sync; Ins uses 15 of them`
+		k.NamedBarrier(128) // want `D501: block uses more than 15 named barriers, besides barrier 0 of Sync; Ins uses 15 of them`
 	}},
 	// Accumulators and tiles.
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(256, 256, isa.F32) }}, // want `D401: accumulator of 256x256 \.f32 needs 512 registers per thread, which has 255; use more warpgroups with smaller accumulators`
@@ -152,7 +152,7 @@ var wrongWays = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
-		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 32, 32).MMA(t, k.U32(0), t, k.U32(0)) // want `D401: MMA of 64x64 \.f16 .* with m16n8k16 of \.bf16 and \.bf16: the element types differ`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 32, 32).MMA(t, k.U32(0), t, k.U32(0)) // want `D401: operands of MMA, 64x64 \.f16 with a swizzle of 128 bytes and 64x64 \.f16 with a swizzle of 128 bytes, do not match shape m16n8k16 of \.bf16 and \.bf16: the element types differ`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})

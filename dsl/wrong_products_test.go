@@ -18,8 +18,8 @@ var wrongProducts = []wrongKernel{
 		one := dsl.NewReg[dsl.B32](k)
 		p := k.AsyncPipeline("p", 3, x.Tile)
 		with := func(lists ...[]dsl.Reg[dsl.B32]) {
-			p.Multiply(k.U32(4), func(u32, dsl.AsyncStage) {}, func(s dsl.AsyncStage) dsl.MMAStep { // want `D201: use of a zero Reg of type \.b32, not created by a builder call`
-				return w.MMAStepFunc(s.Tile(0), k.U32(0), func(int) [][]dsl.Reg[dsl.B32] { return lists }) // want `D401: step of the B operand has 3 lists of 2 registers, want 2 lists of 2 registers, for each 8 of 16 columns`
+			p.Multiply(k.U32(4), func(u32, dsl.AsyncStage) {}, func(s dsl.AsyncStage) dsl.MMAStep { // want `D201: Reg of type \.b32 is a zero value, not created by a builder call`
+				return w.MMAStepFunc(s.Tile(0), k.U32(0), func(int) [][]dsl.Reg[dsl.B32] { return lists }) // want `D401: B operand of one MMA has 3 lists of 2 registers, want 2 lists of 2 registers: one list for each 8 of 16 columns`
 			})
 		}
 		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one, {}})
@@ -29,26 +29,26 @@ var wrongProducts = []wrongKernel{
 		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one})
 		none := func(int) [][]dsl.Reg[dsl.B32] { return nil }
 		w.MMAStepFunc(dsl.SharedTile{}, k.U32(0), none)    // want `D201: tile in MMAStepFunc is a zero value, not created by a builder call`
-		w.MMAStepFunc(x.RowsFrom(0, 8), k.U32(0), none)    // want `D401: MMAStepFunc of 8x64 \.f16 with a swizzle of 128 bytes into 16x16 with m16n8k16 of \.f16: too few rows, or a depth that is not a multiple of 16`
-		w.MMAStepFunc(x, k.U32(0), nil)                    // want `D205: MMAStepFunc is given a nil function`
+		w.MMAStepFunc(x.RowsFrom(0, 8), k.U32(0), none)    // want `D401: operand 8x64 \.f16 with a swizzle of 128 bytes of MMAStepFunc does not fit an accumulator of 16x16 with shape m16n8k16 of \.f16: it has too few rows, or its depth is not a multiple of 16`
+		w.MMAStepFunc(x, k.U32(0), nil)                    // want `D205: MMAStepFunc is called with a nil function`
 		other := m.Kernel("other").SharedTile("x", x.Tile) // a tile of another kernel
-		w.MMAStepFunc(other, k.U32(0), none)               // want `D203: tile of kernel other for an MMA into an accumulator of kernel k`
+		w.MMAStepFunc(other, k.U32(0), none)               // want `D203: MMA reads a tile of kernel other, but its accumulator belongs to kernel k`
 		s := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
-		s.MMAStepFunc(x, k.U32(0), none) // want `D401: MMAStepFunc with m16n8k8 of \.tf32, whose fragments have another layout; use MMAStep`
+		s.MMAStepFunc(x, k.U32(0), none) // want `D401: MMAStepFunc is called with shape m16n8k8 of \.tf32, whose fragments have another layout; use MMAStep`
 	}},
 	{"sm_90a", func(m *dsl.Module, k *dsl.Kernel) { // MMA groups and waits
-		k.WaitMMA(-1) // want `D501: WaitMMA\(-1\), want 0 to 7 groups in flight`
-		k.WaitMMA(8)  // want `D501: WaitMMA\(8\), want 0 to 7 groups in flight`
+		k.WaitMMA(-1) // want `D501: WaitMMA\(-1\) is called, want 0 to 7 groups in flight`
+		k.WaitMMA(8)  // want `D501: WaitMMA\(8\) is called, want 0 to 7 groups in flight`
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 32, Cols: 64, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
 		left := w.LoadFragments(x, k.U32(0))
-		left.Set(nil)                                                                                          // want `D201: Fragments in Set are a zero value, not created by a builder call`
-		left.Set(dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 16).LoadFragments(x, k.U32(0))) // want `D401: Fragments of 16x64 \.f16 are set to 32x64 \.f16, or warp fragments to warpgroup fragments`
+		left.Set(nil)                                                                                          // want `D201: fragments in Set are a zero value, not created by a builder call`
+		left.Set(dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 16).LoadFragments(x, k.U32(0))) // want `D401: Fragments of 16x64 \.f16 are assigned fragments of 32x64 \.f16, or warp and warpgroup fragments are mixed`
 		sums := k.Accumulator(64, 16, isa.F32)
 		sums.Clear()
 		high := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 64, 16)
 		high.Clear()
-		high.ToFragments(isa.F16).Set(sums.ToFragments(isa.F16)) // want `D401: Fragments of 64x16 \.f16 are set to 64x16 \.f16, or warp fragments to warpgroup fragments`
+		high.ToFragments(isa.F16).Set(sums.ToFragments(isa.F16)) // want `D401: Fragments of 64x16 \.f16 are assigned fragments of 64x16 \.f16, or warp and warpgroup fragments are mixed`
 		other := m.Kernel("other")
 		left.Set(dsl.NewWarpTile[dsl.F32](other, dsl.MMAFor(isa.F16, isa.F32), 16, 16).LoadFragments(other.SharedTile("x", x.Tile), other.U32(0))) // want `D203: fragments of kernel other are used in k`
 	}},
@@ -60,20 +60,20 @@ var wrongProducts = []wrongKernel{
 			return dsl.To[dsl.F32](x).Add(sum)
 		}
 		dsl.Promote(total, part, f)   // want `D401: accumulator of 16x32 with m16n8k32 is promoted into 16x16 with m16n8k16, want the same shape and layout`
-		dsl.Promote(total, other, f)  // want `D203: accumulator of kernel other is promoted into one of k`
-		dsl.Promote(total, part, nil) // want `D205: Promote is given a nil function`
+		dsl.Promote(total, other, f)  // want `D203: accumulator of kernel other is promoted into an accumulator of kernel k`
+		dsl.Promote(total, part, nil) // want `D205: Promote is called with a nil function`
 		dsl.Promote(nil, part, f)     // want `D201: accumulator in Promote is a zero value, not created by a builder call`
 		dsl.Promote(total, nil, f)    // want `D201: accumulator in Promote is a zero value, not created by a builder call`
 		a, b, c := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32),
 			k.Accumulator(64, 32, isa.F32)
 		g := func(_ dsl.Cell, sum, x f32) f32 { return x.Add(sum) }
-		a.Row(2)                                                                     // want `D401: local row 2 is out of bounds: a lane has 2`
-		total.Row(-1)                                                                // want `D401: local row -1 is out of bounds: a lane has 2`
+		a.Row(2)                                                                     // want `D401: local row 2 is out of bounds: a lane has 2 rows`
+		total.Row(-1)                                                                // want `D401: local row -1 is out of bounds: a lane has 2 rows`
 		dsl.PromoteAccumulator(a, b, g)                                              // want `D401: accumulator of \.s32 is promoted as \.f32, want its element type, \.f32 or \.s32`
 		dsl.PromoteAccumulator(a, c, g)                                              // want `D401: accumulator of 64x32 is promoted into 64x64, want the same shape`
-		dsl.PromoteAccumulator(b, a, g)                                              // want `D401: PromoteAccumulator of an accumulator of \.s32, want \.f32`
+		dsl.PromoteAccumulator(b, a, g)                                              // want `D401: PromoteAccumulator is called on an accumulator of \.s32, want \.f32`
 		dsl.PromoteAccumulator(a, nil, g)                                            // want `D201: accumulator in PromoteAccumulator is a zero value, not created by a builder call`
-		dsl.PromoteAccumulator(a, m.Kernel("third").Accumulator(64, 64, isa.F32), g) // want `D203: accumulator of kernel third is promoted into one of k`
+		dsl.PromoteAccumulator(a, m.Kernel("third").Accumulator(64, 64, isa.F32), g) // want `D203: accumulator of kernel third is promoted into an accumulator of kernel k`
 	}},
 	{"sm_120a", func(m *dsl.Module, k *dsl.Kernel) { // scale factors of mma.sync
 		tile := func(t isa.Type, cols int) dsl.SharedTile {
@@ -86,26 +86,26 @@ var wrongProducts = []wrongKernel{
 		}
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)
 		x, s, zero := tile(isa.E2m1, 256), scales(4), k.U32(0)
-		s.ScaleHalf(zero)                                                       // want `D401: ScaleHalf of 1x256 \.u64, want scale factors of a ScaleMap with 64 or 192 rows`
-		w.MMA(x, zero, x, zero)                                                 // want `D401: MMA with m16n8k64 of \.e2m1 and \.e2m1, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep`
-		w.SparseMMA(x, zero, s, []dsl.SharedTile{x}, zero)                      // want `D401: MMA with m16n8k64 of \.e2m1 and \.e2m1, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep`
-		w.ScaledMMA(x, zero, x, zero, s, scales(2))                             // want `D401: scale factors 1x128 \.u64 for 128 rows of tiles of depth 256, want a ScaleMap of as many rows, rounded up to a multiple of 128, and that depth`
-		w.ScaledMMA(x, zero, x, zero, dsl.SharedTile{}, s)                      // want `D401: scale factors 0x0  for 128 rows of tiles of depth 256, want a ScaleMap of as many rows, rounded up to a multiple of 128, and that depth`
+		s.ScaleHalf(zero)                                                       // want `D401: ScaleHalf is called on 1x256 \.u64, want scale factors of a ScaleMap with 64 or 192 rows`
+		w.MMA(x, zero, x, zero)                                                 // want `D401: MMA is called with m16n8k64 of \.e2m1 and \.e2m1, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep`
+		w.SparseMMA(x, zero, s, []dsl.SharedTile{x}, zero)                      // want `D401: MMA is called with m16n8k64 of \.e2m1 and \.e2m1, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep`
+		w.ScaledMMA(x, zero, x, zero, s, scales(2))                             // want `D401: scale factors 1x128 \.u64 do not fit 128 rows of tiles of depth 256, want a ScaleMap of that depth and as many rows, rounded up to a multiple of 128`
+		w.ScaledMMA(x, zero, x, zero, dsl.SharedTile{}, s)                      // want `D401: scale factors 0x0  do not fit 128 rows of tiles of depth 256, want a ScaleMap of that depth and as many rows, rounded up to a multiple of 128`
 		w.ScaledMMA(x, zero, x, zero, m.Kernel("o").SharedTile("s", s.Tile), s) // want `D203: .*`
 		p := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.E4m3, isa.F32), 16, 16)
 		e := tile(isa.E4m3, 128)
-		p.ScaledMMA(e, zero, e, zero, s, s) // want `D401: ScaledMMA with m16n8k32 of \.e4m3 and \.e4m3, a shape without scale factors; use a shape from ScaledMMAFor`
+		p.ScaledMMA(e, zero, e, zero, s, s) // want `D401: ScaledMMA is called with m16n8k32 of \.e4m3 and \.e4m3, a shape without scale factors; use a shape from ScaledMMAFor`
 		q := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E4m3, isa.E4m3, dsl.NVFP4), 16, 16)
-		q.ScaledMMA(e, zero, e, zero, s, s) // want `D401: m16n8k32 of \.e4m3 and \.e4m3 with a \.ue4m3 for 16: mma\.sync has no such kind`
+		q.ScaledMMA(e, zero, e, zero, s, s) // want `D401: m16n8k32 of \.e4m3 and \.e4m3 with a \.ue4m3 for 16 does not exist: mma\.sync has no such kind`
 		g := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E4m3, isa.E5m2, dsl.MXFP8), 16, 16)
-		g.ScaledMMA(e, zero, e, zero, s, s) // want `D401: MMA of 128x128 \.e4m3 .* and 128x128 \.e4m3 .* with m16n8k32 of \.e4m3 and \.e5m2`
+		g.ScaledMMA(e, zero, e, zero, s, s) // want `D401: operands of MMA, 128x128 \.e4m3 with a swizzle of 128 bytes and 128x128 \.e4m3 with a swizzle of 128 bytes, do not match shape m16n8k32 of \.e4m3 and \.e5m2: the element types differ`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)
 		x := k.SharedTile("x",
 			dsl.Tile{Type: isa.E2m1, Rows: 128, Cols: 256, Swizzle: dsl.Swizzle128})
 		s := k.SharedTile("s", dsl.Tile{Type: isa.U64, Rows: 1, Cols: 256})
-		w.ScaledMMA(x, k.U32(0), x, k.U32(0), s, s) // want `D102: sm_100a has no block-scaled mma\.sync, which sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory`
+		w.ScaledMMA(x, k.U32(0), x, k.U32(0), s, s) // want `D102: sm_100a has no block-scaled mma\.sync, which only sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory`
 	}},
 	// accumulators in tensor memory that are released
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -113,12 +113,12 @@ var wrongProducts = []wrongKernel{
 		k.Roles(
 			dsl.OnWarp(0, "multiply", func() {
 				acc.Fill(func(d *dsl.AccumulatorStage) { // want `D501: body of Fill issues no MMA into acc: Drain would read undefined values`
-					d.Release() // want `D501: Release of an accumulator that is being written; Drain provides one to release`
+					d.Release() // want `D501: Release is called on an accumulator that MMAs still write; release the one that Drain provides`
 				})
 			}),
 			dsl.OnWarpgroup(1, "write", func() {
 				acc.Drain(func(d *dsl.AccumulatorStage) {
-					k.If(d.Row().LTI(4), func() { d.Release() }) // want `D501: Release inside a condition or a loop; the body of Drain must release the accumulator exactly once on every path`
+					k.If(d.Row().LTI(4), func() { d.Release() }) // want `D501: Release is called inside a condition or a loop; the body of Drain must release the accumulator exactly once on every path`
 					d.Load(0, 32)
 					d.Release()
 					d.Load(32, 32) // want `D501: accumulator is read after Release or Output\.StoreTMEM: later MMAs may already overwrite it`

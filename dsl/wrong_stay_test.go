@@ -15,45 +15,45 @@ import (
 // tiles.
 var wrongStays = []wrongKernel{
 	// Read-only values.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.TID().X.AddI(1).Set(k.U32(5)) }},          // want `D201: Set of a value that is not a variable; declare one with Var`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Param[dsl.U32](k, "n").Set(k.U32(5)) }}, // want `D201: Set of a value that is not a variable; declare one with Var`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.TID().X.AddI(1).Set(k.U32(5)) }},          // want `D201: Set is called on a value that is not a variable; declare one with Var`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Param[dsl.U32](k, "n").Set(k.U32(5)) }}, // want `D201: Set is called on a value that is not a variable; declare one with Var`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		for i := range k.RangeI(0, 8) {
-			i.Set(k.U32(5)) // want `D201: Set of a value that is not a variable; declare one with Var`
+			i.Set(k.U32(5)) // want `D201: Set is called on a value that is not a variable; declare one with Var`
 		}
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "x").LoadI(0).Set(k.F32(5)) }}, // want `D201: Set of a value that is not a variable; declare one with Var`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "x").LoadI(0).Set(k.F32(5)) }}, // want `D201: Set is called on a value that is not a variable; declare one with Var`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Result[dsl.U32](k, "lop3.b32", 1, 2, 3, 0xea).Set(k.U32(1)) // want `D201: Set of a value that is not a variable; declare one with Var`
+		dsl.Result[dsl.U32](k, "lop3.b32", 1, 2, 3, 0xea).Set(k.U32(1)) // want `D201: Set is called on a value that is not a variable; declare one with Var`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.TID().X, k.TID().X, 1) }}, // want `D201: add\.u32 writes to a value that is not a variable; use NewReg or Var for destinations, or Result`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.TID().X, k.TID().X, 1) }}, // want `D201: add\.u32 writes to a value that is not a variable; create the destination with NewReg or Var, or use Result`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		n := dsl.Param[dsl.U32](k, "n")
-		k.Ins("mov.b64", dsl.List(n, dsl.NewReg[dsl.U32](k)), k.U64(1)) // want `D201: mov\.b64 writes to a value that is not a variable; use NewReg or Var for destinations, or Result`
+		k.Ins("mov.b64", dsl.List(n, dsl.NewReg[dsl.U32](k)), k.U64(1)) // want `D201: mov\.b64 writes to a value that is not a variable; create the destination with NewReg or Var, or use Result`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.WarpIndex(), k.TID().X, 1) }}, // want `D201: add\.u32 writes to a value that is not a variable; use NewReg or Var for destinations, or Result`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.WarpIndex(), k.TID().X, 1) }}, // want `D201: add\.u32 writes to a value that is not a variable; create the destination with NewReg or Var, or use Result`
 	// Types that memory cannot hold.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.Pred](k, "y", 4) }},                         // want `D301: y of predicates, which cannot be stored in memory; store a U8 or U32 \(Select, To\) and convert back with NEI\(0\)`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.Pred](k, "y", 4) }},                          // want `D301: y of predicates`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.DynamicShared[dsl.Pred](k, "y") }},                     // want `D301: y of predicates`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.Pred](k, "y") }},                            // want `D301: y of predicates`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.Pred](m, "y", 1, 0) }},            // want `D301: y of predicates`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.GlobalVariable[dsl.Pred](m, "y", 4) }},                 // want `D301: y of predicates`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", tileOf(isa.Predicate, 0)) }},             // want `D401: tile of 64x64`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.B32](k.F32(1).Var()) }},                         // want `D205: cannot convert untyped bits \.f32 to \.b32; reinterpret them with Bits, or convert the integer with To\[dsl\.U32\] first`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](dsl.NewReg[dsl.B16](k)) }},                 // want `D205: cannot convert untyped bits \.b16 to \.f16; reinterpret them with Bits, or convert the integer with To\[dsl\.U16\] first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.Pred](k, "y", 4) }},                         // want `D301: y holds predicates, which cannot be stored in memory; store a U8 or U32 \(Select, To\) and convert back with NEI\(0\)`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.Pred](k, "y", 4) }},                          // want `D301: y holds predicates, which cannot be stored in memory; store a U8 or U32 \(Select, To\) and convert back with NEI\(0\)`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.DynamicShared[dsl.Pred](k, "y") }},                     // want `D301: y holds predicates, which cannot be stored in memory; store a U8 or U32 \(Select, To\) and convert back with NEI\(0\)`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.Pred](k, "y") }},                            // want `D301: y holds predicates, which cannot be stored in memory; store a U8 or U32 \(Select, To\) and convert back with NEI\(0\)`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.Pred](m, "y", 1, 0) }},            // want `D301: y holds predicates, which cannot be stored in memory; store a U8 or U32 \(Select, To\) and convert back with NEI\(0\)`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.GlobalVariable[dsl.Pred](m, "y", 4) }},                 // want `D301: y holds predicates, which cannot be stored in memory; store a U8 or U32 \(Select, To\) and convert back with NEI\(0\)`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", tileOf(isa.Predicate, 0)) }},             // want `D401: tile has the size 64x64, want at least one row and one column, and an element type other than \.pred`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.B32](k.F32(1).Var()) }},                         // want `D205: cannot convert the untyped bits of \.f32 to \.b32; reinterpret them with Bits, or convert the integer with To\[dsl\.U32\] first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](dsl.NewReg[dsl.B16](k)) }},                 // want `D205: cannot convert the untyped bits of \.b16 to \.f16; reinterpret them with Bits, or convert the integer with To\[dsl\.U16\] first`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%clock") }},                       // want `D205: %clock changes while the kernel runs, but Special reads it once; use Clock`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U64](k, "%globaltimer") }},                 // want `D205: %globaltimer changes while the kernel runs, but Special reads it once; use GlobalTimer`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%pm0") }},                         // want `D205: %pm0 changes while the kernel runs, but Special reads it once; use Result\[dsl\.U32\]\(k, "mov\.u32", "%pm0"\)`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", tileOf(isa.Bf16, -2)) }},                 // want `D401: 64x64 \.bf16: padding of -2 bytes per row, want whole elements`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", tileOf(isa.Bf16, 3)) }},                  // want `D401: 64x64 \.bf16: padding of 3 bytes per row, want whole elements`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", tileOf(isa.Bf16, -2)) }},                 // want `D401: 64x64 \.bf16: the padding is -2 bytes per row, want a multiple of the element size`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", tileOf(isa.Bf16, 3)) }},                  // want `D401: 64x64 \.bf16: the padding is 3 bytes per row, want a multiple of the element size`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTiles("t", tileOf(isa.F32, 0), 2).At(k.U32(2)) }},  // want `D401: tile index 2 is out of bounds: there are 2 tiles`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", tileOf(isa.F32, 0)).Part(k.U32(4), 4) }}, // want `D401: part 4 is out of bounds: the tile has 4 parts`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Element[dsl.F32](k.SharedTile("t", tileOf(isa.F32, 0)), k.U32(64), k.Lane()).LoadFirst() // want `D401: out of bounds: element of 64x64 \.f32 at row 64 and column \(unknown\)`
+		dsl.Element[dsl.F32](k.SharedTile("t", tileOf(isa.F32, 0)), k.U32(64), k.Lane()).LoadFirst() // want `D401: out of bounds: an element of 64x64 \.f32 is accessed at row 64 and column \(unknown\)`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Element[dsl.F32](k.SharedTile("t", tileOf(isa.F32, 0)), k.U32(0), k.U32(64)).LoadFirst() // want `D401: out of bounds: element of 64x64 \.f32 at row 0 and column 64`
+		dsl.Element[dsl.F32](k.SharedTile("t", tileOf(isa.F32, 0)), k.U32(0), k.U32(64)).LoadFirst() // want `D401: out of bounds: an element of 64x64 \.f32 is accessed at row 0 and column 64`
 	}},
 }
 

@@ -80,9 +80,9 @@ var wrongThreads = []wrongKernel{
 		dsl.Shared[dsl.F32](k, "s", 256).Store(k.TID().X.SubI(1), k.F32(1)) // want `D301: out of bounds: thread 0 accesses byte -4 of s, which has 1024; an index counts elements, and If can exclude threads`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "x").Load(k.TID().X.SubI(1)) }},               // want `D301: out of bounds: thread 0 of the first block accesses byte 17179869180 of x: an index is a U32 and cannot be negative; use If or Select, or AtI\(-1\) for the preceding element`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 10).AtI(8).LoadFirstVec(4) }},            // want `D301: out of bounds: 16 bytes at byte 32 of s, which has 40`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 8).AtI(4).AtI(4).StoreFirst(k.F32(1)) }}, // want `D301: out of bounds: 4 bytes at byte 32 of s, which has 32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.As[dsl.F64](dsl.Shared[dsl.F32](k, "s", 8)).LoadI(4) }},          // want `D301: out of bounds: 8 bytes at byte 32 of s, which has 32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 10).AtI(8).LoadFirstVec(4) }},            // want `D301: out of bounds: the call accesses 16 bytes at byte 32 of s, which has 40`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 8).AtI(4).AtI(4).StoreFirst(k.F32(1)) }}, // want `D301: out of bounds: the call accesses 4 bytes at byte 32 of s, which has 32`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.As[dsl.F64](dsl.Shared[dsl.F32](k, "s", 8)).LoadI(4) }},          // want `D301: out of bounds: the call accesses 8 bytes at byte 32 of s, which has 32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 8, 32).Index(k.U32(0), k.U32(32)) }},     // want `D301: index 32 is out of bounds: dimension 1 has 32 elements`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		s := dsl.Shared[dsl.F32](k, "s", 8, 32)
@@ -142,27 +142,27 @@ var wrongThreads = []wrongKernel{
 			p.Run(k.U32(4), func(u32, dsl.AsyncStage) {}, func(u32, dsl.AsyncStage) {}) // want `D501: deadlock: divergent Run: thread 0 executes it, but thread 64, of another warp, does not; all threads of the block must`
 		})
 	}},
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(33)).F32(1).WarpSum() }},      // want `D501: WarpReduce in a block of 33 threads, whose last warp has only 1 of 32 lanes: the missing lanes contribute undefined values`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(16)).F32(1).WarpScan(both) }}, // want `D501: WarpScan in a block of 16 threads`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleFrom(k.U32(32)) }},                      // want `D204: shuffle from lane 32, want 0 to 31`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(33)).F32(1).WarpSum() }},      // want `D501: WarpReduce is called in a block of 33 threads, whose last warp has only 1 of 32 lanes: the missing lanes contribute undefined values`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(16)).F32(1).WarpScan(both) }}, // want `D501: WarpScan is called in a block of 16 threads, whose last warp has only 16 of 32 lanes: the missing lanes contribute undefined values`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleFrom(k.U32(32)) }},                      // want `D204: shuffle reads lane 32, want 0 to 31`
 	// Constants that are out of range.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.SharedTile("t", tileOf(isa.F32, 0)).LoadMatrices(k.Lane(), k.U32(16)) // want `D401: unit 16 is out of bounds: a row of 64x64 \.f32 has 16 units of 16 bytes`
+		k.SharedTile("t", tileOf(isa.F32, 0)).LoadMatrices(k.Lane(), k.U32(16)) // want `D401: 16-byte unit 16 is out of bounds: a row of 64x64 \.f32 has 16 of them`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).ArriveExpect(k.U32(1 << 20)) }}, // want `D501: mbarrier phase expects 1048576 bytes, more than the maximum transaction count of 1048575`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).ArriveAt(k.U32(0)) }},           // want `D501: ArriveAt in a kernel without Cluster; for the block's own mbarrier use Arrive`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).ArriveAt(k.U32(0)) }},           // want `D501: ArriveAt is called in a kernel without Cluster; for the block's own mbarrier use Arrive`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.F32](k, "x").BulkReduce("and", dsl.Shared[dsl.F32](k, "s", 64), k.U32(32)) // want `D205: BulkReduce "and" of \.f32, want an integer type; reinterpret the array with dsl\.As\[dsl\.U32\]`
+		dsl.Global[dsl.F32](k, "x").BulkReduce("and", dsl.Shared[dsl.F32](k, "s", 64), k.U32(32)) // want `D205: BulkReduce "and" is not available for \.f32, want an integer type; reinterpret the array with dsl\.As\[dsl\.U32\]`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", tileOf(isa.F32, 0))
-		k.Matrix("a", isa.F32).Sized(k.U32(64), k.U32(64)).CopyAsync(t, k.U32(2)) // want `D401: misaligned copy of matrix a: it starts at column 2 and rows have 64 columns, want multiples of 16 bytes`
-		k.Matrix("b", isa.F32).Sized(k.U32(64), k.U32(63)).CopyAsync(t, k.Lane()) // want `D401: misaligned copy of matrix b: it starts at column \(unknown\) and rows have 63 columns, want multiples of 16 bytes`
+		k.Matrix("a", isa.F32).Sized(k.U32(64), k.U32(64)).CopyAsync(t, k.U32(2)) // want `D401: copy of matrix a is misaligned: it starts at column 2 and rows have 64 columns, want multiples of 16 bytes`
+		k.Matrix("b", isa.F32).Sized(k.U32(64), k.U32(63)).CopyAsync(t, k.Lane()) // want `D401: copy of matrix b is misaligned: it starts at column \(unknown\) and rows have 63 columns, want multiples of 16 bytes`
 	}},
 	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 32, 32)
-		w.Store(k.Matrix("d", isa.Bf16).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(1))                           // want `D401: misaligned store to matrix d: it starts at column 1 and rows have 64 columns, want even numbers, since two elements are stored at once`
-		k.Matrix("e", isa.F32).Sized(k.U32(64), k.U32(63)).StoreRow(k.U32(0), k.U32(0), []f32{k.F32(0), k.F32(1)}) // want `D401: misaligned store to matrix e: it starts at column 0 and rows have 63 columns, want even numbers, since two elements are stored at once`
+		w.Store(k.Matrix("d", isa.Bf16).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(1))                           // want `D401: store to matrix d is misaligned: it starts at column 1 and rows have 64 columns, want even numbers, since two elements are stored at once`
+		k.Matrix("e", isa.F32).Sized(k.U32(64), k.U32(63)).StoreRow(k.U32(0), k.U32(0), []f32{k.F32(0), k.F32(1)}) // want `D401: store to matrix e is misaligned: it starts at column 0 and rows have 63 columns, want even numbers, since two elements are stored at once`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		o := k.Output("o", k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128),
@@ -176,7 +176,7 @@ var wrongThreads = []wrongKernel{
 			2)
 		acc := k.Accumulator(64, 64, isa.F32)
 		acc.Clear()
-		o.Store(acc, 0, k.WarpIndex().ShrI(2), k.U32(0), k.U32(0)) // want `D501: stores through output d are never waited for: the block may exit while the TMA still reads the tile; call Wait at the end of the role`
+		o.Store(acc, 0, k.WarpIndex().ShrI(2), k.U32(0), k.U32(0)) // want `D501: nothing waits for the stores through output d: the block may exit while the TMA still reads the tile; call Wait at the end of the role`
 	}},
 }
 

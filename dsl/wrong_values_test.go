@@ -14,29 +14,29 @@ import (
 // registers, and with nil arguments.
 var wrongValues = []wrongKernel{
 	// Types that can only be stored and converted.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.U8](k).AddI(1) }},                    // want `D205: no add for \.u8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.B8](k).Not() }},                      // want `D205: no not for \.b8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).LTI(0) }},                     // want `D205: no comparison for \.s8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).ShlI(1) }},                    // want `D205: no shl for \.s8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3](k); x.FMA(x, x) }},        // want `D205: no mad for \.e4m3, which can only be stored, moved and converted; convert with To\[dsl\.F32\] first`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3x2](k); x.Add(x) }},         // want `D205: no add for \.e4m3x2, which can only be stored, moved and converted; convert pairs with To\[dsl\.F16x2\] first`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.TF32](k); x.Add(x) }},           // want `D205: no add for \.tf32, which can only be stored, moved and converted; use Bits\[dsl\.F32\] first`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U8](k, "x").LoadVec(k.U32(0), 32) }}, // want `D301: vector of 32 x \.u8, want a power of two and at most 16 bytes`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ N int }](k, "s") }},              // want `D205: parameter s has a field of type int, N, want a struct of values and arrays of the kernel with exported field names`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.U8](k).AddI(1) }},                    // want `D205: add is not defined for \.u8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.B8](k).Not() }},                      // want `D205: not is not defined for \.b8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).LTI(0) }},                     // want `D205: comparison is not defined for \.s8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewReg[dsl.S8](k).ShlI(1) }},                    // want `D205: shl is not defined for \.s8, which can only be stored, moved and converted; convert with To\[dsl\.U32\], or To\[dsl\.S32\] if it is signed, first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3](k); x.FMA(x, x) }},        // want `D205: mad is not defined for \.e4m3, which can only be stored, moved and converted; convert with To\[dsl\.F32\] first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3x2](k); x.Add(x) }},         // want `D205: add is not defined for \.e4m3x2, which can only be stored, moved and converted; convert pairs with To\[dsl\.F16x2\] first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.TF32](k); x.Add(x) }},           // want `D205: add is not defined for \.tf32, which can only be stored, moved and converted; use Bits\[dsl\.F32\] first`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U8](k, "x").LoadVec(k.U32(0), 32) }}, // want `D301: vector has 32 x \.u8, want a power of two of elements and at most 16 bytes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ N int }](k, "s") }},              // want `D205: parameter s has a field of type int, N, want a struct whose fields are exported values and arrays of the kernel`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		type inner struct{ P [2]dsl.Reg[dsl.Pred] }
-		dsl.Struct[struct{ In inner }](k, "s") // want `D205: parameter s has a predicate field, In\.P\[0\], want a struct of values and arrays of the kernel with exported field names`
+		dsl.Struct[struct{ In inner }](k, "s") // want `D205: parameter s has a predicate field, In\.P\[0\], want a struct whose fields are exported values and arrays of the kernel`
 	}},
 	// Pointers.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U32(8), isa.Global) }}, // want `D301: address of type \.u32 in \.global memory, want 64 bits`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Shared) }}, // want `D301: address of type \.u64 in \.shared memory, want 32 bits`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Param) }},  // want `D301: pointer into \.param memory, want generic, global, shared or local`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U32(8), isa.Global) }}, // want `D301: address in a register of type \.u32 points into \.global memory, want 64 bits`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Shared) }}, // want `D301: address in a register of type \.u64 points into \.shared memory, want 32 bits`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Param) }},  // want `D301: pointer points into \.param memory, want generic, global, shared or local`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		f := m.Func("f")
 		dsl.Global[dsl.F32](f.Kernel, "to")
-		k.Call(f, dsl.Shared[dsl.F32](k, "s", 4))  // want `D303: array in \.shared memory as an argument, want global memory`
+		k.Call(f, dsl.Shared[dsl.F32](k, "s", 4))  // want `D303: array in \.shared memory is passed as an argument, want global memory`
 		k.Call(f, k.U32(1))                        // want `D303: argument 1 of f has type \.u32, want \.u64`
-		dsl.Struct[struct{ X f32 }](f.Kernel, "s") // want `D303: parameter s of device function f must be a value or a pointer; structs and tensor maps are for kernels`
+		dsl.Struct[struct{ X f32 }](f.Kernel, "s") // want `D303: parameter s of device function f must be a value or a pointer; only kernels take structs and tensor maps`
 	}},
 	// Special registers.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%smidd") }},  // want `D205: %smidd is not a special register; did you mean %smid\?`
@@ -51,9 +51,9 @@ var wrongValues = []wrongKernel{
 		for range dsl.RangeOf(k.S32(8), k.S32(0), k.S32(-1)) { // want `D206: loop step is -1, want a positive number`
 		}
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleXor(32) }},  // want `D204: shuffle by 32 lanes, want 0 to 31`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleDown(-1) }}, // want `D204: shuffle by -1 lanes, want 0 to 31`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(512) }},      // want `D501: named barrier for 512 threads in a block of 256`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleXor(32) }},  // want `D204: shuffle distance is 32 lanes, want 0 to 31`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleDown(-1) }}, // want `D204: shuffle distance is -1 lanes, want 0 to 31`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(512) }},      // want `D501: named barrier expects 512 threads, but the block has 256`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
 		dsl.Shared[dsl.F32](k, "s", 4).InBlock(k.U32(2)) // want `D501: block rank 2 is out of bounds: the cluster has 2 blocks`
@@ -66,31 +66,31 @@ var wrongValues = []wrongKernel{
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
 		n := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 64)
 		left := w.LoadFragments(x, k.U32(0))
-		n.MMA(y, k.U32(0), y.Transposed(), k.U32(0))                   // want `D401: 64x64 \.s8 with a swizzle of 64 bytes cannot be transposed, since ldmatrix transposes elements of 16 bits only`
-		n.MMAFragments(left, y, k.U32(0))                              // want `D401: MMAFragments of \.f16 and 64x64 \.s8 with a swizzle of 64 bytes with m16n8k32 of \.s8: the element types differ`
-		w.MMAFragments(left, x.RowsFrom(0, 32), k.U32(0))              // want `D401: MMAFragments of 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes into 16x64: the depths differ, or y has too few rows`
-		w.MMAFragments(left, x.RowsFrom(0, 32).Transposed(), k.U32(0)) // want `D401: MMAFragments of 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, transposed into 16x64: the depths differ, or y has too few rows`
+		n.MMA(y, k.U32(0), y.Transposed(), k.U32(0))                   // want `D401: 64x64 \.s8 with a swizzle of 64 bytes cannot be transposed, since ldmatrix transposes only 16-bit elements; MMAStep transposes \.f64 and 32-bit tiles without a swizzle`
+		n.MMAFragments(left, y, k.U32(0))                              // want `D401: operands of MMAFragments, \.f16 and 64x64 \.s8 with a swizzle of 64 bytes, do not match shape m16n8k32 of \.s8: the element types differ`
+		w.MMAFragments(left, x.RowsFrom(0, 32), k.U32(0))              // want `D401: operands of MMAFragments, 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 16x64: the depths differ, or y has too few rows`
+		w.MMAFragments(left, x.RowsFrom(0, 32).Transposed(), k.U32(0)) // want `D401: operands of MMAFragments, 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, transposed, do not fit an accumulator of 16x64: the depths differ, or y has too few rows`
 		w.MMAFragments(nil, x, k.U32(0))                               // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
-		n.ToFragments(isa.F16)                                         // want `D401: accumulator of \.s32 with m16n8k32 cannot become an A operand of \.f16; \.f32 converts to \.f16 or \.bf16, and \.f16 stays \.f16`
-		w.ToFragments(isa.E4m3)                                        // want `D401: accumulator of \.f32 with m16n8k16 cannot become an A operand of \.e4m3; \.f32 converts to \.f16 or \.bf16, and \.f16 stays \.f16`
-		w.LoadFragments(y, k.U32(0))                                   // want `D401: A operand 64x64 \.s8 with a swizzle of 64 bytes for m16n8k16 \.f16, want 16 rows and a multiple of 16 columns`
+		n.ToFragments(isa.F16)                                         // want `D401: accumulator of \.s32 with shape m16n8k32 cannot become an A operand of \.f16; \.f32 converts to \.f16 or \.bf16, and \.f16 stays \.f16`
+		w.ToFragments(isa.E4m3)                                        // want `D401: accumulator of \.f32 with shape m16n8k16 cannot become an A operand of \.e4m3; \.f32 converts to \.f16 or \.bf16, and \.f16 stays \.f16`
+		w.LoadFragments(y, k.U32(0))                                   // want `D401: A operand 64x64 \.s8 with a swizzle of 64 bytes does not fit m16n8k16 \.f16, want 16 rows and a multiple of 16 columns`
 		w.LoadFragments(dsl.SharedTile{}, k.U32(0))                    // want `D201: tile of LoadFragments is a zero value, not created by a builder call`
-		w.Map(nil)                                                     // want `D205: Map is given a nil function`
-		w.RowReduce(nil)                                               // want `D205: RowReduce is given a nil function`
+		w.Map(nil)                                                     // want `D205: Map is called with a nil function`
+		w.RowReduce(nil)                                               // want `D205: RowReduce is called with a nil function`
 		split := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
-		split.LoadFragments(x, k.U32(0)) // want `D401: fragments of m16n8k8 cannot be loaded ahead of the MMA with \.tf32; use MMA`
+		split.LoadFragments(x, k.U32(0)) // want `D401: fragments of m16n8k8 cannot be loaded before the MMA with shape \.tf32; use MMA`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		acc, whole := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32)
-		acc.MMA(x.RowsFrom(0, 32).Transposed(), x)                       // want `D401: MMA of 32x64 \.f16 with a swizzle of 128 bytes, transposed and 64x64 \.f16 with a swizzle of 128 bytes: the rows must have the same length, a multiple of 16 elements`
+		acc.MMA(x.RowsFrom(0, 32).Transposed(), x)                       // want `D401: operands of MMA, 32x64 \.f16 with a swizzle of 128 bytes, transposed and 64x64 \.f16 with a swizzle of 128 bytes, have the wrong widths: their rows must have the same length, a multiple of 16 elements`
 		acc.MMAFragments(nil, x)                                         // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
-		acc.MMAFragments(acc.ToFragments(isa.Bf16), x)                   // want `D401: MMAFragments of \.bf16 and 64x64 \.f16 with a swizzle of 128 bytes into an accumulator of \.f32, want operands of one 16-bit type`
-		acc.MMAFragments(acc.ToFragments(isa.F16), x.RowsFrom(0, 32))    // want `D401: MMAFragments of 64x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes into 64x64: the depths differ, or y has another number of rows than the accumulator columns`
-		acc.MMAFragments(acc.ToFragments(isa.F16), x)                    // want `D501: MMAFragments with a tile that belongs to no pipeline stage: nothing waits for it before the tile is overwritten`
+		acc.MMAFragments(acc.ToFragments(isa.Bf16), x)                   // want `D401: operands of MMAFragments, \.bf16 and 64x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of \.f32, want two operands of the same 16-bit type`
+		acc.MMAFragments(acc.ToFragments(isa.F16), x.RowsFrom(0, 32))    // want `D401: operands of MMAFragments, 64x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 64x64: the depths differ, or y has more or fewer rows than the accumulator has columns`
+		acc.MMAFragments(acc.ToFragments(isa.F16), x)                    // want `D501: MMAFragments reads a tile that belongs to no pipeline stage: nothing waits for the MMA before the tile is overwritten`
 		whole.ToFragments(isa.F16)                                       // want `D401: accumulator of 64x64 \.s32 cannot become an A operand of \.f16, want \.f32 with a multiple of 16 columns, converted to \.f16 or \.bf16`
-		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })              // want `D401: Map of an accumulator of \.s32, want \.f32`
-		acc.Map(nil)                                                     // want `D205: Map is given a nil function`
+		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })              // want `D401: Map is called on an accumulator of \.s32, want \.f32`
+		acc.Map(nil)                                                     // want `D205: Map is called with a nil function`
 		dsl.EachElement(whole, func(_, _ u32, _, _ dsl.Reg[dsl.F32]) {}) // want `D401: accumulator of \.s32 is used as \.f32`
 	}},
 	// Constants that a type cannot represent.
@@ -104,17 +104,17 @@ var wrongValues = []wrongKernel{
 	}},
 	// Nil arguments.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
-		k.If(k.Lane().EQI(0), nil)                                                                                        // want `D205: an If is given a nil function`
-		k.While(nil, nil)                                                                                                 // want `D205: While is given a nil function`
-		k.SwitchDefault(k.Lane(), nil, func() {})                                                                         // want `D205: a default is given a nil function`
-		k.Switch(k.Lane(), nil)                                                                                           // want `D205: a case is given a nil function`
-		k.Lane().WarpReduce(nil)                                                                                          // want `D205: WarpReduce is given a nil function`
-		dsl.BlockScan(k.Lane(), "s", nil)                                                                                 // want `D205: BlockScan is given a nil function`
-		m.Kernel("other", nil)                                                                                            // want `D205: Kernel is given a nil function`
-		k.Roles(dsl.OnWarp(0, "idle", nil))                                                                               // want `D205: role idle is given a nil function`
+		k.If(k.Lane().EQI(0), nil)                                                                                        // want `D205: an If is called with a nil function`
+		k.While(nil, nil)                                                                                                 // want `D205: While is called with a nil function`
+		k.SwitchDefault(k.Lane(), nil, func() {})                                                                         // want `D205: a default is called with a nil function`
+		k.Switch(k.Lane(), nil)                                                                                           // want `D205: a case is called with a nil function`
+		k.Lane().WarpReduce(nil)                                                                                          // want `D205: WarpReduce is called with a nil function`
+		dsl.BlockScan(k.Lane(), "s", nil)                                                                                 // want `D205: BlockScan is called with a nil function`
+		m.Kernel("other", nil)                                                                                            // want `D205: Kernel is called with a nil function`
+		k.Roles(dsl.OnWarp(0, "idle", nil))                                                                               // want `D205: role idle is called with a nil function`
 		k.Pipeline("none", 2, dsl.Feed{})                                                                                 // want `D201: feed of pipeline none is a zero value, not created by a builder call`
 		k.Output("out", nil, 1)                                                                                           // want `D201: tensor map of output out is a zero value, not created by a builder call`
-		dsl.NewWarpTile[dsl.F32](k, dsl.MMA{}, 16, 16)                                                                    // want `D401: warp tile of 16x16 for MMA shape m0n0k0; use a shape from MMAFor`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMA{}, 16, 16)                                                                    // want `D401: warp tile of 16x16 does not fit MMA shape m0n0k0; use a shape from MMAFor`
 		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 8, Cols: 64}, dsl.NoSwizzle).Store(dsl.SharedTile{}, k.U32(0), k.U32(0)) // want `D201: tile copied through a is a zero value, not created by a builder call`
 	}},
 	// Zero accumulators and operands.
@@ -122,7 +122,7 @@ var wrongValues = []wrongKernel{
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 64)
 		w.MMAFragments(&dsl.Fragments{}, x, k.U32(0))                    // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
-		w.Map(func(_ dsl.Cell, _ f32) f32 { return f32{} })              // want `D201: use of a zero Reg of type \.f32, not created by a builder call`
+		w.Map(func(_ dsl.Cell, _ f32) f32 { return f32{} })              // want `D201: Reg of type \.f32 is a zero value, not created by a builder call`
 		k.Accumulator(64, 64, isa.F32).MMAFragments(&dsl.Fragments{}, x) // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {

@@ -144,11 +144,13 @@ func TestStrayFindings(t *testing.T) {
 				dsl.GlobalVariable[dsl.U32](m, "v", 1).In(nil)
 				return m
 			}},
-		{"function", "D303 call of a zero Func", func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
-			k.Call(new(dsl.Func))
-			return m
-		}},
-		{"result", "D303 ReturnValue in a zero Func",
+		{"function", "D303 called Func is a zero value, not created by a builder call",
+			func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
+				k.Call(new(dsl.Func))
+				return m
+			}},
+		{"result",
+			"D303 ReturnValue is called on a Func that is a zero value, not created by a builder call",
 			func(m *dsl.Module, k *dsl.Kernel) *dsl.Module {
 				dsl.ReturnValue(nil, k.F32(1))
 				return m

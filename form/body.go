@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A body is the state of reading one function.
+// A body is the state of checking one function.
 type body struct {
 	fn     *function
 	block  *ptx.Block
@@ -18,7 +18,7 @@ type body struct {
 	missing map[string]bool // names that were reported as not declared
 }
 
-// missed notes an undeclared name, and reports whether it was noted before.
+// missed records an undeclared name, and reports whether it was already recorded.
 func (b *body) missed(name string) bool {
 	if b.missing[name] {
 		return true
@@ -30,21 +30,21 @@ func (b *body) missed(name string) bool {
 	return false
 }
 
-// A load is an ld.param of a variable that only a call can fill.
+// A load is an ld.param from a variable that only a call can write.
 type load struct {
 	sym *symbol
 	at  ptx.Span
 }
 
-// readBody checks the statements of a function. The scope of its parameters is open already and
-// is that of the outermost block too.
+// readBody checks the statements of a function. The caller has opened the scope of the parameters,
+// which is also the scope of the outermost block.
 func (c *checker) readBody(b *ptx.Block, f *function) {
 	c.body = &body{fn: f, block: b}
 	clear(c.locs)
 	c.statements(b.Stmts)
 	for _, l := range c.body.loads {
 		if !l.sym.called && !c.lostNames().named[l.sym.name] {
-			c.fault(&ruleNoCall, l.at, "%s is read, but no call stores a result in it",
+			c.fault(&ruleNoCall, l.at, "%s is read, but no call stores its result there",
 				clip(l.sym.name)).
 				related(l.sym.at, "the declaration is here")
 		}
@@ -87,7 +87,8 @@ func (c *checker) statements(list []ptx.Node) {
 	}
 }
 
-// bodyFunction checks a prototype or a declaration inside a function, which belongs to the module.
+// bodyFunction checks a prototype or a function declaration inside a function. Such a declaration
+// belongs to the module.
 func (c *checker) bodyFunction(n *ptx.Func) {
 	if n.Kind.Text != ".callprototype" {
 		if n.Body == nil {
@@ -106,7 +107,7 @@ func (c *checker) bodyFunction(n *ptx.Func) {
 	}
 }
 
-// label enters a label, or the label of a list or prototype. Labels share their names with the
+// label declares a label, or the label of a list or prototype. Labels share one name space with the
 // variables of the block.
 func (c *checker) label(w ptx.Word, k kind) *symbol {
 	if w.Text == "" {
@@ -139,7 +140,7 @@ func (c *checker) branchList(d *ptx.Directive) {
 	}
 }
 
-// branchTarget checks one name of o in a list of targets, and reports whether there is such a name.
+// branchTarget checks the next name of o in a list of targets, and reports whether there is one.
 func (c *checker) branchTarget(d *ptx.Directive, o *ptx.Operand, name string) bool {
 	sym := c.find(name, o.At)
 	switch {

@@ -151,7 +151,8 @@ func (c *checker) indirectCall(s callSite, reg *symbol) {
 	c.callParts(s)
 }
 
-// pass compares results and arguments with a signature. It returns false after the first mistake.
+// pass compares the results and arguments of a call with a signature. It returns false after the
+// first mistake.
 func (c *checker) pass(s callSite, f *function) bool {
 	good := c.passList(s, s.results, f, f.returns, "result", "results", output)
 	return c.passList(s, s.args, f, f.params, "argument", "arguments", input) && good

@@ -35,7 +35,7 @@ type checker struct {
 	dropped diag.Diagnostic // receives the additions to findings beyond the limit
 	advice  int             // number of searches for similar names
 	doubts  int             // number of names that are unknown because of a reported mistake
-	lost    *lost           // nil until it is needed
+	lost    *lostNameSet    // nil until it is needed
 	trying  bool            // findings are discarded while an alternative is tried
 
 	header header
@@ -119,7 +119,7 @@ func (c *checker) topLevel(n ptx.Node) {
 	}
 }
 
-// finish checks what requires the whole module.
+// finish makes the checks that need the whole module.
 func (c *checker) finish() {
 	c.finishHeader()
 	c.finishConstants()

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
-// A location is file, line and column of a .loc.
+// A location is the file, line and column of a .loc directive.
 type location [3]uint32
 
 // sourceFile checks .file index "name", time, size.
@@ -129,8 +129,9 @@ func (c *checker) location(d *ptx.Directive) {
 			c.fault(&ruleLocation, t, "inlined_at takes three 32-bit numbers: file, line and "+
 				"column")
 		} else if !c.locs[from] {
-			c.fault(&ruleInlined, t, "inlined_at names %d %d %d, which no preceding .loc of this "+
-				"function has", from[0], from[1], from[2])
+			c.fault(&ruleInlined, t,
+				"inlined_at names location %d %d %d, but no preceding .loc of this function has it",
+				from[0], from[1], from[2])
 		}
 	}
 	c.locs[at] = true
@@ -146,7 +147,7 @@ func (c *checker) finishDebug() {
 	}
 }
 
-// sources checks a section with text in an intermediate language.
+// sources checks a section that contains text in an intermediate language.
 func (c *checker) sources(n *ptx.Sources) {
 	c.need(n.Name, n.Name.Text, 9, 4, 0)
 	for _, b := range n.Blocks {
@@ -220,7 +221,8 @@ func (c *checker) sectionData(line *ptx.Data) {
 		}
 		if !constant.Is(o) {
 			if len(line.Args) > 1 {
-				c.fault(&ruleSectionData, o, "%s is an address and must be alone on its line",
+				c.fault(&ruleSectionData, o,
+					"%s is an address and must be the only value on its line",
 					clip(c.text(o)))
 				return
 			}
@@ -239,8 +241,8 @@ func (c *checker) sectionData(line *ptx.Data) {
 	}
 }
 
-// datum reports whether a number fits a debug datum. The assembler keeps the low 32 bits of an
-// unsigned number; a signed one is kept whole and is negative.
+// datum reports whether a number fits into a debug datum. The assembler keeps the low 32 bits of an
+// unsigned number, but keeps a signed number whole, which is then negative.
 func datum(o *ptx.Operand, bits uint64, width uint) bool {
 	if o.Kind != ptx.Unary {
 		return width >= 32 || bits&math.MaxUint32 < 1<<width

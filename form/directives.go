@@ -20,7 +20,7 @@ func (c *checker) moduleDirective(d *ptx.Directive) {
 	case ".file":
 		c.sourceFile(d)
 	case "@@DWARF":
-		c.gone(d, "@@DWARF", 2, 0)
+		c.checkRemoved(d, "@@DWARF", 2, 0)
 	case ".loc", ".loc_intermediate", ".branchtargets", ".calltargets":
 		c.fault(&ruleDirectivePlace, d, "%s is not allowed at module scope; move it into a "+
 			"function", name)
@@ -47,7 +47,7 @@ func (c *checker) bodyDirective(d *ptx.Directive) {
 	case ".loc_intermediate":
 		c.need(d.Name, name, 9, 4, 0)
 		if _, ok := c.locationNumbers(d); ok && d.Semi {
-			c.faultAt(&ruleLocation, d.To-1, d.To, "%s takes no semicolon", name)
+			c.faultAt(&ruleLocation, d.To-1, d.To, "%s must not be followed by a semicolon", name)
 		}
 	case ".branchtargets":
 		c.branchList(d)
@@ -61,7 +61,7 @@ func (c *checker) bodyDirective(d *ptx.Directive) {
 		c.fault(&ruleDirectivePlace, d, "%s is not allowed in a function; move it to module scope",
 			name)
 	case "@@DWARF":
-		c.gone(d, "@@DWARF", 2, 0)
+		c.checkRemoved(d, "@@DWARF", 2, 0)
 	default:
 		if _, ok := tunedNamed(name); ok {
 			c.fault(&ruleDirectivePlace, d, "%s must be before the { of the function body", name)
@@ -76,7 +76,7 @@ func (c *checker) bodyDirective(d *ptx.Directive) {
 func (c *checker) unknownDirective(d *ptx.Directive, known []string) {
 	c.fault(&ruleUnknownDirective, d.Name, "%s is not a directive that is allowed here",
 		clip(d.Name.Text)).
-		instead(d.Name, diag.Nearest(d.Name.Text, known))
+		suggestName(d.Name, diag.Nearest(d.Name.Text, known))
 }
 
 // alias checks .alias name, function.
@@ -118,7 +118,7 @@ func (c *checker) alias(d *ptx.Directive) {
 
 // aliasPart finds one of the two functions of an .alias.
 func (c *checker) aliasPart(o *ptx.Operand) *function {
-	sym := c.module.here(o.Text)
+	sym := c.module.findHere(o.Text)
 	switch {
 	case sym == nil:
 		c.unknown(o, o.Text, func(s *symbol) bool { return s.kind == routine })

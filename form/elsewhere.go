@@ -15,7 +15,7 @@ import (
 func (c *checker) elsewhere(at ptx.Node, name string) bool {
 	if c.body != nil && c.body.block != nil {
 		if d, ok := declaration(c.body.block.Stmts, name); ok {
-			if c.torn() {
+			if c.missingBrace() {
 				return true
 			}
 			word := "in a block that is not visible here"
@@ -36,7 +36,7 @@ func (c *checker) elsewhere(at ptx.Node, name string) bool {
 			continue
 		}
 		if d, ok := named(n, name); ok {
-			c.fault(&ruleUndeclared, at, "%s is not declared here; its declaration comes later",
+			c.fault(&ruleUndeclared, at, "%s is used before its declaration",
 				clip(name)).
 				related(d, "the declaration is here")
 			return true

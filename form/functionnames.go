@@ -25,7 +25,7 @@ func (c *checker) enter(n *ptx.Func, f *function) {
 		c.fault(&ruleAlias, n.Name, "%s is an alias for %s, so it cannot have a body", clip(f.name),
 			clip(target))
 	}
-	old := c.module.here(f.name)
+	old := c.module.findHere(f.name)
 	if old == nil {
 		sym := c.symbol()
 		*sym = symbol{kind: routine, name: f.name, at: f.at, fn: f, linkage: f.linkage,
@@ -64,7 +64,7 @@ func (c *checker) redeclare(n *ptx.Func, f *function, sym *symbol) {
 		bad("%s is %s here but %s in the other declaration", clip(f.name), linkageWord(f.linkage),
 			linkageWord(old.linkage))
 	case old.noreturn != f.noreturn:
-		bad("%s has .noreturn in one declaration but not in the other", clip(f.name))
+		bad("%s has .noreturn in only one of its declarations", clip(f.name))
 	case old.preserve != f.preserve:
 		bad("%s has different .abi_preserve directives than in the other declaration", clip(f.name))
 	case f.labelled && old.labelled && f.unified != old.unified:
@@ -93,8 +93,8 @@ func linkageWord(word string) string {
 	return word
 }
 
-// take notes that the address of a function is taken.
-func (s *symbol) take(at ptx.Span) {
+// recordAddressTaken records that the address of a function is taken.
+func (s *symbol) recordAddressTaken(at ptx.Span) {
 	if s.kind == routine && s.fn != nil && s.fn.taken.At == ptx.NoPos {
 		s.fn.taken = at
 	}

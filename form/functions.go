@@ -60,11 +60,13 @@ func (c *checker) signature(n *ptx.Func) *function {
 		case ".weak":
 			c.need(word, ".weak", 3, 1, 0)
 		case ".common":
-			c.fault(&ruleLinkage, word, ".common is for .global variables, not for functions")
+			c.fault(&ruleLinkage, word,
+				".common is allowed only on .global variables, not on functions")
 		}
 		if len(n.Linkage) > 1 {
-			c.fault(&ruleLinkage, n.Linkage[1], "%s after %s; a declaration takes only one of "+
-				".extern, .visible and .weak", n.Linkage[1].Text, word.Text)
+			c.fault(&ruleLinkage, n.Linkage[1],
+				"%s follows %s, but a declaration takes only one of .extern, .visible and .weak",
+				n.Linkage[1].Text, word.Text)
 		}
 	}
 	if f.entry && len(n.Returns) > 0 {
@@ -129,8 +131,8 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 			s.dims[0] = c.parameterLength(d, s.dims[0], f)
 		}
 		if d.Count != nil {
-			c.fault(&ruleRange, d, "%s<...> declares several names, expected one name per "+
-				"parameter", clip(p.name))
+			c.fault(&ruleRange, d,
+				"%s<...> declares several names, but a parameter has only one name", clip(p.name))
 		}
 		if d.Init != nil {
 			c.fault(&ruleInitialised, d.Init, "parameter %s cannot have an initial value",
@@ -145,9 +147,9 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 	c.formalPlace(v, &s, f, r, ok, prototype)
 	if !prototype {
 		c.formalType(v, &s, f, ok)
-	} else if ok && (s.typ.Class() == isa.Pred && len(s.dims) == 0 && !c.free || c.small(&s)) {
+	} else if ok && (s.typ.Class() == isa.Pred && len(s.dims) == 0 && !c.free || c.tooNarrow(&s)) {
 		c.fault(&ruleParameterType, v, "%s cannot be passed to a function; use %s", s.typ,
-			wider(s.typ))
+			widerType(s.typ))
 	}
 	if r == output && s.incomplete() {
 		c.fault(&ruleUnsized, v, "a return value must have a size; this array has none")
@@ -179,7 +181,7 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 	for _, w := range v.Linkage {
 		c.need(w, w.Text, 8, 8, 0)
 		if !f.entry && !prototype {
-			c.fault(&rulePointer, w, "%s is for parameters of an .entry", w.Text)
+			c.fault(&rulePointer, w, "%s is allowed only on parameters of an .entry", w.Text)
 		}
 	}
 	for i := range v.Attrs {
@@ -189,7 +191,7 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 		case a.Name.Text == ".ptr":
 			c.need(a.Name, ".ptr", 2, 2, 0)
 			if !f.entry && !prototype {
-				c.fault(&rulePointer, a, ".ptr is for parameters of an .entry")
+				c.fault(&rulePointer, a, ".ptr is allowed only on parameters of an .entry")
 			}
 		case a.Name.Text == ".align" && ofPointee(v, a) && !f.entry && !prototype &&
 			v.Attrs[0].Name.Text != ".ptr":
@@ -205,7 +207,8 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 			return
 		}
 		if h := &c.header; h.hasVersion && !h.since(2, 0) {
-			c.fault(&ruleParameterSpace, v.Space, "in PTX %s, parameters of a .func are registers",
+			c.fault(&ruleParameterSpace, v.Space,
+				"PTX %s requires that parameters of a .func are registers",
 				h.version)
 		} else if !h.on(20) {
 			c.fault(&ruleParameterSpace, v.Space,
@@ -233,9 +236,9 @@ func (c *checker) formalType(v *ptx.Var, s *shape, f *function, ok bool) {
 		c.samplerMode(v, s)
 		return
 	}
-	if !f.entry && ok && (c.passedPredicate(s) || c.small(s)) {
+	if !f.entry && ok && (c.passedPredicate(s) || c.tooNarrow(s)) {
 		c.fault(&ruleParameterType, v, "%s cannot be passed to a function; use %s", s.typ,
-			wider(s.typ))
+			widerType(s.typ))
 		return
 	}
 	if s.space == isa.Reg {
@@ -277,22 +280,22 @@ func (c *checker) passedPredicate(s *shape) bool {
 		len(s.dims) == 0
 }
 
-// small reports whether a parameter is too narrow for the calling convention: an integer of 8 or 16
-// bits.
-func (c *checker) small(s *shape) bool {
+// tooNarrow reports whether a parameter is too narrow for the calling convention: it is an integer
+// of 8 or 16 bits.
+func (c *checker) tooNarrow(s *shape) bool {
 	return !c.free && c.header.since(3, 0) && s.vec <= 1 && len(s.dims) == 0 &&
 		s.typ.Bits() < 32 && (s.typ.Class() == isa.Signed || s.typ.Class() == isa.Unsigned)
 }
 
-// wider returns the type that a narrow parameter must have.
-func wider(t isa.Type) string {
+// widerType returns the type that a parameter of a narrow type must have.
+func widerType(t isa.Type) string {
 	if t.Class() == isa.Signed {
 		return ".s32"
 	}
 	return ".u32"
 }
 
-// parameterSpace sums the sizes of a kernel's parameters.
+// parameterSpace adds up the sizes of a kernel's parameters.
 func (c *checker) parameterSpace(n *ptx.Func, f *function) {
 	end := int64(0)
 	for i := range f.params {

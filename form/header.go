@@ -26,7 +26,8 @@ type header struct {
 	debug      *ptx.Operand
 }
 
-// known reports whether gates can be checked.
+// known reports whether the version and target of the module are known, so that gates can be
+// checked.
 func (h *header) known() bool { return h.hasVersion && h.hasTarget }
 
 // independent reports whether textures and samplers are independent.
@@ -37,7 +38,7 @@ func (h *header) since(major, minor int) bool {
 	return !h.hasVersion || h.version >= isa.MakeVersion(major, minor)
 }
 
-// on reports whether the module may use a feature of an architecture.
+// on reports whether the target of the module has a feature of an architecture.
 func (h *header) on(number int) bool { return !h.hasTarget || h.target.Info().Number >= number }
 
 // readHeader checks .version, .target and .address_size, which begin a module in this order, and
@@ -153,7 +154,7 @@ func (c *checker) readVersion(d *ptx.Directive) {
 	b, err2 := strconv.Atoi(minor)
 	if len(d.Args) != 1 || !ok || err1 != nil || err2 != nil || a > 99 || b > 99 ||
 		arg.Kind != ptx.Literal {
-		c.fault(&ruleVersion, arg, "%s is not a version, expected two numbers as in %s",
+		c.fault(&ruleVersion, arg, "%s is not a version, expected two numbers, such as %s",
 			clip(arg.Text), isa.Newest())
 		return
 	}
@@ -185,7 +186,7 @@ func (c *checker) readTarget(d *ptx.Directive, first bool) {
 		case first && i == 0:
 			c.fault(&ruleTarget, arg, "%s is not an architecture, expected one first after .target",
 				clip(word)).
-				instead(arg, diag.Nearest(strings.ToLower(word), targetNames()))
+				suggestName(arg, diag.Nearest(strings.ToLower(word), targetNames()))
 			return
 		case word == "texmode_unified" || word == "texmode_independent":
 			if c.header.mode != "" && c.header.mode != word {
@@ -198,13 +199,14 @@ func (c *checker) readTarget(d *ptx.Directive, first bool) {
 			c.need(arg, word, 3, 0, 0)
 		case word == "map_f64_to_f32":
 			if c.header.hasTarget && c.header.on(13) {
-				c.fault(&ruleTargetOption, arg, "map_f64_to_f32 is for targets before sm_13, but "+
-					"%s has .f64", c.header.target)
+				c.fault(&ruleTargetOption, arg,
+					"map_f64_to_f32 is allowed only on targets before sm_13, but %s has .f64",
+					c.header.target)
 			}
 		default:
 			c.fault(&ruleTarget, arg, "%s is neither an architecture nor an option of .target",
 				clip(word)).
-				instead(arg,
+				suggestName(arg,
 					diag.Nearest(word,
 						[]string{"texmode_unified", "texmode_independent", "debug",
 							"map_f64_to_f32"}))
@@ -216,7 +218,7 @@ func (c *checker) readArchitecture(arg ptx.Operand) {
 	t, ok := isa.ParseTarget(arg.Text)
 	if !ok {
 		c.fault(&ruleTarget, arg, "unknown target %s", clip(arg.Text)).
-			instead(arg, diag.Nearest(arg.Text, targetNames()))
+			suggestName(arg, diag.Nearest(arg.Text, targetNames()))
 		return
 	}
 	h := &c.header
@@ -270,8 +272,9 @@ func (c *checker) finishHeader() {
 			c.fault(&ruleTargetSince, arg, "%s requires PTX %s or later, but the module is for "+
 				"PTX %s", clip(arg.Text), info.Since, h.version)
 		case info.Until != 0 && h.version > info.Until:
-			c.fault(&ruleTargetSince, arg, "%s is not supported after PTX %s, but the module is "+
-				"for PTX %s", clip(arg.Text), info.Until, h.version)
+			c.fault(&ruleTargetSince, arg,
+				"%s is supported only up to PTX %s, but the module is for PTX %s", clip(arg.Text),
+				info.Until, h.version)
 		}
 	}
 	if h.debug != nil && !c.debug {
@@ -292,8 +295,8 @@ func (c *checker) beyondHeader() bool {
 	return false
 }
 
-// need reports a feature that the module's version or target does not have; number 0 means any
-// target.
+// need reports a feature that the version or target of the module does not support. A number of 0
+// means that every target supports it.
 func (c *checker) need(at ptx.Node, feature string, major, minor, number int) {
 	h := &c.header
 	if v := isa.MakeVersion(major, minor); h.hasVersion && h.version < v {

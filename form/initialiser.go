@@ -49,7 +49,8 @@ func (c *checker) value(o *ptx.Operand, name string, s *shape, dims []int64) {
 			return
 		}
 		if dims[0] > 0 && int64(len(o.Args)) > dims[0] {
-			c.fault(&ruleValueCount, o.Args[dims[0]], "%s takes %s here, but the list has %d",
+			c.fault(&ruleValueCount, o.Args[dims[0]],
+				"%s takes %s here, but the list has %d values",
 				clip(name), plural(int(dims[0]), "value"), len(o.Args))
 			return
 		}
@@ -73,7 +74,7 @@ func (c *checker) value(o *ptx.Operand, name string, s *shape, dims []int64) {
 		return
 	}
 	if o.Kind == ptx.Vector {
-		c.fault(&ruleValue, o, "the list has several values, but %s takes one", clip(name))
+		c.fault(&ruleValue, o, "the list has several values, but %s takes only one", clip(name))
 		return
 	}
 	c.scalarValue(o, name, s)
@@ -91,8 +92,9 @@ func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
 	}
 	switch class := s.typ.Class(); {
 	case class == isa.Float && !v.Real():
-		f := c.fault(&ruleValue, o, "%s is %s but %s is an integer; expected a floating-point "+
-			"constant", clip(name), s.typ, clip(c.text(o)))
+		f := c.fault(&ruleValue, o,
+			"%s is %s, but %s is an integer; expected a floating-point constant", clip(name), s.typ,
+			clip(c.text(o)))
 		if o.Kind == ptx.Literal {
 			text := o.Text + ".0"
 			if bits, ok := strings.CutPrefix(o.Text, "0x"); ok &&
@@ -102,7 +104,7 @@ func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
 			f.fix(o, text, "write %s", text)
 		}
 	case (class == isa.Signed || class == isa.Unsigned) && v.Real():
-		c.fault(&ruleValue, o, "%s is %s but %s is a floating-point constant; expected an integer",
+		c.fault(&ruleValue, o, "%s is %s, but %s is a floating-point constant; expected an integer",
 			clip(name), s.typ, clip(c.text(o)))
 	case class == isa.Half && v.Real():
 		c.fault(&ruleValue, o, "%s is %s, which cannot be initialized with a floating-point "+
@@ -158,7 +160,7 @@ func (c *checker) addressValue(o *ptx.Operand, name string, s *shape) {
 		v := c.evaluate(a.offset)
 		c.wantInteger(a.offset, v, "the offset")
 	}
-	if a.name.Text == name && c.scope().here(name) == nil {
+	if a.name.Text == name && c.scope().findHere(name) == nil {
 		return // the variable itself
 	}
 	sym := c.find(a.name.Text, a.name.At)
@@ -169,7 +171,7 @@ func (c *checker) addressValue(o *ptx.Operand, name string, s *shape) {
 				(s.shape.space == isa.Global || s.shape.space == isa.Const)
 		})
 	case sym.kind == routine:
-		sym.take(a.name.Span)
+		sym.recordAddressTaken(a.name.Span)
 		if a.generic != nil || a.offset != nil {
 			c.fault(&ruleValue, o, "%s is a function; write its name without generic() and offset",
 				clip(a.name.Text))

@@ -188,7 +188,7 @@ func (c *checker) problem(in *ptx.Instr, p *isa.Problem) {
 	}
 	f := c.add(p.Rule, severity, from, to, message)
 	if better != "" {
-		f.instead(&in.Args[p.Arg], better)
+		f.suggestName(&in.Args[p.Arg], better)
 		return
 	}
 	switch {
@@ -203,7 +203,7 @@ func (c *checker) problem(in *ptx.Instr, p *isa.Problem) {
 	}
 }
 
-// modifier returns the extent of the n-th modifier of an opcode, including its dot.
+// modifier returns the source range of the n-th modifier of an opcode, including its dot.
 func modifier(op string, n int) (from, to int, ok bool) {
 	for i := 0; i < len(op); i++ {
 		if op[i] != '.' {

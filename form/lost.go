@@ -9,9 +9,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A lost holds the names in the parts of a module that could not be parsed. A name that is missing
-// elsewhere may be declared there, so it is not reported: the parser has reported that part.
-type lost struct {
+// A lostNameSet holds the names in those parts of a module that could not be parsed. An undeclared
+// name may be declared in such a part, for which the parser has already reported an error, so it is
+// not reported again.
+type lostNameSet struct {
 	declared map[string]bool // names that the unparsed parts may declare
 	ranges   map[string]bool // prefixes of ranges name<n> there
 	named    map[string]bool // all names there
@@ -19,8 +20,9 @@ type lost struct {
 }
 
 // findLost collects the names in the parts that the parser skipped.
-func findLost(f *ptx.File) *lost {
-	l := &lost{declared: map[string]bool{}, ranges: map[string]bool{}, named: map[string]bool{}}
+func findLost(f *ptx.File) *lostNameSet {
+	l := &lostNameSet{declared: map[string]bool{}, ranges: map[string]bool{},
+		named: map[string]bool{}}
 	l.nodes(f.Text, f.Decls)
 	if len(f.Decls) > 0 && isBad(f.Decls[0]) {
 		l.headed = strings.HasPrefix(f.Text[f.Decls[0].Pos():], ".version")
@@ -28,7 +30,7 @@ func findLost(f *ptx.File) *lost {
 	return l
 }
 
-func (l *lost) nodes(text string, list []ptx.Node) {
+func (l *lostNameSet) nodes(text string, list []ptx.Node) {
 	for _, n := range list {
 		switch n := n.(type) {
 		case *ptx.Bad:
@@ -43,9 +45,9 @@ func (l *lost) nodes(text string, list []ptx.Node) {
 	}
 }
 
-// stretch notes the names of one unparsed part. A single instruction on its own line declares
+// stretch records the names of one unparsed part. A single instruction on its own line declares
 // nothing.
-func (l *lost) stretch(text string) {
+func (l *lostNameSet) stretch(text string) {
 	declares := strings.HasPrefix(text, ".") || strings.Contains(text, "\n") ||
 		ptx.DeclaresWithoutDot(text)
 	for i := 0; i < len(text); {
@@ -79,16 +81,16 @@ func (c *checker) lostName(name string) bool {
 }
 
 // lostNames returns the result of findLost, computed on first use.
-func (c *checker) lostNames() *lost {
+func (c *checker) lostNames() *lostNameSet {
 	if c.lost == nil {
 		c.lost = findLost(c.src)
 	}
 	return c.lost
 }
 
-// torn reports whether the current body has no end: inner blocks may not be where the author
-// intended.
-func (c *checker) torn() bool {
+// missingBrace reports whether the current body has no closing brace, so that inner blocks may not
+// end where the author intended.
+func (c *checker) missingBrace() bool {
 	b := c.body
 	return b != nil && b.block != nil && b.block.To > 0 && c.src.Text[b.block.To-1] != '}'
 }

@@ -49,7 +49,7 @@ func (c *checker) sampled(in *ptx.Instr, op *opcode) {
 				"the sampler follows the texture", clip(c.text(&in.Args[i])))
 		case !apart && len(a.Elems) == 3:
 			b, level := &in.Args[i].Args[1], diag.Error
-			if misread(in.Op.Text, &a.Elems[2], c.args[i+1:]) {
+			if readsSamplerAsCoordinates(in.Op.Text, &a.Elems[2], c.args[i+1:]) {
 				level = diag.Warning
 			}
 			c.add(ruleTextureMode.ID, level, b.Pos(), b.End(),
@@ -60,10 +60,10 @@ func (c *checker) sampled(in *ptx.Instr, op *opcode) {
 	}
 }
 
-// misread reports whether the assembler accepts a fetch with a sampler although textures include
-// their samplers: it takes the sampler as the coordinates, and the coordinates as the next operand.
-// It never does for layered or multisample textures.
-func misread(opcode string, coordinates *isa.Arg, rest []isa.Arg) bool {
+// readsSamplerAsCoordinates reports whether the assembler accepts a fetch with a sampler although
+// textures include their samplers. It then uses the sampler as the coordinates, and the coordinates
+// as the next operand. It never does so for layered or multisample textures.
+func readsSamplerAsCoordinates(opcode string, coordinates *isa.Arg, rest []isa.Arg) bool {
 	words := strings.Split(opcode, ".")
 	size := map[string]int{"1d": 1, "2d": 2, "3d": 4, "cube": 4}
 	at := slices.IndexFunc(words, func(w string) bool { return size[w] > 0 })
@@ -122,7 +122,8 @@ func (c *checker) opaqueValue(o *ptx.Operand, s *shape, dims []int64) {
 	}
 	if len(dims) > 0 {
 		if dims[0] > 0 && int64(len(o.Args)) > dims[0] {
-			c.fault(&ruleValueCount, o.Args[dims[0]], "the array takes %s, but the list has %d",
+			c.fault(&ruleValueCount, o.Args[dims[0]],
+				"the array takes %s, but the list has %d elements",
 				plural(int(dims[0]), "value"), len(o.Args))
 			return
 		}
@@ -140,14 +141,14 @@ func (c *checker) opaqueValue(o *ptx.Operand, s *shape, dims []int64) {
 			continue
 		}
 		if !slices.Contains(fields, name.Text) {
-			c.fault(&ruleField, name, "%s has no field %s", s.typ, clip(name.Text)).instead(name,
-				diag.Nearest(name.Text, fields))
+			c.fault(&ruleField, name, "%s has no field %s", s.typ,
+				clip(name.Text)).suggestName(name, diag.Nearest(name.Text, fields))
 			continue
 		}
 		if val.Kind == ptx.Name && !slices.Contains(opaqueWords(), val.Text) &&
 			val.Text != "WARP_SZ" {
 			c.fault(&ruleField, val, "%s is not a valid value of %s", clip(val.Text), name.Text).
-				instead(val, diag.Nearest(val.Text, opaqueWords()))
+				suggestName(val, diag.Nearest(val.Text, opaqueWords()))
 		}
 	}
 }

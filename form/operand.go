@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
-// take reserves n arguments for the parts of an operand.
-func (c *checker) take(n int) []isa.Arg {
+// recordAddressTaken reserves n arguments for the parts of an operand.
+func (c *checker) recordAddressTaken(n int) []isa.Arg {
 	if len(c.elems)+n > cap(c.elems) {
 		c.elems = make([]isa.Arg, 0, max(256, 2*cap(c.elems), 2*n))
 	}
@@ -58,7 +58,7 @@ func (c *checker) operand(op *opcode, o *ptx.Operand) isa.Arg {
 }
 
 func (c *checker) group(op *opcode, o *ptx.Operand, k isa.ArgKind) isa.Arg {
-	elems := c.take(len(o.Args))
+	elems := c.recordAddressTaken(len(o.Args))
 	for i := range o.Args {
 		elems[i] = c.operand(op, &o.Args[i])
 	}
@@ -92,7 +92,7 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 		if sym.kind == variable && sym.shape.space == isa.Shared && c.body != nil {
 			c.body.fn.uses.useShared(sym)
 		}
-		sym.take(o.Span)
+		sym.recordAddressTaken(o.Span)
 		return sym.arg
 	}
 	if text == "WARP_SZ" {
@@ -126,14 +126,14 @@ func (c *checker) unknownName(o *ptx.Operand, text string) {
 	if len(text) > 1 && text[0] == '%' {
 		if near := nearestSpecial(text); near != "" && !c.likeRange(text) {
 			c.fault(&ruleUndeclared, o, "%s is not declared here and is not a special register",
-				clip(text)).instead(o, near)
+				clip(text)).suggestName(o, near)
 			return
 		}
 	}
 	c.unknown(o, text, nil)
 }
 
-// likeRange reports whether a name looks like one of a range.
+// likeRange reports whether a name looks like a member of a range, such as %r5.
 func (c *checker) likeRange(text string) bool {
 	stem := strings.TrimRight(text, "0123456789")
 	for _, s := range c.scopes {
@@ -176,7 +176,7 @@ func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.
 		return c.specialPart(op, o, at, part, base, field)
 	}
 	if sym.kind != variable || sym.shape.space != isa.Reg {
-		c.fault(&ruleComponent, o, "%s is %s; only a register has a component %s", clip(base),
+		c.fault(&ruleComponent, o, "%s is %s, but only a register has a component %s", clip(base),
 			kindWords[sym.kind], field)
 		return isa.Arg{}
 	}
@@ -227,7 +227,7 @@ func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span,
 	if !ok {
 		if near := nearestSpecial(base); near != "" {
 			c.fault(&ruleUndeclared, at, "%s is not declared here and is not a special register",
-				clip(base)).instead(at, near)
+				clip(base)).suggestName(at, near)
 			return isa.Arg{}
 		}
 		c.unknown(at, base, nil)
@@ -250,12 +250,13 @@ func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span,
 	return isa.Arg{Kind: isa.ArgSreg, Type: s.Type}
 }
 
-// old16 reports whether a special register had 16 bits before PTX 2.0; mov still accepts that.
+// old16 reports whether a special register had 16 bits before PTX 2.0. mov still accepts a 16-bit
+// destination for it.
 func old16(name string) bool {
 	return name == "%tid" || name == "%ntid" || name == "%ctaid" || name == "%nctaid"
 }
 
-// negated returns !p or -a.
+// negated resolves the operand !p or -a.
 func (c *checker) negated(op *opcode, o *ptx.Operand) isa.Arg {
 	a := c.operand(op, &o.Args[0])
 	if a.Kind == isa.ArgUnknown {
@@ -266,7 +267,7 @@ func (c *checker) negated(op *opcode, o *ptx.Operand) isa.Arg {
 			a.Not = true
 			return a
 		}
-		c.fault(&ruleNegation, o, "%s is %s; only a predicate can be negated with !",
+		c.fault(&ruleNegation, o, "%s is %s, but only a predicate can be negated with !",
 			clip(c.text(&o.Args[0])), describe(&a))
 		return isa.Arg{}
 	}
@@ -298,7 +299,7 @@ func describe(a *isa.Arg) string {
 	return "not a register"
 }
 
-// offset returns a name plus a constant.
+// offset resolves an operand that consists of a name plus a constant.
 func (c *checker) offset(op *opcode, o *ptx.Operand) isa.Arg {
 	if o.Text != "+" || len(o.Args) != 2 {
 		c.fault(&ruleOperand, o, "%s is not a valid operand", clip(c.text(o)))
@@ -333,7 +334,7 @@ func (c *checker) indexed(op *opcode, o *ptx.Operand) isa.Arg {
 	if op.head == "mov" || op.head == "cvta" {
 		return a
 	}
-	elems := c.take(1)
+	elems := c.recordAddressTaken(1)
 	elems[0] = a
 	return isa.Arg{Kind: isa.ArgAddress, Elems: elems}
 }

@@ -58,7 +58,8 @@ func (c *checker) pragmaText(a *ptx.Operand, text string, inside bool) {
 	case "enable_smem_spilling":
 		c.need(a, word, 8, 7, 75)
 		if inside && !c.body.fn.entry {
-			c.fault(&rulePragmaPlace, a, "enable_smem_spilling is for an .entry, but %s is a .func",
+			c.fault(&rulePragmaPlace, a,
+				"enable_smem_spilling is allowed only in an .entry, but %s is a .func",
 				clip(c.body.fn.name))
 			return
 		}
@@ -67,7 +68,7 @@ func (c *checker) pragmaText(a *ptx.Operand, text string, inside bool) {
 	default:
 		c.fault(&rulePragmaUnknown, a, "%s is not a known pragma; the assembler ignores it",
 			clip(a.Text)).
-			instead(a, quoted(diag.Nearest(word, pragmaNames())))
+			suggestName(a, quoted(diag.Nearest(word, pragmaNames())))
 		return
 	}
 	if !inside {
@@ -84,7 +85,7 @@ func (c *checker) modulePragma(a *ptx.Operand, text string) {
 		return
 	}
 	c.fault(&rulePragma, a, "%s is not a module pragma; nounroll is the only one", clip(a.Text)).
-		instead(a, quoted(diag.Nearest(word, pragmaNames())))
+		suggestName(a, quoted(diag.Nearest(word, pragmaNames())))
 }
 
 func pragmaNames() []string {

@@ -11,13 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A finding is the latest entry of the list, which the caller completes at once.
+// A finding is the diagnostic that was recorded last. The caller adds details to it at once.
 type finding struct {
 	c *checker
 	d *diag.Diagnostic
 }
 
-// Limits that keep a module with a mistake on every line about as cheap as a correct one.
+// Limits that keep the cost of checking a module with a mistake on every line close to that of a
+// correct module.
 const (
 	maxFindings = 10_000
 	maxAdvice   = 100 // searches for similar names
@@ -29,7 +30,7 @@ func (c *checker) advise() bool {
 	return c.advice <= maxAdvice
 }
 
-// fault reports a violation of r at the extent of n.
+// fault records a violation of rule r at the source range of n.
 func (c *checker) fault(r *diag.Rule, n ptx.Node, format string, args ...any) finding {
 	return c.faultAt(r, n.Pos(), n.End(), format, args...)
 }
@@ -44,7 +45,7 @@ func (c *checker) add(rule string, s diag.Severity, from, to ptx.Pos, message st
 		return finding{c, &c.dropped}
 	}
 	if len(c.list) == maxFindings-1 {
-		rule, message = "F108", fmt.Sprintf("more than %d findings; the rest are not shown",
+		rule, message = "F108", fmt.Sprintf("more than %d findings; the others are not shown",
 			maxFindings-1)
 	}
 	c.list = append(c.list,
@@ -80,8 +81,8 @@ func (f finding) guess() finding {
 	return f
 }
 
-// instead suggests a similar name for the word at n, if there is one.
-func (f finding) instead(n ptx.Node, name string) finding {
+// suggestName adds the suggestion of a similar name for the word at n, if there is one.
+func (f finding) suggestName(n ptx.Node, name string) finding {
 	if name == "" {
 		return f
 	}
@@ -91,7 +92,7 @@ func (f finding) instead(n ptx.Node, name string) finding {
 	return f
 }
 
-// place turns offsets into lines and columns.
+// place converts byte offsets to lines and columns.
 func (c *checker) place(from, to ptx.Pos) diag.Place { return c.src.Place(from, to) }
 
 // clip shortens a word of the source for a message.

@@ -9,7 +9,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 var (
 	ruleCall = diag.Rule{
 		ID: "F620", Title: "malformed call", Layer: "form", Severity: diag.Error,
-		What: "A call without a target, or with extra operands after the arguments and the " +
+		What: "Reports a call without a target, or with extra operands after the arguments and the " +
 			"prototype.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   "",
@@ -20,7 +20,7 @@ var (
 	ruleCallTarget = diag.Rule{
 		ID: "F621", Title: "call of something that cannot be called", Layer: "form",
 		Severity: diag.Error,
-		What:     "A call of a kernel, a variable or a label, or a direct call with a prototype.",
+		What:     "Reports a call of a kernel, a variable or a label, or a direct call with a prototype.",
 		Why:      "The assembler rejects the module.",
 		Wrong: `
 .entry j() { ret; }
@@ -35,7 +35,7 @@ var (
 	}
 	rulePrototype = diag.Rule{
 		ID: "F622", Title: "indirect call without a prototype", Layer: "form", Severity: diag.Error,
-		What: "A call through a register without a prototype, list of call targets or table of " +
+		What: "Reports a call through a register without a prototype, list of call targets or table of " +
 			"functions.",
 		Why:   "The assembler rejects the module.",
 		Wrong: "call %rd1, (%r1);",
@@ -48,7 +48,7 @@ call %rd1, (%r1), p;
 	}
 	ruleCallCount = diag.Rule{
 		ID: "F623", Title: "wrong number of arguments", Layer: "form", Severity: diag.Error,
-		What: "A call with more or fewer arguments or results than the signature has.",
+		What: "Reports a call with more or fewer arguments or results than the signature has.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .func f(.param .b32 a) { ret; }
@@ -64,7 +64,7 @@ call %rd1, (%r1), p;
 	ruleCallType = diag.Rule{
 		ID: "F624", Title: "argument does not match the parameter", Layer: "form",
 		Severity: diag.Error,
-		What: "An argument or result whose type, size or alignment differs from the signature, " +
+		What: "Reports an argument or result whose type, size or alignment differs from the signature, " +
 			"or that is not a register, .param variable or constant.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -81,7 +81,7 @@ call %rd1, (%r1), p;
 	ruleTargets = diag.Rule{
 		ID: "F625", Title: "wrong kind of name in .branchtargets or .calltargets", Layer: "form",
 		Severity: diag.Error,
-		What: ".branchtargets with a name that is not a label, or .calltargets with a name that " +
+		What: "Reports .branchtargets with a name that is not a label, or .calltargets with a name that " +
 			"is not a function.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -94,7 +94,7 @@ call %rd1, (%r1), p;
 	}
 	ruleParameterWrite = diag.Rule{
 		ID: "F630", Title: "store to an input parameter", Layer: "form", Severity: diag.Error,
-		What:    "st.param to a parameter that the function receives.",
+		What:    "Reports st.param to a parameter that the function receives.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .b32 a) { st.param.b32 [a], 1; ret; }",
 		Right:   ".func (.param .b32 a) f() { st.param.b32 [a], 1; ret; }",
@@ -103,7 +103,7 @@ call %rd1, (%r1), p;
 	}
 	ruleParameterRead = diag.Rule{
 		ID: "F631", Title: "load of a return value", Layer: "form", Severity: diag.Error,
-		What:    "ld.param from the return value of the function.",
+		What:    "Reports ld.param from the return value of the function.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func (.param .b32 a) f() { .reg .b32 r; ld.param.b32 r, [a]; ret; }",
 		Right:   ".func f(.param .b32 a) { .reg .b32 r; ld.param.b32 r, [a]; ret; }",
@@ -113,7 +113,7 @@ call %rd1, (%r1), p;
 	ruleParameterSide = diag.Rule{
 		ID: "F632", Title: ".param::entry and .param::func swapped", Layer: "form",
 		Severity: diag.Error,
-		What:     "ld.param::func of a kernel parameter, or .param::entry of the variables of a call.",
+		What:     "Reports ld.param::func of a kernel parameter, or .param::entry of the variables of a call.",
 		Why:      "The assembler rejects the module.",
 		Wrong:    ".entry k(.param .b32 a) { .reg .b32 r; ld.param::func.b32 r, [a]; ret; }",
 		Right:    ".entry k(.param .b32 a) { .reg .b32 r; ld.param::entry.b32 r, [a]; ret; }",
@@ -122,7 +122,7 @@ call %rd1, (%r1), p;
 	}
 	ruleParameterAddress = diag.Rule{
 		ID: "F633", Title: "address of a call argument", Layer: "form", Severity: diag.Error,
-		What: "mov, cvta.param or prefetch.param.tensormap of a .param variable in a function body, which may be passed in registers.",
+		What: "Reports mov, cvta.param or prefetch.param.tensormap of a .param variable in a function body, which may be passed in registers.",
 		Why:  "The assembler rejects the module. It overlooks mov of such a variable with an offset, and crashes when it generates the code.",
 		Wrong: `
 .param .b32 a;
@@ -137,7 +137,7 @@ mov.b64 %rd1, a;
 	}
 	ruleParameterGuard = diag.Rule{
 		ID: "F634", Title: "guard in a call sequence", Layer: "form", Severity: diag.Error,
-		What: "A guarded st.param or ld.param of a .param variable of a call.",
+		What: "Reports a guarded st.param or ld.param of a .param variable of a call.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .func f(.param .b32 a) { ret; }
@@ -152,7 +152,7 @@ mov.b64 %rd1, a;
 	}
 	ruleNoCall = diag.Rule{
 		ID: "F635", Title: "result read without a call", Layer: "form", Severity: diag.Error,
-		What:  "ld.param of a .param variable that is not the result of any call in the function.",
+		What:  "Reports ld.param of a .param variable that is not the result of any call in the function.",
 		Why:   "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
 		Wrong: ".entry k() { .reg .b32 r; .param .b32 p; ld.param.b32 r, [p]; ret; }",
 		Right: `

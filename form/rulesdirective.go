@@ -9,7 +9,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 var (
 	ruleTuningValue = diag.Rule{
 		ID: "F701", Title: "wrong argument of a directive", Layer: "form", Severity: diag.Error,
-		What:    "A function directive with too few, too many or out-of-range arguments.",
+		What:    "Reports a function directive with too few, too many or out-of-range arguments.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k() .maxntid 0 { ret; }",
 		Right:   ".entry k() .maxntid 128 { ret; }",
@@ -18,7 +18,7 @@ var (
 	}
 	ruleTuningConflict = diag.Rule{
 		ID: "F702", Title: "conflicting directives", Layer: "form", Severity: diag.Error,
-		What:    ".maxntid with .reqntid, or .maxclusterrank with .reqnctapercluster.",
+		What:    "Reports .maxntid with .reqntid, or .maxclusterrank with .reqnctapercluster.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k() .maxntid 128 .reqntid 128 { ret; }",
 		Right:   ".entry k() .reqntid 128 { ret; }",
@@ -28,7 +28,7 @@ var (
 	ruleTuningNeeds = diag.Rule{
 		ID: "F703", Title: "directive without the directives it requires", Layer: "form",
 		Severity: diag.Error,
-		What:     ".blocksareclusters without .reqntid and .reqnctapercluster, or %perctamemorysize and %perctamemoryoffset in a kernel without .minperctamemory.",
+		What:     "Reports .blocksareclusters without .reqntid and .reqnctapercluster, or %perctamemorysize and %perctamemoryoffset in a kernel without .minperctamemory.",
 		Why:      "The assembler rejects the module.",
 		Wrong:    ".entry k() .blocksareclusters { ret; }",
 		Right:    ".entry k() .reqntid 128 .reqnctapercluster 2 .blocksareclusters { ret; }",
@@ -38,7 +38,7 @@ var (
 	ruleTuningPlace = diag.Rule{
 		ID: "F704", Title: "directive on the wrong kind of function", Layer: "form",
 		Severity: diag.Error,
-		What:     "A kernel directive on a .func, or a .func directive on a kernel.",
+		What:     "Reports a kernel directive on a .func, or a .func directive on a kernel.",
 		Why:      "The assembler stops there and reads no further.",
 		Wrong:    ".func f() .maxntid 128 { ret; }",
 		Right:    ".entry k() .maxntid 128 { ret; }",
@@ -47,7 +47,7 @@ var (
 	}
 	ruleTuningTwice = diag.Rule{
 		ID: "F705", Title: "directive given twice", Layer: "form", Severity: diag.Error,
-		What:    ".abi_preserve, .abi_preserve_control or .noreturn twice on one function.",
+		What:    "Reports .abi_preserve, .abi_preserve_control or .noreturn twice on one function.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f() .abi_preserve 8 .abi_preserve 9 { ret; }",
 		Right:   ".func f() .abi_preserve 8 { ret; }",
@@ -56,7 +56,7 @@ var (
 	}
 	ruleTuningIdle = diag.Rule{
 		ID: "F706", Title: "directive without effect", Layer: "form", Severity: diag.Warning,
-		What:    ".minnctapersm without .maxntid or .reqntid.",
+		What:    "Reports .minnctapersm without .maxntid or .reqntid.",
 		Why:     "The assembler ignores it.",
 		Wrong:   ".entry k() .minnctapersm 2 { ret; }",
 		Right:   ".entry k() .maxntid 128 .minnctapersm 2 { ret; }",
@@ -65,7 +65,7 @@ var (
 	}
 	ruleLanguage = diag.Rule{
 		ID: "F707", Title: "unknown language", Layer: "form", Severity: diag.Error,
-		What:    ".language with an unknown name or number.",
+		What:    "Reports .language with an unknown name or number.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   `.entry k() .language "c++" { ret; }`,
 		Right:   `.entry k() .language "cuda c++" { ret; }`,
@@ -74,7 +74,7 @@ var (
 	}
 	rulePragma = diag.Rule{
 		ID: "F710", Title: "malformed pragma", Layer: "form", Severity: diag.Error,
-		What:    "A pragma that lacks its argument, or that is not in quotes.",
+		What:    "Reports a pragma that lacks its argument, or that is not in quotes.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   `.entry k() { .pragma "frequency"; ret; }`,
 		Right:   `.entry k() { .pragma "frequency 4"; ret; }`,
@@ -83,7 +83,7 @@ var (
 	}
 	rulePragmaPlace = diag.Rule{
 		ID: "F711", Title: "pragma in the wrong place", Layer: "form", Severity: diag.Error,
-		What: "A statement pragma outside of a body, or a kernel pragma in a .func.",
+		What: "Reports a statement pragma outside of a body, or a kernel pragma in a .func.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .pragma "enable_smem_spilling";
@@ -95,7 +95,7 @@ var (
 	}
 	rulePragmaUnknown = diag.Rule{
 		ID: "F712", Title: "unknown pragma", Layer: "form", Severity: diag.Warning,
-		What:    "A pragma in a function that is not a documented one.",
+		What:    "Reports a pragma in a function that is not a documented one.",
 		Why:     "The assembler ignores it.",
 		Wrong:   `.entry k() { .pragma "nounrol"; ret; }`,
 		Right:   `.entry k() { .pragma "nounroll"; ret; }`,
@@ -104,7 +104,7 @@ var (
 	}
 	ruleFile = diag.Rule{
 		ID: "F720", Title: "malformed .file", Layer: "form", Severity: diag.Error,
-		What:    ".file without an index and a quoted name.",
+		What:    "Reports .file without an index and a quoted name.",
 		Why:     "The assembler stops there and reads no further.",
 		Wrong:   "",
 		Right:   "",
@@ -113,7 +113,7 @@ var (
 	}
 	ruleFileTwice = diag.Rule{
 		ID: "F721", Title: "file index given twice", Layer: "form", Severity: diag.Error,
-		What: "Two .file directives with one index.",
+		What: "Reports two .file directives with one index.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .file 1 "a.cu"
@@ -128,7 +128,7 @@ var (
 	}
 	ruleLocation = diag.Rule{
 		ID: "F722", Title: "malformed .loc", Layer: "form", Severity: diag.Error,
-		What:    ".loc without file, line and column.",
+		What:    "Reports .loc without file, line and column.",
 		Why:     "The assembler stops there and reads no further.",
 		Wrong:   "",
 		Right:   "",
@@ -138,7 +138,7 @@ var (
 	ruleInlined = diag.Rule{
 		ID: "F723", Title: "inlined_at names a location without a preceding .loc", Layer: "form",
 		Severity: diag.Error,
-		What:     "inlined_at with a file, line and column that no preceding .loc of the function has.",
+		What:     "Reports inlined_at with a file, line and column that no preceding .loc of the function has.",
 		Why:      "The assembler rejects the module.",
 		Wrong: `
 .file 1 "a.cu"
@@ -160,7 +160,7 @@ ret; }
 	}
 	ruleSectionData = diag.Rule{
 		ID: "F724", Title: "invalid debug data", Layer: "form", Severity: diag.Error,
-		What: "A value that does not fit into .b8 or .b16, an address in one of these types " +
+		What: "Reports a value that does not fit into .b8 or .b16, an address in one of these types " +
 			"or next to other data on a line, or a .section with another type.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".section .debug_str { .b8 300 }",
@@ -170,7 +170,7 @@ ret; }
 	}
 	ruleFunctionName = diag.Rule{
 		ID: "F725", Title: "function_name is not a label", Layer: "form", Severity: diag.Error,
-		What: "A .loc whose function_name is not a label in a .section of the module.",
+		What: "Reports a .loc whose function_name is not a label in a .section of the module.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .file 1 "a.cu"

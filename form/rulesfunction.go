@@ -10,7 +10,7 @@ var (
 	ruleRedefined = diag.Rule{
 		ID: "F601", Title: "conflicting declarations of a function", Layer: "form",
 		Severity: diag.Error,
-		What:     "A function defined twice, declared after its definition, or with different linkage, kind or .noreturn in two declarations.",
+		What:     "Reports a function defined twice, declared after its definition, or with different linkage, kind or .noreturn in two declarations.",
 		Why:      "The assembler rejects the module.",
 		Wrong: `
 .func f() { ret; }
@@ -25,7 +25,7 @@ var (
 	}
 	ruleMismatch = diag.Rule{
 		ID: "F602", Title: "declaration and definition differ", Layer: "form", Severity: diag.Error,
-		What: "Parameters or return values of two declarations of a function that differ in number, space, type or alignment.",
+		What: "Reports parameters or return values of two declarations of a function that differ in number, space, type or alignment.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .func f(.param .b32 a);
@@ -40,7 +40,7 @@ var (
 	}
 	ruleReturns = diag.Rule{
 		ID: "F603", Title: "invalid return values", Layer: "form", Severity: diag.Error,
-		What:    "Several return values, one of which is a .param.",
+		What:    "Reports several return values, one of which is a .param.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func (.param .b32 a, .param .b32 b) f() { ret; }",
 		Right:   ".func (.param .align 4 .b8 a[8]) f() { ret; }",
@@ -49,7 +49,7 @@ var (
 	}
 	ruleParameterSpace = diag.Rule{
 		ID: "F604", Title: "parameter in the wrong space", Layer: "form", Severity: diag.Error,
-		What: "A parameter of an .entry that is not a .param, or one of a .func that is " +
+		What: "Reports a parameter of an .entry that is not a .param, or one of a .func that is " +
 			"neither .reg nor .param.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k(.reg .b32 a) { ret; }",
@@ -59,7 +59,7 @@ var (
 	}
 	ruleParameterType = diag.Rule{
 		ID: "F605", Title: "invalid type of a parameter", Layer: "form", Severity: diag.Error,
-		What: "A .f16x2 or a vector in the parameter space. In a .func or a prototype, also a " +
+		What: "Reports a .f16x2 or a vector in the parameter space. In a .func or a prototype, also a " +
 			"predicate or an 8-bit or 16-bit integer.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .v2 .b32 a) { ret; }",
@@ -69,7 +69,7 @@ var (
 	}
 	ruleParameterName = diag.Rule{
 		ID: "F606", Title: "parameter without a name", Layer: "form", Severity: diag.Error,
-		What:    "_ as the name of a parameter of a function.",
+		What:    "Reports _ as the name of a parameter of a function.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .b32 _) { ret; }",
 		Right:   ".func f(.param .b32 a) { ret; }",
@@ -78,7 +78,7 @@ var (
 	}
 	ruleParameterBytes = diag.Rule{
 		ID: "F607", Title: "too many bytes of parameters", Layer: "form", Severity: diag.Error,
-		What: "Kernel parameters of more than 32764 bytes, or more than 4352 before PTX 8.1 " +
+		What: "Reports kernel parameters of more than 32764 bytes, or more than 4352 before PTX 8.1 " +
 			"or sm_70.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k(.param .b8 a[40000]) { ret; }",
@@ -88,7 +88,7 @@ var (
 	}
 	ruleUnsized = diag.Rule{
 		ID: "F608", Title: "parameter without a size", Layer: "form", Severity: diag.Error,
-		What:    "An array without a size that is not the last parameter of a .func.",
+		What:    "Reports an array without a size that is not the last parameter of a .func.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .b8 a[], .param .b32 b) { ret; }",
 		Right:   ".func f(.param .b32 b, .param .b8 a[]) { ret; }",
@@ -98,7 +98,7 @@ var (
 	rulePointer = diag.Rule{
 		ID: "F609", Title: ".ptr or .hidden on a parameter of a .func", Layer: "form",
 		Severity: diag.Error,
-		What: ".ptr, .align after the type, or .hidden before the parameter, outside of the " +
+		What: "Reports .ptr, .align after the type, or .hidden before the parameter, outside of the " +
 			"parameter list of an .entry.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .u64 .ptr .global a) { ret; }",
@@ -109,7 +109,7 @@ var (
 	ruleConstantPointer = diag.Rule{
 		ID: "F613", Title: "constant pointer parameter together with cvta.const", Layer: "form",
 		Severity: diag.Error,
-		What: "cvta.const, cvta.to.const or prefetch.const anywhere in a module that has a " +
+		What: "Reports cvta.const, cvta.to.const or prefetch.const anywhere in a module that has a " +
 			"kernel parameter with .ptr .const.",
 		Why: "Such a parameter points into another constant bank, whose addresses have no " +
 			"generic form. The assembler rejects the module without naming a line.",
@@ -120,7 +120,7 @@ var (
 	}
 	ruleAlias = diag.Rule{
 		ID: "F610", Title: "invalid alias", Layer: "form", Severity: diag.Error,
-		What: "An .alias where one of the names is not a .func, the alias has a body, the " +
+		What: "Reports an .alias where one of the names is not a .func, the alias has a body, the " +
 			"signatures differ, or the target is .weak or .extern.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -138,7 +138,7 @@ var (
 	}
 	ruleNoReturn = diag.Rule{
 		ID: "F611", Title: ".noreturn that returns a value", Layer: "form", Severity: diag.Error,
-		What:    ".noreturn on a function with a return value.",
+		What:    "Reports .noreturn on a function with a return value.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func (.reg .b32 r) f() .noreturn { exit; }",
 		Right:   ".func f() .noreturn { exit; }",
@@ -147,7 +147,7 @@ var (
 	}
 	ruleUnresolved = diag.Rule{
 		ID: "F612", Title: "function without a body", Layer: "form", Severity: diag.Error,
-		What: "A function that is declared without .extern but never defined. Also, in a module " +
+		What: "Reports a function that is declared without .extern but never defined. Also, in a module " +
 			"that is not linked with others, a function that is called or whose address is taken " +
 			"but that is not defined. A module with a function of several results cannot be " +
 			"linked.",

@@ -10,7 +10,7 @@ var (
 	ruleFeature = diag.Rule{
 		ID: "F410", Title: "declaration or directive requires a later PTX version or target",
 		Layer: "form", Severity: diag.Error,
-		What: "A directive, type, attribute or special register that the .version or .target of " +
+		What: "Reports a directive, type, attribute or special register that the .version or .target of " +
 			"the module does not support.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -30,7 +30,7 @@ var (
 	}
 	ruleGone = diag.Rule{
 		ID: "F411", Title: "removed feature", Layer: "form", Severity: diag.Error,
-		What:    "A directive or declaration that PTX no longer has.",
+		What:    "Reports a directive or declaration that PTX no longer has.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k() .maxntid 32 .maxnctapersm 2 { ret; }",
 		Right:   ".entry k() .maxntid 32 .minnctapersm 2 { ret; }",

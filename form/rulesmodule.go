@@ -9,7 +9,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 var (
 	ruleNoVersion = diag.Rule{
 		ID: "F110", Title: "missing .version", Layer: "form", Severity: diag.Error,
-		What: "A module whose first directive is not .version with a number.",
+		What: "Reports a module whose first directive is not .version with a number.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
 .target sm_90
@@ -28,7 +28,7 @@ var (
 	}
 	ruleVersion = diag.Rule{
 		ID: "F111", Title: "unknown PTX version", Layer: "form", Severity: diag.Error,
-		What: "A .version that does not exist, or one newer than this tool and its assembler know.",
+		What: "Reports a .version that does not exist, or one newer than this tool and its assembler know.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
 .version 9.9
@@ -46,7 +46,7 @@ var (
 	}
 	ruleNoTarget = diag.Rule{
 		ID: "F112", Title: "missing .target after .version", Layer: "form", Severity: diag.Error,
-		What: "A module whose second directive is not .target.",
+		What: "Reports a module whose second directive is not .target.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
 .version 9.5
@@ -63,7 +63,7 @@ var (
 	}
 	ruleTarget = diag.Rule{
 		ID: "F113", Title: "unknown target", Layer: "form", Severity: diag.Error,
-		What: "A .target that does not name an architecture first, or that has an unknown option.",
+		What: "Reports a .target that does not name an architecture first, or that has an unknown option.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
 .version 9.5
@@ -82,7 +82,7 @@ var (
 	}
 	ruleTargetOption = diag.Rule{
 		ID: "F114", Title: "conflicting .target options", Layer: "form", Severity: diag.Error,
-		What: "Both texture modes, or map_f64_to_f32 on a target that has .f64.",
+		What: "Reports both texture modes, or map_f64_to_f32 on a target that has .f64.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .version 9.5
@@ -99,7 +99,7 @@ var (
 	}
 	ruleTargetSince = diag.Rule{
 		ID: "F115", Title: "target requires a newer .version", Layer: "form", Severity: diag.Error,
-		What: "A target that the .version does not support yet.",
+		What: "Reports a target that the .version does not support yet.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .version 8.5
@@ -118,7 +118,7 @@ var (
 	}
 	ruleAddressSize = diag.Rule{
 		ID: "F116", Title: "wrong address size", Layer: "form", Severity: diag.Error,
-		What: "An .address_size other than 64. The assembler parses 32-bit addresses but rejects " +
+		What: "Reports an .address_size other than 64. The assembler parses 32-bit addresses but rejects " +
 			"them in code generation.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -137,7 +137,7 @@ var (
 	ruleLateHeader = diag.Rule{
 		ID: "F117", Title: ".version, .target or .address_size after other declarations",
 		Layer: "form", Severity: diag.Error,
-		What: "A second .version, .target or .address_size after other declarations.",
+		What: "Reports a second .version, .target or .address_size after other declarations.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
 .version 9.5
@@ -157,7 +157,7 @@ var (
 	}
 	ruleDebug = diag.Rule{
 		ID: "F118", Title: "missing debug information", Layer: "form", Severity: diag.Error,
-		What: ".target with the option debug in a module without a debug .section.",
+		What: "Reports .target with the option debug in a module without a debug .section.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .version 9.5
@@ -176,7 +176,7 @@ var (
 	}
 	ruleDirectivePlace = diag.Rule{
 		ID: "F120", Title: "directive in the wrong place", Layer: "form", Severity: diag.Error,
-		What:    "A function directive at module scope, or a module directive inside a function.",
+		What:    "Reports a function directive at module scope, or a module directive inside a function.",
 		Why:     "The assembler stops there and reads no further.",
 		Wrong:   ".entry k() { .maxntid 32; ret; }",
 		Right:   ".entry k() .maxntid 32 { ret; }",
@@ -185,7 +185,7 @@ var (
 	}
 	ruleUnknownDirective = diag.Rule{
 		ID: "F121", Title: "unknown directive", Layer: "form", Severity: diag.Error,
-		What: "A word with a leading dot that is not a directive, or not one that is allowed " +
+		What: "Reports a word with a leading dot that is not a directive, or not one that is allowed " +
 			"there.",
 		Why:     "The assembler stops there and reads no further.",
 		Wrong:   ".entry k() .maxthreads 32 { ret; }",

@@ -9,7 +9,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 var (
 	ruleUndeclared = diag.Rule{
 		ID: "F501", Title: "undeclared name", Layer: "form", Severity: diag.Error,
-		What: "A register, variable, label or function that is not declared before its use, " +
+		What: "Reports a register, variable, label or function that is not declared before its use, " +
 			"in the same block or an enclosing one. Only labels may be declared later in their " +
 			"block.",
 		Why:     "The assembler rejects the module.",
@@ -20,7 +20,7 @@ var (
 	}
 	ruleTwice = diag.Rule{
 		ID: "F502", Title: "name declared twice", Layer: "form", Severity: diag.Error,
-		What: "Two declarations of one name in one block. Parameters, labels and variables of a " +
+		What: "Reports two declarations of one name in one block. Parameters, labels and variables of a " +
 			"function body share one name space, and name<n> declares every number below n.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -36,7 +36,7 @@ var (
 	}
 	ruleType = diag.Rule{
 		ID: "F503", Title: "invalid type of a variable", Layer: "form", Severity: diag.Error,
-		What: "A word that is not a type, or a type that only instructions have, such as " +
+		What: "Reports a word that is not a type, or a type that only instructions have, such as " +
 			".bf16 or .e4m3x2.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".reg .bf16 h;",
@@ -46,7 +46,7 @@ var (
 	}
 	rulePredicate = diag.Rule{
 		ID: "F504", Title: "predicate outside of .reg", Layer: "form", Severity: diag.Error,
-		What:    "A .pred variable in memory or in a parameter.",
+		What:    "Reports a .pred variable in memory or in a parameter.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".global .pred a;",
 		Right:   ".global .b8 a;",
@@ -55,7 +55,7 @@ var (
 	}
 	ruleSpace = diag.Rule{
 		ID: "F505", Title: "state space not allowed here", Layer: "form", Severity: diag.Error,
-		What: "A declaration in a state space that is not allowed at this scope: registers and " +
+		What: "Reports a declaration in a state space that is not allowed at this scope: registers and " +
 			"local memory at module scope, or .param outside of functions.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -68,7 +68,7 @@ var (
 	}
 	ruleAlign = diag.Rule{
 		ID: "F506", Title: "alignment is not a power of two", Layer: "form", Severity: diag.Error,
-		What:    "An .align that is not a power of two, or one above 128 for a function parameter.",
+		What:    "Reports an .align that is not a power of two, or one above 128 for a function parameter.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".global .align 12 .b8 a[24];",
 		Right:   ".global .align 16 .b8 a[24];",
@@ -77,7 +77,7 @@ var (
 	}
 	ruleVector = diag.Rule{
 		ID: "F507", Title: "invalid vector type", Layer: "form", Severity: diag.Error,
-		What:    "A vector of predicates or textures, or one of more than 128 bits.",
+		What:    "Reports a vector of predicates or textures, or one of more than 128 bits.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".global .v4 .b64 a;",
 		Right:   ".global .v2 .b64 a;",
@@ -86,7 +86,7 @@ var (
 	}
 	ruleArray = diag.Rule{
 		ID: "F508", Title: "array not allowed here", Layer: "form", Severity: diag.Error,
-		What: "An array in .reg, a parameter with several dimensions, or a dimension that is " +
+		What: "Reports an array in .reg, a parameter with several dimensions, or a dimension that is " +
 			"not an integer.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".reg .b32 a[4];",
@@ -96,7 +96,7 @@ var (
 	}
 	ruleIncomplete = diag.Rule{
 		ID: "F509", Title: "array without a size", Layer: "form", Severity: diag.Error,
-		What: "name[] that is not .extern and has no initial value, or an empty dimension " +
+		What: "Reports name[] that is not .extern and has no initial value, or an empty dimension " +
 			"other than the first.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .b8 a[];",
@@ -106,7 +106,7 @@ var (
 	}
 	ruleRange = diag.Rule{
 		ID: "F510", Title: "malformed range of names", Layer: "form", Severity: diag.Error,
-		What:    "name<n> where n is not a 32-bit integer.",
+		What:    "Reports name<n> where n is not a 32-bit integer.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".reg .b32 a<4294967296>;",
 		Right:   ".reg .b32 a<4>;",
@@ -115,7 +115,7 @@ var (
 	}
 	ruleLinkage = diag.Rule{
 		ID: "F511", Title: "invalid linkage", Layer: "form", Severity: diag.Error,
-		What: ".common outside of .global, more than one linkage directive, or one that the " +
+		What: "Reports .common outside of .global, more than one linkage directive, or one that the " +
 			"declaration cannot have.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".common .shared .b32 a;",
@@ -126,7 +126,7 @@ var (
 	ruleExternClash = diag.Rule{
 		ID: "F512", Title: ".extern declaration does not match the definition", Layer: "form",
 		Severity: diag.Error,
-		What: "An .extern declaration and a definition of one variable with different types, or " +
+		What: "Reports an .extern declaration and a definition of one variable with different types, or " +
 			"a definition that is not visible to other modules.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -142,7 +142,7 @@ var (
 	}
 	ruleAttribute = diag.Rule{
 		ID: "F513", Title: "invalid attribute", Layer: "form", Severity: diag.Error,
-		What:    "An attribute that does not exist, or one on a variable that cannot have it.",
+		What:    "Reports an attribute that does not exist, or one on a variable that cannot have it.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .attribute(.managed) .b32 a;",
 		Right:   ".global .attribute(.managed) .b32 a;",
@@ -151,7 +151,7 @@ var (
 	}
 	ruleBank = diag.Rule{
 		ID: "F514", Title: "invalid constant bank", Layer: "form", Severity: diag.Error,
-		What: "A numbered constant bank that does not exist, or a variable of known size in a " +
+		What: "Reports a numbered constant bank that does not exist, or a variable of known size in a " +
 			"bank for arrays without a size.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -169,7 +169,7 @@ var (
 	}
 	ruleConstants = diag.Rule{
 		ID: "F515", Title: "too many bytes of constants", Layer: "form", Severity: diag.Error,
-		What: ".const variables that take more than 64 KB together.",
+		What: "Reports .const variables that take more than 64 KB together.",
 		Why:  "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
 		Wrong: `
 .const .b8 a[40000];

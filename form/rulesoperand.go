@@ -9,7 +9,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 var (
 	ruleGuard = diag.Rule{
 		ID: "F320", Title: "guard is not a predicate", Layer: "form", Severity: diag.Error,
-		What:    "@name where name is not a .pred register.",
+		What:    "Reports @name where name is not a .pred register.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   "@%r1 mov.b32 %r2, 1;",
 		Right:   "@%p1 mov.b32 %r2, 1;",
@@ -18,7 +18,7 @@ var (
 	}
 	ruleComponent = diag.Rule{
 		ID: "F321", Title: "component that does not exist", Layer: "form", Severity: diag.Error,
-		What: ".x of a name that is not a vector, a component that the vector does not have, " +
+		What: "Reports .x of a name that is not a vector, a component that the vector does not have, " +
 			"or a special register with components used as a whole.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   "mov.b32 %r1, %laneid.x;",
@@ -29,7 +29,7 @@ var (
 	ruleIndex = diag.Rule{
 		ID: "F322", Title: "index into a name that is not an array", Layer: "form",
 		Severity: diag.Error,
-		What:     "name[i] of a variable without dimensions, or an index that is not an integer.",
+		What:     "Reports name[i] of a variable without dimensions, or an index that is not an integer.",
 		Why:      "The assembler rejects the module.",
 		Wrong: `
 .local .b32 a;
@@ -44,7 +44,7 @@ mov.b64 %rd1, a[1];
 	}
 	ruleNegation = diag.Rule{
 		ID: "F323", Title: "operand cannot be negated", Layer: "form", Severity: diag.Error,
-		What: "- before a register (only vmad allows it), or ! before an operand that is not " +
+		What: "Reports - before a register (only vmad allows it), or ! before an operand that is not " +
 			"a predicate.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   "add.s32 %r1, %r2, -%r3;",
@@ -54,7 +54,7 @@ mov.b64 %rd1, a[1];
 	}
 	ruleOperand = diag.Rule{
 		ID: "F324", Title: "invalid operand", Layer: "form", Severity: diag.Error,
-		What:    "Text that the operand grammar allows but no instruction takes.",
+		What:    "Reports text that the operand grammar allows but no instruction takes.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   "",
 		Right:   "",
@@ -63,7 +63,7 @@ mov.b64 %rd1, a[1];
 	}
 	ruleExpression = diag.Rule{
 		ID: "F325", Title: "invalid constant expression", Layer: "form", Severity: diag.Error,
-		What: "Integers mixed with floating-point constants, division by zero, operators that " +
+		What: "Reports integers mixed with floating-point constants, division by zero, operators that " +
 			"floating-point constants do not have, or literals of more than 64 bits.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   "mov.b32 %r1, 4 / 0;",
@@ -74,7 +74,7 @@ mov.b64 %rd1, a[1];
 	ruleAddress32 = diag.Rule{
 		ID: "F326", Title: "32-bit address where 64 bits are needed", Layer: "form",
 		Severity: diag.Error,
-		What:     "A 32-bit register as an address in the global or generic space, the address of a .global variable taken with mov.u32, or cvta.u32.",
+		What:     "Reports a 32-bit register as an address in the global or generic space, the address of a .global variable taken with mov.u32, or cvta.u32.",
 		Why: "The module parses, but code generation then fails for the whole module without " +
 			"a line number.",
 		Wrong: "ld.global.b32 %r1, [%r2];",

@@ -9,7 +9,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 var (
 	ruleShared = diag.Rule{
 		ID: "F516", Title: "too much static shared memory", Layer: "form", Severity: diag.Error,
-		What: "A kernel that uses, including all functions it calls, more .shared variables than " +
+		What: "Reports a kernel that uses, including all functions it calls, more .shared variables than " +
 			"the limit. The limit is 48 KB, or the whole shared memory (227 KB, 99 KB on sm_12x) " +
 			"for a target such as sm_90a.",
 		Why: "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
@@ -25,7 +25,7 @@ var (
 	}
 	ruleGroups = diag.Rule{
 		ID: "F640", Title: "both CTA groups in one kernel", Layer: "form", Severity: diag.Error,
-		What: "tcgen05 instructions with .cta_group::1 and with .cta_group::2 in one kernel and " +
+		What: "Reports tcgen05 instructions with .cta_group::1 and with .cta_group::2 in one kernel and " +
 			"the functions it calls.",
 		Why: "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
 		Wrong: `
@@ -55,7 +55,7 @@ var (
 	}
 	ruleFraction = diag.Rule{
 		ID: "F327", Title: "fraction out of range", Layer: "form", Severity: diag.Error,
-		What:  "createpolicy.fractional with a constant that is not above 0 and at most 1.",
+		What:  "Reports createpolicy.fractional with a constant that is not above 0 and at most 1.",
 		Why:   "The assembler rejects the module.",
 		Wrong: "createpolicy.fractional.L2::evict_first.b64 %rd1, 1.5;",
 		Right: "createpolicy.fractional.L2::evict_first.b64 %rd1, 0.5;",

@@ -9,7 +9,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 var (
 	ruleInitialised = diag.Rule{
 		ID: "F520", Title: "initial value not allowed", Layer: "form", Severity: diag.Error,
-		What: "An initial value in a space other than .global and .const, or for an .extern " +
+		What: "Reports an initial value in a space other than .global and .const, or for an .extern " +
 			"variable.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .b32 a = 1;",
@@ -19,7 +19,7 @@ var (
 	}
 	ruleValue = diag.Rule{
 		ID: "F521", Title: "initial value of the wrong kind", Layer: "form", Severity: diag.Error,
-		What: "An integer for a floating-point variable or a floating-point constant for an " +
+		What: "Reports an integer for a floating-point variable or a floating-point constant for an " +
 			"integer, a single value for an array, an address in a type that cannot hold one, or " +
 			"an initial value for a .f16 variable.",
 		Why:     "The assembler stops there and reads no further.",
@@ -30,7 +30,7 @@ var (
 	}
 	ruleValueCount = diag.Rule{
 		ID: "F522", Title: "wrong number of initial values", Layer: "form", Severity: diag.Error,
-		What: "More values than the array has elements, or a list whose length differs from " +
+		What: "Reports more values than the array has elements, or a list whose length differs from " +
 			"that of the vector.",
 		Why:     "The assembler stops there and reads no further.",
 		Wrong:   ".global .b32 a[2] = {1, 2, 3};",
@@ -41,7 +41,7 @@ var (
 	ruleValueSpace = diag.Rule{
 		ID: "F523", Title: "initial value is the address of a variable without a fixed address",
 		Layer: "form", Severity: diag.Error,
-		What: "An initial value that names a variable outside of .global and .const.",
+		What: "Reports an initial value that names a variable outside of .global and .const.",
 		Why:  "The assembler stops there and reads no further.",
 		Wrong: `
 .shared .b32 s;
@@ -57,7 +57,7 @@ var (
 	ruleMask = diag.Rule{
 		ID: "F524", Title: "invalid byte mask in an initial value", Layer: "form",
 		Severity: diag.Error,
-		What: "A mask before an address in an initial value that is not 0xff shifted by whole " +
+		What: "Reports a mask before an address in an initial value that is not 0xff shifted by whole " +
 			"bytes.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -74,7 +74,7 @@ var (
 	ruleOpaque = diag.Rule{
 		ID: "F530", Title: "texture, sampler or surface declared in the wrong place", Layer: "form",
 		Severity: diag.Error,
-		What: "A texture, sampler or surface variable outside of .global and the parameters " +
+		What: "Reports a texture, sampler or surface variable outside of .global and the parameters " +
 			"of an .entry, or its handle taken with an instruction other than mov.u64.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .texref t;",
@@ -85,7 +85,7 @@ var (
 	ruleTextureMode = diag.Rule{
 		ID: "F531", Title: "sampler does not match the texture mode", Layer: "form",
 		Severity: diag.Error,
-		What: "A .samplerref, or a fetch with a sampler, in a module whose .target has no " +
+		What: "Reports a .samplerref, or a fetch with a sampler, in a module whose .target has no " +
 			"texmode_independent. With texmode_independent, a fetch without a sampler.",
 		Why: "The assembler rejects the module, or reads the sampler of a fetch as its " +
 			"coordinates.",
@@ -102,7 +102,7 @@ var (
 	ruleField = diag.Rule{
 		ID: "F532", Title: "unknown field of a texture, sampler or surface", Layer: "form",
 		Severity: diag.Error,
-		What:     "A field that the type does not have, or an invalid value for a field.",
+		What:     "Reports a field that the type does not have, or an invalid value for a field.",
 		Why:      "The assembler stops there and reads no further.",
 		Wrong:    ".global .texref t = { filter = nearest };",
 		Right:    ".global .texref t = { filter_mode = nearest };",

@@ -31,7 +31,7 @@ var kindWords = [...]string{
 	callTargets: "a list of call targets", branchTargets: "a list of branch targets",
 }
 
-// A role says which side of a function a parameter is on.
+// A role specifies which side of a function a parameter is on.
 type role uint8
 
 const (
@@ -140,8 +140,8 @@ func (c *checker) symbol() *symbol {
 	return s
 }
 
-// here finds a name declared in s itself, one of a range included.
-func (s *scope) here(name string) *symbol {
+// findHere finds a name that is declared in s itself, possibly as a member of a range.
+func (s *scope) findHere(name string) *symbol {
 	named := s.names[name]
 	if named != nil && named.kind != label || len(s.ranges) == 0 {
 		return named
@@ -179,8 +179,8 @@ func (s *scope) ranged(name string) *symbol {
 // only counts if nothing else has the name.
 func (c *checker) find(name string, at ptx.Pos) *symbol {
 	var later *symbol
-	for i := len(c.scopes) - 1; i >= 0; i = c.outside(i, name) {
-		sym := c.scopes[i].here(name)
+	for i := len(c.scopes) - 1; i >= 0; i = c.outerScope(i, name) {
+		sym := c.scopes[i].findHere(name)
 		if sym == nil {
 			continue
 		}
@@ -198,14 +198,14 @@ func (c *checker) find(name string, at ptx.Pos) *symbol {
 	return later
 }
 
-// deep is the number of scopes that are searched one by one.
-const deep = 16
+// linearScopes is the number of scopes that outside searches one by one.
+const linearScopes = 16
 
-// outside returns the next scope outside of scope i to search for a name: the surrounding one or,
-// if there are many, the next that has the name. The module's scope is always searched. While a
-// scope is open, declarations only go to it and to the module's.
-func (c *checker) outside(i int, name string) int {
-	if i <= deep {
+// outerScope returns the next scope to search for a name after scope i. This is the enclosing scope
+// or, if there are many scopes, the next one that contains the name. The module's scope is always
+// searched. While a scope is open, declarations only go to it and to the module's scope.
+func (c *checker) outerScope(i int, name string) int {
+	if i <= linearScopes {
 		return i - 1
 	}
 	s := c.scopes[i]
@@ -213,7 +213,7 @@ func (c *checker) outside(i int, name string) int {
 		return next
 	}
 	next := i - 1
-	for next > deep && c.scopes[next].here(name) == nil {
+	for next > linearScopes && c.scopes[next].findHere(name) == nil {
 		if further, ok := c.scopes[next].outer[name]; ok {
 			next = further
 		} else {
@@ -230,7 +230,7 @@ func (c *checker) outside(i int, name string) int {
 // declare enters a name into the innermost scope. It returns false if the name is taken.
 func (c *checker) declare(sym *symbol) bool {
 	s := c.scope()
-	if old := s.here(sym.name); old != nil {
+	if old := s.findHere(sym.name); old != nil {
 		c.twice(sym, sym.name, old)
 		return false
 	}
@@ -250,7 +250,7 @@ func (c *checker) declareRange(sym *symbol) bool {
 		}
 		return false
 	}
-	if old, name := s.within(sym); old != nil {
+	if old, name := s.firstRedeclared(sym); old != nil {
 		c.twice(sym, name, old)
 		return false
 	}
@@ -258,8 +258,9 @@ func (c *checker) declareRange(sym *symbol) bool {
 	return true
 }
 
-// within finds the name of s with the smallest number that a new range would declare again.
-func (s *scope) within(sym *symbol) (*symbol, string) {
+// firstRedeclared finds the name with the smallest number in s that a new range would declare
+// again.
+func (s *scope) firstRedeclared(sym *symbol) (*symbol, string) {
 	if s.stems == nil {
 		s.stems = make(map[string]numbered)
 		for name, old := range s.names {
@@ -306,7 +307,7 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		if sym == nil || err != nil || fits != nil && !fits(sym) {
 			continue
 		}
-		if c.again(sym, n+1) {
+		if c.raiseWidened(sym, n+1) {
 			return
 		}
 		last := "nothing"
@@ -327,26 +328,28 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		return
 	}
 	if special := specialNamed(name); special != "" && fits == nil {
-		c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name)).instead(at, special)
+		c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name)).suggestName(at, special)
 		return
 	}
 	if lower := strings.ToLower(name); lower != name && c.find(lower, at.Pos()) != nil {
-		c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name)).instead(at, lower)
+		c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name)).suggestName(at, lower)
 		return
 	}
 	c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name)).
-		instead(at, diag.Nearest(name, c.visible(at.Pos(), fits)))
+		suggestName(at, diag.Nearest(name, c.visible(at.Pos(), fits)))
 }
 
-// widen remembers the finding that sym declares too few names, whose fix declares count.
+// widen remembers a finding that the range sym declares too few names. The fix of the finding
+// declares count names.
 func (c *checker) widen(sym *symbol, count int64, f finding) {
 	if !c.trying {
 		sym.more, sym.most = f.d.Fix, count
 	}
 }
 
-// again reports whether widen was called for sym before, and then raises the count in that fix.
-func (c *checker) again(sym *symbol, count int64) bool {
+// raiseWidened reports whether widen was called for sym before. If so, it raises the count in that
+// fix.
+func (c *checker) raiseWidened(sym *symbol, count int64) bool {
 	f := sym.more
 	if f == nil || c.trying {
 		return false
@@ -370,7 +373,7 @@ func (c *checker) oneOnly(at ptx.Node, name, begin string) bool {
 	for i := len(c.scopes) - 1; i >= 0; i-- {
 		if sym := c.scopes[i].names[begin]; sym != nil && sym.kind == variable &&
 			sym.shape.space == isa.Reg && sym.role == noRole {
-			if c.again(sym, n+1) {
+			if c.raiseWidened(sym, n+1) {
 				return true
 			}
 			c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s is a single "+

@@ -85,7 +85,7 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 	switch {
 	case !known:
 		c.fault(&ruleType, v.Type, "%s is not a type", clip(v.Type.Text)).
-			instead(v.Type, nearestType(v.Type.Text))
+			suggestName(v.Type, nearestType(v.Type.Text))
 		s.open = true
 		return s, false
 	case !t.Register() && t.Class() != isa.Opaque && v.Space.Text != "":
@@ -134,7 +134,7 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 	return s, ok
 }
 
-// holder returns the type of registers that hold values of an instruction type.
+// holder returns the type of the registers that hold values of a type that only instructions have.
 func holder(t isa.Type) string {
 	switch b := t.Bits(); {
 	case b <= 8:
@@ -175,8 +175,8 @@ func (c *checker) readAttributes(v *ptx.Var, s *shape) int64 {
 	return align
 }
 
-// ofPointee reports whether the .align of a parameter without .ptr applies to the memory that it
-// points to: it follows the type.
+// ofPointee reports whether the .align of a parameter without .ptr applies to the memory that the
+// parameter points to, because it follows the type.
 func ofPointee(v *ptx.Var, a *ptx.Attr) bool { return v.Type.Text != "" && a.At > v.Type.At }
 
 // alignment checks and returns the number of .align, or 0 if it is invalid.
@@ -226,7 +226,8 @@ func (c *checker) variableAttributes(a *ptx.Attr, s *shape) {
 			continue
 		}
 		if s.space != isa.Global && s.space != isa.Generic { // a type without a space is generic
-			c.fault(&ruleAttribute, arg, "%s is for .global variables, but this one is in %s",
+			c.fault(&ruleAttribute, arg,
+				"%s is allowed only on .global variables, but this one is in %s",
 				arg.Text, s.space)
 		}
 	}

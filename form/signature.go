@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// differ describes how two signatures differ; "" if they are the same.
+// differ describes how two signatures differ, or "" if they are the same.
 func differ(a, b *function) string {
 	if len(a.params) != len(b.params) {
 		return fmt.Sprintf("%s in one declaration, %d here", plural(len(a.params), "parameter"),
@@ -45,8 +45,9 @@ func differFormal(a, b *formal) string {
 	return ""
 }
 
-// passes reports whether a variable can be passed for a parameter, their spaces aside: scalars
-// and vectors by element type, arrays by size and element type.
+// passes reports whether a variable can be passed for a parameter, regardless of their state
+// spaces. Scalars and vectors must have compatible element types; arrays must also have the same
+// size.
 func passes(formal, actual *shape) bool {
 	if formal.vec != actual.vec && (len(formal.dims) == 0 || len(actual.dims) == 0) {
 		return false

@@ -21,7 +21,7 @@ func (c *checker) suggest(in *ptx.Instr, at int) string {
 	was, found := c.args[at], len(c.list)
 	c.trying = true
 	defer func() { c.args[at], c.list, c.trying = was, c.list[:found], false }()
-	for _, o := range otherwise(&in.Args[at]) {
+	for _, o := range confusedOperands(&in.Args[at]) {
 		c.args[at] = c.operand(op, &o)
 		if len(c.list) == found && c.match.Check(in.Op.Text, c.args) == nil {
 			return written(&o)
@@ -30,9 +30,9 @@ func (c *checker) suggest(in *ptx.Instr, at int) string {
 	return ""
 }
 
-// otherwise lists alternatives to an operand that authors confuse with it: a register and the
+// confusedOperands lists operands that authors confuse with the given one: a register and the
 // address in it, an integer and the floating-point constant with the same value or bits.
-func otherwise(o *ptx.Operand) []ptx.Operand {
+func confusedOperands(o *ptx.Operand) []ptx.Operand {
 	literal := func(text string) ptx.Operand {
 		return ptx.Operand{Span: o.Span, Kind: ptx.Literal, Text: text}
 	}
@@ -83,7 +83,7 @@ func (c *checker) labelWithoutColon(in *ptx.Instr) bool {
 }
 
 // specialNamed returns the special register for a name without its percent sign, or for its CUDA
-// C++ name; "" if there is none.
+// C++ name, or "" if there is none.
 func specialNamed(name string) string {
 	switch strings.TrimPrefix(name, "%") {
 	case "threadIdx":

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A tuned directive is one between a function's header and its body.
+// A tuned is a directive between the header and the body of a function.
 type tuned struct {
 	entry, routine bool // allowed on kernels, on functions
 	least, most    int  // number of arguments
@@ -84,7 +84,7 @@ func (c *checker) tuning(n *ptx.Func, f *function) {
 		t, ok := tunedNamed(name)
 		if !ok {
 			c.fault(&ruleUnknownDirective, d.Name, "%s is not a function directive", clip(name)).
-				instead(d.Name, diag.Nearest(name, tunedNames(f.entry)))
+				suggestName(d.Name, diag.Nearest(name, tunedNames(f.entry)))
 			continue
 		}
 		c.tuned(d, f, &t)
@@ -109,7 +109,7 @@ func (c *checker) tuning(n *ptx.Func, f *function) {
 		c.fault(&ruleNoReturn, first[".noreturn"], "%s returns a value, but a .noreturn function "+
 			"cannot", clip(f.name))
 	}
-	c.together(first)
+	c.checkCombinations(first)
 }
 
 func tunedNames(entry bool) []string {
@@ -126,13 +126,13 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 	name := d.Name.Text
 	if f.entry && !t.entry || !f.entry && !t.routine {
 		kind := map[bool]string{true: "an .entry", false: "a .func"}
-		c.fault(&ruleTuningPlace, d, "%s is for %s, but %s is %s", name, kind[!f.entry],
+		c.fault(&ruleTuningPlace, d, "%s is allowed only on %s, but %s is %s", name, kind[!f.entry],
 			clip(f.name), kind[f.entry])
 		return
 	}
 	c.need(d.Name, name, max(1, t.major), t.minor, t.target)
 	if name == ".maxnctapersm" {
-		c.gone(d.Name, name, 2, 1)
+		c.checkRemoved(d.Name, name, 2, 1)
 	}
 	if name == ".language" {
 		c.language(d)
@@ -161,7 +161,7 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 			c.fault(&ruleTuningValue, d.Args[i], "%s does not fit into 32 bits",
 				clip(c.text(&d.Args[i])))
 		case n == 0 && t.positive:
-			c.fault(&ruleTuningValue, d.Args[i], "%s takes a number above zero", name)
+			c.fault(&ruleTuningValue, d.Args[i], "%s takes a number greater than zero", name)
 		case n >= 256 && strings.HasPrefix(name, ".abi_preserve"):
 			c.fault(&ruleTuningValue, d.Args[i], "%s is %d, expected at most 255 registers per "+
 				"thread", name, n)
@@ -190,7 +190,7 @@ func (c *checker) language(d *ptx.Directive) {
 				f := c.fault(&ruleLanguage, a, "%s is not a known language of .language",
 					clip(a.Text))
 				if near := diag.Nearest(name, names); near != "" {
-					f.instead(a, strconv.Quote(near))
+					f.suggestName(a, strconv.Quote(near))
 				}
 			}
 			continue
@@ -203,8 +203,8 @@ func (c *checker) language(d *ptx.Directive) {
 	}
 }
 
-// together checks directives that exclude or require each other.
-func (c *checker) together(first map[string]*ptx.Directive) {
+// checkCombinations checks directives that exclude or require each other.
+func (c *checker) checkCombinations(first map[string]*ptx.Directive) {
 	conflict := func(a, b string) {
 		x, y := first[a], first[b]
 		if x == nil || y == nil {
@@ -231,8 +231,9 @@ func (c *checker) together(first map[string]*ptx.Directive) {
 // functionAttribute checks .attribute(.unified(a, b)) of a function.
 func (c *checker) functionAttribute(d *ptx.Directive, f *function) {
 	if f.entry {
-		c.fault(&ruleTuningPlace, d, ".attribute is for a .func and for variables, but %s is an "+
-			".entry", clip(f.name))
+		c.fault(&ruleTuningPlace, d,
+			".attribute is allowed only on a .func and on variables, but %s is an .entry",
+			clip(f.name))
 		return
 	}
 	c.need(d.Name, ".attribute", 4, 0, 0)
@@ -252,7 +253,8 @@ func (c *checker) specialUse(at ptx.Node, s *isa.Special) {
 	c.gate(at, s.Name, s.Gate, isa.Gate{})
 	if strings.HasPrefix(s.Name, "%perctamemory") && c.body != nil && c.body.fn.entry &&
 		!c.body.fn.memory {
-		c.fault(&ruleTuningNeeds, at, "%s is read in %s, which has no .minperctamemory", s.Name,
+		c.fault(&ruleTuningNeeds, at,
+			"%s is read in %s, which is declared without .minperctamemory", s.Name,
 			clip(c.body.fn.name))
 	}
 }

@@ -85,7 +85,7 @@ func (c *checker) sharedLimit() int64 {
 	return 227 << 10
 }
 
-// A sum sums the resources of functions.
+// A sum adds up the resources of functions.
 type sum struct {
 	uses
 	module    *scope
@@ -125,7 +125,8 @@ func (c *checker) fraction(in *ptx.Instr) {
 		return
 	}
 	if v := float32(c.evaluate(&in.Args[1]).Float()); v <= 0 || v > 1 {
-		c.fault(&ruleFraction, in.Args[1], "fraction %s is out of range, expected above 0 and at "+
-			"most 1", clip(c.text(&in.Args[1])))
+		c.fault(&ruleFraction, in.Args[1],
+			"fraction %s is out of range, expected more than 0 and at most 1",
+			clip(c.text(&in.Args[1])))
 	}
 }

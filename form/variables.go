@@ -65,7 +65,7 @@ func (c *checker) placed(v *ptx.Var, s *shape, at level) bool {
 		}
 		return c.bodyParameter(v, s)
 	case isa.Tex:
-		c.gone(v.Space, ".tex", 1, 5)
+		c.checkRemoved(v.Space, ".tex", 1, 5)
 		if at != atModule {
 			c.fault(&ruleSpace, v.Space, ".tex variables must be declared at module scope")
 		}
@@ -116,8 +116,8 @@ func (c *checker) parameterType(v *ptx.Var, s *shape) bool {
 	return true
 }
 
-// gone reports a feature that a version removed.
-func (c *checker) gone(at ptx.Node, feature string, major, minor int) {
+// checkRemoved reports the use of a feature that a PTX version removed.
+func (c *checker) checkRemoved(at ptx.Node, feature string, major, minor int) {
 	if h := &c.header; h.hasVersion && h.version >= isa.MakeVersion(major, minor) {
 		c.fault(&ruleGone, at, "%s was removed in PTX %s, but the module is for PTX %s", feature,
 			isa.MakeVersion(major, minor), h.version)
@@ -129,7 +129,7 @@ func (c *checker) bank(v *ptx.Var) {
 	if v.Bank == nil {
 		return
 	}
-	c.gone(v.Bank, "a numbered constant bank", 2, 2)
+	c.checkRemoved(v.Bank, "a numbered constant bank", 2, 2)
 	n, ok := c.plainInteger(v.Bank)
 	switch {
 	case c.tooLarge(v.Bank):
@@ -158,8 +158,9 @@ func (c *checker) linkage(v *ptx.Var, s *shape, at level) string {
 	}
 	word := v.Linkage[0]
 	if len(v.Linkage) > 1 {
-		c.fault(&ruleLinkage, v.Linkage[1], "%s after %s; a declaration takes only one of "+
-			".extern, .visible, .weak and .common", v.Linkage[1].Text, word.Text)
+		c.fault(&ruleLinkage, v.Linkage[1],
+			"%s follows %s, but a declaration takes only one of .extern, .visible, .weak and .common",
+			v.Linkage[1].Text, word.Text)
 	}
 	if at != atModule {
 		return word.Text // the parser has reported it
@@ -170,7 +171,8 @@ func (c *checker) linkage(v *ptx.Var, s *shape, at level) string {
 	case ".common":
 		c.need(word, ".common", 5, 0, 20)
 		if s.space != isa.Global {
-			c.fault(&ruleLinkage, word, ".common is for .global variables, but this one is in %s",
+			c.fault(&ruleLinkage, word,
+				".common is allowed only on .global variables, but this one is in %s",
 				s.space)
 		} else if s.typ.Class() == isa.Opaque {
 			c.fault(&ruleLinkage, word, ".common is not allowed for %s", s.typ)
@@ -296,8 +298,9 @@ func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 		}
 	}
 	if len(d.Dims) > 0 || d.Init != nil {
-		c.fault(&ruleRange, d, "%s<%d> declares several names and takes neither dimensions nor a "+
-			"value", clip(sym.name), n)
+		c.fault(&ruleRange, d,
+			"%s<%d> declares several names, so it takes neither dimensions nor an initial value",
+			clip(sym.name), n)
 	}
 	sym.count, sym.number = n, *d.Count
 	if c.declareRange(sym) && c.scope() == c.module {
@@ -317,7 +320,7 @@ func (c *checker) specialName(at ptx.Node, name string) {
 // definition if their types agree.
 func (c *checker) declareGlobal(sym *symbol) {
 	c.specialName(sym.at, sym.name)
-	old := c.module.here(sym.name)
+	old := c.module.findHere(sym.name)
 	if old == nil || old.kind != variable || old.linkage != ".extern" && sym.linkage != ".extern" {
 		c.declare(sym)
 		return
@@ -349,7 +352,7 @@ func (c *checker) declareGlobal(sym *symbol) {
 	}
 }
 
-// constants sums the constant variables of a module.
+// constants adds up the sizes of the constant variables of a module.
 type constants struct {
 	end int64
 }

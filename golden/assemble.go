@@ -44,7 +44,7 @@ func AssembleText(t *testing.T, name, text string) {
 	tool, err := ptxas.Find()
 	if errors.Is(err, ptxas.ErrMissing) && os.Getenv("CI") == "" && os.Getenv("PTXAS") == "" {
 		t.Run("ptxas", func(t *testing.T) {
-			t.Skipf("%s is not assembled: %v", name, err)
+			t.Skipf("%s was not assembled: %v", name, err)
 		})
 		return
 	}
@@ -56,6 +56,6 @@ func AssembleText(t *testing.T, name, text string) {
 		t.Fatal(err)
 	}
 	if !verdict.OK() {
-		t.Errorf("%s: ptxas refuses the PTX:\n%s", name, verdict)
+		t.Errorf("%s: ptxas rejects the PTX:\n%s", name, verdict)
 	}
 }

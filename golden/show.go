@@ -17,11 +17,11 @@ const context = 3
 type shown struct {
 	mark byte
 	line *line
-	old  *line // the line of the old module; nil if it was added
+	old  *line // the line of the old module, or nil if it was added
 	note string
 }
 
-// difference shows the rows that differ, with context; "" if there are none. where returns the
+// difference shows the rows that differ, with context, or "" if there are none. where returns the
 // origin of a line of the new module, or is nil.
 func difference(rows []row, names *renaming, where func(line int) string) string {
 	all := layout(rows, names)

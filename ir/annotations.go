@@ -14,10 +14,10 @@ import (
 // need not be used by an instruction.
 type Annotations struct {
 	Block  [3]int // threads of a block; zeros if the launch chooses
-	Warp   *Reg   // index of the warp in its block; nil if it is not computed
+	Warp   *Reg   // index of the warp in its block, or nil if it is not computed
 	Labels bool   // the author placed labels, so the conditions may not hold
-	Most   int    // most threads of a block, if the launch chooses; 0 if unlimited
-	Blocks int    // blocks per multiprocessor; 0 if unspecified
+	Most   int    // most threads of a block, if the launch chooses, or 0 if unlimited
+	Blocks int    // blocks per multiprocessor, or 0 if unspecified
 
 	Roles    []*Role
 	Counters []Counter
@@ -56,7 +56,7 @@ type Role struct {
 	Name         string
 	First, Warps int
 	Single       bool   // only the first warp executes the body
-	Registers    int    // register budget of a thread that the author wrote; 0 for none
+	Registers    int    // register budget of a thread that the author wrote, or 0 for none
 	Budgeted     bool   // the budget is valid, and the role sets it
 	Head, End    *Block // first block of the role, and the first after it
 }
@@ -141,7 +141,7 @@ type TileAccess struct {
 type TileShape struct {
 	Type       isa.Type
 	Rows, Cols int
-	Swizzle    int  // bytes; 0 for none
+	Swizzle    int  // bytes, or 0 for none
 	Padded     bool // sixteen elements take 16 bytes
 	Transposed bool
 }
@@ -164,7 +164,7 @@ func (t TileShape) String() string {
 // A TileStore stores an accumulator, which Threads threads hold together, to a matrix.
 type TileStore struct {
 	Matrix     Ref     // identifies the matrix: a pointer or a tensor map
-	To         *Reg    // address of the matrix; nil for a tensor map
+	To         *Reg    // address of the matrix, or nil for a tensor map
 	Row, Col   Operand // first element: registers or constants
 	Rows, Cols int
 	Threads    int
@@ -177,7 +177,7 @@ type Collective struct {
 	// Values says that each thread contributes a value; that of a thread that has left the kernel
 	// is missing.
 	Values bool
-	Most   int // number of threads that a named barrier expects; 0 for other calls
+	Most   int // number of threads that a named barrier expects, or 0 for other calls
 }
 
 // A SharedAccess is an access to shared memory outside of roles.
@@ -221,11 +221,11 @@ type PipelineTile struct {
 type Accumulator struct {
 	Pos       Pos
 	Role      *Role    // that declared it; nil outside of roles
-	Clear     *Instr   // clears it: earlier contents are not read; nil for none
+	Clear     *Instr   // clears it: earlier contents are not read, or nil for none
 	Registers [][]*Reg // in parts
 	Words     int      // number of 32-bit registers
 	// Owned is the number of operands that name each register in MMAs and when the accumulator is
-	// cleared; 0 if other code reads them too.
+	// cleared, or 0 if other code reads them too.
 	Owned int
 }
 

@@ -11,8 +11,8 @@ import (
 // A Box describes what a copy with a tensor map transfers, which PTX does not contain. In text it
 // is a comment at the parameter: "// ptxdsl:bytes 16384" or "// ptxdsl:element 2".
 type Box struct {
-	Bytes   int64 // of the box, or of the rows of a gather or scatter; 0 if unknown
-	Element int64 // of an element; 0 if unknown
+	Bytes   int64 // of the box, or of the rows of a gather or scatter, or 0 if unknown
+	Element int64 // of an element, or 0 if unknown
 }
 
 const (

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Instr is one instruction, or a directive among instructions (.loc, .pragma). The text of a
+// An Instr is an instruction, or a directive among instructions (.loc, .pragma). The text of a
 // directive is its single operand, of kind Raw.
 type Instr struct {
 	Op    string // opcode with all modifiers, such as "ld.global.f32"
@@ -45,7 +45,7 @@ func (in *Instr) Note() string {
 	return in.Said.Note
 }
 
-// Comment sets the comments before in to doc and the one after it to note; "" for none.
+// Comment sets the comments before in to doc and the one after it to note, or "" for none.
 func (in *Instr) Comment(doc []string, note string) {
 	in.Said = nil
 	if len(doc) > 0 || note != "" {
@@ -68,7 +68,7 @@ func (in *Instr) Has(effect isa.Effect) bool { return in.Form != nil && in.Form.
 // Ends reports whether the instruction ends a block: a branch or an exit, guarded or not.
 func (in *Instr) Ends() bool { return in.Has(isa.EffectBranch) || in.Has(isa.EffectTerminator) }
 
-// Kind returns the operation of in; NoKind for a directive and for an opcode that the table does
+// Kind returns the operation of in, or NoKind for a directive and for an opcode that the table does
 // not contain.
 func (in *Instr) Kind() isa.Kind {
 	if in.Form == nil {
@@ -181,7 +181,7 @@ type Operand struct {
 	Not   bool  // negated predicate !p
 	Minus bool  // negated register -%r1
 	Zero  bool  // an offset of zero is present in the text: +0, as in unoptimized code
-	Reg   *Reg  // the register; nil for other kinds
+	Reg   *Reg  // the register, or nil for other kinds
 	Value int64 // value of a constant; for operands with a Ref, the offset added to it
 	More  *More // shared by copies of an operand: replace the value instead of modifying it
 }

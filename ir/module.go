@@ -16,9 +16,9 @@ type Module struct {
 	Version isa.Version
 	Target  isa.Target
 	Options []string // other options of .target: debug, texmode_independent
-	Bits    int      // bits of an address; 0 if the text does not specify it
+	Bits    int      // bits of an address, or 0 if the text does not specify it
 	Decls   []Decl   // in text order, which matters in PTX: declarations precede uses
-	Source  Source   // resolves the positions in the module; nil if they are unknown
+	Source  Source   // resolves the positions in the module, or nil if they are unknown
 	Doc     []string // comments at the start of the module
 	Tail    []string // comments after the last declaration
 }
@@ -49,11 +49,11 @@ type Var struct {
 	Space   isa.Space
 	Bank    *Operand // bank, as in .const[2]
 	Type    isa.Type
-	Vec     uint8   // number of elements of a vector; 0 for a scalar
-	Align   int     // in bytes; 0 for the natural alignment
+	Vec     uint8   // number of elements of a vector, or 0 for a scalar
+	Align   int     // in bytes, or 0 for the natural alignment
 	Dims    []int64 // dimensions of an array; the first may be Unsized
 	Ptr     *Ptr    // for a pointer parameter, the memory it points to
-	Box     *Box    // for a tensor map, what a copy transfers; nil if unknown
+	Box     *Box    // for a tensor map, what a copy transfers, or nil if unknown
 	Attrs   []string
 	Init    *Operand
 	Reg     *Reg
@@ -65,7 +65,7 @@ type Var struct {
 // Unsized is the first dimension of an array without a size: [].
 const Unsized = -1
 
-// Size returns the number of bytes of v; 0 for an array without a size.
+// Size returns the number of bytes of v, or 0 for an array without a size.
 func (v *Var) Size() int64 {
 	n := int64(v.Type.Bits()+7) / 8 * int64(max(1, int(v.Vec)))
 	for _, d := range v.Dims {
@@ -156,7 +156,7 @@ func (f *Func) Attr(name string) *Directive {
 type Reg struct {
 	Name   string // including its % if it has one; if empty, lowering chooses a name
 	Type   isa.Type
-	Vec    uint8 // number of elements of a vector register; 0 for a scalar
+	Vec    uint8 // number of elements of a vector register, or 0 for a scalar
 	Varies bool  // reassigned by the builder: a variable of package dsl
 	Pos    Pos
 	Number int32 // index in Func.Regs; see Func.Number
@@ -164,8 +164,8 @@ type Reg struct {
 	Set    bool  // the builder wrote the variable again after its first write
 }
 
-// Number numbers the registers of f from 0 in order, so that slices can be indexed by
-// register. The numbers are valid until registers are added, removed or numbered again.
+// Number assigns consecutive indices to the registers of f, starting at 0, so that slices can be
+// indexed by register. The indices are valid until registers are added, removed or numbered again.
 func (f *Func) Number() {
 	for i, r := range f.Regs {
 		r.Number = int32(i)

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// meantType returns the PTX type or scope for a word of another language; "" if there is none.
+// meantType returns the PTX type or scope that a word of another language stands for, or "" if
+// there is none.
 func meantType(word string) string {
 	switch strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(word), "."), "_t") {
 	case "i8", "int8", "char":
@@ -48,8 +49,8 @@ func meantType(word string) string {
 	return ""
 }
 
-// MeantName returns the instruction that has a given name in other languages; "" if there is
-// none.
+// MeantName returns the PTX instruction that has the given name in another language, or "" if there
+// is none.
 func MeantName(word string) string {
 	switch word {
 	case "return":
@@ -104,8 +105,8 @@ func numbered(a, b string) bool {
 		strings.ContainsAny(b, "0123456789")
 }
 
-// apart returns the difference between the numbers in two words.
-func apart(a, b string) int {
+// numberDistance returns the difference between the numbers in two words.
+func numberDistance(a, b string) int {
 	sum := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); i, j = i+1, j+1 {
 		m, n := 0, 0
@@ -120,9 +121,9 @@ func apart(a, b string) int {
 	return sum
 }
 
-// kin returns the type among several that most likely replaces another type: untyped bits of its
-// size, or the only integer of its size; "" if there is none.
-func kin(word string, types []string) string {
+// relatedType returns the type in a list that most likely replaces another type: untyped bits of
+// its size, or the only integer of its size. It returns "" if there is none.
+func relatedType(word string, types []string) string {
 	t, ok := ParseType(word)
 	if !ok {
 		return ""
@@ -166,7 +167,7 @@ func (m *Matcher) lackingTypes(list []*Instruction, mods []Mod, best *miss, slot
 	for _, ins := range list {
 		for i := range ins.Forms {
 			f := &ins.Forms[i]
-			x := nearly(f, mods)
+			x := assignMost(f, mods)
 			if x.cost == best.cost && len(x.strange) == len(best.strange) && len(x.lacking) == 1 &&
 				f != best.form && add(&f.Slots[x.lacking[0]]) {
 				forms++

@@ -46,10 +46,10 @@ type Problem struct {
 	Rule    string
 	Mod     int
 	Arg     int
-	Elem    int // index of the element within the operand; -1 for the whole operand
+	Elem    int // index of the element within the operand, or -1 for the whole operand
 	Message string
 	Warning bool // the instruction is legal but certainly unintended
-	// replacement for the modifier or the whole opcode; "" if no single edit helps
+	// replacement for the modifier or the whole opcode, or "" if no single edit helps
 	Want string
 }
 

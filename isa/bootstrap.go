@@ -5,8 +5,8 @@
 
 package isa
 
-// The generator of the tables is built without the tables, so that a change of the model
-// cannot keep it from compiling.
+// The generator of the tables is compiled without the tables, so that a change of the model cannot
+// break its compilation.
 var (
 	Versions    []VersionInfo
 	Targets     []TargetInfo

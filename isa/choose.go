@@ -32,8 +32,8 @@ func (f *Form) Allows(slots []Mod) bool {
 	return true
 }
 
-// Bounds returns the gates for the modifiers in slots: all of open must be open, none of gone.
-// A table contributes one gate, which is open if some matching row is.
+// Bounds returns the gates for the modifiers in slots. All gates in open must be open, and none in
+// gone may be. A table contributes one gate, which is open if at least one matching row is.
 func (f *Form) Bounds(slots []Mod) (open, gone []Gate) {
 	open = append(open, f.Gates...)
 	gone = append(gone, f.Gone...)

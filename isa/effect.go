@@ -7,7 +7,7 @@ package isa
 // each form are in the spec.
 type Effect string
 
-// Effects that passes ask for.
+// Effects that passes use.
 const (
 	EffectPure       Effect = "pure"       // the results depend on the operands only
 	EffectConvergent Effect = "convergent" // the threads of a warp execute it together

@@ -93,7 +93,7 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 		return problem("F202", at, "%s has a dot without a modifier after it", list[0].Name)
 	}
 	if with := m.set.namesWith(word); with != "" && m.set.wordsAfter(list[0].Name+word) == "" &&
-		!m.set.begun(list[0].Name+word+"_") {
+		!m.set.isNamePrefix(list[0].Name+word+"_") {
 		return problem("F203", at, "%s has no modifier %s, which is a modifier of %s", list[0].Name,
 			word, with)
 	}
@@ -119,7 +119,7 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 			d++
 		}
 		if d < cost || d == cost && p.Want != "" && numbered(word, candidate) &&
-			apart(word, candidate) < apart(word, p.Want) {
+			numberDistance(word, candidate) < numberDistance(word, p.Want) {
 			p.Want, cost = candidate, d
 		}
 		if p.Want == "" && len(word) > 4 && strings.HasPrefix(candidate, word+"_") {
@@ -147,13 +147,13 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 	return p
 }
 
-// begun reports whether some instruction name begins with text.
-func (s *Set) begun(text string) bool {
+// isNamePrefix reports whether some instruction name begins with the text.
+func (s *Set) isNamePrefix(text string) bool {
 	_, begun := s.named(text)
 	return begun
 }
 
-// namesWith lists a few instruction names that contain a word; "" if there are none.
+// namesWith lists a few instruction names that contain a word, or "" if there are none.
 func (s *Set) namesWith(word string) string {
 	var out []string
 	for i := range s.entries {
@@ -227,7 +227,7 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 	var best *miss
 	for _, ins := range list {
 		for i := range ins.Forms {
-			x := nearly(&ins.Forms[i], mods)
+			x := assignMost(&ins.Forms[i], mods)
 			if best == nil || x.cost < best.cost {
 				best = x
 			}
@@ -247,7 +247,8 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 		}
 	}
 	if found := m.exchange(list, best, name, mods, skip); found != nil {
-		if r := best.broken(); r != nil && r.Why != "" && len(best.strange)+len(best.lacking) == 0 {
+		if r := best.firstViolation(); r != nil && r.Why != "" &&
+			len(best.strange)+len(best.lacking) == 0 {
 			for i := range found {
 				found[i].Message += ": " + r.Why
 			}
@@ -325,7 +326,7 @@ func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []M
 		slot := &x.form.Slots[x.lacking[0]]
 		if types := m.lackingTypes(list, mods, x, slot); types != nil {
 			p.Message += "; expected " + oneOf(types)
-			p.Want = kin(word, types)
+			p.Want = relatedType(word, types)
 			return p
 		}
 		p.Message += "; expected " + m.oneOf(slot)
@@ -352,7 +353,7 @@ func (m *Matcher) oneOf(s *Slot) string {
 
 // combination reports the rule or table that forbids modifiers which each have a slot.
 func (m *Matcher) combination(x *miss, name string) Problem {
-	if r := x.broken(); r != nil {
+	if r := x.firstViolation(); r != nil {
 		why := r.Why
 		if why == "" {
 			if p := m.needed(x, r, name); p != nil {
@@ -383,8 +384,8 @@ func (m *Matcher) combination(x *miss, name string) Problem {
 		name, x.form.Template)
 }
 
-// broken returns the first rule that the modifiers of x violate, or nil.
-func (x *miss) broken() *Rule {
+// firstViolation returns the first rule that the modifiers of x violate, or nil.
+func (x *miss) firstViolation() *Rule {
 	for i := range x.form.Rules {
 		if r := &x.form.Rules[i]; !r.Holds.Operands() && !r.Holds.holds(x.slots, nil) {
 			return r
@@ -393,8 +394,8 @@ func (x *miss) broken() *Rule {
 	return nil
 }
 
-// nearly assigns as many modifiers to slots as possible, in order.
-func nearly(f *Form, mods []Mod) *miss {
+// assignMost assigns as many modifiers as possible to slots, in order.
+func assignMost(f *Form, mods []Mod) *miss {
 	x := &miss{form: f, slots: make([]Mod, len(f.Slots))}
 	a := assignment{form: &worded{Wording: f.Wording}, slots: x.slots}
 next:

@@ -28,7 +28,8 @@ func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 			best, reach = c, n
 		}
 	}
-	if best != nil && reach < len(args) && far < len(args) && best.takes(m, but(args, reach)) {
+	if best != nil && reach < len(args) && far < len(args) &&
+		best.takes(m, withUnknown(args, reach)) {
 		p := best.wrongArg(op, args, reach) // the other operands fit
 		if spans := m.spans(o, args, reach); p.Rule == "F304" && len(spans) > 0 {
 			p.Message = fmt.Sprintf("operand %d of %s is %s, expected an integer constant%s",
@@ -37,7 +38,7 @@ func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 		return []Problem{p}
 	}
 	if best == nil || reach < len(args) {
-		if p := m.amiss(o, op, args); p != nil {
+		if p := m.singleChange(o, op, args); p != nil {
 			return []Problem{*p}
 		}
 	}
@@ -58,7 +59,7 @@ func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 		"form %s", op, best.Form.Template)}
 }
 
-// counts returns the smallest and largest number of operands that a list accepts.
+// counts returns the smallest and the largest number of operands that a list accepts.
 func counts(list []Want) (least, most int) {
 	for i := range list {
 		switch list[i].Presence {
@@ -108,8 +109,8 @@ func (c *Candidate) reach(args []Arg) int {
 	return best
 }
 
-// relation reports the rule between operands and modifiers that fails when each operand fits alone;
-// nil if there is none.
+// relation reports the rule between operands and modifiers that fails when each operand fits alone,
+// or nil if there is none.
 func (c *Candidate) relation(m *Matcher, op string, args []Arg) *Problem {
 	loose := Candidate{Form: c.Form, Slots: c.Slots, Args: c.Args}
 	var t tally

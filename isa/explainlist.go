@@ -13,14 +13,15 @@ import (
 // changeable limits the number of operands for which single changes are tried.
 const changeable = 10
 
-// amiss looks for one change that makes the operands fit: an operand is in the wrong position,
-// extra, missing, or outside of its braces or brackets. It returns nil if there is none.
-func (m *Matcher) amiss(o *Opcode, op string, args []Arg) *Problem {
+// singleChange looks for one change that makes the operands fit: an operand is in the wrong
+// position, extra, missing, or outside of its braces or brackets. It returns nil if there is no
+// such change.
+func (m *Matcher) singleChange(o *Opcode, op string, args []Arg) *Problem {
 	if len(args) > changeable || !m.search() {
 		return nil
 	}
-	for _, look := range []func(*Candidate, string, []Arg) *Problem{m.moved, m.loose, m.missing,
-		m.spare} {
+	for _, look := range []func(*Candidate, string, []Arg) *Problem{m.moved, m.misplacedParts,
+		m.missing, m.spare} {
 		for i := range o.fits {
 			if p := look(&o.fits[i], op, args); p != nil {
 				return p
@@ -55,16 +56,17 @@ func (m *Matcher) moved(c *Candidate, op string, args []Arg) *Problem {
 	return nil
 }
 
-// loose looks for operands that should be in one pair of braces, or in the brackets of the operand
-// before them.
-func (m *Matcher) loose(c *Candidate, op string, args []Arg) *Problem {
+// misplacedParts looks for operands that should be in one pair of braces, or in the brackets of the
+// operand before them.
+func (m *Matcher) misplacedParts(c *Candidate, op string, args []Arg) *Problem {
 	for from := range args {
 		if a := &args[from]; a.Kind == ArgAddress && len(a.Elems) > 2 {
 			list := slices.Clone(args)
 			list[from].Elems = []Arg{a.Elems[0], {Kind: ArgVector, Elems: a.Elems[1:]}}
 			if c.takes(m, list) {
-				p := problem("F307", -1, "operand %d of %s must be in braces after the first "+
-					"comma: %s", from+1, op, c.list())
+				p := problem("F307", -1,
+					"operand %d of %s must be enclosed in braces, from the first comma on: %s",
+					from+1, op, c.list())
 				p.Arg = from
 				return &p
 			}
@@ -175,11 +177,11 @@ func (w *Want) spell() string {
 	return s
 }
 
-// spans returns the constants that the candidates accept for one operand if all others fit; nil if
-// only one candidate has such an operand, or if one accepts more than constants.
+// spans returns the constants that the candidates accept for one operand if all others fit, or nil
+// if only one candidate has such an operand, or if one accepts more than constants.
 func (m *Matcher) spans(o *Opcode, args []Arg, at int) []Span {
 	var spans []Span
-	others := but(args, at)
+	others := withUnknown(args, at)
 	n := 0
 	for i := range o.fits {
 		c := &o.fits[i]
@@ -204,8 +206,8 @@ func (m *Matcher) spans(o *Opcode, args []Arg, at int) []Span {
 	return spans
 }
 
-// but returns args with one operand marked as unknown.
-func but(args []Arg, at int) []Arg {
+// withUnknown returns args with one operand marked as unknown, so that it matches anything.
+func withUnknown(args []Arg, at int) []Arg {
 	args = slices.Clone(args)
 	args[at] = Arg{}
 	return args

@@ -22,8 +22,8 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// KindOf returns the kind of an opcode, with or without modifiers; NoKind if its name is unknown.
-// An instruction that has a form has its kind there.
+// KindOf returns the kind of an opcode, with or without modifiers, or NoKind if its name is
+// unknown. An instruction that has a form has its kind there.
 func KindOf(op string) Kind {
 	s := Standard()
 	entries, _, _ := s.split(op)

@@ -87,7 +87,7 @@ const Never = PresentWhen + 1
 type WantKind struct {
 	*OperandKind
 	Settled Type
-	Len     int // length of a brace vector; -1 for a single operand
+	Len     int // length of a brace vector, or -1 for a single operand
 	In      Space
 	Fields  []Want
 }
@@ -99,7 +99,7 @@ func (m *Matcher) Check(op string, args []Arg) []Problem {
 	return problems
 }
 
-// Match checks one instruction and returns its form, resolved for its modifiers; nil if it has
+// Match checks one instruction and returns its form, resolved for its modifiers, or nil if it has
 // none. All instructions of one opcode share a Candidate: do not modify it.
 func (m *Matcher) Match(op string, args []Arg) (*Candidate, []Problem) {
 	o := m.Opcode(op)
@@ -142,16 +142,16 @@ func (m *Matcher) Opcode(op string) *Opcode {
 	}
 	o := m.memo[op]
 	if o == nil {
-		op, o = m.look(op)
+		op, o = m.lookUp(op)
 		m.memo[op] = o
 	}
 	*r = named{op, o}
 	return o
 }
 
-// look returns the cached result for op, and a copy of op that does not keep the source text in
+// lookUp returns the cached result for op, and a copy of op that does not keep the source text in
 // memory.
-func (m *Matcher) look(op string) (string, *Opcode) {
+func (m *Matcher) lookUp(op string) (string, *Opcode) {
 	if kept, known := m.known.find(op); known != nil {
 		return kept, known
 	}

@@ -20,7 +20,7 @@ func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []stri
 	}
 	for _, ins := range list {
 		for i := range ins.Forms {
-			x := nearly(&ins.Forms[i], mods)
+			x := assignMost(&ins.Forms[i], mods)
 			if len(x.strange) > 0 || len(x.lacking) != 1 {
 				continue
 			}
@@ -40,7 +40,8 @@ func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []stri
 		}
 		ins := m.set.instruction(i)
 		for f := range ins.Forms {
-			if x := nearly(&ins.Forms[f], mods); len(x.strange)+len(x.lacking) == 0 && m.takes(x) {
+			if x := assignMost(&ins.Forms[f], mods); len(x.strange)+len(x.lacking) == 0 &&
+				m.takes(x) {
 				add("." + rest)
 				break
 			}

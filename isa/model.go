@@ -34,7 +34,7 @@ type Form struct {
 	Lenient  string // why the table contains a form that the manual does not list
 	Notes    []string
 
-	at int // offset in the packed table; 0 if the form is not packed
+	at int // offset in the packed table, or 0 if the form is not packed
 }
 
 // A Wording lists the modifiers of a form.
@@ -91,7 +91,7 @@ type Row struct {
 	Gate    Gate
 }
 
-// An Access says how an instruction accesses an operand.
+// An Access specifies how an instruction accesses an operand.
 type Access uint8
 
 // How an instruction accesses an operand.
@@ -114,7 +114,7 @@ type Operand struct {
 	Unified  bool      // .unified may follow the bracket
 }
 
-// A Presence says when an operand is present.
+// A Presence specifies when an operand is present.
 type Presence uint8
 
 // When an operand is present.
@@ -191,7 +191,7 @@ type Count struct {
 	In   int // index of the table
 }
 
-// CountFrom says how the length in a Count is determined.
+// CountFrom specifies how the length in a Count is determined.
 type CountFrom uint8
 
 // Origins of a Count.

@@ -114,7 +114,7 @@ func (m Mod) Type() Type {
 	return 0
 }
 
-// Elements returns the number of elements of a vector modifier, such as 4 for .v4; 0 for another
+// Elements returns the number of elements of a vector modifier, such as 4 for .v4, or 0 for another
 // one.
 func (m Mod) Elements() int {
 	if classes := modClasses(); int(m) < len(classes) {
@@ -123,7 +123,7 @@ func (m Mod) Elements() int {
 	return 0
 }
 
-// Times returns the repeat count of m, such as 16 for .x16; 0 for another modifier.
+// Times returns the repeat count of m, such as 16 for .x16, or 0 for another modifier.
 func (m Mod) Times() int {
 	if classes := modClasses(); int(m) < len(classes) {
 		return classes[m].times

@@ -300,7 +300,7 @@ func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate,
 			if closed == nil {
 				return nil, nil, false
 			}
-			return nil, &shutGate{what: m.late(t, slots), gate: *closed}, true
+			return nil, &shutGate{what: m.lateRule(t, slots), gate: *closed}, true
 		}
 		next := make([][][]int, 0, len(lengths)*len(fit))
 		for _, l := range lengths {
@@ -313,9 +313,9 @@ func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate,
 	return lengths, nil, true
 }
 
-// late returns the last word that no open row of a table has; the gate belongs to that word. If
+// lateRule returns the last word that no open row of a table has; the gate belongs to that word. If
 // every word has an open row, it returns "": the gate belongs to the combination.
-func (m *Matcher) late(t *Table, slots []Mod) string {
+func (m *Matcher) lateRule(t *Table, slots []Mod) string {
 	what := combined
 	for n, c := range t.Columns {
 		if c.Slot < 0 || slots[c.Slot] == NoMod {
@@ -405,7 +405,7 @@ func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int
 		return m.gone(name, best.what, best.gate, m.additions(list, name, mods))
 	}
 	what, at := best.what, -1
-	partly := what != "" || m.partly(list)
+	partly := what != "" || m.partlyMatches(list)
 	for i, mod := range mods {
 		switch {
 		case !partly:
@@ -423,8 +423,8 @@ func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int
 	return p
 }
 
-// partly reports whether some form of the instructions has all required gates open.
-func (m *Matcher) partly(list []*Instruction) bool { return m.opens(list, NoMod) }
+// partlyMatches reports whether some form of the instructions has all required gates open.
+func (m *Matcher) partlyMatches(list []*Instruction) bool { return m.opens(list, NoMod) }
 
 // opens reports whether some form with a modifier, or any form for NoMod, has all required gates
 // open.

@@ -111,8 +111,8 @@ func (c *Candidate) takes(m *Matcher, args []Arg) bool {
 	return alone != nil && c.sequence(c.Args, alone, &t, m)
 }
 
-// besideSink returns args with a first operand d|_ replaced by d, which ptxas treats the same; nil
-// if there is none.
+// besideSink returns args with a first operand d|_ replaced by d, which ptxas treats the same, or
+// nil if there is none.
 func besideSink(args []Arg) []Arg {
 	if len(args) == 0 || args[0].Kind != ArgPair || len(args[0].Elems) != 2 ||
 		args[0].Elems[1].Kind != ArgSink {

@@ -18,7 +18,7 @@ type acceptedShape struct {
 	by    *Candidate
 }
 
-// Took returns a form that accepted operands of a shape before; nil if none is known.
+// Took returns a form that accepted operands of a shape before, or nil if none is known.
 func (o *Opcode) Took(shape []Word) *Candidate {
 	if known := o.accepted.Load(); known != nil {
 		for i := range *known {

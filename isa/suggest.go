@@ -29,14 +29,14 @@ func (m *Matcher) replacements(list []*Instruction, mods []Mod, at int) []string
 			return
 		}
 		changed[at] = mod
-		if x := nearly(f, changed); len(x.strange)+len(x.lacking) == 0 && m.takes(x) {
+		if x := assignMost(f, changed); len(x.strange)+len(x.lacking) == 0 && m.takes(x) {
 			words = append(words, word)
 		}
 	}
 	for _, ins := range list {
 		for i := range ins.Forms {
 			f := &ins.Forms[i]
-			x := nearly(f, others)
+			x := assignMost(f, others)
 			if len(x.strange) > 0 || len(x.lacking) > 1 {
 				continue
 			}
@@ -89,7 +89,7 @@ func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod
 		return nil
 	}
 	if !s.lacks {
-		s.found = m.turned(list, name, mods, skip)
+		s.found = m.reordered(list, name, mods, skip)
 	}
 	order := slices.Clone(x.strange)
 	for i := range mods {
@@ -147,7 +147,7 @@ func (s *swap) replace(i int) bool {
 		changed[i], _ = m.set.mod(w)
 		r.ops = append(r.ops, m.text(s.name, changed))
 	}
-	near := kin(word, words) != ""
+	near := relatedType(word, words) != ""
 	_, typed := ParseType(word)
 	r.far = typed && !near
 	if near && len(s.found) > 0 && !s.found[0].less && s.found[0].Rule == "F205" {
@@ -171,7 +171,7 @@ func (s *swap) problem(i int, word string, words []string) Problem {
 	case len(words) == 1:
 		p.Want = words[0]
 	default:
-		p.Want = kin(word, words)
+		p.Want = relatedType(word, words)
 	}
 	return p
 }
@@ -199,8 +199,8 @@ func (x *miss) doubled(mods []Mod) bool {
 	})
 }
 
-// turned looks for two adjacent modifiers to swap.
-func (m *Matcher) turned(list []*Instruction, name string, mods []Mod, skip int) []reading {
+// reordered looks for two adjacent modifiers to swap.
+func (m *Matcher) reordered(list []*Instruction, name string, mods []Mod, skip int) []reading {
 	changed := slices.Clone(mods)
 	for i := range len(mods) - 1 {
 		if mods[i] == mods[i+1] {
@@ -221,7 +221,7 @@ func (m *Matcher) turned(list []*Instruction, name string, mods []Mod, skip int)
 func (m *Matcher) legal(list []*Instruction, mods []Mod) bool {
 	return slices.ContainsFunc(list, func(ins *Instruction) bool {
 		return slices.ContainsFunc(ins.Forms, func(f Form) bool {
-			x := nearly(&f, mods)
+			x := assignMost(&f, mods)
 			return len(x.strange)+len(x.lacking) == 0 && m.takes(x)
 		})
 	})
@@ -235,7 +235,7 @@ func akin(a, b string) bool {
 	return first == second || shaped(a) && shaped(b)
 }
 
-// inCase returns the modifier that differs from a word only in case; "" if there is none.
+// inCase returns the modifier that differs from a word only in case, or "" if there is none.
 func (m *Matcher) inCase(list []*Instruction, word string) string {
 	for i, w := range m.set.Mods {
 		if w != word && strings.EqualFold(w, word) && m.used(list, Mod(i)) {

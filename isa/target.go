@@ -57,7 +57,7 @@ type TargetInfo struct {
 	Name   string // sm_100a
 	Number int    // 100
 	Suffix byte   // 'a', 'f' or 0
-	Family int    // the first number of its family; 0 if there is none
+	Family int    // the first number of its family, or 0 if there is none
 	Since  Version
 	Until  Version // the last version that supports the name, 0 for all later ones
 }
@@ -150,7 +150,7 @@ func (g Gate) Open(v Version, t Target) bool {
 	return false
 }
 
-// Since returns the first version in which g is open for t; 0 if there is none, or if g is
+// Since returns the first version in which g is open for t, or 0 if there is none, or if g is
 // always open.
 func (g Gate) Since(t Target) (first Version) {
 	for _, c := range g.Clauses {

@@ -25,7 +25,7 @@ func (l *lifter) function(n *ptx.Func) {
 	f.Doc = append(doc, f.Doc...)
 	if n.Body != nil {
 		l.body(n.Body)
-		l.settle()
+		l.sortRegisters()
 	}
 	l.pop()
 	l.f, l.used, l.ordered = outer, used, ordered
@@ -118,14 +118,14 @@ func (l *lifter) statements(list []ptx.Node) {
 		case *ptx.Func:
 			l.nested(n)
 		default:
-			l.fault(&ruleStatement, n, "this is not allowed in a function")
+			l.fault(&ruleStatement, n, "this statement is not allowed in a function")
 		}
 	}
 }
 
-// before returns the comments before a statement, including those left over from removed
+// commentsBefore returns the comments before a statement, including those left over from removed
 // statements.
-func (l *lifter) before(at ptx.Pos) []string {
+func (l *lifter) commentsBefore(at ptx.Pos) []string {
 	doc := l.doc(at)
 	if l.pending != nil {
 		doc = append(l.pending, doc...)
@@ -136,7 +136,7 @@ func (l *lifter) before(at ptx.Pos) []string {
 
 // label starts a block, or adds a label to a block without instructions.
 func (l *lifter) label(n *ptx.Label, b *ir.Block) {
-	name := ir.Label{Name: l.unique(n.Name.Text), Pos: position(n), Doc: l.before(n.At)}
+	name := ir.Label{Name: l.unique(n.Name.Text), Pos: position(n), Doc: l.commentsBefore(n.At)}
 	name.Note = l.note(n.To, &name.Doc)
 	if l.block != nil && len(l.block.Instrs) == 0 && len(l.block.Labels) > 0 {
 		l.block.Labels = append(l.block.Labels, name)
@@ -194,7 +194,7 @@ func (l *lifter) add(in *ir.Instr) {
 
 func (l *lifter) instr(n *ptx.Instr) {
 	in := &ir.Instr{Op: n.Op.Text, Pos: position(n)}
-	doc := l.before(n.At)
+	doc := l.commentsBefore(n.At)
 	if n.Guard.Text != "" {
 		r, ok := l.find(n.Guard.Text, n.Guard.At).(*ir.Reg)
 		if !ok {
@@ -228,7 +228,7 @@ func (l *lifter) target(t *ir.Targets, n *ptx.Directive, o *ptx.Operand, name st
 		t.Funcs = append(t.Funcs, ref)
 	default:
 		if name == n.Label.Text {
-			l.fault(&ruleOdd, o, "%s names itself", name)
+			l.fault(&ruleOdd, o, "%s contains itself", name)
 		} else {
 			l.fault(&ruleName, o, "%s is not declared", name)
 		}
@@ -242,7 +242,8 @@ func (l *lifter) target(t *ir.Targets, n *ptx.Directive, o *ptx.Operand, name st
 func (l *lifter) bodyDirective(n *ptx.Directive) {
 	switch n.Name.Text {
 	case ".branchtargets", ".calltargets":
-		t := &ir.Targets{Name: l.unique(n.Label.Text), Pos: position(n), Doc: l.before(n.At)}
+		t := &ir.Targets{Name: l.unique(n.Label.Text), Pos: position(n),
+			Doc: l.commentsBefore(n.At)}
 		if n.Name.Text == ".calltargets" {
 			t.Funcs = []*ir.Func{}
 		}
@@ -265,7 +266,7 @@ func (l *lifter) bodyDirective(n *ptx.Directive) {
 		return
 	}
 	in := &ir.Instr{Op: n.Name.Text, Pos: position(n)}
-	doc := l.before(n.Name.To)
+	doc := l.commentsBefore(n.Name.To)
 	if len(n.Args) > 0 {
 		in.Args = []ir.Operand{{Kind: ir.Raw, More: l.text(l.textOf(n.Args))}}
 	}
@@ -281,7 +282,7 @@ func (l *lifter) nested(n *ptx.Func) {
 		l.function(n)
 		return
 	}
-	t := &ir.Targets{Name: l.unique(n.Label.Text), Pos: position(n), Doc: l.before(n.At),
+	t := &ir.Targets{Name: l.unique(n.Label.Text), Pos: position(n), Doc: l.commentsBefore(n.At),
 		Proto: &ir.Func{Name: n.Name.Text, Pos: position(n)}}
 	l.declare(n.Label.Text, t, n.At)
 	f, used, ordered := l.f, l.used, l.ordered

@@ -82,7 +82,7 @@ func (l *lifter) rangeOf(d *ptx.Declarator, t isa.Type, vec uint8) {
 func (l *lifter) integer(o *ptx.Operand) int64 {
 	v := constant.Of(o)
 	if !v.OK() {
-		l.fault(&ruleStatement, o, "this is not a constant")
+		l.fault(&ruleStatement, o, "this expression is not a constant")
 	}
 	return int64(v.Bits)
 }

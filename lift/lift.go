@@ -43,20 +43,17 @@ var (
 	}
 	ruleStatement = diag.Rule{
 		ID: "L102", Layer: "lift", Title: "unsupported statement",
-		What: "Reports a statement that the form checks do not know.",
-		Why: "Passes would lose a statement " +
-			"that they do not understand.",
+		What:  "Reports a statement that the form checks do not know.",
+		Why:   "A pass would drop a statement that it does not understand.",
 		Wrong: ".reg .quux %x;", Right: ".reg .b32 %x;", Fix: "Run `ptxdsl verify` on the file " +
 			"and fix what it reports.",
 	}
 	ruleOdd = diag.Rule{
 		ID: "L103", Layer: "lift", Title: "valid PTX that is not supported",
-		What: "Reports statements that the assembler accepts but no compiler writes: registers at " +
-			"module scope (before PTX 3.0), .target in a function, a list of branch targets that " +
-			"contains itself, or a very large range of variables.",
+		What:  "Reports statements that the assembler accepts but compilers never emit: registers at module scope (before PTX 3.0), .target in a function, a list of branch targets that contains itself, or a very large range of variables.",
 		Why:   "The intermediate representation cannot express it.",
 		Wrong: ".reg .b32 %r;\n.entry k() { ret; }", Right: ".entry k() { .reg .b32 %r; ret; }",
-		Fix: "Write it in the usual way.",
+		Fix: "Use a form that nvcc emits: declare registers in the function, and .target at the start of the module.",
 	}
 )
 
@@ -106,12 +103,12 @@ func (l *lifter) fault(r *diag.Rule, n ptx.Node, format string, args ...any) {
 func (l *lifter) doc(at ptx.Pos) []string {
 	var lines []string
 	for len(l.comments) > 0 && l.comments[0].At < at {
-		lines = append(lines, l.take())
+		lines = append(lines, l.takeComments())
 	}
 	return lines
 }
 
-func (l *lifter) take() string {
+func (l *lifter) takeComments() string {
 	text := strings.TrimRight(l.comments[0].Text, " \t\r")
 	l.comments = l.comments[1:]
 	return text
@@ -132,7 +129,7 @@ func (l *lifter) note(to ptx.Pos, doc *[]string) string {
 	if strings.HasPrefix(c.Text, "/*") && !l.endsLine(c) {
 		return ""
 	}
-	return l.take()
+	return l.takeComments()
 }
 
 // endsLine reports whether only white space follows a comment on its line.
@@ -156,7 +153,7 @@ func (l *lifter) read() {
 		case *ptx.Sources:
 			l.sources(n)
 		default:
-			l.fault(&ruleStatement, n, "this cannot be parsed")
+			l.fault(&ruleStatement, n, "this statement cannot be parsed")
 		}
 	}
 	l.m.Tail = l.doc(ptx.Pos(len(l.file.Text)) + 1)

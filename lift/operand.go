@@ -63,7 +63,7 @@ func (l *lifter) operand(o *ptx.Operand) ir.Operand {
 	case ptx.Empty:
 		return ir.Operand{}
 	}
-	l.fault(&ruleStatement, o, "this is not an operand")
+	l.fault(&ruleStatement, o, "this expression is not an operand")
 	return ir.Operand{}
 }
 
@@ -97,7 +97,7 @@ func (l *lifter) named(k ir.Kind, ref ir.Ref) ir.Operand {
 	return ir.Operand{Kind: k, More: more}
 }
 
-// text returns the additional text of an operand; nil if there is none.
+// text returns the additional text of an operand, or nil if there is none.
 func (l *lifter) text(s string) *ir.More {
 	if s == "" {
 		return nil
@@ -110,7 +110,7 @@ func (l *lifter) text(s string) *ir.More {
 func (l *lifter) constant(o *ptx.Operand) ir.Operand {
 	x, ok := l.tryConstant(o)
 	if !ok {
-		l.fault(&ruleStatement, o, "this is not a constant")
+		l.fault(&ruleStatement, o, "this expression is not a constant")
 	}
 	return x
 }
@@ -140,7 +140,8 @@ func (l *lifter) offset(o *ptx.Operand) ir.Operand {
 	n := constant.Of(&o.Args[1])
 	switch {
 	case !n.OK() || o.Text != "+" && o.Text != "-":
-		l.fault(&ruleStatement, o, "this is neither a constant nor a name with an offset")
+		l.fault(&ruleStatement, o,
+			"this expression is neither a constant nor a name with an offset")
 	case o.Text == "-":
 		x.Value -= int64(n.Bits)
 	default:

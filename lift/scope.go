@@ -119,7 +119,7 @@ func (l *lifter) unique(name string) string {
 		return name
 	}
 	free, n := name, l.used[name]
-	for l.used[free] > 0 || !l.heading && l.outside(free) {
+	for l.used[free] > 0 || !l.heading && l.isModuleName(free) {
 		n = max(n, 1)
 		free = name + "_" + strconv.Itoa(n)
 		n++
@@ -129,8 +129,8 @@ func (l *lifter) unique(name string) string {
 	return free
 }
 
-// outside reports whether a name is declared outside of functions.
-func (l *lifter) outside(name string) bool {
+// isModuleName reports whether a name is declared outside of functions.
+func (l *lifter) isModuleName(name string) bool {
 	if _, ok := l.scopes[0].names[name]; ok {
 		return true
 	}
@@ -156,8 +156,8 @@ func (l *lifter) use(r *ir.Reg) {
 	}
 }
 
-// settle sorts the registers of the function by the order of their declarations.
-func (l *lifter) settle() {
+// sortRegisters sorts the registers of the function by the order of their declarations.
+func (l *lifter) sortRegisters() {
 	slices.SortStableFunc(l.ordered, func(a, b regPlace) int {
 		if a.at != b.at {
 			return int(a.at - b.at)

@@ -32,7 +32,7 @@ func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 		}
 	}
 	for len(list) > 0 {
-		n, column, plain := w.together(list)
+		n, column, plain := w.alignedRun(list)
 		if plain {
 			w.comments(list[0].Doc())
 			w.straight(list[:n], column)
@@ -45,9 +45,9 @@ func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 	}
 }
 
-// together returns how many of the first instructions are aligned together, the column of their
+// alignedRun returns how many of the first instructions are aligned together, the column of their
 // operands, and whether they are plain: only instructions, without comments.
-func (w *writer) together(list []*ir.Instr) (n, column int, plain bool) {
+func (w *writer) alignedRun(list []*ir.Instr) (n, column int, plain bool) {
 	plain = true
 	for i, in := range list {
 		op := in.Op

@@ -203,7 +203,7 @@ func (w *writer) nameBlocks(f *ir.Func) {
 	if len(wanted) == 0 {
 		return
 	}
-	taken := w.others(f)
+	taken := w.reservedNames(f)
 	stem := "$L"
 	for _, ok := taken[stem]; ok; _, ok = taken[stem] {
 		stem += "_"

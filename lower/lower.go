@@ -29,13 +29,13 @@ func Text(m *ir.Module, options ...Option) string {
 	for _, option := range options {
 		option(w)
 	}
-	w.Reset(room(m))
+	w.Reset(textLength(m))
 	w.module()
 	return w.Give()
 }
 
-// room estimates the length of the text of m.
-func room(m *ir.Module) int {
+// textLength estimates the length of the text of m.
+func textLength(m *ir.Module) int {
 	const line = 48 // average bytes per line, including indentation
 	n := 512
 	for _, d := range m.Decls {
@@ -216,7 +216,7 @@ func (w *writer) source(s *ir.CodeBlock) {
 	w.shut()
 }
 
-// open writes an opening brace and indents; shut closes it.
+// open writes an opening brace and indents the following lines. shut writes the closing brace.
 func (w *writer) open() {
 	w.Begin(layout.Plain)
 	w.Put("{")

@@ -124,8 +124,8 @@ func bits(to []byte, v uint32) []byte {
 		digits[v>>12&15], digits[v>>8&15], digits[v>>4&15], digits[v&15])
 }
 
-// A base is the largest integer of an instruction that is written in decimal. Negative numbers are
-// also decimal, since they are hard to read in hexadecimal, except 64-bit masks.
+// A base is the largest integer that an instruction writes in decimal. Negative numbers are also
+// decimal, since they are hard to read in hexadecimal, except 64-bit masks.
 type base int64
 
 // decimal is the limit for ordinary numbers; larger ones are addresses or masks.

@@ -191,20 +191,20 @@ func (w *writer) nameRegisters(f *ir.Func) families {
 		fam.count++
 		fam.top = max(fam.top, n)
 	}
-	others := w.others(f)
+	others := w.reservedNames(f)
 	for letters, fam := range l.of {
 		if least, ok := others[letters]; ok && least <= fam.top {
 			fam.apart = true
 		}
 	}
 	if nameless {
-		l.fresh(f.Regs, others)
+		l.nameUnnamed(f.Regs, others)
 	}
 	return l
 }
 
-// fresh names the unnamed registers of regs, and puts them before the others, by class.
-func (l *families) fresh(regs []*ir.Reg, others map[string]int) {
+// nameUnnamed names the unnamed registers of regs, and puts them before the others, by class.
+func (l *families) nameUnnamed(regs []*ir.Reg, others map[string]int) {
 	var fresh []*family
 	var last *family // consecutive registers are usually of one class
 	for _, r := range regs {
@@ -312,9 +312,10 @@ func tenLong(regs []*ir.Reg, text, name []byte) []byte {
 	return text
 }
 
-// others returns the names with a prefix and a number that are not registers declared in f, with
-// the smallest number for each prefix: a range must not redeclare or hide them.
-func (w *writer) others(f *ir.Func) map[string]int {
+// reservedNames returns the names that consist of a prefix and a number but are not registers
+// declared in f, with the smallest number of each prefix. A range of registers must not redeclare
+// or hide them.
+func (w *writer) reservedNames(f *ir.Func) map[string]int {
 	if w.global == nil {
 		w.global = make(map[string]int)
 		for i := range isa.Specials {

@@ -9,7 +9,7 @@ import "github.com/ptxdsl/ptxdsl/ir"
 type targetUse struct {
 	count int
 	first *ir.Instr
-	scope *sequence // call sequence around all uses; nil if there is none
+	scope *sequence // call sequence around all uses, or nil if there is none
 }
 
 // placedTargets finds where the target lists and prototypes of f are declared: before the

@@ -13,9 +13,8 @@ import (
 
 func mergeCommon() *Pass {
 	return &Pass{
-		Name: "merge-common",
-		Doc: "removes common subexpressions within a block: of two instructions that read the " +
-			"same operands and only write one result, the second is removed.",
+		Name:  "merge-common",
+		Doc:   "removes common subexpressions within a block. If two instructions read the same operands and have no effect except their result, the second one is removed.",
 		Edits: true,
 		Run: func(s *Step) {
 			for _, f := range s.Module.Funcs() {

@@ -126,8 +126,8 @@ func plainly(in *ir.Instr) (kind isa.Kind, of isa.Type, ok bool) {
 	return kind, 0, false
 }
 
-// operandBits returns the width with which an instruction reads an operand; 0 if a constant could
-// have another meaning there.
+// operandBits returns the width with which an instruction reads an operand, or 0 if a constant
+// could have another meaning there.
 func operandBits(in *ir.Instr, o *ir.Operand) int {
 	kind, of, ok := plainly(in)
 	switch last := len(in.Args) - 1; {

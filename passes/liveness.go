@@ -31,9 +31,9 @@ func (s Set) Len() int {
 	return n
 }
 
-// A Liveness says which registers of a function are live at the start and at the end of each block.
-// It stores only the registers that are live across blocks; most are live only in the block that
-// writes them.
+// A Liveness specifies which registers of a function are live at the start and at the end of each
+// block. It stores only the registers that are live across blocks; most are live only in the block
+// that writes them.
 type Liveness struct {
 	Flow   *ir.Flow
 	Number map[*ir.Reg]int // index in Func.Regs

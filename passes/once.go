@@ -14,7 +14,7 @@ import (
 // A use is a read of a register.
 type use struct {
 	in *ir.Instr
-	at *ir.Operand // the register operand; nil for a guard
+	at *ir.Operand // the register operand, or nil for a guard
 	to *ir.Operand // the operand of in that contains it
 }
 

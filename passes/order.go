@@ -23,15 +23,15 @@ func Ordering() []Order {
 			"into an address"},
 		{"fold-addresses", "merge-registers", "folding an addition into an address extends the " +
 			"live range of the address"},
-		{"merge-common", "merge-registers", "a result that replaces another one has a longer " +
-			"live range"},
+		{"merge-common", "merge-registers",
+			"a result that replaces another result has a longer live range"},
 		{"fold-constants", "merge-registers", "a register that is written twice has no constant " +
 			"value"},
-		{"drop-dead", "merge-registers", "dead values would occupy registers; without them the " +
-			"others can share more"},
+		{"drop-dead", "merge-registers",
+			"dead values would occupy registers that other values can share"},
 		{"drop-unreachable", "merge-registers", "unreachable code would occupy registers"},
-		{"drop-unreachable", "drop-dead", "unreachable code reads registers and keeps the " +
-			"instructions alive that compute them"},
+		{"drop-unreachable", "drop-dead",
+			"unreachable code reads registers, which keeps the instructions that compute them alive"},
 	}
 }
 

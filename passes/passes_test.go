@@ -153,7 +153,7 @@ func TestNamed(t *testing.T) {
 			`unknown pass "quux"; the passes are drop-unreachable, fold-constants, merge-common, drop-dead, fold-addresses, merge-registers`},
 		{"drop-dead drop-dead", "pass drop-dead is named twice"},
 		{"drop-dead drop-unreachable",
-			"drop-unreachable comes before drop-dead: unreachable code reads registers and keeps the instructions alive that compute them"},
+			"drop-unreachable comes before drop-dead: unreachable code reads registers, which keeps the instructions that compute them alive"},
 	} {
 		_, err := passes.Named(strings.Fields(test.names)...)
 		got := ""

@@ -19,7 +19,7 @@ func mergeRegisters() *Pass {
 	return &Pass{
 		Name: "merge-registers",
 		Doc: "lets registers of one type share a name if they are never live at the same time, " +
-			"and numbers them without gaps. Registers with a name chosen by a person keep it. " +
+			"and numbers them without gaps. Registers that a person named keep their names. " +
 			"Modules with debug information (.target ..., debug), whose tables name registers, " +
 			"are unchanged.",
 		Edits: true,

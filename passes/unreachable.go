@@ -12,9 +12,8 @@ import (
 
 func dropUnreachable() *Pass {
 	return &Pass{
-		Name: "drop-unreachable",
-		Doc: "removes unreachable blocks and what only they used, except blocks that debug " +
-			"information refers to.",
+		Name:  "drop-unreachable",
+		Doc:   "removes unreachable blocks and the declarations that only they used. Blocks that debug information refers to are kept.",
 		Edits: true,
 		Run: func(s *Step) {
 			named := debugNames(s.Module)

@@ -82,7 +82,7 @@ func (p *parser) indent(t token) int {
 			}
 		}
 	}
-	return none
+	return notPlain
 }
 
 // skipBlock skips the rest of a block.
@@ -117,7 +117,7 @@ func (p *parser) statement() {
 	switch first.kind {
 	case name, dotted:
 		unguarded := Guard{Word: absent()}
-		if p.plain(first.at, unguarded, first) {
+		if p.plainInstr(first.at, unguarded, first) {
 			return
 		}
 		p.advance()
@@ -195,7 +195,7 @@ func (p *parser) guarded() {
 		p.bad(start, p.skip())
 		return
 	}
-	if p.plain(start, guard, op) {
+	if p.plainInstr(start, guard, op) {
 		return
 	}
 	p.advance()
@@ -247,8 +247,9 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	p.bad(in.At, p.skip())
 }
 
-// runsOn returns what is missing after an opcode or a label if the next statement starts in place
-// of operands: if the next line has two adjacent words, the first is an opcode.
+// runsOn returns what is missing after an opcode or a label if the next statement follows where
+// operands are expected. That is the case if the next line has two adjacent words, of which the
+// first is an opcode.
 func (p *parser) runsOn(op string) string {
 	if t := p.tok; !t.fresh || t.kind != name && t.kind != dotted || p.scan.text[t.at] == '%' {
 		return ""

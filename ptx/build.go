@@ -17,7 +17,8 @@ func written(t lexer.Token) bool { return t.Type != 0 }
 // token returns the frame's token for t of a syntax tree.
 func (f frame) token(t lexer.Token) token { return f.tokens[t.Pos.Offset] }
 
-// word returns that token as a word, absent if it was not written.
+// word returns the frame's token for t as a word. The word is absent if the optional token was not
+// written.
 func (f frame) word(t lexer.Token) Word {
 	if !written(t) {
 		return absent()
@@ -25,7 +26,7 @@ func (f frame) word(t lexer.Token) Word {
 	return f.p.word(f.token(t))
 }
 
-// operand returns that token as an operand.
+// operand returns the frame's token for t as an operand.
 func (f frame) operand(t lexer.Token) Operand {
 	tok := f.token(t)
 	x := Operand{Span: Span{tok.at, tok.to}, Kind: Name, Text: f.p.textOf(tok)}

@@ -36,20 +36,20 @@ func (p *printer) gap(pos Pos) {
 	}
 }
 
-// begin starts a line of code.
+// begin starts a line of printed code.
 func (p *printer) begin(at Pos, kind layout.Kind) {
 	p.gap(at)
 	p.Begin(kind)
 }
 
-// end ends a line of code that ends at to in the source. Comments on the same source line stay on
-// the line.
+// end ends a line of printed code, whose source ends at to. Comments on the same source line stay
+// on the line.
 func (p *printer) end(to Pos) {
 	if !p.End() {
 		return
 	}
 	p.prev = to
-	for p.printed < len(p.comments) && to <= p.due && between(p.file.Text[to:p.due]) {
+	for p.printed < len(p.comments) && to <= p.due && commentMayFollow(p.file.Text[to:p.due]) {
 		c := p.comment()
 		p.Note(c.Text)
 		to = c.At + Pos(len(c.Text))
@@ -76,8 +76,9 @@ func (p *printer) dueAt() Pos {
 	return p.comments[p.printed].At
 }
 
-// between reports whether text may be between the end of a statement and a comment on its line.
-func between(text string) bool {
+// commentMayFollow reports whether text may stand between the end of a statement and a comment on
+// the same line.
+func commentMayFollow(text string) bool {
 	for i := range len(text) {
 		switch text[i] {
 		case ' ', '\t', '\r', ';', ',', '(', ')':

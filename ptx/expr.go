@@ -32,7 +32,8 @@ func (p *parser) constant() (Operand, bool) {
 	return p.node(Cond, "", x, y, z), ok
 }
 
-// deeper counts the symbols that t pushes on the stack of ptxas's parser, and reports an overflow.
+// deeper counts the symbols that token t pushes onto the parser stack of ptxas, and reports an
+// overflow.
 func (p *parser) deeper(symbols int, t token) bool {
 	if p.stack+symbols > stackSize {
 		p.fail(t.at, t.to, tooDeep,
@@ -43,7 +44,7 @@ func (p *parser) deeper(symbols int, t token) bool {
 	return true
 }
 
-// precedence returns the precedence of a binary operator; 0 for other tokens.
+// precedence returns the precedence of a binary operator, or 0 for other tokens.
 func precedence(k kind) int {
 	switch k {
 	case orOr:

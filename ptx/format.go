@@ -35,7 +35,7 @@ func (p *printer) print(f *File) string {
 	if len(p.spelled) == 0 || len(p.spelled) > manyOpcodes {
 		p.spelled = map[string]string{}
 	}
-	p.Reset(room(f))
+	p.Reset(printedLength(f))
 	*p = printer{Page: p.Page, file: f, comments: f.Comments, spelled: p.spelled}
 	p.due = p.dueAt()
 	p.module()
@@ -46,8 +46,9 @@ func (p *printer) print(f *File) string {
 // manyOpcodes limits the cache; PTX has fewer opcodes.
 const manyOpcodes = 10_000
 
-// room estimates the length of f in print. A tree that was not parsed has no text to measure.
-func room(f *File) int {
+// printedLength estimates the printed length of f. A tree that was not parsed has no text from
+// which to estimate it.
+func printedLength(f *File) int {
 	n := len(f.Text) + len(f.Text)/8
 	statements := len(f.Decls)
 	for _, d := range f.Decls {
@@ -219,13 +220,13 @@ func (p *printer) directiveText(n *Directive) {
 		p.Put(": ")
 	}
 	p.word(n.Name)
-	p.Put(n.between())
+	p.Put(n.commentMayFollow())
 	p.Line = p.spaced(p.Line, n.Args)
 }
 
-// between returns the separator between a directive and its arguments: nothing before a
+// commentMayFollow returns the separator between a directive and its arguments: nothing before a
 // parenthesis.
-func (n *Directive) between() string {
+func (n *Directive) commentMayFollow() string {
 	if len(n.Args) == 0 || n.Args[0].Kind == List && n.Name.Text == ".attribute" {
 		return ""
 	}
@@ -291,7 +292,7 @@ func (p *printer) section(n *Section) {
 	p.body(n.Lines, n.To)
 }
 
-// brace prints the "{" that follows from on a line of its own.
+// brace prints the "{" that follows a header, on a line of its own.
 func (p *printer) brace(from Pos) {
 	open := p.find(from, '{')
 	p.leading(open)

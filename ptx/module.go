@@ -3,8 +3,8 @@
 
 package ptx
 
-// A framer splits declarations and directives of the token stream into frames for the grammar. The
-// fields are stacks: the frame of a parameter is pushed on that of its function.
+// A framer splits the token stream into declarations and directives, called frames, for the
+// grammar. Its fields are stacks: the frame of a parameter is pushed onto that of its function.
 type framer struct {
 	tokens   []token
 	lists    []paramList
@@ -71,7 +71,7 @@ func (p *parser) module() {
 	p.file.Decls = p.taken(0)
 }
 
-// withDot asks whether a word should start with a dot.
+// withDot suggests the word with a dot if it is then valid.
 func (p *parser) withDot(t token) string {
 	if t.kind == name {
 		if w := "." + p.textOf(t); opensItem(w) || w == ".version" || w == ".target" ||
@@ -184,7 +184,7 @@ type header struct {
 	name     int  // index of the name
 }
 
-// A framing step says what happens to a token.
+// A framing step specifies what happens to a token.
 type step uint8
 
 const (
@@ -343,7 +343,7 @@ const (
 	toLineEnd          // after the last argument on the line, for unknown words
 )
 
-// framing says how an item that starts with word ends.
+// framing returns how the end of an item that starts with word is found.
 func framing(word string) int {
 	switch word {
 	case ".global", ".shared", ".const", ".local", ".reg", ".param", ".tex", ".sreg", ".surf",

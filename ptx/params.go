@@ -26,8 +26,8 @@ func (p *parser) nextParam() bool {
 // opensParam reports whether a parameter can start with a dot-word.
 func opensParam(word string) bool { return word == ".param" || word == ".reg" || word == ".hidden" }
 
-// headerGoesOn reports whether the current token can only occur in a header after the parameter
-// list.
+// headerGoesOn reports whether the current token can only occur in the header of a function, after
+// the parameter list.
 func (p *parser) headerGoesOn() bool {
 	switch p.tok.kind {
 	case '{':

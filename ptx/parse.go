@@ -175,7 +175,7 @@ func (p *parser) fail(at, to Pos, rule, format string, args ...any) {
 	}
 	message := fmt.Sprintf(format, args...)
 	if len(p.errors) == maxErrors-1 {
-		rule, message = tooMany, fmt.Sprintf("more than %d errors; the rest are not shown",
+		rule, message = tooMany, fmt.Sprintf("more than %d errors; the others are not shown",
 			maxErrors-1)
 	}
 	p.errors = append(p.errors, diag.Diagnostic{
@@ -191,8 +191,9 @@ func (p *parser) unexpected(want string) {
 	case t.kind == endOfFile:
 		p.fail(t.at, t.to, syntax, "unexpected end of file, expected %s", want)
 	case strings.HasPrefix(p.file.Text[t.at:], "*/"):
-		p.fail(t.at, t.at+2, syntax, "unexpected %s: comments do not nest, and the first one has "+
-			"already ended", quoted("*/"))
+		p.fail(t.at, t.at+2, syntax,
+			"unexpected %s: comments do not nest, and the first */ has already ended the comment",
+			quoted("*/"))
 	default:
 		p.fail(t.at, t.to, syntax, "unexpected %s, expected %s", quoted(p.textOf(t)), want)
 	}
@@ -215,7 +216,7 @@ func (p *parser) accept(k kind) bool {
 	return true
 }
 
-// close skips the bracket that closes open, or reports that it is missing.
+// close skips the bracket that closes the bracket open, or reports that it is missing.
 func (p *parser) close(open token, want string) bool {
 	if p.accept(opposite(open.kind)) {
 		return true
@@ -326,7 +327,7 @@ func (p *parser) keep(n Node) {
 	p.nodes = append(p.nodes, n)
 }
 
-// taken returns the nodes pushed since base.
+// taken returns the nodes that were pushed since the stack had the height base.
 func (p *parser) taken(base int) []Node {
 	list := slab.Copy(&p.stmts, p.nodes[base:])
 	clear(p.nodes[base:])

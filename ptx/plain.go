@@ -17,12 +17,12 @@ const (
 	plainElements = 64
 )
 
-// none is returned for text that is not plain.
-const none = -1
+// notPlain is the result for text that is not a plain instruction or operand.
+const notPlain = -1
 
-// plain reads the rest of an instruction that starts at start, after op, the current token, and
-// pushes it. It returns false if the instruction is not plain.
-func (p *parser) plain(start Pos, guard Guard, op token) bool {
+// plainInstr reads the rest of an instruction that starts at start, after op, the current token,
+// and pushes it. It returns false if the instruction is not plain.
+func (p *parser) plainInstr(start Pos, guard Guard, op token) bool {
 	text, i := p.scan.text, int(op.to)
 	opcode := text[op.at:op.to]
 	if reserved(opcode) || isCall(opcode) {
@@ -30,7 +30,7 @@ func (p *parser) plain(start Pos, guard Guard, op token) bool {
 	}
 	args := slab.Room(&p.args, plainOperands)
 	n, i := p.plainOperands(args, i)
-	if i == none {
+	if i == notPlain {
 		clear(args[:n]) // the memory must be zero when it is returned
 		return false
 	}
@@ -57,7 +57,7 @@ func (p *parser) plainOperands(args []Operand, i int) (n, end int) {
 			i++
 		}
 		n++
-		if i = p.plainOperand(i, &args[n-1]); i == none || i == len(text) {
+		if i = p.plainOperand(i, &args[n-1]); i == notPlain || i == len(text) {
 			break
 		}
 		if text[i] == ';' {
@@ -68,14 +68,14 @@ func (p *parser) plainOperands(args []Operand, i int) (n, end int) {
 		}
 		i++
 	}
-	return n, none
+	return n, notPlain
 }
 
 // plainOperand reads the operand at i into x and returns its end.
 func (p *parser) plainOperand(i int, x *Operand) int {
 	text := p.scan.text
 	if i >= len(text) {
-		return none
+		return notPlain
 	}
 	switch leads[text[i]] {
 	case leadLetter:
@@ -91,7 +91,7 @@ func (p *parser) plainOperand(i int, x *Operand) int {
 	case '-':
 		return p.plainNegative(i, x)
 	}
-	return none
+	return notPlain
 }
 
 // plainName reads a name that is not one of the reserved words.
@@ -101,7 +101,7 @@ func plainName(text string, i int, x *Operand) int {
 		end++
 	}
 	if end == i+1 && (text[i] == '%' || text[i] == '$') || reserved(text[i:end]) {
-		return none
+		return notPlain
 	}
 	x.set(Name, text, i, end)
 	return end
@@ -110,7 +110,7 @@ func plainName(text string, i int, x *Operand) int {
 // plainField reads a name that may have a field, as %tid.x has.
 func plainField(text string, i int, x *Operand) int {
 	end := plainName(text, i, x)
-	if end != none && end+1 < len(text) && text[end] == '.' && text[end+1] >= 'w' &&
+	if end != notPlain && end+1 < len(text) && text[end] == '.' && text[end+1] >= 'w' &&
 		text[end+1] <= 'z' {
 		end += 2
 		x.set(Name, text, i, end)
@@ -129,7 +129,7 @@ func plainNumber(text string, i int, x *Operand) int {
 	end := 0
 	if text[i] == '0' {
 		if end = numberEnd(text, i); end < 0 {
-			return none
+			return notPlain
 		}
 	} else {
 		end = digitsEnd(text, i+1)
@@ -142,7 +142,7 @@ func plainNumber(text string, i int, x *Operand) int {
 func (p *parser) plainNegative(i int, x *Operand) int {
 	text := p.scan.text
 	if i+1 >= len(text) || text[i+1] <= '0' || text[i+1] > '9' {
-		return none
+		return notPlain
 	}
 	digits := slab.Many(&p.parts, 1)
 	end := plainNumber(text, i+1, &digits[0])
@@ -155,12 +155,12 @@ func (p *parser) plainNegative(i int, x *Operand) int {
 func (p *parser) plainAddress(i int, x *Operand) int {
 	text := p.scan.text
 	if i+1 >= len(text) || leads[text[i+1]] != leadLetter {
-		return none
+		return notPlain
 	}
 	parts := slab.Room(&p.parts, 3)
 	end := plainName(text, i+1, &parts[0])
-	if end == none || end == len(text) {
-		return none
+	if end == notPlain || end == len(text) {
+		return notPlain
 	}
 	switch text[end] {
 	case ']':
@@ -170,7 +170,7 @@ func (p *parser) plainAddress(i int, x *Operand) int {
 		parts[1].set(Name, text, i+1, plus)
 		slab.Many(&p.parts, 3)
 		if end++; end == len(text) {
-			return none
+			return notPlain
 		}
 		switch c := text[end]; {
 		case classes[c]&digit != 0:
@@ -178,15 +178,15 @@ func (p *parser) plainAddress(i int, x *Operand) int {
 		case c == '-':
 			end = p.plainNegative(end, &parts[2])
 		default:
-			return none
+			return notPlain
 		}
-		if end == none || end == len(text) || text[end] != ']' || isHexFloat(parts[2]) {
-			return none
+		if end == notPlain || end == len(text) || text[end] != ']' || isHexFloat(parts[2]) {
+			return notPlain
 		}
 		parts[0].set(Binary, text, plus, plus+1)
 		parts[0].At, parts[0].To, parts[0].Args = Pos(i+1), Pos(end), parts[1:3:3]
 	default:
-		return none
+		return notPlain
 	}
 	x.set(Address, text, i, i)
 	x.To, x.Args = Pos(end+1), parts[:1:1]
@@ -203,7 +203,7 @@ func (p *parser) plainVector(i int, x *Operand) int {
 			end++
 		}
 		if end == len(text) {
-			return none
+			return notPlain
 		}
 		switch leads[text[end]] {
 		case leadLetter:
@@ -211,14 +211,14 @@ func (p *parser) plainVector(i int, x *Operand) int {
 		case leadDigit:
 			end = plainNumber(text, end, &parts[n])
 		default:
-			return none
+			return notPlain
 		}
 		n++
-		for end != none && end < len(text) && text[end] == ' ' {
+		for end != notPlain && end < len(text) && text[end] == ' ' {
 			end++
 		}
-		if end == none || end == len(text) {
-			return none
+		if end == notPlain || end == len(text) {
+			return notPlain
 		}
 		switch text[end] {
 		case '}':
@@ -228,10 +228,10 @@ func (p *parser) plainVector(i int, x *Operand) int {
 		case ',':
 			end++
 		default:
-			return none
+			return notPlain
 		}
 	}
-	return none
+	return notPlain
 }
 
 // plainData reads a line of one number after the type, the current token.
@@ -243,7 +243,7 @@ func (p *parser) plainData() bool {
 	line := slab.Room(&p.lines, 1)
 	x := &line[0].arg[0]
 	end := plainNumber(text, i+1, x)
-	if end == none || end == len(text) || text[end] != '\n' || !isInteger(x.Text) ||
+	if end == notPlain || end == len(text) || text[end] != '\n' || !isInteger(x.Text) ||
 		goesOn(text, end) {
 		return false
 	}

@@ -34,47 +34,48 @@ func Rules() diag.Rules {
 		"the file."
 	return diag.Rules{
 		rule(syntax, "syntax error",
-			"A token that is not allowed where it is: a missing or extra comma or semicolon, or "+
+			"Reports a token that is not allowed where it is: a missing or extra comma or semicolon, or "+
 				"the wrong kind of bracket.",
 			stops, "add.u32 %r1, %r2 %r3;", "add.u32 %r1, %r2, %r3;",
 			"Write what the message expects. A negative offset is also added: [%rd1+-4]."),
 		rule(literal, "malformed literal or invalid character",
-			"A number with digits outside its base or an unknown suffix, 0f without 8 or 0d "+
+			"Reports a number with digits outside its base or an unknown suffix, 0f without 8 or 0d "+
 				"without 16 hexadecimal digits, a character that cannot start a token, or a "+
 				"non-ASCII byte outside of a comment.",
 			stops, "mov.f32 %f1, 0f3F80;", "mov.f32 %f1, 0f3F800000;",
-			"Write the number out in full."),
+			"Write all digits of the number, in its base."),
 		rule(unclosed, "unclosed bracket, string or comment",
-			"A bracket, scope, string or comment that is still open where it must be closed, "+
+			"Reports a bracket, scope, string or comment that is still open where it must be closed, "+
 				"such as at the end of the file.",
 			stops, ".visible .entry k()\n{\n\tret;", ".visible .entry k()\n{\n\tret;\n}",
 			"Add the closing bracket, quote or comment end."),
 		rule(tooDeep, "nesting too deep",
-			"Nesting that exceeds the assembler's parser stack of 10000 symbols: scopes more than "+
+			"Reports nesting that exceeds the assembler's parser stack of 10000 symbols: scopes more than "+
 				"1663 deep, parentheses more than 9978 deep.",
-			"No program needs such nesting, and every reader of PTX has a limit.", "", "",
+			"ptxas fails on such nesting, and no program needs it.", "", "",
 			"Use names for intermediate results."),
 		rule(sink, "sink _ as a source operand",
-			"The sink _ as an operand that is read. It may only take the place of an unused "+
+			"Reports the sink _ as an operand that is read. It may only take the place of an unused "+
 				"result.",
 			stops, "add.u32 %r1, %r2, _;", "add.u32 %r1, %r2, 0;",
-			"Use a value."),
+			"Use a register or a constant."),
 		rule(nesting, "declaration not allowed in a function",
-			"A variable with .extern, .visible, .weak or .common inside a function, or a "+
+			"Reports a variable with .extern, .visible, .weak or .common inside a function, or a "+
 				"function defined inside another.",
 			stops, ".func f() { .extern .shared .b32 x[]; ret; }",
 			".extern .shared .b32 x[];\n.func f() { ret; }",
 			"Move it to module scope. A function inside another usually means that a } is "+
 				"missing before it."),
-		rule(tooLarge, "file too large", "A file of more than two gigabytes.",
+		rule(tooLarge, "file too large", "Reports a file of more than two gigabytes.",
 			"Source positions are 32 bits wide.", "", "", "Split the module."),
-		rule(tooMany, "too many errors", "A file with more than ten thousand syntax errors.",
+		rule(tooMany, "too many errors",
+			"Reports a file with more than ten thousand syntax errors.",
 			"It is probably not PTX.", "", "", "Fix the first errors."),
 		rule(structure, "part of a module in the wrong place",
-			"Statements outside of a function, .branchtargets without a label, or .version split "+
+			"Reports statements outside of a function, .branchtargets without a label, or .version split "+
 				"over several lines.",
 			stops, ".visible .entry k() { ret; }\n}", ".visible .entry k() { ret; }",
-			"Move it to where the manual requires it."),
+			"Move the statement to the place that the PTX manual requires."),
 	}
 }
 
@@ -118,7 +119,7 @@ func (p *parser) checkString(t token) {
 	}
 }
 
-// numberHint says how to correct a number that starts as s does.
+// numberHint specifies how to correct a number that starts as s does.
 func numberHint(s string) string {
 	if end := len(s) - 1; s[end]|0x20 == 'f' && numberEnd(s, 0) == end && strings.Contains(s, ".") {
 		return ": floating-point constants have no suffix"

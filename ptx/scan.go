@@ -71,8 +71,8 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// word scans the rest of a word whose identifier is from at to before i: the modifiers of an opcode
-// or the field of a register, if no white space precedes them.
+// word scans the rest of a word whose identifier extends from at to before i. The rest is the
+// modifiers of an opcode or the field of a register, if no white space precedes them.
 func (s *scanner) word(at, i int, fresh bool) token {
 	text := s.text
 	k := name

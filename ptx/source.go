@@ -107,7 +107,7 @@ func (p *parser) source() *Source {
 	}
 	last, end := p.sourceText(from + 1)
 	if end < 0 {
-		p.fail(begin.at, begin.to, unclosed, "text is not ended by a line of %s", endWord)
+		p.fail(begin.at, begin.to, unclosed, "text has no line with the end mark %s", endWord)
 		return nil
 	}
 	s.Text = Word{Span{Pos(from + 1), Pos(last)}, text[from+1 : last]}
@@ -140,7 +140,7 @@ func (p *parser) entry(word string) bool {
 }
 
 // sourceText returns the start of the line with .source_end, searching from the line at from on,
-// and the end of that word; -1 if there is none.
+// and the end of that word, or -1 if there is none.
 func sourceText(text string, from int) (last, end int) {
 	for from < len(text) {
 		line, _, _ := strings.Cut(text[from:], "\n")

@@ -27,7 +27,7 @@ func TestSourceErrors(t *testing.T) {
 			`5:1 unexpected ".source_start", expected ".source_begin"`},
 		{".source_begin\n", ".source_begin // text\n",
 			"5:1 .source_begin must be the last token of its line, which must end with a line feed"},
-		{".source_end\n", "", "5:1 text is not ended by a line of .source_end"},
+		{".source_end\n", "", "5:1 text has no line with the end mark .source_end"},
 		{".source_end\n}\n", ".source_end\n", ""},
 	} {
 		text := ".nv_intermediate_source_section {\n" + strings.Replace(block, test.from, test.to,

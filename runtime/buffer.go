@@ -112,7 +112,7 @@ func (b *Buffer[T]) Slice(lo, hi int) (*Buffer[T], error) {
 		return nil, err
 	}
 	if lo < 0 || hi > b.count || lo >= hi {
-		return nil, argument("elements %d to %d of a %s", lo, hi, b.what)
+		return nil, argument("cannot slice elements %d to %d of a %s", lo, hi, b.what)
 	}
 	c := *b
 	c.at += device.Address(lo * b.width)
@@ -126,8 +126,9 @@ func (b *Buffer[T]) Close() error {
 		return argument("close of a nil buffer")
 	}
 	if b.part {
-		return argument("close of a slice of a %s, or of one that a stream allocated: close the "+
-			"whole buffer", b.what)
+		return argument(
+			"cannot close a slice of a %s, or a buffer that a stream allocated: close the whole buffer",
+			b.what)
 	}
 	return b.resource.Close()
 }
@@ -197,7 +198,8 @@ func (b *Buffer[T]) Fill(x T) error {
 	default:
 		halves := *(*[2]uint32)(unsafe.Pointer(&x))
 		if halves[0] != halves[1] {
-			return argument("fill of a %s with %v: devices support patterns of up to four bytes",
+			return argument(
+				"cannot fill a %s with %v: devices support patterns of at most four bytes",
 				b.what, x)
 		}
 		pattern, width, count = halves[0], 4, 2*count

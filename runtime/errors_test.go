@@ -141,7 +141,7 @@ func TestShapes(t *testing.T) {
 	refused(t, err, runtime.ErrArgument, "cuda:0 does not support tensor maps, which require sm_90")
 	_, err = ampere.Load(runtime.PTX(strings.Replace(vecadd, "sm_80", "sm_90a", 1)))
 	refused(t, err, runtime.ErrArgument,
-		"it is for sm_90a, but cuda:0 is an Pretended H200, which runs sm_80")
+		"it is allowed only on sm_90a, but cuda:0 is an Pretended H200, which runs sm_80")
 }
 
 // TestUse checks the errors for values that are closed, nil, too short or on another device.
@@ -179,7 +179,7 @@ func TestUse(t *testing.T) {
 			"buffer of 1073741824 float32, 4294967296 bytes: cuMemAlloc_v2: out of memory (CUDA_ERROR_OUT_OF_MEMORY)"},
 		{second(runtime.AllocPinned[float32](dev, 0)), argument, "pinned memory of 0 elements"},
 		{second(runtime.Download(none)), argument, "nil buffer"},
-		{second(x.Slice(4, 9)), argument, "elements 4 to 9 of a buffer of 8 float32"},
+		{second(x.Slice(4, 9)), argument, "cannot slice elements 4 to 9 of a buffer of 8 float32"},
 		{second(x.Slice(3, 3)), argument, "elements 3 to 3"},
 		{second(x.Slice(-1, 3)), argument, "elements -1 to 3"},
 		{x.Write(make([]float32, 7)), argument,
@@ -195,7 +195,7 @@ func TestUse(t *testing.T) {
 		{x.On(elsewhere).Fill(1), argument, "stream belongs to cuda:0, not to cuda:0"},
 		{wide.Fill(1), argument, "patterns of up to four bytes"},
 		{part.Close(), argument,
-			"close of a slice of a buffer of 8 float32, or of one that a stream allocated: close the whole buffer"},
+			"cannot close a slice of a buffer of 8 float32, or a buffer that a stream allocated: close the whole buffer"},
 		{none.Close(), argument, "close of a nil buffer"},
 		{noStream.Sync(), argument,
 			"the nil stream exists on every device; use Device.Sync to wait for it"},
@@ -255,12 +255,12 @@ func TestLost(t *testing.T) {
 	refused(t, dev.Sync(), runtime.ErrLost, "CUDA_ERROR_ILLEGAL_ADDRESS")
 	refused(t, dev.Lost(), runtime.ErrLost, "the last kernel launched was vecadd")
 	refused(t, b.Fill(1), runtime.ErrLost,
-		"fill of buffer of 8 float32: cuda:0 is lost to this process, with everything in its memory; restart the process to use it again: cuCtxSynchronize: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS); illegal memory access in a kernel: run it under compute-sanitizer or on the emulator; the last kernel launched was vecadd")
+		"fill of buffer of 8 float32: this process can no longer use cuda:0, and its memory is lost; restart the process: cuCtxSynchronize: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS); illegal memory access in a kernel: run it under compute-sanitizer or on the emulator; the last kernel launched was vecadd")
 	refused(t, k.Launch(runtime.Grid(1), b, b, b, 8), runtime.ErrLost, "vecadd")
 	check(t, dev.Close())
 	_, err = library.Open(0)
 	refused(t, err, runtime.ErrLost,
-		"cuda:0 is lost to this process, with everything in its memory; restart the process to use it again: cuDevicePrimaryCtxRetain: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS); the device was lost in an earlier kernel")
+		"this process can no longer use cuda:0, and its memory is lost; restart the process: cuDevicePrimaryCtxRetain: an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS); the device was lost in an earlier kernel")
 }
 
 // TestLostAtLast checks that an illegal access is reported when the device is closed, if not

@@ -78,8 +78,9 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 			k.sig.size = p.Offset + p.Size
 		}
 	default:
-		return nil, fmt.Errorf("kernel %s of %s: its parameters are unknown: load PTX, or use a "+
-			"driver for CUDA 12.4 or later", name, m.name)
+		return nil, fmt.Errorf(
+			"kernel %s of %s: the parameters are unknown; load PTX, or use a driver for CUDA 12.4 or later",
+			name, m.name)
 	}
 	k.ask(m.source)
 	for i := range k.sig.params {

@@ -176,14 +176,17 @@ func (k *Kernel) shape(c Config) (device.Launch, error) {
 	case !c.sized:
 		c.shared = k.dynamic
 	case c.shared < 0:
-		return l, argument("launch of %s: %d bytes of dynamic shared memory", k.name, c.shared)
+		return l, argument(
+			"launch of %s: the size of dynamic shared memory is %d bytes, expected 0 or more",
+			k.name, c.shared)
 	case c.shared < k.dynamic:
-		return l, argument("launch of %s: %d bytes of dynamic shared memory, but the kernel uses "+
-			"%d", k.name, c.shared, k.dynamic)
+		return l, argument(
+			"launch of %s: the launch has %d bytes of dynamic shared memory, but the kernel uses %d",
+			k.name, c.shared, k.dynamic)
 	}
 	if c.shared+k.info.Shared > info.SharedOptIn {
-		return l, argument("launch of %s: %d bytes of dynamic shared memory and %d declared by "+
-			"the kernel, but a block on %s has at most %d",
+		return l, argument(
+			"launch of %s: the launch has %d bytes of dynamic shared memory and the kernel declares %d, but a block on %s has at most %d",
 			k.name, c.shared, k.info.Shared, info.Place, info.SharedOptIn)
 	}
 	if c.cooperative && !info.Cooperative {
@@ -213,7 +216,8 @@ func (k *Kernel) blocks(c *Config) error {
 			return argument("launch of %s: the block size is unknown; set it with Block", k.name)
 		}
 	case declared[0] != 0 && declared != c.block:
-		return argument("launch of %s: blocks of %s threads, but the kernel declares %s", k.name,
+		return argument(
+			"launch of %s: the launch has blocks of %s threads, but the kernel declares %s", k.name,
 			shape(c.block), shape(declared))
 	}
 	if c.threads != 0 && c.block[0] > 0 {
@@ -223,7 +227,9 @@ func (k *Kernel) blocks(c *Config) error {
 		c.cluster = k.sig.cluster
 	}
 	if k.sig.cluster[0] != 0 && c.cluster != k.sig.cluster {
-		return argument("launch of %s: clusters of %s blocks, but the kernel declares %s", k.name,
+		return argument(
+			"launch of %s: the launch has clusters of %s blocks, but the kernel declares %s",
+			k.name,
 			shape(c.cluster), shape(k.sig.cluster))
 	}
 	if k.sig.must && c.cluster[0] == 0 {
@@ -233,14 +239,15 @@ func (k *Kernel) blocks(c *Config) error {
 	for i, axis := range [3]string{"x", "y", "z"} {
 		switch {
 		case c.grid[i] < 1 || c.grid[i] > info.MaxGrid[i]:
-			return argument("launch of %s: a grid of %s blocks, but %s must be from 1 to %d",
+			return argument("launch of %s: the grid has %s blocks, but %s must be from 1 to %d",
 				k.name, shape(c.grid), axis, info.MaxGrid[i])
 		case c.block[i] < 1 || c.block[i] > info.MaxBlock[i]:
-			return argument("launch of %s: a block of %s threads, but %s must be from 1 to %d",
+			return argument("launch of %s: a block has %s threads, but %s must be from 1 to %d",
 				k.name, shape(c.block), axis, info.MaxBlock[i])
 		case c.cluster[0] != 0 && (c.cluster[i] < 1 || c.grid[i]%c.cluster[i] != 0):
-			return argument("launch of %s: a grid of %s blocks is not a multiple of the cluster "+
-				"size %s", k.name, shape(c.grid), shape(c.cluster))
+			return argument(
+				"launch of %s: the grid of %s blocks is not a multiple of the cluster size %s",
+				k.name, shape(c.grid), shape(c.cluster))
 		}
 	}
 	if n := c.block[0] * c.block[1] * c.block[2]; n > k.most() {

@@ -137,7 +137,7 @@ func (m *Module) Assembler() (name string, cached bool) {
 	return m.loaded.Assembler, m.loaded.Cached
 }
 
-// Kernels returns the names of the module's kernels in alphabetical order; nil for a cubin.
+// Kernels returns the names of the module's kernels in alphabetical order, or nil for a cubin.
 func (m *Module) Kernels() []string {
 	var names []string
 	for name := range m.entries {

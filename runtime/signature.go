@@ -20,9 +20,9 @@ type Param struct {
 	Size   int    // in bytes
 	Align  int
 	Offset int  // offset in the parameter space
-	Count  int  // number of elements of an array; 0 for other types
+	Count  int  // number of elements of an array, or 0 for other types
 	Points bool // declared as a pointer
-	Aligns int  // declared alignment of a pointer; 0 if it is not declared
+	Aligns int  // declared alignment of a pointer, or 0 if it is not declared
 	// element type of a pointer or tensor map, such as bf16, if the source provides it
 	Target string
 	Box    *Box // box of a tensor map, if the source provides it
@@ -31,7 +31,7 @@ type Param struct {
 // A Box is the part of a tensor that one copy through a tensor map transfers.
 type Box struct {
 	Sizes   []int // outermost first; for im2col all are zero except the last, the channels
-	Pixels  int   // number of pixels of an im2col copy; 0 for other copies
+	Pixels  int   // number of pixels of an im2col copy, or 0 for other copies
 	Swizzle int   // in bytes
 }
 

@@ -76,13 +76,13 @@ func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*Te
 		return nil, err
 	}
 	if len(box) != len(sizes) {
-		return nil, argument("tensor map: a box of %d dimensions for a tensor of %d dimensions",
+		return nil, argument("tensor map: the box has %d dimensions, but the tensor has %d",
 			len(box), len(sizes))
 	}
 	for _, n := range slices.Backward(box) {
 		if n < 1 || n > 256 {
-			return nil, argument("tensor map: a box of %v, expected 1 to 256 elements in each "+
-				"dimension", box)
+			return nil, argument(
+				"tensor map: the box is %v, expected 1 to 256 elements in each dimension", box)
 		}
 		m.Box = append(m.Box, uint32(n))
 	}
@@ -118,21 +118,24 @@ func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int
 	spatial := len(sizes) - 2
 	switch {
 	case len(sizes) < 3:
-		return nil, argument("tensor map: an im2col tensor with %d dimensions, expected three to "+
-			"five", len(sizes))
+		return nil, argument(
+			"tensor map: the im2col tensor has %d dimensions, expected three to five", len(sizes))
 	case len(w.Lower) != spatial || len(w.Upper) != spatial:
-		return nil, argument("tensor map: window corners with %d and %d dimensions for %d "+
-			"spatial dimensions", len(w.Lower), len(w.Upper), spatial)
+		return nil, argument(
+			"tensor map: the window corners have %d and %d dimensions, but the tensor has %d spatial dimensions",
+			len(w.Lower), len(w.Upper), spatial)
 	case channels < 1 || channels > 256 || pixels < 1 || pixels > 1024:
-		return nil, argument("tensor map: %d channels of %d pixels, expected 1 to 256 channels "+
-			"and 1 to 1024 pixels", channels, pixels)
+		return nil, argument(
+			"tensor map: a copy has %d channels of %d pixels, expected 1 to 256 channels and 1 to 1024 pixels",
+			channels, pixels)
 	}
 	least := []int{0, -1 << 15, -1 << 7, -1 << 4}[spatial]
 	for i := spatial - 1; i >= 0; i-- {
 		for _, n := range []int{w.Lower[i], w.Upper[i]} {
 			if n < least || n >= -least {
-				return nil, argument("tensor map: a window corner of %d, but with %d spatial "+
-					"dimensions it must be from %d to %d", n, spatial, least, -least-1)
+				return nil, argument(
+					"tensor map: a window corner is %d, but with %d spatial dimensions it must be from %d to %d",
+					n, spatial, least, -least-1)
 			}
 		}
 		m.Lower, m.Upper = append(m.Lower, int32(w.Lower[i])), append(m.Upper, int32(w.Upper[i]))
@@ -160,7 +163,8 @@ func (k *Kernel) Tensor(param string, b Matrix, sizes []int,
 	case err != nil:
 		return nil, err
 	case p.Box.Pixels > 0:
-		return nil, argument("kernel %s copies %s in im2col mode; make its tensor map with Images",
+		return nil, argument(
+			"kernel %s copies %s in im2col mode; create its tensor map with Images",
 			k.name, param)
 	}
 	m, err := b.tiled(sizes, p.Box.Sizes, p.options(options))
@@ -177,7 +181,7 @@ func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window,
 	case err != nil:
 		return nil, err
 	case p.Box.Pixels == 0:
-		return nil, argument("kernel %s copies %s in tiled mode; make its tensor map with Tensor",
+		return nil, argument("kernel %s copies %s in tiled mode; create its tensor map with Tensor",
 			k.name, param)
 	}
 	m, err := b.im2col(sizes, w, p.Box.Sizes[len(sizes)-1], p.Box.Pixels, p.options(options))
@@ -195,8 +199,9 @@ func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 		case p.Name != param:
 			continue
 		case p.Box == nil:
-			return nil, argument("kernel %s: the module does not describe tensor map %s; make it "+
-				"from a box with Tiled", k.name, param)
+			return nil, argument(
+				"kernel %s: the module does not describe the box of tensor map %s; create the map with Tiled",
+				k.name, param)
 		case len(p.Box.Sizes) != len(sizes):
 			return nil, argument("kernel %s: %s has %d dimensions, but the tensor is %v", k.name,
 				param, len(p.Box.Sizes), sizes)
@@ -330,28 +335,31 @@ func (m *memory) checkMapping(d *mapping, dimensions, width int, typed bool) err
 	case !typed:
 		return argument("tensor map: %s is not an element type of tensor maps", d.word)
 	case width >= 8 && width != 8*m.width && m.width != 1: // bytes may be anything
-		return argument("tensor map: elements of type %s for a buffer of %s", d.word, m.word)
+		return argument("tensor map: the elements have type %s, but the buffer holds %s", d.word,
+			m.word)
 	case dimensions < 1 || dimensions > 5:
-		return argument("tensor map: a tensor with %d dimensions, expected one to five",
+		return argument("tensor map: the tensor has %d dimensions, expected one to five",
 			dimensions)
 	case d.Address%16 != 0:
 		return argument("tensor map: address of %s is %#x, expected a multiple of 16 bytes",
 			m.what, uint64(d.Address))
 	case !slices.Contains([]int{0, 32, 64, 128}, d.TensorMap.Swizzle):
-		return argument("tensor map: a swizzle of %d bytes, expected 32, 64 or 128",
+		return argument("tensor map: the swizzle is %d bytes, expected 32, 64 or 128",
 			d.TensorMap.Swizzle)
 	case !slices.Contains([]int{0, 64, 128, 256}, d.TensorMap.Promotion):
-		return argument("tensor map: an L2 promotion of %d bytes, expected 64, 128 or 256",
+		return argument("tensor map: the L2 promotion is %d bytes, expected 64, 128 or 256",
 			d.TensorMap.Promotion)
 	case !slices.Contains([]int{0, 16, 32}, d.TensorMap.Interleave):
-		return argument("tensor map: an interleave of %d bytes, expected 16 or 32",
+		return argument("tensor map: the interleave is %d bytes, expected 16 or 32",
 			d.TensorMap.Interleave)
 	case leave != 0 && dimensions < 3:
-		return argument("tensor map: %d dimensions with interleaved channels, expected "+
-			"three to five", dimensions)
+		return argument(
+			"tensor map: a tensor with interleaved channels has %d dimensions, expected three to five",
+			dimensions)
 	case leave == 32 && d.TensorMap.Swizzle != 32:
-		return argument("tensor map: channels interleaved by 32 bytes with a swizzle of %d "+
-			"bytes, expected 32", d.TensorMap.Swizzle)
+		return argument(
+			"tensor map: channels interleaved by 32 bytes have a swizzle of %d bytes, expected 32",
+			d.TensorMap.Swizzle)
 	}
 	return nil
 }
@@ -369,14 +377,15 @@ func (d *mapping) setStrides(sizes []int, unit int) error {
 		}
 	}
 	if len(d.widths) != last {
-		return argument("tensor map: %d strides for %d dimensions, expected one for every "+
-			"dimension but the last", len(d.widths), len(sizes))
+		return argument(
+			"tensor map: %d strides are given for %d dimensions, expected one for every dimension but the last",
+			len(d.widths), len(sizes))
 	}
 	if d.Steps == nil {
 		d.Steps = slices.Repeat([]uint32{1}, len(sizes))
 	}
 	if len(d.Steps) != len(sizes) {
-		return argument("tensor map: %d element strides for %d dimensions", len(d.Steps),
+		return argument("tensor map: %d element strides are given for %d dimensions", len(d.Steps),
 			len(sizes))
 	}
 	return nil
@@ -389,11 +398,12 @@ func (d *mapping) setSizes(sizes []int, unit, align, width int) (need int, err e
 	need = unit
 	for i, n := range slices.Backward(sizes) {
 		if n < 1 || n > 1<<32 {
-			return 0, argument("tensor map: a tensor of %v, expected 1 to 2^32 elements in "+
-				"each dimension", sizes)
+			return 0, argument(
+				"tensor map: the tensor is %v, expected 1 to 2^32 elements in each dimension",
+				sizes)
 		}
 		if s := d.Steps[last-i]; s < 1 || s > 8 {
-			return 0, argument("tensor map: an element stride of %d, expected 1 to 8", s)
+			return 0, argument("tensor map: an element stride is %d, expected 1 to 8", s)
 		}
 		d.Sizes = append(d.Sizes, uint64(n))
 		stride := unit

@@ -107,12 +107,12 @@ func TestTensors(t *testing.T) {
 		{func() (*runtime.TensorMap, error) { return k.TensorMap("cube", h, 16, 64) },
 			"cube has 3 dimensions, but the tensor is [16 64]"},
 		{func() (*runtime.TensorMap, error) { return k.Tensor("images", h, []int{2, 30, 30, 128}) },
-			"kernel tensors copies images in im2col mode; make its tensor map with Images"},
+			"kernel tensors copies images in im2col mode; create its tensor map with Images"},
 		{func() (*runtime.TensorMap, error) { return k.Images("cube", h, []int{16, 64, 64}, w) },
-			"kernel tensors copies cube in tiled mode; make its tensor map with Tensor"},
+			"kernel tensors copies cube in tiled mode; create its tensor map with Tensor"},
 		{func() (*runtime.TensorMap, error) {
 			return k.Images("images", h, []int{2, 30, 30, 128}, runtime.Window{})
-		}, "kernel tensors, images: tensor map: window corners with 0 and 0 dimensions for 2 spatial dimensions"},
+		}, "kernel tensors, images: tensor map: the window corners have 0 and 0 dimensions, but the tensor has 2 spatial dimensions"},
 		{func() (*runtime.TensorMap, error) { return k.Tensor("none", h, []int{16}) },
 			"has no parameter none"},
 		{func() (*runtime.TensorMap, error) { return k.Tensor("line", nil, []int{16}) },

@@ -19,7 +19,7 @@ const standardInput = "<standard input>"
 // An input is a file to process, or the error that prevents it.
 type input struct {
 	name string      // as given, or as found in a given directory
-	info fs.FileInfo // of the target of a link; nil for standard input
+	info fs.FileInfo // of the target of a link, or nil for standard input
 	err  error
 }
 

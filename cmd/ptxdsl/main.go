@@ -54,7 +54,7 @@ type call struct {
 	args           []string // arguments after the command's name
 	stdin          io.Reader
 	stdout, stderr *output
-	// set by tests; nil for runtime.Open
+	// set by tests, or nil for runtime.Open
 	open func(device string) (*runtime.Device, error)
 }
 

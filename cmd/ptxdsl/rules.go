@@ -26,7 +26,7 @@ func pages() diag.Rules {
 }
 
 // selectRules returns the rule ids that a flag selects with a list of ids, prefixes of ids and
-// layers; nil for an empty list. A complete id only selects itself: A1 does not select A11.
+// layers, or nil for an empty list. A complete id only selects itself: A1 does not select A11.
 func selectRules(flag, list string, all diag.Rules) (map[string]bool, error) {
 	if list == "" {
 		return nil, nil

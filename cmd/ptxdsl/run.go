@@ -273,8 +273,9 @@ func (f *runFlags) run(c *call, d *runtime.Device, path, text string,
 	}
 	params := k.Params()
 	if len(f.args) != len(params) {
-		return exitTrouble, fmt.Errorf("kernel %s has %d parameters, but -arg is given %d times: "+
-			"%s", k.Name(), len(params), len(f.args), list(params))
+		return exitTrouble,
+			fmt.Errorf("kernel %s has %d parameters, but -arg is given %d times: %s", k.Name(),
+				len(params), len(f.args), list(params))
 	}
 	values := make([]any, len(params))
 	arrays := make([]*array, len(params))

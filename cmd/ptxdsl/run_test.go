@@ -113,7 +113,7 @@ func TestRun(t *testing.T) {
 		{"limit", append(saxpy, "-print", "2", "-limit", "2"), 0, "y: 0.5 2 and 3 more\n", ""},
 		{"want", append(saxpy, "-want", "y=f32=0.5,2,3.5,5,6.5"), 0, "y: as expected\n", ""},
 		{"want other", append(saxpy, "-want", "y=f32=0.5,2,3.5,5,7"), 1,
-			"y: 1 of 5 elements differ; the largest difference is at element 4: 6.5, expected 7\n",
+			"y: 1 of 5 elements differ; the largest difference is at element 4, which is 6.5, expected 7\n",
 			""},
 		{"tolerance", append(saxpy, "-want", "y=f32=0.5,2,3.5,5,7", "-tolerance", "0.1"), 0,
 			"y: as expected\n", ""},

@@ -314,7 +314,7 @@ func (a *array) as(typ string) (*array, error) {
 	return out, nil
 }
 
-// differs describes where two arrays differ by more than a tolerance; "" if they do not.
+// differs describes where two arrays differ by more than a tolerance, or "" if they do not.
 func (a *array) differs(want *array, tolerance float64) string {
 	if a.length() != want.length() {
 		return fmt.Sprintf("%d elements, expected %d", a.length(), want.length())
@@ -345,8 +345,9 @@ func (a *array) differs(want *array, tolerance float64) string {
 	if wrong == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d elements differ; the largest difference is at element %d: %s, "+
-		"expected %s", wrong, a.length(), worst, a.text(worst), want.text(worst))
+	return fmt.Sprintf(
+		"%d of %d elements differ; the largest difference is at element %d, which is %s, expected %s",
+		wrong, a.length(), worst, a.text(worst), want.text(worst))
 }
 
 // readArray reads a NumPy file.

@@ -73,8 +73,9 @@ func (r *counted) hottest(k *pressure.Kernel) string {
 // remarks prints the lines under a kernel.
 func (r *counted) remarks(w io.Writer, k *pressure.Kernel, more bool) {
 	if k.Occupancy.Warps == 0 {
-		fmt.Fprintf(w, "    cannot be launched: with this use of %s, no block of %d threads fits "+
-			"on a multiprocessor\n", k.Occupancy.Bound, k.Threads)
+		fmt.Fprintf(w,
+			"    cannot be launched: the kernel uses so much %s that no block of %d threads fits on a multiprocessor\n",
+			k.Occupancy.Bound, k.Threads)
 	}
 	if k.Spills && k.Exact {
 		fmt.Fprintf(w, "    spills: more registers are needed than a thread may have\n")

@@ -80,7 +80,7 @@ type verifyFlags struct {
 	errors                          string
 	block, grid                     string
 	threads, blocks                 [3]int // parsed from block and grid; zeros if not given
-	// ids; nil for the default: all selected, none promoted
+	// ids, or nil for the default: all selected, none promoted
 	selected, promoted map[string]bool
 }
 
@@ -250,7 +250,7 @@ func (r *report) add(v verified) {
 	default:
 		shown := v.Findings
 		if !r.f.say {
-			// The last line says what was not checked.
+			// The last line specifies what was not checked.
 			shown = slices.DeleteFunc(slices.Clone(shown), func(d diag.Diagnostic) bool {
 				return d.Severity == diag.Note
 			})

@@ -109,7 +109,7 @@ func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
 	}
 	if err := rewritten(f, text); err != nil {
 		if rewritten(f, string(old)) != nil {
-			return fmt.Errorf("%s: %w; its old text is in %s", name, err, backup.Name())
+			return fmt.Errorf("%s: %w; its previous contents are in %s", name, err, backup.Name())
 		}
 		os.Remove(backup.Name())
 		return fmt.Errorf("%s: %w; the file is unchanged", name, err)

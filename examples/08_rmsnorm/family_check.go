@@ -27,8 +27,8 @@ func (r RowKernel) check(t *kerneltest.T, rows int, tolerance kerneltest.Toleran
 	return checkRow(t, r, kerneltest.F32, rows, tolerance)
 }
 
-// inputs returns rows of random elements from -4 to 4, but a row of zeros, one with NaN, one with
-// an infinity, and one with numbers that are very small and large.
+// inputs returns rows of random elements from -4 to 4. Some rows are special: one has only zeros,
+// one contains NaN, one contains an infinity, and one mixes very small and very large numbers.
 func inputs[E runtime.Element](t *kerneltest.T, f kerneltest.Format[E], rows, cols int) []E {
 	xs := kerneltest.Random(t, f.Within(-4, 4), rows*cols)
 	put := func(row int, values ...float64) {
@@ -48,7 +48,7 @@ func inputs[E runtime.Element](t *kerneltest.T, f kerneltest.Format[E], rows, co
 	return xs
 }
 
-// reference returns the results for a row. It changes residual to the sum.
+// reference returns the results for a row. It overwrites residual with the sum.
 func (r RowKernel) reference(x, w, b, residual []float64) []float64 {
 	x = append([]float64(nil), x...)
 	if r.Residual {
@@ -153,9 +153,9 @@ func checkRow[E runtime.Element](t *kerneltest.T, r RowKernel, f kerneltest.Form
 	return kerneltest.Compare(t, what, f.Decode(y), want, tolerance)
 }
 
-// checkScaled compares elements with scales. The scale of a row or group is the largest magnitude
-// divided by the largest element, so the error of an element is that of a number up to that size:
-// half of the last unit, relative to the largest of the row or group.
+// checkScaled compares elements with scale factors. The scale factor of a row or group is its
+// largest magnitude divided by the largest element of the type. The tolerance is therefore half of
+// a unit in the last place of the largest element.
 func (r RowKernel) checkScaled(
 	t *kerneltest.T, what string, codes []uint8, singles []float32, groups []uint8, want []float64,
 	tolerance kerneltest.Tolerance,

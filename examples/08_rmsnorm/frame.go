@@ -23,11 +23,11 @@ type frame[E dsl.Scalar] struct {
 	start dsl.Reg[dsl.U64] // of the row in the matrix
 }
 
-// values are the elements of the thread, in groups of width. A function converts or computes those
-// of a group each time that it is called.
+// values holds the elements that a thread has, in groups of width. Each call of a function converts
+// or computes the elements of one group.
 type values []func() []dsl.Reg[dsl.F32]
 
-// eager is the largest number of groups of a thread that are kept in F32.
+// eager is the largest number of groups per thread that are kept in registers as F32.
 const eager = 4
 
 // newFrame declares a kernel.
@@ -65,7 +65,7 @@ func (f *frame[E]) begin() {
 	f.start = dsl.To[dsl.U64](f.row).MulI(int64(f.r.Cols))
 }
 
-// each calls do for each group of width elements of the thread that is in the row.
+// each calls do for each group of width elements that the thread has in the row.
 func (f *frame[E]) each(do func(i int, at dsl.Reg[dsl.U32])) {
 	for i := range f.groups() {
 		at := f.at(i)
@@ -91,7 +91,8 @@ func (f *frame[E]) inRow(i int, at dsl.Reg[dsl.U32], do func()) {
 	}
 }
 
-// load returns the elements of the thread of a row, and fill for those past its end.
+// load returns the elements of a row that the thread has. Elements past the end of the row have the
+// value fill.
 func (f *frame[E]) load(a dsl.Array[E], fill float64) (v values) {
 	for i := range f.groups() {
 		if f.whole(i) {
@@ -118,8 +119,8 @@ func (f *frame[E]) last(a dsl.Array[E], i int, fill float64) func() []dsl.Reg[ds
 	return func() []dsl.Reg[dsl.F32] { return xs }
 }
 
-// reload is load for a row that all blocks read, such as weights: with many groups, each is loaded
-// again when it is used.
+// reload is like load, for a row that all blocks read, such as weights. If a thread has many
+// groups, each group is loaded again when it is used.
 func (f *frame[E]) reload(a dsl.Array[E]) (v values) {
 	if !f.lazy || f.r.Cols%f.step != 0 {
 		return f.load(a, 0)
@@ -170,7 +171,7 @@ func pairs[P dsl.Scalar](list []dsl.Reg[P]) func() []dsl.Reg[dsl.F32] {
 	}
 }
 
-// kept returns a group that is computed once, unless the frame is lazy.
+// kept returns a group whose elements are computed only once, unless the frame is lazy.
 func (f *frame[E]) kept(group func() []dsl.Reg[dsl.F32]) func() []dsl.Reg[dsl.F32] {
 	if f.lazy {
 		return group
@@ -179,7 +180,7 @@ func (f *frame[E]) kept(group func() []dsl.Reg[dsl.F32]) func() []dsl.Reg[dsl.F3
 	return func() []dsl.Reg[dsl.F32] { return list }
 }
 
-// change returns the results of a function of each element.
+// change applies a function to each element.
 func (f *frame[E]) change(v values, to func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]) values {
 	all := make(values, len(v))
 	for i, group := range v {
@@ -193,7 +194,7 @@ func (f *frame[E]) change(v values, to func(i, j int, x dsl.Reg[dsl.F32]) dsl.Re
 	return all
 }
 
-// with returns the results of a function of each element and that of another row.
+// with applies a function to each pair of an element and the corresponding element of another row.
 func (f *frame[E]) with(v, other values, both func(x, y dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]) values {
 	all := make(values, len(v))
 	for i, group := range v {
@@ -208,7 +209,7 @@ func (f *frame[E]) with(v, other values, both func(x, y dsl.Reg[dsl.F32]) dsl.Re
 	return all
 }
 
-// store rounds the elements of the thread and writes them.
+// store rounds the elements that the thread has and writes them.
 func (f *frame[E]) store(a dsl.Array[E], v values) {
 	each := min(f.width, 128/f.r.Type.Bits())
 	f.each(func(i int, at dsl.Reg[dsl.U32]) {
@@ -223,7 +224,7 @@ func (f *frame[E]) store(a dsl.Array[E], v values) {
 	})
 }
 
-// combine reduces the elements of the row.
+// combine reduces the elements of the row to one value.
 func (f *frame[E]) combine(
 	v values, name string, element func(dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32],
 	both func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32],

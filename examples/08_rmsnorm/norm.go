@@ -60,7 +60,7 @@ func (f *frame[E]) centered(v values) values {
 	})
 }
 
-// declare declares the parameters of the output, and returns a function that stores it.
+// declare declares the output parameters of the kernel, and returns a function that stores to them.
 func declare[E dsl.Scalar](f *frame[E]) func(v values) {
 	switch f.r.Output {
 	case isa.E4m3:

@@ -22,7 +22,7 @@ type Tiling struct {
 	Across  int      // warps in a row of V4; four if it is zero
 }
 
-// across returns the number of warps in a row.
+// across returns the number of warps along the columns of a tile.
 func (t Tiling) across() int {
 	if t.Across == 0 {
 		return 4

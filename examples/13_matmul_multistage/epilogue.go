@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Epilogue says how the accumulators are changed before they are stored. All fields but the type
-// of D require F32 accumulators.
+// An Epilogue specifies how the accumulators are changed before they are stored. All fields but the
+// type of D require F32 accumulators.
 type Epilogue struct {
 	// D is the type of the result; the default is that of the accumulators. F32 accumulators
 	// convert to F16 and BF16. S32 accumulators are multiplied by the parameter alpha, and convert
@@ -50,7 +50,7 @@ func (a Activation) apply(k *dsl.Kernel, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
 	return x
 }
 
-// A writer stores sums of C.
+// A writer writes accumulators of type C to D.
 type writer[C dsl.Scalar] struct {
 	k           *dsl.Kernel
 	o           Options
@@ -123,8 +123,8 @@ func (w *writer[C]) put(at dsl.Reg[dsl.U32], x, y dsl.Reg[C]) {
 	}
 }
 
-// change replaces the accumulators by the results of the epilogue. Elements outside of D use those
-// at its edge.
+// change applies the epilogue to the accumulators. Elements outside of D use the values at the edge
+// of D.
 func (w *writer[C]) change(sums *dsl.WarpTile[dsl.F32], in operands, row, col dsl.Reg[dsl.U32]) {
 	e, k := w.o.Epilogue, w.k
 	if !e.Scale && !e.Bias && e.Activation == Identity {

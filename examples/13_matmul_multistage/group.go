@@ -5,8 +5,9 @@ package multistage
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
-// A Group is one product of several in a launch. The matrices of all groups are in one array each;
-// A, B and D are the first elements of those of the group, and multiples of 16 bytes for A and B.
+// A Group is one of several products in a launch. The matrices of all groups are stored in one
+// array each. A, B and D are the indices of the first elements of the group in these arrays; those
+// of A and B must be multiples of 16 bytes.
 type Group struct{ M, N, K, A, B, D int }
 
 // groupWords is the number of words of a group in the parameter groups.
@@ -23,8 +24,8 @@ func (t Tiling) Words(list []Group) (words []uint32, blocks int) {
 	return words, blocks
 }
 
-// findGroup reads the sizes of the group of the block: it subtracts the tiles of each group from
-// the index of the block, until what is left is the index of a tile in the group.
+// findGroup finds the group of the block and reads its sizes. It subtracts the number of tiles of
+// each group from the block index, until the rest is the index of a tile in the group.
 func findGroup(k *dsl.Kernel, o Options, in operands) operands {
 	groups := dsl.Global[dsl.U32](k, "groups")
 	read := func(g dsl.Reg[dsl.U32], word int) dsl.Reg[dsl.U32] {

@@ -24,8 +24,8 @@ type Options struct {
 	Groups bool
 }
 
-// A Split is a way to share a tile of D among blocks, which add their parts to D. D must be zero,
-// or contain the matrix to add to.
+// A Split is a method for computing one tile of D with several blocks, which add their partial
+// results to D. D must be zero, or contain the matrix to add to.
 type Split int
 
 // Ways to share tiles.
@@ -95,8 +95,9 @@ func (in operands) sized(o Options) operands {
 	return in
 }
 
-// tile returns the tile of an operand, of some rows and a step of K. Elements of 32 and 64 bits are
-// transposed one by one: rows with 16 bytes of padding start in different banks.
+// tile returns the tile of an operand with the given rows and the depth of one step. Transposed
+// elements of 32 and 64 bits are loaded one by one; 16 bytes of padding per row let rows start in
+// different banks.
 func (o Options) tile(rows int, transposed bool) dsl.Tile {
 	deep := depth * 8 / o.Type.Bits()
 	t := dsl.Tile{Type: o.Type, Rows: rows, Cols: deep, Swizzle: dsl.Swizzle128}

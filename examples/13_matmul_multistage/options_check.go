@@ -26,13 +26,13 @@ type trial struct {
 // The parameters of epilogues. For INT8, alpha maps typical sums to the range of S8.
 const alpha, beta, narrow = 0.75, -2, 0x1p-12
 
-// numbers is a matrix with its values.
+// numbers holds a matrix as arguments and as values.
 type numbers struct {
 	array *kerneltest.Array
 	value []float64
 }
 
-// A filling says which elements a matrix has.
+// A filling specifies which elements a matrix has.
 type filling int
 
 const (
@@ -115,8 +115,8 @@ func (x trial) packed(t *kerneltest.T, rows, cols int) numbers {
 	return n
 }
 
-// product returns A * B' in float64; for single bits that are combined with xor, the number of
-// ones.
+// product returns A * B' in float64. For single bits that are combined with xor, it returns the
+// number of one bits.
 func (x trial) product(g kerneltest.GEMM, a, b []float64, xor bool) []float64 {
 	d := make([]float64, g.M*g.N)
 	for row := range g.M {

@@ -59,8 +59,8 @@ func (x trial) variant(option, name, why string, targets []string,
 	}
 }
 
-// plain reports whether the kernel has exact results for edge values: the accumulators are not
-// changed, and F32 is not split into TF32.
+// plain reports whether the results of the kernel are exact for edge values: the epilogue does not
+// change the accumulators, and F32 is not split into TF32.
 func (x trial) plain() bool {
 	e := x.Epilogue
 	return x.Type != isa.F32 && e == Epilogue{D: e.D} && x.Split == NoSplit && x.batch == 0 &&
@@ -81,10 +81,10 @@ func Variants() []kerneltest.Variant {
 	return append(append(append(list, shapes()...), layouts()...), epilogues()...)
 }
 
-// half is an option for the shape with half the depth.
+// half is the option that selects the MMA shape with half the depth.
 func half(_ *dsl.Module, s dsl.MMA) dsl.MMA { return s.HalfDepth() }
 
-// shapes returns the variants with other MMAs than the default.
+// shapes returns the variants with MMA shapes other than the default.
 func shapes() (list []kerneltest.Variant) {
 	odd := kerneltest.GEMM{M: 65, N: 130, K: 400}
 	add := func(option, name string, x trial, targets []string, sizes ...kerneltest.GEMM) {

@@ -14,9 +14,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Compress keeps two of each group of four elements, those that are not zero. It returns them with
-// their indices in the group, two bits each, the first in the lowest bits. If fewer than two are
-// not zero, it keeps zeros too. At most two may be nonzero.
+// Compress keeps the two nonzero elements of each group of four, of which at most two may be
+// nonzero. It returns them with their indices in the group, two bits each, the first in the lowest
+// bits. If fewer than two are nonzero, it also keeps zeros.
 func Compress[E comparable](xs []E) (kept []E, indices []byte) {
 	var zero E
 	kept = make([]E, 0, len(xs)/2)
@@ -42,8 +42,8 @@ func Compress[E comparable](xs []E) (kept []E, indices []byte) {
 	return kept, indices
 }
 
-// CompressSingles is Compress for 32-bit elements, whose groups consist of four halves: it keeps
-// one of each two elements.
+// CompressSingles is Compress for 32-bit elements, whose groups consist of four 16-bit halves. It
+// keeps one of each two elements.
 func CompressSingles(xs []float32) (kept []float32, indices []byte) {
 	kept = make([]float32, 0, len(xs)/2)
 	indices = make([]byte, len(xs)/4)

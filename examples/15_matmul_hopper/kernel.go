@@ -35,8 +35,8 @@ func For(m, n, multiprocessors int) Tiling {
 	return best
 }
 
-// warpgroups returns how many warpgroups share the rows of a tile: each has 64 rows, or 128 rows of
-// a tile of 256.
+// warpgroups returns how many warpgroups divide the rows of a tile. Each computes 64 rows, or 128
+// rows of a tile with 256 rows.
 func (t Tiling) warpgroups() int {
 	if t.M == 256 {
 		return 2
@@ -49,8 +49,8 @@ func (t Tiling) Tiles(m, n int) int {
 	return (m + t.M - 1) / t.M * ((n + t.N - 1) / t.N)
 }
 
-// Blocks returns the size of the grid: the multiprocessors in whole clusters, but no more blocks
-// than there are tiles.
+// Blocks returns the size of the grid: as many blocks as there are multiprocessors, in whole
+// clusters, but not more than there are tiles.
 func (t Tiling) Blocks(m, n, multiprocessors int) int {
 	tiles := (t.Tiles(m, n) + t.Cluster - 1) / t.Cluster * t.Cluster
 	return min(multiprocessors/t.Cluster*t.Cluster, tiles)

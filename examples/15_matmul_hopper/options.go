@@ -23,7 +23,7 @@ type Options struct {
 	// of FP8 need it.
 	Scale bool
 	// StreamK divides the steps of all tiles evenly among the blocks, which add partial sums
-	// through the parameters parts and told; see Parts. It requires sums of F32 and no cluster.
+	// through the parameters partials and flags; see Parts. It requires sums of F32 and no cluster.
 	StreamK bool
 }
 
@@ -56,9 +56,9 @@ func (t Tiling) Deep(e isa.Type) Tiling {
 	return t
 }
 
-// Parts returns the lengths of the arrays parts and told for a stream-K grid of the given size. The
-// elements of told must be zero before a launch and are zero after it.
-func (t Tiling) Parts(blocks int) (parts, told int) {
+// Parts returns the lengths of the arrays partials and flags for a stream-K grid of the given size.
+// The elements of flags must be zero before a launch and are zero after it.
+func (t Tiling) Parts(blocks int) (partials, flags int) {
 	return blocks * t.M * t.N, blocks * t.warpgroups()
 }
 
@@ -73,8 +73,8 @@ func (o Options) resolve() Options {
 	return o
 }
 
-// staged reports whether results leave through shared memory and the TMA. Results of 32 bits would
-// take the memory of two stages.
+// staged reports whether results are stored through shared memory and the TMA. 32-bit results would
+// occupy the memory of two stages.
 func (o Options) staged() bool { return !o.TransposeD && o.D.Bits() == 16 }
 
 // A product is a kernel that is being built.
@@ -92,7 +92,7 @@ type product struct {
 	work              iter.Seq[part]
 }
 
-// A part is a range of steps of a tile of D.
+// A part is a range of K steps of one tile of D.
 type part struct {
 	dsl.TileCoord
 	first  dsl.Reg[dsl.U32] // index of the first step, for stream-K
@@ -187,10 +187,10 @@ func newProduct(m *dsl.Module, o Options) *product {
 		p.scales = append(p.scales, dsl.Global[dsl.F32](k, "scale_a"),
 			dsl.Global[dsl.F32](k, "scale_b"))
 	}
-	var parts dsl.Array[dsl.F32]
-	var told dsl.Array[dsl.U32]
+	var partials dsl.Array[dsl.F32]
+	var flags dsl.Array[dsl.U32]
 	if o.StreamK {
-		parts, told = dsl.Global[dsl.F32](k, "parts"), dsl.Global[dsl.U32](k, "told")
+		partials, flags = dsl.Global[dsl.F32](k, "partials"), dsl.Global[dsl.U32](k, "flags")
 	}
 	p.rows, p.cols, p.depth = dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
 		dsl.Param[dsl.U32](k, "k")
@@ -201,8 +201,8 @@ func newProduct(m *dsl.Module, o Options) *product {
 	}
 	high, wide := p.rows.CeilDiv(int64(t.M)), p.cols.CeilDiv(int64(t.N))
 	if o.StreamK {
-		p.work = sharedTiles(k.StreamK(high, wide, p.depth.CeilDiv(int64(t.K)), t.Group, n, parts,
-			told))
+		p.work = sharedTiles(k.StreamK(high, wide, p.depth.CeilDiv(int64(t.K)), t.Group, n,
+			partials, flags))
 	} else {
 		p.work = wholeTiles(k.Persistent(high, wide, t.Group), p.depth.CeilDiv(int64(t.K)))
 	}
@@ -221,7 +221,8 @@ func wholeTiles(tiles *dsl.Schedule, steps dsl.Reg[dsl.U32]) iter.Seq[part] {
 	}
 }
 
-// sharedTiles returns the tiles of a block with the steps that it computes.
+// sharedTiles returns the tiles of a block for stream-K, each with the range of steps that the
+// block computes.
 func sharedTiles(tiles *dsl.StreamSchedule) iter.Seq[part] {
 	return func(yield func(part) bool) {
 		for at := range tiles.Each() {
@@ -273,7 +274,7 @@ func elements[T dsl.Scalar](k *dsl.Kernel) func(at dsl.Reg[dsl.U32], x dsl.Reg[d
 	return func(at dsl.Reg[dsl.U32], x dsl.Reg[dsl.F32]) { d.Store(at, dsl.To[T](x)) }
 }
 
-// box returns the box of an operand with tiles of some rows and a depth.
+// box returns the box of an operand, given the rows and the depth of its tiles.
 func box(transposed bool, rows, deep int) dsl.Box {
 	if transposed {
 		rows, deep = deep, rows
@@ -289,7 +290,7 @@ func tileAt(transposed bool, row, step dsl.Reg[dsl.U32]) dsl.TileCoord {
 	return dsl.TileAt(row, step)
 }
 
-// turned returns a tile as an operand of the MMA.
+// turned returns a tile as an operand of the MMA, transposed if the matrix is stored transposed.
 func turned(transposed bool, t dsl.SharedTile) dsl.SharedTile {
 	if transposed {
 		return t.Transposed()

@@ -123,14 +123,14 @@ func check[E, D runtime.Element](t *kerneltest.T, o Options, g kerneltest.GEMM,
 	if o.StreamK {
 		blocks = 5
 	}
-	parts, told := o.Tiling.Parts(blocks)
-	signals, scale := make([]uint32, told), 1.0
+	partials, flags := o.Tiling.Parts(blocks)
+	signals, scale := make([]uint32, flags), 1.0
 	known := map[string]any{
 		"a": kerneltest.In(as).Tensor(stored(o.TransposeA, g.M, g.K)),
 		"b": kerneltest.In(bs).Tensor(stored(o.TransposeB, g.N, g.K)),
 		"d": kerneltest.InOut(ds).Tensor(stored(o.TransposeD, g.M, g.N)), "m": g.M, "n": g.N,
-		"k":     g.K,
-		"parts": kerneltest.InOut(make([]float32, parts)), "told": kerneltest.InOut(signals),
+		"k":        g.K,
+		"partials": kerneltest.InOut(make([]float32, partials)), "flags": kerneltest.InOut(signals),
 		"scale_a": kerneltest.In([]float32{1.5}), "scale_b": kerneltest.In([]float32{-0.25}),
 	}
 	if o.Scale {

@@ -83,8 +83,8 @@ func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, g kerneltest.GEMM)
 		kerneltest.BF16.ULPs(0.5).Plus(sums))
 }
 
-// multiplied multiplies matrices of a format. In each matrix every second row of the first ones is
-// zero but for one edge value: NaN, an infinity, the largest or smallest number, or a zero.
+// multiplied multiplies matrices of one format. In each matrix, every second one of the first rows
+// is zero except for one edge value: NaN, an infinity, the largest or smallest number, or a zero.
 func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, grid runtime.Config,
 	g kerneltest.GEMM,
 	in kerneltest.Format[E], out kerneltest.Format[D], tolerance kerneltest.Tolerance,

@@ -64,8 +64,8 @@ func (c Case) sizes(t *kerneltest.T) []kerneltest.GEMM {
 	return list
 }
 
-// round rounds a size up to what the copies of a case need: rows of whole units of 16 bytes, or of
-// 128 elements that take fewer bits in global than in shared memory.
+// round rounds a size up to a multiple that the copies of a case require: rows of 16 bytes, or of
+// 128 elements if the elements take fewer bits in global than in shared memory.
 func (c Case) round(g kerneltest.GEMM) kerneltest.GEMM {
 	up := func(x *int, n int) { *x = (*x + n - 1) / n * n }
 	f := c.Format
@@ -92,10 +92,10 @@ func (c Case) round(g kerneltest.GEMM) kerneltest.GEMM {
 	return g
 }
 
-// A part is one of the problems of a launch: its rows of A and D, and its rows of B.
+// A part is one of the matrix products of a launch: its rows of A and D, and its rows of B.
 type part struct{ row, rows, right int }
 
-// parts returns the problems of a launch, and the rows of A and B altogether.
+// parts returns the matrix products of a launch, and the total number of rows of A and B.
 func (c Case) parts(g kerneltest.GEMM) (list []part, left, right int) {
 	high, wide := 128, max(128, c.Tiling.N)
 	if c.Tiling.Pair {

@@ -101,8 +101,8 @@ func (e Epilogue) compare(t *kerneltest.T, what string, cols int, inside []int, 
 	return kerneltest.Compare(t, what, errors, make([]float64, len(errors)), allowed)
 }
 
-// saturates reports whether is, of a narrow type, is correct for a value beyond its range or NaN:
-// cvt.satfinite gives the largest number, and F16 infinity.
+// saturates reports whether a result of a narrow type is correct for NaN or for a value beyond the
+// range of the type. cvt.satfinite then returns the largest number, and F16 becomes infinite.
 func (e Epilogue) saturates(is, x float64) bool {
 	switch {
 	case e.D == isa.F16:
@@ -137,8 +137,8 @@ func (e Epilogue) largest() float64 {
 	return 448
 }
 
-// scales reports whether a scale factor is correct for a value: the nearest one, or for powers of
-// two the smallest that is not smaller.
+// scales reports whether a scale factor is correct for a value. It must be the nearest one, or for
+// powers of two the smallest one that is not smaller than the value.
 func (e Epilogue) scales(is, want float64) bool {
 	if e.Scale.Type == isa.Ue8m0 {
 		return is >= want*(1-sumError) && is/2 < want*(1+sumError)

@@ -58,8 +58,8 @@ func (f Format) depth() (a, b int) {
 	return a, a
 }
 
-// aligned returns the number of elements that the length of a row must be a multiple of: 16 bytes,
-// or 128 elements for those that are padded in shared memory.
+// aligned returns the number of elements of which the length of a row must be a multiple: 16 bytes,
+// or 128 elements if elements are padded in shared memory.
 func (f Format) aligned() int {
 	n := 16
 	for _, t := range []isa.Type{f.A, f.B} {

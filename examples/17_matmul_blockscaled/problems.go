@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// Problems says how many matrix products a launch computes.
+// Problems specifies how many matrix products a launch computes.
 type Problems int
 
 const (
@@ -24,7 +24,7 @@ const (
 	Grouped
 )
 
-// A tile is a tile of D and its operands, counted in tiles.
+// A tile is the position of a tile of D and of its operands, counted in tiles.
 type tile struct {
 	row   dsl.Reg[dsl.U32] // in A, its scale factors, and D
 	col   dsl.Reg[dsl.U32] // in D

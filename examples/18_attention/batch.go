@@ -12,9 +12,10 @@ import (
 
 // A Batch holds the properties of a kernel for sequences of different lengths.
 type Batch struct {
-	Shape          // Width may be any multiple of 32 up to 256
-	Heads, KV  int // heads of queries, and of keys and values, of which each serves Heads/KV heads
-	PageTokens int // tokens in a page of keys and values, a multiple of 64; 0 if they are not paged
+	Shape         // Width may be any multiple of 32 up to 256
+	Heads, KV int // heads of queries, and of keys and values, of which each serves Heads/KV heads
+	// tokens in a page of keys and values, a multiple of 64, or 0 if they are not paged
+	PageTokens int
 }
 
 // Name is the name of the kernel: "attention_bf16_64_causal_8of2_pages".

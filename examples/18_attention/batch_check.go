@@ -124,7 +124,7 @@ func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format
 		tolerance)
 }
 
-// starts returns where each sequence starts, and where the last one ends.
+// starts returns the index at which each sequence starts, followed by the end of the last one.
 func starts(lengths []int) []uint32 {
 	list := make([]uint32, 1, len(lengths)+1)
 	for i, n := range lengths {

@@ -117,9 +117,9 @@ func newTensorRow(k *dsl.Kernel, s Shape) *tensorRow {
 	return r
 }
 
-// Take computes the probabilities of a tile of scores, of which the first `seen` are not masked. It
-// returns the factor by which the accumulated output must be multiplied. Scores are read twice,
-// since all of them would take as many registers as the output.
+// Take computes the probabilities of a tile of scores. The first seen of them are not masked. It
+// returns the factor by which the accumulated output must be multiplied. It reads the scores twice,
+// because all of them would need as many registers as the output.
 func (r *tensorRow) Take(d *dsl.AccumulatorStage, weights *dsl.TMEMOperand, seen u32) (shrink f32) {
 	each := func(visit func(col int, x []f32)) {
 		for col := 0; col < BlackwellKeys; col += chunk {

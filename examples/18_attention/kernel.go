@@ -47,8 +47,8 @@ func (s Shape) known(k *dsl.Kernel) bool {
 	return true
 }
 
-// number returns the index of a block's first query among the keys, for which the last query and
-// the last key are aligned.
+// number returns the index of the first query of a block, counted in keys. The last query and the
+// last key have the same index.
 func (s Shape) number(first, queries, keys u32) u32 { return first.Add(keys.Sub(queries)) }
 
 // steps returns the number of key tiles that the queries of a block see. first is the index of the

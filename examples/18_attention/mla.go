@@ -145,7 +145,8 @@ func (s *sharedSoftmax) combine(in dsl.Array[dsl.F32], values []f32,
 	return all
 }
 
-// weigh replaces scores by probabilities, and returns the factor for the result of each row.
+// weigh replaces scores by probabilities, and returns the factor for the accumulated result of each
+// row.
 func (s *sharedSoftmax) weigh(scores *dsl.WarpTile[dsl.F32]) (shrink []f32) {
 	most := func(a, b f32) f32 { return a.Max(b) }
 	shrink = s.combine(s.shared[0], scores.RowReduce(most), most)

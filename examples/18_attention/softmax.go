@@ -77,7 +77,7 @@ func (r *softmax) Weigh(scores sums) (shrink []f32) {
 	return shrink
 }
 
-// Grew reports whether a factor from Weigh is less than one, that is, whether the maximum of a row
+// Grew reports whether a factor from Weigh is less than one, which means that the maximum of a row
 // has grown. After the first tiles this is rare.
 func (r *softmax) Grew(shrink []f32) dsl.Reg[dsl.Pred] {
 	least := shrink[0]

@@ -31,7 +31,7 @@ func Blocks(m, n, k int) (int, error) {
 	return (n + tileCols - 1) / tileCols * ((m + tileRows - 1) / tileRows), takes(n, k)
 }
 
-// takes returns an error if the kernels do not support the sizes.
+// takes returns an error if the kernels do not support the given sizes.
 func takes(n, k int) error {
 	switch {
 	case k%Group != 0:
@@ -78,8 +78,8 @@ func Build(m *dsl.Module) {
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }
 
-// weights returns the fragments of one step: 16 weights of 64 columns, which are in a row of a
-// tile, and their scales.
+// weights returns the fragments of one step and their scales. A fragment row holds 16 weights of 64
+// columns, which are adjacent in a row of the tile.
 func weights(step int, packed dsl.SharedTile, row u32,
 	scales dsl.Array[dsl.F16]) (right [][]dsl.Reg[dsl.B32]) {
 	lane := row.Kernel().Lane()

@@ -66,8 +66,8 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// Starts returns the first row of each expert, given the number of rows of each, and the end of the
-// last.
+// Starts returns the first row of each expert and the end of the last expert, given the number of
+// rows of each.
 func Starts(rows []int) []uint32 {
 	starts := make([]uint32, 1, len(rows)+1)
 	for i, n := range rows {

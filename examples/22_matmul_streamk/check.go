@@ -50,21 +50,21 @@ func Check(t *kerneltest.T) error {
 
 // buffers holds the arguments of a launch.
 type buffers struct {
-	a, b, d *runtime.Buffer[runtime.BF16]
-	parts   *runtime.Buffer[float32]
-	told    *runtime.Buffer[uint32]
+	a, b, d  *runtime.Buffer[runtime.BF16]
+	partials *runtime.Buffer[float32]
+	flags    *runtime.Buffer[uint32]
 }
 
 // upload copies the arguments of a launch to the device.
 func upload(t *kerneltest.T, tiling Tiling, p kerneltest.GEMM, as, bs []runtime.BF16,
 	blocks int) (l buffers, err error) {
-	parts, told := tiling.Parts(blocks)
+	partials, flags := tiling.Parts(blocks)
 	var e1, e2, e3, e4, e5 error
 	l.a, e1 = runtime.Upload(t.Device, as)
 	l.b, e2 = runtime.Upload(t.Device, bs)
 	l.d, e3 = runtime.Alloc[runtime.BF16](t.Device, p.M*p.N)
-	l.parts, e4 = runtime.Alloc[float32](t.Device, parts)
-	l.told, e5 = runtime.Upload(t.Device, make([]uint32, told))
+	l.partials, e4 = runtime.Alloc[float32](t.Device, partials)
+	l.flags, e5 = runtime.Upload(t.Device, make([]uint32, flags))
 	return l, errors.Join(e1, e2, e3, e4, e5)
 }
 
@@ -74,13 +74,13 @@ func (l buffers) launcher(k *runtime.Kernel, p kerneltest.GEMM, blocks int) (fun
 	b, e2 := k.TensorMap("b", l.b, p.N, p.K)
 	d, e3 := k.TensorMap("d", l.d, p.M, p.N)
 	return func() error {
-		return k.Launch(runtime.Grid(blocks), a, b, d, l.parts, l.told, p.M, p.N, p.K)
+		return k.Launch(runtime.Grid(blocks), a, b, d, l.partials, l.flags, p.M, p.N, p.K)
 	}, errors.Join(e1, e2, e3)
 }
 
 // close frees the buffers.
 func (l buffers) close() error {
-	return errors.Join(l.a.Close(), l.b.Close(), l.d.Close(), l.parts.Close(), l.told.Close())
+	return errors.Join(l.a.Close(), l.b.Close(), l.d.Close(), l.partials.Close(), l.flags.Close())
 }
 
 // check multiplies random matrices, with edge values in some rows, three times, where each launch
@@ -108,11 +108,11 @@ func check(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, p kerneltest.GEMM,
 		}
 	}
 	ds, e1 := runtime.Download(l.d)
-	told, e2 := runtime.Download(l.told)
+	flags, e2 := runtime.Download(l.flags)
 	if err := errors.Join(e1, e2, l.close()); err != nil {
 		return err
 	}
-	for i, n := range told {
+	for i, n := range flags {
 		if n != 0 {
 			return fmt.Errorf("%s: semaphore %d is %d after the launch, want 0", p, i, n)
 		}

@@ -24,25 +24,25 @@ var (
 	Narrow = Tiling{M: 128, N: 128, K: 64, Stages: 5, Group: 8}
 )
 
-// Parts returns the lengths of the arrays parts and told for a grid of the given size.
-func (t Tiling) Parts(blocks int) (parts, told int) { return blocks * t.M * t.N, blocks * 2 }
+// Parts returns the lengths of the arrays partials and flags for a grid of the given size.
+func (t Tiling) Parts(blocks int) (partials, flags int) { return blocks * t.M * t.N, blocks * 2 }
 
 // Build adds a kernel that computes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m
-// x n), with F32 accumulators. n and k are multiples of 8. The elements of told must be zero before
-// a launch and are zero after it. All blocks of the launch must be resident at once.
+// x n), with F32 accumulators. n and k are multiples of 8. The elements of flags must be zero
+// before a launch and are zero after it. All blocks of the launch must be resident at once.
 func Build(m *dsl.Module, t Tiling) {
 	k := m.Kernel("matmul_streamk", dsl.Warpgroups(3))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, dsl.Swizzle128)
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, dsl.Swizzle128)
 	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: t.N}, dsl.Swizzle128)
-	parts, told := dsl.Global[dsl.F32](k, "parts"), dsl.Global[dsl.U32](k, "told")
+	partials, flags := dsl.Global[dsl.F32](k, "partials"), dsl.Global[dsl.U32](k, "flags")
 	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
 		dsl.Param[dsl.U32](k, "k")
 
 	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
 	out := k.Output("out", d, 2)
 	work := k.StreamK(rows.CeilDiv(int64(t.M)), cols.CeilDiv(int64(t.N)), depth.CeilDiv(int64(t.K)),
-		t.Group, 2, parts, told)
+		t.Group, 2, partials, flags)
 
 	k.Roles(
 		dsl.OnWarpgroup(0, "load", func() {

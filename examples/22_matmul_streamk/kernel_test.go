@@ -28,7 +28,7 @@ func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
 // TestParts checks that every block has memory for a tile, and a semaphore for each of its two
 // warpgroups.
 func TestParts(t *testing.T) {
-	if parts, told := Wide.Parts(3); parts != 3*128*256 || told != 6 {
-		t.Errorf("%d and %d", parts, told)
+	if partials, flags := Wide.Parts(3); partials != 3*128*256 || flags != 6 {
+		t.Errorf("%d and %d", partials, flags)
 	}
 }

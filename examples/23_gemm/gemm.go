@@ -33,7 +33,7 @@ type Library struct {
 	choices *choices      // nil without tuning
 }
 
-// memory is a buffer that later calls use again.
+// memory is a buffer that later calls reuse.
 type memory struct {
 	buffer any
 	n      int
@@ -148,7 +148,8 @@ func Multiply[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o O
 	return nil
 }
 
-// calls are the launches of a product, which another call with the same matrices repeats.
+// calls holds the launches of a product, so that another call with the same matrices can repeat
+// them.
 type calls struct {
 	what  string
 	steps []func() error
@@ -171,7 +172,7 @@ func (o Options) resolve() Options {
 	return o
 }
 
-// plain reports whether the product is the result.
+// plain reports whether the product of the kernel is already the result.
 func (o Options) plain() bool { return o.Alpha == 1 && o.Beta == 0 }
 
 // steps returns the launches that prepare the operands, multiply them and finish the result.
@@ -253,9 +254,9 @@ func finish[X, D runtime.Element](l *Library, p *plan, d Matrix[D],
 	}, nil
 }
 
-// prepare returns an operand as the kernel needs it, and the launch that makes it, if it needs one:
-// stored by rows, as many as height, of the depth of the plan. With turned, the kernel reads
-// transposed operands itself.
+// prepare returns an operand in the layout that the kernel needs: stored by rows, with the given
+// height and the depth of the plan. It also returns the launch that creates the operand, if one is
+// necessary. If turned is set, the kernel can read transposed operands itself.
 func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], height int,
 	turned bool) (*runtime.Buffer[E], func() error, error) {
 	if turned || !p.copies(m.Transposed, m.Rows, m.Cols, height) {
@@ -313,13 +314,13 @@ func (l *Library) launcher(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix,
 		known["a"], known["b"] = known["b"], known["a"]
 		sizes["m"], sizes["n"] = p.width, p.m
 	}
-	if p.parts > 0 {
-		parts, e1 := reserve[float32](l, "parts", p.parts)
-		told, e2 := l.semaphores(p.told)
+	if p.partials > 0 {
+		partials, e1 := reserve[float32](l, "partials", p.partials)
+		flags, e2 := l.semaphores(p.flags)
 		if err := errors.Join(e1, e2); err != nil {
 			return nil, err
 		}
-		known["parts"], known["told"] = stored{data: parts}, stored{data: told}
+		known["partials"], known["flags"] = stored{data: partials}, stored{data: flags}
 	}
 	known["scale_a"], known["scale_b"] = stored{data: o.ScaleA}, stored{data: o.ScaleB}
 	var args []any
@@ -345,15 +346,15 @@ func (l *Library) launcher(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix,
 // semaphores returns semaphores of stream-K, which are zero between launches.
 func (l *Library) semaphores(n int) (*runtime.Buffer[uint32], error) {
 	const most = 4096 // of all plans
-	_, ok := l.memory["told uint32"]
-	told, err := reserve[uint32](l, "told", max(n, most))
+	_, ok := l.memory["flags uint32"]
+	flags, err := reserve[uint32](l, "flags", max(n, most))
 	if err != nil || ok {
-		return told, err
+		return flags, err
 	}
 	if l.stream != nil {
-		told = told.On(l.stream)
+		flags = flags.On(l.stream)
 	}
-	return told, told.Fill(0)
+	return flags, flags.Fill(0)
 }
 
 // kernel returns a kernel, which it loads if it is not loaded.

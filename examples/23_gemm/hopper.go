@@ -80,8 +80,8 @@ func staged(t hopper.Tiling, o hopper.Options) hopper.Tiling {
 	return t
 }
 
-// whole returns plans with a tile shape: with blocks that compute whole tiles, clusters of two, and
-// shared tiles.
+// whole returns the plans for one tile shape: blocks that compute whole tiles, clusters of two
+// blocks, and stream-K.
 func (p *plan) whole(info runtime.Info, o hopper.Options, t hopper.Tiling) []*plan {
 	o.Tiling = t
 	list := []*plan{p.with(info, o)}
@@ -96,7 +96,7 @@ func (p *plan) whole(info runtime.Info, o hopper.Options, t hopper.Tiling) []*pl
 	return list
 }
 
-// few returns plans for few rows. All blocks read the same number of weights.
+// few returns the plans for products with few rows. All blocks read the same number of weights.
 func (p *plan) few(info runtime.Info, o hopper.Options) (list []*plan) {
 	q := *p
 	q.width, q.swapped = p.n, true
@@ -119,7 +119,7 @@ func (p *plan) few(info runtime.Info, o hopper.Options) (list []*plan) {
 	return list
 }
 
-// with returns a plan with a kernel.
+// with returns a plan that uses the given kernel.
 func (p *plan) with(info runtime.Info, o hopper.Options) *plan {
 	q, t := *p, o.Tiling
 	rows, cols := p.m, p.width
@@ -138,7 +138,7 @@ func (p *plan) with(info runtime.Info, o hopper.Options) *plan {
 	if o.StreamK {
 		q.name += ", stream-K"
 		q.blocks = slots
-		q.parts, q.told = t.Parts(q.blocks)
+		q.partials, q.flags = t.Parts(q.blocks)
 	}
 	if o.TransposeD {
 		q.name += ", exchanged"
@@ -162,7 +162,7 @@ func (p *plan) name128(info runtime.Info) string {
 	return fmt.Sprintf("hopper %dx%d,", t.M, t.N)
 }
 
-// likely moves the first plan whose name starts with a text to the front.
+// likely moves the first plan whose name starts with the given text to the front.
 func likely(list []*plan, start string) {
 	for i, p := range list {
 		if len(p.name) >= len(start) && p.name[:len(start)] == start {

@@ -23,8 +23,8 @@ func buildPad[T dsl.Scalar](m *dsl.Module) {
 	})
 }
 
-// buildTranspose adds a kernel that does the same for a matrix that is stored transposed: cols rows
-// of rows elements.
+// buildTranspose is like buildPad, for a matrix that is stored transposed, as cols rows of rows
+// elements.
 func buildTranspose[T dsl.Scalar](m *dsl.Module) {
 	k := m.Kernel("transpose", dsl.Threads(side, lines))
 	to, from := dsl.Global[T](k, "to"), dsl.Global[T](k, "from")
@@ -79,7 +79,7 @@ func buildFinish[X, C, D dsl.Scalar](m *dsl.Module, old bool) {
 	})
 }
 
-// convert is dsl.To, but no instruction for the same type.
+// convert is dsl.To, except that it emits no instruction if the types are equal.
 func convert[D, S dsl.Scalar](x dsl.Reg[S]) dsl.Reg[D] {
 	if same, ok := any(x).(dsl.Reg[D]); ok {
 		return same

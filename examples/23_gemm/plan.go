@@ -16,7 +16,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A plan says how a product is computed.
+// A plan specifies how a product is computed.
 type plan struct {
 	name   string // of the kernel and its tiling
 	kernel string
@@ -28,9 +28,9 @@ type plan struct {
 	m, n, depth           int // depth is the padded length of a sum
 	width                 int // the padded columns of the product
 
-	turnA, turnB bool // the kernel reads the operand as it is stored, transposed
-	swapped      bool // the kernel computes the transposed product of the exchanged operands
-	parts, told  int  // lengths of the arrays of stream-K; 0 without it
+	turnA, turnB    bool // the kernel reads the operand as it is stored, transposed
+	swapped         bool // the kernel computes the transposed product of the exchanged operands
+	partials, flags int  // lengths of the arrays of stream-K; 0 without it
 }
 
 // String returns the name of the kernel and the size.
@@ -153,7 +153,7 @@ func planOf[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E]
 // fp8 reports whether a type has eight bits and an exponent.
 func fp8(t isa.Type) bool { return t == isa.E4m3 || t == isa.E5m2 }
 
-// tiling returns a tiling of which the stages fit into the shared memory of a block.
+// tiling returns a tiling whose stages fit into the shared memory of a block.
 func tiling(t isa.Type, info runtime.Info) multistage.Tiling {
 	tiling := multistage.Default(t)
 	for bytes := 128 * (tiling.M + tiling.N); bytes*tiling.Stages > info.SharedOptIn &&
@@ -163,7 +163,7 @@ func tiling(t isa.Type, info runtime.Info) multistage.Tiling {
 	return tiling
 }
 
-// bf16 chooses a kernel with a result of BF16.
+// bf16 chooses a kernel whose result is BF16.
 func (p *plan) bf16(info runtime.Info) {
 	p.direct = true
 	switch target := info.Target; {

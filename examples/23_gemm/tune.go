@@ -19,14 +19,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// choices are the kernels that were measured to be the fastest.
+// choices holds the kernels that were measured to be the fastest.
 type choices struct {
 	path   string
 	known  map[string]choice
 	choose func([]*plan) *plan // for tests: chooses without measuring, if not nil
 }
 
-// A choice is the kernel of a product. Its name is one of those of the plans.
+// A choice is the kernel that was chosen for a product. Its name is the name of one of the plans.
 type choice struct {
 	Kernel       string  `json:"kernel"`
 	Microseconds float64 `json:"microseconds"`

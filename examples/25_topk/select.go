@@ -28,9 +28,9 @@ func valueOf(key u32) f32 {
 
 func plus(a, b u32) u32 { return a.Add(b) }
 
-// threshold returns the key of the element at position count of the descending order, and how many
-// elements with this key are among the first count. Four passes find eight bits of the key each,
-// from a histogram of the elements that agree in the bits before.
+// threshold returns the key of the element at position count in descending order, and how many
+// elements with this key are among the first count. Each of four passes finds eight bits of the
+// key, from a histogram of the elements that agree in the preceding bits.
 func threshold(k *dsl.Kernel, cols u32, count int, key func(u32) u32) (least, equal u32) {
 	bins, found := dsl.Shared[dsl.U32](k, "bins", Threads), dsl.Shared[dsl.U32](k, "found", 2)
 	own := k.Thread()
@@ -101,7 +101,7 @@ func gather(k *dsl.Kernel, cols u32, count int, key func(u32) u32,
 	return keys, places
 }
 
-// sample returns the rank of the sampled element, of those in descending order.
+// sample returns the rank of the sampled element, among the elements in descending order.
 func sample(k *dsl.Kernel, count int, sorted dsl.Array[dsl.F32],
 	temperature, topP, random f32) u32 {
 	own := k.Thread()

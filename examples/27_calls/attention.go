@@ -111,7 +111,7 @@ func AttentionBatch[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E]
 	return errors.Join(err, l.device.Sync(), fromQ.Close(), fromK.Close())
 }
 
-// starts returns where each sequence starts, and where the last one ends.
+// starts returns the index at which each sequence starts, followed by the end of the last one.
 func starts(lengths []int) []uint32 {
 	list := make([]uint32, 1, len(lengths)+1)
 	for i, n := range lengths {

@@ -74,7 +74,7 @@ func Variants() []kerneltest.Variant {
 	}
 }
 
-// on copies elements to the device. The buffers are freed with the device.
+// on copies elements to the device. The buffers are freed when the device is closed.
 func on[E runtime.Element](t *kerneltest.T, err *error, xs []E) *runtime.Buffer[E] {
 	b, e := runtime.Upload(t.Device, xs)
 	*err = errors.Join(*err, e)

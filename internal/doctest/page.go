@@ -5,7 +5,7 @@
 // commands print what the pages show, and that links resolve. It contains only tests; page.go
 // parses Markdown.
 //
-// A comment before a code block says where the block comes from:
+// A comment before a code block specifies where the block comes from:
 //
 //	<!-- file: saxpy/saxpy.go from docs/tutorial/code/saxpy/saxpy.go -->  a whole Go file
 //	<!-- file: stage.ptx -->                       a file that the reader writes

@@ -32,7 +32,7 @@ type Driver struct {
 	GPUs    int
 	Memory  int // device memory in bytes
 
-	// Fail returns the error that a function returns instead of doing its work; 0 for none.
+	// Fail returns the error that a function returns instead of doing its work, or 0 for none.
 	Fail func(symbol string) uintptr
 	// Missing are the symbols that the library lacks.
 	Missing []string
@@ -81,7 +81,7 @@ func New() *Driver {
 // Library returns the fake driver as a library for package driver.
 func (d *Driver) Library() (*driver.Library, error) { return driver.With(driver.TableOf(d.Lookup)) }
 
-// Lookup returns the function of a symbol; nil if it is missing.
+// Lookup returns the function of a symbol, or nil if it is missing.
 func (d *Driver) Lookup(symbol string) func(args []uintptr) uintptr {
 	if slices.Contains(d.Missing, symbol) {
 		return nil
@@ -180,7 +180,7 @@ func (d *Driver) make(kind string) uint64 {
 	return d.next
 }
 
-// Bytes returns n bytes of device memory at an address; nil if they are not within one buffer.
+// Bytes returns n bytes of device memory at an address, or nil if they are not within one buffer.
 func (d *Driver) Bytes(at uint64, n int) []byte {
 	for _, memory := range []map[uint64][]byte{d.memory, d.variables} {
 		for start, b := range memory {

@@ -193,7 +193,7 @@ func (b *builder) addTable(n int, t *tableState) {
 	b.form.Tables = append(b.form.Tables, table)
 }
 
-// cell returns the modifiers that a table cell admits; nil for any.
+// cell returns the modifiers that a table cell admits, or nil for any.
 func (b *builder) cell(t *tableState, row int, c isa.Column, d *CellDecl) []isa.Mod {
 	switch {
 	case d.Any:

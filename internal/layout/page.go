@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// A Kind says which lines are aligned together.
+// A Kind specifies which lines are aligned together.
 type Kind uint8
 
 // Kinds of lines.

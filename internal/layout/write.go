@@ -149,7 +149,7 @@ func piece(text []byte, room int, even bool) (end, columns int) {
 	return len(text), int(width(text))
 }
 
-// comma finds the next comma outside a string and a comment; -1 if there is none.
+// comma finds the next comma outside a string and a comment, or -1 if there is none.
 func comma(text []byte) int {
 	if i := bytes.IndexByte(text, ','); i < 0 || bytes.IndexByte(text[:i], '"') < 0 &&
 		bytes.IndexByte(text[:i], '/') < 0 {

@@ -40,7 +40,7 @@ func words() map[string]string {
 	}
 }
 
-// Size returns the number of bytes of an element; 0 for an unsupported type.
+// Size returns the number of bytes of an element, or 0 for an unsupported type.
 func Size(t string) int {
 	n, err := strconv.Atoi(strings.TrimLeft(t, "bfsu"))
 	if err != nil || n%8 != 0 {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// tool returns the installed ptxas. If there is none the test fails and says how to install it.
+// tool returns the installed ptxas. If there is none the test fails and says how to install
+// it.
 func tool(t testing.TB) *Tool {
 	t.Helper()
 	found, err := Find()
@@ -24,7 +25,7 @@ func tool(t testing.TB) *Tool {
 var samples = []struct {
 	body   string
 	status Status
-	line   int // line of the error; 0 for none, or for the closing brace
+	line   int // line of the error, or 0 for none, or for the closing brace
 }{
 	{"add.s32 %r0, %r1, %r2;", Accepted, 0},
 	{"add.s32 %r0, %r1, %r2;\nadd.s32 %r0, %r1;", Rejected, 2},

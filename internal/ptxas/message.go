@@ -38,7 +38,7 @@ func (l Level) String() string {
 // A Message is one message of ptxas.
 type Message struct {
 	File  string // as given to ptxas; "" if the message has none
-	Line  int    // counted from 1; 0 if the message has none
+	Line  int    // counted from 1, or 0 if the message has none
 	Level Level
 	Code  string // code of an advisory message, such as C7515; usually ""
 	Text  string

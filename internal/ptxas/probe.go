@@ -92,7 +92,7 @@ const sharers = 64
 type span struct {
 	line        int
 	first, last int // the probes it belongs to, as indexes into sheet.probes
-	body        int // number of the Body line; 0 for lines around it, or absorber
+	body        int // number of the Body line, or 0 for lines around it, or absorber
 }
 
 // absorber marks the lines at the top of a sheet whose errors belong to no probe. If a syntax error

@@ -42,7 +42,7 @@ type Tool struct {
 	listErr error
 
 	mutex sync.Mutex
-	named map[string]Target // results of target; the zero Target for an unknown name
+	named map[string]Target // results of target, or the zero Target for an unknown name
 	pairs map[pair]bool     // results of Supports
 }
 
@@ -81,8 +81,8 @@ func Find() (*Tool, error) {
 		"(looked at $PTXAS, .tools beside go.mod, $PATH and $CUDA_HOME/bin)", ErrMissing)
 }
 
-// Installed returns the path of a program that `make tools` or `make corpus-tools` installed; "" if
-// it is missing.
+// Installed returns the path of a program that `make tools` or `make corpus-tools` installed, or ""
+// if it is missing.
 func Installed(program string) string {
 	folder, err := os.Getwd()
 	if err != nil {

@@ -14,7 +14,7 @@ import "iter"
 type Of[T any] struct {
 	array  []T   // the array in use
 	at     int   // index of its first free element
-	last   int   // index after the last list that Append extended, plus one; 0 for none
+	last   int   // index after the last list that Append extended, plus one, or 0 for none
 	arrays [][]T // all arrays
 	used   int   // number of arrays used since the last Reset
 }
@@ -125,7 +125,7 @@ func Many[T any](s *Of[T], n int) []T {
 	return s.array[from:s.at:s.at]
 }
 
-// Copy returns a copy of from; nil if from is empty.
+// Copy returns a copy of from, or nil if from is empty.
 func Copy[T any](s *Of[T], from []T) []T {
 	if len(from) == 0 {
 		return nil

@@ -30,7 +30,7 @@ var comparisons = map[isa.Mod]ordering{
 	isa.ModIsNum: lower | same | higher, isa.ModIsNaN: unordered,
 }
 
-// comparison returns the orderings in which the comparison of the instruction is true; unordered
+// comparison returns the orderings in which the comparison of the instruction is true, or unordered
 // if it has none.
 func (s *spec) comparison() ordering {
 	if want, ok := choose(s, comparisons); ok {
@@ -40,7 +40,7 @@ func (s *spec) comparison() ordering {
 }
 
 // boolean returns the operator that combines a comparison with a predicate: isa.ModAnd, isa.ModOr
-// or isa.ModXor; isa.NoMod if there is none.
+// or isa.ModXor, or isa.NoMod if there is none.
 func (s *spec) boolean() isa.Mod {
 	for _, m := range s.mods {
 		if m == isa.ModAnd || m == isa.ModOr || m == isa.ModXor {
@@ -127,7 +127,7 @@ func setPredicate(s *spec) *Op {
 	return op
 }
 
-// fastCompare returns a loop that compares the lanes of a warp, for the most frequent types; nil
+// fastCompare returns a loop that compares the lanes of a warp, for the most frequent types, or nil
 // for others.
 func fastCompare(t isa.Type, want ordering, boolean isa.Mod, ftz bool) func(f *Frame) {
 	warp := compareLoop(t, ftz)

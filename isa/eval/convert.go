@@ -55,7 +55,8 @@ func saturate(d isa.Type, negative bool, x uint64) uint64 {
 	return min(x, top)
 }
 
-// fastExtend returns a loop that converts integers of a warp; nil if there is none for these types.
+// fastExtend returns a loop that converts integers of a warp, or nil if there is none for these
+// types.
 func fastExtend(d, a isa.Type) func(f *Frame) {
 	m, n := mask(d), mask(a)
 	if !isSigned(a) || d.Bits() <= a.Bits() {

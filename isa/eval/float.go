@@ -124,7 +124,7 @@ func (f *finisher) tiny(x float64) bool {
 // one returns the code of 1.
 func (f *Format) one() uint64 { return uint64(f.bias) << f.mantissa << f.unused }
 
-// in decodes an operand, with subnormal numbers flushed if the opcode says so.
+// in decodes an operand. Subnormal numbers are flushed to zero if the opcode requires it.
 func (f *finisher) in(code uint64) uint64 {
 	if f.ftz && f.format.subnormal(code) {
 		return code & f.format.sign()

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Rounding says how a result is rounded.
+// A Rounding specifies how a result is rounded.
 type Rounding uint8
 
 // Rounding modes.
@@ -22,7 +22,7 @@ const (
 	NearestAway                 // ties away from zero
 )
 
-// specials says which codes of a format are infinities or NaN.
+// specials specifies which codes of a format are infinities or NaN.
 type specials uint8
 
 const (
@@ -263,7 +263,7 @@ func (v value) rounded(drop int, how Rounding) uint64 {
 	return kept
 }
 
-// up reports whether a magnitude is rounded away from zero.
+// up reports whether a magnitude is rounded up, away from zero.
 func up(kept uint64, half, rest, negative bool, how Rounding) bool {
 	switch how {
 	case Nearest:

@@ -103,7 +103,7 @@ func mixedArithmetic(s *spec) *Op {
 	})
 }
 
-// mixedOperands returns the types of the operands; nil if the operation does not mix two types.
+// mixedOperands returns the types of the operands, or nil if the operation does not mix two types.
 func (s *spec) mixedOperands() []isa.Type {
 	for _, t := range s.types {
 		e, _ := t.Elements()

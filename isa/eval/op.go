@@ -48,12 +48,12 @@ type Op struct {
 	Warp func(f *Frame)
 
 	// Two and Three are Warp without a frame, for the most frequent operations of two and three
-	// operands; nil for others.
+	// operands, or nil for others.
 	Two   func(d, a, b *Vector)
 	Three func(d, a, b, c *Vector)
 
-	// Scalar is Lane without a cell; nil for operations that use the condition code, with several
-	// results, or with more than four operands.
+	// Scalar is Lane without a cell, or nil for operations that use the condition code, with
+	// several results, or with more than four operands.
 	Scalar Scalar
 }
 
@@ -145,8 +145,8 @@ func OfThree(kind isa.Kind, mods []isa.Mod) (*Op, error) {
 	return nil, fmt.Errorf("eval: %s has no three operands", s)
 }
 
-// compile returns the operation of an instruction other than a video instruction; nil if there is
-// none.
+// compile returns the operation of an instruction other than a video instruction, or nil if there
+// is none.
 func compile(s *spec) *Op {
 	for _, build := range builders[s.kind] {
 		if op := build(s); op != nil {

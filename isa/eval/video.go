@@ -66,8 +66,8 @@ func videoOf(s *spec, p Parts) *Op {
 	return videoScalar(s, kind, p)
 }
 
-// videoTypes returns the types of d, a and b; false if there are not three. The result of vset has
-// no type, and is unsigned.
+// videoTypes returns the types of d, a and b, or false if there are not three. The result of vset
+// has no type, and is unsigned.
 func (s *spec) videoTypes() (d, a, b isa.Type, ok bool) {
 	t := s.types
 	switch s.kind {

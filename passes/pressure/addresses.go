@@ -88,7 +88,7 @@ func (s *words) countUses(skip map[*ir.Instr]bool) (other, sums []int32) {
 				}
 			})
 			for i := range in.Args {
-				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) == 1 && plain(in) {
+				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) == 1 && takesOffset(in) {
 					if r, ok := s.of(o.Args()[0].Reg); ok {
 						other[r]--
 					}
@@ -110,7 +110,7 @@ func (s *words) factor(o *ir.Operand) bool {
 const productReach = 4096
 
 // stays reports whether the register in o, an operand of list[0], is unchanged until the last read
-// of register d. It returns false if an instruction outside list reads d.
+// of register d. It returns false if an instruction outside of list reads d.
 func (s *words) stays(list []*ir.Instr, o *ir.Operand, d int) bool {
 	r := o.Reg
 	if _, ok := s.of(r); !ok || o.Kind != ir.Register {

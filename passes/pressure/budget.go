@@ -21,20 +21,21 @@ const (
 // others acquire them, all from the pool that the thread block gets at launch.
 type Budgets struct {
 	Roles  []Budget
-	Groups int // warpgroups of a block; 0 if directives do not give the block size
+	Groups int // warpgroups of a block, or 0 if directives do not give the block size
 }
 
 // A Budget is one setmaxnreg.
 type Budget struct {
 	Instr *ir.Instr
 	Count int  // registers per thread after this instruction
-	Takes bool // true for setmaxnreg.inc, which acquires registers; false for .dec
+	Takes bool // true for setmaxnreg.inc, which acquires registers, or false for .dec
 	Words int  // peak of live registers after it, up to the next setmaxnreg
 	Valid bool // Count is a multiple of 8 from 24 to 256
 }
 
-// pinned reports whether a kernel uses setmaxnreg. Its directives then decide its register count.
-func (b Budgets) pinned() bool { return len(b.Roles) > 0 }
+// usesSetmaxnreg reports whether a kernel uses setmaxnreg. The directives of such a kernel then
+// determine its register count.
+func (b Budgets) usesSetmaxnreg() bool { return len(b.Roles) > 0 }
 
 // Pool returns the number of registers of a thread block whose threads start with count each.
 func (b Budgets) Pool(count int) int { return b.Groups * warpgroupThreads * count }

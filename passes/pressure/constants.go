@@ -8,17 +8,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A load says where a constant is loaded into a register.
+// A load specifies where ptxas loads a constant into a register.
 type load uint8
 
 const (
-	unloaded load = iota
-	reloaded      // loaded again in each block that needs it
-	held          // once
+	unloaded       load = iota
+	reloaded            // loaded again in each block that needs it
+	extraRegisters      // once
 )
 
-// kept reports whether a register, or one register of a vector, must hold its constant.
-func (s *words) kept(d *ir.Operand) bool {
+// mustHoldConstant reports whether a register, or a register of a vector, must hold its constant.
+func (s *words) mustHoldConstant(d *ir.Operand) bool {
 	found := false
 	d.Walk(func(o *ir.Operand) {
 		if r, ok := s.of(o.Reg); ok && s.loaded[r] != unloaded {
@@ -70,13 +70,13 @@ func (s *words) bases(number int) {
 				need(&in.Args[1], reloaded)
 				need(&in.Args[2], reloaded)
 			}
-			if !plain(in) || in.HasMod(isa.ModParam, isa.ModConst) {
+			if !takesOffset(in) || in.HasMod(isa.ModParam, isa.ModConst) {
 				continue
 			}
 			for i := range in.Args {
 				if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) == 1 &&
 					number >= threadAddresses {
-					need(&o.Args()[0], held)
+					need(&o.Args()[0], extraRegisters)
 				}
 			}
 		}
@@ -129,7 +129,7 @@ func (g *graph) reload() {
 					c := *m
 					c.defs = make([]word, len(m.defs))
 					for n, d := range m.defs {
-						c.defs[n] = s.fresh(d)
+						c.defs[n] = s.newWordLike(d)
 						now[d] = copied{c.defs[n], i}
 					}
 					if list == nil {

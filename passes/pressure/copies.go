@@ -50,13 +50,13 @@ func (s *words) copied(in *ir.Instr) bool {
 	case isa.HeadLd:
 		// Most instructions can read constants and kernel parameters from the constant bank.
 		return (s.f.Kernel && in.HasMod(isa.ModParam) || in.HasMod(isa.ModConst)) &&
-			s.fixed(from) && !s.kept(d) && s.constant(d)
+			s.isKnownAddress(from) && !s.mustHoldConstant(d) && s.constant(d)
 	}
 	return false
 }
 
-// known treats instructions that ptxas evaluates itself: their operands are constants and addresses
-// of shared and local variables.
+// known handles instructions that ptxas evaluates at compile time, because their operands are
+// constants or addresses of shared and local variables.
 func (s *words) known(in *ir.Instr) bool {
 	if !in.Has(isa.EffectPure) || in.Has(isa.EffectConvergent) {
 		return false
@@ -87,8 +87,8 @@ func (s *words) known(in *ir.Instr) bool {
 	return s.constant(&in.Args[0])
 }
 
-// fixed reports whether an address is known before the kernel runs.
-func (s *words) fixed(o *ir.Operand) bool {
+// isKnownAddress reports whether an address is known before the kernel runs.
+func (s *words) isKnownAddress(o *ir.Operand) bool {
 	if o.Kind != ir.Address || len(o.Args()) != 1 {
 		return false
 	}
@@ -96,7 +96,7 @@ func (s *words) fixed(o *ir.Operand) bool {
 		return v.Space == isa.Const || slices.Contains(s.f.Params, v)
 	}
 	r, ok := s.of(o.Args()[0].Reg)
-	return ok && s.writes[r] == 1 && s.find(s.first[r]) == nothing
+	return ok && s.writes[r] == 1 && s.find(s.first[r]) == noWord
 }
 
 // constant marks all words of an operand, which may be a vector, as constants.
@@ -117,12 +117,12 @@ func (s *words) constant(d *ir.Operand) bool {
 		return d.Kind == ir.Sink
 	}
 	for j := range word(s.width[i]) {
-		s.alias[s.first[i]+j] = nothing
+		s.alias[s.first[i]+j] = noWord
 	}
 	return true
 }
 
-// moved makes register d a copy of an operand.
+// moved records that register d is a copy of an operand.
 func (s *words) moved(d, from *ir.Operand) bool {
 	switch from.Kind {
 	case ir.Int, ir.Single, ir.Double, ir.Function:
@@ -131,7 +131,7 @@ func (s *words) moved(d, from *ir.Operand) bool {
 		if v := from.Var(); v == nil || v.Space == isa.Shared || v.Space == isa.Local {
 			return s.constant(d)
 		}
-		return !s.kept(d) && s.constant(d)
+		return !s.mustHoldConstant(d) && s.constant(d)
 	case ir.Special:
 		if strings.HasPrefix(from.Text(), "%ntid") || strings.HasPrefix(from.Text(), "%nctaid") ||
 			from.Text() == "WARP_SZ" || strings.HasPrefix(from.Text(), "%dynamic_smem") {
@@ -153,8 +153,8 @@ func (s *words) moved(d, from *ir.Operand) bool {
 	return true
 }
 
-// packed treats mov.b64 {a,b}, c and mov.b64 c, {a,b} whose parts are whole words. Reading half a
-// word is free; combining two halves into one word needs an instruction.
+// packed handles mov.b64 {a,b}, c and mov.b64 c, {a,b} whose elements are words. Reading half of a
+// word needs no instruction; combining two halves into a word needs one.
 func (s *words) packed(d, from *ir.Operand) bool {
 	if from.Kind == ir.Vector && d.Kind == ir.Register {
 		i, ok := s.once(d)
@@ -171,7 +171,7 @@ func (s *words) packed(d, from *ir.Operand) bool {
 			if j, ok := s.once(&from.Args()[n]); ok {
 				s.copyWord(to, s.first[j])
 			} else {
-				s.alias[to] = nothing
+				s.alias[to] = noWord
 			}
 		}
 		return true
@@ -197,7 +197,7 @@ func (s *words) packed(d, from *ir.Operand) bool {
 	return true
 }
 
-// converted treats conversions between 32-bit and 64-bit integers.
+// converted handles conversions between 32-bit and 64-bit integers.
 func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 	i, ok := s.once(d)
 	j, also := s.once(from)
@@ -207,14 +207,14 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 	to, of := types(in)
 	wide := to.Bits() == 64 && of.Bits() == 32
 	switch {
-	case !whole(to) || !whole(of):
+	case !isWholeWord(to) || !isWholeWord(of):
 		return false
 	case wide &&
 		(of.Class() == isa.Unsigned || to.Class() == isa.Unsigned && of.Class() == isa.Bits):
 		if !s.copyWord(s.first[i], s.first[j]) {
 			return false
 		}
-		s.alias[s.first[i]+1] = nothing
+		s.alias[s.first[i]+1] = noWord
 		return true
 	case wide && signExtends(in):
 		// The lower half is unchanged. Before sm_120, 64-bit additions compute the upper half
@@ -223,7 +223,7 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 			return false
 		}
 		if !pairSums(s.target) && s.reads[i] == s.summed[i] {
-			s.alias[s.first[i]+1] = nothing
+			s.alias[s.first[i]+1] = noWord
 			return true
 		}
 		s.low[s.first[i]+1] = s.find(s.first[j])
@@ -237,7 +237,7 @@ func (s *words) converted(in *ir.Instr, d, from *ir.Operand) bool {
 	return false
 }
 
-// upper treats a 64-bit right shift by 32, whose result is the upper word.
+// upper handles a 64-bit right shift by 32, whose result is the upper word.
 func (s *words) upper(in *ir.Instr, d, from *ir.Operand) bool {
 	if len(in.Args) < 3 || in.Args[2].Kind != ir.Int || in.Args[2].Value != 32 ||
 		in.HasMod(isa.ModS64) {
@@ -248,7 +248,7 @@ func (s *words) upper(in *ir.Instr, d, from *ir.Operand) bool {
 	if !ok || !also || s.width[i] != 2 || s.width[j] != 2 || !s.copyWord(s.first[i], s.first[j]+1) {
 		return false
 	}
-	s.alias[s.first[i]+1] = nothing
+	s.alias[s.first[i]+1] = noWord
 	return true
 }
 
@@ -265,8 +265,8 @@ func types(in *ir.Instr) (to, of isa.Type) {
 	return to, of
 }
 
-// whole reports whether t is an integer of a register's width, or signed or unsigned.
-func whole(t isa.Type) bool {
+// isWholeWord reports whether t is an integer type with the width of one or two registers.
+func isWholeWord(t isa.Type) bool {
 	switch t.Class() {
 	case isa.Signed, isa.Unsigned:
 		return true

@@ -54,7 +54,7 @@ func (x *measure) debugged(f *ir.Func) {
 			p.stamp[w] = true
 		}
 		p.assign(g.ops[b], text(g.ops[b]), out[b])
-		p.leave(g.ops[b], out[b])
+		p.clearBlock(g.ops[b], out[b])
 	}
 	x.debugRegisters(a.most + extra)
 	x.graph, x.out = g, out
@@ -91,7 +91,7 @@ func vectorWords(o *op) int {
 	return n
 }
 
-// crossing returns the words that are live across calls.
+// crossing returns the words that are live across calls of functions.
 func (g *graph) crossing(out [][]word) []bool {
 	list := make([]bool, len(g.words.alias))
 	t := &tally{s: g.words, live: make([]int32, len(g.words.alias))}
@@ -117,7 +117,7 @@ func (g *graph) crossing(out [][]word) []bool {
 	return list
 }
 
-// text returns the ops in text order.
+// text returns the ops in the order of the PTX text.
 func text(ops []op) []int32 {
 	order := make([]int32, len(ops))
 	for i := range order {

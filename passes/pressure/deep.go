@@ -5,10 +5,10 @@ package pressure
 
 import "container/heap"
 
-// deep schedules the ops of a block forward for few registers. An op that needs no more registers
-// than it frees is scheduled at once. Otherwise the op that became ready last is scheduled, so that
-// one of several similar values is completed before the next is started.
-func deep(ops []op, e *edges, s *words, uses []int32, stamp []bool,
+// scheduleDeep schedules the ops of a block forward for few registers. An op that needs no more
+// registers than it frees is scheduled at once. Otherwise the op that became ready last is
+// scheduled, so that one of several similar values is completed before the next is started.
+func scheduleDeep(ops []op, e *edges, s *words, uses []int32, stamp []bool,
 	users map[word][]int32) []int32 {
 	n := len(ops)
 	left := append([]int32(nil), e.preds...)

@@ -36,7 +36,8 @@ func (g *graph) order(ops []op, last map[word]int32, readers map[word][]int32) *
 	return d.edges
 }
 
-// link adds an edge; read says that the later op reads the result of the earlier one.
+// link adds an edge between two ops. The parameter read is true if the later op reads the result of
+// the earlier one.
 func (e *edges) link(from, to int32, read bool) {
 	if from == to || from < 0 {
 		return
@@ -49,8 +50,8 @@ func (e *edges) link(from, to int32, read bool) {
 	e.preds[to]++
 }
 
-// barriers orders an op after the last one that nothing is reordered across. Nothing is reordered
-// across slow ops.
+// barriers adds the dependence of an op on the last op that ptxas does not reorder. Such ops are
+// barriers and slow instructions.
 func (d *dependences) barriers(n int32) {
 	slow := d.ops[n].slow
 	if slow {
@@ -64,8 +65,8 @@ func (d *dependences) barriers(n int32) {
 	}
 }
 
-// registers orders an op after those that define its operands, and after earlier uses of its
-// results.
+// registers adds the dependences of an op on the ops that define its operands, and on earlier uses
+// of its results.
 func (d *dependences) registers(n int32) {
 	o := &d.ops[n]
 	for _, u := range o.uses {
@@ -92,7 +93,7 @@ func (d *dependences) registers(n int32) {
 	}
 }
 
-// memory orders an access after the accesses that it depends on.
+// memory adds the dependences of a memory access on earlier accesses.
 func (d *dependences) memory(n int32) {
 	switch m := d.ops[n].memory; m {
 	case untouched:
@@ -128,10 +129,10 @@ func recent(list []int32, most int) []int32 {
 	return list
 }
 
-// after orders an access after earlier ones, except for those to other addresses.
+// after adds the dependences of an access on earlier accesses, except on those to other addresses.
 func (d *dependences) after(list []int32, n int32) {
 	for _, m := range list {
-		if !apart(&d.ops[m], &d.ops[n]) {
+		if !disjoint(&d.ops[m], &d.ops[n]) {
 			d.link(m, n, false)
 		}
 	}

@@ -15,24 +15,24 @@ func pairSums(number int) bool { return number >= 120 || number >= 107 && number
 // separate instruction must compute it; otherwise it returns nothing.
 func (s *words) extends(in *ir.Instr) word {
 	if in.Kind() != isa.KindLd || len(in.Args) < 2 || in.HasMod(isa.ModParam, isa.ModConst) {
-		return nothing
+		return noWord
 	}
 	r, ok := s.once(&in.Args[0])
 	if !ok || s.width[r] != 2 {
-		return nothing
+		return noWord
 	}
 	if in.HasMod(isa.ModU8, isa.ModS8, isa.ModB8, isa.ModU16, isa.ModS16, isa.ModB16, isa.ModU32,
 		isa.ModS32, isa.ModB32) {
 		return s.first[r] + 1
 	}
-	return nothing
+	return noWord
 }
 
 // extend appends the op that computes that upper half, if the last op of list needs one.
 func (s *words) extend(list []op, a *arena) []op {
 	o := &list[len(list)-1]
 	high := s.extends(o.in)
-	if high == nothing || len(o.defs) != 2 {
+	if high == noWord || len(o.defs) != 2 {
 		return list
 	}
 	o.defs = o.defs[:1]
@@ -58,8 +58,8 @@ func (g *graph) factors() {
 				w, ok := now[value]
 				if !ok {
 					d, _ := s.of(o.scale.Args[0].Reg)
-					s.loaded[d] = held
-					w = s.fresh(s.first[d])
+					s.loaded[d] = extraRegisters
+					w = s.newWordLike(s.first[d])
 					now[value] = w
 					if list == nil {
 						list = append(make([]op, 0, len(g.ops[b])+4), g.ops[b][:i]...)

@@ -53,7 +53,7 @@ func (g *graph) fuse() {
 	}
 }
 
-// A part is the role an instruction can have in a fused instruction.
+// A part is the role that an instruction can play in a fused instruction.
 type part uint8
 
 const (
@@ -135,7 +135,7 @@ func (g *graph) fusible(made, o *op, maker map[word]int, m int, count []int32) b
 	return false
 }
 
-// joined returns uses with the result of made replaced by made's operands.
+// joined returns the operands in uses, with the result of made replaced by the operands of made.
 func joined(uses []word, made *op) []word {
 	var list []word
 	for _, u := range uses {
@@ -151,7 +151,7 @@ func joined(uses []word, made *op) []word {
 	return list
 }
 
-// present returns the ops that have not been fused into others.
+// present returns the ops that have not been fused into other ops.
 func present(ops []op) []op {
 	kept := ops[:0]
 	for _, o := range ops {

@@ -51,7 +51,7 @@ type frame struct {
 	blocks map[*ir.Block]*ir.Block
 	vars   map[*ir.Var]*ir.Var
 	passed map[*ir.Var]bool // parameters of removed calls
-	behind *ir.Block        // the block to return to; nil for the kernel itself
+	behind *ir.Block        // the block to return to, or nil for the kernel itself
 }
 
 // newInliner returns an inliner for kernels of a module.
@@ -199,7 +199,7 @@ func (n *inliner) call(in *ir.Instr, f *ir.Func, now *ir.Block, x frame) *ir.Blo
 	}
 	n.out.Vars = append(n.out.Vars, f.Vars...)
 	for i, p := range f.Params {
-		n.give(p, &params[i], now, x, inner, in)
+		n.bindArgument(p, &params[i], now, x, inner, in)
 	}
 	for i, p := range f.Results {
 		if v := results[i].Var(); v != nil {
@@ -223,8 +223,9 @@ func (n *inliner) call(in *ir.Instr, f *ir.Func, now *ir.Block, x frame) *ir.Blo
 	return inner.behind
 }
 
-// give binds a parameter to an argument.
-func (n *inliner) give(p *ir.Var, a *ir.Operand, now *ir.Block, x, inner frame, in *ir.Instr) {
+// bindArgument binds a parameter of the inlined function to an argument.
+func (n *inliner) bindArgument(p *ir.Var, a *ir.Operand, now *ir.Block, x, inner frame,
+	in *ir.Instr) {
 	switch {
 	case a.Var() != nil && p.Reg == nil:
 		inner.vars[p] = x.variable(a.Var())

@@ -146,12 +146,12 @@ func kindOf(in *ir.Instr) kind {
 	return kindInteger
 }
 
-// halves reports whether in computes with half-precision numbers.
+// halves reports whether an instruction computes with half-precision numbers.
 func halves(in *ir.Instr) bool {
 	return in.HasMod(isa.ModF16, isa.ModBF16, isa.ModF16x2, isa.ModBF16x2)
 }
 
-// lastType returns the last type modifier of in; the zero Type if it has none.
+// lastType returns the last type modifier of in, or the zero Type if it has none.
 func lastType(in *ir.Instr) (last isa.Type) {
 	for _, m := range in.Mods() {
 		if t := m.Type(); t != 0 {

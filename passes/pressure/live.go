@@ -13,7 +13,7 @@ import "slices"
 // proportional to the result.
 func (g *graph) live() [][]word {
 	order, readers := g.readers()
-	return g.spread(order, readers, g.makers(readers))
+	return g.followLive(order, readers, g.definers(readers))
 }
 
 // readers returns the blocks that read each word before they define it, and these words in order.
@@ -68,7 +68,7 @@ func (s *words) resultWords() (list []word) {
 			continue
 		}
 		for j := range word(s.width[r]) {
-			if w := s.find(s.first[r] + j); w != nothing {
+			if w := s.find(s.first[r] + j); w != noWord {
 				list = append(list, w)
 			}
 		}
@@ -76,8 +76,8 @@ func (s *words) resultWords() (list []word) {
 	return list
 }
 
-// makers returns the blocks that define each of the words with readers.
-func (g *graph) makers(readers map[word][]int32) map[word][]int32 {
+// definers returns the blocks that define each of the words that some block reads.
+func (g *graph) definers(readers map[word][]int32) map[word][]int32 {
 	made := make(map[word][]int32)
 	for b := range g.ops {
 		for i := range g.ops[b] {
@@ -94,14 +94,14 @@ func (g *graph) makers(readers map[word][]int32) map[word][]int32 {
 	return made
 }
 
-// spread follows words from their readers back to their makers, and returns those that are live at
-// the end of each block.
-func (g *graph) spread(order []word, readers, made map[word][]int32) [][]word {
+// followLive follows words from their readers back to their makers, and returns those that are live
+// at the end of each block.
+func (g *graph) followLive(order []word, readers, made map[word][]int32) [][]word {
 	blocks := len(g.ops)
 	out := make([][]word, blocks)
-	makes := slices.Repeat([]word{nothing}, blocks) // the word that a block was last seen to define
-	in := slices.Repeat([]word{nothing}, blocks)    // the word last seen live at its start
-	at := slices.Repeat([]word{nothing}, blocks)    // the word last seen live at its end
+	makes := slices.Repeat([]word{noWord}, blocks) // the word that a block was last seen to define
+	in := slices.Repeat([]word{noWord}, blocks)    // the word last seen live at its start
+	at := slices.Repeat([]word{noWord}, blocks)    // the word last seen live at its end
 	var work []int32
 	for _, w := range order {
 		for _, b := range made[w] {

@@ -12,12 +12,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// rooms are the register limits for which blocks are scheduled: no limit, and the limits of
-// decreasing occupancy. The limit of full occupancy is added per target.
-var rooms = [...]int{math.MaxInt, 20, 42, 58, 74, 122}
+// registerLimits lists the register limits for which blocks are scheduled: no limit, and the limits
+// of decreasing occupancy. Each target adds its limit for full occupancy.
+var registerLimits = [...]int{math.MaxInt, 20, 42, 58, 74, 122}
 
-// margin is the number of registers that ptxas needs in addition to live words: the stack pointer,
-// and losses to alignment.
+// margin is the number of registers that ptxas needs besides live words: for the stack pointer, and
+// for losses to alignment.
 const margin = 6
 
 // A measure holds the features of a function that the correction model uses.
@@ -26,7 +26,7 @@ type measure struct {
 	full             int
 	order, loops     peak // peaks in text order; loops: with loop counters in uniform registers
 	lean, leanLoops  int
-	early            [len(rooms)]int
+	early            [len(registerLimits)]int
 	registers        [3]int // assigned registers, by style
 	registersLoops   int    // the same with loop counters in uniform registers
 	slow             int    // ops that call a subroutine for rare operands
@@ -198,15 +198,15 @@ func (x *measure) optimised(f *ir.Func) {
 	g.classify(x.number, false)
 	x.order = g.inOrder(out)
 	allocators = g.allocators(x.full, dense, banked, rested)
-	least, peaks = g.scheduled(out, append(rooms[:], x.full-margin), allocators...)
+	least, peaks = g.scheduled(out, append(registerLimits[:], x.full-margin), allocators...)
 	for i, a := range allocators {
 		x.registers[i] = a.most
 	}
-	x.lean, x.earlyFull = least, peaks[len(rooms)]
+	x.lean, x.earlyFull = least, peaks[len(registerLimits)]
 	copy(x.early[:], peaks)
 }
 
-// call adds the needs of a call.
+// call adds the register needs of a call.
 func (r *measurer) call(x *measure, in *ir.Instr) {
 	x.calls++
 	for i := range in.Args {
@@ -267,7 +267,7 @@ func (x *measure) block(b int) {
 }
 
 // limits returns the maximum number of registers per thread that a kernel's directives allow, and
-// the threads of a block; 0 if directives do not say. A .minnctapersm that the multiprocessor
+// the threads of a block, or 0 if directives do not say. A .minnctapersm that the multiprocessor
 // cannot satisfy is ignored, as ptxas ignores it.
 func limits(f *ir.Func, m machine) (registers, threads int) {
 	blocks := 1

@@ -65,7 +65,7 @@ func memory(in *ir.Instr) access {
 
 // locate finds the base and offset of the address of a load or store.
 func (s *words) locate(o *op) {
-	o.base = nothing
+	o.base = noWord
 	switch o.memory {
 	case loadsGlobal, loadsShared, storesGlobal, storesShared:
 	default:
@@ -109,14 +109,14 @@ func (s *words) locate(o *op) {
 	}
 }
 
-// apart reports whether two accesses touch disjoint bytes.
-func apart(a, b *op) bool {
-	return a.base != nothing && a.base == b.base &&
+// disjoint reports whether two accesses touch disjoint bytes.
+func disjoint(a, b *op) bool {
+	return a.base != noWord && a.base == b.base &&
 		(a.offset+a.size <= b.offset || b.offset+b.size <= a.offset)
 }
 
-// plain reports whether an instruction accepts address operands with an offset.
-func plain(in *ir.Instr) bool {
+// takesOffset reports whether an instruction accepts address operands with an offset.
+func takesOffset(in *ir.Instr) bool {
 	switch in.Kind().Head() {
 	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed, isa.HeadLdu, isa.HeadPrefetch,
 		isa.HeadLdmatrix, isa.HeadStmatrix:
@@ -127,9 +127,9 @@ func plain(in *ir.Instr) bool {
 	return false
 }
 
-// held returns the number of extra registers that a memory access needs: constant addresses and
+// extraRegisters returns the number of extra registers of a memory access: constant addresses and
 // constant values must be loaded into registers.
-func (s *words) held(in *ir.Instr) int {
+func (s *words) extraRegisters(in *ir.Instr) int {
 	switch in.Kind().Head() {
 	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed:
 	default:
@@ -159,7 +159,7 @@ func (s *words) held(in *ir.Instr) int {
 			case ir.Register:
 				if r, ok := s.of(o.Reg); ok && !(s.literal[r] && in.Args[i].Kind == ir.Address) {
 					for j := range word(s.width[r]) {
-						if s.find(s.first[r]+j) == nothing {
+						if s.find(s.first[r]+j) == noWord {
 							n++
 						}
 					}
@@ -170,9 +170,9 @@ func (s *words) held(in *ir.Instr) int {
 	return n
 }
 
-// slow reports whether ptxas expands an instruction into many, with a subroutine for rare operands.
-// Nothing is reordered across such an instruction.
-func slow(in *ir.Instr) bool {
+// isExpanded reports whether ptxas expands an instruction into a long sequence with a subroutine
+// for rare operands. ptxas does not reorder other instructions across such a sequence.
+func isExpanded(in *ir.Instr) bool {
 	switch in.Kind().Head() {
 	case isa.HeadDiv, isa.HeadRem:
 		return in.HasMod(isa.ModF64, isa.ModS64, isa.ModU64) || in.HasMod(isa.ModF32) &&
@@ -183,10 +183,10 @@ func slow(in *ir.Instr) bool {
 	return false
 }
 
-// slowly reports whether an instruction reads its operands and writes its result some time after it
-// was issued, on a target with this number: memory accesses, and instructions of units that warps
-// share.
-func slowly(in *ir.Instr, number int) bool {
+// isDelayed reports whether an instruction reads its operands and writes its result some cycles
+// after it was issued, on a target with the given number. Such instructions are memory accesses,
+// and instructions of units that warps share.
+func isDelayed(in *ir.Instr, number int) bool {
 	switch in.Kind().Head() {
 	case isa.HeadEx2, isa.HeadLg2, isa.HeadSin, isa.HeadCos, isa.HeadTanh, isa.HeadRsqrt,
 		isa.HeadRcp, isa.HeadSqrt, isa.HeadPopc, isa.HeadBfind, isa.HeadClz, isa.HeadBrev,
@@ -195,12 +195,12 @@ func slowly(in *ir.Instr, number int) bool {
 	case isa.HeadCvt:
 		to, of := types(in)
 		switch {
-		case whole(to) && whole(of):
+		case isWholeWord(to) && isWholeWord(of):
 			return false
-		case !whole(to) && !whole(of):
+		case !isWholeWord(to) && !isWholeWord(of):
 			return to.Bits() == 64 || of.Bits() == 64
 		}
-		return number < quickFloats || whole(to) || to.Bits() != 32 || of.Bits() != 32
+		return number < quickFloats || isWholeWord(to) || to.Bits() != 32 || of.Bits() != 32
 	}
 	return memory(in) != untouched
 }
@@ -222,7 +222,7 @@ func cost(in *ir.Instr) (temps, latency int) {
 				return 9, 300
 			}
 			return 13, 300
-		case in.HasMod(isa.ModF32) && slow(in):
+		case in.HasMod(isa.ModF32) && isExpanded(in):
 			return 9, 80
 		case in.HasMod(isa.ModF32):
 			return 1, 40
@@ -236,9 +236,9 @@ func cost(in *ir.Instr) (temps, latency int) {
 			return 6, 120
 		case double:
 			return 11, 120
-		case head == isa.HeadRcp && slow(in):
+		case head == isa.HeadRcp && isExpanded(in):
 			return 7, 60
-		case slow(in):
+		case isExpanded(in):
 			return 3, 60
 		}
 		return 0, 20

@@ -41,7 +41,7 @@ func (g *graph) joinNext(b int, gone []bool) bool {
 		return false
 	}
 	g.cutEnd(b)
-	g.take(b, n, gone)
+	g.appendBlock(b, n, gone)
 	return true
 }
 
@@ -52,8 +52,8 @@ func (g *graph) cutEnd(b int) {
 	}
 }
 
-// take appends block n to block b, which gets the successors of n.
-func (g *graph) take(b, n int, gone []bool) {
+// appendBlock appends block n to block b, which gets the successors of n.
+func (g *graph) appendBlock(b, n int, gone []bool) {
 	g.prepend(b, n)
 	gone[n] = true
 	g.behind[b] = g.behind[n]
@@ -96,13 +96,13 @@ func (g *graph) guard(b int, gone []bool) bool {
 	}
 	x, y := g.flow.Succs[b][0], g.flow.Succs[b][1]
 	switch {
-	case g.arm(b, x, y):
+	case g.isShortBranch(b, x, y):
 		g.absorb(b, x, false, gone)
-	case g.arm(b, y, x):
+	case g.isShortBranch(b, y, x):
 		g.absorb(b, y, false, gone)
 	case len(g.flow.Succs[x]) == 1 && len(g.flow.Succs[y]) == 1 &&
-		g.flow.Succs[x][0] == g.flow.Succs[y][0] && g.arm(b, x, g.flow.Succs[x][0]) &&
-		g.arm(b, y, g.flow.Succs[y][0]):
+		g.flow.Succs[x][0] == g.flow.Succs[y][0] && g.isShortBranch(b, x, g.flow.Succs[x][0]) &&
+		g.isShortBranch(b, y, g.flow.Succs[y][0]):
 		g.absorb(b, x, false, gone)
 		g.absorb(b, y, true, gone)
 	default:
@@ -111,8 +111,8 @@ func (g *graph) guard(b int, gone []bool) bool {
 	return true
 }
 
-// arm reports whether block n is a short branch between b and to.
-func (g *graph) arm(b, n, to int) bool {
+// isShortBranch reports whether block n is a short branch from b to to.
+func (g *graph) isShortBranch(b, n, to int) bool {
 	if n == b || n == to || n == 0 || len(g.flow.Preds[n]) != 1 || len(g.flow.Succs[n]) != 1 ||
 		g.flow.Succs[n][0] != to || g.flow.Leaves[n] || len(g.ops[n]) > guardedOps {
 		return false

@@ -23,7 +23,7 @@ type Model struct {
 // An Error describes the prediction error on kernels of producers (compilers) that the model was
 // not fitted to.
 type Error struct {
-	UpTo      int     // largest predicted count it applies to; 0 for no limit
+	UpTo      int     // largest predicted count it applies to, or 0 for no limit
 	Low, High float64 // 90 % of true counts were between these multiples of the prediction
 }
 
@@ -87,7 +87,7 @@ func (m *Model) Between(n int) (low, high int) {
 func (m *Model) String() string {
 	var b strings.Builder
 	b.WriteString(
-		"# What passes/pressure multiplies its simulated count by. Made by `make registers-fit`.\n")
+		"# Correction factors for the register count that passes/pressure simulates. Written by `make registers-fit`.\n")
 	b.WriteString(strings.Join(Names(), " ") + "\n")
 	for _, e := range m.Errors {
 		fmt.Fprintf(&b, "error %d %.3f %.3f\n", e.UpTo, e.Low, e.High)
@@ -117,7 +117,7 @@ const ValueScale = 100000
 func ParseModel(text string) (*Model, error) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) < 2 || !slices.Equal(strings.Fields(lines[1]), Names()) {
-		return nil, fmt.Errorf("the model is for other features")
+		return nil, fmt.Errorf("the model was fitted to other features")
 	}
 	m := &Model{}
 	for _, line := range lines[2:] {

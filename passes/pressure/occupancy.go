@@ -55,7 +55,7 @@ func (m machine) fullRegisters() int {
 // An Occupancy is the number of warps of a kernel that can be resident on a multiprocessor.
 type Occupancy struct {
 	Warps, Of int
-	Blocks    int    // resident thread blocks; 0 if their size is unknown
+	Blocks    int    // resident thread blocks, or 0 if their size is unknown
 	Bound     string // the limiting resource: "registers", "warps", "blocks", "shared memory"
 }
 

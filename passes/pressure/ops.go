@@ -114,7 +114,7 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 			return
 		}
 		if access != isa.Write {
-			constant = constant || s.find(s.first[i]) == nothing
+			constant = constant || s.find(s.first[i]) == noWord
 			if from := wide[i]; from != nil && in.Kind() == isa.KindAdd {
 				// The product is part of the addition, whose op reads the operands of the product.
 				product = true
@@ -137,8 +137,8 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 	o := op{in: in, uses: a.keep(u), defs: a.keep(d)}
 	o.temps, o.latency = cost(in)
 	o.stall = stall(in)
-	o.temps += s.held(in)
-	o.slow = slow(in)
+	o.temps += s.extraRegisters(in)
+	o.slow = isExpanded(in)
 	if in.HasMod(isa.ModCAS) && len(o.defs) > 0 {
 		// atom.cas needs its operands in adjacent registers next to its result: a copy
 		o.temps += len(o.defs)
@@ -147,7 +147,7 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 		o.scale = factor // an instruction has at most one constant operand
 	}
 	o.memory = memory(in)
-	o.slowly = slowly(in, number)
+	o.slowly = isDelayed(in, number)
 	if in.Kind().Head() == isa.HeadCvt && o.slowly {
 		o.latency = sharedLatency
 	}
@@ -173,7 +173,7 @@ func (s *words) add(list []word, reg int) []word {
 next:
 	for j := range word(s.width[reg]) {
 		w := s.find(s.first[reg] + j)
-		if w == nothing {
+		if w == noWord {
 			continue
 		}
 		if len(list) < 64 {
@@ -216,7 +216,7 @@ func (g *graph) rename() {
 					continue
 				}
 				if count[d]--; count[d] > 0 {
-					n := s.fresh(d)
+					n := s.newWordLike(d)
 					o.defs[j] = n
 					now[d] = n
 				} else {
@@ -227,7 +227,7 @@ func (g *graph) rename() {
 	}
 }
 
-// sweep removes ops whose results are never used.
+// sweep removes ops whose results are never read.
 func (g *graph) sweep() {
 	count := make([]int32, len(g.words.alias))
 	type place struct{ block, at int32 }
@@ -299,8 +299,8 @@ func (g *graph) sweep() {
 	}
 }
 
-// forget removes operands that an op reads only because its guard may be false and its result then
-// keeps the old value, if the result is never read afterwards.
+// forget removes operands that an op reads only to keep the old value of its result when its guard
+// is false, if the result is never read afterwards.
 func (o *op) forget(count []int32) {
 	kept := o.uses[:0]
 	for _, u := range o.uses {

@@ -41,10 +41,10 @@ type timeline struct {
 	inUse    int   // registers in use
 }
 
-// early schedules the ops of a block for speed: ops on the critical path come first, and ready ops
-// run while others wait. Above the register target, ops that free registers come first, or the next
-// op of the order base.
-func early(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int, start int,
+// scheduleFast schedules the ops of a block for speed: ops on the critical path come first, and
+// ready ops run while others wait. Above the register target, ops that free registers come first,
+// or the next op of the order base.
+func scheduleFast(ops []op, e *edges, s *words, uses []int32, outStamp []bool, room int, start int,
 	base []int32) []int32 {
 	n := len(ops)
 	t := &timeline{ops: ops, edges: e, words: s, uses: uses, outStamp: outStamp,
@@ -93,7 +93,7 @@ func (t *timeline) measure() {
 // offer adds an op to those that are ready.
 func (t *timeline) offer(i int32) { heap.Push(&t.open, item{int64(t.height[i]), i}) }
 
-// pick removes the highest op that is ready, if necessary after a pause. It returns ok = false if
+// pick removes the ready op with the highest priority, after a stall if necessary. ok is false if
 // there is none.
 func (t *timeline) pick() (i int32, ok bool) {
 	for {
@@ -115,7 +115,7 @@ func (t *timeline) pick() (i int32, ok bool) {
 	}
 }
 
-// frees returns how many registers an op frees, less those that it needs for its results.
+// frees returns the number of registers that an op frees, minus the number that its results need.
 func (t *timeline) frees(i int32) int {
 	n := 0
 	for _, u := range t.ops[i].uses {
@@ -159,8 +159,9 @@ func (t *timeline) issue(i int32) {
 	t.now++
 }
 
-// lean schedules the ops of a block for few registers: backward, always the op that frees the most.
-func lean(ops []op, e *edges, t *tally, out []word, users map[word][]int32) []int32 {
+// scheduleLean schedules the ops of a block for few registers. It works backward, and always takes
+// the op that frees the most registers.
+func scheduleLean(ops []op, e *edges, t *tally, out []word, users map[word][]int32) []int32 {
 	n := len(ops)
 	preds := make([][]int32, n)
 	left := make([]int32, n)
@@ -214,7 +215,7 @@ func lean(ops []op, e *edges, t *tally, out []word, users map[word][]int32) []in
 		order[at] = it.at
 		o := &ops[it.at]
 		for _, d := range o.defs {
-			t.leave(d)
+			t.clearBlock(d)
 		}
 		for _, u := range o.uses {
 			if t.enter(u) {

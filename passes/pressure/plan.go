@@ -42,7 +42,7 @@ func (g *graph) planner() *planner {
 	}
 }
 
-// most returns the peak of ops in an order.
+// most returns the peak of live registers when the ops run in the given order.
 func (p *planner) most(ops []op, out []word, order []int32) int {
 	n := 0
 	p.t.start(out)
@@ -52,17 +52,18 @@ func (p *planner) most(ops []op, out []word, order []int32) int {
 	return n
 }
 
-// block raises peaks to those of a block, and returns the least peak of the block.
+// block raises the peaks to those of a block, and returns the smallest peak of the block.
 func (p *planner) block(ops []op, out []word, rooms, peaks []int) int {
 	e := p.g.order(ops, p.last, p.readers)
 	for _, w := range out {
 		p.stamp[w] = true
 	}
-	base := lean(ops, e, p.t, out, p.users)
+	base := scheduleLean(ops, e, p.t, out, p.users)
 	least := p.most(ops, out, base)
 	p.count(ops, 0)
 	p.count(ops, 1)
-	for _, other := range [][]int32{deep(ops, e, p.g.words, p.uses, p.stamp, p.users), text(ops)} {
+	for _, other := range [][]int32{scheduleDeep(ops, e, p.g.words, p.uses, p.stamp, p.users),
+		text(ops)} {
 		if n := p.most(ops, out, other); n <= least {
 			base, least = other, n
 		}
@@ -72,13 +73,13 @@ func (p *planner) block(ops []op, out []word, rooms, peaks []int) int {
 	for i, room := range rooms {
 		p.count(ops, 0)
 		p.count(ops, 1)
-		order := early(ops, e, p.g.words, p.uses, p.stamp, room, entered, base)
+		order := scheduleFast(ops, e, p.g.words, p.uses, p.stamp, room, entered, base)
 		peaks[i] = max(peaks[i], p.most(ops, out, order))
 		if i == len(rooms)-1 {
 			p.assign(ops, order, out)
 		}
 	}
-	p.leave(ops, out)
+	p.clearBlock(ops, out)
 	return least
 }
 
@@ -91,8 +92,8 @@ func (p *planner) assign(ops []op, order []int32, out []word) {
 	}
 }
 
-// leave clears the state for a block.
-func (p *planner) leave(ops []op, out []word) {
+// clearBlock clears the state of a block.
+func (p *planner) clearBlock(ops []op, out []word) {
 	p.count(ops, 0)
 	for _, w := range out {
 		p.stamp[w] = false
@@ -111,7 +112,7 @@ func (p *planner) count(ops []op, add int32) {
 	}
 }
 
-// livePlace returns the live words at a peak that have registers of their own.
+// livePlace returns the words that are live at a peak and occupy registers of their own.
 func (g *graph) livePlace(out [][]word, p peak) []word {
 	if len(g.ops) == 0 || p.count == 0 {
 		return nil
@@ -141,7 +142,7 @@ func (g *graph) livePlace(out [][]word, p peak) []word {
 	return list
 }
 
-// atPeak returns how many words at a peak belong to registers that kind accepts.
+// atPeak returns the number of words at a peak whose registers satisfy kind.
 func (g *graph) atPeak(out [][]word, p peak, kind func(*ir.Reg) bool) int {
 	n := 0
 	for _, w := range g.livePlace(out, p) {

@@ -38,7 +38,7 @@ type Kernel struct {
 
 // A Point is the instruction at which the most registers are live.
 type Point struct {
-	// in the kernel or a function it calls; nil if the kernel needs no registers
+	// in the kernel or a function it calls, or nil if the kernel needs no registers
 	Instr *ir.Instr
 	Words int    // live 32-bit registers, including the instruction's own
 	Live  []Live // in the order of their declarations, those of called functions last
@@ -67,7 +67,7 @@ func (r *measurer) kernel(f *ir.Func) Kernel {
 	k := Kernel{Func: f, Target: r.module.Target, Limit: x.limit, Threads: x.threads}
 	features := x.features()
 	m := Calibrated()
-	k.Wanted = wanted(m, features)
+	k.Wanted = unlimitedCount(m, features)
 	k.Registers = Predict(m, features)
 	k.Low, k.High = Between(m, features)
 	k.Budgets = budgets(f, k.Threads, x)
@@ -76,7 +76,7 @@ func (r *measurer) kernel(f *ir.Func) Kernel {
 		most = k.Limit
 	}
 	k.Least = x.lean
-	k.Spills = !k.Budgets.pinned() && k.Least+1 > most // one more for the stack pointer
+	k.Spills = !k.Budgets.usesSetmaxnreg() && k.Least+1 > most // one more for the stack pointer
 	k.Peak = x.graph.point
 	if of := r.inliner.from[k.Peak.Instr]; of != nil {
 		k.Peak.Instr = of
@@ -133,17 +133,17 @@ func Base(features []float64) float64 {
 	return math.Sqrt(b[0] * b[1])
 }
 
-// wanted returns the predicted count without limits.
-func wanted(m *Model, features []float64) int {
+// unlimitedCount returns the predicted count without the limits of directives.
+func unlimitedCount(m *Model, features []float64) int {
 	if features[featureOps] <= 1 || features[featureLean] == 0 && features[featureCalls] == 0 {
 		return leastCount // the kernel uses no registers
 	}
-	return max(leastCount, even(Base(features)*m.Factor(features)))
+	return max(leastCount, roundToEven(Base(features)*m.Factor(features)))
 }
 
-// even rounds to the nearest even number. 90 % of counts are even, because 64-bit values take
-// aligned register pairs and ptxas reserves two registers.
-func even(x float64) int { return 2 * int(math.Round(x/2)) }
+// roundToEven rounds to the nearest even number. 90 % of register counts are even, because 64-bit
+// values occupy aligned register pairs and ptxas reserves two registers.
+func roundToEven(x float64) int { return 2 * int(math.Round(x/2)) }
 
 // Predict returns the predicted register count for a kernel with these features.
 func Predict(m *Model, features []float64) int {
@@ -155,7 +155,7 @@ func Predict(m *Model, features []float64) int {
 			return most
 		}
 	}
-	return min(wanted(m, features), most)
+	return min(unlimitedCount(m, features), most)
 }
 
 // Between returns the range that contains 90 % of true counts for kernels with these features.
@@ -167,7 +167,7 @@ func Between(m *Model, features []float64) (low, high int) {
 			return n, n
 		}
 	}
-	low, high = m.Between(wanted(m, features))
+	low, high = m.Between(unlimitedCount(m, features))
 	return min(low, most), min(high, most)
 }
 

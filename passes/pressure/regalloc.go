@@ -17,8 +17,8 @@ const (
 	rested              // and not one that a load or store may still have to read
 )
 
-// rest is the number of ops after which a memory access has certainly read its registers.
-const rest = 16
+// readDelay is the number of ops after which a memory access has certainly read its registers.
+const readDelay = 16
 
 // maxRegister bounds the search for free registers.
 const maxRegister = 512
@@ -40,7 +40,7 @@ type allocator struct {
 	busy     [maxRegister]int32 // the number of words that hold each register
 	ready    [maxRegister]int32 // the op after which the register has certainly been read
 	most     int                // highest register used so far, plus one
-	crossing []bool             // words that need callee-saved registers; nil if there are none
+	crossing []bool             // words that need callee-saved registers, or nil if there are none
 }
 
 // A span is a group of words in adjacent registers.
@@ -142,7 +142,7 @@ func (a *allocator) join(list []word) {
 		return
 	}
 	for _, w := range list {
-		if w == nothing || a.s.class[w] != general || a.group[w] >= 0 {
+		if w == noWord || a.s.class[w] != general || a.group[w] >= 0 {
 			return
 		}
 	}
@@ -163,14 +163,14 @@ func (a *allocator) block(ops []op, order []int32, t *tally, out []word, uses []
 	a.enter(ops, order, t, out)
 	for now, i := range order {
 		o := &ops[i]
-		a.stand(o, now)
+		a.reserveInternal(o, now)
 		shared := o.slowly && o.memory == untouched
 		for _, u := range o.uses {
 			if shared {
 				a.wait(u, now)
 			}
 			if uses[u]--; uses[u] == 0 && !stamp[u] {
-				a.leave(u)
+				a.clearBlock(u)
 			}
 		}
 		for _, d := range o.defs {
@@ -178,10 +178,10 @@ func (a *allocator) block(ops []op, order []int32, t *tally, out []word, uses []
 				continue
 			}
 			if a.place[d] < 0 || a.busy[a.place[d]] == 0 || uses[d] == 0 && !stamp[d] {
-				a.sit(d, now, o, ops, users)
+				a.assignRegister(d, now, o, ops, users)
 			}
 			if uses[d] == 0 && !stamp[d] {
-				a.leave(d)
+				a.clearBlock(d)
 			}
 		}
 		if o.slowly && !shared {
@@ -193,16 +193,16 @@ func (a *allocator) block(ops []op, order []int32, t *tally, out []word, uses []
 	}
 }
 
-// wait reserves the register of a word as long as a pending access may still read it.
+// wait keeps the register of a word reserved while a pending access may still read it.
 func (a *allocator) wait(w word, now int) {
 	if p := a.place[w]; p >= 0 {
-		a.ready[p] = int32(now + rest)
+		a.ready[p] = int32(now + readDelay)
 	}
 }
 
-// stand reserves registers that an op needs internally: for a stored value, one in another bank
-// than the address.
-func (a *allocator) stand(o *op, now int) {
+// reserveInternal reserves registers that an op needs internally. For a stored value, it is a
+// register in another bank than the address.
+func (a *allocator) reserveInternal(o *op, now int) {
 	temps := o.temps
 	if temps == 1 && o.memory != untouched && a.style != dense && len(o.uses) > 0 {
 		a.most = max(a.most, a.choose(1, 1, now, 0)+1)
@@ -245,19 +245,20 @@ func (a *allocator) enter(ops []op, order []int32, t *tally, out []word) {
 		}
 	}
 	for _, w := range late {
-		a.sit(w, 0, nil, nil, nil)
+		a.assignRegister(w, 0, nil, nil, nil)
 	}
 }
 
-// leave frees a word's register.
-func (a *allocator) leave(w word) {
+// clearBlock frees a word's register.
+func (a *allocator) clearBlock(w word) {
 	if p := a.place[w]; p >= 0 && a.s.class[w] == general {
 		a.busy[p] = 0
 	}
 }
 
-// sit assigns a register to a word that op o defines, or that is live at the start of the block.
-func (a *allocator) sit(w word, now int, o *op, ops []op, users map[word][]int32) {
+// assignRegister assigns a register to a word that op o defines, or that is live at the start of
+// the block.
+func (a *allocator) assignRegister(w word, now int, o *op, ops []op, users map[word][]int32) {
 	if g := a.group[w]; g >= 0 {
 		if a.groups[g].base < 0 && o != nil {
 			a.groups[g].base = a.inherit(w, o)
@@ -265,14 +266,14 @@ func (a *allocator) sit(w word, now int, o *op, ops []op, users map[word][]int32
 		if a.groups[g].base < 0 || a.busy[a.groups[g].base+int16(a.member[w])] > 0 {
 			a.groups[g].base = int16(a.choose(a.groups[g].size, -1, now, a.from(w)))
 		}
-		a.take(w, int(a.groups[g].base)+int(a.member[w]))
+		a.appendBlock(w, int(a.groups[g].base)+int(a.member[w]))
 		return
 	}
 	bank := -1
 	if a.style != dense {
 		bank = a.bank(w, ops, users)
 	}
-	a.take(w, a.choose(1, bank, now, a.from(w)))
+	a.appendBlock(w, a.choose(1, bank, now, a.from(w)))
 }
 
 // from returns the first register that may hold a word.
@@ -285,7 +286,7 @@ func (a *allocator) from(w word) int {
 
 // inherit returns the start of a word's group such that the word takes the register of an operand
 // that dies and has the same index in a group of the same size, as when a vector is computed from
-// another; -1 if there is none.
+// another, or -1 if there is none.
 func (a *allocator) inherit(w word, o *op) int16 {
 	for _, u := range o.uses {
 		if g := a.group[u]; g >= 0 && a.member[u] == a.member[w] &&
@@ -297,7 +298,7 @@ func (a *allocator) inherit(w word, o *op) int16 {
 	return -1
 }
 
-func (a *allocator) take(w word, register int) {
+func (a *allocator) appendBlock(w word, register int) {
 	register = min(register, maxRegister-1)
 	a.place[w] = int16(register)
 	a.busy[register]++
@@ -305,7 +306,7 @@ func (a *allocator) take(w word, register int) {
 }
 
 // bank returns which register bank a word should be in, 0 for even and 1 for odd registers, given
-// the operands it is read together with; -1 if it does not matter.
+// the operands it is read together with, or -1 if it does not matter.
 func (a *allocator) bank(w word, ops []op, users map[word][]int32) int {
 	var count [2]int
 	list := users[w]

@@ -26,7 +26,7 @@ func (g *graph) repeat(b, times int) {
 	for k := range times {
 		last := k == times-1
 		for i := range u.body {
-			if last || !u.drops(i) && !u.folds(&u.body[i]) {
+			if last || !u.onlyInLast(i) && !u.foldInto(&u.body[i]) {
 				u.add(u.body[i], last)
 			}
 		}
@@ -74,7 +74,7 @@ func (u *unrolling) findOther() {
 
 // addressWords returns the words of an instruction's addresses whose offset is a constant.
 func (s *words) addressWords(in *ir.Instr) map[word]bool {
-	if !plain(in) {
+	if !takesOffset(in) {
 		return nil
 	}
 	found := make(map[word]bool)
@@ -92,15 +92,16 @@ func (s *words) addressWords(in *ir.Instr) map[word]bool {
 	return found
 }
 
-// drops reports whether only the last iteration has op i: the branch, and its comparison.
-func (u *unrolling) drops(i int) bool {
+// onlyInLast reports whether only the last iteration contains op i, because it is the branch or its
+// comparison.
+func (u *unrolling) onlyInLast(i int) bool {
 	o := &u.body[i]
 	return o == u.test() || u.compares(o) && !u.other[o.defs[0]]
 }
 
-// folds removes a move, or the addition of a constant that can be part of addresses. It reports
+// foldInto removes a move, or an addition of a constant that can be part of an address, and reports
 // whether it did.
-func (u *unrolling) folds(o *op) bool {
+func (u *unrolling) foldInto(o *op) bool {
 	if len(o.uses) != len(o.defs) || o.in.Guard.Reg != nil {
 		return false
 	}
@@ -129,7 +130,7 @@ func (u *unrolling) copies(list []word) []word {
 
 // add appends an op of the current iteration. The last iteration defines the words of the body.
 func (u *unrolling) add(o op, last bool) {
-	if o.base != nothing {
+	if o.base != noWord {
 		o.base = u.current(o.base)
 		o.offset += u.ahead[o.base]
 	}
@@ -138,7 +139,7 @@ func (u *unrolling) add(o op, last bool) {
 	for i, d := range o.defs {
 		defs[i] = d
 		if !last {
-			defs[i] = u.words.fresh(d)
+			defs[i] = u.words.newWordLike(d)
 		}
 	}
 	for i, d := range o.defs {

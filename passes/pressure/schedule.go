@@ -39,7 +39,7 @@ func (t *tally) enter(w word) bool {
 	return true
 }
 
-func (t *tally) leave(w word) bool {
+func (t *tally) clearBlock(w word) bool {
 	if t.live[w] != t.mark {
 		return false
 	}
@@ -63,7 +63,7 @@ func (t *tally) back(o *op) int {
 	}
 	during := t.now
 	for _, d := range o.defs {
-		t.leave(d)
+		t.clearBlock(d)
 	}
 	for _, u := range o.uses {
 		t.enter(u)

@@ -34,11 +34,11 @@ func (g *graph) unroll() int {
 	return n
 }
 
-// counted returns how many times ptxas repeats block b; 0 if it does not unroll it. The loop must
-// be short, and end when a value with a constant step reaches a loop-invariant value.
+// counted returns how many times ptxas repeats block b, or 0 if it does not unroll it. The loop
+// must be short, and end when a value with a constant step reaches a loop-invariant value.
 func (g *graph) counted(b int) int {
 	ops := g.ops[b]
-	if len(ops) < 2 || !short(ops) || !g.closes(b) || g.keepsRolled(b) {
+	if len(ops) < 2 || !isShort(ops) || !g.closes(b) || g.keepsRolled(b) {
 		return 0
 	}
 	guard, ok := g.words.of(ops[len(ops)-1].in.Guard.Reg)
@@ -51,7 +51,7 @@ func (g *graph) counted(b int) int {
 			continue
 		}
 		if n, ok := g.words.of(in.Args[0].Reg); ok && n == guard {
-			return g.times(b, in)
+			return g.repeatCount(b, in)
 		}
 	}
 	return 0
@@ -72,9 +72,9 @@ func (g *graph) keepsRolled(b int) bool {
 	})
 }
 
-// short reports whether ptxas unrolls a body of this length. It does not unroll ops that it does
+// isShort reports whether ptxas unrolls a body of this length. It does not unroll ops that it does
 // not reorder.
-func short(ops []op) bool {
+func isShort(ops []op) bool {
 	if len(ops) > unrollOps {
 		return false
 	}
@@ -89,9 +89,10 @@ func short(ops []op) bool {
 	return waits || len(ops) <= unrollShort
 }
 
-// times returns how many times block b is repeated if the comparison in ends it: more often if both
-// its first and its last value are constants, and 0 if the number of iterations is not computed.
-func (g *graph) times(b int, in *ir.Instr) int {
+// repeatCount returns how many times block b is repeated if the comparison in ends it: more often
+// if both its first and its last value are constants, and 0 if the number of iterations is not
+// computed.
+func (g *graph) repeatCount(b int, in *ir.Instr) int {
 	if in.HasMod(isa.ModF32, isa.ModF64) {
 		return 0
 	}
@@ -122,7 +123,7 @@ func (g *graph) writes(b int, r *ir.Reg) bool {
 		return true
 	}
 	w := g.words.find(g.words.first[i])
-	if w == nothing {
+	if w == noWord {
 		return false
 	}
 	for i := range g.ops[b] {
@@ -133,10 +134,10 @@ func (g *graph) writes(b int, r *ir.Reg) bool {
 	return false
 }
 
-// steps reports whether block b computes a register by adding a constant to it.
+// steps reports whether block b updates a register by adding a constant to it.
 func (g *graph) steps(b int, r *ir.Reg) bool {
 	for range len(g.ops[b]) {
-		o := g.maker(b, r)
+		o := g.lastWriter(b, r)
 		if o == nil || len(o.in.Args) < 2 {
 			return false
 		}
@@ -152,14 +153,14 @@ func (g *graph) steps(b int, r *ir.Reg) bool {
 	return false
 }
 
-// maker returns the last op of block b that writes a register.
-func (g *graph) maker(b int, r *ir.Reg) *op {
+// lastWriter returns the last op of block b that writes a register.
+func (g *graph) lastWriter(b int, r *ir.Reg) *op {
 	i, ok := g.words.of(r)
 	if !ok {
 		return nil
 	}
 	w := g.words.find(g.words.first[i])
-	for i := len(g.ops[b]) - 1; i >= 0 && w != nothing; i-- {
+	for i := len(g.ops[b]) - 1; i >= 0 && w != noWord; i-- {
 		if has(g.ops[b][i].defs, w) {
 			return &g.ops[b][i]
 		}
@@ -167,7 +168,7 @@ func (g *graph) maker(b int, r *ir.Reg) *op {
 	return nil
 }
 
-// starts reports whether some op sets a register to a constant.
+// starts reports whether some op initializes a register with a constant.
 func (g *graph) starts(r *ir.Reg) bool {
 	i, ok := g.words.of(r)
 	if !ok {
@@ -191,8 +192,8 @@ func (g *graph) findStarted() {
 	}
 }
 
-// fresh returns a new word like w.
-func (s *words) fresh(w word) word {
+// newWordLike returns a new word with the properties of w.
+func (s *words) newWordLike(w word) word {
 	n := word(len(s.alias))
 	s.alias = append(s.alias, n)
 	s.owner = append(s.owner, s.owner[w])

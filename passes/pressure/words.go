@@ -12,11 +12,11 @@ import (
 // register. Words are numbered per function.
 type word int32
 
-// nothing is the word of a value that needs no register: a constant, or a value in the constant
+// noWord is the word of a value that needs no register: a constant, or a value in the constant
 // bank.
-const nothing word = -1
+const noWord word = -1
 
-// A class says which kind of hardware register holds a word.
+// A class specifies which kind of hardware register holds a word.
 type class uint8
 
 const (
@@ -118,9 +118,9 @@ func newWords(f *ir.Func, target int) *words {
 
 // find returns the original word that w is a copy of, through all copies.
 func (s *words) find(w word) word {
-	for w != nothing && s.alias[w] != w {
+	for w != noWord && s.alias[w] != w {
 		next := s.alias[w]
-		if next != nothing {
+		if next != noWord {
 			s.alias[w] = s.alias[next]
 		}
 		w = next
@@ -146,7 +146,7 @@ func (s *words) once(o *ir.Operand) (int, bool) {
 
 // copyWord makes word to a copy of from, unless that would create a cycle.
 func (s *words) copyWord(to, from word) bool {
-	if from != nothing {
+	if from != noWord {
 		if from = s.find(from); from == to {
 			return false
 		}
@@ -165,5 +165,5 @@ func (s *words) lower(w word) word {
 	if l, ok := s.low[w]; ok {
 		return s.find(l)
 	}
-	return nothing
+	return noWord
 }

@@ -52,11 +52,12 @@ func (p *budget) share(i int) int {
 	return max(p.given[i], atLeast*n, 1)
 }
 
-// spent returns the steps to the budget that kernel i did not spend.
+// spent returns the unused steps of kernel i to the budget.
 func (p *budget) spent(i, steps int) { p.left += max(0, p.given[i]-steps) }
 
 // more divides the remaining steps among the kernels that exceeded their share. A kernel gets 0 if
-// the new share would hardly be larger than the old one. The other kernels start again.
+// its new share would hardly be larger than the old one. Each kernel that gets more steps is
+// checked again from the start.
 func (p *budget) more(short []bool, spent []int) []int {
 	left, waiting := p.all, 0
 	for i := range short {

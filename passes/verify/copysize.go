@@ -22,9 +22,9 @@ func (p *Pass) GapSize(e *trace.Event) (bytes int64, ok bool) {
 	return n, ok
 }
 
-// Extent returns how far a tensor copy appears to extend in shared memory. This is its GapSize.
-// Otherwise, it is the size of what the instruction that fills or reads its first bytes fills or
-// reads from there.
+// Extent returns the number of bytes that a tensor copy appears to occupy in shared memory. It is
+// the GapSize if there is one. Otherwise it is the size of the region that another instruction
+// reads or writes at the same address.
 func (p *Pass) Extent(e *trace.Event) (bytes int64, ok bool) {
 	if n, ok := p.Copied(e); ok {
 		return n, true

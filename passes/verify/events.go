@@ -58,7 +58,7 @@ func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region
 	return at.Over(bytes, &s)
 }
 
-// place decomposes an address, once. It returns nil for no address.
+// place decomposes an address and caches the result. It returns nil if there is no address.
 func (p *Pass) place(address *value.Value) *place {
 	if address == nil {
 		return nil
@@ -171,10 +171,10 @@ func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region
 	return list
 }
 
-// nowhere is the result for a value that is not a matrix descriptor.
+// nowhere marks a value that is not a matrix descriptor in the cache.
 var nowhere value.Value
 
-// described returns the address in a matrix descriptor, or nil. Results are cached.
+// described returns the address that a matrix descriptor contains, or nil. Results are cached.
 func (p *Pass) described(v *value.Value) *value.Value {
 	if v == nil {
 		return nil
@@ -272,7 +272,7 @@ func Expects(in *ir.Instr) bool {
 	return false
 }
 
-// Parity reports whether a wait names the phase of its mbarrier by the parity.
+// Parity reports whether a wait identifies the phase by its parity.
 func Parity(in *ir.Instr) bool {
 	switch in.Kind() {
 	case isa.KindMbarrierTestWaitParity, isa.KindMbarrierTryWaitParity:
@@ -281,7 +281,7 @@ func Parity(in *ir.Instr) bool {
 	return false
 }
 
-// Everyone reports whether an event is a barrier of the whole block or cluster.
+// Everyone reports whether an event is a barrier for all threads of the block or cluster.
 func (p *Pass) Everyone(e *trace.Event) bool {
 	if e.Kind == trace.ClusterWait {
 		return true
@@ -315,7 +315,7 @@ func Counted(e *trace.Event) int {
 	return i
 }
 
-// Count returns the thread count of a barrier; 0 if it is not a constant.
+// Count returns the thread count of a barrier, or 0 if it is not a constant.
 func Count(e *trace.Event) (n int64, given bool) {
 	i := Counted(e)
 	if i < 0 {
@@ -340,10 +340,9 @@ func (p *Pass) Flags() bool {
 	return false
 }
 
-// Left reports whether threads that reach an instruction on no trace certainly skip it. If
-// some paths were not followed, a path to the instruction may be among them. Then each of
-// these threads must have a complete trace that is compatible with one that reaches the
-// instruction.
+// Left reports whether threads that reach an instruction on no trace certainly skip it. If some
+// paths were not followed, such a path may contain the instruction. Left then requires that each of
+// these threads has a complete trace that is compatible with one that reaches the instruction.
 func (p *Pass) Left(in *ir.Instr, away value.Set) bool {
 	if len(p.Kernel.Missed) == 0 {
 		return true

@@ -131,8 +131,8 @@ func (f *Finding) OnlyWith(t *trace.Trace) {
 	}
 }
 
-// shown returns how many findings of one rule and severity are shown per kernel. The last one says
-// how many more there are. Unrolled loops repeat their mistakes.
+// shown limits the findings of one rule and severity per kernel. The last one specifies how many
+// more there are. Unrolled loops repeat their mistakes.
 func shown(s diag.Severity) int {
 	switch s {
 	case diag.Error:

@@ -46,7 +46,7 @@ func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) 
 	return states
 }
 
-// again repeats kernels that ran out of steps, if other kernels left enough.
+// again checks kernels that ran out of steps once more, if other kernels have left enough steps.
 func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work *budget,
 	states []*kernelState) {
 	short, spent := make([]bool, len(states)), make([]int, len(states))
@@ -94,8 +94,9 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelStat
 	if k.Untaken != nil {
 		at, _ := m.At(k.Untaken.Pos)
 		s.missed = append(s.missed,
-			fmt.Sprintf("iterations in which the branch in line %d goes the "+
-				"other way (it never does in those that were followed)", at.Line))
+			fmt.Sprintf(
+				"iterations in which the branch in line %d has the other outcome (no analyzed iteration has it)",
+				at.Line))
 	}
 	if k.Loops {
 		s.iterations = k.Iterations

@@ -113,7 +113,7 @@ func zeroRegisters(f *ir.Func) map[*ir.Reg]bool {
 	return zeros
 }
 
-// halved reports whether a load or store of tensor memory accesses half of a warp's lanes.
+// halved reports whether a load or store of tensor memory accesses only half of a warp's lanes.
 func halved(in *ir.Instr) bool {
 	return in.HasMod(isa.ModShape16x64b, isa.ModShape16x128b, isa.ModShape16x256b,
 		isa.ModShape16x32bx2)
@@ -127,7 +127,8 @@ func halfRows(in *ir.Instr, rows int64) bool {
 	return rows == 64
 }
 
-// scales reports whether an operand of an MMA is scale factors, which are replicated in all lanes.
+// scales reports whether an operand of an MMA holds scale factors. Scale factors are replicated in
+// all lanes.
 func scales(in *ir.Instr, operand int) bool {
 	return in.HasMod(isa.ModBlockScale) && operand > descriptor(in)
 }
@@ -168,7 +169,7 @@ func (p *Pass) laneOf(v *value.Value, threads value.Set) (lane int, known bool) 
 // columns is the number of tensor memory columns.
 const columns = 512
 
-// warpOf returns the threads of s that are in warp w.
+// warpOf returns the threads of s that belong to warp w.
 func warpOf(s value.Set, w int) (one value.Set) {
 	one[w/2] = uint64(s.Lanes(w)) << (w % 2 * 32)
 	return one

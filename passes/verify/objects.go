@@ -47,7 +47,7 @@ type Touch struct {
 	First bool
 }
 
-// objects is a decomposed address of mbarriers.
+// objects is the decomposed address of one or more mbarriers.
 type objects struct {
 	root, own *value.Value // own depends only on the thread index
 	rank      *value.Value

@@ -12,15 +12,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// inside returns the shared variable that an address lies in, or nil if it is unknown. An address
-// lies in a variable if it is the variable's address, possibly aligned, plus offsets. Other
-// computations may give an address in any variable.
+// inside returns the shared variable that contains an address, or nil if it is unknown. The address
+// must be that of the variable, possibly aligned, plus offsets. Other computations may yield an
+// address in any variable.
 func inside(v *value.Value) *ir.Var { return within(v, deepest) }
 
-// deepest limits how many times an address is aligned.
+// deepest limits how many alignment operations inside looks through.
 const deepest = 4
 
-// within does what inside does, and looks through at most depth alignments.
+// within is inside with a limit on the alignment operations that it looks through.
 func within(v *value.Value, depth int) *ir.Var {
 	var in *ir.Var
 	for _, t := range v.Terms {
@@ -36,7 +36,7 @@ func within(v *value.Value, depth int) *ir.Var {
 	return in
 }
 
-// pointsInto returns the shared variable that an atom is an address in, or nil.
+// pointsInto returns the shared variable into which an atom points, or nil.
 func pointsInto(a *value.Atom, depth int) *ir.Var {
 	switch {
 	case depth == 0:
@@ -53,8 +53,8 @@ func pointsInto(a *value.Atom, depth int) *ir.Var {
 // mostAligned is the largest alignment that addresses are rounded to.
 const mostAligned = 1 << 16
 
-// small reports whether a term is an offset. A term that aligns an address depends on the address
-// and is not one.
+// small reports whether a term is only an offset. A term that aligns an address depends on the
+// address, so it is not.
 func small(t value.Term) bool {
 	a := t.Atom
 	return a.Op != value.OpVariable && a.Bounded && a.Low >= 0 && a.High < mostAligned
@@ -78,7 +78,8 @@ func (p *Pass) Uncertain(o Object) bool {
 	return c.unknown || len(c.roots[home(o.Root)]) > 1
 }
 
-// MadeElsewhere reports whether an mbarrier may be initialized at an unknown address.
+// MadeElsewhere reports whether an mbarrier at an unknown address is initialized, which may be this
+// one.
 func (p *Pass) MadeElsewhere(o Object) bool {
 	return p.Uncertain(o) &&
 		(p.kernelState.census.made || len(p.kernelState.census.roots[home(o.Root)]) > 1)

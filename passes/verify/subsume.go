@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// A Subsumption lists rules whose findings explain what a check would report. The check asks
-// Pass.Subsumed. An analyzer runs after those that report rules in its subsumptions.
+// A Subsumption lists rules whose findings explain what a check would report. The check calls
+// Pass.Subsumed to find out. An analyzer runs after those that report rules in its subsumptions.
 type Subsumption struct {
 	Errors   []*diag.Rule // an error of one of them is enough
 	Findings []*diag.Rule // any finding of one of them is enough
@@ -31,7 +31,8 @@ func holds(rules []*diag.Rule, id string) bool {
 	return slices.ContainsFunc(rules, func(r *diag.Rule) bool { return r.ID == id })
 }
 
-// waitsFor reports whether a must run after other, because other reports rules that a asks for.
+// waitsFor reports whether analyzer a must run after other, because other reports rules in the
+// subsumptions of a.
 func (a *Analyzer) waitsFor(other *Analyzer) bool {
 	return a != other && slices.ContainsFunc(a.Subsumes, func(s *Subsumption) bool {
 		told := func(r diag.Rule) bool { return holds(s.Errors, r.ID) || holds(s.Findings, r.ID) }
@@ -39,8 +40,8 @@ func (a *Analyzer) waitsFor(other *Analyzer) bool {
 	})
 }
 
-// ordered sorts analyzers so that each runs after those that it waits for, and else keeps their
-// order.
+// ordered sorts analyzers so that each runs after those that it waits for, and otherwise keeps
+// their order.
 func ordered(list []*Analyzer) []*Analyzer {
 	left, sorted := slices.Clone(list), make([]*Analyzer, 0, len(list))
 	for len(left) > 0 {

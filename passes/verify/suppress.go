@@ -57,7 +57,7 @@ func (n *notes) read(in *ir.Instr, text string) {
 	n.at[in] = append(n.at[in], s)
 }
 
-// covers reports whether a comment suppresses a finding.
+// covers reports whether the comment suppresses a finding.
 func (n *notes) covers(f *Finding) bool {
 	for _, s := range n.at[f.in] {
 		if s.rule == f.Rule && s.reason != "" {
@@ -76,11 +76,12 @@ func (n *notes) findings(rules map[string]bool) diag.List {
 		d := diag.Diagnostic{Place: at, From: from, Severity: diag.Warning}
 		switch {
 		case s.rule == "" || s.reason == "":
-			d.Rule, d.Message = ruleReason.ID, fmt.Sprintf("%s has no reason: write the rule and "+
-				"why it does not apply here", mark)
+			d.Rule, d.Message = ruleReason.ID,
+				fmt.Sprintf("%s gives no reason: write the rule and why it does not apply here",
+					mark)
 			if s.rule == "" {
-				d.Message = fmt.Sprintf("%s has no rule: write the rule and why it does not "+
-					"apply here", mark)
+				d.Message = fmt.Sprintf(
+					"%s names no rule: write the rule and why it does not apply here", mark)
 			}
 		case !s.used && rules == nil:
 			d.Rule, d.Message = ruleUnused.ID, fmt.Sprintf("%s %s suppresses nothing", mark, s.rule)

@@ -74,7 +74,7 @@ type Result struct {
 	// Classes without instructions in the kernel are left out.
 	Checked    []string
 	Iterations int // iterations followed, if not all were; else 0
-	// Threads is the assumed block size, the largest that .maxntid allows; 0 if the kernel
+	// Threads is the assumed block size, the largest that .maxntid allows, or 0 if the kernel
 	// declares its block size. Guessed says that the size was inferred from arrays in shared
 	// memory.
 	Threads int
@@ -94,7 +94,7 @@ type Report struct {
 
 // Options select what is checked.
 type Options struct {
-	// Rules are the ids to report; nil for all.
+	// Rules are the ids to report, or nil for all.
 	Rules map[string]bool
 	// Limits bound the work on one kernel; the zero value stands for the default.
 	Limits trace.Limits
@@ -152,7 +152,7 @@ type place struct {
 	shared bool // it is certainly in shared memory of this block
 }
 
-// A byValue caches results by the values of a kernel.
+// A byValue caches one result per value of a kernel.
 type byValue[T any] []*T
 
 // get returns the result for v, or nil.

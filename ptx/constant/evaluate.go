@@ -70,8 +70,8 @@ func (f fault) wantInteger(o *ptx.Operand, v Value, what string) bool {
 	return WantInteger(o, v, what, f)
 }
 
-// WantInteger reports a constant that is not an integer, and returns whether it is one. What says
-// what the constant is.
+// WantInteger reports a constant that is not an integer, and returns whether it is one. What
+// specifies what the constant is.
 func WantInteger(o *ptx.Operand, v Value, what string,
 	report func(at *ptx.Operand, message string, args ...any)) bool {
 	if v.Real() {

@@ -60,7 +60,7 @@ type Device interface {
 
 	Load(Image) (Loaded, error)
 	Unload(Handle) error
-	// params is the number of parameters; -1 if unknown
+	// params is the number of parameters, or -1 if unknown
 	Kernel(module Handle, name string, params int) (Kernel, error)
 	Variable(module Handle, name string) (Address, int64, error)
 
@@ -160,7 +160,7 @@ type Launch struct {
 	Block   [3]uint32
 	Cluster [3]uint32 // zero if the launch has no cluster size
 	Shared  uint32    // dynamic shared memory in bytes
-	// cancels the launch, if the device supports that; nil for none
+	// cancels the launch, if the device supports that, or nil for none
 	Context     context.Context
 	Cooperative bool // cooperative: all blocks run at the same time
 	// programmatic dependent launch: may start before the preceding kernel has ended

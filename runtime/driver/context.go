@@ -140,8 +140,9 @@ func (c *Context) fail(f Function, code uintptr) error {
 // could not be recovered within the process: neither by resetting nor by releasing it, in any
 // order, nor by creating another one.
 func (c *Context) gone(fault *device.Fault) error {
-	return fmt.Errorf("cuda:%d is lost to this process, with everything in its memory; restart "+
-		"the process to use it again: %w", c.number, fault)
+	return fmt.Errorf(
+		"this process can no longer use cuda:%d, and its memory is lost; restart the process: %w",
+		c.number, fault)
 }
 
 // Lost returns the error that made the device unusable, or nil.

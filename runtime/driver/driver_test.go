@@ -168,7 +168,7 @@ func TestTooNew(t *testing.T) {
 	t.Setenv("PTXAS", filepath.Join(t.TempDir(), "none"))
 	_, err := c.Load(image)
 	refused(t, err, device.ErrTooOld,
-		"the driver is too old: PTX 9.3 requires a driver for CUDA 13.3, but this one is for CUDA 13.0; a ptxas of CUDA 13.3 would also work, but ptxas not found")
+		"the driver is too old: PTX 9.3 requires a driver for CUDA 13.3, but this one is for CUDA 13.0; ptxas of CUDA 13.3 could compile it instead, but ptxas not found")
 
 	runs := stub(t, "13.5", "")
 	loaded, err := c.Load(image)

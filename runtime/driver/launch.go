@@ -205,14 +205,16 @@ func (k *kernel) allow(l *device.Launch) error {
 		if l.Shared > k.dynamic.Load() {
 			if err := k.context.call(cuFuncSetAttribute, k.function, funcMaxDynamic,
 				uintptr(l.Shared)); err != nil {
-				return fmt.Errorf("%d bytes of dynamic shared memory: %w", l.Shared, err)
+				return fmt.Errorf("cannot allow %d bytes of dynamic shared memory: %w", l.Shared,
+					err)
 			}
 			k.dynamic.Store(l.Shared)
 		}
 	}
 	if l.Cluster[0]*l.Cluster[1]*l.Cluster[2] > portableClusters && !k.wide.Load() {
 		if err := k.context.call(cuFuncSetAttribute, k.function, funcNonPortable, 1); err != nil {
-			return fmt.Errorf("clusters of more than %d blocks: %w", portableClusters, err)
+			return fmt.Errorf("cannot allow clusters of more than %d blocks: %w", portableClusters,
+				err)
 		}
 		k.wide.Store(true)
 	}

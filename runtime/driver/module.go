@@ -100,8 +100,9 @@ func (c *Context) assembled(image device.Image, v version) (device.Loaded, error
 		device.ErrTooOld, v, v.needs(), c.library.Version())
 	tool, err := findAssembler()
 	if err != nil {
-		return device.Loaded{}, fmt.Errorf("%w; a ptxas of CUDA %s would also work, but %w", old,
-			v.needs(), err)
+		return device.Loaded{},
+			fmt.Errorf("%w; ptxas of CUDA %s could compile it instead, but %w", old,
+				v.needs(), err)
 	}
 	store := c.store(image, tool.path)
 	cubin, kept := store.load()

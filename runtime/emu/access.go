@@ -75,7 +75,7 @@ func (d *decoder) callee(v *ir.Var) bool {
 
 // An access is the location of the bytes that an instruction accesses, per lane.
 type access struct {
-	region *region             // region of all lanes; nil if the lanes access different regions
+	region *region             // region of all lanes, or nil if the lanes access different regions
 	each   [eval.Lanes]*region // region of each lane, if region is nil
 	at     [eval.Lanes]uint64  // offset in the region
 }
@@ -319,7 +319,7 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 	return true
 }
 
-// one finds the memory of one lane, or returns why there is none.
+// one finds the memory that a lane accesses, or returns the reason why there is none.
 func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off uint64, why string) {
 	g := w.block.grid
 	switch space {

@@ -267,7 +267,7 @@ func (d *decoder) combine(op *isa.Operation) (eval.Combine, error) {
 	return eval.CombineOf(reductionMod(op), op.Type(), op.Mods()...)
 }
 
-// reductionMod returns the modifier that says which reduction an operation performs, such as
+// reductionMod returns the modifier that specifies which reduction an operation performs, such as
 // isa.ModAdd.
 func reductionMod(op *isa.Operation) isa.Mod {
 	for _, m := range op.Mods() {

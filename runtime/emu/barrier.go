@@ -14,7 +14,7 @@ import (
 // A barrier is one of the sixteen named barriers of a block.
 type barrier struct {
 	came    int // threads that have arrived
-	want    int // expected threads; 0 for all threads of the block
+	want    int // expected threads, or 0 for all threads of the block
 	used    bool
 	waiting []barrierWaiter
 	any     bool // for .red: whether the predicate was true in any thread

@@ -111,7 +111,7 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 				w.value(o.right, &w.scratch[2])[l]&0xffffffff
 			if left > 15 || right > 15 || left+right > n {
 				return w.fault(l, nil,
-					"bulk copy of %d bytes skips %d bytes at the start and %d at the end, expected at most 15 each",
+					"bulk copy of %d bytes ignores %d bytes at the start and %d at the end, expected at most 15 each",
 					n, left, right)
 			}
 		}

@@ -29,7 +29,7 @@ type cluster struct {
 	released bool // it is no longer held after it launched dependents
 }
 
-// An outcome says how far a cluster got.
+// An outcome specifies how far a cluster got.
 type outcome uint8
 
 // How far a cluster has run.

@@ -33,7 +33,7 @@ type Device struct {
 	streams map[device.Handle]*stream
 	modules map[device.Handle]*module
 	graphs  map[device.Handle][]func() error
-	pending *grid // the paused launch; nil if there is none
+	pending *grid // the paused launch, or nil if there is none
 	peers   []*Device
 	// Devices whose kernels can access the memory of this one.
 	reachedBy []*Device
@@ -175,7 +175,8 @@ func (d *Device) FreeHost(p unsafe.Pointer) error {
 	return nil
 }
 
-// span returns the memory of an allocation on this device or on one that its kernels can access.
+// span returns the bytes of an allocation on this device, or on a device whose memory its kernels
+// can access.
 func (d *Device) span(at device.Address, n int64) (*region, uint64, error) {
 	if n < 0 {
 		return nil, 0, fault("copy", nil, "%d bytes", n)

@@ -15,8 +15,8 @@ type Fault struct {
 	Kernel  string
 	Message string
 	Block   [3]uint32
-	Warp    int // warp in the block; -1 if the fault belongs to no warp
-	Lane    int // lane in the warp; -1 if the fault belongs to no lane
+	Warp    int // warp in the block, or -1 if the fault belongs to no warp
+	Lane    int // lane in the warp, or -1 if the fault belongs to no lane
 	Thread  [3]uint32
 	Opcode  string
 	Place   diag.Place // position in the PTX

@@ -24,7 +24,7 @@ type grid struct {
 	seed   uint64
 	number uint64 // %gridid
 
-	workspace uint64 // address of the grid barrier of a cooperative launch; 0 if there is none
+	workspace uint64 // address of the grid barrier of a cooperative launch, or 0 if there is none
 
 	began  uint64 // the device clock when it began
 	checks bool   // checks reads of uninitialized memory
@@ -39,7 +39,7 @@ type grid struct {
 	addresses [eval.Lanes]Address
 	serial    uint64 // number of the last asynchronous operation
 
-	mix    *rand.Rand // chooses the time slices of blocks; nil if they are long and in order
+	mix    *rand.Rand // chooses the time slices of blocks, or nil if they are long and in order
 	starts []int      // order in which mix starts the clusters
 
 	mutex   sync.Mutex
@@ -236,7 +236,7 @@ func (g *grid) take(total uint64) *cluster {
 // many.
 const mostWaiting = 2048
 
-// put returns a cluster after its time slice. The parameter changed says that it changed something
+// put returns a cluster after its time slice. The parameter changed is true if it changed something
 // that other clusters may wait for.
 func (g *grid) put(c *cluster, out outcome, changed bool) {
 	g.mutex.Lock()
@@ -329,9 +329,10 @@ func (w *warp) report(f *fragment) string {
 	case f.inVain != nil:
 		what = f.inVain()
 	case f.state == waitsConverge:
-		what = fmt.Sprintf("waits for lanes %08x of its warp, which are elsewhere", w.live&^f.mask)
+		what = fmt.Sprintf("waits for lanes %08x of its warp, which execute other code",
+			w.live&^f.mask)
 	case f.state == waitsLanes:
-		what = fmt.Sprintf("waits for lanes %08x that its member mask names, which are elsewhere",
+		what = fmt.Sprintf("waits for lanes %08x of its member mask, which execute other code",
 			f.group.mask&w.live&^f.mask)
 	}
 	place := fmt.Sprintf("%s:%d", e.Place.File, e.Place.Line)

@@ -20,7 +20,7 @@ type interleaved struct {
 	leave, swizzle            int
 	sizes, strides, box, step []int // innermost first; strides in bytes
 	at                        []int
-	// the corner of an im2col map in all dimensions; 0 for a tiled one
+	// the corner of an im2col map in all dimensions, or 0 for a tiled one
 	upper int
 	nan   bool
 	// The units of 16 bytes of shared memory, as offsets in the tensor. "40*3" is 40, 50 and 60, z

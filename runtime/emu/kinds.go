@@ -7,7 +7,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An entry says how to decode instructions of a kind.
+// An entry specifies how to decode instructions of a kind.
 type entry struct {
 	make func(*decoder) (step, error)
 	// whole says that the fragment runs the instruction with all its lanes. Lanes whose guard is

@@ -11,7 +11,7 @@ import (
 )
 
 // The response to a request for a cluster is 16 bytes: the index of its first block, and a flag
-// that says whether there is one.
+// that specifies whether there is one.
 const (
 	answerBytes = 16
 	answerFlag  = 3 // index of the word
@@ -58,7 +58,7 @@ func tryCancel(d *decoder) (step, error) {
 			c := w.block.cluster
 			if c.refused {
 				return w.fault(l, nil,
-					"clusterlaunchcontrol.try_cancel after an earlier request was refused")
+					"clusterlaunchcontrol.try_cancel is issued after an earlier request was refused")
 			}
 			targets, off, act := w.answerTargets(&to, &bar, &q, op.Space, l, all)
 			if act != advance {
@@ -117,7 +117,7 @@ func (w *warp) answerTargets(to, bar *addressRef, q *demand, space isa.Space, la
 		case b.alive == 0:
 			return nil, 0,
 				w.fault(lane, nil,
-					"clusterlaunchcontrol.try_cancel for all blocks of a cluster, but block %s has exited",
+					"clusterlaunchcontrol.try_cancel multicasts to all blocks of the cluster, but block %s has exited",
 					point(b.id))
 		case p == nil:
 			return nil, 0,

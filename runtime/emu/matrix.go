@@ -85,8 +85,8 @@ func (w *warp) matrixFrame() *tensorcore.Frame {
 	return w.matrix
 }
 
-// A matrixLayout says where ldmatrix and stmatrix find the elements of their matrices: the lane
-// that holds the address of the row, and the offset in the row.
+// A matrixLayout specifies where ldmatrix and stmatrix find the elements of their matrices: the
+// lane that holds the address of the row, and the offset in the row.
 type matrixLayout struct {
 	registers int // number of registers
 	addresses int // number of lanes that supply an address

@@ -41,7 +41,8 @@ func (p *phaseState) settle() {
 // arrive counts arrivals.
 func (p *phaseState) arrive(n int64) string {
 	if n < 1 || n > p.pending {
-		return fmt.Sprintf("%d arrivals at an mbarrier whose phase has %d arrivals pending", n,
+		return fmt.Sprintf(
+			"%d threads arrive at an mbarrier whose phase expects only %d more arrivals", n,
 			p.pending)
 	}
 	p.pending -= n

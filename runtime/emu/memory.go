@@ -42,7 +42,7 @@ type region struct {
 	name  string
 	base  uint64 // generic address of the first byte
 	data  []byte
-	init  []byte // per byte: 0xff if initialized, otherwise 0; nil if all are initialized
+	init  []byte // per byte: 0xff if initialized, otherwise 0, or nil if all are initialized
 	fixed bool   // kernels cannot write it
 	freed bool
 	host  bool     // pinned host memory, at the same address as on the host
@@ -255,7 +255,7 @@ func (m *memory) span(address, n uint64) *region {
 	return nil
 }
 
-// own does what span does, for this device only.
+// own is span for this device only, without its peers.
 func (m *memory) own(address, n uint64) *region {
 	r := m.find(address)
 	if r == nil || r.freed || address > r.end() || n > r.end()-address {

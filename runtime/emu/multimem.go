@@ -26,7 +26,7 @@ type Multicast struct {
 const multicastBase = mostDevices << 40
 
 // notMultimem is the fault of an instruction other than multimem that accesses a multicast address.
-const notMultimem = "access to a multicast address by an instruction that is not multimem"
+const notMultimem = "an instruction other than multimem accesses a multicast address"
 
 // NewMulticast allocates memory on each device. Multimem instructions on any of the devices can
 // access all of it.

@@ -21,7 +21,7 @@ type Observer interface {
 	Observe(*Event)
 }
 
-// An EventKind says what an Event is.
+// An EventKind specifies what an Event is.
 type EventKind uint8
 
 // Kinds of event. Each comment lists the fields that are set, besides Block, Warp and Instr.

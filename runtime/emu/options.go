@@ -48,7 +48,7 @@ type Options struct {
 	// Progress is called periodically while a kernel runs, and once at the end if it took long. It
 	// must not use the device.
 	Progress func(Progress)
-	// Observer observes kernels; nil for none.
+	// Observer observes kernels, or nil for none.
 	Observer Observer
 	// Output receives the output of vprintf. If nil, it is the standard output.
 	Output io.Writer

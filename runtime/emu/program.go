@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// An action says how a warp continues after an instruction.
+// An action specifies how a warp continues after an instruction.
 type action uint8
 
 // How a warp continues.

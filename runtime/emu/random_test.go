@@ -24,7 +24,7 @@ type reference struct {
 	vars     [][variables]uint32
 	own      [][8]uint32
 	private  [][4]uint32
-	gone     []int // why a thread skips statements; 0 if it does not
+	gone     []int // why a thread skips statements, or 0 if it does not
 	counters []uint32
 }
 

@@ -55,16 +55,16 @@ func setmaxnreg(d *decoder) (step, error) {
 		need := (n - w.registers) * eval.Lanes
 		switch {
 		case more && need < 0:
-			return w.fault(-1, nil, "setmaxnreg.inc to %d registers in a warp that has %d", n,
+			return w.fault(-1, nil, "setmaxnreg.inc requests %d registers, but the warp has %d", n,
 				w.registers)
 		case !more && need > 0:
-			return w.fault(-1, nil, "setmaxnreg.dec to %d registers in a warp that has %d", n,
+			return w.fault(-1, nil, "setmaxnreg.dec requests %d registers, but the warp has %d", n,
 				w.registers)
 		case need > pool.free:
 			return w.park(waitsPool, wait{
 				note: func() string {
 					return fmt.Sprintf(
-						"waits for %d registers: each thread has %d and asks for %d, and %d of the block are free",
+						"waits for %d registers: each thread has %d and requests %d, but only %d of the block are free",
 						need, w.registers, n, pool.free)
 				},
 				met: func() bool { return need <= pool.free },

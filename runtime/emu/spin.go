@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// A spins tells warps that spin forever from those that count or add up while memory does not
-// change. A warp that comes to the same state again, and sees the same memory, repeats itself.
+// A spins distinguishes warps that spin forever from warps that count or accumulate while memory
+// does not change. A warp that reaches the same state again, and sees the same memory, repeats
+// itself.
 type spins struct {
 	samples int
 	changes int64 // of the cluster, at the samples

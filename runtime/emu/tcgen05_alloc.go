@@ -34,7 +34,7 @@ func tensorKinds(to map[isa.Kind]entry) {
 	to[isa.KindTcgen05MmaWs] = entry{make: tensorMMA, without: later}
 }
 
-// A tensorGroup says whether an instruction acts on one block or on both blocks of a pair.
+// A tensorGroup specifies whether an instruction acts on one block or on both blocks of a pair.
 type tensorGroup struct{ pair bool }
 
 // tensorGroup decodes .cta_group.
@@ -53,7 +53,7 @@ func (g tensorGroup) blocks(w *warp) ([]*block, string) {
 	}
 	if b.tensorGroup != 0 && b.tensorGroup != want {
 		return nil, fmt.Sprintf(
-			"tcgen05 with cta_group::%d after cta_group::%d; a kernel must use only one of them",
+			"tcgen05 instruction has cta_group::%d after one with cta_group::%d; a kernel must use only one of them",
 			want, b.tensorGroup)
 	}
 	b.tensorGroup = want
@@ -63,8 +63,8 @@ func (g tensorGroup) blocks(w *warp) ([]*block, string) {
 	}
 	first := int(b.rank &^ 1)
 	if first+2 > len(all) {
-		return nil, fmt.Sprintf("cta_group::2 in a cluster of %d blocks: this block has no peer",
-			len(all))
+		return nil, fmt.Sprintf(
+			"cta_group::2 is used in a cluster of %d blocks, but this block has no peer", len(all))
 	}
 	return all[first : first+2], ""
 }
@@ -134,8 +134,8 @@ func (w *warp) meetPeer(blocks []*block, columns int) action {
 	}
 	if peer.tensor().requested == serial && peer.tensor().columns != columns {
 		return w.fault(-1, nil,
-			"tcgen05.alloc of %d columns here, but of %d in the other block of the pair", columns,
-			peer.tensor().columns)
+			"tcgen05.alloc allocates %d columns here, but %d in the other block of the pair",
+			columns, peer.tensor().columns)
 	}
 	return advance
 }
@@ -200,12 +200,12 @@ func (t *tensorMemory) mayTake(n int, exclusive bool) string {
 	switch {
 	case n < tensorUnit || n > tensorColumns || n%tensorUnit != 0 || !exclusive && n&(n-1) != 0:
 		return fmt.Sprintf(
-			"allocation of %d columns of tensor memory, expected a power of two from 32 to 512", n)
+			"tcgen05.alloc allocates %d columns, expected a power of two from 32 to 512", n)
 	case t.gaveUp:
-		return "tcgen05.alloc after tcgen05.relinquish_alloc_permit"
+		return "tcgen05.alloc is executed after tcgen05.relinquish_alloc_permit"
 	case t.last != 0 && n > t.last:
 		return fmt.Sprintf(
-			"allocation of %d columns of tensor memory after one of %d; a later allocation must not be larger",
+			"tcgen05.alloc allocates %d columns after an allocation of %d; a later allocation must not be larger",
 			n, t.last)
 	}
 	return ""

@@ -85,7 +85,7 @@ func (t *tensorMove) begin(w *warp) (address uint32, act action) {
 	lane := laneOf(address)
 	if lane != quarter && !(t.shape.rows == 16 && lane == quarter+16) {
 		return 0, w.fault(-1, nil,
-			"access to lane %d of tensor memory, but warp %d of a warpgroup can only access lanes %d to %d, and the address must name the first",
+			"address names lane %d of tensor memory, but warp %d of a warpgroup can access only lanes %d to %d, and the address must name the first of them",
 			lane, w.index%4, quarter, quarter+31)
 	}
 	return address, advance

@@ -366,7 +366,7 @@ const (
 	collectorBuffers
 )
 
-// A collectorAction says how an instruction uses a buffer.
+// A collectorAction specifies how an instruction uses a buffer.
 type collectorAction uint8
 
 const (

@@ -94,11 +94,11 @@ func (t *tensorStep) fits(m *tensorMap) string {
 	case m.im2col != (t.mode == pixels):
 		return "the modes of the tensor map and the copy differ: one is tiled, the other im2col"
 	case t.mode == fourRows && m.box[1] != 1:
-		return fmt.Sprintf("the tensor map has a box of %d rows; gathering and scattering want 1",
+		return fmt.Sprintf(
+			"the tensor map has a box of %d rows, but gather and scatter copies require 1",
 			m.box[1])
 	case m.leave != 0 && (t.mode == fourRows || m.together() > 1 || m.rank < 3):
-		return "a tensor map with interleaved channels is for boxes and im2col copies of three to five " +
-			"dimensions, with elements of at least 8 bits"
+		return "a tensor map with interleaved channels supports only boxes and im2col copies of three to five dimensions, with elements of at least 8 bits"
 	case m.swizzle == swizzle96 || m.atom == atom32Flip:
 		return "swizzles of 96 bytes, and swizzles that exchange 8-byte halves, are not emulated"
 	case !t.loads && m.sharedBytes() != m.elementBytes() && m.kind != device.Packed6x16:

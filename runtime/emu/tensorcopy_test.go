@@ -15,7 +15,7 @@ import (
 type tensorTest struct {
 	name, version, target string
 	sizes, box            []int // in words, outermost first; box is for a tiled map
-	words                 int   // of the tensor's buffer; 0 for the product of the sizes
+	words                 int   // of the tensor's buffer, or 0 for the product of the sizes
 	options               []runtime.MapOption
 	window                *runtime.Window // for an im2col map
 	channels, pixels      int

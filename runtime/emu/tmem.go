@@ -169,7 +169,7 @@ func (b *block) leak(w *warp) {
 	r := b.tensorMemory.held[0]
 	f := w.describeAt(r.in, -1)
 	f.Message = fmt.Sprintf(
-		"tensor memory leak: the block ends and %d columns that it allocated are not deallocated",
+		"tensor memory leak: the block exits without deallocating %d columns that it allocated",
 		r.columns)
 	b.fail(f)
 }

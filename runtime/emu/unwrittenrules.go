@@ -11,7 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A passing says how an instruction propagates the marks of uninitialized memory to its results.
+// A passing specifies how an instruction propagates the marks of uninitialized memory to its
+// results.
 type passing uint8
 
 // How marks are propagated.

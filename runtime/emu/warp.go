@@ -73,7 +73,7 @@ type fragment struct {
 	since   int64 // value of the block's instruction count when it began to wait
 	group   wait  // the collective at which it waits
 	expired bool  // its wait has timed out
-	// Describes the last wait that timed out, for the report of a hang; nil if a wait succeeded
+	// Describes the last wait that timed out, for the report of a hang, or nil if a wait succeeded
 	// since.
 	inVain func() string
 }
@@ -103,7 +103,7 @@ type join struct {
 	up    *join
 }
 
-// A waitState says what a fragment waits for.
+// A waitState specifies what a fragment waits for.
 type waitState uint8
 
 // What fragments wait for.
@@ -125,7 +125,7 @@ const (
 type wait struct {
 	mask uint32
 	note func() string // text for reports
-	met  func() bool   // reports whether the wait is over; nil if others end it
+	met  func() bool   // reports whether the wait is over, or nil if others end it
 }
 
 // enter makes f the current fragment.
@@ -320,7 +320,7 @@ func (w *warp) split(lanes uint32, to, meet int) {
 	w.ready = append(w.ready, &fragment{mask: lanes, pc: to, frame: f.frame, joins: f.joins})
 }
 
-// park makes the current fragment wait.
+// park makes the current fragment wait, for the given reason.
 func (w *warp) park(state waitState, group wait) action {
 	f := w.cur
 	f.state, f.group, f.since = state, group, w.block.executed

@@ -156,7 +156,7 @@ func (g *groupProduct) join(w *warp) (*groupJob, string) {
 	switch {
 	case j == nil:
 		if w.index/groupWarps*groupWarps+groupWarps > w.block.count {
-			return nil, "wgmma in a warpgroup of fewer than four warps"
+			return nil, "wgmma is executed in a warpgroup of fewer than four warps"
 		}
 		j = &groupJob{groupProduct: g, block: w.block, left: left, right: right, adds: adds}
 		group.open = append(group.open, j)

@@ -110,8 +110,8 @@ func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok boo
 	base = w.where
 	base.region, base.at[0] = base.of(lane), base.at[lane]
 	if stride*uint64(t.bits)%8 != 0 {
-		w.fault(lane, nil, "stride of %d elements of %d bits is not a whole number of bytes",
-			stride, t.bits)
+		w.fault(lane, nil, "stride of %d elements of %d bits is not a multiple of a byte", stride,
+			t.bits)
 		return access{}, 0, false
 	}
 	if w.observing() {

@@ -131,7 +131,7 @@ type Result struct {
 	All       []float64 // all of them, if T.Keep is set
 }
 
-// Share returns the largest error as a fraction of the tolerance; 0 if all elements are equal.
+// Share returns the largest error as a fraction of the tolerance, or 0 if all elements are equal.
 func (r *Result) Share() float64 {
 	if r.Error == 0 {
 		return 0

@@ -22,7 +22,7 @@ type Format[E runtime.Element] struct {
 	Low, High float64
 
 	edges     []E
-	digits    int // bits of the significand, including the leading one; 0 for integers
+	digits    int // bits of the significand, including the leading one, or 0 for integers
 	exponents int // exponent of the smallest normal number
 }
 
@@ -213,7 +213,7 @@ type layout struct {
 	exponents, fractions, bias int
 	unsigned                   bool
 	infinite                   bool // the largest exponent is for infinity and NaN
-	nan                        int  // the code that is NaN, without the sign; 0 if there is none
+	nan                        int  // the code that is NaN, without the sign, or 0 if there is none
 }
 
 var layouts = map[isa.Type]layout{

@@ -68,7 +68,7 @@ func Run(t *testing.T, check func(*T) error, targets ...string) Runs {
 			case err != nil:
 				t.Error(err)
 			case len(k.results) == 0:
-				t.Error("the check compares nothing")
+				t.Error("the check function compares no array")
 			}
 		})
 	}
@@ -123,7 +123,7 @@ func (r Runs) Tight(t testing.TB, factor float64) {
 	}
 	for _, tolerance := range order {
 		if share := shares[tolerance]; tolerance != (Tolerance{}) && share*factor < 1 {
-			t.Errorf("a tolerance of %v is %.1f times the largest error, more than %v times",
+			t.Errorf("the tolerance %v is %.1f times the largest error, expected at most %v times",
 				tolerance, 1/share, factor)
 		}
 	}

@@ -48,7 +48,7 @@ func (o *Order) Next() *ir.Instr {
 	return &o.last[o.used-1]
 }
 
-// more starts a new page.
+// more allocates a new page.
 //
 //go:noinline
 func (o *Order) more() {
@@ -88,7 +88,7 @@ func (o *Order) Put(b *ir.Block) {
 // Place records that an empty block b is placed.
 func (o *Order) Place(b *ir.Block) { o.placed, o.from = b, len(o.stretches) }
 
-// since returns the stretches that may contain instructions of a block.
+// since returns the stretches that may contain instructions of the given basic block.
 func (o *Order) since(b *ir.Block) []stretch {
 	if b == o.placed {
 		return o.stretches[o.from:]

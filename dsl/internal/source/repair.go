@@ -39,7 +39,7 @@ var repairs = []repair{
 	{regexp.MustCompile(`^Reduce .*; use Atomic$`), "Reduce", rename("Atomic")},
 	{regexp.MustCompile(`the closest form is ([\w.:]+)$`), "Ins", literal},
 	{regexp.MustCompile(`^NC load of .* leave NC out$`), "", dropArgument("NC")},
-	{regexp.MustCompile(`^CommitCopies in the load function`), "CommitCopies", remove},
+	{regexp.MustCompile(`^CommitCopies is called in the load function`), "CommitCopies", remove},
 	{regexp.MustCompile(`^label \w+ is placed twice$`), "PlaceLabel", remove},
 	{regexp.MustCompile(`is released twice$`), "Release", remove},
 	{regexp.MustCompile(`is loaded twice into one stage`), "Load", remove},
@@ -68,7 +68,7 @@ func (s Call) Repair(d diag.Diagnostic) *diag.Fix {
 	return nil
 }
 
-// span returns the place of a part of the source.
+// span returns the source range of a part of the call.
 func (s Call) span(from, to token.Pos) diag.Place {
 	start, end := s.in.fset.Position(from), s.in.fset.Position(to)
 	return diag.Place{

@@ -35,7 +35,7 @@ type Call struct {
 	in   *file
 }
 
-// of returns the calls of a file.
+// of returns the calls of a file, which it parses at the first request.
 func (s Files) of(name string) *file {
 	if f := s[name]; f != nil {
 		return f
@@ -109,7 +109,7 @@ func (f *file) find(line int, names []string) *ast.CallExpr {
 	return nil
 }
 
-// place returns the range of a call, from its function name to its end.
+// place returns the source range of a call, from its function name to its end.
 func (f *file) place(file string, call *ast.CallExpr) diag.Place {
 	start, end := f.fset.Position(calleeName(call).Pos()), f.fset.Position(call.End())
 	return diag.Place{
@@ -118,8 +118,8 @@ func (f *file) place(file string, call *ast.CallExpr) diag.Place {
 	}
 }
 
-// calledNames returns the identifiers in the symbol of a function that a call may name it by, the
-// innermost first: Range for dsl.(*Kernel).Range.func1.
+// calledNames returns the identifiers by which source code may call a function, given its symbol,
+// innermost first. For dsl.(*Kernel).Range.func1 they include Range.
 func calledNames(symbol string) []string {
 	for from := strings.Index(symbol, "["); from >= 0; from = strings.Index(symbol, "[") {
 		to := strings.LastIndex(symbol, "]")

@@ -26,7 +26,7 @@ type HarvestConfig struct {
 	Part       int      // tries one in Part forms and one in Part words; 1 tries all
 	Exceptions *Exceptions
 	Progress   io.Writer     // nil for none
-	Report     func(Dispute) // called for each finding as it is made; nil for none
+	Report     func(Dispute) // called for each finding as it is made, or nil for none
 }
 
 // harvestTargets has one target of each kind. A form is tried on the first one that supports it.

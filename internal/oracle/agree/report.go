@@ -14,7 +14,7 @@ import (
 // A Report is the outcome of a run.
 type Report struct {
 	Seed     uint64
-	Parts    int // merged runs; 0 for one run
+	Parts    int // merged runs, or 0 for one run
 	Forms    int // probed
 	Took     time.Duration
 	Sampled  int      // forms with too many combinations to try all

@@ -33,7 +33,7 @@ type Config struct {
 	Progress   io.Writer // nil for none
 }
 
-// A Kind says how a probe is generated.
+// A Kind specifies how a probe is generated.
 type Kind uint8
 
 // Kinds of probe.

@@ -11,7 +11,7 @@ import (
 )
 
 // combinations returns the legal combinations of modifiers of a form: all of them if the product of
-// the values is at most limit, otherwise a sample of that size. The result whole says which.
+// the values is at most limit, otherwise a sample of that size. The result whole specifies which.
 func combinations(f *isa.Form, limit int, rng *rand.Rand) (list [][]isa.Mod, whole bool) {
 	domains := domains(f)
 	total := 0.0

@@ -54,7 +54,7 @@ type Arg struct {
 	Swizzle    int
 }
 
-// A Rule says how the elements of a buffer are generated.
+// A Rule specifies how the elements of a buffer are generated.
 type Rule struct {
 	Kind, Seed, Low, High, Byte, And, Or, Value, File string
 }

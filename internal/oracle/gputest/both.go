@@ -23,7 +23,7 @@ import (
 // A subject is a check whose results on a GPU are compared with those of the emulator.
 type subject struct {
 	Directory, Option, Name string   // Option is "" for the check of an example
-	Targets                 []string // that it is built for; nil for all
+	Targets                 []string // that it is built for, or nil for all
 	Check                   func(*kerneltest.T) error
 	gpu, emulated           outcome
 }

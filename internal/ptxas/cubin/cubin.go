@@ -117,7 +117,7 @@ func (c *Code) Digest() string {
 	return string(h.Sum(nil))
 }
 
-// Diff lists the differences between two programs, one per line; nil if there are none.
+// Diff lists the differences between two programs, one per line, or nil if there are none.
 func Diff(a, b *Code) []string {
 	var list []string
 	merge(a.Sections, b.Sections, func(s Section) string { return s.Name }, func(x, y *Section) {

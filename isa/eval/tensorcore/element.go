@@ -145,7 +145,8 @@ func (e *Element) integer(code uint64) int32 {
 // Check returns an error if a code is not a valid element of the type.
 func (e *Element) Check(code uint64) error {
 	if e == S1Z4M11 && code&0x7800 != 0 {
-		return fmt.Errorf("0x%04x is no element of %s: bits 11 to 14 must be zero", code, e.Name)
+		return fmt.Errorf("0x%04x is not an element of %s: bits 11 to 14 must be zero", code,
+			e.Name)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func WgmmaOf(mods []isa.Mod, arch Arch) (*Product, error) {
 	return p, nil
 }
 
-// settle derives the chunk size of sparse operands and the treatment of integer overflow.
+// settle derives the chunk size of sparse operands and the handling of integer overflow.
 func (p *Product) settle() {
 	p.mma.a, p.mma.satfinite, p.mma.bits = p.A, p.Saturate, p.A == B1
 	p.mma.K, p.mma.chunk, p.mma.together = p.K, 4, 1

@@ -18,7 +18,7 @@ type Instruction struct {
 	NegateA, NegateB bool
 	AcrossA, AcrossB bool // columns are contiguous along M or N
 	Scale            *Element
-	Vector           int // number of elements that share a scale factor; 0 for none
+	Vector           int // number of elements that share a scale factor, or 0 for none
 	FactorA, FactorB int // index of the byte with the first scale factor
 	MaxShift         int // maximum shift in rows, for .ws
 	Packed           bool
@@ -51,8 +51,8 @@ var kinds = map[isa.Mod]*kindInfo{
 
 var fourBits = map[uint32]*Element{1: E2M1}
 
-// KindName returns the name of the kind that mod selects, such as "f16" for isa.ModKindF16; "" if
-// it selects none.
+// KindName returns the name of the kind that mod selects, such as "f16" for isa.ModKindF16, or ""
+// if it selects none.
 func KindName(mod isa.Mod) string {
 	if k := kinds[mod]; k != nil {
 		return k.name
@@ -61,8 +61,8 @@ func KindName(mod isa.Mod) string {
 }
 
 // InstructionOf decodes an instruction descriptor. kind is a modifier such as isa.ModKindF16.
-// vectors is the modifier that says how many elements share a scale factor, such as
-// isa.ModScaleVec1X or isa.ModBlock32; isa.NoMod for none.
+// vectors is the modifier that specifies how many elements share a scale factor, such as
+// isa.ModScaleVec1X or isa.ModBlock32, or isa.NoMod for none.
 func InstructionOf(d uint32, kind, vectors isa.Mod) (*Instruction, error) {
 	info := kinds[kind]
 	if info == nil {
@@ -111,7 +111,7 @@ func (o *Instruction) plain(d uint32) error {
 		return fmt.Errorf("instruction descriptor %#08x: kind %s has no accumulators of type %d",
 			d, KindName(o.kind), d>>4&3)
 	case o.Saturate && o.kind != isa.ModKindI8:
-		return fmt.Errorf("instruction descriptor %#08x: only products of kind i8 saturate", d)
+		return fmt.Errorf("instruction descriptor %#08x: only kind i8 supports saturation", d)
 	case o.kind == isa.ModKindTi16 && (o.AcrossA || o.AcrossB):
 		return fmt.Errorf("instruction descriptor %#08x: a transposed operand of kind ti16 is not "+
 			"emulated: the tables of the manual contradict each other", d)
@@ -140,7 +140,7 @@ func (o *Instruction) scaled(d uint32) error {
 	case isa.NoMod:
 		if o.kind == isa.ModKindMxf4nvf4 {
 			return fmt.Errorf(
-				"instruction descriptor %#08x: %s must say how many elements share a factor",
+				"instruction descriptor %#08x: %s must state how many elements share a scale factor",
 				d, KindName(o.kind))
 		}
 		o.Vector = 32
@@ -151,7 +151,7 @@ func (o *Instruction) scaled(d uint32) error {
 	case o.kind != isa.ModKindMxf4nvf4 && (o.Vector != 32 || o.Scale != UE8M0),
 		o.Scale == UE4M3 && o.Vector != 16:
 		return fmt.Errorf(
-			"instruction descriptor %#08x: kind %s has no factors of %s for %d elements",
+			"instruction descriptor %#08x: kind %s has no scale factors of %s for %d elements",
 			d, KindName(o.kind), o.Scale.Name, o.Vector)
 	case d&3 != 0 || d>>3&1 != 0 || d>>6&1 != 0 || d>>24&7 != 0:
 		return fmt.Errorf("instruction descriptor %#08x: reserved bits are set", d)

@@ -87,7 +87,7 @@ type words struct {
 	layouts                        []isa.Mod // isa.ModRow or isa.ModCol: of A, then of B
 	sparse, scaled, satfinite, and bool
 	kind, rounding                 isa.Mod
-	factors                        int // scale factors per row; 0 if not given
+	factors                        int // scale factors per row, or 0 if not given
 }
 
 func wordsOf(mods []isa.Mod) *words {
@@ -124,8 +124,8 @@ func wordsOf(mods []isa.Mod) *words {
 	return w
 }
 
-// FactorsOf returns the number of scale factors per row that .scale_vec::1X, 2X or 4X gives; 0 for
-// another modifier.
+// FactorsOf returns the number of scale factors per row that .scale_vec::1X, 2X or 4X gives, or 0
+// for another modifier.
 func FactorsOf(mod isa.Mod) int {
 	switch mod {
 	case isa.ModScaleVec1X:
@@ -138,7 +138,7 @@ func FactorsOf(mod isa.Mod) int {
 	return 0
 }
 
-// settle derives the layouts, the register counts and the model.
+// settle derives the layouts, the register counts and the arithmetic model from the modifiers.
 func (m *MMA) settle(kind isa.Mod, factors int, how isa.Mod) error {
 	packed := m.Scaled && (kind == isa.ModKindMxf4 || kind == isa.ModKindMxf4nvf4)
 	bytes := kind != isa.NoMod && !packed

@@ -44,7 +44,7 @@ type model struct {
 	fraction int32 // fraction bits that aligned terms keep
 	steps    int   // fused sums along K, each rounded
 	kept     int   // fraction bits that an f32 result keeps
-	group    int   // products that are added exactly before scaling; 0 for none
+	group    int   // products that are added exactly before scaling, or 0 for none
 	widened  bool  // eight-bit elements are multiplied as f16 in two halves: see dotWidened
 }
 

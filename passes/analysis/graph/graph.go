@@ -64,8 +64,8 @@ func (l *Loop) Has(b int) bool {
 	return found
 }
 
-// Loops returns the natural loops, outer ones first, and for each block the innermost loop that
-// contains it. The result whole says that every cycle is a natural loop, so control flow is
+// Loops returns the natural loops, outer loops first, and for each block the innermost loop that
+// contains it. The result whole reports that every cycle is a natural loop, so that control flow is
 // reducible.
 func Loops(succs, preds [][]int, dom *Tree) (list []*Loop, in []*Loop, whole bool) {
 	n := len(succs)
@@ -129,8 +129,8 @@ func Loops(succs, preds [][]int, dom *Tree) (list []*Loop, in []*Loop, whole boo
 	return list, in, whole
 }
 
-// Between returns the sorted blocks on paths from any block of from to end. It returns ok = false
-// if there are more than limit.
+// Between returns the sorted blocks on the paths from any block of from to end. ok is false if
+// there are more than limit.
 func Between(succs [][]int, from []int, end, limit int) (list []int, ok bool) {
 	seen := make(map[int]bool)
 	work := slices.Clone(from)

@@ -6,7 +6,7 @@ package graph
 // A search is a depth-first search from a virtual root above all roots. Blocks are identified by
 // the order in which it visits them; the root has number 0.
 type search struct {
-	preorder []int // preorder number of a block; None if unreachable
+	preorder []int // preorder number of a block, or None if unreachable
 	block    []int // block with a preorder number
 	parent   []int // preorder number of a block's parent
 }
@@ -90,7 +90,7 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 	return s.grown(dom)
 }
 
-// grown returns the tree, given for each preorder number the number of its parent.
+// grown returns the tree, given the preorder number of the parent of each preorder number.
 func (s *search) grown(dom []int) *Tree {
 	t := &Tree{Parent: make([]int, len(s.preorder)), preorder: make([]int, len(s.preorder)),
 		size: make([]int, len(s.preorder))}

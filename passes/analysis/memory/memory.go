@@ -36,7 +36,7 @@ type Place struct {
 	pool  *value.Pool
 }
 
-// At decomposes an address. It returns ok = false if nothing is known about it.
+// At decomposes an address. ok is false if nothing is known about it.
 func At(p *value.Pool, address *value.Value) (Place, bool) {
 	if address == nil {
 		return Place{}, false
@@ -64,8 +64,8 @@ func At(p *value.Pool, address *value.Value) (Place, bool) {
 // Shared reports whether the address is certainly in shared memory of this block.
 func (at *Place) Shared() bool { return inShared(at.Root) }
 
-// Over returns the region of an access at the address by the threads of s. It returns ok = false if
-// there are none.
+// Over returns the region that the threads of s access at the address. ok is false if there are
+// none.
 func (at *Place) Over(bytes int64, s *value.Set) (Region, bool) {
 	threads := at.pool.Pattern(at.own, at.pool.Sample(s))
 	n := len(threads.At)
@@ -78,8 +78,8 @@ func (at *Place) Over(bytes int64, s *value.Set) (Region, bool) {
 		Solid: sure && len(at.own.Terms) == 0, Bytes: bytes, base: at.own.K, threads: threads}, true
 }
 
-// Of returns the region of an access at an address by the threads of s. It returns ok = false if
-// nothing is known about the address.
+// Of returns the region that the threads of s access at an address. ok is false if nothing is known
+// about the address.
 func Of(p *value.Pool, address *value.Value, bytes int64, s value.Set) (Region, bool) {
 	at, ok := At(p, address)
 	if !ok {
@@ -124,16 +124,16 @@ func (r *Region) Meets(o *Region) (sure, maybe bool) {
 	case r.Solid && o.Solid:
 		return true, true
 	case o.Solid:
-		return r.some(o.Low, o.High), false
+		return r.anyOverlap(o.Low, o.High), false
 	case r.Solid:
-		return o.some(r.Low, r.High), false
+		return o.anyOverlap(r.Low, r.High), false
 	}
-	return cross(r.threads.At, r.base, r.Bytes, o.threads.At, o.base, o.Bytes), false
+	return anyPairOverlaps(r.threads.At, r.base, r.Bytes, o.threads.At, o.base, o.Bytes), false
 }
 
-// cross reports whether bytes at any offset in a overlap bytes at any offset in b. Both lists are
-// sorted and relative to from and to.
-func cross(a []int64, from, na int64, b []int64, to, nb int64) bool {
+// anyPairOverlaps reports whether bytes at some offset in a overlap bytes at some offset in b. Both
+// lists are sorted; their offsets are relative to from and to.
+func anyPairOverlaps(a []int64, from, na int64, b []int64, to, nb int64) bool {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
 		switch {
@@ -148,8 +148,8 @@ func cross(a []int64, from, na int64, b []int64, to, nb int64) bool {
 	return false
 }
 
-// apartUnknown reports whether two different roots may be the same address, because one of them is
-// unknown.
+// apartUnknown reports whether two different roots may be equal addresses, because the value of one
+// of them is unknown.
 func apartUnknown(a, b *value.Value) bool {
 	known := func(v *value.Value) bool {
 		s := v.Single()
@@ -158,9 +158,9 @@ func apartUnknown(a, b *value.Value) bool {
 	return !known(a) || !known(b)
 }
 
-// some reports whether the bytes of any thread overlap an interval.
-func (r *Region) some(low, high int64) bool {
-	return cross(r.threads.At, r.base, r.Bytes, []int64{low}, 0, high-low)
+// anyOverlap reports whether the bytes of any thread overlap an interval.
+func (r *Region) anyOverlap(low, high int64) bool {
+	return anyPairOverlaps(r.threads.At, r.base, r.Bytes, []int64{low}, 0, high-low)
 }
 
 // Starts returns the offsets at which the accesses of the threads start, in order. They are exact
@@ -241,8 +241,9 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 	return nil, false
 }
 
-// bare removes a mask that keeps all bits of a shared memory address from bit 10 on.
-func bare(v *value.Value) *value.Value {
+// dropMask removes a mask that keeps bits 10 and above of a shared memory address, because it does
+// not change the address of an aligned tile.
+func dropMask(v *value.Value) *value.Value {
 	const kept = 0x3fc00
 	if a := v.Single(); a != nil && a.Op == value.OpAnd && a.Args[1].Const() &&
 		a.Args[1].K&kept == kept {
@@ -258,7 +259,7 @@ func unshift(p *value.Pool, v *value.Value) (*value.Value, bool) {
 	for _, t := range v.Terms {
 		a := t.Atom
 		if a.Op == value.OpShr && a.Args[1].Is(4) {
-			out = p.Add(64, out, p.Scale(64, p.Resize(64, bare(a.Args[0]), true), t.Factor))
+			out = p.Add(64, out, p.Scale(64, p.Resize(64, dropMask(a.Args[0]), true), t.Factor))
 			found = true
 			continue
 		}

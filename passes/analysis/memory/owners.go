@@ -43,8 +43,9 @@ func (c ForeignCache) Foreign(r, o *Region, group int) bool {
 	return answer
 }
 
-// owned reports whether bad returns true for the group that owns a byte in o and the group that
-// accesses it in r. It returns true if the regions cannot be compared.
+// owned calls bad with the group that owns a byte in o and the group that accesses the byte in r,
+// and reports whether it returns true for some byte. The result is true if the regions cannot be
+// compared.
 func (r *Region) owned(o *Region, group int, bad func(owner, t int) bool) bool {
 	if r.Root != o.Root || !r.Sure || !o.Sure {
 		return true
@@ -80,7 +81,7 @@ const (
 // owners maps the cells of an interval of offsets to the group of threads that accesses them.
 type owners struct {
 	first, last int64         // range of cells, inclusive
-	dense       []int32       // owner+2 of cell first+i, 0 if none; nil for a large interval
+	dense       []int32       // owner+2 of cell first+i, 0 if none, or nil for a large interval
 	sparse      map[int64]int // used for a large interval
 }
 
@@ -101,7 +102,7 @@ func (w *owners) cells(at, bytes int64) (first, last int64) {
 	return max(at>>2, w.first), min((at+bytes-1)>>2, w.last)
 }
 
-// claim makes a group the owner of bytes at an offset.
+// claim makes a group the owner of the bytes at an offset.
 func (w *owners) claim(at, bytes int64, group int) {
 	first, last := w.cells(at, bytes)
 	for c := first; c <= last; c++ {

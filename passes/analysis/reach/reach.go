@@ -89,9 +89,9 @@ func (w *Writes) All(r *ir.Reg) []*ir.Instr {
 }
 
 // At returns the writes of a register whose value an instruction may read, in program order. The
-// result unset says that the register may be undefined there, because some path to the instruction
-// does not write all of it. A parameter of the function is always defined. For an instruction of
-// another function, the results are empty.
+// result unset reports that the register may be undefined there, because some path to the
+// instruction does not write all of it. A parameter of the function is always defined. For an
+// instruction of another function, both results are empty.
 func (w *Writes) At(in *ir.Instr, r *ir.Reg) (list []*ir.Instr, unset bool) {
 	to, ok := w.spot(in)
 	if !ok {

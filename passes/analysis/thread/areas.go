@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// base returns the address assumed for an area.
+// base returns the address that the evaluation assumes for an area.
 func (e *Eval) base(of any, a Area) int64 {
 	if at, ok := e.bases[of]; ok {
 		return at
@@ -18,8 +18,8 @@ func (e *Eval) base(of any, a Area) int64 {
 	return e.bases[of]
 }
 
-// Find returns the area nearest to an address, which may be before or after it, and the offset of
-// the address in the area.
+// Find returns the area nearest to an address, which may lie before or after the area, and the
+// offset of the address in the area.
 func (e *Eval) Find(space isa.Space, at int64) (a Area, offset int64, ok bool) {
 	i := (at + 1<<(areaBits-1)) >> areaBits
 	if i < 1 || i > int64(len(e.areas)) || e.areas[i-1].Space != space {
@@ -32,8 +32,8 @@ func (e *Eval) Find(space isa.Space, at int64) (a Area, offset int64, ok bool) {
 	return e.areas[i-1], offset, true
 }
 
-// Address returns the address assumed for a variable plus an offset. ok is false if the space has
-// no addresses.
+// Address returns the address that the evaluation assumes for a variable plus an offset. ok is
+// false if the state space has no addresses.
 func (e *Eval) Address(v *ir.Var, offset int64) (at int64, ok bool) {
 	v, offset = e.notes.Layout.Find(v, offset)
 	switch v.Space {
@@ -51,8 +51,8 @@ func (e *Eval) Address(v *ir.Var, offset int64) (at int64, ok bool) {
 // isAddress reports whether a number is an address in an area.
 func isAddress(n int64) bool { return n >= 1<<(areaBits-1) }
 
-// Root returns the register with the pointer parameter that an address is derived from, and the
-// register that was indexed last. It returns nil if there is none.
+// Root returns the register with the pointer parameter from which an address is derived, and the
+// register to which an index was added last. It returns nil if there is none.
 func (e *Eval) Root(r *ir.Reg) (root, base *ir.Reg) {
 	for range 64 {
 		if e.Pointer(r) != nil {
@@ -80,7 +80,7 @@ func (e *Eval) Root(r *ir.Reg) (root, base *ir.Reg) {
 	return nil, nil
 }
 
-// AddressIn returns the address in a register plus an offset; ok is false if it is unknown.
+// AddressIn returns the address in a register plus an offset. ok is false if it is unknown.
 func (e *Eval) AddressIn(r *ir.Reg, offset int64) (at int64, ok bool) {
 	v := e.Value(r)
 	return v.N + offset, v.Kind == Constant && isAddress(v.N)

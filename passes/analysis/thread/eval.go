@@ -25,9 +25,9 @@ type Eval struct {
 	work    int
 }
 
-// A tracked register is one that the annotations depend on, with what is known of it. While an Eval
-// is active, the Number of the register is -1-i for index i in the list. Other registers, which are
-// most, have no negative Number and are skipped.
+// A tracked register is a register that the annotations depend on, with what is known about it.
+// While an Eval is active, the field Number of such a register is -1-i, where i is its index in the
+// list. All other registers have a Number of 0 or more and are skipped.
 type tracked struct {
 	reg     *ir.Reg
 	number  int32     // the Number that it had before
@@ -135,7 +135,7 @@ func (e *Eval) track(r *ir.Reg) {
 	}
 }
 
-// of returns what is known of a register, or nil if it is not tracked.
+// of returns what is known about a register, or nil if it is not tracked.
 func (e *Eval) of(r *ir.Reg) *tracked {
 	if r == nil || r.Number >= 0 {
 		return nil
@@ -143,8 +143,8 @@ func (e *Eval) of(r *ir.Reg) *tracked {
 	return &e.list[-r.Number-1]
 }
 
-// Def returns the only instruction that writes a register, or the one that gives a loop counter its
-// initial value. It returns nil if the register is not tracked.
+// Def returns the only instruction that writes a register. For a loop counter it returns the
+// instruction that sets the initial value. It returns nil if the register is not tracked.
 func (e *Eval) Def(r *ir.Reg) *ir.Instr {
 	if w := e.of(r); w != nil {
 		return w.def
@@ -173,7 +173,8 @@ func (e *Eval) defineAll(f *ir.Func) {
 	}
 }
 
-// idle reports whether in writes a single register, which is not tracked. This is the usual case.
+// idle reports whether an instruction only writes a single register that is not tracked, which is
+// the usual case.
 func idle(in *ir.Instr) bool {
 	if in.Form == nil || len(in.Args) < 2 || in.Args[0].Kind != ir.Register {
 		return false
@@ -255,10 +256,10 @@ func (e *Eval) Begin(thread int) {
 	}
 }
 
-// Exhausted reports whether the limit of work is reached. All values are then unknown.
+// Exhausted reports whether the work limit is reached. All values are then unknown.
 func (e *Eval) Exhausted() bool { return e.work > mostWork }
 
-// Refill resets the work done.
+// Refill resets the work limit.
 func (e *Eval) Refill() { e.work = 0 }
 
 // Range returns the first thread that can execute the code of a role, and one past the last.

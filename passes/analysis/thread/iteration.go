@@ -3,7 +3,7 @@
 
 package thread
 
-// An Iteration says which iteration of loops is evaluated.
+// An Iteration specifies which iteration of loops is evaluated.
 type Iteration uint8
 
 // Iterations.
@@ -23,7 +23,7 @@ func (e *Eval) SetIteration(when Iteration) {
 // Iteration returns the iteration that is evaluated.
 func (e *Eval) Iteration() Iteration { return e.when }
 
-// In names the evaluated iteration for messages.
+// In describes the evaluated iteration, for messages.
 func (e *Eval) In() string {
 	if e.when == Last {
 		return ", in the last iteration of its loops,"

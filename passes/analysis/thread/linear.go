@@ -30,7 +30,7 @@ type term struct {
 	block bool
 }
 
-// plus adds a linear value, multiplied by times.
+// plus adds times times a linear value.
 func (l Linear) plus(o Linear, times int64) Linear {
 	sum := Linear{N: l.N + times*o.N, lost: l.lost || o.lost}
 	add := func(x term, times int64) {
@@ -67,7 +67,8 @@ func (l Linear) Comparable(o Linear) bool {
 		!slices.ContainsFunc(d.terms[:d.used], func(x term) bool { return x.times != 0 })
 }
 
-// BlockStep returns by how much the value grows from one block to the next, or 0 if it is unknown.
+// BlockStep returns the difference of the value between one block and the next, or 0 if it is
+// unknown.
 func (l Linear) BlockStep() int64 {
 	if l.lost || l.used != 1 || !l.terms[0].block {
 		return 0
@@ -153,8 +154,8 @@ func (e *Eval) product(r *ir.Reg, w *tracked, left *int) (l Linear, ok bool) {
 	return l, true
 }
 
-// corner returns a name of the row or the column of the block's tile, or "" if r is neither. With
-// several schedules the tiles have different meanings.
+// corner returns the name of a register that holds the row or the column of the block's tile, or
+// "". It also returns "" if the kernel has several schedules, whose tiles have different meanings.
 func (e *Eval) corner(r *ir.Reg) string {
 	if e.notes.Schedules != 1 {
 		return ""
@@ -170,7 +171,7 @@ func (e *Eval) corner(r *ir.Reg) string {
 	return ""
 }
 
-// atom returns a uniform register as a term, named by its computation.
+// atom returns a uniform register as a term whose name is its computation.
 func (e *Eval) atom(r *ir.Reg) (Linear, bool) {
 	if !e.Uniform(r) {
 		return Linear{}, false

@@ -36,7 +36,7 @@ func (e *Eval) lowBits(r *ir.Reg) LowBits {
 	return w.bits
 }
 
-// lowest returns the known low bits of the result of an instruction.
+// lowest returns the low bits that are known of the result of an instruction.
 func (e *Eval) lowest(w *tracked) LowBits {
 	in := w.def
 	if e.work++; in == nil || in.Form == nil || in.Guard.Reg != nil || e.Exhausted() ||
@@ -80,7 +80,7 @@ func ofConstant(v Value) LowBits {
 	return LowBits{v.N, 4}
 }
 
-// cut returns the low n bits.
+// cut keeps only the low n bits.
 func (x LowBits) cut(n int) LowBits {
 	if n < 64 {
 		x.N &= 1<<n - 1
@@ -90,8 +90,8 @@ func (x LowBits) cut(n int) LowBits {
 
 func (x LowBits) plus(y LowBits) LowBits { return LowBits{N: x.N + y.N}.cut(min(x.Bits, y.Bits)) }
 
-// times multiplies. If one factor ends in zero bits, more bits of the product are known than of the
-// other factor.
+// times returns the low bits of a product. If one factor ends in zero bits, more bits of the
+// product are known than of the other factor.
 func (x LowBits) times(y LowBits) LowBits {
 	zeros := func(r LowBits) int { return min(mathbits.TrailingZeros64(uint64(r.N)), r.Bits) }
 	if x.Bits == 64 && y.Bits == 64 {

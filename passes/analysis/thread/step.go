@@ -15,7 +15,7 @@ type Value struct {
 	N    int64
 }
 
-// A Kind says what is known of a value.
+// A Kind is the kind of knowledge about a value.
 type Kind uint8
 
 // Kinds of values.
@@ -39,7 +39,7 @@ type operation struct {
 	signed bool
 	to     isa.Type    // result of a conversion
 	how    isa.Mod     // of a comparison
-	apply  eval.Scalar // of integers; nil if it needs other rules
+	apply  eval.Scalar // of integers, or nil if it needs other rules
 }
 
 // operationOf returns the operation of an instruction. It has no width if it is not evaluated.

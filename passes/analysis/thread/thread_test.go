@@ -99,7 +99,8 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestUniform says which registers are the same in all threads, and which of their bits are known.
+// TestUniform specifies which registers are the same in all threads, and which of their bits are
+// known.
 func TestUniform(t *testing.T) {
 	for _, test := range []struct {
 		body string

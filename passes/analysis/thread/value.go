@@ -128,7 +128,7 @@ func (e *Eval) False(conds []ir.Condition) bool {
 	return false
 }
 
-// Comes evaluates whether the thread satisfies conditions. The result is Constant if it does,
+// Comes evaluates conditions for the thread. The result is Constant if the thread satisfies them,
 // Possible if some launch satisfies them, and Unknown if they are false or unknown.
 func (e *Eval) Comes(conds []ir.Condition) Kind {
 	here := Constant
@@ -156,7 +156,7 @@ func (e *Eval) Certain(conds []ir.Condition) bool {
 }
 
 // counted reports whether a condition belongs to a loop with an unknown trip count. The launch may
-// guarantee that the loop condition keeps the index in bounds.
+// then guarantee that the loop condition keeps the index in bounds.
 func (e *Eval) counted(c ir.Condition) bool {
 	in := e.Def(c.Reg)
 	if !c.Loop || c.Not || in == nil || in.Kind() != isa.KindSetp || len(in.Args) < 3 ||

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// part follows both branches of an undecided condition, as far as that is useful.
+// part follows both branches of an undecided condition, unless that is unnecessary.
 func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) *state {
 	r := w.region(s.block)
 	if r.ok {
@@ -26,7 +26,7 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		w.choose(s, in, sub, true)
 		return s
 	}
-	if list := w.crews(cond, s.threads); list != nil {
+	if list := w.uniformGroups(cond, s.threads); list != nil {
 		for _, threads := range list[1:] {
 			other := s.clone()
 			other.threads = threads
@@ -86,9 +86,9 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 	return w.enter(s, taken)
 }
 
-// steady returns the branch to take in the middle iterations of a loop: the one of the previous
-// iteration, or the other one after enough iterations. Other behaviour shows in the first and the
-// last iterations.
+// steady returns the branch to take in the middle iterations of a loop. It is the branch of the
+// previous iteration, or the other one after enough iterations. The first and the last iterations
+// show all other behavior.
 func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bool) {
 	l := w.loops[s.block]
 	for l != nil && !w.active[l] {
@@ -102,7 +102,7 @@ func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bo
 	if s.block != l.Head {
 		n++
 	}
-	if n <= 1 || n == around-1 || n == most-1 {
+	if n <= 1 || n == outerIterations-1 || n == most-1 {
 		return false, false
 	}
 	w.k.Loops = true
@@ -160,7 +160,7 @@ func (w *walk) mayContinue(s *state, l *graph.Loop, cond *value.Value, end bool)
 	} else if a != nil && a.Op == value.OpDone {
 		// A wait that fails and is repeated with changes, such as another arrival, succeeds
 		// eventually.
-		return s.iterations.at(l) < 4*around, true
+		return s.iterations.at(l) < 4*outerIterations, true
 	}
 	n, most := s.iterations.at(l), w.iterations[l]
 	if !w.active[l] {
@@ -170,8 +170,8 @@ func (w *walk) mayContinue(s *state, l *graph.Loop, cond *value.Value, end bool)
 	if end {
 		n++ // the current iteration of a bottom-tested loop has run
 	}
-	return n < most, n <= 1 || n == around || n >= most || l.Parent == nil && n < len(w.lasts) &&
-		w.lasts[n]
+	return n < most, n <= 1 || n == outerIterations || n >= most || l.Parent == nil &&
+		n < len(w.lasts) && w.lasts[n]
 }
 
 // choose records the branch that was taken.
@@ -196,8 +196,8 @@ func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	}
 }
 
-// parts determines whether lanes of one warp diverge at a choice. It considers threads of other
-// classes that reach it together with those of s.
+// parts determines whether lanes of one warp diverge at a branch. It considers the threads of other
+// classes that reach the branch together with those of s.
 func (w *walk) parts(s *state, c *Choice) {
 	if !c.Cond.Tid() {
 		c.Maybe = c.Cond.Level() == value.Lane
@@ -221,8 +221,8 @@ func (w *walk) parts(s *state, c *Choice) {
 	}
 }
 
-// decided records a branch that the thread index decides for a class. Other threads of the same
-// warps may take the other branch.
+// decided records a branch whose outcome for a class depends only on the thread index. Other
+// threads of the same warps may take the other branch.
 func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: true, At: s.events.len()}
 	if w.parts(s, &c); c.Splits {
@@ -236,7 +236,7 @@ func (w *walk) resolve(s *state, v *value.Value) *value.Value {
 	if holds, known := s.facts.Decided(v, s.threads); known {
 		return w.pool.Bool(holds)
 	}
-	if v = w.fixed(v, s.threads); v.Const() {
+	if v = w.evaluateFor(v, s.threads); v.Const() {
 		return v
 	} else if holds, known := s.facts.Decided(v, s.threads); known {
 		return w.pool.Bool(holds)
@@ -313,7 +313,7 @@ func (w *walk) waits(block int) (list []*ir.Instr) {
 	return list
 }
 
-// easy reports whether a block contains only memory accesses, and waits that are repeated later.
+// easy reports whether a block contains only memory accesses, and waits that a later wait repeats.
 func (w *walk) easy(block int, again []*ir.Instr) bool {
 	for _, st := range w.blocks[block] {
 		switch st.kind {
@@ -342,7 +342,7 @@ func covers(a, b *ir.Instr) bool {
 	return true
 }
 
-// inside records what the values that leave a region depend on.
+// inside records the inputs that the values leaving a region depend on.
 func (w *walk) inside(r *region, blocks []int) {
 	for _, b := range blocks {
 		for _, st := range w.blocks[b] {
@@ -351,7 +351,7 @@ func (w *walk) inside(r *region, blocks []int) {
 				isa.KindElect:
 				r.apart = true
 			}
-			r.blind = r.blind || blind(st.in)
+			r.blind = r.blind || dependsOnMemory(st.in)
 			st.in.Registers(func(reg *ir.Reg, a isa.Access) {
 				if a == isa.Read {
 					r.reads = append(r.reads, reg)

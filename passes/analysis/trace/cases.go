@@ -21,18 +21,19 @@ import (
 // substituted for the inputs, one set after another. With constants, branches are decided, loops
 // run to their end, and roles that compute the same count differently agree.
 
-// sizes are the values substituted for an input, before multiplication by its divisor.
+// sizes lists the values that are substituted for an input, before multiplication by its divisor.
 var sizes = [...]int64{9, 0, 1, 2, 3, 4, 5, 6, 7, 12, 17}
 
 // rounds limits the passes in which constants are substituted for inputs that the previous pass
 // found relevant.
 const rounds = 5
 
-// crowded is the reason for a kernel that would be followed further in a module of its own.
-const crowded = "paths beyond this kernel's share of the work limit of a large module (a larger " +
+// sharedLimitReason is the reason for a kernel that would be followed further in a module of its
+// own.
+const sharedLimitReason = "paths beyond this kernel's share of the work limit of a large module (a larger " +
 	"-effort follows them)"
 
-// cases follows the kernel once for each set of constants. It returns false if that adds nothing.
+// cases follows the kernel once for each set of constants. It returns false if this adds no traces.
 func (p *program) cases(l Limits) bool {
 	before := *p.k
 	chosen := make(map[*value.Atom]int64) // with the divisor of each input
@@ -54,15 +55,15 @@ func (p *program) cases(l Limits) bool {
 		p.k.Traces, p.k.Missed, p.k.Loops, p.k.Cases = before.Traces, before.Missed, before.Loops, 0
 		p.k.Tried = nil
 		if p.k.Within(1) == 0 {
-			p.miss(crowded)
+			p.miss(sharedLimitReason)
 		}
 		return false
 	}
 	return true
 }
 
-// few bounds the constants (before scaling) if larger ones make nested loops too long.
-const few = 5
+// smallConstants replaces the larger constants (before scaling) if they make nested loops too long.
+const smallConstants = 5
 
 // choices follows the kernel with one set of constants after another. With nested loops, a set may
 // make a path too long to follow to its end. From that set on, smaller values are used. A set that
@@ -79,17 +80,17 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 	for i := range sizes {
 		if whole == 0 && i == tries || left <= 0 {
 			if p.k.Within(1) == 0 {
-				p.miss(crowded)
+				p.miss(sharedLimitReason)
 			}
 			break // even few iterations are too long
 		}
 		known := numbers(order, i, scales, below)
 		steps, missed, ok := p.choice(l, i+1, left, order, known)
 		left -= steps
-		if smaller := numbers(order, i, scales, few); !ok && left > 0 &&
+		if smaller := numbers(order, i, scales, smallConstants); !ok && left > 0 &&
 			!maps.Equal(known, smaller) {
 			if steps, missed, ok = p.choice(l, i+1, left, order, smaller); ok {
-				known, below = smaller, few
+				known, below = smaller, smallConstants
 			}
 			left -= steps
 		}
@@ -112,7 +113,7 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 		p.miss("a loop with very many iterations, where " + p.text(order, c.known))
 	}
 	if last || len(p.leaves(maps.Clone(scales))) == 0 {
-		p.further(l, order, scales)
+		p.followOtherBlocks(l, order, scales)
 	}
 }
 
@@ -129,7 +130,7 @@ func (p *program) choice(l Limits, pass, left int, order []*value.Atom,
 		w.start()
 	}
 	p.k.Spent += w.spent()
-	if w.over() {
+	if w.limitReached() {
 		dropped = p.k.Missed
 		p.k.Traces, p.k.Missed, p.k.Loops = p.k.Traces[:traces], missed, loops
 		return w.steps, dropped, false
@@ -168,8 +169,8 @@ func number(a *value.Atom, i, j int, scale, below int64) int64 {
 	return n
 }
 
-// leaves returns the inputs that branches depend on and that have no constant yet, each with its
-// divisor.
+// leaves returns the inputs that branches depend on and that have no constant yet, with the divisor
+// of each.
 func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 	places := p.addresses()
 	usable := func(leaf *value.Atom) bool { return !places[leaf] && leaf.Level <= value.Block }
@@ -190,7 +191,7 @@ func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 	}
 	var order []*value.Atom
 	for leaf, scale := range scales {
-		if !given(leaf) || !usable(leaf) {
+		if !isInput(leaf) || !usable(leaf) {
 			continue
 		}
 		if _, known := chosen[leaf]; !known {
@@ -205,7 +206,7 @@ func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 	return order
 }
 
-// scales maps operands of conditions to the largest divisor applied to each.
+// scales maps operands of conditions to the largest divisor that is applied to each.
 type scales map[*value.Atom]int64
 
 // look records an atom and its operands. Shared operands are visited once.
@@ -232,8 +233,8 @@ func (s scales) look(a *value.Atom, scale int64) {
 	}
 }
 
-// given reports whether an atom is a kernel input for which a constant can be substituted.
-func given(a *value.Atom) bool {
+// isInput reports whether an atom is a kernel input for which a constant can be substituted.
+func isInput(a *value.Atom) bool {
 	switch a.Op {
 	case value.OpParameter:
 		return true
@@ -270,7 +271,7 @@ func stride(a *value.Atom) (leaf *value.Atom, k int64) {
 		return nil, 0
 	}
 	for i := range 2 {
-		if leaf := a.Args[i].Single(); leaf != nil && given(leaf) && a.Args[1-i].Const() {
+		if leaf := a.Args[i].Single(); leaf != nil && isInput(leaf) && a.Args[1-i].Const() {
 			return leaf, a.Args[1-i].K
 		}
 	}
@@ -329,15 +330,15 @@ func (p *program) tangled() bool {
 		}
 	}
 	for a := range inside {
-		if direct[a] && given(a) {
+		if direct[a] && isInput(a) {
 			return true
 		}
 	}
 	return false
 }
 
-// Insides are atoms that occur in others, with the first of those and whether it depends on
-// kernel inputs.
+// insides maps each atom that occurs in other atoms to the first of these, and records whether it
+// depends on kernel inputs.
 type insides map[*value.Atom]inside
 
 type inside struct {
@@ -345,13 +346,13 @@ type inside struct {
 	given bool
 }
 
-// look records the atoms inside an atom. The result twice says that a kernel input already occurs
-// in a third one.
+// look records the atoms inside an atom. The result twice reports that a kernel input already
+// occurs in a third one.
 func (s insides) look(a, of *value.Atom) (found, twice bool) {
 	if was, seen := s[a]; seen {
 		return was.given, was.given && was.of != of
 	}
-	found = given(a)
+	found = isInput(a)
 	for inner := range parts(a) {
 		nested, again := s.look(inner, of)
 		if again {
@@ -363,9 +364,9 @@ func (s insides) look(a, of *value.Atom) (found, twice bool) {
 	return found, false
 }
 
-// loose reports whether some trace has no compatible trace of another class of threads, for example
-// because roles were followed for different iteration counts.
-func (p *program) loose() bool {
+// hasIncompatibleTrace reports whether some trace is compatible with no trace of another class of
+// threads. This happens, for example, if roles were followed for different iteration counts.
+func (p *program) hasIncompatibleTrace() bool {
 	if len(p.k.Traces) < 2 || !p.k.Needs(Wait, BarrierSync) {
 		return false
 	}

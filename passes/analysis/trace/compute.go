@@ -60,9 +60,9 @@ func (w *walk) compute(s *state, st *step) {
 		}
 	}
 	if st.memo == nil || cond != nil {
-		w.give(s, st, cond)
+		w.setResults(s, st, cond)
 	} else if of, found := w.recall(s, st.memo); !found {
-		w.give(s, st, nil)
+		w.setResults(s, st, nil)
 		w.note(s, st.memo, of)
 	}
 }
@@ -76,8 +76,8 @@ func (w *walk) lanes(s *state) value.Set {
 	return s.threads.Warp(w.pool.All())
 }
 
-// give sets the results of an instruction, under condition cond or always.
-func (w *walk) give(s *state, st *step, cond *value.Value) {
+// setResults sets the results of an instruction, under the condition cond or unconditionally.
+func (w *walk) setResults(s *state, st *step, cond *value.Value) {
 	w.cond = cond
 	w.result(s, st)
 	w.cond = nil
@@ -104,7 +104,7 @@ func (w *walk) set(s *state, st *step, o *ir.Operand, v *value.Value) {
 	s.put(n, v)
 }
 
-// fit returns v in the width of a register.
+// fit returns v converted to the width of a register.
 func (w *walk) fit(v *value.Value, width int) *value.Value {
 	if v.Width == width {
 		return v
@@ -119,8 +119,8 @@ func (w *walk) fit(v *value.Value, width int) *value.Value {
 // unknown.
 type setter func(w *walk, s *state, st *step) bool
 
-// setters are the instructions that write several operands, or that depend on more than the values
-// of their operands.
+// setters lists the instructions that write several operands, or whose results depend on more than
+// the values of their operands.
 var setters = [math.MaxUint8 + 1]setter{
 	isa.HeadMov: (*walk).move, isa.HeadSetp: (*walk).compare, isa.HeadLd: (*walk).load,
 	isa.HeadShfl: (*walk).shuffle, isa.HeadVote: (*walk).vote, isa.HeadRedux: (*walk).vote,

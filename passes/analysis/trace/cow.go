@@ -11,7 +11,7 @@ import (
 // States fork at every branch and stay mostly equal afterwards. They are copied on write, so that
 // forking is cheap.
 
-// A table is a slice of fixed length that can be forked.
+// A table is a slice of fixed length that can be forked without copying all of it.
 type table[T any] struct {
 	pages []*page[T]
 	own   []bool // pages that are not shared
@@ -50,7 +50,7 @@ func (t *table[T]) fork() table[T] {
 	return table[T]{slices.Clone(t.pages), make([]bool, len(t.own))}
 }
 
-// A book is a map that can be forked.
+// A book is a map that can be forked without copying all of it.
 type book[K comparable, V any] struct {
 	entries map[K]V
 	own     bool

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// event records the event of an instruction. The result gone says that the trace is no longer of
-// interest, and stop says why it cannot continue.
+// event records the event of an instruction. The result gone reports that the rest of the trace
+// does not matter, and stop is the reason why the trace cannot continue.
 func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	in := st.in
 	e := Event{Kind: st.kind, run: st.run, In: in, Block: s.block, Threads: s.threads,
@@ -39,7 +39,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 		e.Vals = w.values(s, in)
 		for i, v := range e.Vals {
 			if v != nil {
-				e.Vals[i] = w.under(s, v, &e)
+				e.Vals[i] = w.valueUnderGuard(s, v, &e)
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 		if was := s.pending.at(in); was != nil {
 			// The same wait again: if it failed before and nothing has changed, it fails again.
 			if holds, known := s.facts.Decided(was, s.threads); known && !holds &&
-				w.same(s, in, &e) {
+				w.repeatsPrevious(s, in, &e) {
 				return true, ""
 			}
 		}
@@ -71,9 +71,9 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	return false, ""
 }
 
-// under returns v under the guard of an event: a selection on the guard is replaced by the selected
-// value.
-func (w *walk) under(s *state, v *value.Value, e *Event) *value.Value {
+// valueUnderGuard returns v under the guard of an event: a selection on the guard is replaced by
+// the selected value.
+func (w *walk) valueUnderGuard(s *state, v *value.Value, e *Event) *value.Value {
 	for _, t := range v.Terms {
 		if t.Atom.Op != value.OpSelect {
 			continue
@@ -93,7 +93,8 @@ func (w *walk) under(s *state, v *value.Value, e *Event) *value.Value {
 			side = t.Atom.Args[2]
 		}
 		rest := w.pool.Sub(v.Width, v, w.pool.Scale(v.Width, w.pool.Alone(t.Atom), t.Factor))
-		return w.under(s, w.pool.Add(v.Width, rest, w.pool.Scale(v.Width, side, t.Factor)), e)
+		return w.valueUnderGuard(s,
+			w.pool.Add(v.Width, rest, w.pool.Scale(v.Width, side, t.Factor)), e)
 	}
 	return v
 }
@@ -109,9 +110,9 @@ func (w *walk) narrowed(g *value.Value, s value.Set) value.Set {
 	return s
 }
 
-// same reports whether the previous event of an instruction had the same values, with only waits in
-// between.
-func (w *walk) same(s *state, in *ir.Instr, e *Event) bool {
+// repeatsPrevious reports whether the previous execution of an instruction had the same operand
+// values, with only waits in between.
+func (w *walk) repeatsPrevious(s *state, in *ir.Instr, e *Event) bool {
 	for was := range s.events.backward() {
 		if was.In == in {
 			return slices.Equal(was.Vals[1:], e.Vals[1:])

@@ -91,7 +91,7 @@ func (w *walk) vote(s *state, st *step) bool {
 }
 
 // all reports whether, as far as is known, all lanes of a warp execute an exchange together and are
-// in its mask. Lanes of other classes must have reconverged with them.
+// named in its mask. Lanes of other classes must have reconverged with them.
 func (w *walk) all(s *state, in *ir.Instr) bool {
 	mask := w.operand(s, &in.Args[len(in.Args)-1], 32)
 	return mask.Is(-1) && in.Guard.Reg == nil && len(s.open) == 0
@@ -105,8 +105,8 @@ func (s *state) put(n int, v *value.Value) {
 	}
 }
 
-// mix handles the reconvergence of lanes that diverged at the end of a block. A register that only
-// some of them wrote has a known value only in their class.
+// mix handles the reconvergence of diverged lanes at the end of a block. If only some of the lanes
+// wrote a register, its value is known only in their class.
 func (w *walk) mix(s *state, block int) {
 	list, seen := w.parted[block]
 	if !seen {

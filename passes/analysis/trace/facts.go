@@ -12,8 +12,8 @@ import (
 
 // Facts are the conditions that the branches of a trace imply.
 type Facts struct {
-	// With describes the constants substituted for inputs, the first ones if there are many; "" if
-	// there are none.
+	// With describes the constants substituted for inputs, the first ones if there are many, or ""
+	// if there are none.
 	With string
 
 	pool    *value.Pool
@@ -26,7 +26,7 @@ type Facts struct {
 
 func newFacts(p *value.Pool, set int) *Facts { return &Facts{pool: p, set: set} }
 
-// ConstantSet returns the index, from 1, of the set of constants; 0 if there is none.
+// ConstantSet returns the index of the set of constants, starting at 1, or 0 if there is none.
 func (f *Facts) ConstantSet() int { return f.set }
 
 func (f *Facts) clone() *Facts {
@@ -82,7 +82,7 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 	return false, false
 }
 
-// combination decides an and, or or xor of two predicates. One operand may suffice.
+// combination decides an and, or or xor of two predicates. One known operand may suffice.
 func (f *Facts) combination(a *value.Atom, s value.Set) (holds, known bool) {
 	l, left := f.Decided(a.Args[0], s)
 	r, right := f.Decided(a.Args[1], s)
@@ -107,7 +107,7 @@ func (f *Facts) comparison(a *value.Atom) (holds, known bool) {
 	if !ok {
 		return false, false
 	}
-	r, ok := f.between(key)
+	r, ok := f.sumRange(key)
 	if !ok {
 		return false, false
 	}
@@ -144,7 +144,7 @@ func (f *Facts) assume(v *value.Value, holds bool, s value.Set) {
 			}
 		}
 	case (a.Op == value.OpLt || a.Op == value.OpEq) && !a.Tid:
-		f.narrow(a, holds)
+		f.updateRange(a, holds)
 	}
 }
 
@@ -177,7 +177,7 @@ func (f *Facts) Few() string {
 	}
 	for _, r := range f.ranges {
 		a := r.of.Single()
-		if a == nil || r.high > 1 || r.high < -wide || !given(a) || a.Op == value.OpRegister {
+		if a == nil || r.high > 1 || r.high < -noBound || !isInput(a) || a.Op == value.OpRegister {
 			continue
 		}
 		name := leafName(a, "")

@@ -5,16 +5,16 @@ package trace
 
 import "github.com/ptxdsl/ptxdsl/passes/analysis/value"
 
-// A fixing is a value and a set of threads for which it is evaluated.
+// A fixing is a pair of a value and a set of threads, for which fixed evaluates the value.
 type fixing struct {
 	v *value.Value
 	s value.Set
 }
 
-// fixed evaluates a predicate for a set of threads, replacing terms on which they agree by
+// evaluateFor evaluates a predicate for a set of threads, replacing terms on which they agree by
 // constants. If one warpgroup decides by its own index and by values that are uniform in the
 // block, the result is uniform in the block.
-func (w *walk) fixed(v *value.Value, s value.Set) *value.Value {
+func (w *walk) evaluateFor(v *value.Value, s value.Set) *value.Value {
 	if v.Level() <= value.Block {
 		return v
 	}
@@ -39,19 +39,22 @@ func (w *walk) fix(v *value.Value, s value.Set) *value.Value {
 				one = p.Const(64, at[0])
 			}
 		case a.Op == value.OpLt || a.Op == value.OpEq:
-			one = p.Compare(a.Op, a.Name == "s", w.fixed(a.Args[0], s), w.fixed(a.Args[1], s))
+			one = p.Compare(a.Op, a.Name == "s", w.evaluateFor(a.Args[0], s),
+				w.evaluateFor(a.Args[1], s))
 		case a.Op == value.OpSelect:
-			one = p.Select(w.fixed(a.Args[0], s), w.fixed(a.Args[1], s), w.fixed(a.Args[2], s))
-		case folds(a.Op):
-			one = p.Binary(a.Op, a.Args[0].Width, w.fixed(a.Args[0], s), w.fixed(a.Args[1], s))
+			one = p.Select(w.evaluateFor(a.Args[0], s), w.evaluateFor(a.Args[1], s),
+				w.evaluateFor(a.Args[2], s))
+		case canFold(a.Op):
+			one = p.Binary(a.Op, a.Args[0].Width, w.evaluateFor(a.Args[0], s),
+				w.evaluateFor(a.Args[1], s))
 		}
 		out = p.Add(v.Width, out, p.Scale(v.Width, one, t.Factor))
 	}
 	return out
 }
 
-// folds reports whether an operation has two operands and may fold.
-func folds(op value.Op) bool {
+// canFold reports whether an operation has two operands and can be simplified.
+func canFold(op value.Op) bool {
 	switch op {
 	case value.OpMul, value.OpAnd, value.OpOr, value.OpXor, value.OpMin, value.OpMax, value.OpSMin,
 		value.OpSMax,
@@ -61,18 +64,19 @@ func folds(op value.Op) bool {
 	return false
 }
 
-// crews groups threads, in whole warps, by the values of the thread-dependent parts of a predicate.
-// It returns nil if there is only one group, if there are too many, or if lanes of a warp differ.
-func (w *walk) crews(v *value.Value, s value.Set) []value.Set {
+// uniformGroups groups threads, in whole warps, by the values of the thread-dependent parts of a
+// predicate. It returns nil if there is only one group, if there are too many, or if lanes of a
+// warp differ.
+func (w *walk) uniformGroups(v *value.Value, s value.Set) []value.Set {
 	const most = 4
 	if v.Level() != value.Warp || v.Tid() {
 		return nil
 	}
 	list := []value.Set{s}
-	ok := w.pieces(v, make(map[*value.Atom]bool), func(a *value.Atom) bool {
+	ok := w.threadAtoms(v, make(map[*value.Atom]bool), func(a *value.Atom) bool {
 		var next []value.Set
 		for _, c := range list {
-			next = append(next, w.apiece(a, c, most+1)...)
+			next = append(next, w.groupByValue(a, c, most+1)...)
 		}
 		list = next
 		return len(list) <= most
@@ -88,8 +92,9 @@ func (w *walk) crews(v *value.Value, s value.Set) []value.Set {
 	return list
 }
 
-// apiece groups threads by the value of an atom, into at most the given number of groups.
-func (w *walk) apiece(a *value.Atom, s value.Set, most int) []value.Set {
+// groupByValue groups threads by the value of an atom. It fails if there are more than the given
+// number of groups.
+func (w *walk) groupByValue(a *value.Atom, s value.Set, most int) []value.Set {
 	at := make(map[int64]int)
 	var list []value.Set
 	one := w.pool.Alone(a)
@@ -109,9 +114,9 @@ func (w *walk) apiece(a *value.Atom, s value.Set, most int) []value.Set {
 	return list
 }
 
-// pieces visits the atoms of a value that depend only on the thread index; it stops when visit
-// returns false.
-func (w *walk) pieces(v *value.Value, seen map[*value.Atom]bool,
+// threadAtoms visits the atoms of a value that depend only on the thread index, until visit returns
+// false.
+func (w *walk) threadAtoms(v *value.Value, seen map[*value.Atom]bool,
 	visit func(*value.Atom) bool) bool {
 	for _, t := range v.Terms {
 		a := t.Atom
@@ -126,7 +131,7 @@ func (w *walk) pieces(v *value.Value, seen map[*value.Atom]bool,
 			continue
 		}
 		for _, arg := range a.Args {
-			if !w.pieces(arg, seen, visit) {
+			if !w.threadAtoms(arg, seen, visit) {
 				return false
 			}
 		}

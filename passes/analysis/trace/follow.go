@@ -82,13 +82,13 @@ func (p *program) followed(l Limits) *Kernel {
 		p.apart(l)
 	}
 	l.Work = p.k.rest()
-	if len(p.k.Missed) > len(p.missed) || p.tangled() || p.loose() {
+	if len(p.k.Missed) > len(p.missed) || p.tangled() || p.hasIncompatibleTrace() {
 		p.cases(l)
 	}
 	if len(p.k.Missed) == 0 && len(p.k.Traces) > 0 {
-		p.k.Unseen = p.unseen()
+		p.k.Unseen = p.unreachedEvent()
 		if p.k.Loops || p.k.Cases > 0 {
-			p.k.Untaken = p.untaken()
+			p.k.Untaken = p.untakenBranch()
 		}
 	}
 	return p.k
@@ -136,7 +136,7 @@ type state struct {
 	skipped int
 }
 
-// again counts the executions of an instruction.
+// again counts how many times the state has executed an instruction.
 func (s *state) again(in *ir.Instr) int {
 	n := s.times.at(in) + 1
 	s.times.set(in, n)
@@ -175,8 +175,8 @@ type walk struct {
 	fixings map[fixing]*value.Value // see fixed
 }
 
-// over reports whether the limits of a walk are reached.
-func (w *walk) over() bool {
+// limitReached reports whether the limits of a walk are reached.
+func (w *walk) limitReached() bool {
 	l := &w.limits
 	return w.steps > l.Steps || w.events > l.Steps || l.Work > 0 && w.spent() > l.Work ||
 		len(w.k.Traces)-w.before >= l.Traces
@@ -190,7 +190,7 @@ func (w *walk) run() {
 		s := w.work[len(w.work)-1]
 		w.work = w.work[:len(w.work)-1]
 		for s != nil {
-			if w.over() {
+			if w.limitReached() {
 				w.miss("more paths through the kernel than the limit (" +
 					strconv.Itoa(len(w.k.Traces)) + " traces)")
 				return
@@ -275,7 +275,7 @@ func (w *walk) leave(s *state) *state {
 		return w.finish(s, "a function that runs past its end")
 	}
 	if w.doomed[taken] != w.doomed[next] {
-		w.spared(s, guard, w.doomed[next])
+		w.followNonTrap(s, guard, w.doomed[next])
 		if w.doomed[next] {
 			return w.enter(s, taken)
 		}
@@ -304,7 +304,7 @@ func (w *walk) end(s *state, in *ir.Instr, guard *value.Value) *state {
 			return w.enter(s, s.block+1)
 		}
 		if !known && traps(in) {
-			w.spared(s, guard, false)
+			w.followNonTrap(s, guard, false)
 			return w.enter(s, s.block+1)
 		}
 		if !known {

@@ -39,19 +39,19 @@ func (w *walk) arg(s *state, st *step, i, width int) *value.Value {
 	return w.pool.Const(width, 0)
 }
 
-// fitted returns the value of operand i, converted to the given width.
-func (w *walk) fitted(s *state, st *step, i, width int) *value.Value {
+// resized returns the value of operand i, converted to the given width.
+func (w *walk) resized(s *state, st *step, i, width int) *value.Value {
 	return w.fit(w.arg(s, st, i, width), width)
 }
 
-// whole reports whether a step computes with integers that wrap.
+// whole reports whether a step computes with wrapping integers.
 func (st *step) whole() bool { return !st.float && st.plain }
 
 func (w *walk) sum(s *state, st *step) *value.Value {
 	if !st.whole() {
 		return nil
 	}
-	a, b := w.fitted(s, st, 1, st.width), w.fitted(s, st, 2, st.width)
+	a, b := w.resized(s, st, 1, st.width), w.resized(s, st, 2, st.width)
 	return w.combine(s, value.OpAdd, st.width, a, b)
 }
 
@@ -59,7 +59,7 @@ func (w *walk) difference(s *state, st *step) *value.Value {
 	if !st.whole() {
 		return nil
 	}
-	return w.pool.Sub(st.width, w.fitted(s, st, 1, st.width), w.fitted(s, st, 2, st.width))
+	return w.pool.Sub(st.width, w.resized(s, st, 1, st.width), w.resized(s, st, 2, st.width))
 }
 
 func (w *walk) negation(s *state, st *step) *value.Value {
@@ -90,7 +90,7 @@ func (w *walk) product(s *state, st *step) *value.Value {
 		v = w.pool.Binary(value.OpMul, width, a, b)
 	}
 	if st.head == isa.HeadMad {
-		v = w.pool.Add(width, v, w.fitted(s, st, 3, width))
+		v = w.pool.Add(width, v, w.resized(s, st, 3, width))
 	}
 	return v
 }
@@ -142,7 +142,7 @@ var bitwise = map[isa.Head]value.Op{
 }
 
 func (w *walk) bits(s *state, st *step) *value.Value {
-	a, b := w.fitted(s, st, 1, st.width), w.fitted(s, st, 2, st.width)
+	a, b := w.resized(s, st, 1, st.width), w.resized(s, st, 2, st.width)
 	return w.combine(s, bitwise[st.head], st.width, a, b)
 }
 
@@ -169,7 +169,7 @@ func (w *walk) insertion(s *state, st *step) *value.Value {
 	if !at.Const() || !n.Const() {
 		return nil
 	}
-	a, b := w.fitted(s, st, 1, st.width), w.fitted(s, st, 2, st.width)
+	a, b := w.resized(s, st, 1, st.width), w.resized(s, st, 2, st.width)
 	return w.insert(st.width, a, b, at.K&0xff, n.K&0xff)
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A frame is a function being copied, with the mapping of its names to those in the copy.
+// A frame holds the state of copying a function body: the mapping of its names to the names in the
+// copy.
 type frame struct {
 	inner  bool // a device function, whose registers are renamed
 	regs   map[*ir.Reg]*ir.Reg
@@ -23,15 +24,15 @@ type frame struct {
 	back   *ir.Block        // target of a ret before the end of the function, or nil
 }
 
-// A slot is a part of a variable through which parameters and results are passed.
+// A slot is a part of a parameter variable, through which calls pass arguments and results.
 type slot struct {
 	v    *ir.Var
 	at   int64
 	bits int
 }
 
-// behind returns the block that follows the call of a function.
-func (c *frame) behind(n *inliner) *ir.Block {
+// blockAfterCall returns the block that follows the call of the function.
+func (c *frame) blockAfterCall(n *inliner) *ir.Block {
 	if c.back == nil {
 		c.back = slab.One(&n.blocks)
 	}

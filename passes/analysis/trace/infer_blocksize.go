@@ -68,14 +68,14 @@ type slope struct {
 	from, by int64
 }
 
-// Writers maps each register that one instruction writes to that instruction, and caches findings,
-// because nested sums would be examined repeatedly.
+// writers maps each register that only one instruction writes to that instruction. It caches
+// findings, because nested sums would otherwise be examined repeatedly.
 type writers struct {
 	of    map[*ir.Reg]*ir.Instr
 	found map[*ir.Reg]finding
 }
 
-// A finding is the value of a register, if it is a slope.
+// A finding caches the value of a register, if that is a slope.
 type finding struct {
 	slope
 	ok bool

@@ -87,15 +87,15 @@ func (n *inliner) body(f *ir.Func) body {
 				b.size = min(b.size+n.body(g).size, 2*largest)
 			}
 		}
-		b.looped = b.looped || leads(from.Last(), f.Blocks[0])
+		b.looped = b.looped || mayBranchTo(from.Last(), f.Blocks[0])
 	}
 	n.stack = n.stack[:len(n.stack)-1]
 	n.bodies[f] = b
 	return b
 }
 
-// leads reports whether an instruction branches to a block.
-func leads(in *ir.Instr, to *ir.Block) bool {
+// mayBranchTo reports whether an instruction may branch to a block.
+func mayBranchTo(in *ir.Instr, to *ir.Block) bool {
 	if in == nil || !in.Ends() {
 		return false
 	}
@@ -162,7 +162,7 @@ func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	return now
 }
 
-// enters returns the function to inline for a call, or nil.
+// enters returns the function that a call enters and that must be inlined, or nil.
 func (n *inliner) enters(in *ir.Instr) *ir.Func {
 	if in.Directive() || in.Kind() != isa.KindCall {
 		return nil
@@ -176,15 +176,15 @@ func (n *inliner) enters(in *ir.Instr) *ir.Func {
 		len(n.stack) >= deepest || n.size > n.largest {
 		return nil
 	}
-	results, params := passed(in)
+	results, params := callOperands(in)
 	if len(results) != len(g.Results) || len(params) != len(g.Params) {
 		return nil
 	}
 	return g
 }
 
-// passed returns the result operands and arguments of a call.
-func passed(in *ir.Instr) (results, params []ir.Operand) {
+// callOperands returns the result operands and arguments of a call.
+func callOperands(in *ir.Instr) (results, params []ir.Operand) {
 	before := true
 	for i := range in.Args {
 		switch o := &in.Args[i]; {
@@ -203,12 +203,12 @@ func passed(in *ir.Instr) (results, params []ir.Operand) {
 func (n *inliner) call(in *ir.Instr, g *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	inner := &frame{inner: true, slots: c.slots}
 	if in.Guard.Reg != nil {
-		skip := n.jump(in, inner.behind(n))
+		skip := n.jump(in, inner.blockAfterCall(n))
 		skip.Guard = ir.Guard{Reg: c.reg(n, in.Guard.Reg), Not: !in.Guard.Not}
 		now.Instrs = append(now.Instrs, skip)
 		now = n.block()
 	}
-	results, params := passed(in)
+	results, params := callOperands(in)
 	var after []*ir.Instr
 	for i, v := range g.Params {
 		n.bind(in, v, &params[i], c, inner, func(to, from ir.Operand) {
@@ -282,7 +282,7 @@ func (n *inliner) instr(list []*ir.Instr, in *ir.Instr, c *frame) []*ir.Instr {
 	case in.Directive():
 		return append(list, in)
 	case in.Kind() == isa.KindRet && c.inner:
-		out := n.jump(in, c.behind(n))
+		out := n.jump(in, c.blockAfterCall(n))
 		if in.Guard.Reg != nil {
 			out.Guard.Reg = c.reg(n, in.Guard.Reg)
 		}

@@ -35,7 +35,7 @@ func (k *Kernel) DependsOnInput(list ...*ir.Reg) bool {
 		}
 		seen[r] = true
 		for _, in := range k.writers[r] {
-			if tells(in) {
+			if readsInput(in) {
 				return true
 			}
 			in.Registers(func(from *ir.Reg, a isa.Access) {
@@ -48,8 +48,8 @@ func (k *Kernel) DependsOnInput(list ...*ir.Reg) bool {
 	return false
 }
 
-// tells reports whether an instruction reads a kernel input.
-func tells(in *ir.Instr) bool {
+// readsInput reports whether an instruction reads a kernel input.
+func readsInput(in *ir.Instr) bool {
 	switch Of(in) {
 	case Load, Atomic, Call:
 		return true

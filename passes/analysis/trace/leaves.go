@@ -14,11 +14,11 @@ import (
 // LeavesKernel reports whether the threads that take the other branch of a choice do nothing
 // relevant afterwards: they exit, and do not just skip some code before they rejoin the others.
 func (k *Kernel) LeavesKernel(c Choice) bool {
-	w := turning{c.In, c.Block, c.Taken}
+	w := branchOutcome{c.In, c.Block, c.Taken}
 	quits, known := k.quits[w]
 	if !known {
 		if k.quits == nil {
-			k.quits = make(map[turning]bool)
+			k.quits = make(map[branchOutcome]bool)
 		}
 		quits = k.leaves(c)
 		k.quits[w] = quits
@@ -26,8 +26,8 @@ func (k *Kernel) LeavesKernel(c Choice) bool {
 	return quits
 }
 
-// A turning is a branch and whether it is taken. Results for it apply to all traces.
-type turning struct {
+// A branchOutcome is a branch and its outcome. What is known about it holds for all traces.
+type branchOutcome struct {
 	in    *ir.Instr
 	block int
 	taken bool

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// A log is a list that many states share a prefix of. Forking costs the same however long it is. It
-// consists of parts, so that appending never copies entries.
+// A log is a list whose prefix many states share. The cost of a fork does not depend on the length.
+// The list consists of parts, so that append never copies entries.
 type log[T any] struct {
 	before *log[T] // immutable
 	from   int     // number of entries in it
@@ -17,7 +17,7 @@ type log[T any] struct {
 	shared bool // other logs continue this one
 }
 
-// A spare holds the memory of parts that no log uses any more.
+// A spare holds the memory of parts that no log uses, for reuse.
 type spare[T any] [][]T
 
 // take returns an empty part with room for at least n entries.
@@ -31,7 +31,7 @@ func (s *spare[T]) take(n int) []T {
 	return make([]T, 0, n)
 }
 
-// Minimum and maximum entries of a part.
+// Minimum and maximum number of entries of a part.
 const (
 	partLeast = 8
 	partMost  = 1024
@@ -48,7 +48,7 @@ func (l *log[T]) fork() log[T] {
 	return *l
 }
 
-// free adds the parts that only this log uses to the spare ones. The log must not be used again.
+// free moves the parts that only this log uses to the spare parts. The log must not be used again.
 func (l *log[T]) free(s *spare[T]) {
 	for ; l != nil && !l.shared; l = l.before {
 		if cap(l.own) > 0 {

@@ -91,8 +91,8 @@ func (m *memo) reads(p *program, o *ir.Operand) bool {
 	return false
 }
 
-// recall sets the register of m from the cache. It returns false for operands without a cached
-// result.
+// recall sets the register of m to the cached result for the given operands. It returns false if
+// there is none.
 func (w *walk) recall(s *state, m *memo) (of [operands]*value.Value, found bool) {
 	for i, n := range m.from[:m.n] {
 		of[i] = s.regs.at(int(n))

@@ -10,15 +10,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// further follows blocks other than the first of the grid, with small constants, if no path of the
-// first block reaches some instruction. An example is code that runs only if there are preceding
-// blocks.
-func (p *program) further(l Limits, order []*value.Atom, scales map[*value.Atom]int64) {
+// followOtherBlocks follows blocks other than the first of the grid, with small constants, if no
+// path of the first block reaches some instruction. Such an instruction runs, for example, only if
+// there are preceding blocks.
+func (p *program) followOtherBlocks(l Limits, order []*value.Atom, scales map[*value.Atom]int64) {
 	const (
 		tries  = 16
 		enough = 3 // sets to follow once all instructions are reached
 	)
-	if !slices.ContainsFunc(order, numbered) || p.unseen() == nil {
+	if !slices.ContainsFunc(order, numbered) || p.unreachedEvent() == nil {
 		return
 	}
 	left := p.k.Within(l.Steps / 2)
@@ -36,7 +36,7 @@ func (p *program) further(l Limits, order []*value.Atom, scales map[*value.Atom]
 		}
 		steps, _, _ := p.choice(l, len(sizes)+i+1, left, order, known)
 		left -= steps
-		if p.unseen() == nil {
+		if p.unreachedEvent() == nil {
 			seen++
 		}
 	}

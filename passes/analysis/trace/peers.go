@@ -58,10 +58,10 @@ func (w *walk) peer(s *state, op value.Op, width int, a, b *value.Value) *value.
 		return nil
 	}
 	for _, x := range [][2]*value.Value{{a, b}, {b, a}} {
-		if !made(x[0], value.Variables) || made(x[1], value.Variables) {
+		if !dependsOnAny(x[0], value.Variables) || dependsOnAny(x[1], value.Variables) {
 			continue
 		}
-		mask := masks(op, x[1], width)
+		mask := rankOperand(op, x[1], width)
 		if mask == nil {
 			return nil
 		}
@@ -77,15 +77,15 @@ func (w *walk) peer(s *state, op value.Op, width int, a, b *value.Value) *value.
 	return nil
 }
 
-// made reports whether a value depends on any of the given sources.
-func made(v *value.Value, of value.Sources) bool {
+// dependsOnAny reports whether a value depends on at least one of the given sources.
+func dependsOnAny(v *value.Value, of value.Sources) bool {
 	return slices.ContainsFunc(v.Terms, func(t value.Term) bool { return t.Atom.Sources&of != 0 })
 }
 
-// masks returns the operand that changes ranks and nothing else, or nil. For and, it is a constant
-// that keeps the offset in the block, apart from alignment bits. For other operations, it is an
-// operand without offset bits.
-func masks(op value.Op, v *value.Value, width int) *value.Value {
+// rankOperand returns the operand that only changes the rank in an address, or nil. For an and, it
+// is a constant that keeps the offset in the block, apart from alignment bits. For other
+// operations, it is an operand without offset bits.
+func rankOperand(op value.Op, v *value.Value, width int) *value.Value {
 	if op != value.OpAnd {
 		if v.Zeros() < rankShift || v.Is(0) {
 			return nil

@@ -71,8 +71,8 @@ type region struct {
 	blind bool
 }
 
-// Size returns how many instructions of a kernel must be followed, or 0 if it does nothing
-// relevant.
+// Size returns the number of instructions of a kernel that must be followed, or 0 if none of them
+// is relevant.
 func Size(f *ir.Func) int {
 	n, follows := 0, false
 	for _, b := range f.Blocks {
@@ -154,7 +154,7 @@ func (p *program) number(r *ir.Reg) int {
 	return -1
 }
 
-// at returns the slot of a register in a state, or -1 if its value does not matter.
+// at returns the index of a register in the states, or -1 if its value does not matter.
 func (p *program) at(r *ir.Reg) int {
 	if n := p.number(r); n >= 0 {
 		return int(p.slot[n])
@@ -162,7 +162,7 @@ func (p *program) at(r *ir.Reg) int {
 	return -1
 }
 
-// prepare computes what is needed only for kernels that are followed.
+// prepare computes data that is needed only for kernels that are followed.
 func (p *program) prepare() {
 	f := p.k.Func
 	p.post = graph.Postdominators(p.flow.Succs, p.flow.Preds, p.flow.Leaves)
@@ -184,9 +184,10 @@ func (p *program) prepare() {
 	p.findLoops()
 }
 
-// late returns the blocks that cannot reach a wait for the preceding grid, if global memory matters
-// only before such a wait. It returns nil if global memory matters for other reasons.
-func (p *program) late() []bool {
+// afterGridWait returns the blocks that cannot reach a wait for the preceding grid, if global
+// memory matters only before such a wait. It returns nil if global memory matters for other
+// reasons.
+func (p *program) afterGridWait() []bool {
 	if p.global || !p.k.Needs(GridWait) || p.k.Needs(BulkStore, MapFence, MapCopy, MapEdit) {
 		return nil
 	}
@@ -213,7 +214,7 @@ func (p *program) late() []bool {
 	return late
 }
 
-// kind returns the kind of in if it is an event in this kernel, else Other.
+// kind returns the kind of an instruction if it is an event in this kernel, else Other.
 func (p *program) kind(in *ir.Instr) Kind {
 	k := Of(in)
 	switch k {
@@ -298,7 +299,7 @@ func (p *program) copies() {
 	}
 }
 
-// miss records why not everything is followed.
+// miss records a reason why some code is not followed.
 func (p *program) miss(why string) {
 	if !slices.Contains(p.k.Missed, why) {
 		p.k.Missed = append(p.k.Missed, why)

@@ -12,8 +12,9 @@ import (
 )
 
 // pruneTraps removes paths that can only end in a trap from the flow graph, such as failed
-// assertions and timeouts. The grid ends there, so they have no consequences, and other threads do
-// not depend on the lanes on them. Branches to them are assumed not to be taken.
+// assertions and timeouts. The grid ends at a trap, so the code after it has no effect, and other
+// threads need not wait for lanes on such a path. The analysis assumes that branches to these paths
+// are not taken.
 func (p *program) pruneTraps() {
 	g := p.flow
 	p.doomed = make([]bool, len(g.Succs))
@@ -62,8 +63,8 @@ func (p *program) pruneTraps() {
 // traps reports whether an instruction ends the grid.
 func traps(in *ir.Instr) bool { return in.Kind() == isa.KindTrap }
 
-// spared follows the branch that does not end in a trap, and records the condition.
-func (w *walk) spared(s *state, cond *value.Value, taken bool) {
+// followNonTrap follows the branch that does not end in a trap, and records its condition.
+func (w *walk) followNonTrap(s *state, cond *value.Value, taken bool) {
 	if !cond.Tid() {
 		s.facts.assume(cond, taken, s.threads)
 	}

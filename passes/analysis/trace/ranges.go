@@ -31,8 +31,8 @@ func (f *Facts) known(k subject) *span {
 	return nil
 }
 
-// shape converts a comparison to one between a sum without constant and a constant: base < k, base
-// > k (less is false), base = k.
+// shape rewrites a comparison as one between a sum without its constant and a constant: base < k,
+// base > k (less is false), or base = k.
 func (f *Facts) shape(a *value.Atom) (key subject, k int64, less, ok bool) {
 	x, y := a.Args[0], a.Args[1]
 	// Non-negative numbers compare the same either way.
@@ -48,16 +48,16 @@ func (f *Facts) shape(a *value.Atom) (key subject, k int64, less, ok bool) {
 	return subject{base, signed}, -k * sign, sign > 0, true
 }
 
-// between returns the range of a sum, from its own bounds and from those of another sum that
+// sumRange returns the range of a sum, from its own bounds and from those of another sum that
 // differs from it by a bounded amount, such as n and n - n%4.
-func (f *Facts) between(k subject) (span, bool) { return f.bounds(k, mostExtremes) }
+func (f *Facts) sumRange(k subject) (span, bool) { return f.bounds(k, mostExtremes) }
 
 // mostExtremes limits the nesting of min and max that is examined.
 const mostExtremes = 4
 
 // bounds computes between, with a limit on the nesting of min and max.
 func (f *Facts) bounds(k subject, extremes int) (span, bool) {
-	r, found := span{-wide, wide}, false
+	r, found := span{-noBound, noBound}, false
 	if noted := f.known(k); noted != nil {
 		r, found = *noted, true
 	}
@@ -72,7 +72,8 @@ func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 			r, found = r.and(other.times(p, q)), true
 		}
 		if other.signed != k.signed || other.of == k.of ||
-			len(other.of.Terms)+len(k.of.Terms) > 6 || !near(k.of.Terms, other.of.Terms) {
+			len(other.of.Terms)+len(k.of.Terms) > 6 ||
+			!boundedDifference(k.of.Terms, other.of.Terms) {
 			continue
 		}
 		diff := f.pool.Sub(64, k.of, other.of)
@@ -84,18 +85,18 @@ func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 			low, high = max(low, d.low), min(high, d.high)
 		}
 		found = true
-		if other.low > -wide {
+		if other.low > -noBound {
 			r.low = max(r.low, other.low+low)
 		}
-		if other.high < wide {
+		if other.high < noBound {
 			r.high = min(r.high, other.high+high)
 		}
 	}
 	return r, found
 }
 
-// ratio returns p and q so that a is p/q times b, one of them 1. It returns zeros if there are
-// none.
+// ratio returns p and q, one of which is 1, so that a is p/q times b. It returns zeros if there is
+// no such ratio.
 func ratio(a, b []value.Term) (p, q int64) {
 	if len(a) != len(b) || len(a) == 0 {
 		return 0, 0
@@ -121,14 +122,14 @@ func ratio(a, b []value.Term) (p, q int64) {
 	return p, q
 }
 
-// times returns the range of p/q times a sum in s, if one of p and q is 1. Like indices, the
-// product is assumed not to overflow.
+// times returns the range of p/q times a sum in s, if p or q is 1. The product is assumed not to
+// overflow, like an index.
 func (s span) times(p, q int64) span {
-	if s.low > -wide {
-		s.low = max(-wide, -floor(-s.low*p, q))
+	if s.low > -noBound {
+		s.low = max(-noBound, -floor(-s.low*p, q))
 	}
-	if s.high < wide {
-		s.high = min(wide, floor(s.high*p, q))
+	if s.high < noBound {
+		s.high = min(noBound, floor(s.high*p, q))
 	}
 	return s
 }
@@ -153,7 +154,7 @@ func (f *Facts) extreme(k subject, extremes int) (span, bool) {
 	}
 	var of [2]span
 	for i := range of {
-		of[i] = span{-wide, wide}
+		of[i] = span{-noBound, noBound}
 		if v := a.Args[i]; v.Const() {
 			of[i] = span{v.K, v.K}
 		} else if base, c, sign := f.base(v); sign > 0 {
@@ -166,13 +167,12 @@ func (f *Facts) extreme(k subject, extremes int) (span, bool) {
 	if a.Op == value.OpSMax {
 		r = span{max(of[0].low, of[1].low), max(of[0].high, of[1].high)}
 	}
-	return r, r.low > -wide || r.high < wide
+	return r, r.low > -noBound || r.high < noBound
 }
 
-// within restricts a range to the possible values of a sum whose terms are all multiples of a power
-// of two: the first block of a cluster of two has an even index, so an even bound divides whole
-// clusters.
-func (s span) within(v *value.Value) span {
+// restrictRange restricts a range to the possible values of a sum whose terms are all multiples of
+// a power of two. For example, the first block of each cluster of two has an even index.
+func (s span) restrictRange(v *value.Value) span {
 	all := int64(0)
 	for _, t := range v.Terms {
 		all |= t.Factor
@@ -181,29 +181,29 @@ func (s span) within(v *value.Value) span {
 	if step < 2 {
 		return s
 	}
-	if s.low > -wide {
+	if s.low > -noBound {
 		s.low += ((-s.low)%step + step) % step
 	}
-	if s.high < wide {
+	if s.high < noBound {
 		s.high -= (s.high%step + step) % step
 	}
 	return s
 }
 
-// past returns the range of a sum plus c.
+// past returns the range of a sum plus the constant c.
 func (s span) past(c int64) span {
-	if s.low > -wide {
+	if s.low > -noBound {
 		s.low += c
 	}
-	if s.high < wide {
+	if s.high < noBound {
 		s.high += c
 	}
 	return s
 }
 
-// near reports whether the unbounded terms of two sums are equal, so that their difference is
-// bounded.
-func near(a, b []value.Term) bool {
+// boundedDifference reports whether the unbounded terms of two sums are equal, so that their
+// difference is bounded.
+func boundedDifference(a, b []value.Term) bool {
 	i, j := 0, 0
 	for i < len(a) || j < len(b) {
 		switch {
@@ -228,8 +228,8 @@ func near(a, b []value.Term) bool {
 	return true
 }
 
-// wide means no bound.
-const wide = int64(1) << 40
+// noBound stands for an unknown bound.
+const noBound = int64(1) << 40
 
 // natural reports whether a value is certainly not negative as a signed number.
 func (f *Facts) natural(v *value.Value) bool {
@@ -240,17 +240,18 @@ func (f *Facts) natural(v *value.Value) bool {
 		return true
 	}
 	key, k, sign := f.base(v)
-	r, ok := f.between(subject{key, true})
+	r, ok := f.sumRange(subject{key, true})
 	switch {
 	case !ok:
 		return false
 	case sign < 0:
-		return r.high < wide && k-r.high >= 0
+		return r.high < noBound && k-r.high >= 0
 	}
-	return r.low > -wide && r.low+k >= 0
+	return r.low > -noBound && r.low+k >= 0
 }
 
-// base splits a sum into a part that ranges are recorded for, its sign, and a constant.
+// base splits a sum into the part for which ranges are recorded, the sign of that part, and a
+// constant.
 func (f *Facts) base(v *value.Value) (of *value.Value, k, sign int64) {
 	v, sign = f.pool.Resize(64, v, true), 1
 	k = v.K
@@ -260,8 +261,8 @@ func (f *Facts) base(v *value.Value) (of *value.Value, k, sign int64) {
 	return f.pool.Sub(64, v, f.pool.Const(64, v.K)), k, sign
 }
 
-// narrow updates the range of a sum with the outcome of a comparison.
-func (f *Facts) narrow(a *value.Atom, holds bool) {
+// updateRange updates the range of a sum with the outcome of a comparison.
+func (f *Facts) updateRange(a *value.Atom, holds bool) {
 	key, k, less, ok := f.shape(a)
 	if !ok {
 		return
@@ -271,7 +272,7 @@ func (f *Facts) narrow(a *value.Atom, holds bool) {
 		keys = append(keys, subject{key.of, false})
 	}
 	for _, key := range keys {
-		r, ok := f.between(key)
+		r, ok := f.sumRange(key)
 		if !ok {
 			if l, h, bounded := key.of.Bounds(); bounded {
 				r = span{l, h}
@@ -298,7 +299,7 @@ func (f *Facts) narrow(a *value.Atom, holds bool) {
 		default:
 			r.high = min(r.high, k)
 		}
-		r = r.within(key.of)
+		r = r.restrictRange(key.of)
 		if noted := f.known(key); noted != nil {
 			*noted = r
 		} else {
@@ -310,7 +311,7 @@ func (f *Facts) narrow(a *value.Atom, holds bool) {
 // meets reports whether the ranges in f and g are compatible.
 func (f *Facts) meets(g *Facts) bool {
 	for _, r := range f.ranges {
-		if s, ok := g.between(r.subject); ok && r.of.Level() <= value.Block &&
+		if s, ok := g.sumRange(r.subject); ok && r.of.Level() <= value.Block &&
 			(r.high < s.low || s.high < r.low) {
 			return false
 		}

@@ -13,7 +13,7 @@ func (p *program) kinds() [][]Kind {
 	f := p.k.Func
 	p.busy, p.hard = make([]bool, len(f.Blocks)), make([]bool, len(f.Blocks))
 	kinds := make([][]Kind, len(f.Blocks))
-	late := p.late()
+	late := p.afterGridWait()
 	for i, b := range f.Blocks {
 		kinds[i] = make([]Kind, len(b.Instrs))
 		for j, in := range b.Instrs {
@@ -37,8 +37,8 @@ func (p *program) kinds() [][]Kind {
 	return kinds
 }
 
-// A sieve finds the registers whose values matter: those that relevant instructions read, and those
-// that they are computed from.
+// A sieve finds the registers whose values matter: registers that relevant instructions read, and
+// registers from which these are computed.
 type sieve struct {
 	p        *program
 	relevant []bool
@@ -139,7 +139,7 @@ func (s *sieve) readsVarying(in *ir.Instr) bool {
 	return found
 }
 
-// want notes that the value of a register matters.
+// want records that the value of a register matters.
 func (s *sieve) want(r *ir.Reg) {
 	if n := s.p.number(r); n >= 0 && !s.relevant[n] {
 		s.relevant[n] = true
@@ -154,22 +154,22 @@ func (s *sieve) guard(in *ir.Instr) {
 	}
 }
 
-// follow calls want for the registers that queued registers are computed from.
+// follow calls want for the registers from which the queued registers are computed.
 func (s *sieve) follow(want func(*ir.Reg)) {
 	for len(s.work) > 0 {
 		r := s.work[len(s.work)-1]
 		s.work = s.work[:len(s.work)-1]
 		for at := s.last[r.Number]; at > 0; at = s.writes[at].before {
-			if in := s.writes[at].in; !blind(in) {
+			if in := s.writes[at].in; !dependsOnMemory(in) {
 				in.Registers(func(r *ir.Reg, a isa.Access) { want(r) })
 			}
 		}
 	}
 }
 
-// blind reports whether in is a load whose result does not depend on its address alone: from memory
-// that other threads may write, or from the stack.
-func blind(in *ir.Instr) bool {
+// dependsOnMemory reports whether an instruction is a load whose result does not depend on its
+// address alone: other threads may write the memory, or it is the stack.
+func dependsOnMemory(in *ir.Instr) bool {
 	if Of(in) != Load {
 		return false
 	}

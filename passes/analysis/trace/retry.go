@@ -8,11 +8,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// again handles a branch on the result of a wait if the failing threads wait for the same phase
-// next. Following both branches would double the paths at every wait. If the next wait is the same
-// instruction, as in a spin loop, the first is assumed to succeed. If it is another instruction, as
-// after a first non-blocking try, the first is assumed to fail. The result is the branch to follow,
-// and whether there is one.
+// again handles a branch on the result of a wait if the threads whose wait fails wait for the same
+// phase next. Following both branches would double the number of paths at every wait. If the next
+// wait is the same instruction, as in a spin loop, the first wait is assumed to succeed. If it is
+// another instruction, as after a first try that does not block, the first wait is assumed to fail.
+// again returns the branch to follow, and whether there is one.
 func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way bool) {
 	done, not := cond.Condition()
 	if done == nil || done.Op != value.OpDone {
@@ -40,7 +40,7 @@ func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way b
 	spins := wait.In == first.In
 	if was := s.pending.at(wait.In); was != nil && !spins {
 		holds, known := s.facts.Decided(was, s.threads)
-		spins = known && !holds && w.same(s, wait.In, wait)
+		spins = known && !holds && w.repeatsPrevious(s, wait.In, wait)
 	}
 	// In a spin loop the wait is assumed to succeed: the branch is taken if it is the branch for
 	// success.
@@ -112,7 +112,7 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 	return nil
 }
 
-// counts reports whether a decided branch leaves a loop of waits after a number of attempts.
+// counts reports whether a decided branch leaves a loop of waits after a given number of attempts.
 func (w *walk) counts(block, stay, exit int) bool {
 	l := w.loops[block]
 	return l != nil && w.spins[l] && w.active[l] && exit >= 0 && exit < len(w.blocks) &&

@@ -60,11 +60,11 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 			list = append(list, scene)
 		}
 	}
-	inTurn(list)
+	spreadConstants(list)
 	if len(used) == len(k.Traces) {
 		return list, true
 	}
-	all, shown := make(map[*ir.Instr]often), make(map[*ir.Instr]often)
+	all, shown := make(map[*ir.Instr]executionCount), make(map[*ir.Instr]executionCount)
 	for _, t := range k.Traces {
 		for in, n := range k.count(t) {
 			all[in] = all[in].max(n.most)
@@ -74,17 +74,17 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 		}
 	}
 	for in, n := range all {
-		if m := shown[in]; m.times < min(n.times, around) ||
-			m.iterations < min(n.iterations, around) {
+		if m := shown[in]; m.times < min(n.times, outerIterations) ||
+			m.iterations < min(n.iterations, outerIterations) {
 			return list, false
 		}
 	}
 	return list, true
 }
 
-// inTurn orders scenes so that each set of constants appears once before any appears again. The
-// first few scenes thus cover all sets.
-func inTurn(list [][]*Trace) {
+// spreadConstants orders scenes so that each set of constants appears once before any of them
+// repeats. The first few scenes thus cover all sets.
+func spreadConstants(list [][]*Trace) {
 	met, place := make(map[int]int), make(map[*[]*Trace]int)
 	order := make([]*[]*Trace, len(list))
 	for i := range list {
@@ -125,20 +125,20 @@ func Answered(a *value.Atom) bool {
 	return a.Sources&value.Answers != 0
 }
 
-// often counts the executions of an instruction on a path, and those before the innermost loop
-// ends.
-type often struct{ times, iterations int }
+// executionCount holds how many times a path executes an instruction, in total and before the
+// innermost loop ends.
+type executionCount struct{ times, iterations int }
 
-// max returns the greater of both numbers.
-func (o often) max(n often) often {
-	return often{max(o.times, n.times), max(o.iterations, n.iterations)}
+// max returns the greater of both counts.
+func (o executionCount) max(n executionCount) executionCount {
+	return executionCount{max(o.times, n.times), max(o.iterations, n.iterations)}
 }
 
 // A tally counts the executions of an instruction up to an event of a trace.
 type tally struct {
-	often
+	executionCount
 	visit int // how often the loop of iterations was entered
-	most  often
+	most  executionCount
 }
 
 // count returns how often each instruction is executed in a trace.
@@ -174,18 +174,19 @@ func (k *Kernel) count(t *Trace) map[*ir.Instr]*tally {
 			h.visit, h.iterations = v, 0
 		}
 		h.iterations++
-		h.most = h.most.max(h.often)
+		h.most = h.most.max(h.executionCount)
 	}
 	return n
 }
 
-// An agreement holds which pairs of traces are compatible. Each pair occurs in many scenes.
+// An agreement records which pairs of traces are compatible, because each pair occurs in many
+// scenes.
 type agreement struct {
 	number map[*Trace]int
 	known  []answer // of each pair, by their numbers
 }
 
-// An answer is the result of a comparison, or says that there is none yet.
+// An answer is the cached result of a comparison, or unset.
 type answer uint8
 
 const (
@@ -223,7 +224,7 @@ func (k *Kernel) scene(first *Trace, agree *agreement) []*Trace {
 			left = left.Minus(first.Threads)
 		}
 		for !left.Empty() {
-			t := k.beside(list, rank, left, agree)
+			t := k.compatibleTrace(list, rank, left, agree)
 			if t == nil {
 				return nil
 			}
@@ -234,9 +235,10 @@ func (k *Kernel) scene(first *Trace, agree *agreement) []*Trace {
 	return list
 }
 
-// beside returns a trace for the lowest remaining thread of a block that is compatible with a
-// scene.
-func (k *Kernel) beside(scene []*Trace, rank int, left value.Set, agree *agreement) *Trace {
+// compatibleTrace returns a trace for the lowest thread of a block that has none yet, if the trace
+// is compatible with the scene.
+func (k *Kernel) compatibleTrace(scene []*Trace, rank int, left value.Set,
+	agree *agreement) *Trace {
 	lowest := left.Least()
 	for _, t := range k.Traces {
 		if t.Rank != rank || !t.Threads.Has(lowest) || t.Threads.Minus(left) != (value.Set{}) {

@@ -55,7 +55,7 @@ func (p *program) findLoops() {
 		// compatible.
 		p.iterations[l] = 2*most + 1
 		if outer[l] {
-			p.iterations[l] = around
+			p.iterations[l] = outerIterations
 		}
 		p.k.Iterations = max(p.k.Iterations, p.iterations[l])
 	}
@@ -100,7 +100,7 @@ func (p *program) drains(l *graph.Loop) bool {
 func (p *program) endings(ring int) {
 	p.lasts = make([]bool, ring)
 	met := make([]bool, ring)
-	for _, n := range []int{0, 1, around, 2*ring + 1} {
+	for _, n := range []int{0, 1, outerIterations, 2*ring + 1} {
 		met[n%ring] = true
 	}
 	for n := range met {
@@ -108,10 +108,10 @@ func (p *program) endings(ring int) {
 	}
 }
 
-// around is the number of iterations to follow for a loop around other loops. Loops without inner
-// loops may also end after that many: the tile loop of one role may have an inner loop while that
-// of another role has none.
-const around = 4
+// outerIterations is the number of iterations to follow for a loop around other loops. Loops
+// without inner loops may also end after that many: the tile loop of one role may have an inner
+// loop while that of another role has none.
+const outerIterations = 4
 
 // ring returns the largest small constant that an index in a loop is compared with or wrapped at:
 // the number of stages. Compilers wrap with multiplications: the upper half of one divides, and

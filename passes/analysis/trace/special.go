@@ -132,8 +132,8 @@ func furthest(name string) int64 {
 	return 0
 }
 
-// extent returns the assumed largest number of blocks or clusters of the grid along an axis; 0 for
-// other registers.
+// extent returns the assumed largest number of blocks or clusters of the grid along an axis, or 0
+// for other registers.
 func extent(name string) int64 {
 	first, axis, _ := strings.Cut(name, ".")
 	switch first {
@@ -165,7 +165,7 @@ func (w *walk) tick(s *state, name string, width int) *value.Value {
 	}
 	since := w.pool.Atom(width, value.OpSince, n, nil, value.Lane)
 	a := since.Single()
-	a.Bounded, a.Low, a.High = true, 0, wide
+	a.Bounded, a.Low, a.High = true, 0, noBound
 	v := w.pool.Add(width, before, since)
 	s.clocks.set(name, v)
 	return v

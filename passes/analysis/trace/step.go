@@ -127,7 +127,8 @@ func scalarBits(t isa.Type) int {
 	return 0
 }
 
-// steps decodes the instructions of all blocks. The parameter relevant says which results matter.
+// steps decodes the instructions of all blocks. The parameter relevant specifies which results
+// matter.
 func (p *program) steps(kinds [][]Kind, relevant []bool) {
 	f := p.k.Func
 	p.blocks = make([][]step, len(f.Blocks))

@@ -24,7 +24,7 @@ type Event struct {
 	Block   int
 	Threads value.Set // threads of the class for which the guard is true
 	Guard   *value.Value
-	// Vals holds the operands: a register's value, or the address in brackets; nil for others.
+	// Vals holds the operands: a register's value, or the address in brackets, or nil for others.
 	Vals []*value.Value
 	// Done is the predicate that a wait returns, or the state that an arrival returns.
 	Done *value.Value
@@ -81,7 +81,7 @@ type Kernel struct {
 	Pool   *value.Pool
 	Post   *graph.Tree
 	Traces []*Trace
-	// Uses says which kinds of instructions the kernel has.
+	// Uses specifies which kinds of instructions the kernel has.
 	Uses [Touch + 1]bool
 	// Shares says that the kernel stores to shared memory. Generic says that shared addresses
 	// become generic ones, through which it may store.
@@ -96,7 +96,7 @@ type Kernel struct {
 	Cluster int
 	// Grid is the number of blocks along each axis, or zeros if it is unknown.
 	Grid [3]int
-	// Ranks is the number of blocks of a cluster that are followed separately; 1 if all are
+	// Ranks is the number of blocks of a cluster that are followed separately, or 1 if all are
 	// assumed to behave alike.
 	Ranks int
 	// Callers holds, for an instruction of a device function, the calls through which it is
@@ -131,7 +131,7 @@ type Kernel struct {
 	work     int                     // limit on Spent, or 0
 	touched  [][]*ir.Instr           // the instructions of each Touch
 	writers  map[*ir.Reg][]*ir.Instr // see DependsOnInput
-	quits    map[turning]bool        // see LeavesKernel
+	quits    map[branchOutcome]bool  // see LeavesKernel
 }
 
 // Within returns how much of the given work, in steps, is still allowed.

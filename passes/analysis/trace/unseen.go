@@ -9,9 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
-// unseen returns the first synchronizing or asynchronous instruction that no followed path reaches,
-// or nil. Its effects were not checked. Paths that can only end in a trap are ignored.
-func (p *program) unseen() *ir.Instr {
+// unreachedEvent returns the first synchronizing or asynchronous instruction that no followed path
+// reaches, or nil. Its effects were not checked. Paths that can only end in a trap are ignored.
+func (p *program) unreachedEvent() *ir.Instr {
 	seen := make(map[*ir.Instr]bool)
 	for _, t := range p.k.Traces {
 		for i := range t.Events {
@@ -36,10 +36,10 @@ func (p *program) unseen() *ir.Instr {
 	return nil
 }
 
-// untaken returns a branch in a loop that goes the same way in all followed iterations, and between
-// whose paths threads synchronize. In a later iteration, it may go the other way. Branches that
-// leave a loop or skip one are ignored.
-func (p *program) untaken() *ir.Instr {
+// untakenBranch returns a branch in a loop that has the same outcome in all followed iterations, if
+// threads synchronize on one of its paths. It may have the other outcome in a later iteration.
+// Branches that leave or skip a loop are ignored.
+func (p *program) untakenBranch() *ir.Instr {
 	for b, in := range p.ends {
 		if in == nil || in.Kind() != isa.KindBra || in.Guard.Reg == nil || b+1 >= len(p.ends) {
 			continue
@@ -63,7 +63,7 @@ func (p *program) untaken() *ir.Instr {
 	return nil
 }
 
-// orders reports whether threads synchronize between a branch and the block where its paths meet.
+// orders reports whether threads synchronize between a branch and the block where its paths join.
 func (p *program) orders(b int) bool {
 	if r := (&walk{program: p}).region(b); r.ok || r.soft {
 		return false // only one path is followed, for all threads

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// text describes the constants: named inputs one by one, then the number of the others with the
-// constant of the first.
+// text describes the constants, for messages: named inputs one by one, then the number of other
+// inputs with the constant of the first.
 func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string {
 	const names, numbers = 10, 3
 	var list, rest []string
@@ -41,8 +41,8 @@ func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string 
 	return strings.Join(list, ", ")
 }
 
-// leaf names a kernel input: a parameter, a register, or a memory location that a parameter points
-// to. It returns "" for others.
+// leaf returns the name of a kernel input: a parameter, a register, or a memory location that a
+// parameter points to. It returns "" for other values.
 func (p *program) leaf(a *value.Atom) string {
 	return leafName(a, p.k.Func.Name+"_") // the prefix that compilers use
 }
@@ -67,7 +67,7 @@ func leafName(a *value.Atom, prefix string) string {
 	return "[" + name + "]"
 }
 
-// tried lists the values of each leaf in the attempts that were followed to the end.
+// tried lists the constants of each input in the attempts that were followed to the end.
 func (p *program) tried(order []*value.Atom, all []attempt) []string {
 	var list []string
 	for _, a := range order {

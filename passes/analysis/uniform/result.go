@@ -40,7 +40,7 @@ func (s shape) special(name string) Level {
 	stem, axis, _ := strings.Cut(name, ".")
 	switch stem {
 	case "%tid":
-		return s.number(axis)
+		return s.threadIndexLevel(axis)
 	case "%ntid", "%nctaid", "%gridid", "%nclusterid", "%cluster_nctaid", "%cluster_nctarank",
 		"%is_explicit_cluster", "%total_smem_size", "%dynamic_smem_size", "%aggr_smem_size",
 		"%nsmid", "WARP_SZ":
@@ -58,9 +58,9 @@ func (s shape) special(name string) Level {
 	return Thread
 }
 
-// number returns the level of the thread index along an axis. Neighbours along the axes before it
-// are neighbours in a warp.
-func (s shape) number(axis string) Level {
+// threadIndexLevel returns the level of the thread index along an axis. Threads that are neighbors
+// along the preceding axes are neighbors in a warp.
+func (s shape) threadIndexLevel(axis string) Level {
 	size, before := s.x, 1
 	switch axis {
 	case "y":
@@ -88,7 +88,7 @@ func steps(n int64) Level {
 	return Thread
 }
 
-// result returns the level of a result of an instruction. The parameter first says that it is its
+// result returns the level of a result of an instruction. The parameter first is true if it is its
 // first result.
 func (l *Levels) result(in *ir.Instr, first bool) Level {
 	reads := Grid
@@ -103,18 +103,18 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 		return l.loaded(in, reads)
 	case isa.KindShfl:
 		// All lanes of a whole warp read the value of the same lane.
-		if in.HasMod(isa.ModIdx) && first && all(in) && len(in.Args) == 5 &&
+		if in.HasMod(isa.ModIdx) && first && namesAllLanes(in) && len(in.Args) == 5 &&
 			in.Args[3].Kind == ir.Int && in.Args[3].Value&0x1f1f == 0x1f {
 			return max(reads, min(Warp, l.Operand(&in.Args[2])))
 		}
 		return Thread
 	case isa.KindVote, isa.KindRedux:
-		if all(in) {
+		if namesAllLanes(in) {
 			return max(reads, Warp)
 		}
 		return Thread
 	case isa.KindMatch:
-		if all(in) && in.HasMod(isa.ModAll) {
+		if namesAllLanes(in) && in.HasMod(isa.ModAll) {
 			return max(reads, Warp)
 		}
 		return Thread
@@ -122,7 +122,8 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 		return min(Warp, l.block[l.from[in]])
 	case isa.KindElect:
 		// The elected lane, and the predicate that is true in that lane.
-		if first && all(in) && in.Args[0].Kind == ir.Pair && in.Args[0].Args()[0].Reg != nil {
+		if first && namesAllLanes(in) && in.Args[0].Kind == ir.Pair &&
+			in.Args[0].Args()[0].Reg != nil {
 			return Warp
 		}
 		return Thread
@@ -158,8 +159,8 @@ func (l *Levels) loaded(in *ir.Instr, reads Level) Level {
 	return Thread
 }
 
-// all reports whether the last operand of an instruction is a mask of all lanes.
-func all(in *ir.Instr) bool {
+// namesAllLanes reports whether the last operand of an instruction is a mask of all lanes.
+func namesAllLanes(in *ir.Instr) bool {
 	last := &in.Args[len(in.Args)-1]
 	return in.HasMod(isa.ModSync) && last.Kind == ir.Int && uint32(last.Value) == 0xffffffff
 }

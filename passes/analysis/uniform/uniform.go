@@ -74,7 +74,7 @@ func Of(g *ir.Flow) *Levels {
 	}
 	l.controls()
 	l.collect()
-	for l.round() {
+	for l.lowerLevels() {
 	}
 	return l
 }
@@ -195,8 +195,9 @@ func (l *Levels) collect() {
 	}
 }
 
-// round lowers the levels of values that depend on lower ones, and reports whether it lowered any.
-func (l *Levels) round() bool {
+// lowerLevels lowers the levels of values that depend on values with lower levels, and reports
+// whether it lowered any.
+func (l *Levels) lowerLevels() bool {
 	changed := false
 	for b := range l.block {
 		level := l.block[b]
@@ -235,8 +236,8 @@ func (l *Levels) round() bool {
 	return changed
 }
 
-// decides returns the level of the branch at the end of a block: the threads that take the same
-// direction.
+// decides returns the level of the branch at the end of a block: the largest group of threads that
+// all take the same branch.
 func (l *Levels) decides(block int) Level {
 	in := l.flow.Func.Blocks[block].Last()
 	level := Grid

@@ -3,7 +3,7 @@
 
 package value
 
-// An answer is yes, no, or not computed yet.
+// An answer is a cached result: yes, no, or not computed yet.
 type answer uint8
 
 const (

@@ -113,7 +113,7 @@ func (p *Pool) binary(op Op, width int, a, b *Value) *Value {
 		if v := p.byConst(op, width, a, b.K); v != nil {
 			return v
 		}
-	} else if (op == OpOr || op == OpXor) && apart(a, b) {
+	} else if (op == OpOr || op == OpXor) && disjointBits(a, b) {
 		return p.Add(width, a, b)
 	}
 	v := p.Atom(width, op, "", nil, Constant, a, b)
@@ -121,7 +121,7 @@ func (p *Pool) binary(op Op, width int, a, b *Value) *Value {
 	return v
 }
 
-// High returns the upper half of a product, which compilers use for division; nil if it is
+// High returns the upper half of a product, which compilers use for division, or nil if it is
 // unknown. For 64 bits it is known only for constants.
 func (p *Pool) High(width int, a, b *Value, signed bool) *Value {
 	if width < 64 {
@@ -138,8 +138,8 @@ func (p *Pool) High(width int, a, b *Value, signed bool) *Value {
 	return p.Const(width, int64(eval.Plain(isa.KindMulHi, t)(uint64(a.K), uint64(b.K), 0, 0)))
 }
 
-// apart reports whether a and b certainly have no set bit in common.
-func apart(a, b *Value) bool {
+// disjointBits reports whether a and b certainly have no set bit in common.
+func disjointBits(a, b *Value) bool {
 	if _, h, ok := a.Bounds(); ok && bits.Len64(uint64(h)) <= b.Zeros() {
 		return true
 	}
@@ -147,7 +147,8 @@ func apart(a, b *Value) bool {
 	return ok && bits.Len64(uint64(h)) <= a.Zeros()
 }
 
-// logic returns operations on predicates that fold: with a constant, or with equal operands.
+// logic returns the simplified result of an operation on predicates, if an operand is constant or
+// the operands are equal.
 func (p *Pool) logic(op Op, a, b *Value) *Value {
 	switch {
 	case a == b && op != OpXor:
@@ -165,7 +166,7 @@ func (p *Pool) logic(op Op, a, b *Value) *Value {
 	return b
 }
 
-// byConst returns operations with a constant on the right that fold, or nil.
+// byConst returns the simplified result of an operation whose right operand is a constant, or nil.
 func (p *Pool) byConst(op Op, width int, a *Value, k int64) *Value {
 	switch op {
 	case OpMul:
@@ -195,7 +196,7 @@ func (p *Pool) byConst(op Op, width int, a *Value, k int64) *Value {
 		if k == 0 {
 			return a
 		}
-		if low := p.Const(width, k); apart(a, low) || k > 0 && disjoint(a, k) {
+		if low := p.Const(width, k); disjointBits(a, low) || k > 0 && disjoint(a, k) {
 			return p.Add(width, a, low)
 		}
 	}
@@ -322,7 +323,7 @@ func boundsByConst(op Op, width int, high int64, ok bool, k int64) (int64, int64
 }
 
 // Rest returns v without its constant and without the terms that depend only on the thread index.
-// Two addresses have a known distance only if their rests are equal.
+// The distance between two addresses is known only if their rests are equal.
 func (p *Pool) Rest(v *Value) *Value {
 	terms := slices.DeleteFunc(slices.Clone(v.Terms), func(t Term) bool { return t.Atom.Tid })
 	return p.sum(v.Width, 0, terms)

@@ -104,7 +104,7 @@ func (p *Pool) equal(a, b *Value) *Value {
 		a, b = b, a
 	}
 	if b.Is(0) {
-		if v := p.none(a); v != nil {
+		if v := p.isZero(a); v != nil {
 			return v
 		}
 	}
@@ -116,9 +116,10 @@ func (p *Pool) equal(a, b *Value) *Value {
 	return p.Select(s.Args[0], p.Bool(yes), p.Bool(no))
 }
 
-// none returns the predicate that a is zero, in terms of the parts of a, or nil: both operands of
-// an or are zero, both operands of a xor are equal, or all terms of a non-negative sum are zero.
-func (p *Pool) none(a *Value) *Value {
+// isZero returns the predicate that a is zero in terms of the parts of a, or nil if that is
+// impossible. Both operands of an or are zero, both operands of a xor are equal, or all terms of a
+// non-negative sum are zero.
+func (p *Pool) isZero(a *Value) *Value {
 	zero := p.Const(a.Width, 0)
 	if s := a.Single(); s != nil {
 		switch {

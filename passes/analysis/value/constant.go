@@ -10,7 +10,7 @@ import (
 
 // Constants are evaluated by package eval, like the instructions of the emulator.
 
-// An instruction is the one that an operation stands for.
+// An instruction is the PTX instruction that computes an operation, for constant folding.
 type instruction struct {
 	kind  isa.Kind
 	class isa.Class
@@ -58,7 +58,7 @@ func typeOf(class isa.Class, width int) isa.Type {
 // A binary computes an operation on two constants. The result is a signed number of its width.
 type binary func(a, b int64) int64
 
-// operation returns the binary of an operation; nil if it is none, or not one of this width.
+// operation returns the binary of an operation, or nil if it is none, or not one of this width.
 func operation(op Op, width int) binary {
 	if int(op) >= len(instructions) || instructions[op].kind == isa.NoKind {
 		return nil
@@ -90,7 +90,7 @@ func comparison(op Op, signed bool, width int) binary {
 	return func(a, b int64) int64 { return int64(f(uint64(a), uint64(b), 0, 0)) }
 }
 
-// constants returns the binary that computes an atom from its operands; nil if there is none.
+// constants returns the binary that computes an atom from its operands, or nil if there is none.
 func constants(a *Atom) binary {
 	switch a.Op {
 	case OpEq, OpLt:

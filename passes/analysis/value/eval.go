@@ -16,7 +16,7 @@ func known(op Op) bool {
 	return false
 }
 
-// Special returns the value of a special register that distinguishes threads or blocks; nil for
+// Special returns the value of a special register that distinguishes threads or blocks, or nil for
 // others.
 func (p *Pool) Special(name string, width int) *Value {
 	tid := func(level Level, high int) *Value {
@@ -127,7 +127,8 @@ func (p *Pool) reader(v *Value) func(t int) int64 {
 	}
 }
 
-// compute returns the value of an atom that moves values between threads or widths; 0 for others.
+// compute returns the value of an atom that moves values between threads or widths, or 0 for
+// others.
 func (p *Pool) compute(a *Atom, t int, args *[3]func(t int) int64) int64 {
 	switch a.Op {
 	case OpSelect:

@@ -3,7 +3,8 @@
 
 package value
 
-// An Op says how an atom is made: from its operands, or from something outside the registers.
+// An Op specifies how an atom is computed: from its operands, or from a source outside of the
+// registers.
 type Op uint8
 
 // Operations of atoms.

@@ -62,7 +62,7 @@ func (s Set) Minus(o Set) Set {
 	return s
 }
 
-// Least returns the lowest thread of s; -1 if s is empty.
+// Least returns the lowest thread of s, or -1 if s is empty.
 func (s *Set) Least() int {
 	for i, w := range s {
 		if w != 0 {
@@ -72,7 +72,7 @@ func (s *Set) Least() int {
 	return -1
 }
 
-// Most returns the highest thread of s; -1 if s is empty.
+// Most returns the highest thread of s, or -1 if s is empty.
 func (s *Set) Most() int {
 	for i := len(s) - 1; i >= 0; i-- {
 		if s[i] != 0 {

@@ -16,7 +16,7 @@ const (
 	Answers                       // responses to clusterlaunchcontrol requests
 )
 
-// Deep is the largest nesting of a predicate that is still decomposed.
+// Deep is the largest nesting depth at which predicates are still decomposed.
 const Deep = 128
 
 // ReadsGlobal reports whether a is a value read from global or constant memory.

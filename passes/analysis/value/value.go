@@ -33,7 +33,7 @@ const (
 // A Value is a sum: K plus, for each term, its factor times its atom.
 type Value struct {
 	ID    int
-	Width int // bits; 1 for a predicate
+	Width int // bits, or 1 for a predicate
 	K     int64
 	Terms []Term
 
@@ -78,7 +78,7 @@ type Atom struct {
 	next  *Atom   // with the same hash
 }
 
-// A Pool makes values. It is not safe for concurrent use.
+// A Pool creates values. It is not safe for concurrent use.
 type Pool struct {
 	// Shape is the block size along x, y and z; Threads is their product. Exact says that the
 	// block size is declared; otherwise it is an upper bound.

@@ -19,8 +19,8 @@ import (
 func Analyzer() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "accumulators",
-		Doc: `Accumulators reports accumulators that are live together and need at least as many registers as
-a thread has. The registers of other values are not counted.`,
+		Doc: `Accumulators reports accumulators that are live at the same time and need at least as many
+registers as a thread has. The registers of other values are not counted.`,
 		Rules: []*diag.Rule{&annotated.Role},
 		Run:   run,
 	}

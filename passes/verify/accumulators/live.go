@@ -20,8 +20,8 @@ type holding struct {
 	number map[*ir.Reg]int
 	words  []int // number of words of each register
 	of     []int // index of each register's accumulator
-	// index of the instruction in the current block after which the register may be written; -1 if
-	// before the block
+	// index of the instruction in the current block after which the register may be written, or -1
+	// if before the block
 	from []int
 	born map[*ir.Instr]int
 	live passes.Set
@@ -44,7 +44,7 @@ func newHolding(p *annotated.Pass) *holding {
 	return h
 }
 
-// each visits the registers of an accumulator.
+// each calls visit for every register of an accumulator.
 func (h *holding) each(accumulator int, visit func(*ir.Reg)) {
 	for _, part := range h.Notes.Accumulators[accumulator].Registers {
 		for _, r := range part {
@@ -80,8 +80,8 @@ func (h *holding) before(in *ir.Instr, at int) {
 	})
 }
 
-// at starts a block: it computes where each register is first written, and which are live at the
-// end.
+// at initializes the state for a basic block: where each register is first written, and which
+// registers are live at the end.
 func (h *holding) at(g *ir.Flow, b int, written, read passes.Set) {
 	block := g.Func.Blocks[b]
 	for n := range h.from {
@@ -110,8 +110,8 @@ func (h *holding) at(g *ir.Flow, b int, written, read passes.Set) {
 	}
 }
 
-// check makes a forward pass, which finds where accumulators may have been written, and then a
-// backward pass, which finds which are read later.
+// check makes two passes. A forward pass finds where accumulators may have been written, and a
+// backward pass finds which are read later.
 func (h *holding) check() {
 	g := ir.FlowOf(h.Func)
 	words := len(h.live)
@@ -180,7 +180,7 @@ func (h *holding) report(g *ir.Flow, written, read []passes.Set) {
 	}
 }
 
-// merged adds the set from to the set to, and reports whether to grew.
+// merged adds the elements of from to the set to, and reports whether to has grown.
 func merged(to, from passes.Set) (more bool) {
 	for i, w := range from {
 		more = more || w&^to[i] != 0
@@ -207,7 +207,7 @@ func (h *holding) tooMany(r *ir.Role) bool {
 		}
 	}
 	h.Warn(h.Notes.Accumulators[last].Pos, &annotated.Role,
-		"live accumulators need %d registers per thread, but %s: ptxas would spill, or ignore setmaxnreg; "+
-			"use more warps, with smaller accumulators each", h.held, who)
+		"live accumulators need %d registers per thread, but %s: ptxas would spill, or ignore setmaxnreg; use more warps with smaller accumulators",
+		h.held, who)
 	return true
 }

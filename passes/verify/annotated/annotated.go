@@ -1,10 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package annotated runs analyzers that read the annotations of package dsl: which calls the author
-// wrote, under which conditions, in which role. They run when a module is built, need no path
-// through the kernel, and report the call. Kernels without annotations are skipped: those lifted
-// from PTX.
+// Package annotated runs analyzers on the annotations that package dsl records: which builder calls
+// the author wrote, under which conditions, and in which role. The analyzers run when a module is
+// built. They do not follow paths through the kernel, and report the builder call. Kernels lifted
+// from PTX have no annotations and are skipped.
 package annotated
 
 import (
@@ -32,7 +32,7 @@ type Analyzer struct {
 	Run  func(*Pass)
 }
 
-// A Finding is a diagnostic without its place, and the position that it is about.
+// A Finding is a diagnostic whose position has not been resolved to a source line yet.
 type Finding struct {
 	Pos ir.Pos
 	diag.Diagnostic
@@ -105,7 +105,7 @@ func (p *Pass) Report(pos ir.Pos, rule *diag.Rule, format string, args ...any) {
 	})
 }
 
-// Warn is Report for something that may be intended.
+// Warn is like Report, for code that may be intended.
 func (p *Pass) Warn(pos ir.Pos, rule *diag.Rule, format string, args ...any) {
 	warning := *rule
 	warning.Severity = diag.Warning

@@ -70,14 +70,14 @@ func run(p *verify.Pass) {
 	}
 }
 
-// A smallCopies follows the cp.async of a trace.
+// A smallCopies tracks the cp.async operations of one trace.
 type smallCopies struct {
 	p    *verify.Pass
 	t    *trace.Trace
 	list []*pendingCopy
 }
 
-// small follows cp.async.
+// small checks the cp.async operations of a trace.
 func small(p *verify.Pass, t *trace.Trace) {
 	c := &smallCopies{p: p, t: t}
 	full := pruneAt // list length at which completed copies are dropped
@@ -131,7 +131,7 @@ func (c *smallCopies) event(i int) {
 // issue adds a copy.
 func (c *smallCopies) issue(i int) {
 	if len(c.list) == mostFlights {
-		c.p.Missed("more than %d copies that nothing has waited for (A5, A7)", mostFlights)
+		c.p.Missed("asynchronous copies (A5, A7): more than %d are in flight at once", mostFlights)
 		return
 	}
 	e := &c.t.Events[i]
@@ -142,7 +142,7 @@ func (c *smallCopies) issue(i int) {
 	c.list = append(c.list, f)
 }
 
-// covered calls visit for the copies that all their threads cover with an event.
+// covered calls visit for each pending copy whose threads all take part in the event.
 func (c *smallCopies) covered(e *trace.Event, visit func(*pendingCopy)) {
 	all := everyone(c.t, e)
 	for _, f := range c.list {
@@ -169,13 +169,13 @@ func (c *smallCopies) wait(e *trace.Event) {
 	})
 }
 
-// Limits of the copies that are followed at a time.
+// Limits on the number of copies that are tracked at the same time.
 const (
 	pruneAt     = 512
 	mostFlights = 2048
 )
 
-// group returns the number of threads among which a completed wait is shared.
+// group returns the number of threads that synchronize after a completed wait and share its result.
 func (f *pendingCopy) group() int {
 	if f.warp {
 		return 32
@@ -189,14 +189,14 @@ func covers(t *trace.Trace, e, made *trace.Event) bool {
 	return made.Threads.And(t.Threads).Minus(e.Threads) == value.Set{}
 }
 
-// everyone reports whether all threads of a trace execute an instruction, which then covers all
-// copies.
+// everyone reports whether all threads of a trace execute an instruction. Such an instruction
+// covers all copies of the trace.
 func everyone(t *trace.Trace, e *trace.Event) bool {
 	return t.Threads.Minus(e.Threads) == value.Set{}
 }
 
-// own reports whether threads of a trace executed an event themselves, rather than only others that
-// were on the same path then.
+// own reports whether threads of a trace executed an event. If not, only other threads executed it,
+// which were on the same path at that time.
 func own(t *trace.Trace, e *trace.Event) bool {
 	return e.Threads.And(t.Threads) != value.Set{}
 }
@@ -259,7 +259,7 @@ func read(p *verify.Pass, t *trace.Trace, i int, list []*pendingCopy) {
 	}
 }
 
-// An audience says which other threads read the data that a thread has copied and waited for.
+// An audience specifies which other threads read the data of a copy that a thread has waited for.
 type audience int
 
 const (
@@ -307,9 +307,9 @@ func report(p *verify.Pass, t *trace.Trace, i int, f *pendingCopy, e *trace.Even
 				Also(f.e.In, "the copy").Also(last, "the wait").On(t, i)
 			return
 		}
-		r := p.Report(&ruleDepth, e.In, "cp.async.wait_group leaves too many groups pending: "+
-			"data of an asynchronous copy %s while its group may be one of them; %d groups were "+
-			"committed since, including its own", word, f.groups).
+		r := p.Report(&ruleDepth, e.In,
+			"cp.async.wait_group leaves too many groups pending: data of an asynchronous copy %s while its group may still be pending; %d groups were committed since, including its own",
+			word, f.groups).
 			Also(f.e.In, "the copy").Also(last, "the last wait allows that many pending groups "+
 			"or more").On(t, i)
 		if t.Facts.Empty() {

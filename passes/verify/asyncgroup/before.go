@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// before reports TMA stores and reductions that start at a negative coordinate. It looks at what
-// writes the coordinates, not at traces.
+// before reports TMA stores and reductions that start at a negative coordinate. It examines the
+// instructions that compute the coordinates and needs no traces.
 func before(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 	var below *negatives
 	done := make(map[*ir.Instr]bool)
@@ -37,13 +37,14 @@ func before(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 	}
 }
 
-// negatives finds registers that hold negative constants, whichever instruction wrote them last.
+// negatives finds registers that always hold a negative constant, no matter which instruction wrote
+// them last.
 type negatives struct {
 	writers map[*ir.Reg][]*ir.Instr
 	looked  map[*ir.Reg]bool // registers with a negative constant; true during the examination
 }
 
-// has reports whether an operand is negative, as a signed 32-bit integer.
+// has reports whether an operand is always negative as a signed 32-bit integer.
 func (l *negatives) has(o *ir.Operand) bool {
 	if o.Kind == ir.Int {
 		return int32(o.Value) < 0

@@ -62,16 +62,16 @@ func starts(p *verify.Pass, t *trace.Trace, i int, first congruence) {
 			"expected a multiple of 16 bytes", first.at*size&15).As(severity).On(t, i)
 	case !stated && first.known(4) && first.at&3 != 0:
 		p.Report(&ruleBox, e.In,
-			"TMA box starts at element %d modulo 4 of the innermost dimension, "+
-				"which is no multiple of 16 bytes unless elements have 8 bytes", first.at&3).
+			"TMA box starts at element %d modulo 4 of the innermost dimension, which is a multiple of 16 bytes only if elements have 8 bytes",
+			first.at&3).
 			As(diag.Review).On(t, i)
 	case stated && first.known(step), first.known(16) && first.at&15 == 0:
 	default:
-		p.Unchecked("starts of TMA boxes, which must be multiples of 16 bytes")
+		p.Unchecked("alignment of TMA boxes, which must start at a multiple of 16 bytes")
 	}
 }
 
-// most is the largest element size.
+// most is the largest size of a tensor element in bytes.
 const most = 8
 
 // pixels reports whether a copy is in im2col mode, in which the first coordinate is a channel.

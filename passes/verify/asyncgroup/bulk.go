@@ -21,7 +21,7 @@ type bulkStore struct {
 	fenced  bool      // a fence followed
 }
 
-// A bulkStores follows the bulk copies from shared memory of a trace.
+// A bulkStores tracks the bulk copies from shared memory on one trace.
 type bulkStores struct {
 	p    *verify.Pass
 	t    *trace.Trace
@@ -80,7 +80,8 @@ func (b *bulkStores) wait(e *trace.Event) {
 	b.list = kept
 }
 
-// signals reports an access to global memory that signals copies which are not complete.
+// signals reports an access to global memory that signals other threads before the preceding copies
+// are complete.
 func (b *bulkStores) signals(i int) {
 	e := &b.t.Events[i]
 	for _, o := range b.list {
@@ -88,8 +89,7 @@ func (b *bulkStores) signals(i int) {
 			b.p.Report(&ruleRead, e.In, "completion of a bulk store to global memory "+
 				"is signalled before the store is complete").
 				As(announced(e, o.read)).Also(o.e.In, "the copy").Also(o.read,
-				"this wait only covers the read of the source; it does not make the "+
-					"result visible").On(b.t, i)
+				"this wait covers only the read of the source; it does not make the result visible").On(b.t, i)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (b *bulkStores) overwrites(i int) {
 	}
 }
 
-// exits reports the copies in flight when their threads exit.
+// exits reports the copies that are in flight when their threads exit.
 func (b *bulkStores) exits(i int) {
 	for _, o := range b.list {
 		if o.regions != nil && own(b.t, o.e) {
@@ -132,8 +132,8 @@ func (b *bulkStores) exits(i int) {
 	}
 }
 
-// flags reports whether a store or atomic to global memory can signal what precedes it: it is a
-// release, or follows a fence.
+// flags reports whether a store or atomic to global memory can signal that preceding operations are
+// complete: it is a release, or follows a fence.
 func flags(e *trace.Event, fenced bool) bool {
 	return releases(e) || fenced && (e.Kind == trace.Atomic || e.In.HasMod(isa.ModRelaxed))
 }
@@ -142,7 +142,7 @@ func releases(e *trace.Event) bool {
 	return e.In.HasMod(isa.ModRelease, isa.ModAcqRel, isa.ModVolatile)
 }
 
-// meet reports whether regions of two lists certainly overlap.
+// meet reports whether a region of one list certainly overlaps a region of the other.
 func meet(a, b []memory.Region) bool {
 	for i := range a {
 		for k := range b {
@@ -154,8 +154,8 @@ func meet(a, b []memory.Region) bool {
 	return false
 }
 
-// announced returns the severity of a flag after a copy: an error if the flag is a release and only
-// a wait with .read precedes it.
+// announced returns the severity of a finding about a flag that is set after a copy. It is an error
+// if the flag is a release and only a wait with .read precedes it.
 func announced(e *trace.Event, read *ir.Instr) diag.Severity {
 	if read != nil && releases(e) {
 		return diag.Error

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A bulkOrder follows the bulk copies of a trace that one thread issues, by the memory that they
+// A bulkOrder tracks the bulk copies that one thread of a trace issues, by the memory that they
 // write.
 type bulkOrder struct {
 	p      *verify.Pass

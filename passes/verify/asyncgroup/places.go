@@ -32,8 +32,9 @@ func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 			p.Report(&ruleBytes, e.In, "size of a bulk copy is %d bytes, expected a multiple of %d",
 				n, unit)
 		} else {
-			p.Report(&ruleBytes, e.In, "size of a bulk copy is %d bytes more than a multiple of "+
-				"%d, expected a multiple of %d", past, of, unit).On(t, 0)
+			p.Report(&ruleBytes, e.In,
+				"size of a bulk copy exceeds a multiple of %d by %d bytes, expected a multiple of %d",
+				of, past, unit).On(t, 0)
 		}
 	}
 	for n := range 2 {
@@ -49,8 +50,8 @@ func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	}
 }
 
-// within checks that the shared memory that a bulk copy accesses is inside the variable that its
-// address is based on.
+// within checks that the shared memory that a bulk copy accesses lies inside the variable from
+// which its address is derived.
 func within(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	for _, r := range append(p.Reads(e), p.Writes(e)...) {
 		in := r.Var()
@@ -63,7 +64,7 @@ func within(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	}
 }
 
-// placed checks that the address in operand i is a multiple of n bytes.
+// placed checks that the address in operand i is aligned to n bytes.
 func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 	what := "a bulk copy"
 	if n == tile {
@@ -94,8 +95,8 @@ func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 	}
 }
 
-// residue returns a value modulo n for the first thread for which it is not zero. If that is
-// unknown for n, it uses the largest smaller power of two.
+// residue returns a value modulo n, for the first thread for which the result is not zero. If the
+// result is unknown for n, it uses the largest power of two below n for which it is known.
 func residue(p *verify.Pass, v *value.Value, n int64, s value.Set) (past, of int64) {
 	if v == nil {
 		return 0, 1
@@ -117,15 +118,16 @@ func residue(p *verify.Pass, v *value.Value, n int64, s value.Set) (past, of int
 	return past, 1 << known
 }
 
-// A base is what an address in global memory is relative to, on paths with one choice of
-// substituted values.
+// A base identifies what a global address is relative to, on paths with the same substituted
+// values.
 type base struct {
 	of  *value.Value
 	set int // index of the set of substituted values
 }
 
 // apart compares the global address of a bulk copy with that of the first copy with the same base.
-// If their distance is not a multiple of 16, one of them is misaligned; it is unknown which.
+// If their distance is not a multiple of 16, one of the two is misaligned, but it is unknown which
+// one.
 func apart(p *verify.Pass, t *trace.Trace, e *trace.Event, firsts map[base]*trace.Event) {
 	n := 1
 	if e.Kind == trace.BulkStore {

@@ -8,20 +8,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A congruence is partial knowledge of an integer: it is at plus a multiple of step, which is a
-// power of two. A step of zero means that no write was seen so far.
+// A congruence holds the known low bits of an integer: the integer equals at plus a multiple of
+// step, a power of two. A step of zero means that no write has been seen yet.
 type congruence struct{ step, at int64 }
 
-// finest is the largest step that is tracked.
+// finest is the largest step that is tracked; larger steps are reduced to it.
 const finest = 1 << 10
 
-// anything is an integer about which nothing is known.
+// anything is the congruence of an unknown integer.
 var anything = congruence{step: 1}
 
 // number returns the congruence of a constant.
 func number(n int64) congruence { return congruence{finest, n & (finest - 1)} }
 
-// known reports whether the congruence modulo n, a power of two, is known.
+// known reports whether x modulo n is known. n is a power of two.
 func (x congruence) known(n int64) bool { return x.step >= n }
 
 // modulo returns x with a smaller step.
@@ -30,7 +30,7 @@ func modulo(step, at int64) congruence {
 	return congruence{step, at & (step - 1)}
 }
 
-// join returns what is true of either integer.
+// join returns the strongest congruence that holds for both integers.
 func (x congruence) join(y congruence) congruence {
 	switch {
 	case x.step == 0:
@@ -60,7 +60,7 @@ func (x congruence) times(y congruence) congruence {
 	return modulo(x.step*y.step|x.at*y.step|y.at*x.step|finest, x.at*y.at)
 }
 
-// residues finds the low bits of registers whose writes agree on them.
+// residues finds the low bits of registers for which all writes agree.
 type residues struct {
 	writers map[*ir.Reg][]*ir.Instr
 	found   map[*ir.Reg]congruence
@@ -93,7 +93,7 @@ func (l *residues) of(o *ir.Operand) congruence {
 	return anything
 }
 
-// visit returns the congruence of an operand as far as it is known.
+// visit returns the congruence of an operand, given what is known of registers so far.
 func (l *residues) visit(o *ir.Operand) congruence {
 	if o.Kind == ir.Int {
 		return number(o.Value)
@@ -115,7 +115,7 @@ func (l *residues) visit(o *ir.Operand) congruence {
 	return all
 }
 
-// made returns the congruence of the result of an instruction.
+// made returns the congruence of the value that an instruction computes.
 func (l *residues) made(in *ir.Instr) congruence {
 	if !in.HasMod(isa.ModU32, isa.ModS32, isa.ModB32) || len(in.Args) < 2 {
 		return anything
@@ -153,8 +153,8 @@ func (l *residues) made(in *ir.Instr) congruence {
 	return anything
 }
 
-// bitwise returns the congruence of a bitwise operation. The result of and keeps the low zeros of
-// either operand.
+// bitwise returns the congruence of the result of a bitwise operation. The result of an and has the
+// known low zero bits of either operand.
 func bitwise(op isa.Head, x, y congruence) congruence {
 	if x.step == 0 || y.step == 0 {
 		return congruence{}

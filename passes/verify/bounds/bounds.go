@@ -31,8 +31,8 @@ data, and accesses that the launch may exclude, are not checked.`,
 func LastIteration() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "bounds-last",
-		Doc: `It reports what bounds does, in the last iteration of loops with constant bounds and
-without another exit, for calls without a finding.`,
+		Doc: `It makes the checks of bounds for the last iteration of loops that have constant bounds and no
+other exit. Calls that already have a finding are skipped.`,
 		Rules: []*diag.Rule{&annotated.Memory, &annotated.Shape},
 		Run:   runLast,
 	}
@@ -132,7 +132,8 @@ const (
 	first    = thread.First
 )
 
-// invalid reports an invalid access by one thread. certain says that some launch executes it.
+// invalid checks an access by one thread and reports it if it is invalid. certain is set if every
+// launch executes the access.
 func (c *check) invalid(w *ir.Access, thread int, at int64, certain bool) bool {
 	area, off, ok := c.eval.Find(w.Space, at+w.Offset)
 	switch {
@@ -157,7 +158,7 @@ func (c *check) invalid(w *ir.Access, thread int, at int64, certain bool) bool {
 	return false
 }
 
-// aligned reports an access whose address is unknown but is certainly misaligned.
+// aligned reports an access whose address is unknown, but which is certainly misaligned.
 func (c *check) aligned(w *ir.Access, thread int) {
 	if w.Space != isa.Global || w.Bytes > 16 || w.Bytes < 2 || w.Bytes&(w.Bytes-1) != 0 {
 		return

@@ -84,7 +84,7 @@ func visited(e *trace.Event) *ir.Var {
 	return nil
 }
 
-// unordered compares one access between an arrival and its wait with those of other blocks.
+// unordered compares one access between an arrival and its wait with the accesses of other blocks.
 func unordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *memory.Region,
 	list []visit, phase int) {
 	e := &t.Events[i]
@@ -107,7 +107,7 @@ func unordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *m
 	}
 }
 
-// outside reports block ranks that the cluster does not have.
+// outside reports block ranks that exceed the size of the cluster.
 func outside(p *verify.Pass) {
 	if p.Cluster == 0 {
 		return

@@ -31,8 +31,8 @@ func cancels(p *verify.Pass) {
 				continue
 			}
 			if refused >= 0 && i >= refused {
-				p.Report(&ruleCancel, e.In, "another clusterlaunchcontrol.try_cancel after one "+
-					"that was refused; its result is undefined").Also(where.In,
+				p.Report(&ruleCancel, e.In,
+					"clusterlaunchcontrol.try_cancel is issued again after a request that was refused; its result is undefined").Also(where.In,
 					"the refusal is observed here").On(t, i)
 				break
 			}
@@ -43,8 +43,8 @@ func cancels(p *verify.Pass) {
 	}
 }
 
-// early reports a path on which all threads of a block exit without a cluster barrier: such a block
-// may have exited when another makes a request for the cluster.
+// early reports a path on which all threads of a block exit without a cluster barrier. Such a block
+// may have exited when another block requests work for the cluster.
 func early(p *verify.Pass, t *trace.Trace, request *trace.Event) {
 	for _, o := range p.Traces {
 		if o.Stopped != "" || o.Threads != p.Pool.All() || o == t {
@@ -58,10 +58,10 @@ func early(p *verify.Pass, t *trace.Trace, request *trace.Event) {
 			}
 		}
 		if n := len(o.Events); !meets && n > 0 {
-			p.Report(&ruleCancel, request.In, "a try_cancel with multicast to all blocks of the "+
-				"cluster, but a block may have exited before it").
-				As(diag.Review).Also(o.Events[n-1].In, "a block may exit here without meeting "+
-				"the others")
+			p.Report(&ruleCancel, request.In,
+				"try_cancel multicasts its response to all blocks of the cluster, but a block may have exited before it").
+				As(diag.Review).Also(o.Events[n-1].In,
+				"a block may exit here without a cluster barrier")
 			return
 		}
 	}

@@ -50,8 +50,8 @@ func run(p *verify.Pass) {
 	between(p)
 }
 
-// follow checks one trace: arrive, wait, arrive, wait, and remote accesses between the first and
-// the last.
+// follow checks the cluster barriers and remote accesses of one trace. Arrivals and waits must
+// alternate, and remote accesses must lie between the first and the last barrier.
 func follow(p *verify.Pass, t *trace.Trace) {
 	var arrived *trace.Event
 	var made *ir.Instr // an mbarrier initialized without a fence after it
@@ -147,9 +147,9 @@ func awaited(p *verify.Pass, t *trace.Trace, last *trace.Event) bool {
 	return false
 }
 
-// grade returns an error for reads and writes by a thread itself. For arrivals, byte counts and
-// asynchronous copies it returns a review: a wait of another thread, in either block, may have
-// covered them.
+// grade returns the severity of a finding about a remote access. Reads and writes by a thread
+// itself are errors. Arrivals, byte counts and asynchronous copies are reviews, because a wait of
+// another thread, in either block, may have covered them.
 func grade(e *trace.Event) diag.Severity {
 	switch e.Kind {
 	case trace.Arrive, trace.Expect, trace.Complete, trace.BulkLoad, trace.TensorCommit,
@@ -159,7 +159,7 @@ func grade(e *trace.Event) diag.Severity {
 	return diag.Error
 }
 
-// away reports whether an event certainly accesses memory of another block.
+// away reports whether an event certainly accesses the memory of another block.
 func away(p *verify.Pass, w *trace.Trace, e *trace.Event) bool {
 	mapped := func(n int) bool {
 		v := verify.Val(e, verify.Address(e.In, n))

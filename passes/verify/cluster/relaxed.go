@@ -85,9 +85,9 @@ func relaxed(p *verify.Pass) {
 	}
 }
 
-// leaves reports a relaxed arrival as the last barrier between stores to another block's memory and
-// the exit. Such an arrival does not ensure that the other block still exists when the stores are
-// performed. Loads have completed by then.
+// leaves reports a relaxed cluster arrival if it is the last barrier between stores to another
+// block's memory and the exit. Such an arrival does not guarantee that the other block still exists
+// when the stores are performed. Loads have already completed at that point.
 func leaves(p *verify.Pass, t *trace.Trace) {
 	var last, use, arrived *trace.Event
 	at := 0
@@ -135,8 +135,8 @@ func uses(p *verify.Pass, e *trace.Event) (list []store) {
 	return list
 }
 
-// lost returns a store that may not be visible to a use: one of another block, or of another thread
-// without a block barrier since.
+// lost returns a store that may not be visible to the given access. The store is made by another
+// block, or by another thread with no block barrier since.
 func (u *store) lost(list []store, met bool) *store {
 	for i := range list {
 		s := &list[i]
@@ -150,7 +150,8 @@ func (u *store) lost(list []store, met bool) *store {
 	return nil
 }
 
-// place returns the shared memory of a plain access, and whether it is in another block.
+// place returns the shared memory that a plain access uses, and whether it belongs to another
+// block.
 func place(p *verify.Pass, e *trace.Event) (r memory.Region, far, ok bool) {
 	if verify.Rank(verify.Val(e, verify.Address(e.In, 0))) != nil {
 		r, ok = p.Peer(e, memory.Bytes(e.In))

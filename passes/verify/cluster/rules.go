@@ -20,5 +20,6 @@ var (
 	ruleExit    = verify.RulePeerExit
 )
 
-// exits are blocks that exit while others may access their memory. A relaxed arrival explains them.
+// exits suppresses findings about blocks that exit while others may access their memory, if a
+// finding about a relaxed arrival explains them.
 var exits = verify.Subsumption{Findings: []*diag.Rule{&ruleRelaxed}}

@@ -29,14 +29,15 @@ func uneven(p *verify.Pass) {
 			if m > n {
 				last, n, m = other, m, n
 			}
-			p.Report(&rulePhase, last.In, "blocks of one cluster arrive at the cluster barrier a "+
-				"different number of times: trip counts differ, %d and %d", m, n).As(diag.Review)
+			p.Report(&rulePhase, last.In,
+				"blocks of one cluster arrive at the cluster barrier different numbers of times: their loops run %d and %d iterations",
+				m, n).As(diag.Review)
 			return
 		}
 	}
 }
 
-// arrivals returns the last arrival at the cluster barrier on a trace, and how many there are.
+// arrivals returns the last arrival at the cluster barrier on a trace, and the number of arrivals.
 func arrivals(t *trace.Trace) (last *trace.Event, n int) {
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind == trace.ClusterArrive {

@@ -48,8 +48,8 @@ func collides(p *verify.Pass, t *trace.Trace, i int) bool {
 			}
 			if p.Pool.At(stored, thread) != p.Pool.At(stored, other) && !p.Example(t, e) {
 				f := p.Report(&ruleCollide, e.In,
-					"lanes %d and %d of a warp store different values to one "+
-						"address; which of them remains is undefined", other%32, lane).On(t, i)
+					"lanes %d and %d of a warp store different values to one address; it is undefined which value remains",
+					other%32, lane).On(t, i)
 				if locked(t, i) {
 					f.As(diag.Review)
 				}
@@ -60,8 +60,8 @@ func collides(p *verify.Pass, t *trace.Trace, i int) bool {
 	return false
 }
 
-// locked reports whether something is acquired between the last barrier and an event: lanes that
-// take a lock do not store together.
+// locked reports whether a lock may be acquired between the last barrier and an event. Lanes that
+// hold a lock do not store at the same time.
 func locked(t *trace.Trace, i int) bool {
 	var a acquireSearch
 	found := false

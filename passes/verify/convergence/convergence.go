@@ -19,8 +19,8 @@ var Analyzer = &verify.Analyzer{
 	Name:   "convergence",
 	Covers: "barriers and warp convergence",
 	Doc: `Convergence checks the branches on which lanes of a warp diverge, and which warps
-reach which barrier. The outcome of a branch on data is unknown: such a branch
-before a barrier is a review.`,
+reach each barrier. The outcome of a branch that depends on data is unknown: such a
+branch before a barrier is a review.`,
 	Rules: diag.Rules{ruleCount, ruleAligned, ruleShared, ruleMask, ruleElect, ruleLaggard,
 		ruleExchange, ruleCollide},
 	Pages: pages,
@@ -100,23 +100,24 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 			}
 			return
 		case c.Splits:
-			p.Report(whole(e), e.In, "%s after a branch on which some lanes of the warp exit the "+
-				"kernel", e.In.Op).
+			p.Report(whole(e), e.In,
+				"%s follows a branch on which some lanes of the warp exit the kernel", e.In.Op).
 				As(diag.Review).Also(c.In, "the warp diverges here")
 			return
 		case c.Maybe && !p.LeavesKernel(c):
-			p.Report(whole(e), e.In, "%s requires all lanes of the warp, but whether they agree "+
-				"is unknown", e.In.Op).
+			p.Report(whole(e), e.In,
+				"%s requires all lanes of the warp, but a branch before it depends on data, so some lanes may not reach it",
+				e.In.Op).
 				As(diag.Review).Also(c.In, "the warp may diverge here")
 			return
 		}
 	}
 }
 
-// joined reports whether lanes that diverged from those of an event reach its instruction too,
-// equally often, on all paths that are compatible with the event's. An example is a uniform
-// branch that follows on both sides. It also reports whether each may reach it on some of
-// them.
+// joined reports whether the lanes that diverged from those of an event reach its instruction too,
+// equally often, on all paths that are compatible with the event's path. This holds, for example,
+// for a uniform branch after the divergent one. It also reports whether the lanes may reach the
+// instruction on some of these paths.
 func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may bool) {
 	in := t.Events[i].In
 	times := 1
@@ -152,13 +153,14 @@ func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may boo
 	return never.Empty() && away.And(pass) == (value.Set{}), never.Empty()
 }
 
-// example reports whether lanes diverge only for some of the values substituted for kernel
-// inputs, which a launch may never use.
+// example reports whether lanes diverge only for some of the values that were tried for kernel
+// inputs. A launch may never use such values.
 func example(p *verify.Pass, t *trace.Trace, c trace.Choice) bool {
 	return t.Facts.With != "" && p.DependsOnInput(c.In.Guard.Reg)
 }
 
-// whole returns the rule that requires whole warps: matrix units and tensor memory have their own.
+// whole returns the rule that requires whole warps for an instruction. Matrix units and tensor
+// memory have their own rules.
 func whole(e *trace.Event) *diag.Rule {
 	switch e.Kind {
 	case trace.TensorAlloc, trace.TensorFree:
@@ -171,7 +173,7 @@ func whole(e *trace.Event) *diag.Rule {
 	return &ruleAligned
 }
 
-// part describes which threads arrive.
+// part describes the threads that arrive, for messages.
 func part(p *verify.Pass, e *trace.Event) string { return verify.Threads(e.Threads.Len()) }
 
 // number checks the number and the thread count of a barrier.
@@ -193,7 +195,7 @@ func number(p *verify.Pass, e *trace.Event) {
 	}
 }
 
-// leaver returns the first choice on a trace after which single threads may have exited, or nil.
+// leaver returns the first branch on a trace after which single threads may have exited, or nil.
 func leaver(p *verify.Pass, t *trace.Trace) *trace.Choice {
 	for i := range t.Choices {
 		if c := &t.Choices[i]; c.Cond.Level() > value.Block && !c.Cond.Tid() && !waitResult(*c) &&
@@ -204,35 +206,36 @@ func leaver(p *verify.Pass, t *trace.Trace) *trace.Choice {
 	return nil
 }
 
-// left reports threads that may have exited individually before a barrier with an explicit count of
-// all threads: such a barrier waits for exited threads too, unlike one without a count.
+// left reports threads that may have exited one by one before a barrier whose explicit count
+// includes all threads. Unlike a barrier without a count, such a barrier also waits for exited
+// threads.
 func left(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
 	if gone == nil || gone.At > i {
 		return
 	}
 	e := &t.Events[i]
 	if n, given := verify.Count(e); given && n >= int64(e.Threads.Warps()*32) {
-		p.Report(&ruleCount, e.In, "barrier waits for %d threads, but some warps may have exited, "+
-			"and those do not arrive", n).
+		p.Report(&ruleCount, e.In,
+			"barrier waits for %d threads, but warps that have exited do not arrive", n).
 			As(diag.Review).Also(gone.In, "threads may exit here").On(t, i)
 	}
 }
 
-// waitResult reports whether a choice depends on the success of a wait or on shared memory. Such a
-// value may be the same for all threads that reach the choice.
+// waitResult reports whether a branch depends on the success of a wait or on shared memory. Such a
+// condition may be equal for all threads that reach the branch.
 func waitResult(c trace.Choice) bool {
 	a, _ := c.Cond.Condition()
 	return a != nil && (a.Op == value.OpDone || a.Sources&value.Private != 0)
 }
 
-// A site is one barrier, by number and count, and the threads that execute it.
+// A site is one barrier, identified by number and count, and the threads that execute it.
 type site struct {
 	count   int64
 	threads value.Set
 	events  []*trace.Event
 }
 
-// named compares the threads that arrive at a named barrier with its count.
+// named compares the number of threads that arrive at a named barrier with its count.
 func named(p *verify.Pass) {
 	if !p.Pool.Exact || len(p.Kernel.Missed) > 0 {
 		return
@@ -302,7 +305,7 @@ func named(p *verify.Pass) {
 	}
 }
 
-// mute reports whether threads arrive at a barrier and none waits.
+// mute reports whether threads arrive at a barrier but none waits there.
 func mute(list []*site) bool {
 	for _, s := range list {
 		for _, e := range s.events {
@@ -314,9 +317,9 @@ func mute(list []*site) bool {
 	return true
 }
 
-// contrast checks a barrier that is used with several counts. If one count equals the number of all
-// threads that arrive, and the threads that use it are fewer, the other counts are wrong. Otherwise
-// different groups may use the barrier one after the other.
+// contrast checks a barrier that is used with several counts. The counts are wrong if one of them
+// equals the number of all threads that arrive, but fewer threads use it. Otherwise, different
+// groups of threads may use the barrier one after the other.
 func contrast(p *verify.Pass, id int64, list []*site) {
 	var all value.Set
 	for _, s := range list {
@@ -340,7 +343,8 @@ func contrast(p *verify.Pass, id int64, list []*site) {
 		As(diag.Review).Also(list[0].events[0].In, "the other count")
 }
 
-// compare compares a count with the warps that arrive; a partial warp counts as a whole one.
+// compare compares a count with the number of threads that arrive. A partial warp counts as a whole
+// one.
 func compare(p *verify.Pass, id int64, s *site) {
 	come := int64(s.threads.Warps() * 32)
 	f := s.events[0]
@@ -349,23 +353,26 @@ func compare(p *verify.Pass, id int64, s *site) {
 		p.Report(&ruleCount, f.In, "deadlock: barrier %d expects %d threads, but at most %d arrive",
 			id, s.count, come)
 	case come%s.count != 0:
-		r := p.Report(&ruleCount, f.In, "barrier %d expects %d threads, but %d arrive: the "+
-			"surplus threads wait forever or complete another group's barrier", id, s.count, come)
+		r := p.Report(&ruleCount, f.In,
+			"barrier %d expects %d threads, but %d arrive: the surplus threads wait forever or complete a later phase of the barrier",
+			id, s.count, come)
 		if differ(s) {
 			r.As(diag.Review)
 		}
 	case come > s.count && differ(s) && !crowded(s):
-		p.Report(&ruleShared, f.In, "barrier %d expects %d threads, but %d arrive from several "+
-			"places: their arrivals can mix", id, s.count, come).
-			Also(other(s), "the other place")
+		p.Report(&ruleShared, f.In,
+			"barrier %d expects %d threads, but %d arrive at several instructions: one phase can mix their arrivals",
+			id, s.count, come).
+			Also(other(s), "the other instruction")
 	case come > s.count:
-		p.Report(&ruleCount, f.In, "barrier %d expects %d threads, but %d arrive: some are "+
-			"released without the others", id, s.count, come).As(diag.Review)
+		p.Report(&ruleCount, f.In,
+			"barrier %d expects %d threads, but %d arrive: some threads continue before the others arrive",
+			id, s.count, come).As(diag.Review)
 	}
 }
 
-// crowded reports whether more threads execute one instruction of a barrier than the barrier waits
-// for.
+// crowded reports whether more threads execute one instruction of a barrier than the barrier
+// expects.
 func crowded(s *site) bool {
 	by := make(map[*ir.Instr]value.Set)
 	for _, e := range s.events {
@@ -379,7 +386,7 @@ func crowded(s *site) bool {
 	return false
 }
 
-// differ reports whether several instructions use a barrier.
+// differ reports whether several instructions use the same barrier.
 func differ(s *site) bool { return other(s) != nil }
 
 func other(s *site) *ir.Instr {

@@ -26,16 +26,16 @@ type use struct {
 // A pair is two instructions whose accesses are compared.
 type pair struct{ first, second *ir.Instr }
 
-// Limits: the accesses compared since the last warp barrier, and the comparisons of each pair of
-// instructions, which unrolled loops repeat.
+// Limits on the accesses since the last warp barrier that are compared, and on the comparisons of
+// each pair of instructions, which unrolled loops repeat.
 const (
 	window  = 64
 	repeats = 4
 )
 
-// exchanges looks for shared memory through which lanes of one warp exchange data, or which they
-// reuse, without synchronizing. One warp represents all warps of a trace. Its threads must be
-// known: with several axes, they depend on the block size.
+// exchanges reports shared memory through which the lanes of one warp exchange data, or which they
+// reuse, without synchronization. One warp represents all warps of a trace. The check needs to know
+// which threads form a warp, so blocks of several dimensions must have a known size.
 func exchanges(p *verify.Pass) {
 	if !p.Shares || folded(p) {
 		return
@@ -97,8 +97,8 @@ func exchangesOf(p *verify.Pass, t *trace.Trace, lanes value.Set, compared map[p
 	}
 }
 
-// differs reports whether an access and an earlier one are of different lanes that nothing has
-// synchronized since.
+// differs reports whether two accesses are made by different lanes that have not synchronized in
+// between.
 func differs(p *verify.Pass, o *use, one *trace.Event, r *memory.Region) bool {
 	if o.groups == nil {
 		return foreign(o, r, &o.region)
@@ -119,7 +119,7 @@ func differs(p *verify.Pass, o *use, one *trace.Event, r *memory.Region) bool {
 	return false
 }
 
-// foreign reports whether a later access to r is of other lanes than an earlier one to b.
+// foreign reports whether a later access to r is made by other lanes than an earlier access to b.
 func foreign(o *use, r, b *memory.Region) bool {
 	if o.e.Kind == trace.Load { // other lanes may still be reading
 		return r.Crosses(b, 1)
@@ -127,7 +127,7 @@ func foreign(o *use, r, b *memory.Region) bool {
 	return r.Foreign(b, 1)
 }
 
-// met returns the accesses that an event leaves unordered for some lanes of a warp.
+// met returns the accesses that remain unordered for some lanes of a warp after an event.
 func met(p *verify.Pass, e *trace.Event, lanes value.Set, open []use) []use {
 	switch {
 	case e.Kind == trace.Collective:
@@ -175,11 +175,11 @@ func parts(p *verify.Pass, e *trace.Event, lanes value.Set) (groups []value.Set)
 	return groups
 }
 
-// folded reports whether the block may have several dimensions and its shape is unknown, so that
-// the lanes of a warp are unknown too.
+// folded reports whether the block may have several dimensions but has no known shape. It is then
+// unknown which threads form a warp.
 func folded(p *verify.Pass) bool { return !p.Pool.Exact && p.Pool.Shape[1]*p.Pool.Shape[2] > 1 }
 
-// exchanged reports two accesses of different lanes.
+// exchanged reports an access that races with an earlier access of another lane.
 func exchanged(p *verify.Pass, t *trace.Trace, i int, o *use) {
 	e := &t.Events[i]
 	does, did := "reads", "writes"
@@ -205,10 +205,12 @@ func exchanged(p *verify.Pass, t *trace.Trace, i int, o *use) {
 	}
 }
 
-// An acquireSearch looks for events that acquire: what they order is not decided.
+// An acquireSearch looks for events with acquire semantics. The analyzer does not decide what they
+// order.
 type acquireSearch struct{ read bool }
 
-// acquires reports whether an event acquires: by its own order, or as a fence after a strong read.
+// acquires reports whether an event has acquire semantics: by its own memory order, or because it
+// is a fence after a strong read.
 func (a *acquireSearch) acquires(e *trace.Event) bool {
 	if e.In == nil {
 		return false
@@ -234,8 +236,8 @@ func meets(e *trace.Event) bool {
 	return e.In != nil && e.In.HasMod(isa.ModAligned)
 }
 
-// plain reports whether an access does not order threads, and all lanes make it. Volatile accesses
-// do not order them.
+// plain reports whether an access does not order threads and is made by all lanes. Volatile
+// accesses do not order them.
 func plain(e *trace.Event) bool {
 	return e.Guard == nil &&
 		!e.In.HasMod(isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModMMIO)

@@ -35,8 +35,7 @@ func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 					"without bar.warp.sync in between: lanes that still wait may miss the phase",
 					verify.Threads(arrives.Len()), verify.Threads(waits.Len())).Also(wait.In,
 					"the wait")
-				p.Missed("one lane arrives for a warp whose lanes may leave the preceding wait " +
-					"at different times (B7)")
+				p.Missed("arrivals of one lane for its whole warp: the other lanes may still be in the preceding wait (B7)")
 				return
 			}
 		case trace.WarpSync, trace.BarrierSync, trace.Collective:
@@ -49,7 +48,7 @@ func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	}
 }
 
-// comers returns the threads that execute each wait and each arrival on some path.
+// comers returns the threads that execute each wait and each arrival on some path, by instruction.
 func comers(p *verify.Pass) map[*ir.Instr]value.Set {
 	come := make(map[*ir.Instr]value.Set)
 	for _, t := range p.Traces {

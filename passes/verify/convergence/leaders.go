@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Limits on the comparison of lanes that took different branches: traces, and accesses on each.
+// Limits on the traces and accesses that are compared for lanes that took different branches.
 const (
 	branches = 12
 	early    = 32
@@ -53,8 +53,8 @@ func leaders(p *verify.Pass) {
 	}
 }
 
-// apart reports whether both traces are executed in one launch: every branch has the same outcome
-// on both for the lanes of a warp, or depends on the thread index.
+// apart reports whether one launch can execute both traces. Every branch must have the same outcome
+// on both for the lanes of a warp, or depend on the thread index.
 func apart(t, o *trace.Trace) bool {
 	for _, list := range [][]trace.Choice{t.Choices, o.Choices} {
 		for i := range list {
@@ -66,8 +66,8 @@ func apart(t, o *trace.Trace) bool {
 	return true
 }
 
-// common returns the lowest warp with lanes on both traces, if these have no thread in common; else
-// it returns -1.
+// common returns the lowest warp that has lanes on both traces. It returns -1 if there is none, or
+// if the traces have a thread in common.
 func common(t, o *trace.Trace) int {
 	if both := t.Threads.And(o.Threads); !both.Empty() {
 		return -1

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// unnamed reports a lane that executes a warp-wide instruction and is not in its member mask.
+// unnamed reports a lane that executes a warp-wide instruction but is not in its member mask.
 func unnamed(p *verify.Pass, t *trace.Trace, i int) bool {
 	e := &t.Events[i]
 	mask, ok := verify.Number(e, len(e.Vals)-1)
@@ -46,8 +46,8 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 			if meetsAgain(p, e, c) {
 				continue
 			}
-			p.Report(&ruleMask, e.In, "%s names all lanes in its member mask %#x, but a branch "+
-				"on the thread index and on a value that is not known excludes some of them",
+			p.Report(&ruleMask, e.In,
+				"%s names all lanes in its member mask %#x, but a branch on the thread index and an unknown value excludes some of them",
 				e.In.Op, uint32(mask)).As(diag.Review).
 				Also(c.In, "the warp may diverge here").On(t, i)
 			return
@@ -76,7 +76,7 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 	}
 }
 
-// meetsAgain reports whether threads that take the other branch reach an instruction too.
+// meetsAgain reports whether threads that take the other branch also reach the given instruction.
 func meetsAgain(p *verify.Pass, e *trace.Event, c trace.Choice) bool {
 	return slices.ContainsFunc(p.Traces, func(t *trace.Trace) bool {
 		n := slices.IndexFunc(t.Choices, func(o trace.Choice) bool {
@@ -132,7 +132,7 @@ func leave(p *verify.Pass, t *trace.Trace, e *trace.Event, lanes uint32, warp in
 	return true
 }
 
-// elsewhere reports whether other lanes execute another instruction of the same kind.
+// elsewhere reports whether the other lanes execute a different instruction of the same kind.
 func elsewhere(p *verify.Pass, e *trace.Event) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {

@@ -34,7 +34,7 @@ type check struct {
 	other map[*ir.PipelineTile]bool
 }
 
-// A patch holds the first rows of the two sides of a product, for one warp.
+// A patch holds the first row of each operand of an MMA, for one warp.
 type patch [2]int
 
 func run(p *annotated.Pass) {
@@ -80,7 +80,7 @@ func run(p *annotated.Pass) {
 }
 
 // patchesOf returns the patches of all warps that may execute the MMA. If one is unknown, the tiles
-// are assumed to be covered.
+// are assumed to be fully covered.
 func (c *check) patchesOf(x *ir.Product) (list []patch) {
 	e := c.Eval()
 	for thread, end := e.Range(x.Role); thread < end; thread += 32 {
@@ -99,7 +99,7 @@ func (c *check) patchesOf(x *ir.Product) (list []patch) {
 	return list
 }
 
-// first returns the first row of a side for the current warp.
+// first returns the first row of an operand for the current warp.
 func (c *check) first(s *ir.Side) int {
 	v := c.Eval().ValueOf(&s.From)
 	if v.Kind != thread.Constant || v.N < 0 || v.N+int64(s.N) > int64(s.Of.Rows) {
@@ -139,10 +139,10 @@ func (c *check) rows(product, side int) bool {
 	return true
 }
 
-// name names the tile and its pipeline for messages.
+// name describes the tile and its pipeline, for messages.
 func name(s *ir.Side) string { return s.Tile.String() + " of pipeline " + s.Of.Pipeline }
 
-// lines returns "rows" or "columns": what the operand rows are in the tile.
+// lines returns "rows" or "columns", depending on what the operand rows are in the tile.
 func lines(s *ir.Side) string {
 	if s.Of.Turned {
 		return "columns"

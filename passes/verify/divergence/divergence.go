@@ -21,9 +21,9 @@ import (
 func Analyzer() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "divergence",
-		Doc: `Divergence reports calls for all threads of a warp or block that only some of them execute,
-and named barriers at which too many arrive. It needs the block size, and conditions that do not
-depend on data.`,
+		Doc: `Divergence reports operations that all threads of a warp or block must execute, but only some
+of them do, and named barriers at which too many threads arrive. It needs the block size, and
+conditions that do not depend on data.`,
 		Rules: []*diag.Rule{&annotated.Protocol},
 		Run:   run,
 	}
@@ -33,8 +33,8 @@ depend on data.`,
 func Barriers() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "barriers",
-		Doc: `Barriers reports roles that wait at a barrier for all threads, although other warps never
-reach one, and named barriers with arrivals but no wait.`,
+		Doc: `Barriers reports roles that wait at a barrier for all threads although other warps never
+reach a barrier, and named barriers with arrivals but without a wait.`,
 		Rules: []*diag.Rule{&annotated.Role, &annotated.Protocol},
 		Run:   runBarriers,
 	}
@@ -65,8 +65,9 @@ func run(p *annotated.Pass) {
 	}
 }
 
-// coming returns for each thread of the role or the block whether it executes the call, or nil if
-// that is unknown. values says whether threads that have left the kernel are missing.
+// coming returns, for each thread of the role or the block, whether it executes the call. It
+// returns nil if that is unknown. The parameter values selects whether threads that have exited
+// count as missing.
 func coming(p *annotated.Pass, u *ir.Use, values bool) []bool {
 	e := p.Eval()
 	begin, end := e.Range(u.Role)
@@ -165,13 +166,13 @@ func runBarriers(p *annotated.Pass) {
 	}
 	for _, a := range p.Notes.Arrivals {
 		p.Report(a.Pos, &annotated.Protocol,
-			"warps arrive at named barrier %d, but none waits there; use Sync in the warps that wait",
+			"warps arrive at named barrier %d, but no warp waits there; call Sync in the warps that must wait",
 			a.Barrier)
 	}
 }
 
-// meetings reports roles of a group that wait for all threads of the block, or of the cluster,
-// although other warps never reach such a barrier.
+// meetings reports roles that wait for all threads of the block or cluster although other warps
+// never reach such a barrier.
 func meetings(p *annotated.Pass, group int, cluster bool) {
 	come := make([]bool, p.Notes.Threads()/32)
 	var first *ir.Meeting
@@ -193,14 +194,14 @@ func meetings(p *annotated.Pass, group int, cluster bool) {
 	what, all, instead := "Sync", "block", "use NamedBarrier for the threads of a role"
 	if cluster {
 		what, all, instead = "SyncCluster", "cluster",
-			"use Barrier for some of the threads; Roles ends with a cluster barrier for all"
+			"use Barrier to synchronize some of the threads; Roles ends with a cluster barrier for all threads"
 	}
 	p.Report(first.Pos, &annotated.Role,
 		"deadlock: %s in role %s waits for all threads of the %s, but %s not execute one; %s",
 		what, first.Role.Name, all, absent(come), instead)
 }
 
-// absent names the warps that do not arrive, with a verb.
+// absent describes the warps that do not arrive, followed by a verb, for messages.
 func absent(come []bool) string {
 	var list []string
 	for w := 0; w < len(come); w++ {

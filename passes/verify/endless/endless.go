@@ -31,7 +31,7 @@ type write struct {
 	in *ir.Instr
 }
 
-// A code holds the positions of instructions.
+// A code holds the instructions of a kernel with their positions.
 type code struct {
 	first  map[*ir.Block]int // index of the first instruction of each block
 	writes map[*ir.Reg][]write
@@ -67,8 +67,8 @@ func newCode(f *ir.Func) *code {
 	return c
 }
 
-// constant reports whether a register has the same value in all iterations of a loop, which extends
-// from index lo to hi. seen holds registers that have been visited.
+// constant reports whether a register has the same value in all iterations of the loop from index
+// lo to hi. seen holds the registers that have been visited.
 func (c *code) constant(r *ir.Reg, lo, hi int, seen map[*ir.Reg]bool) bool {
 	if seen[r] {
 		return true

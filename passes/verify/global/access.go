@@ -18,7 +18,7 @@ type access struct {
 	e     *trace.Event
 	i     int // index in the events of its trace
 	write bool
-	value *value.Value // stored value; nil if it is unknown
+	value *value.Value // stored value, or nil if it is unknown
 	bytes int64
 	// The address is the sum of root, which is the same in all blocks, the block index times
 	// blocks, and for each thread one element of starts.
@@ -64,9 +64,10 @@ func accesses(k *trace.Kernel, t *trace.Trace) (list []access) {
 	return list
 }
 
-// executes reports whether an event executes for some values of the parameters. Its conditions must
-// depend on the thread index, or compare an index with a parameter, once. The result anyBlock says
-// that they do not select blocks.
+// executes reports whether an event executes for some values of the parameters. Each of its
+// conditions must depend on the thread index, or compare an index with a parameter, and each
+// parameter may occur once. The result anyBlock reports that the conditions do not depend on the
+// block index.
 func executes(t *trace.Trace, i int) (anyBlock, ok bool) {
 	anyBlock = true
 	met := make(map[*ir.Instr]bool)
@@ -170,8 +171,9 @@ func selects(a *value.Atom) bool {
 	return false
 }
 
-// apart reports whether x in one block and y in another overlap, for blocks up to a few indices
-// apart along an axis. The parameter step is the distance of the addresses in neighbouring blocks.
+// apart reports whether the access x of one block and the access y of another overlap, for blocks
+// whose indices differ by a small number along one axis. The parameter step is the distance between
+// the addresses of neighbouring blocks.
 func apart(x, y *access, step int64) bool {
 	const few = 4
 	for n := int64(1); n <= few; n++ {
@@ -182,8 +184,8 @@ func apart(x, y *access, step int64) bool {
 	return false
 }
 
-// overlap reports whether bytes that start at an offset in a overlap bytes that start at an offset
-// in b plus by. Both lists are sorted.
+// overlap reports whether bytes at an offset in a overlap bytes at an offset in b, shifted by by.
+// Both lists are sorted.
 func overlap(a []int64, na int64, b []int64, nb, by int64) bool {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
@@ -201,7 +203,7 @@ func overlap(a []int64, na int64, b []int64, nb, by int64) bool {
 // shared reports whether several threads of a block access the same address.
 func (x *access) shared() bool { return len(x.starts) == 1 && x.e.Threads.Len() > 1 }
 
-// crosses reports whether a thread reads data that only threads of other warps write.
+// crosses reports whether a thread reads data that is written only by threads of other warps.
 func crosses(k *trace.Kernel, x, y *access) bool {
 	read, write := x, y
 	if x.write {
@@ -211,9 +213,9 @@ func crosses(k *trace.Kernel, x, y *access) bool {
 	return sure && read.region.Foreign(&write.region, 32)
 }
 
-// varies reports whether a stored value may differ between the two threads: it is unknown, or it
-// depends on the block index or the thread index. The parameter same says that the two threads have
-// the same thread index.
+// varies reports whether two threads may store different values: the value is unknown, or depends
+// on the block or thread index. The parameter same is set if both threads have the same thread
+// index.
 func varies(v *value.Value, same bool) bool {
 	if v == nil {
 		return true

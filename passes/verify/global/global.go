@@ -17,10 +17,9 @@ import (
 // Analyzer is the analyzer for races in global memory.
 var Analyzer = &verify.Analyzer{
 	Name: "global",
-	Doc: `Global reports plain stores of two blocks, or of two threads of one block, to the same
-address of global memory, and a plain load by one of what the other stores. It checks kernels
-whose threads communicate in no other way: without atomics, fences, flags, clusters and
-asynchronous copies.`,
+	Doc: `Global reports plain accesses by two blocks, or by two threads of one block, to the same
+address of global memory if at least one of them is a store. It checks kernels whose threads
+communicate in no other way: without atomics, fences, flags, clusters and asynchronous copies.`,
 	Rules:    diag.Rules{ruleRace},
 	Pages:    pages,
 	Requires: []trace.Kind{trace.Store},
@@ -28,7 +27,7 @@ asynchronous copies.`,
 	Run:      run,
 }
 
-// limits bounds the work. Kernels that this package can decide are small.
+// limits bounds the work of this package. The kernels that it can decide are small.
 var limits = trace.Limits{Steps: 20_000, Traces: 32}
 
 func run(p *verify.Pass) {
@@ -119,7 +118,7 @@ func reads(f *ir.Func, name string) bool {
 	return false
 }
 
-// compare reports a race between two accesses of one trace. x is the first of them, or the same.
+// compare reports a race between two accesses of one trace. x is the earlier access, or equal to y.
 func compare(p *verify.Pass, k *trace.Kernel, axes []string, t *trace.Trace, x, y *access) bool {
 	if x.root != y.root || x.blocks != y.blocks {
 		return false

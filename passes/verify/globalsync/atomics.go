@@ -63,13 +63,13 @@ func (w *paths) common(m mark) bool {
 		!w.electors.byBlock(m)
 }
 
-// narrow reports an atomic operation at block scope.
+// narrow reports an atomic operation whose scope is the block.
 func (w *paths) narrow(m mark) {
 	if in := w.instr(m); in.HasMod(isa.ModCTA) && !w.errors[in] {
 		w.errors[in] = true
 		w.Report(&ruleAtomic, in,
-			"%s of .cta scope on an address that all blocks access: it is not "+
-				"atomic for other blocks", in.Head())
+			"%s has .cta scope, but all blocks access its address: it is not atomic for other blocks",
+			in.Head())
 	}
 }
 
@@ -85,8 +85,8 @@ func (w *paths) stale(m mark, e *commonAccesses) {
 		case w.equal(atomic, in):
 			w.errors[in] = true
 			w.Report(&ruleAtomic, in,
-				"weak load of an address that other blocks change with atomic "+
-					"operations").Also(atomic, "the atomic operation")
+				"weak load reads an address that other blocks change with atomic operations").Also(
+				atomic, "the atomic operation")
 			return stop
 		}
 		return goOn
@@ -126,9 +126,7 @@ func (w *paths) updates(e *commonAccesses) {
 			if w.feeds(load, value) {
 				w.errors[store] = true
 				w.Report(&ruleAtomic, store,
-					"load and store of an address that all blocks access are not "+
-						"one atomic operation: updates of other blocks are lost").Also(load,
-					"loaded here")
+					"load and store are not one atomic operation, but all blocks access the address: updates of other blocks are lost").Also(load, "loaded here")
 			}
 		}
 	}
@@ -150,7 +148,7 @@ func (w *paths) feeds(load *ir.Instr, r *ir.Reg) bool {
 	return found
 }
 
-// A walkStep says how writersOf continues at an instruction.
+// A walkStep specifies how writersOf continues at an instruction.
 type walkStep uint8
 
 const (

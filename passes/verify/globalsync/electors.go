@@ -30,10 +30,10 @@ type electors struct {
 	used   map[*ir.Reg]blockUse // results of uses
 }
 
-// picks is a set of predicates, all of which select the same threads.
+// picks is a set of predicates that all select the same threads.
 type picks map[*ir.Instr]bool
 
-// A selection says what a predicate selects.
+// A selection is the kind of thread that a predicate selects.
 type selection uint8
 
 const (
@@ -125,7 +125,7 @@ func (w *electors) picks(in *ir.Instr) selection {
 	return p
 }
 
-// lanes reports whether a comparison is of a lane index.
+// lanes reports whether a comparison tests a lane index.
 func (w *electors) lanes(in *ir.Instr) bool {
 	for i := range in.Args {
 		o := &in.Args[i]
@@ -197,8 +197,8 @@ func (w *electors) block(b int) picks {
 	return set
 }
 
-// wider reports whether more threads execute one instruction than another: all that execute the
-// other, and those that one of its predicates excludes.
+// wider reports whether one instruction is executed by more threads than another: by all threads
+// that execute the other, and by threads that one of its predicates excludes.
 func wider(all, some picks) bool {
 	for r := range all {
 		if !some[r] {
@@ -208,8 +208,8 @@ func wider(all, some picks) bool {
 	return len(some) > len(all)
 }
 
-// asks reports whether an access may only poll. An atomic operation whose operand was read before
-// changes the value, and is repeated until it succeeds.
+// asks reports whether an access may only poll. An atomic operation whose operand was loaded before
+// is not a poll: it changes the value, and is repeated until it succeeds.
 func (w *electors) asks(in *ir.Instr) bool {
 	if trace.Of(in) != trace.Atomic {
 		return true
@@ -226,7 +226,8 @@ func (w *electors) asks(in *ir.Instr) bool {
 	return true
 }
 
-// A base is the parameter that an address is derived from; empty if there is none, or several.
+// A base is the parameter from which an address is derived. It is empty if there is none, or more
+// than one.
 type base struct {
 	v  *ir.Var
 	at int64
@@ -295,8 +296,8 @@ func (w *electors) origin(in *ir.Instr) (found base) {
 	return found
 }
 
-// inside reports whether in certainly accesses a shared or local variable through a generic address
-// of it. Other blocks cannot observe that.
+// inside reports whether an instruction certainly accesses a shared or local variable through a
+// generic address. Other blocks cannot observe such an access.
 func (w *electors) inside(in *ir.Instr) bool {
 	at := verify.Address(in, 0)
 	if at < 0 {
@@ -311,7 +312,7 @@ func (w *electors) inside(in *ir.Instr) bool {
 const mostSteps = 8
 
 // named reports whether every write of a register is an address in a shared or local variable. The
-// result of mapa is in another block.
+// result of mapa does not count, because it is an address in another block.
 func (w *electors) named(r *ir.Reg, steps int) bool {
 	list := w.all(r)
 	if w.left--; len(list) == 0 || steps == 0 || w.left < 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// A flagArray is an array used as flags, with the data that a kernel passes between its blocks with
-// them.
+// A flagArray is an array of flags with which the blocks of a kernel exchange data, and the
+// accesses to that data.
 type flagArray struct {
 	flag   base
 	raised []mark // writes that set or change a flag
@@ -26,7 +26,7 @@ type flagArray struct {
 	takes  bool   // flags are locks, taken by atomic operations
 }
 
-// crossing says whether a load reads data that another block stores.
+// crossing is the result of cross: whether a load reads data that another block stores.
 type crossing uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 	sure
 )
 
-// blockUse says whether a value depends on the block index.
+// blockUse is the kind of dependence of a value on the block index.
 type blockUse uint8
 
 const (
@@ -44,7 +44,8 @@ const (
 	opaque // depends on memory, or on other threads
 )
 
-// shared returns the flag arrays of a kernel: of each array with a flag that is both set and read.
+// shared returns the flag arrays of a kernel, one for each array with a flag that is both set and
+// read.
 func (w *paths) shared(raised []mark, once []mark) []*flagArray {
 	of := make(map[base]*flagArray)
 	var order []*flagArray
@@ -102,7 +103,7 @@ func (h *flagArray) first() mark {
 	return slices.Concat(h.spins, h.counts, h.once)[0]
 }
 
-// data finds the stores before the flags of a flag array and the loads after them.
+// data finds the stores before and the loads after the accesses to a flag array.
 func (w *paths) data(h *flagArray) {
 	h.takes = slices.ContainsFunc(h.spins,
 		func(m mark) bool { return w.instr(m).Kind() == isa.KindAtom })
@@ -148,8 +149,8 @@ func (w *paths) data(h *flagArray) {
 	}
 }
 
-// weakly reports whether a weak store sets a flag that other threads poll. A store of zero only
-// releases a lock.
+// weakly reports whether a weak store sets a flag that other threads poll. A store of zero does not
+// count, because it only releases a lock.
 func (w *paths) weakly(m mark, h *flagArray) bool {
 	in := w.instr(m)
 	if len(h.spins) == 0 || w.electors.array(in) != h.flag {
@@ -158,7 +159,7 @@ func (w *paths) weakly(m mark, h *flagArray) bool {
 	return !resets(in) || h.takes
 }
 
-// polls reports whether an access is one that waits in a loop.
+// polls reports whether an access polls a flag in a loop.
 func (w *paths) polls(m mark) bool {
 	return slices.Contains(w.heard[w.electors.array(w.instr(m))], m)
 }
@@ -186,7 +187,7 @@ func (w *paths) reaches(from, to mark) bool {
 	return set[to.block]
 }
 
-// cross says whether a load reads data that another block writes with the given store.
+// cross determines whether a load reads data that another block writes with the given store.
 func (w *paths) cross(store, load mark) crossing {
 	s, l := w.instr(store), w.instr(load)
 	if w.electors.array(s) != w.electors.array(l) {
@@ -208,7 +209,7 @@ func (w *paths) cross(store, load mark) crossing {
 	return sure
 }
 
-// passed returns a load of data that a store hands over, and whether there is one.
+// passed returns a load that reads the stored data in another block, and whether there is one.
 func (w *paths) passed(h *flagArray, store mark) (mark, bool) {
 	for _, l := range h.loads {
 		if w.cross(store, l) == sure {
@@ -218,7 +219,7 @@ func (w *paths) passed(h *flagArray, store mark) (mark, bool) {
 	return mark{}, false
 }
 
-// given returns a store of the data that a load reads, and whether there is one.
+// given returns a store that provides the data of a load, and whether there is one.
 func (w *paths) given(h *flagArray, load mark) (mark, bool) {
 	for _, s := range h.stores {
 		if w.cross(s, load) == sure {
@@ -240,7 +241,7 @@ func (w *paths) fromOthers(flag, load mark) bool {
 	return false
 }
 
-// addressUse says whether the address of an access depends on the block index.
+// addressUse specifies whether the address of an access depends on the block index.
 func (w *electors) addressUse(in *ir.Instr) blockUse {
 	r := pointer(in)
 	if r == nil {
@@ -270,7 +271,7 @@ func pointer(in *ir.Instr) *ir.Reg {
 	return nil
 }
 
-// alike reports whether two accesses have the same register as their address, with the same value.
+// alike reports whether two accesses use the same address register with the same value.
 func (w *electors) alike(a, b *ir.Instr) bool {
 	x, y := pointer(a), pointer(b)
 	if x == nil || x != y {
@@ -304,7 +305,7 @@ func (w *electors) same(a, b *ir.Instr, steps int) bool {
 	return true
 }
 
-// uses says whether a register depends on the block index.
+// uses specifies whether a register depends on the block index.
 func (w *electors) uses(r *ir.Reg) blockUse {
 	if u, met := w.used[r]; met {
 		return u
@@ -319,7 +320,7 @@ func (w *electors) uses(r *ir.Reg) blockUse {
 	return found
 }
 
-// usesOf says whether the result of an instruction depends on the block index.
+// usesOf specifies whether the result of an instruction depends on the block index.
 func (w *electors) usesOf(in *ir.Instr) (found blockUse) {
 	switch head := in.Kind().Head(); {
 	case head == isa.HeadLd && in.HasMod(isa.ModParam):
@@ -375,7 +376,7 @@ func (w *electors) byBlock(m mark) bool {
 	return false
 }
 
-// read reports whether the result of an atomic is used.
+// read reports whether the kernel uses the result of an atomic operation.
 func (w *electors) read(in *ir.Instr) bool {
 	return in.Kind() == isa.KindAtom && len(in.Args) > 0 && in.Args[0].Reg != nil
 }

@@ -19,10 +19,10 @@ import (
 // Analyzer is the analyzer for synchronization through global memory.
 var Analyzer = &verify.Analyzer{
 	Name: "globalsync",
-	Doc: `Globalsync reports data that blocks pass to one another through global memory with
-flags, counters and locks that do not order it: no release or acquire, a scope that does not cover
-the reader, no block barrier, no proxy fence, a flag that is set too early or tested once. It is an
-error if the kernel stores and loads the same array on both sides of a flag, else a review.`,
+	Doc: `Globalsync reports data that blocks exchange through global memory, if the flags, counters
+or locks between them do not order it: a release, acquire, block barrier or proxy fence is missing,
+a scope does not cover the reader, or a flag is set too early or tested only once. The finding is
+an error if the kernel stores and loads the same array on both sides of a flag, else a review.`,
 	Rules:    diag.Rules{ruleFlag, ruleOrder, ruleAtomic, ruleGrid},
 	Pages:    pages,
 	Tells:    diag.Rules{ruleProxy},
@@ -90,8 +90,8 @@ func marksOf(p *verify.Pass) *marks {
 	return found
 }
 
-// choose keeps the signals and waits of elected threads. It returns the loads with memory ordering
-// outside of loops that wait.
+// choose keeps only the signals and waits that elected threads execute. It returns the loads with
+// memory ordering that are not in a loop that waits.
 func (w *paths) choose(found *marks) (once []mark) {
 	found.raised = slices.DeleteFunc(found.raised,
 		func(m mark) bool { return w.electors.inside(w.instr(m)) })
@@ -107,7 +107,7 @@ func (w *paths) choose(found *marks) (once []mark) {
 	return once
 }
 
-// hear records the waits for each array, plain loads in loops included.
+// hear records the waits for each array, including plain loads in loops.
 func (w *paths) hear(found *marks) {
 	for _, m := range found.awaited {
 		array := w.electors.array(w.instr(m))
@@ -123,7 +123,7 @@ func (w *paths) hear(found *marks) {
 	}
 }
 
-// check checks the order around the signals, waits and copies that no error was reported for.
+// check checks the order around those signals, waits and copies for which no error was reported.
 func (w *paths) check(found *marks) {
 	settled := func(m mark) bool { return w.errors[w.instr(m)] }
 	raised := slices.DeleteFunc(found.raised, settled)
@@ -149,7 +149,8 @@ func (w *paths) check(found *marks) {
 	}
 }
 
-// raises reports whether in may signal other blocks: it is a release, or may follow a fence.
+// raises reports whether an instruction may signal other blocks: it is a release, or may follow a
+// fence.
 func raises(in *ir.Instr, kind trace.Kind) bool {
 	switch kind {
 	case trace.Atomic:
@@ -160,12 +161,12 @@ func raises(in *ir.Instr, kind trace.Kind) bool {
 	return in.Kind().Head() == isa.HeadMultimem && in.HasMod(isa.ModRelease, isa.ModAcqRel)
 }
 
-// releases reports whether in itself is a release at a scope wider than the block.
+// releases reports whether an instruction is itself a release at a scope wider than the block.
 func releases(in *ir.Instr) bool {
 	return in.HasMod(isa.ModRelease, isa.ModAcqRel) && !in.HasMod(isa.ModCTA)
 }
 
-// awaits reports whether in may receive a signal of other blocks.
+// awaits reports whether an instruction may receive a signal of other blocks.
 func awaits(in *ir.Instr, kind trace.Kind) bool {
 	switch kind {
 	case trace.Atomic:
@@ -176,23 +177,23 @@ func awaits(in *ir.Instr, kind trace.Kind) bool {
 	return false
 }
 
-// resets reports whether in resets a flag.
+// resets reports whether an instruction resets a flag.
 func resets(in *ir.Instr) bool {
 	last := &in.Args[len(in.Args)-1]
 	return in.Kind().Head() == isa.HeadSt && last.Kind == ir.Int && last.Value == 0
 }
 
-// acquires reports whether in itself is an acquire at a scope wider than the block.
+// acquires reports whether an instruction is itself an acquire at a scope wider than the block.
 func acquires(in *ir.Instr) bool {
 	return in.HasMod(isa.ModAcquire, isa.ModAcqRel) && !in.HasMod(isa.ModCTA)
 }
 
-// outside reports whether in may access global memory.
+// outside reports whether an instruction may access global memory.
 func outside(in *ir.Instr) bool {
 	return !in.NamesShared() && !in.HasMod(isa.ModLocal, isa.ModParam, isa.ModConst)
 }
 
-// plain reports whether in is certainly a weak load or store of global memory.
+// plain reports whether an instruction is certainly a weak load or store of global memory.
 func plain(in *ir.Instr, kind trace.Kind) bool {
 	if trace.Of(in) != kind || !in.HasMod(isa.ModGlobal) {
 		return false
@@ -200,14 +201,14 @@ func plain(in *ir.Instr, kind trace.Kind) bool {
 	return !in.HasMod(isa.ModVolatile, isa.ModRelaxed, isa.ModRelease, isa.ModAcquire, isa.ModMMIO)
 }
 
-// fences reports whether in is a memory fence at a scope wider than the block.
+// fences reports whether an instruction is a memory fence at a scope wider than the block.
 func fences(in *ir.Instr) bool {
 	return trace.Of(in) == trace.Fence &&
 		in.HasMod(isa.ModGl, isa.ModGPU, isa.ModSys, isa.ModCluster)
 }
 
-// meets reports whether in synchronizes the threads of a block. A warp barrier suffices if one lane
-// sets the flag for its warp.
+// meets reports whether an instruction synchronizes the threads of a block. A warp barrier suffices
+// if one lane sets the flag for its warp.
 func meets(in *ir.Instr, warp bool) bool {
 	switch trace.Of(in) {
 	case trace.BarrierSync, trace.ClusterWait, trace.Wait:

@@ -36,14 +36,13 @@ func (w *paths) gridwide(h *flagArray) {
 		}
 		if reached(w.Flow.Succs[b][0]) != reached(w.Flow.Succs[b][1]) && w.fresh(b, h) {
 			w.Report(&ruleGrid, in,
-				"deadlock: some blocks skip a grid-wide barrier that all blocks of "+
-					"the grid must reach").Also(w.instr(h.spins[i]), "the wait for all blocks")
+				"deadlock: a grid-wide barrier waits for all blocks of the grid, but some blocks skip it").Also(w.instr(h.spins[i]), "the wait for all blocks")
 			return
 		}
 	}
 }
 
-// fresh reports whether no arrival precedes a block, so that threads which leave there have not
+// fresh reports whether no arrival precedes a basic block, so that threads that exit there have not
 // arrived.
 func (w *paths) fresh(b int, h *flagArray) bool {
 	return !slices.ContainsFunc(h.raised, func(m mark) bool { return w.reaches(m, mark{b, 0}) })

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// judge reports data that is certainly passed between blocks without the required ordering.
+// judge reports data that blocks certainly exchange without the required ordering.
 func (w *paths) judge(h *flagArray) {
 	if len(h.loads) == 0 || w.local(h) {
 		return
@@ -34,8 +34,9 @@ func (w *paths) judge(h *flagArray) {
 	}
 }
 
-// local reports whether flags may be for threads of one block: all accesses have its scope, and
-// neither which threads set them nor where they store depends on the block index alone.
+// local reports whether flags may synchronize only the threads of one block. Then all accesses have
+// block scope, and neither the threads that set the flags nor the addresses depend on the block
+// index alone.
 func (w *paths) local(h *flagArray) bool {
 	for _, s := range h.stores {
 		for _, l := range h.loads {
@@ -51,7 +52,7 @@ func (w *paths) local(h *flagArray) bool {
 		})
 }
 
-// report reports an error of a flag, at most one.
+// report reports an error about a flag, at most one per flag.
 func (w *paths) report(rule *diag.Rule, flag mark, text string) *relatedPlaces {
 	in := w.instr(flag)
 	if w.errors[in] {
@@ -107,7 +108,7 @@ func (w *paths) released(h *flagArray, m mark) bool {
 	return true
 }
 
-// unreleased describes a flag that is not a release.
+// unreleased describes a flag that is set without release ordering, for messages.
 func (w *paths) unreleased(flag *ir.Instr) string {
 	const then = ": other blocks may see it before the data stored earlier"
 	switch {
@@ -133,8 +134,8 @@ func (w *paths) acquires(in *ir.Instr) bool { return acquires(in) && !w.small(in
 // fences reports whether an instruction is a fence that covers all blocks.
 func (w *paths) fences(in *ir.Instr) bool { return fences(in) && !w.small(in) }
 
-// small reports whether an instruction has the scope of the cluster in a kernel that is launched
-// without one.
+// small reports whether an instruction has cluster scope in a kernel that is launched without
+// clusters.
 func (w *paths) small(in *ir.Instr) bool {
 	return in.HasMod(isa.ModCluster) && (w.Cluster == 1 || w.Cluster == 0 && !w.reads("%cluster"))
 }
@@ -178,7 +179,7 @@ func (w *paths) acquired(h *flagArray, m mark) bool {
 	case flag.HasMod(isa.ModAcquire, isa.ModAcqRel):
 		text = "acquire of an inter-block flag does not cover other blocks: its scope is too narrow"
 	case !spins:
-		text = "counter of other blocks has no acquire ordering: loads after it may return old data"
+		text = "read of a counter that other blocks increment has no acquire ordering: later loads may return old data"
 	case h.takes:
 		text = "lock is taken without acquire ordering: later loads may return old data"
 	}
@@ -242,8 +243,8 @@ func (w *paths) early(h *flagArray, m mark) {
 		at(store, "stored after the flag").at(load, "read by another block after it reads the flag")
 }
 
-// announced reports whether data of the same array is also stored before a flag, so that the flag
-// may announce that.
+// announced reports whether data of the same array is also stored before a flag. The flag may then
+// announce that data.
 func (w *paths) announced(h *flagArray, store mark) bool {
 	array := w.electors.array(w.instr(store))
 	return slices.ContainsFunc(h.stores, func(s mark) bool {
@@ -251,8 +252,8 @@ func (w *paths) announced(h *flagArray, store mark) bool {
 	})
 }
 
-// braced turns the review of a flag that one thread sets for its whole block into an error, if
-// another block certainly reads the data.
+// braced handles a flag that one thread sets or reads for its whole block. It turns the review into
+// an error if another block certainly reads the data.
 func (w *paths) braced(h *flagArray, m mark) {
 	set, warp := w.chosen(m)
 	if len(set) == 0 || !w.releases(w.instr(m)) && !w.heralded(m) {
@@ -275,13 +276,11 @@ func (w *paths) braced(h *flagArray, m mark) {
 		return
 	}
 	w.report(&ruleFlag, m,
-		"one thread signals other blocks without a block barrier after data that "+
-			"other threads stored").at(store,
-		"stored by more threads than those that set the flag").
+		"one thread signals other blocks, but no block barrier follows the stores of the other threads").at(store, "more threads store here than set the flag").
 		at(load, "read by another block after it reads the flag")
 }
 
-// heralded reports whether a fence precedes an instruction in its block.
+// heralded reports whether a fence precedes an instruction in its basic block.
 func (w *paths) heralded(m mark) bool {
 	return slices.ContainsFunc(w.Func.Blocks[m.block].Instrs[:m.at], w.fences)
 }
@@ -311,8 +310,8 @@ func (w *paths) converted(h *flagArray, m mark) {
 	if !found || w.electors.left < 0 || copied == (mark{}) || w.errors[w.instr(copied)] {
 		return
 	}
-	w.report(&ruleProxy, copied, "missing fence.proxy.async between an acquire and a bulk copy of "+
-		"data that another block stored").at(m, "the flag is read here").at(store, "stored here")
+	w.report(&ruleProxy, copied,
+		"missing fence.proxy.async between this acquire and a bulk copy of data that another block stored").at(m, "the flag is read here").at(store, "stored here")
 }
 
 // proxyFence reports whether an instruction orders global memory between the generic and the
@@ -335,8 +334,8 @@ func (w *paths) converts(h *flagArray, store mark) bool {
 	return !missing
 }
 
-// ignored reports a flag that is read once, if data of another block is then read regardless of its
-// value.
+// ignored reports a flag that is read only once, if the kernel then reads data of another block no
+// matter what the value is.
 func (w *paths) ignored(h *flagArray, m mark) {
 	if len(h.stores) == 0 || w.loops[m.block] != nil {
 		return

@@ -45,8 +45,8 @@ func newPaths(p *verify.Pass) *paths {
 		onwards: make(map[int][]bool), errors: make(map[*ir.Instr]bool)}
 }
 
-// handed reports whether in accesses an array that the kernel both stores to and loads from, so
-// that blocks may pass data through it.
+// handed reports whether an instruction accesses an array that the kernel both stores to and loads
+// from. Blocks may exchange data through such an array.
 func (w *paths) handed(in *ir.Instr) bool {
 	if w.both == nil {
 		loaded, stored := make(map[base]bool), make(map[base]bool)
@@ -70,8 +70,8 @@ func (w *paths) handed(in *ir.Instr) bool {
 // instr returns the instruction at a position.
 func (w *paths) instr(m mark) *ir.Instr { return w.Func.Blocks[m.block].Instrs[m.at] }
 
-// chosen returns the predicates that select the thread which handles a flag, and whether it is one
-// lane per warp. The set is empty if all threads handle it.
+// chosen returns the predicates that select the thread that handles a flag, and whether that is one
+// lane per warp. The set is empty if all threads handle the flag.
 func (w *paths) chosen(m mark) (set picks, warp bool) {
 	set = w.electors.at(m)
 	warp = w.alone
@@ -81,7 +81,7 @@ func (w *paths) chosen(m mark) (set picks, warp bool) {
 	return set, warp
 }
 
-// A continuation says how a search continues after an instruction.
+// A continuation tells a search how to continue after an instruction.
 type continuation uint8
 
 const (
@@ -91,18 +91,19 @@ const (
 	stop               // found
 )
 
-// A searchState is a position on a path, with whether the path has passed what the search requires.
+// A searchState is a position on a path, and whether the path to it has met the requirement of the
+// search.
 type searchState struct {
 	block  int
 	passed bool
 }
 
-// An inspector decides about an instruction in a search; passed says whether the path to it has
-// passed what the search requires.
+// An inspector decides how a search continues at an instruction. The argument passed reports
+// whether the path to it has met the requirement of the search.
 type inspector func(at mark, in *ir.Instr, passed bool) continuation
 
-// along visits instructions of a block in order. It returns the one that look finds, or whether the
-// path continues after them.
+// along visits the instructions of a basic block in order. It returns the instruction that look
+// finds, or whether the path continues after the block.
 func (w *paths) along(s *searchState, list iter.Seq2[int, *ir.Instr],
 	inspector inspector) (found *ir.Instr, on bool) {
 	for i, in := range list {
@@ -121,7 +122,7 @@ func (w *paths) along(s *searchState, list iter.Seq2[int, *ir.Instr],
 	return nil, true
 }
 
-// back searches all paths to a position backward. It returns the instruction that look finds, or
+// back searches all paths backward from a position. It returns the instruction that look finds, or
 // nil.
 func (w *paths) back(m mark, passed bool, inspector inspector) *ir.Instr {
 	seen := make(map[searchState]bool)
@@ -175,9 +176,10 @@ func (w *paths) before(m mark) bool {
 	if plain(found, trace.Load) {
 		did = "read"
 	}
-	w.Report(&ruleFlag, flag, "one thread signals other blocks without a block barrier after "+
-		"data that other threads %s", did).
-		Also(found, "%s by more threads than those that set the flag", did)
+	w.Report(&ruleFlag, flag,
+		"one thread signals other blocks without a block barrier after the data that other threads %s",
+		did).
+		Also(found, "%s here by more threads than set the flag", did)
 	return true
 }
 
@@ -211,9 +213,8 @@ func (w *paths) unordered(m mark) {
 }
 
 // behind searches for accesses of other threads after a loop in which one thread waits for a flag,
-// and reports whether there are any: accesses to memory that blocks may pass data through, without
-// a barrier in between; or other reads, if no barrier follows before the threads exit or wait
-// again.
+// and reports whether it found any. It looks for accesses to exchanged memory without a barrier in
+// between, and for other reads if no barrier follows before the threads exit or wait again.
 func (w *paths) behind(m mark) bool {
 	set, warp := w.chosen(m)
 	if len(set) == 0 {
@@ -254,8 +255,8 @@ func (w *paths) behind(m mark) bool {
 	return found
 }
 
-// unheard searches for loads after a loop that waits for a flag with loads that are not acquires,
-// or are only at block scope although another block sets the flag.
+// unheard searches for loads after a loop that waits for a flag without acquire ordering, or with
+// block scope although another block sets the flag.
 func (w *paths) unheard(m mark) {
 	flag := w.instr(m)
 	if flag.HasMod(isa.ModCTA) && w.near[w.electors.array(flag)] {
@@ -282,8 +283,8 @@ func (w *paths) unheard(m mark) {
 	}
 }
 
-// onward follows all paths out of the loop around a position. It reports whether, on some path,
-// look finds or passes what it looks for before threads exit or reenter the loop.
+// onward follows all paths out of the loop around a position. It reports whether look finds an
+// instruction, or passes its requirement, on some path before the threads exit or reenter the loop.
 func (w *paths) onward(m mark, inspector inspector) bool {
 	loop := w.loops[m.block]
 	seen := make(map[searchState]bool)
@@ -388,8 +389,8 @@ func (w *paths) fenced(l *graph.Loop) bool {
 		func(b int) bool { return slices.ContainsFunc(w.Func.Blocks[b].Instrs, fences) })
 }
 
-// used reports whether the result of in is also read outside of a loop. Then it is data, and not
-// only a flag.
+// used reports whether the result of an instruction is also read outside of the loop. It is then
+// data and not only a flag.
 func (w *paths) used(in *ir.Instr, l *graph.Loop) bool {
 	given := make(map[*ir.Reg]bool)
 	in.Registers(func(r *ir.Reg, a isa.Access) {

@@ -13,7 +13,7 @@ import (
 //go:embed rules/*.md
 var pages embed.FS
 
-// The page of this rule belongs to analyzer proxies.
+// ruleProxy reports a rule whose page belongs to analyzer proxies.
 var ruleProxy = verify.RuleProxyFence.As(diag.Review)
 
 var ruleOrder = diag.Rule{ID: "B11", Layer: "globalsync", Severity: diag.Review}

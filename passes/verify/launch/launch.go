@@ -33,8 +33,7 @@ knows whether the preceding kernel writes that memory, so these are reviews.`,
 
 func run(p *verify.Pass) {
 	if p.Needs(trace.GridLaunch) && !waits(p.Module) {
-		p.Missed("kernels started early by griddepcontrol.launch_dependents (A12): no kernel of " +
-			"this file waits for them")
+		p.Missed("griddepcontrol.launch_dependents (A12): no kernel of this file executes griddepcontrol.wait")
 	}
 	for _, t := range p.Traces {
 		waits := false

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A load is the expected byte count of one phase of an mbarrier, and the copies that complete on
+// A load is the byte count that one phase of an mbarrier expects, and the copies that complete on
 // it.
 type load struct {
 	expects *trace.Event
@@ -19,8 +19,8 @@ type load struct {
 	copies  []string // by tensor map and copy mode
 }
 
-// boxes compares phases with each other: the size of a tensor copy is in its map and not in PTX,
-// but the same copies transfer the same number of bytes each time.
+// boxes compares the phases of an mbarrier. The size of a tensor copy is in its tensor map and not
+// in PTX, but the same copies must transfer the same number of bytes in each phase.
 func boxes(p *verify.Pass) {
 	said := make(map[string]*load)
 	hold := func(l *load) {
@@ -31,8 +31,9 @@ func boxes(p *verify.Pass) {
 		if was := said[key]; was == nil {
 			said[key] = l
 		} else if was.bytes != l.bytes {
-			p.Report(&ruleBytes, l.expects.In, "expect_tx is %d bytes here, but the same copies "+
-				"are expected to transfer %d bytes elsewhere", l.bytes, was.bytes).
+			p.Report(&ruleBytes, l.expects.In,
+				"expect_tx is %d bytes here, but %[2]d bytes elsewhere for the same copies",
+				l.bytes, was.bytes).
 				Also(was.expects.In,
 					"the same copies, from the same tensors")
 		}

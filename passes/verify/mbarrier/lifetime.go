@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A lifetime follows the mbarriers of a trace from their initialization to their invalidation.
+// A lifetime tracks the mbarriers of a trace from their initialization to their invalidation.
 type lifetime struct {
 	p           *verify.Pass
 	t           *trace.Trace
@@ -25,7 +25,7 @@ type lifetime struct {
 	flying      map[verify.Object]*ir.Instr // copies that complete on an mbarrier, until a wait
 }
 
-// life reports mbarriers that are initialized twice, and other uses of their memory.
+// life reports mbarriers that are initialized twice, and other accesses that overwrite them.
 func life(p *verify.Pass, t *trace.Trace, initialized map[verify.Object]*initialization,
 	used map[verify.Object]bool) {
 	l := &lifetime{
@@ -162,7 +162,7 @@ func inUse(p *verify.Pass) map[verify.Object]bool {
 	return used
 }
 
-// over reports a write to the memory of a valid mbarrier.
+// over reports a write that overwrites a valid mbarrier.
 func over(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Object, made *ir.Instr,
 	used map[verify.Object]bool) {
 	if sure, _ := r.Meets(&memory.Region{Root: o.Root, Low: o.At, High: o.At + 8, Sure: true,

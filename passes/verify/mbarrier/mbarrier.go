@@ -21,9 +21,9 @@ import (
 var Analyzer = &verify.Analyzer{
 	Name:   "mbarrier",
 	Covers: "mbarriers",
-	Doc: `Objects follows each mbarrier by its address. It sums arrivals and bytes if they are
-constant. The box size of a tensor copy is not in PTX, so bytes of tensor copies are
-not compared.`,
+	Doc: `Objects follows each mbarrier by its address. It adds up arrivals and transaction bytes
+if they are constant. PTX does not contain the box size of a tensor copy, so the bytes of
+tensor copies are not compared.`,
 	Rules: diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity,
 		ruleRemote, ruleScope, ruleTry},
 	Pages:    pages,
@@ -100,13 +100,13 @@ func unwritten(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// blank reports whether a term of an address is an unwritten register.
+// blank reports whether a term of an address is a register that is never written.
 func blank(t value.Term) bool {
 	_, named := t.Atom.Ref.(*ir.Reg)
 	return named && t.Atom.Op == value.OpRegister
 }
 
-// beyond reports an mbarrier outside of the variable that its address is based on.
+// beyond reports an mbarrier that lies outside of the variable from which its address is derived.
 func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
 	initialized map[verify.Object]*initialization) {
 	in, v := t.Events[i].In, o.Variable()
@@ -149,7 +149,8 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initializat
 		}
 		beyond(p, t, i, o, initialized)
 		if n := o.Threads.Len(); n > 1 && p.Pool.Exact && e.Guard == nil {
-			p.Report(&ruleLife, e.In, "mbarrier.init is executed by %s at once, expected one",
+			p.Report(&ruleLife, e.In,
+				"mbarrier.init is executed by %s at once, expected one thread",
 				verify.Threads(n)).On(t, i)
 		}
 		if b := initialized[o.Object]; b != nil {
@@ -175,7 +176,7 @@ func (b *initialization) fence(p *verify.Pass, t *trace.Trace, stops []int, i in
 	past := b.syncs
 	for n, j := range stops[first:] {
 		if n == mostStops {
-			p.Missed("mbarriers with more than %d barriers and fences of other threads after their initialization", mostStops)
+			p.Missed("mbarriers whose initialization is followed by more than %d barriers and fences of other threads", mostStops)
 			b.fenced, b.past = true, past
 			return
 		}
@@ -195,7 +196,7 @@ func (b *initialization) fence(p *verify.Pass, t *trace.Trace, stops []int, i in
 	}
 }
 
-// stopsOf returns the events of a trace that fence examines.
+// stopsOf returns the fences and barriers of a trace, which the function fence examines.
 func stopsOf(t *trace.Trace) []int {
 	var stops []int
 	for i := range t.Events {
@@ -230,7 +231,7 @@ func clustered(p *verify.Pass) bool {
 	return false
 }
 
-// apart reports whether some threads are not in the warp that initialized an mbarrier.
+// apart reports whether some of the threads are not in the warp that initialized the mbarrier.
 func (b *initialization) apart(s value.Set) bool {
 	s = s.Or(b.by)
 	return s.Warps() > 1
@@ -243,8 +244,8 @@ func declared(o verify.Object) bool {
 	return a != nil && a.Op == value.OpVariable
 }
 
-// near reports whether other mbarriers of the same variable are initialized, so that this one was
-// forgotten.
+// near reports whether the kernel initializes other mbarriers of the same variable, so that this
+// one was probably forgotten.
 func near(initialized map[verify.Object]*initialization, o verify.Object) bool {
 	for other := range initialized {
 		if other.Root == o.Root {
@@ -277,13 +278,13 @@ func short(in *ir.Instr) string {
 	return op
 }
 
-// waited checks the parity of a wait, and its order of memory.
+// waited checks the phase parity and the memory order of a wait.
 func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
 	peers map[blockMbarrier]*ir.Instr) {
 	e := &t.Events[i]
 	if p.Foreign(t.Rank, o) {
-		p.Report(&ruleRemote, e.In, "wait on an mbarrier of another block; only a block's own "+
-			"mbarriers can be waited on").On(t, i)
+		p.Report(&ruleRemote, e.In,
+			"thread waits on an mbarrier of another block, but it can wait only on mbarriers of its own block").On(t, i)
 	}
 	if verify.Parity(e.In) {
 		if n, ok := verify.Number(e, verify.Address(e.In, 0)+1); ok && n != 0 && n != 1 {

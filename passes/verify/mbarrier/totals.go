@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A total sums the arrivals and bytes of one mbarrier over a trace.
+// A total is the sum of the arrivals and bytes of one mbarrier on a trace.
 type total struct {
 	arrivals, expected, delivered int64
 	first                         *trace.Event // first event that expects bytes
@@ -26,7 +26,7 @@ type total struct {
 	apparent                      int64 // apparent size of the tensor copies
 }
 
-// A tally sums the totals of all traces.
+// A tally adds up the totals of all traces.
 type tally struct {
 	p       *verify.Pass
 	traces  []tracedTotals                        // by trace
@@ -44,8 +44,8 @@ type tracedTotals struct {
 	sums  map[verify.Object]*total
 }
 
-// totals compares, for each mbarrier, all arrivals with the count of the first phase, and all
-// expected bytes with all copies.
+// totals checks each mbarrier twice: all arrivals against the count of the first phase, and all
+// expected bytes against all copies.
 func totals(p *verify.Pass, initialized map[verify.Object]*initialization, order []verify.Object) {
 	if len(p.Kernel.Missed) > 0 {
 		return
@@ -133,7 +133,7 @@ func (y *tally) arrivals(initialized map[verify.Object]*initialization, order []
 			continue
 		}
 		if p.Uncertain(o) {
-			p.Missed("arrivals at addresses that may be those of several mbarriers (M4, M5)")
+			p.Missed("arrivals whose address may belong to several mbarriers (M4, M5)")
 			continue
 		}
 		if e := y.expects[o]; e != nil && most[o] == 0 {
@@ -186,7 +186,7 @@ func sum(p *verify.Pass, t *trace.Trace,
 	return sums, order, true
 }
 
-// first reports whether a wait is for the first phase, or a later one.
+// first reports whether a wait is for the first phase.
 func first(e *trace.Event) bool {
 	n, ok := verify.Number(e, verify.Address(e.In, 0)+1)
 	return verify.Parity(e.In) && ok && n == 0
@@ -277,7 +277,7 @@ func gapSizes(p *verify.Pass, s *total) {
 	}
 }
 
-// cast reports whether a block copies to other blocks.
+// cast reports whether a block copies data to other blocks.
 func cast(p *verify.Pass) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -321,7 +321,8 @@ func crowds(p *verify.Pass) {
 			continue
 		}
 		if one := expecting[list[0].Object]; one.Len() == 1 {
-			p.Report(&ruleBytes, e.In, "%s copy to one address, but one thread expects the bytes",
+			p.Report(&ruleBytes, e.In,
+				"%s copy to one address, but only one thread expects the bytes",
 				verify.Threads(all.Len())).As(diag.Review)
 		}
 	}

@@ -86,7 +86,7 @@ func (r *heededWaits) all(p *verify.Pass, e *trace.Event) bool {
 	return len(list) > 0
 }
 
-// tried returns the mbarriers that a wait may be for.
+// tried returns the mbarriers that a wait may test.
 func tried(p *verify.Pass, e *trace.Event) []verify.Touch {
 	list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 	return list
@@ -99,7 +99,7 @@ func wait(in *ir.Instr) string {
 	return "mbarrier.test_wait"
 }
 
-// again reports whether a later wait on the same object succeeds.
+// again reports whether a later wait on the same mbarrier succeeds.
 func again(t *trace.Trace, i int) bool {
 	e := &t.Events[i]
 	n := verify.Address(e.In, 0)
@@ -112,7 +112,7 @@ func again(t *trace.Trace, i int) bool {
 	return false
 }
 
-// guarded reports whether an event only happens if a wait succeeded.
+// guarded reports whether an event occurs only if a wait succeeded.
 func guarded(t *trace.Trace, e *trace.Event) bool {
 	a, _ := e.Done.Condition()
 	for i := range t.Events {

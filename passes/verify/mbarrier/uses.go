@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A usage checks the uses of mbarriers on a trace against their initialization.
+// A usage checks the accesses to mbarriers on a trace against their initialization.
 type usage struct {
 	p           *verify.Pass
 	t           *trace.Trace
@@ -54,7 +54,7 @@ func uses(p *verify.Pass, t *trace.Trace, initialized map[verify.Object]*initial
 	}
 }
 
-// count counts the synchronization of an event.
+// count counts the barriers and fences up to an event.
 func (u *usage) count(e *trace.Event) {
 	switch e.Kind {
 	case trace.WarpSync:
@@ -117,7 +117,7 @@ func (u *usage) visible(i int, o verify.Touch, b *initialization, before int) {
 	}
 }
 
-// behind describes the position of a fence that comes too late.
+// behind describes the position of a fence that comes too late, for messages.
 func behind(b *initialization) string {
 	if b.fenced {
 		return " before the barrier"

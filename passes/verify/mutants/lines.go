@@ -25,7 +25,7 @@ var (
 	slot   = regexp.MustCompile(`mbarrier\S*\s.*\[[%\w]+\+(\d+)\]`)
 )
 
-// scopes are pairs of scope words to exchange.
+// scopes lists pairs of scope modifiers that mutants exchange.
 var scopes = [][2]string{
 	{"fence.proxy.async.shared::cta", "fence.proxy.async.global"},
 	{".release.cluster.shared::cluster", ".release.cta.shared::cluster"},
@@ -95,7 +95,7 @@ func mutate(lines []string, i int, text string, add adder) {
 	}
 }
 
-// numbers changes counts and byte sizes.
+// numbers adds mutants with other counts and byte sizes.
 func (l *line) numbers() {
 	if m := size.FindStringSubmatchIndex(l.text); m != nil &&
 		strings.Contains(l.op, "cp.async.bulk") {
@@ -132,7 +132,7 @@ func (l *line) numbers() {
 	}
 }
 
-// parities changes the parity of a wait.
+// parities adds mutants with another phase parity of a wait.
 func (l *line) parities() {
 	other := map[string]string{"0": "1", "1": "0"}
 	m := waits.FindStringSubmatchIndex(l.text)

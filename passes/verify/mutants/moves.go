@@ -16,7 +16,7 @@ type body struct {
 	add   adder
 }
 
-// moved adds the mutant in which a statement is moved before line at.
+// moved adds the mutant in which a statement is moved in front of line at.
 func (b *body) moved(kind string, s *statement, at int, what string) {
 	text := b.lines[s.from:s.to]
 	if at <= s.from {
@@ -26,11 +26,11 @@ func (b *body) moved(kind string, s *statement, at int, what string) {
 	}
 }
 
-// mover reports whether a statement concerns memory or threads and may be moved.
+// mover reports whether a statement concerns memory or synchronization, and may be moved.
 func (s *statement) mover() bool { return s.straight() && !s.plain }
 
-// orders exchanges neighbouring statements if registers allow it, also with instructions in between
-// that only use registers.
+// orders adds mutants in which two neighbouring statements are exchanged, if their registers allow
+// it. Instructions that only use registers may stand between the two.
 func (b *body) orders() {
 	for i, s := range b.list {
 		if !s.mover() {
@@ -122,7 +122,7 @@ func target(s *statement) string {
 	return strings.TrimSuffix(s.op[strings.LastIndexAny(s.op, " \t")+1:], ";")
 }
 
-// returns makes some threads exit before a barrier.
+// returns adds mutants in which some threads exit before a barrier.
 func (b *body) returns() {
 	for _, s := range b.list {
 		if s.head == "" || s.label != "" ||
@@ -154,7 +154,7 @@ func (b *body) returns() {
 var once = regexp.MustCompile(
 	`^(mbarrier\.(arrive|init|expect|inval)|barrier\.cluster|cp\.async\.(commit|mbarrier)|bar\.arrive|wgmma\.commit|tcgen05\.(commit|alloc|dealloc)|setmaxnreg)`)
 
-// doubles repeats instructions that may only be executed once.
+// doubles adds mutants that repeat an instruction which must execute only once.
 func (b *body) doubles() {
 	for _, s := range b.list {
 		if s.head == "" || s.label != "" || s.wait || !once.MatchString(s.head) {
@@ -165,7 +165,7 @@ func (b *body) doubles() {
 	}
 }
 
-// objects makes instructions use the mbarrier of a nearby instruction.
+// objects adds mutants in which an instruction uses the mbarrier of a nearby instruction.
 func (b *body) objects() {
 	var last []string
 	list := slices.Clone(b.list)

@@ -31,7 +31,7 @@ var (
 	expect = regexp.MustCompile(`(?:expect_tx|complete_tx)\.\S*\s.*,\s*(\d+);`)
 )
 
-// exchanges are pairs of a word of synchronization and a weaker one that replaces it.
+// exchanges lists pairs of a synchronization modifier and a weaker one that replaces it.
 var exchanges = [][2]string{
 	{"mbarrier.arrive.shared", "mbarrier.arrive.relaxed.cta.shared"},
 	{"mbarrier.arrive.shared::cta", "mbarrier.arrive.relaxed.cluster.shared::cta"},
@@ -60,7 +60,7 @@ var exchanges = [][2]string{
 	{"shared::cluster.global", "shared::cta.global"},
 }
 
-// words changes the words and numbers of one statement.
+// words adds mutants with other modifiers and numbers in one statement.
 func (b *body) words(s *statement) {
 	if s.head == "" || s.wait && s.to-s.from > 3 {
 		return
@@ -134,7 +134,7 @@ func first(m []string) string {
 	return m[1]
 }
 
-// guards negates branch predicates, and removes guards.
+// guards adds mutants with a negated branch predicate, or without a guard.
 func (b *body) guards(s *statement) {
 	if s.guard == "" || s.wait || b.again(s) {
 		return
@@ -185,8 +185,8 @@ func (b *body) edit(kind string, s *statement, what, text string) {
 	b.add(kind, s.from, s.to-s.from, what+": "+s.op, "\t"+text)
 }
 
-// rings reports whether a comparison is of a stage index with the number of stages: the stage or
-// parity changes under it.
+// rings reports whether a statement compares a stage index with the number of stages, so that the
+// stage or the parity changes after it.
 func (b *body) rings(s *statement) bool {
 	if len(s.wrote) == 0 {
 		return false

@@ -18,8 +18,8 @@ func filled(engines []engine) []memory.Region {
 	return list
 }
 
-// overwritten drops the plain accesses that bulk copies overwrite, after a wait for them: nothing
-// reads them any more.
+// overwritten drops the plain accesses to memory that bulk copies overwrite, after a wait for these
+// copies, because no later operation reads that data.
 func overwritten(list []*plain, loads []memory.Region) []*plain {
 	return slices.DeleteFunc(list,
 		func(a *plain) bool { return a.write && !a.flying && a.under(loads) })

@@ -42,7 +42,7 @@ func (j *followedPairs) has(t *trace.Trace, i int, a *plain, g *engine) bool {
 	return g.by.Minus(j.by[unfencedPath{a.e.In, barrier, g.e.In}]) == (value.Set{})
 }
 
-// collect records the passages of one trace.
+// collect records the unfenced paths of one trace.
 func (j *followedPairs) collect(t *trace.Trace) {
 	var list []*plain
 	for i := range t.Events {

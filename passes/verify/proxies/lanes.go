@@ -11,8 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// ahead reports whether some lanes of a warp arrive for other lanes that have fenced their access,
-// without a warp barrier since: the fences of the other lanes may come later.
+// ahead reports whether some lanes of a warp arrive on behalf of other lanes without a warp barrier
+// after the accesses of these lanes. The fences of the other lanes may then execute after the
+// arrival.
 func ahead(a *plain, e *trace.Event) bool {
 	for w := range value.MaxThreads / 32 {
 		if here := e.Threads.Lanes(w); here != 0 && a.e.Threads.Lanes(w)&^here != 0 {
@@ -39,9 +40,9 @@ func requests(p *verify.Pass, t *trace.Trace) {
 			acquired = !e.In.HasMod(isa.ModRelease)
 		case trace.Answer:
 			if waited && !acquired {
-				p.Report(&ruleRead, e.In, "missing acquire fence: %s overwrites a response after "+
-					"its readers executed only a release fence; no acquire fence follows the "+
-					"wait for the readers", isa.Abbreviate(e.In.Op)).
+				p.Report(&ruleRead, e.In,
+					"missing acquire fence: %s overwrites a response after a wait for its readers, but no acquire fence follows the wait; the readers executed only a release fence",
+					isa.Abbreviate(e.In.Op)).
 					Also(release, "the fence").On(t, i)
 				return
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// An editedMap is a tensor map that was written and not yet fenced for the TMA.
+// An editedMap is a tensor map that was modified in memory and has no fence for the TMA yet.
 type editedMap struct {
 	e        *trace.Event
 	base     *value.Value

@@ -20,11 +20,10 @@ import (
 var Analyzer = &verify.Analyzer{
 	Name:   "proxies",
 	Covers: "proxy fences",
-	Doc: `Proxies follows on each trace what was written through the generic proxy, and
-whether the writing thread has since executed a proxy fence and then a barrier. An
-access through the async proxy requires both. Each trace is checked by itself: a
-write in one role that another role reads through the async proxy must be fenced
-before the writer arrives.`,
+	Doc: `Proxies follows on each path the memory written through the generic proxy. Before an
+access through the async proxy, the writing thread must execute a proxy fence and then a
+barrier. Each path is checked on its own: if one role writes memory that another role reads
+through the async proxy, the writer must execute the fence before it arrives.`,
 	Rules: diag.Rules{ruleWrite, ruleRead, ruleSpace, ruleGroup, ruleMap},
 	Pages: pages,
 	Requires: []trace.Kind{trace.BulkLoad, trace.BulkStore, trace.GroupMultiply,
@@ -32,7 +31,7 @@ before the writer arrives.`,
 	Run: run,
 }
 
-// A mark says what has followed a plain access.
+// A mark records which fences and barriers have followed a plain access.
 type mark uint8
 
 const (
@@ -45,7 +44,7 @@ const (
 	narrower             // a fence for another space only
 )
 
-// A plain access that is being followed.
+// A plain is an access through the generic proxy that is being tracked.
 type plain struct {
 	e      *trace.Event
 	region memory.Region
@@ -149,7 +148,7 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 		&plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy})
 }
 
-// land marks copies as complete that a wait covers, or that signal an mbarrier.
+// land marks copies as complete if a wait covers them or they signal an mbarrier.
 func land(e *trace.Event, list []*plain) {
 	pending, counted := verify.Number(e, 0)
 	counted = counted && e.In.Kind() == isa.KindCpAsyncWaitGroup
@@ -242,12 +241,13 @@ func meet(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*plain) {
 }
 
 // strange reports whether an async operation accesses a region that other warps accessed too, with
-// only a warp barrier in between.
+// nothing but a warp barrier in between.
 func (a *plain) strange(r *memory.Region) bool {
 	return a.state != joined || r.Crosses(&a.region, 32)
 }
 
-// complain reports what is missing between a plain access and an async operation.
+// complain reports the fence or barrier that is missing between a plain access and an async
+// operation.
 func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine, a *plain) {
 	what, did := "reads", "written"
 	if rule == &ruleRead {
@@ -286,7 +286,7 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 		"the barrier").On(t, i)
 }
 
-// reason says what has followed the plain access.
+// reason describes what is missing after the plain access, for messages.
 func reason(a *plain) string {
 	switch a.state {
 	case fenced:

@@ -25,7 +25,7 @@ parameter. Pointers that are loaded or computed are not followed.`,
 	}
 }
 
-// A spot is the address of a store, and the register that was indexed last.
+// A spot is the address of a store, and the register that served as its base.
 type spot struct{ at, base *ir.Reg }
 
 func run(p *annotated.Pass) {

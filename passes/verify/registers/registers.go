@@ -20,9 +20,9 @@ import (
 var Analyzer = &verify.Analyzer{
 	Name:   "registers",
 	Covers: "register pools",
-	Doc: `Registers sums the registers that setmaxnreg leaves to each warpgroup, and checks
-that whole warpgroups execute it. The pool is what the kernel is launched with:
-.maxnreg, or the most that the block size allows.`,
+	Doc: `Registers adds up the registers that each warpgroup has after setmaxnreg, and checks
+that whole warpgroups execute it. The pool is the register count at launch: .maxnreg, or
+the largest count that the block size allows.`,
 	Rules:    diag.Rules{ruleNumber, ruleWhole, ruleDirection, rulePool, rulePinned, ruleGained},
 	Pages:    pages,
 	Requires: []trace.Kind{trace.Registers},
@@ -54,8 +54,8 @@ func run(p *verify.Pass) {
 	}
 	s.whole()
 	if !s.pinned && len(s.order) > 0 {
-		p.Report(&rulePinned, s.order[0].In, "setmaxnreg in a kernel whose launch register count "+
-			"is unknown: it has none of .maxnreg, .reqntid and .maxntid")
+		p.Report(&rulePinned, s.order[0].In,
+			"setmaxnreg is used, but the register count at launch is unknown: the kernel has none of .maxnreg, .reqntid and .maxntid")
 	}
 	s.pool()
 	gained(p)
@@ -88,8 +88,8 @@ func (s *pools) follow(t *trace.Trace) {
 			continue
 		}
 		if n%8 != 0 || n < 24 || n > 256 {
-			p.Report(&ruleNumber, e.In, "setmaxnreg to %d, expected a multiple of 8 from 24 "+
-				"to 256", n)
+			p.Report(&ruleNumber, e.In,
+				"setmaxnreg requests %d registers, expected a multiple of 8 from 24 to 256", n)
 		}
 		direction(p, t, i, n, now, first && !s.pinned, first && p.Func.Attr(".maxnreg") == nil)
 		now, first = n, false
@@ -97,7 +97,7 @@ func (s *pools) follow(t *trace.Trace) {
 	}
 }
 
-// ask records that an event sets the count of its threads to n.
+// ask records that an event requests n registers for its threads.
 func (s *pools) ask(e *trace.Event, n int64) {
 	s.shrinks = s.shrinks || e.In.Kind() == isa.KindSetmaxnregDec
 	threads, seen := s.executed[e.In]
@@ -113,7 +113,7 @@ func (s *pools) ask(e *trace.Event, n int64) {
 	}
 }
 
-// whole reports instructions that only a part of a warpgroup executes.
+// whole reports setmaxnreg instructions that only a part of a warpgroup executes.
 func (s *pools) whole() {
 	p := s.p
 	if !p.Pool.Exact {
@@ -129,19 +129,19 @@ func (s *pools) whole() {
 		switch {
 		case n == 0:
 		case lanes(&all, g) == 128: // tile compilers generate this
-			p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup "+
-				"%d, while the others execute another one; the manual requires all of "+
-				"them to execute the same instruction", n, g).As(diag.Review)
+			p.Report(&ruleWhole, e.In,
+				"setmaxnreg is executed by %d of the 128 threads of warpgroup %d, while the others execute another setmaxnreg; the PTX manual requires that all execute the same instruction",
+				n, g).As(diag.Review)
 		default:
-			p.Report(&ruleWhole, e.In, "setmaxnreg by %d of the 128 threads of warpgroup %d: "+
-				"the others keep their registers, and a later setmaxnreg.inc waits for them "+
-				"forever", n, g)
+			p.Report(&ruleWhole, e.In,
+				"setmaxnreg is executed by %d of the 128 threads of warpgroup %d: the others keep their registers, and a later setmaxnreg.inc waits for these registers forever",
+				n, g)
 		}
 	}
 }
 
-// partly returns the first warpgroup of which only n threads execute an instruction; n is 0 if
-// there is none.
+// partly returns the first warpgroup of which only some threads execute an instruction, and their
+// number n. n is 0 if there is none.
 func (s *pools) partly(e *trace.Event, threads value.Set) (g, n int) {
 	for g := range s.most {
 		n := lanes(&threads, g)
@@ -165,12 +165,12 @@ func direction(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess 
 	switch {
 	case free || now == 0:
 	case e.In.Kind() == isa.KindSetmaxnregDec && n > now:
-		p.Report(&ruleDirection, e.In, "setmaxnreg.dec to %d, but threads have %d registers", n,
-			now).
+		p.Report(&ruleDirection, e.In,
+			"setmaxnreg.dec requests %d registers, but threads have only %d", n, now).
 			On(t, i)
 	case e.In.Kind() == isa.KindSetmaxnregInc && n < now:
-		f := p.Report(&ruleDirection, e.In, "setmaxnreg.inc to %d, but threads have %d registers",
-			n,
+		f := p.Report(&ruleDirection, e.In,
+			"setmaxnreg.inc requests %d registers, but threads already have %d", n,
 			now).On(t, i)
 		if guess {
 			f.As(diag.Review) // they may have been launched with fewer registers

@@ -40,7 +40,7 @@ func row(size int64) int {
 	return min(max(bits.Len64(uint64(size-1))-least, 0), rows-1)
 }
 
-// span returns the numbers of the buckets in a row that overlap a region.
+// span returns the first and last bucket number of a row that overlap a region.
 func span(r *memory.Region, row int) (low, high int64) {
 	if row == rows-1 {
 		return 0, 0
@@ -134,7 +134,7 @@ func (l *accesses) add(x *access) {
 	}
 }
 
-// facing returns the accesses to compare with x.
+// facing returns the earlier accesses with which x must be compared.
 func (l *accesses) facing(x *access) []*access {
 	if x.write {
 		return l.all
@@ -182,7 +182,7 @@ func (m *machine) keep(s *bucket, x *access) {
 	}
 }
 
-// few is how many accesses a bucket holds without being pruned.
+// few is the number of accesses that a bucket may hold before it is pruned.
 const few = 16
 
 // tidy removes accesses that the same instruction of the same agent has repeated since. If known is
@@ -225,8 +225,8 @@ func (m *machine) tidy(list []*access, known bool) []*access {
 	return list[:n]
 }
 
-// common reports whether every later access is ordered after x, because every running agent knows
-// of it.
+// common reports whether x is ordered before every later access, because all running agents know of
+// it.
 func (m *machine) common(x *access) bool {
 	if x.operation > 0 {
 		return !slices.ContainsFunc(m.agents,
@@ -239,7 +239,7 @@ func (m *machine) common(x *access) bool {
 	return m.floor[x.by.id] >= x.when
 }
 
-// updateFloor computes the progress of each agent that all other running agents know of.
+// updateFloor computes, for each agent, the progress that all other running agents know of.
 func (m *machine) updateFloor() {
 	*m.work += len(m.agents) * len(m.agents) / 8
 	m.floor = slices.Repeat([]int{math.MaxInt}, len(m.agents))

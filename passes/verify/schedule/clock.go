@@ -34,7 +34,7 @@ func (c *clock) join(o *clock) {
 	}
 }
 
-// reach allocates the phases of the given number of mbarriers.
+// reach extends the clock to the given number of mbarriers.
 func (c *clock) reach(objects int) {
 	if n := objects - len(c.phases); n > 0 {
 		c.phases = append(c.phases, make([]int, n)...)

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// columns records the accesses of a tcgen05 operation to tensor memory. The first column represents
-// all.
+// columns records the accesses of a tcgen05 operation to tensor memory. The first column of each
+// operand represents all of them.
 func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
 	if e.Kind == trace.TensorCopy || e.Kind == trace.TensorShift {
 		return

@@ -11,9 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// converged reports whether an agent may execute its event: an operation that the lanes of a warp
-// execute together waits for all lanes that reach it. It does not order memory, but keeps the lanes
-// in the same iteration.
+// converged reports whether an agent may execute its event. An operation that the lanes of a warp
+// execute together must wait for all lanes that reach it. It does not order memory, but keeps the
+// lanes in the same iteration.
 func (m *machine) converged(a *agent, e *trace.Event) bool {
 	if !a.apart || a.with > a.at || !meets(e) {
 		return true
@@ -49,7 +49,8 @@ func meets(e *trace.Event) bool {
 	return false
 }
 
-// last returns the last position at which an agent executes an instruction with its warp, or -1.
+// last returns the last position at which an agent executes an instruction together with its warp,
+// or -1.
 func (a *agent) last(in *ir.Instr) int {
 	if a.lasts == nil {
 		a.lasts = make(map[*ir.Instr]int)

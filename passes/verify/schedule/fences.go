@@ -51,7 +51,7 @@ func (m *machine) unfenced(r *accessIndex, s *bucket, x *access) bool {
 // exposes reports whether an access is a plain write that needs a fence before async reads.
 func (x *access) exposes() bool { return !x.engine() && x.e.Kind != trace.Copy && x.e.Guard == nil }
 
-// closed reports whether the writer of y fenced it before x could start.
+// closed reports whether the writer executed a fence after y and before x could start.
 func (m *machine) closed(y, x *access) bool {
 	return slices.ContainsFunc(y.by.fences,
 		func(f fence) bool {
@@ -59,7 +59,7 @@ func (m *machine) closed(y, x *access) bool {
 		})
 }
 
-// superseded reports whether y was overwritten before x.
+// superseded reports whether another access overwrote y before x.
 func (m *machine) superseded(r *accessIndex, y, x *access) bool {
 	return r.near(&y.region, true, func(s *bucket) bool {
 		*m.work += len(s.old)
@@ -70,7 +70,7 @@ func (m *machine) superseded(r *accessIndex, y, x *access) bool {
 	})
 }
 
-// end returns the end address of an access. A tensor copy has its assumed size.
+// end returns the end address of an access. For a tensor copy it uses the assumed size.
 func (m *machine) end(x *access) int64 {
 	if x.e.Kind == trace.BulkLoad {
 		return max(x.region.High, x.region.Low+m.p.Tile(x.e))

@@ -96,7 +96,7 @@ func strong(e *trace.Event) bool {
 	return false
 }
 
-// flag reports whether an access is to a word that some thread waits for.
+// flag reports whether an access is to a word in memory that some thread waits for.
 func (f *flags) flag(x *access) bool {
 	return f.polled[x.e.In] ||
 		strong(x.e) && slices.ContainsFunc(f.words, func(w memory.Region) bool {
@@ -115,7 +115,7 @@ type mark struct {
 	knows  []int // for a release, the progress of all agents
 }
 
-// mark records what an access releases or acquires.
+// mark records the knowledge that an access releases or acquires.
 func (m *machine) mark(a *agent, e *trace.Event, r memory.Region) {
 	if !m.flags.used() || !strong(e) {
 		return
@@ -152,7 +152,7 @@ func (m *machine) fence(a *agent) {
 	a.polls = nil
 }
 
-// A suspect is a race that a flag may exclude. This is decided at the end.
+// A suspect is a race that a flag may exclude, which is decided at the end of the simulation.
 type suspect struct {
 	y, x   access
 	report func()
@@ -169,8 +169,8 @@ func (m *machine) settleSuspects() {
 	m.suspects = nil
 }
 
-// handed reports whether a flag in shared memory may order y before x: a thread that knows of y
-// releases, and a thread that x's thread knows of acquires at the same address.
+// handed reports whether a flag in shared memory may order y before x. For this, a thread that
+// knows of y must release at an address at which a thread known to x's thread acquires.
 func (m *machine) handed(y, x *access) bool {
 	return slices.ContainsFunc(m.released, func(r mark) bool {
 		return r.knows[y.by.id] >= y.when && slices.ContainsFunc(m.acquired, func(q mark) bool {

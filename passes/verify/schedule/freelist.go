@@ -16,7 +16,7 @@ type freeList struct {
 	idlers [2]map[*trace.Trace][]bool
 }
 
-// reset makes everything available again.
+// reset makes all values available for reuse.
 func (s *freeList) reset() {
 	s.accesses.used, s.operations.used, s.buckets.used, s.agentLists.used = 0, 0, 0, 0
 }

@@ -41,14 +41,16 @@ func (m *machine) hang(stuck []*agent) {
 				rule = &ruleMeet
 			}
 			m.withValues(
-				m.p.Report(rule, e.In, "deadlock: %s waits here forever; not all threads that "+
-					"the barrier expects arrive", m.who(a)).As(m.severity()).On(a.t, a.at))
+				m.p.Report(rule, e.In,
+					"deadlock: %s waits here forever; some threads that the barrier expects do not arrive",
+					m.who(a)).As(m.severity()).On(a.t, a.at))
 			return
 		}
 	}
 }
 
-// rest reports bytes that an mbarrier still expects, or received in excess, at the end.
+// rest reports transaction bytes that an mbarrier still expects, or received in excess, when all
+// threads have exited.
 func (m *machine) rest(s []*trace.Trace) {
 	for m.complete() {
 	}
@@ -74,8 +76,9 @@ func (m *machine) rest(s []*trace.Trace) {
 				if n < 0 {
 					word, n = "expect_tx mismatch: more bytes are expected than arrive", -n
 				}
-				m.p.Report(&ruleBytes, e.In, "%s; the transaction count of the mbarrier is off "+
-					"by %d when all threads have exited", word, n/o.scale()).Also(o.init.In,
+				m.p.Report(&ruleBytes, e.In,
+					"%s; when all threads have exited, the transaction count of the mbarrier is off by %d",
+					word, n/o.scale()).Also(o.init.In,
 					"the mbarrier is initialized here").On(t, i)
 				return
 			}
@@ -111,7 +114,8 @@ func (m *machine) severity() diag.Severity {
 	return diag.Error
 }
 
-// hopes reports whether another stuck agent would arrive on the mbarrier that an agent waits for.
+// hopes reports whether another blocked agent would arrive later on the mbarrier for which an agent
+// waits.
 func (m *machine) hopes(a *agent, e *trace.Event, stuck []*agent) bool {
 	one := *e
 	one.Threads = e.Threads.And(a.threads)
@@ -123,7 +127,7 @@ func (m *machine) hopes(a *agent, e *trace.Event, stuck []*agent) bool {
 	return false
 }
 
-// begun reports whether the phase that a wait is for has some of its arrivals.
+// begun reports whether the awaited phase already has some of its arrivals.
 func (m *machine) begun(a *agent, e *trace.Event) bool {
 	one := *e
 	one.Threads = e.Threads.And(a.threads)
@@ -135,7 +139,7 @@ func (m *machine) begun(a *agent, e *trace.Event) bool {
 	return false
 }
 
-// stuckAt reports what is missing for a wait to end.
+// stuckAt reports what a blocked wait still lacks.
 func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 	one := *e
 	one.Threads = e.Threads.And(a.threads)
@@ -151,8 +155,9 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 				"of its %d arrivals, and no more follow", m.who(a), o.phases, o.count-o.pending,
 				o.count)
 		case o.pending > 0 && a.passed[o] != nil && o.phases > a.clock.last(o)+2:
-			f = m.p.Report(&ruleLap, e.In, "%s waits here for a phase that has passed: other "+
-				"lanes of the warp ran ahead and completed the next one", m.who(a)).As(diag.Review)
+			f = m.p.Report(&ruleLap, e.In,
+				"%s waits here for a phase that is over: other lanes of the warp have already completed the next phase",
+				m.who(a)).As(diag.Review)
 		case o.pending == o.count && o.phases == 0 && a.passed[o] == nil && len(stuck) > 1 &&
 			o.last == nil && comes(a, o, stuck, m):
 			f = m.p.Report(&ruleParity, e.In, "wrong phase parity: %s waits here forever; the "+
@@ -211,7 +216,7 @@ func (m *machine) foreign(o *object) bool {
 	return false
 }
 
-// comes reports whether a stuck agent would arrive on an mbarrier later.
+// comes reports whether a blocked agent would arrive on an mbarrier later.
 func comes(a *agent, o *object, stuck []*agent, m *machine) bool {
 	for _, b := range stuck {
 		if b == a || b.at < len(b.t.Events) && b.t.Events[b.at].In == a.t.Events[a.at].In {

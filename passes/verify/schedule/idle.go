@@ -8,9 +8,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// idle reports for each event of a trace whether the simulation can skip it. Most events of an
+// idle reports, for each event of a trace, whether the simulation can skip it. Most events of an
 // epilogue can be skipped: they read registers of a matrix product, or access global memory. The
-// parameter apart says that the agent is not its whole warp, whose lanes synchronize at some
+// parameter apart is set if the agent is only a part of its warp, whose lanes synchronize at some
 // instructions.
 func (s *freeList) idle(p *verify.Pass, t *trace.Trace, apart bool) []bool {
 	known := &s.idlers[0]

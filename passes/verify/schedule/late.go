@@ -45,7 +45,7 @@ func (m *machine) unheard() {
 			"thread waits for it; the block may have exited by then", s.block).
 			As(diag.Note).Also(s.o.init.In, "the mbarrier is initialized here").
 			On(s.by.t, len(s.by.t.Events))
-		m.p.Missed("commits to another block that does not wait for them before it exits (C4)")
+		m.p.Missed("commits that signal another block, which may exit before they arrive (C4)")
 		return
 	}
 }

@@ -88,7 +88,7 @@ type object struct {
 
 // A unit is the assumed size of one copy of unknown size at an array of mbarriers.
 type unit struct {
-	unit   int64 // its part of tx; 0 if sizes are known
+	unit   int64 // its part of tx, or 0 if sizes are known
 	copies int64 // number of copies of unknown size; tx is scaled by it
 }
 
@@ -232,7 +232,7 @@ func (m *machine) run() (stuck []*agent, ok bool) {
 	}
 }
 
-// complete completes the oldest asynchronous operation that can complete.
+// complete completes the oldest asynchronous operation that is able to complete.
 func (m *machine) complete() bool {
 	for i, c := range m.due {
 		if c.ready == nil || c.ready() {
@@ -288,7 +288,7 @@ func (m *machine) new(a *agent, e *trace.Event) *operation {
 	return m.freeList.operation(operation{id: m.next, e: whole(a), by: a})
 }
 
-// scale returns the weight of a byte in tx.
+// scale returns the factor by which tx counts each byte.
 func (o *object) scale() int64 { return max(1, o.copies) }
 
 // arrive adds arrivals to an mbarrier, with the clock of the arriving agent.
@@ -299,7 +299,7 @@ func (o *object) arrive(n int64, c *clock, e *trace.Event) {
 	o.flip()
 }
 
-// gather joins a clock into the one that agents waiting for the phase will learn.
+// gather joins a clock into the clock that agents acquire when they wait for the phase.
 func (o *object) gather(c *clock) {
 	if o.gathering == nil {
 		o.gathering = c.clone()
@@ -308,7 +308,7 @@ func (o *object) gather(c *clock) {
 	}
 }
 
-// flip completes the phase if nothing is pending.
+// flip completes the phase if no arrivals and no bytes are pending.
 func (o *object) flip() {
 	if o.pending > 0 || o.tx != 0 || o.gathering == nil {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A number identifies a barrier of a block.
+// A number identifies one of the named barriers of a block.
 type number struct {
 	block int
 	id    int64
@@ -47,7 +47,7 @@ type gathering struct {
 	last    *clock // clock at the completion of the last phase
 }
 
-// leave lets barriers for all threads complete without the threads that have exited.
+// leave completes barriers for all threads that wait only for threads that have exited.
 func (m *machine) leave() {
 	for _, g := range m.named {
 		if g.all {
@@ -112,8 +112,8 @@ func (m *machine) gather() {
 	*g = gathering{phases: g.phases + 1, last: g.clock}
 }
 
-// join counts an agent at a barrier for count threads. A count of 0 means all threads that have not
-// exited.
+// join counts an agent at a barrier that expects count threads. A count of 0 means all threads that
+// have not exited.
 func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
 	g := m.named[at]
 	if g == nil {
@@ -137,8 +137,8 @@ func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
 	return e.Kind == trace.BarrierArrive || !a.waiting
 }
 
-// split reports whether other lanes of an agent's warp execute the same barrier separately, one
-// time more than the agent has so far.
+// split reports whether other lanes of an agent's warp execute the same barrier separately, and
+// have done so once more than the agent.
 func (m *machine) split(a *agent, e *trace.Event) bool {
 	turn := a.comes(e.In, a.at)
 	for _, o := range m.agents {
@@ -149,7 +149,7 @@ func (m *machine) split(a *agent, e *trace.Event) bool {
 	return false
 }
 
-// comes returns how often an agent executes an instruction among the first events of its trace.
+// comes returns how many times an agent executes an instruction in the first events of its trace.
 func (a *agent) comes(in *ir.Instr, events int) int {
 	n := 0
 	for i := range a.t.Events[:events] {
@@ -160,7 +160,7 @@ func (a *agent) comes(in *ir.Instr, events int) int {
 	return n
 }
 
-// release completes a meeting when enough threads have arrived.
+// release completes a barrier when enough threads have arrived.
 func (m *machine) release(g *barrierPhase) {
 	if len(g.agents) == 0 {
 		return
@@ -216,16 +216,16 @@ func (m *machine) recurs(g *barrierPhase, id int64, c barrierArrival) {
 	if first == nil || m.p.Subsumed(&returns) {
 		return
 	}
-	f := m.p.Report(&ruleMix, c.e.In, "%s reaches barrier %d again without knowing that the "+
-		"threads waiting there have continued since its last arrival: both arrivals may count "+
-		"for one phase", m.who(c.a), id).
+	f := m.p.Report(&ruleMix, c.e.In,
+		"%s arrives again at barrier %d, but nothing shows that the phase of its last arrival is complete: both arrivals may count for one phase",
+		m.who(c.a), id).
 		Also(first, "it arrived here").On(c.a.t, c.at)
 	if m.p.Flags() {
 		f.As(diag.Review)
 	}
 }
 
-// warp executes bar.warp.sync: it waits for the agents of the warp that execute it too.
+// warp executes bar.warp.sync, which waits for the other agents of the warp that execute it.
 func (m *machine) warp(a *agent, e *trace.Event) bool {
 	var list []*agent
 	for _, o := range m.agents {

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// An outcomes holds the results of the simulated scenes, with the errors that were first found in
-// each. They decide whether an error requires particular values.
+// An outcomes holds the results of the simulated scenes, and the errors that each scene showed
+// first. They decide whether an error requires particular values.
 type outcomes struct {
 	p     *verify.Pass
 	list  []outcome
@@ -46,8 +46,8 @@ func (o *outcomes) race(f *verify.Finding, x, y *access) {
 	o.races = append(o.races, example{f, x.e.In, y.e.In, x.by.t.Facts.ConstantSet()})
 }
 
-// settle turns races into errors if they occur for all tried values under which both accesses
-// execute. It turns errors into reviews if only short scenes show them.
+// settle decides the severities. A race becomes an error if it occurs for all tried values under
+// which both accesses execute. An error becomes a review if only short scenes show it.
 func (o *outcomes) settle() {
 	for _, r := range o.races {
 		if o.always(r) {
@@ -82,7 +82,7 @@ func (o *outcomes) always(r example) bool {
 	return true
 }
 
-// longer reports whether every failed scene is short, and one that does not fail executes an
+// longer reports whether every failed scene is short, and a scene without the failure executes an
 // instruction at least as often as a failed one.
 func (o *outcomes) longer(in *ir.Instr, failed *outcome) bool {
 	n, found := times(failed.scene, in), false

@@ -42,7 +42,7 @@ func (m *machine) wide(x *access) *access {
 	return x
 }
 
-// note compares an access with the earlier ones that must precede it, and records it.
+// note records an access, after it compares it with the earlier accesses that must precede it.
 func (m *machine) note(x *access) {
 	if !m.plain && !x.engine() && !m.near(x) {
 		return
@@ -86,7 +86,7 @@ func (s *bucket) shares(x *access) bool {
 	})
 }
 
-// near reports whether an async operation accesses memory near that of a thread's access.
+// near reports whether an async operation accesses memory near the memory that a thread accesses.
 func (m *machine) near(x *access) bool {
 	for _, r := range m.engines {
 		if r.Root == x.region.Root && r.Low < x.region.High && x.region.Low < r.High {
@@ -96,7 +96,7 @@ func (m *machine) near(x *access) bool {
 	return false
 }
 
-// against reports the first access of a bucket that must precede a new one and does not.
+// against reports the first access of a bucket that must be ordered before a new one but is not.
 func (m *machine) against(s *bucket, x *access) bool {
 	*m.work += (len(s.agentLists) + 3) / 4 // most lists are skipped immediately
 	for _, p := range s.agentLists {
@@ -120,7 +120,7 @@ func (m *machine) against(s *bucket, x *access) bool {
 	return false
 }
 
-// collide reports an access that must precede a new one and does not.
+// collide reports an access that must be ordered before a new one but is not.
 func (m *machine) collide(y, x *access) bool {
 	*m.work++
 	switch {
@@ -166,7 +166,7 @@ func volatile(e *trace.Event) bool {
 	return e.Kind != trace.Atomic && e.Guard == nil && e.In.HasMod(isa.ModVolatile)
 }
 
-// loose reports whether an access is atomic and does not order threads.
+// loose reports whether an access is atomic but does not order threads.
 func loose(e *trace.Event) bool {
 	return e.Kind == trace.Atomic && e.Guard == nil &&
 		!e.In.HasMod(isa.ModAcquire, isa.ModRelease, isa.ModAcqRel)
@@ -194,8 +194,8 @@ func adds(e *trace.Event) bool {
 // engine reports whether an access is made by the async proxy or by a tensor core.
 func (x *access) engine() bool { return x.operation > 0 || x.tensor }
 
-// moves reports whether an access is a load or store of tensor memory, which only access the warp's
-// lanes.
+// moves reports whether an access is a load or store of tensor memory. These access only the lanes
+// of their own warp.
 func (x *access) moves() bool {
 	return x.e.Kind == trace.TensorLoad || x.e.Kind == trace.TensorStore
 }
@@ -258,8 +258,8 @@ func (m *machine) threadRace(y, x *access, severity diag.Severity) {
 	m.plainly(y, x)
 }
 
-// reused reports two unordered accesses of threads to memory that is reused through mbarriers: a
-// slot is reused too early.
+// reused reports two unordered accesses of threads to memory that a ring of mbarriers protects: a
+// stage is reused too early.
 func (m *machine) reused(y, x *access, copied bool, severity diag.Severity) {
 	if m.p.Subsumed(&slotRaces) {
 		return
@@ -301,7 +301,8 @@ func (m *machine) engineRace(y, x *access, severity diag.Severity, sure bool) {
 	}
 	f := m.p.Report(rule, x.e.In, "missing wait: %s %s %s while %s %s it; nothing orders the two",
 		name(x.e), did(x), where(x), name(y.e), did(y)).
-		As(severity).Also(y.e.In, "the other access; it may not be complete when this one starts").
+		As(severity).Also(y.e.In,
+		"the other access; it may still be in flight when this access starts").
 		On(x.by.t, x.by.at)
 	m.lapsed(x.by, f)
 	if severity == diag.Error && y.operation > 0 && y.e.Kind == trace.BulkLoad &&
@@ -313,7 +314,7 @@ func (m *machine) engineRace(y, x *access, severity diag.Severity, sure bool) {
 	}
 }
 
-// where names the memory of an access.
+// where describes the memory of an access, for messages.
 func where(x *access) string {
 	if x.tensor {
 		return "tensor memory"
@@ -321,7 +322,8 @@ func where(x *access) string {
 	return "shared memory"
 }
 
-// plainly reports two unordered accesses of threads once, at the one that comes later in the text.
+// plainly reports two unordered accesses of threads once, at the access that comes later in the
+// text.
 func (m *machine) plainly(y, x *access) {
 	if x.e.In.Pos < y.e.In.Pos {
 		x, y = y, x
@@ -351,16 +353,16 @@ func (x *access) executions() int {
 	return n
 }
 
-// A doubt is a race that is a review, because other lanes of the warp may know that the earlier
-// access has completed.
+// A doubt is a race that is reported as a review, because other lanes of the warp may know that the
+// earlier access has completed.
 type doubt struct {
 	f  *verify.Finding
 	y  access
 	by warp
 }
 
-// doubtless turns the doubts into errors if no lane of the warp ever synchronizes. Races with
-// copies that are never waited for become reviews if the kernel has no work, because it may not be
+// doubtless turns doubts into errors if no lane of the warp ever synchronizes. Races with copies
+// that are never waited for become reviews if the kernel has no work, because it may not be
 // launched then.
 func (m *machine) doubtless() {
 	for _, d := range m.idle {
@@ -385,8 +387,8 @@ func (a *agent) learned(y *access) bool {
 	return y.by == a || a.clock.agents[y.by.id] >= y.when
 }
 
-// matters reports whether one access reads a value that another writes, and that differs between
-// threads. If all threads write the same value, it does not matter whether it is seen.
+// matters reports whether one access reads a value that the other writes and that differs between
+// threads. If all threads write the same value, it does not matter which write is seen.
 func matters(read, write *access) bool {
 	if read.write || !write.write || read.e.Kind == trace.Atomic || write.e.Kind == trace.Atomic {
 		return false
@@ -398,7 +400,7 @@ func matters(read, write *access) bool {
 	return held && (v == nil || v.Level() > value.Block || !v.Const() && write.e.Threads.Len() == 1)
 }
 
-// stored returns the value that a store writes, or nil if it is unknown; false if it is an
+// stored returns the value that a store writes, or nil if it is unknown, or false if it is an
 // immediate.
 func stored(x *access) (*value.Value, bool) {
 	n := len(x.e.In.Args) - 1
@@ -423,7 +425,7 @@ func same(x, y *access) bool {
 	return v != nil && v == w && v.Level() <= value.Block
 }
 
-// parityKept is the message for a stale wait.
+// parityKept is the message for a wait that completes on an old phase.
 const parityKept = "wrong phase parity: this wait completes on a phase that was already waited " +
 	"for; the parity is not flipped between iterations"
 
@@ -448,7 +450,7 @@ func (m *machine) freed(y, x *access, severity diag.Severity) {
 		As(severity).Also(use.e.In, "the use").On(free.by.t, len(free.by.t.Events))
 }
 
-// who names the warp of an agent, and its block if there are several.
+// who describes the warp of an agent, and its block if there are several.
 func (m *machine) who(a *agent) string {
 	if m.p.Ranks > 1 {
 		return fmt.Sprintf("warp %d of block %d", a.warp, a.block)

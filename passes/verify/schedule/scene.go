@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// free reports whether the decisions of a trace are the same for the whole block. If single threads
-// branch on data, others may branch differently.
+// free reports whether all branches of a trace have the same outcome for the whole block. If single
+// threads branch on data, other threads may branch differently.
 func free(t *trace.Trace) bool {
 	for _, c := range t.Choices {
 		a, _ := c.Cond.Condition()

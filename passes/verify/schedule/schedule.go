@@ -3,8 +3,9 @@
 
 // Package schedule simulates all warps of a block together, each along one trace. It reports
 // deadlocks, and memory that threads and asynchronous operations use without synchronization. It
-// runs one interleaving. Its findings are true for that one, and another interleaving may show
-// more. Asynchronous operations complete as late as possible.
+// runs one interleaving of the warps, in which asynchronous operations complete as late as
+// possible. Its findings are true for this interleaving; other interleavings may have more
+// mistakes.
 package schedule
 
 import (
@@ -23,10 +24,9 @@ var pages embed.FS
 var Analyzer = &verify.Analyzer{
 	Name:   "schedule",
 	Covers: "races and deadlocks between warps",
-	Doc: `Protocol simulates the warps of one block together, each along a trace, for every
-combination of traces that do not contradict one another. Blocks of a cluster are
-assumed to behave alike. A tensor copy is assumed to deliver its share of the
-expected bytes.`,
+	Doc: `Protocol simulates the warps of one block together, each along one path, for every
+combination of paths that do not contradict one another. It assumes that the blocks of a
+cluster behave alike, and that a tensor copy delivers its share of the expected bytes.`,
 	Rules: diag.Rules{ruleHang, ruleLap, rulePlain},
 	Pages: pages,
 	Tells: diag.Rules{
@@ -61,11 +61,11 @@ func run(p *verify.Pass) {
 	}
 	list, whole := p.Scenes(24)
 	if len(list) == 0 {
-		missed("no combination of paths fits all warps")
+		missed("the paths of the warps contradict one another")
 		return
 	}
 	if !whole {
-		missed("some paths of some warps fit no path of another warp")
+		missed("some paths of one warp contradict every path of another warp")
 	}
 	work, worth := 0, perStep*p.Within(bound(p)/perStep)
 	defer func() { p.Spent += work / perStep }()
@@ -127,11 +127,11 @@ func engines(p *verify.Pass) []memory.Region {
 	return list
 }
 
-// unfit returns why a kernel cannot be simulated, or "".
+// unfit returns the reason why a kernel cannot be simulated, or "".
 func unfit(p *verify.Pass) string {
 	switch {
 	case len(p.Kernel.Missed) > 0:
-		return "not every path through the kernel is known"
+		return "some paths through the kernel are unknown"
 	case !p.Pool.Exact:
 		return "the block size is not declared"
 	case branchesOnSharedData(p):
@@ -155,7 +155,7 @@ func unfit(p *verify.Pass) string {
 	return ""
 }
 
-// entered reports whether threads execute a call.
+// entered reports whether some threads execute a call.
 func entered(p *verify.Pass) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -167,7 +167,7 @@ func entered(p *verify.Pass) bool {
 	return false
 }
 
-// strange returns why an event of a trace cannot be simulated, or "".
+// strange returns the reason why an event of a trace cannot be simulated, or "".
 func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 	n := verify.Target(e)
 	if n >= 0 {
@@ -181,7 +181,7 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 		for _, o := range list {
 			switch {
 			case p.Uncertain(o.Object):
-				return "addresses that may be those of several mbarriers"
+				return "addresses that may belong to several mbarriers"
 			case o.Rank == nil || p.Ranks < 2 && alike(o.Rank):
 			case p.Ranks < 2:
 				return "blocks of a cluster behave differently"
@@ -246,8 +246,8 @@ func alike(rank *value.Value) bool {
 	return false
 }
 
-// units computes the assumed size of copies of unknown size: an equal share of the expected bytes.
-// Their real sizes may differ, but each phase has the same copies.
+// units computes the assumed size of copies of unknown size: each gets an equal share of the
+// expected bytes. The real sizes may differ, but every phase has the same copies.
 func (m *machine) units(s []*trace.Trace) {
 	expected := make(map[mbarrierPlace]int64)
 	copies := make(map[mbarrierPlace]int64)

@@ -129,9 +129,9 @@ func (m *machine) wait(a *agent, e *trace.Event) bool {
 	return true
 }
 
-// learns returns the phase whose completion a passing wait shows, in any interleaving: the
-// first of its parity that is not known to be complete. Later phases may be complete too, but
-// that is unknown.
+// learns returns the phase that a completed wait shows to be complete, in any interleaving. It is
+// the first phase with the parity of the wait that is not already known to be complete. Later
+// phases may be complete too, but the agent cannot know that.
 func (m *machine) learns(a *agent, e *trace.Event, o *object) int {
 	n := verify.Address(e.In, 0) + 1
 	if !verify.Parity(e.In) {
@@ -159,8 +159,8 @@ func (m *machine) pends(a *agent, e *trace.Event, o *object) bool {
 	return known && int64(o.phases&1) == parity&1
 }
 
-// whole returns the current event of an agent for all threads of its trace. Records of an event
-// refer to this one.
+// whole returns the current event of an agent as executed by all threads of its trace. Records of
+// an event refer to this copy.
 func whole(a *agent) *trace.Event { return &a.t.Events[a.at] }
 
 // do executes events that do not wait.
@@ -242,8 +242,8 @@ func (m *machine) do(a *agent, e *trace.Event) {
 	}
 }
 
-// placed records that a shared-memory access has a data-dependent address. Its races are unknown,
-// so a missing barrier would not be detected (B8).
+// placed records that a shared-memory access has a data-dependent address. Its races are not
+// checked, so a missing barrier would not be detected (B8).
 func (m *machine) placed(e *trace.Event) {
 	at := verify.Val(e, verify.Address(e.In, 0))
 	switch {
@@ -333,32 +333,33 @@ func (m *machine) arrival(a *agent, e *trace.Event) {
 func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event) {
 	switch {
 	case n > o.count:
-		m.p.Report(&ruleCount, e.In, "%d arrivals at once, but the mbarrier expects %d per phase",
+		m.p.Report(&ruleCount, e.In,
+			"%d threads arrive at once, but the mbarrier expects %d arrivals per phase",
 			n, o.count).Also(o.init.In,
 			"the mbarrier is initialized here")
 	case n > o.pending && o.tx != 0 && a.stale() != nil:
 		m.p.Report(&ruleParity, a.stale().In, parityKept).Also(e.In, "the thread arrives for "+
 			"another phase here").On(a.t, a.at)
 	case n > o.pending && o.tx != 0:
-		f := m.p.Report(&ruleLap, e.In, "arrival at an mbarrier whose phase already has its %d "+
-			"arrivals and still expects bytes: the thread does not wait for that phase to "+
-			"complete", o.count).
+		f := m.p.Report(&ruleLap, e.In,
+			"thread arrives at an mbarrier whose phase already has its %d arrivals and still expects bytes, without waiting for that phase to complete",
+			o.count).
 			Also(o.init.In, "the mbarrier is initialized here")
 		m.lapsed(a, f)
 	case o.phases > 0 && c.last(o) < o.phases-1:
 		m.hasty(a, o, e)
 	case o.pending < n && !m.p.Subsumed(&surpluses):
-		m.p.Report(&ruleCount, e.In, "%d arrivals at once for a phase that expects %d more of "+
-			"its %d: the surplus counts for the next phase, and these threads do not know that "+
-			"this one is complete", n, o.pending, o.count).
+		m.p.Report(&ruleCount, e.In,
+			"%d threads arrive at once for a phase that expects only %d more of its %d arrivals: the surplus counts for the next phase, although nothing shows that this phase is complete",
+			n, o.pending, o.count).
 			As(diag.Review).Also(o.init.In, "the mbarrier is initialized here").On(a.t, a.at)
 	}
 	o.came[0] = append(o.came[0], a.id)
 	o.arrive(n, c, e)
 }
 
-// hasty reports an arrival by an agent that cannot know that the previous phase is complete: in
-// another interleaving it counts for that phase.
+// hasty reports an arrival by an agent that cannot know that the previous phase is complete. In
+// another interleaving it would count for that phase.
 func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 	if m.p.Subsumed(&hastyArrivals) {
 		return
@@ -373,15 +374,15 @@ func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
 		again = again || slices.Contains(o.came[1][:i], id)
 	}
 	if again {
-		f := m.p.Report(&ruleLap, e.In, "threads arrive twice without waiting for the phase in "+
-			"between: nothing makes them wait for its completion").
+		f := m.p.Report(&ruleLap, e.In,
+			"threads arrive twice at an mbarrier without waiting for the phase to complete in between").
 			Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).
 			On(a.t, a.at)
 		m.lapsed(a, f)
 		return
 	}
-	m.p.Report(&ruleCount, e.In, "one arrival too many at an mbarrier: other threads have made "+
-		"its %d arrivals, and nothing makes these threads wait for that phase to complete",
+	m.p.Report(&ruleCount, e.In,
+		"one arrival too many at an mbarrier: other threads have already made its %d arrivals, and these threads do not wait for that phase to complete",
 		o.count).
 		Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).On(a.t, a.at)
 }

@@ -76,7 +76,7 @@ func (m *machine) all() []int {
 	return m.some
 }
 
-// goes returns how many threads of a touch access a block.
+// goes returns how many threads of an access go to the given block.
 func (m *machine) goes(at *verify.Touch, block int) int64 {
 	n := int64(0)
 	at.Threads.Each(func(t int) {
@@ -100,7 +100,7 @@ func (m *machine) cast(from int, e *trace.Event) []int {
 	return slices.DeleteFunc(m.all(), func(block int) bool { return mask.K>>block&1 == 0 })
 }
 
-// away returns the block of the cluster that an access addresses.
+// away returns the block of the cluster in which an address lies.
 func (m *machine) away(a *agent, e *trace.Event) (block int, ok bool) {
 	rank := verify.Rank(verify.Val(e, verify.Address(e.In, 0)))
 	if m.p.Ranks < 2 || !rank.Const() || rank.K < 0 || rank.K >= int64(m.p.Ranks) {
@@ -109,8 +109,8 @@ func (m *machine) away(a *agent, e *trace.Event) (block int, ok bool) {
 	return int(rank.K), true
 }
 
-// here returns how many arrivals this block receives if all blocks of the cluster do what these
-// threads do.
+// here returns the number of arrivals that this block receives if all blocks of the cluster execute
+// the same code as these threads.
 func (m *machine) here(at *verify.Touch) int64 {
 	size := max(1, m.p.Cluster)
 	if at.Rank.Tid() {

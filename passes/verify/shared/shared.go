@@ -21,10 +21,10 @@ import (
 // Analyzer is the analyzer for bounds, alignment and initialization of shared memory.
 var Analyzer = &verify.Analyzer{
 	Name: "shared",
-	Doc: `Shared reports loads and stores past the end of an array in shared memory, accesses that are
-not aligned, and loads of shared memory that no instruction of the kernel writes. It reports
-them where the address depends only on the thread index and constants, on paths that no
-parameter and no data decides.`,
+	Doc: `Shared reports loads and stores past the end of an array in shared memory, misaligned
+accesses, and loads of shared memory that no instruction of the kernel writes. It checks only
+addresses that depend on the thread index and constants, on paths that depend on neither
+parameters nor data.`,
 	Rules:    diag.Rules{ruleBounds, ruleAlign, ruleUnwritten},
 	Pages:    pages,
 	Requires: []trace.Kind{trace.Load, trace.Store, trace.Atomic},

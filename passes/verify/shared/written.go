@@ -48,8 +48,8 @@ func written(p *verify.Pass) *writes {
 	return w
 }
 
-// event adds the memory that an event may write. The parameter vague says that not all iterations
-// of a loop were followed, so others may write elsewhere in the same array.
+// event adds the memory that an event may write. The parameter vague is set if not all iterations
+// of a loop were followed. The other iterations may write elsewhere in the same array.
 func (w *writes) event(p *verify.Pass, e *trace.Event, vague bool) {
 	switch e.Kind {
 	case trace.Load:
@@ -98,8 +98,8 @@ func (w *writes) named(v *value.Value) (found bool) {
 	return found
 }
 
-// taken adds arrays whose address is used by an instruction other than a plain load or store: by
-// copies, allocations, mbarriers, or a generic pointer.
+// taken adds the arrays whose address escapes: an instruction other than a plain load or store uses
+// it, such as a copy, an allocation, an mbarrier operation or a conversion to a generic pointer.
 func (w *writes) taken(in *ir.Instr) {
 	switch in.Kind().Head() {
 	case isa.HeadLd, isa.HeadSt, isa.HeadMov, isa.HeadAtom, isa.HeadRed, isa.HeadStmatrix,

@@ -19,8 +19,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/warprace"
 )
 
-// Annotated returns the analyzers for kernels with annotations. If several report a call, most keep
-// the finding of the first, so definite mistakes come before doubtful code.
+// Annotated returns the analyzers for kernels with annotations. If several analyzers report the
+// same call, most keep only the finding of the first. The list therefore starts with analyzers
+// whose findings are certain.
 func Annotated() []*annotated.Analyzer {
 	return []*annotated.Analyzer{
 		arrivals.Mbarriers(), uninitialized.Accumulators(),

@@ -19,9 +19,9 @@ import (
 // severe matches the names of files. In NNN_what.error.ptx, all findings are errors.
 var severe = regexp.MustCompile(`^\d{3}_\w+(?:\.(error|review))?\.ptx$`)
 
-// TestFixedBugs checks that bugs of the analyzers stay fixed. The first line of every file says
-// what it guards. If its name contains a severity, all its findings except notes have that
-// severity.
+// TestFixedBugs checks that bugs of the analyzers stay fixed. The first line of every file
+// specifies what it guards. If its name contains a severity, all its findings except notes have
+// that severity.
 func TestFixedBugs(t *testing.T) {
 	filetest.Run(t, "testdata/fixedbugs/*.ptx", func(name, text string) diag.List {
 		m := severe.FindStringSubmatch(filepath.Base(name))

@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-// TestTwins compares findings with the comments of files. The prefix of a kernel's name says what
-// to expect: r_ for no findings, q_ for reviews, w_ for errors.
+// TestTwins compares findings with the comments of files. The prefix of a kernel's name specifies
+// what to expect: r_ for no findings, q_ for reviews, w_ for errors.
 func TestTwins(t *testing.T) {
 	filetest.Run(t, "testdata/twins/*.ptx", func(name, text string) diag.List {
 		m := module(t, name, text)

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// columns compares the columns that operations access with the allocation.
+// columns compares the columns that operations access with the allocated columns.
 func columns(p *verify.Pass) {
 	// By the address to which the allocation writes its result.
 	sizes := make(map[*value.Value]*trace.Event)
@@ -106,7 +106,8 @@ func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace
 	}
 }
 
-// shapeColumns are how many columns the shapes of tensor memory cover, if more than one.
+// shapeColumns holds the number of columns of those shapes of tcgen05.ld and .st that cover more
+// than one column.
 var shapeColumns = map[isa.Mod]int64{isa.ModShape16x64b: 2, isa.ModShape16x128b: 4,
 	isa.ModShape16x256b: 8}
 

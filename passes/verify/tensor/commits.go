@@ -11,10 +11,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// lonely reports operations that commits track, if the issuing threads do not commit after them. If
-// another lane of the warp commits, that lane was meant to issue them: its commit only tracks its
-// own operations. If the same threads commit on other paths, as in a loop that runs zero times
-// here, the operations may not need a commit.
+// lonely reports operations that no later commit of the issuing threads tracks. If another lane of
+// the warp commits, the author probably intended that lane to issue them, because a commit tracks
+// only operations of its own thread. If the same threads commit on other paths, such as those where
+// a loop runs at least once, the operations may not need a commit.
 func lonely(p *verify.Pass) {
 	if !p.Pool.Exact {
 		return
@@ -62,8 +62,7 @@ func uncommitted(p *verify.Pass, t *trace.Trace, i int, open value.Set, commits 
 	for n, o := range p.Traces {
 		if others.And(commits[n]) != (value.Set{}) && o.Rank == t.Rank && o.Facts.Agree(t.Facts) {
 			p.Report(&ruleCommit, in,
-				"%s is issued by %s and never committed: another lane of the "+
-					"warp commits, and a commit tracks the operations of its own thread only",
+				"%s is issued by %s and never committed: another lane of the warp commits, but a commit tracks only the operations of its own thread",
 				in.Kind(), verify.Threads(open.Len())).
 				Also(commitOf(o, others), "the commit of another lane").On(t, i)
 			return

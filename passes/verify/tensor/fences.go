@@ -141,9 +141,8 @@ func frees(p *verify.Pass) {
 			}
 		}
 		if moved != nil {
-			p.Report(&ruleFence, t.Events[last].In, "missing tcgen05.fence::before_thread_sync "+
-				"before this barrier: another warp frees tensor memory after it, and only the "+
-				"barrier orders the use before the free").
+			p.Report(&ruleFence, t.Events[last].In,
+				"missing tcgen05.fence::before_thread_sync before this barrier: another warp frees the tensor memory after it, and only this barrier orders the use before the free").
 				As(diag.Note).Also(moved.In, "the use").On(t, last)
 			p.Missed("tensor memory freed after a barrier without a preceding tcgen05 fence (T9)")
 		}

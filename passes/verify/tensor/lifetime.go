@@ -81,16 +81,15 @@ func yields(p *verify.Pass) {
 					g.t.Facts.Agree(a.t.Facts)
 			if together && !g.waits && g.syncs <= a.syncs && p.Pool.Exact &&
 				all.Warps() > alloc.Threads.Warps() {
-				p.Report(&ruleFree, yield.In, "tcgen05.relinquish_alloc_permit by another warp "+
-					"than the allocating one, without a barrier after the allocation: it may "+
-					"execute before the allocation").Also(alloc.In, "the allocation").On(g.t, g.at)
+				p.Report(&ruleFree, yield.In,
+					"tcgen05.relinquish_alloc_permit is executed by a warp that did not allocate, without a barrier after the allocation: it may execute before the allocation").Also(alloc.In, "the allocation").On(g.t, g.at)
 				break
 			}
 		}
 	}
 }
 
-// unmade reports uses of tensor memory in kernels that do not allocate any.
+// unmade reports uses of tensor memory in kernels that do not allocate it.
 func unmade(p *verify.Pass) {
 	if len(p.Kernel.Missed) > 0 || p.Needs(trace.TensorAlloc) {
 		return
@@ -110,7 +109,7 @@ func unmade(p *verify.Pass) {
 	}
 }
 
-// kept reports whether an address was read from shared memory, where allocations store it.
+// kept reports whether an address was loaded from shared memory, where allocations store it.
 func kept(v *value.Value) bool {
 	if v == nil {
 		return false
@@ -138,14 +137,15 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 		case trace.TensorAlloc:
 			n, ok := verify.Number(e, verify.Address(e.In, 0)+1)
 			if ok && (n < 32 || n > 512 || n&(n-1) != 0) {
-				p.Report(&ruleAlloc, e.In, "tcgen05.alloc of %d columns, expected a power of two "+
-					"from 32 to 512", n)
+				p.Report(&ruleAlloc, e.In,
+					"tcgen05.alloc allocates %d columns, expected a power of two from 32 to 512", n)
 			}
 			if last != nil {
 				if was, known := verify.Number(last, verify.Address(last.In, 0)+1); known && ok &&
 					n > was {
-					p.Report(&ruleAlloc, e.In, "tcgen05.alloc of %d columns after one of %d: a "+
-						"later allocation must not be larger", n, was).
+					p.Report(&ruleAlloc, e.In,
+						"tcgen05.alloc allocates %d columns after an allocation of %d: a later allocation must not be larger",
+						n, was).
 						Also(last.In, "the earlier allocation").On(t, i)
 				}
 			}
@@ -154,13 +154,14 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 					"instruction, expected one warp", e.Threads.Warps()).On(t, i)
 			}
 			if yielded != nil {
-				p.Report(&ruleFree, e.In, "tcgen05.alloc after tcgen05.relinquish_alloc_permit").
+				p.Report(&ruleFree, e.In,
+					"tcgen05.alloc is executed after tcgen05.relinquish_alloc_permit").
 					Also(yielded.In,
 						"the permit is relinquished here").On(t, i)
 			}
 			if e.In.HasMod(isa.ModCTAGroup2) && !met {
-				f := p.Report(&rulePair, e.In, "tcgen05.alloc for a pair of blocks without a "+
-					"preceding cluster barrier: the other block may not have started").On(t, i)
+				f := p.Report(&rulePair, e.In,
+					"tcgen05.alloc for a CTA pair has no preceding cluster barrier: the other block may not have started").On(t, i)
 				if meetsNext(t, i) {
 					// The allocation waits for the other block, and nothing else precedes it.
 					f.As(diag.Review)
@@ -186,8 +187,8 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 					"instruction, expected one warp", e.Threads.Warps()).On(t, i)
 			}
 			if e.In.HasMod(isa.ModCTAGroup2) && used != nil {
-				p.Report(&rulePair, e.In, "tensor memory of a pair of blocks is freed without a "+
-					"cluster barrier after its last use").Also(used.In, "the last use").On(t, i)
+				p.Report(&rulePair, e.In,
+					"tensor memory of a CTA pair is freed without a cluster barrier after its last use").Also(used.In, "the last use").On(t, i)
 			}
 		}
 	}
@@ -283,7 +284,7 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	p.Report(&ruleFree, alloc.In, "tensor memory is allocated but not freed on some path").On(t, 0)
 }
 
-// beyond reports whether s has threads of a warp without threads in of.
+// beyond reports whether s contains threads of a warp that has no threads in of.
 func beyond(s, of value.Set) bool {
 	all := s.Or(of)
 	return all.Warps() > of.Warps()
@@ -322,8 +323,8 @@ func early(p *verify.Pass) {
 	}
 }
 
-// beside reports a use of tensor memory by other warps on the same path, without a block barrier
-// between it and the free.
+// beside reports a use of tensor memory by other warps on the same path that no block barrier
+// orders before the free.
 func beside(p *verify.Pass, t *trace.Trace, i int) {
 	free := &t.Events[i]
 	for j := i - 1; j >= 0; j-- {

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// moves follows tcgen05.ld and .st up to their waits.
+// moves tracks tcgen05.ld and tcgen05.st operations up to their waits.
 func moves(p *verify.Pass, t *trace.Trace) {
 	under := pendingLoads{of: make(map[*ir.Reg]loaded), unread: make(map[*ir.Reg]bool)}
 	var load, store *trace.Event
@@ -161,7 +161,8 @@ func meet(p *verify.Pass, a, b *trace.Event) bool {
 	return ra != nil && ra == rb && la < lb+covered(b.In) && lb < la+covered(a.In)
 }
 
-// grade returns an error if the event certainly hands memory over.
+// grade returns the severity of a finding: an error if the event certainly passes the memory to
+// other threads.
 func grade(e *trace.Event) diag.Severity {
 	if e.Kind == trace.Arrive || e.Kind == trace.TensorFree {
 		return diag.Error

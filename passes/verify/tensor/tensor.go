@@ -18,10 +18,10 @@ import (
 var Analyzer = &verify.Analyzer{
 	Name:   "tensor",
 	Covers: "tensor memory",
-	Doc: `Tensor follows on each trace the tcgen05 operations in flight: loads and stores up
-to their wait, matrix operations up to a commit and a wait for its mbarrier.
-Allocations and frees are compared over all traces. The columns that a matrix
-operation covers are in a descriptor and are unknown.`,
+	Doc: `Tensor follows on each path the tcgen05 operations in flight: loads and stores up
+to their wait, tcgen05.mma up to a commit and a wait on its mbarrier. It compares
+allocations and frees over all paths. The columns that tcgen05.mma accesses are in a
+descriptor and are unknown.`,
 	Rules: diag.Rules{ruleAlloc, ruleAddress, ruleFree, ruleEarly, rulePair, ruleOrder, ruleCommit,
 		ruleWait, ruleFence, ruleLanes, ruleColumns},
 	Pages: pages,
@@ -56,7 +56,7 @@ type pendingOperation struct {
 	closed  bool
 }
 
-// multiplies follows MMAs up to the wait for their commit.
+// multiplies tracks tcgen05.mma operations up to the wait for their commit.
 func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 	var list []*pendingOperation
 	for i := range t.Events {
@@ -105,7 +105,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 	}
 }
 
-// waited reports whether a wait is, or may be, for the commit of a task.
+// waited reports whether a wait covers, or may cover, the commit of an operation.
 func waited(p *verify.Pass, k *pendingOperation, touched []verify.Touch, ok bool) bool {
 	if !k.closed {
 		return false
@@ -157,12 +157,13 @@ func commit(p *verify.Pass, t *trace.Trace, i int, list []*pendingOperation, iss
 	if all := e.Threads.Warp(p.Pool.All()); !found && other == nil &&
 		e.Threads.And(issuers) == (value.Set{}) && issuers.And(all) != (value.Set{}) &&
 		p.Pool.Exact {
-		p.Report(&ruleCommit, e.In, "tcgen05.commit tracks nothing: this thread issues no matrix "+
-			"operation, but another lane of its warp does").On(t, i)
+		p.Report(&ruleCommit, e.In,
+			"tcgen05.commit tracks nothing: this thread issues no tcgen05.mma, but another lane of its warp does").On(t, i)
 	}
 	if !found && other != nil {
-		f := p.Report(&ruleCommit, e.In, "tcgen05.commit tracks nothing: other threads issued the "+
-			"matrix operations").Also(other.e.In, "the operation").On(t, i)
+		f := p.Report(&ruleCommit, e.In,
+			"tcgen05.commit tracks nothing: other threads issued the tcgen05.mma operations").Also(
+			other.e.In, "the operation").On(t, i)
 		if e.Threads.And(issuers) != (value.Set{}) {
 			// It issues some on other paths, as in a loop that runs zero times here.
 			f.As(diag.Review)

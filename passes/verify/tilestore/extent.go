@@ -72,7 +72,7 @@ func allSpots(p *annotated.Pass, matrix ir.Ref) (all []spot) {
 	return all
 }
 
-// A side returns the position of a store along one dimension, and its size.
+// A side returns the position and the size of a store along one dimension.
 type side func(*spot) (thread.Linear, int)
 
 // checkStep checks the rows or the columns of all stores.
@@ -119,12 +119,12 @@ func checkStep(p *annotated.Pass, spots []spot, what string, of side) bool {
 		to++
 	}
 	p.Warn(pos, &annotated.Protocol,
-		"no warp stores %s %d to %d of the block tile, whose successor starts %d %s later: the warp tiles do not cover it",
+		"no warp stores %s %d to %d of the block tile, although the next block tile starts %d %s later: the warp tiles do not cover the block tile",
 		what, from, to, step, what)
 	return true
 }
 
-// adjoin reports whether each store ends where another starts, or at the last position.
+// adjoin reports whether each store ends where another one starts, or at the end of the tile.
 func adjoin(spots []spot, of side, most int64) bool {
 	starts := map[int64]bool{most: true}
 	for i := range spots {

@@ -37,7 +37,7 @@ overlapping parts of a matrix. Calls under conditions are not checked.`,
 	}
 }
 
-// A rectangle is where a warp or warpgroup stores.
+// A rectangle is the part of a matrix that a warp or warpgroup stores.
 type rectangle struct {
 	who          int
 	to, row, col thread.Value
@@ -53,7 +53,8 @@ func run(p *annotated.Pass) {
 	}
 }
 
-// check reports two warps that store to the same position. One of them has a wrong row or column.
+// check reports two warps that store to the same position of a matrix. The row or column of one of
+// them is wrong.
 func check(p *annotated.Pass, u *ir.Use, s *ir.TileStore) {
 	var list []rectangle
 	e := p.Eval()
@@ -89,7 +90,7 @@ func check(p *annotated.Pass, u *ir.Use, s *ir.TileStore) {
 	}
 }
 
-// group names the threads that hold an accumulator together.
+// group describes the threads that together hold an accumulator, for messages.
 func group(s *ir.TileStore) string {
 	if s.Threads == 128 {
 		return "warpgroup"

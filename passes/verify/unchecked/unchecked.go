@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package unchecked names the hazards of a kernel that no analyzer decides, so that the kernel is
-// reported as incomplete and not as clean. It reports no findings.
+// Package unchecked lists the hazards of a kernel that no analyzer decides, so that the verdict on
+// the kernel is incomplete and not clean. It reports no findings.
 package unchecked
 
 import (
@@ -21,17 +21,17 @@ const (
 	globalOrder  = "order of global-memory accesses between threads and blocks"
 	sharedBounds = "bounds and initialization of shared memory, and lanes that store to one address"
 	volatile     = "volatile accesses of shared memory"
-	sharedOrder  = "order that relaxed, acquire and release accesses of shared memory make"
+	sharedOrder  = "ordering by relaxed, acquire and release accesses to shared memory"
 	memberMask   = "member masks of warp-wide instructions under data-dependent branches"
 )
 
-// Analyzer is the analyzer.
+// Analyzer is the analyzer for hazards that no other analyzer decides.
 var Analyzer = &verify.Analyzer{
 	Name: "unchecked",
-	Doc: `Unchecked names what no analyzer decides of a kernel: the order of accesses to global memory
-if the kernel writes any or waits for a flag there, bounds and initialization of shared memory,
-volatile and ordered accesses of shared memory, and member masks of warp-wide instructions that only
-some lanes may reach.`,
+	Doc: `Unchecked lists the properties of a kernel that no analyzer decides: the order of accesses to
+global memory if the kernel writes it or waits for a flag there, bounds and initialization of
+shared memory, volatile and ordered accesses to shared memory, and member masks of warp-wide
+instructions that only some lanes may reach.`,
 	Flow: true,
 	Run:  run,
 }

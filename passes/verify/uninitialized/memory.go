@@ -19,7 +19,7 @@ func Accumulators() *annotated.Analyzer {
 		Run: func(p *annotated.Pass) {
 			for _, pos := range p.Notes.EmptyReads {
 				p.Report(pos, &annotated.Value,
-					"uninitialized accumulator: no MMA writes it, and Clear is not called")
+					"accumulator is uninitialized: no MMA writes it, and Clear is not called")
 			}
 		},
 	}
@@ -41,7 +41,7 @@ func runMemory(p *annotated.Pass) {
 	for _, m := range p.Notes.Missing {
 		if m.Kind == ir.CopiedStage {
 			p.Report(m.Pos, &annotated.Protocol,
-				"load function of pipeline %s does not write tile %d of the stage, %s: the MMA would read stale data",
+				"load function of pipeline %s does not write tile %d of the stage (%s): the MMA would read stale data",
 				m.Pipeline, m.Index, m.Name)
 		} else {
 			p.Report(m.Pos, &annotated.Protocol,

@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A state is what is known of a register at a point: nothing, that it is written, or that it is
-// written if a predicate has a given value.
+// A state is what is known about a register at a point of the kernel: nothing, that it is written,
+// or that it is written if a predicate has a given value.
 type state struct {
 	known, written bool
 	when           ir.Guard
@@ -38,7 +38,7 @@ func (s state) under(p ir.Guard) state {
 	return s
 }
 
-// behind returns the state after an instruction. It is not ok if the instruction reads a register
+// behind returns the state after an instruction. ok is false if the instruction reads a register
 // that may not be written.
 func (s state) behind(in *ir.Instr, r *ir.Reg) (after state, ok bool) {
 	ok = true

@@ -31,7 +31,7 @@ type analysis struct {
 	flow   *ir.Flow
 	order  []int
 	have   passes.Set   // at the current point
-	out    []passes.Set // at the end of each block; nil if it has not been visited
+	out    []passes.Set // at the end of each block, or nil if it has not been visited
 }
 
 func run(p *annotated.Pass) {
@@ -104,7 +104,7 @@ func (a *analysis) solve() {
 	}
 }
 
-// leave stores the result of a block, and reports whether it has changed.
+// leave stores the result of a basic block, and reports whether the result has changed.
 func (a *analysis) leave(b int) (changed bool) {
 	if a.out[b] == nil {
 		a.out[b] = make(passes.Set, len(a.have))

@@ -59,7 +59,7 @@ func reportColumns(p *annotated.Pass, b *ir.Buffer) {
 		}); n >= 0 {
 			to = from + n - 1
 		}
-		p.Warn(b.First, &annotated.Protocol, "columns %d to %d of %s are computed and never read",
+		p.Warn(b.First, &annotated.Protocol, "columns %d to %d of %s are computed but never read",
 			from, to, b.Name)
 		from = to
 	}

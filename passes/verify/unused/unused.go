@@ -28,8 +28,8 @@ are mostly indices, and the builder itself computes some that stay unused.`,
 func Accumulators() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "unused-accumulators",
-		Doc: `It reports accumulators that are never read, in kernels that read others: usually another one
-is read in its place.`,
+		Doc: `It reports accumulators that are never read in kernels that read other accumulators. Usually
+the kernel reads the wrong accumulator.`,
 		Rules: []*diag.Rule{&annotated.Protocol},
 		Run:   runAccumulators,
 	}
@@ -108,7 +108,7 @@ func reportUnset(p *annotated.Pass) {
 	for _, in := range unread {
 		if fromUnset(in, once) {
 			p.Warn(in.Pos, &annotated.Protocol,
-				"result of %s on a variable that is never assigned is unused: operations return a new value; assign it with Set",
+				"result of %s on a variable that is never assigned is unused: operations return a new value, so assign the result with Set",
 				in.Head())
 		}
 	}
@@ -152,7 +152,7 @@ func fromUnset(in *ir.Instr, once map[*ir.Reg]*ir.Instr) bool {
 	return false
 }
 
-// counts reports whether an instruction computes an integer from others.
+// counts reports whether an instruction computes an integer from other integers.
 func counts(in *ir.Instr) bool {
 	switch in.Kind().Head() {
 	case isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadMad, isa.HeadAnd, isa.HeadOr, isa.HeadXor,
@@ -181,7 +181,7 @@ func runAccumulators(p *annotated.Pass) {
 	for _, pos := range left {
 		if read {
 			p.Warn(pos, &annotated.Protocol,
-				"accumulator is never read; another may be read in its place, or the MMA is not needed")
+				"accumulator is never read; either the kernel reads the wrong accumulator, or the MMA is unnecessary")
 		}
 	}
 }

@@ -38,11 +38,11 @@ func runOutputs(p *annotated.Pass) {
 		switch {
 		case o.Stored == ir.NoPos:
 			p.Warn(o.Pos, &annotated.Protocol,
-				"output %s is never used, but takes shared memory; use Store, StoreRows or StoreTMEM",
+				"output %s is never used, but occupies shared memory; use Store, StoreRows or StoreTMEM",
 				o.Map)
 		case !o.Waited:
 			p.Report(o.Stored, &annotated.Protocol,
-				"stores through output %s are never waited for: the block may exit while the TMA still reads the tile; call Wait at the end of the role",
+				"nothing waits for the stores through output %s: the block may exit while the TMA still reads the tile; call Wait at the end of the role",
 				o.Map)
 		}
 	}

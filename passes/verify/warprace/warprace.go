@@ -100,7 +100,7 @@ type pair struct {
 }
 
 // both reports whether the current thread may execute both accesses in one launch. It compares the
-// conditions of both; a store may depend on data.
+// conditions of the two accesses. A store whose condition depends on data counts as executed.
 func (p pair) both() bool {
 	e := p.eval
 	for _, side := range [...][2]*ir.SharedAccess{{p.a, p.b}, {p.b, p.a}} {
@@ -191,18 +191,18 @@ func (p pair) written(store *ir.SharedAccess, own []int64) (written map[int64]in
 	return written, true
 }
 
-// report reports that one thread stores what another, of another warp, reads.
+// report reports that one thread reads what a thread of another warp stores.
 func (p pair) report(store, load *ir.SharedAccess, writer, reader int, at int64) {
 	area, _, found := p.eval.Find(isa.Shared, at)
 	switch {
 	case !found:
 	case store == p.a:
 		p.Warn(load.Pos, &annotated.Protocol,
-			"data race: thread %d reads what thread %d, of another warp, stored to %s without a barrier between; add Sync after the store",
+			"data race: thread %d reads what thread %d of another warp stored to %s, without a barrier in between; add Sync after the store",
 			reader, writer, area.Name)
 	default:
 		p.Warn(store.Pos, &annotated.Protocol,
-			"data race: thread %d overwrites what thread %d, of another warp, reads of %s without a barrier between; add Sync after the read",
+			"data race: thread %d overwrites what thread %d of another warp reads from %s, without a barrier in between; add Sync after the read",
 			writer, reader, area.Name)
 	}
 }

@@ -49,7 +49,7 @@ type use struct {
 	over     bool // a wait has covered it
 }
 
-// A follower follows the registers of one trace.
+// A follower tracks the registers that wgmma uses on one trace.
 type follower struct {
 	p      *verify.Pass
 	t      *trace.Trace
@@ -69,7 +69,7 @@ func (f *follower) use(r *ir.Reg) *use {
 	return nil
 }
 
-// registers follows the registers of one trace.
+// registers checks the registers that wgmma uses on one trace.
 func (f *follower) registers(t *trace.Trace) {
 	multiplies := false
 	for i := range t.Events {
@@ -193,7 +193,7 @@ func (f *follower) multiply(i int) {
 	}
 }
 
-// comers returns the threads that execute each wgmma and each arrival on some path.
+// comers returns the threads that execute each wgmma and each arrival on some path, by instruction.
 func comers(p *verify.Pass) map[*ir.Instr]value.Set {
 	come := make(map[*ir.Instr]value.Set)
 	for _, t := range p.Traces {
@@ -227,8 +227,9 @@ func release(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 			arrive, multiplied := come[e.In], come[multiply.In]
 			for g := range value.MaxThreads / 128 {
 				if n := warps(&arrive, g); warps(&multiplied, g) == 4 && n > 0 && n < 4 {
-					p.Report(&ruleRelease, e.In, "%d of 4 warps of a warpgroup release what a "+
-						"wgmma read, but they waited only for their own part of it", n).
+					p.Report(&ruleRelease, e.In,
+						"%d of 4 warps of a warpgroup release the operands of a wgmma, but each warp waited only for its own part of the wgmma",
+						n).
 						Also(wait.In, "wait is per warp; no warpgroup barrier follows").On(t, i)
 				}
 			}
@@ -247,7 +248,7 @@ func warps(s *value.Set, group int) int {
 	return n
 }
 
-// whole requires that all four warps execute each instruction.
+// whole reports wgmma instructions that not all four warps of a warpgroup execute.
 func whole(p *verify.Pass) {
 	came := make(map[*ir.Instr]value.Set)
 	var order []*trace.Event
@@ -274,8 +275,9 @@ func whole(p *verify.Pass) {
 			here := s.And(group)
 			if lanes := here.Len(); lanes > 0 && lanes < 128 && p.Pool.Exact &&
 				p.Left(e.In, group.Minus(s)) {
-				f := p.Report(&ruleWhole, e.In, "%s is executed by only %d of the 128 threads of "+
-					"warpgroup %d", e.In.Op, lanes, g)
+				f := p.Report(&ruleWhole, e.In,
+					"%s is executed by only %d of the 128 threads of warpgroup %d", e.In.Op, lanes,
+					g)
 				for _, c := range e.Parted {
 					f.Also(c.In, "threads take different branches here")
 				}

@@ -47,7 +47,7 @@ type Result struct {
 	NotReached []int    // lines with accesses or synchronization that no launch executed
 	Incomplete []string // why something could not be checked
 	Suppressed int
-	Search     *schedule.Result // search of one launch; nil if there was none
+	Search     *schedule.Result // search of one launch, or nil if there was none
 	Timeline   []schedule.Entry // timeline of the order that the search found
 }
 

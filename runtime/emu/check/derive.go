@@ -24,7 +24,7 @@ type param struct {
 	guarded bool // the kernel compares the index of a thread with it
 }
 
-// A paramKind is what a parameter is assumed to be.
+// A paramKind is the assumed kind of a parameter.
 type paramKind uint8
 
 const (
@@ -222,7 +222,7 @@ func (k *kernel) classify() {
 	}
 }
 
-// origins are the parameters that registers are computed from by copies and additions.
+// origins maps registers to the parameters from which they are computed by copies and additions.
 type origins map[*ir.Reg]map[*ir.Var]bool
 
 // pointers returns the parameters that are used as global addresses, directly or after copies and
@@ -287,8 +287,8 @@ func (k *kernel) pointers() (found map[*ir.Var]bool, from origins) {
 	return found, from
 }
 
-// counts are the values to try for integer parameters. All parameters get the same value: the
-// threads of the grid, the threads of a block, and small and odd numbers.
+// counts returns the values to try for integer parameters. All parameters get the same value: the
+// number of threads of the grid, the number of threads of a block, and small and odd numbers.
 func (k *kernel) counts() []uint64 {
 	sizes := 0
 	for _, p := range k.params {
@@ -308,8 +308,8 @@ func (k *kernel) counts() []uint64 {
 	return []uint64{first, 3, block, 256, 64, 1, 8, 16, 128, 1000}
 }
 
-// ordinary reports whether a kernel may require such a count: many kernels require multiples of
-// their tile sizes, without a check.
+// ordinary reports whether a kernel may require such a count. Many kernels require multiples of
+// their tile sizes but do not check them.
 func ordinary(count uint64) bool { return count > 0 && count%16 == 0 }
 
 // blockSizes returns the block sizes that are tried for a kernel that does not require one, in

@@ -54,16 +54,16 @@ func sites(x *run) map[site]*race.Race {
 	return list
 }
 
-// doubt is why a race may be one of the launch that was derived, and not of the kernel.
+// doubt is the reason why a race may be caused by the derived launch and not by the kernel.
 type doubt struct {
 	runs []map[site]*race.Race // that show the race if it is one of the kernel
 	note string
 }
 
-// smallValues is the doubt about a race that no launch with ordinary integers shows.
+// smallValues is the doubt about a race that occurs in no launch with ordinary integers.
 const smallValues = "it occurs only with small or odd values of the integers"
 
-// doubts returns what a race of a derived launch is compared with.
+// doubts returns the runs with which a race of a derived launch is compared.
 func (k *kernel) doubts(runs []*run) (list []doubt) {
 	if len(k.shape.Args) > 0 {
 		return nil
@@ -88,23 +88,25 @@ func (k *kernel) doubts(runs []*run) (list []doubt) {
 	return list
 }
 
-// assumed returns what a race of a derived launch depends on that nothing in the file says, or "".
+// assumed describes the assumption on which a race of a derived launch depends, if the file does
+// not state it, or returns "".
 func (k *kernel) assumed(y *race.Race) string {
 	switch {
 	case k.oneBlock && (y.Rule == race.RuleGrid || y.Rule == race.RuleScope) &&
 		k.shape.Cluster[0] == 0:
-		return "the kernel does not read its block index, and may be for one block"
+		return "the kernel does not read its block index, so it may be written for a grid of one block"
 	case k.guessedBox && strings.Contains(y.First.What+y.Second.What, "asynchronous") &&
 		// the bytes of a box follow each other in shared memory
 		(k.guessedBytes || y.Space != isa.Shared):
-		return "the boxes of tensor maps are assumed"
+		return "check assumed the boxes of tensor maps"
 	}
 	return ""
 }
 
-// races returns the races of runs. A race that does not occur with other contents of the arrays,
-// with another block size or with ordinary integers is a review: the kernel may not be for such a
-// launch. One that occurs only with other contents is not reported: flags may not be zero.
+// races returns the races of runs. A race is a review if it does not occur with other contents of
+// the arrays, with another block size or with ordinary integers, because the kernel may not support
+// such a launch. A race that occurs only with other contents is not reported, because flags must
+// possibly be zero.
 func (k *kernel) races(runs []*run) (list diag.List) {
 	var filled map[site]*race.Race
 	for _, x := range runs {
@@ -165,7 +167,7 @@ func diagnostic(y *race.Race, severity diag.Severity, note string, x *run) diag.
 	return d
 }
 
-// faults returns the faults of runs. One that ends all launches at one place is an error.
+// faults returns the faults of runs. A fault that ends all launches at one place is an error.
 func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 	seen := make(map[string]bool)
 	for _, x := range runs {
@@ -216,16 +218,16 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 	return list
 }
 
-// ignored reports whether the fault of a run says nothing about the kernel: other contents, another
-// block size, or an odd pitch that the kernel is not for.
+// ignored reports whether the fault of a run proves nothing about the kernel, because the kernel
+// may not support its contents, block size or odd pitch.
 func (k *kernel) ignored(x *run, good int) bool {
 	odd := k.varies() && !ordinary(x.count) &&
 		strings.HasPrefix(x.fault.Message, "misaligned access")
 	return (x.filled || odd) && good > 0 || x.inputs && !waits(x.fault) || x.block != 0
 }
 
-// livelock returns the finding of a launch that does not end in a schedule, though it ends soon in
-// another one.
+// livelock returns the finding for a launch that does not end in one schedule, although it ends
+// soon in another.
 func (k *kernel) livelock(runs []*run, x *run) (d diag.Diagnostic, ok bool) {
 	if x.fault.Message != emu.LimitReached {
 		return d, false
@@ -243,22 +245,23 @@ func (k *kernel) livelock(runs []*run, x *run) (d diag.Diagnostic, ok bool) {
 	return d, false
 }
 
-// unchecked returns why a fault of a launch says nothing about the kernel, or "".
+// unchecked returns the reason why a fault of a launch proves nothing about the kernel, or "".
 func (k *kernel) unchecked(x *run) string {
 	f := x.fault
 	switch derived := len(k.shape.Args) == 0; {
 	case f.Message == emu.LimitReached:
-		return fmt.Sprintf("a launch did not end within %d instructions: %s", mostWork,
+		return fmt.Sprintf("a launch did not end within its limit of %d instructions: %s", mostWork,
 			k.describe(x.count))
 	case x.outside && derived:
-		return "an access lies outside of the arrays that were derived: " + f.Message
+		return "an access is outside of the arrays that check derived: " + f.Message
 	case strings.Contains(f.Message, "not emulated") ||
 		strings.Contains(f.Message, "no tensor map"):
 		return f.Message
 	case strings.Contains(f.Message, "hangs") && derived && k.guessedBytes:
-		return "the kernel hangs, but the boxes of tensor maps are assumed; say them in comments ptxdsl:bytes, or give a launch"
+		return "the kernel hangs, but check assumed the boxes of tensor maps; state them in comments ptxdsl:bytes, or give a launch"
 	case strings.Contains(f.Message, emu.TrapExecuted) && derived:
-		return fmt.Sprintf("line %d: the kernel traps in a launch that was derived; give a launch",
+		return fmt.Sprintf(
+			"line %d: the kernel executes trap in a launch that check derived; give a launch",
 			f.Place.Line)
 	}
 	return ""

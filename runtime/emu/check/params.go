@@ -11,9 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// written returns the parameters whose arrays the kernel may write, wait on or pass on: all uses of
-// their addresses except weak loads, the sources of copies, and the address arithmetic that
-// pointers follows.
+// written returns the parameters whose arrays the kernel may write, wait on or pass on. Weak loads,
+// sources of copies, and the address arithmetic that pointers follows are not such uses.
 func (k *kernel) written(from origins) map[*ir.Var]bool {
 	found := make(map[*ir.Var]bool)
 	k.instructions(func(in *ir.Instr) {

@@ -18,8 +18,7 @@ const (
 )
 
 // gaps is the text about known gaps for all rules of this package.
-const gaps = "Only the paths and values of the launches that were run are seen. Launches of more than " +
-	"131072 threads are not checked for races: they are incomplete."
+const gaps = "Only the paths and values of the launches that ran are checked. Launches of more than 131072 threads are not checked for races, so the verdict is incomplete."
 
 // page returns the rule with the given texts.
 func page(id, title, what, why, wrong, right, fix, section string) diag.Rule {
@@ -36,7 +35,7 @@ func Rules() diag.Rules {
 		page(race.RuleBlock, "data race between warps of a block",
 			"Reports two accesses to one byte by threads of different warps of a block, at least one of "+
 				"them a write and one of them weak, that no barrier, mbarrier or release and acquire orders.",
-			"Warps run in any order. The reader sees the old value, the new one or a part of each.",
+			"Warps run in any order. The reader may see the old value, the new value or a mix of both.",
 			"st.shared.u32 [%r1], %r2;\nld.shared.u32 %r4, [%r3];",
 			"st.shared.u32 [%r1], %r2;\nbar.sync 0;\nld.shared.u32 %r4, [%r3];",
 			"Execute bar.sync in all threads between the accesses, or order them through an mbarrier.",
@@ -72,10 +71,8 @@ func Rules() diag.Rules {
 			"Wait for the group or for the mbarrier of the operation; other threads need a barrier after "+
 				"the wait.", "9.7.9.25 asynchronous copy"),
 		page(race.RuleProxy, "missing proxy fence",
-			"Reports memory that generic instructions wrote and an asynchronous operation, or the tensor map "+
-				"unit, uses without a proxy fence by the writer between. A read that is followed by an "+
-				"asynchronous write without a fence is a review.",
-			"The async proxy may not see generic writes that no proxy fence made visible.",
+			"Reports memory that generic instructions wrote, and that an asynchronous operation or the tensor map unit uses without a proxy fence by the writer in between. A read that is followed by an asynchronous write without a fence is a review.",
+			"The async proxy may not see generic writes without a proxy fence after them.",
 			"st.shared.u32 [%r1], %r2;\nbar.sync 0;\ncp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 128;",
 			"st.shared.u32 [%r1], %r2;\nfence.proxy.async.shared::cta;\nbar.sync 0;\ncp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 128;",
 			"Execute fence.proxy.async in every writing thread, before the barrier.",
@@ -94,34 +91,28 @@ func Rules() diag.Rules {
 			"mov.u32 %r1, %laneid;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 st.shared.u32 [s], %r1;",
 			"Let one lane store, or use an atomic operation.", "8.4 operation types"),
 		page(race.RuleInit, "mbarrier initialization is not ordered before its use",
-			"Reports a use of an mbarrier by a thread or an asynchronous operation that does not know its "+
-				"initialization.",
+			"Reports a use of an mbarrier, by a thread or an asynchronous operation, that is not ordered after its initialization.",
 			"An operation on an mbarrier that is not initialized is undefined.",
 			"@%p1 mbarrier.init.shared.b64 [m], 1;\nmbarrier.arrive.shared.b64 %rd1, [m];",
 			"@%p1 mbarrier.init.shared.b64 [m], 1;\nbar.sync 0;\nmbarrier.arrive.shared.b64 %rd1, [m];",
 			"Execute bar.sync after mbarrier.init. For peers and asynchronous operations execute "+
 				"fence.mbarrier_init.release.cluster before.", "9.7.13.15 mbarrier"),
 		page(race.RulePeer, "shared memory of a block that may not run",
-			"Reports an access to the shared memory of another block of the cluster that nothing orders "+
-				"after the start and before the end of that block.",
+			"Reports an access to the shared memory of another block of the cluster, if it is not ordered after the start of that block and before its end.",
 			"Shared memory exists while its block runs. Accesses outside fault or reach another block.",
 			"mapa.shared::cluster.u32 %r1, %r2, 1;\nst.shared::cluster.u32 [%r1], 0;\nret;",
 			"barrier.cluster.arrive;\nbarrier.cluster.wait;\nmapa.shared::cluster.u32 %r1, %r2, 1;\nst.shared::cluster.u32 [%r1], 0;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\nret;",
 			"Execute a cluster barrier before the first access and after the last.",
 			"9.7.13.3 barrier.cluster"),
 		page(race.RuleGrids, "dependent launch accesses memory before it waits",
-			"Reports an access of a programmatic dependent launch to memory of the launch before it that "+
-				"griddepcontrol.wait does not precede.",
-			"The launch before may still run.",
+			"Reports an access by a programmatic dependent launch, before its griddepcontrol.wait, to memory that the preceding launch uses.",
+			"The preceding launch may still run.",
 			"ld.global.u32 %r1, [%rd1];\ngriddepcontrol.wait;",
 			"griddepcontrol.wait;\nld.global.u32 %r1, [%rd1];",
 			"Execute griddepcontrol.wait before the first dependent access.",
 			"9.7.13.13 griddepcontrol"),
 		page(race.RuleTensor, "data race in tensor memory",
-			"Reports two tcgen05 operations on the same cells of tensor memory, one of them a write, if the "+
-				"first may not be complete when the second begins: a wait or a commit is missing between "+
-				"them. Operations of the tensor cores that one thread issues run in order. A missing "+
-				"tcgen05.fence between two threads is a review.",
+			"Reports two tcgen05 operations on the same cells of tensor memory, one of them a write, if the first may still be in flight when the second begins: a wait or a commit is missing between them. Tensor-core operations that one thread issues run in order. A missing tcgen05.fence between two threads is a review.",
 			"All tcgen05 operations are asynchronous. The second one may read or overwrite cells before "+
 				"the first has used them.",
 			"tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r2];\nbar.sync 0;\ntcgen05.mma.cta_group::1.kind::f16 [%r2], %rd1, %rd2, %r3, 0;",
@@ -130,32 +121,25 @@ func Rules() diag.Rules {
 				"its mbarrier after operations of the tensor cores.",
 			"9.7.16.6 tcgen05 memory consistency"),
 		page(RuleHang, "kernel hangs",
-			"Reports a launch in which no thread can go on, with what each warp waits for.",
+			"Reports a launch in which no thread can make progress, and what each warp waits for.",
 			"The launch never ends.",
 			"setp.eq.u32 %p1, %r1, 0;\n@%p1 bar.sync 1, 64;", "bar.sync 1, 64;",
 			"Let all expected threads arrive, with the phase and the count that the wait needs.",
 			"9.7.13.1 barrier"),
 		page(RuleSearch, "another order of synchronizations hangs",
-			"Reports an order of arrivals, waits and completions, other than those that were run, in which "+
-				"the launch hangs, a wait completes on another phase, or more threads arrive than a phase "+
-				"expects. The search visits orders that are not equivalent, up to a bound. It is an error "+
-				"if the emulator hangs, faults or races in this order, else a review.",
+			"Reports an order of arrivals, waits and completions, other than those that ran, in which the launch hangs, a wait completes on another phase, or more threads arrive than a phase expects. The search visits only one of several equivalent orders, up to a limit. The finding is an error if a run in this order hangs, faults or has a race, else a review.",
 			"Warps and asynchronous operations may run in any order that the synchronization allows.",
 			"mbarrier.arrive.shared.b64 _, [full]; // twice, without a wait for the reader\nmbarrier.arrive.shared.b64 _, [full];",
 			"mbarrier.arrive.shared.b64 _, [full];\n// wait until the reader has arrived at empty\nmbarrier.arrive.shared.b64 _, [full];",
-			"Wait for the mbarrier on which the other side releases before the next phase begins.",
+			"Before the next phase, wait on the mbarrier at which the other side releases the buffer.",
 			"9.7.13.15 mbarrier"),
 		page(RuleFault, "kernel faults",
-			"Reports a launch that ended with a wrong access to memory, a trap or a misused instruction. It "+
-				"is a review if other derived launches ended well.",
+			"Reports a launch that ended with an invalid memory access, a trap or a misused instruction. It is a review if other derived launches ended without an error.",
 			"The launch ends with an error, or computes wrong results.",
 			"st.shared.u32 [s+128], %r1; // s has 128 bytes", "st.shared.u32 [s+124], %r1;",
 			"Keep accesses in bounds and aligned.", "5.1 state spaces"),
 		page(RuleValue, "uninitialized value is used",
-			"Reports a value of shared or local memory that no thread has written, or of a lane that does "+
-				"not take part in a shuffle, and that reaches global memory, an address or a branch. "+
-				"Values that are loaded and not used are not reported. It is a review if other derived "+
-				"launches do without.",
+			"Reports an undefined value that reaches global memory, an address or a branch: one read from shared or local memory that no thread has written, or from a lane that does not take part in a shuffle. Values that are loaded but not used are not reported. It is a review if it does not occur in other derived launches.",
 			"Shared memory holds what an earlier block left there. A shuffle from a lane that has exited or "+
 				"took another branch gives an undefined value.",
 			"@%p1 bra DONE; // lanes 16 to 31\nshfl.sync.down.b32 %r2, %r1, 16, 31, 0xffffffff;",

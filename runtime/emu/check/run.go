@@ -56,15 +56,15 @@ func (k *kernel) check() Result {
 	k.derive()
 	r := Result{Kernel: k.fn.Name}
 	if *k.endless >= mostEndless {
-		r.Incomplete = append(r.Incomplete, "launches of other kernels in the file did not end; "+
-			"check this kernel alone with -kernel")
+		r.Incomplete = append(r.Incomplete,
+			"a launch of another kernel in the file did not end; check this kernel alone with -kernel")
 		return r
 	}
 	for _, p := range k.params {
 		if p.kind == paramBytes && len(k.shape.Args) == 0 {
 			r.Incomplete = append(r.Incomplete,
 				fmt.Sprintf(
-					"parameter %s is a structure, which is assumed to be zero; give a launch",
+					"parameter %s is a structure, which check assumed to be zero; give a launch",
 					p.v.Name))
 		}
 	}
@@ -177,8 +177,8 @@ func (k *kernel) inputLaunch(best *run) []*run {
 	return []*run{k.launch(best.schedule, best.count, false)}
 }
 
-// partial runs launches in which a block, a warp and lanes are past the end, if the kernel compares
-// the index of a thread with each of its counts.
+// partial runs launches in which some blocks, warps and lanes are past the end of the data, if the
+// kernel compares a thread index with each of its counts.
 func (k *kernel) partial(r *Result, best *run) (list []*run) {
 	if len(k.shape.Args) > 0 || best.fault != nil || best.err != nil || best.events > cheap ||
 		!k.guarded() {
@@ -222,8 +222,8 @@ func (k *kernel) chooseBlock(s seeding) {
 	k.shape.Block[0] = first
 }
 
-// otherBlocks runs launches with two other block sizes: the kernel may not be for the size that was
-// chosen, and a race that depends on it is no error.
+// otherBlocks runs launches with two other block sizes. The kernel may not support the chosen size,
+// and a race that depends on it is not an error.
 func (k *kernel) otherBlocks(best *run) (list []*run) {
 	if !k.guessedBlock || len(k.shape.Args) > 0 || best.fault != nil {
 		return nil
@@ -243,7 +243,7 @@ func (k *kernel) otherBlocks(best *run) (list []*run) {
 	return list
 }
 
-// ending describes the error with which a launch ended; "" if there is none.
+// ending describes the error with which a launch ended, or "" if there is none.
 func ending(x *run) string {
 	if x.fault == nil {
 		return ""

@@ -80,7 +80,7 @@ func (k *kernel) follow(r *Result, best *run, w schedule.Witness) *run {
 		x.fault = nil // the launch could not follow the order
 		if r != nil {
 			r.Incomplete = append(r.Incomplete,
-				"the order of -replay cannot be followed in this launch")
+				"this launch cannot run in the order that -replay gives")
 		}
 	}
 	return x

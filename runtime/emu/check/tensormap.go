@@ -39,7 +39,7 @@ func (k *kernel) boxBytes(p param) int {
 	return max(128, announced/max(1, maps))
 }
 
-// notedBytes returns the bytes that a comment "ptxdsl:bytes N" says.
+// notedBytes returns the number of bytes that a comment "ptxdsl:bytes N" states.
 func notedBytes(p param) (n int, ok bool) {
 	for _, text := range append([]string{p.v.Note}, p.v.Doc...) {
 		if _, rest, found := strings.Cut(text, "ptxdsl:bytes"); found {
@@ -92,7 +92,7 @@ func (k *kernel) box(p param) []uint32 {
 	return box
 }
 
-// mapText says in words what a tensor map is like.
+// mapText describes a tensor map, for messages.
 func (k *kernel) mapText(p param) string {
 	return fmt.Sprintf("a tensor map of boxes of %v bytes", k.box(p))
 }

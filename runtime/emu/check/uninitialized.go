@@ -11,9 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// uninitialized repeats launches that ended well, and reports values that were never written and
-// that the kernel uses: they reach global memory, an address or a branch. It is an error if no
-// launch that is repeated does without.
+// uninitialized repeats launches that ended without an error, and reports values that were never
+// written but reach global memory, an address or a branch. The finding is an error if it occurs in
+// every repeated launch.
 func (k *kernel) uninitialized(r *Result, best *run, all []*run) {
 	if best.fault != nil || best.err != nil || k.options.Order != nil {
 		return
@@ -50,7 +50,7 @@ func (k *kernel) uninitialized(r *Result, best *run, all []*run) {
 		}
 	}
 	if d.Severity == diag.Error && k.guessedBox {
-		d.Severity, d.Message = diag.Review, d.Message+"; the boxes of tensor maps are assumed"
+		d.Severity, d.Message = diag.Review, d.Message+"; check assumed the boxes of tensor maps"
 	}
 	for i, n := range first.fault.Notes {
 		if i < 4 {
@@ -60,7 +60,7 @@ func (k *kernel) uninitialized(r *Result, best *run, all []*run) {
 	r.Findings = append(r.Findings, d)
 }
 
-// again repeats the launch of a run.
+// again repeats the launch of a run and looks for uses of uninitialized values.
 func (k *kernel) again(x *run) *run {
 	if x.block != 0 {
 		defer func(n uint32) { k.shape.Block[0] = n }(k.shape.Block[0])
@@ -94,7 +94,7 @@ func (k *kernel) comparable(best *run, all []*run) (list []*run) {
 	return list
 }
 
-// difference says how a launch differs from the best one.
+// difference specifies how a launch differs from the best one.
 func (k *kernel) difference(best, x *run) string {
 	switch {
 	case x.block != best.block:

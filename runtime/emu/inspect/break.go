@@ -19,7 +19,7 @@ type Break struct {
 	Focus Focus
 	Tiles []Tile
 	Out   io.Writer
-	Limit int // maximum number of times to print; 0 for no limit
+	Limit int // maximum number of times to print, or 0 for no limit
 
 	names *names
 	shown int

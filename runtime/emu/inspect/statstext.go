@@ -51,12 +51,12 @@ func (s *Stats) Print(out io.Writer) error {
 	}
 	if s.Shared.Warps > 0 {
 		fmt.Fprintf(out,
-			"shared memory: %d accesses of warps took %d wavefronts, %d more than without bank conflicts\n",
+			"shared memory: %d accesses by warps took %d wavefronts, %d of them because of bank conflicts\n",
 			s.Shared.Warps, s.Shared.Parts, s.Shared.Parts-s.Shared.Least)
 	}
 	if s.Global.Warps > 0 {
 		fmt.Fprintf(out,
-			"global memory: %d accesses of warps touched %d sectors of 32 bytes, %d more than coalesced ones would\n",
+			"global memory: %d accesses by warps touched %d sectors of 32 bytes, %d more than coalesced accesses would\n",
 			s.Global.Warps, s.Global.Parts, s.Global.Parts-s.Global.Least)
 	}
 	s.printSpots(out)

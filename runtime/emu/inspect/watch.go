@@ -27,7 +27,7 @@ type Watch struct {
 	Register string // such as %r12
 	Focus    Focus
 	Out      io.Writer
-	Limit    int // maximum number of changes to print; 0 for no limit
+	Limit    int // maximum number of changes to print, or 0 for no limit
 
 	names  *names
 	last   uint64

@@ -159,7 +159,7 @@ func TestRegisterPool(t *testing.T) {
 				"less:\nsetmaxnreg.dec.sync.aligned.u32 24;\nret;\n}\n", more)
 	}
 	for more, want := range map[int]string{104: "", 112: "each thread has 64 and asks for 112",
-		56: "setmaxnreg.inc to 56 registers in a warp that has 64"} {
+		56: "setmaxnreg.inc requests 56 registers, but the warp has 64"} {
 		d, err := emu.New(emu.Options{Target: "sm_90a", Workers: 1})
 		if err != nil {
 			t.Fatal(err)

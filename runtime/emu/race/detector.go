@@ -46,7 +46,7 @@ type Detector struct {
 	launches uint32     // so far
 	oldest   uint32     // first launch that griddepcontrol.wait covers
 	waited   bool       // the launch executed griddepcontrol.wait
-	issuer   *operation // whose access is checked; nil for accesses of threads
+	issuer   *operation // whose access is checked, or nil for accesses of threads
 }
 
 // MostThreads is the maximum number of threads of a launch for which races are detected.

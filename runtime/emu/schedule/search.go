@@ -37,9 +37,9 @@ func (r *Result) String() string {
 	case r.Violation != nil:
 		return text + ": " + string(r.Violation.Kind)
 	case r.Complete:
-		return text + ": all orders are equivalent to these"
+		return text + ": every other order is equivalent to one of these"
 	}
-	return text + ": not all orders"
+	return text + ": the search did not cover all orders"
 }
 
 // A Violation is an order with a synchronization error.

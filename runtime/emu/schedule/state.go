@@ -19,7 +19,7 @@ type cell struct {
 // A state holds the progress of all actors and the states of all objects.
 type state struct {
 	t     *Trace
-	at    []int32 // next operation of each actor; -1 for an asynchronous one that is not issued
+	at    []int32 // next operation of each actor, or -1 for an asynchronous one that is not issued
 	cells []cell
 	came  [][3]int32 // phases of the barriers that an actor joined last, by class
 	left  int        // remaining operations of threads

@@ -35,7 +35,7 @@ func (r *Recorder) Trace() *Trace {
 	case r.full:
 		t.Incomplete = fmt.Sprintf("the launch has more than %d synchronizations", mostOps)
 	case r.flags:
-		t.Incomplete = "threads read flags in memory, which are not followed"
+		t.Incomplete = "threads read flags in memory, which the search does not follow"
 	}
 	t.place = func(o *op) string {
 		if o.instr == nil {
