@@ -119,7 +119,9 @@ func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s Asyn
 // fragments are loaded one step before the MMA that uses them, which takes twice the registers. The
 // function product returns the MMA step for a stage; it is called each time fragments are loaded.
 //
-//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep { return w.MMAStep(s.Tile(0), fromA, s.Tile(1), fromB) })
+//	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep {
+//		return w.MMAStep(s.Tile(0), fromA, s.Tile(1), fromB)
+//	})
 func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s AsyncStage),
 	product func(s AsyncStage) MMAStep) {
 	if p == nil || !made(p.k, "pipeline in Multiply", steps.k) {

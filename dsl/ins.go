@@ -96,7 +96,8 @@ func (k *Kernel) noOperand(i int, op string, x any) {
 // Result appends an instruction written as text, for one that has no method, and returns a new
 // value, which is its first operand.
 //
-//	y := dsl.Result[dsl.U32](k, "lop3.b32", x, 0x000f000f, 0x64006400, 0xea) // (x & 0x000f000f) | 0x64006400
+//	// (x & 0x000f000f) | 0x64006400
+//	y := dsl.Result[dsl.U32](k, "lop3.b32", x, 0x000f000f, 0x64006400, 0xea)
 func Result[T Scalar](k *Kernel, op string, operands ...any) Reg[T] {
 	k = k.sound()
 	d := fresh[T](k)

@@ -47,7 +47,7 @@ func TestNeighbours(t *testing.T) {
 	x.Store(at, row.Load(at))
 	if list := m.Findings(); len(list) != 1 ||
 		!strings.Contains(list.String(),
-			"steps_test.go:42:20: error D301: out of bounds: thread 0 of the first block accesses byte") {
+			"steps_test.go:44:20: error D301: out of bounds: thread 0 of the first block accesses byte") {
 		t.Errorf("%v", list)
 	}
 }

@@ -30,7 +30,7 @@ func placed(m *dsl.Module, l layout) {
 		a.RowsFrom(k.CTAID().Y.MulI(128)).CopyAsync(s.Tile(0), step.MulI(64))
 		b.RowsFrom(k.CTAID().X.MulI(128)).CopyAsync(s.Tile(1), step.MulI(64))
 	}, func(_ u32, s dsl.AsyncStage) {
-		w.MMA(s.Tile(0), fromA, s.Tile(1), fromB) // want `D501: no warp computes the MMA of rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab: the warp tiles, 32 each, do not cover the tile from -4 from 42|D501: no warp computes the MMA of rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab with rows 0 to 63 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab: the warp tiles, 64x64 each, do not cover the block tile from -4 from 45`
+		w.MMA(s.Tile(0), fromA, s.Tile(1), fromB) // want `D501: no warp computes the MMA of rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab: the warp tiles, 32 each, do not cover the tile from -4 from 45|D501: no warp computes the MMA of rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab with rows 0 to 63 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab: the warp tiles, 64x64 each, do not cover the block tile from -4 from 48`
 	})
 	w.Store(d, k.CTAID().Y.MulI(128).Add(fromA), k.CTAID().X.MulI(128).Add(fromB)) // want `D501: no warp stores columns 64 to 127 of the block tile, although the next block tile starts 128 columns later: the warp tiles do not cover the block tile|D501: warps 1 and 2 store overlapping accumulators of 64x64: their tiles start 0 rows and 0 columns apart`
 }
@@ -51,7 +51,7 @@ func twice(m *dsl.Module, at int) {
 				for s := range p.Consume(steps) {
 					acc.MMA(s.Tile(a).Part(k.U32(part), 2), s.Tile(b))
 				}
-				acc.Store(d, tile.Row.MulI(128).AddI(int64(at)), tile.Col.MulI(128)) // want `D501: overlapping stores: warpgroup 1 in role lower stores a 64x128 accumulator to elements that warpgroup 0 in role upper stored at line 52; the tiles start 32 rows and 0 columns apart`
+				acc.Store(d, tile.Row.MulI(128).AddI(int64(at)), tile.Col.MulI(128)) // want `D501: overlapping stores: warpgroup 1 in role lower stores a 64x128 accumulator to elements that warpgroup 0 in role upper stored at line 54; the tiles start 32 rows and 0 columns apart`
 			}
 		}
 	}
@@ -101,7 +101,7 @@ var covers = []wrongKernel{
 		some, others := sums16(k), sums16(k)
 		row := k.WarpIndex().MadI(32, n)
 		some.Store(d, row, k.U32(0))
-		others.Store(d, row, k.U32(16)) // want `D501: overlapping stores: warp 0 stores a 32x32 accumulator to elements that warp 0 stored at line 96; the tiles start 0 rows and 16 columns apart`
+		others.Store(d, row, k.U32(16)) // want `D501: overlapping stores: warp 0 stores a 32x32 accumulator to elements that warp 0 stored at line 103; the tiles start 0 rows and 16 columns apart`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		d := k.TensorMap("d", isa.F32, dsl.Box{Rows: 64, Cols: 32}, dsl.Swizzle128)

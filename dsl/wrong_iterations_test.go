@@ -49,7 +49,7 @@ var wrongTurns = []wrongKernel{
 
 // column accesses a column past the last one.
 func column(k *dsl.Kernel, t dsl.SharedTile, i u32) {
-	dsl.Element[dsl.BF16](t, k.Lane(), i.AddI(16)).LoadFirst() // want `D401: out of bounds: thread 0, in the last iteration of its loops, accesses column 64 of 64x64 \.bf16 with a swizzle of 128 bytes, which has 64 from -17 from -18`
+	dsl.Element[dsl.BF16](t, k.Lane(), i.AddI(16)).LoadFirst() // want `D401: out of bounds: thread 0, in the last iteration of its loops, accesses column 64 of 64x64 \.bf16 with a swizzle of 128 bytes, which has 64 from -21 from -22`
 }
 
 // written builds a kernel in which a role writes the A operand.
