@@ -113,8 +113,7 @@ func (m *machine) severity() diag.Severity {
 
 // hopes reports whether another stuck agent would arrive on the mbarrier that an agent waits for.
 func (m *machine) hopes(a *agent, e *trace.Event, stuck []*agent) bool {
-	one := *e
-	one.Threads = e.Threads.And(a.threads)
+	one := e.Within(a.threads)
 	for _, at := range slices.Clone(m.touched(a, &one)) {
 		if m.pends(a, e, at.o) && comes(a, at.o, stuck, m) {
 			return true
@@ -125,8 +124,7 @@ func (m *machine) hopes(a *agent, e *trace.Event, stuck []*agent) bool {
 
 // begun reports whether the phase that a wait is for has some of its arrivals.
 func (m *machine) begun(a *agent, e *trace.Event) bool {
-	one := *e
-	one.Threads = e.Threads.And(a.threads)
+	one := e.Within(a.threads)
 	for _, at := range slices.Clone(m.touched(a, &one)) {
 		if o := at.o; o.pending > 0 && o.pending < o.count || o.tx != 0 {
 			return true
@@ -137,8 +135,7 @@ func (m *machine) begun(a *agent, e *trace.Event) bool {
 
 // stuckAt reports what is missing for a wait to end.
 func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
-	one := *e
-	one.Threads = e.Threads.And(a.threads)
+	one := e.Within(a.threads)
 	for _, at := range slices.Clone(m.touched(a, &one)) {
 		o := at.o
 		if !m.pends(a, e, o) {
