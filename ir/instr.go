@@ -5,7 +5,6 @@ package ir
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -132,22 +131,6 @@ func (in *Instr) NamesShared() bool {
 // Head returns the first word of the opcode, for messages. It is not that of the kind where PTX has
 // two names for one operation.
 func (in *Instr) Head() string { return isa.FirstWord(in.Op) }
-
-// Mod reports whether the opcode has a modifier, given without its dot.
-func (in *Instr) Mod(word string) bool {
-	for rest := in.Op; word != ""; {
-		at := strings.Index(rest, word)
-		if at < 0 {
-			break
-		}
-		end := at + len(word)
-		if at > 0 && rest[at-1] == '.' && (end == len(rest) || rest[end] == '.') {
-			return true
-		}
-		rest = rest[at+1:]
-	}
-	return false
-}
 
 // A Kind is the kind of an Operand.
 type Kind uint8

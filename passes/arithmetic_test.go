@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // compute executes an integer instruction.
@@ -28,12 +29,12 @@ func (m *machine) compute(in *ir.Instr) error {
 	switch in.Head() {
 	case "add", "addc":
 		v = m.sum(in, a, b, width)
-		if in.Mod("sat") {
+		if in.HasMod(isa.ModSat) {
 			v = saturated(sa+sb, width)
 		}
 	case "sub", "subc":
 		v = m.difference(in, a, b, width)
-		if in.Mod("sat") {
+		if in.HasMod(isa.ModSat) {
 			v = saturated(sa-sb, width)
 		}
 	case "mul", "mad", "madc":
@@ -57,7 +58,7 @@ func (m *machine) compute(in *ir.Instr) error {
 		if less == (in.Head() == "min") {
 			v = a
 		}
-		if in.Mod("relu") && signed(v, width) < 0 {
+		if in.HasMod(isa.ModReLU) && signed(v, width) < 0 {
 			v = 0
 		}
 	case "shl", "shr":
@@ -102,7 +103,7 @@ func (m *machine) sum(in *ir.Instr, a, b uint64, width int) uint64 {
 	if width < 64 {
 		carry = low >> width & 1
 	}
-	if in.Mod("cc") {
+	if in.HasMod(isa.ModCC) {
 		m.carry = carry
 	}
 	return low
@@ -115,7 +116,7 @@ func (m *machine) difference(in *ir.Instr, a, b uint64, width int) uint64 {
 		less = m.carry
 	}
 	low, borrow := bits.Sub64(a, b, less)
-	if in.Mod("cc") {
+	if in.HasMod(isa.ModCC) {
 		m.carry = borrow
 	}
 	return low
@@ -132,11 +133,11 @@ func (m *machine) product(in *ir.Instr, x []uint64, width int, letter byte) {
 	}
 	v, out := low, width
 	switch {
-	case in.Mod("hi") && width == 64:
+	case in.HasMod(isa.ModHi) && width == 64:
 		v = high
-	case in.Mod("hi"):
+	case in.HasMod(isa.ModHi):
 		v = low >> width
-	case in.Mod("wide"):
+	case in.Kind() == isa.KindMulWide || in.Kind() == isa.KindMadWide:
 		out = 2 * width
 	}
 	if in.Head() != "mul" {
@@ -148,7 +149,7 @@ func (m *machine) product(in *ir.Instr, x []uint64, width int, letter byte) {
 		if out < 64 {
 			carry = sum >> out & 1
 		}
-		if in.Mod("cc") {
+		if in.HasMod(isa.ModCC) {
 			m.carry = carry
 		}
 		v = sum

@@ -202,7 +202,7 @@ func elements(o *ir.Operand) []*ir.Operand {
 // own.
 func (m *machine) address(in *ir.Instr, o *ir.Operand) uint64 {
 	at := m.value(&o.Args()[0])
-	if in.Mod("shared") {
+	if in.HasMod(isa.ModShared) {
 		return 1<<62 + at
 	}
 	return at
@@ -211,7 +211,7 @@ func (m *machine) address(in *ir.Instr, o *ir.Operand) uint64 {
 func (m *machine) load(in *ir.Instr) error {
 	width, letter := kind(in.Op)
 	at := m.address(in, &in.Args[1])
-	if in.Mod("volatile") || in.Mod("acquire") || in.Mod("relaxed") {
+	if in.HasMod(isa.ModVolatile, isa.ModAcquire, isa.ModRelaxed) {
 		m.events = append(m.events, fmt.Sprintf("%s %x", in.Op, at))
 	}
 	for i, o := range elements(&in.Args[0]) {
@@ -221,7 +221,7 @@ func (m *machine) load(in *ir.Instr) error {
 			b, ok := m.memory[place]
 			if !ok {
 				b = byte(m.hash("memory", place))
-				if in.Mod("volatile") || in.Mod("acquire") || in.Mod("relaxed") {
+				if in.HasMod(isa.ModVolatile, isa.ModAcquire, isa.ModRelaxed) {
 					b = byte(m.hash("memory", place, len(m.events)))
 				}
 			}

@@ -45,7 +45,7 @@ func Number(e *trace.Event, i int) (int64, bool) {
 
 // Region returns the bytes that the nth bracket of an event addresses.
 func (p *Pass) Region(e *trace.Event, n int, bytes int64) (memory.Region, bool) {
-	return p.At(Val(e, Address(e.In, n)), bytes, e.Threads)
+	return p.At(Val(e, Address(e.In, n)), bytes, *e.Threads)
 }
 
 // At returns the bytes at an address, as memory.Of returns them; it decomposes each address
@@ -98,7 +98,7 @@ func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
 	if !found {
 		return memory.Region{}, false
 	}
-	r, ok := p.At(inner, bytes, e.Threads)
+	r, ok := p.At(inner, bytes, *e.Threads)
 	return r, ok && r.Shared()
 }
 
@@ -125,7 +125,7 @@ func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 		size = memory.Bytes(e.In)
 		p.kernelState.sizes[e.In] = size
 	}
-	return at.Over(size, &e.Threads)
+	return at.Over(size, e.Threads)
 }
 
 // Reads returns the regions of shared memory that an asynchronous operation reads: the source
@@ -136,7 +136,7 @@ func (p *Pass) Reads(e *trace.Event) []memory.Region { return p.AppendReads(nil,
 func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region {
 	add := func(v *value.Value, bytes int64) {
 		if at := p.place(v); at != nil && at.shared {
-			if r, ok := at.Over(bytes, &e.Threads); ok {
+			if r, ok := at.Over(bytes, e.Threads); ok {
 				list = append(list, r)
 			}
 		}

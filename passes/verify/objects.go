@@ -78,13 +78,13 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 		return nil, false
 	}
 	for i := range o.known {
-		if o.known[i].threads == e.Threads {
+		if o.known[i].threads == *e.Threads {
 			return o.known[i].list, true
 		}
 	}
-	list = p.touches(o, e.Threads)
+	list = p.touches(o, *e.Threads)
 	if len(o.known) < few {
-		o.known = append(o.known, touches{e.Threads, list})
+		o.known = append(o.known, touches{*e.Threads, list})
 	}
 	return list, true
 }

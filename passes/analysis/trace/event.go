@@ -16,7 +16,7 @@ import (
 // does not matter, and stop is the reason why the trace cannot continue.
 func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	in := st.in
-	e := Event{Kind: st.kind, run: st.run, In: in, Block: s.block, Threads: s.threads,
+	e := Event{Kind: st.kind, run: st.run, In: in, Block: s.block, Threads: w.interned(s.threads),
 		Parted: s.open}
 	if full := w.guard(s, in); full != nil {
 		g := w.resolve(s, full)
@@ -24,10 +24,10 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 			return false, ""
 		}
 		if full.Tid() && !full.Const() {
-			e.Threads = w.pool.Where(full, s.threads)
+			e.Threads = w.interned(w.pool.Where(full, s.threads))
 		} else if !g.Const() {
 			e.Guard = g
-			e.Threads = w.narrowed(g, s.threads)
+			e.Threads = w.interned(w.narrowed(g, s.threads))
 		}
 		if c := (Choice{In: in, Block: s.block, Cond: full, Taken: true}); !full.Const() {
 			if w.parts(s, &c); c.Splits || c.Maybe && e.Guard != nil {
@@ -79,7 +79,7 @@ func (w *walk) valueUnderGuard(s *state, v *value.Value, e *Event) *value.Value 
 			continue
 		}
 		cond := t.Atom.Args[0]
-		holds, known := s.facts.Decided(cond, e.Threads)
+		holds, known := s.facts.Decided(cond, *e.Threads)
 		if e.Guard != nil && cond == e.Guard {
 			holds, known = true, true
 		} else if e.Guard != nil && cond == w.pool.Not(e.Guard) {

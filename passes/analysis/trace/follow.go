@@ -317,8 +317,8 @@ func (w *walk) end(s *state, in *ir.Instr, guard *value.Value) *state {
 	if traps(in) {
 		return nil
 	}
-	s.events.add(Event{Kind: Exit, In: in, Block: s.block, Threads: s.threads, Parted: s.open},
-		&w.spareEvents)
+	s.events.add(Event{Kind: Exit, In: in, Block: s.block, Threads: w.interned(s.threads),
+		Parted: s.open}, &w.spareEvents)
 	return w.finish(s, "")
 }
 
@@ -334,8 +334,8 @@ func (w *walk) enter(s *state, block int) *state {
 		return nil
 	}
 	if block >= len(w.blocks) {
-		s.events.add(Event{Kind: Exit, Block: s.block, Threads: s.threads, Parted: s.open},
-			&w.spareEvents)
+		s.events.add(Event{Kind: Exit, Block: s.block, Threads: w.interned(s.threads),
+			Parted: s.open}, &w.spareEvents)
 		return w.finish(s, "")
 	}
 	if l := w.loops[block]; l != nil && l.Head == block {

@@ -15,6 +15,8 @@ import (
 // A program is a kernel prepared for following.
 type program struct {
 	k          *Kernel
+	sets       map[value.Set]*value.Set // see interned
+	latest     *value.Set               // the last result of interned
 	pool       *value.Pool
 	flow       *ir.Flow
 	place      map[*ir.Block]int
@@ -304,4 +306,22 @@ func (p *program) miss(why string) {
 	if !slices.Contains(p.k.Missed, why) {
 		p.k.Missed = append(p.k.Missed, why)
 	}
+}
+
+// interned returns the one copy of a thread set that events refer to.
+func (p *program) interned(s value.Set) *value.Set {
+	if p.latest != nil && *p.latest == s {
+		return p.latest
+	}
+	known := p.sets[s]
+	if known == nil {
+		if p.sets == nil {
+			p.sets = make(map[value.Set]*value.Set)
+		}
+		known = new(value.Set)
+		*known = s
+		p.sets[s] = known
+	}
+	p.latest = known
+	return known
 }

@@ -65,8 +65,8 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 		for i := range w.blocks[block] {
 			st := &w.blocks[block][i]
 			if st.kind == Wait {
-				return &Event{Kind: Wait, In: st.in, Guard: w.guard(c, st.in),
-					Vals: w.values(c, st.in)}
+				return &Event{Kind: Wait, In: st.in, Threads: w.interned(s.threads),
+					Guard: w.guard(c, st.in), Vals: w.values(c, st.in)}
 			}
 			if st.kind != Other {
 				return nil

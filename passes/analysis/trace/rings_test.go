@@ -104,7 +104,7 @@ bar.sync %r6, %r7;
 	for _, tr := range k.Traces {
 		for i := range tr.Events {
 			if e := &tr.Events[i]; e.Kind == trace.BarrierSync {
-				for _, n := range k.Pool.Pattern(e.Vals[0], &e.Threads).At {
+				for _, n := range k.Pool.Pattern(e.Vals[0], e.Threads).At {
 					got = append(got, n+e.Vals[0].K)
 				}
 			}

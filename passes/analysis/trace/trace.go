@@ -22,7 +22,7 @@ type Event struct {
 	run     int32 // index of a Touch, see Touched
 	In      *ir.Instr
 	Block   int
-	Threads value.Set // threads of the class for which the guard is true
+	Threads *value.Set // threads of the class for which the guard is true; not to be modified
 	Guard   *value.Value
 	// Vals holds the operands: a register's value, or the address in brackets, or nil for others.
 	Vals []*value.Value
@@ -67,9 +67,16 @@ func (t *Trace) Of(e *Event) *Event {
 	if (e.Threads.Minus(t.Threads) == value.Set{}) {
 		return e
 	}
-	one := *e
-	one.Threads = e.Threads.And(t.Threads)
+	one := e.Within(t.Threads)
 	return &one
+}
+
+// Within returns e with its threads restricted to those of s.
+func (e *Event) Within(s value.Set) Event {
+	one := *e
+	both := e.Threads.And(s)
+	one.Threads = &both
+	return one
 }
 
 // A Kernel is a kernel with its traces. If it calls functions with relevant instructions, Func

@@ -113,7 +113,7 @@ func (c *smallCopies) event(i int) {
 	case trace.Wait:
 		// The threads that copied have arrived, so the phase that is waited for includes their
 		// copies.
-		if holds, known := c.t.Facts.Decided(e.Done, e.Threads); holds || !known {
+		if holds, known := c.t.Facts.Decided(e.Done, *e.Threads); holds || !known {
 			for _, f := range c.list {
 				f.shared = f.shared || f.signalled
 			}
@@ -186,13 +186,13 @@ func (f *pendingCopy) group() int {
 // covers reports whether all threads of a trace that issued a copy execute an instruction. Copy
 // groups belong to single threads.
 func covers(t *trace.Trace, e, made *trace.Event) bool {
-	return made.Threads.And(t.Threads).Minus(e.Threads) == value.Set{}
+	return made.Threads.And(t.Threads).Minus(*e.Threads) == value.Set{}
 }
 
 // everyone reports whether all threads of a trace execute an instruction. Such an instruction
 // covers all copies of the trace.
 func everyone(t *trace.Trace, e *trace.Event) bool {
-	return t.Threads.Minus(e.Threads) == value.Set{}
+	return t.Threads.Minus(*e.Threads) == value.Set{}
 }
 
 // own reports whether threads of a trace executed an event. If not, only other threads executed it,

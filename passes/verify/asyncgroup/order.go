@@ -42,7 +42,7 @@ func order(p *verify.Pass, t *trace.Trace) {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.Wait:
-			if holds, known := t.Facts.Decided(e.Done, e.Threads); holds || !known {
+			if holds, known := t.Facts.Decided(e.Done, *e.Threads); holds || !known {
 				b.loads = nil
 			}
 		case trace.BarrierSync, trace.ClusterWait:

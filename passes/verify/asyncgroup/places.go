@@ -27,7 +27,7 @@ func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	if _, known := p.Copied(e); known {
 		within(p, t, e)
 	}
-	if past, of := residue(p, verify.Val(e, 2), unit, e.Threads); !tensor && past != 0 {
+	if past, of := residue(p, verify.Val(e, 2), unit, *e.Threads); !tensor && past != 0 {
 		if n, known := verify.Number(e, 2); known {
 			p.Report(&ruleBytes, e.In, "size of a bulk copy is %d bytes, expected a multiple of %d",
 				n, unit)
@@ -71,7 +71,7 @@ func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 		what = "a tensor copy"
 	}
 	v := verify.Val(e, i)
-	past, of := residue(p, v, n, e.Threads)
+	past, of := residue(p, v, n, *e.Threads)
 	if past != 0 {
 		p.Report(&ruleBytes, e.In, "misaligned operand %d of %s: it is %d bytes past a multiple "+
 			"of %d, expected an address aligned to %d", i+1, what, past, of, n).On(t, 0)
@@ -87,7 +87,7 @@ func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 			continue
 		}
 		if past, of := residue(p, p.Pool.Sub(64, v, p.Pool.Alone(term.Atom)), n,
-			e.Threads); past == 0 && of == n {
+			*e.Threads); past == 0 && of == n {
 			p.Report(&ruleBytes, e.In, "operand %d of %s is in %s, which is declared with .align "+
 				"%d, expected an address aligned to %d", i+1, what, in.Name, in.Alignment(), n).
 				As(diag.Review)

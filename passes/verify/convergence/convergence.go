@@ -256,7 +256,7 @@ func named(p *verify.Pass) {
 			if count < 0 || !ok || number == nil || !number.Tid() || n <= 0 || n%32 != 0 {
 				if k, ok := verify.Number(e, verify.Barrier(e)); e.Kind == trace.BarrierSync {
 					if ok {
-						heard[k] = heard[k].Or(e.Threads)
+						heard[k] = heard[k].Or(*e.Threads)
 					}
 					hidden = hidden || !ok
 				}
@@ -376,7 +376,7 @@ func compare(p *verify.Pass, id int64, s *site) {
 func crowded(s *site) bool {
 	by := make(map[*ir.Instr]value.Set)
 	for _, e := range s.events {
-		by[e.In] = by[e.In].Or(e.Threads)
+		by[e.In] = by[e.In].Or(*e.Threads)
 	}
 	for _, threads := range by {
 		if int64(threads.Warps()*32) > s.count {

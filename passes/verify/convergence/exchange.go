@@ -65,8 +65,7 @@ func exchangesOf(p *verify.Pass, t *trace.Trace, lanes value.Set, compared map[p
 		if !plain(e) {
 			continue
 		}
-		one := *e
-		one.Threads = e.Threads.And(lanes)
+		one := e.Within(lanes)
 		r, ok := p.Access(&one)
 		if !ok || !r.Sure {
 			continue
@@ -104,9 +103,7 @@ func differs(p *verify.Pass, o *use, one *trace.Event, r *memory.Region) bool {
 		return foreign(o, r, &o.region)
 	}
 	for _, g := range o.groups {
-		inside, outside := *one, *o.e
-		inside.Threads = one.Threads.And(g)
-		outside.Threads = o.e.Threads.And(one.Threads.Warp(p.Pool.All())).Minus(g)
+		inside, outside := one.Within(g), o.e.Within(one.Threads.Warp(p.Pool.All()).Minus(g))
 		if inside.Threads.Empty() || outside.Threads.Empty() {
 			continue
 		}

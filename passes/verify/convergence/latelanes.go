@@ -55,7 +55,7 @@ func comers(p *verify.Pass) map[*ir.Instr]value.Set {
 		for i := range t.Events {
 			switch e := &t.Events[i]; e.Kind {
 			case trace.Wait, trace.Arrive, trace.TensorCommit:
-				come[e.In] = come[e.In].Or(e.Threads)
+				come[e.In] = come[e.In].Or(*e.Threads)
 			}
 		}
 	}

@@ -91,8 +91,7 @@ func accessesOf(p *verify.Pass, t *trace.Trace, warp int, same []*ir.Instr) (
 		e := &t.Events[i]
 		switch {
 		case e.Kind == trace.Load || e.Kind == trace.Store:
-			one := *e
-			one.Threads = e.Threads.And(lanes)
+			one := e.Within(lanes)
 			if r, ok := p.Access(&one); ok && r.Sure && plain(e) && !e.In.HasMod(isa.ModVolatile) {
 				list = append(list, earlierAccess{i, e, r, len(met)})
 			}

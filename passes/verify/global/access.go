@@ -146,12 +146,12 @@ func (x *access) address(k *trace.Kernel, v *value.Value) bool {
 	if !pointer {
 		return false
 	}
-	pattern := p.Pattern(own, &x.e.Threads)
+	pattern := p.Pattern(own, x.e.Threads)
 	for _, at := range pattern.At {
 		x.starts = append(x.starts, own.K+at)
 	}
 	var ok bool
-	x.region, ok = memory.Of(p, v, x.bytes, x.e.Threads)
+	x.region, ok = memory.Of(p, v, x.bytes, *x.e.Threads)
 	return ok && len(x.starts) > 0
 }
 

@@ -183,7 +183,7 @@ func (b *initialization) fence(p *verify.Pass, t *trace.Trace, stops []int, i in
 		e := &t.Events[j]
 		switch {
 		case publishes(e):
-			if b.by.Minus(e.Threads) != (value.Set{}) {
+			if b.by.Minus(*e.Threads) != (value.Set{}) {
 				continue // executed by other threads
 			}
 			b.fenced, b.narrow, b.past = true, e.In.HasMod(isa.ModSharedCTA), past

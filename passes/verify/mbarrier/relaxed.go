@@ -39,7 +39,7 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool
 			}
 		case trace.Wait:
 			wait = nil
-			if holds, known := t.Facts.Decided(e.Done, e.Threads); !e.In.HasMod(isa.ModRelaxed) ||
+			if holds, known := t.Facts.Decided(e.Done, *e.Threads); !e.In.HasMod(isa.ModRelaxed) ||
 				!known || !holds {
 				continue
 			}

@@ -303,7 +303,7 @@ func crowds(p *verify.Pass) {
 				if _, seen := by[e.In]; !seen {
 					order = append(order, e)
 				}
-				by[e.In] = by[e.In].Or(e.Threads)
+				by[e.In] = by[e.In].Or(*e.Threads)
 			case verify.Expects(e.In):
 				list, _ := p.Objects(e, verify.Val(e, n))
 				for _, o := range list {

@@ -22,7 +22,7 @@ func tries(p *verify.Pass, t *trace.Trace, heeded *heededWaits) {
 		if e.Kind != trace.Wait || e.Done == nil {
 			continue
 		}
-		holds, known := t.Facts.Decided(e.Done, e.Threads)
+		holds, known := t.Facts.Decided(e.Done, *e.Threads)
 		if known && holds || again(t, i) {
 			continue
 		}
@@ -50,7 +50,7 @@ func heeded(p *verify.Pass) *heededWaits {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.Wait && e.Done != nil && !r.waits[e.In] {
-				_, r.waits[e.In] = t.Facts.Decided(e.Done, e.Threads)
+				_, r.waits[e.In] = t.Facts.Decided(e.Done, *e.Threads)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func (r *heededWaits) all(p *verify.Pass, e *trace.Event) bool {
 				if e.Kind != trace.Wait || e.Done == nil {
 					continue
 				}
-				if _, known := t.Facts.Decided(e.Done, e.Threads); known {
+				if _, known := t.Facts.Decided(e.Done, *e.Threads); known {
 					for _, o := range tried(p, e) {
 						r.objects[o.Object] = true
 					}

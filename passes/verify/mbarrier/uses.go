@@ -64,7 +64,7 @@ func (u *usage) count(e *trace.Event) {
 	case trace.ProxyFence:
 		if publishes(e) {
 			// A fence.mbarrier_init covers initializations by its own thread.
-			u.fenced, u.late = e.Threads, u.syncs
+			u.fenced, u.late = *e.Threads, u.syncs
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (u *usage) count(e *trace.Event) {
 // uninitialized reports a use of an mbarrier that no trace initializes.
 func (u *usage) uninitialized(i int, o verify.Touch) {
 	p, e := u.p, &u.t.Events[i]
-	if o.Threads.And(*p.Pool.Sample(&e.Threads)) == (value.Set{}) {
+	if o.Threads.And(*p.Pool.Sample(e.Threads)) == (value.Set{}) {
 		p.Missed("mbarriers of threads that may not exist: the block size is not " +
 			"declared")
 		return

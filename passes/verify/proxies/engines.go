@@ -54,7 +54,7 @@ func engineRegions(p *verify.Pass) (list []engine, each [][]*engine) {
 			}
 			each[n] = append(each[n], g)
 			unfenced[e.In] = unfenced[e.In] || !fenced
-			by[e.In] = by[e.In].Or(e.Threads)
+			by[e.In] = by[e.In].Or(*e.Threads)
 			k := key{in: e.In}
 			for _, regions := range [][]memory.Region{g.reads, g.writes} {
 				for i := range regions {

@@ -64,7 +64,7 @@ func (j *followedPairs) collect(t *trace.Trace) {
 			for _, a := range list {
 				if a.sync != nil && touches(a, g) {
 					k := unfencedPath{a.e.In, a.sync, e.In}
-					j.by[k] = j.by[k].Or(e.Threads)
+					j.by[k] = j.by[k].Or(*e.Threads)
 				}
 			}
 		}

@@ -176,7 +176,7 @@ func fence(t *trace.Trace, e *trace.Event, list []*plain) {
 			if a.state == bare || a.state == exposed {
 				a.state = narrower
 			}
-		case a.e.Threads.And(t.Threads).Minus(e.Threads) != value.Set{}:
+		case a.e.Threads.And(t.Threads).Minus(*e.Threads) != value.Set{}:
 			// Not all threads of the access execute the fence.
 			if a.state == exposed {
 				a.state = late
@@ -256,13 +256,13 @@ func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine,
 	severity := rule.Severity
 	switch a.state {
 	case fenced:
-		if a.e.Threads.Len() == 1 && a.e.Threads == g.e.Threads {
+		if a.e.Threads.Len() == 1 && *a.e.Threads == *g.e.Threads {
 			return // one thread, in program order
 		}
-		if both := a.e.Threads.Or(g.e.Threads); both.Warps() == 1 {
+		if both := a.e.Threads.Or(*g.e.Threads); both.Warps() == 1 {
 			severity = diag.Review // one warp, whose lanes may be converged
 		}
-		if g.e.Kind == trace.GroupMultiply && a.e.Threads == g.e.Threads {
+		if g.e.Kind == trace.GroupMultiply && *a.e.Threads == *g.e.Threads {
 			severity = diag.Review // each warp may read only what it wrote itself
 		}
 	case late:
@@ -313,8 +313,8 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*e
 		return
 	}
 	for _, a := range list {
-		if a.state == settled || a.state == joined || a.e.Threads.And(e.Threads) == (value.Set{}) ||
-			a.state == fenced && !ahead(a, e) {
+		if a.state == settled || a.state == joined ||
+			a.e.Threads.And(*e.Threads) == (value.Set{}) || a.state == fenced && !ahead(a, e) {
 			continue
 		}
 		if a.write && a.early && a.under(loads) {

@@ -104,9 +104,9 @@ func (s *pools) ask(e *trace.Event, n int64) {
 	if !seen {
 		s.order = append(s.order, e)
 	}
-	s.executed[e.In] = threads.Or(e.Threads)
+	s.executed[e.In] = threads.Or(*e.Threads)
 	for g := range s.most {
-		if lanes(&e.Threads, g) > 0 &&
+		if lanes(e.Threads, g) > 0 &&
 			(s.asked[g] == nil || n > s.most[g] || s.most[g] == s.launch) {
 			s.most[g], s.asked[g] = n, e
 		}

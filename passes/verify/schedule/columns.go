@@ -43,12 +43,12 @@ func (m *machine) column(a *agent, e *trace.Event, at int, width int64, operatio
 	root := m.p.Pool.Rest(v)
 	own := m.p.Pool.Sub(v.Width, v, root) // lane and column, which may depend on the warp index
 	column := m.p.Pool.Add(64, root, m.p.Pool.Const(64, m.p.Pool.At(own, e.Threads.Least())&0xffff))
-	r, ok := memory.Of(m.p.Pool, column, width, e.Threads)
+	r, ok := memory.Of(m.p.Pool, column, width, *e.Threads)
 	if !ok {
 		return
 	}
 	x := access{e: e, by: a, when: a.at + 1, operation: operation, write: write, block: a.block,
-		region: r, tensor: true, lanes: m.p.TensorLanes(e, at, e.Threads)}
+		region: r, tensor: true, lanes: m.p.TensorLanes(e, at, *e.Threads)}
 	m.note(&x)
 	if e.Kind == trace.TensorMultiply && e.In.HasMod(isa.ModCTAGroup2) && m.p.Ranks > 1 {
 		x.block ^= 1

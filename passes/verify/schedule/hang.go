@@ -117,8 +117,7 @@ func (m *machine) severity() diag.Severity {
 // hopes reports whether another blocked agent would arrive later on the mbarrier for which an agent
 // waits.
 func (m *machine) hopes(a *agent, e *trace.Event, stuck []*agent) bool {
-	one := *e
-	one.Threads = e.Threads.And(a.threads)
+	one := e.Within(a.threads)
 	for _, at := range slices.Clone(m.touched(a, &one)) {
 		if m.pends(a, e, at.o) && comes(a, at.o, stuck, m) {
 			return true
@@ -129,8 +128,7 @@ func (m *machine) hopes(a *agent, e *trace.Event, stuck []*agent) bool {
 
 // begun reports whether the awaited phase already has some of its arrivals.
 func (m *machine) begun(a *agent, e *trace.Event) bool {
-	one := *e
-	one.Threads = e.Threads.And(a.threads)
+	one := e.Within(a.threads)
 	for _, at := range slices.Clone(m.touched(a, &one)) {
 		if o := at.o; o.pending > 0 && o.pending < o.count || o.tx != 0 {
 			return true
@@ -141,8 +139,7 @@ func (m *machine) begun(a *agent, e *trace.Event) bool {
 
 // stuckAt reports what a blocked wait still lacks.
 func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
-	one := *e
-	one.Threads = e.Threads.And(a.threads)
+	one := e.Within(a.threads)
 	for _, at := range slices.Clone(m.touched(a, &one)) {
 		o := at.o
 		if !m.pends(a, e, o) {

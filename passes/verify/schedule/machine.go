@@ -27,6 +27,7 @@ type agent struct {
 	// Groups of operations that the agent itself waits for: wgmma operations and bulk stores.
 	wgmma, bulk, copies []*operation
 	now                 trace.Event // its current event, restricted to its own threads
+	active              value.Set   // the threads of now
 	waiting             bool        // already counted at a barrier
 	awaits              awaitedMbarriers
 	phase               int // phase of the cluster barrier at which it arrived
@@ -199,6 +200,7 @@ func newMachine(p *verify.Pass, s []*trace.Trace, work *int, freeList *freeList)
 const (
 	most    = 5_000_000
 	perStep = 8
+	perMove = 16 // work of executing an event
 )
 
 // bound returns the work limit of a kernel, which is larger if blocks of a cluster are simulated.
@@ -212,7 +214,7 @@ func (m *machine) run() (stuck []*agent, ok bool) {
 		for _, a := range m.agents {
 			for !a.left && m.step(a) {
 				moved = true
-				if *m.work += 16; *m.work > m.most {
+				if *m.work += perMove; *m.work > m.most {
 					return nil, false
 				}
 			}

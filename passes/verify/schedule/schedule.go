@@ -302,7 +302,8 @@ func (m *machine) units(s []*trace.Trace) {
 	}
 	for o, n := range copies {
 		m.shares[o] = unit{expected[o], n}
-		m.object(o, object{unit: m.shares[o], count: 1, pending: 1, init: &trace.Event{}})
+		m.object(o, object{unit: m.shares[o], count: 1, pending: 1,
+			init: &trace.Event{Threads: new(value.Set)}})
 	}
 }
 

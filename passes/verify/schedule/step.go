@@ -17,22 +17,15 @@ import (
 
 // step makes an agent execute its next event. It returns false if the agent must wait.
 func (m *machine) step(a *agent) bool {
-	if a.at >= len(a.t.Events) {
-		a.left = true
-		m.leave()
-		return true
-	}
 	if a.waiting {
 		return false
 	}
-	lanes := whole(a).Threads[a.warp/2] & a.threads[a.warp/2]
-	if lanes == 0 {
-		a.at++
+	if m.skip(a) {
 		return true
 	}
-	if a.idle[a.at] {
-		a.at++
-		a.clock.agents[a.id] = a.at
+	if a.at >= len(a.t.Events) {
+		a.left = true
+		m.leave()
 		return true
 	}
 	if m.waits(a) {
@@ -40,8 +33,8 @@ func (m *machine) step(a *agent) bool {
 	}
 	e := &a.now
 	*e = *whole(a)
-	e.Threads = value.Set{}
-	e.Threads[a.warp/2] = lanes
+	a.active[a.warp/2] = a.lanes()
+	e.Threads = &a.active
 	if !m.converged(a, e) {
 		return false
 	}
@@ -63,6 +56,27 @@ func (m *machine) step(a *agent) bool {
 	a.at++
 	a.clock.agents[a.id] = a.at
 	return true
+}
+
+// lanes returns the threads of an agent that execute its next event, as a word of their set.
+func (a *agent) lanes() uint64 { return whole(a).Threads[a.warp/2] & a.threads[a.warp/2] }
+
+// skip moves an agent past idle events, and past those of other threads. It reports whether there
+// were any.
+func (m *machine) skip(a *agent) (moved bool) {
+	from := a.at
+	for a.at < len(a.t.Events) && *m.work <= m.most {
+		if a.lanes() != 0 {
+			if !a.idle[a.at] {
+				break
+			}
+			a.clock.agents[a.id] = a.at + 1
+		}
+		if a.at++; a.at > from+1 {
+			*m.work += perMove // run adds that of one event
+		}
+	}
+	return a.at > from
 }
 
 // waits reports whether an agent still waits at an event that it reached before. Most steps are
@@ -89,7 +103,7 @@ func (w *awaitedMbarriers) pends() bool {
 func (m *machine) wait(a *agent, e *trace.Event) bool {
 	list := a.awaits.list
 	if a.awaits.at != a.at+1 || a.awaits.made != m.changed {
-		holds, known := a.t.Facts.Decided(e.Done, e.Threads)
+		holds, known := a.t.Facts.Decided(e.Done, *e.Threads)
 		if !known || !holds {
 			return true // a try that failed, or whose result is unused
 		}

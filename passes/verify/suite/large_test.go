@@ -6,7 +6,6 @@ package suite_test
 import (
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -66,16 +65,6 @@ func timed(t *testing.T, name, text string, size int) *verify.Report {
 		t.Errorf("%s of %d bytes took %v, more than %v", name, len(text), took, most)
 	}
 	return r
-}
-
-// processor returns the processor time of all threads of the process so far.
-func processor(t testing.TB) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // repeat writes parts until the text has the given size.

@@ -56,7 +56,7 @@ func columns(p *verify.Pass) {
 				alloc := sizes[slotOf(p, a.Args[0])]
 				n, known := verify.Number(alloc, verify.Address(alloc.In, 0)+1)
 				rest := p.Pool.Sub(64, v, p.Pool.Alone(a))
-				low, ok := furthest(p, rest, e.Threads)
+				low, ok := furthest(p, rest, *e.Threads)
 				if known && ok && low+width > n {
 					p.Report(&ruleColumns, e.In, "out-of-bounds tensor memory access: %s "+
 						"accesses columns %d to %d, but %d columns are allocated", e.In.Head(), low,

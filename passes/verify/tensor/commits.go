@@ -29,7 +29,7 @@ func lonely(p *verify.Pass) {
 			e := &t.Events[i]
 			switch e.Kind {
 			case trace.TensorCommit:
-				closed = closed.Or(e.Threads)
+				closed = closed.Or(*e.Threads)
 			case trace.TensorMultiply, trace.TensorCopy, trace.TensorShift:
 				open := e.Threads.And(t.Threads).Minus(closed)
 				if e.Guard == nil && !open.Empty() {
@@ -46,7 +46,7 @@ func committers(p *verify.Pass) []value.Set {
 	for n, t := range p.Traces {
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.TensorCommit {
-				list[n] = list[n].Or(e.Threads)
+				list[n] = list[n].Or(*e.Threads)
 			}
 		}
 	}

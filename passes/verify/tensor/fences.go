@@ -114,7 +114,7 @@ func frees(p *verify.Pass) {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.TensorFree {
-				by = by.Or(e.Threads)
+				by = by.Or(*e.Threads)
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func lifetimes(p *verify.Pass) {
 				if r, ok := p.Region(e, 0, 4); ok {
 					slots = append(slots, r)
 				}
-				by = by.Or(e.Threads)
+				by = by.Or(*e.Threads)
 			case trace.TensorFree:
 				frees = true
 			}
@@ -75,7 +75,7 @@ func yields(p *verify.Pass) {
 	for _, g := range given {
 		for _, a := range taken {
 			yield, alloc := &g.t.Events[g.at], &a.t.Events[a.at]
-			all := yield.Threads.Or(alloc.Threads)
+			all := yield.Threads.Or(*alloc.Threads)
 			together := g.t == a.t && g.at > a.at ||
 				g.t.Threads.And(a.t.Threads) == (value.Set{}) && g.t.Rank == a.t.Rank &&
 					g.t.Facts.Agree(a.t.Facts)
@@ -176,7 +176,7 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 		case trace.TensorFree:
 			for _, o := range gone {
 				if v := verify.Val(e, 0); v != nil && v == verify.Val(o, 0) &&
-					o.Threads.And(e.Threads) != (value.Set{}) {
+					o.Threads.And(*e.Threads) != (value.Set{}) {
 					p.Report(&ruleFree, e.In, "tensor memory is freed twice: it may already "+
 						"belong to another block").Also(o.In, "first freed here").On(t, i)
 				}
@@ -333,7 +333,7 @@ func beside(p *verify.Pass, t *trace.Trace, i int) {
 		case trace.BarrierSync, trace.ClusterWait, trace.Wait:
 			return
 		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply:
-			if all := e.Threads.Or(free.Threads); p.Pool.Exact &&
+			if all := e.Threads.Or(*free.Threads); p.Pool.Exact &&
 				all.Warps() > free.Threads.Warps() {
 				p.Report(&ruleEarly, free.In, "tensor memory is freed while another warp may use "+
 					"it; no barrier orders that use before the free").Also(e.In, "the use").On(t, i)

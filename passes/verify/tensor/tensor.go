@@ -70,7 +70,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 		case trace.TensorCommit:
 			commit(p, t, i, list, issuers)
 		case trace.Wait:
-			holds, known := t.Facts.Decided(e.Done, e.Threads)
+			holds, known := t.Facts.Decided(e.Done, *e.Threads)
 			if !known || !holds {
 				continue
 			}
@@ -134,7 +134,7 @@ func place(p *verify.Pass, e *trace.Event) (root *value.Value, low int64) {
 
 // lanesOf returns the lanes of tensor memory that an operation certainly accesses.
 func lanesOf(p *verify.Pass, e *trace.Event) verify.Lanes {
-	return p.TensorLanes(e, verify.Address(e.In, 0), e.Threads)
+	return p.TensorLanes(e, verify.Address(e.In, 0), *e.Threads)
 }
 
 // commit commits the operations of the same threads.
@@ -144,7 +144,7 @@ func commit(p *verify.Pass, t *trace.Trace, i int, list []*pendingOperation, iss
 	var other *pendingOperation
 	found := false
 	for _, k := range list {
-		if k.e.Threads.And(e.Threads) == (value.Set{}) {
+		if k.e.Threads.And(*e.Threads) == (value.Set{}) {
 			other = k
 			continue
 		}
@@ -177,7 +177,7 @@ func issuersOf(p *verify.Pass) (s value.Set) {
 		for i := range t.Events {
 			switch e := &t.Events[i]; e.Kind {
 			case trace.TensorMultiply, trace.TensorCopy, trace.TensorShift:
-				s = s.Or(e.Threads)
+				s = s.Or(*e.Threads)
 			}
 		}
 	}

@@ -199,7 +199,7 @@ func comers(p *verify.Pass) map[*ir.Instr]value.Set {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.GroupMultiply || e.Kind == trace.Arrive {
-				come[e.In] = come[e.In].Or(e.Threads)
+				come[e.In] = come[e.In].Or(*e.Threads)
 			}
 		}
 	}
@@ -261,7 +261,7 @@ func whole(p *verify.Pass) {
 				if !seen {
 					order = append(order, e)
 				}
-				came[e.In] = s.Or(e.Threads)
+				came[e.In] = s.Or(*e.Threads)
 			}
 		}
 	}
