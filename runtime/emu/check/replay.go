@@ -138,7 +138,7 @@ func (k *kernel) successful() (count uint64, filled bool) {
 	k.chooseBlock(s)
 	for _, n := range k.counts() {
 		for _, filled := range contents {
-			if x := k.launch(s, n, filled); x.fault == nil && x.err == nil {
+			if x := k.chooseElement(s, k.launch(s, n, filled)); x.fault == nil && x.err == nil {
 				return n, filled
 			}
 		}
