@@ -274,6 +274,7 @@ func mbarrierArrive(d *decoder) (step, error) {
 	}
 	out := d.writes()
 	arrives, drops, expects, completes := true, false, false, false
+	partial := op.Has(isa.ModNoComplete)
 	switch op.Kind {
 	case isa.KindMbarrierArriveExpectTx:
 		expects = true
@@ -298,6 +299,9 @@ func mbarrierArrive(d *decoder) (step, error) {
 		state := &w.out[0]
 		act := w.mbarriersOf(&at, op.Space, mask, blocks, func(l int, p *phaseState) (why string) {
 			x := int64(uint32(n[l]))
+			if partial && x == p.pending {
+				return "mbarrier arrival with .noComplete is the last one of its phase"
+			}
 			w.tellMbarrier(EventSignal, l, p, &op)
 			if completes {
 				return p.complete(x)

@@ -212,7 +212,12 @@ func discard(d *decoder) (step, error) {
 		w.block.changes++
 		for m := mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
-			if r := w.where.of(l); r.init != nil {
+			r := w.where.of(l)
+			if r.init == nil && w.block.grid.checks && !r.fixed {
+				r.init = make([]byte, len(r.data))
+				fill(r.init, 0xff)
+			}
+			if r.init != nil {
 				clear(r.init[w.where.at[l] : w.where.at[l]+q.size])
 			}
 		}

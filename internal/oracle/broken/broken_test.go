@@ -4,6 +4,7 @@
 package broken
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -23,7 +24,10 @@ var (
 	first = flag.Int("first", 0, "the first mutant to run")
 	only  = flag.String("only", quick,
 		"run the mutants of kernels whose names begin with one of these words")
-	report = flag.String("report", "", "write one line for each mutant to this file")
+	more  = flag.Int("more", 0, "instead of the stored mutants, run so many others of each kernel")
+	known = flag.String("known", "",
+		"skip the mutants of this report for which check had an error")
+	report = flag.String("report", "", "append one line for each mutant to this file")
 )
 
 // quick names the kernels whose mutants take little time.
@@ -36,54 +40,81 @@ func chosen(name string) bool {
 			func(s string) bool { return strings.HasPrefix(name, s) })
 }
 
-// seeds are the schedules in which the results of a mutant are compared with those of its kernel.
-const seeds = 3
+// sizes returns the values of integer parameters for a kernel: a matrix product of a few tiles,
+// which wraps its rings.
+func sizes(text string) map[string]uint64 {
+	switch {
+	case strings.Contains(text, " kt)"):
+		return map[string]uint64{"kt": 16}
+	case strings.Contains(text, " m,") && !strings.Contains(text, "cluster_ctarank"):
+		return map[string]uint64{"m": 256, "n": 256}
+	}
+	return nil
+}
 
-// TestMutants runs check and verify on mutants. A mutant is broken if check finds a race, a hang, a
-// fault or an order on which the results depend, or if it computes other results than its kernel in
-// some schedule. No broken mutant may be clean in both.
+// A subject is a kernel with what is needed to judge its mutants.
+type subject struct {
+	mutants.Kernel
+	integers map[string]uint64
+	replay   *check.Replay // of the kernel itself
+	results  string
+	failure  error // of the last text that failed
+}
+
+// errOriginal says that a kernel does not run, so that its mutants cannot be judged.
+var errOriginal = errors.New("the kernel does not run")
+
+// A judgement is what the layers say about a mutant.
+type judgement struct {
+	static, run string
+	rules       []string // of the errors of check
+	differs     string   // whether the results differ; "" if they were not or cannot be compared
+}
+
+// broken reports whether a mutant hangs, races or computes something else in some schedule.
+func (j judgement) broken() bool { return j.run == "error" || j.differs == "differs" }
+
+// TestMutants runs check and verify on mutants. A mutant is broken if check finds a race, a hang or
+// a fault, or if it computes other results than its kernel in some schedule. No broken mutant may
+// be clean in both. The results of mutants with an error of check are not compared.
 func TestMutants(t *testing.T) {
 	kernels, err := mutants.Stored("../../../passes/verify")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lines strings.Builder
-	counts := make(map[string]int)
+	skipped := withError(t)
+	counts, total := make(map[string]int), 0
 	n := 0
-	for _, k := range kernels {
+	for i, k := range kernels {
 		if !chosen(k.Name) {
 			continue
 		}
-		original := ""
+		if *more > 0 {
+			k.Mutants = others(k, uint64(1000+i))
+		}
+		s := &subject{Kernel: k}
 		for _, m := range k.Mutants {
-			n++
-			if (n-1)%*each != *first {
+			if n++; (n-1)%*each != *first || skipped[label(k, m)] {
 				continue
 			}
-			if original == "" {
-				original = results(k.Name, k.Text)
-			}
-			static := ptxdsl.Verify("mutant.ptx", m.Text, ptxdsl.Options{}).Verdict().String()
-			run, rules, err := verdict(m.Text)
+			j, err := s.judge(m.Text)
 			if err != nil {
+				if errors.Is(err, errOriginal) {
+					t.Errorf("%s: %v", k.Name, err)
+					break
+				}
 				continue // ptxas refuses it too
 			}
-			differs := original != results(k.Name, m.Text)
-			state := "same"
-			if differs {
-				state = "differs"
+			state := "not broken"
+			if j.broken() {
+				state = "broken"
+				total++
 			}
-			key := fmt.Sprintf("%s: verify %s, check %s", state, static, run)
+			key := fmt.Sprintf("%s: verify %s, check %s", state, j.static, j.run)
 			counts[key]++
-			line := fmt.Sprintf("%s %d %s, %s: %s [%s]\n", k.Name, m.Line, m.Kind, m.What, key,
-				rules)
-			lines.WriteString(line)
-			if *report != "" {
-				if err := os.WriteFile(*report, []byte(lines.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if differs && run == "clean" && static == "clean" {
+			line := fmt.Sprintf("%s: %s, %s %v\n", label(k, m), key, j.differs, j.rules)
+			write(t, line)
+			if j.broken() && j.run == "clean" && j.static == "clean" {
 				t.Errorf("broken, but clean in both: %s", line)
 			}
 		}
@@ -91,51 +122,150 @@ func TestMutants(t *testing.T) {
 	for key, n := range counts {
 		t.Logf("%4d %s", n, key)
 	}
+	t.Logf("%4d broken", total)
 }
 
-// verdict returns the worst verdict of check on a text, and the rules of its findings.
-func verdict(text string) (string, string, error) {
-	list, err := check.File("mutant.ptx", text, check.Options{Seeds: 2})
+// label names a mutant in reports.
+func label(k mutants.Kernel, m mutants.Mutant) string {
+	return fmt.Sprintf("%s %d %s, %s", k.Name, m.Line, m.Kind, m.What)
+}
+
+// withError returns the labels of mutants in an earlier report for which check had an error.
+func withError(t *testing.T) map[string]bool {
+	if *known == "" {
+		return nil
+	}
+	text, err := os.ReadFile(*known)
 	if err != nil {
-		return "", "", err
+		t.Fatal(err)
+	}
+	list := make(map[string]bool)
+	for line := range strings.Lines(string(text)) {
+		if name, rest, ok := strings.Cut(line, ": broken: "); ok &&
+			strings.Contains(rest, "check error") {
+			list[name] = true
+		}
+	}
+	return list
+}
+
+// write appends a line to the report.
+func write(t *testing.T, line string) {
+	if *report == "" {
+		return
+	}
+	f, err := os.OpenFile(*report, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(line); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// others returns mutants of a kernel that are not stored.
+func others(k mutants.Kernel, seed uint64) (list []mutants.Mutant) {
+	known := make(map[string]bool)
+	for _, m := range k.Mutants {
+		known[m.Text] = true
+	}
+	for _, m := range mutants.Of(k.Text, seed, 3**more,
+		slices.Concat(mutants.Plain(), mutants.Further())) {
+		if !known[m.Text] && len(list) < *more {
+			known[m.Text] = true
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// judge runs verify and check on a mutant. If check has no error, it compares the results.
+func (s *subject) judge(text string) (j judgement, err error) {
+	if s.results == "" {
+		s.integers = sizes(s.Text)
+		if s.results = s.run(s.Text); s.replay == nil || strings.Contains(s.results, "fails") {
+			return j, fmt.Errorf("%w: %v", errOriginal, s.failure)
+		}
+	}
+	if j.run, j.rules, err = s.verdict(text); err != nil {
+		return j, err
+	}
+	j.static = ptxdsl.Verify("mutant.ptx", text, ptxdsl.Options{}).Verdict().String()
+	if j.run != "error" && s.ordered() {
+		j.differs = "same"
+		if s.run(text) != s.results {
+			j.differs = "differs"
+		}
+	}
+	return j, nil
+}
+
+// ordered reports whether the kernel computes the same in all schedules. The results of a launch
+// with assumed boxes may depend on the order of its blocks.
+func (s *subject) ordered() bool {
+	list := strings.Fields(s.results)
+	return len(slices.Compact(list)) == 1
+}
+
+// verdict returns the worst verdict of check on a text, and the rules of its errors.
+func (s *subject) verdict(text string) (string, []string, error) {
+	list, err := check.File("mutant.ptx", text,
+		check.Options{Seeds: 2, Integers: s.integers, Stop: true})
+	if err != nil {
+		return "", nil, err
 	}
 	order := []string{"clean", "incomplete", "review", "error"}
 	most := 0
 	var rules []string
 	for _, r := range list {
-		for i, v := range order {
-			if v == r.Verdict() {
-				most = max(most, i)
-			}
-		}
+		most = max(most, slices.Index(order, r.Verdict()))
 		for _, d := range r.Findings {
 			if d.Severity == diag.Error && len(rules) < 3 {
 				rules = append(rules, d.Rule)
 			}
 		}
 	}
-	return order[most], strings.Join(rules, " "), nil
+	return order[most], rules, nil
 }
 
-// results returns what the kernels of a text compute in several schedules, or how they fail.
-func results(name, text string) string {
+// seeds are the schedules in which the results of a mutant are compared with those of its kernel.
+const seeds = 3
+
+// run returns what the kernels of a text compute in several schedules, or how they fail. The first
+// call is for the kernel; its mutants get the same arguments.
+func (s *subject) run(text string) string {
 	var b strings.Builder
 	for seed := range seeds {
-		d, err := emu.New(emu.Options{Seed: uint64(seed), Interleave: true, Workers: 1,
-			Unchecked: true, Limit: 20_000_000,
+		d, err := emu.New(emu.Options{Target: target(s.Text), Seed: uint64(seed), Interleave: true,
+			Workers: 1, Unchecked: true, Limit: 20_000_000,
 			Completion: []emu.Completion{emu.Late, emu.Random, emu.Eager}[seed]})
 		if err != nil {
 			return err.Error()
 		}
-		r, err := check.NewReplay(d, name, text)
+		var r *check.Replay
+		if s.replay != nil {
+			r, err = s.replay.Like(d, s.Name, text)
+		} else if r, err = check.NewReplayWith(d, s.Name, text, s.integers); err == nil {
+			s.replay = r
+		}
 		if err != nil {
 			return err.Error()
 		}
 		sum, err := r.Once()
 		if err != nil {
-			return "fails"
+			s.failure = err
+			b.WriteString("fails")
+			return b.String()
 		}
 		fmt.Fprintf(&b, "%x ", sum)
 	}
 	return b.String()
+}
+
+// target returns the target of a text.
+func target(text string) string {
+	_, after, _ := strings.Cut(text, "\n.target ")
+	name, _, _ := strings.Cut(after, "\n")
+	return strings.TrimSpace(name)
 }

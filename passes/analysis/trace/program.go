@@ -292,10 +292,13 @@ func (p *program) copies() {
 				if in.Directive() || in.Kind() != isa.KindMov || len(in.Args) != 2 {
 					continue
 				}
-				to, from := in.Args[0].Reg, in.Args[1].Reg
-				if to != nil && from != nil && p.acc[from] && !p.acc[to] {
-					p.acc[to], grown = true, true
-				}
+				from := false // a mov may pack several registers
+				in.Args[1].Walk(func(o *ir.Operand) { from = from || o.Reg != nil && p.acc[o.Reg] })
+				in.Args[0].Walk(func(o *ir.Operand) {
+					if from && o.Reg != nil && !p.acc[o.Reg] {
+						p.acc[o.Reg], grown = true, true
+					}
+				})
 			}
 		}
 	}

@@ -108,7 +108,7 @@ func (w *electors) picks(in *ir.Instr) selection {
 	case isa.KindSetp:
 		first := in.Args[0].Reg
 		if in.HasMod(isa.ModEQ, isa.ModNE) && first != nil &&
-			w.levels().Value(first) < uniform.Block {
+			w.levels().Value(first) < uniform.Block && !w.compares(in) {
 			p = one
 			if w.lanes(in) {
 				p = lane
@@ -123,6 +123,38 @@ func (w *electors) picks(in *ir.Instr) selection {
 	}
 	w.picked[in] = p
 	return p
+}
+
+// compares reports whether a comparison is certainly of a value from memory.
+func (w *electors) compares(in *ir.Instr) bool {
+	for i := range in.Args[1:] {
+		if from := in.Args[i+1].Reg; from != nil && w.loaded(in, from, mostSteps) {
+			return true
+		}
+	}
+	return false
+}
+
+// loaded reports whether the value of a register is certainly computed from memory, such as the
+// result of an atomic operation. It selects threads by what they found, and not by their index.
+func (w *electors) loaded(at *ir.Instr, r *ir.Reg, steps int) bool {
+	in := w.made(at, r)
+	if in == nil || steps == 0 {
+		return false
+	}
+	switch in.Kind().Head() {
+	case isa.HeadAtom:
+		return true
+	case isa.HeadLd:
+		return !in.HasMod(isa.ModParam)
+	case isa.HeadAnd, isa.HeadAdd, isa.HeadSub, isa.HeadMov:
+		for i := range in.Args[1:] {
+			if from := in.Args[i+1].Reg; from != nil && w.loaded(in, from, steps-1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // lanes reports whether a comparison tests a lane index.

@@ -15,7 +15,7 @@ import (
 
 // moves tracks tcgen05.ld and tcgen05.st operations up to their waits.
 func moves(p *verify.Pass, t *trace.Trace) {
-	under := pendingLoads{of: make(map[*ir.Reg]loaded), unread: make(map[*ir.Reg]bool)}
+	under := pendingLoads{of: make(map[*ir.Reg][]loaded), unread: make(map[*ir.Reg]bool)}
 	var load, store *trace.Event
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -31,7 +31,7 @@ func moves(p *verify.Pass, t *trace.Trace) {
 				if e.In.Args[a].Kind == ir.Vector {
 					e.In.Args[a].Walk(func(o *ir.Operand) {
 						if r := o.Reg; r != nil {
-							under.of[r], under.unread[r] = loaded{e, r}, true
+							under.of[r], under.unread[r] = []loaded{{e, r}}, true
 						}
 					})
 				}
@@ -84,13 +84,13 @@ func moves(p *verify.Pass, t *trace.Trace) {
 
 // pendingLoads holds the loads of tensor memory in flight on a trace.
 type pendingLoads struct {
-	of map[*ir.Reg]loaded // registers that they write, and copies of these
+	of map[*ir.Reg][]loaded // registers that they write, and copies of these
 	// Registers that they write and that are still unused; a copy is not a use.
 	unread   map[*ir.Reg]bool
 	reported bool // a use was reported
 }
 
-// loaded is the origin of a register's contents.
+// loaded is an origin of a register's contents.
 type loaded struct {
 	e    *trace.Event
 	from *ir.Reg // the register in the load
@@ -106,7 +106,7 @@ func (f *pendingLoads) end() {
 // read removes the registers that an instruction uses.
 func (f *pendingLoads) read(in *ir.Instr) {
 	in.Registers(func(r *ir.Reg, a isa.Access) {
-		if l, ok := f.of[r]; ok {
+		for _, l := range f.of[r] {
 			delete(f.unread, l.from)
 		}
 	})
@@ -119,10 +119,10 @@ func (f *pendingLoads) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr
 	}
 	if !f.reported {
 		in.Registers(func(r *ir.Reg, a isa.Access) {
-			if l, ok := f.of[r]; ok && !f.reported {
+			if l := f.of[r]; len(l) > 0 && !f.reported {
 				p.Report(&ruleWait, in, "missing tcgen05.wait::ld: %s is used while a load of "+
 					"tensor memory writes it", verify.Register(r)).
-					As(diag.Review).Also(l.e.In, "the load").On(t, i)
+					As(diag.Review).Also(l[0].e.In, "the load").On(t, i)
 				f.reported = true
 			}
 		})
@@ -130,8 +130,8 @@ func (f *pendingLoads) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr
 	f.read(in)
 }
 
-// copied follows copies of loaded registers, which unoptimized code has. It returns false if an
-// instruction is not such a copy.
+// copied follows copies of loaded registers, which unoptimized code has, and packed ones. It
+// returns false if an instruction is not such a copy.
 func (f *pendingLoads) copied(in *ir.Instr) bool {
 	switch {
 	case in.Kind().Head() == isa.HeadSt:
@@ -140,15 +140,14 @@ func (f *pendingLoads) copied(in *ir.Instr) bool {
 	case in.Kind() != isa.KindMov || len(in.Args) != 2:
 		return false
 	}
-	to, from := in.Args[0].Reg, in.Args[1].Reg
-	if to == nil || from == nil {
-		return false
-	}
-	l, ok := f.of[from]
-	if ok {
-		f.of[to] = l
-	}
-	return ok
+	var list []loaded // a mov may pack several registers into one
+	in.Args[1].Walk(func(o *ir.Operand) { list = append(list, f.of[o.Reg]...) })
+	in.Args[0].Walk(func(o *ir.Operand) {
+		if o.Reg != nil && len(list) > 0 {
+			f.of[o.Reg] = list
+		}
+	})
+	return len(list) > 0
 }
 
 // meet reports whether two loads or stores of tensor memory certainly overlap.

@@ -23,6 +23,10 @@ type Options struct {
 	Seed   *uint64          // only this schedule
 	Search int              // maximum states to search; 0 means 50,000, negative none
 	Order  schedule.Witness // replay only this order of synchronizations
+
+	Integers map[string]uint64 // values of integer parameters by name; the others are derived
+	// skip further schedules and the search if the first launches show an error
+	Stop bool
 }
 
 // A Launch describes a launch of a kernel. Fields that are zero are derived.
@@ -190,11 +194,14 @@ type kernel struct {
 	guessedBlock, guessedShared bool
 	guessedBox                  bool // the box shape of a tensor map is unknown
 	guessedBytes                bool // and so is its number of bytes
+	element                     int  // assumed bytes of the elements of tensor maps; 0 means 1
 	oneBlock                    bool // the kernel never reads its block index
 
 	// Of the next launches:
 	inputs bool // arrays that the kernel only reads hold numbers
 	values bool // uses of values that were never written are faults
+
+	fragments bool // registers of wgmma and tcgen05.ld are watched
 
 	sharedOptIn int // shared memory that a block of the target can have
 }

@@ -292,7 +292,7 @@ func (k *kernel) pointers() (found map[*ir.Var]bool, from origins) {
 func (k *kernel) counts() []uint64 {
 	sizes := 0
 	for _, p := range k.params {
-		if p.kind == paramCount {
+		if _, given := k.options.Integers[p.v.Name]; p.kind == paramCount && !given {
 			sizes++
 		}
 	}
@@ -328,8 +328,17 @@ func (k *kernel) blockSizes() []uint32 {
 	return list
 }
 
+// integer returns the value of an integer parameter.
+func (k *kernel) integer(p param, count uint64) uint64 {
+	if n, ok := k.options.Integers[p.v.Name]; ok {
+		return n
+	}
+	return count
+}
+
 // value returns the bytes of a scalar parameter.
-func (p *param) value(count uint64) []byte {
+func (k *kernel) value(p *param, count uint64) []byte {
+	count = k.integer(*p, count)
 	b := make([]byte, 8)
 	switch p.v.Type {
 	case isa.F32:
@@ -362,7 +371,7 @@ func (k *kernel) describe(count uint64) string {
 		case i < len(s.Args):
 			text += fmt.Sprintf(", %s = %s", p.v.Name, s.Args[i].Text)
 		case p.kind == paramCount:
-			text += fmt.Sprintf(", %s = %d", p.v.Name, count)
+			text += fmt.Sprintf(", %s = %d", p.v.Name, k.integer(p, count))
 		case p.kind == paramFloat:
 			text += fmt.Sprintf(", %s = 1.5", p.v.Name)
 		case p.kind == paramPointer:

@@ -38,6 +38,14 @@ func (k *kernel) judge(r *Result, runs []*run) {
 	r.Incomplete = slices.Compact(r.Incomplete)
 }
 
+// unordered reports whether accesses of the run are unordered.
+func (x *run) unordered() bool {
+	return slices.ContainsFunc(x.races, func(y *race.Race) bool {
+		return y.Rule != race.RuleExited &&
+			(y.Rule != race.RuleFragment || y.Severity == diag.Error)
+	})
+}
+
 // A site is a rule with the two places of a race.
 type site struct {
 	rule          string
@@ -71,7 +79,8 @@ func (k *kernel) doubts(runs []*run) (list []doubt) {
 	var usual []map[site]*race.Race
 	for _, x := range runs {
 		switch {
-		case x.filled && x.fault == nil && x.err == nil && len(x.races) == 0:
+		case x.filled && k.betweenBlocks() && !k.hasInputs(): // flags and counters start at zero
+		case x.filled && x.fault == nil && x.err == nil && !x.unordered():
 			list = append(list, doubt{note: "it does not occur with other contents of the arrays"})
 		case x.block != 0:
 			note := fmt.Sprintf(
@@ -122,7 +131,7 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 		for _, y := range x.races {
 			at := site{y.Rule, y.First.Place, y.Second.Place}
 			severity := y.Severity
-			if z := filled[at]; z != nil {
+			if z := filled[at]; z != nil && y.Rule != race.RuleFragment {
 				severity = min(severity, z.Severity)
 			}
 			note := ""
@@ -138,7 +147,7 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 						return m[at] != nil
 					})
 				}
-				if severity == diag.Error &&
+				if severity == diag.Error && y.Rule != race.RuleFragment &&
 					!slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool {
 						return m[at] != nil
 					}) {
@@ -156,7 +165,11 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 // diagnostic returns the finding of a race.
 func diagnostic(y *race.Race, severity diag.Severity, note string, x *run) diag.Diagnostic {
 	d := diag.Diagnostic{Place: y.Second.Place, Rule: y.Rule, Severity: severity}
-	d.Message = fmt.Sprintf("%s: %s at %s%s", y.Message, y.Second.What, y.Address, note)
+	d.Message = y.Message + ": " + y.Second.What
+	if y.Address != "" {
+		d.Message += " at " + y.Address
+	}
+	d.Message += note
 	d.Related = append(d.Related,
 		diag.Related{Place: y.First.Place, Message: y.First.What + ": " + y.First.Opcode})
 	d.Related = append(d.Related,
@@ -196,6 +209,8 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		// no contents of memory end these waits
 		case hang && waits(f) && (ordinary(x.count) || !k.varies()):
 			d.Severity = diag.Error
+		case k.misuses(f) && ordinary(x.count): // nor does the launch cause these
+			d.Severity = diag.Error
 		case good > 0 && !k.varies():
 			d.Severity = diag.Error
 		}
@@ -219,11 +234,13 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 }
 
 // ignored reports whether the fault of a run proves nothing about the kernel, because the kernel
-// may not support its contents, block size or odd pitch.
+// may not support its contents, its block size, an odd pitch, or a tensor without elements.
 func (k *kernel) ignored(x *run, good int) bool {
-	odd := k.varies() && !ordinary(x.count) &&
-		strings.HasPrefix(x.fault.Message, "misaligned access")
-	return (x.filled || odd) && good > 0 || x.inputs && !waits(x.fault) || x.block != 0
+	m := x.fault.Message
+	odd := k.varies() && !ordinary(x.count) && strings.HasPrefix(m, "misaligned access")
+	// A host launches no block for sizes of zero, unless its kernel looks for work by itself.
+	empty := k.varies() && x.count == 0 && strings.Contains(m, "starts at a negative coordinate")
+	return (x.filled || odd || empty) && good > 0 || x.inputs && !waits(x.fault) || x.block != 0
 }
 
 // livelock returns the finding for a launch that does not end in one schedule, although it ends
@@ -277,6 +294,25 @@ func (k *kernel) always(runs []*run, f *emu.Fault) bool {
 	return true
 }
 
+// misuses reports whether a fault is a misuse of a barrier or of tensor memory, which depends on no
+// contents of memory and on no bounds.
+func (k *kernel) misuses(f *emu.Fault) bool {
+	if k.guessedBlock {
+		return false
+	}
+	for _, text := range []string{
+		"is used but never initialized", "arrivals at an mbarrier whose phase", "barrier expects",
+		"second barrier.cluster.arrive",
+		"barrier.cluster.wait without", "arrival with .noComplete", "tcgen05.alloc after",
+		"does not match an allocation",
+	} {
+		if strings.Contains(f.Message, text) {
+			return true
+		}
+	}
+	return !k.guessedBytes && strings.Contains(f.Message, "mbarrier transaction count overflow")
+}
+
 // waits reports whether a warp of a hang waits at a barrier.
 func waits(f *emu.Fault) bool {
 	for _, n := range f.Notes {
@@ -294,7 +330,7 @@ func (k *kernel) varies() bool { return len(k.counts()) > 1 }
 func (k *kernel) differences(runs []*run) diag.List {
 	var first *run
 	for _, x := range runs {
-		if x.fault != nil || x.err != nil || x.filled || x.inputs || len(x.races) > 0 {
+		if x.fault != nil || x.err != nil || x.filled || x.inputs || x.unordered() {
 			continue
 		}
 		if first == nil {

@@ -18,6 +18,18 @@ type Replay struct {
 	device device.Device
 	steps  []replayed
 	arrays []array
+	choice choice
+}
+
+// A choice is what the arguments of a Replay depend on, besides its file.
+type choice struct {
+	integers map[string]uint64 // as in Options
+	count    uint64
+	filled   bool
+	bytes    int // size of arrays
+	shape    Launch
+	element  int
+	made     bool // all but integers and bytes are chosen
 }
 
 // replayArray is the size of each array. It is small, because the arrays are written and read for
@@ -33,6 +45,24 @@ type replayed struct {
 // NewReplay loads a file on a device. The file must have one kernel, or several kernels that depend
 // on each other and are launched in order.
 func NewReplay(d device.Device, name, text string) (*Replay, error) {
+	return newReplay(d, name, text, choice{bytes: replayArray})
+}
+
+// NewReplayWith is like NewReplay, with the given values of integer parameters, and with arrays as
+// large as those of File.
+func NewReplayWith(d device.Device, name, text string,
+	integers map[string]uint64) (*Replay, error) {
+	return newReplay(d, name, text, choice{integers: integers, bytes: firstArray})
+}
+
+// Like returns a Replay of another file on a device, whose kernels have the same parameters, with
+// the same arguments.
+func (r *Replay) Like(d device.Device, name, text string) (*Replay, error) {
+	return newReplay(d, name, text, r.choice)
+}
+
+// newReplay loads a file on a device, and derives what is not chosen.
+func newReplay(d device.Device, name, text string, c choice) (*Replay, error) {
 	m, list := ptxdsl.Load(name, text)
 	if m == nil {
 		return nil, list.Err()
@@ -43,6 +73,7 @@ func NewReplay(d device.Device, name, text string) (*Replay, error) {
 			all = append(all, &kernel{
 				name: name, text: text, module: m, program: emu.NewProgram(m), functions: m.Funcs(),
 				endless: new(int), fn: f,
+				options: Options{Integers: c.integers},
 			})
 		}
 	}
@@ -61,17 +92,21 @@ func NewReplay(d device.Device, name, text string) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Replay{device: d}
+	r := &Replay{device: d, choice: c}
 	shared := make(pool)
 	for i, k := range all {
 		k.derive()
 		count, filled := k.counts()[0], false
-		if !together {
-			count, filled = k.successful()
-		} else {
+		switch {
+		case together:
 			k.pool = shared
+		case c.made:
+			count, filled, k.shape, k.element = c.count, c.filled, c.shape, c.element
+		default:
+			count, filled = k.successful()
+			r.choice = choice{c.integers, count, filled, c.bytes, k.shape, k.element, true}
 		}
-		values, arrays, err := k.arguments(d, count, filled, replayArray)
+		values, arrays, err := k.arguments(d, count, filled, c.bytes)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +138,7 @@ func (k *kernel) successful() (count uint64, filled bool) {
 	k.chooseBlock(s)
 	for _, n := range k.counts() {
 		for _, filled := range contents {
-			if x := k.launch(s, n, filled); x.fault == nil && x.err == nil {
+			if x := k.chooseElement(s, k.launch(s, n, filled)); x.fault == nil && x.err == nil {
 				return n, filled
 			}
 		}

@@ -6,6 +6,7 @@ package check_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
@@ -26,7 +27,11 @@ func TestReplay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := emu.New(emu.Options{Target: "sm_90a"})
+			target := "sm_90a"
+			if strings.Contains(string(text), "\n.target sm_100a") {
+				target = "sm_100a"
+			}
+			d, err := emu.New(emu.Options{Target: target})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -153,12 +153,37 @@ func Rules() diag.Rules {
 			"st.global.u32 [%rd1], %r1;\nbar.sync 0;\nld.global.u32 %r2, [%rd2];",
 			"Use .nc only for memory that no thread writes while the kernel runs.",
 			"9.7.9.9 ld.global.nc"),
+		page(race.RuleLive, "mbarrier is overwritten or initialized again",
+			"Reports a write to the memory of an mbarrier, and a second mbarrier.init, without mbarrier.inval "+
+				"between.",
+			"The contents of an mbarrier are opaque; overwriting or initializing a live one is undefined.",
+			"mbarrier.init.shared.b64 [m], 1;\nmbarrier.init.shared.b64 [m], 1;",
+			"mbarrier.init.shared.b64 [m], 1;\nmbarrier.inval.shared.b64 [m];\nmbarrier.init.shared.b64 [m], 1;",
+			"Keep data apart from mbarriers. Execute mbarrier.inval before the memory is used again.",
+			"9.7.13.15 mbarrier"),
+		page(race.RuleFragment, "register of wgmma or tcgen05.ld is accessed too early",
+			"Reports an access to the accumulator of a wgmma operation, and a write to its A fragment, before "+
+				"wgmma.wait_group completes it, and wgmma.mma_async on registers that were written after the last "+
+				"wgmma.fence. A use of a register that tcgen05.ld loads before tcgen05.wait::ld is a review.",
+			"The operations read and write their registers asynchronously.",
+			"wgmma.commit_group.sync.aligned;\nadd.f32 %f8, %f0, %f1;\nwgmma.wait_group.sync.aligned 0;",
+			"wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\nadd.f32 %f8, %f0, %f1;",
+			"Execute wgmma.fence after writes and wgmma.wait_group before accesses to the registers.",
+			"9.7.15 asynchronous warpgroup level matrix multiply"),
+		page(race.RuleExited, "aligned barrier after lanes of the warp have exited",
+			"Reports bar.sync, bar.arrive and the barriers with .aligned that a warp executes after some of "+
+				"its lanes have exited, as a review.",
+			"All threads of the warp must execute the same barrier; otherwise its behavior is undefined. GPUs "+
+				"of today do not wait for exited threads, and CUDA code relies on that.",
+			"setp.eq.u32 %p1, %laneid, 0;\n@%p1 bra DONE;\nbar.sync 0;\nDONE:\nret;",
+			"bar.sync 0;\nsetp.eq.u32 %p1, %laneid, 0;\n@%p1 bra DONE;\nDONE:\nret;",
+			"Let all lanes reach the barrier, and guard the work instead.", "9.7.13.1 barrier"),
 		page(RuleOrder, "result depends on the schedule",
 			"Reports a kernel without races whose results differ between schedules, as a review.",
 			"Floating-point atomics and queues give results that are not reproducible.",
 			"red.global.add.f32 [%rd1], %f1;", "st.global.f32 [%rd1], %f1;",
 			"Combine values in a fixed order if results must be reproducible.", "9.7.13.9 red"),
 	}
-	list[len(list)-1].Severity = diag.Review
+	list[len(list)-1].Severity, list[len(list)-2].Severity = diag.Review, diag.Review
 	return list
 }

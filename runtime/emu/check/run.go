@@ -92,6 +92,11 @@ func (k *kernel) runs(r *Result) []*run {
 	if k.options.Order != nil {
 		return []*run{k.follow(r, best, k.options.Order)}
 	}
+	if k.options.Stop {
+		if list := k.certain(best, all); list != nil {
+			return list
+		}
+	}
 	if k.options.Seed == nil && best.fault == nil && best.events < cheap && k.betweenBlocks() {
 		for range moreSeeds {
 			schedules = append(schedules, scheduleOf(uint64(len(schedules))))
@@ -129,6 +134,8 @@ func (k *kernel) runs(r *Result) []*run {
 // run.
 func (k *kernel) trials(r *Result, s seeding, counts []uint64) (all []*run, best *run, ok bool) {
 	missing, limited := -1, 0
+	k.fragments = k.uses(isa.KindWgmmaMmaAsync, isa.KindTcgen05Ld)
+	defer func() { k.fragments = false }()
 	for _, n := range counts {
 		if limited > 1 {
 			break
@@ -151,6 +158,7 @@ func (k *kernel) trials(r *Result, s seeding, counts []uint64) (all []*run, best
 			r.Incomplete = append(r.Incomplete, x.err.Error())
 			return all, nil, false
 		}
+		x = k.chooseElement(s, x)
 		all = append(all, x)
 		before := missing
 		if missing = len(k.unreached(all)); missing != before || best == nil && x.fault == nil {
@@ -164,6 +172,24 @@ func (k *kernel) trials(r *Result, s seeding, counts []uint64) (all []*run, best
 		}
 	}
 	return all, best, true
+}
+
+// certain returns the runs so far, and those that could lower their findings to reviews, if an
+// error remains; otherwise nil.
+func (k *kernel) certain(best *run, all []*run) []*run {
+	if len(k.races(all)) == 0 && (best.fault == nil || len(k.shape.Args) == 0 && k.varies()) {
+		return nil
+	}
+	if best.fault == nil && len(k.shape.Args) == 0 {
+		all = append(all, k.launch(best.schedule, best.count, true))
+		all = append(all, k.otherBlocks(best)...)
+	}
+	var r Result
+	k.judge(&r, all)
+	if r.Verdict() != "error" {
+		return nil
+	}
+	return all
 }
 
 // inputLaunch runs a launch with numbers in the arrays that the kernel only reads: branches that
@@ -327,13 +353,17 @@ func (k *kernel) mostShared() uint32 {
 
 // once runs the kernel with arrays of some size.
 func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
-	detector := race.New()
+	detector, watch := race.New(), k.watch
+	var fragments race.Fragments
+	if k.fragments {
+		watch = append(watch, &fragments)
+	}
 	x := &run{schedule: s, count: count, filled: filled, inputs: k.inputs,
 		reached: detector.Reached}
 	d, err := emu.New(emu.Options{
 		Target: k.target(), Seed: s.seed, Completion: s.completion, Interleave: true, Workers: 1,
 		Unchecked: !k.values, Limit: k.most(),
-		Observer: emu.Observers(append([]emu.Observer{detector}, k.watch...)...),
+		Observer: emu.Observers(append([]emu.Observer{detector}, watch...)...),
 	})
 	if err != nil {
 		x.err = err
@@ -364,7 +394,8 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	if x.fault != nil && x.fault.Message == emu.LimitReached && k.limit == 0 {
 		*k.endless++
 	}
-	x.races, x.skipped, x.events = detector.Races(), detector.Skipped(), detector.Events()
+	x.races, x.skipped, x.events = append(detector.Races(), fragments.Races()...),
+		detector.Skipped(), detector.Events()
 	if x.fault != nil && strings.Contains(x.fault.Message, "out of bounds") {
 		x.outside = strings.Contains(x.fault.Message, "global")
 		x.beyond = strings.Contains(x.fault.Message, "shared")
@@ -463,7 +494,7 @@ func (k *kernel) arguments(d device.Device, count uint64, filled bool,
 			}
 			put(p, b)
 		default:
-			put(p, p.value(count))
+			put(p, k.value(p, count))
 		}
 	}
 	return values, arrays, nil

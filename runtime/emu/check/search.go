@@ -22,7 +22,7 @@ func (k *kernel) search(r *Result, best *run, all []*run) {
 		return
 	}
 	for _, x := range all {
-		if !x.filled && (len(x.races) > 0 || x.fault != nil && x.count == best.count) {
+		if !x.filled && (x.unordered() || x.fault != nil && x.count == best.count) {
 			return // already an error without a search
 		}
 	}

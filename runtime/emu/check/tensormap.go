@@ -5,12 +5,14 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime/device"
+	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
 )
 
 // mapBytes is the memory size of a derived tensor. Elements past it are outside the tensor.
@@ -94,14 +96,62 @@ func (k *kernel) box(p param) []uint32 {
 
 // mapText describes a tensor map, for messages.
 func (k *kernel) mapText(p param) string {
-	return fmt.Sprintf("a tensor map of boxes of %v bytes", k.box(p))
+	text := fmt.Sprintf("a tensor map of boxes of %v bytes", k.box(p))
+	if k.element > 1 {
+		text += fmt.Sprintf(" in elements of %d", k.element)
+	}
+	return text
+}
+
+// elements are the sizes that the elements of a tensor map are assumed to have, in order, after one
+// byte.
+var elements = []struct {
+	bytes int
+	kind  device.TensorType
+}{{2, device.U16}, {4, device.U32}}
+
+// chooseElement launches the kernel with larger elements if boxes that it stores overlap:
+// coordinates count elements, whose size the kernel does not say. It returns the first run without
+// an overlap.
+func (k *kernel) chooseElement(s seeding, x *run) *run {
+	if !k.guessedBox || k.element != 0 || !overlap(x) {
+		return x
+	}
+	for _, e := range elements {
+		k.element = e.bytes
+		if y := k.launch(s, x.count, x.filled); y.err == nil && !overlap(y) {
+			return y
+		}
+	}
+	k.element = 1
+	return x
+}
+
+// overlap reports whether two tensor copies of a run write the same bytes of global memory.
+func overlap(x *run) bool {
+	return slices.ContainsFunc(x.races, func(y *race.Race) bool {
+		return y.Rule == race.RuleFlight && y.Space == isa.Global && boxed(y.First.Opcode) &&
+			boxed(y.Second.Opcode)
+	})
+}
+
+// boxed reports whether an opcode copies a box of a tensor.
+func boxed(op string) bool {
+	return strings.HasPrefix(op, "cp.async.bulk.tensor.") ||
+		strings.HasPrefix(op, "cp.reduce.async.bulk.tensor.")
 }
 
 // tensorMap encodes a tensor map.
 func (k *kernel) tensorMap(d device.Device, p param, at device.Address) ([]byte, error) {
-	box := k.box(p)
+	box, bytes := k.box(p), 1
 	m := &device.TensorMap{Type: device.U8, Address: at, Box: box}
-	stride := uint64(1024)
+	for _, e := range elements {
+		if k.element == e.bytes && int(box[0])%e.bytes == 0 {
+			bytes, m.Type = e.bytes, e.kind
+			box[0] /= uint32(bytes)
+		}
+	}
+	stride := uint64(1024 * bytes)
 	for i := range box {
 		size := uint64(1024)
 		if i > 0 {

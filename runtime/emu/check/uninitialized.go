@@ -19,7 +19,7 @@ func (k *kernel) uninitialized(r *Result, best *run, all []*run) {
 		return
 	}
 	for _, x := range all {
-		if len(x.races) > 0 {
+		if x.unordered() {
 			return // a thread may read before another one has written
 		}
 	}

@@ -178,7 +178,15 @@ func (d *decider) instr(thread int, in *instr, addresses map[string]int, generat
 	case "fence":
 		add(Fence)
 	case "proxy":
+		// A tensor map fence is also a fence: what it links precedes a release, and follows an
+		// acquire.
+		if in.proxy == TensorMap && in.order == Acquire {
+			add(Fence)
+		}
 		add(ProxyFence)
+		if in.proxy == TensorMap && in.order != Acquire {
+			add(Fence)
+		}
 	case "alias":
 		add(AliasFence)
 	case "bar":

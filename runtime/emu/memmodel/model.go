@@ -55,6 +55,7 @@ const (
 	Surface
 	Constant
 	Async
+	TensorMap
 )
 
 // A Place is the location of a thread.
@@ -318,7 +319,11 @@ func (x *execution) preserved(a, b int) bool {
 	if !same {
 		at = x.past(at, func(p int) bool { return x.events[p].kind == AliasFence })
 	}
-	if f.proxy != Generic {
+	// its fences go from the generic proxy to this one: a release and an acquire
+	if f.proxy == TensorMap {
+		at = x.past(at, func(p int) bool { return x.oneWay(p, Release, a, b) })
+		at = x.past(at, func(p int) bool { return x.oneWay(p, Acquire, b, a) })
+	} else if f.proxy != Generic {
 		at = x.past(at, func(p int) bool {
 			g := &x.events[p]
 			return g.kind == ProxyFence && g.proxy == f.proxy && x.place(p) == x.place(b)
@@ -330,6 +335,15 @@ func (x *execution) preserved(a, b int) bool {
 		}
 	}
 	return false
+}
+
+// oneWay reports whether event p is a tensor map fence of an order, in the block of an access,
+// whose scope includes the block of the other access.
+func (x *execution) oneWay(p int, order Order, own, other int) bool {
+	g := &x.events[p]
+	return g.kind == ProxyFence && g.proxy == TensorMap && g.order == order &&
+		x.place(p) == x.place(own) &&
+		g.scope.includes(x.place(own), x.place(other))
 }
 
 // past returns the events of a given kind that are in a set or precede an event of the set.

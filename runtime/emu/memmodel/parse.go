@@ -166,7 +166,11 @@ var instrWords = map[string]func(in *instr){
 	"surface":  func(in *instr) { in.proxy = Surface },
 	"constant": func(in *instr) { in.proxy = Constant },
 	"async":    func(in *instr) { in.proxy = Async },
-	"arrive":   func(in *instr) { in.only = true },
+
+	"tensormap":          func(in *instr) { in.proxy = TensorMap },
+	"tensormap::generic": func(in *instr) { in.proxy = TensorMap },
+
+	"arrive": func(in *instr) { in.only = true },
 }
 
 // widths are the sizes of types in bytes.

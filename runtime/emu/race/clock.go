@@ -16,6 +16,8 @@ const (
 	slotMap               // writes that were shown to the tensor map proxy
 	slotCopyShown         // cp.async operations that a proxy fence showed after they were complete
 	slotTensor            // tcgen05 operations before the last tcgen05.fence::before_thread_sync
+	// accesses to shared memory of other blocks, visible to asynchronous operations
+	slotPeer
 	slots
 )
 

@@ -21,6 +21,7 @@ type Detector struct {
 	threads  []thread
 	blocks   []block
 	clusters []barrier
+	gone     map[uint32]stamp       // first exit of lanes, by warp
 	matrix   map[uint32]*agentCount // agents of wgmma, by warp
 	tensor   map[uint32]*agentCount // agents of tcgen05 operations, by thread
 	moves    map[moveKey]*agentCount
@@ -120,6 +121,7 @@ func (d *Detector) begin(l *emu.Launching) {
 	d.blocks = make([]block, l.Blocks)
 	d.clusters = make([]barrier, l.Blocks/max(1, l.Cluster)+1)
 	d.matrix, d.tensor = make(map[uint32]*agentCount), make(map[uint32]*agentCount)
+	d.gone = make(map[uint32]stamp)
 	d.moves, d.tensorAgents = make(map[moveKey]*agentCount), nil
 	d.barriers, d.strong = make(map[key]*mbarrier), make(map[strongKey]*variable)
 	d.ops = make(map[opKey]*operation)

@@ -96,6 +96,24 @@ func TestDetector(t *testing.T) {
 		{"weak and atomic",
 			"setp.eq.u32 %p1, %r0, 0; @%p1 st.global.u32 [%d0], 0; atom.global.add.u32 %r1, [%d0], 1;",
 			1, 64, false, 1, race.RuleBlock, diag.Error},
+		{"exited lane at an aligned barrier", "setp.eq.u32 %p1, %r0, 3; @%p1 ret; bar.sync 0;", 1,
+			64, false, 1, race.RuleExited, diag.Review},
+		{"exited lane at a barrier", "setp.eq.u32 %p1, %r0, 3; @%p1 ret; barrier.sync 0;", 1, 64,
+			false, 1, "", 0},
+		{"exited warp at an aligned barrier", "setp.ge.u32 %p1, %r0, 32; @%p1 ret; bar.sync 0;", 1,
+			64, false, 1, "", 0},
+		{"mbarrier that is initialized again",
+			".shared .align 8 .b64 m; setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [m], 1; " +
+				"bar.sync 0; @%p1 mbarrier.init.shared.b64 [m], 1;", 1, 64, false, 1, race.RuleLive,
+			diag.Error},
+		{"mbarrier that is invalidated and initialized again",
+			".shared .align 8 .b64 m; setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [m], 1; " +
+				"bar.sync 0; @%p1 mbarrier.inval.shared.b64 [m]; @%p1 mbarrier.init.shared.b64 [m], 1;",
+			1, 64, false, 1, "", 0},
+		{"mbarrier that is overwritten",
+			".shared .align 8 .b64 m; setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [m], 1; " +
+				"bar.sync 0; @%p1 st.shared.u32 [m+4], 1;", 1, 64, false, 1, race.RuleLive,
+			diag.Error},
 	} {
 		d := launch(t, source(test.body), test.blocks, test.threads, test.programmatic, test.times)
 		found := false

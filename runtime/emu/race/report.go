@@ -28,6 +28,9 @@ const (
 	RuleTensor = "E15" // tensor memory
 
 	RuleReadOnly = "E18" // a non-coherent load of memory that the launch writes
+	RuleExited   = "E19" // an aligned barrier after lanes of the warp exited
+	RuleLive     = "E20" // an mbarrier that is overwritten or initialized again
+	RuleFragment = "E21" // a register of wgmma or tcgen05.ld that is accessed too early
 )
 
 // An Access is one of the two accesses of a race.
@@ -45,7 +48,7 @@ type Race struct {
 	Kernel        string
 	Message       string
 	First, Second Access // First is the access that the emulator performed first
-	Address       string // relative to a variable
+	Address       string // relative to a variable; "" if there is none
 	Space         isa.Space
 	Missing       string // the synchronization that would order them
 	Fix           string
@@ -64,7 +67,7 @@ func (d *Detector) describe(x *stamp) Access {
 		emu.EventRead: "read", emu.EventWrite: "write", emu.EventAtomic: "atomic operation",
 		emu.EventInit:   "initialization",
 		emu.EventSignal: "arrival", emu.EventTest: "wait", emu.EventTensor: "deallocation",
-		emu.EventExit: "exit",
+		emu.EventExit: "exit", emu.EventArrive: "arrival", emu.EventClusterArrive: "arrival",
 	}[s.kind]
 	by := "by"
 	if s.async {
@@ -109,7 +112,9 @@ func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 	if a.Space == isa.Tensor {
 		a.At /= columnBytes
 	}
-	first.Address, first.Space = d.launch.Symbol(a), a.Space.Base()
+	if a.Space != 0 {
+		first.Address, first.Space = d.launch.Symbol(a), a.Space.Base()
+	}
 	d.seen[k] = first
 	d.reports = append(d.reports, first)
 }
@@ -128,11 +133,16 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 		return
 	}
 	sx, sy := &d.shadow.sites[x.site], &d.shadow.sites[y.site]
-	if x.agent == y.agent && d.main(x.agent) && !sy.readOnly && sy.proxy != emu.ProxyTensorMap {
+	if x.agent == y.agent && d.main(x.agent) && !sy.readOnly && sx.kind != emu.EventInit &&
+		sy.proxy != emu.ProxyTensorMap {
 		return
 	}
 	if sy.readOnly && sx.kind != emu.EventRead && x.agent != d.previous {
 		d.report(readOnlyRace(), x, y, a)
+		return
+	}
+	if sx.kind == emu.EventInit && sy.kind != emu.EventRead {
+		d.report(liveRace(sy), x, y, a)
 		return
 	}
 	known := d.knows(v, x)
@@ -225,8 +235,11 @@ func (d *Detector) bothStrong(x, y *stamp, a emu.Address) bool {
 // fenced reports whether the thread of x made it visible to asynchronous operations with view v.
 func (d *Detector) fenced(v *view, x *stamp, a emu.Address) bool {
 	slot := uint32(slotShared)
-	if a.Space == isa.Global {
+	switch {
+	case a.Space == isa.Global:
 		slot = slotGlobal
+	case a.Block != d.blockOf(x.thread):
+		slot = slotPeer
 	}
 	return v.knows(x.agent+slot, x.epoch)
 }
@@ -421,6 +434,22 @@ func (d *Detector) initRace(e *emu.Event, thread uint32, m *mbarrier, a emu.Addr
 		r.Missing = "fence.mbarrier_init.release.cluster or fence.proxy.async by the thread that initialized it"
 	}
 	d.report(r, &m.site, &y, a)
+}
+
+// liveRace returns the finding for a write to an mbarrier.
+func liveRace(sy *site) Race {
+	r := Race{
+		Rule: RuleLive, Severity: diag.Error,
+		Message: "memory of an mbarrier is overwritten, and no mbarrier.inval precedes",
+		Missing: "mbarrier.inval before the memory is used for something else",
+		Fix:     "keep data apart from the mbarrier, or execute mbarrier.inval and a barrier before",
+	}
+	if sy.kind == emu.EventInit {
+		r.Message = "mbarrier is initialized again without mbarrier.inval"
+		r.Missing, r.Fix = "mbarrier.inval before the second mbarrier.init",
+			"initialize the mbarrier once, or execute mbarrier.inval before"
+	}
+	return r
 }
 
 // exitRace reports an access to the shared memory of a block that may have exited.

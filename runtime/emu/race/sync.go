@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
@@ -31,6 +32,7 @@ func (t *thread) step() {
 
 // arrive joins threads into a barrier.
 func (d *Detector) arrive(e *emu.Event) {
+	d.incomplete(e)
 	b := d.barrier(e.Block, e.Number)
 	d.lanes(e, func(_ int, t *thread) {
 		b.arrived.add(&t.view)
@@ -46,6 +48,7 @@ func (d *Detector) leave(e *emu.Event, s *sum) {
 // clusterArrive joins threads into the barrier of a cluster. A relaxed arrival releases only what
 // an earlier fence released.
 func (d *Detector) clusterArrive(e *emu.Event) {
+	d.incomplete(e)
 	b := d.clusterOf(e.Block)
 	d.lanes(e, func(_ int, t *thread) {
 		if e.Order != isa.Relaxed {
@@ -132,6 +135,9 @@ func (d *Detector) proxyFence(e *emu.Event) {
 			if op.Space != isa.Global {
 				t.own[slotShared], t.own[slotCopyShown] = t.own[slotMain], t.own[slotCopy]
 				t.proxied[0] = t.view
+				if op.Space != isa.SharedCTA {
+					t.own[slotPeer] = t.own[slotMain]
+				}
 			}
 			if op.Space.Base() != isa.Shared {
 				t.own[slotGlobal] = t.own[slotMain]
@@ -171,6 +177,11 @@ func (d *Detector) dependents(e *emu.Event) {
 // exit ends threads. When the last thread of a block exits, accesses of other blocks to its shared
 // memory must be ordered before the exit.
 func (d *Detector) exit(e *emu.Event) {
+	w := e.Block*uint32(d.perWarp) + e.Warp
+	if _, left := d.gone[w]; !left {
+		t := d.threadOf(e.Block, e.Warp, bits.TrailingZeros32(e.Mask))
+		d.gone[w] = d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
+	}
 	k := &d.blocks[e.Block]
 	if k.live -= count(e.Mask); k.live > 0 {
 		return
@@ -189,6 +200,23 @@ func (d *Detector) exit(e *emu.Event) {
 			d.exitRace(e, x)
 		}
 	}
+}
+
+// incomplete reports bar.sync, or a barrier with .aligned, that a warp executes after some of its
+// lanes have exited: all threads of the warp must execute it.
+func (d *Detector) incomplete(e *emu.Event) {
+	x, left := d.gone[e.Block*uint32(d.perWarp)+e.Warp]
+	if !left || e.Instr == nil || !e.Instr.Has(isa.EffectConvergent) && !has(e, isa.ModAligned) {
+		return
+	}
+	t := d.threadOf(e.Block, e.Warp, bits.TrailingZeros32(e.Mask))
+	y := d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
+	d.report(Race{
+		Rule: RuleExited, Severity: diag.Review,
+		Message: "aligned barrier after lanes of the warp have exited",
+		Missing: "the exited lanes at the barrier",
+		Fix:     "let all lanes of the warp execute the barrier, or use barrier.sync without .aligned",
+	}, &x, &y, emu.Address{})
 }
 
 // A mbarrier is an mbarrier in shared memory.
@@ -223,6 +251,8 @@ func (d *Detector) mbarrier(e *emu.Event) {
 				sums: map[sumKey]*sum{}, done: map[sumKey]clock{}}
 			d.agents++
 			d.barriers[k] = m
+			s.at = a.At
+			d.touch(e, &t.view, s, a, e.Size, l)
 			t.step()
 			return
 		}
@@ -232,6 +262,9 @@ func (d *Detector) mbarrier(e *emu.Event) {
 		switch e.Kind {
 		case emu.EventInval:
 			delete(d.barriers, k)
+			d.shadow.each(a.Space, a.Block, a.At, e.Size, func(c *cell, _ uint64) {
+				c.writes = nil
+			})
 		case emu.EventPhase:
 			m.complete()
 		case emu.EventSignal:
