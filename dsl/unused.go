@@ -59,7 +59,8 @@ func (k *Kernel) checkUnread() {
 	for _, u := range k.shared.uses {
 		if u.read != ir.NoPos && !u.written && u.named == u.known {
 			k.m.faultAt(u.read, &ruleMemory,
-				"read of uninitialized shared memory: nothing writes %s", u.v.Name)
+				"%s is uninitialized shared memory: the kernel reads it but never writes it",
+				u.v.Name)
 		}
 	}
 	k.checkSemaphores()
