@@ -56,7 +56,8 @@ func Stats(m *ir.Module) []pressure.Kernel { return pressure.Of(m) }
 
 // Options change what [Verify] checks and how it reports. The zero value checks everything.
 type Options struct {
-	// Whole says that the module is not linked with others: all functions it calls must be in it.
+	// Whole reports whether the module is not linked with others: all functions it calls must be in
+	// it.
 	Whole bool
 	// Rules are the ids of the rules to report, or nil for all.
 	Rules map[string]bool

@@ -15,8 +15,8 @@ import (
 )
 
 // A Product is a matrix product D = A * B' to measure with the library call of example 23, which is
-// tuned, and with the libraries. Layout has the letters of BLAS for B and A: a T says that K is
-// contiguous for B, an N that it is contiguous for A.
+// tuned, and with the libraries. Layout has the letters of BLAS for B and A: a T says that K
+// is contiguous for B, an N that it is contiguous for A.
 type Product struct {
 	M, N, K int
 	Type    isa.Type // BF16 by default

@@ -42,7 +42,7 @@ func (k *Kernel) pairs(call string, x, a, b *ir.Reg) {
 	switch head := k.joins(x, a, b); head {
 	case isa.HeadSub, isa.HeadDiv, isa.HeadRem, isa.HeadShl, isa.HeadShr:
 		k.doubt(k.m.calls.here(),
-			"combine function of %s uses %s, which is not associative; want an operation such as add, max or or",
+			"combine function of %s uses %s, which is not associative; use an operation such as add, max or bitwise or",
 			call, head)
 	}
 }

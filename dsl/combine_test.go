@@ -19,8 +19,8 @@ var dropped = []wrongKernel{
 		// neither associative nor a mistake that is reported
 		v = v.WarpReduce(func(a, b f32) f32 { return a.Add(b).Sub(a.Mul(b)) })
 		v = v.WarpScan(func(a, b f32) f32 { return b })                     // want `D501: combine function of WarpScan ignores its first argument, so the result does not depend on all lanes`
-		v = v.WarpScan(func(a, b f32) f32 { return a.Sub(b) })              // want `D501: combine function of WarpScan uses sub, which is not associative; want an operation such as add, max or or`
-		v = dsl.BlockReduce(v, "s", func(a, b f32) f32 { return b.Div(a) }) // want `D501: combine function of WarpReduce uses div, which is not associative; want an operation such as add, max or or`
+		v = v.WarpScan(func(a, b f32) f32 { return a.Sub(b) })              // want `D501: combine function of WarpScan uses sub, which is not associative; use an operation such as add, max or bitwise or`
+		v = dsl.BlockReduce(v, "s", func(a, b f32) f32 { return b.Div(a) }) // want `D501: combine function of WarpReduce uses div, which is not associative; use an operation such as add, max or bitwise or`
 		v = dsl.BlockReduce(v, "t", func(a, b f32) f32 { return a })        // want `D501: combine function of WarpReduce ignores its second argument, so the result does not depend on all lanes`
 		// uses both operands
 		v = dsl.BlockReduce(v, "u", func(a, b f32) f32 { return a.Add(b) })

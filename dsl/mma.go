@@ -184,7 +184,7 @@ func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 	}
 	if n := w.Registers(); n > maxAccumulator {
 		k.fault(&ruleShape,
-			"warp tile of %dx%d %s needs %d registers per thread, which has 255; use more warps with smaller tiles",
+			"warp tile of %dx%d %s needs %d registers per thread, but a thread has at most 255; use more warps with smaller tiles",
 			rows, cols, shape.C, n)
 		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}

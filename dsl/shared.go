@@ -59,7 +59,7 @@ func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 	k.stores(name, TypeOf[T]())
 	if k.shared.rest != nil {
 		k.fault(&ruleMemory,
-			"%s is the second variable of dynamic size; both would have the same address", name)
+			"%s is the second variable of dynamic size, but both would have the same address", name)
 	}
 	if !identifier(name) || k.names[name] {
 		k.fault(&ruleKernel, "%q is not a valid variable name, or already declared", name)

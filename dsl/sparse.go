@@ -146,7 +146,7 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 			x.Tile, len(y), y[0].Tile, w.rows, w.cols)
 	case meta.RowBytes() != s.units(cols)/8 || meta.Rows != x.Rows || meta.Swizzle != NoSwizzle:
 		k.fault(&ruleShape,
-			"SparseMMA: metadata tile %s has the wrong shape, want %d rows of %d bytes without a swizzle",
+			"metadata tile %s of SparseMMA has the wrong shape, want %d rows of %d bytes without a swizzle",
 			meta.Tile, x.Rows, s.units(cols)/8)
 	default:
 		return true

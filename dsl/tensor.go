@@ -98,7 +98,7 @@ func (k *Kernel) tensor(name string, t isa.Type, box []int, rows int, s Swizzle,
 	switch {
 	case problem != "":
 	case tile.wide() != t.Bits():
-		problem = tile.String() + ": padded elements need a TensorMap"
+		problem = tile.String() + ": only a TensorMap supports padded elements"
 	case tile.RowBytes()%16 != 0:
 		problem = tile.String() +
 			": the innermost dimension of a box must be a multiple of 16 bytes"

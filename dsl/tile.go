@@ -161,7 +161,7 @@ func (t Tile) check() string {
 			"tile has the size %dx%d, want at least one row and one column, and an element type other than .pred",
 			t.Rows, t.Cols)
 	case t.Cols*t.Type.Bits()%8 != 0:
-		return fmt.Sprintf("%s: a row is not a whole number of bytes", t)
+		return fmt.Sprintf("%s: a row is not a multiple of 8 bits", t)
 	case t.Padded && t.Type.Bits() != 4 && t.Type.Bits() != 6:
 		return fmt.Sprintf("%s: only elements of 4 and 6 bits can be padded", t)
 	case t.wide() != t.Type.Bits() && t.Cols%16 != 0:

@@ -46,7 +46,7 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 		k.fault(&ruleShape, "accumulator has type %s, want .f32, .f16 or .s32", t)
 	case rows*cols/128*t.Bits()/32 > maxAccumulator:
 		k.fault(&ruleShape,
-			"accumulator of %dx%d %s needs %d registers per thread, which has 255; use more warpgroups with smaller accumulators",
+			"accumulator of %dx%d %s needs %d registers per thread, but a thread has at most 255; use more warpgroups with smaller accumulators",
 			rows, cols, t, rows*cols/128*t.Bits()/32)
 	}
 	if a.parts < 1 || a.parts > 4 || cols < 8 || cols > 256 {

@@ -36,7 +36,7 @@ var wrongFeatures = []wrongKernel{
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.DynamicShared[dsl.F32](k, "x")
-		dsl.DynamicShared[dsl.F32](k, "y") // want `D301: y is the second variable of dynamic size; both would have the same address`
+		dsl.DynamicShared[dsl.F32](k, "y") // want `D301: y is the second variable of dynamic size, but both would have the same address`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.DynamicShared[dsl.F32](k, "no name") }}, // want `D103: "no name" is not a valid variable name, or already declared`
 	// Bulk copies.

@@ -243,7 +243,7 @@ var wrongKernels = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.F16, 8)
-		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: SparseMMA: metadata tile 64x8 \.b8 has the wrong shape, want 64 rows of 16 bytes without a swizzle`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: metadata tile 64x8 \.b8 of SparseMMA has the wrong shape, want 64 rows of 16 bytes without a swizzle`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F32, isa.F32), 32, isa.F32, 8)

@@ -146,9 +146,9 @@ var wrongWays = []wrongKernel{
 		k.NamedBarrier(128) // want `D501: block uses more than 15 named barriers, besides barrier 0 of Sync; Ins uses 15 of them`
 	}},
 	// Accumulators and tiles.
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(256, 256, isa.F32) }}, // want `D401: accumulator of 256x256 \.f32 needs 512 registers per thread, which has 255; use more warpgroups with smaller accumulators`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(256, 256, isa.F32) }}, // want `D401: accumulator of 256x256 \.f32 needs 512 registers per thread, but a thread has at most 255; use more warpgroups with smaller accumulators`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 128, 128) // want `D401: warp tile of 128x128 \.f32 needs 512 registers per thread, which has 255; use more warps with smaller tiles`
+		dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 128, 128) // want `D401: warp tile of 128x128 \.f32 needs 512 registers per thread, but a thread has at most 255; use more warps with smaller tiles`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})

@@ -208,7 +208,7 @@ var wrongTensors = []wrongKernel{
 		k.Ins("st.shared.f32", seen.Addr(), k.F32(2))
 		k.Sync()
 		y.Store(t, set.Load(t).Add(seen.Load(t)))
-		y.Store(t, unset.At(t).LoadFirst()) // want `D301: read of uninitialized shared memory: nothing writes unset`
+		y.Store(t, unset.At(t).LoadFirst()) // want `D301: unset` is uninitialized shared memory: the kernel reads it but never writes it
 	}},
 	// Zero values, named in the message.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {

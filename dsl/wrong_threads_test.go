@@ -46,7 +46,7 @@ var wrongThreads = []wrongKernel{
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, counts := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "counts", 256)
-		counts.Reduce("add", x.Load(k.TID().X), k.U32(1)) // want `D301: read of uninitialized shared memory: nothing writes counts`
+		counts.Reduce("add", x.Load(k.TID().X), k.U32(1)) // want `D301: counts` is uninitialized shared memory: the kernel reads it but never writes it
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { // Atomic "exch" writes.
 		x, locks := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "locks", 8)

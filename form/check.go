@@ -13,8 +13,8 @@ import (
 
 // Options select what Check requires of a module.
 type Options struct {
-	// Whole says that the module is not linked with others: every called function must be defined
-	// in it, even one declared .extern.
+	// Whole reports whether the module is not linked with others: every called function must be
+	// defined in it, even one declared .extern.
 	Whole bool
 }
 

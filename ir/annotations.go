@@ -174,8 +174,8 @@ type TileStore struct {
 type Collective struct {
 	Name  string
 	Block bool // all threads of the block instead of the warp
-	// Values says that each thread contributes a value; that of a thread that has left the kernel
-	// is missing.
+	// Values reports whether each thread contributes a value; that of a thread that has left the
+	// kernel is missing.
 	Values bool
 	Most   int // number of threads that a named barrier expects, or 0 for other calls
 }

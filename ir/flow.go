@@ -15,7 +15,7 @@ type Flow struct {
 	Func  *Func
 	Succs [][]int
 	Preds [][]int
-	// Leaves says for each block whether control may leave the function at its end.
+	// Leaves reports for each block whether control may leave the function at its end.
 	Leaves []bool
 }
 

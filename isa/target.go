@@ -121,8 +121,8 @@ func TargetsNamed(targets []TargetInfo, word string) (TargetSet, error) {
 // renamed is the number of sm_110 in PTX 8.6 to 8.8.
 const renamed = 101
 
-// A Gate says for which versions and targets a feature is legal: those of any of its clauses. An
-// empty gate is always open.
+// A Gate specifies for which versions and targets a feature is legal: those of any of its clauses.
+// An empty gate is always open.
 type Gate struct {
 	Clauses []Clause
 }

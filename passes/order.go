@@ -5,7 +5,7 @@ package passes
 
 import "fmt"
 
-// An Order says that First must run before Then if both run.
+// An Order requires that First runs before Then if both run.
 type Order struct{ First, Then, Why string }
 
 // Ordering returns the constraints on the order of passes.

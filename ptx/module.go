@@ -49,7 +49,7 @@ func (p *parser) module() {
 		case '}':
 			p.fail(t.at, t.to, structure, "%s has no opening bracket", quoted("}"))
 		case ';':
-			p.fail(t.at, t.to, syntax, "unexpected %s: there is no statement that it could end",
+			p.fail(t.at, t.to, syntax, "unexpected %s: no statement precedes it",
 				quoted(";"))
 		case illegal:
 			if p.textOf(t) == "#" { // a preprocessor line

@@ -86,7 +86,7 @@ func Upload[T Element](d *Device, xs []T) (*Buffer[T], error) {
 // Download returns the contents of b.
 func Download[T Element](b *Buffer[T]) ([]T, error) {
 	if b == nil {
-		return nil, argument("download of a nil buffer")
+		return nil, argument("cannot download a nil buffer")
 	}
 	xs := make([]T, b.count)
 	return xs, b.Read(xs)
@@ -123,7 +123,7 @@ func (b *Buffer[T]) Slice(lo, hi int) (*Buffer[T], error) {
 // Close frees the memory. Only a whole buffer can be closed, not a slice.
 func (b *Buffer[T]) Close() error {
 	if b == nil {
-		return argument("close of a nil buffer")
+		return argument("cannot close a nil buffer")
 	}
 	if b.part {
 		return argument(
@@ -214,7 +214,7 @@ func (b *Buffer[T]) Fill(x T) error {
 // before the copy is complete.
 func (b *Buffer[T]) CopyFrom(from *Buffer[T]) error {
 	if from == nil {
-		return argument("copy from a nil buffer")
+		return argument("cannot copy from a nil buffer")
 	}
 	if err := from.ready(); err != nil {
 		return err

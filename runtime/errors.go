@@ -42,7 +42,7 @@ type resource struct {
 // Close releases the resource. Closing twice is an error.
 func (t *resource) Close() error {
 	if t == nil {
-		return argument("close of nil")
+		return argument("cannot close nil")
 	}
 	if t.closed.Swap(true) {
 		return fmt.Errorf("%s: %w already", t.what, ErrClosed)

@@ -29,7 +29,7 @@ type Kernel struct {
 // Kernel returns a kernel of the module by name.
 func (m *Module) Kernel(name string) (*Kernel, error) {
 	if m == nil {
-		return nil, argument("kernel %s of a nil module", name)
+		return nil, argument("cannot return kernel %s: the module is nil", name)
 	}
 	if err := m.usable(nil); err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func (k *Kernel) Launch(c Config, args ...any) error {
 // is only checked before the launch. Use [Device.SyncContext] to limit the wait.
 func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error {
 	if k == nil {
-		return argument("launch of a nil kernel")
+		return argument("cannot launch a nil kernel")
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("launch of %s: %w", k.name, context.Cause(ctx))

@@ -77,7 +77,7 @@ func (d *Device) Load(source Source, options ...LoadOption) (*Module, error) {
 		return nil, err
 	}
 	if source == nil {
-		return nil, argument("load of nil")
+		return nil, argument("cannot load a nil module")
 	}
 	text, err := source.Text()
 	if err != nil {

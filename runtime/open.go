@@ -183,7 +183,7 @@ func (d *Device) reaches(other *Device) bool {
 // Close closes everything on the device, and the device.
 func (d *Device) Close() error {
 	if d == nil {
-		return argument("close of a nil device")
+		return argument("cannot close a nil device")
 	}
 	d.mutex.Lock()
 	if d.closed.Swap(true) {

@@ -226,6 +226,6 @@ func unfit(target string, info device.Info) string {
 	if ok {
 		return ""
 	}
-	return fmt.Sprintf("it is for %s, but %s is an %s, which runs %s", target, info.Place,
+	return fmt.Sprintf("it is built for %s, but %s is an %s, which runs %s", target, info.Place,
 		info.Name, info.Target)
 }

@@ -65,7 +65,8 @@ func (s *Stream) ready(d *Device) error {
 // Sync waits until the work of the stream is complete.
 func (s *Stream) Sync() error {
 	if s == nil {
-		return argument("the nil stream exists on every device; use Device.Sync to wait for it")
+		return argument(
+			"the nil stream is the default stream of every device; use Device.Sync to wait for it")
 	}
 	if err := s.usable(nil); err != nil {
 		return err
@@ -100,7 +101,7 @@ func within(ctx context.Context, wait func() error) error {
 // Done reports whether the work of the stream is complete.
 func (s *Stream) Done() (bool, error) {
 	if s == nil {
-		return false, argument("the nil stream exists on every device")
+		return false, argument("the nil stream is the default stream of every device")
 	}
 	if err := s.usable(nil); err != nil {
 		return false, err
@@ -231,7 +232,7 @@ func (s *Stream) Record(work func() error) (*Graph, error) {
 // Replay runs the graph on s.
 func (g *Graph) Replay(s *Stream) error {
 	if g == nil {
-		return argument("replay of a nil graph")
+		return argument("cannot replay a nil graph")
 	}
 	if err := g.usable(nil); err != nil {
 		return err

@@ -191,7 +191,7 @@ func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window,
 // mapParam returns a tensor map parameter whose box the source provides.
 func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 	if k == nil || b == nil {
-		return nil, argument("a tensor map for a nil kernel or buffer")
+		return nil, argument("cannot create a tensor map: the kernel or the buffer is nil")
 	}
 	for i := range k.sig.params {
 		p := &k.sig.params[i]

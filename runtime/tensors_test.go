@@ -116,7 +116,7 @@ func TestTensors(t *testing.T) {
 		{func() (*runtime.TensorMap, error) { return k.Tensor("none", h, []int{16}) },
 			"has no parameter none"},
 		{func() (*runtime.TensorMap, error) { return k.Tensor("line", nil, []int{16}) },
-			"a tensor map for a nil kernel or buffer"},
+			"cannot create a tensor map: the kernel or the buffer is nil"},
 	} {
 		_, err := wrong.make()
 		refused(t, err, runtime.ErrArgument, wrong.words)

@@ -253,7 +253,7 @@ func (f *runFlags) choose(m *runtime.Module) (*runtime.Kernel, error) {
 		case 1:
 			name = names[0]
 		default:
-			return nil, fmt.Errorf("the module has several kernels (%s): choose one with -kernel",
+			return nil, fmt.Errorf("the module has several kernels (%s); choose one with -kernel",
 				strings.Join(names, ", "))
 		}
 	}

@@ -45,7 +45,8 @@ func argumentFor(p runtime.Param, text string) (value any, a *array, err error) 
 	if p.Count == 0 &&
 		!(pointer && strings.ContainsAny(text, "[=@") || strings.HasSuffix(text, ".npy")) {
 		if pointer && p.Points {
-			return nil, nil, fmt.Errorf("a pointer takes an array, such as f32[1000]=random")
+			return nil, nil,
+				fmt.Errorf("a pointer parameter takes an array, such as f32[1000]=random")
 		}
 		value, err := scalar(p.Type, strings.TrimPrefix(text, p.Type+"="))
 		return value, nil, err

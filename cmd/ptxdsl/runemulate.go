@@ -155,7 +155,7 @@ func (f *runFlags) open(c *call) (*runtime.Device, error) {
 	if !d.Info().Emulated {
 		if f.emulate.wanted() {
 			return nil, errors.Join(
-				fmt.Errorf("%s is a GPU: the flags for the emulator need -device emu",
+				fmt.Errorf("%s is a GPU; flags of the emulator need -device emu",
 					d), d.Close())
 		}
 		return d, nil

@@ -36,9 +36,11 @@ func (r *counted) print(w io.Writer, more bool) {
 		return !k.Exact
 	}); {
 	case r.refused != "":
-		fmt.Fprintf(w, "  registers are estimates, since ptxas refuses the module: %s\n", r.refused)
+		fmt.Fprintf(w, "  register counts are estimates, since ptxas rejects the module: %s\n",
+			r.refused)
 	case estimated:
-		fmt.Fprintf(w, "  registers are estimates; the range holds for nine of ten kernels\n")
+		fmt.Fprintf(w,
+			"  register counts are estimates; the true count is in the range for nine of ten kernels\n")
 	}
 }
 
@@ -78,7 +80,7 @@ func (r *counted) remarks(w io.Writer, k *pressure.Kernel, more bool) {
 			k.Occupancy.Bound, k.Threads)
 	}
 	if k.Spills && k.Exact {
-		fmt.Fprintf(w, "    spills: more registers are needed than a thread may have\n")
+		fmt.Fprintf(w, "    spills: the kernel needs more registers than a thread may have\n")
 	} else if k.Spills {
 		most, by := k.Limit, "its directives allow"
 		if most == 0 {

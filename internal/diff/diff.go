@@ -45,7 +45,7 @@ func split(s string) []string {
 	return lines
 }
 
-// A Run says that lines A0 to A1 of one side correspond to lines B0 to B1 of the other.
+// A Run records that lines A0 to A1 of one side correspond to lines B0 to B1 of the other.
 type Run struct{ A0, A1, B0, B1 int }
 
 func writeHunk(out *strings.Builder, a, b []string, hunk []Run) {

@@ -14,8 +14,9 @@
 //	<!-- run -->                                   commands, and what they print
 //	<!-- shown: it needs a GPU -->                 not tested, and why
 //
-// The comment <!-- table: FILE --> before a table says that the table is generated from the //cuda:
-// comments of a Go file. `go test ./internal/doctest -update` rewrites listings, tables and output.
+// The comment <!-- table: FILE --> before a table says that the table is generated from the
+// //cuda: comments of a Go file. `go test ./internal/doctest -update` rewrites listings, tables and
+// output.
 package doctest
 
 import "strings"

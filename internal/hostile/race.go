@@ -5,6 +5,6 @@
 
 package hostile
 
-// raceDetector says that the race detector is enabled. Its own work grows faster than the text, so
-// Growth measures nothing; runs without it check the bound.
+// raceDetector reports whether the race detector is enabled. Its own work grows faster than the
+// text, so Growth measures nothing; runs without it check the bound.
 const raceDetector = true

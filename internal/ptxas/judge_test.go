@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// tool returns the installed ptxas. If there is none the test fails and says how to install
+// tool returns the installed ptxas. If there is none the test fails and specifies how to install
 // it.
 func tool(t testing.TB) *Tool {
 	t.Helper()

@@ -57,7 +57,7 @@ var ErrMissing = errors.New("ptxas not found")
 
 // Find looks for ptxas, in this order: the file named by $PTXAS; the .tools folder that `make
 // tools` fills, in the nearest parent folder with a go.mod; $PATH; and $CUDA_HOME/bin. The error
-// says how to install it.
+// specifies how to install it.
 func Find() (*Tool, error) {
 	if p := os.Getenv("PTXAS"); p != "" {
 		// A wrong $PTXAS is an error: another version must not be used silently.

@@ -23,7 +23,7 @@ type Kernel struct {
 	// Low and High bound the true count in 90 % of the kernels of producers (compilers) that the
 	// estimate was not fitted to.
 	Low, High int
-	// Exact says that Registers and Spills come from ptxas.
+	// Exact reports whether Registers and Spills come from ptxas.
 	Exact     bool
 	Least     int  // minimum number of live words, for any order within the blocks
 	Wanted    int  // Registers without the limits of directives or the target

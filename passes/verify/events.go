@@ -171,8 +171,8 @@ func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region
 	return list
 }
 
-// nowhere marks a value that is not a matrix descriptor in the cache.
-var nowhere value.Value
+// notDescriptor marks a value that is not a matrix descriptor in the cache.
+var notDescriptor value.Value
 
 // described returns the address that a matrix descriptor contains, or nil. Results are cached.
 func (p *Pass) described(v *value.Value) *value.Value {
@@ -181,13 +181,13 @@ func (p *Pass) described(v *value.Value) *value.Value {
 	}
 	a := p.kernelState.described.get(v)
 	if a == nil {
-		a = &nowhere
+		a = &notDescriptor
 		if at, ok := memory.Descriptor(p.Pool, v); ok {
 			a = at
 		}
 		p.kernelState.described.put(v, a)
 	}
-	if a == &nowhere {
+	if a == &notDescriptor {
 		return nil
 	}
 	return a

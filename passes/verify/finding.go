@@ -131,9 +131,9 @@ func (f *Finding) OnlyWith(t *trace.Trace) {
 	}
 }
 
-// shown limits the findings of one rule and severity per kernel. The last one specifies how many
+// maxShown limits the findings of one rule and severity per kernel. The last one specifies how many
 // more there are. Unrolled loops repeat their mistakes.
-func shown(s diag.Severity) int {
+func maxShown(s diag.Severity) int {
 	switch s {
 	case diag.Error:
 		return 4
@@ -175,7 +175,7 @@ func (s *kernelState) settle(rules map[string]bool) []*Finding {
 	}
 	alike := make(map[kind][]*Finding)
 	return slices.DeleteFunc(list, func(f *Finding) bool {
-		k, few := kind{f.Rule, f.Severity}, shown(f.Severity)
+		k, few := kind{f.Rule, f.Severity}, maxShown(f.Severity)
 		alike[k] = append(alike[k], f)
 		n := len(alike[k])
 		if n <= few {

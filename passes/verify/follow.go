@@ -41,13 +41,14 @@ func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) 
 		<-c
 	}
 	if opt.Limits.Work == 0 {
-		again(m, kernels, list, opt, work, states)
+		retryKernels(m, kernels, list, opt, work, states)
 	}
 	return states
 }
 
-// again checks kernels that ran out of steps once more, if other kernels have left enough steps.
-func again(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work *budget,
+// retryKernels checks kernels that ran out of steps once more, if other kernels have left enough
+// steps.
+func retryKernels(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work *budget,
 	states []*kernelState) {
 	short, spent := make([]bool, len(states)), make([]int, len(states))
 	for i, s := range states {
@@ -88,8 +89,9 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelStat
 	}
 	if k.Unseen != nil {
 		at, _ := m.At(k.Unseen.Pos)
-		s.missed = append(s.missed, fmt.Sprintf("%s in line %d, which no thread reaches on the "+
-			"analyzed paths", k.Unseen.Head(), at.Line))
+		s.missed = append(s.missed,
+			fmt.Sprintf("%s in line %d, because no analyzed path reaches it", k.Unseen.Head(),
+				at.Line))
 	}
 	if k.Untaken != nil {
 		at, _ := m.At(k.Untaken.Pos)

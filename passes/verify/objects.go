@@ -41,8 +41,8 @@ type Touch struct {
 	Object
 	Threads value.Set
 	// Rank is the block of the cluster that contains the object; nil means the block of the
-	// threads. First says that it is the first block of the pair that the threads' block belongs
-	// to.
+	// threads. First reports whether it is the first block of the pair that the threads' block
+	// belongs to.
 	Rank  *value.Value
 	First bool
 }
@@ -113,7 +113,7 @@ func (p *Pass) objectsAt(v *value.Value) *objects {
 		}
 		add(v.Terms[i : i+1])
 	}
-	o.root, o.own, o.ok = root, own, inside(root) != nil
+	o.root, o.own, o.ok = root, own, containingVariable(root) != nil
 	return o
 }
 

@@ -12,19 +12,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// inside returns the shared variable that contains an address, or nil if it is unknown. The address
-// must be that of the variable, possibly aligned, plus offsets. Other computations may yield an
-// address in any variable.
-func inside(v *value.Value) *ir.Var { return within(v, deepest) }
+// containingVariable returns the shared variable that contains an address, or nil if it is unknown.
+// The address must be that of the variable, possibly aligned, plus offsets. Other computations may
+// yield an address in any variable.
+func containingVariable(v *value.Value) *ir.Var { return within(v, maxAlignments) }
 
-// deepest limits how many alignment operations inside looks through.
-const deepest = 4
+// maxAlignments limits how many alignment operations inside looks through.
+const maxAlignments = 4
 
 // within is inside with a limit on the alignment operations that it looks through.
 func within(v *value.Value, depth int) *ir.Var {
 	var in *ir.Var
 	for _, t := range v.Terms {
-		if t.Atom.Sources&value.Variables == 0 || small(t) {
+		if t.Atom.Sources&value.Variables == 0 || isOffset(t) {
 			continue
 		}
 		of := pointsInto(t.Atom, depth)
@@ -53,9 +53,9 @@ func pointsInto(a *value.Atom, depth int) *ir.Var {
 // mostAligned is the largest alignment that addresses are rounded to.
 const mostAligned = 1 << 16
 
-// small reports whether a term is only an offset. A term that aligns an address depends on the
+// isOffset reports whether a term is only an offset. A term that aligns an address depends on the
 // address, so it is not.
-func small(t value.Term) bool {
+func isOffset(t value.Term) bool {
 	a := t.Atom
 	return a.Op != value.OpVariable && a.Bounded && a.Low >= 0 && a.High < mostAligned
 }
@@ -75,19 +75,20 @@ func (p *Pass) Uncertain(o Object) bool {
 		c = p.takeCensus()
 		p.kernelState.census = c
 	}
-	return c.unknown || len(c.roots[home(o.Root)]) > 1
+	return c.unknown || len(c.roots[variableOf(o.Root)]) > 1
 }
 
 // MadeElsewhere reports whether an mbarrier at an unknown address is initialized, which may be this
 // one.
 func (p *Pass) MadeElsewhere(o Object) bool {
 	return p.Uncertain(o) &&
-		(p.kernelState.census.made || len(p.kernelState.census.roots[home(o.Root)]) > 1)
+		(p.kernelState.census.made || len(p.kernelState.census.roots[variableOf(o.Root)]) > 1)
 }
 
-// home returns the variable of a base address. All dynamic shared arrays have the same address.
-func home(root *value.Value) *ir.Var {
-	if v := inside(root); v != nil && !Open(v) {
+// variableOf returns the variable of a base address. All dynamic shared arrays have the same
+// address.
+func variableOf(root *value.Value) *ir.Var {
+	if v := containingVariable(root); v != nil && !Open(v) {
 		return v
 	}
 	return nil
@@ -107,7 +108,7 @@ func (p *Pass) takeCensus() *census {
 				c.unknown, c.made = true, c.made || e.Kind == trace.Init
 			}
 			for _, o := range list {
-				if at := home(o.Root); !slices.Contains(c.roots[at], o.Root) {
+				if at := variableOf(o.Root); !slices.Contains(c.roots[at], o.Root) {
 					c.roots[at] = append(c.roots[at], o.Root)
 				}
 			}

@@ -16,7 +16,7 @@ type Subsumption struct {
 	Findings []*diag.Rule // any finding of one of them is enough
 }
 
-// A Replacement says that an error of rule By on an instruction replaces the findings of Rule
+// A Replacement specifies that an error of rule By on an instruction replaces the findings of Rule
 // there: both report the same mistake.
 type Replacement struct{ Rule, By *diag.Rule }
 

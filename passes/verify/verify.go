@@ -41,7 +41,7 @@ type Analyzer struct {
 	Replaces []Replacement
 	// Requires lists kinds of instructions; a kernel without any of them is skipped.
 	Requires []trace.Kind
-	// Flow says that the analyzer uses only the control flow and runs even without traces.
+	// Flow reports whether the analyzer uses only the control flow and runs even without traces.
 	Flow bool
 	Run  func(*Pass)
 }
@@ -75,7 +75,7 @@ type Result struct {
 	Checked    []string
 	Iterations int // iterations followed, if not all were; else 0
 	// Threads is the assumed block size, the largest that .maxntid allows, or 0 if the kernel
-	// declares its block size. Guessed says that the size was inferred from arrays in shared
+	// declares its block size. Guessed reports whether the size was inferred from arrays in shared
 	// memory.
 	Threads int
 	Guessed bool

@@ -146,7 +146,7 @@ type KernelInfo struct {
 	Local      int // bytes per thread, for spills and local arrays
 	MaxThreads int // largest block size with this register count
 	Params     []Param
-	Known      bool // Known says that Params are known.
+	Known      bool // Known reports whether Params are known.
 }
 
 // A Param is the offset and size of a parameter.

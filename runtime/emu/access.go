@@ -27,7 +27,7 @@ type addressRef struct {
 func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 	parts := o.Args()
 	if len(parts) == 0 {
-		return addressRef{}, fmt.Errorf("an address operand has no base")
+		return addressRef{}, fmt.Errorf("an address operand has no base register or variable")
 	}
 	b := parts[0]
 	a := addressRef{keep: ^uint64(0), limit: ^uint64(0)}
@@ -345,7 +345,8 @@ func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off u
 		k := w.block.cluster.blocks[rank]
 		if k != w.block && k.alive == 0 {
 			return nil, 0,
-				fmt.Sprintf("access to the shared memory of block %s, which has ended", point(k.id))
+				fmt.Sprintf("access to the shared memory of block %s, which has exited",
+					point(k.id))
 		}
 		r = k.shared
 	case isa.Local:

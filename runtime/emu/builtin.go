@@ -124,7 +124,7 @@ func (w *warp) text(lane int, address uint64) (string, bool) {
 func (w *warp) format(lane int, format, operands uint64) (string, string) {
 	text, ok := w.text(lane, format)
 	if !ok {
-		return "", fmt.Sprintf("there is no string at address 0x%x", format)
+		return "", fmt.Sprintf("no string is stored at address 0x%x", format)
 	}
 	var b bytes.Buffer
 	at := uint64(0)
@@ -159,7 +159,7 @@ func (w *warp) format(lane int, format, operands uint64) (string, string) {
 		}
 		x, ok := next(width)
 		if !ok {
-			return "", "an operand is out of bounds"
+			return "", "an operand of vprintf is out of bounds"
 		}
 		spell(&b, w, lane, verb, c, width, x)
 	}

@@ -48,7 +48,7 @@ func bulkCopy(d *decoder) (step, error) {
 	}
 	size := d.valueNamed("size")
 	if size == nil {
-		return nil, fmt.Errorf("%s has no size", d.in.Op)
+		return nil, fmt.Errorf("the size operand of %s is missing", d.in.Op)
 	}
 	o.size = *size
 	if o.mask = d.valueNamed("mask"); o.mask == nil {
@@ -140,7 +140,7 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 				g.tellRange(running, writeKind(o.combine), l, t.region, off, n, ProxyAsync)
 				if t.region.owner != nil && t.region.owner.alive == 0 && t.region.owner != w.block {
 					e.Message = "copy to the shared memory of block " + point(t.region.owner.id) +
-						", which has ended"
+						", which has exited"
 					return e
 				}
 				if o.combine != nil {

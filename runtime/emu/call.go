@@ -113,7 +113,7 @@ func (w *warp) call(p *program, results, in []argument) action {
 	}
 	if depth > mostCalls || f.frame.top > mostLocal {
 		return w.fault(bits.TrailingZeros32(f.mask), nil,
-			"call stack overflow: %d calls deep, %d bytes of local memory", depth, f.frame.top)
+			"call stack overflow: %d nested calls use %d bytes of local memory", depth, f.frame.top)
 	}
 	caller := f.frame
 	g := w.newFrame(p, caller.top)

@@ -108,7 +108,7 @@ func (d *decoder) flatten(list []ref, o *ir.Operand) []ref {
 		return append(list,
 			ref{kind: refConstant, constant: d.image.splat(d.image.module.functionAddress(o))})
 	}
-	d.fail("operand of a kind that is not emulated")
+	d.fail("an operand has a kind that is not emulated")
 	return list
 }
 

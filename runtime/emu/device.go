@@ -328,7 +328,7 @@ func (d *Device) accepts(m *module) error {
 		ok = ok && want.Number/10 == have/10
 	}
 	if !ok {
-		return refuse("cuModuleLoadDataEx", noImage, "%s is for %s, but the device is %s",
+		return refuse("cuModuleLoadDataEx", noImage, "%s is built for %s, but the device is %s",
 			m.ir.Name, want.Name, d.info.Target)
 	}
 	return nil

@@ -322,7 +322,7 @@ func (w *warp) fragments() []*fragment {
 // report describes where a fragment is and what it waits for.
 func (w *warp) report(f *fragment) string {
 	e := w.describe(f, -1)
-	what := "repeats without effect"
+	what := "repeats instructions without an effect"
 	switch {
 	case f.group.note != nil:
 		what = f.group.note()

@@ -167,7 +167,7 @@ func storeBulk(d *decoder) (step, error) {
 	}
 	op, size := d.operation(), d.valueNamed("size")
 	if size == nil {
-		return nil, fmt.Errorf("%s has no size", d.in.Op)
+		return nil, fmt.Errorf("the size operand of %s is missing", d.in.Op)
 	}
 	return func(w *warp, mask uint32) action {
 		sizes := *w.value(size, &w.scratch[0])

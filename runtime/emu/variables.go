@@ -103,7 +103,7 @@ func (m *module) value(data []byte, o *ir.Operand, width uint64, dims []int64) e
 		for i := range o.Args() {
 			at := uint64(i) * step
 			if at+width > uint64(len(data)) {
-				return fmt.Errorf("more initial values than elements")
+				return fmt.Errorf("variable has more initial values than elements")
 			}
 			if err := m.value(data[at:], &o.Args()[i], width,
 				dims[min(1, len(dims)):]); err != nil {
@@ -117,7 +117,7 @@ func (m *module) value(data []byte, o *ir.Operand, width uint64, dims []int64) e
 		return err
 	}
 	if width == 0 || width > uint64(len(data)) {
-		return fmt.Errorf("initial value does not fit")
+		return fmt.Errorf("initial value does not fit into its element")
 	}
 	put(data, min(width, 8), x)
 	return nil
@@ -132,7 +132,7 @@ func (m *module) scalar(o *ir.Operand) (uint64, error) {
 		v := o.Var()
 		at, ok := m.addresses[v]
 		if !ok {
-			return 0, fmt.Errorf("the address of %s is not known", v.Name)
+			return 0, fmt.Errorf("the address of %s is unknown", v.Name)
 		}
 		if v.Space.Base() == isa.Const {
 			at -= constWindow

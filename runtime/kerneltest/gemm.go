@@ -161,8 +161,8 @@ func Multiply[E runtime.Element](t *T, k *runtime.Kernel, grid runtime.Config, a
 	for _, p := range k.Params() {
 		arg, ok := known[p.Name]
 		if !ok {
-			return fmt.Errorf("%s has a parameter %s, for which Multiply has no argument", k.Name(),
-				p.Name)
+			return fmt.Errorf("%s has a parameter %s, but Multiply has no argument for it",
+				k.Name(), p.Name)
 		}
 		args = append(args, arg)
 	}

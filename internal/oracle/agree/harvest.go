@@ -273,5 +273,6 @@ var wordRefused = regexp.MustCompile(
 		`^(Not a name|Parsing error)|` +
 		`(is|are) not allowed|Illegal [a-z]+ modifier`)
 
-// refusesWord reports whether a verdict says that the word does not belong to the instruction.
+// refusesWord reports whether a verdict says that the word does not belong to the
+// instruction.
 func refusesWord(v ptxas.Verdict) bool { return !v.OK() && says(v, wordRefused) }

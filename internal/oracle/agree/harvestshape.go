@@ -69,9 +69,9 @@ func replacements(s *seed, word string) []trial {
 	return out
 }
 
-// follow judges trials. If ptxas says that the operands, the target or another word is wrong or
-// missing, it tries again with others. The parameter added is the number of required words that the
-// trials already contain.
+// follow judges trials. If ptxas says that the operands, the target or another word is wrong
+// or missing, it tries again with others. The parameter added is the number of required words that
+// the trials already contain.
 func (h *harvester) follow(ctx context.Context, p place, list []trial, added int) error {
 	list, verdicts, err := h.judge(ctx, p, list)
 	if err != nil {

@@ -31,9 +31,9 @@ func Dominators(succs, preds [][]int) *Tree {
 	return tree(succs, preds, []int{0})
 }
 
-// Postdominators returns the postdominator tree. The parameter ends says at which blocks control
-// leaves. If the paths of a block end at several of them without joining before, the block has no
-// parent.
+// Postdominators returns the postdominator tree. The parameter ends lists the blocks at which
+// control leaves. If the paths of a block end at several of them without joining before, the block
+// has no parent.
 func Postdominators(succs, preds [][]int, ends []bool) *Tree {
 	var roots []int
 	for b, leaves := range ends {

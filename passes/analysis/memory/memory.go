@@ -20,7 +20,7 @@ type Region struct {
 	Low, High int64
 	Sure      bool
 	Bytes     int64 // bytes per thread
-	// Solid says that every byte between the bounds is accessed.
+	// Solid reports whether every byte between the bounds is accessed.
 	Solid   bool
 	base    int64 // base of the offsets of threads
 	threads *value.Pattern

@@ -25,8 +25,8 @@ type Linear struct {
 type term struct {
 	name  string
 	times int64
-	// block says that the value is the index of the block, or of its tile: it grows by one from one
-	// block to the next.
+	// block reports whether the value is the index of the block, or of its tile: it grows by one
+	// from one block to the next.
 	block bool
 }
 

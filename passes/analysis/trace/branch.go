@@ -123,7 +123,7 @@ func (w *walk) sample(in *ir.Instr, cond *value.Value) bool {
 	if w.forks[in] <= 24 && len(w.work) < w.limits.Traces {
 		return false
 	}
-	w.miss("some combinations of branches (there are very many)")
+	w.miss("some combinations of branches (there are too many)")
 	return true
 }
 

@@ -110,7 +110,7 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 		return
 	}
 	if c := endless(all); c != nil {
-		p.miss("a loop with very many iterations, where " + p.text(order, c.known))
+		p.miss("a loop with too many iterations, where " + p.text(order, c.known))
 	}
 	if last || len(p.leaves(maps.Clone(scales))) == 0 {
 		p.followOtherBlocks(l, order, scales)

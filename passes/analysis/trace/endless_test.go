@@ -19,7 +19,7 @@ func TestEndless(t *testing.T) {
 			""},
 		{"one of which 4, 8 and so on are past the end",
 			"and.b32 %r5, %r1, 3;\nTURN:\nbar.sync 2;\nsub.u32 %r5, %r5, 1;\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 bra DONE;\nbra TURN;",
-			"a loop with very many iterations, where n is 4"},
+			"a loop with too many iterations, where n is 4"},
 		{"one that zero is past the end of",
 			"TURN:\nbar.sync 2;\nsub.u32 %r1, %r1, 1;\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra DONE;\nbra TURN;",
 			""},

@@ -342,7 +342,7 @@ func (w *walk) enter(s *state, block int) *state {
 		if l.Has(s.block) {
 			s.iterations.set(l, s.iterations.at(l)+1)
 			if s.iterations.at(l) > 4096 {
-				return w.finish(s, "a loop with very many iterations")
+				return w.finish(s, "a loop with too many iterations")
 			}
 		} else {
 			s.iterations.set(l, 0)

@@ -69,7 +69,7 @@ type region struct {
 	// of them.
 	reads []*ir.Reg
 	apart bool
-	// blind says that the region loads values that its addresses do not determine.
+	// blind reports whether the region loads values that its addresses do not determine.
 	blind bool
 }
 

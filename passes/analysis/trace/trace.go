@@ -38,13 +38,13 @@ type Choice struct {
 	Block int
 	Cond  *value.Value // true if the branch is taken
 	Taken bool
-	// Splits says that lanes of one warp certainly diverge here, and Away holds the threads that
-	// take the other branch. Maybe says that it is unknown.
+	// Splits reports whether lanes of one warp certainly diverge here, and Away holds the threads
+	// that take the other branch. Maybe reports whether it is unknown.
 	Splits, Maybe bool
 	Away          value.Set
 	// At is the number of events before the branch.
 	At int
-	// Soft says that only memory reads and writes depend on the branch.
+	// Soft reports whether only memory reads and writes depend on the branch.
 	Soft bool
 }
 
@@ -90,14 +90,14 @@ type Kernel struct {
 	Traces []*Trace
 	// Uses specifies which kinds of instructions the kernel has.
 	Uses [Touch + 1]bool
-	// Shares says that the kernel stores to shared memory. Generic says that shared addresses
-	// become generic ones, through which it may store.
+	// Shares reports whether the kernel stores to shared memory. Generic reports whether shared
+	// addresses become generic ones, through which it may store.
 	Shares, Generic bool
 	// Missed says why the traces are incomplete. Iterations is the largest number of loop
 	// iterations that were followed.
 	Missed     []string
 	Iterations int
-	// Loops says that not all iterations of some loop were followed.
+	// Loops reports whether some iterations of a loop were not followed.
 	Loops bool
 	// Cluster is the number of blocks in a cluster: 0 if unknown, 1 if there is no cluster.
 	Cluster int
@@ -113,10 +113,10 @@ type Kernel struct {
 	Cases int
 	// Tried lists, for each such input, the values that were followed to the end: "n = 0 to 7, 9".
 	Tried []string
-	// Most says that the block size is assumed to be the maximum that .maxntid allows.
+	// Most reports whether the block size is assumed to be the maximum that .maxntid allows.
 	Most bool
-	// Guessed says that there is no .maxntid either, and the block size is inferred from arrays in
-	// shared memory.
+	// Guessed reports whether there is no .maxntid either, and the block size is inferred from
+	// arrays in shared memory.
 	Guessed bool
 
 	// Unseen is a synchronizing or asynchronous instruction that no followed path reaches, if

@@ -292,7 +292,7 @@ func (p *Pool) bound(v *Value, op Op, width int, a, b *Value) {
 }
 
 // boundsByConst returns the bounds of an operation with the constant k on the right. The parameter
-// high is the maximum of the left operand, and ok says that there is one.
+// high is the maximum of the left operand, and ok reports whether there is one.
 func boundsByConst(op Op, width int, high int64, ok bool, k int64) (int64, int64, bool) {
 	if k < 0 {
 		return 0, high, op == OpAnd && ok

@@ -59,8 +59,8 @@ type Atom struct {
 	Ref   any // what it represents: a variable, an instruction
 	Level Level
 	Tid   bool // depends only on the thread index
-	// Repeats says that the atom, apart from Args, is the same in equal lanes of all warps; see
-	// Pool.Alike.
+	// Repeats reports whether the atom, apart from Args, is the same in equal lanes of all warps;
+	// see Pool.Alike.
 	Repeats bool
 	Zeros   int // low bits known to be zero
 	// Sources lists what it depends on.
@@ -80,7 +80,7 @@ type Atom struct {
 
 // A Pool creates values. It is not safe for concurrent use.
 type Pool struct {
-	// Shape is the block size along x, y and z; Threads is their product. Exact says that the
+	// Shape is the block size along x, y and z; Threads is their product. Exact reports whether the
 	// block size is declared; otherwise it is an upper bound.
 	Shape   [3]int
 	Threads int

@@ -40,9 +40,9 @@ type pendingCopy struct {
 	known  bool
 	// groups counts the groups committed since the copy: 0 while its own group is open.
 	groups int
-	// done says that the threads that issued it have waited for it. signalled says that they have
-	// then arrived on an mbarrier. shared says that a barrier followed, or that the phase of that
-	// mbarrier was waited for.
+	// done reports whether the threads that issued it have waited for it. signalled reports whether
+	// they have then arrived on an mbarrier. shared reports whether a barrier followed, or the
+	// phase of that mbarrier was waited for.
 	done, signalled, shared bool
 	wait                    *ir.Instr
 	warp                    bool // the lanes of the warp have synchronized since
@@ -52,10 +52,10 @@ type pendingCopy struct {
 func run(p *verify.Pass) {
 	writers := sync.OnceValue(func() map[*ir.Reg][]*ir.Instr { return written(p.Func) })
 	boxes(p, writers)
-	before(p, writers)
+	checkNegative(p, writers)
 	unread(p)
 	for _, t := range p.Traces {
-		small(p, t)
+		checkSmallCopies(p, t)
 		bulk(p, t)
 		order(p, t)
 	}
@@ -64,7 +64,7 @@ func run(p *verify.Pass) {
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.BulkLoad || e.Kind == trace.BulkStore {
 				aligned(p, t, e)
-				apart(p, t, e, firsts)
+				compareDistance(p, t, e, firsts)
 			}
 		}
 	}
@@ -77,8 +77,8 @@ type smallCopies struct {
 	list []*pendingCopy
 }
 
-// small checks the cp.async operations of a trace.
-func small(p *verify.Pass, t *trace.Trace) {
+// checkSmallCopies checks the cp.async operations of a trace.
+func checkSmallCopies(p *verify.Pass, t *trace.Trace) {
 	c := &smallCopies{p: p, t: t}
 	full := pruneAt // list length at which completed copies are dropped
 	for i := range t.Events {
@@ -144,7 +144,7 @@ func (c *smallCopies) issue(i int) {
 
 // covered calls visit for each pending copy whose threads all take part in the event.
 func (c *smallCopies) covered(e *trace.Event, visit func(*pendingCopy)) {
-	all := everyone(c.t, e)
+	all := allExecute(c.t, e)
 	for _, f := range c.list {
 		if all || covers(c.t, e, f.e) {
 			visit(f)
@@ -189,15 +189,15 @@ func covers(t *trace.Trace, e, made *trace.Event) bool {
 	return made.Threads.And(t.Threads).Minus(*e.Threads) == value.Set{}
 }
 
-// everyone reports whether all threads of a trace execute an instruction. Such an instruction
+// allExecute reports whether all threads of a trace execute an instruction. Such an instruction
 // covers all copies of the trace.
-func everyone(t *trace.Trace, e *trace.Event) bool {
+func allExecute(t *trace.Trace, e *trace.Event) bool {
 	return t.Threads.Minus(*e.Threads) == value.Set{}
 }
 
-// own reports whether threads of a trace executed an event. If not, only other threads executed it,
-// which were on the same path at that time.
-func own(t *trace.Trace, e *trace.Event) bool {
+// executedBy reports whether threads of a trace executed an event. If not, only other threads
+// executed it, which were on the same path at that time.
+func executedBy(t *trace.Trace, e *trace.Event) bool {
 	return e.Threads.And(t.Threads) != value.Set{}
 }
 

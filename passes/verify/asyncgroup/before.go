@@ -10,9 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// before reports TMA stores and reductions that start at a negative coordinate. It examines the
-// instructions that compute the coordinates and needs no traces.
-func before(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
+// checkNegative reports TMA stores and reductions that start at a negative coordinate. It examines
+// the instructions that compute the coordinates and needs no traces.
+func checkNegative(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 	var below *negatives
 	done := make(map[*ir.Instr]bool)
 	for _, t := range p.Traces {

@@ -88,7 +88,7 @@ func (b *bulkStores) signals(i int) {
 		if flags(e, o.fenced) {
 			b.p.Report(&ruleRead, e.In, "completion of a bulk store to global memory "+
 				"is signalled before the store is complete").
-				As(announced(e, o.read)).Also(o.e.In, "the copy").Also(o.read,
+				As(flagSeverity(e, o.read)).Also(o.e.In, "the copy").Also(o.read,
 				"this wait covers only the read of the source; it does not make the result visible").On(b.t, i)
 		}
 	}
@@ -107,10 +107,10 @@ func (b *bulkStores) overwrites(i int) {
 		}
 	}
 	for _, o := range b.list {
-		if !own(b.t, o.e) {
+		if !executedBy(b.t, o.e) {
 			continue // they took another branch and wait there: rule M7 of schedule
 		}
-		if meet(o.regions, to) {
+		if overlapAny(o.regions, to) {
 			why := "its group is not waited for"
 			if o.groups == 0 {
 				why = "its group is not committed"
@@ -124,7 +124,7 @@ func (b *bulkStores) overwrites(i int) {
 // exits reports the copies that are in flight when their threads exit.
 func (b *bulkStores) exits(i int) {
 	for _, o := range b.list {
-		if o.regions != nil && own(b.t, o.e) {
+		if o.regions != nil && executedBy(b.t, o.e) {
 			b.p.Report(&ruleSource, o.e.In, "thread exits before its bulk copy from shared "+
 				"memory is complete").
 				As(diag.Review).Also(b.t.Events[i].In, "the thread exits here").On(b.t, i)
@@ -142,8 +142,8 @@ func releases(e *trace.Event) bool {
 	return e.In.HasMod(isa.ModRelease, isa.ModAcqRel, isa.ModVolatile)
 }
 
-// meet reports whether a region of one list certainly overlaps a region of the other.
-func meet(a, b []memory.Region) bool {
+// overlapAny reports whether a region of one list certainly overlaps a region of the other.
+func overlapAny(a, b []memory.Region) bool {
 	for i := range a {
 		for k := range b {
 			if sure, _ := a[i].Meets(&b[k]); sure {
@@ -154,9 +154,9 @@ func meet(a, b []memory.Region) bool {
 	return false
 }
 
-// announced returns the severity of a finding about a flag that is set after a copy. It is an error
-// if the flag is a release and only a wait with .read precedes it.
-func announced(e *trace.Event, read *ir.Instr) diag.Severity {
+// flagSeverity returns the severity of a finding about a flag that is set after a copy. It is an
+// error if the flag is a release and only a wait with .read precedes it.
+func flagSeverity(e *trace.Event, read *ir.Instr) diag.Severity {
 	if read != nil && releases(e) {
 		return diag.Error
 	}

@@ -25,7 +25,7 @@ const (
 func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	tensor := verify.Tensor(e.In)
 	if _, known := p.Copied(e); known {
-		within(p, t, e)
+		checkBounds(p, t, e)
 	}
 	if past, of := residue(p, verify.Val(e, 2), unit, *e.Threads); !tensor && past != 0 {
 		if n, known := verify.Number(e, 2); known {
@@ -43,16 +43,16 @@ func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 		switch {
 		case v == nil:
 		case !tensor:
-			placed(p, t, e, i, unit)
+			checkAlignment(p, t, e, i, unit)
 		case (n == 0) == (e.Kind == trace.BulkLoad):
-			placed(p, t, e, i, tile)
+			checkAlignment(p, t, e, i, tile)
 		}
 	}
 }
 
-// within checks that the shared memory that a bulk copy accesses lies inside the variable from
+// checkBounds checks that the shared memory that a bulk copy accesses lies inside the variable from
 // which its address is derived.
-func within(p *verify.Pass, t *trace.Trace, e *trace.Event) {
+func checkBounds(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	for _, r := range append(p.Reads(e), p.Writes(e)...) {
 		in := r.Var()
 		if size := in.Size(); r.Sure && size > 0 &&
@@ -64,8 +64,8 @@ func within(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	}
 }
 
-// placed checks that the address in operand i is aligned to n bytes.
-func placed(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
+// checkAlignment checks that the address in operand i is aligned to n bytes.
+func checkAlignment(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 	what := "a bulk copy"
 	if n == tile {
 		what = "a tensor copy"
@@ -125,10 +125,10 @@ type base struct {
 	set int // index of the set of substituted values
 }
 
-// apart compares the global address of a bulk copy with that of the first copy with the same base.
-// If their distance is not a multiple of 16, one of the two is misaligned, but it is unknown which
-// one.
-func apart(p *verify.Pass, t *trace.Trace, e *trace.Event, firsts map[base]*trace.Event) {
+// compareDistance compares the global address of a bulk copy with that of the first copy with the
+// same base. If their distance is not a multiple of 16, one of the two is misaligned, but it is
+// unknown which one.
+func compareDistance(p *verify.Pass, t *trace.Trace, e *trace.Event, firsts map[base]*trace.Event) {
 	n := 1
 	if e.Kind == trace.BulkStore {
 		n = 0

@@ -12,21 +12,21 @@ import (
 // step, a power of two. A step of zero means that no write has been seen yet.
 type congruence struct{ step, at int64 }
 
-// finest is the largest step that is tracked; larger steps are reduced to it.
-const finest = 1 << 10
+// maxStep is the largest step that is tracked; larger steps are reduced to it.
+const maxStep = 1 << 10
 
-// anything is the congruence of an unknown integer.
-var anything = congruence{step: 1}
+// unknownCongruence is the congruence of an unknown integer.
+var unknownCongruence = congruence{step: 1}
 
 // number returns the congruence of a constant.
-func number(n int64) congruence { return congruence{finest, n & (finest - 1)} }
+func number(n int64) congruence { return congruence{maxStep, n & (maxStep - 1)} }
 
 // known reports whether x modulo n is known. n is a power of two.
 func (x congruence) known(n int64) bool { return x.step >= n }
 
 // modulo returns x with a smaller step.
 func modulo(step, at int64) congruence {
-	step = min(step&-step, finest)
+	step = min(step&-step, maxStep)
 	return congruence{step, at & (step - 1)}
 }
 
@@ -38,7 +38,7 @@ func (x congruence) join(y congruence) congruence {
 	case y.step == 0:
 		return x
 	}
-	return modulo(x.step|y.step|(x.at-y.at)|finest, x.at)
+	return modulo(x.step|y.step|(x.at-y.at)|maxStep, x.at)
 }
 
 // plus returns the sum of two integers.
@@ -57,7 +57,7 @@ func (x congruence) times(y congruence) congruence {
 	if x.step == 0 || y.step == 0 {
 		return congruence{}
 	}
-	return modulo(x.step*y.step|x.at*y.step|y.at*x.step|finest, x.at*y.at)
+	return modulo(x.step*y.step|x.at*y.step|y.at*x.step|maxStep, x.at*y.at)
 }
 
 // residues finds the low bits of registers for which all writes agree.
@@ -85,12 +85,12 @@ func (l *residues) of(o *ir.Operand) congruence {
 		now := l.visit(o)
 		if !l.cycle || before == nil || was == now {
 			if now.step == 0 {
-				return anything
+				return unknownCongruence
 			}
 			return now
 		}
 	}
-	return anything
+	return unknownCongruence
 }
 
 // visit returns the congruence of an operand, given what is known of registers so far.
@@ -100,7 +100,7 @@ func (l *residues) visit(o *ir.Operand) congruence {
 	}
 	r := o.Reg
 	if r == nil || len(l.writers[r]) == 0 {
-		return anything
+		return unknownCongruence
 	}
 	if l.open[r] {
 		l.cycle = true
@@ -109,22 +109,22 @@ func (l *residues) visit(o *ir.Operand) congruence {
 	l.open[r] = true
 	all := congruence{}
 	for _, in := range l.writers[r] {
-		all = all.join(l.made(in))
+		all = all.join(l.resultOf(in))
 	}
 	l.found[r] = all
 	return all
 }
 
-// made returns the congruence of the value that an instruction computes.
-func (l *residues) made(in *ir.Instr) congruence {
+// resultOf returns the congruence of the value that an instruction computes.
+func (l *residues) resultOf(in *ir.Instr) congruence {
 	if !in.HasMod(isa.ModU32, isa.ModS32, isa.ModB32) || len(in.Args) < 2 {
-		return anything
+		return unknownCongruence
 	}
 	at := func(i int) congruence {
 		if i < len(in.Args) {
 			return l.visit(&in.Args[i])
 		}
-		return anything
+		return unknownCongruence
 	}
 	switch head := in.Kind().Head(); head {
 	case isa.HeadMov:
@@ -150,7 +150,7 @@ func (l *residues) made(in *ir.Instr) congruence {
 			return product.plus(at(3))
 		}
 	}
-	return anything
+	return unknownCongruence
 }
 
 // bitwise returns the congruence of the result of a bitwise operation. The result of an and has the

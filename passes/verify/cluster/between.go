@@ -22,10 +22,10 @@ type visit struct {
 	t      *trace.Trace
 }
 
-// between reports accesses of a block to its own shared memory between its arrival at the cluster
-// barrier and its wait, if other blocks access the same variable before their arrival or after
-// their wait. The barrier orders neither.
-func between(p *verify.Pass) {
+// checkBetween reports accesses of a block to its own shared memory between its arrival at the
+// cluster barrier and its wait, if other blocks access the same variable before their arrival or
+// after their wait. The barrier orders neither.
+func checkBetween(p *verify.Pass) {
 	visits := make(map[*ir.Var][]visit)
 	for _, t := range p.Traces {
 		phase := 0
@@ -107,8 +107,8 @@ func unordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *m
 	}
 }
 
-// outside reports block ranks that exceed the size of the cluster.
-func outside(p *verify.Pass) {
+// checkRanks reports block ranks that exceed the size of the cluster.
+func checkRanks(p *verify.Pass) {
 	if p.Cluster == 0 {
 		return
 	}

@@ -37,15 +37,15 @@ func cancels(p *verify.Pass) {
 				break
 			}
 			if e.In.HasMod(isa.ModMulticastClusterAll) && p.Cluster != 1 {
-				early(p, t, e)
+				checkEarlyExit(p, t, e)
 			}
 		}
 	}
 }
 
-// early reports a path on which all threads of a block exit without a cluster barrier. Such a block
-// may have exited when another block requests work for the cluster.
-func early(p *verify.Pass, t *trace.Trace, request *trace.Event) {
+// checkEarlyExit reports a path on which all threads of a block exit without a cluster barrier.
+// Such a block may have exited when another block requests work for the cluster.
+func checkEarlyExit(p *verify.Pass, t *trace.Trace, request *trace.Event) {
 	for _, o := range p.Traces {
 		if o.Stopped != "" || o.Threads != p.Pool.All() || o == t {
 			continue

@@ -33,7 +33,7 @@ still access theirs.`,
 
 func run(p *verify.Pass) {
 	cancels(p)
-	outside(p)
+	checkRanks(p)
 	if p.Cluster == 1 {
 		return
 	}
@@ -44,10 +44,10 @@ func run(p *verify.Pass) {
 	relaxed(p)
 	if !p.Subsumed(&exits) {
 		for _, t := range p.Traces {
-			leaves(p, t)
+			checkRelaxedExit(p, t)
 		}
 	}
-	between(p)
+	checkBetween(p)
 }
 
 // follow checks the cluster barriers and remote accesses of one trace. Arrivals and waits must
@@ -102,7 +102,7 @@ func follow(p *verify.Pass, t *trace.Trace) {
 					As(grade(last)).Also(e.In, "the block exits here").On(t, i)
 			}
 		default:
-			if !away(p, t, e) {
+			if !isRemote(p, t, e) {
 				continue
 			}
 			if !entered {
@@ -159,15 +159,15 @@ func grade(e *trace.Event) diag.Severity {
 	return diag.Error
 }
 
-// away reports whether an event certainly accesses the memory of another block.
-func away(p *verify.Pass, w *trace.Trace, e *trace.Event) bool {
+// isRemote reports whether an event certainly accesses the memory of another block.
+func isRemote(p *verify.Pass, w *trace.Trace, e *trace.Event) bool {
 	mapped := func(n int) bool {
 		v := verify.Val(e, verify.Address(e.In, n))
 		if v == nil {
 			return false
 		}
 		for _, t := range v.Terms {
-			if t.Atom.Op == value.OpMapa && !own(p, w, t.Atom) {
+			if t.Atom.Op == value.OpMapa && !isOwnRank(p, w, t.Atom) {
 				return true
 			}
 		}
@@ -186,9 +186,9 @@ func away(p *verify.Pass, w *trace.Trace, e *trace.Event) bool {
 	return false
 }
 
-// own reports whether the rank of a mapa may be that of the executing block: it is its own rank, or
-// zero in a cluster whose size the launch chooses, which may be one block.
-func own(p *verify.Pass, w *trace.Trace, a *value.Atom) bool {
+// isOwnRank reports whether the rank of a mapa may be that of the executing block: it is its own
+// rank, or zero in a cluster whose size the launch chooses, which may be one block.
+func isOwnRank(p *verify.Pass, w *trace.Trace, a *value.Atom) bool {
 	rank := a.Args[1]
 	if p.Ranks > 1 && rank.Is(int64(w.Rank)) {
 		return true

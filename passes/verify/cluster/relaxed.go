@@ -32,7 +32,7 @@ func relaxed(p *verify.Pass) {
 			e := &t.Events[i]
 			switch e.Kind {
 			case trace.Store, trace.Atomic:
-				if r, far, ok := place(p, e); ok && e.Guard == nil {
+				if r, far, ok := accessedMemory(p, e); ok && e.Guard == nil {
 					open = append(open, store{e: e, region: r, away: far})
 				}
 			case trace.Fence:
@@ -70,7 +70,7 @@ func relaxed(p *verify.Pass) {
 				continue
 			}
 			for _, u := range uses(p, e) {
-				if s := u.lost(ahead[arrived.In], met); s != nil {
+				if s := u.invisibleStore(ahead[arrived.In], met); s != nil {
 					where := "by another thread"
 					if s.away != u.away {
 						where = "in another block"
@@ -85,10 +85,10 @@ func relaxed(p *verify.Pass) {
 	}
 }
 
-// leaves reports a relaxed cluster arrival if it is the last barrier between stores to another
-// block's memory and the exit. Such an arrival does not guarantee that the other block still exists
-// when the stores are performed. Loads have already completed at that point.
-func leaves(p *verify.Pass, t *trace.Trace) {
+// checkRelaxedExit reports a relaxed cluster arrival if it is the last barrier between stores to
+// another block's memory and the exit. Such an arrival does not guarantee that the other block
+// still exists when the stores are performed. Loads have already completed at that point.
+func checkRelaxedExit(p *verify.Pass, t *trace.Trace) {
 	var last, use, arrived *trace.Event
 	at := 0
 	for i := range t.Events {
@@ -105,7 +105,7 @@ func leaves(p *verify.Pass, t *trace.Trace) {
 			}
 			last = nil
 		case trace.Store, trace.Atomic, trace.Arrive:
-			if away(p, t, e) {
+			if isRemote(p, t, e) {
 				last, use = e, nil
 			}
 		case trace.Exit:
@@ -124,7 +124,7 @@ func leaves(p *verify.Pass, t *trace.Trace) {
 func uses(p *verify.Pass, e *trace.Event) (list []store) {
 	switch e.Kind {
 	case trace.Load, trace.Atomic, trace.RemoteStore:
-		if r, far, ok := place(p, e); ok {
+		if r, far, ok := accessedMemory(p, e); ok {
 			list = append(list, store{region: r, away: far})
 		}
 	case trace.BulkLoad, trace.BulkStore:
@@ -135,9 +135,9 @@ func uses(p *verify.Pass, e *trace.Event) (list []store) {
 	return list
 }
 
-// lost returns a store that may not be visible to the given access. The store is made by another
-// block, or by another thread with no block barrier since.
-func (u *store) lost(list []store, met bool) *store {
+// invisibleStore returns a store that may not be visible to the given access. The store is made by
+// another block, or by another thread with no block barrier since.
+func (u *store) invisibleStore(list []store, met bool) *store {
 	for i := range list {
 		s := &list[i]
 		if sure, _ := s.region.Meets(&u.region); !sure {
@@ -150,9 +150,9 @@ func (u *store) lost(list []store, met bool) *store {
 	return nil
 }
 
-// place returns the shared memory that a plain access uses, and whether it belongs to another
-// block.
-func place(p *verify.Pass, e *trace.Event) (r memory.Region, far, ok bool) {
+// accessedMemory returns the shared memory that a plain access uses, and whether it belongs to
+// another block.
+func accessedMemory(p *verify.Pass, e *trace.Event) (r memory.Region, far, ok bool) {
 	if verify.Rank(verify.Val(e, verify.Address(e.In, 0))) != nil {
 		r, ok = p.Peer(e, memory.Bytes(e.In))
 		return r, true, ok

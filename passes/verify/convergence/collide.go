@@ -19,7 +19,7 @@ func collides(p *verify.Pass, t *trace.Trace, i int) bool {
 	e := &t.Events[i]
 	n := len(e.In.Args) - 1
 	v, at := verify.Val(e, n), verify.Val(e, verify.Address(e.In, 0))
-	if e.Guard != nil || v == nil || at == nil || v.Const() || folded(p) {
+	if e.Guard != nil || v == nil || at == nil || v.Const() || unknownShape(p) {
 		return false
 	}
 	if slices.ContainsFunc(e.Parted, func(c trace.Choice) bool { return c.Maybe }) {
@@ -67,7 +67,7 @@ func locked(t *trace.Trace, i int) bool {
 	found := false
 	for k := range t.Events[:i] {
 		e := &t.Events[k]
-		if meets(e) {
+		if synchronizesLanes(e) {
 			a, found = acquireSearch{}, false
 		}
 		found = a.acquires(e) || found

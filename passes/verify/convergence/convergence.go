@@ -34,13 +34,13 @@ branch before a barrier is a review.`,
 func run(p *verify.Pass) {
 	seen := make(map[*ir.Instr]bool) // stores that were reported
 	for _, t := range p.Traces {
-		gone := leaver(p, t)
+		gone := exitBranch(p, t)
 		for i := range t.Events {
 			e := &t.Events[i]
 			switch e.Kind {
 			case trace.BarrierSync, trace.BarrierArrive:
-				number(p, e)
-				left(p, t, i, gone)
+				checkNumber(p, e)
+				checkExited(p, t, i, gone)
 				if e.In.Has(isa.EffectConvergent) || e.In.HasMod(isa.ModAligned) {
 					aligned(p, t, i)
 				}
@@ -70,7 +70,7 @@ func run(p *verify.Pass) {
 	for _, t := range p.Traces {
 		laggards(p, t, come)
 	}
-	named(p)
+	checkNamed(p)
 	exchanges(p)
 	leaders(p)
 }
@@ -86,26 +86,28 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 		switch {
 		case all: // the lanes have reconverged, on separate traces
 		case may:
-			p.Report(whole(e), e.In, "%s requires all lanes of the warp, but some lanes take "+
-				"another branch and may not reach it", e.In.Op).
+			p.Report(wholeWarpRule(e), e.In,
+				"%s requires all lanes of the warp, but some lanes take "+
+					"another branch and may not reach it", e.In.Op).
 				As(diag.Review).Also(c.In, "the warp diverges here").On(t, i)
 			return
 		case c.Splits && !p.LeavesKernel(c):
-			f := p.Report(whole(e), e.In, "%s requires all lanes of the warp, but some lanes "+
-				"take another branch", e.In.Op).
+			f := p.Report(wholeWarpRule(e), e.In,
+				"%s requires all lanes of the warp, but some lanes "+
+					"take another branch", e.In.Op).
 				Also(c.In, "the warp diverges here: %s of the warps reach the instruction",
-					part(p, e)).On(t, i)
-			if example(p, t, c) || folded(p) {
+					describeThreads(p, e)).On(t, i)
+			if example(p, t, c) || unknownShape(p) {
 				f.As(diag.Review)
 			}
 			return
 		case c.Splits:
-			p.Report(whole(e), e.In,
+			p.Report(wholeWarpRule(e), e.In,
 				"%s follows a branch on which some lanes of the warp exit the kernel", e.In.Op).
 				As(diag.Review).Also(c.In, "the warp diverges here")
 			return
 		case c.Maybe && !p.LeavesKernel(c):
-			p.Report(whole(e), e.In,
+			p.Report(wholeWarpRule(e), e.In,
 				"%s requires all lanes of the warp, but a branch before it depends on data, so some lanes may not reach it",
 				e.In.Op).
 				As(diag.Review).Also(c.In, "the warp may diverge here")
@@ -159,9 +161,9 @@ func example(p *verify.Pass, t *trace.Trace, c trace.Choice) bool {
 	return t.Facts.With != "" && p.DependsOnInput(c.In.Guard.Reg)
 }
 
-// whole returns the rule that requires whole warps for an instruction. Matrix units and tensor
-// memory have their own rules.
-func whole(e *trace.Event) *diag.Rule {
+// wholeWarpRule returns the rule that requires whole warps for an instruction. Matrix units and
+// tensor memory have their own rules.
+func wholeWarpRule(e *trace.Event) *diag.Rule {
 	switch e.Kind {
 	case trace.TensorAlloc, trace.TensorFree:
 		return &ruleAlloc
@@ -173,11 +175,13 @@ func whole(e *trace.Event) *diag.Rule {
 	return &ruleAligned
 }
 
-// part describes the threads that arrive, for messages.
-func part(p *verify.Pass, e *trace.Event) string { return verify.Threads(e.Threads.Len()) }
+// describeThreads describes the threads that arrive, for messages.
+func describeThreads(p *verify.Pass, e *trace.Event) string {
+	return verify.Threads(e.Threads.Len())
+}
 
-// number checks the number and the thread count of a barrier.
-func number(p *verify.Pass, e *trace.Event) {
+// checkNumber checks the number and the thread count of a barrier.
+func checkNumber(p *verify.Pass, e *trace.Event) {
 	if n, ok := verify.Number(e, verify.Barrier(e)); ok && (n < 0 || n > 15) {
 		p.Report(&ruleCount, e.In, "barrier number is %d, expected 0 to 15", n)
 	}
@@ -195,8 +199,9 @@ func number(p *verify.Pass, e *trace.Event) {
 	}
 }
 
-// leaver returns the first branch on a trace after which single threads may have exited, or nil.
-func leaver(p *verify.Pass, t *trace.Trace) *trace.Choice {
+// exitBranch returns the first branch on a trace after which single threads may have exited, or
+// nil.
+func exitBranch(p *verify.Pass, t *trace.Trace) *trace.Choice {
 	for i := range t.Choices {
 		if c := &t.Choices[i]; c.Cond.Level() > value.Block && !c.Cond.Tid() && !waitResult(*c) &&
 			p.LeavesKernel(*c) {
@@ -206,10 +211,10 @@ func leaver(p *verify.Pass, t *trace.Trace) *trace.Choice {
 	return nil
 }
 
-// left reports threads that may have exited one by one before a barrier whose explicit count
+// checkExited reports threads that may have exited one by one before a barrier whose explicit count
 // includes all threads. Unlike a barrier without a count, such a barrier also waits for exited
 // threads.
-func left(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
+func checkExited(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
 	if gone == nil || gone.At > i {
 		return
 	}
@@ -235,8 +240,8 @@ type site struct {
 	events  []*trace.Event
 }
 
-// named compares the number of threads that arrive at a named barrier with its count.
-func named(p *verify.Pass) {
+// checkNamed compares the number of threads that arrive at a named barrier with its count.
+func checkNamed(p *verify.Pass) {
 	if !p.Pool.Exact || len(p.Kernel.Missed) > 0 {
 		return
 	}
@@ -294,19 +299,19 @@ func named(p *verify.Pass) {
 		}
 		switch {
 		case len(list) == 0:
-		case !hidden && heard[id] == (value.Set{}) && mute(list):
+		case !hidden && heard[id] == (value.Set{}) && hasNoWaiter(list):
 			p.Report(&ruleCount, list[0].events[0].In, "threads arrive at barrier %d, but no "+
 				"thread waits on it", id).As(diag.Review)
 		case len(list) == 1:
 			compare(p, id, list[0])
 		default:
-			contrast(p, id, list)
+			checkCounts(p, id, list)
 		}
 	}
 }
 
-// mute reports whether threads arrive at a barrier but none waits there.
-func mute(list []*site) bool {
+// hasNoWaiter reports whether threads arrive at a barrier but none waits there.
+func hasNoWaiter(list []*site) bool {
 	for _, s := range list {
 		for _, e := range s.events {
 			if e.Kind == trace.BarrierSync {
@@ -317,10 +322,10 @@ func mute(list []*site) bool {
 	return true
 }
 
-// contrast checks a barrier that is used with several counts. The counts are wrong if one of them
-// equals the number of all threads that arrive, but fewer threads use it. Otherwise, different
+// checkCounts checks a barrier that is used with several counts. The counts are wrong if one of
+// them equals the number of all threads that arrive, but fewer threads use it. Otherwise, different
 // groups of threads may use the barrier one after the other.
-func contrast(p *verify.Pass, id int64, list []*site) {
+func checkCounts(p *verify.Pass, id int64, list []*site) {
 	var all value.Set
 	for _, s := range list {
 		all = all.Or(s.threads)
@@ -356,10 +361,10 @@ func compare(p *verify.Pass, id int64, s *site) {
 		r := p.Report(&ruleCount, f.In,
 			"barrier %d expects %d threads, but %d arrive: the surplus threads wait forever or complete a later phase of the barrier",
 			id, s.count, come)
-		if differ(s) {
+		if severalInstructions(s) {
 			r.As(diag.Review)
 		}
-	case come > s.count && differ(s) && !crowded(s):
+	case come > s.count && severalInstructions(s) && !exceedsCount(s):
 		p.Report(&ruleShared, f.In,
 			"barrier %d expects %d threads, but %d arrive at several instructions: one phase can mix their arrivals",
 			id, s.count, come).
@@ -371,9 +376,9 @@ func compare(p *verify.Pass, id int64, s *site) {
 	}
 }
 
-// crowded reports whether more threads execute one instruction of a barrier than the barrier
+// exceedsCount reports whether more threads execute one instruction of a barrier than the barrier
 // expects.
-func crowded(s *site) bool {
+func exceedsCount(s *site) bool {
 	by := make(map[*ir.Instr]value.Set)
 	for _, e := range s.events {
 		by[e.In] = by[e.In].Or(*e.Threads)
@@ -386,8 +391,8 @@ func crowded(s *site) bool {
 	return false
 }
 
-// differ reports whether several instructions use the same barrier.
-func differ(s *site) bool { return other(s) != nil }
+// severalInstructions reports whether several instructions use the same barrier.
+func severalInstructions(s *site) bool { return other(s) != nil }
 
 func other(s *site) *ir.Instr {
 	for _, e := range s.events {

@@ -37,7 +37,7 @@ const (
 // reuse, without synchronization. One warp represents all warps of a trace. The check needs to know
 // which threads form a warp, so blocks of several dimensions must have a known size.
 func exchanges(p *verify.Pass) {
-	if !p.Shares || folded(p) {
+	if !p.Shares || unknownShape(p) {
 		return
 	}
 	compared := make(map[pair]int)
@@ -59,10 +59,10 @@ func exchangesOf(p *verify.Pass, t *trace.Trace, lanes value.Set, compared map[p
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Kind != trace.Load && e.Kind != trace.Store {
-			open = met(p, e, lanes, open)
+			open = unorderedAfter(p, e, lanes, open)
 			continue
 		}
-		if !plain(e) {
+		if !isPlain(e) {
 			continue
 		}
 		one := e.Within(lanes)
@@ -84,7 +84,7 @@ func exchangesOf(p *verify.Pass, t *trace.Trace, lanes value.Set, compared map[p
 				continue // the lanes exchanged the loaded values, so the loads are complete
 			}
 			compared[at]++
-			if differs(p, o, &one, &r) && !p.Example(t, e, o.e) {
+			if byOtherLanes(p, o, &one, &r) && !p.Example(t, e, o.e) {
 				exchanged(p, t, i, o)
 				break
 			}
@@ -96,11 +96,11 @@ func exchangesOf(p *verify.Pass, t *trace.Trace, lanes value.Set, compared map[p
 	}
 }
 
-// differs reports whether two accesses are made by different lanes that have not synchronized in
-// between.
-func differs(p *verify.Pass, o *use, one *trace.Event, r *memory.Region) bool {
+// byOtherLanes reports whether two accesses are made by different lanes that have not synchronized
+// in between.
+func byOtherLanes(p *verify.Pass, o *use, one *trace.Event, r *memory.Region) bool {
 	if o.groups == nil {
-		return foreign(o, r, &o.region)
+		return byForeignLanes(o, r, &o.region)
 	}
 	for _, g := range o.groups {
 		inside, outside := one.Within(g), o.e.Within(one.Threads.Warp(p.Pool.All()).Minus(g))
@@ -109,23 +109,25 @@ func differs(p *verify.Pass, o *use, one *trace.Event, r *memory.Region) bool {
 		}
 		a, ok := p.Access(&inside)
 		b, also := p.Access(&outside)
-		if sure, _ := a.Meets(&b); ok && also && sure && foreign(o, &a, &b) {
+		if sure, _ := a.Meets(&b); ok && also && sure && byForeignLanes(o, &a, &b) {
 			return true
 		}
 	}
 	return false
 }
 
-// foreign reports whether a later access to r is made by other lanes than an earlier access to b.
-func foreign(o *use, r, b *memory.Region) bool {
+// byForeignLanes reports whether a later access to r is made by other lanes than an earlier access
+// to b.
+func byForeignLanes(o *use, r, b *memory.Region) bool {
 	if o.e.Kind == trace.Load { // other lanes may still be reading
 		return r.Crosses(b, 1)
 	}
 	return r.Foreign(b, 1)
 }
 
-// met returns the accesses that remain unordered for some lanes of a warp after an event.
-func met(p *verify.Pass, e *trace.Event, lanes value.Set, open []use) []use {
+// unorderedAfter returns the accesses that remain unordered for some lanes of a warp after an
+// event.
+func unorderedAfter(p *verify.Pass, e *trace.Event, lanes value.Set, open []use) []use {
 	switch {
 	case e.Kind == trace.Collective:
 		for k := range open {
@@ -134,7 +136,7 @@ func met(p *verify.Pass, e *trace.Event, lanes value.Set, open []use) []use {
 			}
 		}
 		return open
-	case !meets(e):
+	case !synchronizesLanes(e):
 		return open
 	case e.Kind == trace.WarpSync && len(open) > 0:
 		if groups := parts(p, e, lanes); groups != nil {
@@ -172,9 +174,11 @@ func parts(p *verify.Pass, e *trace.Event, lanes value.Set) (groups []value.Set)
 	return groups
 }
 
-// folded reports whether the block may have several dimensions but has no known shape. It is then
-// unknown which threads form a warp.
-func folded(p *verify.Pass) bool { return !p.Pool.Exact && p.Pool.Shape[1]*p.Pool.Shape[2] > 1 }
+// unknownShape reports whether the block may have several dimensions but has no known shape. It is
+// then unknown which threads form a warp.
+func unknownShape(p *verify.Pass) bool {
+	return !p.Pool.Exact && p.Pool.Shape[1]*p.Pool.Shape[2] > 1
+}
 
 // exchanged reports an access that races with an earlier access of another lane.
 func exchanged(p *verify.Pass, t *trace.Trace, i int, o *use) {
@@ -224,8 +228,8 @@ func (a *acquireSearch) acquires(e *trace.Event) bool {
 	return false
 }
 
-// meets reports whether the lanes that execute an event are synchronized after it.
-func meets(e *trace.Event) bool {
+// synchronizesLanes reports whether the lanes that execute an event are synchronized after it.
+func synchronizesLanes(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.WarpSync, trace.BarrierSync, trace.ClusterWait, trace.Wait:
 		return true
@@ -233,9 +237,9 @@ func meets(e *trace.Event) bool {
 	return e.In != nil && e.In.HasMod(isa.ModAligned)
 }
 
-// plain reports whether an access does not order threads and is made by all lanes. Volatile
+// isPlain reports whether an access does not order threads and is made by all lanes. Volatile
 // accesses do not order them.
-func plain(e *trace.Event) bool {
+func isPlain(e *trace.Event) bool {
 	return e.Guard == nil &&
 		!e.In.HasMod(isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModMMIO)
 }

@@ -31,15 +31,15 @@ type earlierAccess struct {
 // for example if one lane stores and the others read. Traces that do not rejoin are compared as
 // long as they execute the same synchronizing instructions.
 func leaders(p *verify.Pass) {
-	if !p.Shares || folded(p) || !p.Pool.Exact || p.Flags() {
+	if !p.Shares || unknownShape(p) || !p.Pool.Exact || p.Flags() {
 		return
 	}
 	reported := make(map[pair]bool)
 	list := p.Traces[:min(len(p.Traces), branches)]
 	for i, t := range list {
 		for _, o := range list[i+1:] {
-			warp := common(t, o)
-			if warp < 0 || t.Rank != o.Rank || !t.Facts.Agree(o.Facts) || !apart(t, o) {
+			warp := commonWarp(t, o)
+			if warp < 0 || t.Rank != o.Rank || !t.Facts.Agree(o.Facts) || !compatible(t, o) {
 				continue
 			}
 			a, met := accessesOf(p, t, warp, nil)
@@ -53,9 +53,9 @@ func leaders(p *verify.Pass) {
 	}
 }
 
-// apart reports whether one launch can execute both traces. Every branch must have the same outcome
-// on both for the lanes of a warp, or depend on the thread index.
-func apart(t, o *trace.Trace) bool {
+// compatible reports whether one launch can execute both traces. Every branch must have the same
+// outcome on both for the lanes of a warp, or depend on the thread index.
+func compatible(t, o *trace.Trace) bool {
 	for _, list := range [][]trace.Choice{t.Choices, o.Choices} {
 		for i := range list {
 			if list[i].Maybe {
@@ -66,9 +66,9 @@ func apart(t, o *trace.Trace) bool {
 	return true
 }
 
-// common returns the lowest warp that has lanes on both traces. It returns -1 if there is none, or
-// if the traces have a thread in common.
-func common(t, o *trace.Trace) int {
+// commonWarp returns the lowest warp that has lanes on both traces. It returns -1 if there is none,
+// or if the traces have a thread in common.
+func commonWarp(t, o *trace.Trace) int {
 	if both := t.Threads.And(o.Threads); !both.Empty() {
 		return -1
 	}
@@ -92,10 +92,11 @@ func accessesOf(p *verify.Pass, t *trace.Trace, warp int, same []*ir.Instr) (
 		switch {
 		case e.Kind == trace.Load || e.Kind == trace.Store:
 			one := e.Within(lanes)
-			if r, ok := p.Access(&one); ok && r.Sure && plain(e) && !e.In.HasMod(isa.ModVolatile) {
+			if r, ok := p.Access(&one); ok && r.Sure && isPlain(e) &&
+				!e.In.HasMod(isa.ModVolatile) {
 				list = append(list, earlierAccess{i, e, r, len(met)})
 			}
-		case meets(e) || e.Kind == trace.Collective:
+		case synchronizesLanes(e) || e.Kind == trace.Collective:
 			if same != nil && (len(met) == len(same) || same[len(met)] != e.In) {
 				return list, met
 			}

@@ -43,7 +43,7 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 	}
 	for _, c := range e.Parted {
 		if c.Maybe && uint32(mask) == 1<<32-1 && byLane(c.Cond) {
-			if meetsAgain(p, e, c) {
+			if reachesAgain(p, e, c) {
 				continue
 			}
 			p.Report(&ruleMask, e.In,
@@ -66,8 +66,8 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 				f := p.Report(&ruleMask, e.In, "%s names lane %d in its member mask %#x, but "+
 					"that lane took another branch", e.In.Op, low(missing), uint32(mask)).
 					Also(c.In, "the warp diverges here")
-				if p.LeavesKernel(c) || elsewhere(p, e) || example(p, t, c) || folded(p) ||
-					leave(p, t, e, missing, w) {
+				if p.LeavesKernel(c) || otherInstruction(p, e) || example(p, t, c) ||
+					unknownShape(p) || exitOnOtherPath(p, t, e, missing, w) {
 					f.As(diag.Review)
 				}
 				return
@@ -76,8 +76,8 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 	}
 }
 
-// meetsAgain reports whether threads that take the other branch also reach the given instruction.
-func meetsAgain(p *verify.Pass, e *trace.Event, c trace.Choice) bool {
+// reachesAgain reports whether threads that take the other branch also reach the given instruction.
+func reachesAgain(p *verify.Pass, e *trace.Event, c trace.Choice) bool {
 	return slices.ContainsFunc(p.Traces, func(t *trace.Trace) bool {
 		n := slices.IndexFunc(t.Choices, func(o trace.Choice) bool {
 			return o.In == c.In && o.Taken != c.Taken
@@ -113,9 +113,9 @@ func byLane(cond *value.Value) bool {
 	return lanes && others
 }
 
-// leave reports whether lanes of a warp on another path exit without further synchronization: an
-// instruction waits only for lanes that have not exited.
-func leave(p *verify.Pass, t *trace.Trace, e *trace.Event, lanes uint32, warp int) bool {
+// exitOnOtherPath reports whether lanes of a warp on another path exit without further
+// synchronization: an instruction waits only for lanes that have not exited.
+func exitOnOtherPath(p *verify.Pass, t *trace.Trace, e *trace.Event, lanes uint32, warp int) bool {
 	for _, o := range p.Traces {
 		if o.Rank != t.Rank || o.Threads.Lanes(warp)&lanes == 0 || !o.Facts.Agree(t.Facts) {
 			continue
@@ -132,8 +132,9 @@ func leave(p *verify.Pass, t *trace.Trace, e *trace.Event, lanes uint32, warp in
 	return true
 }
 
-// elsewhere reports whether the other lanes execute a different instruction of the same kind.
-func elsewhere(p *verify.Pass, e *trace.Event) bool {
+// otherInstruction reports whether the other lanes execute a different instruction of the same
+// kind.
+func otherInstruction(p *verify.Pass, e *trace.Event) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if o := &t.Events[i]; o.Kind == e.Kind && o.In != e.In && o.In.Op == e.In.Op &&

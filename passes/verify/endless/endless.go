@@ -80,7 +80,7 @@ func (c *code) constant(r *ir.Reg, lo, hi int, seen map[*ir.Reg]bool) bool {
 		return true // computed before the loop, and unchanged in it
 	}
 	in := list[from].in
-	if len(list) > 1 || r.Varies || in.Guard.Reg != nil || !plain(in) {
+	if len(list) > 1 || r.Varies || in.Guard.Reg != nil || !isPure(in) {
 		return false
 	}
 	same := true
@@ -90,8 +90,8 @@ func (c *code) constant(r *ir.Reg, lo, hi int, seen map[*ir.Reg]bool) bool {
 	return same
 }
 
-// plain reports whether the result of an instruction depends only on its source registers.
-func plain(in *ir.Instr) bool {
+// isPure reports whether the result of an instruction depends only on its source registers.
+func isPure(in *ir.Instr) bool {
 	switch in.Kind().Head() {
 	case isa.HeadFma, isa.HeadAbs:
 	default:

@@ -27,7 +27,7 @@ type access struct {
 	starts []int64
 	region memory.Region // region of the threads of one block
 	epoch  int           // number of barriers before it
-	// anyBlock says that no condition on only the block index decides whether it executes.
+	// anyBlock reports whether no condition on only the block index decides whether it executes.
 	anyBlock bool
 }
 

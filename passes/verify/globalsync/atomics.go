@@ -33,7 +33,7 @@ func (w *paths) atomics() {
 			kind := trace.Of(in)
 			access := kind == trace.Atomic || kind == trace.Load || kind == trace.Store
 			switch {
-			case !access, !outside(in), !w.common(m):
+			case !access, !accessesGlobal(in), !w.commonAddress(m):
 			case kind == trace.Atomic:
 				e.atomics = append(e.atomics, m)
 			case kind == trace.Load:
@@ -44,8 +44,8 @@ func (w *paths) atomics() {
 		}
 	}
 	for _, m := range e.atomics {
-		w.narrow(m)
-		w.stale(m, &e)
+		w.checkScope(m)
+		w.checkStaleLoad(m, &e)
 	}
 	ordered := len(w.heard) > 0 || slices.ContainsFunc(e.atomics, func(m mark) bool {
 		return w.electors.read(w.instr(m))
@@ -55,16 +55,16 @@ func (w *paths) atomics() {
 	}
 }
 
-// common reports whether threads of all blocks certainly access the same addresses with an
+// commonAddress reports whether threads of all blocks certainly access the same addresses with an
 // instruction.
-func (w *paths) common(m mark) bool {
+func (w *paths) commonAddress(m mark) bool {
 	in := w.instr(m)
 	return w.electors.array(in).v != nil && w.electors.addressUse(in) == without &&
 		!w.electors.byBlock(m)
 }
 
-// narrow reports an atomic operation whose scope is the block.
-func (w *paths) narrow(m mark) {
+// checkScope reports an atomic operation whose scope is the block.
+func (w *paths) checkScope(m mark) {
 	if in := w.instr(m); in.HasMod(isa.ModCTA) && !w.errors[in] {
 		w.errors[in] = true
 		w.Report(&ruleAtomic, in,
@@ -73,15 +73,15 @@ func (w *paths) narrow(m mark) {
 	}
 }
 
-// stale reports a weak load of memory that other blocks change atomically, after an atomic
+// checkStaleLoad reports a weak load of memory that other blocks change atomically, after an atomic
 // operation on the same address.
-func (w *paths) stale(m mark, e *commonAccesses) {
+func (w *paths) checkStaleLoad(m mark, e *commonAccesses) {
 	atomic := w.instr(m)
 	w.forth(m, func(at mark, in *ir.Instr, _ bool) continuation {
 		switch {
 		case w.fences(in), w.acquires(in), slices.Contains(w.heard[w.electors.array(in)], at):
 			return prune
-		case w.errors[in] || !plain(in, trace.Load) || !slices.Contains(e.loads, at):
+		case w.errors[in] || !isWeak(in, trace.Load) || !slices.Contains(e.loads, at):
 		case w.equal(atomic, in):
 			w.errors[in] = true
 			w.Report(&ruleAtomic, in,
@@ -95,7 +95,7 @@ func (w *paths) stale(m mark, e *commonAccesses) {
 
 // equal reports whether two accesses have the same address.
 func (w *paths) equal(a, b *ir.Instr) bool {
-	return w.electors.array(a) == w.electors.array(b) && w.electors.alike(a, b) &&
+	return w.electors.array(a) == w.electors.array(b) && w.electors.sameAddress(a, b) &&
 		offset(a) == offset(b)
 }
 
@@ -114,7 +114,7 @@ func offset(in *ir.Instr) int64 {
 func (w *paths) updates(e *commonAccesses) {
 	for _, l := range e.loads {
 		load := w.instr(l)
-		if plain(load, trace.Load) || w.loops[l.block] != nil {
+		if isWeak(load, trace.Load) || w.loops[l.block] != nil {
 			continue // G1 covers weak loads
 		}
 		for _, s := range e.stores {

@@ -22,7 +22,7 @@ type electors struct {
 	level  *uniform.Levels // see levels
 	writes *reach.Writes
 	every  map[*ir.Reg][]*ir.Instr
-	asked  int // see made
+	asked  int // see onlyWrite
 	left   int // instructions and branches that may still be visited
 	picked map[*ir.Instr]selection
 	blocks map[int]picks // results of block
@@ -75,9 +75,9 @@ func (w *electors) all(r *ir.Reg) []*ir.Instr {
 	return list
 }
 
-// made returns the only write of a register that reaches an instruction, or nil if there are
+// onlyWrite returns the only write of a register that reaches an instruction, or nil if there are
 // several.
-func (w *electors) made(at *ir.Instr, r *ir.Reg) *ir.Instr {
+func (w *electors) onlyWrite(at *ir.Instr, r *ir.Reg) *ir.Instr {
 	if r == nil {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (w *electors) picks(in *ir.Instr) selection {
 	case isa.KindAnd, isa.KindOr, isa.KindXor, isa.KindNot, isa.KindSelp:
 		for i := range in.Args[1:] {
 			if from := in.Args[i+1].Reg; from != nil && from.Type.Class() == isa.Pred {
-				p = max(p, w.picks(w.made(in, from)))
+				p = max(p, w.picks(w.onlyWrite(in, from)))
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func (w *electors) compares(in *ir.Instr) bool {
 // loaded reports whether the value of a register is certainly computed from memory, such as the
 // result of an atomic operation. It selects threads by what they found, and not by their index.
 func (w *electors) loaded(at *ir.Instr, r *ir.Reg, steps int) bool {
-	in := w.made(at, r)
+	in := w.onlyWrite(at, r)
 	if in == nil || steps == 0 {
 		return false
 	}
@@ -164,7 +164,7 @@ func (w *electors) lanes(in *ir.Instr) bool {
 		if o.Kind == ir.Special && o.Text() == "%laneid" {
 			return true
 		}
-		from := w.made(in, o.Reg)
+		from := w.onlyWrite(in, o.Reg)
 		if i == 0 || from == nil {
 			continue
 		}
@@ -182,7 +182,7 @@ func (w *electors) lanes(in *ir.Instr) bool {
 			}
 		// an elected lane's predicate as an integer, which inline assembly returns
 		case isa.KindSelp:
-			return len(from.Args) == 4 && w.picks(w.made(from, from.Args[3].Reg)) == lane
+			return len(from.Args) == 4 && w.picks(w.onlyWrite(from, from.Args[3].Reg)) == lane
 		}
 	}
 	return false
@@ -192,7 +192,7 @@ func (w *electors) lanes(in *ir.Instr) bool {
 func (w *electors) at(m mark) picks {
 	set := w.block(m.block)
 	in := w.flow.Func.Blocks[m.block].Instrs[m.at]
-	by := w.made(in, in.Guard.Reg)
+	by := w.onlyWrite(in, in.Guard.Reg)
 	if set[by] || w.picks(by) < one {
 		return set
 	}
@@ -219,7 +219,7 @@ func (w *electors) block(b int) picks {
 			seen[from] = true
 			work = append(work, from)
 			if in := w.flow.Func.Blocks[from].Last(); in != nil {
-				if by := w.made(in, in.Guard.Reg); w.picks(by) >= one {
+				if by := w.onlyWrite(in, in.Guard.Reg); w.picks(by) >= one {
 					set[by] = true
 				}
 			}
@@ -248,7 +248,7 @@ func (w *electors) asks(in *ir.Instr) bool {
 	}
 	for i := 2; i < len(in.Args); i++ {
 		o := &in.Args[i]
-		if from := w.made(in, o.Reg); from != nil && from.Kind() == isa.KindMov {
+		if from := w.onlyWrite(in, o.Reg); from != nil && from.Kind() == isa.KindMov {
 			o = &from.Args[1]
 		}
 		if o.Kind != ir.Int {
@@ -328,9 +328,9 @@ func (w *electors) origin(in *ir.Instr) (found base) {
 	return found
 }
 
-// inside reports whether an instruction certainly accesses a shared or local variable through a
+// isPrivate reports whether an instruction certainly accesses a shared or local variable through a
 // generic address. Other blocks cannot observe such an access.
-func (w *electors) inside(in *ir.Instr) bool {
+func (w *electors) isPrivate(in *ir.Instr) bool {
 	at := verify.Address(in, 0)
 	if at < 0 {
 		return false

@@ -112,7 +112,7 @@ func (w *paths) data(h *flagArray) {
 			if in.Directive() {
 				continue
 			}
-			if kind := trace.Of(in); kind == trace.Store && plain(in, kind) {
+			if kind := trace.Of(in); kind == trace.Store && isWeak(in, kind) {
 				if m := (mark{b, i}); w.weakly(m, h) {
 					h.raised = append(h.raised, m)
 				}
@@ -127,8 +127,8 @@ func (w *paths) data(h *flagArray) {
 			}
 			m := mark{b, i}
 			kind := trace.Of(in)
-			store := plain(in, trace.Store)
-			load := plain(in, trace.Load) && !in.HasMod(isa.ModNC) || kind == trace.BulkLoad
+			store := isWeak(in, trace.Store)
+			load := isWeak(in, trace.Load) && !in.HasMod(isa.ModNC) || kind == trace.BulkLoad
 			if !store && !load {
 				continue
 			}
@@ -193,7 +193,7 @@ func (w *paths) cross(store, load mark) crossing {
 	if w.electors.array(s) != w.electors.array(l) {
 		return own
 	}
-	if w.electors.alike(s, l) && w.electors.addressUse(s) != without {
+	if w.electors.sameAddress(s, l) && w.electors.addressUse(s) != without {
 		return own
 	}
 	if !w.reaches(store, load) && !w.reaches(load, store) {
@@ -219,8 +219,8 @@ func (w *paths) passed(h *flagArray, store mark) (mark, bool) {
 	return mark{}, false
 }
 
-// given returns a store that provides the data of a load, and whether there is one.
-func (w *paths) given(h *flagArray, load mark) (mark, bool) {
+// storeOf returns a store that provides the data of a load, and whether there is one.
+func (w *paths) storeOf(h *flagArray, load mark) (mark, bool) {
 	for _, s := range h.stores {
 		if w.cross(s, load) == sure {
 			return s, true
@@ -234,7 +234,7 @@ func (w *paths) given(h *flagArray, load mark) (mark, bool) {
 func (w *paths) fromOthers(flag, load mark) bool {
 	for _, h := range w.passes {
 		if slices.Contains(h.spins, flag) && slices.Contains(h.loads, load) && !w.local(h) {
-			_, ok := w.given(h, load)
+			_, ok := w.storeOf(h, load)
 			return ok
 		}
 	}
@@ -271,13 +271,13 @@ func pointer(in *ir.Instr) *ir.Reg {
 	return nil
 }
 
-// alike reports whether two accesses use the same address register with the same value.
-func (w *electors) alike(a, b *ir.Instr) bool {
+// sameAddress reports whether two accesses use the same address register with the same value.
+func (w *electors) sameAddress(a, b *ir.Instr) bool {
 	x, y := pointer(a), pointer(b)
 	if x == nil || x != y {
-		return w.same(w.made(a, x), w.made(b, y), mostSteps)
+		return w.same(w.onlyWrite(a, x), w.onlyWrite(b, y), mostSteps)
 	}
-	return len(w.all(x)) == 1 || w.made(a, x) == w.made(b, y)
+	return len(w.all(x)) == 1 || w.onlyWrite(a, x) == w.onlyWrite(b, y)
 }
 
 // same reports whether two instructions compute the same value.
@@ -295,7 +295,7 @@ func (w *electors) same(a, b *ir.Instr, steps int) bool {
 			return false
 		case x.Reg != nil && x.Reg == y.Reg && len(w.all(x.Reg)) == 1:
 		case x.Reg != nil:
-			if !w.same(w.made(a, x.Reg), w.made(b, y.Reg), steps-1) {
+			if !w.same(w.onlyWrite(a, x.Reg), w.onlyWrite(b, y.Reg), steps-1) {
 				return false
 			}
 		case x.Text() != y.Text():

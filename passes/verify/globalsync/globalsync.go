@@ -52,7 +52,7 @@ func run(p *verify.Pass) {
 	}
 	w := newPaths(p)
 	once := w.choose(found)
-	w.hear(found)
+	w.recordWaits(found)
 	defer w.atomics()
 	w.passes = w.shared(found.raised, once)
 	for _, h := range w.passes {
@@ -79,7 +79,7 @@ func marksOf(p *verify.Pass) *marks {
 			}
 			if awaits(in, kind) {
 				found.awaited = append(found.awaited, mark{b, i})
-			} else if plain(in, trace.Load) {
+			} else if isWeak(in, trace.Load) {
 				found.weak = append(found.weak, mark{b, i})
 			}
 			if kind == trace.BulkLoad && stores {
@@ -94,7 +94,7 @@ func marksOf(p *verify.Pass) *marks {
 // memory ordering that are not in a loop that waits.
 func (w *paths) choose(found *marks) (once []mark) {
 	found.raised = slices.DeleteFunc(found.raised,
-		func(m mark) bool { return w.electors.inside(w.instr(m)) })
+		func(m mark) bool { return w.electors.isPrivate(w.instr(m)) })
 	for _, m := range found.awaited {
 		if trace.Of(w.instr(m)) == trace.Load && !w.spins(m) {
 			once = append(once, m)
@@ -102,13 +102,13 @@ func (w *paths) choose(found *marks) (once []mark) {
 	}
 	found.awaited = slices.DeleteFunc(found.awaited, func(m mark) bool {
 		return !w.spins(m) || !w.electors.asks(w.instr(m)) || w.moves(m) ||
-			w.electors.inside(w.instr(m))
+			w.electors.isPrivate(w.instr(m))
 	})
 	return once
 }
 
-// hear records the waits for each array, including plain loads in loops.
-func (w *paths) hear(found *marks) {
+// recordWaits records the waits for each array, including plain loads in loops.
+func (w *paths) recordWaits(found *marks) {
 	for _, m := range found.awaited {
 		array := w.electors.array(w.instr(m))
 		w.heard[array] = append(w.heard[array], m)
@@ -135,12 +135,12 @@ func (w *paths) check(found *marks) {
 		}
 	}
 	for _, m := range raised {
-		if !w.before(m) {
+		if !w.storesBefore(m) {
 			w.unordered(m)
 		}
 	}
 	for _, m := range awaited {
-		if !w.behind(m) {
+		if !w.accessesAfter(m) {
 			w.unheard(m)
 		}
 	}
@@ -154,9 +154,9 @@ func (w *paths) check(found *marks) {
 func raises(in *ir.Instr, kind trace.Kind) bool {
 	switch kind {
 	case trace.Atomic:
-		return outside(in)
+		return accessesGlobal(in)
 	case trace.Store:
-		return outside(in) && in.HasMod(isa.ModRelease, isa.ModRelaxed, isa.ModVolatile)
+		return accessesGlobal(in) && in.HasMod(isa.ModRelease, isa.ModRelaxed, isa.ModVolatile)
 	}
 	return in.Kind().Head() == isa.HeadMultimem && in.HasMod(isa.ModRelease, isa.ModAcqRel)
 }
@@ -170,9 +170,9 @@ func releases(in *ir.Instr) bool {
 func awaits(in *ir.Instr, kind trace.Kind) bool {
 	switch kind {
 	case trace.Atomic:
-		return outside(in) && in.Kind() == isa.KindAtom
+		return accessesGlobal(in) && in.Kind() == isa.KindAtom
 	case trace.Load:
-		return outside(in) && in.HasMod(isa.ModAcquire, isa.ModRelaxed, isa.ModVolatile)
+		return accessesGlobal(in) && in.HasMod(isa.ModAcquire, isa.ModRelaxed, isa.ModVolatile)
 	}
 	return false
 }
@@ -188,13 +188,13 @@ func acquires(in *ir.Instr) bool {
 	return in.HasMod(isa.ModAcquire, isa.ModAcqRel) && !in.HasMod(isa.ModCTA)
 }
 
-// outside reports whether an instruction may access global memory.
-func outside(in *ir.Instr) bool {
+// accessesGlobal reports whether an instruction may access global memory.
+func accessesGlobal(in *ir.Instr) bool {
 	return !in.NamesShared() && !in.HasMod(isa.ModLocal, isa.ModParam, isa.ModConst)
 }
 
-// plain reports whether an instruction is certainly a weak load or store of global memory.
-func plain(in *ir.Instr, kind trace.Kind) bool {
+// isWeak reports whether an instruction is certainly a weak load or store of global memory.
+func isWeak(in *ir.Instr, kind trace.Kind) bool {
 	if trace.Of(in) != kind || !in.HasMod(isa.ModGlobal) {
 		return false
 	}

@@ -34,7 +34,7 @@ func (w *paths) gridwide(h *flagArray) {
 		if w.electors.uses(by) != with || w.electors.levels().Value(by) < uniform.Block {
 			continue
 		}
-		if reached(w.Flow.Succs[b][0]) != reached(w.Flow.Succs[b][1]) && w.fresh(b, h) {
+		if reached(w.Flow.Succs[b][0]) != reached(w.Flow.Succs[b][1]) && w.noArrivalBefore(b, h) {
 			w.Report(&ruleGrid, in,
 				"deadlock: a grid-wide barrier waits for all blocks of the grid, but some blocks skip it").Also(w.instr(h.spins[i]), "the wait for all blocks")
 			return
@@ -42,9 +42,9 @@ func (w *paths) gridwide(h *flagArray) {
 	}
 }
 
-// fresh reports whether no arrival precedes a basic block, so that threads that exit there have not
-// arrived.
-func (w *paths) fresh(b int, h *flagArray) bool {
+// noArrivalBefore reports whether no arrival precedes a basic block, so that threads that exit
+// there have not arrived.
+func (w *paths) noArrivalBefore(b int, h *flagArray) bool {
 	return !slices.ContainsFunc(h.raised, func(m mark) bool { return w.reaches(m, mark{b, 0}) })
 }
 

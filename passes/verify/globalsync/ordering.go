@@ -20,8 +20,8 @@ func (w *paths) judge(h *flagArray) {
 	}
 	for _, m := range h.raised {
 		if !w.released(h, m) {
-			w.early(h, m)
-			w.braced(h, m)
+			w.checkEarlyFlag(h, m)
+			w.raiseReview(h, m)
 		}
 	}
 	for _, m := range slices.Concat(h.spins, h.counts) {
@@ -30,7 +30,7 @@ func (w *paths) judge(h *flagArray) {
 		}
 	}
 	for _, m := range h.once {
-		w.ignored(h, m)
+		w.checkIgnored(h, m)
 	}
 }
 
@@ -92,7 +92,7 @@ func (w *paths) released(h *flagArray, m mark) bool {
 			return prune
 		case in != flag && slices.Contains(h.spins, at) && !h.takes: // this answers an earlier wait
 			return prune
-		case plain(in, trace.Store) && slices.Contains(h.stores, at):
+		case isWeak(in, trace.Store) && slices.Contains(h.stores, at):
 			if l, ok := w.passed(h, at); ok {
 				store, load = at, l
 				return stop
@@ -112,7 +112,7 @@ func (w *paths) released(h *flagArray, m mark) bool {
 func (w *paths) unreleased(flag *ir.Instr) string {
 	const then = ": other blocks may see it before the data stored earlier"
 	switch {
-	case plain(flag, trace.Store):
+	case isWeak(flag, trace.Store):
 		return "inter-block flag is set by a weak store, which orders nothing" + then
 	case flag.HasMod(isa.ModRelease, isa.ModAcqRel) && flag.HasMod(isa.ModCTA):
 		return "release of an inter-block flag has .cta scope, which does not cover other blocks" +
@@ -126,17 +126,17 @@ func (w *paths) unreleased(flag *ir.Instr) string {
 }
 
 // releases reports whether an instruction is a release that covers all blocks.
-func (w *paths) releases(in *ir.Instr) bool { return releases(in) && !w.small(in) }
+func (w *paths) releases(in *ir.Instr) bool { return releases(in) && !w.isClusterScoped(in) }
 
 // acquires reports whether an instruction is an acquire that covers all blocks.
-func (w *paths) acquires(in *ir.Instr) bool { return acquires(in) && !w.small(in) }
+func (w *paths) acquires(in *ir.Instr) bool { return acquires(in) && !w.isClusterScoped(in) }
 
 // fences reports whether an instruction is a fence that covers all blocks.
-func (w *paths) fences(in *ir.Instr) bool { return fences(in) && !w.small(in) }
+func (w *paths) fences(in *ir.Instr) bool { return fences(in) && !w.isClusterScoped(in) }
 
-// small reports whether an instruction has cluster scope in a kernel that is launched without
-// clusters.
-func (w *paths) small(in *ir.Instr) bool {
+// isClusterScoped reports whether an instruction has cluster scope in a kernel that is launched
+// without clusters.
+func (w *paths) isClusterScoped(in *ir.Instr) bool {
 	return in.HasMod(isa.ModCluster) && (w.Cluster == 1 || w.Cluster == 0 && !w.reads("%cluster"))
 }
 
@@ -155,7 +155,7 @@ func (w *paths) acquired(h *flagArray, m mark) bool {
 		case w.fences(in), w.acquires(in):
 			return prune
 		case slices.Contains(h.loads, at):
-			if s, ok := w.given(h, at); ok {
+			if s, ok := w.storeOf(h, at); ok {
 				load, store = at, s
 				return stop
 			}
@@ -173,7 +173,7 @@ func (w *paths) acquired(h *flagArray, m mark) bool {
 	}
 	text := "wait for an inter-block flag has no acquire ordering: later loads may return old data"
 	switch {
-	case plain(flag, trace.Load):
+	case isWeak(flag, trace.Load):
 		text = "inter-block flag is polled by a weak load, which orders nothing and may never see " +
 			"the flag change"
 	case flag.HasMod(isa.ModAcquire, isa.ModAcqRel):
@@ -218,8 +218,8 @@ func (w *paths) forth(m mark, inspector inspector) bool {
 	return false
 }
 
-// early reports a flag that is set before the data that it announces is stored.
-func (w *paths) early(h *flagArray, m mark) {
+// checkEarlyFlag reports a flag that is set before the data that it announces is stored.
+func (w *paths) checkEarlyFlag(h *flagArray, m mark) {
 	if len(h.spins) == 0 || h.takes || resets(w.instr(m)) {
 		return
 	}
@@ -229,7 +229,7 @@ func (w *paths) early(h *flagArray, m mark) {
 		case slices.Contains(h.spins, at):
 			return prune
 		case slices.Contains(h.late, at) && !w.reaches(at, m):
-			if l, ok := w.passed(h, at); ok && !w.reaches(at, l) && !w.announced(h, at) {
+			if l, ok := w.passed(h, at); ok && !w.reaches(at, l) && !w.announcesOther(h, at) {
 				store, load = at, l
 				return stop
 			}
@@ -243,20 +243,20 @@ func (w *paths) early(h *flagArray, m mark) {
 		at(store, "stored after the flag").at(load, "read by another block after it reads the flag")
 }
 
-// announced reports whether data of the same array is also stored before a flag. The flag may then
-// announce that data.
-func (w *paths) announced(h *flagArray, store mark) bool {
+// announcesOther reports whether data of the same array is also stored before a flag. The flag may
+// then announce that data.
+func (w *paths) announcesOther(h *flagArray, store mark) bool {
 	array := w.electors.array(w.instr(store))
 	return slices.ContainsFunc(h.stores, func(s mark) bool {
 		return w.electors.array(w.instr(s)) == array
 	})
 }
 
-// braced handles a flag that one thread sets or reads for its whole block. It turns the review into
-// an error if another block certainly reads the data.
-func (w *paths) braced(h *flagArray, m mark) {
+// raiseReview handles a flag that one thread sets or reads for its whole block. It turns the review
+// into an error if another block certainly reads the data.
+func (w *paths) raiseReview(h *flagArray, m mark) {
 	set, warp := w.chosen(m)
-	if len(set) == 0 || !w.releases(w.instr(m)) && !w.heralded(m) {
+	if len(set) == 0 || !w.releases(w.instr(m)) && !w.fenceBefore(m) {
 		return
 	}
 	var store, load mark
@@ -280,8 +280,8 @@ func (w *paths) braced(h *flagArray, m mark) {
 		at(load, "read by another block after it reads the flag")
 }
 
-// heralded reports whether a fence precedes an instruction in its basic block.
-func (w *paths) heralded(m mark) bool {
+// fenceBefore reports whether a fence precedes an instruction in its basic block.
+func (w *paths) fenceBefore(m mark) bool {
 	return slices.ContainsFunc(w.Func.Blocks[m.block].Instrs[:m.at], w.fences)
 }
 
@@ -294,7 +294,7 @@ func (w *paths) converted(h *flagArray, m mark) {
 		case proxyFence(in):
 			return prune
 		case trace.Of(in) == trace.BulkLoad && slices.Contains(h.loads, at):
-			if s, ok := w.given(h, at); ok && !w.converts(h, s) {
+			if s, ok := w.storeOf(h, at); ok && !w.converts(h, s) {
 				copied, store = at, s
 				return stop
 			}
@@ -334,9 +334,9 @@ func (w *paths) converts(h *flagArray, store mark) bool {
 	return !missing
 }
 
-// ignored reports a flag that is read only once, if the kernel then reads data of another block no
-// matter what the value is.
-func (w *paths) ignored(h *flagArray, m mark) {
+// checkIgnored reports a flag that is read only once, if the kernel then reads data of another
+// block no matter what the value is.
+func (w *paths) checkIgnored(h *flagArray, m mark) {
 	if len(h.stores) == 0 || w.loops[m.block] != nil {
 		return
 	}
@@ -350,7 +350,7 @@ func (w *paths) ignored(h *flagArray, m mark) {
 		if slices.ContainsFunc(h.spins, func(s mark) bool { return w.reaches(s, l) }) {
 			continue
 		}
-		s, ok := w.given(h, l)
+		s, ok := w.storeOf(h, l)
 		if !ok || w.reaches(s, l) || w.reaches(l, s) {
 			continue
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// tight is the largest number of blocks in a spin loop.
-const tight = 8
+// spinBlocks is the largest number of blocks in a spin loop.
+const spinBlocks = 8
 
 // paths searches the paths to and from flags.
 type paths struct {
@@ -45,18 +45,18 @@ func newPaths(p *verify.Pass) *paths {
 		onwards: make(map[int][]bool), errors: make(map[*ir.Instr]bool)}
 }
 
-// handed reports whether an instruction accesses an array that the kernel both stores to and loads
-// from. Blocks may exchange data through such an array.
-func (w *paths) handed(in *ir.Instr) bool {
+// isExchanged reports whether an instruction accesses an array that the kernel both stores to and
+// loads from. Blocks may exchange data through such an array.
+func (w *paths) isExchanged(in *ir.Instr) bool {
 	if w.both == nil {
 		loaded, stored := make(map[base]bool), make(map[base]bool)
 		for _, b := range w.Func.Blocks {
 			for _, in := range b.Instrs {
 				switch {
 				case in.Directive():
-				case plain(in, trace.Load):
+				case isWeak(in, trace.Load):
 					loaded[w.electors.array(in)] = true
-				case plain(in, trace.Store):
+				case isWeak(in, trace.Store):
 					stored[w.electors.array(in)] = true
 				}
 			}
@@ -148,9 +148,9 @@ func (w *paths) back(m mark, passed bool, inspector inspector) *ir.Instr {
 	return nil
 }
 
-// before searches for stores of other threads before a flag that one thread sets, and reports
+// storesBefore searches for stores of other threads before a flag that one thread sets, and reports
 // whether there are any.
-func (w *paths) before(m mark) bool {
+func (w *paths) storesBefore(m mark) bool {
 	set, warp := w.chosen(m)
 	if len(set) == 0 {
 		return false
@@ -163,8 +163,9 @@ func (w *paths) before(m mark) bool {
 			return prune
 		case fences(in):
 			return pass
-		case fenced && plain(in, trace.Store) && wider(w.electors.at(at), set),
-			releases && plain(in, trace.Load) && w.handed(in) && wider(w.electors.at(at), set):
+		case fenced && isWeak(in, trace.Store) && wider(w.electors.at(at), set),
+			releases && isWeak(in, trace.Load) && w.isExchanged(in) &&
+				wider(w.electors.at(at), set):
 			return stop
 		}
 		return goOn
@@ -173,7 +174,7 @@ func (w *paths) before(m mark) bool {
 		return false
 	}
 	did := "stored"
-	if plain(found, trace.Load) {
+	if isWeak(found, trace.Load) {
 		did = "read"
 	}
 	w.Report(&ruleFlag, flag,
@@ -200,7 +201,7 @@ func (w *paths) unordered(m mark) {
 		// This answers an earlier wait.
 		case fences(in), awaits(in, trace.Of(in)) && w.electors.array(in) == array:
 			return prune
-		case plain(in, trace.Store) && w.electors.array(in) != array:
+		case isWeak(in, trace.Store) && w.electors.array(in) != array:
 			return stop
 		}
 		return goOn
@@ -212,10 +213,11 @@ func (w *paths) unordered(m mark) {
 	}
 }
 
-// behind searches for accesses of other threads after a loop in which one thread waits for a flag,
-// and reports whether it found any. It looks for accesses to exchanged memory without a barrier in
-// between, and for other reads if no barrier follows before the threads exit or wait again.
-func (w *paths) behind(m mark) bool {
+// accessesAfter searches for accesses of other threads after a loop in which one thread waits for a
+// flag, and reports whether it found any. It looks for accesses to exchanged memory without a
+// barrier in between, and for other reads if no barrier follows before the threads exit or wait
+// again.
+func (w *paths) accessesAfter(m mark) bool {
 	set, warp := w.chosen(m)
 	if len(set) == 0 {
 		return false
@@ -226,11 +228,11 @@ func (w *paths) behind(m mark) bool {
 		switch {
 		case meets(in, warp):
 			return prune
-		case !plain(in, trace.Load) && !plain(in, trace.Store) || !wider(w.electors.at(at), set):
-		case w.handed(in):
+		case !isWeak(in, trace.Load) && !isWeak(in, trace.Store) || !wider(w.electors.at(at), set):
+		case w.isExchanged(in):
 			used, sure = in, w.fromOthers(m, at)
 			return stop
-		case plain(in, trace.Load):
+		case isWeak(in, trace.Load):
 			if used == nil {
 				used = in
 			}
@@ -241,7 +243,7 @@ func (w *paths) behind(m mark) bool {
 	found = found && w.electors.left >= 0
 	if found {
 		does := "read"
-		if plain(used, trace.Store) {
+		if isWeak(used, trace.Store) {
 			does = "store"
 		}
 		f := w.Report(&ruleFlag, w.instr(m),
@@ -271,7 +273,7 @@ func (w *paths) unheard(m mark) {
 		switch {
 		case fences(in), acquires(in):
 			return prune
-		case read == nil && plain(in, trace.Load) && !in.HasMod(isa.ModNC):
+		case read == nil && isWeak(in, trace.Load) && !in.HasMod(isa.ModNC):
 			read = in
 		}
 		return goOn
@@ -328,7 +330,7 @@ func (w *paths) onward(m mark, inspector inspector) bool {
 // spins reports whether a position is in a loop that only waits.
 func (w *paths) spins(m mark) bool {
 	l := w.loops[m.block]
-	if l == nil || len(l.Blocks) > tight {
+	if l == nil || len(l.Blocks) > spinBlocks {
 		return false
 	}
 	waits, met := w.waits[l]
@@ -430,7 +432,7 @@ func (w *paths) copied(m mark) {
 		switch {
 		case trace.Of(in) == trace.ProxyFence && in.HasMod(isa.ModAsync) && !in.NamesShared():
 			return prune
-		case plain(in, trace.Store) && w.electors.array(in) == array:
+		case isWeak(in, trace.Store) && w.electors.array(in) == array:
 			return stop
 		}
 		return goOn

@@ -110,14 +110,14 @@ func (l *lifetime) write(i int) {
 	}
 	for k := range regions {
 		for o, in := range l.alive {
-			over(p, l.t, i, &regions[k], o, in, l.used)
+			checkOverwrite(p, l.t, i, &regions[k], o, in, l.used)
 		}
 		for o, b := range l.initialized {
 			// Other threads initialized it; one that has passed a barrier since may have
 			// invalidated it.
 			if b.by.And(l.t.Threads) == (value.Set{}) && !l.ends &&
 				(e.Kind == trace.BulkLoad || l.syncs > b.syncs) {
-				over(p, l.t, i, &regions[k], o, b.e.In, l.used)
+				checkOverwrite(p, l.t, i, &regions[k], o, b.e.In, l.used)
 			}
 		}
 	}
@@ -162,9 +162,9 @@ func inUse(p *verify.Pass) map[verify.Object]bool {
 	return used
 }
 
-// over reports a write that overwrites a valid mbarrier.
-func over(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Object, made *ir.Instr,
-	used map[verify.Object]bool) {
+// checkOverwrite reports a write that overwrites a valid mbarrier.
+func checkOverwrite(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o verify.Object,
+	made *ir.Instr, used map[verify.Object]bool) {
 	if sure, _ := r.Meets(&memory.Region{Root: o.Root, Low: o.At, High: o.At + 8, Sure: true,
 		Bytes: 8, Solid: true}); !sure {
 		return

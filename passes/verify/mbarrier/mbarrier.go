@@ -92,7 +92,7 @@ func unwritten(p *verify.Pass, t *trace.Trace) {
 		}
 		for n := range e.In.Args {
 			if v := verify.Val(e, n); v != nil && e.In.Args[n].Kind == ir.Address &&
-				slices.ContainsFunc(v.Terms, blank) {
+				slices.ContainsFunc(v.Terms, isUnwritten) {
 				p.Missed("addresses in registers that are never written")
 				return
 			}
@@ -100,14 +100,15 @@ func unwritten(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// blank reports whether a term of an address is a register that is never written.
-func blank(t value.Term) bool {
+// isUnwritten reports whether a term of an address is a register that is never written.
+func isUnwritten(t value.Term) bool {
 	_, named := t.Atom.Ref.(*ir.Reg)
 	return named && t.Atom.Op == value.OpRegister
 }
 
-// beyond reports an mbarrier that lies outside of the variable from which its address is derived.
-func beyond(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
+// outOfBounds reports an mbarrier that lies outside of the variable from which its address is
+// derived.
+func outOfBounds(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
 	initialized map[verify.Object]*initialization) {
 	in, v := t.Events[i].In, o.Variable()
 	switch {
@@ -147,7 +148,7 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initializat
 			p.Report(&ruleMade, e.In, "mbarrier is misaligned: its address is %d bytes past a "+
 				"multiple of 8", o.At%8)
 		}
-		beyond(p, t, i, o, initialized)
+		outOfBounds(p, t, i, o, initialized)
 		if n := o.Threads.Len(); n > 1 && p.Pool.Exact && e.Guard == nil {
 			p.Report(&ruleLife, e.In,
 				"mbarrier.init is executed by %s at once, expected one thread",
@@ -231,8 +232,9 @@ func clustered(p *verify.Pass) bool {
 	return false
 }
 
-// apart reports whether some of the threads are not in the warp that initialized the mbarrier.
-func (b *initialization) apart(s value.Set) bool {
+// inOtherWarp reports whether some of the threads are not in the warp that initialized the
+// mbarrier.
+func (b *initialization) inOtherWarp(s value.Set) bool {
 	s = s.Or(b.by)
 	return s.Warps() > 1
 }
@@ -244,9 +246,9 @@ func declared(o verify.Object) bool {
 	return a != nil && a.Op == value.OpVariable
 }
 
-// near reports whether the kernel initializes other mbarriers of the same variable, so that this
-// one was probably forgotten.
-func near(initialized map[verify.Object]*initialization, o verify.Object) bool {
+// hasNeighbor reports whether the kernel initializes other mbarriers of the same variable, so that
+// this one was probably forgotten.
+func hasNeighbor(initialized map[verify.Object]*initialization, o verify.Object) bool {
 	for other := range initialized {
 		if other.Root == o.Root {
 			return true
@@ -271,8 +273,8 @@ func looped(p *verify.Pass) bool {
 	return false
 }
 
-// short returns an opcode without its trailing modifiers.
-func short(in *ir.Instr) string {
+// baseOpcode returns an opcode without its trailing modifiers.
+func baseOpcode(in *ir.Instr) string {
 	op, _, _ := strings.Cut(in.Op, ".shared")
 	op, _, _ = strings.Cut(op, ".cta_group")
 	return op

@@ -50,7 +50,7 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool
 			}
 		case trace.BulkLoad, trace.Copy:
 			if used {
-				unseen(p, t, i, wait)
+				checkUnordered(p, t, i, wait)
 				wait = nil
 			}
 		case trace.Load, trace.Store, trace.Atomic:
@@ -58,22 +58,22 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool
 				continue
 			}
 			access = e
-			unseen(p, t, i, wait)
+			checkUnordered(p, t, i, wait)
 			wait = nil
 		case trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore:
 			if wait == nil || !engine {
 				continue
 			}
 			if reads = p.AppendReads(reads[:0], e); len(reads) > 0 {
-				unseen(p, t, i, wait)
+				checkUnordered(p, t, i, wait)
 				wait = nil
 			}
 		}
 	}
 }
 
-// unseen reports an access after a relaxed wait.
-func unseen(p *verify.Pass, t *trace.Trace, i int, wait *trace.Event) {
+// checkUnordered reports an access after a relaxed wait.
+func checkUnordered(p *verify.Pass, t *trace.Trace, i int, wait *trace.Event) {
 	if wait == nil {
 		return
 	}

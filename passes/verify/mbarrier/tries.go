@@ -23,7 +23,7 @@ func tries(p *verify.Pass, t *trace.Trace, heeded *heededWaits) {
 			continue
 		}
 		holds, known := t.Facts.Decided(e.Done, *e.Threads)
-		if known && holds || again(t, i) {
+		if known && holds || succeedsLater(t, i) {
 			continue
 		}
 		if !known && (heeded.waits[e.In] || guarded(t, e)) {
@@ -99,8 +99,8 @@ func wait(in *ir.Instr) string {
 	return "mbarrier.test_wait"
 }
 
-// again reports whether a later wait on the same mbarrier succeeds.
-func again(t *trace.Trace, i int) bool {
+// succeedsLater reports whether a later wait on the same mbarrier succeeds.
+func succeedsLater(t *trace.Trace, i int) bool {
 	e := &t.Events[i]
 	n := verify.Address(e.In, 0)
 	for j := i + 1; j < len(t.Events); j++ {

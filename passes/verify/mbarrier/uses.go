@@ -77,13 +77,13 @@ func (u *usage) uninitialized(i int, o verify.Touch) {
 			"declared")
 		return
 	}
-	named := near(u.initialized, o.Object) || declared(o.Object)
+	named := hasNeighbor(u.initialized, o.Object) || declared(o.Object)
 	if !named || o.Rank != nil || len(p.Kernel.Missed) > 0 || p.MadeElsewhere(o.Object) {
 		return
 	}
 	f := p.Report(&ruleLife, e.In, "mbarrier is used but never initialized, at "+
 		"address %d", o.At).On(u.t, i)
-	if p.Loops && looped(p) || !near(u.initialized, o.Object) {
+	if p.Loops && looped(p) || !hasNeighbor(u.initialized, o.Object) {
 		// An iteration that was not followed may initialize it, or code outside of this excerpt.
 		f.As(diag.Review)
 	}
@@ -97,28 +97,29 @@ func (u *usage) visible(i int, o verify.Touch, b *initialization, before int) {
 	// st.async and red.async are performed in the generic proxy: the barrier suffices.
 	engine := e.Kind == trace.BulkLoad || e.Kind == trace.TensorCommit || e.Kind == trace.Answer
 	switch {
-	case !own && before <= b.syncs && o.Rank == nil && (u.warps <= b.warps || b.apart(o.Threads)):
+	case !own && before <= b.syncs && o.Rank == nil &&
+		(u.warps <= b.warps || b.inOtherWarp(o.Threads)):
 		p.Report(&ruleSeen, e.In, "mbarrier is used without a block barrier after "+
 			"another thread initialized it").Also(b.e.In, "initialized here").On(u.t, i)
 	case engine && !(b.fenced && (own || before > b.past)) &&
 		(u.late <= b.syncs && !own || o.Threads.Minus(u.fenced) != value.Set{}):
 		f := p.Report(&ruleSeen, e.In, "missing fence after mbarrier.init: %s uses an "+
-			"mbarrier that may not be visible to it", short(e.In)).
+			"mbarrier that may not be visible to it", baseOpcode(e.In)).
 			Also(b.e.In, "initialized here; neither fence.mbarrier_init nor "+
-				"fence.proxy.async follows in this thread%s", behind(b)).On(u.t, i)
+				"fence.proxy.async follows in this thread%s", fencePosition(b)).On(u.t, i)
 		if u.alone {
 			// CUB omits the fence within a block, and states that the memory model now allows it.
 			f.As(diag.Review)
 		}
 	case engine && b.narrow && !u.alone && (o.Rank != nil || verify.Multicast(e.In)):
 		p.Report(&ruleSeen, e.In, "%s uses mbarriers of other blocks, but the fence "+
-			"after their initialization covers only their own block", short(e.In)).
+			"after their initialization covers only their own block", baseOpcode(e.In)).
 			As(diag.Review).Also(b.e.In, "initialized here")
 	}
 }
 
-// behind describes the position of a fence that comes too late, for messages.
-func behind(b *initialization) string {
+// fencePosition describes the position of a fence that comes too late, for messages.
+func fencePosition(b *initialization) string {
 	if b.fenced {
 		return " before the barrier"
 	}

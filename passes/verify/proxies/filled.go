@@ -22,11 +22,11 @@ func filled(engines []engine) []memory.Region {
 // copies, because no later operation reads that data.
 func overwritten(list []*plain, loads []memory.Region) []*plain {
 	return slices.DeleteFunc(list,
-		func(a *plain) bool { return a.write && !a.flying && a.under(loads) })
+		func(a *plain) bool { return a.write && !a.flying && a.isOverwritten(loads) })
 }
 
-// under reports whether copies overwrite an access.
-func (a *plain) under(loads []memory.Region) bool {
+// isOverwritten reports whether copies overwrite an access.
+func (a *plain) isOverwritten(loads []memory.Region) bool {
 	return slices.ContainsFunc(loads, func(r memory.Region) bool {
 		sure, _ := r.Meets(&a.region)
 		return sure

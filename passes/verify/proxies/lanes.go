@@ -11,10 +11,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// ahead reports whether some lanes of a warp arrive on behalf of other lanes without a warp barrier
-// after the accesses of these lanes. The fences of the other lanes may then execute after the
-// arrival.
-func ahead(a *plain, e *trace.Event) bool {
+// arriveForOthers reports whether some lanes of a warp arrive on behalf of other lanes without a
+// warp barrier after the accesses of these lanes. The fences of the other lanes may then execute
+// after the arrival.
+func arriveForOthers(a *plain, e *trace.Event) bool {
 	for w := range value.MaxThreads / 32 {
 		if here := e.Threads.Lanes(w); here != 0 && a.e.Threads.Lanes(w)&^here != 0 {
 			return true

@@ -79,8 +79,9 @@ func maps(p *verify.Pass, t *trace.Trace) {
 				if m.released {
 					why = "with a release but no acquire fence.proxy.tensormap in between"
 				}
-				p.Report(&ruleMap, e.In, "missing fence.proxy.tensormap: tensor map is used "+
-					"after it was %s, %s", m.how, why).Also(m.e.In, "%s here", m.how).On(t, i)
+				p.Report(&ruleMap, e.In,
+					"missing fence.proxy.tensormap: a tensor map is used after it was %s, %s",
+					m.how, why).Also(m.e.In, "%s here", m.how).On(t, i)
 				break
 			}
 		}

@@ -92,7 +92,7 @@ func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memo
 				list[n].early = !waited
 			}
 		case trace.CopyCommit, trace.CopyWait:
-			land(e, list)
+			completeCopies(e, list)
 		case trace.Wait:
 			list, waited = overwritten(list, loads), true
 		case trace.ProxyFence:
@@ -102,15 +102,15 @@ func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memo
 		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterArrive, trace.Arrive,
 			trace.WarpSync, trace.CopyArrive:
 			if e.Kind == trace.Arrive || e.Kind == trace.BarrierArrive {
-				handOver(p, t, i, list, engines, loads, there)
+				checkArrival(p, t, i, list, engines, loads, there)
 			}
 			if e.Kind == trace.CopyArrive {
-				land(e, list)
+				completeCopies(e, list)
 			}
 			pass(e, list)
 		default:
 			if len(own) > 0 && own[0].e == e {
-				meet(p, t, i, own[0], list)
+				checkOperation(p, t, i, own[0], list)
 				own = own[1:]
 			}
 		}
@@ -148,8 +148,8 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 		&plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy})
 }
 
-// land marks copies as complete if a wait covers them or they signal an mbarrier.
-func land(e *trace.Event, list []*plain) {
+// completeCopies marks copies as complete if a wait covers them or they signal an mbarrier.
+func completeCopies(e *trace.Event, list []*plain) {
 	pending, counted := verify.Number(e, 0)
 	counted = counted && e.In.Kind() == isa.KindCpAsyncWaitGroup
 	for _, a := range list {
@@ -212,8 +212,8 @@ func pass(e *trace.Event, list []*plain) {
 	}
 }
 
-// meet checks an async operation against the earlier plain accesses of the same trace.
-func meet(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*plain) {
+// checkOperation checks an async operation against the earlier plain accesses of the same trace.
+func checkOperation(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*plain) {
 	rule := &ruleWrite
 	if g.e.Kind == trace.GroupMultiply {
 		rule = &ruleGroup
@@ -223,32 +223,33 @@ func meet(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*plain) {
 			continue
 		}
 		for k := range g.reads {
-			if sure, _ := g.reads[k].Meets(&a.region); a.write && sure && a.strange(&g.reads[k]) {
-				complain(p, t, i, rule, g, a)
+			if sure, _ := g.reads[k].Meets(&a.region); a.write && sure &&
+				a.onlyWarpBarrier(&g.reads[k]) {
+				reportMissing(p, t, i, rule, g, a)
 				break
 			}
 		}
 		for k := range g.writes {
 			// A plain write that the async operation overwrites is not needed.
 			if sure, _ := g.writes[k].Meets(&a.region); !a.write && sure &&
-				a.strange(&g.writes[k]) &&
+				a.onlyWarpBarrier(&g.writes[k]) &&
 				(g.e.Kind == trace.BulkLoad || g.e.Kind == trace.Answer) {
-				complain(p, t, i, &ruleRead, g, a)
+				reportMissing(p, t, i, &ruleRead, g, a)
 				break
 			}
 		}
 	}
 }
 
-// strange reports whether an async operation accesses a region that other warps accessed too, with
-// nothing but a warp barrier in between.
-func (a *plain) strange(r *memory.Region) bool {
+// onlyWarpBarrier reports whether an async operation accesses a region that other warps accessed
+// too, with nothing but a warp barrier in between.
+func (a *plain) onlyWarpBarrier(r *memory.Region) bool {
 	return a.state != joined || r.Crosses(&a.region, 32)
 }
 
-// complain reports the fence or barrier that is missing between a plain access and an async
+// reportMissing reports the fence or barrier that is missing between a plain access and an async
 // operation.
-func complain(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine, a *plain) {
+func reportMissing(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine, a *plain) {
 	what, did := "reads", "written"
 	if rule == &ruleRead {
 		what, did = "overwrites", "read"
@@ -304,9 +305,9 @@ func reason(a *plain) string {
 	return "missing fence.proxy.async"
 }
 
-// handOver checks an arrival: earlier plain accesses must be fenced if an async operation of other
-// threads accesses the same memory.
-func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*engine,
+// checkArrival checks an arrival: earlier plain accesses must be fenced if an async operation of
+// other threads accesses the same memory.
+func checkArrival(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*engine,
 	loads []memory.Region, there *followedPairs) {
 	e := &t.Events[i]
 	if len(engines) == 0 {
@@ -314,10 +315,11 @@ func handOver(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*e
 	}
 	for _, a := range list {
 		if a.state == settled || a.state == joined ||
-			a.e.Threads.And(*e.Threads) == (value.Set{}) || a.state == fenced && !ahead(a, e) {
+			a.e.Threads.And(*e.Threads) == (value.Set{}) || a.state == fenced &&
+			!arriveForOthers(a, e) {
 			continue
 		}
-		if a.write && a.early && a.under(loads) {
+		if a.write && a.early && a.isOverwritten(loads) {
 			continue // copies overwrite it before anything reads it
 		}
 		for n := range engines {

@@ -52,7 +52,7 @@ func run(p *verify.Pass) {
 	for _, t := range p.Traces {
 		s.follow(t)
 	}
-	s.whole()
+	s.checkWhole()
 	if !s.pinned && len(s.order) > 0 {
 		p.Report(&rulePinned, s.order[0].In,
 			"setmaxnreg is used, but the register count at launch is unknown: the kernel has none of .maxnreg, .reqntid and .maxntid")
@@ -93,12 +93,12 @@ func (s *pools) follow(t *trace.Trace) {
 		}
 		direction(p, t, i, n, now, first && !s.pinned, first && p.Func.Attr(".maxnreg") == nil)
 		now, first = n, false
-		s.ask(e, n)
+		s.recordRequest(e, n)
 	}
 }
 
-// ask records that an event requests n registers for its threads.
-func (s *pools) ask(e *trace.Event, n int64) {
+// recordRequest records that an event requests n registers for its threads.
+func (s *pools) recordRequest(e *trace.Event, n int64) {
 	s.shrinks = s.shrinks || e.In.Kind() == isa.KindSetmaxnregDec
 	threads, seen := s.executed[e.In]
 	if !seen {
@@ -113,19 +113,19 @@ func (s *pools) ask(e *trace.Event, n int64) {
 	}
 }
 
-// whole reports setmaxnreg instructions that only a part of a warpgroup executes.
-func (s *pools) whole() {
+// checkWhole reports setmaxnreg instructions that only a part of a warpgroup executes.
+func (s *pools) checkWhole() {
 	p := s.p
 	if !p.Pool.Exact {
 		return
 	}
 	alike := make(map[string]value.Set) // threads that execute the same instruction anywhere
 	for _, e := range s.order {
-		alike[same(e)] = alike[same(e)].Or(s.executed[e.In])
+		alike[effectKey(e)] = alike[effectKey(e)].Or(s.executed[e.In])
 	}
 	for _, e := range s.order {
-		threads, all := s.executed[e.In], alike[same(e)]
-		g, n := s.partly(e, threads)
+		threads, all := s.executed[e.In], alike[effectKey(e)]
+		g, n := s.partialWarpgroup(e, threads)
 		switch {
 		case n == 0:
 		case lanes(&all, g) == 128: // tile compilers generate this
@@ -140,9 +140,9 @@ func (s *pools) whole() {
 	}
 }
 
-// partly returns the first warpgroup of which only some threads execute an instruction, and their
-// number n. n is 0 if there is none.
-func (s *pools) partly(e *trace.Event, threads value.Set) (g, n int) {
+// partialWarpgroup returns the first warpgroup of which only some threads execute an instruction,
+// and their number n. n is 0 if there is none.
+func (s *pools) partialWarpgroup(e *trace.Event, threads value.Set) (g, n int) {
 	for g := range s.most {
 		n := lanes(&threads, g)
 		if n > 0 && n < 128 && 128*g+128 <= s.p.Pool.Threads &&
@@ -153,8 +153,8 @@ func (s *pools) partly(e *trace.Event, threads value.Set) (g, n int) {
 	return 0, 0
 }
 
-// same returns a key that is equal for setmaxnreg instructions with the same effect.
-func same(e *trace.Event) string {
+// effectKey returns a key that is equal for setmaxnreg instructions with the same effect.
+func effectKey(e *trace.Event) string {
 	n, _ := verify.Number(e, 0)
 	return e.In.Op + strconv.FormatInt(n, 10)
 }

@@ -35,7 +35,7 @@ func columns(p *verify.Pass) {
 			width := int64(1)
 			switch e.Kind {
 			case trace.TensorFree:
-				partly(p, t, i, sizes)
+				checkPartialFree(p, t, i, sizes)
 				continue
 			case trace.TensorLoad, trace.TensorStore:
 				width = covered(e.In)
@@ -56,7 +56,7 @@ func columns(p *verify.Pass) {
 				alloc := sizes[slotOf(p, a.Args[0])]
 				n, known := verify.Number(alloc, verify.Address(alloc.In, 0)+1)
 				rest := p.Pool.Sub(64, v, p.Pool.Alone(a))
-				low, ok := furthest(p, rest, *e.Threads)
+				low, ok := lastColumn(p, rest, *e.Threads)
 				if known && ok && low+width > n {
 					p.Report(&ruleColumns, e.In, "out-of-bounds tensor memory access: %s "+
 						"accesses columns %d to %d, but %d columns are allocated", e.In.Head(), low,
@@ -67,9 +67,9 @@ func columns(p *verify.Pass) {
 	}
 }
 
-// furthest returns the last column that an offset of the threads names, with the lane in its upper
-// half. It returns ok = false if the offset depends on more than the thread index.
-func furthest(p *verify.Pass, offset *value.Value, s value.Set) (column int64, ok bool) {
+// lastColumn returns the last column that an offset of the threads names, with the lane in its
+// upper half. It returns ok = false if the offset depends on more than the thread index.
+func lastColumn(p *verify.Pass, offset *value.Value, s value.Set) (column int64, ok bool) {
 	for _, term := range offset.Terms {
 		if !term.Atom.Tid {
 			return 0, false
@@ -87,8 +87,8 @@ func slotOf(p *verify.Pass, v *value.Value) *value.Value {
 	return p.Pool.Resize(64, v, true)
 }
 
-// partly reports a free of a different number of columns than were allocated.
-func partly(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace.Event) {
+// checkPartialFree reports a free of a different number of columns than were allocated.
+func checkPartialFree(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace.Event) {
 	e := &t.Events[i]
 	v := verify.Val(e, 0)
 	n, known := verify.Number(e, 1)

@@ -11,11 +11,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// lonely reports operations that no later commit of the issuing threads tracks. If another lane of
-// the warp commits, the author probably intended that lane to issue them, because a commit tracks
-// only operations of its own thread. If the same threads commit on other paths, such as those where
-// a loop runs at least once, the operations may not need a commit.
-func lonely(p *verify.Pass) {
+// checkUncommitted reports operations that no later commit of the issuing threads tracks. If
+// another lane of the warp commits, the author probably intended that lane to issue them, because a
+// commit tracks only operations of its own thread. If the same threads commit on other paths, such
+// as those where a loop runs at least once, the operations may not need a commit.
+func checkUncommitted(p *verify.Pass) {
 	if !p.Pool.Exact {
 		return
 	}

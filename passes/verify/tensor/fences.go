@@ -144,15 +144,15 @@ func frees(p *verify.Pass) {
 			p.Report(&ruleFence, t.Events[last].In,
 				"missing tcgen05.fence::before_thread_sync before this barrier: another warp frees the tensor memory after it, and only this barrier orders the use before the free").
 				As(diag.Note).Also(moved.In, "the use").On(t, last)
-			p.Missed("tensor memory freed after a barrier without a preceding tcgen05 fence (T9)")
+			p.Missed("order of uses and frees of tensor memory that only a barrier separates, without a tcgen05 fence (T9)")
 		}
 	}
 }
 
-// sides reports thread barriers with a tcgen05 fence on one side only, if tensor memory is accessed
-// on the other side too. Kernels with no fence at all around allocation and free are not reported,
-// but a single fence suggests that a pair was intended.
-func sides(p *verify.Pass, t *trace.Trace) {
+// checkSides reports thread barriers with a tcgen05 fence on one side only, if tensor memory is
+// accessed on the other side too. Kernels with no fence at all around allocation and free are not
+// reported, but a single fence suggests that a pair was intended.
+func checkSides(p *verify.Pass, t *trace.Trace) {
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Kind != trace.BarrierSync && e.Kind != trace.ClusterWait {

@@ -38,9 +38,9 @@ func lifetimes(p *verify.Pass) {
 		address(p, t, slots, by)
 		freed(p, t, frees)
 	}
-	early(p)
+	checkEarlyLoads(p)
 	yields(p)
-	unmade(p)
+	checkAllocated(p)
 }
 
 // yields reports warps that relinquish the allocation permit while another warp may not have
@@ -89,8 +89,8 @@ func yields(p *verify.Pass) {
 	}
 }
 
-// unmade reports uses of tensor memory in kernels that do not allocate it.
-func unmade(p *verify.Pass) {
+// checkAllocated reports uses of tensor memory in kernels that do not allocate it.
+func checkAllocated(p *verify.Pass) {
 	if len(p.Kernel.Missed) > 0 || p.Needs(trace.TensorAlloc) {
 		return
 	}
@@ -98,7 +98,7 @@ func unmade(p *verify.Pass) {
 		for i := range t.Events {
 			switch e := &t.Events[i]; e.Kind {
 			case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
-				if !kept(verify.Val(e, verify.Address(e.In, 0))) {
+				if !loadedFromShared(verify.Val(e, verify.Address(e.In, 0))) {
 					return // the address is passed to the kernel
 				}
 				p.Report(&ruleFree, e.In, "tensor memory is used but never allocated").
@@ -109,8 +109,9 @@ func unmade(p *verify.Pass) {
 	}
 }
 
-// kept reports whether an address was loaded from shared memory, where allocations store it.
-func kept(v *value.Value) bool {
+// loadedFromShared reports whether an address was loaded from shared memory, where allocations
+// store it.
+func loadedFromShared(v *value.Value) bool {
 	if v == nil {
 		return false
 	}
@@ -260,7 +261,7 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 		// Other threads may free the rest.
 		if taken > given &&
 			!slices.ContainsFunc(p.Traces, func(o *trace.Trace) bool {
-				return beyond(o.Threads, t.Threads) && has(o, trace.TensorFree)
+				return hasOtherWarps(o.Threads, t.Threads) && has(o, trace.TensorFree)
 			}) {
 			p.Report(&ruleFree, alloc.In, "tensor memory is allocated %d times on a path but "+
 				"freed %d times", taken, given).On(t, 0)
@@ -284,8 +285,8 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	p.Report(&ruleFree, alloc.In, "tensor memory is allocated but not freed on some path").On(t, 0)
 }
 
-// beyond reports whether s contains threads of a warp that has no threads in of.
-func beyond(s, of value.Set) bool {
+// hasOtherWarps reports whether s contains threads of a warp that has no threads in of.
+func hasOtherWarps(s, of value.Set) bool {
 	all := s.Or(of)
 	return all.Warps() > of.Warps()
 }
@@ -299,8 +300,8 @@ func has(t *trace.Trace, k trace.Kind) bool {
 	return false
 }
 
-// early reports loads of other warps that no barrier orders before the free.
-func early(p *verify.Pass) {
+// checkEarlyLoads reports loads of other warps that no barrier orders before the free.
+func checkEarlyLoads(p *verify.Pass) {
 	for _, t := range p.Traces {
 		syncs, waits := 0, false
 		for i := range t.Events {
@@ -315,7 +316,7 @@ func early(p *verify.Pass) {
 				waits = true
 			case trace.TensorFree:
 				if !waits {
-					beside(p, t, i)
+					usedOnSamePath(p, t, i)
 					later(p, t, i, syncs)
 				}
 			}
@@ -323,9 +324,9 @@ func early(p *verify.Pass) {
 	}
 }
 
-// beside reports a use of tensor memory by other warps on the same path that no block barrier
-// orders before the free.
-func beside(p *verify.Pass, t *trace.Trace, i int) {
+// usedOnSamePath reports a use of tensor memory by other warps on the same path that no block
+// barrier orders before the free.
+func usedOnSamePath(p *verify.Pass, t *trace.Trace, i int) {
 	free := &t.Events[i]
 	for j := i - 1; j >= 0; j-- {
 		e := &t.Events[j]

@@ -21,7 +21,7 @@ func moves(p *verify.Pass, t *trace.Trace) {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.TensorLoad:
-			if store != nil && meet(p, e, store) {
+			if store != nil && overlapRegions(p, e, store) {
 				p.Report(&ruleWait, e.In, "missing tcgen05.wait::st: tensor memory is loaded "+
 					"while a store to it is in flight").Also(store.In, "the store").On(t, i)
 				store = nil
@@ -37,7 +37,7 @@ func moves(p *verify.Pass, t *trace.Trace) {
 				}
 			}
 		case trace.TensorStore:
-			if load != nil && meet(p, e, load) {
+			if load != nil && overlapRegions(p, e, load) {
 				p.Report(&ruleWait, e.In, "missing tcgen05.wait::ld: tensor memory is "+
 					"overwritten while a load of it is in flight").
 					As(diag.Review).Also(load.In, "the load").On(t, i)
@@ -150,10 +150,10 @@ func (f *pendingLoads) copied(in *ir.Instr) bool {
 	return len(list) > 0
 }
 
-// meet reports whether two loads or stores of tensor memory certainly overlap.
-func meet(p *verify.Pass, a, b *trace.Event) bool {
-	ra, la := place(p, a)
-	rb, lb := place(p, b)
+// overlapRegions reports whether two loads or stores of tensor memory certainly overlap.
+func overlapRegions(p *verify.Pass, a, b *trace.Event) bool {
+	ra, la := addressOf(p, a)
+	rb, lb := addressOf(p, b)
 	if !lanesOf(p, a).Meets(lanesOf(p, b)) {
 		return false
 	}

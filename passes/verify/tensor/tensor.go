@@ -34,13 +34,13 @@ descriptor and are unknown.`,
 func run(p *verify.Pass) {
 	objects, issuers := objectsOf(p), issuersOf(p)
 	for _, t := range p.Traces {
-		sides(p, t)
+		checkSides(p, t)
 		moves(p, t)
 		multiplies(p, t, issuers)
 		fences(p, t, objects)
 		lanes(p, t)
 	}
-	lonely(p)
+	checkUncommitted(p)
 	frees(p)
 	lifetimes(p)
 	columns(p)
@@ -64,7 +64,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 		switch e.Kind {
 		case trace.TensorMultiply:
 			k := &pendingOperation{e: e}
-			k.columns, k.low = place(p, e)
+			k.columns, k.low = addressOf(p, e)
 			k.lanes = lanesOf(p, e)
 			list = append(list, k)
 		case trace.TensorCommit:
@@ -86,7 +86,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 			// Another thread may have waited for them.
 			list = nil
 		case trace.TensorLoad:
-			root, low := place(p, e)
+			root, low := addressOf(p, e)
 			lanes := lanesOf(p, e)
 			for _, k := range list {
 				if k.columns != nil && k.columns == root && k.low == low && k.lanes.Meets(lanes) {
@@ -123,8 +123,8 @@ func waited(p *verify.Pass, k *pendingOperation, touched []verify.Touch, ok bool
 	return false
 }
 
-// place returns the tensor memory address of an operation: its root and its column.
-func place(p *verify.Pass, e *trace.Event) (root *value.Value, low int64) {
+// addressOf returns the tensor memory address of an operation: its root and its column.
+func addressOf(p *verify.Pass, e *trace.Event) (root *value.Value, low int64) {
 	v := verify.Val(e, verify.Address(e.In, 0))
 	if v == nil {
 		return nil, 0

@@ -44,11 +44,13 @@ func runExtents(p *annotated.Pass) {
 		seen[s.Matrix] = true
 		spots := allSpots(p, s.Matrix)
 		if len(spots) > 0 &&
-			!slices.ContainsFunc(spots, func(x spot) bool { return p.Reported(x.use.Pos) }) {
-			if !checkStep(p, spots, "rows", func(x *spot) (thread.Linear, int) {
+			!slices.ContainsFunc(spots, func(x storePosition) bool {
+				return p.Reported(x.use.Pos)
+			}) {
+			if !checkStep(p, spots, "rows", func(x *storePosition) (thread.Linear, int) {
 				return x.row, x.store.Rows
 			}) {
-				checkStep(p, spots, "columns", func(x *spot) (thread.Linear, int) {
+				checkStep(p, spots, "columns", func(x *storePosition) (thread.Linear, int) {
 					return x.col, x.store.Cols
 				})
 			}
@@ -57,7 +59,7 @@ func runExtents(p *annotated.Pass) {
 }
 
 // allSpots returns the positions of all accumulator stores to a matrix, or nil if one is unknown.
-func allSpots(p *annotated.Pass, matrix ir.Ref) (all []spot) {
+func allSpots(p *annotated.Pass, matrix ir.Ref) (all []storePosition) {
 	for i := range p.Notes.Uses {
 		u := &p.Notes.Uses[i]
 		if s, ok := u.What.(*ir.TileStore); !ok || s.Matrix != matrix {
@@ -73,10 +75,10 @@ func allSpots(p *annotated.Pass, matrix ir.Ref) (all []spot) {
 }
 
 // A side returns the position and the size of a store along one dimension.
-type side func(*spot) (thread.Linear, int)
+type side func(*storePosition) (thread.Linear, int)
 
 // checkStep checks the rows or the columns of all stores.
-func checkStep(p *annotated.Pass, spots []spot, what string, of side) bool {
+func checkStep(p *annotated.Pass, spots []storePosition, what string, of side) bool {
 	first, _ := of(&spots[0])
 	step := first.BlockStep()
 	if step < 1 || step > mostStep {
@@ -125,13 +127,13 @@ func checkStep(p *annotated.Pass, spots []spot, what string, of side) bool {
 }
 
 // adjoin reports whether each store ends where another one starts, or at the end of the tile.
-func adjoin(spots []spot, of side, most int64) bool {
+func adjoin(spots []storePosition, of side, most int64) bool {
 	starts := map[int64]bool{most: true}
 	for i := range spots {
 		l, _ := of(&spots[i])
 		starts[l.N] = true
 	}
-	return !slices.ContainsFunc(spots, func(x spot) bool {
+	return !slices.ContainsFunc(spots, func(x storePosition) bool {
 		l, n := of(&x)
 		return !starts[l.N+int64(n)]
 	})

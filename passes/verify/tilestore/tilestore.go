@@ -98,8 +98,8 @@ func group(s *ir.TileStore) string {
 	return "warp"
 }
 
-// A spot is the position of an accumulator store of one warp or warpgroup.
-type spot struct {
+// A storePosition is the position of an accumulator store of one warp or warpgroup.
+type storePosition struct {
 	use      *ir.Use
 	store    *ir.TileStore
 	row, col thread.Linear
@@ -120,7 +120,7 @@ func runCalls(p *annotated.Pass) {
 	if len(calls) < 2 || p.Notes.Threads() == 0 {
 		return
 	}
-	var spots []spot
+	var spots []storePosition
 	for _, u := range calls {
 		for _, here := range spotsOf(p, u) {
 			for _, there := range spots {
@@ -140,13 +140,13 @@ func isStore(u *ir.Use) bool {
 
 // spotsOf returns the positions at which a call stores, for the warps that certainly execute it,
 // under no conditions except loop conditions.
-func spotsOf(p *annotated.Pass, u *ir.Use) (list []spot) {
+func spotsOf(p *annotated.Pass, u *ir.Use) (list []storePosition) {
 	if slices.ContainsFunc(u.Conds, func(c ir.Condition) bool { return !c.Loop }) {
 		return nil
 	}
 	e, s := p.Eval(), u.What.(*ir.TileStore)
 	first, end := e.Range(u.Role)
-	list = make([]spot, 0, (end-first+s.Threads-1)/s.Threads)
+	list = make([]storePosition, 0, (end-first+s.Threads-1)/s.Threads)
 	for t := first; t < end; t += s.Threads {
 		e.Begin(t)
 		row, ok := e.Linear(&s.Row)
@@ -154,13 +154,13 @@ func spotsOf(p *annotated.Pass, u *ir.Use) (list []spot) {
 		if !ok || !too {
 			return nil
 		}
-		list = append(list, spot{u, s, row, col, t / s.Threads})
+		list = append(list, storePosition{u, s, row, col, t / s.Threads})
 	}
 	return list
 }
 
 // overlaps reports whether two stores of different calls overlap in a matrix.
-func (a spot) overlaps(b spot) bool {
+func (a storePosition) overlaps(b storePosition) bool {
 	apart := func(x, y thread.Linear, n, m int) bool {
 		return x.N >= y.N+int64(m) || y.N >= x.N+int64(n)
 	}
@@ -171,7 +171,7 @@ func (a spot) overlaps(b spot) bool {
 }
 
 // String names the warp, with its role.
-func (a spot) String() string {
+func (a storePosition) String() string {
 	name := group(a.store) + " " + strconv.Itoa(a.who)
 	if a.use.Role != nil {
 		name += " in role " + a.use.Role.Name
@@ -180,7 +180,7 @@ func (a spot) String() string {
 }
 
 // report reports that two calls overlap.
-func report(p *annotated.Pass, a, b spot) {
+func report(p *annotated.Pass, a, b storePosition) {
 	at, _ := p.Module.At(a.use.Pos)
 	p.Warn(b.use.Pos, &annotated.Protocol,
 		"overlapping stores: %s stores a %dx%d accumulator to elements that %s stored at line %d; the tiles start %d rows and %d columns apart",

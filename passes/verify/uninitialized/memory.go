@@ -52,7 +52,8 @@ func runMemory(p *annotated.Pass) {
 	for _, v := range p.Notes.Variables {
 		if v.Read != ir.NoPos && !v.Written {
 			p.Report(v.Read, &annotated.Memory,
-				"read of uninitialized shared memory: nothing writes %s", v.Var.Name)
+				"%s is uninitialized shared memory: the kernel reads it but never writes it",
+				v.Var.Name)
 		}
 	}
 }

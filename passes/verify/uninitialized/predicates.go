@@ -15,8 +15,8 @@ type state struct {
 	when           ir.Guard
 }
 
-// met merges the states of two paths that join.
-func (s state) met(o state) state {
+// mergeStates merges the states of two paths that join.
+func (s state) mergeStates(o state) state {
 	switch {
 	case !s.known, s.written && o.known:
 		return o
@@ -26,8 +26,8 @@ func (s state) met(o state) state {
 	return state{known: true}
 }
 
-// under returns the state under the condition that a predicate has a given value.
-func (s state) under(p ir.Guard) state {
+// assumePredicate returns the state under the condition that a predicate has a given value.
+func (s state) assumePredicate(p ir.Guard) state {
 	switch {
 	case p.Reg == nil || s.written || !s.known:
 	case s.when == p:
@@ -38,9 +38,9 @@ func (s state) under(p ir.Guard) state {
 	return s
 }
 
-// behind returns the state after an instruction. ok is false if the instruction reads a register
-// that may not be written.
-func (s state) behind(in *ir.Instr, r *ir.Reg) (after state, ok bool) {
+// stateAfter returns the state after an instruction. ok is false if the instruction reads a
+// register that may not be written.
+func (s state) stateAfter(in *ir.Instr, r *ir.Reg) (after state, ok bool) {
 	ok = true
 	in.Registers(func(x *ir.Reg, a isa.Access) {
 		switch {
@@ -68,7 +68,7 @@ func firstUnwritten(g *ir.Flow, order []int, r *ir.Reg) *ir.Instr {
 		s = in[b]
 		for _, i := range g.Func.Blocks[b].Instrs {
 			var ok bool
-			if s, ok = s.behind(i, r); !ok && wrong == nil {
+			if s, ok = s.stateAfter(i, r); !ok && wrong == nil {
 				wrong = i
 			}
 		}
@@ -89,11 +89,11 @@ func firstUnwritten(g *ir.Flow, order []int, r *ir.Reg) *ir.Instr {
 				switch {
 				case goes < 0:
 				case to == goes && len(g.Succs[b]) > 1:
-					next = s.under(ir.Guard{Reg: taken.Reg, Not: !taken.Not})
+					next = s.assumePredicate(ir.Guard{Reg: taken.Reg, Not: !taken.Not})
 				case to != goes:
-					next = s.under(taken)
+					next = s.assumePredicate(taken)
 				}
-				if met := in[to].met(next); met != in[to] {
+				if met := in[to].mergeStates(next); met != in[to] {
 					in[to], changed = met, true
 				}
 			}

@@ -99,13 +99,13 @@ func (a *analysis) solve() {
 					}
 				})
 			}
-			changed = a.leave(b) || changed
+			changed = a.storeResult(b) || changed
 		}
 	}
 }
 
-// leave stores the result of a basic block, and reports whether the result has changed.
-func (a *analysis) leave(b int) (changed bool) {
+// storeResult stores the result of a basic block, and reports whether the result has changed.
+func (a *analysis) storeResult(b int) (changed bool) {
 	if a.out[b] == nil {
 		a.out[b] = make(passes.Set, len(a.have))
 		changed = true

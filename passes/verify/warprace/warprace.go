@@ -99,9 +99,10 @@ type pair struct {
 	a, b *ir.SharedAccess
 }
 
-// both reports whether the current thread may execute both accesses in one launch. It compares the
-// conditions of the two accesses. A store whose condition depends on data counts as executed.
-func (p pair) both() bool {
+// bothExecute reports whether the current thread may execute both accesses in one launch. It
+// compares the conditions of the two accesses. A store whose condition depends on data counts as
+// executed.
+func (p pair) bothExecute() bool {
 	e := p.eval
 	for _, side := range [...][2]*ir.SharedAccess{{p.a, p.b}, {p.b, p.a}} {
 		for _, c := range side[0].Conds {
@@ -149,7 +150,7 @@ func (p pair) check() {
 	for thread := range own {
 		p.eval.Begin(thread)
 		at, ok := p.address(load)
-		if !ok || !p.both() {
+		if !ok || !p.bothExecute() {
 			continue
 		}
 		for n := int64(0); n < load.Bytes; n++ {
@@ -171,14 +172,14 @@ func (p pair) written(store *ir.SharedAccess, own []int64) (written map[int64]in
 	for thread := range own {
 		own[thread] = -1
 		p.eval.Begin(thread)
-		if thread == 0 && !p.both() {
+		if thread == 0 && !p.bothExecute() {
 			return nil, false
 		}
 		at, ok := p.address(store)
 		if !ok {
 			continue
 		}
-		if !p.both() {
+		if !p.bothExecute() {
 			return nil, false
 		}
 		own[thread] = at

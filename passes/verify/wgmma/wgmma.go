@@ -37,7 +37,7 @@ func run(p *verify.Pass) {
 		f.registers(t)
 		release(p, t, come)
 	}
-	whole(p)
+	checkWhole(p)
 }
 
 // A use is a wgmma that reads or writes registers.
@@ -248,8 +248,8 @@ func warps(s *value.Set, group int) int {
 	return n
 }
 
-// whole reports wgmma instructions that not all four warps of a warpgroup execute.
-func whole(p *verify.Pass) {
+// checkWhole reports wgmma instructions that not all four warps of a warpgroup execute.
+func checkWhole(p *verify.Pass) {
 	came := make(map[*ir.Instr]value.Set)
 	var order []*trace.Event
 	for _, t := range p.Traces {
