@@ -30,7 +30,7 @@ func placed(m *dsl.Module, l layout) {
 		a.RowsFrom(k.CTAID().Y.MulI(128)).CopyAsync(s.Tile(0), step.MulI(64))
 		b.RowsFrom(k.CTAID().X.MulI(128)).CopyAsync(s.Tile(1), step.MulI(64))
 	}, func(_ u32, s dsl.AsyncStage) {
-		w.MMA(s.Tile(0), fromA, s.Tile(1), fromB) // want `D501: no warp computes the MMA of rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab: the warp tiles, 32 each, do not cover the tile from -4 from 45|D501: no warp computes the MMA of rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab with rows 0 to 63 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab: the warp tiles, 64x64 each, do not cover the block tile from -4 from 48`
+		w.MMA(s.Tile(0), fromA, s.Tile(1), fromB) // want `D501: no warp computes the MMA of rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab: the warp tiles, 32 each, do not cover the tile from -4 from 42|D501: no warp computes the MMA of rows 64 to 127 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab with rows 0 to 63 of 128x64 \.bf16 with a swizzle of 128 bytes of pipeline ab: the warp tiles, 64x64 each, do not cover the block tile from -4 from 48`
 	})
 	w.Store(d, k.CTAID().Y.MulI(128).Add(fromA), k.CTAID().X.MulI(128).Add(fromB)) // want `D501: no warp stores columns 64 to 127 of the block tile, although the next block tile starts 128 columns later: the warp tiles do not cover the block tile|D501: warps 1 and 2 store overlapping accumulators of 64x64: their tiles start 0 rows and 0 columns apart`
 }
