@@ -31,7 +31,7 @@ func Lengths() []int { return []int{2048, 4096, 8192, 16384, 32768, 65536, 13107
 // RowFamily measures a kernel for rows of some length, and a copy of the same number of bytes. All
 // matrices have the same size.
 func RowFamily(b *Bench, name string, cols int) ([]Result, error) {
-	const elements = 1 << 26
+	const elements = 1 << 28
 	r := RowKernels()[name]
 	r.Cols = cols
 	rows := elements / cols

@@ -20,7 +20,7 @@ func FewRows(b *Bench, rows int) ([]Result, error) {
 	t := &kerneltest.T{Device: b.Device, Rand: b.rand}
 	k, e1 := t.Kernel("w4a16_few", w4a16.BuildFew)
 	copies, e2 := t.Kernel("copy", copyKernel)
-	w, _, e3 := numbers(b, bytes/4, func(f float32) float32 { return f })
+	w, e3 := filled(b, bytes/4, func(f float32) float32 { return f })
 	scales, e4 := runtime.Upload(b.Device,
 		kerneltest.Random(t, kerneltest.F16, depth/w4a16.Group*n))
 	a, e5 := runtime.Upload(b.Device, kerneltest.Random(t, kerneltest.F16, rows*depth))

@@ -86,23 +86,39 @@ func repeated[E runtime.Element](b *Bench, n int,
 	for i := range xs {
 		xs[i] = in.From(low + (high-low)*b.rand.Float64())
 	}
+	to, err := spread(b, n, xs)
+	return to, xs, err
+}
+
+// filled returns a buffer of n random numbers in [-1, 1] that repeat.
+func filled[E runtime.Element](b *Bench, n int,
+	narrow func(float32) E) (*runtime.Buffer[E], error) {
+	xs := make([]E, min(n, period))
+	for i := range xs {
+		xs[i] = narrow(2*b.rand.Float32() - 1)
+	}
+	return spread(b, n, xs)
+}
+
+// spread returns a buffer of n elements, in which xs is repeated.
+func spread[E runtime.Element](b *Bench, n int, xs []E) (*runtime.Buffer[E], error) {
 	to, e1 := runtime.Alloc[E](b.Device, n)
 	from, e2 := runtime.Upload(b.Device, xs)
 	if err := errors.Join(e1, e2); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for at := 0; at < n; at += len(xs) {
 		some := min(len(xs), n-at)
 		part, e1 := to.Slice(at, at+some)
 		source, e2 := from.Slice(0, some)
 		if err := errors.Join(e1, e2); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if err := part.CopyFrom(source); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return to, xs, from.Close()
+	return to, from.Close()
 }
 
 // newOperands returns random operands.

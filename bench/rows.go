@@ -114,7 +114,7 @@ func rowJob[E runtime.Element](b *Bench, j Job, n int, narrow func(float32) E,
 		return nil, err
 	}
 	bytes := int(j.Bytes) / 2
-	first, _, err := numbers(b, n, narrow)
+	first, err := filled(b, n, narrow)
 	if err != nil {
 		return nil, err
 	}

@@ -99,9 +99,10 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 		k.fault(&ruleShape, "output tile %s cannot hold accumulators, want .f32, .bf16 or .f16",
 			t.Type)
 		return
-	case t.Swizzle != Swizzle128 || acc.cols%16 != 0 || acc.typ != isa.F32:
+	case t.Swizzle != Swizzle128 && (t.Swizzle != Swizzle64 || t.Type == isa.F32) ||
+		acc.cols%16 != 0 || acc.typ != isa.F32:
 		k.fault(&ruleShape,
-			"output tile %s is not supported, want a 128-byte swizzle, a multiple of 16 columns and an accumulator of .f32",
+			"output tile %s is not supported, want a 128-byte swizzle (or 64 bytes for 16-bit types), a multiple of 16 columns and an accumulator of .f32",
 			t)
 		return
 	}
@@ -216,14 +217,17 @@ func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
 	warp := k.WarpIndex().AndI(3)
 	line := lane.AndI(7)
 	row := warp.ShlI(4).Add(lane.AndI(8)).Add(line) // matrices 1 and 3 are the lower rows
-	// matrices 2 and 3 are the second group of columns
-	unit := lane.ShrI(4).Xor(line).ShlI(4)
+	turn, wide := line, int(tile.Swizzle)
+	if wide == 64 {
+		turn = line.ShrI(1) // two rows in the period of 128 bytes
+	}
+	unit := lane.ShrI(4).Xor(turn).ShlI(4) // matrices 2 and 3 are the second group of columns
 	at := tile.at.add(row.MulI(int64(tile.Pitch())))
 	pair := "cvt.rn" + packedPair(tile.Type).String() + ".f32"
 	var spot Reg[U32]
 	for c := 0; c < acc.cols; c += 16 {
 		b := c * 2
-		slab, in := b/128, b%128
+		slab, in := b/wide, b%wide
 		spot = unit.XorI(int64(in))
 		to := at.Plus(int64(slab * tile.SlabBytes())).add(spot)
 		regs := make([]ir.Operand, 4)

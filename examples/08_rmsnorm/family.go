@@ -38,6 +38,10 @@ type RowKernel struct {
 // Threads returns the number of threads of a block and the number of blocks for a row: a thread has
 // at most 64 elements.
 func (r RowKernel) Threads() (threads, blocks int) {
+	if r.streamed() {
+		s := r.stream()
+		return s.threads, s.blocks
+	}
 	threads, blocks = 256, 1
 	if r.Cols <= 2048 {
 		threads = 128
@@ -64,6 +68,10 @@ func BuildRow(m *dsl.Module, r RowKernel) {
 
 // buildRow builds a kernel for rows of E.
 func buildRow[E dsl.Scalar](m *dsl.Module, r RowKernel) {
+	if r.streamed() {
+		buildStream[E](m, r)
+		return
+	}
 	f := newFrame[E](m, r)
 	x := dsl.Global[E](f.k, "x")
 	switch r.Kind {

@@ -93,17 +93,17 @@ func build[C dsl.Scalar](m *dsl.Module, o Options) {
 		dsl.Param[dsl.U32](k, "k")
 	row, col := k.CTAID().Y.MulI(int64(tiling.M)), k.CTAID().X.MulI(int64(tiling.N))
 	half := Depth(t) / 2
-	told := 256 / unit(t) // bytes of metadata per row in a stage
+	metadata := 256 / unit(t) // bytes of metadata per row in a stage
 	steps := length.DivI(int64(Depth(t)))
 	a, b = a.Sized(rows, length.ShrI(1)).RowsFrom(row), b.Sized(cols, length).RowsFrom(col)
 	// the metadata must be valid, and zero is not
-	e = e.Sized(rows, steps.MulI(int64(told))).RowsFrom(row).ClampRows()
+	e = e.Sized(rows, steps.MulI(int64(metadata))).RowsFrom(row).ClampRows()
 
 	// B has two tiles per stage, because a swizzle is at most 128 bytes wide.
 	tileB := dsl.Tile{Type: t, Rows: tiling.N, Cols: half, Swizzle: dsl.Swizzle128}
 	ab := k.AsyncPipeline("ab", tiling.Stages,
 		dsl.Tile{Type: t, Rows: tiling.M, Cols: half, Swizzle: dsl.Swizzle128},
-		dsl.Tile{Type: isa.B8, Rows: tiling.M, Cols: told},
+		dsl.Tile{Type: isa.B8, Rows: tiling.M, Cols: metadata},
 		tileB, tileB)
 	w := dsl.NewWarpTile[C](k, o.MMA, tiling.M/2, tiling.N/4)
 	fromA, fromB := w.Origin(k.WarpIndex(), 4)
@@ -111,7 +111,7 @@ func build[C dsl.Scalar](m *dsl.Module, o Options) {
 		func(step dsl.Reg[dsl.U32], s dsl.AsyncStage) {
 			at := step.MulI(int64(half))
 			a.CopyAsync(s.Tile(0), at)
-			e.CopyAsync(s.Tile(1), step.MulI(int64(told)))
+			e.CopyAsync(s.Tile(1), step.MulI(int64(metadata)))
 			b.CopyAsync(s.Tile(2), at.ShlI(1))
 			b.CopyAsync(s.Tile(3), at.ShlI(1).AddI(int64(half)))
 		},

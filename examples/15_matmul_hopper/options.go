@@ -25,6 +25,9 @@ type Options struct {
 	// StreamK divides the steps of all tiles evenly among the blocks, which add partial sums
 	// through the parameters partials and flags; see Parts. It requires sums of F32 and no cluster.
 	StreamK bool
+	// Split is the number of blocks of a cluster that divide the steps of a tile, of which there
+	// must be as many; 0 or 1 for none. It requires TransposeD, and one cluster for each tile.
+	Split int
 }
 
 // Sums returns the accumulator type for operands of type t.
@@ -104,6 +107,10 @@ type part struct {
 // staged D must be multiples of 16 bytes; D of 32 bits must have an even number of columns.
 func BuildWith(m *dsl.Module, o Options) {
 	p := newProduct(m, o.resolve())
+	if p.Split > 1 {
+		p.buildSplit()
+		return
+	}
 	k, t, n := p.k, p.Tiling, p.Tiling.warpgroups()
 	load, math := t.registers()
 	k.Roles(
@@ -144,7 +151,7 @@ func (t Tiling) registers() (load, math int) {
 	case 2:
 		return 40, 232
 	}
-	return 32, 152
+	return 32, 160
 }
 
 // role returns a role with a budget of registers.
@@ -163,6 +170,9 @@ func newProduct(m *dsl.Module, o Options) *product {
 	if t.Cluster > 1 {
 		options = append(options, dsl.Cluster(t.Cluster))
 	}
+	if o.Split > 1 {
+		options = append(options, dsl.Cluster(o.Split))
+	}
 	if n == 1 {
 		options = append(options, dsl.MinBlocks(2))
 	}
@@ -173,7 +183,11 @@ func newProduct(m *dsl.Module, o Options) *product {
 	var d *dsl.TensorMap
 	switch {
 	case o.staged():
-		d = k.TensorMap("d", o.D, dsl.Box{Rows: 64, Cols: t.N}, dsl.Swizzle128)
+		swizzle := dsl.Swizzle128
+		if t.N%64 != 0 {
+			swizzle = dsl.Swizzle64
+		}
+		d = k.TensorMap("d", o.D, dsl.Box{Rows: 64, Cols: t.N}, swizzle)
 	case !o.TransposeD:
 		p.matrix = k.Matrix("d", o.D)
 	case o.D == isa.F16:
@@ -195,9 +209,16 @@ func newProduct(m *dsl.Module, o Options) *product {
 	p.rows, p.cols, p.depth = dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
 		dsl.Param[dsl.U32](k, "k")
 
-	p.ab = k.Pipeline("ab", t.Stages, p.a.Feed(), p.b.Feed().Multicast())
+	fromB := p.b.Feed()
+	if o.Split <= 1 {
+		fromB = fromB.Multicast()
+	}
+	p.ab = k.Pipeline("ab", t.Stages, p.a.Feed(), fromB)
 	if d != nil {
 		p.out = k.Output("out", d, n)
+	}
+	if o.Split > 1 {
+		return p
 	}
 	high, wide := p.rows.CeilDiv(int64(t.M)), p.cols.CeilDiv(int64(t.N))
 	if o.StreamK {

@@ -28,6 +28,8 @@ func Variants() []kerneltest.Variant {
 	narrow.N, narrow.Stages = 16, 8
 	low.M, low.N, low.Stages = 64, 16, 8
 	square.M, square.N = 192, 192
+	wide, slim := Default, Default
+	wide.N, slim.M, slim.N = 160, 256, 96
 	bf16 := kerneltest.BF16.ULPs(0.5).Plus(sum16)
 	list := []kerneltest.Variant{
 		variant("element types", "f16", Options{Type: isa.F16}, kerneltest.F16, kerneltest.F16,
@@ -54,6 +56,16 @@ func Variants() []kerneltest.Variant {
 			bf16),
 		variant("tile shapes", "64x16, transposed result", Options{Tiling: low, TransposeD: true},
 			kerneltest.BF16, kerneltest.BF16, bf16),
+		variant("tile shapes", "128x160", Options{Tiling: wide}, kerneltest.BF16, kerneltest.BF16,
+			bf16),
+		variant("tile shapes", "256x96", Options{Tiling: slim}, kerneltest.BF16, kerneltest.BF16,
+			bf16),
+		variant("K divided in a cluster", "128x16 by 4",
+			Options{Tiling: narrow, TransposeD: true, Split: 4}, kerneltest.BF16, kerneltest.BF16,
+			bf16),
+		variant("K divided in a cluster", "64x16 by 2",
+			Options{Tiling: low, TransposeD: true, Split: 2}, kerneltest.BF16, kerneltest.BF16,
+			bf16),
 		variant("stream-K", "128x256", Options{StreamK: true}, kerneltest.BF16, kerneltest.BF16,
 			bf16),
 		variant("stream-K", "128x16, transposed result",
@@ -91,6 +103,9 @@ func variant[E, D runtime.Element](option, name string, o Options, in kerneltest
 		Check: func(t *kerneltest.T) error {
 			var errs []error
 			for _, g := range []kerneltest.GEMM{{M: 8, N: 8, K: 16}, {M: 136, N: 264, K: 400}} {
+				if o.Split > 1 && g.K < o.Split*o.Tiling.K {
+					g.K = o.Split * o.Tiling.K
+				}
 				errs = append(errs, check(t, o, g, in, out, tolerance))
 			}
 			return errors.Join(errs...)
@@ -122,6 +137,9 @@ func check[E, D runtime.Element](t *kerneltest.T, o Options, g kerneltest.GEMM,
 	blocks := o.Tiling.Blocks(g.M, g.N, t.Device.Info().SMs)
 	if o.StreamK {
 		blocks = 5
+	}
+	if o.Split > 1 {
+		blocks = o.Tiling.Tiles(g.M, g.N) * o.Split
 	}
 	partials, flags := o.Tiling.Parts(blocks)
 	signals, scale := make([]uint32, flags), 1.0

@@ -56,7 +56,11 @@ type size struct{ heads, queries, keys int }
 // Check runs all kernels for the device on several heads, with sizes that are not all multiples of
 // the tile.
 func Check(t *kerneltest.T) error {
-	for _, width := range []int{64, 128} {
+	widths := []int{64, 128}
+	if t.Target() == "sm_90a" {
+		widths = append(widths, 256)
+	}
+	for _, width := range widths {
 		cost := func(s size) int {
 			return s.heads * kerneltest.GEMM{M: s.queries, N: s.keys, K: 2 * width}.Cost()
 		}
@@ -152,10 +156,14 @@ type variant struct {
 
 // variants returns the kernels that the device can run.
 func variants(t *kerneltest.T, s Shape) []variant {
-	list := []variant{{s.Name(), Queries, false, Build}}
+	var list []variant
+	if s.Width <= 128 {
+		list = append(list, variant{s.Name(), Queries, false, Build})
+	}
 	switch t.Target() {
 	case "sm_90a":
-		list = append(list, variant{"hopper_" + s.Name(), HopperQueries, true, BuildHopper})
+		list = append(list,
+			variant{"hopper_" + s.Name(), HopperFor(s).Queries(), true, BuildHopper})
 	case "sm_100a", "sm_103a":
 		list = append(list,
 			variant{"blackwell_" + s.Name(), BlackwellQueries, false, BuildBlackwell})

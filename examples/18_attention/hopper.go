@@ -4,16 +4,35 @@
 package attention
 
 import (
+	"iter"
+
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// HopperQueries and HopperKeys are the rows of the tiles of BuildHopper. Each of two warpgroups has
-// 64 queries.
-const (
-	HopperQueries = 128
-	HopperKeys    = 128
-)
+// A Hopper is a shape of the blocks of BuildHopper.
+type Hopper struct {
+	Groups int // two or three warpgroups that multiply, each with 64 queries
+	Keys   int // rows of a tile of keys and values
+	Ahead  int // tiles of queries in shared memory
+	Stages int // tiles of keys, and of values
+}
+
+// HopperFor returns the shape for a head.
+func HopperFor(s Shape) Hopper {
+	switch {
+	case s.Width == 64:
+		return Hopper{Groups: 3, Keys: 128, Ahead: 2, Stages: 4}
+	case s.Width == 256:
+		return Hopper{Groups: 2, Keys: 80, Ahead: 1, Stages: 2}
+	case s.Causal:
+		return Hopper{Groups: 2, Keys: 128, Ahead: 2, Stages: 2}
+	}
+	return Hopper{Groups: 2, Keys: 144, Ahead: 2, Stages: 2}
+}
+
+// Queries returns the queries of a block.
+func (h Hopper) Queries() int { return 64 * h.Groups }
 
 // A task is a tile of queries of one head.
 type task struct {
@@ -23,65 +42,65 @@ type task struct {
 	steps u32 // number of key tiles that the queries see, at least one
 }
 
-// BuildHopper is Build for sm_90a: one warpgroup loads with the TMA, and two issue wgmma. A stage
-// holds a tile of keys and the values of the previous tile, so that the scores of one tile and the
-// weighted values of the previous tile are in flight together, and the softmax of one overlaps with
-// the other. The grid is persistent: each block processes several tiles of queries, and the last
-// parameter is the number of heads.
-func BuildHopper(m *dsl.Module, s Shape) {
-	k := m.Kernel("hopper_"+s.Name(), dsl.Warpgroups(3))
-	if !s.known(k) {
+// BuildHopper is Build for sm_90a, also for heads of 256 elements: one warpgroup loads with the
+// TMA, and two or three issue wgmma. A stage holds a tile of keys and the values of the previous
+// tile, so that the scores of one tile and the weighted values of the previous tile are in flight
+// together, and the softmax of one overlaps with the other. The grid is persistent: each block
+// processes several tiles of queries, and the last parameter is the number of heads.
+func BuildHopper(m *dsl.Module, s Shape) { BuildHopperWith(m, s, HopperFor(s)) }
+
+// BuildHopperWith is BuildHopper with blocks of a shape.
+func BuildHopperWith(m *dsl.Module, s Shape, h Hopper) {
+	k := m.Kernel("hopper_"+s.Name(), dsl.Warpgroups(h.Groups+1))
+	if !s.known(k, 64, 128, 256) {
 		return
 	}
-	tile := []int{1, HopperKeys, s.Width}
-	q := k.Tensor("q", s.Type, []int{1, HopperQueries, s.Width}, dsl.Swizzle128)
+	tile := []int{1, h.Keys, s.Width}
+	q := k.Tensor("q", s.Type, []int{1, h.Queries(), s.Width}, dsl.Swizzle128)
 	ks, vs := k.Tensor("k", s.Type, tile, dsl.Swizzle128),
 		k.Tensor("v", s.Type, tile, dsl.Swizzle128)
 	o := k.Matrix("o", s.Type)
 	queries, keys, heads := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m"),
 		dsl.Param[dsl.U32](k, "heads")
-	blocks, zero, together := queries.CeilDiv(HopperQueries), k.U32(0), 8
-	if s.Causal {
-		together = 1 // so that each block gets tasks of all lengths
-	}
-	// Tiles of eight heads are assigned together; they share keys and values in the L2 cache.
-	tasks := k.Persistent(heads, blocks, together)
+	tasks, zero := s.tasks(k, h, heads, queries, keys), k.U32(0)
 
-	own := k.Pipeline("own", 2, q.Feed())
-	kv := k.Pipeline("kv", 2, ks.Feed(), vs.Feed())
+	load, multiply := 24, 240 // registers per thread
+	if h.Groups == 3 {
+		load, multiply = 32, 160
+	}
+	own := k.Pipeline("own", h.Ahead, q.Feed())
+	kv := k.Pipeline("kv", h.Stages, ks.Feed(), vs.Feed())
 	k.Roles(
 		dsl.OnWarpgroup(0, "load", func() {
-			for coord := range tasks.Each() {
-				t := s.task(coord, blocks, queries, keys)
+			for t := range tasks {
 				for at := range own.Produce(k.U32(1)) {
 					q.LoadStage(at, t.head, t.first, zero)
 				}
 				k.Comment("before the first keys and behind the last values lies nothing, which arrives as zeros")
 				for at := range kv.Produce(t.steps.AddI(1)) {
-					from := at.Iteration().MulI(HopperKeys)
+					from := at.Iteration().MulI(int64(h.Keys))
 					ks.LoadStage(at, t.head, from, zero)
-					vs.LoadStage(at, t.head, from.SubI(HopperKeys), zero)
+					vs.LoadStage(at, t.head, from.SubI(int64(h.Keys)), zero)
 				}
 			}
-		}).Regs(24),
-		dsl.OnWarpgroups(1, 2, "multiply", func(half u32) {
-			row := half.MulI(HopperQueries / 2)
-			for coord := range tasks.Each() {
-				t := s.task(coord, blocks, queries, keys)
-				out := k.Accumulator(HopperQueries/2, s.Width, isa.F32)
+		}).Regs(load),
+		dsl.OnWarpgroups(1, h.Groups, "multiply", func(half u32) {
+			row := half.MulI(64)
+			for t := range tasks {
+				out := k.Accumulator(64, s.Width, isa.F32)
 				rows := newSoftmax(k, out.LocalRows(), s.Width)
+				var weights *dsl.Fragments
 				own.ConsumeOne(func(mine *dsl.Stage) {
 					score := func(at *dsl.Stage) *dsl.Accumulator {
-						scores := k.Accumulator(HopperQueries/2, HopperKeys, isa.F32)
-						scores.MMA(q.InStage(mine).Part(half, 2), ks.InStage(at))
+						scores := k.Accumulator(64, h.Keys, isa.F32)
+						scores.MMA(q.InStage(mine).Part(half, h.Groups), ks.InStage(at))
 						k.CommitMMA()
 						return scores
 					}
-					var weights *dsl.Fragments
 					kv.ConsumeOne(func(at *dsl.Stage) {
 						scores := score(at)
 						k.WaitMMA(0)
-						s.mask(k, scores, HopperKeys, zero, keys, t.after, row)
+						s.mask(k, scores, h.Keys, zero, keys, t.after, row)
 						rows.Weigh(scores)
 						weights = scores.ToFragments(s.Type)
 					})
@@ -90,7 +109,7 @@ func BuildHopper(m *dsl.Module, s Shape) {
 						out.MMAFragments(weights, vs.InStage(at).Transposed())
 						k.CommitMMA()
 						k.WaitMMA(1)
-						s.mask(k, scores, HopperKeys, at.Iteration().AddI(1).MulI(HopperKeys), keys,
+						s.mask(k, scores, h.Keys, at.Iteration().AddI(1).MulI(int64(h.Keys)), keys,
 							t.after, row)
 						shrink := rows.Weigh(scores)
 						next := scores.ToFragments(s.Type)
@@ -102,26 +121,48 @@ func BuildHopper(m *dsl.Module, s Shape) {
 						k.WaitMMA(0)
 						weights.Set(next)
 					}
-					kv.ConsumeOne(func(at *dsl.Stage) {
-						out.MMAFragments(weights, vs.InStage(at).Transposed())
-					})
+				})
+				kv.ConsumeOne(func(at *dsl.Stage) {
+					out.MMAFragments(weights, vs.InStage(at).Transposed())
 				})
 				rows.Divide(out)
 				out.Store(o.Sized(queries, k.U32(s.Width)).At(t.head), t.first.Add(row), zero)
 			}
-		}).Regs(240),
+		}).Regs(multiply),
 	)
 }
 
-// task returns the task of a tile. Causal tasks are longer for later queries: the last tiles of a
-// head come first.
-func (s Shape) task(at dsl.TileCoord, blocks, queries, keys u32) task {
-	block := at.Col
-	if s.Causal {
-		block = blocks.SubI(1).Sub(block)
+// tasks returns a loop over the tasks of a block. Tiles of eight heads are assigned together; they
+// share keys and values in the L2 cache. Causal tasks are longer for later queries, so the first
+// and the last tile of a head are assigned together, the second and the last but one, and so on.
+func (s Shape) tasks(k *dsl.Kernel, h Hopper, heads, queries, keys u32) iter.Seq[task] {
+	blocks := queries.CeilDiv(int64(h.Queries()))
+	taskOf := func(head, block u32) task {
+		t := task{head: head, first: block.MulI(int64(h.Queries()))}
+		t.after = s.number(t.first, queries, keys)
+		t.steps = s.steps(keys, t.after, h.Queries(), h.Keys).Max(k.U32(1))
+		return t
 	}
-	t := task{head: at.Row, first: block.MulI(HopperQueries)}
-	t.after = s.number(t.first, queries, keys)
-	t.steps = s.steps(keys, t.after, HopperQueries, HopperKeys).MaxI(1)
-	return t
+	const together = 8
+	if !s.Causal {
+		tiles := k.Persistent(heads, blocks, together)
+		return func(yield func(task) bool) {
+			for at := range tiles.Each() {
+				if !yield(taskOf(at.Row, at.Col)) {
+					return
+				}
+			}
+		}
+	}
+	pairs := k.Persistent(heads, blocks.CeilDiv(2), together)
+	return func(yield func(task) bool) {
+		for at := range pairs.Each() {
+			last := blocks.SubI(1).Sub(at.Col)
+			for second := range k.Range(k.U32(0), dsl.Select(last.EQ(at.Col), k.U32(1), k.U32(2))) {
+				if !yield(taskOf(at.Row, dsl.Select(second.EQI(0), last, at.Col))) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -7,6 +7,8 @@ package attention
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -20,7 +22,7 @@ type (
 // A Shape holds the properties that the kernel is built for.
 type Shape struct {
 	Type  isa.Type // type of all four matrices: F16 or BF16
-	Width int      // elements per row of a head: 64 or 128
+	Width int      // elements per row of a head: 64 or 128, and 256 for BuildHopper
 	// a query sees the keys up to its own; if there are more keys than queries, the last query sees
 	// all keys
 	Causal bool
@@ -38,10 +40,15 @@ func (s Shape) Name() string {
 		map[bool]string{true: "_causal"}[s.Causal])
 }
 
-// known reports whether the kernels support the shape.
-func (s Shape) known(k *dsl.Kernel) bool {
-	if s.Type != isa.F16 && s.Type != isa.Bf16 || s.Width != 64 && s.Width != 128 {
-		k.Errorf("heads of %d %s, want 64 or 128 elements of F16 or BF16", s.Width, s.Type)
+// known reports whether the kernels support the shape: heads of 64 or 128 elements, or of the given
+// widths.
+func (s Shape) known(k *dsl.Kernel, widths ...int) bool {
+	if widths == nil {
+		widths = []int{64, 128}
+	}
+	if s.Type != isa.F16 && s.Type != isa.Bf16 || !slices.Contains(widths, s.Width) {
+		list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(widths)), " or "), "[]")
+		k.Errorf("heads of %d %s, want %s elements of F16 or BF16", s.Width, s.Type, list)
 		return false
 	}
 	return true

@@ -32,6 +32,8 @@ func TestPTX(t *testing.T) {
 		{"", "sm_80", Shape{isa.Bf16, 64, true}, Build},
 		{"hopper_", "sm_90a", shape, BuildHopper},
 		{"hopper_", "sm_90a", narrow, BuildHopper},
+		{"hopper_", "sm_90a", Shape{isa.Bf16, 128, false}, BuildHopper},
+		{"hopper_", "sm_90a", Shape{isa.Bf16, 256, true}, BuildHopper},
 		{"blackwell_", "sm_100a", shape, BuildBlackwell},
 		{"blackwell_", "sm_100a", narrow, BuildBlackwell},
 	} {

@@ -56,6 +56,10 @@ func (p *plan) hopper(info runtime.Info, turnedA, turnedB bool, depth int, o Opt
 func tilings(o hopper.Options, m int) (list []hopper.Tiling) {
 	shapes := [][2]int{{128, 256}, {128, 192}, {128, 128}, {128, 64}, {256, 128}, {256, 64},
 		{192, 192}, {192, 128}}
+	if !o.TransposeB {
+		// fill other grids
+		shapes = append(shapes, [][2]int{{128, 160}, {128, 96}, {256, 192}, {256, 160}}...)
+	}
 	if m <= 128 {
 		shapes = append(shapes, [2]int{64, 64}, [2]int{64, 128})
 	}
@@ -75,6 +79,9 @@ func staged(t hopper.Tiling, o hopper.Options) hopper.Tiling {
 	if t.M == 64 {
 		room /= 2 // two blocks share a multiprocessor
 	}
+	if o.Split > 1 {
+		room -= (t.M + 4) * t.N * 4
+	}
 	t = t.Deep(o.Type)
 	t.Stages = min(most, room/((t.M+t.N)*128))
 	return t
@@ -85,6 +92,9 @@ func staged(t hopper.Tiling, o hopper.Options) hopper.Tiling {
 func (p *plan) whole(info runtime.Info, o hopper.Options, t hopper.Tiling) []*plan {
 	o.Tiling = t
 	list := []*plan{p.with(info, o)}
+	if t.N%64 != 0 {
+		return list
+	}
 	if t.N >= 128 {
 		o.Tiling.Cluster = 2
 		list = append(list, p.with(info, o))
@@ -109,14 +119,35 @@ func (p *plan) few(info runtime.Info, o hopper.Options) (list []*plan) {
 			if rows == 64 && cols > 64 {
 				continue // too many registers for two blocks
 			}
-			o.Tiling = staged(hopper.Tiling{M: rows, N: cols, Cluster: 1, Group: 12}, o)
+			o.Tiling = staged(hopper.Tiling{M: rows, N: cols, Cluster: 1, Group: 1}, o)
 			for _, shared := range []bool{true, false} {
 				o.StreamK = shared
 				list = append(list, q.with(info, o))
 			}
+			o.StreamK = false
+			if o.Split = 2; p.splits(info, o) {
+				o.Tiling = staged(o.Tiling, o)
+				list = append(list, q.with(info, o))
+			}
+			o.Split = 0
 		}
 	}
 	return list
+}
+
+// splits reports whether clusters may divide the steps of the tiles: there are enough steps, and
+// not many more blocks than run at once.
+func (p *plan) splits(info runtime.Info, o hopper.Options) bool {
+	t := o.Tiling
+	return t.N <= 128 && t.Tiles(p.n, p.m)*o.Split <= 2*slots(info, t) && p.depth >= 4*o.Split*t.K
+}
+
+// slots returns the number of blocks that run at once.
+func slots(info runtime.Info, t hopper.Tiling) int {
+	if t.M == 64 {
+		return 2 * info.SMs
+	}
+	return info.SMs
 }
 
 // with returns a plan that uses the given kernel.
@@ -127,10 +158,7 @@ func (p *plan) with(info runtime.Info, o hopper.Options) *plan {
 		rows, cols = cols, rows
 	}
 	q.kernel, q.name = "matmul", fmt.Sprintf("hopper %dx%d", t.M, t.N)
-	slots := info.SMs
-	if t.M == 64 {
-		slots *= 2
-	}
+	slots := slots(info, t)
 	q.blocks = t.Blocks(rows, cols, slots)
 	if t.Cluster > 1 {
 		q.name += fmt.Sprintf(", clusters of %d", t.Cluster)
@@ -139,6 +167,10 @@ func (p *plan) with(info runtime.Info, o hopper.Options) *plan {
 		q.name += ", stream-K"
 		q.blocks = slots
 		q.partials, q.flags = t.Parts(q.blocks)
+	}
+	if o.Split > 1 {
+		q.name += fmt.Sprintf(", K divided by %d", o.Split)
+		q.blocks = t.Tiles(rows, cols) * o.Split
 	}
 	if o.TransposeD {
 		q.name += ", exchanged"

@@ -56,7 +56,8 @@ func (l *Library) attention(s attention.Shape, h Heads) plan {
 		config: grid(attention.Queries)}
 	switch info.Target {
 	case "sm_90a":
-		tiles := (h.Queries + attention.HopperQueries - 1) / attention.HopperQueries * h.Heads
+		tile := attention.HopperFor(s).Queries()
+		tiles := (h.Queries + tile - 1) / tile * h.Heads
 		p.name, p.build = "hopper_"+s.Name(), func(m *dsl.Module) { attention.BuildHopper(m, s) }
 		p.config = runtime.Grid(min(tiles, info.SMs))
 	case "sm_100a", "sm_103a":

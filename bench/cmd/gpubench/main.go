@@ -14,7 +14,9 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/bench"
+	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
 	gemm "github.com/ptxdsl/ptxdsl/examples/23_gemm"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
@@ -29,7 +31,8 @@ func main() {
 	var s settings
 	flag.StringVar(&s.device, "device", "cuda:0", "device, as runtime.Open takes it")
 	flag.IntVar(&s.rounds, "rounds", 51, "rounds in which the contenders take turns")
-	flag.StringVar(&s.only, "only", "copy,rmsnorm,softmax,rows,w4a16,matmul,multistage,gemm,layers",
+	flag.StringVar(&s.only, "only",
+		"copy,rmsnorm,softmax,rows,w4a16,matmul,multistage,gemm,layers,attention",
 		"what to measure")
 	flag.StringVar(&s.sizes, "sizes", "1024,2048,4096,6144,8192", "sizes of the square matrices")
 	flag.StringVar(&s.types, "types", "bf16,f16,tf32,s8,e4m3", "types of the products of gemm")
@@ -173,6 +176,8 @@ func (m *measurer) measure(what string) error {
 			measure = bench.Multistage
 		}
 		return m.squares(func(n int) { m.keep(measure(m.b, m.l, n)) })
+	case "attention":
+		m.attention()
 	case "gemm":
 		return m.gemm()
 	case "layers":
@@ -186,10 +191,25 @@ func (m *measurer) measure(what string) error {
 		return err
 	default:
 		return fmt.Errorf(
-			"-only %q: copy, rmsnorm, softmax, rows, w4a16, matmul, multistage, gemm and layers are known",
+			"-only %q: copy, rmsnorm, softmax, rows, w4a16, matmul, multistage, gemm, layers and attention are known",
 			what)
 	}
 	return nil
+}
+
+// attention measures the forward pass of attention, and the backward pass for one length.
+func (m *measurer) attention() {
+	for _, width := range []int{64, 128, 256} {
+		for _, causal := range []bool{false, true} {
+			s := attention.Shape{Type: isa.Bf16, Width: width, Causal: causal}
+			for _, length := range []int{4096, 8192, 16384} {
+				m.keep(bench.Attention(m.b, s, length))
+			}
+			if width <= 128 {
+				m.keep(bench.AttentionBackward(m.b, s, 4096))
+			}
+		}
+	}
 }
 
 // squares calls measure with each size of -sizes.

@@ -1,0 +1,116 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
+	"github.com/ptxdsl/ptxdsl/runtime"
+	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
+)
+
+// attentionJob returns the job of a pass of attention with 16,384 tokens of 2048 elements, in
+// sequences of some length, and the number of heads. The products of a pass are as many as four, or
+// ten.
+func attentionJob(group string, s attention.Shape, length, products int) (Job, int) {
+	heads := 2048 / s.Width * (16384 / length)
+	j := Job{Group: group, Name: fmt.Sprintf("%d heads of %dx%d", heads, length, s.Width),
+		Base: "ours"}
+	j.Flop = float64(products) * float64(heads*s.Width) * float64(length) * float64(length)
+	if s.Causal {
+		j.Name, j.Flop = j.Name+", causal", j.Flop/2
+	}
+	return j, heads
+}
+
+// Attention measures the forward pass of attention in BF16 on Hopper.
+func Attention(b *Bench, s attention.Shape, length int) ([]Result, error) {
+	j, heads := attentionJob("attention", s, length, 4)
+	t, h := &kerneltest.T{Device: b.Device}, attention.HopperFor(s)
+	k, err := t.Kernel("hopper_"+s.Name(), func(m *dsl.Module) { attention.BuildHopper(m, s) })
+	if err != nil {
+		return nil, err
+	}
+	var args []any
+	var buffers []*runtime.Buffer[runtime.BF16]
+	for i := range 4 {
+		x, err := filled(b, heads*length*s.Width, runtime.ToBF16)
+		if err != nil {
+			return nil, err
+		}
+		buffers = append(buffers, x)
+		var arg any = x
+		if p := k.Params()[i]; p.Box != nil {
+			if arg, err = k.Tensor(p.Name, x, []int{heads, length, s.Width}); err != nil {
+				return nil, err
+			}
+		}
+		args = append(args, arg)
+	}
+	args = append(args, length, length, heads)
+	tiles := (length + h.Queries() - 1) / h.Queries() * heads
+	grid := runtime.Grid(min(tiles, b.Device.Info().SMs)).On(b.Stream)
+	j.Contenders = []Contender{{"ours", func() error { return k.Launch(grid, args...) }}}
+	results, err := b.Measure(j)
+	for _, x := range buffers {
+		err = errors.Join(err, x.Close())
+	}
+	return results, err
+}
+
+// AttentionBackward measures the three kernels of the backward pass, for the same sizes as
+// Attention.
+func AttentionBackward(b *Bench, s attention.Shape, length int) ([]Result, error) {
+	j, heads := attentionJob("attention backward", s, length, 10)
+	n := heads * length * s.Width
+	known := map[string]any{"n": length, "m": length}
+	var buffers []*runtime.Buffer[runtime.BF16]
+	var errs []error
+	for _, name := range []string{"q", "k", "v", "o", "do", "dq", "dk", "dv"} {
+		x, err := filled(b, n, runtime.ToBF16)
+		known[name], buffers, errs = x, append(buffers, x), append(errs, err)
+	}
+	for _, name := range []string{"logs", "deltas"} {
+		x, err := runtime.Alloc[float32](b.Device, heads*length)
+		known[name], errs = x, append(errs, err)
+	}
+	t := &kerneltest.T{Device: b.Device}
+	m := dsl.New("backward", t.Target())
+	attention.BuildRows(m, s)
+	attention.BuildBackwardKV(m, s)
+	attention.BuildBackwardQ(m, s)
+	module, err := t.Load(m)
+	if err = errors.Join(append(errs, err)...); err != nil {
+		return nil, err
+	}
+	grid := runtime.Grid((length+attention.Queries-1)/attention.Queries, heads).On(b.Stream)
+	var launches []func() error
+	for _, part := range []string{"_rows", "_backward_kv", "_backward_q"} {
+		k, err := module.Kernel(s.Name() + part)
+		if err != nil {
+			return nil, err
+		}
+		var args []any
+		for _, p := range k.Params() {
+			args = append(args, known[p.Name])
+		}
+		launches = append(launches, func() error { return k.Launch(grid, args...) })
+	}
+	j.Contenders = []Contender{{"ours", func() error {
+		for _, launch := range launches {
+			if err := launch(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}}
+	results, err := b.Measure(j)
+	for _, x := range buffers {
+		err = errors.Join(err, x.Close())
+	}
+	return results, err
+}

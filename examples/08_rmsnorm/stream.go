@@ -1,0 +1,344 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rmsnorm
+
+import (
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A stream is a kernel for long rows of 16-bit elements. Bulk copies bring the part of a row that a
+// block computes to shared memory, so that the bytes in flight do not take registers. Blocks of a
+// cluster exchange all their partial results at once.
+type stream[E dsl.Scalar] struct {
+	k      *dsl.Kernel
+	r      RowKernel
+	shape  streamShape
+	part   int              // elements of a block
+	step   int              // elements of a step of all threads
+	chunk  int              // elements that are copied at once
+	first  dsl.Reg[dsl.U32] // first element of the thread in the part
+	base   dsl.Reg[dsl.U32] // index of the block's first element in the row
+	row    dsl.Reg[dsl.U32]
+	start  dsl.Reg[dsl.U64] // of the block's part in the matrix
+	staged dsl.Array[E]     // the part
+	full   dsl.Barrier      // of each chunk
+	far    bool             // other blocks read the memory of this one
+}
+
+// A streamShape is the shape of the blocks of a stream.
+type streamShape struct {
+	threads, blocks int // of a row
+	together        int // blocks that share a multiprocessor
+}
+
+// longest is the longest row that is kept in registers, of those that may be streamed.
+const longest = 16384
+
+// streamed reports whether the kernel is a stream.
+func (r RowKernel) streamed() bool {
+	switch {
+	case r.Type.Bits() != 16 || r.Residual || r.Cols <= longest:
+		return false
+	case r.Kind == LayerNorm && r.Output == isa.E4m3 || r.Output == isa.E2m1 || r.Kind == Gradient:
+		return false
+	}
+	s := r.stream()
+	return r.Cols%(8*s.blocks) == 0 && r.Cols <= 32768*s.blocks
+}
+
+// stream returns the shape of a stream.
+func (r RowKernel) stream() streamShape {
+	const memory, part = 226 << 10, 32768 // bytes of a multiprocessor, and elements of a block
+	s := streamShape{threads: 256, blocks: 1}
+	for ; r.Cols > part*s.blocks && s.blocks < 8; s.blocks *= 2 {
+	}
+	s.together = max(1, min(memory/(2*r.Cols/s.blocks+2048), 2048/s.threads))
+	return s
+}
+
+// newStream declares a kernel.
+func newStream[E dsl.Scalar](m *dsl.Module, r RowKernel) *stream[E] {
+	const chunks = 4
+	s := r.stream()
+	f := &stream[E]{r: r, shape: s, part: r.Cols / s.blocks, step: 8 * s.threads}
+	f.chunk = (f.part + chunks*f.step - 1) / (chunks * f.step) * f.step
+	options := []dsl.KernelOption{dsl.Threads(s.threads), dsl.MinBlocks(s.together)}
+	if s.blocks > 1 {
+		options = append(options, dsl.Cluster(s.blocks))
+	}
+	f.k = m.Kernel(string(r.Kind), options...)
+	return f
+}
+
+// begin starts the copies of the block's part, after the parameters are declared.
+func (f *stream[E]) begin(x dsl.Array[E]) {
+	k, s := f.k, f.shape
+	f.row, f.base = k.CTAID().X, k.U32(0)
+	if s.blocks > 1 {
+		f.row, f.base = f.row.DivI(int64(s.blocks)), k.ClusterRank().MulI(int64(f.part))
+	}
+	f.first = k.TID().X.MulI(8)
+	f.start = dsl.To[dsl.U64](f.row).MulI(int64(f.r.Cols)).Add(dsl.To[dsl.U64](f.base))
+	f.staged = dsl.Shared[E](k, "part", f.part)
+	f.full = k.Barriers("full", (f.part+f.chunk-1)/f.chunk, 1)
+	k.If(k.Thread().EQI(0), func() {
+		for from := 0; from < f.part; from += f.chunk {
+			n, full := min(f.chunk, f.part-from), f.full.AtI(from/f.chunk)
+			full.ArriveExpect(k.U32(2 * n))
+			x.At64(f.start).AtI(int64(from)).BulkLoad(f.staged.AtI(int64(from)), k.U32(n), full)
+		}
+	})
+}
+
+// end waits for the other blocks of the cluster.
+func (f *stream[E]) end() {
+	if f.far {
+		f.k.Ins("barrier.cluster.wait.aligned")
+	}
+}
+
+// elements calls do for each eight elements of the thread, with the index of the first one in the
+// part. The first call waits for the elements.
+func (f *stream[E]) elements(first bool, do func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32])) {
+	k := f.k
+	for i := 0; i < f.part; i += f.step {
+		if first && i%f.chunk == 0 {
+			f.full.AtI(i / f.chunk).Wait(k.U32(0))
+		}
+		at := f.first.AddI(int64(i))
+		if i+f.step <= f.part {
+			do(at, eight(f.staged, at))
+			continue
+		}
+		k.If(at.LTI(int64(f.part)), func() { do(at, eight(f.staged, at)) })
+	}
+}
+
+// eight returns eight adjacent elements of an array.
+func eight[E dsl.Scalar](a dsl.Array[E], at dsl.Reg[dsl.U32], mods ...dsl.Mod) []dsl.Reg[dsl.F32] {
+	if dsl.TypeOf[E]() == isa.F16 {
+		return pairs(dsl.As[dsl.F16x2](a).LoadVec(at.ShrI(1), 4, mods...))()
+	}
+	return pairs(dsl.As[dsl.BF16x2](a).LoadVec(at.ShrI(1), 4, mods...))()
+}
+
+// reduce combines a function of the elements over the threads of the block.
+func (f *stream[E]) reduce(first bool, name string,
+	step func(sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+	total := f.k.F32(0).Var()
+	f.elements(first, func(_ dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+		for _, x := range xs {
+			total.Set(step(total, x))
+		}
+	})
+	return dsl.BlockReduce(total, name, plus)
+}
+
+// exchange returns the values of all blocks of the cluster.
+func (f *stream[E]) exchange(values ...dsl.Reg[dsl.F32]) (all [][]dsl.Reg[dsl.F32]) {
+	k := f.k
+	if f.shape.blocks == 1 {
+		return [][]dsl.Reg[dsl.F32]{values}
+	}
+	mine := dsl.Shared[dsl.F32](k, "values", len(values))
+	k.If(k.Thread().EQI(0), func() { mine.StoreFirstVec(values) })
+	k.SyncCluster()
+	for rank := range f.shape.blocks {
+		all = append(all, mine.InBlock(k.U32(rank)).LoadFirstVec(len(values)))
+	}
+	k.Comment("no block exits while another reads its values")
+	k.Ins("barrier.cluster.arrive.aligned")
+	f.far = true
+	return all
+}
+
+// store writes results of eight elements as 16 bytes.
+func (f *stream[E]) store(y dsl.Array[E], at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+	list := make([]dsl.Reg[E], len(xs))
+	for i, x := range xs {
+		list[i] = dsl.To[E](x)
+	}
+	y.StoreVec(at, list)
+}
+
+// buildStream builds a kernel for long rows.
+func buildStream[E dsl.Scalar](m *dsl.Module, r RowKernel) {
+	f := newStream[E](m, r)
+	x := dsl.Global[E](f.k, "x")
+	switch {
+	case r.Kind == Softmax:
+		f.softmax(x)
+	case r.Kind == CrossEntropy:
+		f.crossEntropy(x)
+	case r.Kind == LayerNorm:
+		f.layerNorm(x)
+	case r.Output == isa.E4m3:
+		f.quantize(x)
+	default:
+		f.normalize(x)
+	}
+	f.end()
+}
+
+func (f *stream[E]) softmax(x dsl.Array[E]) {
+	y := dsl.Global[E](f.k, "y")
+	f.begin(x)
+	most, sum := f.powers()
+	part := sum.Rcp()
+	y = y.At64(f.start)
+	f.elements(false, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+		for i := range xs {
+			xs[i] = exp(xs[i], most).Mul(part)
+		}
+		f.store(y, at, xs)
+	})
+}
+
+func (f *stream[E]) crossEntropy(x dsl.Array[E]) {
+	k := f.k
+	targets, losses, sums := dsl.Global[dsl.U32](k, "targets"), dsl.Global[dsl.F32](k, "losses"),
+		dsl.Global[dsl.F32](k, "sums")
+	f.begin(x)
+	most, sum := f.powers()
+	k.If(f.base.Add(f.first).EQI(0), func() {
+		log := sum.Log2().MulF(math.Ln2).Add(most)
+		sums.Store(f.row, log)
+		losses.Store(f.row, log.Sub(dsl.To[dsl.F32](x.At64(f.start).Load(targets.Load(f.row)))))
+	})
+}
+
+// powers returns the largest element of the row, and the sum of the powers relative to it, in one
+// pass: each thread has its own largest element, and multiplies its sum when that grows.
+func (f *stream[E]) powers() (most, sum dsl.Reg[dsl.F32]) {
+	k := f.k
+	// A block, or a thread, may have only elements of -inf.
+	largestSoFar, sumSoFar := k.F32(-math.MaxFloat32).Var(), k.F32(0).Var()
+	f.elements(true, func(_ dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+		now := largestSoFar.Max(xs[0])
+		for _, x := range xs[1:] {
+			now = now.Max(x)
+		}
+		next := sumSoFar.Mul(exp(largestSoFar, now))
+		for _, x := range xs {
+			next = next.Add(exp(x, now))
+		}
+		sumSoFar.Set(next)
+		largestSoFar.Set(now)
+	})
+	block := dsl.BlockReduce(largestSoFar, "maxima", largest)
+	all := f.exchange(block, dsl.BlockReduce(sumSoFar.Mul(exp(largestSoFar, block)), "sums", plus))
+	most, sum = all[0][0], all[0][1]
+	if len(all) == 1 {
+		return most, sum
+	}
+	for _, of := range all[1:] {
+		most = most.Max(of[0])
+	}
+	sum = sum.Mul(exp(all[0][0], most))
+	for _, of := range all[1:] {
+		sum = of[1].FMA(exp(of[0], most), sum)
+	}
+	return most, sum
+}
+
+// total returns the sum of a value over the blocks.
+func total(all [][]dsl.Reg[dsl.F32], i int) dsl.Reg[dsl.F32] {
+	sum := all[0][i]
+	for _, of := range all[1:] {
+		sum = sum.Add(of[i])
+	}
+	return sum
+}
+
+// normalize divides by the root mean square.
+func (f *stream[E]) normalize(x dsl.Array[E]) {
+	k := f.k
+	w, y, eps := dsl.Global[E](k, "w"), dsl.Global[E](k, "y"), dsl.Param[dsl.F32](k, "eps")
+	f.begin(x)
+	squares := f.reduce(true, "squares", func(sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		return x.FMA(x, sum)
+	})
+	scale := total(f.exchange(squares), 0).MulF(1 / float64(f.r.Cols)).Add(eps).Rsqrt()
+	w, y = w.At(f.base), y.At64(f.start)
+	f.elements(false, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+		ws := eight(w, at, dsl.NC)
+		for i := range xs {
+			xs[i] = xs[i].Mul(scale).Mul(ws[i])
+		}
+		f.store(y, at, xs)
+	})
+}
+
+// quantize stores the largest magnitude of a row as 448, the largest number of .e4m3.
+func (f *stream[E]) quantize(x dsl.Array[E]) {
+	k := f.k
+	w, y, scales, eps := dsl.Global[E](k, "w"), dsl.Global[dsl.E4M3x2](k, "y"),
+		dsl.Global[dsl.F32](k, "scales"), dsl.Param[dsl.F32](k, "eps")
+	f.begin(x)
+	w = w.At(f.base)
+	squares, most := k.F32(0).Var(), k.F32(0).Var()
+	f.elements(true, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+		ws := eight(w, at, dsl.NC)
+		for i, x := range xs {
+			squares.Set(x.FMA(x, squares))
+			most.Set(most.Max(x.Mul(ws[i]).Abs()))
+		}
+	})
+	all := f.exchange(dsl.BlockReduce(squares, "squares", plus),
+		dsl.BlockReduce(most, "magnitudes", largest))
+	norm := total(all, 0).MulF(1 / float64(f.r.Cols)).Add(eps).Rsqrt()
+	magnitude := all[0][1]
+	for _, of := range all[1:] {
+		magnitude = magnitude.Max(of[1])
+	}
+	// a row of zeros has a scale, too
+	scale := magnitude.Mul(norm).MulF(1.0 / 448).Max(k.F32(0x1p-120))
+	k.If(f.base.Add(f.first).EQI(0), func() { scales.Store(f.row, scale) })
+	by := scale.Rcp()
+	y = y.At64(f.start.ShrI(1))
+	f.elements(false, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+		ws := eight(w, at, dsl.NC)
+		var list []dsl.Reg[dsl.E4M3x2]
+		for i := range xs {
+			xs[i] = xs[i].Mul(norm).Mul(ws[i]).Mul(by)
+		}
+		for i := 0; i < len(xs); i += 2 {
+			list = append(list, dsl.Pack[dsl.E4M3x2](xs[i], xs[i+1]))
+		}
+		y.StoreVec(at.ShrI(1), list)
+	})
+}
+
+// layerNorm combines the blocks' means, and the sums of squared differences from them.
+func (f *stream[E]) layerNorm(x dsl.Array[E]) {
+	k := f.k
+	w, b, y, eps := dsl.Global[E](k, "w"), dsl.Global[E](k, "b"), dsl.Global[E](k, "y"),
+		dsl.Param[dsl.F32](k, "eps")
+	f.begin(x)
+	mine := f.reduce(true, "means", plus).MulF(1 / float64(f.part))
+	squares := f.reduce(false, "squares", func(sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		x = x.Sub(mine)
+		return x.FMA(x, sum)
+	})
+	all := f.exchange(mine, squares)
+	center, sum := total(all, 0).MulF(1/float64(len(all))), total(all, 1)
+	if len(all) > 1 {
+		for _, of := range all {
+			away := of[0].Sub(center)
+			sum = away.MulF(float64(f.part)).FMA(away, sum)
+		}
+	}
+	scale := sum.MulF(1 / float64(f.r.Cols)).Add(eps).Rsqrt()
+	w, b, y = w.At(f.base), b.At(f.base), y.At64(f.start)
+	f.elements(false, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+		ws, bs := eight(w, at, dsl.NC), eight(b, at, dsl.NC)
+		for i := range xs {
+			xs[i] = xs[i].Sub(center).Mul(scale).FMA(ws[i], bs[i])
+		}
+		f.store(y, at, xs)
+	})
+}
