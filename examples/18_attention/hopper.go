@@ -29,10 +29,7 @@ type task struct {
 // the other. The grid is persistent: each block processes several tiles of queries, and the last
 // parameter is the number of heads.
 func BuildHopper(m *dsl.Module, s Shape) {
-	k := m.Kernel("hopper_"+s.Name(), dsl.Warpgroups(3))
-	if !s.known(k) {
-		return
-	}
+	k := s.kernel(m, "hopper_"+s.Name(), dsl.Warpgroups(3))
 	tile := []int{1, HopperKeys, s.Width}
 	q := k.Tensor("q", s.Type, []int{1, HopperQueries, s.Width}, dsl.Swizzle128)
 	ks, vs := k.Tensor("k", s.Type, tile, dsl.Swizzle128),
@@ -95,7 +92,9 @@ func BuildHopper(m *dsl.Module, s Shape) {
 						shrink := rows.Weigh(scores)
 						next := scores.ToFragments(s.Type)
 						k.Comment("the branch holds the wait behind the softmax: in one block, the assembler would wait first")
-						k.If(k.AnyLane(rows.Grew(shrink)), func() {
+						// A factor below one means that the maximum of one of the two rows has
+						// grown.
+						k.If(k.AnyLane(shrink[0].Min(shrink[1]).LTF(1)), func() {
 							k.WaitMMA(0)
 							rows.Shrink(out, shrink)
 						})

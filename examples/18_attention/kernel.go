@@ -38,13 +38,13 @@ func (s Shape) Name() string {
 		map[bool]string{true: "_causal"}[s.Causal])
 }
 
-// known reports whether the kernels support the shape.
-func (s Shape) known(k *dsl.Kernel) bool {
+// kernel adds a kernel for the shape, with an error if the kernels do not support it.
+func (s Shape) kernel(m *dsl.Module, name string, options ...dsl.KernelOption) *dsl.Kernel {
+	k := m.Kernel(name, options...)
 	if s.Type != isa.F16 && s.Type != isa.Bf16 || s.Width != 64 && s.Width != 128 {
 		k.Errorf("heads of %d %s, want 64 or 128 elements of F16 or BF16", s.Width, s.Type)
-		return false
 	}
-	return true
+	return k
 }
 
 // number returns the index of a block's first query among the keys, for which the last query and
@@ -64,10 +64,7 @@ func (s Shape) steps(keys, first u32, queries, tile int) u32 {
 // Build adds a kernel for heads of n queries and m keys, stored head by head. The grid has one
 // block per tile of queries along x, and one per head along y.
 func Build(m *dsl.Module, s Shape) {
-	k := m.Kernel(s.Name(), dsl.Threads(128))
-	if !s.known(k) {
-		return
-	}
+	k := s.kernel(m, s.Name(), dsl.Threads(128))
 	q, ks, vs, o := k.Matrix("q", s.Type), k.Matrix("k", s.Type), k.Matrix("v", s.Type),
 		k.Matrix("o", s.Type)
 	queries, keys := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")
