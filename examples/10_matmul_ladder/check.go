@@ -19,8 +19,12 @@ var Targets = []string{"sm_80", "sm_90", "sm_90a", "sm_120a"}
 // Check multiplies matrices of several shapes with every version, every swizzle and every type.
 func Check(t *kerneltest.T) error {
 	for _, v := range Variants() {
-		if t.Device.Info().Capability < 90 && !slices.Contains(v.Targets, "sm_80") {
+		switch c := t.Device.Info().Capability; {
+		case c < 90 && !slices.Contains(v.Targets, "sm_80"):
 			t.Note("%s needs the TMA of sm_90", v.Name)
+			continue
+		case c >= 120 && !slices.Contains(v.Targets, "sm_120a"):
+			t.Note("%s needs more shared memory than sm_120 has", v.Name)
 			continue
 		}
 		if err := v.Check(t); err != nil {

@@ -62,7 +62,7 @@ var Default = Tiling{M: 128, N: 256, K: 64, Stages: 2, Swizzle: dsl.Swizzle128}
 // Persistent is a tiling for V3, whose two pipelines take 64 KB of shared memory together.
 var Persistent = Tiling{M: 128, N: 256, K: 32, Stages: 2, Swizzle: dsl.Swizzle64}
 
-// Versions are the steps of the ladder that have one tile per block. V3 follows them.
+// Versions are the steps of the ladder that have one tile per block. V3 and V4 follow them.
 func Versions() []func(*dsl.Module, Tiling) { return []func(*dsl.Module, Tiling){V0, V1, V2} }
 
 // sums returns the accumulator type: S32 for integers, otherwise F32.

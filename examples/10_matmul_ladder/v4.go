@@ -8,7 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Deep is a tiling for V4: four stages take 192 KB of shared memory.
+// Deep is a tiling for V4: four stages take 192 KB of shared memory, or 96 KB with a swizzle of 64
+// bytes.
 var Deep = Tiling{M: 128, N: 256, K: 64, Stages: 4, Swizzle: dsl.Swizzle128}
 
 // V4 is persistent, like V3, but eight warps share each tile. The pipeline holds twice as many

@@ -19,8 +19,11 @@ func Variants() []kerneltest.Variant {
 		switch version {
 		case 0:
 			targets = []string{"sm_80", "sm_90", "sm_120a"}
-		case 3:
+		case 3, 4:
 			targets = []string{"sm_90", "sm_90a", "sm_120a"} // sm_90 has no setmaxnreg
+			if t.Stages*(t.M+t.N)*int(t.Swizzle) > 99<<10 {
+				targets = targets[:2]
+			}
 		}
 		v := kerneltest.Variant{
 			Option: option, Name: name, Targets: targets,
@@ -34,11 +37,14 @@ func Variants() []kerneltest.Variant {
 		list = append(list, v)
 	}
 	options := []string{"v0", "v1 with swizzles of 32, 64 and 128 bytes", "v2",
-		"v3: persistent, setmaxnreg, ping-pong"}
+		"v3: persistent, setmaxnreg, ping-pong", "v4: persistent, eight warps share a tile"}
 	for version, option := range options {
 		tiling, swizzles := Default, []dsl.Swizzle{dsl.Swizzle128, dsl.Swizzle64, dsl.Swizzle32}
-		if version == 3 {
+		switch version {
+		case 3:
 			tiling, swizzles = Persistent, []dsl.Swizzle{dsl.Swizzle64, dsl.Swizzle32}
+		case 4:
+			tiling, swizzles = Deep, []dsl.Swizzle{dsl.Swizzle128, dsl.Swizzle64}
 		}
 		for i, s := range swizzles {
 			name := fmt.Sprintf("v%d", version)
@@ -46,6 +52,9 @@ func Variants() []kerneltest.Variant {
 				name += fmt.Sprintf(".swizzle%d", s)
 			}
 			add(option, name, version, tiling.Swizzled(s))
+		}
+		if version == 4 {
+			swizzles = swizzles[1:]
 		}
 		tiling.Type = isa.F16
 		add("F16", fmt.Sprintf("v%d.f16", version), version, tiling.Swizzled(swizzles[0]))
@@ -61,11 +70,8 @@ func oneSource() []kerneltest.Variant {
 		Option: "sm_90 and sm_120 builds of one source", Name: "all versions",
 		Targets: []string{"sm_90", "sm_120a"},
 		Build: func(m *dsl.Module) {
-			for version := range 4 {
-				tiling := Default
-				if version == 3 {
-					tiling = Persistent
-				}
+			for version, tiling := range []Tiling{Default, Default, Default, Persistent,
+				Deep.Swizzled(dsl.Swizzle64)} {
 				build(version)(m, tiling)
 			}
 		},

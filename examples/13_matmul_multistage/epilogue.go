@@ -4,6 +4,7 @@
 package multistage
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -64,20 +65,16 @@ type writer[C dsl.Scalar] struct {
 
 // declare declares the parameters of an epilogue, starting with D.
 func declare[C dsl.Scalar](k *dsl.Kernel, o Options) *writer[C] {
-	w := &writer[C]{k: k, o: o}
-	e, t := o.Epilogue, o.Sums
+	w, e := &writer[C]{k: k, o: o}, o.Epilogue
 	switch {
 	case o.Split != NoSplit:
 		w.sums = dsl.Global[C](k, "d")
-	case t == isa.S32 && e.D == isa.F32:
+	case o.Sums == isa.S32 && e.D == isa.F32:
 		w.floats = dsl.Global[dsl.F32](k, "d")
-	case t == isa.S32 && e.D == isa.S8:
+	case o.Sums == isa.S32 && e.D == isa.S8:
 		w.bytes = dsl.Global[dsl.S8](k, "d")
-	case e.D != 0:
-		t = e.D
-		fallthrough
 	default:
-		w.d = k.Matrix("d", t)
+		w.d = k.Matrix("d", cmp.Or(e.D, o.Sums))
 	}
 	if e.Scale {
 		w.c, w.beta = dsl.Global[dsl.F32](k, "c"), dsl.Param[dsl.F32](k, "beta")

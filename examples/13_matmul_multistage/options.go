@@ -4,6 +4,8 @@
 package multistage
 
 import (
+	"cmp"
+
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -38,8 +40,7 @@ const (
 // Small returns a tiling that also fits into the 99 KiB of shared memory that a block has on sm_86
 // and sm_89.
 func Small(t isa.Type) Tiling {
-	switch t {
-	case isa.F64, isa.F32:
+	if t == isa.F64 || t == isa.F32 {
 		return Tiling{M: 64, N: 64, Stages: 3}
 	}
 	return Tiling{M: 128, N: 128, Stages: 3}
@@ -47,12 +48,7 @@ func Small(t isa.Type) Tiling {
 
 // resolve fills in the defaults.
 func (o Options) resolve(m *dsl.Module) (Options, dsl.MMA) {
-	if o.Sums == 0 {
-		o.Sums = Sums(o.Type)
-	}
-	if o.Tiling.M == 0 {
-		o.Tiling = Small(o.Type)
-	}
+	o.Sums, o.Tiling = cmp.Or(o.Sums, Sums(o.Type)), cmp.Or(o.Tiling, Small(o.Type))
 	shape := m.MMAFor(o.Type, o.Sums)
 	if o.Shape != nil {
 		shape = o.Shape(m, shape)

@@ -123,10 +123,12 @@ func (x trial) check(t *kerneltest.T, g kerneltest.GEMM) error {
 		return check(t, x, g, kerneltest.TF32, kerneltest.F32, CompressSingles)
 	case isa.S8:
 		return check(t, x, g, kerneltest.S8, kerneltest.S32, Compress)
-	case isa.S4:
+	case isa.U8:
+		return check(t, x, g, kerneltest.U8, kerneltest.S32, Compress)
+	case isa.S4, isa.U4:
 		return checkPairs(t, x, g)
-	case isa.E4m3:
-		return check(t, x, g, kerneltest.Narrow(isa.E4m3), kerneltest.F32, Compress)
+	case isa.E4m3, isa.E5m2:
+		return check(t, x, g, kerneltest.Narrow(x.MMA.A), kerneltest.F32, Compress)
 	}
 	return fmt.Errorf("no check for %s", x.MMA.A)
 }
@@ -203,6 +205,9 @@ func (x trial) checkClamped(t *kerneltest.T) error {
 // checkPairs multiplies random matrices of INT4. Pairs of elements are kept or dropped together.
 func checkPairs(t *kerneltest.T, x trial, g kerneltest.GEMM) error {
 	value := func(x uint8) int { return int(int8(x<<4) >> 4) }
+	if x.MMA.A == isa.U4 {
+		value = func(x uint8) int { return int(x & 15) }
+	}
 	pairs := kerneltest.Random(t, kerneltest.U8, g.M*g.K/2)
 	drop(t, pairs, 4)
 	kept, indices := Compress(pairs)

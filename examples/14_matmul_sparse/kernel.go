@@ -67,7 +67,8 @@ type Options struct {
 
 // Shape returns the fastest MMA for a type, with sums of 32 bits.
 func Shape(t isa.Type) dsl.MMA {
-	if t == isa.S8 || t == isa.S4 {
+	switch t {
+	case isa.S8, isa.U8, isa.S4, isa.U4:
 		return dsl.SparseMMAFor(t, isa.S32)
 	}
 	return dsl.SparseMMAFor(t, isa.F32)

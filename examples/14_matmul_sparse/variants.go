@@ -15,6 +15,9 @@ import (
 // are zero.
 var sumF16 = kerneltest.Abs(0x1.8p-12).RoundedEvery(16)
 
+// sum8 is the tolerance of sums of FP8 on sm_89. Those of sm_90 are more accurate.
+var sum8 = kerneltest.Abs(0x1p-14).TruncatedEvery(32)
+
 // Variants returns a variant for each option of the kernel.
 func Variants() []kerneltest.Variant {
 	var list []kerneltest.Variant
@@ -31,19 +34,21 @@ func Variants() []kerneltest.Variant {
 			},
 		})
 	}
-	for _, typ := range Types {
-		targets, tolerance := Targets, exact
+	for _, typ := range append(Types, isa.U8, isa.U4, isa.E5m2) {
+		targets, tolerance, tiling := Targets, exact, Default
 		switch typ {
 		case isa.F16, isa.Bf16:
 			tolerance = sum16
 		case isa.Tf32:
 			tolerance = sum32
-		case isa.E4m3:
-			targets = []string{"sm_90"}
+		case isa.E4m3, isa.E5m2:
+			tolerance = sum8
+			// sm_89 has 99 KB of shared memory
+			targets, tiling = []string{"sm_89", "sm_90"}, Tiling{M: 64, N: 64, Stages: 3}
 		}
-		add("sparse element types", name(typ)[1:], trial{Options{Shape(typ), Default}, tolerance},
+		add("sparse element types", name(typ)[1:], trial{Options{Shape(typ), tiling}, tolerance},
 			targets, why(typ))
-		if typ != isa.E4m3 {
+		if typ != isa.E4m3 && typ != isa.E5m2 {
 			add("sparse shapes with half the depth",
 				name(typ)[1:]+", "+Shape(typ).HalfDepth().String(),
 				trial{Options{Shape(typ).HalfDepth(), Default}, tolerance}, Targets[:1], why(typ))
@@ -69,10 +74,10 @@ func why(t isa.Type) string {
 	switch t {
 	case isa.Tf32:
 		return "half of the products are zero, and the sum is truncated to F32 every 8 columns"
-	case isa.S8, isa.S4:
+	case isa.S8, isa.U8, isa.S4, isa.U4:
 		return "integers are exact"
-	case isa.E4m3:
-		return "the products are multiples of 2^-18, and their sums below 2^6 are exact in F32"
+	case isa.E4m3, isa.E5m2:
+		return "half of the products are zero, and sm_89 keeps 13 fraction bits of the largest"
 	}
 	return "half of the products are zero, and the sum is truncated to F32 every 16 columns"
 }

@@ -52,10 +52,7 @@ func (s Shape) scale() float64 { return math.Log2E / math.Sqrt(float64(s.Width))
 // BuildRows adds a kernel that computes logs and deltas. The grid has one block per tile of queries
 // along x, and one per head along y. The result of the forward pass is o, and its gradient do.
 func BuildRows(m *dsl.Module, s Shape) {
-	k := m.Kernel(s.rowsName(), dsl.Threads(128))
-	if !s.known(k) {
-		return
-	}
+	k := s.kernel(m, s.rowsName(), usual, dsl.Threads(128))
 	o := k.Matrix("o", s.Type)
 	h := s.declareHead(k)
 	o = o.Sized(h.queries, k.U32(s.Width)).At(h.index)
@@ -109,10 +106,7 @@ func BuildRows(m *dsl.Module, s Shape) {
 // warp, and its rows of the transposed scores: the columns are the queries. The grid has one block
 // per tile of keys along x, and one per head along y.
 func BuildBackwardKV(m *dsl.Module, s Shape) {
-	k := m.Kernel(s.kvName(), dsl.Threads(128))
-	if !s.known(k) {
-		return
-	}
+	k := s.kernel(m, s.kvName(), usual, dsl.Threads(128))
 	h := s.declareHead(k)
 	dk, dv := k.Matrix("dk", s.Type), k.Matrix("dv", s.Type)
 	first, row, zero, width := k.CTAID().X.MulI(Keys), k.WarpIndex().MulI(Keys/4), k.U32(0),
@@ -178,10 +172,7 @@ func BuildBackwardKV(m *dsl.Module, s Shape) {
 // BuildBackwardQ adds a kernel that computes dq. The grid has one block per tile of queries along
 // x, and one per head along y.
 func BuildBackwardQ(m *dsl.Module, s Shape) {
-	k := m.Kernel(s.qName(), dsl.Threads(128))
-	if !s.known(k) {
-		return
-	}
+	k := s.kernel(m, s.qName(), usual, dsl.Threads(128))
 	h := s.declareHead(k)
 	dq := k.Matrix("dq", s.Type)
 	first, row, zero := k.CTAID().X.MulI(Queries), k.WarpIndex().MulI(Queries/4), k.U32(0)

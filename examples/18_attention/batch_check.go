@@ -20,7 +20,7 @@ var BatchTargets = []string{"sm_80", "sm_90", "sm_120"}
 
 // Variants returns the kernels of each option.
 func Variants() []kerneltest.Variant {
-	return append(append(batchVariants(), backwardVariants()...), mlaVariants()...)
+	return slices.Concat(batchVariants(), tensorVariants(), backwardVariants(), mlaVariants())
 }
 
 // batchVariants returns the kernels for batches with each option.
@@ -50,6 +50,28 @@ func batchVariants() []kerneltest.Variant {
 	for _, width := range []int{64, 96, 128, 160, 192, 256} {
 		add("attention with head dimensions of 64 to 256", fmt.Sprint(width),
 			Batch{Shape{isa.Bf16, width, true}, 2, 1, 0})
+	}
+	return list
+}
+
+// tensorVariants returns the kernels that use the tensor cores of one target, for heads of the same
+// length.
+func tensorVariants() []kerneltest.Variant {
+	var list []kerneltest.Variant
+	for _, s := range []Shape{{isa.F16, 64, false}, {isa.Bf16, 64, true}, {isa.Bf16, 128, false},
+		{isa.F16, 128, true}} {
+		add := func(option, target string, build func(*dsl.Module, Shape)) {
+			list = append(list, kerneltest.Variant{
+				Option: option, Name: s.Name(), Targets: []string{target},
+				Build: func(m *dsl.Module) { build(m, s) },
+				Check: func(t *kerneltest.T) error {
+					return checkShape(t, s, size{2, 1, 1}, size{2, 70, 133}, size{1, 129, 257})
+				},
+				Why: "probabilities of at most 1 and the result are rounded to the type",
+			})
+		}
+		add("attention with wgmma", "sm_90a", BuildHopper)
+		add("attention with tcgen05", "sm_100a", BuildBlackwell)
 	}
 	return list
 }

@@ -20,10 +20,7 @@ const (
 // operand) and the weighted sums of a tile. Separate warps load and issue MMAs, so that the next
 // scores are computed while four warps compute the softmax of the current ones.
 func BuildBlackwell(m *dsl.Module, s Shape) {
-	k := m.Kernel("blackwell_"+s.Name(), dsl.Warpgroups(2))
-	if !s.known(k) {
-		return
-	}
+	k := s.kernel(m, "blackwell_"+s.Name(), usual, dsl.Warpgroups(2))
 	tile := []int{1, BlackwellKeys, s.Width}
 	q := k.Tensor("q", s.Type, []int{1, BlackwellQueries, s.Width}, dsl.Swizzle128)
 	ks, vs := k.Tensor("k", s.Type, tile, dsl.Swizzle128),

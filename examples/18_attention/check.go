@@ -69,13 +69,9 @@ func Check(t *kerneltest.T) error {
 				size{1, 70, 133},
 				size{2, 64, 64}, size{3, 128, 192}, size{1, 200, 333}, size{4, 512, 512},
 				size{300, 1, 200}, size{67, 129, 130}) {
-				// Probabilities are at most 1 and rounded to the type, with an error of half of
-				// 2^-11 or 2^-8; so is the result.
 				if err := errors.Join(
-					check(t, Shape{isa.F16, width, causal}, s, kerneltest.F16,
-						kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12))),
-					check(t, Shape{isa.Bf16, width, causal}, s, kerneltest.BF16,
-						kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9))),
+					checkShape(t, Shape{isa.F16, width, causal}, s),
+					checkShape(t, Shape{isa.Bf16, width, causal}, s),
 				); err != nil {
 					return err
 				}
@@ -83,6 +79,24 @@ func Check(t *kerneltest.T) error {
 		}
 	}
 	return nil
+}
+
+// checkShape runs all kernels for a shape on heads of several sizes. Probabilities are at most 1
+// and rounded to the type, with an error of half of 2^-11 or 2^-8; so is the result.
+func checkShape(t *kerneltest.T, shape Shape, sizes ...size) error {
+	var errs []error
+	for _, s := range sizes {
+		if shape.Type == isa.F16 {
+			errs = append(errs,
+				check(t, shape, s, kerneltest.F16,
+					kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12))))
+		} else {
+			errs = append(errs,
+				check(t, shape, s, kerneltest.BF16,
+					kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9))))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // check runs all kernels for a shape on random heads with edge values. If there is one key, it has

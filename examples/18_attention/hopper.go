@@ -51,10 +51,7 @@ func BuildHopper(m *dsl.Module, s Shape) { BuildHopperWith(m, s, HopperFor(s)) }
 
 // BuildHopperWith is BuildHopper with blocks of a shape.
 func BuildHopperWith(m *dsl.Module, s Shape, h Hopper) {
-	k := m.Kernel("hopper_"+s.Name(), dsl.Warpgroups(h.Groups+1))
-	if !s.known(k, 64, 128, 256) {
-		return
-	}
+	k := s.kernel(m, "hopper_"+s.Name(), []int{64, 128, 256}, dsl.Warpgroups(h.Groups+1))
 	tile := []int{1, h.Keys, s.Width}
 	q := k.Tensor("q", s.Type, []int{1, h.Queries(), s.Width}, dsl.Swizzle128)
 	ks, vs := k.Tensor("k", s.Type, tile, dsl.Swizzle128),
@@ -114,7 +111,9 @@ func BuildHopperWith(m *dsl.Module, s Shape, h Hopper) {
 						shrink := rows.Weigh(scores)
 						next := scores.ToFragments(s.Type)
 						k.Comment("the branch holds the wait behind the softmax: in one block, the assembler would wait first")
-						k.If(k.AnyLane(rows.Grew(shrink)), func() {
+						// A factor below one means that the maximum of one of the two rows has
+						// grown.
+						k.If(k.AnyLane(shrink[0].Min(shrink[1]).LTF(1)), func() {
 							k.WaitMMA(0)
 							rows.Shrink(out, shrink)
 						})

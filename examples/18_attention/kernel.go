@@ -40,18 +40,18 @@ func (s Shape) Name() string {
 		map[bool]string{true: "_causal"}[s.Causal])
 }
 
-// known reports whether the kernels support the shape: heads of 64 or 128 elements, or of the given
-// widths.
-func (s Shape) known(k *dsl.Kernel, widths ...int) bool {
-	if widths == nil {
-		widths = []int{64, 128}
-	}
+// usual are the numbers of elements of a head that most kernels support.
+var usual = []int{64, 128}
+
+// kernel adds a kernel for heads of the given widths, with an error if the shape is another one.
+func (s Shape) kernel(m *dsl.Module, name string, widths []int,
+	options ...dsl.KernelOption) *dsl.Kernel {
+	k := m.Kernel(name, options...)
 	if s.Type != isa.F16 && s.Type != isa.Bf16 || !slices.Contains(widths, s.Width) {
 		list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(widths)), " or "), "[]")
 		k.Errorf("heads of %d %s, want %s elements of F16 or BF16", s.Width, s.Type, list)
-		return false
 	}
-	return true
+	return k
 }
 
 // number returns the index of the first query of a block, counted in keys. The last query and the
@@ -71,10 +71,7 @@ func (s Shape) steps(keys, first u32, queries, tile int) u32 {
 // Build adds a kernel for heads of n queries and m keys, stored head by head. The grid has one
 // block per tile of queries along x, and one per head along y.
 func Build(m *dsl.Module, s Shape) {
-	k := m.Kernel(s.Name(), dsl.Threads(128))
-	if !s.known(k) {
-		return
-	}
+	k := s.kernel(m, s.Name(), usual, dsl.Threads(128))
 	q, ks, vs, o := k.Matrix("q", s.Type), k.Matrix("k", s.Type), k.Matrix("v", s.Type),
 		k.Matrix("o", s.Type)
 	queries, keys := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")

@@ -77,16 +77,6 @@ func (r *softmax) Weigh(scores sums) (shrink []f32) {
 	return shrink
 }
 
-// Grew reports whether a factor from Weigh is less than one, which means that the maximum of a row
-// has grown. After the first tiles this is rare.
-func (r *softmax) Grew(shrink []f32) dsl.Reg[dsl.Pred] {
-	least := shrink[0]
-	for _, x := range shrink[1:] {
-		least = least.Min(x)
-	}
-	return least.LTF(1)
-}
-
 // Shrink multiplies the accumulated output of each row by its factor.
 func (r *softmax) Shrink(out sums, shrink []f32) {
 	out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(shrink[c.LocalRow]) })

@@ -26,5 +26,6 @@ func All() []File {
 		{"ladder_v1.svg", LadderV1()},
 		{"ladder_v2.svg", LadderV2()},
 		{"ladder_v3.svg", LadderV3()},
+		{"ladder_v4.svg", LadderV4()},
 	}
 }

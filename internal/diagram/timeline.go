@@ -113,3 +113,18 @@ func LadderV3() string {
 	}, "Each half of a tile has its own pipeline. While one warpgroup stores, the other keeps the tensor cores busy.",
 		"A block computes the tiles blockIdx, blockIdx + gridDim, ...: launch, setup and drain happen once.")
 }
+
+// LadderV4 draws the fifth version.
+func LadderV4() string {
+	return timeline("v4: persistent, eight warps share a tile", []lane{
+		{"load (24 regs)",
+			repeat(0, 3, 3, copies, "tile 0", "tile 0, 1", "tile 1", "tile 1, 2", "tile 2")},
+		{"warp 0 (240 regs)",
+			[]span{{1, 4, "multiply 0", products}, {5, 2, "store 0", stores},
+				{7, 4, "multiply 1", products}, {11, 2, "store 1", stores}}},
+		{"warp 1 (240 regs)",
+			[]span{{1, 5, "multiply 0", products}, {6, 2, "store 0", stores},
+				{8, 4, "multiply 1", products}, {12, 2, "store 1", stores}}},
+	}, "One pipeline has the shared memory of both halves of v3. Its stages fill with the next tile while warps store.",
+		"Each warp goes on to the next tile by itself: no barrier separates the tiles of a block.")
+}

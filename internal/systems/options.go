@@ -88,16 +88,26 @@ var (
 		"v1 with swizzles of 32, 64 and 128 bytes",
 		"v2",
 		"v3: persistent, setmaxnreg, ping-pong",
+		"v4: persistent, eight warps share a tile",
 		"one host program for all rungs",
 		"sm_90 and sm_120 builds of one source",
 		"F16",
 		"INT8",
+	}
+	wgmma = []string{
+		"element types",
+		"one scale per matrix",
+		"tile shapes",
+		"layouts",
+		"stream-K",
 	}
 	requested = []string{
 		"attention forward with variable length",
 		"attention with a paged KV cache",
 		"attention with GQA and MQA",
 		"attention with head dimensions of 64 to 256",
+		"attention with wgmma",
+		"attention with tcgen05",
 		"attention backward",
 		"MLA decode",
 		"grouped FP8 GEMM with SwiGLU",

@@ -16,6 +16,7 @@ import (
 	ladder "github.com/ptxdsl/ptxdsl/examples/10_matmul_ladder"
 	multistage "github.com/ptxdsl/ptxdsl/examples/13_matmul_multistage"
 	sparse "github.com/ptxdsl/ptxdsl/examples/14_matmul_sparse"
+	hopper "github.com/ptxdsl/ptxdsl/examples/15_matmul_hopper"
 	tcgen05 "github.com/ptxdsl/ptxdsl/examples/16_matmul_blackwell"
 	blockscaled "github.com/ptxdsl/ptxdsl/examples/17_matmul_blockscaled"
 	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
@@ -56,10 +57,13 @@ func Systems() []System {
 		{"RMSNorm and its family", norms, []string{"rows"}, []Example{
 			{"08_rmsnorm", rmsnorm.Variants()},
 		}},
-		{"BF16 ladder", rungs, []string{"ladder-v0", "ladder-v1", "ladder-v2", "ladder-v3"},
-			[]Example{
+		{"BF16 ladder", rungs,
+			[]string{"ladder-v0", "ladder-v1", "ladder-v2", "ladder-v3", "ladder-v4"}, []Example{
 				{"10_matmul_ladder", ladder.Variants()},
 			}},
+		{"Hopper GEMM with wgmma", wgmma, nil, []Example{
+			{"15_matmul_hopper", hopper.Variants()},
+		}},
 		{"Attention, experts and communication", requested, nil, []Example{
 			{"18_attention", attention.Variants()},
 			{"24_allreduce", allreduce.Variants()},
