@@ -20,6 +20,9 @@ type attendance struct {
 	lines        []*command        // instructions that arrived, in any phase
 	last         *command
 	lastWarp     int
+
+	// completed phases at the last wait of each warp of its block that passed
+	observed [mostWarps]uint64
 }
 
 // note records an arrival of a lane.
@@ -57,6 +60,20 @@ func (a *attendance) state(g *grid, p *phaseState) string {
 		return text + "; arrived only in the previous phase: " + listed(list)
 	}
 	return text + a.notExecuted(g, p)
+}
+
+// parityHint says why the parity of a wait that hangs may be wrong, or returns "".
+func (p *phaseState) parityHint(w *warp) string {
+	switch {
+	case w.block != p.owner:
+	case p.phase > p.visits.observed[w.index]:
+		return fmt.Sprintf(
+			"; phase %d completed without a wait of this warp: the wait has the wrong parity, "+
+				"or the mbarrier is two phases ahead", p.phase-1)
+	case p.phase == 0 && p.visits.last == nil:
+		return "; if this is a producer that waits for a free buffer, it has the wrong parity: its first wait needs 1"
+	}
+	return ""
 }
 
 // notExecuted lists the instructions that could have arrived and did not.

@@ -191,7 +191,7 @@ func (w *warp) tellMbarrier(kind EventKind, lane int, p *phaseState, op *isa.Ope
 		return
 	}
 	e := w.event(kind, 1<<lane)
-	e.Size = 8
+	e.Size, e.Bytes = 8, p.bytes
 	if op != nil {
 		e.Order, e.Scope = op.Order, op.Scope
 	}
@@ -359,6 +359,9 @@ func mbarrierWait(d *decoder) (step, error) {
 			}
 			if passed {
 				complete |= 1 << l
+				if w.block == p.owner {
+					p.visits.observed[w.index] = p.phase
+				}
 				w.tellMbarrier(EventTest, l, p, &op)
 			} else {
 				pending = p
@@ -384,8 +387,13 @@ func mbarrierWait(d *decoder) (step, error) {
 		}
 		now := pending.phase
 		return w.park(waitsPhase, wait{
-			note: func() string { return pending.state(w) },
-			met:  func() bool { return pending.phase != now },
+			note: func() string {
+				if parity {
+					return pending.state(w) + pending.parityHint(w)
+				}
+				return pending.state(w)
+			},
+			met: func() bool { return pending.phase != now },
 		})
 	}, nil
 }

@@ -52,7 +52,7 @@ const (
 	EventClusterLeave  // Mask, Order
 
 	EventInit       // an mbarrier is initialized: Mask, At, Values
-	EventInval      // Mask, At
+	EventInval      // Mask, At, and the bytes that the mbarrier still expects in Bytes
 	EventSignal     // an arrival, expect-tx or complete-tx: Mask, At, Order, Scope
 	EventPhase      // a phase of the mbarrier completed: At of lane 0
 	EventCount      // effect of the last EventSignal: At of lane 0, Count arrivals, Bytes expected

@@ -217,6 +217,11 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		if f.Waiting != nil {
 			d.Place, d.Message = f.Waiting.Place, "kernel hangs: "+f.Waiting.Reason
 		}
+		if hang && slices.ContainsFunc(append(f.Notes, d.Message),
+			func(n string) bool { return strings.Contains(n, "the wrong parity") }) {
+			d.Message = strings.Replace(d.Message, "kernel hangs",
+				"kernel hangs, perhaps in a wait with the wrong parity", 1)
+		}
 		if d.Place.Line == 0 {
 			d.Place, _ = k.module.At(k.fn.Pos)
 		}

@@ -153,9 +153,9 @@ func Rules() diag.Rules {
 			"st.global.u32 [%rd1], %r1;\nbar.sync 0;\nld.global.u32 %r2, [%rd2];",
 			"Use .nc only for memory that no thread writes while the kernel runs.",
 			"9.7.9.9 ld.global.nc"),
-		page(race.RuleLive, "mbarrier is overwritten or initialized again",
-			"Reports a write to the memory of an mbarrier, and a second mbarrier.init, without mbarrier.inval "+
-				"between.",
+		page(race.RuleLive, "mbarrier is overwritten, invalidated or initialized in use",
+			"Reports a write to the memory of an mbarrier and a second mbarrier.init, without mbarrier.inval "+
+				"between, and mbarrier.inval while the mbarrier still expects bytes.",
 			"The contents of an mbarrier are opaque; overwriting or initializing a live one is undefined.",
 			"mbarrier.init.shared.b64 [m], 1;\nmbarrier.init.shared.b64 [m], 1;",
 			"mbarrier.init.shared.b64 [m], 1;\nmbarrier.inval.shared.b64 [m];\nmbarrier.init.shared.b64 [m], 1;",

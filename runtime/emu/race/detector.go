@@ -32,8 +32,10 @@ type Detector struct {
 
 	shadow   shadow
 	barriers map[key]*mbarrier
-	strong   map[strongKey]*variable
-	ops      map[opKey]*operation
+
+	completing map[uint32]*mbarrier // by the agent of the operations that complete on them
+	strong     map[strongKey]*variable
+	ops        map[opKey]*operation
 
 	serial  uint32 // number of events
 	reports []*Race
@@ -68,12 +70,13 @@ type thread struct {
 	pending  []release // releases read by relaxed loads, to be acquired by a fence
 	issued   [slots]uint32
 	// for cp.async, bulk and wgmma: operations that were issued when each group was closed
-	groups  [3][]uint32
-	narrow  []uint32 // blocks whose releases it saw with a scope that is too narrow
-	handed  clock    // completed operations of which it learned by relaxed arrivals
-	mapped  bool     // has acquired for the tensor map proxy
-	fenced  view     // view at its last tcgen05.fence::after_thread_sync
-	proxied [2]view  // at its last proxy fence for shared and for global memory
+	groups   [3][]uint32
+	narrow   []uint32  // blocks whose releases it saw with a scope that is too narrow
+	handed   clock     // completed operations of which it learned by relaxed arrivals
+	repeated *ir.Instr // its last wait, if that passed for a phase that it had waited for before
+	mapped   bool      // has acquired for the tensor map proxy
+	fenced   view      // view at its last tcgen05.fence::after_thread_sync
+	proxied  [2]view   // at its last proxy fence for shared and for global memory
 }
 
 // An agentCount is an agent whose operations complete in order.
@@ -121,7 +124,7 @@ func (d *Detector) begin(l *emu.Launching) {
 	d.blocks = make([]block, l.Blocks)
 	d.clusters = make([]barrier, l.Blocks/max(1, l.Cluster)+1)
 	d.matrix, d.tensor = make(map[uint32]*agentCount), make(map[uint32]*agentCount)
-	d.gone = make(map[uint32]stamp)
+	d.gone, d.completing = make(map[uint32]stamp), make(map[uint32]*mbarrier)
 	d.moves, d.tensorAgents = make(map[moveKey]*agentCount), nil
 	d.barriers, d.strong = make(map[key]*mbarrier), make(map[strongKey]*variable)
 	d.ops = make(map[opKey]*operation)

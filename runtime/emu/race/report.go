@@ -66,8 +66,9 @@ func (d *Detector) describe(x *stamp) Access {
 	what := map[emu.EventKind]string{
 		emu.EventRead: "read", emu.EventWrite: "write", emu.EventAtomic: "atomic operation",
 		emu.EventInit:   "initialization",
-		emu.EventSignal: "arrival", emu.EventTest: "wait", emu.EventTensor: "deallocation",
-		emu.EventExit: "exit", emu.EventArrive: "arrival", emu.EventClusterArrive: "arrival",
+		emu.EventSignal: "arrival", emu.EventTest: "wait", emu.EventInval: "invalidation",
+		emu.EventTensor: "deallocation",
+		emu.EventExit:   "exit", emu.EventArrive: "arrival", emu.EventClusterArrive: "arrival",
 	}[s.kind]
 	by := "by"
 	if s.async {
@@ -288,6 +289,13 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 	switch {
 	case sx.async:
 		return d.flightRace(sx, x, y)
+	case sy.async && d.threads[y.thread].repeated != nil:
+		return Race{
+			Rule:    RuleFlight,
+			Message: "wait with the wrong parity: asynchronous operation is issued while another thread may still access its memory",
+			Missing: d.passed(d.threads[y.thread].repeated,
+				"a phase that the thread had already waited for"), Fix: flipParity,
+		}
 	case sy.async:
 		return Race{
 			Rule:    RuleFlight,
@@ -326,6 +334,7 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 		r.Message += " between warps of a block"
 		r.Missing = "a barrier that both threads execute between the two accesses"
 		r.Fix = "execute bar.sync in all threads, or order the accesses through an mbarrier or a named barrier"
+		d.afterRepeat(&r, x, y)
 	default:
 		r.Rule = RuleGrid
 		r.Message += " between blocks"
@@ -394,11 +403,59 @@ func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
 		sx.instr.Form.Form.Kind == isa.KindWgmmaMmaAsync:
 		r.Missing = "wgmma.wait_group that covers the operation, and synchronization with all four warps"
 		r.Fix = "wait for the wgmma group before the shared memory is overwritten"
+	case d.wrongPhase(x, y) != "":
+		r.Message = "wait with the wrong parity: " + r.Message
+		r.Missing, r.Fix = d.wrongPhase(x, y), flipParity
 	default:
 		r.Missing = "a wait on the mbarrier that the operation completes on"
 		r.Fix = "wait for the phase of the mbarrier with .acquire before the access"
 	}
 	return r
+}
+
+// flipParity is the fix for a wait with the wrong parity.
+const flipParity = "flip the parity each time the ring wraps; the first wait of a consumer has parity 0, that of a producer 1"
+
+// afterRepeat names the cause of a race of two threads, if the last wait of one of them passed for
+// a phase that it had waited for before.
+func (d *Detector) afterRepeat(r *Race, x, y *stamp) {
+	in := d.threads[y.thread].repeated
+	if in == nil {
+		in = d.threads[x.thread].repeated
+	}
+	switch {
+	case in == nil:
+	case in.Kind() == isa.KindMbarrierTestWait || in.Kind() == isa.KindMbarrierTryWait:
+		r.Message, r.Fix = "wait with an old state: "+r.Message,
+			"wait with the state that the last arrival returned"
+		r.Missing = d.passed(in, "a phase that the thread had already waited for")
+	default:
+		r.Message, r.Fix = "wait with the wrong parity: "+r.Message, flipParity
+		r.Missing = d.passed(in, "a phase that the thread had already waited for")
+	}
+}
+
+// passed describes a wait that passed for a wrong phase.
+func (d *Detector) passed(in *ir.Instr, phase string) string {
+	return fmt.Sprintf("a wait for the current phase: the wait at line %d passed for %s",
+		d.launch.Place(in).Line, phase)
+}
+
+// wrongPhase returns what is missing if an operation completes on an mbarrier whose last wait by
+// the thread of y passed for a phase before; otherwise "".
+func (d *Detector) wrongPhase(x, y *stamp) string {
+	m := d.completing[x.agent]
+	if m == nil {
+		return ""
+	}
+	switch p, ok := m.waits[y.thread]; {
+	case !ok || p.phase >= x.epoch:
+	case p.again:
+		return d.passed(p.instr, "a phase that the thread had already waited for")
+	case p.phase == 0:
+		return d.passed(p.instr, "the phase before the first")
+	}
+	return ""
 }
 
 // committed reports whether a thread has committed the group of one of its bulk operations.
@@ -450,6 +507,16 @@ func liveRace(sy *site) Race {
 			"initialize the mbarrier once, or execute mbarrier.inval before"
 	}
 	return r
+}
+
+// invalidRace returns the finding for an mbarrier that is invalidated in flight.
+func invalidRace() Race {
+	return Race{
+		Rule: RuleLive, Severity: diag.Error,
+		Message: "mbarrier is invalidated while a copy still completes on it",
+		Missing: "a wait for the last phase before mbarrier.inval",
+		Fix:     "wait for the phase of the copy, then execute mbarrier.inval",
+	}
 }
 
 // exitRace reports an access to the shared memory of a block that may have exited.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
@@ -229,8 +230,30 @@ type mbarrier struct {
 	sums  map[sumKey]*sum // views of the arrivals in the current phase
 	done  map[sumKey]clock
 
+	waits map[uint32]passage // last wait of each thread
+
 	// completed operations that relaxed arrivals of this phase and of earlier ones announced
 	handing, handed clock
+}
+
+// A passage is a wait that passed.
+type passage struct {
+	phase uint32 // completed phases
+	again bool   // the thread had waited for this phase before
+	instr *ir.Instr
+}
+
+// pass records a wait that passed.
+func (d *Detector) pass(e *emu.Event, t *thread, m *mbarrier) {
+	before, known := m.waits[t.thread]
+	p := passage{m.phase, known && before.phase == m.phase, e.Instr}
+	m.waits[t.thread] = p
+	switch {
+	case p.again:
+		t.repeated = e.Instr
+	case t.repeated == e.Instr:
+		t.repeated = nil
+	}
 }
 
 type sumKey struct {
@@ -248,7 +271,8 @@ func (d *Detector) mbarrier(e *emu.Event) {
 		if e.Kind == emu.EventInit {
 			s := d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
 			m = &mbarrier{agent: d.agents, by: t.thread, epoch: t.own[slotMain], site: s,
-				sums: map[sumKey]*sum{}, done: map[sumKey]clock{}}
+				sums: map[sumKey]*sum{}, done: map[sumKey]clock{}, waits: map[uint32]passage{}}
+			d.completing[m.agent] = m
 			d.agents++
 			d.barriers[k] = m
 			s.at = a.At
@@ -261,6 +285,10 @@ func (d *Detector) mbarrier(e *emu.Event) {
 		}
 		switch e.Kind {
 		case emu.EventInval:
+			if e.Bytes > 0 {
+				y := d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
+				d.report(invalidRace(), &m.site, &y, a)
+			}
 			delete(d.barriers, k)
 			d.shadow.each(a.Space, a.Block, a.At, e.Size, func(c *cell, _ uint64) {
 				c.writes = nil
@@ -276,6 +304,7 @@ func (d *Detector) mbarrier(e *emu.Event) {
 			d.signal(e, t, m)
 		case emu.EventTest:
 			d.use(e, t, m, a)
+			d.pass(e, t, m)
 			d.test(e, t, m)
 		}
 	})
