@@ -170,6 +170,7 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 		k.fault(&ruleMemory, "CopyAsync of %d bytes, want 4, 8 or 16", bytes)
 		return
 	}
+	k.noteFirst(&k.notes.FirstCopy)
 	op := "cp.async.ca.shared.global"
 	if bytes == 16 {
 		op = "cp.async.cg.shared.global"

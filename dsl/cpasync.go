@@ -276,6 +276,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 			to.RowBytes())
 		return
 	}
+	k.noteFirst(&k.notes.FirstCopy)
 	op := "cp.async.cg.shared.global"
 	for _, m := range mods {
 		op += "." + string(m)

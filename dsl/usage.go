@@ -25,6 +25,15 @@ func (k *Kernel) take(b *ir.Buffer, from, n int) {
 	}
 }
 
+// noteFirst records the position of the first call of a kind.
+//
+//go:noinline
+func (k *Kernel) noteFirst(pos *ir.Pos) {
+	if *pos == ir.NoPos {
+		*pos = k.m.calls.here()
+	}
+}
+
 // doubt records a warning about something that may be intended.
 func (k *Kernel) doubt(pos ir.Pos, format string, args ...any) {
 	rule := ruleProtocol
