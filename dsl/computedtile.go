@@ -86,7 +86,7 @@ func (w *ComputedTile) Tile(s *Stage) SharedTile {
 	t := s.Tile(w.m)
 	if i := s.p.feed(w.m); s.loads && i >= 0 {
 		if !s.loaded[i] {
-			s.uses = append(s.uses, filling{w.m, &usage{}, w.m.k.m.calls.here()})
+			s.uses = append(s.uses, filling{w.m, &usage{}, w.m.k.m.calls.Here()})
 		}
 		s.loaded[i] = true
 		t.at.use = s.uses[slices.IndexFunc(s.uses, func(f filling) bool {

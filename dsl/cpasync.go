@@ -208,7 +208,7 @@ func (p *AsyncPipeline) watch(load func(step Reg[U32], s AsyncStage)) func(Reg[U
 		for i, asked := range p.asked {
 			if !asked && !told {
 				p.k.notes.Missing = append(p.k.notes.Missing,
-					ir.MissingTile{Pos: p.k.m.calls.here(), Pipeline: p.name, Kind: ir.CopiedStage,
+					ir.MissingTile{Pos: p.k.m.calls.Here(), Pipeline: p.name, Kind: ir.CopiedStage,
 						Index: i, Name: p.tiles[i].String()})
 				told = true
 			}

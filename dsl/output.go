@@ -37,7 +37,7 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 			tile: Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, box: 64, high: 64}
 		to.v = &ir.Var{Name: name, Space: isa.Param, Type: isa.B8, Dims: []int64{128}}
 	}
-	o := &Output{k: k, to: to, groups: groups, pos: k.m.calls.here()}
+	o := &Output{k: k, to: to, groups: groups, pos: k.m.calls.Here()}
 	t := to.tile
 	align := max(128, t.Align())
 	bytes := (t.Bytes() + align - 1) / align * align
@@ -273,7 +273,7 @@ func (o *Output) Wait() {
 // stores records the position of a store.
 func (o *Output) stores() {
 	if o.stored == ir.NoPos {
-		o.stored = o.k.m.calls.here()
+		o.stored = o.k.m.calls.Here()
 	}
 }
 

@@ -67,7 +67,7 @@ func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 	}
 	k.names[name] = true
 	v := &ir.Var{Name: name, Linkage: ".extern", Space: isa.Shared, Type: memory(TypeOf[T]()),
-		Align: 16, Dims: []int64{ir.Unsized}, Pos: k.m.calls.here()}
+		Align: 16, Dims: []int64{ir.Unsized}, Pos: k.m.calls.Here()}
 	k.shared.rest = v
 	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}}
 }
@@ -112,7 +112,7 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 		total = 1
 	}
 	v := &ir.Var{Name: name, Space: isa.Shared, Type: t, Align: max(align, int(size(t))),
-		Dims: []int64{total / size(t)}, Pos: k.m.calls.here()}
+		Dims: []int64{total / size(t)}, Pos: k.m.calls.Here()}
 	k.shared.vars = append(k.shared.vars, v)
 	return v
 }
@@ -140,7 +140,7 @@ func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	}
 	k.names[name] = true
 	v := &ir.Var{Name: name, Space: isa.Local, Type: memory(TypeOf[T]()), Align: 16,
-		Dims: []int64{n}, Pos: k.m.calls.here()}
+		Dims: []int64{n}, Pos: k.m.calls.Here()}
 	k.f.Vars = append(k.f.Vars, v)
 	return Array[T]{at: Addr{k: k, space: isa.Local, v: v, align: 16}, dims: dims}
 }

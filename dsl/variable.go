@@ -102,7 +102,7 @@ func (m *Module) variable(name string, space isa.Space, t isa.Type, n int) *ir.V
 		n = 1
 	}
 	v := &ir.Var{Name: name, Linkage: ".visible", Space: space, Type: memory(t), Align: 16,
-		Dims: []int64{int64(n)}, Pos: m.calls.here()}
+		Dims: []int64{int64(n)}, Pos: m.calls.Here()}
 	m.ir.Decls = append(m.ir.Decls, v)
 	return v
 }

@@ -1,7 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package dsl
+// Package callsite records the calls with which an author builds a kernel, and resolves them to
+// lines when a finding needs them. A recorded call is an ir.Pos.
+package callsite
 
 import (
 	"path/filepath"
@@ -20,14 +22,14 @@ const deepest = 32
 // A stack holds the return addresses of the active calls, right-aligned, the innermost last.
 type stack [deepest]uintptr
 
-// calls stores the builder calls of a module as a tree, so that consecutive calls share their outer
+// Calls stores the builder calls of a module as a tree, so that consecutive calls share their outer
 // frames. An ir.Pos is the index of a node, starting at 1. Nodes are resolved to lines on demand.
-type calls struct {
+type Calls struct {
 	pages []*nodes
 	made  ir.Pos  // the newest node
 	now   stack   // stack of the current call
 	last  way     // path to the last requested node, starting at body
-	body  ir.Pos  // position of the frames outside of the function that run calls
+	body  ir.Pos  // position of the frames outside of the function that Run calls
 	mark  uintptr // return address of that function
 
 	sources source.Files // sources of the findings
@@ -46,33 +48,33 @@ type way struct {
 	nodes [deepest]ir.Pos
 }
 
-// here returns the position of the current builder call. It must not be inlined, because trail
+// Here returns the position of the current builder call. It must not be inlined, because trail
 // starts with its caller.
 //
 //go:noinline
-func (c *calls) here() ir.Pos { return c.path(c.now[trail(&c.now, c.mark):]) }
+func (c *Calls) Here() ir.Pos { return c.path(c.now[trail(&c.now, c.mark):]) }
 
-// above returns the position of the call of its calling function. Neither may be inlined.
+// Above returns the position of the call of its calling function. Neither may be inlined.
 //
 //go:noinline
-func (c *calls) above() ir.Pos { return c.path(c.now[trail(&c.now, c.mark) : deepest-1]) }
+func (c *Calls) Above() ir.Pos { return c.path(c.now[trail(&c.now, c.mark) : deepest-1]) }
 
-// beyond returns the position of the call two functions further out. None of the three may be
+// Beyond returns the position of the call two functions further out. None of the three may be
 // inlined.
 //
 //go:noinline
-func (c *calls) beyond() ir.Pos {
+func (c *Calls) Beyond() ir.Pos {
 	return c.path(c.now[min(trail(&c.now, c.mark), deepest-2) : deepest-2])
 }
 
 // path returns the position of calls, the innermost last. If it includes the mark, calls outside of
-// run are taken from body.
-func (c *calls) path(pcs []uintptr) ir.Pos {
+// Run are taken from body.
+func (c *Calls) path(pcs []uintptr) ir.Pos {
 	at, w := c.body, &c.last
 	switch {
 	case len(pcs) > 0 && pcs[0] == c.mark:
 		pcs = pcs[1:]
-	// the function has made no call, or run is too far outside to be on the stack
+	// the function has made no call, or Run is too far outside to be on the stack
 	case at != ir.NoPos:
 		return c.whole(pcs)
 	}
@@ -94,7 +96,7 @@ func (c *calls) path(pcs []uintptr) ir.Pos {
 }
 
 // whole returns the position of a complete call stack.
-func (c *calls) whole(pcs []uintptr) ir.Pos {
+func (c *Calls) whole(pcs []uintptr) ir.Pos {
 	at := ir.NoPos
 	for _, pc := range pcs {
 		at = c.node(pc, at)
@@ -106,7 +108,7 @@ func (c *calls) whole(pcs []uintptr) ir.Pos {
 const page = 256
 
 // node creates a node. Each execution of a call in a Go loop gets a new node; see same.
-func (c *calls) node(pc uintptr, outer ir.Pos) ir.Pos {
+func (c *Calls) node(pc uintptr, outer ir.Pos) ir.Pos {
 	i := uint32(c.made)
 	if i%page == 0 {
 		c.pages = append(c.pages, new(nodes))
@@ -118,14 +120,14 @@ func (c *calls) node(pc uintptr, outer ir.Pos) ir.Pos {
 }
 
 // call returns the return address of a node and its outer node.
-func (c *calls) call(at ir.Pos) (pc uintptr, outer ir.Pos) {
+func (c *Calls) call(at ir.Pos) (pc uintptr, outer ir.Pos) {
 	i := uint32(at - 1)
 	n := c.pages[i/page]
 	return n.pcs[i%page], n.outer[i%page]
 }
 
 // Same reports whether two positions have the same calls.
-func (c *calls) Same(a, b ir.Pos) bool {
+func (c *Calls) Same(a, b ir.Pos) bool {
 	for a != b {
 		if a == ir.NoPos || b == ir.NoPos {
 			return false
@@ -140,17 +142,17 @@ func (c *calls) Same(a, b ir.Pos) bool {
 	return true
 }
 
-// run calls a function of the author. The outer frames do not change until it returns, so that here
+// Run calls a function of the author. The outer frames do not change until it returns, so that Here
 // only walks the inner frames.
 //
 //go:noinline
-func (c *calls) run(body func()) {
+func (c *Calls) Run(body func()) {
 	was, mark := c.body, c.mark
 	defer func() {
 		c.body, c.mark, c.last.depth = was, mark, 0
 	}()
-	outside := c.here()
-	// Both functions return to the same address. The first records it as the mark at which here
+	outside := c.Here()
+	// Both functions return to the same address. The first records it as the mark at which Here
 	// stops.
 	enter := func() {
 		trail(&c.now, 0)
@@ -162,7 +164,7 @@ func (c *calls) run(body func()) {
 }
 
 // stack returns the return addresses of a position.
-func (c *calls) stack(pos ir.Pos) []uintptr {
+func (c *Calls) stack(pos ir.Pos) []uintptr {
 	var pcs []uintptr
 	for pos != ir.NoPos {
 		pc, outer := c.call(pos)
@@ -175,15 +177,14 @@ func (c *calls) stack(pos ir.Pos) []uintptr {
 const mostFrames = 4
 
 // Place resolves a position to the author's lines, innermost first.
-func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
+func (c *Calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	if pos < 1 || pos > c.made {
 		return diag.Place{}, nil
 	}
 	// CallersFrames subtracts one from a return address to find inlined calls; the last one needs a
 	// successor.
 	frames := runtime.CallersFrames(append(c.stack(pos), 0))
-	_, here, _, _ := runtime.Caller(0)
-	house := filepath.Dir(here)
+	house := house()
 	for found := 0; found < mostFrames; {
 		f, more := frames.Next()
 		if f.File != "" && !ours(f, house) {
@@ -202,9 +203,15 @@ func (c *calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	return at, from
 }
 
-// ours reports whether a frame belongs to the implementation: to this package, whose sources are in
-// the directory house, to package op, to the code that started the program, or to a wrapper that
-// the compiler generated. The function name is not enough, because an inlined closure is named
+// house returns the directory of package dsl.
+func house() string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "..")
+}
+
+// ours reports whether a frame belongs to the implementation: to package dsl, whose sources are in
+// the directory house, to those below it, to the code that started the program, or to a wrapper
+// that the compiler generated. The function name is not enough, because an inlined closure is named
 // after the author's function.
 func ours(f runtime.Frame, house string) bool {
 	for _, prefix := range []string{"runtime.", "testing.", "reflect."} {
@@ -216,6 +223,7 @@ func ours(f runtime.Frame, house string) bool {
 		return true
 	}
 	dir := filepath.Dir(f.File)
-	return (dir == house || dir == filepath.Join(house, "op")) &&
-		!strings.HasSuffix(f.File, "_test.go")
+	own := dir == house || dir == filepath.Join(house, "op") ||
+		strings.HasPrefix(dir, filepath.Join(house, "internal"))
+	return own && !strings.HasSuffix(f.File, "_test.go")
 }
