@@ -111,23 +111,12 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	}
 	o.stores()
 	k.storesTile(o.to.v, Addr{}, row, col, 64, acc.cols, 128)
-	first := o.first()
-	k.Comment("the store before this one has left the tile")
-	k.When(first, func() { k.WaitStoresRead(0) })
-	o.sync(group)
-	tile := o.tile(group)
-	if t.Type == isa.F32 {
-		acc.putWide(part, tile)
-	} else {
-		o.put(acc, part, tile)
-	}
-	k.FenceAsync()
-	o.sync(group)
-	k.When(first, func() {
-		o.to.through = true
-		o.to.Store(tile, row, col)
-		o.to.through = false
-		k.CommitStores()
+	o.through(group, row, col, func(tile SharedTile) {
+		if t.Type == isa.F32 {
+			acc.putWide(part, tile)
+		} else {
+			o.put(acc, part, tile)
+		}
 	})
 }
 
