@@ -92,7 +92,7 @@ func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
 		}
 	case a.space == isa.Global || a.space == isa.Shared || a.space == isa.Local ||
 		a.space == isa.Const:
-		if pos := k.m.calls.callerPos(); k.annotates(pos, "") {
+		if pos := k.m.calls.Caller(); k.annotates(pos, "") {
 			note := slab.One(&k.accessNotes)
 			*note = ir.Access{Space: a.space, Reg: a.reg, Offset: a.off, Bytes: bytes,
 				Writes: writes, NoCache: slices.Contains(mods, NC)}
@@ -108,7 +108,7 @@ func (k *Kernel) together(what string, block bool) {
 	if len(k.conds) == 0 || k.role != nil && !k.chosen() {
 		return
 	}
-	if pos := k.m.calls.callerPos(); k.annotates(pos, what) {
+	if pos := k.m.calls.Caller(); k.annotates(pos, what) {
 		k.annotate(pos,
 			&ir.Collective{Name: what, Block: block, Values: what != "Sync" && what != "SyncWarp" &&
 				what != "SyncCluster"})
@@ -122,7 +122,7 @@ func (k *Kernel) lanes(what string) {
 	if !k.chosen() {
 		return
 	}
-	if pos := k.m.calls.callerPos(); k.annotates(pos, what) {
+	if pos := k.m.calls.Caller(); k.annotates(pos, what) {
 		k.annotate(pos, &ir.Collective{Name: what})
 	}
 }
@@ -131,7 +131,7 @@ func (k *Kernel) lanes(what string) {
 //
 //go:noinline
 func (k *Kernel) meetsAt(what string, threads int) {
-	if pos := k.m.calls.callerPos(); k.annotates(pos, what) {
+	if pos := k.m.calls.Caller(); k.annotates(pos, what) {
 		k.annotate(pos, &ir.Collective{Name: what, Most: threads})
 	}
 }

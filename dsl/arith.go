@@ -6,6 +6,7 @@ package dsl
 import (
 	"math"
 
+	"github.com/ptxdsl/ptxdsl/dsl/internal/constant"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -177,7 +178,7 @@ func MulWide[D, S Scalar](x, y Reg[S]) Reg[D] {
 
 // isOne reports whether x is the constant 1.
 func isOne[T Scalar](x Reg[T]) bool {
-	return x.IsConstant() && numeral(x.Type()) == ir.Int && x.bits == 1
+	return x.IsConstant() && constant.KindOf(x.Type()) == ir.Int && x.bits == 1
 }
 
 func counted[T Scalar](x Reg[T], head string) Reg[U32] {

@@ -70,7 +70,7 @@ func (k *Kernel) barriers(name string, n, count int) Barrier {
 		s.store.Dims[0] = 0
 	}
 	spec := &barrierSpec{name: name, first: int(s.store.Dims[0]), n: n, count: count,
-		pos: k.m.calls.here(), comes: true}
+		pos: k.m.calls.Here(), comes: true}
 	s.store.Dims[0] += int64(n)
 	s.barriers = append(s.barriers, spec)
 	return Barrier{spec: spec,
@@ -195,7 +195,7 @@ func (b Barrier) Wait(parity Reg[U32]) {
 //go:noinline
 func (b Barrier) awaited() {
 	if b.spec != nil && b.at.k != nil && b.spec.asked == ir.NoPos {
-		b.spec.asked = b.at.k.m.calls.here()
+		b.spec.asked = b.at.k.m.calls.Here()
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 //
 //go:noinline
 func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
-	in := k.room(k.m.calls.outerCallerPos(), op.text, len(values))
+	in := k.room(k.m.calls.OuterCaller(), op.text, len(values))
 	t := values[0].r.Type
 	n := leading(k, in.Args, values, t)
 	of, plain := kinds(1)<<(2*n), true

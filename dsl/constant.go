@@ -4,74 +4,10 @@
 package dsl
 
 import (
-	"math"
-
+	"github.com/ptxdsl/ptxdsl/dsl/internal/constant"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
-
-// A constant is a Go number in the encoding that an operand holds.
-type constant struct {
-	kind ir.Kind // Int, Single or Double
-	bits int64
-}
-
-// numeral returns the operand kind of a constant of type t.
-func numeral(t isa.Type) ir.Kind {
-	switch t {
-	case isa.F64:
-		return ir.Double
-	case isa.F32, isa.Tf32:
-		return ir.Single
-	}
-	return ir.Int
-}
-
-// floatConstant returns v as a constant of type t. It fails if t is not a floating-point type, or
-// if a finite v overflows in t.
-func floatConstant(t isa.Type, v float64) (constant, bool) {
-	finite := !math.IsInf(v, 0)
-	switch t {
-	case isa.F64:
-		return constant{ir.Double, int64(math.Float64bits(v))}, true
-	case isa.F32, isa.Tf32:
-		single := float32(v)
-		return constant{ir.Single, int64(math.Float32bits(single))}, !finite ||
-			!math.IsInf(float64(single), 0)
-	case isa.F16:
-		half := halfBits(v)
-		return constant{ir.Int, int64(half)}, !finite || half&0x7fff != 0x7c00
-	case isa.Bf16:
-		brain := brainBits(v)
-		return constant{ir.Int, int64(brain)}, !finite || brain&0x7fff != 0x7f80
-	case isa.F16x2:
-		c, ok := floatConstant(isa.F16, v)
-		return constant{ir.Int, c.bits * 0x10001}, ok
-	case isa.Bf16x2:
-		c, ok := floatConstant(isa.Bf16, v)
-		return constant{ir.Int, c.bits * 0x10001}, ok
-	case isa.F32x2:
-		c, ok := floatConstant(isa.F32, v)
-		return constant{ir.Int, c.bits | c.bits<<32}, ok
-	}
-	return constant{}, false
-}
-
-// wholeConstant returns n as a constant of integer type t.
-func wholeConstant(t isa.Type, n int64) (constant, bool) {
-	width := t.Bits()
-	switch {
-	case t == isa.Predicate:
-		return constant{ir.Int, n & 1}, n == 0 || n == 1
-	case t.Class() == isa.Signed:
-		return constant{ir.Int, n}, width >= 64 || n >= -1<<(width-1) && n < 1<<(width-1)
-	case t == isa.U64 || t == isa.B64:
-		return constant{ir.Int, n}, true
-	case t.Class() == isa.Unsigned:
-		return constant{ir.Int, n}, n >= 0 && n < 1<<width
-	}
-	return constant{ir.Int, n}, width >= 64 || n >= -1<<(width-1) && n < 1<<width
-}
 
 // Const returns the Go integer n as a value of type T.
 func Const[T Scalar](k *Kernel, n int64) Reg[T] {
@@ -80,7 +16,7 @@ func Const[T Scalar](k *Kernel, n int64) Reg[T] {
 	if floating(t) || t == isa.Tf32 {
 		return ConstF[T](k, float64(n))
 	}
-	c, ok := wholeConstant(t, n)
+	c, ok := constant.Whole(t, n)
 	if !ok {
 		k.fault(&ruleConstant, "%d is not a valid %s", n, t)
 	}
@@ -95,7 +31,7 @@ func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 	c, ok := constantOf(t, v)
 	switch {
 	case ok:
-	case c.kind == ir.Int && !floating(t):
+	case c.Kind == ir.Int && !floating(t):
 		k.fault(&ruleConstant, "%v is not a valid %s", v, t)
 	default:
 		k.fault(&ruleConstant,
@@ -107,19 +43,19 @@ func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 
 // k0 returns a constant as a value. PTX has no literals of half precision or of packed pairs, so
 // these are moved into a register.
-func k0[T Scalar](k *Kernel, c constant) Reg[T] {
+func k0[T Scalar](k *Kernel, c constant.Value) Reg[T] {
 	if t := TypeOf[T](); t.Class() == isa.Half || t == isa.F32x2 {
 		d := fresh[T](k)
 		k.settle(d.r, bits(t.Bits()), c)
 		return d
 	}
-	return Reg[T]{k: k, bits: c.bits, scope: k.scope()}
+	return Reg[T]{k: k, bits: c.Bits, scope: k.scope()}
 }
 
-// settle moves a constant into a register of type t and returns the register.
-func (k *Kernel) settle(r *ir.Reg, t isa.Type, c constant) {
+// settle moves a constant into a register of type t.
+func (k *Kernel) settle(r *ir.Reg, t isa.Type, c constant.Value) {
 	k.ins(k.op("mov", t), ir.Operand{Kind: ir.Register, Reg: r},
-		ir.Operand{Kind: ir.Int, Value: c.bits})
+		ir.Operand{Kind: ir.Int, Value: c.Bits})
 }
 
 // U8 returns a constant.
@@ -151,31 +87,3 @@ func (k *Kernel) F32(v float64) Reg[F32] { return ConstF[F32](k, v) }
 
 // F64 returns a constant.
 func (k *Kernel) F64(v float64) Reg[F64] { return ConstF[F64](k, v) }
-
-// brainBits rounds v to the nearest bfloat16, ties to even.
-func brainBits(v float64) uint16 { return small(v, 8, 7) }
-
-// halfBits rounds v to the nearest half, ties to even.
-func halfBits(v float64) uint16 { return small(v, 5, 10) }
-
-// small rounds v to a 16-bit floating-point format with the given number of exponent and mantissa
-// bits.
-func small(v float64, expBits, mantissa int) uint16 {
-	sign := uint16(math.Float64bits(v) >> 63 << 15)
-	top := uint16(1<<expBits-1) << mantissa // infinity
-	a := math.Abs(v)
-	if math.IsNaN(v) {
-		return sign | top | 1<<(mantissa-1)
-	}
-	bias := 1<<(expBits-1) - 1
-	exp := 1 - bias // exponent of subnormal numbers
-	if a >= math.Ldexp(1, exp) {
-		exp = math.Ilogb(a)
-	}
-	if exp > bias {
-		return sign | top
-	}
-	// A mantissa that rounds up to the next power of two carries into the exponent.
-	m := math.RoundToEven(math.Ldexp(a, mantissa-exp))
-	return sign | min(top, uint16(exp+bias-1)<<mantissa+uint16(m))
-}

@@ -23,7 +23,7 @@ type loop struct {
 func (k *Kernel) newBlock(hint string) *ir.Block {
 	name := unique(hint, k.names)
 	k.names[name] = true
-	return &ir.Block{Labels: []ir.Label{{Name: name, Pos: k.m.calls.here()}}}
+	return &ir.Block{Labels: []ir.Label{{Name: name, Pos: k.m.calls.Here()}}}
 }
 
 // branch emits an unconditional branch.
@@ -54,7 +54,7 @@ func (k *Kernel) inside(what string, body func()) {
 		return
 	}
 	k.enter(what)
-	k.m.calls.run(body)
+	k.m.calls.Run(body)
 	k.leave()
 }
 
@@ -162,7 +162,7 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		}
 		if hi.IsConstant() && hi.bits == 0 && !lo.IsConstant() &&
 			TypeOf[T]().Class() == isa.Unsigned {
-			k.doubt(k.m.calls.here(),
+			k.doubt(k.m.calls.Here(),
 				"loop never runs: it counts up to 0; the first argument is the start, the second the exclusive end")
 		}
 		i, hi, step := duplicate(lo), hi.kept(), step.kept()
@@ -182,7 +182,7 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		// after the loop the variable has the value of one more iteration
 		index.scope = k.scope()
 		k.amid(ir.Condition{Reg: empty.r, Not: true, Loop: true}, empty.r == nil, true, func() {
-			k.m.calls.run(func() {
+			k.m.calls.Run(func() {
 				if !yield(index) {
 					k.fault(&ruleLoop,
 						"Go break or return leaves the body of a kernel loop, which is built only once; use k.Break or k.BreakIf")
@@ -359,7 +359,7 @@ func (k *Kernel) choose(x Reg[U32], other, end *ir.Block, cases []func()) {
 func (k *Kernel) Return() {
 	k = k.sound()
 	if !k.f.Kernel {
-		k.returns = append(k.returns, k.m.calls.here())
+		k.returns = append(k.returns, k.m.calls.Here())
 	}
 	k.left = true
 	k.ins("ret")

@@ -12,7 +12,7 @@ import (
 
 // fault records a finding at the author's line of the current builder call.
 func (m *Module) fault(r *diag.Rule, format string, args ...any) {
-	m.faultAt(m.calls.here(), r, format, args...)
+	m.faultAt(m.calls.Here(), r, format, args...)
 }
 
 // faultAt records a finding at a position of the module.
@@ -27,7 +27,7 @@ func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
 // record adds a finding at a position of the module, and the fix if one edit of the call removes
 // it.
 func (m *Module) record(pos ir.Pos, d diag.Diagnostic) {
-	sites := m.calls.sites(pos)
+	sites := m.calls.Sites(pos)
 	for i, s := range sites {
 		if i == 0 {
 			d.Place = s.At
@@ -43,7 +43,7 @@ func (m *Module) record(pos ir.Pos, d diag.Diagnostic) {
 // build kernels use it to reject arguments.
 func (k *Kernel) Errorf(format string, args ...any) {
 	k = k.sound()
-	k.m.faultAt(k.m.calls.here(), &ruleAuthor, format, args...)
+	k.m.faultAt(k.m.calls.Here(), &ruleAuthor, format, args...)
 }
 
 // runs reports whether all functions that are passed to a call are non-nil. It records a finding
@@ -75,5 +75,5 @@ func made(k *Kernel, call string, arguments ...*Kernel) bool {
 }
 
 func (k *Kernel) fault(r *diag.Rule, format string, args ...any) {
-	k.m.faultAt(k.m.calls.here(), r, format, args...)
+	k.m.faultAt(k.m.calls.Here(), r, format, args...)
 }

@@ -128,7 +128,7 @@ func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 
 // function starts a kernel or a device function.
 func (m *Module) function(name string) *Kernel {
-	pos := m.calls.here()
+	pos := m.calls.Here()
 	if m.sealed {
 		m.faultAt(pos, &ruleKernel,
 			"%s is declared after the module was built; call Build and Text after all declarations",
@@ -214,7 +214,7 @@ func (k *Kernel) Pragma(text string) {
 			text)
 		return
 	}
-	in := k.room(k.m.calls.here(), ".pragma", 1)
+	in := k.room(k.m.calls.Here(), ".pragma", 1)
 	in.Args[0] = ir.Operand{Kind: ir.Raw, More: &ir.More{Text: `"` + text + `"`}}
 	k.append(in)
 }
@@ -234,7 +234,7 @@ func (k *Kernel) room(pos ir.Pos, op string, n int) *ir.Instr {
 //
 //go:noinline
 func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
-	in := k.room(k.m.calls.callerPos(), op, len(args))
+	in := k.room(k.m.calls.Caller(), op, len(args))
 	copy(in.Args, args)
 	k.append(in)
 	return in

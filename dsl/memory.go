@@ -206,7 +206,7 @@ func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 		name = unique(name, k.names)
 	}
 	k.names[name] = true
-	v := &ir.Var{Name: name, Space: isa.Param, Type: memory(t), Pos: k.m.calls.here()}
+	v := &ir.Var{Name: name, Space: isa.Param, Type: memory(t), Pos: k.m.calls.Here()}
 	if bytes > 0 {
 		v.Dims = []int64{bytes}
 	}

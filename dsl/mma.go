@@ -228,7 +228,7 @@ func (w *WarpTile[C]) holds(takes *int) {
 			}
 		}
 	}
-	w.k.holdsAccumulator(ir.Accumulator{Pos: w.k.m.calls.here(), Words: w.Registers(),
+	w.k.holdsAccumulator(ir.Accumulator{Pos: w.k.m.calls.Here(), Words: w.Registers(),
 		Registers: [][]*ir.Reg{list}}, owned{takes: takes, first: 1})
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/callsite"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/lower"
@@ -18,7 +19,7 @@ import (
 type Module struct {
 	ir      *ir.Module
 	binder  *ir.Binder
-	calls   calls
+	calls   callsite.Calls
 	faults  diag.List
 	refused standIns
 	names   map[string]bool // names used in the module
@@ -134,7 +135,7 @@ func (m *Module) Build() (*ir.Module, diag.List) {
 	if !m.built {
 		m.built = true
 		m.finish()
-		m.calls.complete(m.faults)
+		m.calls.Complete(m.faults)
 		m.sealed = true
 	}
 	m.faults = m.faults.Sort() // Sort also drops duplicates on one line

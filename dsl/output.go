@@ -37,7 +37,7 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 			tile: Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, box: 64, high: 64}
 		to.v = &ir.Var{Name: name, Space: isa.Param, Type: isa.B8, Dims: []int64{128}}
 	}
-	o := &Output{k: k, to: to, groups: groups, pos: k.m.calls.here()}
+	o := &Output{k: k, to: to, groups: groups, pos: k.m.calls.Here()}
 	t := to.tile
 	align := max(128, t.Align())
 	bytes := (t.Bytes() + align - 1) / align * align
@@ -113,23 +113,12 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	}
 	o.stores()
 	k.storesTile(o.to.v, Addr{}, row, col, 64, acc.cols, 128)
-	first := o.first()
-	k.Comment("the previous store has read the tile")
-	k.When(first, func() { k.WaitStoresRead(0) })
-	o.sync(group)
-	tile := o.tile(group)
-	if t.Type == isa.F32 {
-		acc.putWide(part, tile)
-	} else {
-		o.put(acc, part, tile)
-	}
-	k.FenceAsync()
-	o.sync(group)
-	k.When(first, func() {
-		o.to.through = true
-		o.to.Store(tile, row, col)
-		o.to.through = false
-		k.CommitStores()
+	o.through(group, row, col, func(tile SharedTile) {
+		if t.Type == isa.F32 {
+			acc.putWide(part, tile)
+		} else {
+			o.put(acc, part, tile)
+		}
 	})
 }
 
@@ -278,7 +267,7 @@ func (o *Output) Wait() {
 // stores records the position of a store.
 func (o *Output) stores() {
 	if o.stored == ir.NoPos {
-		o.stored = o.k.m.calls.here()
+		o.stored = o.k.m.calls.Here()
 	}
 }
 

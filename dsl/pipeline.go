@@ -356,7 +356,7 @@ func (p *Pipeline) ConsumeOne(body func(s *Stage)) {
 	}
 	state := p.state(0)
 	s := p.take(p.k.U32(0), state)
-	p.k.m.calls.run(func() { body(s) })
+	p.k.m.calls.Run(func() { body(s) })
 	s.release()
 	state.next(&p.ring)
 }

@@ -4,6 +4,7 @@
 package dsl
 
 import (
+	"github.com/ptxdsl/ptxdsl/dsl/internal/constant"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -93,7 +94,7 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 				"constant defined inside %s is used after it and has its value even if that code does not run; declare a variable with Var before it and assign with Set inside",
 				k.scopeName(x.scope))
 		}
-		return ir.Operand{Kind: numeral(TypeOf[T]()), Value: x.bits}, true
+		return ir.Operand{Kind: constant.KindOf(TypeOf[T]()), Value: x.bits}, true
 	case !k.reaches(x.scope):
 		k.outOfScope("value", x.scope)
 		return ir.Operand{Kind: ir.Register, Reg: x.r}, true

@@ -164,7 +164,7 @@ func (k *Kernel) buildRole(r Role, warp Reg[U32], done *ir.Block) {
 	}
 	body := &ir.Block{Labels: k.newBlock(label(r.name) + "_body").Labels}
 	k.place(body)
-	k.m.calls.run(func() { r.body(b.index) })
+	k.m.calls.Run(func() { r.body(b.index) })
 	for _, end := range b.ends {
 		end()
 	}
@@ -201,7 +201,7 @@ func (k *Kernel) leaveHead(b *role, cond func() Reg[Pred]) {
 	}
 	k.cur, k.open = b.head, b.open
 	other := cond()
-	in := k.room(k.m.calls.here(), "bra", 1)
+	in := k.room(k.m.calls.Here(), "bra", 1)
 	in.Guard = ir.Guard{Reg: other.r}
 	in.Args[0] = k.naming(ir.Jump, b.end, 0)
 	k.m.binder.Bind(in)

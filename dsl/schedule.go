@@ -60,7 +60,7 @@ func (s *Schedule) Each() iter.Seq[TileCoord] {
 		total := rows.Mul(cols)
 		for id := range k.RangeStep(first, total, step) {
 			tile, on := k.dealt(k.inCluster(grouped(id, rows, cols, s.group))), false
-			if k.m.calls.run(func() { on = yield(tile) }); !on {
+			if k.m.calls.Run(func() { on = yield(tile) }); !on {
 				k.fault(&ruleLoop,
 					"Go break or return leaves the body of Each, which is built only once")
 				return

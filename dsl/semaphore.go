@@ -48,7 +48,7 @@ func (s Semaphore) Wait(n Reg[U32]) {
 			"wait is called inside When, which predicates single instructions; use If")
 	}
 	if !n.IsConstant() || n.bits > 0 {
-		k.notes.SemaphoreWaits = append(k.notes.SemaphoreWaits, k.m.calls.here())
+		k.notes.SemaphoreWaits = append(k.notes.SemaphoreWaits, k.m.calls.Here())
 	}
 	again := k.newBlock("wait")
 	k.place(again)

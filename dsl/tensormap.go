@@ -249,6 +249,7 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 			from.Tile)
 		return
 	}
+	k.noteFirst(&k.notes.FirstStore)
 	from.elsewhere()
 	if !m.through {
 		k.notes.Loose = append(k.notes.Loose, m.v)

@@ -48,7 +48,7 @@ func (m *Module) opaque(name string, t isa.Type) Operand {
 		name = m.claim(name)
 	}
 	m.names[name] = true
-	v := &ir.Var{Name: name, Linkage: ".visible", Space: isa.Global, Type: t, Pos: m.calls.here()}
+	v := &ir.Var{Name: name, Linkage: ".visible", Space: isa.Global, Type: t, Pos: m.calls.Here()}
 	m.ir.Decls = append(m.ir.Decls, v)
 	return handle{m, v}
 }

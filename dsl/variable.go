@@ -6,6 +6,7 @@ package dsl
 import (
 	"math"
 
+	"github.com/ptxdsl/ptxdsl/dsl/internal/constant"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -32,7 +33,7 @@ func ConstantVariable[T Scalar](m *Module, name string, values ...float64) Varia
 		if !ok {
 			m.fault(&ruleConstant, "%v is not a valid %s", x, TypeOf[T]())
 		}
-		list[i] = ir.Operand{Kind: c.kind, Value: c.bits}
+		list[i] = ir.Operand{Kind: c.Kind, Value: c.Bits}
 	}
 	v.Init = &ir.Operand{Kind: ir.Vector, More: &ir.More{Args: list}}
 	var all int64
@@ -102,18 +103,18 @@ func (m *Module) variable(name string, space isa.Space, t isa.Type, n int) *ir.V
 		n = 1
 	}
 	v := &ir.Var{Name: name, Linkage: ".visible", Space: space, Type: memory(t), Align: 16,
-		Dims: []int64{int64(n)}, Pos: m.calls.here()}
+		Dims: []int64{int64(n)}, Pos: m.calls.Here()}
 	m.ir.Decls = append(m.ir.Decls, v)
 	return v
 }
 
 // constantOf returns v as an initial value of type t.
-func constantOf(t isa.Type, v float64) (constant, bool) {
+func constantOf(t isa.Type, v float64) (constant.Value, bool) {
 	if floating(t) || t == isa.Tf32 {
-		return floatConstant(t, v)
+		return constant.Float(t, v)
 	}
 	if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-		return constant{kind: ir.Int}, false
+		return constant.Value{Kind: ir.Int}, false
 	}
-	return wholeConstant(t, int64(v))
+	return constant.Whole(t, int64(v))
 }

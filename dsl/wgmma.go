@@ -227,7 +227,7 @@ func (a *Accumulator) holds() {
 		return
 	}
 	k := a.k
-	a.asked = k.m.calls.here()
+	a.asked = k.m.calls.Here()
 	if len(k.loops) > a.loops || len(k.marks) > 0 {
 		k.sums = append(k.sums, a)
 		return

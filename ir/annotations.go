@@ -36,6 +36,8 @@ type Annotations struct {
 	SemaphoreWaits []Pos // waits at semaphores
 	Resets         int   // number of semaphore resets
 
+	FirstCopy  Pos // first builder call that starts a cp.async copy; NoPos for none
+	FirstStore Pos // first builder call that starts a bulk store; NoPos for none
 	Outputs    []Output
 	Buffers    []*Buffer
 	Variables  []SharedUse

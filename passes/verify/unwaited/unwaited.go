@@ -26,7 +26,7 @@ never used.`,
 func Copies() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "unwaited-copies",
-		Doc: `It reports cp.async copies and bulk stores in kernels without any wait for them, and bulk
+		Doc: `It reports copies and stores of builder calls in kernels without any wait for them, and bulk
 stores in kernels that commit none. Kernels that call functions are not checked.`,
 		Rules: []*diag.Rule{&annotated.Protocol},
 		Run:   runCopies,
@@ -48,62 +48,52 @@ func runOutputs(p *annotated.Pass) {
 	}
 }
 
-// An asynchronous describes the copies of one kind.
-type asynchronous struct {
-	first             *ir.Instr // the first copy
-	committed, waited bool
+// waits holds what a kernel does with its asynchronous copies.
+type waits struct {
+	calls         bool // functions, which may wait
+	copies        bool // waits for cp.async copies
+	commits, bulk bool // commits bulk stores, and waits for them
 }
 
-// copies returns the cp.async copies and the bulk stores of a kernel. It returns false if the
-// kernel calls functions, which may wait.
-func copies(f *ir.Func) (loads, stores asynchronous, known bool) {
+// waitsOf returns what a kernel does with its copies.
+func waitsOf(f *ir.Func) (w waits) {
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			switch in.Kind() {
 			case isa.KindCall:
-				return loads, stores, false
-			case isa.KindCpAsync:
-				if loads.first == nil {
-					loads.first = in
-				}
-			case isa.KindCpAsyncWaitGroup, isa.KindCpAsyncWaitAll:
-				loads.waited = true
-			case isa.KindCpAsyncMbarrierArrive:
-				loads.waited = true
-			case isa.KindCpAsyncBulk, isa.KindCpReduceAsyncBulk, isa.KindCpAsyncBulkTensor,
-				isa.KindCpReduceAsyncBulkTensor:
-				if in.HasMod(isa.ModBulkGroup) && stores.first == nil {
-					stores.first = in
-				}
+				w.calls = true
+			case isa.KindCpAsyncWaitGroup, isa.KindCpAsyncWaitAll, isa.KindCpAsyncMbarrierArrive:
+				w.copies = true
 			case isa.KindCpAsyncBulkCommitGroup:
-				stores.committed = true
+				w.commits = true
 			case isa.KindCpAsyncBulkWaitGroup:
-				stores.waited = true
+				w.bulk = true
 			}
 		}
 	}
-	return loads, stores, true
+	return w
 }
 
 func runCopies(p *annotated.Pass) {
-	if !p.Func.Kernel {
+	copied, stored := p.Notes.FirstCopy, p.Notes.FirstStore
+	if !p.Func.Kernel || copied == ir.NoPos && stored == ir.NoPos {
 		return
 	}
-	loads, stores, known := copies(p.Func)
-	if !known {
+	w := waitsOf(p.Func)
+	if w.calls {
 		return
 	}
 	switch {
-	case stores.first == nil || len(p.Notes.Outputs) > 0:
-	case !stores.waited:
-		p.Report(stores.first.Pos, &annotated.Protocol,
+	case stored == ir.NoPos || len(p.Notes.Outputs) > 0:
+	case !w.bulk:
+		p.Report(stored, &annotated.Protocol,
 			"bulk store is never waited for: the block may exit while the TMA still reads its shared memory; call CommitStores and WaitStores in the same thread")
-	case !stores.committed:
-		p.Report(stores.first.Pos, &annotated.Protocol,
+	case !w.commits:
+		p.Report(stored, &annotated.Protocol,
 			"bulk store belongs to no group, so WaitStores does not wait for it; call CommitStores after it")
 	}
-	if loads.first != nil && !loads.waited {
-		p.Report(loads.first.Pos, &annotated.Protocol,
+	if copied != ir.NoPos && !w.copies {
+		p.Report(copied, &annotated.Protocol,
 			"asynchronous copy is never waited for; call CommitCopies, WaitCopies and Sync before the data is read")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ptxdsl/ptxdsl/dsl/internal/constant"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -119,7 +120,7 @@ func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Re
 // combinable returns x as the operand of an atomic operation. Constants are immediates, except
 // floats in instructions with an untyped operand.
 func combinable[T Scalar](x Reg[T], k *Kernel) ir.Operand {
-	if x.IsConstant() && numeral(x.Type()) != ir.Int {
+	if x.IsConstant() && constant.KindOf(x.Type()) != ir.Int {
 		x = x.register()
 	}
 	return x.in(k)

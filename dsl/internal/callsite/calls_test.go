@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package dsl
+package callsite
 
 import (
 	"slices"
@@ -13,13 +13,13 @@ import (
 // TestRun checks that a position inside a function that run calls includes the outer calls, and
 // that they are not walked again.
 func TestRun(t *testing.T) {
-	var c calls
+	var c Calls
 	var bare, inner, after []uintptr
 	var seen int
-	at := func() ir.Pos { return c.here() }
+	at := func() ir.Pos { return c.Here() }
 	bare = c.stack(at())
-	c.run(func() {
-		c.run(func() {
+	c.Run(func() {
+		c.Run(func() {
 			inner = c.stack(at())
 			seen = deepest - trail(&c.now, c.mark)
 		})
@@ -42,7 +42,7 @@ func TestRun(t *testing.T) {
 		t.Error("what ran last is still said to run")
 	}
 	// Another goroutine has none of the outer calls.
-	c.run(func() {
+	c.Run(func() {
 		done := make(chan []uintptr)
 		go func() { done <- c.stack(at()) }()
 		if got := <-done; len(got) == 0 ||
@@ -55,12 +55,12 @@ func TestRun(t *testing.T) {
 // TestSame checks that repetitions of a call in a loop have the same position, and that calls on
 // other lines do not.
 func TestSame(t *testing.T) {
-	var c calls
+	var c Calls
 	var loop, others [300]ir.Pos // nodes on several pages
 	for i := range loop {
-		c.run(func() {
-			loop[i] = c.here()
-			others[i] = c.here()
+		c.Run(func() {
+			loop[i] = c.Here()
+			others[i] = c.Here()
 		})
 	}
 	for i := range loop {

@@ -19,6 +19,7 @@ func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32]
 // col. The copy belongs to the thread's next CommitStores.
 func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U32]) {
 	if k := x.kernel(); x.four("scattered from", from, first) {
+		k.noteFirst(&k.notes.FirstStore)
 		k.ins("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group",
 			x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]),
 			from.at.Plus(int64(first*from.Pitch())).in(k))

@@ -6,6 +6,7 @@ package dsl
 import (
 	"fmt"
 
+	"github.com/ptxdsl/ptxdsl/dsl/internal/atoms"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -30,18 +31,13 @@ var (
 // Offset returns the byte offset in global memory of the scale factor for an element of a matrix
 // with the given number of columns.
 func (b BlockScale) Offset(row, col, cols int) int {
-	b.Vector = max(1, b.Vector)
-	atoms := (cols + 4*b.Vector - 1) / (4 * b.Vector) // atoms per row
-	factor := col / b.Vector
-	return 512*(row/128*atoms+factor/4) + row%32*16 + row%128/32*4 + factor%4
+	return atoms.ScaleOffset(b.Vector, row, col, cols)
 }
 
 // Bytes returns the size in bytes of the scale factors of a matrix, with rows and columns rounded
 // up to whole atoms. Scale factors in the padding must be valid numbers, since zero times NaN is
 // NaN.
-func (b BlockScale) Bytes(rows, cols int) int {
-	return b.Offset((rows-1)/128*128+127, cols-1, cols)/512*512 + 512
-}
+func (b BlockScale) Bytes(rows, cols int) int { return atoms.ScaleBytes(b.Vector, rows, cols) }
 
 // ScaleMap declares a parameter for the scale factors of a tile of rows and columns. The tensor map
 // copies whole atoms as bytes. The rows must be a multiple of 128, or 64 or 192; in those two cases

@@ -1,10 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package dsl
+package callsite
 
 import (
-	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -13,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// sites resolves a position to the Go calls of the author, innermost first, with their columns.
-func (c *calls) sites(pos ir.Pos) []source.Call {
+// Sites resolves a position to the Go calls of the author, innermost first, with their columns.
+func (c *Calls) Sites(pos ir.Pos) []source.Call {
 	if pos < 1 || pos > c.made {
 		return nil
 	}
@@ -22,8 +21,7 @@ func (c *calls) sites(pos ir.Pos) []source.Call {
 		c.sources = make(source.Files)
 	}
 	frames := runtime.CallersFrames(append(c.stack(pos), 0))
-	_, here, _, _ := runtime.Caller(0)
-	dir := filepath.Dir(here)
+	dir := sourceDir()
 	var list []source.Call
 	callee := ""
 	for len(list) < mostFrames {
@@ -41,9 +39,9 @@ func (c *calls) sites(pos ir.Pos) []source.Call {
 	return list
 }
 
-// complete adds columns to findings of other packages that have only a line. It takes the column of
+// Complete adds columns to findings of other packages that have only a line. It takes the column of
 // the call at the start of the line.
-func (c *calls) complete(list diag.List) {
+func (c *Calls) Complete(list diag.List) {
 	for i := range list {
 		at := &list[i].Place
 		if at.Column != 1 || at.EndColumn != 0 || !strings.HasSuffix(at.File, ".go") {

@@ -18,7 +18,7 @@ type callee struct {
 // calling records that k calls f.
 func (k *Kernel) calling(f *Func) {
 	if !slices.ContainsFunc(k.callees, func(c callee) bool { return c.k == f.Kernel }) {
-		k.callees = append(k.callees, callee{f.Kernel, k.m.calls.here()})
+		k.callees = append(k.callees, callee{f.Kernel, k.m.calls.Here()})
 	}
 }
 

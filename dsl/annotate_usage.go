@@ -18,10 +18,19 @@ func (k *Kernel) buffer(name string, kind ir.BufferKind, n int) *ir.Buffer {
 // take records that n parts of a buffer are read, starting at from.
 func (k *Kernel) take(b *ir.Buffer, from, n int) {
 	if b.First == ir.NoPos {
-		b.First = k.m.calls.here()
+		b.First = k.m.calls.Here()
 	}
 	for i := from; i < from+n; i++ {
 		b.Parts[i].Read = true
+	}
+}
+
+// noteFirst records the position of the first call of a kind.
+//
+//go:noinline
+func (k *Kernel) noteFirst(pos *ir.Pos) {
+	if *pos == ir.NoPos {
+		*pos = k.m.calls.Here()
 	}
 }
 
@@ -62,7 +71,7 @@ func (u *usage) access(k *Kernel, writes bool) {
 	case writes:
 		u.written = true
 	case u.read == ir.NoPos:
-		u.read = k.m.calls.here()
+		u.read = k.m.calls.Here()
 	}
 	u.known++
 }

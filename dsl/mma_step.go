@@ -175,7 +175,7 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32],
 	p.room = func() factors { return factors{a: w.roomLeft(), b: open(w.cols/s.N, each)} }
 	k.multiplied(x.side(fromX, w.rows), ir.Side{})
 	x.cover = nil
-	a, here := x.fragments(x.leftCorner(s.K), fromX, s.K), k.m.calls.here()
+	a, here := x.fragments(x.leftCorner(s.K), fromX, s.K), k.m.calls.Here()
 	p.read = func(step int, _, into factors) {
 		w.loadA(a(step), into.a)
 		w.given(here, right(step), into.b)

@@ -6,6 +6,7 @@ package dsl
 import (
 	"fmt"
 
+	"github.com/ptxdsl/ptxdsl/dsl/internal/limits"
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
@@ -21,7 +22,7 @@ func Threads(x int, yz ...int) KernelOption {
 		}
 		n := [3]int{x, 1, 1}
 		copy(n[1:], yz)
-		if len(yz) > 2 || !fits(n, 1024) || n[2] > 64 {
+		if len(yz) > 2 || !limits.Fit(n, 1024) || n[2] > 64 {
 			k.fault(&ruleKernel,
 				"block of %v threads cannot be launched, want 1 to 1024 threads and at most 64 in z",
 				n)
@@ -30,18 +31,6 @@ func Threads(x int, yz ...int) KernelOption {
 		k.threads = n
 		k.attr(".reqntid", fmt.Sprintf("%d, %d, %d", n[0], n[1], n[2]))
 	}
-}
-
-// fits reports whether all elements of n are positive and their product is at most most.
-func fits(n [3]int, most int) bool {
-	left := most
-	for _, x := range n {
-		if x < 1 || x > left {
-			return false
-		}
-		left /= x
-	}
-	return true
 }
 
 // WarpCount sets the block size to n warps.
@@ -117,7 +106,7 @@ func Cluster(x int, yz ...int) KernelOption {
 			return
 		case !k.once(".reqnctapercluster", "Cluster"):
 			return
-		case len(yz) > 2 || !fits(c, 16):
+		case len(yz) > 2 || !limits.Fit(c, 16):
 			k.fault(&ruleKernel,
 				"cluster of %v blocks cannot be launched, want at most 16, and at most 8 unless the launch allows more",
 				c)
@@ -153,7 +142,7 @@ func (k *Kernel) checkOptions() {
 		}
 		most = n
 	}
-	resident, blocks := residents(target.Number)
+	resident, blocks := limits.Residents(target.Number)
 	switch {
 	case k.blocks == 0:
 	case most == 0:
@@ -168,25 +157,4 @@ func (k *Kernel) checkOptions() {
 			"%d blocks do not fit on a multiprocessor: that of %s holds at most %d", k.blocks,
 			k.m.Target(), blocks)
 	}
-}
-
-// residents returns the maximum number of resident threads and blocks of a multiprocessor, from the
-// table of compute capabilities in the CUDA Programming Guide. ptxas ignores a .minnctapersm that
-// exceeds them.
-func residents(target int) (threads, blocks int) {
-	switch {
-	case target < 80:
-		return 1024, 16
-	case target < 86:
-		return 2048, 32
-	case target < 89:
-		return 1536, 16
-	case target < 90:
-		return 1536, 24
-	case target < 107:
-		return 2048, 32
-	case target < 110:
-		return 1024, 16
-	}
-	return 1536, 24
 }

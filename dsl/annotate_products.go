@@ -56,6 +56,6 @@ func (k *Kernel) multiplied(a, b ir.Side) {
 	}
 	k.held = max(k.held, len(k.conds))
 	k.notes.Products = append(k.notes.Products,
-		ir.Product{Pos: k.m.calls.here(), Conds: k.conds, Role: k.roleNote(),
+		ir.Product{Pos: k.m.calls.Here(), Conds: k.conds, Role: k.roleNote(),
 			Sides: [2]ir.Side{a, b}})
 }

@@ -41,6 +41,7 @@ func (a Array[T]) BulkLoad(to Array[T], n Reg[U32], full Barrier, mask ...Reg[U1
 // thread's next CommitStores.
 func (a Array[T]) BulkStore(from Array[T], n Reg[U32]) {
 	if k, bytes, ok := a.bulk("BulkStore", isa.Global, from, isa.Shared, n); ok {
+		k.noteFirst(&k.notes.FirstStore)
 		k.ins("cp.async.bulk.global.shared::cta.bulk_group", a.at.in(k), from.at.in(k), bytes.in(k))
 	}
 }
@@ -53,6 +54,7 @@ func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
 	if !ok {
 		return
 	}
+	k.noteFirst(&k.notes.FirstStore)
 	t := TypeOf[T]()
 	switch {
 	case floating(t) && how.bitwise():

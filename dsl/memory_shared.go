@@ -6,6 +6,7 @@ package dsl
 import (
 	"fmt"
 
+	"github.com/ptxdsl/ptxdsl/dsl/internal/limits"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -19,26 +20,6 @@ type sharedMemory struct {
 	rest  *ir.Var     // the array that DynamicShared declares
 	named []*ir.Instr // instructions that name variables of any space
 	uses  []*usage
-}
-
-// staticShared is the limit of statically declared shared memory.
-const staticShared = 48 << 10
-
-// sharedLimit returns the limit of shared memory per block of a target.
-func sharedLimit(number int) int64 {
-	switch number {
-	case 70, 72:
-		return 96 << 10
-	case 75:
-		return 64 << 10
-	case 80, 87:
-		return 163 << 10
-	case 86, 89, 88, 120, 121:
-		return 99 << 10
-	case 90, 100, 101, 103, 107, 110:
-		return 227 << 10
-	}
-	return staticShared
 }
 
 // Shared declares a variable in the shared memory of the block with the given dimensions, in
@@ -67,7 +48,7 @@ func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 	}
 	k.names[name] = true
 	v := &ir.Var{Name: name, Linkage: ".extern", Space: isa.Shared, Type: memory(TypeOf[T]()),
-		Align: 16, Dims: []int64{ir.Unsized}, Pos: k.m.calls.here()}
+		Align: 16, Dims: []int64{ir.Unsized}, Pos: k.m.calls.Here()}
 	k.shared.rest = v
 	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}}
 }
@@ -105,14 +86,14 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 		name = unique(name, k.names)
 	}
 	k.names[name] = true
-	if limit := sharedLimit(k.m.ir.Target.Info().Number); total > limit {
+	if limit := limits.Shared(k.m.ir.Target.Info().Number); total > limit {
 		k.fault(&ruleSize,
 			"shared memory limit exceeded: %s has %d bytes, but a block of %s has %d", name, total,
 			k.m.Target(), limit)
 		total = 1
 	}
 	v := &ir.Var{Name: name, Space: isa.Shared, Type: t, Align: max(align, int(size(t))),
-		Dims: []int64{total / size(t)}, Pos: k.m.calls.here()}
+		Dims: []int64{total / size(t)}, Pos: k.m.calls.Here()}
 	k.shared.vars = append(k.shared.vars, v)
 	return v
 }
@@ -140,7 +121,7 @@ func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	}
 	k.names[name] = true
 	v := &ir.Var{Name: name, Space: isa.Local, Type: memory(TypeOf[T]()), Align: 16,
-		Dims: []int64{n}, Pos: k.m.calls.here()}
+		Dims: []int64{n}, Pos: k.m.calls.Here()}
 	k.f.Vars = append(k.f.Vars, v)
 	return Array[T]{at: Addr{k: k, space: isa.Local, v: v, align: 16}, dims: dims}
 }
@@ -157,7 +138,7 @@ func (k *Kernel) sharedTotal() int64 {
 
 // checkShared reports shared variables that exceed the limit of a block.
 func (k *Kernel) checkShared() {
-	limit := sharedLimit(k.m.ir.Target.Info().Number)
+	limit := limits.Shared(k.m.ir.Target.Info().Number)
 	if total := k.sharedTotal(); total > limit {
 		last := k.shared.vars[len(k.shared.vars)-1]
 		k.m.faultAt(last.Pos, &ruleSize,
@@ -168,7 +149,7 @@ func (k *Kernel) checkShared() {
 
 // settleShared decides where the shared variables are placed, once all are known.
 func (k *Kernel) settleShared() {
-	if k.sharedTotal() <= staticShared {
+	if k.sharedTotal() <= limits.StaticShared {
 		k.f.Vars = append(k.shared.vars[:len(k.shared.vars):len(k.shared.vars)], k.f.Vars...)
 		if v := k.shared.rest; v != nil {
 			v.Name = k.m.claim(k.Name() + "_" + v.Name)

@@ -3,7 +3,7 @@
 
 //go:build !amd64 && !arm64
 
-package dsl
+package callsite
 
 import (
 	"runtime"

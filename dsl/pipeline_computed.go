@@ -87,7 +87,7 @@ func (w *ComputedTile) Tile(s *Stage) SharedTile {
 	t := s.Tile(w.m)
 	if i := s.p.feed(w.m); s.loads && i >= 0 {
 		if !s.loaded[i] {
-			s.uses = append(s.uses, filling{w.m, &usage{}, w.m.k.m.calls.here()})
+			s.uses = append(s.uses, filling{w.m, &usage{}, w.m.k.m.calls.Here()})
 		}
 		s.loaded[i] = true
 		t.at.use = s.uses[slices.IndexFunc(s.uses, func(f filling) bool {
@@ -173,6 +173,7 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 		k.fault(&ruleMemory, "CopyAsync copies %d bytes, want 4, 8 or 16", bytes)
 		return
 	}
+	k.noteFirst(&k.notes.FirstCopy)
 	op := "cp.async.ca.shared.global"
 	if bytes == 16 {
 		op = "cp.async.cg.shared.global"

@@ -4,15 +4,14 @@
 package dsl
 
 import (
+	"github.com/ptxdsl/ptxdsl/dsl/internal/atoms"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Sparsity metadata is copied to tensor memory in atoms of 128 rows by 16 bytes. An atom describes
-// 64 stored bytes of a row, or 128 for elements of 16 or 32 bits. It has one lane per row, and one
-// or two columns per instruction (PTX 9.1, 9.7.16.10.8).
+// The shape of an atom of sparsity metadata.
 const (
-	atomRows     = 128
-	atomRowBytes = 16
+	atomRows     = atoms.SparsityRows
+	atomRowBytes = atoms.SparsityRowBytes
 )
 
 // storedPerByte returns the number of stored bytes of a sparse tile that one byte of metadata
@@ -40,22 +39,13 @@ func (t Tile) metadataAtoms() int { return t.RowBytes() / (t.storedPerByte() * a
 // Within an atom the 16 bytes of a row are contiguous, except for types of 16 and 32 bits: there
 // two rows, eight apart, interleave 16-bit words in 32 bytes.
 func SparsityOffset(t isa.Type, row, b, bytes int) int {
-	atoms := (bytes + atomRowBytes - 1) / atomRowBytes // atoms per row
-	line, in := row%atomRows, b%atomRowBytes
-	if t.Bits() > 8 {
-		lower, word, half := line/8%2, in/4, in/2%2
-		line, in = line&^8|half<<3, 4*word+2*lower+in%2
-	}
-	return atomRows*atomRowBytes*(row/atomRows*atoms+b/atomRowBytes) + line*atomRowBytes + in
+	return atoms.SparsityOffset(t.Bits() > 8, row, b, bytes)
 }
 
 // SparsityBytes returns the size in bytes of the sparsity metadata of a matrix with the given rows
 // and metadata bytes per row, rounded up to whole atoms. Metadata of padding must be valid too: use
 // the indices 0 and 1 (the byte 0x44).
-func SparsityBytes(rows, bytes int) int {
-	high, wide := (rows+atomRows-1)/atomRows, (bytes+atomRowBytes-1)/atomRowBytes
-	return high * wide * atomRows * atomRowBytes
-}
+func SparsityBytes(rows, bytes int) int { return atoms.SparsityBytes(rows, bytes) }
 
 // SparsityMap declares a parameter for the sparsity metadata of the tiles of a. The tensor map
 // copies whole atoms as bytes. A row of it covers 128 rows of a, a column eight bytes.

@@ -3,7 +3,7 @@
 
 //go:build amd64 || arm64
 
-package dsl
+package callsite
 
 // trail writes the return addresses of the active calls to the end of pcs, the outermost first, by
 // following the frame pointers. It stops at mark. It returns the index of the first address. It is

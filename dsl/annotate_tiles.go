@@ -33,7 +33,7 @@ func (t SharedTile) takes(from Reg[U32], n, limit int, unit ir.Unit) {
 	if from.k != k || from.r == nil {
 		return
 	}
-	if pos := k.m.calls.here(); k.annotates(pos, "") {
+	if pos := k.m.calls.Here(); k.annotates(pos, "") {
 		k.annotate(pos,
 			&ir.TileAccess{Tile: t.shape(), Unit: unit, Reg: from.r, N: int64(n),
 				Limit: int64(limit)})
@@ -47,7 +47,7 @@ func (k *Kernel) storesTile(matrix ir.Ref, to Addr, row, col Reg[U32], rows, col
 	if row.k != k || col.k != k {
 		return
 	}
-	if pos := k.m.calls.here(); k.annotates(pos, "") {
+	if pos := k.m.calls.Here(); k.annotates(pos, "") {
 		k.annotate(pos,
 			&ir.TileStore{Matrix: matrix, To: to.reg, Row: position(row), Col: position(col),
 				Rows: rows, Cols: cols, Threads: threads})
@@ -73,8 +73,9 @@ func (k *Kernel) touches(a Addr, bytes int64, writes bool) {
 	}
 	k.held = max(k.held, len(k.conds))
 	k.notes.Shared = append(k.notes.Shared,
-		ir.SharedAccess{Pos: k.m.calls.callerPos(), Conds: k.conds, Var: a.v, Reg: a.reg,
-			Offset: a.off, Bytes: bytes, Writes: writes})
+		ir.SharedAccess{Pos: k.m.calls.Caller(), Conds: k.conds, Var: a.v, Reg: a.reg,
+			Offset: a.off,
+			Bytes:  bytes, Writes: writes})
 	k.touched = append(k.touched, k.order.Count())
 }
 

@@ -219,6 +219,7 @@ func (x *Tensor) store(op string, from SharedTile, at []Reg[U32]) {
 	if !x.fits("stored from", x.im2col, from, at) {
 		return
 	}
+	x.m.k.noteFirst(&x.m.k.notes.FirstStore)
 	for to, place := range x.parts(from, at) {
 		x.m.k.ins(fmt.Sprintf(op, len(x.box), mode), x.m.bracket(to...), place.in(x.m.k))
 	}

@@ -94,7 +94,7 @@ func (k *Kernel) Prototype(result isa.Type, arguments ...isa.Type) Operand {
 func (k *Kernel) targets(name string) *ir.Targets {
 	name = unique(name, k.names)
 	k.names[name] = true
-	return &ir.Targets{Name: name, Pos: k.m.calls.here()}
+	return &ir.Targets{Name: name, Pos: k.m.calls.Here()}
 }
 
 // declare adds a list to the declarations of the kernel, unless it is invalid.

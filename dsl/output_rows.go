@@ -58,13 +58,19 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 // its row, and stores the tile.
 func (o *Output) staged(row, col Reg[U32], write func(tile SharedTile, line Reg[U32])) {
 	k := o.k
+	o.through(k.U32(0), row, col, func(tile SharedTile) { write(tile, k.Thread().AndI(127)) })
+}
+
+// through waits until the staging tile of a warpgroup is free, runs write, which fills it, and
+// stores it.
+func (o *Output) through(group, row, col Reg[U32], write func(tile SharedTile)) {
+	k := o.k
 	first := o.first()
-	group := k.U32(0)
 	k.Comment("the previous store has read the tile")
 	k.When(first, func() { k.WaitStoresRead(0) })
 	o.sync(group)
 	tile := o.tile(group)
-	write(tile, k.Thread().AndI(127))
+	write(tile)
 	k.FenceAsync()
 	o.sync(group)
 	k.When(first, func() {

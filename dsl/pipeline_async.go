@@ -212,7 +212,7 @@ func (p *AsyncPipeline) watch(load func(step Reg[U32], s AsyncStage)) func(Reg[U
 		for i, asked := range p.asked {
 			if !asked && !reported {
 				p.k.notes.Missing = append(p.k.notes.Missing,
-					ir.MissingTile{Pos: p.k.m.calls.here(), Pipeline: p.name, Kind: ir.CopiedStage,
+					ir.MissingTile{Pos: p.k.m.calls.Here(), Pipeline: p.name, Kind: ir.CopiedStage,
 						Index: i, Name: p.tiles[i].String()})
 				reported = true
 			}
@@ -280,6 +280,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 			to.Tile, to.RowBytes())
 		return
 	}
+	k.noteFirst(&k.notes.FirstCopy)
 	op := "cp.async.cg.shared.global"
 	for _, m := range mods {
 		op += "." + string(m)

@@ -31,7 +31,7 @@ func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[
 		k.pairs(call, x.r, a.r, b.r)
 		return x
 	}
-	k.doubt(k.m.calls.here(),
+	k.doubt(k.m.calls.Here(),
 		"combine function of %s ignores its %s argument, so the result does not depend on all lanes",
 		call, which)
 	return x
@@ -41,7 +41,7 @@ func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[
 func (k *Kernel) pairs(call string, x, a, b *ir.Reg) {
 	switch head := k.joins(x, a, b); head {
 	case isa.HeadSub, isa.HeadDiv, isa.HeadRem, isa.HeadShl, isa.HeadShr:
-		k.doubt(k.m.calls.here(),
+		k.doubt(k.m.calls.Here(),
 			"combine function of %s uses %s, which is not associative; use an operation such as add, max or bitwise or",
 			call, head)
 	}

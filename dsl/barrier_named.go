@@ -18,7 +18,7 @@ func (k *Kernel) meet(cluster bool) {
 		return
 	}
 	k.notes.Meetings = append(k.notes.Meetings,
-		ir.Meeting{Pos: k.m.calls.here(), Role: k.role.note, Group: k.groups, Cluster: cluster})
+		ir.Meeting{Pos: k.m.calls.Here(), Role: k.role.note, Group: k.groups, Cluster: cluster})
 }
 
 // met records that warps wait or arrive at a named barrier.
@@ -26,7 +26,7 @@ func (k *Kernel) met(b NamedBarrier, waits bool) {
 	if id := b.id & 15; waits {
 		k.awaited |= 1 << id
 	} else if k.arrivals[id] == ir.NoPos {
-		k.arrivals[id] = k.m.calls.here()
+		k.arrivals[id] = k.m.calls.Here()
 	}
 }
 

@@ -1,0 +1,59 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package limits holds limits of GPUs that the builder checks: shared memory, resident blocks, and
+// the extents of blocks and clusters.
+package limits
+
+// StaticShared is the limit of statically declared shared memory.
+const StaticShared = 48 << 10
+
+// Shared returns the limit of shared memory per block of a target.
+func Shared(number int) int64 {
+	switch number {
+	case 70, 72:
+		return 96 << 10
+	case 75:
+		return 64 << 10
+	case 80, 87:
+		return 163 << 10
+	case 86, 89, 88, 120, 121:
+		return 99 << 10
+	case 90, 100, 101, 103, 107, 110:
+		return 227 << 10
+	}
+	return StaticShared
+}
+
+// Residents returns the maximum number of resident threads and blocks of a multiprocessor, from the
+// table of compute capabilities in the CUDA Programming Guide. ptxas ignores a .minnctapersm that
+// exceeds them.
+func Residents(target int) (threads, blocks int) {
+	switch {
+	case target < 80:
+		return 1024, 16
+	case target < 86:
+		return 2048, 32
+	case target < 89:
+		return 1536, 16
+	case target < 90:
+		return 1536, 24
+	case target < 107:
+		return 2048, 32
+	case target < 110:
+		return 1024, 16
+	}
+	return 1536, 24
+}
+
+// Fit reports whether all of n are positive and their product is at most `most`.
+func Fit(n [3]int, most int) bool {
+	left := most
+	for _, x := range n {
+		if x < 1 || x > left {
+			return false
+		}
+		left /= x
+	}
+	return true
+}
