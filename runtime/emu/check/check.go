@@ -17,9 +17,10 @@ import (
 
 // Options select the kernels, launches and schedules to run.
 type Options struct {
-	Kernel string           // name of one kernel; "" for all kernels of the module
-	Launch *Launch          // nil to derive one
-	Seeds  int              // schedules for each launch; 0 means 3
+	Kernel string  // name of one kernel; "" for all kernels of the module
+	Launch *Launch // nil to derive one
+	// schedules for each launch; 0 means 3, or 2 for launches that take long
+	Seeds  int
 	Seed   *uint64          // only this schedule
 	Search int              // maximum states to search; 0 means 50,000, negative none
 	Order  schedule.Witness // replay only this order of synchronizations
@@ -201,6 +202,7 @@ type kernel struct {
 	inputs bool // arrays that the kernel only reads hold numbers
 	values bool // uses of values that were never written are faults
 
+	slow      bool // a launch reached its limit: others get a lower one
 	fragments bool // registers of wgmma and tcgen05.ld are watched
 
 	sharedOptIn int // shared memory that a block of the target can have

@@ -184,6 +184,20 @@ func (k *kernel) betweenBlocks() (yes bool) {
 	return yes
 }
 
+// betweenDevices reports whether the kernel synchronizes with other devices: it has operations on
+// multicast memory, or releases and acquires at system scope.
+func (k *kernel) betweenDevices() (yes bool) {
+	k.instructions(func(in *ir.Instr) {
+		op := in.Form.Operation()
+		switch op.Kind {
+		case isa.KindMultimemLdReduce, isa.KindMultimemRed, isa.KindMultimemSt:
+			yes = true
+		}
+		yes = yes || op.Scope == isa.ScopeSys && op.Order >= isa.Relaxed
+	})
+	return yes
+}
+
 // mentions reports whether an operand is a special register, or a component of it.
 func (k *kernel) mentions(name string) (yes bool) {
 	k.fn.Operands(func(o *ir.Operand) {

@@ -272,7 +272,7 @@ func (k *kernel) unchecked(x *run) string {
 	f := x.fault
 	switch derived := len(k.shape.Args) == 0; {
 	case f.Message == emu.LimitReached:
-		return fmt.Sprintf("a launch did not end within its limit of %d instructions: %s", mostWork,
+		return fmt.Sprintf("a launch did not end within its limit of %d instructions: %s", k.most(),
 			k.describe(x.count))
 	case x.outside && derived:
 		return "an access is outside of the arrays that check derived: " + f.Message
@@ -281,6 +281,8 @@ func (k *kernel) unchecked(x *run) string {
 		return f.Message
 	case strings.Contains(f.Message, "hangs") && derived && k.guessedBytes:
 		return "the kernel hangs, but check assumed the boxes of tensor maps; state them in comments ptxdsl:bytes, or give a launch"
+	case strings.Contains(f.Message, "hangs") && derived && polls(f) && k.betweenDevices():
+		return waitsForDevices
 	case strings.Contains(f.Message, emu.TrapExecuted) && derived:
 		return fmt.Sprintf(
 			"line %d: the kernel executes trap in a launch that check derived; give a launch",
@@ -299,8 +301,8 @@ func (k *kernel) always(runs []*run, f *emu.Fault) bool {
 	return true
 }
 
-// misuses reports whether a fault is a misuse of a barrier or of tensor memory, which depends on no
-// contents of memory and on no bounds.
+// misuses reports whether a fault is a misuse of a barrier or of tensor memory, or an access to an
+// address that was never computed, which depend on no contents of memory and on no bounds.
 func (k *kernel) misuses(f *emu.Fault) bool {
 	if k.guessedBlock {
 		return false
@@ -308,14 +310,27 @@ func (k *kernel) misuses(f *emu.Fault) bool {
 	for _, text := range []string{
 		"is used but never initialized", "arrivals at an mbarrier whose phase", "barrier expects",
 		"second barrier.cluster.arrive",
-		"barrier.cluster.wait without", "arrival with .noComplete", "tcgen05.alloc after",
-		"does not match an allocation",
+		"barrier.cluster.wait without", "arrival with .noComplete", "the member mask",
+		"tcgen05.alloc after", "does not match an allocation",
 	} {
 		if strings.Contains(f.Message, text) {
 			return true
 		}
 	}
+	// no variable and no launch begins there
+	if strings.HasSuffix(f.Message, "at shared address 0x0") {
+		return true
+	}
 	return !k.guessedBytes && strings.Contains(f.Message, "mbarrier transaction count overflow")
+}
+
+// waitsForDevices is why a kernel that hangs in a derived launch is not checked further.
+const waitsForDevices = "the kernel waits for memory that other devices may write; give a launch"
+
+// polls reports whether a warp of a hang reads memory in a loop.
+func polls(f *emu.Fault) bool {
+	return slices.ContainsFunc(f.Notes,
+		func(n string) bool { return strings.Contains(n, "repeats without effect") })
 }
 
 // waits reports whether a warp of a hang waits at a barrier.

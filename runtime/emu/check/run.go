@@ -17,6 +17,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
+	"github.com/ptxdsl/ptxdsl/runtime/emu/schedule"
 )
 
 // A run is the outcome of one launch.
@@ -34,7 +35,8 @@ type run struct {
 	result   uint64 // a hash of all arrays
 	reached  func(line int) bool
 	skipped  int
-	events   uint64 // number of events that the detector received
+	events   uint64             // number of events that the detector received
+	recorder *schedule.Recorder // of the synchronizations of the launch; nil for most launches
 }
 
 // Derived array sizes start at the first and grow to the second while accesses are out of bounds.
@@ -48,6 +50,7 @@ const (
 	moreSeeds = 12        // schedules of a kernel whose blocks synchronize
 	cheap     = 50_000    // events of a launch for which they are run
 	cheapWork = 2_000_000 // instructions of such a launch
+	expensive = 1_000_000 // events of a launch that is repeated only once
 	endless   = 20        // times the events of another schedule, for a launch that does not end
 )
 
@@ -86,6 +89,10 @@ func (k *kernel) runs(r *Result) []*run {
 	if !ok {
 		return all
 	}
+	if best == nil && all[0].fault != nil && k.unchecked(all[0]) == waitsForDevices {
+		r.NotReached = k.unreached(all)
+		return all[:1]
+	}
 	if best == nil {
 		best = all[0]
 	}
@@ -104,6 +111,9 @@ func (k *kernel) runs(r *Result) []*run {
 	}
 	if best.fault == nil && best.events < cheap {
 		k.limit = cheapWork
+	}
+	if k.options.Seeds == 0 && best.events > expensive {
+		schedules = schedules[:min(2, len(schedules))]
 	}
 	for _, s := range schedules[1:] {
 		x := k.launch(s, best.count, false)
@@ -135,14 +145,18 @@ func (k *kernel) runs(r *Result) []*run {
 func (k *kernel) trials(r *Result, s seeding, counts []uint64) (all []*run, best *run, ok bool) {
 	missing, limited := -1, 0
 	k.fragments = k.uses(isa.KindWgmmaMmaAsync, isa.KindTcgen05Ld)
-	defer func() { k.fragments = false }()
+	defer func() { k.fragments, k.watch = false, nil }()
 	for _, n := range counts {
 		if limited > 1 {
 			break
 		}
+		recorder := &schedule.Recorder{}
+		k.watch = []emu.Observer{recorder}
 		x := k.launch(s, n, false)
+		x.recorder = recorder
 		if x.fault != nil && x.fault.Message == emu.LimitReached {
 			limited++
+			k.slow = true
 		}
 		var no *emu.Unsupported
 		if errors.As(x.err, &no) {
@@ -331,8 +345,11 @@ func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 
 // most returns the limit of instructions of a launch.
 func (k *kernel) most() int64 {
-	if k.limit != 0 {
+	switch {
+	case k.limit != 0:
 		return k.limit
+	case k.slow:
+		return mostWork / 4
 	}
 	return mostWork
 }

@@ -26,12 +26,15 @@ func (k *kernel) search(r *Result, best *run, all []*run) {
 			return // already an error without a search
 		}
 	}
-	recorder := &schedule.Recorder{}
-	k.watch = []emu.Observer{recorder}
-	x := k.launch(best.schedule, best.count, false)
-	k.watch = nil
-	if x.fault != nil || x.err != nil {
-		return
+	recorder := best.recorder
+	if recorder == nil {
+		recorder = &schedule.Recorder{}
+		k.watch = []emu.Observer{recorder}
+		x := k.launch(best.schedule, best.count, false)
+		k.watch = nil
+		if x.fault != nil || x.err != nil {
+			return
+		}
 	}
 	trace := recorder.Trace()
 	states := k.options.Search

@@ -137,8 +137,8 @@ func overlap(x *run) bool {
 
 // boxed reports whether an opcode copies a box of a tensor.
 func boxed(op string) bool {
-	return strings.HasPrefix(op, "cp.async.bulk.tensor.") ||
-		strings.HasPrefix(op, "cp.reduce.async.bulk.tensor.")
+	kind := isa.KindOf(op)
+	return kind == isa.KindCpAsyncBulkTensor || kind == isa.KindCpReduceAsyncBulkTensor
 }
 
 // tensorMap encodes a tensor map.

@@ -1,0 +1,84 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package race
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
+)
+
+// flipParity is the fix for a wait with the wrong parity.
+const flipParity = "flip the parity each time the ring wraps; the first wait of a consumer has parity 0, that of a producer 1"
+
+// afterRepeat names the cause of a race of two threads, if the last wait of one of them passed for
+// a phase that it had waited for before.
+func (d *Detector) afterRepeat(r *Race, x, y *stamp) {
+	in := d.threads[y.thread].repeated
+	if in == nil {
+		in = d.threads[x.thread].repeated
+	}
+	switch {
+	case in == nil:
+	case in.Kind() == isa.KindMbarrierTestWait || in.Kind() == isa.KindMbarrierTryWait:
+		r.Message, r.Fix = "wait with an old state: "+r.Message,
+			"wait with the state that the last arrival returned"
+		r.Missing = d.passed(in, "a phase that the thread had already waited for")
+	default:
+		r.Message, r.Fix = "wait with the wrong parity: "+r.Message, flipParity
+		r.Missing = d.passed(in, "a phase that the thread had already waited for")
+	}
+}
+
+// passed describes a wait that passed for a wrong phase.
+func (d *Detector) passed(in *ir.Instr, phase string) string {
+	return fmt.Sprintf("a wait for the current phase: the wait at line %d passed for %s",
+		d.launch.Place(in).Line, phase)
+}
+
+// wrongPhase returns what is missing if an operation completes on an mbarrier whose last wait by
+// the thread of y passed for a phase before; otherwise "".
+func (d *Detector) wrongPhase(x, y *stamp) string {
+	m := d.completing[x.agent]
+	if m == nil {
+		return ""
+	}
+	switch p, ok := m.waits[y.thread]; {
+	case !ok || p.phase >= x.epoch:
+	case p.again:
+		return d.passed(p.instr, "a phase that the thread had already waited for")
+	case p.phase == 0:
+		return d.passed(p.instr, "the phase before the first")
+	}
+	return ""
+}
+
+// liveRace returns the finding for a write to an mbarrier.
+func liveRace(sy *site) Race {
+	r := Race{
+		Rule: RuleLive, Severity: diag.Error,
+		Message: "memory of an mbarrier is overwritten, and no mbarrier.inval precedes",
+		Missing: "mbarrier.inval before the memory is used for something else",
+		Fix:     "keep data apart from the mbarrier, or execute mbarrier.inval and a barrier before",
+	}
+	if sy.kind == emu.EventInit {
+		r.Message = "mbarrier is initialized again without mbarrier.inval"
+		r.Missing, r.Fix = "mbarrier.inval before the second mbarrier.init",
+			"initialize the mbarrier once, or execute mbarrier.inval before"
+	}
+	return r
+}
+
+// invalidRace returns the finding for an mbarrier that is invalidated in flight.
+func invalidRace() Race {
+	return Race{
+		Rule: RuleLive, Severity: diag.Error,
+		Message: "mbarrier is invalidated while a copy still completes on it",
+		Missing: "a wait for the last phase before mbarrier.inval",
+		Fix:     "wait for the phase of the copy, then execute mbarrier.inval",
+	}
+}
