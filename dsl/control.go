@@ -158,7 +158,7 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		}
 		if step.IsConstant() &&
 			(step.bits == 0 || step.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
-			k.fault(&ruleLoop, "loop step is %d, want a positive number", step.bits)
+			k.fault(&ruleLoop, "loop step is %d, expected a positive number", step.bits)
 		}
 		if hi.IsConstant() && hi.bits == 0 && !lo.IsConstant() &&
 			TypeOf[T]().Class() == isa.Unsigned {
