@@ -46,7 +46,7 @@ type symbol struct {
 	role    role
 	entry   bool // a parameter of an .entry
 	set     bool // an initialiser is present
-	holds   bool // the initialiser names functions
+	holds   bool // the initialiser contains function names
 	called  bool // a .param that receives a call's result
 	linkage string
 	name    string

@@ -109,7 +109,7 @@ const (
 	Col               // a column, for one thread
 	Chunk             // 16 bytes of a row, for one thread
 	Rows              // rows, for a warp
-	Part              // equal parts of a tile, for a warp
+	Part              // one of several equal parts of a tile, for a warp
 	Whole             // consecutive tiles, for a warp
 )
 

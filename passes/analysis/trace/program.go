@@ -46,7 +46,7 @@ type program struct {
 	global bool            // accesses to global memory are events, see FollowGlobal
 	taken  map[[2]int]bool // control-flow edges that were followed
 	scales scales          // divisors of inputs; see choices
-	// unknowns holds the results of instructions with a new value each time.
+	// unknowns holds new values for results that the analysis cannot compute, by execution.
 	unknowns map[execution][]*value.Value
 }
 
