@@ -139,8 +139,8 @@ func (k *Kernel) NoUnroll(loop iter.Seq[Reg[U32]]) iter.Seq[Reg[U32]] {
 	}
 }
 
-// GridStride returns a grid-stride loop: each thread gets its index in the grid, and every index
-// below n that is a multiple of the grid size further on. All indices are covered for every launch
+// GridStride returns a grid-stride loop. Each thread starts at its index in the grid, and adds the
+// number of threads in the grid until it reaches n. The loop covers all indices for every launch
 // configuration.
 func (k *Kernel) GridStride(n Reg[U32]) iter.Seq[Reg[U32]] {
 	first := k.CTAID().X.Mad(k.NTID().X, k.TID().X)

@@ -134,7 +134,7 @@ func (x *Tensor) kernel() *Kernel {
 	return x.m.k
 }
 
-// Tile returns the shape in shared memory of the box of one copy.
+// Tile returns the shape that the box of one copy has in shared memory.
 func (x *Tensor) Tile() Tile {
 	if x.kernel() == nil {
 		return Tile{}

@@ -232,9 +232,9 @@ func (m *TensorMap) Store(from SharedTile, row, col Reg[U32]) {
 	m.store("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group", from, row, col)
 }
 
-// Reduce is Store that combines the tile with the matrix. The operation is add, min, max, inc, dec,
-// and, or, xor. Each element is combined atomically, so that several blocks may reduce into one
-// tile.
+// Reduce is like Store, but combines the tile with the matrix. The operation is add, min, max, inc,
+// dec, and, or, xor. Each element is combined atomically, so that several blocks may reduce into
+// one tile.
 func (m *TensorMap) Reduce(how Mod, from SharedTile, row, col Reg[U32]) {
 	m.store("cp.reduce.async.bulk.tensor.2d.global.shared::cta."+string(how)+".bulk_group", from,
 		row, col)

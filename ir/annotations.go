@@ -176,7 +176,7 @@ type SharedAccess struct {
 	In     *Instr // the instruction
 	Conds  []Condition
 	Var    *Var // the variable, if it is accessed at a constant offset
-	Reg    *Reg // otherwise the address
+	Reg    *Reg // the address, if there is no constant offset
 	Offset int64
 	Bytes  int64
 	Writes bool

@@ -28,7 +28,7 @@ type program struct {
 	loops      []*graph.Loop        // innermost loop of each block
 	doomed     []bool               // blocks from which every path ends in a trap
 	parted     map[int][]int        // registers written before the paths of a branch join, by block
-	ruled      map[int]bool         // blocks that run in whole warps, caching the results
+	ruled      map[int]bool         // whether a block runs in whole warps; cached
 	whole      map[*value.Atom]bool // predicates that an active mask holds all lanes; see executing
 	active     map[*graph.Loop]bool
 	spins      map[*graph.Loop]bool // loops that only wait
