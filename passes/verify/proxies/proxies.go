@@ -35,7 +35,7 @@ through the async proxy, the writer must execute the fence before it arrives.`,
 type mark uint8
 
 const (
-	bare     mark = iota // nothing yet
+	bare     mark = iota // no fence and no barrier has followed
 	exposed              // a barrier without a fence before it
 	fenced               // a fence in the threads that made it
 	settled              // a fence, then a barrier
