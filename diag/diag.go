@@ -24,7 +24,7 @@ type Place struct {
 // IsValid reports whether p has a position.
 func (p Place) IsValid() bool { return p.Line > 0 }
 
-// String returns file:line:column, as editors and terminals link it.
+// String returns file:line:column, which editors and terminals turn into links.
 func (p Place) String() string {
 	if !p.IsValid() {
 		if p.File == "" {

@@ -22,7 +22,7 @@ type Run struct {
 	Source        Source   // source texts, because SARIF counts columns in characters
 }
 
-// The parts of SARIF 2.1.0 that a checker of text uses.
+// The parts of SARIF 2.1.0 that this package writes.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`

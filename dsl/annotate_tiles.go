@@ -96,5 +96,5 @@ func (k *Kernel) locateShared() {
 		}
 		n++
 	}
-	k.notes.Shared = k.notes.Shared[:i] // nothing was emitted for the others
+	k.notes.Shared = k.notes.Shared[:i] // no instruction was emitted for the other accesses
 }

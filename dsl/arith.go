@@ -60,7 +60,7 @@ func (x Reg[T]) RemI(n int64) Reg[T] { return x.Rem(like(x, n)) }
 // CeilDiv returns x / n rounded up, for a positive n.
 func (x Reg[T]) CeilDiv(n int64) Reg[T] {
 	if n < 1 && x.k != nil {
-		x.k.fault(&ruleConstant, "divisor of CeilDiv is %d, want a positive number", n)
+		x.k.fault(&ruleConstant, "divisor of CeilDiv is %d, expected a positive number", n)
 		n = 1
 	}
 	return x.AddI(n - 1).DivI(n)
@@ -220,7 +220,7 @@ func shiftBy[T Scalar](x Reg[T], n int64) Reg[U32] {
 		return Reg[U32]{}
 	}
 	if n < 0 || n >= int64(x.Type().Bits()) {
-		x.k.fault(&ruleConstant, "shift amount is %d, want 0 to %d", n, x.Type().Bits()-1)
+		x.k.fault(&ruleConstant, "shift amount is %d, expected 0 to %d", n, x.Type().Bits()-1)
 		n = 0
 	}
 	return Const[U32](x.k, n)

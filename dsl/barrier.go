@@ -46,7 +46,7 @@ func (k *Kernel) Barrier(name string, count int) Barrier { return k.Barriers(nam
 func (k *Kernel) Barriers(name string, n, count int) Barrier {
 	k = k.sound()
 	if count < 1 || count > 1<<20-1 {
-		k.fault(&ruleProtocol, "mbarrier %s expects %d arrivals, want 1 to %d", name, count,
+		k.fault(&ruleProtocol, "mbarrier %s expects %d arrivals, expected 1 to %d", name, count,
 			1<<20-1)
 		count = 1
 	}
@@ -57,11 +57,12 @@ func (k *Kernel) Barriers(name string, n, count int) Barrier {
 
 func (k *Kernel) barriers(name string, n, count int) Barrier {
 	if !k.m.Has(80) {
-		k.fault(&ruleLacks, "%s has no mbarriers, which need sm_80; use Sync or NamedBarrier",
+		k.fault(&ruleLacks,
+			"%s does not support mbarriers, which need sm_80; use Sync or NamedBarrier",
 			k.m.Target())
 	}
 	if n < 1 {
-		k.fault(&ruleProtocol, "array has %d mbarriers %s, want a positive number", n, name)
+		k.fault(&ruleProtocol, "array has %d mbarriers %s, expected a positive number", n, name)
 		n = 1
 	}
 	s := &k.setup
@@ -204,7 +205,7 @@ func (b Barrier) awaited() {
 func (b Barrier) WaitCluster(parity Reg[U32]) {
 	if k := b.at.k; k != nil && !k.m.Has(90) {
 		k.fault(&ruleLacks,
-			"%s has no clusters, which need sm_90; for arrivals of this block use Wait",
+			"%s does not support clusters, which need sm_90; for arrivals of this block use Wait",
 			k.m.Target())
 		return
 	}
@@ -301,7 +302,8 @@ func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 		k.named = 15
 	}
 	if threads < 32 || threads%32 != 0 || threads > 1024 {
-		k.fault(&ruleProtocol, "named barrier expects %d threads, want a multiple of 32", threads)
+		k.fault(&ruleProtocol, "named barrier expects %d threads, expected a multiple of 32",
+			threads)
 		threads = 32
 	}
 	if n := k.BlockThreads(); n != 0 && threads > n {

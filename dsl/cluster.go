@@ -14,7 +14,7 @@ func (a Addr) InBlock(rank Reg[U32]) Addr {
 		return a
 	}
 	if a.space != isa.Shared && a.space != isa.SharedCTA {
-		k.fault(&ruleMemory, "InBlock is called on an address in %s memory, want shared memory",
+		k.fault(&ruleMemory, "InBlock is called on an address in %s memory, expected shared memory",
 			a.space)
 		return a
 	}

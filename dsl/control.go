@@ -139,8 +139,8 @@ func (k *Kernel) NoUnroll(loop iter.Seq[Reg[U32]]) iter.Seq[Reg[U32]] {
 	}
 }
 
-// GridStride returns a grid-stride loop: each thread gets its index in the grid, and every index
-// below n that is a multiple of the grid size further on. All indices are covered for every launch
+// GridStride returns a grid-stride loop. Each thread starts at its index in the grid, and adds the
+// number of threads in the grid until it reaches n. The loop covers all indices for every launch
 // configuration.
 func (k *Kernel) GridStride(n Reg[U32]) iter.Seq[Reg[U32]] {
 	first := k.CTAID().X.Mad(k.NTID().X, k.TID().X)
@@ -158,7 +158,7 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		}
 		if step.IsConstant() &&
 			(step.bits == 0 || step.bits < 0 && TypeOf[T]().Class() == isa.Signed) {
-			k.fault(&ruleLoop, "loop step is %d, want a positive number", step.bits)
+			k.fault(&ruleLoop, "loop step is %d, expected a positive number", step.bits)
 		}
 		if hi.IsConstant() && hi.bits == 0 && !lo.IsConstant() &&
 			TypeOf[T]().Class() == isa.Unsigned {

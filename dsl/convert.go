@@ -295,7 +295,7 @@ func Widen[T Scalar](x Reg[T]) (lo, hi Reg[F32]) {
 	case isa.Ue8m0x2:
 		return Widen(To[BF16x2](x))
 	}
-	k.fault(&ruleOperand, "cannot widen %s, want .f16x2, .bf16x2, or a pair of 8, 6 or 4 bits",
+	k.fault(&ruleOperand, "cannot widen %s, expected .f16x2, .bf16x2, or a pair of 8, 6 or 4 bits",
 		TypeOf[T]())
 	return k.F32(0), k.F32(0)
 }

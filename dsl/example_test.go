@@ -273,7 +273,7 @@ func ExampleModule_Text() {
 		fmt.Println(d.Rule, d.Message)
 	}
 	// Output:
-	// D102 sm_80 has no clusters, which need sm_90
+	// D102 sm_80 does not support clusters, which need sm_90
 	// F402 wgmma.fence requires PTX 8.0 on sm_90a, but the module is for PTX 9.5 and sm_80
 }
 

@@ -40,7 +40,7 @@ func FloatParam(k *Kernel, name string, t isa.Type) Floats {
 	case isa.Bf16:
 		return halves(k, t, Global[BF16x2](k, name))
 	}
-	k.fault(&ruleOperand, "FloatParam has type %s, want .f32, .f16 or .bf16", t)
+	k.fault(&ruleOperand, "FloatParam has type %s, expected .f32, .f16 or .bf16", t)
 	return Floats{k: k, typ: isa.F32}
 }
 
@@ -69,7 +69,7 @@ func (f Floats) Store(i Reg[U32], v []Reg[F32], mods ...Mod) {
 	case f.store == nil:
 	case len(v) != f.Width():
 		f.k.fault(&ruleShape,
-			"Store is called with %d values, want %d of type %s, which fill 16 bytes", len(v),
+			"Store is called with %d values, expected %d of type %s, which fill 16 bytes", len(v),
 			f.Width(), f.typ)
 	default:
 		f.store(i, v, mods)

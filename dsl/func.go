@@ -130,7 +130,7 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 			x = p.generic(k)
 		}
 		if have, ok := x.(interface{ Type() isa.Type }); ok && have.Type() != t {
-			k.fault(&ruleFunction, "argument %d of %s has type %s, want %s", i+1, f.Name(),
+			k.fault(&ruleFunction, "argument %d of %s has type %s, expected %s", i+1, f.Name(),
 				have.Type(), t)
 			return false
 		}

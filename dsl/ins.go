@@ -176,8 +176,8 @@ func (k *Kernel) checkSpecial(name string) {
 	if s, ok := isa.SpecialRegister(base); ok {
 		switch v := k.m.version(); {
 		case !s.Gate.Open(v, k.m.ir.Target):
-			k.fault(&ruleLacks, "%s with PTX %s has no %s, which needs %s", k.m.Target(), v, name,
-				s.Gate)
+			k.fault(&ruleLacks, "%s with PTX %s does not support %s, which needs %s", k.m.Target(),
+				v, name, s.Gate)
 		case dotted && !s.Vector:
 			k.fault(&ruleOperand, "%s has no components, got %s", base, name)
 		case !dotted && s.Vector:

@@ -140,7 +140,7 @@ func (m *Module) function(name string) *Kernel {
 	switch {
 	case !identifier(name):
 		m.faultAt(pos, &ruleKernel,
-			"%q is not a valid kernel name, want letters, digits, _ and $, starting with a letter",
+			"%q is not a valid kernel name, expected letters, digits, _ and $, starting with a letter",
 			name)
 		f.Name = m.claim("kernel")
 	case m.names[name]:
@@ -210,8 +210,8 @@ func (k *Kernel) Comment(format string, args ...any) {
 func (k *Kernel) Pragma(text string) {
 	k = k.sound()
 	if strings.ContainsAny(text, "\"\n\r") {
-		k.fault(&ruleOperand, "%q is not a valid .pragma, want one line without quotation marks",
-			text)
+		k.fault(&ruleOperand,
+			"%q is not a valid .pragma, expected one line without quotation marks", text)
 		return
 	}
 	in := k.room(k.m.calls.Here(), ".pragma", 1)

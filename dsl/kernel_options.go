@@ -24,7 +24,7 @@ func Threads(x int, yz ...int) KernelOption {
 		copy(n[1:], yz)
 		if len(yz) > 2 || !limits.Fit(n, 1024) || n[2] > 64 {
 			k.fault(&ruleKernel,
-				"block of %v threads cannot be launched, want 1 to 1024 threads and at most 64 in z",
+				"block of %v threads cannot be launched, expected 1 to 1024 threads and at most 64 in z",
 				n)
 			n = [3]int{128, 1, 1}
 		}
@@ -55,7 +55,7 @@ func MaxThreads(x int) KernelOption {
 		switch {
 		case !k.once(".maxntid", "MaxThreads"):
 		case x < 1 || x > 1024:
-			k.fault(&ruleKernel, "MaxThreads is %d, want 1 to 1024", x)
+			k.fault(&ruleKernel, "MaxThreads is %d, expected 1 to 1024", x)
 		default:
 			k.most = x
 			k.attr(".maxntid", fmt.Sprintf("%d, 1, 1", x))
@@ -71,7 +71,7 @@ func MinBlocks(n int) KernelOption {
 		switch {
 		case !k.once(".minnctapersm", "MinBlocks"):
 		case n < 1 || n > 32:
-			k.fault(&ruleKernel, "MinBlocks is %d, want 1 to 32", n)
+			k.fault(&ruleKernel, "MinBlocks is %d, expected 1 to 32", n)
 		default:
 			k.blocks = n
 			k.attr(".minnctapersm", fmt.Sprint(n))
@@ -86,7 +86,7 @@ func MaxRegs(n int) KernelOption {
 		switch {
 		case !k.once(".maxnreg", "MaxRegs"):
 		case n < 16 || n > 255:
-			k.fault(&ruleKernel, "MaxRegs is %d, want 16 to 255", n)
+			k.fault(&ruleKernel, "MaxRegs is %d, expected 16 to 255", n)
 		default:
 			k.attr(".maxnreg", fmt.Sprint(n))
 		}
@@ -102,13 +102,13 @@ func Cluster(x int, yz ...int) KernelOption {
 		copy(c[1:], yz)
 		switch {
 		case !k.m.Has(90):
-			k.fault(&ruleLacks, "%s has no clusters, which need sm_90", k.m.Target())
+			k.fault(&ruleLacks, "%s does not support clusters, which need sm_90", k.m.Target())
 			return
 		case !k.once(".reqnctapercluster", "Cluster"):
 			return
 		case len(yz) > 2 || !limits.Fit(c, 16):
 			k.fault(&ruleKernel,
-				"cluster of %v blocks cannot be launched, want at most 16, and at most 8 unless the launch allows more",
+				"cluster of %v blocks cannot be launched, expected at most 16, and at most 8 unless the launch allows more",
 				c)
 			return
 		}

@@ -29,7 +29,8 @@ func (k *Kernel) Matrix(name string, t isa.Type) *Matrix {
 	element := t
 	switch {
 	case t.Bits() < 1 || t.Bits() > 64 || t == isa.Predicate || 8%t.Bits() != 0 && t.Bits()%8 != 0:
-		k.fault(&ruleOperand, "matrix has elements of %s, want 1, 2, 4, 8, 16, 32 or 64 bits", t)
+		k.fault(&ruleOperand, "matrix has elements of %s, expected 1, 2, 4, 8, 16, 32 or 64 bits",
+			t)
 		t, element = isa.F32, isa.F32
 	case t.Bits() < 8:
 		element = isa.B8
@@ -138,7 +139,7 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 	if n := int64(m.typ.Bits()); col.IsConstant() && col.bits*n%128 != 0 || m.cols.IsConstant() &&
 		m.cols.bits*n%128 != 0 {
 		k.fault(&ruleShape,
-			"copy of matrix %s is misaligned: it starts at column %s and rows have %s columns, want multiples of 16 bytes",
+			"copy of matrix %s is misaligned: it starts at column %s and rows have %s columns, expected multiples of 16 bytes",
 			m.name, spot(col), spot(m.cols))
 		return
 	}
@@ -238,8 +239,8 @@ func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
 		return
 	}
 	if len(x)%2 != 0 {
-		m.k.fault(&ruleShape, "%d elements are stored to a row of matrix %s, want an even number",
-			len(x), m.name)
+		m.k.fault(&ruleShape,
+			"%d elements are stored to a row of matrix %s, expected an even number", len(x), m.name)
 		return
 	}
 	if !m.even(col) {
@@ -282,7 +283,7 @@ func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
 func (m *Matrix) even(col Reg[U32]) bool {
 	if col.IsConstant() && col.bits%2 != 0 || m.cols.IsConstant() && m.cols.bits%2 != 0 {
 		m.k.fault(&ruleShape,
-			"store to matrix %s is misaligned: it starts at column %s and rows have %s columns, want even numbers, since two elements are stored at once",
+			"store to matrix %s is misaligned: it starts at column %s and rows have %s columns, expected even numbers, since two elements are stored at once",
 			m.name, spot(col), spot(m.cols))
 		return false
 	}

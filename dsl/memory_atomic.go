@@ -75,7 +75,7 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 	k, t := a.at.k, TypeOf[T]()
 	if n := len(x); n < 2 || n > 8 || n&(n-1) != 0 || int64(n)*size(t) > 16 {
 		k.fault(&ruleMemory,
-			"%s is called on a vector of %d x %s, want 2, 4 or 8 elements and at most 16 bytes",
+			"%s is called on a vector of %d x %s, expected 2, 4 or 8 elements and at most 16 bytes",
 			head, n, t)
 		return
 	}
@@ -84,7 +84,8 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 		if t == isa.F16 || t == isa.Bf16 {
 			instead = fmt.Sprintf("use pairs: dsl.As[dsl.%sx2]", strings.ToUpper(t.String()[1:]))
 		}
-		k.fault(&ruleLacks, "%s has no vector atomics, which need sm_90; %s", k.m.Target(), instead)
+		k.fault(&ruleLacks, "%s does not support vector atomics, which need sm_90; %s",
+			k.m.Target(), instead)
 		return
 	}
 	if m := how.typed(); t.Class() == isa.Half && (m == isa.ModMin || m == isa.ModMax) {
@@ -131,7 +132,7 @@ func (a Array[T]) combines(call string, how Mod) bool {
 	k, t := a.at.k, TypeOf[T]()
 	switch a.at.space {
 	case isa.Local, isa.Const, isa.Param:
-		k.fault(&ruleMemory, "%s %q accesses %s memory, want global or shared memory", call,
+		k.fault(&ruleMemory, "%s %q accesses %s memory, expected global or shared memory", call,
 			string(how), a.at.space)
 		return false
 	}
@@ -139,7 +140,7 @@ func (a Array[T]) combines(call string, how Mod) bool {
 	if slices.Contains(atomics(call), how) {
 		wrong = uncombinable(how.typed(), t)
 	} else {
-		wrong = "want one of " + strings.Join(spelled(atomics(call)), ", ") + instead(how)
+		wrong = "expected one of " + strings.Join(spelled(atomics(call)), ", ") + instead(how)
 	}
 	if wrong != "" {
 		k.fault(&ruleOperand, "%s %q is not available for %s: %s", call, string(how), t, wrong)
@@ -175,26 +176,26 @@ func uncombinable(how isa.Mod, t isa.Type) string {
 		case whole, t == isa.F32, t == isa.F64, half && t != isa.Tf32:
 			return ""
 		case !word && !half:
-			return "want a type of 32 or 64 bits, or F16 or BF16"
+			return "expected a type of 32 or 64 bits, or F16 or BF16"
 		}
-		return "want an integer or floating-point type; reinterpret the array with dsl.As"
+		return "expected an integer or floating-point type; reinterpret the array with dsl.As"
 	}
 	if !word {
-		return "want a type of 32 or 64 bits"
+		return "expected a type of 32 or 64 bits"
 	}
 	switch how {
 	case isa.ModAnd, isa.ModOr, isa.ModXor:
 		if !integer(t) && t != isa.B32 && t != isa.B64 {
-			return fmt.Sprintf("want an integer type; reinterpret the array with dsl.As[dsl.U%d]",
-				width)
+			return fmt.Sprintf(
+				"expected an integer type; reinterpret the array with dsl.As[dsl.U%d]", width)
 		}
 	case isa.ModInc, isa.ModDec:
 		if t != isa.U32 {
-			return "want U32, since it counts up to a bound; use \"add\" to count without one"
+			return "expected U32, since it counts up to a bound; use \"add\" to count without one"
 		}
 	default: // min, max
 		if !whole {
-			return "want an integer of 32 or 64 bits; for floats use a loop with CompareAndSwap, or dsl.As of U32 or U64 if no element is negative"
+			return "expected an integer of 32 or 64 bits; for floats use a loop with CompareAndSwap, or dsl.As of U32 or U64 if no element is negative"
 		}
 	}
 	return ""
@@ -207,9 +208,9 @@ func unexchangeable(how isa.Mod, width int) string {
 	case width == 32, width == 64, width == 128, width == 16 && how == isa.ModCAS:
 		return ""
 	case how == isa.ModCAS:
-		return "want 16, 32, 64 or 128 bits"
+		return "expected 16, 32, 64 or 128 bits"
 	}
-	return "want 32, 64 or 128 bits"
+	return "expected 32, 64 or 128 bits"
 }
 
 // atomics returns the operations that a call supports.

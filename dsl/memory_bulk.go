@@ -59,7 +59,7 @@ func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
 	switch {
 	case floating(t) && how.bitwise():
 		k.fault(&ruleOperand,
-			"BulkReduce %q is not available for %s, want an integer type; reinterpret the array with dsl.As[dsl.U%d]",
+			"BulkReduce %q is not available for %s, expected an integer type; reinterpret the array with dsl.As[dsl.U%d]",
 			how, t, t.Bits())
 		return
 	case how.bitwise():
@@ -121,20 +121,20 @@ func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace 
 			what)
 	case !k.m.Has(90):
 		k.fault(&ruleLacks,
-			"%s has no bulk copies, which need sm_90; use LoadVec and StoreVec, or CopyAsync of tiles",
+			"%s does not support bulk copies, which need sm_90; use LoadVec and StoreVec, or CopyAsync of tiles",
 			k.m.Target())
 	case a.at.space != space || other.at.space != otherSpace:
-		k.fault(&ruleMemory, "%s copies from %s to %s memory, want %s to %s", what, a.at.space,
+		k.fault(&ruleMemory, "%s copies from %s to %s memory, expected %s to %s", what, a.at.space,
 			other.at.space, space, otherSpace)
 	case n.IsConstant() && (n.bits < 1 || n.bits*each%16 != 0):
-		k.fault(&ruleMemory, "%s copies %d x %s, want a multiple of 16 bytes", what, n.bits,
+		k.fault(&ruleMemory, "%s copies %d x %s, expected a multiple of 16 bytes", what, n.bits,
 			TypeOf[T]())
 	case n.IsConstant() && (a.short(n.bits) || other.short(n.bits)):
 		k.fault(&ruleMemory,
 			"%s copies %d elements, which is out of bounds: one of the variables is smaller", what,
 			n.bits)
 	case a.at.off%16 != 0 || other.at.off%16 != 0:
-		k.fault(&ruleMemory, "address in %s is misaligned, want a multiple of 16 bytes", what)
+		k.fault(&ruleMemory, "address in %s is misaligned, expected a multiple of 16 bytes", what)
 	default:
 		a.at.aligned(16)
 		other.at.aligned(16)
@@ -165,7 +165,7 @@ func ChunkOf[T Scalar](a Array[T], n int) *Chunk[T] {
 	if k := a.at.k; k != nil &&
 		(n < 1 || int64(n)*size(TypeOf[T]())%16 != 0 || a.at.space != isa.Global) {
 		k.fault(&ruleShape,
-			"chunk consists of %d x %s in %s memory, want a multiple of 16 bytes in global memory",
+			"chunk consists of %d x %s in %s memory, expected a multiple of 16 bytes in global memory",
 			n, TypeOf[T](), a.at.space)
 		c.n, c.feed.tile.Cols = 16, 16
 	}

@@ -73,12 +73,12 @@ func Pointer[T, A Scalar](address Reg[A], space isa.Space) Array[T] {
 		want = isa.U64
 	case isa.Shared, isa.SharedCTA, isa.SharedCluster, isa.Local:
 	default:
-		k.fault(&ruleMemory, "pointer points into %s memory, want generic, global, shared or local",
-			space)
+		k.fault(&ruleMemory,
+			"pointer points into %s memory, expected generic, global, shared or local", space)
 		space, want = isa.Generic, isa.U64
 	}
 	if t := TypeOf[A](); !whole(t) || t.Bits() != want.Bits() {
-		k.fault(&ruleMemory, "address in a register of type %s points into %s, want %d bits", t,
+		k.fault(&ruleMemory, "address in a register of type %s points into %s, expected %d bits", t,
 			describeSpace(space), want.Bits())
 		return Array[T]{}
 	}
@@ -112,7 +112,7 @@ func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	case a.at.space == isa.Generic:
 		return a.at.Value64()
 	case a.at.space != isa.Global:
-		k.fault(&ruleFunction, "array in %s is passed as an argument, want global memory",
+		k.fault(&ruleFunction, "array in %s is passed as an argument, expected global memory",
 			describeSpace(a.at.space))
 	default:
 		k.ins("cvta.global.u64", p.in(k), a.at.Value64().in(k))

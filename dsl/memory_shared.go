@@ -57,7 +57,7 @@ func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 func (k *Kernel) SharedBytes(name string, bytes, align int) Addr {
 	k = k.sound()
 	if align < 1 || align&(align-1) != 0 || align > 1<<15 {
-		k.fault(&ruleMemory, "alignment is %d, want a power of two", align)
+		k.fault(&ruleMemory, "alignment is %d, expected a power of two", align)
 		align = 16
 	}
 	v := k.newShared(name, isa.B8, align, []int{bytes})
@@ -68,7 +68,7 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 	total := size(t)
 	for _, d := range dims {
 		if d < 1 {
-			k.fault(&ruleMemory, "%s has a dimension of %d, want a positive number", name, d)
+			k.fault(&ruleMemory, "%s has a dimension of %d, expected a positive number", name, d)
 			d = 1
 		}
 		if total *= int64(d); total > 1<<31 || d > 1<<31 {
@@ -106,7 +106,7 @@ func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	const most = 512 << 10 // bytes of a thread
 	for _, d := range dims {
 		if d < 1 {
-			k.fault(&ruleMemory, "%s has a dimension of %d, want a positive number", name, d)
+			k.fault(&ruleMemory, "%s has a dimension of %d, expected a positive number", name, d)
 			d = 1
 		}
 		if d > most || n*int64(d)*size(TypeOf[T]()) > most {

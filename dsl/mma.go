@@ -114,7 +114,7 @@ func (s MMA) takes(t Tile, of isa.Type) bool {
 // differ describes the tiles that the shape expects, for messages.
 func (s MMA) differ() string {
 	if s.small() {
-		return "want elements of " + s.A.String() + " and " + s.B.String() +
+		return "expected elements of " + s.A.String() + " and " + s.B.String() +
 			", with those of 4 bits padded (Box.Padded)"
 	}
 	return "the element types differ"
@@ -178,7 +178,7 @@ func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 	if shape.C != TypeOf[C]() || rows < shape.M || rows%shape.M != 0 || cols < 2*shape.N ||
 		cols%(2*shape.N) != 0 {
 		k.fault(&ruleShape,
-			"warp tile of %dx%d %s does not fit %s with %s, want a multiple of %d rows and %d columns",
+			"warp tile of %dx%d %s does not fit %s with %s, expected a multiple of %d rows and %d columns",
 			rows, cols, TypeOf[C](), shape, shape.C, shape.M, 2*shape.N)
 		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}

@@ -29,8 +29,8 @@ func (w *WarpTile[C]) AFragmentsFunc(depth int, cell func(step, rows int) []Reg[
 			s.A)
 		return f
 	case depth < s.K || depth%s.K != 0:
-		k.fault(&ruleShape, "A operand has %d columns for shape %s, want a multiple of %d", depth,
-			s, s.K)
+		k.fault(&ruleShape, "A operand has %d columns for shape %s, expected a multiple of %d",
+			depth, s, s.K)
 		return f
 	}
 	f.regs = k.computed(depth/s.K, w.rows/s.M, each, cell)
@@ -52,7 +52,7 @@ func (a *Accumulator) AFragmentsFunc(t isa.Type, depth int,
 	f := &Fragments{k: k, typ: t, rows: a.rows, cols: depth, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || depth < 16 || depth%16 != 0 {
 		k.fault(&ruleShape,
-			"A operand in registers has %d columns of %s, want a multiple of 16 columns of .f16 or .bf16",
+			"A operand in registers has %d columns of %s, expected a multiple of 16 columns of .f16 or .bf16",
 			depth, t)
 		return f
 	}
@@ -68,8 +68,8 @@ func (k *Kernel) computed(steps, cells, each int,
 		for i := range cells {
 			regs := cell(step, i)
 			if len(regs) != each {
-				k.fault(&ruleShape, "A operand has %d registers for one MMA, want %d", len(regs),
-					each)
+				k.fault(&ruleShape, "A operand has %d registers for one MMA, expected %d",
+					len(regs), each)
 				return nil
 			}
 			for n, r := range regs {
@@ -119,7 +119,7 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) R
 		return
 	case rows != a.rows || cols != a.cols:
 		k.fault(&ruleShape,
-			"operands of SparseMMA, %s and %s, do not fit an accumulator of %dx%d, want tiles of %d and %d rows",
+			"operands of SparseMMA, %s and %s, do not fit an accumulator of %dx%d, expected tiles of %d and %d rows",
 			x, y, a.rows, a.cols, a.rows, a.cols)
 		return
 	case 2*left != deep || left%depth != 0:

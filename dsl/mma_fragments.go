@@ -42,8 +42,8 @@ func (w *WarpTile[C]) LoadFragments(x SharedTile, from Reg[U32]) *Fragments {
 		return f
 	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
 		k.fault(&ruleShape,
-			"A operand %s does not fit %s %s, want %d rows and a multiple of %d columns", x, s, s.A,
-			w.rows, s.K)
+			"A operand %s does not fit %s %s, expected %d rows and a multiple of %d columns", x, s,
+			s.A, w.rows, s.K)
 		return f
 	case !x.transposable():
 		return f

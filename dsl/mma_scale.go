@@ -141,7 +141,7 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 		return false
 	case !k.m.Is("sm_120a", "sm_120f", "sm_121a", "sm_121f"):
 		k.fault(&ruleLacks,
-			"%s has no block-scaled mma.sync, which only sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory",
+			"%s does not support block-scaled mma.sync, which only sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory",
 			k.m.Target())
 		return false
 	case x.Type != s.A || y.Type != s.B:
@@ -156,7 +156,7 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 			depth%(4*s.Scale.Vector) != 0 || f.Cols != 64*depth/(4*s.Scale.Vector) ||
 			128*f.Rows < rows {
 			k.fault(&ruleShape,
-				"scale factors %s do not fit %d rows of tiles of depth %d, want a ScaleMap of that depth and as many rows, rounded up to a multiple of 128",
+				"scale factors %s do not fit %d rows of tiles of depth %d, expected a ScaleMap of that depth and as many rows, rounded up to a multiple of 128",
 				f.Tile, rows, depth)
 			return false
 		}

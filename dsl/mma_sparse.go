@@ -121,7 +121,7 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 	for _, t := range y {
 		if t.at.k == nil || t.Tile != y[0].Tile {
 			k.fault(&ruleShape,
-				"SparseMMA reads tiles %s and %s side by side, want tiles of the same shape",
+				"SparseMMA reads tiles %s and %s side by side, expected tiles of the same shape",
 				y[0].Tile, t.Tile)
 			return false
 		}
@@ -131,7 +131,7 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 	case s.Split || s.A.Bits() != 4 && s.A.Bits() != 6 && s.A.Bits() != 8 && s.A.Bits() != 16 &&
 		s.A != isa.Tf32:
 		k.fault(&ruleShape,
-			"SparseMMA is not available for %s, want .tf32 or a type of 4, 8 or 16 bits", s)
+			"SparseMMA is not available for %s, expected .tf32 or a type of 4, 8 or 16 bits", s)
 	case !s.Sparse:
 		k.fault(&ruleShape,
 			"SparseMMA is called with %s of %s, a dense shape; use a shape from SparseMMAFor", s,
@@ -146,7 +146,7 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 			x.Tile, len(y), y[0].Tile, w.rows, w.cols)
 	case meta.RowBytes() != s.units(cols)/8 || meta.Rows != x.Rows || meta.Swizzle != NoSwizzle:
 		k.fault(&ruleShape,
-			"metadata tile %s of SparseMMA has the wrong shape, want %d rows of %d bytes without a swizzle",
+			"metadata tile %s of SparseMMA has the wrong shape, expected %d rows of %d bytes without a swizzle",
 			meta.Tile, x.Rows, s.units(cols)/8)
 	default:
 		return true

@@ -194,7 +194,7 @@ func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Ope
 	}
 	if wrong {
 		k.m.faultAt(here, &ruleShape,
-			"B operand of one MMA has %s, want %d lists of %d registers: one list for each %d of %d columns",
+			"B operand of one MMA has %s, expected %d lists of %d registers: one list for each %d of %d columns",
 			inWords(fragments), len(into), each, w.shape.N, w.cols)
 		fragments = slices.Repeat([][]Reg[B32]{slices.Repeat([]Reg[B32]{Const[B32](k, 0)}, each)},
 			len(into))

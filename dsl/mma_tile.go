@@ -12,7 +12,7 @@ func (w *WarpTile[C]) Origin(warp Reg[U32], across int) (row, col Reg[U32]) {
 		return Reg[U32]{}, Reg[U32]{}
 	}
 	if across < 1 {
-		w.k.fault(&ruleShape, "number of warps along the columns is %d, want a positive number",
+		w.k.fault(&ruleShape, "number of warps along the columns is %d, expected a positive number",
 			across)
 		across = 1
 	}

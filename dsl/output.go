@@ -27,7 +27,7 @@ type Output struct {
 func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 	k = k.sound()
 	if groups < 1 || groups > 4 {
-		k.fault(&ruleShape, "output is declared for %d warpgroups, want 1 to 4", groups)
+		k.fault(&ruleShape, "output is declared for %d warpgroups, expected 1 to 4", groups)
 		groups = 1
 	}
 	if to == nil {
@@ -96,13 +96,13 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 		k.fault(&ruleShape, "accumulator of 64x%d does not match the output tile %s", acc.cols, t)
 		return
 	case t.Type != isa.Bf16 && t.Type != isa.F16 && t.Type != isa.F32:
-		k.fault(&ruleShape, "output tile %s cannot hold accumulators, want .f32, .bf16 or .f16",
+		k.fault(&ruleShape, "output tile %s cannot hold accumulators, expected .f32, .bf16 or .f16",
 			t.Type)
 		return
 	case t.Swizzle != Swizzle128 && (t.Swizzle != Swizzle64 || t.Type == isa.F32) ||
 		acc.cols%16 != 0 || acc.typ != isa.F32:
 		k.fault(&ruleShape,
-			"output tile %s is not supported, want a 128-byte swizzle (or 64 bytes for 16-bit types), a multiple of 16 columns and an accumulator of .f32",
+			"output tile %s is not supported, expected a 128-byte swizzle (or 64 bytes for 16-bit types), a multiple of 16 columns and an accumulator of .f32",
 			t)
 		return
 	}
@@ -136,7 +136,8 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 		k.fault(&ruleValue,
 			"accumulator in StoreTMEM is a zero value, not created by a builder call")
 	case a.t.rows < 128 || t.Cols != a.t.cols:
-		k.fault(&ruleShape, "accumulator of %dx%d does not match the output tile %s, want 128 rows",
+		k.fault(&ruleShape,
+			"accumulator of %dx%d does not match the output tile %s, expected 128 rows",
 			min(a.t.rows, 128), a.t.cols, t)
 	case a.t.shared > 0:
 		o.storeOverlapping(a, row, col)
@@ -171,7 +172,7 @@ func (o *Output) storeOverlapping(a *AccumulatorStage, row, col Reg[U32]) {
 	bytes := wide * t.Type.Bits() / 8
 	if t.Swizzle != Swizzle128 || bytes%128 != 0 || t.Cols%wide != 0 {
 		k.fault(&ruleShape,
-			"output tile %s does not support overlapping accumulators, want .bf16, .f16 or .f32 with a swizzle of 128 bytes and a multiple of %d columns",
+			"output tile %s does not support overlapping accumulators, expected .bf16, .f16 or .f32 with a swizzle of 128 bytes and a multiple of %d columns",
 			t, wide)
 		return
 	}

@@ -35,7 +35,7 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 		return
 	case !storable(t.Type) || t.Padded || t.Swizzle == NoSwizzle || t.Cols%chunk != 0:
 		k.fault(&ruleShape,
-			"output tile %s is not supported, want .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 with a swizzle and a multiple of %d columns",
+			"output tile %s is not supported, expected .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 with a swizzle and a multiple of %d columns",
 			t, chunk)
 		return
 	}
@@ -45,7 +45,7 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 		for c := 0; c < t.Cols; c += chunk {
 			x := elements(c, chunk)
 			if len(x) != chunk {
-				k.fault(&ruleShape, "function passed to StoreRows returns %d elements, want %d",
+				k.fault(&ruleShape, "function passed to StoreRows returns %d elements, expected %d",
 					len(x), chunk)
 				return
 			}
@@ -135,7 +135,7 @@ func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 	if t.Type != isa.F32 && t.Type != isa.Bf16 && t.Type != isa.F16 || t.Swizzle == NoSwizzle ||
 		col < 0 || n < 1 || col*bits%128 != 0 || n*bits%128 != 0 || col+n > t.Cols {
 		k.fault(&ruleShape,
-			"LoadRow reads columns %d to %d of a row of %s, want a multiple of 16 bytes from a swizzled tile of .f32, .bf16 or .f16",
+			"LoadRow reads columns %d to %d of a row of %s, expected a multiple of 16 bytes from a swizzled tile of .f32, .bf16 or .f16",
 			col, col+n-1, t.Tile)
 		return none
 	}

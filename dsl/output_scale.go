@@ -24,7 +24,7 @@ func (k *Kernel) ScaleOutput(name string, b BlockScale) *ScaleOutput {
 	k = k.sound()
 	if b.Type != isa.Ue8m0 && b.Type != isa.Ue4m3 || b.Vector != 16 && b.Vector != 32 {
 		k.fault(&ruleShape,
-			"scale factors have type %s, want .ue8m0 or .ue4m3, one per 16 or 32 elements", b)
+			"scale factors have type %s, expected .ue8m0 or .ue4m3, one per 16 or 32 elements", b)
 		b = NVFP4
 	}
 	return &ScaleOutput{BlockScale: b, k: k, name: name, at: Global[U32](k, name)}
@@ -80,7 +80,7 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32],
 	case t.Type.Bits() > 8 || !storable(t.Type) || t.Cols%(4*to.Vector) != 0 &&
 		t.Cols != 2*to.Vector:
 		k.fault(&ruleShape,
-			"output tile %s with %s is not supported, want .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 and a multiple of %d columns, or %d",
+			"output tile %s with %s is not supported, expected .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 and a multiple of %d columns, or %d",
 			t, to.BlockScale, 4*to.Vector, 2*to.Vector)
 		return
 	}

@@ -28,10 +28,10 @@ func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPip
 	k = k.sound()
 	p := &AsyncPipeline{k: k, name: name, stages: stages, tiles: tiles}
 	if !k.m.Has(80) {
-		k.fault(&ruleLacks, "%s has no cp.async, which needs sm_80", k.m.Target())
+		k.fault(&ruleLacks, "%s does not support cp.async, which needs sm_80", k.m.Target())
 	}
 	if stages < 2 || stages > 16 {
-		k.fault(&ruleProtocol, "pipeline %s has %d stages, want 2 to 16", name, stages)
+		k.fault(&ruleProtocol, "pipeline %s has %d stages, expected 2 to 16", name, stages)
 		p.stages = 2
 	}
 	align := 16
@@ -276,8 +276,9 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 		k.fault(&ruleShape, "CopyAsync needs the block size; declare it with Threads")
 		return
 	case to.RowBytes()%16 != 0:
-		k.fault(&ruleShape, "CopyAsync copies %s, whose rows have %d bytes, want a multiple of 16",
-			to.Tile, to.RowBytes())
+		k.fault(&ruleShape,
+			"CopyAsync copies %s, whose rows have %d bytes, expected a multiple of 16", to.Tile,
+			to.RowBytes())
 		return
 	}
 	k.noteFirst(&k.notes.FirstCopy)

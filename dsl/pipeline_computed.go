@@ -159,18 +159,18 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 	}
 	switch {
 	case !k.m.Has(80):
-		k.fault(&ruleLacks, "%s has no cp.async, which needs sm_80", k.m.Target())
+		k.fault(&ruleLacks, "%s does not support cp.async, which needs sm_80", k.m.Target())
 		return
 	case to.k == nil:
 		k.fault(&ruleValue,
 			"destination of CopyAsync is a zero value, not created by a builder call")
 		return
 	case a.space != isa.Global || !isShared(to.space):
-		k.fault(&ruleMemory, "CopyAsync copies from %s to %s, want global to shared memory",
+		k.fault(&ruleMemory, "CopyAsync copies from %s to %s, expected global to shared memory",
 			describeSpace(a.space), describeSpace(to.space))
 		return
 	case bytes != 4 && bytes != 8 && bytes != 16:
-		k.fault(&ruleMemory, "CopyAsync copies %d bytes, want 4, 8 or 16", bytes)
+		k.fault(&ruleMemory, "CopyAsync copies %d bytes, expected 4, 8 or 16", bytes)
 		return
 	}
 	k.noteFirst(&k.notes.FirstCopy)

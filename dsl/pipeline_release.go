@@ -8,8 +8,8 @@ type reader uint8
 
 const (
 	threads reader = iota
-	wgmma          // the tensor cores of sm_90a; the warpgroup waits for them
-	tcgen05        // the tensor cores of sm_100a; they signal the mbarrier
+	wgmma          // the tensor cores of sm_90a; the warpgroup waits for its MMAs
+	tcgen05        // the tensor cores of sm_100a; MMAs arrive on the mbarrier when they complete
 )
 
 // reads marks a stage as read by tensor-core operations.

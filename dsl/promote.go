@@ -65,7 +65,7 @@ func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D],
 	case total.rows != part.rows || total.cols != part.cols || total.shape.M != part.shape.M ||
 		total.shape.N != part.shape.N:
 		k.fault(&ruleShape,
-			"accumulator of %dx%d with %s is promoted into %dx%d with %s, want the same shape and layout",
+			"accumulator of %dx%d with %s is promoted into %dx%d with %s, expected the same shape and layout",
 			part.rows, part.cols, part.shape, total.rows, total.cols, total.shape)
 		return
 	}
@@ -97,11 +97,11 @@ func PromoteAccumulator[T Scalar](total, part *Accumulator,
 		return
 	case part.typ != TypeOf[T]() || part.typ == isa.F16:
 		k.fault(&ruleShape,
-			"accumulator of %s is promoted as %s, want its element type, .f32 or .s32", part.typ,
-			TypeOf[T]())
+			"accumulator of %s is promoted as %s, expected its element type, .f32 or .s32",
+			part.typ, TypeOf[T]())
 		return
 	case total.rows != part.rows || total.cols != part.cols:
-		k.fault(&ruleShape, "accumulator of %dx%d is promoted into %dx%d, want the same shape",
+		k.fault(&ruleShape, "accumulator of %dx%d is promoted into %dx%d, expected the same shape",
 			part.rows, part.cols, total.rows, total.cols)
 		return
 	}

@@ -120,7 +120,7 @@ func (k *Kernel) arg(x Operand) ir.Operand {
 
 // missing reports a nil operand and returns a placeholder for it.
 func (k *Kernel) missing() ir.Operand {
-	k.fault(&ruleOperand, "operand is nil, want a value, an address, a label or a number")
+	k.fault(&ruleOperand, "operand is nil, expected a value, an address, a label or a number")
 	return ir.Operand{}
 }
 

@@ -282,12 +282,12 @@ func (k *Kernel) checkRoles(roles []Role) {
 			budget += 32 * r.n * r.regs
 			if r.regs < 24 || r.regs > 256 || r.regs%8 != 0 {
 				k.fault(&ruleRole,
-					"role %s has a budget of %d registers, want a multiple of 8 from 24 to 256",
+					"role %s has a budget of %d registers, expected a multiple of 8 from 24 to 256",
 					r.name, r.regs)
 			}
 			if r.first%4 != 0 || r.n%4 != 0 {
 				k.fault(&ruleRole,
-					"role %s has a register budget and consists of %s, want whole warpgroups",
+					"role %s has a register budget and consists of %s, expected whole warpgroups",
 					r.name, r.who())
 			}
 		}
@@ -296,7 +296,7 @@ func (k *Kernel) checkRoles(roles []Role) {
 		return
 	}
 	if budgeted < len(roles) {
-		k.fault(&ruleRole, "%d of %d roles have a register budget, want all or none", budgeted,
+		k.fault(&ruleRole, "%d of %d roles have a register budget, expected all or none", budgeted,
 			len(roles))
 	}
 	if pool := 32 * warps * k.launchRegs(); budget > pool {

@@ -32,8 +32,8 @@ func TileAt(row, col Reg[U32]) TileCoord { return TileCoord{Row: row, Col: col} 
 func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
 	k = k.sound()
 	if group < 1 {
-		k.fault(&ruleProtocol, "schedule has groups of %d rows of tiles, want a positive number",
-			group)
+		k.fault(&ruleProtocol,
+			"schedule has groups of %d rows of tiles, expected a positive number", group)
 		group = 1
 	}
 	k.notes.Schedules++
@@ -73,7 +73,7 @@ func (s *Schedule) Each() iter.Seq[TileCoord] {
 func (k *Kernel) clusterTiles() (high, wide int64) {
 	if k.cluster[2] > 1 {
 		k.fault(&ruleProtocol,
-			"schedule is used in a cluster of %d x %d x %d blocks, want at most two dimensions",
+			"schedule is used in a cluster of %d x %d x %d blocks, expected at most two dimensions",
 			k.cluster[0], k.cluster[1], k.cluster[2])
 	}
 	return int64(max(1, k.cluster[0])), int64(max(1, k.cluster[1]))
@@ -100,8 +100,8 @@ func (k *Kernel) inCluster(at TileCoord) TileCoord {
 func (k *Kernel) BlockTile(rows, cols Reg[U32], group int) TileCoord {
 	k = k.sound()
 	if group < 1 {
-		k.fault(&ruleProtocol, "schedule has groups of %d rows of tiles, want a positive number",
-			group)
+		k.fault(&ruleProtocol,
+			"schedule has groups of %d rows of tiles, expected a positive number", group)
 		group = 1
 	}
 	k.notes.Schedules++

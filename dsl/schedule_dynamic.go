@@ -28,12 +28,13 @@ type DynamicSchedule struct {
 func (k *Kernel) DynamicSchedule(rows, cols Reg[U32], group int) *DynamicSchedule {
 	k = k.sound()
 	if !k.m.Has(100) {
-		k.fault(&ruleLacks, "%s has no cluster launch control, which needs sm_100; use Persistent",
+		k.fault(&ruleLacks,
+			"%s does not support cluster launch control, which needs sm_100; use Persistent",
 			k.m.Target())
 	}
 	if group < 1 {
-		k.fault(&ruleProtocol, "schedule has groups of %d rows of tiles, want a positive number",
-			group)
+		k.fault(&ruleProtocol,
+			"schedule has groups of %d rows of tiles, expected a positive number", group)
 		group = 1
 	}
 	const stages = 2 // one response is processed while the next is requested
@@ -108,7 +109,7 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 		rows := d.rows
 		if high, wide := k.clusterTiles(); wide > 1 {
 			k.fault(&ruleProtocol,
-				"DynamicSchedule is used in a cluster of %d x %d blocks, want one dimension; use Persistent",
+				"DynamicSchedule is used in a cluster of %d x %d blocks, expected one dimension; use Persistent",
 				high, wide)
 		}
 		if size > 1 {

@@ -36,13 +36,13 @@ func (k *Kernel) PersistentGroups(starts Array[U32], groups Reg[U32], height int
 	k = k.sound()
 	if height < 1 || together < 1 {
 		k.fault(&ruleProtocol,
-			"PersistentGroups has tiles of %d rows and groups of %d rows of tiles, want positive numbers",
+			"PersistentGroups has tiles of %d rows and groups of %d rows of tiles, expected positive numbers",
 			height, together)
 		height, together = max(1, height), max(1, together)
 	}
 	if n := k.clusterSize(); n > 1 {
 		k.fault(&ruleProtocol,
-			"PersistentGroups is used in a cluster of %d blocks, want no cluster", n)
+			"PersistentGroups is used in a cluster of %d blocks, expected no cluster", n)
 	}
 	if starts.at.k == nil {
 		k.fault(&ruleValue,

@@ -52,12 +52,12 @@ func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, parti
 		partials: partials, flags: flags, groups: groups}
 	if together < 1 || groups < 1 || groups > 4 {
 		k.fault(&ruleProtocol,
-			"StreamK has groups of %d rows of tiles and %d warpgroups, want a positive number and 1 to 4",
+			"StreamK has groups of %d rows of tiles and %d warpgroups, expected a positive number and 1 to 4",
 			together, groups)
 		s.together, s.groups = 1, 1
 	}
 	if n := k.clusterSize(); n > 1 {
-		k.fault(&ruleProtocol, "StreamK is used in a cluster of %d blocks, want no cluster", n)
+		k.fault(&ruleProtocol, "StreamK is used in a cluster of %d blocks, expected no cluster", n)
 	}
 	if partials.at.k == nil || flags.at.k == nil {
 		k.fault(&ruleValue, "arrays of StreamK are a zero value, not created by a builder call")
@@ -197,7 +197,7 @@ func (a *Accumulator) saved(what string, at Array[F32], do func(at Array[F32], s
 		k.fault(&ruleValue, "address in %s is a zero value, not created by a builder call", what)
 		return
 	case a.typ != isa.F32:
-		k.fault(&ruleShape, "%s is called on an accumulator of %s, want .f32", what, a.typ)
+		k.fault(&ruleShape, "%s is called on an accumulator of %s, expected .f32", what, a.typ)
 		return
 	}
 	a.holds()

@@ -74,7 +74,7 @@ func (k *Kernel) Fence(scope Mod) {
 	switch {
 	case !ok || old == "" && !k.m.Has(70):
 		k.fault(&ruleOperand,
-			"scope of the fence is %q, want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster",
+			"scope of the fence is %q, expected ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster",
 			string(scope))
 	case k.m.Has(70):
 		k.ins("fence.acq_rel." + string(scope))

@@ -38,7 +38,7 @@ func Struct[S any](k *Kernel, name string) S {
 	}
 	if problem != "" {
 		k.fault(&ruleOperand,
-			"parameter %s %s, want a struct whose fields are exported values and arrays of the kernel",
+			"parameter %s %s, expected a struct whose fields are exported values and arrays of the kernel",
 			name, problem)
 		return s
 	}

@@ -59,7 +59,7 @@ func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 		mode = 6
 	default:
 		k.fault(&ruleShape,
-			"%s is used as an operand of tcgen05.mma, want a swizzle of 32, 64 or 128 bytes",
+			"%s is used as an operand of tcgen05.mma, expected a swizzle of 32, 64 or 128 bytes",
 			t.Tile)
 	}
 	return k.descriptor(t.at, mode<<61|1<<46|t.strides())
@@ -161,7 +161,7 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 		sums = 2
 	case a.t.half && !half:
 		k.fault(&ruleShape,
-			"operands of MMA, %s and %s, do not fit an accumulator of .f16 (F16Accumulators), want operands of .f16, or of 8, 6 or 4 bits",
+			"operands of MMA, %s and %s, do not fit an accumulator of .f16 (F16Accumulators), expected operands of .f16, or of 8, 6 or 4 bits",
 			p.x.Tile, p.y.Tile)
 		return
 	case a.t.half:
@@ -366,7 +366,7 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 			"MMA reads tiles that belong to no pipeline stage: nothing waits for the MMA before they are overwritten")
 	case rows != t.rows/share || cols != t.cols/share:
 		k.fault(&ruleShape,
-			"operands of MMA, %s and %s, do not fit an accumulator of %dx%d, want tiles of %d and %d rows",
+			"operands of MMA, %s and %s, do not fit an accumulator of %dx%d, expected tiles of %d and %d rows",
 			x, y, t.rows, t.cols, t.rows/share, t.cols/share)
 	case p.sparsity != nil && (deep*2 != deepY || deep%depth != 0):
 		k.fault(&ruleShape,
@@ -380,11 +380,11 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 	case p.kind.name == "i8" && t.cols > 32 && t.cols%16 != 0 ||
 		share == 2 && p.kind.name == "i8" && t.cols%32 != 0:
 		k.fault(&ruleShape,
-			"integer MMA writes %d columns, want a multiple of 16 (of 32 in a CTA pair), if there are more than 32",
+			"integer MMA writes %d columns, expected a multiple of 16 (of 32 in a CTA pair), if there are more than 32",
 			t.cols)
 	case y.turned && y.Type.Bits() == 8 && t.cols%(16*share) != 0:
 		k.fault(&ruleShape,
-			"MMA of %s writes %d columns, want a multiple of %d for transposed tiles of 8-bit elements",
+			"MMA of %s writes %d columns, expected a multiple of %d for transposed tiles of 8-bit elements",
 			y, t.cols, 16*share)
 	case p.sparsity != nil:
 		return a.fitsMetadata(x, *p.sparsity)
@@ -399,7 +399,7 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 func (t SharedTile) canTranspose(kind tensorKind) bool {
 	packed := kind.name == "mxf4" || kind.name == "mxf4nvf4"
 	if t.turned && (packed || t.Type.Bits() != 8 && t.Type.Bits() != 16) {
-		t.at.k.fault(&ruleShape, "%s cannot be transposed, want elements of 8 or 16 bits", t)
+		t.at.k.fault(&ruleShape, "%s cannot be transposed, expected elements of 8 or 16 bits", t)
 		return false
 	}
 	return true

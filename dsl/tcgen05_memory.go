@@ -71,7 +71,7 @@ func (k *Kernel) columns(n int) int {
 		if !k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f", "sm_107a",
 			"sm_107f") {
 			k.fault(&ruleLacks,
-				"%s has no tensor memory, which only sm_100a and its family have; use Accumulator on sm_90a, or WarpTile from sm_80 on",
+				"%s does not support tensor memory, which only sm_100a and its family have; use Accumulator on sm_90a, or WarpTile from sm_80 on",
 				k.m.Target())
 		}
 		base := fresh[U32](k)
@@ -83,7 +83,8 @@ func (k *Kernel) columns(n int) int {
 	first := t.columns
 	t.columns += n
 	if t.columns > 512 {
-		k.fault(&ruleSize, "kernel uses %d columns of tensor memory, want at most 512", t.columns)
+		k.fault(&ruleSize, "kernel uses %d columns of tensor memory, expected at most 512",
+			t.columns)
 		t.columns = first
 	}
 	return first
@@ -155,12 +156,12 @@ func (k *Kernel) CTAPair() {
 	k = k.sound()
 	if k.cluster[0]%2 != 0 || k.clusterSize() < 2 {
 		k.fault(&ruleProtocol,
-			"CTAPair is used in clusters of %d blocks, want Cluster(2) or another even number along x",
+			"CTAPair is used in clusters of %d blocks, expected Cluster(2) or another even number along x",
 			k.clusterSize())
 	}
 	if k.tmem.base != nil {
 		k.fault(&ruleProtocol,
-			"CTAPair is called after the first use of tensor memory, want it before")
+			"CTAPair is called after the first use of tensor memory, expected it before")
 	}
 	k.tmem.pair = true
 }

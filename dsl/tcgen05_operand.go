@@ -28,12 +28,13 @@ func (k *Kernel) TMEMOperand(name string, t isa.Type, cols, stages int) *TMEMOpe
 	f.full.spec.count = 0 // threads arrive, so the count depends on the role
 	f.pair = k.tmem.pair
 	if t != isa.F16 && t != isa.Bf16 && t != isa.E4m3 && t != isa.E5m2 {
-		k.fault(&ruleShape, "TMEMOperand %s has type %s, want .f16, .bf16, .e4m3 or .e5m2", name, t)
+		k.fault(&ruleShape, "TMEMOperand %s has type %s, expected .f16, .bf16, .e4m3 or .e5m2",
+			name, t)
 		f.tile.Type = isa.Bf16
 	}
 	if cols < 16 || cols > 512 || f.tile.RowBytes()%32 != 0 {
-		k.fault(&ruleShape, "TMEMOperand %s has %d columns, want rows of a multiple of 32 bytes",
-			name, cols)
+		k.fault(&ruleShape,
+			"TMEMOperand %s has %d columns, expected rows of a multiple of 32 bytes", name, cols)
 		f.tile.Cols = 32
 	}
 	f.first = k.columns(f.columns() * f.stages)
@@ -203,7 +204,7 @@ func (k *Kernel) quarter() Reg[U32] { return k.WarpIndex().AndI(3).ShlI(21) }
 func (k *Kernel) quarters(what string) {
 	if r := k.role; r != nil && (r.n%4 != 0 || r.first%4 != 0) {
 		k.fault(&ruleRole,
-			"role %s %s tensor memory but consists of %s, want whole warpgroups, since a warp can access only a quarter of the rows",
+			"role %s %s tensor memory but consists of %s, expected whole warpgroups, since a warp can access only a quarter of the rows",
 			r.name, what, r.who())
 	}
 }

@@ -39,7 +39,7 @@ func (t *TMEM) Depth96() *TMEM {
 		return t
 	}
 	if !k.m.Is("sm_103a", "sm_107a") {
-		k.fault(&ruleLacks, "%s has no MMA with a depth of 96, which only sm_103a has",
+		k.fault(&ruleLacks, "%s does not support MMAs with a depth of 96, which only sm_103a has",
 			k.m.Target())
 	}
 	t.deep = true
@@ -64,7 +64,7 @@ func (t *TMEM) Overlap(columns int) *TMEM {
 	if t.stages != 1 || columns < 64 || columns%64 != 0 || columns >= t.cols ||
 		k.tmem.columns != t.first+t.cols {
 		k.fault(&ruleShape,
-			"Overlap shares %d columns in %d accumulators of %d, want a multiple of 64 in one accumulator with more columns, and no other use of tensor memory since its declaration",
+			"Overlap shares %d columns in %d accumulators of %d, expected a multiple of 64 in one accumulator with more columns, and no other use of tensor memory since its declaration",
 			columns, t.stages, t.cols)
 		return t
 	}
@@ -91,11 +91,11 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	switch {
 	case k.tmem.pair && rows != 256 || !k.tmem.pair && rows != 64 && rows != 128:
 		k.fault(&ruleShape,
-			"accumulator in tensor memory has %d rows, want 64 or 128, or 256 for a CTA pair (CTAPair)",
+			"accumulator in tensor memory has %d rows, expected 64 or 128, or 256 for a CTA pair (CTAPair)",
 			rows)
 		k.standInShape(rows, cols)
 	case cols < 8 || cols > 256 || cols%8 != 0 || rows >= 128 && cols%16 != 0:
-		k.fault(&ruleShape, "accumulator has %d columns, want a multiple of 16 up to 256", cols)
+		k.fault(&ruleShape, "accumulator has %d columns, expected a multiple of 16 up to 256", cols)
 		k.standInShape(rows, cols)
 	}
 	if cols < 8 || cols > 256 {

@@ -48,7 +48,7 @@ func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap 
 	if rows%128 != 0 && rows != 64 && rows != 192 || rows < 1 || b.Vector < 1 ||
 		cols%(4*b.Vector) != 0 || atoms > 4 && (rows > 128 || atoms > 16) {
 		k.fault(&ruleShape,
-			"scale factors are declared for %dx%d with one per %d elements, want a multiple of 128 rows, or 64 or 192, and a multiple of %d columns, at most %d",
+			"scale factors are declared for %dx%d with one per %d elements, expected a multiple of 128 rows, or 64 or 192, and a multiple of %d columns, at most %d",
 			rows, cols, b.Vector, 4*b.Vector, 16*b.Vector)
 		rows, atoms = 128, 1
 	}
@@ -67,7 +67,8 @@ func (t SharedTile) ScaleHalf(n Reg[U32]) SharedTile {
 	case !made(k, "tile in ScaleHalf", n.k):
 	case !t.halved:
 		k.fault(&ruleShape,
-			"ScaleHalf is called on %s, want scale factors of a ScaleMap with 64 or 192 rows", t)
+			"ScaleHalf is called on %s, expected scale factors of a ScaleMap with 64 or 192 rows",
+			t)
 	default:
 		t.half = n.AndI(1).ShlI(1) // 64 rows are two columns of an atom
 	}
@@ -160,7 +161,7 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 	}
 	if a.t.half {
 		k.fault(&ruleShape,
-			"block-scaled MMA writes an accumulator of .f16 (F16Accumulators), want .f32")
+			"block-scaled MMA writes an accumulator of .f16 (F16Accumulators), expected .f32")
 		return
 	}
 	if a.t.deep {
@@ -194,7 +195,7 @@ func (a *AccumulatorStage) deepProduct(p *tensorProduct) bool {
 		if p.left != nil || p.sparsity != nil || t.Type != isa.E2m1 || t.Padded || t.turned ||
 			t.Swizzle != Swizzle128 || t.Cols%768 != 0 {
 			a.t.k.fault(&ruleShape,
-				"operands %s and %s do not fit a block-scaled MMA with a depth of 96, want dense packed .e2m1 with a swizzle of 128 bytes and a multiple of 768 columns",
+				"operands %s and %s do not fit a block-scaled MMA with a depth of 96, expected dense packed .e2m1 with a swizzle of 128 bytes and a multiple of 768 columns",
 				p.x, p.y)
 			return false
 		}
@@ -230,12 +231,12 @@ func (a *AccumulatorStage) fitsScales(s *scales, depth int) bool {
 		case f.at.k == nil || f.Type != isa.U64 || f.Cols != 64*depth/(4*s.Vector) ||
 			f.Rows != rows:
 			k.fault(&ruleShape,
-				"scale factors %s do not fit tiles of depth %d, want a ScaleMap of %d rows and that depth",
+				"scale factors %s do not fit tiles of depth %d, expected a ScaleMap of %d rows and that depth",
 				f.Tile, depth, 128*rows)
 			return false
 		case f.halved && (i == 0 || f.half.k == nil || a.t.cols%128 == 0):
 			k.fault(&ruleShape,
-				"scale factors cover %d columns of the accumulator, want a ScaleMap with 64 or 192 rows and ScaleHalf",
+				"scale factors cover %d columns of the accumulator, expected a ScaleMap with 64 or 192 rows and ScaleHalf",
 				a.t.cols)
 			return false
 		case f.stage == nil:
@@ -254,7 +255,7 @@ func (a *AccumulatorStage) fitsScales(s *scales, depth int) bool {
 			4*s.Vector*a.t.scaled, depth)
 	case a.t.rows < 128:
 		k.fault(&ruleShape,
-			"block-scaled MMA writes an accumulator of %d rows, want 128, or 256 for a CTA pair",
+			"block-scaled MMA writes an accumulator of %d rows, expected 128, or 256 for a CTA pair",
 			a.t.rows)
 	default:
 		return true

@@ -59,7 +59,7 @@ func (k *Kernel) SparsityMap(name string, a *TensorMap) *TensorMap {
 	case a.tile.Rows != atomRows || a.tile.metadataAtoms() < 1 ||
 		a.tile.RowBytes()%(a.tile.storedPerByte()*atomRowBytes) != 0:
 		k.fault(&ruleShape,
-			"sparsity map %s does not fit tiles of %s, want %d rows of a multiple of %d bytes",
+			"sparsity map %s does not fit tiles of %s, expected %d rows of a multiple of %d bytes",
 			name, a.tile, atomRows, a.tile.storedPerByte()*atomRowBytes)
 	default:
 		atoms = a.tile.metadataAtoms()
@@ -114,7 +114,7 @@ func (a *AccumulatorStage) fitsMetadata(x, sparsity SharedTile) bool {
 		k.fault(&ruleShape, "A operand %s of a sparse MMA cannot be transposed", x)
 	case sparsity.at.k == nil || sparsity.Type != isa.U64 || sparsity.Rows != 1 ||
 		sparsity.Cols != atomRows*atomRowBytes/8*atoms:
-		k.fault(&ruleShape, "sparsity metadata of %s is in %s, want a tile of its SparsityMap",
+		k.fault(&ruleShape, "sparsity metadata of %s is in %s, expected a tile of its SparsityMap",
 			x.Tile, sparsity.Tile)
 	case sparsity.stage == nil:
 		k.fault(&ruleProtocol,
@@ -122,7 +122,7 @@ func (a *AccumulatorStage) fitsMetadata(x, sparsity SharedTile) bool {
 			x.Tile)
 	case a.t.placed != atomRowBytes/4*atoms:
 		k.fault(&ruleProtocol,
-			"%d columns of tensor memory are reserved for the sparsity metadata of %s, want %d; call Sparsity when the accumulators are declared",
+			"%d columns of tensor memory are reserved for the sparsity metadata of %s, expected %d; call Sparsity when the accumulators are declared",
 			a.t.placed, x.Tile, atomRowBytes/4*atoms)
 	default:
 		return true

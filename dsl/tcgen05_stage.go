@@ -135,7 +135,7 @@ func LoadAccumulator[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 		return zeros[T](k, n)
 	}
 	if t := TypeOf[T](); t.Bits() != 32 {
-		k.fault(&ruleShape, "accumulator in tensor memory is read as %s, want a 32-bit type", t)
+		k.fault(&ruleShape, "accumulator in tensor memory is read as %s, expected a 32-bit type", t)
 		return zeros[T](k, n)
 	}
 	if a.fills {
@@ -155,7 +155,7 @@ func LoadAccumulator[T Scalar](a *AccumulatorStage, col, n int) []Reg[T] {
 		return zeros[T](k, n)
 	}
 	if a.t.half && TypeOf[T]() != isa.F32 {
-		k.fault(&ruleShape, "accumulator of .f16 in tensor memory is read as %s, want .f32",
+		k.fault(&ruleShape, "accumulator of .f16 in tensor memory is read as %s, expected .f32",
 			TypeOf[T]())
 		return zeros[T](k, n)
 	}

@@ -71,7 +71,8 @@ func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorM
 // mapParam declares a tensor map parameter whose copies have the shape of a tile.
 func (k *Kernel) mapParam(name string, t Tile) *TensorMap {
 	if !k.m.Has(90) {
-		k.fault(&ruleLacks, "%s has no tensor maps, which need sm_90; use cp.async", k.m.Target())
+		k.fault(&ruleLacks, "%s does not support tensor maps, which need sm_90; use cp.async",
+			k.m.Target())
 	}
 	m := &TensorMap{k: k, name: name, tile: t, v: k.param(name, isa.B8, 128)}
 	m.v.Align = 64
@@ -231,9 +232,9 @@ func (m *TensorMap) Store(from SharedTile, row, col Reg[U32]) {
 	m.store("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group", from, row, col)
 }
 
-// Reduce is Store that combines the tile with the matrix. The operation is add, min, max, inc, dec,
-// and, or, xor. Each element is combined atomically, so that several blocks may reduce into one
-// tile.
+// Reduce is like Store, but combines the tile with the matrix. The operation is add, min, max, inc,
+// dec, and, or, xor. Each element is combined atomically, so that several blocks may reduce into
+// one tile.
 func (m *TensorMap) Reduce(how Mod, from SharedTile, row, col Reg[U32]) {
 	m.store("cp.reduce.async.bulk.tensor.2d.global.shared::cta."+string(how)+".bulk_group", from,
 		row, col)
@@ -284,7 +285,7 @@ func (k *Kernel) WaitStoresRead(n int) {
 // waitGroups waits until at most n copy groups are in flight.
 func (k *Kernel) waitGroups(op string, n int) {
 	if n < 0 {
-		k.fault(&ruleProtocol, "WaitStores allows %d groups in flight, want 0 or more", n)
+		k.fault(&ruleProtocol, "WaitStores allows %d groups in flight, expected 0 or more", n)
 		n = 0
 	}
 	k.ins(op, number(int64(n)))

@@ -40,7 +40,7 @@ func (x *Tensor) four(what string, t SharedTile, first int) bool {
 			"tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
 	case t.at.k == nil || t.Tile != want || first < 0 || first%4 != 0 || first+4 > t.Rows:
 		k.fault(&ruleShape,
-			"rows from row %d of tensor %s are %s %s, want a tile with %d columns of %s, and a first row that is a multiple of 4",
+			"rows from row %d of tensor %s are %s %s, expected a tile with %d columns of %s, and a first row that is a multiple of 4",
 			first, x.m.name, what, t.Tile, want.Cols, want.Type)
 	default:
 		return true
@@ -61,7 +61,7 @@ func (x *Tensor) GatherFeed(n int) Feed {
 			"tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
 		return Feed{from: x.m}
 	case n < 4 || n > 128 || n%4 != 0:
-		k.fault(&ruleShape, "feed has %d gathered rows, want a multiple of 4 up to 128", n)
+		k.fault(&ruleShape, "feed has %d gathered rows, expected a multiple of 4 up to 128", n)
 		n = 4
 	case x.many != nil && x.many.tile.Rows != n:
 		k.fault(&ruleShape, "tensor %s already has a feed of %[3]d gathered rows, got %[2]d",

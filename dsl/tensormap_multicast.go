@@ -196,7 +196,7 @@ func (p *Pipeline) share(f Feed) {
 			"MulticastHalf is used for %s without CTAPair; MulticastCol shares whole tiles", m.name)
 	case f.share != unshared && f.share != everyone && k.cluster[2] > 1:
 		k.fault(&ruleProtocol,
-			"%s is multicast along rows and columns in a cluster of %d x %d x %d blocks, want at most two dimensions",
+			"%s is multicast along rows and columns in a cluster of %d x %d x %d blocks, expected at most two dimensions",
 			m.name, k.cluster[0], k.cluster[1], k.cluster[2])
 	case n == 1:
 		return

@@ -33,14 +33,14 @@ func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {
 	b := slices.Clone(box)
 	problem := ""
 	if len(b) < 1 || len(b) > 5 {
-		problem = fmt.Sprintf("box has %d dimensions, want 1 to 5", len(b))
+		problem = fmt.Sprintf("box has %d dimensions, expected 1 to 5", len(b))
 		b = []int{64, 64}
 	}
 	rows := 1
 	for _, n := range b {
 		if n < 1 || n > 256 {
-			problem = fmt.Sprintf("box has the size %v, want 1 to 256 elements in each dimension",
-				box)
+			problem = fmt.Sprintf(
+				"box has the size %v, expected 1 to 256 elements in each dimension", box)
 		}
 	}
 	if problem == "" {
@@ -60,11 +60,11 @@ func (k *Kernel) Im2col(name string, t isa.Type, dimensions, pixels, channels in
 	problem := ""
 	switch {
 	case dimensions < 3 || dimensions > 5:
-		problem = fmt.Sprintf("im2col tensor has %d dimensions, want 3 to 5", dimensions)
+		problem = fmt.Sprintf("im2col tensor has %d dimensions, expected 3 to 5", dimensions)
 		dimensions = 3
 	case pixels < 1 || pixels > 1024 || channels < 1 || channels > 256:
 		problem = fmt.Sprintf(
-			"im2col box has %d channels and %d pixels, want 1 to 256 and 1 to 1024", channels,
+			"im2col box has %d channels and %d pixels, expected 1 to 256 and 1 to 1024", channels,
 			pixels)
 	}
 	box := make([]int, dimensions)
@@ -134,7 +134,7 @@ func (x *Tensor) kernel() *Kernel {
 	return x.m.k
 }
 
-// Tile returns the shape in shared memory of the box of one copy.
+// Tile returns the shape that the box of one copy has in shared memory.
 func (x *Tensor) Tile() Tile {
 	if x.kernel() == nil {
 		return Tile{}
@@ -165,7 +165,7 @@ func (x *Tensor) load(im2col bool, to SharedTile, at []Reg[U32], offsets []Reg[U
 	case !x.fits("loaded into", im2col, to, at):
 		return
 	case x.im2col && len(offsets) != len(x.box)-2:
-		k.fault(&ruleShape, "tensor %s is loaded with %d im2col offsets, want %d", x.m.name,
+		k.fault(&ruleShape, "tensor %s is loaded with %d im2col offsets, expected %d", x.m.name,
 			len(offsets), len(x.box)-2)
 		return
 	case !k.known(full):
@@ -264,7 +264,7 @@ func (x *Tensor) fits(what string, pixels bool, t SharedTile, at []Reg[U32]) boo
 			len(at))
 	case x.between(at[len(at)-1]):
 		k.fault(&ruleShape,
-			"tensor %s is copied from a misaligned box: the innermost coordinate is element %d of %s, want a multiple of 16 bytes",
+			"tensor %s is copied from a misaligned box: the innermost coordinate is element %d of %s, expected a multiple of 16 bytes",
 			x.m.name, at[len(at)-1].bits, x.m.tile.Type)
 	default:
 		return true
@@ -338,7 +338,8 @@ func (x *Tensor) given(s *Stage) bool {
 	}
 	if s.kernel() == nil {
 		x.m.k.fault(&ruleValue,
-			"tensor %s in a stage that is a zero value, not created by a builder call", x.m.name)
+			"tile of tensor %s is in a stage that is a zero value, not created by a builder call",
+			x.m.name)
 		return false
 	}
 	return true

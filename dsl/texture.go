@@ -37,7 +37,7 @@ func (m *Module) Surface(name string) Operand { return m.sound().opaque(name, is
 
 func (m *Module) opaque(name string, t isa.Type) Operand {
 	if since := isa.MakeVersion(1, 5); !m.atLeast(since) {
-		m.fault(&ruleLacks, "PTX %s has no %s, which needs %s", m.version(), t, since)
+		m.fault(&ruleLacks, "PTX %s does not support %s, which needs %s", m.version(), t, since)
 	}
 	switch {
 	case !identifier(name):

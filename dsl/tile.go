@@ -158,7 +158,7 @@ func (t Tile) check() string {
 	switch {
 	case t.Rows < 1 || t.Cols < 1 || t.Type.Bits() == 0 || t.Type == isa.Predicate:
 		return fmt.Sprintf(
-			"tile has the size %dx%d, want at least one row and one column, and an element type other than .pred",
+			"tile has the size %dx%d, expected at least one row and one column, and an element type other than .pred",
 			t.Rows, t.Cols)
 	case t.Cols*t.Type.Bits()%8 != 0:
 		return fmt.Sprintf("%s: a row is not a multiple of 8 bits", t)
@@ -170,14 +170,15 @@ func (t Tile) check() string {
 		return fmt.Sprintf("%s: the swizzle must be 32, 64 or 128 bytes", t)
 	case t.Pad < 0 || t.Pad*8%t.wide() != 0:
 		return fmt.Sprintf(
-			"%s: the padding is %d bytes per row, want a multiple of the element size", t, t.Pad)
+			"%s: the padding is %d bytes per row, expected a multiple of the element size", t,
+			t.Pad)
 	case t.Swizzle != NoSwizzle && t.Pad != 0:
 		return fmt.Sprintf("%s: a tile can have a swizzle or padding, not both", t)
 	case t.Swizzle != NoSwizzle && t.RowBytes()%16 != 0:
-		return fmt.Sprintf("%s: a row has %d bytes, want a multiple of 16", t, t.RowBytes())
+		return fmt.Sprintf("%s: a row has %d bytes, expected a multiple of 16", t, t.RowBytes())
 	case t.Swizzle != NoSwizzle && t.RowBytes() > int(t.Swizzle) &&
 		t.RowBytes()%int(t.Swizzle) != 0:
-		return fmt.Sprintf("%s: a row has %d bytes, want a multiple of the swizzle", t,
+		return fmt.Sprintf("%s: a row has %d bytes, expected a multiple of the swizzle", t,
 			t.RowBytes())
 	}
 	return ""
@@ -265,8 +266,8 @@ func (t SharedTile) Kernel() *Kernel { return t.at.k }
 func (t SharedTile) RowsFrom(row, n int) SharedTile {
 	if t.at.k != nil &&
 		(row < 0 || n < 1 || row+n > t.Rows || t.Swizzle != NoSwizzle && row%8 != 0) {
-		t.at.k.fault(&ruleShape, "Rows selects rows %d to %d of %s, want groups of eight rows", row,
-			row+n-1, t.Tile)
+		t.at.k.fault(&ruleShape, "Rows selects rows %d to %d of %s, expected groups of eight rows",
+			row, row+n-1, t.Tile)
 		return t
 	}
 	return t.rows(t.at.Plus(int64(row*t.Pitch())), n)
@@ -282,8 +283,8 @@ func Element[T Scalar](t SharedTile, row, col Reg[U32]) Array[T] {
 	case k == nil:
 		return Array[T]{}
 	case t.wide() != 8*each || t.Type.Bits() != 8*each:
-		k.fault(&ruleShape, "element of %s is accessed as %s, want %d bits", t.Tile, TypeOf[T](),
-			8*each)
+		k.fault(&ruleShape, "element of %s is accessed as %s, expected %d bits", t.Tile,
+			TypeOf[T](), 8*each)
 		return Array[T]{at: t.at}
 	}
 	if row.IsConstant() && (row.bits < 0 || row.bits >= int64(t.Rows)) || col.IsConstant() &&
@@ -345,8 +346,8 @@ func (t SharedTile) Part(i Reg[U32], n int) SharedTile {
 		return t.across(i, n)
 	}
 	if n < 1 || t.Rows%n != 0 || t.Swizzle != NoSwizzle && t.Rows/n%8 != 0 {
-		t.at.k.fault(&ruleShape, "%s is split into %d parts, want a multiple of eight rows in each",
-			t.Tile, n)
+		t.at.k.fault(&ruleShape,
+			"%s is split into %d parts, expected a multiple of eight rows in each", t.Tile, n)
 		return t
 	}
 	if i.IsConstant() && (i.bits < 0 || i.bits >= int64(n)) {
@@ -363,7 +364,7 @@ func (t SharedTile) across(i Reg[U32], n int) SharedTile {
 	switch {
 	case n < 1 || t.Swizzle == NoSwizzle || t.Slabs()%n != 0:
 		t.at.k.fault(&ruleShape,
-			"%s is split into %d parts, want a multiple of the swizzle width in each", t, n)
+			"%s is split into %d parts, expected a multiple of the swizzle width in each", t, n)
 		return t
 	case i.IsConstant() && (i.bits < 0 || i.bits >= int64(n)):
 		t.at.k.fault(&ruleShape, "part %d is out of bounds: the tile has %d parts", i.bits, n)
@@ -383,7 +384,7 @@ func (k *Kernel) SharedTiles(name string, t Tile, n int) SharedTile {
 	k = k.sound()
 	problem := t.check()
 	if problem == "" && n < 1 {
-		problem = fmt.Sprintf("array has %d tiles of %s, want a positive number", n, t)
+		problem = fmt.Sprintf("array has %d tiles of %s, expected a positive number", n, t)
 	}
 	if problem != "" {
 		k.fault(&ruleShape, "%s", problem)

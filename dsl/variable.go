@@ -99,7 +99,8 @@ func (m *Module) variable(name string, space isa.Space, t isa.Type, n int) *ir.V
 		t = isa.U8
 	}
 	if n < 1 || int64(n) > 1<<31 {
-		m.fault(&ruleMemory, "%s has %d elements, want a positive number less than 2^31", name, n)
+		m.fault(&ruleMemory, "%s has %d elements, expected a positive number less than 2^31", name,
+			n)
 		n = 1
 	}
 	v := &ir.Var{Name: name, Linkage: ".visible", Space: space, Type: memory(t), Align: 16,

@@ -157,7 +157,7 @@ func (a Array[T]) words(n int) (words, bool) {
 	switch {
 	case n < 1 || n&(n-1) != 0 || total > widest || w.count > 4 && total != 32:
 		k.fault(&ruleMemory,
-			"vector has %d x %s, want a power of two of elements and at most %d bytes", n, t,
+			"vector has %d x %s, expected a power of two of elements and at most %d bytes", n, t,
 			widest)
 		return w, false
 	case a.at.align != 0 && int64(a.at.align) < total && a.at.v != nil:
@@ -167,7 +167,7 @@ func (a Array[T]) words(n int) (words, bool) {
 		return w, false
 	case a.at.off%total != 0 && a.at.off%size(t) == 0 && a.at.off != 0:
 		k.fault(&ruleMemory,
-			"misaligned vector access: the vector has %d bytes and the offset is %d, want a multiple of %d",
+			"misaligned vector access: the vector has %d bytes and the offset is %d, expected a multiple of %d",
 			total, a.at.off, total)
 		return w, false
 	}

@@ -60,7 +60,7 @@ func (k *Kernel) exchange(t isa.Type, d, x ir.Operand, send func(d, s ir.Operand
 		send(e, b)
 		k.ins("mov.b64", d, k.vector(c, e))
 	default:
-		k.fault(&ruleOperand, "shuffle is not available for %s, want 16, 32 or 64 bits", held)
+		k.fault(&ruleOperand, "shuffle is not available for %s, expected 16, 32 or 64 bits", held)
 	}
 }
 
@@ -86,7 +86,7 @@ func (x Reg[T]) ShuffleUp(n int64) Reg[T] { return shuffled(x, "up", x.k.distanc
 // distance returns a lane count as an operand of a shuffle.
 func (k *Kernel) distance(n int64) ir.Operand {
 	if k != nil && (n < 0 || n > 31) {
-		k.fault(&ruleConstant, "shuffle distance is %d lanes, want 0 to 31", n)
+		k.fault(&ruleConstant, "shuffle distance is %d lanes, expected 0 to 31", n)
 		n = 0
 	}
 	return number(n)
@@ -95,7 +95,7 @@ func (k *Kernel) distance(n int64) ir.Operand {
 // ShuffleFrom returns x of the given lane.
 func (x Reg[T]) ShuffleFrom(lane Reg[U32]) Reg[T] {
 	if lane.IsConstant() && x.k != nil && (lane.bits < 0 || lane.bits > 31) {
-		x.k.fault(&ruleConstant, "shuffle reads lane %d, want 0 to 31", lane.bits)
+		x.k.fault(&ruleConstant, "shuffle reads lane %d, expected 0 to 31", lane.bits)
 		return x
 	}
 	if x.k == nil {
@@ -151,7 +151,8 @@ func (x Reg[T]) Redux(how Mod) Reg[T] {
 	combine := reduction[T](how)
 	switch {
 	case combine == nil:
-		x.k.fault(&ruleOperand, "Redux has no operation %q, want add, min, max, and, or, xor", how)
+		x.k.fault(&ruleOperand, "Redux has no operation %q, expected add, min, max, and, or, xor",
+			how)
 		return x
 	case t == isa.F32 &&
 		(how.typed() == isa.ModAdd || !x.k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f")),
@@ -260,7 +261,7 @@ func (k *Kernel) SyncCluster() {
 	k = k.sound()
 	if !k.m.Has(90) {
 		k.fault(&ruleLacks,
-			"%s has no clusters, which need sm_90; for the threads of a block use Sync",
+			"%s does not support clusters, which need sm_90; for the threads of a block use Sync",
 			k.m.Target())
 		return
 	}

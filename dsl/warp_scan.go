@@ -19,8 +19,8 @@ func (x Reg[T]) WarpScan(combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	return x
 }
 
-// WarpExclusiveScan returns the exclusive scan of x over the lanes of the warp, which is first in
-// lane 0.
+// WarpExclusiveScan returns the exclusive scan of x over the lanes of the warp. Lane 0 receives the
+// value first.
 func (x Reg[T]) WarpExclusiveScan(first Reg[T], combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	if x.k == nil {
 		return x
@@ -49,8 +49,8 @@ func BlockScan[T Scalar](x Reg[T], name string,
 	return scan, all
 }
 
-// BlockExclusiveScan returns the exclusive scan of x over the threads of the block, which is first
-// in thread 0, and the total.
+// BlockExclusiveScan returns the exclusive scan of x over the threads of the block, and the total.
+// Thread 0 receives the value first.
 func BlockExclusiveScan[T Scalar](x, first Reg[T], name string,
 	combine func(a, b Reg[T]) Reg[T]) (scan, all Reg[T]) {
 	if x.k != nil && !x.k.runs("BlockExclusiveScan", combine != nil) {

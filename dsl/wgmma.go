@@ -35,15 +35,15 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 	switch {
 	case !k.m.Is("sm_90a"):
 		k.fault(&ruleLacks,
-			"%s has no wgmma, which only sm_90a has; use TMEM on sm_100a, or WarpTile from sm_80 on",
+			"%s does not support wgmma, which only sm_90a has; use TMEM on sm_100a, or WarpTile from sm_80 on",
 			k.m.Target())
 	case rows < 64 || rows%64 != 0 || rows > 256:
 		k.fault(&ruleShape,
-			"accumulator has %d rows, want a multiple of 64 up to 256 in one warpgroup", rows)
+			"accumulator has %d rows, expected a multiple of 64 up to 256 in one warpgroup", rows)
 	case cols < 8 || cols > 256 || cols%8 != 0:
-		k.fault(&ruleShape, "accumulator has %d columns, want a multiple of 8 up to 256", cols)
+		k.fault(&ruleShape, "accumulator has %d columns, expected a multiple of 8 up to 256", cols)
 	case t != isa.F32 && t != isa.S32 && t != isa.F16:
-		k.fault(&ruleShape, "accumulator has type %s, want .f32, .f16 or .s32", t)
+		k.fault(&ruleShape, "accumulator has type %s, expected .f32, .f16 or .s32", t)
 	case rows*cols/128*t.Bits()/32 > maxAccumulator:
 		k.fault(&ruleShape,
 			"accumulator of %dx%d %s needs %d registers per thread, but a thread has at most 255; use more warpgroups with smaller accumulators",
@@ -122,7 +122,7 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 		return
 	case rows != a.rows || cols != a.cols:
 		k.fault(&ruleShape,
-			"operands of MMA, %s and %s, do not fit an accumulator of %dx%d, want tiles of %d and %d rows",
+			"operands of MMA, %s and %s, do not fit an accumulator of %dx%d, expected tiles of %d and %d rows",
 			x, y, a.rows, a.cols, a.rows, a.cols)
 		return
 	case left != deep || left%depth != 0:
@@ -132,8 +132,8 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 		return
 	case x.Swizzle != y.Swizzle && x.Slabs() != y.Slabs():
 		k.fault(&ruleShape,
-			"operands of MMA, %s and %s, have different swizzles, want the same swizzle", x.Tile,
-			y.Tile)
+			"operands of MMA, %s and %s, have different swizzles, expected the same swizzle",
+			x.Tile, y.Tile)
 		return
 	}
 	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, depth) +
@@ -197,7 +197,7 @@ func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {
 		mode = 3
 	default:
 		k.fault(&ruleShape,
-			"%s is used as an operand of wgmma, want a swizzle of 32, 64 or 128 bytes", t.Tile)
+			"%s is used as an operand of wgmma, expected a swizzle of 32, 64 or 128 bytes", t.Tile)
 	}
 	return k.descriptor(t.at, mode<<62|t.strides())
 }

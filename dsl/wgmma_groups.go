@@ -91,7 +91,7 @@ func (k *Kernel) CommitMMA() { k.sound().ins("wgmma.commit_group.sync.aligned") 
 func (k *Kernel) WaitMMA(pending int) {
 	k = k.sound()
 	if pending < 0 || pending > 7 {
-		k.fault(&ruleProtocol, "WaitMMA(%d) is called, want 0 to 7 groups in flight", pending)
+		k.fault(&ruleProtocol, "WaitMMA(%d) is called, expected 0 to 7 groups in flight", pending)
 		pending = 0
 	}
 	k.ins("wgmma.wait_group.sync.aligned", number(int64(pending)))
@@ -118,7 +118,7 @@ func (a *Accumulator) Row(line int) Reg[U32] {
 // the next one of a part.
 func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 	if a.typ != isa.F32 {
-		a.k.fault(&ruleShape, "%s is called on an accumulator of %s, want .f32", what, a.typ)
+		a.k.fault(&ruleShape, "%s is called on an accumulator of %s, expected .f32", what, a.typ)
 		return
 	}
 	a.holds()
@@ -190,7 +190,7 @@ func (a *Accumulator) ToFragments(t isa.Type) *Fragments {
 	f := &Fragments{k: k, typ: t, rows: 64 * a.parts, cols: a.cols, each: 16}
 	if t != isa.F16 && t != isa.Bf16 || a.typ != isa.F32 || a.cols%16 != 0 {
 		k.fault(&ruleShape,
-			"accumulator of 64x%d %s cannot become an A operand of %s, want .f32 with a multiple of 16 columns, converted to .f16 or .bf16",
+			"accumulator of 64x%d %s cannot become an A operand of %s, expected .f32 with a multiple of 16 columns, converted to .f16 or .bf16",
 			a.cols, a.typ, t)
 		return f
 	}
@@ -233,7 +233,7 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 		return
 	case x.each != 16 || x.typ != y.Type || a.typ == isa.S32:
 		k.fault(&ruleShape,
-			"operands of MMAFragments, %s and %s, do not fit an accumulator of %s, want two operands of the same 16-bit type",
+			"operands of MMAFragments, %s and %s, do not fit an accumulator of %s, expected two operands of the same 16-bit type",
 			x.typ, y.Tile, a.typ)
 		return
 	case x.rows != a.rows || rows != a.cols || depth != x.cols:

@@ -23,13 +23,13 @@ var wrongFeatures = []wrongKernel{
 	}},
 	// Vector atomics, and dynamic shared memory.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.F32](k, "x").ReduceVec("add", k.TID().X, []f32{k.F32(1), k.F32(2)}) // want `D102: sm_80 has no vector atomics, which need sm_90; use one atomic per element`
+		dsl.Global[dsl.F32](k, "x").ReduceVec("add", k.TID().X, []f32{k.F32(1), k.F32(2)}) // want `D102: sm_80 does not support vector atomics, which need sm_90; use one atomic per element`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.F32](k, "x").ReduceVec("add", k.TID().X, []f32{k.F32(1), k.F32(2), k.F32(3)}) // want `D301: red is called on a vector of 3 x \.f32, want 2, 4 or 8 elements and at most 16 bytes`
+		dsl.Global[dsl.F32](k, "x").ReduceVec("add", k.TID().X, []f32{k.F32(1), k.F32(2), k.F32(3)}) // want `D301: red is called on a vector of 3 x \.f32, expected 2, 4 or 8 elements and at most 16 bytes`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.F64](k, "x").AtomicVec("add", k.TID().X, make([]dsl.Reg[dsl.F64], 4)) // want `D301: atom is called on a vector of 4 x \.f64, want 2, 4 or 8 elements and at most 16 bytes`
+		dsl.Global[dsl.F64](k, "x").AtomicVec("add", k.TID().X, make([]dsl.Reg[dsl.F64], 4)) // want `D301: atom is called on a vector of 4 x \.f64, expected 2, 4 or 8 elements and at most 16 bytes`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.Shared[dsl.F32](k, "x", 64).ReduceVec("add", k.TID().X, []f32{k.F32(1), k.F32(2)}) // want `F20[35]: `
@@ -42,22 +42,22 @@ var wrongFeatures = []wrongKernel{
 	// Bulk copies.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, a, b := dsl.Global[dsl.F32](k, "x"), dsl.Shared[dsl.F32](k, "a", 64), k.Barrier("b", 1)
-		x.BulkLoad(a, k.U32(65), b)             // want `D301: BulkLoad copies 65 x \.f32, want a multiple of 16 bytes`
+		x.BulkLoad(a, k.U32(65), b)             // want `D301: BulkLoad copies 65 x \.f32, expected a multiple of 16 bytes`
 		x.BulkLoad(a, k.U32(128), b)            // want `D301: BulkLoad copies 128 elements, which is out of bounds: one of the variables is smaller`
 		x.BulkLoad(a.AtI(32), k.U32(64), b)     // want `D301: BulkLoad copies 64 elements, which is out of bounds: one of the variables is smaller`
-		a.BulkLoad(x, k.U32(64), b)             // want `D301: BulkLoad copies from \.shared to \.global memory, want \.global to \.shared`
+		a.BulkLoad(x, k.U32(64), b)             // want `D301: BulkLoad copies from \.shared to \.global memory, expected \.global to \.shared`
 		x.BulkLoad(a, k.U32(64), dsl.Barrier{}) // want `D201: mbarrier of the bulk copy is a zero value, not created by a builder call`
-		x.AtI(3).BulkStore(a, k.U32(64))        // want `D301: address in BulkStore is misaligned, want a multiple of 16 bytes`
+		x.AtI(3).BulkStore(a, k.U32(64))        // want `D301: address in BulkStore is misaligned, expected a multiple of 16 bytes`
 		x.BulkReduce("mul", a, k.U32(64))       // want `F203: cp\.reduce\.async\.bulk has no modifier \.mul`
-		a.BulkPrefetch(k.U32(64))               // want `D301: BulkPrefetch copies from \.shared to \.shared memory, want \.global to \.global`
+		a.BulkPrefetch(k.U32(64))               // want `D301: BulkPrefetch copies from \.shared to \.shared memory, expected \.global to \.global`
 		a.BulkSend(a, k.U32(64), k.U32(0), b)   // want `D501: InBlock needs a cluster`
 		var none dsl.Array[dsl.F32]
 		none.BulkStore(a, k.U32(64)) // want `D201: array or length in BulkStore is a zero value`
-		dsl.ChunkOf(a, 64)           // want `D401: chunk consists of 64 x \.f32 in \.shared memory, want a multiple of 16 bytes in global memory`
-		dsl.ChunkOf(x, 3)            // want `D401: chunk consists of 3 x \.f32 in \.global memory, want a multiple of 16 bytes in global memory`
+		dsl.ChunkOf(a, 64)           // want `D401: chunk consists of 64 x \.f32 in \.shared memory, expected a multiple of 16 bytes in global memory`
+		dsl.ChunkOf(x, 3)            // want `D401: chunk consists of 3 x \.f32 in \.global memory, expected a multiple of 16 bytes in global memory`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.F32](k, "x").BulkPrefetch(k.U32(64)) // want `D102: sm_80 has no bulk copies, which need sm_90; use LoadVec and StoreVec, or CopyAsync of tiles`
+		dsl.Global[dsl.F32](k, "x").BulkPrefetch(k.U32(64)) // want `D102: sm_80 does not support bulk copies, which need sm_90; use LoadVec and StoreVec, or CopyAsync of tiles`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		c := dsl.ChunkOf(dsl.Global[dsl.F32](k, "x"), 512)
@@ -70,34 +70,34 @@ var wrongFeatures = []wrongKernel{
 		}))
 	}},
 	// Tensors.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, nil, dsl.NoSwizzle) }},              // want `D401: tensor x: box has 0 dimensions, want 1 to 5`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 300}, dsl.NoSwizzle) }},    // want `D401: tensor x: box has the size \[4 300\], want 1 to 256 elements in each dimension`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, nil, dsl.NoSwizzle) }},              // want `D401: tensor x: box has 0 dimensions, expected 1 to 5`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 300}, dsl.NoSwizzle) }},    // want `D401: tensor x: box has the size \[4 300\], expected 1 to 256 elements in each dimension`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 4, 5}, dsl.NoSwizzle) }},   // want `D401: tensor x: 16x5 \.f32: the innermost dimension of a box must be a multiple of 16 bytes`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 4, 48}, dsl.Swizzle128) }}, // want `D401: tensor x: 16x48 \.f32 with a swizzle of 128 bytes: a row has 192 bytes, want a multiple of the swizzle`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 4, 48}, dsl.Swizzle128) }}, // want `D401: tensor x: 16x48 \.f32 with a swizzle of 128 bytes: a row has 192 bytes, expected a multiple of the swizzle`
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.RowTensor("x", isa.F32, 64, dsl.Swizzle128) }},         // want `D401: tensor x: 1x64 \.f32 with a swizzle of 128 bytes: gathered rows must not be wider than the swizzle`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 4, 32}, dsl.Swizzle128) }}, // want `D102: sm_80 has no tensor maps, which need sm_90; use cp\.async`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Im2col("x", isa.F16, 2, 32, 64, dsl.Swizzle128) }},       // want `D401: tensor x: im2col tensor has 2 dimensions, want 3 to 5`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Im2col("x", isa.F16, 4, 2000, 64, dsl.Swizzle128) }},     // want `D401: tensor x: im2col box has 64 channels and 2000 pixels, want 1 to 256 and 1 to 1024`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Tensor("x", isa.F32, []int{4, 4, 32}, dsl.Swizzle128) }}, // want `D102: sm_80 does not support tensor maps, which need sm_90; use cp\.async`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Im2col("x", isa.F16, 2, 32, 64, dsl.Swizzle128) }},       // want `D401: tensor x: im2col tensor has 2 dimensions, expected 3 to 5`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Im2col("x", isa.F16, 4, 2000, 64, dsl.Swizzle128) }},     // want `D401: tensor x: im2col box has 64 channels and 2000 pixels, expected 1 to 256 and 1 to 1024`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, y := k.Tensor("x", isa.F32, []int{4, 4, 32}, dsl.Swizzle128),
 			k.Im2col("y", isa.F32, 4, 16, 32, dsl.Swizzle128)
 		a, b, zero := k.SharedTile("a", x.Tile()), k.Barrier("b", 1), k.U32(0)
 		x.Load(a, []u32{zero, zero}, b)                                                 // want `D401: tensor x has 3 dimensions, got 2 coordinates`
-		x.Load(a, []u32{zero, zero, k.U32(2)}, b)                                       // want `D401: tensor x is copied from a misaligned box: the innermost coordinate is element 2 of \.f32, want a multiple of 16 bytes`
+		x.Load(a, []u32{zero, zero, k.U32(2)}, b)                                       // want `D401: tensor x is copied from a misaligned box: the innermost coordinate is element 2 of \.f32, expected a multiple of 16 bytes`
 		x.Load(dsl.SharedTile{}, []u32{zero, zero, zero}, b)                            // want `D201: tensor x is loaded into a tile that is a zero value, not created by a builder call`
 		x.Load(a.RowsFrom(0, 8), []u32{zero, zero, zero}, b)                            // want `D401: tensor x has boxes of 16x32 \.f32 with a swizzle of 128 bytes, but is loaded into 8x32 \.f32 with a swizzle of 128 bytes`
 		x.LoadIm2col(a, []u32{zero, zero, zero}, nil, b)                                // want `D401: tensor x is loaded with the wrong method; use LoadIm2col for an Im2col tensor, and Load for all others`
 		y.Load(a, []u32{zero, zero, zero, zero}, b)                                     // want `D401: tensor y is loaded with the wrong method; use LoadIm2col for an Im2col tensor, and Load for all others`
-		y.LoadIm2col(a, []u32{zero, zero, zero, zero}, []dsl.Reg[dsl.U16]{k.U16(1)}, b) // want `D401: tensor y is loaded with 1 im2col offsets, want 2`
+		y.LoadIm2col(a, []u32{zero, zero, zero, zero}, []dsl.Reg[dsl.U16]{k.U16(1)}, b) // want `D401: tensor y is loaded with 1 im2col offsets, expected 2`
 		x.Gather(a, 0, [4]u32{zero, zero, zero, zero}, zero, b)                         // want `D401: tensor x is copied in boxes; declare it with RowTensor to gather rows`
 		r := k.RowTensor("r", isa.F32, 32, dsl.Swizzle128)
-		r.Gather(a, 2, [4]u32{zero, zero, zero, zero}, zero, b) // want `D401: rows from row 2 of tensor r are gathered into 16x32 \.f32 with a swizzle of 128 bytes, want a tile with 32 columns of \.f32, and a first row that is a multiple of 4`
+		r.Gather(a, 2, [4]u32{zero, zero, zero, zero}, zero, b) // want `D401: rows from row 2 of tensor r are gathered into 16x32 \.f32 with a swizzle of 128 bytes, expected a tile with 32 columns of \.f32, and a first row that is a multiple of 4`
 		r.Gather(a, 0, [4]u32{zero, zero, zero, zero}, zero, b) // want `F402: `
 	}},
 	// Elements and fragments of tiles.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
-		dsl.Element[dsl.F32](t, k.U32(0), k.U32(0))                                            // want `D401: element of 64x64 \.f16 with a swizzle of 128 bytes is accessed as \.f32, want 32 bits`
+		dsl.Element[dsl.F32](t, k.U32(0), k.U32(0))                                            // want `D401: element of 64x64 \.f16 with a swizzle of 128 bytes is accessed as \.f32, expected 32 bits`
 		dsl.SharedTile{}.StoreMatrices(k.Lane(), k.U32(0), t.LoadMatrices(k.Lane(), k.U32(0))) // want `D201: tile in StoreMatrices is a zero value, not created by a builder call`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -106,7 +106,7 @@ var wrongFeatures = []wrongKernel{
 	}},
 	// Sparse MMAs.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.SparsityMap("e", k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)) // want `D401: sparsity map e does not fit tiles of 64x128 \.e4m3 with a swizzle of 128 bytes, want 128 rows of a multiple of 64 bytes`
+		k.SparsityMap("e", k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)) // want `D401: sparsity map e does not fit tiles of 64x128 \.e4m3 with a swizzle of 128 bytes, expected 128 rows of a multiple of 64 bytes`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.SparsityMap("e", nil) }}, // want `D201: tensor map of sparsity map e is a zero value, not created by a builder call`
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -120,26 +120,26 @@ var wrongFeatures = []wrongKernel{
 		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.sx, t.sy) // want `D401: operands of SparseMMA, 128x128 \.e4m3 with a swizzle of 128 bytes and 128x128 \.e4m3 with a swizzle of 128 bytes, have the wrong widths: x must have half as many columns as y, and a multiple of 32`
 	}),
 	sparseScaled(256, true, false, func(d *dsl.AccumulatorStage, t sparseTiles) {
-		d.SparseMMA(t.x, t.e, t.y) // want `D501: 0 columns of tensor memory are reserved for the sparsity metadata of 128x128 \.e4m3 with a swizzle of 128 bytes, want 8; call Sparsity when the accumulators are declared`
+		d.SparseMMA(t.x, t.e, t.y) // want `D501: 0 columns of tensor memory are reserved for the sparsity metadata of 128x128 \.e4m3 with a swizzle of 128 bytes, expected 8; call Sparsity when the accumulators are declared`
 	}),
 	sparseScaled(128, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
 		d.SparseMMA(t.x, t.e, t.y) // want `D401: operands of SparseMMA, 128x128 \.e4m3 with a swizzle of 128 bytes and 128x128 \.e4m3 with a swizzle of 128 bytes, have the wrong widths: x must have half as many columns as y, and a multiple of 32`
 		half := t.x
 		half.Type = isa.F16
 		d.SparseMMA(half, t.e, half)           // want `D401: operands of SparseMMA, 128x128 \.f16 with a swizzle of 128 bytes and 128x128 \.f16 with a swizzle of 128 bytes, have the wrong widths: x must have half as many columns as y, and a multiple of 16`
-		dsl.LoadAccumulator[dsl.F64](d, 0, 32) // want `D401: accumulator in tensor memory is read as \.f64, want a 32-bit type`
+		dsl.LoadAccumulator[dsl.F64](d, 0, 32) // want `D401: accumulator in tensor memory is read as \.f64, expected a 32-bit type`
 	}),
 	sparseScaled(256, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
 		d.SparseScaledMMA(dsl.MXFP8, t.x, t.e, t.y, t.sx, t.sy) // want `D401: tcgen05 has no block-scaled MMA of 128x128 \.e4m3 with a swizzle of 128 bytes and 128x256 \.e4m3 with a swizzle of 128 bytes with a \.ue8m0 per 32 elements; if the other operand has 6-bit or 8-bit elements, 4-bit elements must be padded`
 	}),
 	sparseScaled(256, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
-		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.y, t.y, t.sx, t.sy) // want `D401: sparsity metadata of 128x128 \.e4m3 with a swizzle of 128 bytes is in 128x256 \.e4m3 with a swizzle of 128 bytes, want a tile of its SparsityMap`
+		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.y, t.y, t.sx, t.sy) // want `D401: sparsity metadata of 128x128 \.e4m3 with a swizzle of 128 bytes is in 128x256 \.e4m3 with a swizzle of 128 bytes, expected a tile of its SparsityMap`
 	}),
 	sparseScaled(256, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
-		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.e, t.sy) // want `D401: scale factors 1x512 \.u64 do not fit tiles of depth 256, want a ScaleMap of 128 rows and that depth`
+		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.e, t.sy) // want `D401: scale factors 1x512 \.u64 do not fit tiles of depth 256, expected a ScaleMap of 128 rows and that depth`
 	}),
 	sparseScaled(256, true, false, func(d *dsl.AccumulatorStage, t sparseTiles) {
-		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.sx, t.sy) // want `D501: 0 columns of tensor memory are reserved for the sparsity metadata of 128x128 \.e4m3 with a swizzle of 128 bytes, want 8; call Sparsity when the accumulators are declared`
+		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.sx, t.sy) // want `D501: 0 columns of tensor memory are reserved for the sparsity metadata of 128x128 \.e4m3 with a swizzle of 128 bytes, expected 8; call Sparsity when the accumulators are declared`
 	}),
 	sparseScaled(256, false, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
 		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.sx, t.sy) // want `D501: no tensor memory is reserved for scale factors; call Scales when the accumulators are declared`
@@ -160,14 +160,14 @@ var wrongFeatures = []wrongKernel{
 		)
 	}),
 	pairs(func(k *dsl.Kernel, a *dsl.TensorMap) {
-		k.TMEM("acc", 128, 64, 1) // want `D401: accumulator in tensor memory has 128 rows, want 64 or 128, or 256 for a CTA pair \(CTAPair\)`
+		k.TMEM("acc", 128, 64, 1) // want `D401: accumulator in tensor memory has 128 rows, expected 64 or 128, or 256 for a CTA pair \(CTAPair\)`
 	}),
 	pairs(func(k *dsl.Kernel, a *dsl.TensorMap) {
 		k.TMEMOperand("f", isa.Bf16, 64, 1) // want `D501: deadlock: no thread arrives at f empty; no role consumes the stages that another produces`
 	}),
 	// Operands in tensor memory.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
-		f := k.TMEMOperand("f", isa.F32, 8, 1) // want `D401: TMEMOperand f has 8 columns, want rows of a multiple of 32 bytes`
+		f := k.TMEMOperand("f", isa.F32, 8, 1) // want `D401: TMEMOperand f has 8 columns, expected rows of a multiple of 32 bytes`
 		k.Roles(dsl.OnWarpgroup(1, "write", func() {
 			f.Fill(func(s *dsl.TMEMOperandStage) {
 				s.Store(1, []dsl.Reg[dsl.F32]{k.F32(0), k.F32(0)}) // want `D401: columns 1 to 2 are stored to a TMEMOperand with 32 columns of \.bf16; they must fill a power of two of registers with 2 elements each`

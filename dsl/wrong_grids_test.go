@@ -19,7 +19,7 @@ type (
 var wrongGrids = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		starts := dsl.Global[dsl.U32](k, "starts")
-		k.PersistentGroups(starts, k.U32(4), 0, k.U32(1), 8)                     // want `D501: PersistentGroups has tiles of 0 rows and groups of 8 rows of tiles, want positive numbers`
+		k.PersistentGroups(starts, k.U32(4), 0, k.U32(1), 8)                     // want `D501: PersistentGroups has tiles of 0 rows and groups of 8 rows of tiles, expected positive numbers`
 		k.PersistentGroups(dsl.Array[dsl.U32]{}, k.U32(4), 64, k.U32(1), 8)      // want `D201: array starts of PersistentGroups is a zero value, not created by a builder call`
 		for range k.PersistentGroups(starts, k.U32(4), 64, k.U32(1), 8).Each() { // want `D206: Go break or return leaves the body of Each, which is built only once`
 			break
@@ -28,19 +28,19 @@ var wrongGrids = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Lane().Set(k.U32(1))    // want `D201: Set is called on %laneid, which is read once per kernel; declare a variable with Var`
 		k.CTAID().X.Set(k.U32(1)) // want `D201: Set is called on %ctaid\.x, which is read once per kernel; declare a variable with Var`
-		k.WaitCopies(-1)          // want `D501: WaitStores allows -1 groups in flight, want 0 or more`
-		k.WaitStores(-2)          // want `D501: WaitStores allows -2 groups in flight, want 0 or more`
-		k.WaitStoresRead(-3)      // want `D501: WaitStores allows -3 groups in flight, want 0 or more`
+		k.WaitCopies(-1)          // want `D501: WaitStores allows -1 groups in flight, expected 0 or more`
+		k.WaitStores(-2)          // want `D501: WaitStores allows -2 groups in flight, expected 0 or more`
+		k.WaitStoresRead(-3)      // want `D501: WaitStores allows -3 groups in flight, expected 0 or more`
 	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
-		k.PersistentGroups(dsl.Global[dsl.U32](k, "starts"), k.U32(4), 64, k.U32(1), 8) // want `D501: PersistentGroups is used in a cluster of 2 blocks, want no cluster`
+		k.PersistentGroups(dsl.Global[dsl.U32](k, "starts"), k.U32(4), 64, k.U32(1), 8) // want `D501: PersistentGroups is used in a cluster of 2 blocks, expected no cluster`
 	}}, {"sm_90a", func(m *dsl.Module, k *dsl.Kernel) {
 		partials, flags := dsl.Global[dsl.F32](k, "partials"), dsl.Global[dsl.U32](k, "flags")
-		k.StreamK(k.U32(4), k.U32(4), k.U32(8), 0, 2, partials, flags)          // want `D501: StreamK has groups of 0 rows of tiles and 2 warpgroups, want a positive number and 1 to 4`
+		k.StreamK(k.U32(4), k.U32(4), k.U32(8), 0, 2, partials, flags)          // want `D501: StreamK has groups of 0 rows of tiles and 2 warpgroups, expected a positive number and 1 to 4`
 		k.StreamK(k.U32(4), k.U32(4), k.U32(8), 8, 1, partials, dsl.Array[u]{}) // want `D201: arrays of StreamK are a zero value, not created by a builder call`
 		acc := k.Accumulator(64, 64, isa.S32)
-		acc.SavePartial(partials)            // want `D401: SavePartial is called on an accumulator of \.s32, want \.f32`
+		acc.SavePartial(partials)            // want `D401: SavePartial is called on an accumulator of \.s32, expected \.f32`
 		acc.AddPartial(dsl.Array[dsl.F32]{}) // want `D201: address in AddPartial is a zero value, not created by a builder call`
 		for at := range k.StreamK(k.U32(4), k.U32(4), k.U32(8), 8, 1, partials, flags).Each() {
 			at.Fixup(nil, k.U32(0), func() {}) // want `D201: accumulator in Fixup is a zero value, not created by a builder call from -1`
@@ -48,7 +48,7 @@ var wrongGrids = []wrongKernel{
 		}
 		dsl.StreamTile{}.Fixup(acc, k.U32(0), func() {}) // want `D201: tile in Fixup is a zero value, not created by a builder call`
 		c := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
-		c.StreamK(c.U32(4), c.U32(4), c.U32(8), 8, 1, dsl.Global[dsl.F32](c, "partials"), dsl.Global[u](c, "flags")) // want `D501: StreamK is used in a cluster of 2 blocks, want no cluster`
+		c.StreamK(c.U32(4), c.U32(4), c.U32(8), 8, 1, dsl.Global[dsl.F32](c, "partials"), dsl.Global[u](c, "flags")) // want `D501: StreamK is used in a cluster of 2 blocks, expected no cluster`
 	}},
 	// Semaphores and fences.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Semaphore(dsl.Array[u]{}, k.U32(0)) }},                    // want `D201: array of the semaphore is a zero value, not created by a builder call`
@@ -59,9 +59,9 @@ var wrongGrids = []wrongKernel{
 			s.Wait(k.U32(1)) // want `D205: branch is inside When, which predicates single instructions; use If from -1`
 		})
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence("block") }},          // want `D205: scope of the fence is "block", want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence("block") }},          // want `D205: scope of the fence is "block", expected ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.ScopeCluster) }}, // want `F402: `
-	{"sm_60", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.ScopeCluster) }}, // want `D205: scope of the fence is "cluster", want ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster`
+	{"sm_60", func(_ *dsl.Module, k *dsl.Kernel) { k.Fence(dsl.ScopeCluster) }}, // want `D205: scope of the fence is "cluster", expected ScopeCTA, ScopeGPU, ScopeSys, or from sm_90 on ScopeCluster`
 	// Accumulators that no MMA writes.
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Accumulator(64, 64, isa.F32).Map(func(_ dsl.Cell, x f) f { return x.Exp() }) // want `D201: accumulator is uninitialized: no MMA writes it, and Clear is not called`
@@ -88,8 +88,8 @@ var wrongGrids = []wrongKernel{
 	// Sizes, divisions and strings.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", math.MaxInt64, 8) }}, // want `D302: s is larger than 2\^31 bytes`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F64](k, "l", 1<<40) }},             // want `D302: l is larger than 512 KB, the local memory of a thread`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F64](k, "l", -4) }},                // want `D301: l has a dimension of -4, want a positive number`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F64](k, "l", -4) }},                // want `D301: l has a dimension of -4, expected a positive number`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().DivI(0) }},                              // want `D204: division by zero in div of \.u32`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.S64(7).Rem(k.S64(0)) }},                        // want `D204: division by zero in rem of \.s64`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Pragma("nounroll\";\nret") }},                  // want `D205: "nounroll\\";\\nret" is not a valid \.pragma, want one line without quotation marks`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Pragma("nounroll\";\nret") }},                  // want `D205: "nounroll\\";\\nret" is not a valid \.pragma, expected one line without quotation marks`
 }

@@ -33,8 +33,8 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.S32(1 << 40) }},                                         // want `D204: 1099511627776 is not a valid \.s32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.ConstF[dsl.U32](k, 1.5) }},                            // want `D204: 1\.5 is not a valid \.u32`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().AddI(1 << 33) }},                           // want `D204: 8589934592 is not a valid \.u32`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().ShlI(70) }},                                // want `D204: shift amount is 70, want 0 to 31`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().CeilDiv(0) }},                              // want `D204: divisor of CeilDiv is 0, want a positive number`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().ShlI(70) }},                                // want `D204: shift amount is 70, expected 0 to 31`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(7).Var().CeilDiv(0) }},                              // want `D204: divisor of CeilDiv is 0, expected a positive number`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().And(k.F32(1)) }},                           // want `F203: and has no modifier \.f32; expected one of \.b16 \.b32 \.b64 \.pred`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().ShlI(1) }},                                 // want `F203: shl has no modifier \.f32; expected one of \.b16 \.b32 \.b64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.F32(7).Var().Rem(k.F32(2)) }},                           // want `F203: rem has no modifier \.f32; expected one of \.s16 \.s32 \.s64 \.u16 \.u32 \.u64`
@@ -46,14 +46,14 @@ var wrongKernels = []wrongKernel{
 	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.BF16(7).Add(k.BF16(2)) }},                               // want `F402: \.bf16 of fma requires PTX 7\.0 on sm_80 or later, but the module is for PTX 9\.5 and sm_75`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Bits[dsl.U64](k.F32(1).Var()) }},                      // want `D205: cannot reinterpret \.f32 as \.u64: the sizes differ, 32 bits and 64 bits`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Unpack[dsl.F16](k.U64(1)) }},                          // want `D205: \.u64 does not consist of two halves of type \.f16`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Widen(k.U32(1).Var()) }},                              // want `D205: cannot widen \.u32, want \.f16x2, \.bf16x2, or a pair of 8, 6 or 4 bits`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Widen(k.U32(1).Var()) }},                              // want `D205: cannot widen \.u32, expected \.f16x2, \.bf16x2, or a pair of 8, 6 or 4 bits`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pack[dsl.E4M3x2](k.F32(1).Var(), k.F32(2).Var()) }},   // want `F402: \.e4m3x2 of cvt requires PTX 7\.8 on sm_90 or later, or PTX 8\.1 on sm_89 or later, but`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.To[dsl.F16](k.F32(1).Var(), dsl.RNI) }},               // want `F205: \.rni cannot be combined with the other modifiers here, expected one of \.rm \.rn \.rp \.rz`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.NewReg[dsl.U8](k).ShuffleXor(1)
-		dsl.NewReg[dsl.B128](k).ShuffleXor(1) // want `D205: shuffle is not available for \.b128, want 16, 32 or 64 bits`
+		dsl.NewReg[dsl.B128](k).ShuffleXor(1) // want `D205: shuffle is not available for \.b128, expected 16, 32 or 64 bits`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(1).Redux("mul") }},           // want `D205: Redux has no operation "mul", want add, min, max, and, or, xor`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(1).Redux("mul") }},           // want `D205: Redux has no operation "mul", expected add, min, max, and, or, xor`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.U32(1).Var().Named("9 lives") }}, // want `D103: "9 lives" is not a valid register name`
 	// Scopes.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -123,23 +123,23 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", k.U32(0).Var(), "%tidd.x") }},        // want `D205: %tidd\.x is not a special register; did you mean %tid\?`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("nanosleep.u32", dsl.NotP(k.TID().X.EQI(0))) }}, // want `F303: operand 1 of nanosleep\.u32 is a \.pred register negated with !, expect`
 	// Memory.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadVec(k.TID().X, 3) }},              // want `D301: vector has 3 x \.f32, want a power of two of elements and at most 16 bytes`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadVec(k.TID().X, 8) }},              // want `D301: vector has 8 x \.f32, want a power of two of elements and at most 16 bytes`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").AtI(1).LoadFirstVec(4) }},             // want `D301: misaligned vector access: the vector has 16 bytes and the offset is 4, want a multiple of 16`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadVec(k.TID().X, 3) }},              // want `D301: vector has 3 x \.f32, expected a power of two of elements and at most 16 bytes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadVec(k.TID().X, 8) }},              // want `D301: vector has 8 x \.f32, expected a power of two of elements and at most 16 bytes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").AtI(1).LoadFirstVec(4) }},             // want `D301: misaligned vector access: the vector has 16 bytes and the offset is 4, expected a multiple of 16`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(4) }},                        // want `D301: index 4 is out of bounds: the array has 4 elements`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(-1) }},                       // want `D301: index -1 is out of bounds: the array has 4 elements`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 0) }},                                 // want `D301: a has a dimension of 0, want a positive number`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 0) }},                                 // want `D301: a has a dimension of 0, expected a positive number`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 1<<20) }},                             // want `D302: shared memory limit exceeded: a has 4194304 bytes, but a block of sm_90 has 232448`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a b", 4) }},                               // want `D103: "a b" is not a valid variable name`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4); dsl.Shared[dsl.F32](k, "a", 4) }}, // want `D103: a is already a variable of k`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4, 4).Index(k.TID().X) }},             // want `D301: 1 indices are given for an array of 2 dimensions`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 40).At64(k.U64(1)) }},                 // want `D301: 64-bit index is used in a memory space with 32-bit addresses`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedBytes("a", 64, 24) }},                                     // want `D301: alignment is 24, want a power of two`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedBytes("a", 64, 24) }},                                     // want `D301: alignment is 24, expected a power of two`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a"); dsl.Global[dsl.F32](k, "a") }},       // want `D103: a is already a parameter or variable of k`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Param[dsl.F32](k, "7") }},                                     // want `D103: "7" is not a valid parameter name`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").LoadI(0, "L3::fast") }},               // want `F202: \.L3::fast is not a PTX modifier`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "a", 4).LoadI(0, dsl.NC) }},                // want `F205: \.nc cannot be combined with the other modifiers here`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("mul", k.U32(0), k.F32(1)) }},  // want `D205: Atomic "mul" is not available for \.f32: want one of add, min, max, and, or, xor, inc, dec, exch`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("mul", k.U32(0), k.F32(1)) }},  // want `D205: Atomic "mul" is not available for \.f32: expected one of add, min, max, and, or, xor, inc, dec, exch`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var a dsl.Array[dsl.F32]; a.StoreFirst(k.F32(1)) }},               // want `D201: array in Store is a zero value, not created by a builder call`
 	{"sm_86", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.Shared[dsl.F32](k, "a", 20000)
@@ -148,17 +148,17 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.F32](k, "", 4) }}, // want `D103: "" is not a valid variable name, or already declared`
 	// Kernels and functions.
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("k") }},                                                   // want `D103: k is already declared in this module`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("2nd") }},                                                 // want `D103: "2nd" is not a valid kernel name, want letters, digits, _ and \$, starting with a letter`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("big", dsl.Threads(2048)) }},                              // want `D103: block of \[2048 1 1\] threads cannot be launched, want 1 to 1024 threads and at most 64 in z`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("deep", dsl.Threads(1, 1, 65)) }},                         // want `D103: block of \[1 1 65\] threads cannot be launched, want 1 to 1024 threads and at most 64 in z`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("none", dsl.Threads(0)) }},                                // want `D103: block of \[0 1 1\] threads cannot be launched, want 1 to 1024 threads and at most 64 in z`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("regs", dsl.MaxRegs(300)) }},                              // want `D103: MaxRegs is 300, want 16 to 255`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("blocks", dsl.MinBlocks(0)) }},                            // want `D103: MinBlocks is 0, want 1 to 32`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("most", dsl.MaxThreads(1025)) }},                          // want `D103: MaxThreads is 1025, want 1 to 1024`
-	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("cluster", dsl.Cluster(2)) }},                             // want `D102: sm_80 has no clusters, which need sm_90`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("cluster", dsl.Cluster(17)) }},                            // want `D103: cluster of \[17 1 1\] blocks cannot be launched, want at most 16, and at most 8 unless the launch allows more`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("2nd") }},                                                 // want `D103: "2nd" is not a valid kernel name, expected letters, digits, _ and \$, starting with a letter`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("big", dsl.Threads(2048)) }},                              // want `D103: block of \[2048 1 1\] threads cannot be launched, expected 1 to 1024 threads and at most 64 in z`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("deep", dsl.Threads(1, 1, 65)) }},                         // want `D103: block of \[1 1 65\] threads cannot be launched, expected 1 to 1024 threads and at most 64 in z`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("none", dsl.Threads(0)) }},                                // want `D103: block of \[0 1 1\] threads cannot be launched, expected 1 to 1024 threads and at most 64 in z`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("regs", dsl.MaxRegs(300)) }},                              // want `D103: MaxRegs is 300, expected 16 to 255`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("blocks", dsl.MinBlocks(0)) }},                            // want `D103: MinBlocks is 0, expected 1 to 32`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("most", dsl.MaxThreads(1025)) }},                          // want `D103: MaxThreads is 1025, expected 1 to 1024`
+	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("cluster", dsl.Cluster(2)) }},                             // want `D102: sm_80 does not support clusters, which need sm_90`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("cluster", dsl.Cluster(17)) }},                            // want `D103: cluster of \[17 1 1\] blocks cannot be launched, expected at most 16, and at most 8 unless the launch allows more`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f) }},           // want `D303: f takes 1 arguments, got 0`
-	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f, k.U32(1)) }}, // want `D303: argument 1 of f has type \.u32, want \.f32`
+	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { f := m.Func("f"); dsl.Arg[dsl.F32](f, "x"); k.Call(f, k.U32(1)) }}, // want `D303: argument 1 of f has type \.u32, expected \.f32`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.Call[dsl.F32](k, m.Func("f")) }},                               // want `D303: result of f is used as \.f32, but the function has no result yet; call ReturnValue in the function before you build the call`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(nil) }},                                                     // want `D303: called Func is a zero value, not created by a builder call`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
@@ -169,13 +169,13 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { k.Call(dsl.New("x", "sm_90").Func("f")) }}, // want `D203: f belongs to another module`
 	// Tiles.
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128) // want `D102: sm_80 has no tensor maps, which need sm_90; use cp\.async`
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128) // want `D102: sm_80 does not support tensor maps, which need sm_90; use cp\.async`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 512, Cols: 64}, dsl.Swizzle128) // want `D401: tensor map a: 512x64 \.bf16 with a swizzle of 128 bytes: a tensor copy has at most 256 rows and 256 columns`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 96}, dsl.Swizzle128) // want `D401: tensor map a: 64x96 \.bf16 with a swizzle of 128 bytes: a row has 192 bytes, want a multiple of the swizzle`
+		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 96}, dsl.Swizzle128) // want `D401: tensor map a: 64x96 \.bf16 with a swizzle of 128 bytes: a row has 192 bytes, expected a multiple of the swizzle`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 4}, dsl.NoSwizzle) // want `D401: tensor map a: 64x4 \.bf16: the rows of a copy must be a multiple of 16 bytes`
@@ -183,37 +183,37 @@ var wrongKernels = []wrongKernel{
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle(96)) // want `D401: tensor map a: 64x64 \.bf16 with a swizzle of 96 bytes: the swizzle must be 32, 64 or 128 bytes`
 	}},
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 0, Cols: 64}) }}, // want `D401: tile has the size 0x64, want at least one row and one column, and an element type other than \.pred`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 0, Cols: 64}) }}, // want `D401: tile has the size 0x64, expected at least one row and one column, and an element type other than \.pred`
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 8, Cols: 64, Swizzle: dsl.Swizzle128, Pad: 16}) // want `D401: 8x64 \.bf16 with a swizzle of 128 bytes: a tile can have a swizzle or padding, not both`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}).RowsFrom(4, 8) // want `D401: Rows selects rows 4 to 11 of 64x64 \.bf16 with a swizzle of 128 bytes, want groups of eight rows`
+		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}).RowsFrom(4, 8) // want `D401: Rows selects rows 4 to 11 of 64x64 \.bf16 with a swizzle of 128 bytes, expected groups of eight rows`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}).Part(k.U32(0), 5) // want `D401: 64x64 \.bf16 with a swizzle of 128 bytes is split into 5 parts, want a multiple of eight rows in each`
+		k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128}).Part(k.U32(0), 5) // want `D401: 64x64 \.bf16 with a swizzle of 128 bytes is split into 5 parts, expected a multiple of eight rows in each`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 128, isa.F32) }},                                    // want `D102: sm_90 has no wgmma, which only sm_90a has; use TMEM on sm_100a, or WarpTile from sm_80 on`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(32, 128, isa.F32) }},                                   // want `D401: accumulator has 32 rows, want a multiple of 64 up to 256 in one warpgroup`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 300, isa.F32) }},                                   // want `D401: accumulator has 300 columns, want a multiple of 8 up to 256`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 64, isa.Bf16) }},                                   // want `D401: accumulator has type \.bf16, want \.f32, \.f16 or \.s32`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 128, 2) }},                                        // want `D102: sm_90a has no tensor memory, which only sm_100a and its family have; use Accumulator on sm_90a, or WarpTile from sm_80 on`
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 96, 128, 1) }},                                        // want `D401: accumulator in tensor memory has 96 rows, want 64 or 128, or 256 for a CTA pair \(CTAPair\)`
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 256, 3) }},                                       // want `D302: kernel uses 768 columns of tensor memory, want at most 512`
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.CTAPair() }},                                                      // want `D501: CTAPair is used in clusters of 1 blocks, want Cluster\(2\) or another even number along x`
-	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.ScaleMap("s", dsl.NVFP4, 100, 256) }},                             // want `D401: scale factors are declared for 100x256 with one per 16 elements, want a multiple of 128 rows, or 64 or 192, and a multiple of 64 columns, at most 256`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.S8, isa.S32), 64, 64) }},   // want `D401: warp tile of 64x64 \.f32 does not fit m16n8k32 with \.s32, want a multiple of 16 rows and 16 columns`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 60, 64) }}, // want `D401: warp tile of 60x64 \.f32 does not fit m16n8k16 with \.f32, want a multiple of 16 rows and 16 columns`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 128, isa.F32) }},                                    // want `D102: sm_90 does not support wgmma, which only sm_90a has; use TMEM on sm_100a, or WarpTile from sm_80 on`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(32, 128, isa.F32) }},                                   // want `D401: accumulator has 32 rows, expected a multiple of 64 up to 256 in one warpgroup`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 300, isa.F32) }},                                   // want `D401: accumulator has 300 columns, expected a multiple of 8 up to 256`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Accumulator(64, 64, isa.Bf16) }},                                   // want `D401: accumulator has type \.bf16, expected \.f32, \.f16 or \.s32`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 128, 2) }},                                        // want `D102: sm_90a does not support tensor memory, which only sm_100a and its family have; use Accumulator on sm_90a, or WarpTile from sm_80 on`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 96, 128, 1) }},                                        // want `D401: accumulator in tensor memory has 96 rows, expected 64 or 128, or 256 for a CTA pair \(CTAPair\)`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.TMEM("acc", 128, 256, 3) }},                                       // want `D302: kernel uses 768 columns of tensor memory, expected at most 512`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.CTAPair() }},                                                      // want `D501: CTAPair is used in clusters of 1 blocks, expected Cluster\(2\) or another even number along x`
+	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { k.ScaleMap("s", dsl.NVFP4, 100, 256) }},                             // want `D401: scale factors are declared for 100x256 with one per 16 elements, expected a multiple of 128 rows, or 64 or 192, and a multiple of 64 columns, at most 256`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.S8, isa.S32), 64, 64) }},   // want `D401: warp tile of 64x64 \.f32 does not fit m16n8k32 with \.s32, expected a multiple of 16 rows and 16 columns`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 60, 64) }}, // want `D401: warp tile of 60x64 \.f32 does not fit m16n8k16 with \.f32, expected a multiple of 16 rows and 16 columns`
 	// Pipelines and mbarriers.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 0) }},            // want `D501: mbarrier b expects 0 arrivals, want 1 to 1048575`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 0) }},            // want `D501: mbarrier b expects 0 arrivals, expected 1 to 1048575`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barriers("b", 2, 1).AtI(2) }}, // want `D501: mbarrier index 2 is out of bounds: array b has 2`
-	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1) }},            // want `D102: sm_75 has no mbarriers, which need sm_80; use Sync or NamedBarrier`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(48) }},           // want `D501: named barrier expects 48 threads, want a multiple of 32`
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1) }},            // want `D102: sm_75 does not support mbarriers, which need sm_80; use Sync or NamedBarrier`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(48) }},           // want `D501: named barrier expects 48 threads, expected a multiple of 32`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Ins("ld.global.b32", dsl.NewReg[dsl.U32](k), dsl.Bracket(struct{}{})) // want `D205: part 1 of bracket has the Go type struct \{\}, which is not an operand`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("elect.sync", dsl.Pair(nil, dsl.NewReg[dsl.Pred](k)), -1) }}, // want `D205: operand is nil, want a value, an address, a label or a number`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", dsl.NewReg[dsl.U32](k), dsl.Minus(nil)) }},        // want `D205: operand is nil, want a value, an address, a label or a number`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("elect.sync", dsl.Pair(nil, dsl.NewReg[dsl.Pred](k)), -1) }}, // want `D205: operand is nil, expected a value, an address, a label or a number`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("mov.b32", dsl.NewReg[dsl.U32](k), dsl.Minus(nil)) }},        // want `D205: operand is nil, expected a value, an address, a label or a number`
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Sampler("s") }},                                                  // want `D205: Sampler needs the option IndependentSamplers`
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Texture("2d") }},                                                 // want `D103: "2d" is not a valid texref name`
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) { m.Surface("k") }},                                                  // want `D103: k is already declared in this module`
@@ -243,18 +243,18 @@ var wrongKernels = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.F16, 8)
-		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: metadata tile 64x8 \.b8 of SparseMMA has the wrong shape, want 64 rows of 16 bytes without a swizzle`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: metadata tile 64x8 \.b8 of SparseMMA has the wrong shape, expected 64 rows of 16 bytes without a swizzle`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F32, isa.F32), 32, isa.F32, 8)
-		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: SparseMMA is not available for m16n8k16, want \.tf32 or a type of 4, 8 or 16 bits`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: SparseMMA is not available for m16n8k16, expected \.tf32 or a type of 4, 8 or 16 bits`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.F16, 16)
 		w.MMA(z[0], k.U32(0), z[2], k.U32(0)) // want `D401: MMA is called with m16n8k32, a sparse shape; use SparseMMA`
 	}},
-	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D102: sm_75 has no cp\.async, which needs sm_80`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 1, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D501: pipeline p has 1 stages, want 2 to 16`
+	{"sm_75", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 2, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D102: sm_75 does not support cp\.async, which needs sm_80`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.AsyncPipeline("p", 1, dsl.Tile{Type: isa.F16, Rows: 8, Cols: 8}) }}, // want `D501: pipeline p has 1 stages, expected 2 to 16`
 	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) {
 		t := dsl.Tile{Type: isa.F16, Rows: 32, Cols: 64, Swizzle: dsl.Swizzle128}
 		p := k.AsyncPipeline("p", 3, t, t)
@@ -277,13 +277,13 @@ var wrongKernels = []wrongKernel{
 		k.Roles(dsl.OnWarp(0, "a", func() {}), dsl.OnWarp(0, "b", func() {})) // want `D502: warp 0 is in two roles, a and b`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarps(2, 7, "a", func(u32) {})) }},         // want `D502: role a has warps 2 to 8, but the block has 8 warps`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarp(0, "a", func() {}).Regs(40)) }},       // want `D502: role a has a register budget and consists of warp 0, want whole warpgroups|F402: setmaxnreg\.dec requires PTX 8\.0 on sm_90a, or PTX 8\.6 on sm_100a, sm_110a, or PTX 8\.7 on sm_120a, or PTX 8\.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family, but the module is for PTX 9\.5 and sm_90`
-	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(41)) }}, // want `D502: role a has a budget of 41 registers, want a multiple of 8 from 24 to 256|F304: operand 1 of setmaxnreg\.dec\.sync\.aligned\.u32 is the constant 41, expected an integer constant: 24 to 256 in steps of 8`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarp(0, "a", func() {}).Regs(40)) }},       // want `D502: role a has a register budget and consists of warp 0, expected whole warpgroups|F402: setmaxnreg\.dec requires PTX 8\.0 on sm_90a, or PTX 8\.6 on sm_100a, sm_110a, or PTX 8\.7 on sm_120a, or PTX 8\.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family, but the module is for PTX 9\.5 and sm_90`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(41)) }}, // want `D502: role a has a budget of 41 registers, expected a multiple of 8 from 24 to 256|F304: operand 1 of setmaxnreg\.dec\.sync\.aligned\.u32 is the constant 41, expected an integer constant: 24 to 256 in steps of 8`
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(256), dsl.OnWarpgroup(1, "b", func() {}).Regs(256)) // want `D502: register budgets of the roles need 65536 registers, but the launch has 65280: 256 threads with 255 each`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
-		k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(40), dsl.OnWarpgroup(1, "b", func() {})) // want `D502: 1 of 2 roles have a register budget, want all or none`
+		k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(40), dsl.OnWarpgroup(1, "b", func() {})) // want `D502: 1 of 2 roles have a register budget, expected all or none`
 	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("free").Roles(dsl.OnWarp(0, "a", func() {})) }}, // want `D502: Roles needs the block size; declare it with Threads or Warpgroups`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -312,12 +312,12 @@ var wrongKernels = []wrongKernel{
 			dsl.OnWarpgroup(1, "math", func() {
 				acc := k.Accumulator(64, 32, isa.F32)
 				for s := range p.Consume(k.U32(4)) {
-					acc.MMA(s.Tile(a), s.Tile(b)) // want `D401: operands of MMA, 64x64 \.bf16 with a swizzle of 128 bytes and 64x64 \.bf16 with a swizzle of 128 bytes, do not fit an accumulator of 64x32, want tiles of 64 and 32 rows from -1 from -10`
+					acc.MMA(s.Tile(a), s.Tile(b)) // want `D401: operands of MMA, 64x64 \.bf16 with a swizzle of 128 bytes and 64x64 \.bf16 with a swizzle of 128 bytes, do not fit an accumulator of 64x32, expected tiles of 64 and 32 rows from -1 from -10`
 				}
 			}))
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Pipeline("p", 0) }},                  // want `D501: p has 0 stages, want 1 to 64`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Persistent(k.U32(4), k.U32(4), 0) }}, // want `D501: schedule has groups of 0 rows of tiles, want a positive number`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Pipeline("p", 0) }},                  // want `D501: p has 0 stages, expected 1 to 64`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Persistent(k.U32(4), k.U32(4), 0) }}, // want `D501: schedule has groups of 0 rows of tiles, expected a positive number`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Errorf("no kernel for %d", 7) }},     // want `D601: no kernel for 7`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { helper(k) }},
 }

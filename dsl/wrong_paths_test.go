@@ -20,24 +20,24 @@ var wrongWays = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.MinBlocks(2)) }},                       // want `D103: MinBlocks\(2\) without Threads or MaxThreads is ignored by ptxas`
 	{"sm_86", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.MinBlocks(2), dsl.Threads(1024)) }},    // want `D103: 2 blocks of 1024 threads do not fit on a multiprocessor: that of sm_86 has 1536 threads, so at most 1 of these blocks`
 	{"sm_86", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.MinBlocks(24), dsl.Threads(32)) }},     // want `D103: 24 blocks do not fit on a multiprocessor: that of sm_86 holds at most 16`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(1<<31, 1<<32, 2)) }},           // want `D103: block of \[2147483648 4294967296 2\] threads cannot be launched, want 1 to 1024 threads and at most 64 in z`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(1<<31, 1<<32, 2)) }},           // want `D103: block of \[2147483648 4294967296 2\] threads cannot be launched, expected 1 to 1024 threads and at most 64 in z`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Build(); m.Kernel("late") }},                           // want `D103: late is declared after the module was built; call Build and Text after all declarations`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { m.Build(); k.Sync() }},                                   // want `D103: k is modified after Build or Text: the instruction is lost`
 	// Atomics.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("and", k.U32(0), k.F32(1)) }},  // want `D205: Atomic "and" is not available for \.f32: want an integer type; reinterpret the array with dsl\.As\[dsl\.U32\]`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F64](k, "a").Reduce("xor", k.U32(0), k.F64(1)) }},  // want `D205: Reduce "xor" is not available for \.f64: want an integer type; reinterpret the array with dsl\.As\[dsl\.U64\]`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Reduce("max", k.U32(0), k.F32(1)) }},  // want `D205: Reduce "max" is not available for \.f32: want an integer of 32 or 64 bits; for floats use a loop with CompareAndSwap, or dsl\.As of U32 or U64 if no element is negative`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.S32](k, "a").Reduce("sub", k.U32(0), k.S32(1)) }},  // want `D205: Reduce "sub" is not available for \.s32: want one of add, min, max, and, or, xor, inc, dec; to subtract, add the Neg of the value`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U32](k, "a").Reduce("exch", k.U32(0), k.U32(1)) }}, // want `D205: Reduce "exch" is not available for \.u32: want one of add, min, max, and, or, xor, inc, dec; use Atomic`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U64](k, "a").Atomic("inc", k.U32(0), k.U64(1)) }},  // want `D205: Atomic "inc" is not available for \.u64: want U32, since it counts up to a bound; use "add" to count without one`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Atomic("and", k.U32(0), k.F32(1)) }},  // want `D205: Atomic "and" is not available for \.f32: expected an integer type; reinterpret the array with dsl\.As\[dsl\.U32\]`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F64](k, "a").Reduce("xor", k.U32(0), k.F64(1)) }},  // want `D205: Reduce "xor" is not available for \.f64: expected an integer type; reinterpret the array with dsl\.As\[dsl\.U64\]`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "a").Reduce("max", k.U32(0), k.F32(1)) }},  // want `D205: Reduce "max" is not available for \.f32: expected an integer of 32 or 64 bits; for floats use a loop with CompareAndSwap, or dsl\.As of U32 or U64 if no element is negative`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.S32](k, "a").Reduce("sub", k.U32(0), k.S32(1)) }},  // want `D205: Reduce "sub" is not available for \.s32: expected one of add, min, max, and, or, xor, inc, dec; to subtract, add the Neg of the value`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U32](k, "a").Reduce("exch", k.U32(0), k.U32(1)) }}, // want `D205: Reduce "exch" is not available for \.u32: expected one of add, min, max, and, or, xor, inc, dec; use Atomic`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U64](k, "a").Atomic("inc", k.U32(0), k.U64(1)) }},  // want `D205: Atomic "inc" is not available for \.u64: expected U32, since it counts up to a bound; use "add" to count without one`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.U8](k, "a").CompareAndSwap(k.U32(0), k.U8(0), k.U8(1)) // want `D205: CompareAndSwap "cas" is not available for \.u8: want 16, 32, 64 or 128 bits`
+		dsl.Global[dsl.U8](k, "a").CompareAndSwap(k.U32(0), k.U8(0), k.U8(1)) // want `D205: CompareAndSwap "cas" is not available for \.u8: expected 16, 32, 64 or 128 bits`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F16](k, "a").Atomic("exch", k.U32(0), k.F16(1)) }}, // want `D205: Atomic "exch" is not available for \.f16: want 32, 64 or 128 bits`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F16](k, "a").Atomic("exch", k.U32(0), k.F16(1)) }}, // want `D205: Atomic "exch" is not available for \.f16: expected 32, 64 or 128 bits`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.TF32](k, "a").Atomic("add", k.U32(0), dsl.NewReg[dsl.TF32](k)) // want `D205: Atomic "add" is not available for \.tf32: want an integer or floating-point type; reinterpret the array with dsl\.As`
+		dsl.Global[dsl.TF32](k, "a").Atomic("add", k.U32(0), dsl.NewReg[dsl.TF32](k)) // want `D205: Atomic "add" is not available for \.tf32: expected an integer or floating-point type; reinterpret the array with dsl\.As`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.U32](k, "a", 4).Atomic("add", k.U32(0), k.U32(1)) }}, // want `D301: Atomic "add" accesses \.local memory, want global or shared memory`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Local[dsl.U32](k, "a", 4).Atomic("add", k.U32(0), k.U32(1)) }}, // want `D301: Atomic "add" accesses \.local memory, expected global or shared memory`
 	// Functions.
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		f := m.Func("f")
@@ -65,30 +65,30 @@ var wrongWays = []wrongKernel{
 	// Registers that may not have been written.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.NewReg[dsl.U32](k)
-		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: NewReg may be read before it is written; use Var for an initial value`
+		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: register from NewReg may be read before it is written; use Var to give it an initial value`
 		x.Set(k.U32(1))
-		dsl.Global[dsl.U32](k, "p").StoreI(0, dsl.NewReg[dsl.U32](k)) // want `D201: read of a NewReg that is never written; use Var for an initial value`
+		dsl.Global[dsl.U32](k, "p").StoreI(0, dsl.NewReg[dsl.U32](k)) // want `D201: register from NewReg is read but never written; use Var to give it an initial value`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.NewReg[dsl.U32](k)
 		k.If(k.TID().X.EQI(0), func() { x.Set(k.U32(1)) })
-		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: NewReg may be read before it is written; use Var for an initial value`
+		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: register from NewReg may be read before it is written; use Var to give it an initial value`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, p := dsl.NewReg[dsl.U32](k), k.TID().X.EQI(0)
 		k.When(p, func() { x.Set(k.U32(1)) })
-		k.Unless(p, func() { dsl.Global[dsl.U32](k, "o").StoreI(0, x) }) // want `D201: NewReg may be read before it is written; use Var for an initial value`
+		k.Unless(p, func() { dsl.Global[dsl.U32](k, "o").StoreI(0, x) }) // want `D201: register from NewReg may be read before it is written; use Var to give it an initial value`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.NewReg[dsl.U32](k)
 		for range k.Range(k.U32(0), k.NCTAID().X) {
-			x.Set(x.AddI(1)) // want `D201: NewReg may be read before it is written; use Var for an initial value`
+			x.Set(x.AddI(1)) // want `D201: register from NewReg may be read before it is written; use Var to give it an initial value`
 		}
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.NewReg[dsl.U32](k)
 		k.Switch(k.TID().X, func() { x.Set(k.U32(1)) }, func() { x.Set(k.U32(2)) })
-		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: NewReg may be read before it is written; use Var for an initial value`
+		dsl.Global[dsl.U32](k, "o").StoreI(0, x) // want `D201: register from NewReg may be read before it is written; use Var to give it an initial value`
 	}},
 	// Go assignments inside the body of an If, which the kernel does not execute.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
@@ -116,7 +116,7 @@ var wrongWays = []wrongKernel{
 		dsl.Global[dsl.U32](k, "o").StoreI(0, last) // want `D202: value defined inside a loop is used after it; it may be undefined here`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.WarpIndex().Set(k.U32(0)) }}, // want `D201: Set is called on WarpIndex, which is computed once per kernel; declare a variable with Var`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.TID().X.ShlI(32) }},          // want `D204: shift amount is 32, want 0 to 31`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.TID().X.ShlI(32) }},          // want `D204: shift amount is 32, expected 0 to 31`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.Global[dsl.F32](k, "x")
 		x.Addr().Value() // want `D301: Value is called on an address in \.global memory, which has 64 bits; use Value64`

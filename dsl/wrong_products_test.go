@@ -19,7 +19,7 @@ var wrongProducts = []wrongKernel{
 		p := k.AsyncPipeline("p", 3, x.Tile)
 		with := func(lists ...[]dsl.Reg[dsl.B32]) {
 			p.Multiply(k.U32(4), func(u32, dsl.AsyncStage) {}, func(s dsl.AsyncStage) dsl.MMAStep { // want `D201: Reg of type \.b32 is a zero value, not created by a builder call`
-				return w.MMAStepFunc(s.Tile(0), k.U32(0), func(int) [][]dsl.Reg[dsl.B32] { return lists }) // want `D401: B operand of one MMA has 3 lists of 2 registers, want 2 lists of 2 registers: one list for each 8 of 16 columns`
+				return w.MMAStepFunc(s.Tile(0), k.U32(0), func(int) [][]dsl.Reg[dsl.B32] { return lists }) // want `D401: B operand of one MMA has 3 lists of 2 registers, expected 2 lists of 2 registers: one list for each 8 of 16 columns`
 			})
 		}
 		with([]dsl.Reg[dsl.B32]{one, one}, []dsl.Reg[dsl.B32]{one, {}})
@@ -37,8 +37,8 @@ var wrongProducts = []wrongKernel{
 		s.MMAStepFunc(x, k.U32(0), none) // want `D401: MMAStepFunc is called with shape m16n8k8 of \.tf32, whose fragments have another layout; use MMAStep`
 	}},
 	{"sm_90a", func(m *dsl.Module, k *dsl.Kernel) { // MMA groups and waits
-		k.WaitMMA(-1) // want `D501: WaitMMA\(-1\) is called, want 0 to 7 groups in flight`
-		k.WaitMMA(8)  // want `D501: WaitMMA\(8\) is called, want 0 to 7 groups in flight`
+		k.WaitMMA(-1) // want `D501: WaitMMA\(-1\) is called, expected 0 to 7 groups in flight`
+		k.WaitMMA(8)  // want `D501: WaitMMA\(8\) is called, expected 0 to 7 groups in flight`
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 32, Cols: 64, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
 		left := w.LoadFragments(x, k.U32(0))
@@ -59,7 +59,7 @@ var wrongProducts = []wrongKernel{
 		f := func(_ dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 {
 			return dsl.To[dsl.F32](x).Add(sum)
 		}
-		dsl.Promote(total, part, f)   // want `D401: accumulator of 16x32 with m16n8k32 is promoted into 16x16 with m16n8k16, want the same shape and layout`
+		dsl.Promote(total, part, f)   // want `D401: accumulator of 16x32 with m16n8k32 is promoted into 16x16 with m16n8k16, expected the same shape and layout`
 		dsl.Promote(total, other, f)  // want `D203: accumulator of kernel other is promoted into an accumulator of kernel k`
 		dsl.Promote(total, part, nil) // want `D205: Promote is called with a nil function`
 		dsl.Promote(nil, part, f)     // want `D201: accumulator in Promote is a zero value, not created by a builder call`
@@ -69,9 +69,9 @@ var wrongProducts = []wrongKernel{
 		g := func(_ dsl.Cell, sum, x f32) f32 { return x.Add(sum) }
 		a.Row(2)                                                                     // want `D401: local row 2 is out of bounds: a lane has 2 rows`
 		total.Row(-1)                                                                // want `D401: local row -1 is out of bounds: a lane has 2 rows`
-		dsl.PromoteAccumulator(a, b, g)                                              // want `D401: accumulator of \.s32 is promoted as \.f32, want its element type, \.f32 or \.s32`
-		dsl.PromoteAccumulator(a, c, g)                                              // want `D401: accumulator of 64x32 is promoted into 64x64, want the same shape`
-		dsl.PromoteAccumulator(b, a, g)                                              // want `D401: PromoteAccumulator is called on an accumulator of \.s32, want \.f32`
+		dsl.PromoteAccumulator(a, b, g)                                              // want `D401: accumulator of \.s32 is promoted as \.f32, expected its element type, \.f32 or \.s32`
+		dsl.PromoteAccumulator(a, c, g)                                              // want `D401: accumulator of 64x32 is promoted into 64x64, expected the same shape`
+		dsl.PromoteAccumulator(b, a, g)                                              // want `D401: PromoteAccumulator is called on an accumulator of \.s32, expected \.f32`
 		dsl.PromoteAccumulator(a, nil, g)                                            // want `D201: accumulator in PromoteAccumulator is a zero value, not created by a builder call`
 		dsl.PromoteAccumulator(a, m.Kernel("third").Accumulator(64, 64, isa.F32), g) // want `D203: accumulator of kernel third is promoted into an accumulator of kernel k`
 	}},
@@ -86,11 +86,11 @@ var wrongProducts = []wrongKernel{
 		}
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)
 		x, s, zero := tile(isa.E2m1, 256), scales(4), k.U32(0)
-		s.ScaleHalf(zero)                                                       // want `D401: ScaleHalf is called on 1x256 \.u64, want scale factors of a ScaleMap with 64 or 192 rows`
+		s.ScaleHalf(zero)                                                       // want `D401: ScaleHalf is called on 1x256 \.u64, expected scale factors of a ScaleMap with 64 or 192 rows`
 		w.MMA(x, zero, x, zero)                                                 // want `D401: MMA is called with m16n8k64 of \.e2m1 and \.e2m1, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep`
 		w.SparseMMA(x, zero, s, []dsl.SharedTile{x}, zero)                      // want `D401: MMA is called with m16n8k64 of \.e2m1 and \.e2m1, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep`
-		w.ScaledMMA(x, zero, x, zero, s, scales(2))                             // want `D401: scale factors 1x128 \.u64 do not fit 128 rows of tiles of depth 256, want a ScaleMap of that depth and as many rows, rounded up to a multiple of 128`
-		w.ScaledMMA(x, zero, x, zero, dsl.SharedTile{}, s)                      // want `D401: scale factors 0x0  do not fit 128 rows of tiles of depth 256, want a ScaleMap of that depth and as many rows, rounded up to a multiple of 128`
+		w.ScaledMMA(x, zero, x, zero, s, scales(2))                             // want `D401: scale factors 1x128 \.u64 do not fit 128 rows of tiles of depth 256, expected a ScaleMap of that depth and as many rows, rounded up to a multiple of 128`
+		w.ScaledMMA(x, zero, x, zero, dsl.SharedTile{}, s)                      // want `D401: scale factors 0x0  do not fit 128 rows of tiles of depth 256, expected a ScaleMap of that depth and as many rows, rounded up to a multiple of 128`
 		w.ScaledMMA(x, zero, x, zero, m.Kernel("o").SharedTile("s", s.Tile), s) // want `D203: .*`
 		p := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.E4m3, isa.F32), 16, 16)
 		e := tile(isa.E4m3, 128)
@@ -105,7 +105,7 @@ var wrongProducts = []wrongKernel{
 		x := k.SharedTile("x",
 			dsl.Tile{Type: isa.E2m1, Rows: 128, Cols: 256, Swizzle: dsl.Swizzle128})
 		s := k.SharedTile("s", dsl.Tile{Type: isa.U64, Rows: 1, Cols: 256})
-		w.ScaledMMA(x, k.U32(0), x, k.U32(0), s, s) // want `D102: sm_100a has no block-scaled mma\.sync, which only sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory`
+		w.ScaledMMA(x, k.U32(0), x, k.U32(0), s, s) // want `D102: sm_100a does not support block-scaled mma\.sync, which only sm_120a and its family have; on sm_100a use ScaledMMA of tensor memory`
 	}},
 	// accumulators in tensor memory that are released
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {

@@ -11,7 +11,7 @@ import (
 // wrongProtocols are mistakes with matrices, schedules, clusters and dependent launches.
 var wrongProtocols = []wrongKernel{
 	// Matrices.
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Matrix("a", isa.E2m3) }},                   // want `D205: matrix has elements of \.e2m3, want 1, 2, 4, 8, 16, 32 or 64 bits`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Matrix("a", isa.E2m3) }},                   // want `D205: matrix has elements of \.e2m3, expected 1, 2, 4, 8, 16, 32 or 64 bits`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Matrix("a", isa.F32).RowsFrom(k.U32(0)) }}, // want `D401: RowsFrom is called on matrix a, which has no size; use Sized`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
@@ -23,7 +23,7 @@ var wrongProtocols = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 12})
-		k.Matrix("a", isa.F16).Sized(k.U32(64), k.U32(16)).CopyAsync(t, k.U32(0)) // want `D401: CopyAsync copies 64x12 \.f16.*, whose rows have 24 bytes, want a multiple of 16`
+		k.Matrix("a", isa.F16).Sized(k.U32(64), k.U32(16)).CopyAsync(t, k.U32(0)) // want `D401: CopyAsync copies 64x12 \.f16.*, whose rows have 24 bytes, expected a multiple of 16`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.S32](k, dsl.MMAFor(isa.S8, isa.S32), 16, 16)
@@ -31,10 +31,10 @@ var wrongProtocols = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
-		w.Origin(k.WarpIndex(), 0) // want `D401: number of warps along the columns is 0, want a positive number`
+		w.Origin(k.WarpIndex(), 0) // want `D401: number of warps along the columns is 0, expected a positive number`
 	}},
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.BlockTile(k.U32(4), k.U32(4), 0) }},      // want `D501: schedule has groups of 0 rows of tiles, want a positive number`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).WaitCluster(k.U32(0)) }}, // want `D102: sm_80 has no clusters, which need sm_90; for arrivals of this block use Wait`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.BlockTile(k.U32(4), k.U32(4), 0) }},      // want `D501: schedule has groups of 0 rows of tiles, expected a positive number`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).WaitCluster(k.U32(0)) }}, // want `D102: sm_80 does not support clusters, which need sm_90; for arrivals of this block use Wait`
 	// Padded elements.
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 64, Cols: 128, Padded: true}, dsl.Swizzle128) // want `D401: tensor map a: 64x128 \.e4m3, padded, with a swizzle of 128 bytes: only elements of 4 and 6 bits can be padded`
@@ -57,8 +57,8 @@ var wrongProtocols = []wrongKernel{
 		}))
 	}},
 	// Tiles assigned by the hardware.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.DynamicSchedule(k.U32(4), k.U32(4), 8) }},  // want `D102: sm_90 has no cluster launch control, which needs sm_100; use Persistent`
-	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) { k.DynamicSchedule(k.U32(4), k.U32(4), 0) }}, // want `D501: schedule has groups of 0 rows of tiles, want a positive number`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.DynamicSchedule(k.U32(4), k.U32(4), 8) }},  // want `D102: sm_90 does not support cluster launch control, which needs sm_100; use Persistent`
+	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) { k.DynamicSchedule(k.U32(4), k.U32(4), 0) }}, // want `D501: schedule has groups of 0 rows of tiles, expected a positive number`
 	{"sm_100", func(_ *dsl.Module, k *dsl.Kernel) {
 		tiles := k.DynamicSchedule(k.U32(4), k.U32(4), 1)
 		tiles.RunScheduler() // want `D501: RunScheduler is called outside of a role; it needs a role of one warp that does nothing else`
@@ -78,7 +78,7 @@ var wrongProtocols = []wrongKernel{
 	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
-		dsl.Global[dsl.F32](k, "x").InBlock(k.U32(0)) // want `D301: InBlock is called on an address in \.global memory, want shared memory`
+		dsl.Global[dsl.F32](k, "x").InBlock(k.U32(0)) // want `D301: InBlock is called on an address in \.global memory, expected shared memory`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		d := k.TensorMap("d", isa.F32, dsl.Box{Rows: 64, Cols: 32}, dsl.Swizzle128)
@@ -92,7 +92,7 @@ var wrongProtocols = []wrongKernel{
 	// Variables of the module and structs.
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.U8](m, "t", 1, 300) }},                       // want `D204: 300 is not a valid \.u8`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.S32](m, "t", 1.5) }},                         // want `D204: 1\.5 is not a valid \.s32`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.F32](m, "t") }},                              // want `D301: t has 0 elements, want a positive number less than 2\^31`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.F32](m, "t") }},                              // want `D301: t has 0 elements, expected a positive number less than 2\^31`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.F64](m, "t", make([]float64, 9000)...) }},    // want `D302: constant memory limit exceeded: the variables of wrong have 72000 bytes, but a module has 65536`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.GlobalVariable[dsl.F32](m, "no name", 4) }},                       // want `D103: "no name" is not a valid variable name`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.ConstantVariable[dsl.F32](m, "t", 1).In(k).StoreI(0, k.F32(1)) }}, // want `D301: store writes \.const memory, which is read-only`
@@ -101,8 +101,8 @@ var wrongProtocols = []wrongKernel{
 		dsl.ConstantVariable[dsl.F32](dsl.New("other", "sm_90"), "t", 1).In(k) // want `D203: variable t of another module is used in k`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { var v dsl.Variable[dsl.F32]; v.In(k) }},      // want `D201: variable is a zero value, not created by a builder call`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[int](k, "s") }},                   // want `D205: parameter s has type int, want a struct whose fields are exported values and arrays of the kernel`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ x f32 }](k, "s") }},       // want `D205: parameter s has an unexported field, x, want a struct whose fields are exported values and arrays of the kernel`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[int](k, "s") }},                   // want `D205: parameter s has type int, expected a struct whose fields are exported values and arrays of the kernel`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ x f32 }](k, "s") }},       // want `D205: parameter s has an unexported field, x, expected a struct whose fields are exported values and arrays of the kernel`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ X [9000]f32 }](k, "s") }}, // want `D302: parameter s has 36000 bytes, but the parameters of a kernel have at most 32764`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		dsl.PackStochastic[dsl.E2M1x4](k.F32(1), k.F32(2), k.F32(3), k.F32(4), k.U32(1)) // want `F402: \.e2m1x4 of cvt requires`

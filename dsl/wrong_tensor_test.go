@@ -23,19 +23,19 @@ var wrongTensors = []wrongKernel{
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // parts of transposed tiles
 		t := k.SharedTile("t",
 			dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
-		t.Transposed().Part(k.U32(0), 4) // want `D401: 64x128 \.bf16 with a swizzle of 128 bytes, transposed is split into 4 parts, want a multiple of the swizzle width in each`
+		t.Transposed().Part(k.U32(0), 4) // want `D401: 64x128 \.bf16 with a swizzle of 128 bytes, transposed is split into 4 parts, expected a multiple of the swizzle width in each`
 		t.Transposed().Part(k.U32(2), 2) // want `D401: part 2 is out of bounds: the tile has 2 parts`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // A operands that the kernel computes
 		acc := k.Accumulator(64, 64, isa.F32)
 		none := func(int, int) []dsl.Reg[dsl.B32] { return nil }
-		acc.AFragmentsFunc(isa.F32, 64, none)                                                                     // want `D401: A operand in registers has 64 columns of \.f32, want a multiple of 16 columns of \.f16 or \.bf16`
-		acc.AFragmentsFunc(isa.F16, 24, none)                                                                     // want `D401: A operand in registers has 24 columns of \.f16, want a multiple of 16 columns of \.f16 or \.bf16`
-		acc.AFragmentsFunc(isa.F16, 16, none)                                                                     // want `D401: A operand has 0 registers for one MMA, want 4`
+		acc.AFragmentsFunc(isa.F32, 64, none)                                                                     // want `D401: A operand in registers has 64 columns of \.f32, expected a multiple of 16 columns of \.f16 or \.bf16`
+		acc.AFragmentsFunc(isa.F16, 24, none)                                                                     // want `D401: A operand in registers has 24 columns of \.f16, expected a multiple of 16 columns of \.f16 or \.bf16`
+		acc.AFragmentsFunc(isa.F16, 16, none)                                                                     // want `D401: A operand has 0 registers for one MMA, expected 4`
 		acc.AFragmentsFunc(isa.F16, 16, nil)                                                                      // want `D205: AFragmentsFunc is called with a nil function`
 		acc.AFragmentsFunc(isa.F16, 16, func(int, int) []dsl.Reg[dsl.B32] { return make([]dsl.Reg[dsl.B32], 4) }) // want `D201: register 0 of the A operand of one MMA is a zero value, not created by a builder call`
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 16, 16)
-		w.AFragmentsFunc(8, none) // want `D401: A operand has 8 columns for shape m16n8k16, want a multiple of 16`
+		w.AFragmentsFunc(8, none) // want `D401: A operand has 8 columns for shape m16n8k16, expected a multiple of 16`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { // sparse MMAs of wgmma
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
@@ -47,12 +47,12 @@ var wrongTensors = []wrongKernel{
 		acc.SparseMMA(x, wide, sparsity)                                                             // want `D501: SparseMMA reads tiles that belong to no pipeline stage: nothing waits for the MMA before they are overwritten`
 		acc.SparseMMA(x, wide, nil)                                                                  // want `D205: SparseMMA is called with a nil function`
 		acc.SparseMMA(x, k.SharedTile("o", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 128}), sparsity) // want `D401: operands of SparseMMA, 64x64 \.f16 .* and 64x128 \.bf16, have different element types`
-		k.Accumulator(64, 128, isa.F32).SparseMMA(x, wide, sparsity)                                 // want `D401: operands of SparseMMA, 64x64 \.f16 with a swizzle of 128 bytes and 64x128 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 64x128, want tiles of 64 and 128 rows`
+		k.Accumulator(64, 128, isa.F32).SparseMMA(x, wide, sparsity)                                 // want `D401: operands of SparseMMA, 64x64 \.f16 with a swizzle of 128 bytes and 64x128 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 64x128, expected tiles of 64 and 128 rows`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) { // tiles that threads write
 		a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 		w := k.ComputedTile("w", a.Tile())
-		k.ComputedTile("v", dsl.Tile{Type: isa.Bf16}) // want `D401: tile has the size 0x0, want at least one row and one column, and an element type other than \.pred`
+		k.ComputedTile("v", dsl.Tile{Type: isa.Bf16}) // want `D401: tile has the size 0x0, expected at least one row and one column, and an element type other than \.pred`
 		k.Pipeline("both", 2, w.Feed(), a.Feed())     // want `D501: pipeline both mixes computed tiles and copied tiles; use a separate pipeline for each kind`
 		w.Tile(nil)                                   // want `D201: stage of computed tile w is a zero value, not created by a builder call`
 		p, q := k.Pipeline("p", 2, w.Feed()), k.Pipeline("q", 2, a.Feed())
@@ -79,8 +79,8 @@ var wrongTensors = []wrongKernel{
 		a, b := k.RowTensor("a", isa.Bf16, 64, dsl.Swizzle128),
 			k.Tensor("b", isa.Bf16, []int{8, 64}, dsl.Swizzle128)
 		b.GatherFeed(8)   // want `D401: tensor b is copied in boxes; declare it with RowTensor to gather rows`
-		a.GatherFeed(6)   // want `D401: feed has 6 gathered rows, want a multiple of 4 up to 128`
-		a.GatherFeed(256) // want `D401: feed has 256 gathered rows, want a multiple of 4 up to 128`
+		a.GatherFeed(6)   // want `D401: feed has 6 gathered rows, expected a multiple of 4 up to 128`
+		a.GatherFeed(256) // want `D401: feed has 256 gathered rows, expected a multiple of 4 up to 128`
 		a.GatherFeed(64)  // want `D401: tensor a already has a feed of 4 gathered rows, got 64`
 		p := k.Pipeline("p", 2, b.Feed())
 		k.Roles(dsl.OnWarp(0, "load", func() {
@@ -97,17 +97,17 @@ var wrongTensors = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { // cp.async copies of single threads
 		x, to := dsl.Global[dsl.F16](k, "x"), dsl.Shared[dsl.F16](k, "to", 64)
-		x.CopyAsync(to, 16)                                                  // want `D301: CopyAsync copies 32 bytes, want 4, 8 or 16`
-		to.CopyAsync(to, 8)                                                  // want `D301: CopyAsync copies from \.shared memory to \.shared memory, want global to shared memory`
+		x.CopyAsync(to, 16)                                                  // want `D301: CopyAsync copies 32 bytes, expected 4, 8 or 16`
+		to.CopyAsync(to, 8)                                                  // want `D301: CopyAsync copies from \.shared memory to \.shared memory, expected global to shared memory`
 		x.CopyAsync(dsl.Array[dsl.F16]{}, 8)                                 // want `D201: destination of CopyAsync is a zero value, not created by a builder call`
 		x.CopyAsync(to.AtI(60), 8)                                           // want `D301: out of bounds: the call accesses 16 bytes at byte 120 of to, which has 128`
-		x.ReduceVec("add", k.U32(0), []dsl.Reg[dsl.F16]{k.F16(1), k.F16(2)}) // want `D102: sm_80 has no vector atomics, which need sm_90; use pairs: dsl\.As\[dsl\.F16x2\]`
+		x.ReduceVec("add", k.U32(0), []dsl.Reg[dsl.F16]{k.F16(1), k.F16(2)}) // want `D102: sm_80 does not support vector atomics, which need sm_90; use pairs: dsl\.As\[dsl\.F16x2\]`
 		k.CommitCopies()
 		k.WaitCopies(0)
 		k.Sync()
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.F16](k, "x").At(k.TID().X).CopyAsync(dsl.Shared[dsl.F16](k, "to", 64), 8) // want `D301: misaligned vector access: thread 1 accesses byte 2 of x with 16 bytes, want a multiple of 16; the index counts elements and must be a multiple of the vector length`
+		dsl.Global[dsl.F16](k, "x").At(k.TID().X).CopyAsync(dsl.Shared[dsl.F16](k, "to", 64), 8) // want `D301: misaligned vector access: thread 1 accesses byte 2 of x with 16 bytes, expected a multiple of 16; the index counts elements and must be a multiple of the vector length`
 		k.CommitCopies()
 		k.WaitCopies(0)
 	}},
@@ -165,7 +165,7 @@ var wrongTensors = []wrongKernel{
 			dsl.OnWarp(1, "multiply", func() {
 				acc.Fill(func(d *dsl.AccumulatorStage) {
 					for s := range p.Consume(pair.U32(1)) {
-						d.MMA(s.Tile(a), s.Tile(b)) // want `D401: operands of MMA, 128x64 \.f16 with a swizzle of 128 bytes and 128x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 256x128, want tiles of 128 and 64 rows`
+						d.MMA(s.Tile(a), s.Tile(b)) // want `D401: operands of MMA, 128x64 \.f16 with a swizzle of 128 bytes and 128x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 256x128, expected tiles of 128 and 64 rows`
 					}
 				})
 			}),
@@ -216,7 +216,7 @@ var wrongTensors = []wrongKernel{
 		dsl.Array[dsl.F32]{}.CopyAsync(s, 4)                       // want `D201: array in CopyAsync is a zero value, not created by a builder call`
 		k.Semaphore(dsl.Array[dsl.U32]{}, k.U32(0)).Wait(k.U32(1)) // want `D201: array of the semaphore is a zero value, not created by a builder call`
 		dsl.SharedTile{}.LoadRow(k.U32(0), 0, 4)                   // want `D201: tile in LoadRow is a zero value, not created by a builder call`
-		rows.GatherFeed(-4)                                        // want `D401: feed has -4 gathered rows, want a multiple of 4 up to 128`
+		rows.GatherFeed(-4)                                        // want `D401: feed has -4 gathered rows, expected a multiple of 4 up to 128`
 	}},
 	// Unknown positions that are not multiples of a vector.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {

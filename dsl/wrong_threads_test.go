@@ -16,26 +16,26 @@ func both(a, b f32) f32 { return a.Add(b) }
 // threads do not execute.
 var wrongThreads = []wrongKernel{
 	// Misaligned vector accesses.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "x").LoadVec(k.TID().X, 4) }}, // want `D301: misaligned vector access: thread 1 accesses byte 4 of x with 16 bytes, want a multiple of 16; the index counts elements and must be a multiple of the vector length`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.F32](k, "x").LoadVec(k.TID().X, 4) }}, // want `D301: misaligned vector access: thread 1 accesses byte 4 of x with 16 bytes, expected a multiple of 16; the index counts elements and must be a multiple of the vector length`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.Global[dsl.F32](k, "x")
 		for i := range k.GridStride(dsl.Param[dsl.U32](k, "n")) {
-			x.LoadVec(i, 2) // want `D301: misaligned vector access: thread 1 accesses byte 4 of x with 8 bytes, want a multiple of 8; the index counts elements and must be a multiple of the vector length`
+			x.LoadVec(i, 2) // want `D301: misaligned vector access: thread 1 accesses byte 4 of x with 8 bytes, expected a multiple of 8; the index counts elements and must be a multiple of the vector length`
 		}
 	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("any") // the launch chooses the block size
 		x, i := dsl.Global[dsl.BF16](k, "x"), k.CTAID().X.Mad(k.NTID().X, k.TID().X)
 		k.ReturnIf(i.GE(dsl.Param[dsl.U32](k, "n")))
-		x.StoreVec(i.MulI(4), x.LoadVec(i.MulI(4), 8)) // want `D301: misaligned vector access: thread 1 accesses byte 8 of x with 16 bytes, want a multiple of 16; the index counts elements and must be a multiple of the vector length`
+		x.StoreVec(i.MulI(4), x.LoadVec(i.MulI(4), 8)) // want `D301: misaligned vector access: thread 1 accesses byte 8 of x with 16 bytes, expected a multiple of 16; the index counts elements and must be a multiple of the vector length`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := dsl.Shared[dsl.F32](k, "x", 1024)
-		x.StoreVec(k.TID().X.AddI(1).ShlI(1), []f32{k.F32(0), k.F32(1), k.F32(2), k.F32(3)}) // want `D301: misaligned vector access: thread 0 accesses byte 8 of x with 16 bytes, want a multiple of 16; the index counts elements and must be a multiple of the vector length`
+		x.StoreVec(k.TID().X.AddI(1).ShlI(1), []f32{k.F32(0), k.F32(1), k.F32(2), k.F32(3)}) // want `D301: misaligned vector access: thread 0 accesses byte 8 of x with 16 bytes, expected a multiple of 16; the index counts elements and must be a multiple of the vector length`
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.FloatParam(k, "x", isa.F16).Load(k.TID().X) }}, // want `D301: misaligned vector access: thread 2 accesses byte 4 of x with 16 bytes, want a multiple of 16; the index counts elements and must be a multiple of the vector length`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.FloatParam(k, "x", isa.F16).Load(k.TID().X) }}, // want `D301: misaligned vector access: thread 2 accesses byte 4 of x with 16 bytes, expected a multiple of 16; the index counts elements and must be a multiple of the vector length`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.As[dsl.F64](dsl.Global[dsl.F32](k, "x").At(k.TID().X)).LoadFirst() // want `D301: misaligned vector access: thread 1 accesses byte 4 of x with 8 bytes, want a multiple of 8; the index counts elements and must be a multiple of the vector length`
+		dsl.As[dsl.F64](dsl.Global[dsl.F32](k, "x").At(k.TID().X)).LoadFirst() // want `D301: misaligned vector access: thread 1 accesses byte 4 of x with 8 bytes, expected a multiple of 8; the index counts elements and must be a multiple of the vector length`
 	}},
 	// Out-of-bounds accesses.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1)) }}, // want `D301: out of bounds: thread 128 accesses byte 512 of s, which has 512; an index counts elements, and If can exclude threads`
@@ -68,10 +68,10 @@ var wrongThreads = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, n := dsl.Global[dsl.F32](k, "x"), dsl.Param[dsl.U32](k, "n")
 		for i := range k.GridStride(n.ShrI(2)) {
-			x.LoadVec(i, 4) // want `D301: misaligned vector access: thread 1 accesses byte 4 of x with 16 bytes, want a multiple of 16; the index counts elements and must be a multiple of the vector length`
+			x.LoadVec(i, 4) // want `D301: misaligned vector access: thread 1 accesses byte 4 of x with 16 bytes, expected a multiple of 16; the index counts elements and must be a multiple of the vector length`
 		}
 		k.If(k.TID().X.LT(n.AddI(1)), func() {
-			x.LoadVec(k.TID().X, 2) // want `D301: misaligned vector access: thread 1 accesses byte 4 of x with 8 bytes, want a multiple of 8; the index counts elements and must be a multiple of the vector length`
+			x.LoadVec(k.TID().X, 2) // want `D301: misaligned vector access: thread 1 accesses byte 4 of x with 8 bytes, expected a multiple of 8; the index counts elements and must be a multiple of the vector length`
 		})
 		k.If(k.TID().X.LT(n.MinI(1)), func() { x.LoadVec(k.TID().X, 2) })
 	}},
@@ -144,7 +144,7 @@ var wrongThreads = []wrongKernel{
 	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(33)).F32(1).WarpSum() }},      // want `D501: WarpReduce is called in a block of 33 threads, whose last warp has only 1 of 32 lanes: the missing lanes contribute undefined values`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { m.Kernel("q", dsl.Threads(16)).F32(1).WarpScan(both) }}, // want `D501: WarpScan is called in a block of 16 threads, whose last warp has only 16 of 32 lanes: the missing lanes contribute undefined values`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleFrom(k.U32(32)) }},                      // want `D204: shuffle reads lane 32, want 0 to 31`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleFrom(k.U32(32)) }},                      // want `D204: shuffle reads lane 32, expected 0 to 31`
 	// Constants that are out of range.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.SharedTile("t", tileOf(isa.F32, 0)).LoadMatrices(k.Lane(), k.U32(16)) // want `D401: 16-byte unit 16 is out of bounds: a row of 64x64 \.f32 has 16 of them`
@@ -152,17 +152,17 @@ var wrongThreads = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).ArriveExpect(k.U32(1 << 20)) }}, // want `D501: mbarrier phase expects 1048576 bytes, more than the maximum transaction count of 1048575`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Barrier("b", 1).ArriveAt(k.U32(0)) }},           // want `D501: ArriveAt is called in a kernel without Cluster; for the block's own mbarrier use Arrive`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		dsl.Global[dsl.F32](k, "x").BulkReduce("and", dsl.Shared[dsl.F32](k, "s", 64), k.U32(32)) // want `D205: BulkReduce "and" is not available for \.f32, want an integer type; reinterpret the array with dsl\.As\[dsl\.U32\]`
+		dsl.Global[dsl.F32](k, "x").BulkReduce("and", dsl.Shared[dsl.F32](k, "s", 64), k.U32(32)) // want `D205: BulkReduce "and" is not available for \.f32, expected an integer type; reinterpret the array with dsl\.As\[dsl\.U32\]`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		t := k.SharedTile("t", tileOf(isa.F32, 0))
-		k.Matrix("a", isa.F32).Sized(k.U32(64), k.U32(64)).CopyAsync(t, k.U32(2)) // want `D401: copy of matrix a is misaligned: it starts at column 2 and rows have 64 columns, want multiples of 16 bytes`
-		k.Matrix("b", isa.F32).Sized(k.U32(64), k.U32(63)).CopyAsync(t, k.Lane()) // want `D401: copy of matrix b is misaligned: it starts at column \(unknown\) and rows have 63 columns, want multiples of 16 bytes`
+		k.Matrix("a", isa.F32).Sized(k.U32(64), k.U32(64)).CopyAsync(t, k.U32(2)) // want `D401: copy of matrix a is misaligned: it starts at column 2 and rows have 64 columns, expected multiples of 16 bytes`
+		k.Matrix("b", isa.F32).Sized(k.U32(64), k.U32(63)).CopyAsync(t, k.Lane()) // want `D401: copy of matrix b is misaligned: it starts at column \(unknown\) and rows have 63 columns, expected multiples of 16 bytes`
 	}},
 	{"sm_80", func(m *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.Bf16, isa.F32), 32, 32)
-		w.Store(k.Matrix("d", isa.Bf16).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(1))                           // want `D401: store to matrix d is misaligned: it starts at column 1 and rows have 64 columns, want even numbers, since two elements are stored at once`
-		k.Matrix("e", isa.F32).Sized(k.U32(64), k.U32(63)).StoreRow(k.U32(0), k.U32(0), []f32{k.F32(0), k.F32(1)}) // want `D401: store to matrix e is misaligned: it starts at column 0 and rows have 63 columns, want even numbers, since two elements are stored at once`
+		w.Store(k.Matrix("d", isa.Bf16).Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(1))                           // want `D401: store to matrix d is misaligned: it starts at column 1 and rows have 64 columns, expected even numbers, since two elements are stored at once`
+		k.Matrix("e", isa.F32).Sized(k.U32(64), k.U32(63)).StoreRow(k.U32(0), k.U32(0), []f32{k.F32(0), k.F32(1)}) // want `D401: store to matrix e is misaligned: it starts at column 0 and rows have 63 columns, expected even numbers, since two elements are stored at once`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		o := k.Output("o", k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128),

@@ -21,21 +21,21 @@ var wrongValues = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3](k); x.FMA(x, x) }},        // want `D205: mad is not defined for \.e4m3, which can only be stored, moved and converted; convert with To\[dsl\.F32\] first`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.E4M3x2](k); x.Add(x) }},         // want `D205: add is not defined for \.e4m3x2, which can only be stored, moved and converted; convert pairs with To\[dsl\.F16x2\] first`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { x := dsl.NewReg[dsl.TF32](k); x.Add(x) }},           // want `D205: add is not defined for \.tf32, which can only be stored, moved and converted; use Bits\[dsl\.F32\] first`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U8](k, "x").LoadVec(k.U32(0), 32) }}, // want `D301: vector has 32 x \.u8, want a power of two of elements and at most 16 bytes`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ N int }](k, "s") }},              // want `D205: parameter s has a field of type int, N, want a struct whose fields are exported values and arrays of the kernel`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Global[dsl.U8](k, "x").LoadVec(k.U32(0), 32) }}, // want `D301: vector has 32 x \.u8, expected a power of two of elements and at most 16 bytes`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Struct[struct{ N int }](k, "s") }},              // want `D205: parameter s has a field of type int, N, expected a struct whose fields are exported values and arrays of the kernel`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		type inner struct{ P [2]dsl.Reg[dsl.Pred] }
-		dsl.Struct[struct{ In inner }](k, "s") // want `D205: parameter s has a predicate field, In\.P\[0\], want a struct whose fields are exported values and arrays of the kernel`
+		dsl.Struct[struct{ In inner }](k, "s") // want `D205: parameter s has a predicate field, In\.P\[0\], expected a struct whose fields are exported values and arrays of the kernel`
 	}},
 	// Pointers.
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U32(8), isa.Global) }}, // want `D301: address in a register of type \.u32 points into \.global memory, want 64 bits`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Shared) }}, // want `D301: address in a register of type \.u64 points into \.shared memory, want 32 bits`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Param) }},  // want `D301: pointer points into \.param memory, want generic, global, shared or local`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U32(8), isa.Global) }}, // want `D301: address in a register of type \.u32 points into \.global memory, expected 64 bits`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Shared) }}, // want `D301: address in a register of type \.u64 points into \.shared memory, expected 32 bits`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Pointer[dsl.F32](k.U64(8), isa.Param) }},  // want `D301: pointer points into \.param memory, expected generic, global, shared or local`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) {
 		f := m.Func("f")
 		dsl.Global[dsl.F32](f.Kernel, "to")
-		k.Call(f, dsl.Shared[dsl.F32](k, "s", 4))  // want `D303: array in \.shared memory is passed as an argument, want global memory`
-		k.Call(f, k.U32(1))                        // want `D303: argument 1 of f has type \.u32, want \.u64`
+		k.Call(f, dsl.Shared[dsl.F32](k, "s", 4))  // want `D303: array in \.shared memory is passed as an argument, expected global memory`
+		k.Call(f, k.U32(1))                        // want `D303: argument 1 of f has type \.u32, expected \.u64`
 		dsl.Struct[struct{ X f32 }](f.Kernel, "s") // want `D303: parameter s of device function f must be a value or a pointer; only kernels take structs and tensor maps`
 	}},
 	// Special registers.
@@ -43,16 +43,16 @@ var wrongValues = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "laneid") }},  // want `D205: laneid is not a special register; did you mean %laneid\?`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%smid.x") }}, // want `D205: %smid has no components, got %smid\.x`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { dsl.Special[dsl.U32](k, "%tid") }},    // want `D205: %tid is a vector; use a component such as %tid\.x`
-	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.ClusterRank() }},                    // want `D102: sm_80 with PTX 9\.5 has no %cluster_ctarank, which needs PTX 7\.8 on sm_90 or later`
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) { k.ClusterRank() }},                    // want `D102: sm_80 with PTX 9\.5 does not support %cluster_ctarank, which needs PTX 7\.8 on sm_90 or later`
 	// Invalid loops and lane indices.
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
-		for range k.RangeStep(k.U32(0), k.U32(8), k.U32(0)) { // want `D206: loop step is 0, want a positive number`
+		for range k.RangeStep(k.U32(0), k.U32(8), k.U32(0)) { // want `D206: loop step is 0, expected a positive number`
 		}
-		for range dsl.RangeOf(k.S32(8), k.S32(0), k.S32(-1)) { // want `D206: loop step is -1, want a positive number`
+		for range dsl.RangeOf(k.S32(8), k.S32(0), k.S32(-1)) { // want `D206: loop step is -1, expected a positive number`
 		}
 	}},
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleXor(32) }},  // want `D204: shuffle distance is 32 lanes, want 0 to 31`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleDown(-1) }}, // want `D204: shuffle distance is -1 lanes, want 0 to 31`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleXor(32) }},  // want `D204: shuffle distance is 32 lanes, expected 0 to 31`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Lane().ShuffleDown(-1) }}, // want `D204: shuffle distance is -1 lanes, expected 0 to 31`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.NamedBarrier(512) }},      // want `D501: named barrier expects 512 threads, but the block has 256`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
@@ -73,7 +73,7 @@ var wrongValues = []wrongKernel{
 		w.MMAFragments(nil, x, k.U32(0))                               // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
 		n.ToFragments(isa.F16)                                         // want `D401: accumulator of \.s32 with shape m16n8k32 cannot become an A operand of \.f16; \.f32 converts to \.f16 or \.bf16, and \.f16 stays \.f16`
 		w.ToFragments(isa.E4m3)                                        // want `D401: accumulator of \.f32 with shape m16n8k16 cannot become an A operand of \.e4m3; \.f32 converts to \.f16 or \.bf16, and \.f16 stays \.f16`
-		w.LoadFragments(y, k.U32(0))                                   // want `D401: A operand 64x64 \.s8 with a swizzle of 64 bytes does not fit m16n8k16 \.f16, want 16 rows and a multiple of 16 columns`
+		w.LoadFragments(y, k.U32(0))                                   // want `D401: A operand 64x64 \.s8 with a swizzle of 64 bytes does not fit m16n8k16 \.f16, expected 16 rows and a multiple of 16 columns`
 		w.LoadFragments(dsl.SharedTile{}, k.U32(0))                    // want `D201: tile of LoadFragments is a zero value, not created by a builder call`
 		w.Map(nil)                                                     // want `D205: Map is called with a nil function`
 		w.RowReduce(nil)                                               // want `D205: RowReduce is called with a nil function`
@@ -85,11 +85,11 @@ var wrongValues = []wrongKernel{
 		acc, whole := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32)
 		acc.MMA(x.RowsFrom(0, 32).Transposed(), x)                       // want `D401: operands of MMA, 32x64 \.f16 with a swizzle of 128 bytes, transposed and 64x64 \.f16 with a swizzle of 128 bytes, have the wrong widths: their rows must have the same length, a multiple of 16 elements`
 		acc.MMAFragments(nil, x)                                         // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
-		acc.MMAFragments(acc.ToFragments(isa.Bf16), x)                   // want `D401: operands of MMAFragments, \.bf16 and 64x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of \.f32, want two operands of the same 16-bit type`
+		acc.MMAFragments(acc.ToFragments(isa.Bf16), x)                   // want `D401: operands of MMAFragments, \.bf16 and 64x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of \.f32, expected two operands of the same 16-bit type`
 		acc.MMAFragments(acc.ToFragments(isa.F16), x.RowsFrom(0, 32))    // want `D401: operands of MMAFragments, 64x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 64x64: the depths differ, or y has more or fewer rows than the accumulator has columns`
 		acc.MMAFragments(acc.ToFragments(isa.F16), x)                    // want `D501: MMAFragments reads a tile that belongs to no pipeline stage: nothing waits for the MMA before the tile is overwritten`
-		whole.ToFragments(isa.F16)                                       // want `D401: accumulator of 64x64 \.s32 cannot become an A operand of \.f16, want \.f32 with a multiple of 16 columns, converted to \.f16 or \.bf16`
-		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })              // want `D401: Map is called on an accumulator of \.s32, want \.f32`
+		whole.ToFragments(isa.F16)                                       // want `D401: accumulator of 64x64 \.s32 cannot become an A operand of \.f16, expected \.f32 with a multiple of 16 columns, converted to \.f16 or \.bf16`
+		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })              // want `D401: Map is called on an accumulator of \.s32, expected \.f32`
 		acc.Map(nil)                                                     // want `D205: Map is called with a nil function`
 		dsl.EachElement(whole, func(_, _ u32, _, _ dsl.Reg[dsl.F32]) {}) // want `D401: accumulator of \.s32 is used as \.f32`
 	}},

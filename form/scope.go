@@ -46,7 +46,7 @@ type symbol struct {
 	role    role
 	entry   bool // a parameter of an .entry
 	set     bool // an initialiser is present
-	holds   bool // the initialiser names functions
+	holds   bool // the initialiser contains function names
 	called  bool // a .param that receives a call's result
 	linkage string
 	name    string
@@ -70,7 +70,8 @@ type scope struct {
 	outer  map[string]int      // see checker.outside
 }
 
-// A numbered is the name with the smallest number among those with one stem.
+// A numbered is a declared name that ends in a number: the one with the smallest number of its
+// stem.
 type numbered struct {
 	number int64
 	sym    *symbol

@@ -121,7 +121,7 @@ const (
 	Col               // a column, for one thread
 	Chunk             // 16 bytes of a row, for one thread
 	Rows              // rows, for a warp
-	Part              // equal parts of a tile, for a warp
+	Part              // one of several equal parts of a tile, for a warp
 	Whole             // consecutive tiles, for a warp
 )
 
@@ -188,7 +188,7 @@ type SharedAccess struct {
 	In     *Instr // the instruction
 	Conds  []Condition
 	Var    *Var // the variable, if it is accessed at a constant offset
-	Reg    *Reg // otherwise the address
+	Reg    *Reg // the address, if there is no constant offset
 	Offset int64
 	Bytes  int64
 	Writes bool

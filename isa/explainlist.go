@@ -113,7 +113,7 @@ func (m *Matcher) missing(c *Candidate, op string, args []Arg) *Problem {
 	return nil
 }
 
-// spare looks for an extra operand without which the others fit.
+// spare reports an extra operand, if the others fit without it.
 func (m *Matcher) spare(c *Candidate, op string, args []Arg) *Problem {
 	for at := len(args) - 1; at >= 0; at-- {
 		list := slices.Delete(slices.Clone(args), at, at+1)

@@ -72,9 +72,9 @@ func shaped(word string) bool {
 	return len(word) > 2 && word[1] == 'm' && word[2] >= '0' && word[2] <= '9'
 }
 
-// exchange looks for two adjacent modifiers to swap, or for one modifier to replace: first among
-// the strange ones, then among all. If no modifier is strange and a required one is missing (such
-// as .sp with a sparse shape), it only replaces the shape.
+// exchange looks for two adjacent modifiers to swap, or for one modifier to replace. It tries
+// modifiers that the instruction does not have first, then all. If there are none of the former and
+// a required modifier is missing (such as .sp with a sparse shape), it only replaces the shape.
 //
 // It returns possible readings. The first is reported if the operands fit none of them better.
 func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod,

@@ -7,7 +7,7 @@ package isa
 // "none". Constants for all types are generated from spec/types.isa.
 type Type uint8
 
-// A Class groups types that can be used for each other.
+// A Class groups types that can replace each other.
 type Class uint8
 
 // Classes of types.

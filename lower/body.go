@@ -94,7 +94,7 @@ func (w *writer) straight(list []*ir.Instr, column int) {
 func (w *writer) block(b *ir.Block, calls []sequence) {
 	for i, in := range b.Instrs {
 		if len(calls) > 0 && calls[0].first == i {
-			// inside the scope of the call, later instructions could not refer to them
+			// declared before the scope of the call, so that later instructions can use them too
 			w.listsBefore(in)
 			w.open()
 			for _, v := range calls[0].vars {

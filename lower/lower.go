@@ -58,7 +58,7 @@ type writer struct {
 	at      ir.Pos                      // position of the last .loc
 	place   diag.Place                  // its source line
 	lists   map[*ir.Instr][]*ir.Targets // target lists to be declared before an instruction
-	global  map[string]int              // names at module level: see others
+	global  map[string]int              // names at module level, as reservedNames returns them
 	spelled map[string]string           // opcodes in the manual's order of modifiers
 }
 

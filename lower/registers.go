@@ -48,7 +48,7 @@ type family struct {
 	next    int32 // index of the next of these registers
 }
 
-// ranged reports whether the family is declared as a range, which may include a few unused
+// ranged reports whether the family is declared as a range. The range may include a few unused
 // registers.
 func (f *family) ranged() bool { return !f.apart && f.top < 2*f.count+16 }
 

@@ -31,7 +31,7 @@ func placedTargets(f *ir.Func, calls map[*ir.Block][]sequence) map[*ir.Instr][]*
 	passed := make(map[*ir.Instr]bool, len(marks))
 	scopes := make(map[*ir.Instr]*sequence) // call sequence that contains each mark
 	entries := make(map[*sequence]*ir.Instr)
-	early := make(map[*ir.Targets]bool) // used before the mark
+	early := make(map[*ir.Targets]bool) // lists that are used before their mark
 	for _, b := range f.Blocks {
 		list := calls[b]
 		for i, in := range b.Instrs {

@@ -169,7 +169,7 @@ func keep(f *ir.Func, number map[*ir.Reg]int) []bool {
 		named[r.Name] = fixed[i]
 	}
 	for i, r := range f.Regs {
-		// Lifting has numbered registers of this name from several scopes.
+		// lift has numbered several registers of this name, from different scopes
 		if j := strings.LastIndexByte(r.Name, '_'); j > 0 &&
 			strings.TrimRight(r.Name[j+1:], "0123456789") == "" && named[r.Name[:j]] {
 			fixed[i] = false

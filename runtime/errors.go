@@ -56,7 +56,7 @@ func (t *resource) Close() error {
 	return nil
 }
 
-// Device returns the device that the thing belongs to.
+// Device returns the device that the resource belongs to.
 func (t *resource) Device() *Device { return t.dev }
 
 // usable returns an error if the resource cannot be used with d.

@@ -106,8 +106,8 @@ func runRun(c *call) int {
 	c.flags.Float64Var(&f.tolerance, "tolerance", 0, "largest allowed difference: absolute for "+
 		"values up to 1,\nrelative above")
 	c.flags.IntVar(&f.time, "time", 0, "time `n` more launches")
-	c.flags.DurationVar(&f.timeout, "timeout", 0, "end the kernel after this `time`, such as 10s; "+
-		"a kernel on a GPU\nis only waited for no longer")
+	c.flags.DurationVar(&f.timeout, "timeout", 0, "stop waiting after this `time`, such as 10s; "+
+		"an emulated\nkernel ends, a kernel on a GPU continues")
 	f.emulate.declare(c.flags)
 	path, code, ok := c.file()
 	if !ok {

@@ -65,7 +65,7 @@ func TestExact(t *testing.T) {
 	}
 	var out bytes.Buffer
 	if run([]string{"stats"}, strings.NewReader(calls), &out, &out); !strings.Contains(out.String(),
-		"ptxas refuses the module: line 4; error: too large") {
+		"ptxas rejects the module: line 4; error: too large") {
 		t.Errorf("no reason for an estimate: %s", out.String())
 	}
 	t.Setenv("PTXAS", "/nowhere/ptxas")

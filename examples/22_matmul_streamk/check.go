@@ -124,7 +124,8 @@ func check(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, p kerneltest.GEMM,
 		func(row, k int) float64 { return kerneltest.BF16.Float(bs[row*p.K+k]) }, tolerance)
 }
 
-// Speed notes the speed for sizes whose tiles fill the last wave well, and badly.
+// Speed measures the kernel on sizes whose tiles fill the last wave, and on sizes whose tiles leave
+// most of it idle.
 func Speed(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err

@@ -42,8 +42,8 @@ func (s *Spec) kindsFile() *jen.File {
 	return f
 }
 
-// headsOf returns the names of the heads of kinds, in the order of their first kinds after an empty
-// one, and the head of each kind.
+// headsOf returns the head of each kind, and the name of each head. Name 0 is empty; the others are
+// in the order of their first kinds.
 func headsOf(kinds []string) (names []string, heads []isa.Head) {
 	names = []string{""}
 	for _, name := range kinds {

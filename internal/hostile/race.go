@@ -5,6 +5,6 @@
 
 package hostile
 
-// raceDetector reports whether the race detector is enabled. Its own work grows faster than the
-// text, so Growth measures nothing; runs without it check the bound.
+// raceDetector reports whether the race detector is enabled. Its overhead grows faster than the
+// text, so Growth then measures nothing.
 const raceDetector = true

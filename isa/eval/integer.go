@@ -297,8 +297,8 @@ func less(t isa.Type, a, b uint64) bool {
 	return a&mask(t) < b&mask(t)
 }
 
-// intQuotient returns the operation of div or rem on integers. Division by zero gives all ones,
-// which the manual leaves undefined.
+// intQuotient returns the operation of div or rem on integers. The manual leaves division by zero
+// undefined; here it gives all ones.
 func intQuotient(s *spec) *Op {
 	t := s.typ(0)
 	if len(s.types) != 1 || !isInt(t) {

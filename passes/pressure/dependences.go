@@ -12,11 +12,11 @@ type dependences struct {
 	ops     []op
 	words   *words
 	last    map[word]int32   // the op that defined a word last
-	readers map[word][]int32 // the ops that have read a word since
+	readers map[word][]int32 // the last op that no other op is reordered across, or -1
 	wall    int32            // the last op that nothing is reordered across, or -1
-	fence   int32            // the last access that other accesses are not reordered across, or -1
-	since   []int32          // accesses since then
-	// and accesses of each state space, if later ones may depend on them
+	fence   int32            // the last access that no other access is reordered across, or -1
+	since   []int32          // accesses after the last fence
+	// reads and writes of each state space that later accesses may depend on
 	read, wrote [2][]int32
 }
 
@@ -121,7 +121,7 @@ func (d *dependences) memory(n int32) {
 	d.since = append(d.since, n)
 }
 
-// recent returns the latter half of a list that is longer than most.
+// recent returns the list, or its last most/2 elements if it has more than most.
 func recent(list []int32, most int) []int32 {
 	if len(list) > most {
 		return list[len(list)-most/2:]

@@ -100,8 +100,8 @@ func (g *graph) followLive(order []word, readers, made map[word][]int32) [][]wor
 	blocks := len(g.ops)
 	out := make([][]word, blocks)
 	makes := slices.Repeat([]word{noWord}, blocks) // the word that a block was last seen to define
-	in := slices.Repeat([]word{noWord}, blocks)    // the word last seen live at its start
-	at := slices.Repeat([]word{noWord}, blocks)    // the word last seen live at its end
+	in := slices.Repeat([]word{noWord}, blocks)    // the word last found live at its start
+	at := slices.Repeat([]word{noWord}, blocks)    // the word last found live at its end
 	var work []int32
 	for _, w := range order {
 		for _, b := range made[w] {

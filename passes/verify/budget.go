@@ -22,10 +22,10 @@ type budget struct {
 }
 
 const (
-	worth    = 1_200_000 // minimum steps of a module
-	perInstr = 45        // steps of a module per instruction
-	abreast  = 16        // kernels that are verified in parallel
-	atLeast  = 4         // minimum steps of a kernel per instruction
+	worth    = 1_200_000 // minimum number of steps for a module
+	perInstr = 45        // number of steps for a module per instruction
+	abreast  = 16        // number of kernels that are verified in parallel
+	atLeast  = 4         // minimum number of steps for a kernel per instruction
 )
 
 // newBudget returns the budget of a module's kernels, multiplied by effort.

@@ -113,7 +113,7 @@ func (c *Context) Reach(other device.Device) error {
 // Encode returns the 128 bytes of a tensor map; the driver requires them to be aligned to 64
 // bytes.
 func (c *Context) Encode(to *[128]byte, m *device.TensorMap) error {
-	// over-allocated, because one of 16 offsets is suitably aligned
+	// seven extra words, so that the map can start at a multiple of 64 bytes
 	words := make([]uint64, 16+7)
 	at := unsafe.Pointer(&words[0])
 	at = unsafe.Add(at, -uintptr(at)&63)

@@ -76,7 +76,7 @@ func (o *operation) run(lanes uint32) *Fault {
 type asyncQueue struct {
 	list    []*operation
 	running *operation // the operation that is accessing memory now
-	lane    int        // the lane for which it does so
+	lane    int        // the lane that issued the running operation
 	fault   *Fault
 }
 

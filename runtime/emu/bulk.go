@@ -169,8 +169,8 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 	return advance
 }
 
-// locateInner does what locate does for a range of which only a part is accessed. Offsets are
-// relative to the whole range.
+// locateInner is locate for a range that is accessed only in part. Offsets are relative to the
+// whole range.
 func (w *warp) locateInner(a *addressRef, lane uint32, skip, n uint64, q *demand) bool {
 	if skip == 0 && n == q.size {
 		return w.locate(a, lane, q)

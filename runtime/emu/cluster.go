@@ -46,7 +46,7 @@ const (
 	roundsToTimeout  = 2   // end waits with a time limit
 	roundsToBreak    = 64  // let lanes that wait for others of their warp continue alone
 	roundsToStop     = 128 // run other clusters; if these make no progress, the kernel may hang
-	roundsToSpin     = 256 // treat short turns like those of warps that spin
+	roundsToSpin     = 256 // treat short time slices like those of spinning warps
 )
 
 // start makes c the cluster that starts at a block index.

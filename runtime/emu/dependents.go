@@ -25,14 +25,15 @@ import (
 type overlap struct {
 	primary  *grid       // the previous launch, which griddepcontrol.wait waits for; or nil
 	complete atomic.Bool // all blocks have exited
-	holds    atomic.Bool // clusters that launched dependents are held until all have
-	held     []*cluster  // the clusters that are held
-	idling   int         // time slices of other clusters since one was held
-	paused   bool        // paused until the next use of the device
-	quota    int         // time slices until the grid is paused; negative for no limit
-	slice    int         // instructions of a time slice
-	counted  int64       // instructions already added to the statistics of the device
-	seen     bool        // it has run alone
+	// clusters that executed launch_dependents are held until all clusters have executed it
+	holds   atomic.Bool
+	held    []*cluster // the clusters that are held
+	idling  int        // time slices of other clusters since one was held
+	paused  bool       // paused until the next use of the device
+	quota   int        // time slices until the grid is paused; negative for no limit
+	slice   int        // instructions of a time slice
+	counted int64      // instructions already added to the statistics of the device
+	seen    bool       // it has run alone
 }
 
 // mostHeld limits how many clusters are held until others launch dependents. A real device cannot
@@ -56,7 +57,7 @@ func (c *cluster) launchesDependents() bool {
 	return true
 }
 
-// keep queues a cluster for its next time slice, or holds it.
+// keep queues a cluster for its next time slice, or holds it until release is called.
 func (g *grid) keep(c *cluster) {
 	if !g.holds.Load() || c.released || !c.launchesDependents() {
 		g.waiting = append(g.waiting, c)

@@ -49,7 +49,7 @@ type grid struct {
 	idle    []*cluster // finished, for reuse
 	running int
 	fault   *Fault
-	stalled int // how often clusters were put back since the last progress
+	stalled int // clusters suspended since any cluster last made progress
 	peers   patience
 
 	executed    atomic.Int64 // instructions of threads

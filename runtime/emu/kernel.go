@@ -85,7 +85,7 @@ func (k *kernel) run(l *device.Launch) error {
 		r, ok := d.memory.allocate("workspace of "+k.image.entry.Name, workspaceSize)
 		if !ok {
 			return refuse("cuLaunchKernelEx", outOfMemory,
-				"no memory for the workspace of the grid")
+				"the device has no memory left for the workspace of the grid")
 		}
 		if !k.image.dependents { // otherwise blocks may still run when run returns
 			defer d.memory.free(r.base)

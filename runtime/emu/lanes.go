@@ -14,8 +14,8 @@ import (
 // together. If other lanes are elsewhere, the fragment waits for them and the result is false.
 func (w *warp) together() bool { return w.cur.mask == w.live || w.gather(w.live, waitsConverge) }
 
-// gather makes the current fragment hold the lanes of want. If some are elsewhere, it waits and the
-// result is false.
+// gather makes the current fragment hold the lanes of want. If some of them execute other code, the
+// fragment waits for them and the result is false.
 func (w *warp) gather(want uint32, state waitState) bool {
 	f := w.cur
 	want &= w.live

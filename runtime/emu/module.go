@@ -267,7 +267,8 @@ func (im *image) layShared(reached []*ir.Func) {
 	}
 	if at > mostShared {
 		im.problem(im.entry.Pos,
-			fmt.Errorf("block needs %d bytes of shared memory, but has at most %d", at, mostShared))
+			fmt.Errorf("block needs %d bytes of shared memory, but can have at most %d", at,
+				mostShared))
 		at = sharedStart
 	}
 	im.sharedSize = int(at - sharedStart)

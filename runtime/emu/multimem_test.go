@@ -111,8 +111,8 @@ func TestAllReduce(t *testing.T) {
 // reduction requires initialized memory on every device.
 func TestMulticastFaults(t *testing.T) {
 	for body, want := range map[string]string{
-		"ld.global.u32 %r1, [%d0];":                                              "not multimem",
-		"st.global.u32 [%d0], 1;":                                                "not multimem",
+		"ld.global.u32 %r1, [%d0];":                                              "an instruction other than multimem accesses a multicast address",
+		"st.global.u32 [%d0], 1;":                                                "an instruction other than multimem accesses a multicast address",
 		"multimem.ld_reduce.relaxed.sys.global.add.u32 %r1, [%d0];":              "never written: 4 bytes of part 1",
 		"multimem.st.relaxed.sys.global.u32 [%d0+4096], 1;":                      "out of bounds",
 		"multimem.st.relaxed.sys.global.u32 [%d0], 1; ld.global.u32 %r1, [%d1];": "",

@@ -21,7 +21,7 @@ type Observer interface {
 	Observe(*Event)
 }
 
-// An EventKind specifies what an Event is.
+// An EventKind is the kind of an Event.
 type EventKind uint8
 
 // Kinds of event. Each comment lists the fields that are set, besides Block, Warp and Instr.

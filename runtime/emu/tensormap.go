@@ -62,10 +62,10 @@ func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 	switch {
 	case m.Interleave != 0 && n < 3:
 		return fault("encode a tensor map", nil,
-			"%d dimensions, but interleaved channels need three to five", n)
+			"the tensor has %d dimensions, but interleaved channels need three to five", n)
 	case m.Interleave == 32 && m.Swizzle != 32:
 		return fault("encode a tensor map", nil,
-			"channels interleaved by 32 bytes need the swizzle of 32 bytes")
+			"channels interleaved by 32 bytes need a swizzle of 32 bytes")
 	}
 	for i, stride := range m.Strides {
 		if stride%unit != 0 || stride >= 1<<40 {

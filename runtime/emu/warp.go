@@ -28,8 +28,8 @@ type warp struct {
 	waiting []*fragment // fragments that wait for others
 	spins   int         // consecutive strong loads and atomic operations
 	steady  int         // instructions since it yielded
-	sample  uint64      // signature of an earlier state
-	repeats bool        // it came to that state again
+	sample  uint64      // signature of a recent state of the warp
+	repeats bool        // the warp has returned to the sampled state
 	yield   bool        // other warps must run before the current instruction can succeed
 
 	thread      [3]eval.Vector // %tid

@@ -38,8 +38,8 @@ func (p place) admits(open, gone []isa.Gate) bool {
 type border struct {
 	first  place   // the earliest legal place, on the lowest target
 	newest place   // a legal place at the newest version
-	legal  []place // per target: its first legal version
-	early  []place // per target: the last version before that, if it has the target
+	legal  []place // per target: the first legal version
+	early  []place // per target: the version before the first legal one, if the target exists in it
 	never  []place // targets where the newest version is not legal
 }
 

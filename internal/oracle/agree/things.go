@@ -162,7 +162,7 @@ func special(name string, t isa.Type) thing {
 	return thing{text: name, arg: isa.Arg{Kind: isa.ArgSreg, Type: t}}
 }
 
-// group combines things into a vector in braces, an address or a pair.
+// group puts operands into a vector in braces, an address or a pair.
 func group(kind isa.ArgKind, open, between, end string, parts []thing) thing {
 	out := thing{arg: isa.Arg{Kind: kind}}
 	words := make([]string, len(parts))

@@ -84,7 +84,7 @@ built for, on a machine without a GPU. ` + "`go test ./examples/...`" + ` runs a
 
 An error is compared with the tolerance of the same element. The largest error is that of the element
 that comes closest to its tolerance. K is the number of products in a sum, and ulp a unit in the last
-place of the result. The time is from the machine that wrote this page.
+place of the result. The time was measured on the machine that generated this page.
 
 | example | target | comparisons and elements | largest error, tolerance there | tolerances | time |
 |---|---|---|---|---|---|

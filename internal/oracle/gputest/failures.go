@@ -278,8 +278,7 @@ func Wild() (asked bool, err error) {
 				errors.New("the driver serves the process again, against what the messages say"),
 				again.Close())
 	}
-	if !errors.Is(err, runtime.ErrLost) ||
-		!strings.Contains(err.Error(), "restart the process to use it again") {
+	if !errors.Is(err, runtime.ErrLost) || !strings.Contains(err.Error(), "restart the process") {
 		return true, fmt.Errorf("opening the lost device anew does not say what to do: %w", err)
 	}
 	fmt.Println(lost)

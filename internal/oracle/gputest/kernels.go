@@ -96,7 +96,7 @@ func roundToBF16(xs []float32) []runtime.BF16 {
 	return out
 }
 
-// want is an error where a condition does not hold.
+// want returns an error if ok is false.
 func want(ok bool, format string, args ...any) error {
 	if ok {
 		return nil

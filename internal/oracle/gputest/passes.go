@@ -80,8 +80,8 @@ func cleaned(m *dsl.Module) (runtime.Source, error) {
 	return m, nil
 }
 
-// text returns a module as compiled and after the passes, both with the lowest PTX version that
-// supports it.
+// text returns a module before and after the passes. Both have the lowest PTX version that supports
+// the module.
 func text(file string) (before, after string, err error) {
 	version := regexp.MustCompile(`\.version \d+\.\d+`)
 	packed, err := compiled.ReadFile("testdata/kernels/" + file + ".ptx.gz")

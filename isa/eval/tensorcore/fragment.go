@@ -22,7 +22,7 @@ type Layout struct {
 	half  bool // C: two elements per register
 }
 
-// per returns the number of elements in a 32-bit register, or 1 for f64.
+// per returns the number of elements in a register: 1 for f64, whose registers have 64 bits.
 func (l Layout) per() int { return max(32/l.width, 1) }
 
 // A returns the location of the left matrix's element (row, k). For a sparse matrix, k counts only

@@ -9,7 +9,7 @@ type Iteration uint8
 // Iterations.
 const (
 	First    Iteration = iota
-	Last               // of loops with constant bounds; values of other loops are unknown
+	Last               // known only for loops with constant bounds
 	Any                // values that change between iterations are unknown
 	AnyBlock           // values that change between blocks are unknown too
 )

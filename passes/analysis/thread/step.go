@@ -39,7 +39,7 @@ type operation struct {
 	signed bool
 	to     isa.Type    // result of a conversion
 	how    isa.Mod     // of a comparison
-	apply  eval.Scalar // of integers, or nil if it needs other rules
+	apply  eval.Scalar // the operation on integers, or nil if it needs other rules
 }
 
 // operationOf returns the operation of an instruction. It has no width if it is not evaluated.

@@ -18,7 +18,7 @@ func (e *Eval) Uniform(r *ir.Reg) bool {
 	if w == nil || w.asked {
 		return w != nil && w.uniform
 	}
-	w.asked = true // a register that depends on itself is not
+	w.asked = true // the assumption if the register depends on itself
 	in := w.def
 	if e.work++; in == nil || in.Form == nil || e.Exhausted() {
 		return false

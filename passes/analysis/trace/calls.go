@@ -49,7 +49,7 @@ func (p *program) isQuiet(f *ir.Func, depth int) bool {
 	if !f.Defined {
 		return slices.Contains([]string{"vprintf", "malloc", "free", "__assertfail"}, f.Name)
 	}
-	p.quiet[f] = true // assumed during recursion
+	p.quiet[f] = true // the assumption for recursive calls
 	quiet := depth < 64
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {

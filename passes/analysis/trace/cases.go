@@ -346,8 +346,8 @@ type inside struct {
 	given bool
 }
 
-// look records the atoms inside an atom. The result twice reports that a kernel input already
-// occurs in a third one.
+// look records the atoms inside an atom. found reports whether one of them is a kernel input, and
+// twice whether such an input was already recorded inside another atom.
 func (s insides) look(a, of *value.Atom) (found, twice bool) {
 	if was, seen := s[a]; seen {
 		return was.given, was.given && was.of != of

@@ -30,7 +30,7 @@ type program struct {
 	loops      []*graph.Loop        // innermost loop of each block
 	doomed     []bool               // blocks from which every path ends in a trap
 	parted     map[int][]int        // registers written before the paths of a branch join, by block
-	ruled      map[int]bool         // blocks that run in whole warps, caching the results
+	ruled      map[int]bool         // whether a block runs in whole warps; cached
 	whole      map[*value.Atom]bool // predicates that an active mask holds all lanes; see executing
 	active     map[*graph.Loop]bool
 	spins      map[*graph.Loop]bool // loops that only wait
@@ -48,7 +48,7 @@ type program struct {
 	global bool            // accesses to global memory are events, see FollowGlobal
 	taken  map[[2]int]bool // control-flow edges that were followed
 	scales scales          // divisors of inputs; see choices
-	// unknowns holds the results of instructions with a new value each time.
+	// unknowns holds new values for results that the analysis cannot compute, by execution.
 	unknowns map[execution][]*value.Value
 }
 

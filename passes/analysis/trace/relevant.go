@@ -118,7 +118,7 @@ func (s *sieve) varies(r *ir.Reg) bool {
 		return n >= 0
 	}
 	if s.varying[n] == unasked {
-		s.varying[n] = no // assumed during the computation
+		s.varying[n] = no // the assumption if the register depends on itself
 		all := s.last[n] > 0
 		for at := s.last[n]; all && at > 0; at = s.writes[at].before {
 			all = s.writes[at].in.Has(isa.EffectPure) && s.readsVarying(s.writes[at].in)

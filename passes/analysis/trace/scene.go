@@ -235,8 +235,8 @@ func (k *Kernel) scene(first *Trace, agree *agreement) []*Trace {
 	return list
 }
 
-// compatibleTrace returns a trace for the lowest thread of a block that has none yet, if the trace
-// is compatible with the scene.
+// compatibleTrace returns a trace of the block for the lowest of the threads in left, if a trace is
+// compatible with the scene. Otherwise it returns nil.
 func (k *Kernel) compatibleTrace(scene []*Trace, rank int, left value.Set,
 	agree *agreement) *Trace {
 	lowest := left.Least()

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// text describes the constants, for messages: named inputs one by one, then the number of other
-// inputs with the constant of the first.
+// text describes the constants in messages. It lists the inputs with names, followed by values in
+// memory.
 func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string {
 	const names, numbers = 10, 3
 	var list, rest []string

@@ -240,7 +240,7 @@ func (p *Pool) shr(width int, a *Value, k int) *Value {
 	return nil
 }
 
-// and returns a under a constant mask.
+// and returns a & k.
 func (p *Pool) and(width int, a *Value, k int64) *Value {
 	if k == 0 {
 		return p.Const(width, 0)

@@ -25,7 +25,7 @@ const (
 	OpMax
 	OpSMin
 	OpSMax
-	OpAdd // only for Pool methods: sums are no atoms
+	OpAdd // used only by methods of Pool; a sum is not an atom
 	OpEq  // a comparison; of these, only eq and lt are atoms
 	OpNe
 	OpLt

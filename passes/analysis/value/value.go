@@ -98,7 +98,7 @@ type Pool struct {
 	all    Set
 	folded map[step]*Value
 	points map[points]*Pattern
-	terms  []Term // reused for sums that are being made
+	terms  []Term // buffer for a sum under construction
 }
 
 // points holds the values of a term in some threads.

@@ -41,7 +41,8 @@ func checkNegative(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 // them last.
 type negatives struct {
 	writers map[*ir.Reg][]*ir.Instr
-	looked  map[*ir.Reg]bool // registers with a negative constant; true during the examination
+	// whether a register holds a negative constant; true while it is examined
+	looked map[*ir.Reg]bool
 }
 
 // has reports whether an operand is always negative as a signed 32-bit integer.

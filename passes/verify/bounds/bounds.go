@@ -146,7 +146,7 @@ func (c *check) invalid(w *ir.Access, thread int, at int64, certain bool) bool {
 		return true
 	case off%w.Bytes != 0:
 		c.Report(c.use.Pos, &annotated.Memory,
-			"misaligned vector access: thread %d%s accesses byte %d of %s with %d bytes, want a multiple of %d; the index counts elements and must be a multiple of the vector length",
+			"misaligned vector access: thread %d%s accesses byte %d of %s with %d bytes, expected a multiple of %d; the index counts elements and must be a multiple of the vector length",
 			thread, c.eval.In(), off, area.Name, w.Bytes, w.Bytes)
 		return true
 	case certain && w.Space == isa.Global && off >= 1<<31 && off/w.Bytes >= 1<<31:

@@ -19,8 +19,8 @@ import (
 type use struct {
 	e      *trace.Event
 	region memory.Region
-	after  *trace.Event // a warp-wide instruction since, which orders no memory
-	groups []value.Set  // lanes that bar.warp.sync has synchronized since, if not all
+	after  *trace.Event // a later warp-wide instruction that does not order memory
+	groups []value.Set  // lanes that a later bar.warp.sync synchronized, if not the whole warp
 }
 
 // A pair is two instructions whose accesses are compared.

@@ -100,7 +100,7 @@ func (w *electors) picks(in *ir.Instr) selection {
 	if p := w.picked[in]; p != unknown {
 		return p
 	}
-	w.picked[in] = many // assumed during the computation
+	w.picked[in] = many // the assumption if the instruction depends on itself
 	p := many
 	switch in.Kind() {
 	case isa.KindElect:

@@ -44,8 +44,7 @@ const (
 	opaque // depends on memory, or on other threads
 )
 
-// shared returns the flag arrays of a kernel, one for each array with a flag that is both set and
-// read.
+// shared returns the arrays of flags that the kernel both sets and reads.
 func (w *paths) shared(raised []mark, once []mark) []*flagArray {
 	of := make(map[base]*flagArray)
 	var order []*flagArray

@@ -123,7 +123,8 @@ func (w *paths) recordWaits(found *marks) {
 	}
 }
 
-// check checks the order around those signals, waits and copies for which no error was reported.
+// check checks the memory order of the signals, waits and copies for which nothing has been
+// reported.
 func (w *paths) check(found *marks) {
 	settled := func(m mark) bool { return w.errors[w.instr(m)] }
 	raised := slices.DeleteFunc(found.raised, settled)

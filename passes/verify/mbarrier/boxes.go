@@ -16,7 +16,7 @@ import (
 type load struct {
 	expects *trace.Event
 	bytes   int64
-	copies  []string // by tensor map and copy mode
+	copies  []string // the tensor map and mode of each copy
 }
 
 // boxes compares the phases of an mbarrier. The size of a tensor copy is in its tensor map and not

@@ -127,7 +127,7 @@ func outOfBounds(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
 	}
 }
 
-// made records the mbarriers that an event initializes, and the number of barriers before it.
+// made records the mbarriers that an event initializes, each with the number of barriers before it.
 func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initialization,
 	initialized map[verify.Object]*initialization, order []verify.Object) []verify.Object {
 	e := &t.Events[i]

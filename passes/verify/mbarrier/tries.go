@@ -38,8 +38,8 @@ func tries(p *verify.Pass, t *trace.Trace, heeded *heededWaits) {
 	}
 }
 
-// heededWaits holds the waits whose result some threads use and, after they are computed, the
-// phases that they wait for.
+// heededWaits holds the waits whose result some threads use, and the phases that they wait for. The
+// phases are added when they are computed.
 type heededWaits struct {
 	waits   map[*ir.Instr]bool
 	objects map[verify.Object]bool
@@ -57,9 +57,8 @@ func heeded(p *verify.Pass) *heededWaits {
 	return r
 }
 
-// all reports whether threads use the result of every wait that a wait may stand for. Peeled
-// loops leave tries after their last iteration whose result is unused, for an iteration that
-// never comes.
+// all reports whether threads use the result of every wait that the event stands for. After loop
+// peeling, the last iteration may contain a try_wait for an iteration that does not follow.
 func (r *heededWaits) all(p *verify.Pass, e *trace.Event) bool {
 	if r.objects == nil {
 		r.objects = make(map[verify.Object]bool)

@@ -44,7 +44,7 @@ func Of(text string, seed uint64, n int, kinds []string) []Mutant {
 	lines := strings.Split(text, "\n")
 	byKind := make(map[string][]Mutant)
 	plain := Plain()
-	seen := map[string]bool{text: true} // texts that need not be generated again
+	seen := map[string]bool{text: true} // texts that were generated before
 	add := func(kind string, line, taken int, what string, edited ...string) {
 		out := strings.Join(slices.Concat(lines[:line], edited, lines[line+taken:]), "\n")
 		again := seen[out] && !slices.Contains(plain, kind)

@@ -155,7 +155,7 @@ func (b *body) guards(s *statement) {
 	}
 }
 
-// again reports whether lines.go changes the same predicate.
+// again reports whether a mutation in lines.go changes the same predicate.
 func (b *body) again(s *statement) bool {
 	return droppable.MatchString(s.op) || strings.Contains(s.op, "cp.async.bulk")
 }

@@ -35,7 +35,7 @@ through the async proxy, the writer must execute the fence before it arrives.`,
 type mark uint8
 
 const (
-	bare     mark = iota // nothing yet
+	bare     mark = iota // no fence and no barrier has followed
 	exposed              // a barrier without a fence before it
 	fenced               // a fence in the threads that made it
 	settled              // a fence, then a barrier
@@ -258,10 +258,10 @@ func reportMissing(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *en
 	switch a.state {
 	case fenced:
 		if a.e.Threads.Len() == 1 && *a.e.Threads == *g.e.Threads {
-			return // one thread, in program order
+			return // the same thread accesses the memory twice, in program order
 		}
 		if both := a.e.Threads.Or(*g.e.Threads); both.Warps() == 1 {
-			severity = diag.Review // one warp, whose lanes may be converged
+			severity = diag.Review // both accesses are by one warp, whose lanes may be converged
 		}
 		if g.e.Kind == trace.GroupMultiply && *a.e.Threads == *g.e.Threads {
 			severity = diag.Review // each warp may read only what it wrote itself

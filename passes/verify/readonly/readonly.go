@@ -62,7 +62,9 @@ func run(p *annotated.Pass) {
 		if !slices.ContainsFunc(written[root], func(s spot) bool {
 			return s.base == base || s.at == base || s.base == a.Reg || s.at == a.Reg
 		}) {
-			report = p.Warn // different parts of it, which may be disjoint
+			// the load and the stores access different parts of the parameter, which may be
+			// disjoint
+			report = p.Warn
 		}
 		report(u.Pos, &annotated.Memory,
 			"NC load of %s, which the kernel writes, may return stale data; leave NC out",

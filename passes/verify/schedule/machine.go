@@ -40,7 +40,7 @@ type agent struct {
 	polls  []mark // flags loaded since
 	left   bool
 	lasts  map[*ir.Instr]int // last position of each warp-wide instruction
-	with   int               // position after its last warp-wide event
+	with   int               // position in its events after the last warp-wide instruction
 }
 
 // A waitHistory is what an agent learned at its waits for an mbarrier: the number of waits passed,

@@ -133,7 +133,7 @@ func (m *machine) collide(y, x *access) bool {
 	case adds(x.e) && adds(y.e):
 		return false // both are atomic, and may happen in any order
 	case x.e.Kind == trace.TensorFree && y.operation == 0 && x.by.home() == y.by.home():
-		return false // the warp that frees, in program order
+		return false // the same warp accesses the columns and then frees them
 	}
 	*m.work += 40
 	if sure, _ := y.region.Meets(&x.region); !sure {

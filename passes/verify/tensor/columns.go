@@ -14,7 +14,7 @@ import (
 
 // columns compares the columns that operations access with the allocated columns.
 func columns(p *verify.Pass) {
-	// By the address to which the allocation writes its result.
+	// allocations, by the address that receives the result
 	sizes := make(map[*value.Value]*trace.Event)
 	for _, t := range p.Traces {
 		for i := range t.Events {

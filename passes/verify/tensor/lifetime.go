@@ -233,8 +233,8 @@ func address(p *verify.Pass, t *trace.Trace, slots []memory.Region, by value.Set
 	}
 }
 
-// freed checks that every path of a warp that allocates, or of the warp that frees for it, contains
-// a free.
+// freed reports tensor memory that is allocated on a path and freed neither by the threads of the
+// path nor by another warp.
 func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	if t.Stopped != "" {
 		return

@@ -56,7 +56,7 @@ func run(p *verify.Pass) {
 	}
 }
 
-// ordering returns the memory ordering of a load or store of shared memory.
+// ordering records a load or store of shared memory whose memory ordering no rule checks.
 func ordering(p *verify.Pass, in *ir.Instr) {
 	switch head := in.Kind().Head(); {
 	case head != isa.HeadLd && head != isa.HeadSt:

@@ -49,10 +49,10 @@ func run(p *annotated.Pass) {
 		}
 		if !written[r] {
 			p.Warn(in.Pos, &annotated.Value,
-				"read of a NewReg that is never written; use Var for an initial value")
+				"register from NewReg is read but never written; use Var to give it an initial value")
 		} else if in = firstUnwritten(a.flow, a.order, r); in != nil {
 			p.Report(in.Pos, &annotated.Value,
-				"NewReg may be read before it is written; use Var for an initial value")
+				"register from NewReg may be read before it is written; use Var to give it an initial value")
 		}
 	}
 }

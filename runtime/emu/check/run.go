@@ -48,8 +48,8 @@ const (
 	mostEndless = 10 // launches of a file that reach the limit before its other kernels are skipped
 
 	moreSeeds = 12        // schedules of a kernel whose blocks synchronize
-	cheap     = 50_000    // events of a launch for which they are run
-	cheapWork = 2_000_000 // instructions of such a launch
+	cheap     = 50_000    // kernels with fewer events run with more schedules
+	cheapWork = 2_000_000 // instruction limit of these further launches
 	expensive = 1_000_000 // events of a launch that is repeated only once
 	endless   = 20        // times the events of another schedule, for a launch that does not end
 )

@@ -33,12 +33,13 @@ func TestTensorFaults(t *testing.T) {
 			func(s string) string { return strings.ReplaceAll(s, ", 512;", ", 256;") }},
 		{"part", "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 256;\n",
 			"does not match an allocation", same},
-		{"leak", "", "tensor memory leak: the block ends and 512 columns", func(s string) string {
-			return strings.Replace(s,
-				"@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 512;\n", "", 1)
-		}},
+		{"leak", "", "tensor memory leak: the block exits without deallocating 512 columns",
+			func(s string) string {
+				return strings.Replace(s,
+					"@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 512;\n", "", 1)
+			}},
 		{"quarter", "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%w0}, [%r10];\n",
-			"warp 1 of a warpgroup can only access lanes 32 to 63", same},
+			"warp 1 of a warpgroup can access only lanes 32 to 63", same},
 		{"bounds",
 			"tcgen05.ld.sync.aligned.32x32b.x4.b32 {%w0,%w1,%w2,%w3}, [%r12+510];\ntcgen05.wait::ld.sync.aligned;\n",
 			"tensor memory out of bounds", same},
@@ -158,7 +159,7 @@ func TestRegisterPool(t *testing.T) {
 				".reg .pred %%p;\n.reg .b32 %%r;\nmov.u32 %%r, %%tid.x;\nsetp.lt.u32 %%p, %%r, 128;\n@%%p bra less;\nsetmaxnreg.inc.sync.aligned.u32 %d;\nret;\n"+
 				"less:\nsetmaxnreg.dec.sync.aligned.u32 24;\nret;\n}\n", more)
 	}
-	for more, want := range map[int]string{104: "", 112: "each thread has 64 and asks for 112",
+	for more, want := range map[int]string{104: "", 112: "each thread has 64 and requests 112",
 		56: "setmaxnreg.inc requests 56 registers, but the warp has 64"} {
 		d, err := emu.New(emu.Options{Target: "sm_90a", Workers: 1})
 		if err != nil {

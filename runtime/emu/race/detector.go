@@ -71,8 +71,8 @@ type thread struct {
 	issued   [slots]uint32
 	// for cp.async, bulk and wgmma: operations that were issued when each group was closed
 	groups   [3][]uint32
-	narrow   []uint32  // blocks whose releases it saw with a scope that is too narrow
-	handed   clock     // completed operations of which it learned by relaxed arrivals
+	narrow   []uint32  // blocks whose releases it read with a scope that is too narrow
+	handed   clock     // completed operations that relaxed arrivals have announced to it
 	repeated *ir.Instr // its last wait, if that passed for a phase that it had waited for before
 	mapped   bool      // has acquired for the tensor map proxy
 	fenced   view      // view at its last tcgen05.fence::after_thread_sync

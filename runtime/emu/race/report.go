@@ -257,7 +257,7 @@ func (d *Detector) fencedLate(x *stamp, a emu.Address) bool {
 	return v.own[slotMain] != 0 && d.knows(v, x)
 }
 
-// proxyRace is a missing fence between generic accesses and the async proxy.
+// proxyRace returns a race between a generic access and the async proxy without a proxy fence.
 func (d *Detector) proxyRace(first *site, x *stamp, a emu.Address) Race {
 	r := Race{
 		Rule:    RuleProxy,

@@ -15,8 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A Record holds the results of a GPU. Note says with which driver and tools, and when, they were
-// recorded.
+// A Record holds the results of a GPU. Note names the driver, the tools and the date of the
+// recording.
 type Record struct {
 	Note    string
 	Device  string
