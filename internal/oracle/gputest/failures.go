@@ -54,7 +54,7 @@ func failureChecks() []Check {
 			_, err := t.Device.Load(spoiled{wild(t.Target())})
 			return err
 		}),
-		refuse("another target", argument, "it is for sm_100a", func(t *T) error {
+		refuse("another target", argument, "it is built for sm_100a", func(t *T) error {
 			_, err := t.Device.Load(kernels("sm_100a"))
 			return err
 		}),
