@@ -54,7 +54,7 @@ func failureChecks() []Check {
 			_, err := t.Device.Load(spoiled{wild(t.Target())})
 			return err
 		}),
-		refuse("another target", argument, "it is for sm_100a", func(t *T) error {
+		refuse("another target", argument, "it is built for sm_100a", func(t *T) error {
 			_, err := t.Device.Load(kernels("sm_100a"))
 			return err
 		}),
@@ -108,7 +108,7 @@ func failureChecks() []Check {
 				return k.Launch(runtime.Grid(1).Shared(1<<20), b, b, b, 1)
 			})
 		}),
-		refuse("no grid", argument, "a grid of 0 blocks", func(t *T) error {
+		refuse("no grid", argument, "the grid has 0 blocks", func(t *T) error {
 			return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
 				return k.Launch(runtime.Grid(0), b, b, b, 1)
 			})
