@@ -110,8 +110,10 @@ func Example_mistake() {
 	x := dsl.Global[dsl.F32](k, "x")
 	op.On(k).Ld().Global().Volatile().CG().F32().Do(dsl.NewReg[dsl.F32](k), x.Addr())
 	_, list := m.Build()
-	fmt.Println(list[0].Rule, list[0].Message)
+	found, belongs, _ := strings.Cut(list[0].Message, "; ")
+	fmt.Println(list[0].Rule, found)
+	fmt.Println(belongs)
 	// Output:
-	// F205 .volatile cannot be combined with the other modifiers here; it belongs to
-	// ld.volatile{.space}{.l2}{.size}{.vec}.type
+	// F205 .volatile cannot be combined with the other modifiers here
+	// it belongs to ld.volatile{.space}{.l2}{.size}{.vec}.type
 }

@@ -39,8 +39,9 @@ func checkType(t *kerneltest.T, typ isa.Type, hidden, rows int) error {
 	case isa.Bf16:
 		return check(t, typ, kerneltest.BF16, hidden, rows, kerneltest.BF16.ULPs(0.52))
 	}
-	// Four roundings: the sum, rsqrt.approx with 2 ulp, and two multiplications.
-	return check(t, isa.F32, kerneltest.F32, hidden, rows, kerneltest.F32.ULPs(4))
+	// Rounded are rsqrt.approx with 2 ulp, two multiplications, and the sum: a thread that adds small
+	// squares to a large one loses a part of each.
+	return check(t, isa.F32, kerneltest.F32, hidden, rows, kerneltest.F32.ULPs(5.2))
 }
 
 // check runs the kernel for elements of a format.
