@@ -100,6 +100,7 @@ var (
 		"tile shapes",
 		"layouts",
 		"stream-K",
+		"K divided in a cluster",
 	}
 	requested = []string{
 		"attention forward with variable length",
