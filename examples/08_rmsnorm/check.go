@@ -39,7 +39,7 @@ func checkType(t *kerneltest.T, typ isa.Type, hidden, rows int) error {
 	case isa.Bf16:
 		return check(t, typ, kerneltest.BF16, hidden, rows, kerneltest.BF16.ULPs(0.52))
 	}
-	// Rounded are rsqrt.approx with 2 ulp, two multiplications, and the sum: a thread that adds small
+	// rsqrt.approx (2 ulp), two multiplications and the sum are rounded: a thread that adds small
 	// squares to a large one loses a part of each.
 	return check(t, isa.F32, kerneltest.F32, hidden, rows, kerneltest.F32.ULPs(5.2))
 }
