@@ -245,7 +245,7 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 		if !allSet(r.init[at : at+q.size]) {
 			if !w.mayLoadUnwritten(r, q) {
 				return w.denied(l,
-					fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+					fmt.Sprintf("read of %s: %d bytes", CauseUnwritten, q.size))
 			}
 			lanes |= 1 << l
 		}
@@ -307,7 +307,7 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 		if q.read && !q.write && w.mustBeWritten(r) && !allSet(r.init[off:off+q.size]) {
 			if !w.mayLoadUnwritten(r, q) {
 				return w.denied(l,
-					fmt.Sprintf("read of memory that was never written: %d bytes", q.size))
+					fmt.Sprintf("read of %s: %d bytes", CauseUnwritten, q.size))
 			}
 			unwritten |= 1 << l
 		}
@@ -379,7 +379,8 @@ func (w *warp) misaligned(mask uint32, q *demand) bool {
 		l := bits.TrailingZeros32(m)
 		if w.address[l]&(q.align-1) != 0 {
 			return w.denied(l,
-				fmt.Sprintf("misaligned access: address 0x%x is not a multiple of %d", w.address[l],
+				fmt.Sprintf("%s: address 0x%x is not a multiple of %d", CauseMisaligned,
+					w.address[l],
 					q.align))
 		}
 	}

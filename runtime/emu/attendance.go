@@ -68,10 +68,12 @@ func (p *phaseState) parityHint(w *warp) string {
 	case w.block != p.owner:
 	case p.phase > p.visits.observed[w.index]:
 		return fmt.Sprintf(
-			"; phase %d completed without a wait of this warp: the wait has the wrong parity, "+
-				"or the mbarrier is two phases ahead", p.phase-1)
+			"; phase %d completed without a wait of this warp: the wait has %s, or the mbarrier is two "+
+				"phases ahead", p.phase-1, CauseParity)
 	case p.phase == 0 && p.visits.last == nil:
-		return "; if this is a producer that waits for a free buffer, it has the wrong parity: its first wait needs 1"
+		return fmt.Sprintf(
+			"; if this is a producer that waits for a free buffer, it has %s: its first "+
+				"wait needs 1", CauseParity)
 	}
 	return ""
 }

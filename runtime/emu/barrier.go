@@ -34,7 +34,8 @@ type barrierWaiter struct {
 // exited are counted when its last lanes arrive.
 func (b *barrier) arrive(w *warp, threads int) string {
 	if b.used && b.want != threads {
-		return fmt.Sprintf("barrier expects %s, but this instruction names %s", threadsOf(b.want),
+		return fmt.Sprintf("%s %s, but this instruction names %s", CauseBarrierThreads,
+			threadsOf(b.want),
 			threadsOf(threads))
 	}
 	if !b.used {

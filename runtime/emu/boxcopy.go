@@ -284,7 +284,7 @@ func (m *tensorMap) misplaced(t *tensorStep, start []int64) string {
 	}
 	for i, x := range start {
 		if x < 0 && !t.loads {
-			return fmt.Sprintf("tensor store starts at a negative coordinate: %d in dimension %d",
+			return fmt.Sprintf("%s: %d in dimension %d", CauseNegativeStore,
 				x, i)
 		}
 	}

@@ -254,7 +254,7 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 		}
 		if p == nil && o.mbarrier {
 			return nil, w.fault(lane, nil,
-				"mbarrier of block %d of the cluster is used but never initialized", rank)
+				"mbarrier of block %d of the cluster %s", rank, CauseUninitialized)
 		}
 		list = append(list, bulkTarget{k.shared, p})
 	}

@@ -26,7 +26,7 @@ func clusterArrive(d *decoder) (step, error) {
 		mask := w.cur.mask
 		if b.came[w]&mask != 0 {
 			return w.fault(-1, nil,
-				"second barrier.cluster.arrive without a barrier.cluster.wait in between")
+				"%s without a barrier.cluster.wait in between", CauseClusterArrive)
 		}
 		b.came[w] |= mask
 		w.tell(EventClusterArrive, mask, &op)
@@ -87,7 +87,7 @@ func clusterWait(d *decoder) (step, error) {
 		if b.came[w]&w.cur.mask == 0 {
 			if w.arrivals == 0 {
 				return w.fault(-1, nil,
-					"barrier.cluster.wait without a preceding barrier.cluster.arrive")
+					"%s", CauseClusterWait)
 			}
 			w.tell(EventClusterLeave, w.cur.mask, nil)
 			return advance // the phase is complete

@@ -108,8 +108,8 @@ func (w *warp) meet(c *collective) (uint32, []*fragment, action) {
 	}
 	for l := range eval.Lanes {
 		if f.mask>>l&1 != 0 && uint32(v[l])>>l&1 == 0 {
-			return 0, nil, w.fault(l, nil, "the member mask %08x does not name the lane that runs "+
-				"the instruction", uint32(v[l]))
+			return 0, nil, w.fault(l, nil, "the member mask %08x %s", uint32(v[l]),
+				CauseMemberMask)
 		}
 	}
 	same := uint32(0)

@@ -305,7 +305,7 @@ func (g *grid) hang() *Fault {
 	if more > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("and %d more", more))
 	}
-	f.Message = fmt.Sprintf("kernel hangs: no thread of %d blocks can make progress",
+	f.Message = fmt.Sprintf("%s: no thread of %d blocks can make progress", CauseHang,
 		len(g.waiting)*len(g.waiting[0].blocks))
 	return f
 }
@@ -322,7 +322,7 @@ func (w *warp) fragments() []*fragment {
 // report describes where a fragment is and what it waits for.
 func (w *warp) report(f *fragment) string {
 	e := w.describe(f, -1)
-	what := "repeats instructions without an effect"
+	what := string(CauseSpin)
 	switch {
 	case f.group.note != nil:
 		what = f.group.note()

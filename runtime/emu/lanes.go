@@ -134,7 +134,7 @@ func warpSync(d *decoder) (step, error) {
 		want := uint32(w.value(&args[0], &w.scratch[0])[lane])
 		if want>>lane&1 == 0 {
 			return w.fault(lane, nil,
-				"the member mask %08x does not name the lane that runs the instruction", want)
+				"the member mask %08x %s", want, CauseMemberMask)
 		}
 		want &= w.live
 		if want&^f.mask == 0 {

@@ -122,7 +122,7 @@ func (w *warp) answerTargets(to, bar *addressRef, q *demand, space isa.Space, la
 		case p == nil:
 			return nil, 0,
 				w.fault(lane, nil,
-					"mbarrier of block %d of the cluster is used but never initialized", b.rank)
+					"mbarrier of block %d of the cluster %s", b.rank, CauseUninitialized)
 		default:
 			list = append(list, bulkTarget{b.shared, p})
 		}

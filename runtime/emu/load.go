@@ -438,7 +438,7 @@ func (w *warp) initialized(mask uint32, q *demand) bool {
 		r, at := w.where.of(l), w.where.at[l]
 		if w.mustBeWritten(r) && !allSet(r.init[at:at+q.size]) {
 			return w.denied(l,
-				fmt.Sprintf("atomic operation on memory that was never written: %d bytes", q.size))
+				fmt.Sprintf("atomic operation on %s: %d bytes", CauseUnwritten, q.size))
 		}
 	}
 	return true

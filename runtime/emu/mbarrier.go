@@ -42,7 +42,7 @@ func (p *phaseState) settle() {
 func (p *phaseState) arrive(n int64) string {
 	if n < 1 || n > p.pending {
 		return fmt.Sprintf(
-			"%d threads arrive at an mbarrier whose phase expects only %d more arrivals", n,
+			"%d threads %s %d more arrivals", n, CauseArrivals,
 			p.pending)
 	}
 	p.pending -= n
@@ -56,7 +56,7 @@ func (p *phaseState) expect(n int64) string {
 	p.bytes += n
 	p.tellCount(0, n)
 	if p.bytes > mostBytes {
-		return fmt.Sprintf("mbarrier transaction count overflow: %d bytes are pending", p.bytes)
+		return fmt.Sprintf("%s: %d bytes are pending", CauseTransactions, p.bytes)
 	}
 	return ""
 }
@@ -67,7 +67,7 @@ func (p *phaseState) complete(n int64) string {
 	p.tellCount(0, -n)
 	if p.bytes < -mostBytes {
 		return fmt.Sprintf(
-			"mbarrier transaction count overflow: %d more bytes arrived than were expected",
+			"%s: %d more bytes arrived than were expected", CauseTransactions,
 			-p.bytes)
 	}
 	p.settle()
@@ -120,7 +120,7 @@ func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32,
 		}
 		p := k.phases[w.where.at[l]]
 		if p == nil {
-			w.denied(l, "mbarrier is used but never initialized")
+			w.denied(l, "mbarrier "+string(CauseUninitialized))
 			return failed
 		}
 		if why := use(l, p); why != "" {
@@ -149,7 +149,7 @@ func (w *warp) mbarriersOf(at *addressRef, space isa.Space, mask uint32, blocks 
 			p := w.block.cluster.blocks[rank].phases[w.where.at[l]]
 			if p == nil {
 				return fmt.Sprintf(
-					"mbarrier of block %d of the cluster is used but never initialized", rank)
+					"mbarrier of block %d of the cluster %s", rank, CauseUninitialized)
 			}
 			if why := use(l, p); why != "" {
 				return why
@@ -300,7 +300,7 @@ func mbarrierArrive(d *decoder) (step, error) {
 		act := w.mbarriersOf(&at, op.Space, mask, blocks, func(l int, p *phaseState) (why string) {
 			x := int64(uint32(n[l]))
 			if partial && x == p.pending {
-				return "mbarrier arrival with .noComplete is the last one of its phase"
+				return string(CauseNoComplete)
 			}
 			w.tellMbarrier(EventSignal, l, p, &op)
 			if completes {

@@ -202,7 +202,7 @@ func (t *tensorMemory) mayTake(n int, exclusive bool) string {
 		return fmt.Sprintf(
 			"tcgen05.alloc allocates %d columns, expected a power of two from 32 to 512", n)
 	case t.gaveUp:
-		return "tcgen05.alloc is executed after tcgen05.relinquish_alloc_permit"
+		return string(CauseAllocRelinquished)
 	case t.last != 0 && n > t.last:
 		return fmt.Sprintf(
 			"tcgen05.alloc allocates %d columns after an allocation of %d; a later allocation must not be larger",
@@ -238,8 +238,8 @@ func tensorDealloc(d *decoder) (step, error) {
 		t := w.block.tensor()
 		if laneOf(at) != 0 || !t.drop(columnOf(at), int(n)) {
 			return w.fault(-1, nil,
-				"deallocation of %d columns at tensor memory address 0x%x does not match an allocation; %s",
-				n, at, t)
+				"deallocation of %d columns at tensor memory address 0x%x %s; %s", n, at,
+				CauseDealloc, t)
 		}
 		w.block.changes++
 		w.tellRelease(mask, at, n)

@@ -262,7 +262,7 @@ func (w *warp) commitTargets(o *bulkOperands, space isa.Space, lane int) ([]*pha
 		p := all[rank].phases[at]
 		if p == nil {
 			return nil, w.fault(lane, nil,
-				"mbarrier of block %d of the cluster is used but never initialized", rank)
+				"mbarrier of block %d of the cluster %s", rank, CauseUninitialized)
 		}
 		list = append(list, p)
 	}

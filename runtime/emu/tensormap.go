@@ -145,7 +145,7 @@ const swizzle96 = 96
 // decodeMap decodes a tensor map.
 func decodeMap(b []byte) (*tensorMap, error) {
 	if len(b) < tensorMapLen || b[mapMagic] != magic {
-		return nil, fmt.Errorf("there is no tensor map at the address")
+		return nil, fmt.Errorf("%s the address", CauseNoTensorMap)
 	}
 	m := &tensorMap{
 		address: little.Uint64(b), kind: device.TensorType(b[mapType]), rank: int(b[mapRank]),

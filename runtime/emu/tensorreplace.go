@@ -152,7 +152,7 @@ func replaceField(d *decoder) (step, error) {
 			b := w.where.of(l).data[w.where.at[l]:][:tensorMapLen]
 			if b[mapMagic] != magic {
 				if !allZero(b) {
-					return w.fault(l, nil, "there is no tensor map at this address")
+					return w.fault(l, nil, "%s this address", CauseNoTensorMap)
 				}
 				b[mapMagic] = magic // programs also create maps by replacing every field of zeros
 			}

@@ -172,7 +172,7 @@ func (p *program) resultKeys(in *ir.Instr) (list []markKey) {
 func (w *warp) markAbsent(lanes uint32) {
 	in, f := w.command(), w.cur.frame
 	e := w.describe(w.cur, bits.TrailingZeros32(lanes))
-	e.Message = "shuffle reads from a lane that does not take part in it"
+	e.Message = string(CauseOtherLane)
 	f.mark()
 	if keys := f.program.resultKeys(in.at); len(keys) > 0 {
 		f.unwritten.set(keys[0], lanes, every(keys[0], lanes), e)
@@ -192,7 +192,7 @@ func (f *frame) mark() {
 func (w *warp) loadUnwritten(lanes uint32, lane int, size uint64) {
 	in := w.command()
 	e := w.describe(w.cur, lane)
-	e.Message = fmt.Sprintf("read of memory that was never written: %d bytes", size)
+	e.Message = fmt.Sprintf("read of %s: %d bytes", CauseUnwritten, size)
 	e.Notes = w.near(w.address[lane])
 	if in.at.Form.Form.Kind == isa.KindLdmatrix {
 		lanes = w.cur.mask // rows are distributed to several lanes

@@ -125,7 +125,7 @@ func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok boo
 		if !allSet(base.region.init[at : at+uint64(elements*t.bits)/8]) {
 			return base, stride,
 				w.denied(lane,
-					fmt.Sprintf("read of memory that was never written: row %d of the matrix",
+					fmt.Sprintf("read of %s: row %d of the matrix", CauseUnwritten,
 						line))
 		}
 	}

@@ -199,7 +199,7 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		}
 		d := diag.Diagnostic{Place: f.Place, Rule: RuleFault, Severity: diag.Review,
 			Message: describeFault(f)}
-		hang := strings.Contains(f.Message, "hangs")
+		hang := f.Has(emu.CauseHang)
 		if hang {
 			d.Rule = RuleHang
 		}
@@ -215,11 +215,11 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 			d.Severity = diag.Error
 		}
 		if f.Waiting != nil {
-			d.Place, d.Message = f.Waiting.Place, "kernel hangs: "+f.Waiting.Reason
+			d.Place, d.Message = f.Waiting.Place, string(emu.CauseHang)+": "+f.Waiting.Reason
 		}
-		if hang && slices.ContainsFunc(append(f.Notes, d.Message),
-			func(n string) bool { return strings.Contains(n, "the wrong parity") }) {
-			d.Message = strings.Replace(d.Message, "kernel hangs",
+		if hang && (f.Has(emu.CauseParity) ||
+			strings.Contains(d.Message, string(emu.CauseParity))) {
+			d.Message = strings.Replace(d.Message, string(emu.CauseHang),
 				"kernel hangs, perhaps in a wait with the wrong parity", 1)
 		}
 		if d.Place.Line == 0 {
@@ -241,10 +241,9 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 // ignored reports whether the fault of a run proves nothing about the kernel, because the kernel
 // may not support its contents, its block size, an odd pitch, or a tensor without elements.
 func (k *kernel) ignored(x *run, good int) bool {
-	m := x.fault.Message
-	odd := k.varies() && !ordinary(x.count) && strings.HasPrefix(m, "misaligned access")
+	odd := k.varies() && !ordinary(x.count) && x.fault.Has(emu.CauseMisaligned)
 	// A host launches no block for sizes of zero, unless its kernel looks for work by itself.
-	empty := k.varies() && x.count == 0 && strings.Contains(m, "starts at a negative coordinate")
+	empty := k.varies() && x.count == 0 && x.fault.Has(emu.CauseNegativeStore)
 	return (x.filled || odd || empty) && good > 0 || x.inputs && !waits(x.fault) || x.block != 0
 }
 
@@ -277,11 +276,11 @@ func (k *kernel) unchecked(x *run) string {
 	case x.outside && derived:
 		return "an access is outside of the arrays that check derived: " + f.Message
 	case strings.Contains(f.Message, "not emulated") ||
-		strings.Contains(f.Message, "no tensor map"):
+		f.Has(emu.CauseNoTensorMap):
 		return f.Message
-	case strings.Contains(f.Message, "hangs") && derived && k.guessedBytes:
+	case f.Has(emu.CauseHang) && derived && k.guessedBytes:
 		return "the kernel hangs, but check assumed the boxes of tensor maps; state them in comments ptxdsl:bytes, or give a launch"
-	case strings.Contains(f.Message, "hangs") && derived && polls(f) && k.betweenDevices():
+	case f.Has(emu.CauseHang) && derived && polls(f) && k.betweenDevices():
 		return waitsForDevices
 	case strings.Contains(f.Message, emu.TrapExecuted) && derived:
 		return fmt.Sprintf(
@@ -307,31 +306,25 @@ func (k *kernel) misuses(f *emu.Fault) bool {
 	if k.guessedBlock {
 		return false
 	}
-	for _, text := range []string{
-		"is used but never initialized", "arrivals at an mbarrier whose phase", "barrier expects",
-		"second barrier.cluster.arrive",
-		"barrier.cluster.wait without", "arrival with .noComplete", "the member mask",
-		"tcgen05.alloc after", "does not match an allocation",
-	} {
-		if strings.Contains(f.Message, text) {
-			return true
-		}
+	if slices.ContainsFunc([]emu.Cause{
+		emu.CauseUninitialized, emu.CauseArrivals, emu.CauseBarrierThreads, emu.CauseClusterArrive,
+		emu.CauseClusterWait, emu.CauseNoComplete, emu.CauseMemberMask, emu.CauseAllocRelinquished,
+		emu.CauseDealloc,
+	}, f.Has) {
+		return true
 	}
 	// no variable and no launch begins there
 	if strings.HasSuffix(f.Message, "at shared address 0x0") {
 		return true
 	}
-	return !k.guessedBytes && strings.Contains(f.Message, "mbarrier transaction count overflow")
+	return !k.guessedBytes && f.Has(emu.CauseTransactions)
 }
 
 // waitsForDevices is why a kernel that hangs in a derived launch is not checked further.
 const waitsForDevices = "the kernel waits for memory that other devices may write; give a launch"
 
 // polls reports whether a warp of a hang reads memory in a loop.
-func polls(f *emu.Fault) bool {
-	return slices.ContainsFunc(f.Notes,
-		func(n string) bool { return strings.Contains(n, "repeats without effect") })
-}
+func polls(f *emu.Fault) bool { return f.Has(emu.CauseSpin) }
 
 // waits reports whether a warp of a hang waits at a barrier.
 func waits(f *emu.Fault) bool {

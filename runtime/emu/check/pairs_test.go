@@ -60,6 +60,30 @@ func checkPair(t *testing.T, path string) {
 	}
 }
 
+// TestExamples checks that check finds no error in right kernels, whatever else it cannot decide: the
+// simple examples, and one that waits for other devices.
+func TestExamples(t *testing.T) {
+	for _, pattern := range []string{"0[1-8]_*", "11_*", "24_*"} {
+		files, err := filepath.Glob("../../../examples/" + pattern + "/testdata/*.ptx")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files: %v", pattern, len(files), err)
+		}
+		for _, path := range files {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			results, err := check.File(filepath.Base(path), string(text), check.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := worst(results); got == "error" {
+				t.Errorf("%s: %v", path, results)
+			}
+		}
+	}
+}
+
 // worst returns the most severe verdict.
 func worst(results []check.Result) string {
 	verdicts := []string{"clean", "incomplete", "review", "error"}

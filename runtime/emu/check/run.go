@@ -50,7 +50,6 @@ const (
 	moreSeeds = 12        // schedules of a kernel whose blocks synchronize
 	cheap     = 50_000    // kernels with fewer events run with more schedules
 	cheapWork = 2_000_000 // instruction limit of these further launches
-	expensive = 1_000_000 // events of a launch that is repeated only once
 	endless   = 20        // times the events of another schedule, for a launch that does not end
 )
 
@@ -111,9 +110,6 @@ func (k *kernel) runs(r *Result) []*run {
 	}
 	if best.fault == nil && best.events < cheap {
 		k.limit = cheapWork
-	}
-	if k.options.Seeds == 0 && best.events > expensive {
-		schedules = schedules[:min(2, len(schedules))]
 	}
 	for _, s := range schedules[1:] {
 		x := k.launch(s, best.count, false)

@@ -5,7 +5,6 @@ package check
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
@@ -108,13 +107,7 @@ func (k *kernel) difference(best, x *run) string {
 // unwritten reports whether a fault is a use of a value that was never written. Matrix instructions
 // may read rows that were never written, and not use the elements of the result.
 func unwritten(f *emu.Fault) bool {
-	for _, text := range []string{"read of memory that was never",
-		"atomic operation on memory that was never", "shuffle reads from a lane"} {
-		if strings.HasPrefix(f.Message, text) {
-			return true
-		}
-	}
-	return false
+	return f.Has(emu.CauseUnwritten) || f.Has(emu.CauseOtherLane)
 }
 
 // describeFault returns the message of a fault with its thread.

@@ -1,0 +1,41 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package emu
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Cause is the kind of a fault. It is the part of the message, or of a note, that all faults of
+// the kind have in common.
+type Cause string
+
+// Causes of faults that a caller may want to tell apart.
+const (
+	CauseAllocRelinquished Cause = "tcgen05.alloc is executed after tcgen05.relinquish_alloc_permit"
+	CauseArrivals          Cause = "arrive at an mbarrier whose phase expects only"
+	CauseBarrierThreads    Cause = "barrier expects"
+	CauseClusterArrive     Cause = "second barrier.cluster.arrive"
+	CauseClusterWait       Cause = "barrier.cluster.wait without a preceding barrier.cluster.arrive"
+	CauseDealloc           Cause = "does not match an allocation"
+	CauseHang              Cause = "kernel hangs"
+	CauseMemberMask        Cause = "does not name the lane that runs the instruction"
+	CauseMisaligned        Cause = "misaligned access"
+	CauseNegativeStore     Cause = "tensor store starts at a negative coordinate"
+	CauseNoComplete        Cause = "mbarrier arrival with .noComplete is the last one of its phase"
+	CauseNoTensorMap       Cause = "there is no tensor map at"
+	CauseOtherLane         Cause = "shuffle reads from a lane that does not take part in it"
+	CauseParity            Cause = "the wrong parity"
+	CauseSpin              Cause = "repeats instructions without an effect"
+	CauseTransactions      Cause = "mbarrier transaction count overflow"
+	CauseUninitialized     Cause = "is used but never initialized"
+	CauseUnwritten         Cause = "memory that was never written"
+)
+
+// Has reports whether the message of the fault or one of its notes states the cause.
+func (f *Fault) Has(c Cause) bool {
+	return strings.Contains(f.Message, string(c)) ||
+		slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, string(c)) })
+}
