@@ -55,10 +55,10 @@ func (e Epilogue) output(n int) output {
 // sumError is the maximum relative error of the sums before rounding to the result type.
 const sumError = 1e-6
 
-// compare compares the elements of the output with indices inside with the reference. Elements and
-// scale factors must be the nearest ones to the exact values, within the error of the sums. The
-// recorded error of an element is relative to that of the nearest one. Sums of the checks fit into
-// F32.
+// compare compares the output elements at the indices inside with the reference. Each element and
+// scale factor must be the value of its type that is nearest to the exact result, within the error
+// of the sums. The recorded error is divided by the error of the nearest value. The sums in the
+// checks fit into F32.
 func (e Epilogue) compare(t *kerneltest.T, what string, cols int, inside []int, want []float64,
 	got func(i int) float64, factors []uint32) error {
 	vector := max(1, e.Scale.Vector)
@@ -137,8 +137,8 @@ func (e Epilogue) largest() float64 {
 	return 448
 }
 
-// scales reports whether a scale factor is correct for a value. It must be the nearest one, or for
-// powers of two the smallest one that is not smaller than the value.
+// scales reports whether a scale factor is correct for a value. It must be the nearest number of its
+// type or, if the type has only powers of two, the smallest power that is not below the value.
 func (e Epilogue) scales(is, want float64) bool {
 	if e.Scale.Type == isa.Ue8m0 {
 		return is >= want*(1-sumError) && is/2 < want*(1+sumError)

@@ -6,7 +6,6 @@ package schedule
 import (
 	"slices"
 
-	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
@@ -291,12 +290,6 @@ func elsewhere(in *ir.Instr, at *value.Value) bool {
 	return begins
 }
 
-func closeGroups(list []*operation) {
-	for _, op := range list {
-		op.groups++
-	}
-}
-
 // finish completes the operations of all but the last n groups.
 func (a *agent) finish(list []*operation, n int) []*operation {
 	return slices.DeleteFunc(list, func(op *operation) bool {
@@ -306,99 +299,6 @@ func (a *agent) finish(list []*operation, n int) []*operation {
 		}
 		return over
 	})
-}
-
-// arrival executes mbarrier.arrive and .expect_tx.
-func (m *machine) arrival(a *agent, e *trace.Event) {
-	a.clock.agents[a.id] = a.at + 1
-	n, _ := verify.Arrivals(e)
-	for _, at := range m.touched(a, e) {
-		o := at.o
-		if verify.Expects(e.In) {
-			bytes, _ := verify.Number(e, verify.Address(e.In, 0)+1)
-			if e.Kind == trace.Expect || n*at.threads <= o.pending || o.tx == 0 {
-				o.tx += bytes * at.threads * o.scale()
-			} else {
-				m.arrive(a, o, n*at.threads, a.clock, whole(a))
-				continue
-			}
-		}
-		if e.Kind == trace.Arrive {
-			if e.Done != nil {
-				if a.tokens == nil {
-					a.tokens = make(map[*value.Value]int)
-				}
-				a.tokens[e.Done] = o.phases
-			}
-			if e.In.Kind() == isa.KindMbarrierArriveDrop ||
-				e.In.Kind() == isa.KindMbarrierArriveDropExpectTx {
-				if n*at.threads <= o.count {
-					o.count -= n * at.threads // the following phases expect fewer arrivals too
-					o.arrive(n*at.threads, a.clock, e)
-					continue
-				}
-			}
-			m.arrive(a, o, n*at.threads, a.clock, whole(a))
-		}
-	}
-}
-
-// arrive adds arrivals to an mbarrier, and reports those that exceed its count.
-func (m *machine) arrive(a *agent, o *object, n int64, c *clock, e *trace.Event) {
-	switch {
-	case n > o.count:
-		m.p.Report(&ruleCount, e.In,
-			"%d threads arrive at once, but the mbarrier expects %d arrivals per phase",
-			n, o.count).Also(o.init.In,
-			"the mbarrier is initialized here")
-	case n > o.pending && o.tx != 0 && a.stale() != nil:
-		m.p.Report(&ruleParity, a.stale().In, parityKept).Also(e.In, "the thread arrives for "+
-			"another phase here").On(a.t, a.at)
-	case n > o.pending && o.tx != 0:
-		f := m.p.Report(&ruleLap, e.In,
-			"thread arrives at an mbarrier whose phase already has its %d arrivals and still expects bytes, without waiting for that phase to complete",
-			o.count).
-			Also(o.init.In, "the mbarrier is initialized here")
-		m.lapsed(a, f)
-	case o.phases > 0 && c.last(o) < o.phases-1:
-		m.hasty(a, o, e)
-	case o.pending < n && !m.p.Subsumed(&surpluses):
-		m.p.Report(&ruleCount, e.In,
-			"%d threads arrive at once for a phase that expects only %d more of its %d arrivals: the surplus counts for the next phase, although nothing shows that this phase is complete",
-			n, o.pending, o.count).
-			As(diag.Review).Also(o.init.In, "the mbarrier is initialized here").On(a.t, a.at)
-	}
-	o.came[0] = append(o.came[0], a.id)
-	o.arrive(n, c, e)
-}
-
-// hasty reports an arrival by an agent that cannot know that the previous phase is complete. In
-// another interleaving it would count for that phase.
-func (m *machine) hasty(a *agent, o *object, e *trace.Event) {
-	if m.p.Subsumed(&hastyArrivals) {
-		return
-	}
-	if stale := a.stale(); stale != nil {
-		m.p.Report(&ruleParity, stale.In, parityKept).Also(e.In, "the thread arrives for another "+
-			"phase here").On(a.t, a.at)
-		return
-	}
-	again := slices.Contains(o.came[1], a.id)
-	for i, id := range o.came[1] {
-		again = again || slices.Contains(o.came[1][:i], id)
-	}
-	if again {
-		f := m.p.Report(&ruleLap, e.In,
-			"threads arrive twice at an mbarrier without waiting for the phase to complete in between").
-			Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).
-			On(a.t, a.at)
-		m.lapsed(a, f)
-		return
-	}
-	m.p.Report(&ruleCount, e.In,
-		"one arrival too many at an mbarrier: other threads have already made its %d arrivals, and these threads do not wait for that phase to complete",
-		o.count).
-		Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count).On(a.t, a.at)
 }
 
 // load executes a copy into shared memory that completes on an mbarrier.
@@ -457,12 +357,5 @@ func (m *machine) copied(a *agent, e *trace.Event) {
 			arrive = func() { at.o.arrive(at.threads, know, from) }
 		}
 		m.due = append(m.due, &completion{run: arrive})
-	}
-}
-
-// flipIfBegun completes a phase whose bytes have all arrived, once its arrivals have.
-func (o *object) flipIfBegun() {
-	if o.pending <= 0 {
-		o.flip()
 	}
 }
