@@ -137,8 +137,8 @@ func (e Epilogue) largest() float64 {
 	return 448
 }
 
-// scales reports whether a scale factor is correct for a value. It must be the nearest number of its
-// type or, if the type has only powers of two, the smallest power that is not below the value.
+// scales reports whether a scale factor is correct for a value. It must be the nearest number of
+// its type or, if the type has only powers of two, the smallest power that is not below the value.
 func (e Epilogue) scales(is, want float64) bool {
 	if e.Scale.Type == isa.Ue8m0 {
 		return is >= want*(1-sumError) && is/2 < want*(1+sumError)
