@@ -64,8 +64,8 @@ type Bench struct {
 	Stream *runtime.Stream
 	Rounds int
 	Warm   time.Duration // how long a job runs before it is measured
-	// Repeats is how often our matrix products are run to compare the bits of their results, or 0
-	// for never.
+	// Repeats is how often our kernels are run again to compare the bits of their results, or 0 for
+	// never: matrix products, rows and forward attention.
 	Repeats int
 	Trials  io.Writer // where the times of all kernels of a library call go, or nil for nowhere
 	rand    *rand.Rand

@@ -43,8 +43,9 @@ func RowFamily(b *Bench, name string, cols int) ([]Result, error) {
 	w, _, e1 := numbers(b, cols, runtime.ToBF16)
 	bias, _, e2 := numbers(b, cols, runtime.ToBF16)
 	targets, e3 := runtime.Upload(b.Device, make([]uint32, rows))
-	floats, e4 := runtime.Alloc[float32](b.Device, rows)
-	sums, e5 := runtime.Alloc[float32](b.Device, rows)
+	// A kernel writes some of the results per row, or none.
+	floats, e4 := runtime.Upload(b.Device, make([]float32, rows))
+	sums, e5 := runtime.Upload(b.Device, make([]float32, rows))
 	if err := errors.Join(e1, e2, e3, e4, e5); err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func RowFamily(b *Bench, name string, cols int) ([]Result, error) {
 				}
 			}
 			return k.Launch(grid, args...)
-		})
+		}, floats, sums)
 	return results,
 		errors.Join(err, w.Close(), bias.Close(), targets.Close(), floats.Close(), sums.Close())
 }

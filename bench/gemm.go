@@ -205,9 +205,9 @@ func measureProduct[E, D runtime.Element](b *Bench, l *BLAS, call *gemm.Library,
 		if err := errors.Join(run(), b.Stream.Sync()); err != nil {
 			return nil, err
 		}
-		if r.Contender == ours.Name && b.Repeats > 0 {
-			if err := repeats(b, b.Repeats, d, ours.Run); err != nil {
-				return nil, fmt.Errorf("%s %s: %w", job.Group, job.Name, err)
+		if r.Contender == ours.Name {
+			if err := repeats(b, job, d, ours.Run); err != nil {
+				return nil, err
 			}
 		}
 		if r.Deviation, err = deviation(b, p, o, d, in, out); err != nil {

@@ -25,9 +25,12 @@ func differKernel(m *dsl.Module) {
 	}
 }
 
-// repeats runs a contender several times, and returns an error if the bits of a result differ from
-// those of the first.
-func repeats[D runtime.Element](b *Bench, times int, d *runtime.Buffer[D], run func() error) error {
+// repeats runs a contender b.Repeats times, or never if that is 0, and returns an error if the bits
+// of a result d differ from those of the first run.
+func repeats[D runtime.Element](b *Bench, j Job, d *runtime.Buffer[D], run func() error) error {
+	if b.Repeats == 0 {
+		return nil
+	}
 	t := &kerneltest.T{Device: b.Device}
 	k, e1 := t.Kernel("differ", differKernel)
 	first, e2 := runtime.Alloc[D](b.Device, d.Len())
@@ -37,7 +40,7 @@ func repeats[D runtime.Element](b *Bench, times int, d *runtime.Buffer[D], run f
 	}
 	words := d.Len() * typeOf[D]().Bits() / 32
 	grid := runtime.Grid(8 * b.Device.Info().SMs).On(b.Stream)
-	for range times {
+	for range b.Repeats {
 		if err := errors.Join(run(),
 			k.Launch(grid, first.Address(), d.Address(), count, words)); err != nil {
 			return err
@@ -48,7 +51,8 @@ func repeats[D runtime.Element](b *Bench, times int, d *runtime.Buffer[D], run f
 	}
 	n, err := runtime.Download(count)
 	if err == nil && n[0] != 0 {
-		err = fmt.Errorf("%d words differ between %d runs with the same operands", n[0], times)
+		err = fmt.Errorf("%s %s: %d words differ between %d runs with the same operands", j.Group,
+			j.Name, n[0], b.Repeats)
 	}
 	return errors.Join(err, first.Close(), count.Close())
 }

@@ -105,9 +105,10 @@ func Softmax(b *Bench, rows, cols int) ([]Result, error) {
 }
 
 // rowJob measures a kernel that reads and writes n elements, and a copy, rotating through several
-// buffers.
+// buffers. With b.Repeats it also compares the bits of repeated results: y, and the results per row.
 func rowJob[E runtime.Element](b *Bench, j Job, n int, narrow func(float32) E,
-	launch func(x, y *runtime.Buffer[E]) error) ([]Result, error) {
+	launch func(x, y *runtime.Buffer[E]) error, perRow ...*runtime.Buffer[float32]) ([]Result,
+	error) {
 	copies := &kerneltest.T{Device: b.Device}
 	k, err := copies.Kernel("copy", copyKernel)
 	if err != nil {
@@ -145,7 +146,12 @@ func rowJob[E runtime.Element](b *Bench, j Job, n int, narrow func(float32) E,
 		{"copy, driver", func() error { i := next(); return ys[i].On(b.Stream).CopyFrom(xs[i]) }},
 	}
 	results, err := b.Measure(j)
-	errs := []error{err, first.Close()}
+	again := func() error { return launch(xs[0], ys[0]) }
+	errs := []error{err, repeats(b, j, ys[0], again)}
+	for _, d := range perRow {
+		errs = append(errs, repeats(b, j, d, again))
+	}
+	errs = append(errs, first.Close())
 	for i := range ys {
 		errs = append(errs, xs[i].Close(), ys[i].Close())
 	}

@@ -45,7 +45,7 @@ func main() {
 		"folder with the measured choices of the library call; without it, the user's cache")
 	flag.BoolVar(&s.trials, "trials", false, "print the times of all kernels of the library call")
 	flag.IntVar(&s.repeats, "repeats", 0,
-		"how often the products of gemm are repeated, to compare the bits of their results")
+		"how often our kernels of gemm, rows, rmsnorm, softmax and attention run again, to compare the bits of their results")
 	flag.StringVar(&s.file, "json", "", "file for the results as JSON")
 	flag.StringVar(&s.out, "out", "", "folder for the tables and plots")
 	flag.StringVar(&s.from, "from", "",
