@@ -61,10 +61,11 @@ generated:
 unit:
 	scripts/gotest.sh ./...
 
-# The race detector needs cgo, also where the settings of go turn it off.
+# The race detector needs cgo, also where the settings of go turn it off. TestLinear measures times, which
+# the detector distorts: unit runs it.
 .PHONY: race
 race:
-	CGO_ENABLED=1 scripts/gotest.sh -race -short $(RACE)
+	CGO_ENABLED=1 scripts/gotest.sh -race -short -skip '^TestLinear$$' $(RACE)
 
 .PHONY: agree
 agree: tools

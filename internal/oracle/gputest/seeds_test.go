@@ -27,14 +27,12 @@ var unordered = map[string]bool{"04_reduce": true, "12_matmul_splitk": true}
 
 // TestSeeds runs the examples with many seeds, which choose the order of warps and when
 // asynchronous operations complete. It also runs them with operations that complete immediately,
-// and as late as allowed. All results must be equal byte by byte. EMU_SEEDS is the number of seeds.
+// and as late as allowed. All results must be equal byte by byte. EMU_SEEDS is the last seed, or the
+// first and the last with a hyphen between.
 func TestSeeds(t *testing.T) {
-	seeds := 2
-	if text := os.Getenv("EMU_SEEDS"); text != "" {
-		var err error
-		if seeds, err = strconv.Atoi(text); err != nil || seeds < 1 {
-			t.Fatalf("EMU_SEEDS=%s: a number of seeds is expected", text)
-		}
+	first, last, err := seedRange(os.Getenv("EMU_SEEDS"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range exampleChecks() {
 		if strings.Contains(c.Name, "speed") {
@@ -57,11 +55,28 @@ func TestSeeds(t *testing.T) {
 				}
 			}
 			try(emu.Options{Completion: emu.Late})
-			for seed := range uint64(seeds) {
-				try(emu.Options{Completion: emu.Random, Seed: seed + 1})
+			for seed := first; seed <= last; seed++ {
+				try(emu.Options{Completion: emu.Random, Seed: seed})
 			}
 		})
 	}
+}
+
+// seedRange reads a range of seeds, such as 200 or 101-200. The empty text is 1.
+func seedRange(text string) (first, last uint64, err error) {
+	if text == "" {
+		return 1, 1, nil
+	}
+	from, to, ok := strings.Cut(text, "-")
+	if !ok {
+		from, to = "1", text
+	}
+	first, e1 := strconv.ParseUint(from, 10, 32)
+	last, e2 := strconv.ParseUint(to, 10, 32)
+	if err := errors.Join(e1, e2); err != nil || first < 1 || last < first {
+		return 0, 0, fmt.Errorf("EMU_SEEDS=%s: expected a seed, or FIRST-LAST", text)
+	}
+	return first, last, nil
 }
 
 // seedTargets are the targets of the examples that do not run on sm_90a.
