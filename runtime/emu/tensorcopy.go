@@ -116,7 +116,8 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 			&demand{size: tensorMapLen, align: 64, proxy: ProxyTensorMap}) {
 			return failed
 		}
-		box, err := decodeMap(w.where.of(l).data[w.where.at[l]:])
+		described, place := w.where.of(l), w.where.at[l]
+		box, err := decodeMap(described.data[place:])
 		if err != nil {
 			return w.fault(l, nil, "%v", err)
 		}
@@ -167,6 +168,8 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 					tensor: box, mode: t.mode,
 					start: start, shared: target.region, at: off, loads: t.loads, combine: combine,
 				}
+				c.grid.tellRange(c.running, EventRead, l, described, place, tensorMapLen,
+					ProxyTensorMap)
 				why := c.run()
 				if why == "" && target.phase != nil {
 					c.grid.tellPhase(c.running, EventSignal, l, target.phase.owner, target.phase.at)

@@ -185,7 +185,7 @@ func copyTensorMap(d *decoder) (step, error) {
 			return parked
 		}
 		lane := bits.TrailingZeros32(w.cur.mask)
-		if !w.locate(&from, 1<<lane,
+		if !w.locate(&from, w.cur.mask, // any lane may read the bytes that another one wrote
 			&demand{space: op.From, size: tensorMapLen, align: tensorMapLen, read: true}) {
 			return failed
 		}

@@ -351,7 +351,7 @@ func (w *paths) checkIgnored(h *flagArray, m mark) {
 			continue
 		}
 		s, ok := w.storeOf(h, l)
-		if !ok || w.reaches(s, l) || w.reaches(l, s) {
+		if !ok || w.reaches(s, l) || w.reaches(l, s) || w.selects(m, l) {
 			continue
 		}
 		w.report(&ruleOrder, m,
@@ -360,4 +360,14 @@ func (w *paths) checkIgnored(h *flagArray, m mark) {
 			"stored here by another block")
 		return
 	}
+}
+
+// selects reports whether the address of a load depends on the value of a flag: it reads the data
+// that the flag announces, such as the current one of two buffers.
+func (w *paths) selects(flag, load mark) bool {
+	found := false
+	w.instr(load).Registers(func(r *ir.Reg, a isa.Access) {
+		found = found || a != isa.Write && w.feeds(w.instr(flag), r)
+	})
+	return found
 }

@@ -25,6 +25,7 @@ type site struct {
 	size   uint64
 
 	readOnly bool // a load through the read-only cache
+	vector   bool // a strong access to several elements
 }
 
 // siteOf returns the index of the site of an event.
@@ -43,10 +44,11 @@ func (d *Detector) siteOf(e *emu.Event) uint32 {
 	}
 	s := &d.shadow
 	if last := s.last.site; int(last) < len(s.sites) && s.last.instr == e.Instr {
-		if x.readOnly = s.sites[last].readOnly; s.sites[last] == x {
+		y := &s.sites[last]
+		if x.readOnly, x.vector = y.readOnly, y.vector; *y == x {
 			return last
 		}
-		x.readOnly = false
+		x.readOnly, x.vector = false, false
 	}
 	i, ok := s.index[x]
 	if !ok {
@@ -56,6 +58,8 @@ func (d *Detector) siteOf(e *emu.Event) uint32 {
 		i = uint32(len(s.sites))
 		s.index[x] = i
 		x.readOnly = e.Kind == emu.EventRead && e.Operation == 0 && has(e, isa.ModNC)
+		x.vector = x.strong && e.Operation == 0 && e.Instr != nil && e.Instr.Form != nil &&
+			e.Instr.Form.Operation().Vec > 1
 		s.sites = append(s.sites, x)
 		d.reach(e.Instr)
 	}
@@ -282,11 +286,21 @@ func (d *Detector) release(e *emu.Event, t *thread, a emu.Address, scope isa.Sco
 
 // acquire lets a thread acquire what strong writes released, now or at its next fence.
 func (d *Detector) acquire(e *emu.Event, t *thread, a emu.Address, scope isa.Scope) {
-	x := d.strong[strongKey{key{a.Space, a.Block, a.At}, e.Size}]
+	k := strongKey{key{a.Space, a.Block, a.At}, e.Size}
+	now := e.Order == isa.Acquire || e.Order == isa.AcqRel || e.Order == isa.SeqCst
+	if d.flags[k] && scope >= isa.ScopeGPU {
+		// the thread may have seen what an earlier launch published, without griddepcontrol.wait
+		c := only(d.previous, epochOf(d.oldest))
+		if now {
+			d.learn(t, c)
+		} else {
+			t.pending = append(t.pending, release{all: c, block: ^uint32(0), scope: isa.ScopeGPU})
+		}
+	}
+	x := d.strong[k]
 	if x == nil {
 		return
 	}
-	now := e.Order == isa.Acquire || e.Order == isa.AcqRel || e.Order == isa.SeqCst
 	mine := d.blockOf(t.thread)
 	for k, s := range x.sums {
 		if !d.reaches(min(scope, k.scope), mine, k.block) {

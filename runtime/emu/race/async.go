@@ -189,11 +189,21 @@ func (d *Detector) operationSignals(e *emu.Event, lane int, m *mbarrier, a emu.A
 
 // useByOperation checks that the initialization of an mbarrier is visible to an operation.
 func (d *Detector) useByOperation(e *emu.Event, o *operation, m *mbarrier, a emu.Address) {
-	if o.knows(m.by*slots+slotInit, m.epoch) || o.group == emu.GroupCopy &&
+	if o.knows(m.by*slots+slotInit, m.epoch) || (o.group == emu.GroupCopy || storesAsync(e)) &&
 		o.knows(m.by*slots+slotMain, m.epoch) {
 		return
 	}
 	d.initRace(e, o.thread, m, a, o.knows(m.by*slots+slotMain, m.epoch))
+}
+
+// storesAsync reports whether an event belongs to st.async or red.async, which are asynchronous but
+// use the generic proxy.
+func storesAsync(e *emu.Event) bool {
+	if e.Instr == nil || e.Instr.Form == nil {
+		return false
+	}
+	kind := e.Instr.Form.Form.Kind
+	return kind == isa.KindStAsync || kind == isa.KindRedAsync
 }
 
 // complete handles the completion of operations.

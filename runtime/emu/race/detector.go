@@ -35,6 +35,7 @@ type Detector struct {
 
 	completing map[uint32]*mbarrier // by the agent of the operations that complete on them
 	strong     map[strongKey]*variable
+	flags      map[strongKey]bool // places where earlier launches of the chain released
 	ops        map[opKey]*operation
 
 	serial  uint32 // number of events
@@ -126,6 +127,7 @@ func (d *Detector) begin(l *emu.Launching) {
 	d.matrix, d.tensor = make(map[uint32]*agentCount), make(map[uint32]*agentCount)
 	d.gone, d.completing = make(map[uint32]stamp), make(map[uint32]*mbarrier)
 	d.moves, d.tensorAgents = make(map[moveKey]*agentCount), nil
+	d.keepFlags(l.Launch.Programmatic)
 	d.barriers, d.strong = make(map[key]*mbarrier), make(map[strongKey]*variable)
 	d.ops = make(map[opKey]*operation)
 	d.cache = joinCache{}
@@ -155,6 +157,18 @@ func (d *Detector) follow(programmatic bool) {
 		d.oldest = d.launches - 1
 	}
 	d.waited = false
+}
+
+// keepFlags keeps the places where a launch released, if the next one may overlap it.
+func (d *Detector) keepFlags(programmatic bool) {
+	if !programmatic || d.flags == nil {
+		d.flags = make(map[strongKey]bool)
+	}
+	for k, x := range d.strong {
+		if programmatic && k.space == isa.Global && len(x.sums) > 0 {
+			d.flags[k] = true
+		}
+	}
 }
 
 // epochOf returns the epoch of the accesses of a launch: later launches have smaller ones, because

@@ -229,3 +229,26 @@ func (d *Detector) earlyRace(e *emu.Event, y stamp, a emu.Address) {
 		Fix:     "execute barrier.cluster.arrive and barrier.cluster.wait at the start of the kernel",
 	}, &y, &y, a)
 }
+
+// mapInUseRace is a change of a tensor map that a copy in flight uses. The manual does not say when
+// a copy reads its tensor map.
+func mapInUseRace() Race {
+	return Race{
+		Rule:     RuleFlight,
+		Severity: diag.Review,
+		Message:  "tensor map is changed while a copy that uses it may be in flight",
+		Missing:  "a wait for the copy before the change",
+		Fix:      "wait for the mbarrier or the bulk group of the copy, or use another tensor map",
+	}
+}
+
+// vectorRace is a vector that a thread reads while another thread stores it.
+func vectorRace() Race {
+	return Race{
+		Rule:     RuleMixed,
+		Severity: diag.Review,
+		Message:  "vector access is not atomic as a whole: its elements may be those of different stores",
+		Missing:  "one element that holds all values, or an order of the two accesses",
+		Fix:      "access one .b64 or .b128 element instead of a vector",
+	}
+}

@@ -156,12 +156,23 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 		return
 	}
 	if x.agent == d.previous {
+		if sx.strong && sy.strong && x.at == y.at && sx.size == sy.size &&
+			min(sx.scope, sy.scope) >= isa.ScopeGPU &&
+			d.flags[strongKey{key{a.Space, a.Block, y.at}, sy.size}] {
+			return // a flag that the earlier launch publishes
+		}
 		d.report(Race{
 			Rule:    RuleGrids,
 			Message: "access to memory that an earlier launch wrote or read, before griddepcontrol.wait",
 			Missing: "griddepcontrol.wait before the first dependent access",
 			Fix:     "execute griddepcontrol.wait before the access",
 		}, x, y, a)
+		return
+	}
+	if sx.async && sx.proxy == emu.ProxyTensorMap ||
+		sy.async && sy.proxy == emu.ProxyTensorMap && d.issuer != nil &&
+			int32(x.serial-d.issuer.issued) > 0 {
+		d.report(mapInUseRace(), x, y, a)
 		return
 	}
 	if sx.strong && sy.strong && sx.proxy == sy.proxy && d.bothStrong(x, y, a) {
@@ -227,6 +238,9 @@ func (d *Detector) bothStrong(x, y *stamp, a emu.Address) bool {
 		if sx.legacy && sy.legacy && !sx.async && d.blockOf(x.thread) == d.blockOf(y.thread) &&
 			x.thread/32 == y.thread/32 {
 			d.report(volatileRace(), x, y, a)
+		}
+		if sx.vector && sy.vector && x.thread != y.thread {
+			d.report(vectorRace(), x, y, a)
 		}
 		return true
 	}
