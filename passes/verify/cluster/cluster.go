@@ -55,7 +55,7 @@ func run(p *verify.Pass) {
 func checkTrace(p *verify.Pass, t *trace.Trace) {
 	var arrived *trace.Event
 	var made *ir.Instr // the last initialized mbarrier that no fence follows
-	fenced := false // earlier mbarriers are followed by a fence
+	fenced := false    // earlier mbarriers are followed by a fence
 	var last *trace.Event
 	entered := false
 	for i := range t.Events {

@@ -34,7 +34,7 @@ type write struct {
 
 // A kernelCode holds the instruction indices of a kernel.
 type kernelCode struct {
-	first  map[*ir.Block]int // index of the first instruction of each block
+	first  map[*ir.Block]int   // index of the first instruction of each block
 	writes map[*ir.Reg][]write // writes of each register, in ascending order
 }
 

@@ -27,7 +27,7 @@ type access struct {
 	blocks [3]int64
 	starts []int64
 	region memory.Region // bytes that the threads of one block access
-	epoch  int // number of block barriers before the access
+	epoch  int           // number of block barriers before the access
 	// anyBlock is set if no condition on the block index alone decides whether the access
 	// executes.
 	anyBlock bool

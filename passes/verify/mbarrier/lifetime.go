@@ -19,10 +19,11 @@ type lifetime struct {
 	initialized map[verify.Object]*initialization
 	used        map[verify.Object]bool
 	invalidates bool // the kernel invalidates some mbarrier
-	syncs       int // number of block barriers before the current event
+	syncs       int  // number of block barriers before the current event
 
 	valid, invalidated map[verify.Object]*ir.Instr // the init or inval of each mbarrier
-	inFlight           map[verify.Object]*ir.Instr
+	// inFlight holds a copy that completes on the mbarrier and was not waited for.
+	inFlight map[verify.Object]*ir.Instr
 }
 
 // checkLifetime reports mbarriers that are initialized twice, and other writes that overwrite

@@ -38,13 +38,13 @@ type initialization struct {
 	at         int
 	e          *trace.Event
 	count      int64
-	known      bool // count is known
+	known      bool      // count is known
 	by         value.Set // threads that execute the initialization
-	syncs      int // block barriers before the initialization
-	warps      int // warp barriers before the initialization
-	fenced     bool // a fence follows before anything else can use the mbarrier
-	fenceSyncs int // block barriers, or arrivals at the cluster barrier, before that fence
-	blockOnly  bool // the fence covers only the memory of the block itself
+	syncs      int       // block barriers before the initialization
+	warps      int       // warp barriers before the initialization
+	fenced     bool      // a fence follows before anything else can use the mbarrier
+	fenceSyncs int       // block barriers, or arrivals at the cluster barrier, before that fence
+	blockOnly  bool      // the fence covers only the memory of the block itself
 }
 
 func run(p *verify.Pass) {
