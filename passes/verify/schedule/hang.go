@@ -176,7 +176,7 @@ func (m *machine) reportStuck(a *agent, e *trace.Event, stuck []*agent) {
 		}
 		if f.Severity == diag.Error {
 			f.As(m.severity())
-		} // blocks may differ if the launch chooses their number
+		}
 		if m.hasRemoteArrivals(o) {
 			f.As(diag.Review) // blocks may differ if the launch chooses their number
 		}
@@ -231,7 +231,7 @@ func arrivesLater(a *agent, o *mbarrier, stuck []*agent, m *machine) bool {
 				trace.RemoteStore, trace.Answer:
 			default:
 				continue
-			} // the arrivals of this event add up to zero
+			}
 			if n, known := verify.Arrivals(e); e.Kind == trace.CopyArrive && known && n == 0 {
 				continue // its arrivals add up to zero
 			}
