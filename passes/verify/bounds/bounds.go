@@ -115,7 +115,7 @@ func (c *check) checkAccess(w *ir.Access) {
 			}
 			continue
 		}
-		here := e.Comes(c.use.Conds)
+		here := e.Satisfied(c.use.Conds)
 		if here != constant && e.Certain(c.use.Conds) {
 			here = constant // at least one launch executes the block
 		}

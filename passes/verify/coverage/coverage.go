@@ -85,7 +85,7 @@ func (c *check) patchesOf(x *ir.Product) (list []firstRows) {
 	e := c.Eval()
 	for thread, end := e.Range(x.Role); thread < end; thread += 32 {
 		e.Begin(thread)
-		if e.False(x.Conds) {
+		if e.IsFalse(x.Conds) {
 			continue
 		}
 		var p firstRows

@@ -218,7 +218,7 @@ func (w *threadSelection) blockPredicates(b int) predicates {
 		w.budget--
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
-		for _, from := range w.levels().Rests(at) {
+		for _, from := range w.levels().Controls(at) {
 			if seen[from] {
 				continue
 			}

@@ -369,7 +369,7 @@ func (w *threadSelection) dependsOnBlock(m position) bool {
 	for work := []int{m.block}; len(work) > 0 && w.budget >= 0; {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
-		for _, from := range w.levels().Rests(b) {
+		for _, from := range w.levels().Controls(b) {
 			if w.budget--; seen[from] {
 				continue
 			}

@@ -80,7 +80,7 @@ func engineOf(p *verify.Pass, e *trace.Event) *asyncOperation {
 		g := &asyncOperation{e: e, reads: p.Reads(e), writes: p.Writes(e)}
 		for _, r := range g.writes {
 			if e.Kind == trace.BulkLoad {
-				g.tiles = append(g.tiles, r.Grown(max(r.Bytes, p.Tile(e))))
+				g.tiles = append(g.tiles, r.Resized(max(r.Bytes, p.Tile(e))))
 			}
 		}
 		return g

@@ -35,7 +35,7 @@ func (m *machine) widen(x *access) *access {
 	}
 	if n, ok := m.p.Extent(x.e); ok && n > x.region.Bytes {
 		core := x.region
-		x.core, x.region = &core, core.Grown(n)
+		x.core, x.region = &core, core.Resized(n)
 	}
 	return x
 }

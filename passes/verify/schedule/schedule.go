@@ -116,7 +116,7 @@ func asyncRegions(p *verify.Pass) []memory.Region {
 			regions = p.AppendWrites(p.AppendReads(regions[:0], e), e)
 			for _, r := range regions {
 				if n, ok := p.Extent(e); ok && verify.Tensor(e.In) && n > r.Bytes {
-					r = r.Grown(n)
+					r = r.Resized(n)
 				}
 				if k := (place{r.Root, r.Low, r.High}); !seen[k] {
 					seen[k] = true

@@ -124,7 +124,7 @@ func (p pair) bothExecute() bool {
 // address returns the address that the current thread accesses. ok is false if the thread does
 // not make the access or the address is unknown.
 func (p pair) address(a *ir.SharedAccess) (at int64, ok bool) {
-	if p.eval.False(a.Conds) {
+	if p.eval.IsFalse(a.Conds) {
 		return 0, false
 	}
 	if a.Var != nil {
