@@ -8,11 +8,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// A budget divides the step limit of a module, which grows with its size, among its kernels. A
-// single kernel gets more than the default limit of a kernel. Otherwise each kernel gets a share by
-// its size, plus what earlier kernels left over. Kernels are verified in parallel, and shares must
-// not depend on timing: a share counts only the steps of kernels that have certainly finished.
-// Steps left at the end go to kernels that exceeded their share.
+// A budget divides the step limit of a module, which grows with the module's size, among its
+// kernels. A single kernel gets more than the default limit of a kernel. Otherwise each kernel
+// gets a share by its size, plus the steps that earlier kernels have not used. Kernels are
+// verified in parallel, but shares must not depend on timing: a share counts only the steps of
+// kernels that have certainly finished. Steps left at the end go to kernels that exceeded their
+// share.
 type budget struct {
 	all     int   // steps of the module
 	left    int   // steps not yet given to a kernel
@@ -22,10 +23,10 @@ type budget struct {
 }
 
 const (
-	worth    = 1_200_000 // minimum number of steps for a module
-	perInstr = 45        // number of steps for a module per instruction
-	abreast  = 16        // number of kernels that are verified in parallel
-	atLeast  = 4         // minimum number of steps for a kernel per instruction
+	minModuleSteps   = 1_200_000 // minimum number of steps for a module
+	stepsPerInstr    = 45        // steps for a module per instruction
+	maxParallel      = 16        // number of kernels that are verified in parallel
+	minStepsPerInstr = 4         // minimum number of steps for a kernel per instruction
 )
 
 // newBudget returns the budget of a module's kernels, multiplied by effort.
@@ -36,12 +37,13 @@ func newBudget(kernels []*ir.Func, effort int) *budget {
 		p.sizes[i] = n
 		p.waiting += n
 	}
-	p.all = effort * max(worth, perInstr*p.waiting)
+	p.all = effort * max(minModuleSteps, stepsPerInstr*p.waiting)
 	p.left = p.all
 	return p
 }
 
-// share returns the steps that kernel i may spend. It is called in the order of the kernels.
+// share returns the number of steps that kernel i may use. It must be called in the order of the
+// kernels.
 func (p *budget) share(i int) int {
 	n := p.sizes[i]
 	if p.waiting > 0 {
@@ -49,16 +51,17 @@ func (p *budget) share(i int) int {
 	}
 	p.left -= p.given[i]
 	p.waiting -= n
-	return max(p.given[i], atLeast*n, 1)
+	return max(p.given[i], minStepsPerInstr*n, 1)
 }
 
-// spent returns the unused steps of kernel i to the budget.
-func (p *budget) spent(i, steps int) { p.left += max(0, p.given[i]-steps) }
+// returnUnused returns the unused steps of kernel i to the budget. The kernel has used the given
+// number of steps.
+func (p *budget) returnUnused(i, steps int) { p.left += max(0, p.given[i]-steps) }
 
-// more divides the remaining steps among the kernels that exceeded their share. A kernel gets 0 if
-// its new share would hardly be larger than the old one. Each kernel that gets more steps is
-// checked again from the start.
-func (p *budget) more(short []bool, spent []int) []int {
+// secondShares divides the remaining steps among the kernels that exceeded their share, and returns
+// the new share of each kernel. A share is 0 if it would hardly be larger than the old one. Each
+// kernel with a new share is checked again from the start.
+func (p *budget) secondShares(short []bool, spent []int) []int {
 	left, waiting := p.all, 0
 	for i := range short {
 		left -= spent[i]

@@ -8,8 +8,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// Copied returns how many bytes a bulk copy transfers, if that is known. For a tensor box, or
-// the four rows of a gather, a comment after the tensor map states it.
+// Copied returns how many bytes a bulk copy transfers. The result is false if the number is
+// unknown. For a tensor copy, including a gather of four rows, only an annotation of the tensor
+// map states it.
 func (p *Pass) Copied(e *trace.Event) (int64, bool) {
 	if !Tensor(e.In) {
 		return Number(e, 2)
@@ -20,8 +21,8 @@ func (p *Pass) Copied(e *trace.Event) (int64, bool) {
 	return 0, false
 }
 
-// Element returns the size of an element of the tensor map of a copy, if a comment after the tensor
-// map states one of 1, 2, 4 or 8 bytes.
+// Element returns the size in bytes of the elements of a copy's tensor map. The result is false
+// unless an annotation of the tensor map states 1, 2, 4 or 8 bytes.
 func (p *Pass) Element(e *trace.Event) (int64, bool) {
 	if b := box(e); b != nil &&
 		(b.Element == 1 || b.Element == 2 || b.Element == 4 || b.Element == 8) {
@@ -30,7 +31,7 @@ func (p *Pass) Element(e *trace.Event) (int64, bool) {
 	return 0, false
 }
 
-// box returns what is known of the copies with the tensor map of a copy, or nil.
+// box returns the annotation of a copy's tensor map, or nil.
 func box(e *trace.Event) *ir.Box {
 	if v := tensorMap(e); v != nil {
 		return v.Box
@@ -38,7 +39,7 @@ func box(e *trace.Event) *ir.Box {
 	return nil
 }
 
-// tensorMap returns the parameter that holds the tensor map of a copy, or nil.
+// tensorMap returns the parameter that holds a copy's tensor map, or nil.
 func tensorMap(e *trace.Event) *ir.Var {
 	n := 1
 	if e.Kind == trace.BulkStore {

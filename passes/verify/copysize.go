@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// GapSize returns how many bytes of shared memory a tensor copy appears to take: up to the next
-// address at which such a copy starts. It returns ok = false if no copy follows.
+// GapSize returns how many bytes of shared memory a tensor copy appears to occupy: the distance
+// to the next address at which a tensor copy starts. ok is false if there is no such address.
 func (p *Pass) GapSize(e *trace.Event) (bytes int64, ok bool) {
 	if p.kernelState.gapSizes == nil {
 		p.kernelState.gapSizes = p.findGapSizes()
@@ -22,9 +22,9 @@ func (p *Pass) GapSize(e *trace.Event) (bytes int64, ok bool) {
 	return n, ok
 }
 
-// Extent returns the number of bytes that a tensor copy appears to occupy in shared memory. It is
-// the GapSize if there is one. Otherwise it is the size of the region that another instruction
-// reads or writes at the same address.
+// Extent returns the number of bytes that a tensor copy appears to occupy in shared memory. It
+// returns the result of Copied or else of GapSize if it is known. Otherwise it returns the size
+// of the region that another instruction reads or writes at the same address.
 func (p *Pass) Extent(e *trace.Event) (bytes int64, ok bool) {
 	if n, ok := p.Copied(e); ok {
 		return n, true
@@ -39,8 +39,8 @@ func (p *Pass) Extent(e *trace.Event) (bytes int64, ok bool) {
 	return n, ok
 }
 
-// Tile returns how many bytes a bulk copy into shared memory is assumed to overwrite. If the
-// box size is unknown, it assumes the alignment of swizzled boxes.
+// Tile returns how many bytes a bulk copy into shared memory is assumed to overwrite. If the size
+// of the box is unknown, Tile returns the alignment of swizzled boxes.
 func (p *Pass) Tile(e *trace.Event) int64 {
 	const aligned = 1024
 	if n, ok := p.Extent(e); ok && (n > Least || !Tensor(e.In)) {
@@ -49,7 +49,8 @@ func (p *Pass) Tile(e *trace.Event) int64 {
 	return aligned
 }
 
-// An envelope is the range that one instruction accesses, over all threads and iterations.
+// An envelope is the range of bytes that one instruction accesses, over all threads and
+// iterations.
 type envelope struct {
 	write     bool
 	low, high int64

@@ -13,7 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Val returns the value of operand i of an event, or nil.
+// Val returns the value of operand i of an event, or nil if the value is unknown or i is out of
+// range.
 func Val(e *trace.Event, i int) *value.Value {
 	if i < 0 || i >= len(e.Vals) {
 		return nil
@@ -21,7 +22,7 @@ func Val(e *trace.Event, i int) *value.Value {
 	return e.Vals[i]
 }
 
-// Address returns the index of the nth bracket among the operands, or -1.
+// Address returns the operand index of the nth operand in brackets, or -1. n starts at 0.
 func Address(in *ir.Instr, n int) int {
 	for i := range in.Args {
 		if in.Args[i].Kind == ir.Address {
@@ -34,7 +35,7 @@ func Address(in *ir.Instr, n int) int {
 	return -1
 }
 
-// Number returns operand i if it is a constant.
+// Number returns the value of operand i. The result is false if the operand is not a constant.
 func Number(e *trace.Event, i int) (int64, bool) {
 	v := Val(e, i)
 	if v == nil || !v.Const() {
@@ -43,13 +44,14 @@ func Number(e *trace.Event, i int) (int64, bool) {
 	return v.K, true
 }
 
-// Region returns the bytes that the nth bracket of an event addresses.
+// Region returns the bytes at the nth operand in brackets of an event. The result is false if the
+// address is unknown.
 func (p *Pass) Region(e *trace.Event, n int, bytes int64) (memory.Region, bool) {
 	return p.At(Val(e, Address(e.In, n)), bytes, *e.Threads)
 }
 
-// At returns the bytes at an address, as memory.Of returns them; it decomposes each address
-// once.
+// At returns the bytes that the threads in s access at an address, as memory.Of does, but splits
+// each address only once.
 func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region, bool) {
 	at := p.place(address)
 	if at == nil || !at.known {
@@ -58,7 +60,7 @@ func (p *Pass) At(address *value.Value, bytes int64, s value.Set) (memory.Region
 	return at.Over(bytes, &s)
 }
 
-// place decomposes an address and caches the result. It returns nil if there is no address.
+// place splits an address into its parts and caches the result. It returns nil if address is nil.
 func (p *Pass) place(address *value.Value) *place {
 	if address == nil {
 		return nil
@@ -73,18 +75,19 @@ func (p *Pass) place(address *value.Value) *place {
 	return at
 }
 
-// OwnedByOthers reports whether some thread's bytes of r belong, in o, to other threads only.
-// Threads are compared in groups of the given size.
+// OwnedByOthers reports whether some thread of r accesses bytes that only other threads access in
+// o. Threads of the same group, of the given size, count as one thread.
 func (p *Pass) OwnedByOthers(r, o *memory.Region, group int) bool {
 	return p.kernelState.foreign.Foreign(r, o, group)
 }
 
-// Peer returns the address in another block's shared memory that an access refers to: the
-// address that mapa was given.
+// Peer returns the memory that an access to another block's shared memory uses, as the
+// corresponding memory of this block: the operand of mapa. The result is false if the access is
+// not to another block.
 func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
 	v := Val(e, Address(e.In, 0))
 	if Rank(v) == nil {
-		return memory.Region{}, false // it is in this block
+		return memory.Region{}, false // the address is in this block
 	}
 	inner := p.Pool.Const(64, v.K)
 	found := false
@@ -102,12 +105,12 @@ func (p *Pass) Peer(e *trace.Event, bytes int64) (memory.Region, bool) {
 	return r, ok && r.Shared()
 }
 
-// Least is the minimum size of an asynchronous access of unknown size: one element row of a
-// tile.
+// Least is the assumed size in bytes of an asynchronous access of unknown size. No such access is
+// smaller.
 const Least = 16
 
-// Access returns the bytes of shared memory that a plain load or store accesses. It returns ok =
-// false if nothing is known about the address, or if the memory is not shared.
+// Access returns the bytes of shared memory that a plain load or store accesses. The result is
+// false if the address is unknown, or if the memory is not shared.
 func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 	if e.Kind == trace.Clear {
 		n, ok := Number(e, 1)
@@ -128,11 +131,11 @@ func (p *Pass) Access(e *trace.Event) (memory.Region, bool) {
 	return at.Over(size, e.Threads)
 }
 
-// Reads returns the regions of shared memory that an asynchronous operation reads: the source
-// of a bulk store, or the matrix operands that descriptors name.
+// Reads returns the regions of shared memory that an asynchronous operation reads: the source of
+// a bulk store, or the matrix operands that descriptors name.
 func (p *Pass) Reads(e *trace.Event) []memory.Region { return p.AppendReads(nil, e) }
 
-// AppendReads appends the regions of Reads to a list.
+// AppendReads appends the result of Reads to list, without an allocation for the result.
 func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region {
 	add := func(v *value.Value, bytes int64) {
 		if at := p.place(v); at != nil && at.shared {
@@ -163,7 +166,7 @@ func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region
 			if o.Kind != ir.Register || o.Reg.Type.Bits() != 64 {
 				continue
 			}
-			if a := p.described(Val(e, i)); a != nil {
+			if a := p.descriptorAddress(Val(e, i)); a != nil {
 				add(a, Least)
 			}
 		}
@@ -171,21 +174,22 @@ func (p *Pass) AppendReads(list []memory.Region, e *trace.Event) []memory.Region
 	return list
 }
 
-// notDescriptor marks a value that is not a matrix descriptor in the cache.
+// notDescriptor marks a value in the cache that is not a matrix descriptor.
 var notDescriptor value.Value
 
-// described returns the address that a matrix descriptor contains, or nil. Results are cached.
-func (p *Pass) described(v *value.Value) *value.Value {
+// descriptorAddress returns the address that a matrix descriptor contains, or nil. Results are
+// cached.
+func (p *Pass) descriptorAddress(v *value.Value) *value.Value {
 	if v == nil {
 		return nil
 	}
-	a := p.kernelState.described.get(v)
+	a := p.kernelState.descriptors.get(v)
 	if a == nil {
 		a = &notDescriptor
 		if at, ok := memory.Descriptor(p.Pool, v); ok {
 			a = at
 		}
-		p.kernelState.described.put(v, a)
+		p.kernelState.descriptors.put(v, a)
 	}
 	if a == &notDescriptor {
 		return nil
@@ -193,11 +197,10 @@ func (p *Pass) described(v *value.Value) *value.Value {
 	return a
 }
 
-// Writes returns the regions of this block's shared memory that an asynchronous operation
-// writes.
+// Writes returns the regions of this block's shared memory that an asynchronous operation writes.
 func (p *Pass) Writes(e *trace.Event) []memory.Region { return p.AppendWrites(nil, e) }
 
-// AppendWrites appends the regions of Writes to a list.
+// AppendWrites appends the result of Writes to list, without an allocation for the result.
 func (p *Pass) AppendWrites(list []memory.Region, e *trace.Event) []memory.Region {
 	bytes := int64(Least)
 	switch e.Kind {
@@ -208,15 +211,15 @@ func (p *Pass) AppendWrites(list []memory.Region, e *trace.Event) []memory.Regio
 		if Rank(Val(e, Address(e.In, 0))) == nil {
 			break
 		}
-		// The same as for RemoteStore.
+		// As for RemoteStore, another block is assumed to copy to this block.
 		if r, ok := p.Peer(e, bytes); ok {
 			return append(list, r)
 		}
 		return list
 	case trace.Answer:
 	case trace.RemoteStore:
-		// All blocks of a cluster are assumed to do the same: if this block stores to another,
-		// another stores to this one.
+		// All blocks of a cluster are assumed to execute the same code: if this block stores to
+		// another block, another block stores to this one.
 		if r, ok := p.Peer(e, memory.Bytes(e.In)); ok {
 			return append(list, r)
 		}
@@ -240,8 +243,8 @@ func Multicast(in *ir.Instr) bool {
 		isa.ModMulticastCluster32b)
 }
 
-// Blocks returns the mask of destination blocks of an asynchronous operation, or nil if it has
-// none. The mask precedes the cache policy.
+// Blocks returns the mask of destination blocks of an asynchronous operation, or nil if the
+// operation has no mask. The mask precedes the cache policy.
 func Blocks(e *trace.Event) *value.Value {
 	if !Multicast(e.In) {
 		return nil
@@ -262,7 +265,8 @@ func Tensor(in *ir.Instr) bool {
 	return false
 }
 
-// Expects reports whether an mbarrier operation adds to the bytes that its phase expects.
+// Expects reports whether an mbarrier operation adds to the byte count that the current phase
+// expects.
 func Expects(in *ir.Instr) bool {
 	switch in.Kind() {
 	case isa.KindMbarrierExpectTx, isa.KindMbarrierArriveExpectTx,
@@ -272,7 +276,8 @@ func Expects(in *ir.Instr) bool {
 	return false
 }
 
-// Parity reports whether a wait identifies the phase by its parity.
+// Parity reports whether a wait specifies the phase by its parity, not by the state of an
+// arrival.
 func Parity(in *ir.Instr) bool {
 	switch in.Kind() {
 	case isa.KindMbarrierTestWaitParity, isa.KindMbarrierTryWaitParity:
@@ -294,8 +299,8 @@ func (p *Pass) Everyone(e *trace.Event) bool {
 		(int(n) >= p.Pool.Threads || !p.Pool.Exact)
 }
 
-// Barrier returns the index of the operand with the barrier number; see Counted for the thread
-// count. A reduction has its result before them and its predicate after them.
+// Barrier returns the index of the operand with the barrier number. A reduction has its result
+// before the barrier number.
 func Barrier(e *trace.Event) int {
 	if e.In.Kind() == isa.KindBarrierRed {
 		return 1
@@ -303,7 +308,8 @@ func Barrier(e *trace.Event) int {
 	return 0
 }
 
-// Counted returns the index of the operand with the thread count of a barrier, or -1.
+// Counted returns the index of the operand with the thread count of a barrier, or -1 if the
+// barrier has no explicit count. A reduction has its predicate after the count.
 func Counted(e *trace.Event) int {
 	i, end := Barrier(e)+1, len(e.In.Args)
 	if e.In.Kind() == isa.KindBarrierRed {
@@ -315,7 +321,8 @@ func Counted(e *trace.Event) int {
 	return i
 }
 
-// Count returns the thread count of a barrier, or 0 if it is not a constant.
+// Count returns the explicit thread count of a barrier, or 0 if the count is not a constant.
+// given is false if the barrier has no explicit count.
 func Count(e *trace.Event) (n int64, given bool) {
 	i := Counted(e)
 	if i < 0 {
@@ -325,8 +332,8 @@ func Count(e *trace.Event) (n int64, given bool) {
 	return n, true
 }
 
-// Flags reports whether threads may communicate only through memory, with loads that have memory
-// ordering.
+// Flags reports whether threads may synchronize through memory alone, with atomic operations or
+// loads that have memory ordering.
 func (p *Pass) Flags() bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -340,9 +347,10 @@ func (p *Pass) Flags() bool {
 	return false
 }
 
-// Left reports whether threads that reach an instruction on no trace certainly skip it. If some
-// paths were not followed, such a path may contain the instruction. Left then requires that each of
-// these threads has a complete trace that is compatible with one that reaches the instruction.
+// Left reports whether the threads in away, which reach instruction in on no trace, certainly do
+// not execute it. If some paths were not analyzed, such a path may contain the instruction. Left
+// then requires that each of these threads has a complete trace that is compatible with a trace
+// that reaches the instruction.
 func (p *Pass) Left(in *ir.Instr, away value.Set) bool {
 	if len(p.Kernel.Missed) == 0 {
 		return true
@@ -365,8 +373,8 @@ func (p *Pass) Left(in *ir.Instr, away value.Set) bool {
 	return false
 }
 
-// Example reports whether the addresses of events of a trace are valid only for some of the values
-// that were substituted for kernel inputs.
+// Example reports whether the addresses of events of a trace are valid only for some of the
+// values that were substituted for kernel inputs.
 func (p *Pass) Example(t *trace.Trace, events ...*trace.Event) bool {
 	if t.Facts.With == "" {
 		return false

@@ -15,18 +15,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A Finding can be modified until its pass ends.
+// A Finding is a diagnostic of an analyzer. The analyzer can modify it until its Run function
+// returns.
 type Finding struct {
 	diag.Diagnostic
 	in          *ir.Instr
 	kernelState *kernelState
-	plain       string // the message without a count of further findings
-	with        string // the end of the message, which names the values tried
-	joined      bool   // it is shown as part of another finding
+	plain       string // the message without the number of further findings
+	with        string // the end of the message, which names the substituted values
+	joined      bool   // the finding is shown as part of another finding
 }
 
-// Report records that an instruction breaks a rule. Of several findings of one rule at one
-// place, the first is kept unless a later one is more severe.
+// Report records that an instruction breaks a rule. If a rule has several findings at one
+// position, only the first of the most severe ones is kept.
 func (p *Pass) Report(rule *diag.Rule, in *ir.Instr, format string, args ...any) *Finding {
 	f := &Finding{in: in, kernelState: p.kernelState}
 	f.Diagnostic = diag.Diagnostic{Place: p.kernelState.place(in), Rule: rule.ID,
@@ -41,7 +42,7 @@ func (p *Pass) Report(rule *diag.Rule, in *ir.Instr, format string, args ...any)
 	return f
 }
 
-// place returns the source position of an instruction.
+// place returns the source position of an instruction, or the module's file if in is nil.
 func (s *kernelState) place(in *ir.Instr) diag.Place {
 	if in == nil {
 		return diag.Place{File: s.module.Name}
@@ -53,13 +54,13 @@ func (s *kernelState) place(in *ir.Instr) diag.Place {
 	return at
 }
 
-// As sets the severity.
+// As sets the severity of f, and returns f.
 func (f *Finding) As(s diag.Severity) *Finding {
 	f.Severity = s
 	return f
 }
 
-// Also adds a related place to the finding.
+// Also adds a related place to f, unless in is nil, and returns f.
 func (f *Finding) Also(in *ir.Instr, format string, args ...any) *Finding {
 	if in != nil {
 		f.Related = append(f.Related,
@@ -68,8 +69,8 @@ func (f *Finding) Also(in *ir.Instr, format string, args ...any) *Finding {
 	return f
 }
 
-// Join turns f into a related place of another finding about the same mistake. f is then no longer
-// a finding of its own. The number of places is limited.
+// Join turns f into a related place of another finding about the same mistake, so that f is no
+// longer shown separately. The number of related places is limited.
 func (f *Finding) Join(other *Finding, format string, args ...any) {
 	const few = 8
 	f.joined = true
@@ -81,7 +82,8 @@ func (f *Finding) Join(other *Finding, format string, args ...any) {
 	}
 }
 
-// On adds the path: the branches of a trace up to an event, or the last four of them.
+// On adds the path to f: the branches of trace t before event upto, at most the last four. It
+// returns f.
 func (f *Finding) On(t *trace.Trace, upto int) *Finding {
 	last := make(map[*ir.Instr]int)
 	var list []trace.Choice
@@ -113,17 +115,18 @@ func (f *Finding) On(t *trace.Trace, upto int) *Finding {
 	return f
 }
 
-// Instr returns the instruction that the finding is about, or nil if it is about the whole kernel.
+// Instr returns the instruction that the finding is about, or nil if it is about the whole
+// kernel.
 func (f *Finding) Instr() *ir.Instr { return f.in }
 
-// ForAllValues makes f an error, because it occurs for all values that were tried. Its message then
-// does not name the values of one path.
+// ForAllValues makes f an error, because it occurs for all values that were substituted. It
+// removes the values of one path from the message.
 func (f *Finding) ForAllValues() {
 	f.Severity = diag.Error
 	f.Message = strings.TrimSuffix(f.Message, f.with)
 }
 
-// OnlyWith makes f a review that names the values that the path of t needs.
+// OnlyWith makes f a review whose message names the values that the path of t requires.
 func (f *Finding) OnlyWith(t *trace.Trace) {
 	f.Severity = diag.Review
 	if few := t.Facts.Few(); f.with == "" && few != "" {
@@ -131,8 +134,9 @@ func (f *Finding) OnlyWith(t *trace.Trace) {
 	}
 }
 
-// maxShown limits the findings of one rule and severity per kernel. The last one specifies how many
-// more there are. Unrolled loops repeat their mistakes.
+// maxShown returns the largest number of findings that are shown per kernel, rule and severity.
+// The last of them states how many more there are. Without the limit, unrolled loops would repeat
+// their mistakes.
 func maxShown(s diag.Severity) int {
 	switch s {
 	case diag.Error:
@@ -143,17 +147,18 @@ func maxShown(s diag.Severity) int {
 	return math.MaxInt
 }
 
-// settle selects the findings to keep: for each rule and position the most severe one, the first of
-// equals, and a limited number of each rule.
-func (s *kernelState) settle(rules map[string]bool) []*Finding {
+// selectFindings selects the findings to keep: the first of the most severe ones for each rule and
+// position, and a limited number for each rule. If rules is not nil, it keeps only findings of
+// these rules.
+func (s *kernelState) selectFindings(rules map[string]bool) []*Finding {
 	type key struct {
-		at   ir.Pos // a function has one position, however many calls it has
+		at   ir.Pos // a function has one position, however often it is called
 		rule string
 	}
 	best := make(map[key]int)
 	var list []*Finding
 	for _, f := range s.list {
-		if f.joined || s.replaced(f) || rules != nil && !rules[f.Rule] {
+		if f.joined || s.isReplaced(f) || rules != nil && !rules[f.Rule] {
 			continue
 		}
 		k := key{rule: f.Rule}

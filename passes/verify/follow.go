@@ -13,17 +13,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// followAll runs the analyzers on all kernels. Kernels are independent and run in parallel, but
+// checkKernels runs the analyzers on all kernels. Kernels are independent and run in parallel, but
 // share the step limit of the module.
-func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) []*kernelState {
+func checkKernels(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) []*kernelState {
 	states := make([]*kernelState, len(kernels))
 	done := make([]chan struct{}, len(kernels))
 	gate := make(chan struct{}, runtime.GOMAXPROCS(0))
 	work := newBudget(kernels, opt.Effort)
 	for i, f := range kernels {
-		if i >= abreast {
-			<-done[i-abreast]
-			work.spent(i-abreast, states[i-abreast].spent)
+		if i >= maxParallel {
+			<-done[i-maxParallel]
+			work.returnUnused(i-maxParallel, states[i-maxParallel].spent)
 		}
 		own := opt
 		if own.Limits.Work == 0 {
@@ -32,7 +32,7 @@ func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) 
 		done[i] = make(chan struct{})
 		go func() {
 			gate <- struct{}{}
-			states[i] = follow(m, f, list, own)
+			states[i] = checkKernel(m, f, list, own)
 			<-gate
 			close(done[i])
 		}()
@@ -46,7 +46,7 @@ func followAll(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options) 
 	return states
 }
 
-// retryKernels checks kernels that ran out of steps once more, if other kernels have left enough
+// retryKernels checks the kernels that ran out of steps again, if other kernels have left enough
 // steps.
 func retryKernels(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Options, work *budget,
 	states []*kernelState) {
@@ -57,7 +57,7 @@ func retryKernels(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Option
 	}
 	var wait sync.WaitGroup
 	gate := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, steps := range work.more(short, spent) {
+	for i, steps := range work.secondShares(short, spent) {
 		if steps == 0 {
 			continue
 		}
@@ -65,15 +65,15 @@ func retryKernels(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Option
 		own.Limits.Work = steps
 		wait.Go(func() {
 			gate <- struct{}{}
-			states[i] = follow(m, kernels[i], list, own)
+			states[i] = checkKernel(m, kernels[i], list, own)
 			<-gate
 		})
 	}
 	wait.Wait()
 }
 
-// follow runs the analyzers on one kernel.
-func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelState {
+// checkKernel traces one kernel and runs the analyzers on the traces.
+func checkKernel(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelState {
 	k := trace.Follow(m, f, opt.Limits)
 	s := &kernelState{module: m, effort: opt.Effort, missed: k.Missed,
 		foreign: make(memory.ForeignCache), sizes: make(map[*ir.Instr]int64)}
@@ -108,6 +108,6 @@ func follow(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelStat
 	}
 	s.cases, s.tried, s.spent = k.Cases, k.Tried, k.Spent
 	// Traces are large, and are no longer needed.
-	s.places, s.objects, s.described = nil, nil, nil
+	s.places, s.objects, s.descriptors = nil, nil, nil
 	return s
 }

@@ -10,19 +10,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Lanes is a set of the 128 lanes of tensor memory.
+// Lanes is a set of the 128 lanes of tensor memory. Lane i is bit i%64 of word i/64.
 type Lanes [2]uint64
 
-// quarter is how many lanes a warp can access: warp w has lanes 32*(w mod 4) and the following.
-const quarter = 32
+// lanesPerWarp is the number of lanes that a warp can access: warp w accesses the lanes from 32*(w
+// mod 4).
+const lanesPerWarp = 32
 
-// allLanes returns all lanes.
+// allLanes returns the set of all 128 lanes.
 func allLanes() Lanes { return Lanes{^uint64(0), ^uint64(0)} }
 
 // Meets reports whether two sets have a lane in common.
 func (l Lanes) Meets(o Lanes) bool { return l[0]&o[0]|l[1]&o[1] != 0 }
 
-// add adds n lanes starting at first; lanes past the last are ignored.
+// add adds n lanes from first. Lanes outside the valid range are ignored.
 func (l *Lanes) add(first, n int) {
 	for i := max(0, first); i < min(first+n, 128); i++ {
 		l[i/64] |= 1 << (i % 64)
@@ -33,10 +34,10 @@ func (l *Lanes) add(first, n int) {
 // the address of an operand.
 //
 // In a load or store, each warp accesses its own quarter: all 32 lanes, or 16 of them for shapes
-// that begin with 16. MMAs with 64 rows also use half of each quarter, starting at the lane of the
-// address, unless they are of a pair or weight-stationary; so do sparse MMAs of a pair with 128
-// rows. Other MMAs use all lanes (PTX ISA 9.7.16.2, data path layouts C and F against the others).
-// If the instruction descriptor is unknown, only the half is certain.
+// that begin with 16. An MMA with 64 rows uses half of each quarter, starting at the lane of the
+// address, unless it is weight-stationary or uses a pair of blocks. A sparse MMA of a pair with
+// 128 rows also uses half. Other MMAs use all lanes. See PTX ISA 9.7.16.2, data path layouts C
+// and F. If the instruction descriptor is unknown, only the half is certain.
 func (p *Pass) TensorLanes(e *trace.Event, operand int, threads value.Set) Lanes {
 	var lanes Lanes
 	switch e.Kind {
@@ -44,11 +45,11 @@ func (p *Pass) TensorLanes(e *trace.Event, operand int, threads value.Set) Lanes
 		for w := range value.MaxThreads / 32 {
 			switch one := warpOf(threads, w); {
 			case one == (value.Set{}):
-			case !halved(e.In):
-				lanes.add(quarter*(w%4), quarter)
+			case !usesHalfLanes(e.In):
+				lanes.add(lanesPerWarp*(w%4), lanesPerWarp)
 			default:
 				if first, known := p.laneOf(Val(e, operand), one); known {
-					lanes.add(quarter*(w%4)+first, quarter/2)
+					lanes.add(lanesPerWarp*(w%4)+first, lanesPerWarp/2)
 				}
 			}
 		}
@@ -57,13 +58,13 @@ func (p *Pass) TensorLanes(e *trace.Event, operand int, threads value.Set) Lanes
 		switch rows, known := rowsOf(e); {
 		case operand == Address(e.In, 0) && !p.writesAllLanes(e.In):
 			return Lanes{}
-		case known && !halfRows(e.In, rows), e.In.Kind() == isa.KindTcgen05MmaWs,
-			scales(e.In, operand):
+		case known && !usesHalfRows(e.In, rows), e.In.Kind() == isa.KindTcgen05MmaWs,
+			isScaleOperand(e.In, operand):
 			return allLanes()
 		}
 		if first, known := p.laneOf(Val(e, operand), threads); known {
 			for q := range 4 {
-				lanes.add(quarter*q+first, quarter/2)
+				lanes.add(lanesPerWarp*q+first, lanesPerWarp/2)
 			}
 		}
 		return lanes
@@ -71,10 +72,10 @@ func (p *Pass) TensorLanes(e *trace.Event, operand int, threads value.Set) Lanes
 	return allLanes()
 }
 
-// writesAllLanes reports whether an MMA disables no output lane: it has no operand for that, or one
-// whose registers are always zero.
+// writesAllLanes reports whether an MMA disables no output lane: it has no operand for that
+// purpose, or the registers of this operand are always zero.
 func (p *Pass) writesAllLanes(in *ir.Instr) bool {
-	n := descriptor(in) + 1
+	n := descriptorIndex(in) + 1
 	if n >= len(in.Args) || in.Args[n].Kind != ir.Vector {
 		return true
 	}
@@ -93,7 +94,7 @@ func (p *Pass) writesAllLanes(in *ir.Instr) bool {
 	return all
 }
 
-// zeroRegisters returns the registers that are only ever set to zero.
+// zeroRegisters returns the registers that all writes set to zero.
 func zeroRegisters(f *ir.Func) map[*ir.Reg]bool {
 	zeros := make(map[*ir.Reg]bool)
 	for _, b := range f.Blocks {
@@ -113,44 +114,46 @@ func zeroRegisters(f *ir.Func) map[*ir.Reg]bool {
 	return zeros
 }
 
-// halved reports whether a load or store of tensor memory accesses only half of a warp's lanes.
-func halved(in *ir.Instr) bool {
+// usesHalfLanes reports whether a load or store of tensor memory accesses only half of a warp's
+// lanes.
+func usesHalfLanes(in *ir.Instr) bool {
 	return in.HasMod(isa.ModShape16x64b, isa.ModShape16x128b, isa.ModShape16x256b,
 		isa.ModShape16x32bx2)
 }
 
-// halfRows reports whether an MMA with the given number of rows uses half of the lanes.
-func halfRows(in *ir.Instr, rows int64) bool {
+// usesHalfRows reports whether an MMA with the given number of rows uses half of the lanes.
+func usesHalfRows(in *ir.Instr, rows int64) bool {
 	if in.HasMod(isa.ModCTAGroup2) {
 		return rows == 128 && in.HasMod(isa.ModSp)
 	}
 	return rows == 64
 }
 
-// scales reports whether an operand of an MMA holds scale factors. Scale factors are replicated in
-// all lanes.
-func scales(in *ir.Instr, operand int) bool {
-	return in.HasMod(isa.ModBlockScale) && operand > descriptor(in)
+// isScaleOperand reports whether an operand of an MMA holds scale factors. Scale factors are
+// replicated in all lanes.
+func isScaleOperand(in *ir.Instr, operand int) bool {
+	return in.HasMod(isa.ModBlockScale) && operand > descriptorIndex(in)
 }
 
-// descriptor returns the index of the instruction descriptor of an MMA: it follows the accumulator,
-// both matrices, and the metadata of a sparse one.
-func descriptor(in *ir.Instr) int {
+// descriptorIndex returns the operand index of the instruction descriptor of an MMA. The descriptor
+// follows the accumulator, both matrices, and, for a sparse MMA, the metadata.
+func descriptorIndex(in *ir.Instr) int {
 	if in.HasMod(isa.ModSp) {
 		return 4
 	}
 	return 3
 }
 
-// rowsOf returns the number of rows of an MMA, from its instruction descriptor.
+// rowsOf returns the number of rows of an MMA, from its instruction descriptor. known is false if
+// the descriptor is not a constant.
 func rowsOf(e *trace.Event) (rows int64, known bool) {
-	d, known := Number(e, descriptor(e.In))
+	d, known := Number(e, descriptorIndex(e.In))
 	return d >> 24 & 0x1f << 4, known
 }
 
-// laneOf returns the lane in a tensor memory address, within the quarter of a warp. It is known if
-// the address has one base, which is assumed to be an allocation at lane 0, and all offsets are
-// columns or known.
+// laneOf returns the lane in a tensor memory address, within the quarter of a warp. The lane is
+// known if the address has at most one base, which is assumed to be an allocation at lane 0, and
+// all offsets are known or are columns.
 func (p *Pass) laneOf(v *value.Value, threads value.Set) (lane int, known bool) {
 	if v == nil || threads.Least() < 0 || threads.Least() >= p.Pool.Threads {
 		return 0, false
@@ -163,7 +166,7 @@ func (p *Pass) laneOf(v *value.Value, threads value.Set) (lane int, known bool) 
 		}
 	}
 	own := p.Pool.Sub(v.Width, v, rest)
-	return int(p.Pool.At(own, threads.Least())>>16) & (quarter - 1), bases <= 1
+	return int(p.Pool.At(own, threads.Least())>>16) & (lanesPerWarp - 1), bases <= 1
 }
 
 // columns is the number of tensor memory columns.

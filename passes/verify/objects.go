@@ -12,14 +12,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// An Object identifies an mbarrier by its address: the base that offsets count from, and the
-// offset.
+// An Object identifies an mbarrier by its address: a base address, and the offset from it in
+// bytes.
 type Object struct {
 	Root *value.Value
 	At   int64
 }
 
-// Variable returns the variable that contains the object, or nil.
+// Variable returns the variable that contains the mbarrier, or nil if the variable is unknown.
 func (o *Object) Variable() *ir.Var {
 	if a := o.Root.Single(); a != nil && a.Op == value.OpVariable {
 		v, _ := a.Ref.(*ir.Var)
@@ -28,9 +28,9 @@ func (o *Object) Variable() *ir.Var {
 	return nil
 }
 
-// Open reports whether the memory of v may extend past its declaration. That holds for an
-// array without a size, which stands for dynamic shared memory. It also holds for a single
-// byte with a larger alignment, which is how LLVM prints an empty array inside a function.
+// Open reports whether the memory of v may extend past its declaration. This holds for an array
+// without a size, which stands for dynamic shared memory. It also holds for a single byte with a
+// larger alignment, which is how LLVM prints an empty array inside a function.
 func Open(v *ir.Var) bool {
 	return v.Space == isa.Shared &&
 		(v.Size() == 0 || v.Size() == 1 && v.Align >= 8 && len(v.Dims) == 0)
@@ -40,20 +40,20 @@ func Open(v *ir.Var) bool {
 type Touch struct {
 	Object
 	Threads value.Set
-	// Rank is the block of the cluster that contains the object; nil means the block of the
-	// threads. First reports whether it is the first block of the pair that the threads' block
-	// belongs to.
+	// Rank is the block of the cluster that contains the mbarrier; nil means the block of the
+	// threads. First is set if the block is the first block of the pair to which the threads'
+	// block belongs.
 	Rank  *value.Value
 	First bool
 }
 
-// objects is the decomposed address of one or more mbarriers.
-type objects struct {
-	root, own *value.Value // own depends only on the thread index
+// An mbarrierAddress value is an address of one or more mbarriers, split into its parts.
+type mbarrierAddress struct {
+	root, own *value.Value // the address is root + own; own depends only on the thread index
 	rank      *value.Value
 	first     bool
 	ok        bool
-	known     []touches // results for the first few sets of threads
+	known     []touches // results for the first few thread sets
 }
 
 // touches holds the mbarriers that a set of threads accesses.
@@ -62,8 +62,8 @@ type touches struct {
 	list    []Touch
 }
 
-// Objects returns the mbarriers that an address refers to, with the threads for each. It returns ok
-// = false if they are unknown. The caller must not change the list.
+// Objects returns the mbarriers that an address refers to, with the threads that access each. ok
+// is false if the mbarriers are unknown. The caller must not change the list.
 func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 	const few = 16
 	if v == nil {
@@ -89,11 +89,11 @@ func (p *Pass) Objects(e *trace.Event, v *value.Value) (list []Touch, ok bool) {
 	return list, true
 }
 
-// objectsAt decomposes an address.
-func (p *Pass) objectsAt(v *value.Value) *objects {
+// objectsAt splits an address of mbarriers into its parts.
+func (p *Pass) objectsAt(v *value.Value) *mbarrierAddress {
 	k := p.Pool
 	root, own := k.Const(64, 0), k.Const(64, v.K)
-	o := &objects{}
+	o := &mbarrierAddress{}
 	add := func(list []value.Term) {
 		for _, t := range list {
 			term := k.Scale(64, k.Alone(t.Atom), t.Factor)
@@ -105,7 +105,7 @@ func (p *Pass) objectsAt(v *value.Value) *objects {
 		}
 	}
 	for i, t := range v.Terms {
-		if at, of := remote(k, t.Atom); at != nil && t.Factor == 1 {
+		if at, of := ownAddress(k, t.Atom); at != nil && t.Factor == 1 {
 			o.rank, o.first = of, t.Atom.Op != value.OpMapa
 			add(at.Terms)
 			own = k.Add(64, own, k.Const(64, at.K))
@@ -117,8 +117,8 @@ func (p *Pass) objectsAt(v *value.Value) *objects {
 	return o
 }
 
-// touches returns the mbarriers of an address that some threads access.
-func (p *Pass) touches(o *objects, threads value.Set) (list []Touch) {
+// touches returns the mbarriers of an address that the given threads access.
+func (p *Pass) touches(o *mbarrierAddress, threads value.Set) (list []Touch) {
 	if o.own.Const() {
 		return []Touch{{Object{o.root, o.own.K}, threads, o.rank, o.first}}
 	}
@@ -136,8 +136,8 @@ func (p *Pass) touches(o *objects, threads value.Set) (list []Touch) {
 	return list
 }
 
-// Blocks returns the blocks of the cluster in which threads of a block access an object. If blocks
-// are not followed separately, 0 means all of them.
+// Blocks returns the blocks of the cluster in which threads of block from access an mbarrier. If
+// blocks are not analyzed separately, block 0 represents all of them.
 func (p *Pass) Blocks(from int, o Touch) (list []int) {
 	switch {
 	case p.Ranks < 2:
@@ -163,8 +163,8 @@ func (p *Pass) Blocks(from int, o Touch) (list []int) {
 	return list
 }
 
-// Foreign reports whether threads of a block certainly access an object of another block. The first
-// block of a pair may be their own block.
+// Foreign reports whether threads of a block certainly access an mbarrier of another block. The
+// first block of a pair may be their own block.
 func (p *Pass) Foreign(from int, o Touch) bool {
 	if p.Ranks < 2 {
 		return o.Rank != nil && !o.First
@@ -172,8 +172,8 @@ func (p *Pass) Foreign(from int, o Touch) bool {
 	return slices.ContainsFunc(p.Blocks(from, o), func(block int) bool { return block != from })
 }
 
-// Rank returns the block of the cluster that contains an address: the rank that mapa was
-// given, or nil.
+// Rank returns the rank of the cluster block that contains an address: the rank operand of mapa,
+// or nil if the address is not the result of mapa.
 func Rank(v *value.Value) *value.Value {
 	if v == nil {
 		return nil
@@ -186,11 +186,11 @@ func Rank(v *value.Value) *value.Value {
 	return nil
 }
 
-// remote returns the address in a block's own memory that a cluster address corresponds to, and the
-// rank of the block. It handles the result of mapa, and an address whose pair bit is cleared, which
-// refers to the first block of the pair. Compilers also clear low bits that are zero in an aligned
-// address.
-func remote(p *value.Pool, a *value.Atom) (at, rank *value.Value) {
+// ownAddress returns the address in a block's own memory to which a cluster address corresponds,
+// and the rank of the block. It handles the result of mapa, and an address whose pair bit is
+// cleared, which refers to the first block of the pair. Compilers also clear low bits that are zero
+// in an aligned address.
+func ownAddress(p *value.Pool, a *value.Atom) (at, rank *value.Value) {
 	const pair, low = 1 << 24, 1<<10 - 1
 	switch {
 	case a.Op == value.OpMapa:
@@ -202,8 +202,8 @@ func remote(p *value.Pool, a *value.Atom) (at, rank *value.Value) {
 	return nil, nil
 }
 
-// Target returns the index of the operand that names the mbarrier of an event, or -1. For a
-// copy, that is the mbarrier that its completion signals.
+// Target returns the index of the operand with the mbarrier of an event, or -1. For a copy, this
+// is the mbarrier on which the copy completes.
 func Target(e *trace.Event) int {
 	switch e.Kind {
 	case trace.Init, trace.Inval, trace.Arrive, trace.Expect, trace.Complete, trace.Wait,
@@ -217,8 +217,8 @@ func Target(e *trace.Event) int {
 	return -1
 }
 
-// Arrivals returns how many arrivals one thread makes with an event, not counting those of
-// copies.
+// Arrivals returns how many arrivals one thread makes with an event, without the arrivals of
+// asynchronous copies. The result is false if the number is unknown.
 func Arrivals(e *trace.Event) (int64, bool) {
 	switch e.Kind {
 	case trace.TensorCommit:

@@ -5,8 +5,8 @@ package verify
 
 import "github.com/ptxdsl/ptxdsl/diag"
 
-// Rules that several analyzers report, or that analyzers name in their Subsumptions. Their Layer is
-// the analyzer that owns their page.
+// These rules are reported by several analyzers, or named in the Subsumptions of other analyzers.
+// Their Layer is the analyzer that owns their page.
 var (
 	RuleProxyFence   = diag.Rule{ID: "A1", Layer: "proxies", Severity: diag.Error}
 	RuleFenceSpace   = diag.Rule{ID: "A4", Layer: "proxies", Severity: diag.Error}

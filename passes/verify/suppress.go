@@ -12,26 +12,28 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// mark starts a comment that suppresses findings: "// ptxdsl:ignore A1 the reader is the writer".
-const mark = "ptxdsl:ignore"
+// suppressPrefix is the start of a comment that suppresses findings, as in "// ptxdsl:ignore A1 the
+// reader is the writer".
+const suppressPrefix = "ptxdsl:ignore"
 
-// A note is one such comment. It applies to the instruction before or after it.
-type note struct {
+// A suppression is a comment that suppresses findings of a rule on the instruction before or after
+// the comment.
+type suppression struct {
 	in     *ir.Instr
 	rule   string
 	reason string
 	used   bool
 }
 
-type notes struct {
+type suppressionList struct {
 	module *ir.Module
-	list   []*note
-	at     map[*ir.Instr][]*note
+	list   []*suppression
+	at     map[*ir.Instr][]*suppression
 }
 
-// suppressions reads the comments of a module.
-func suppressions(m *ir.Module) *notes {
-	n := &notes{module: m, at: make(map[*ir.Instr][]*note)}
+// readSuppressions reads the suppressing comments of a module.
+func readSuppressions(m *ir.Module) *suppressionList {
+	n := &suppressionList{module: m, at: make(map[*ir.Instr][]*suppression)}
 	for _, f := range m.Funcs() {
 		for _, b := range f.Blocks {
 			for _, in := range b.Instrs {
@@ -45,20 +47,20 @@ func suppressions(m *ir.Module) *notes {
 	return n
 }
 
-func (n *notes) read(in *ir.Instr, text string) {
-	_, rest, found := strings.Cut(text, mark)
+func (n *suppressionList) read(in *ir.Instr, text string) {
+	_, rest, found := strings.Cut(text, suppressPrefix)
 	if !found {
 		return
 	}
 	rest = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "*/"))
 	rule, reason, _ := strings.Cut(rest, " ")
-	s := &note{in: in, rule: rule, reason: strings.TrimSpace(reason)}
+	s := &suppression{in: in, rule: rule, reason: strings.TrimSpace(reason)}
 	n.list = append(n.list, s)
 	n.at[in] = append(n.at[in], s)
 }
 
-// covers reports whether the comment suppresses a finding.
-func (n *notes) covers(f *Finding) bool {
+// suppresses reports whether a comment suppresses a finding. The comment must give a reason.
+func (n *suppressionList) suppresses(f *Finding) bool {
 	for _, s := range n.at[f.in] {
 		if s.rule == f.Rule && s.reason != "" {
 			s.used = true
@@ -68,8 +70,8 @@ func (n *notes) covers(f *Finding) bool {
 	return false
 }
 
-// findings returns findings about the comments themselves.
-func (n *notes) findings(rules map[string]bool) diag.List {
+// findings returns findings about the comments themselves: without a reason, or without effect.
+func (n *suppressionList) findings(rules map[string]bool) diag.List {
 	var l diag.List
 	for _, s := range n.list {
 		at, from := n.module.At(s.in.Pos)
@@ -78,13 +80,15 @@ func (n *notes) findings(rules map[string]bool) diag.List {
 		case s.rule == "" || s.reason == "":
 			d.Rule, d.Message = ruleReason.ID,
 				fmt.Sprintf("%s gives no reason: write the rule and why it does not apply here",
-					mark)
+					suppressPrefix)
 			if s.rule == "" {
 				d.Message = fmt.Sprintf(
-					"%s names no rule: write the rule and why it does not apply here", mark)
+					"%s names no rule: write the rule and why it does not apply here",
+					suppressPrefix)
 			}
 		case !s.used && rules == nil:
-			d.Rule, d.Message = ruleUnused.ID, fmt.Sprintf("%s %s suppresses nothing", mark, s.rule)
+			d.Rule, d.Message = ruleUnused.ID,
+				fmt.Sprintf("%s %s suppresses nothing", suppressPrefix, s.rule)
 		default:
 			continue
 		}
@@ -101,7 +105,7 @@ var (
 	ruleUnused     = diag.Rule{ID: "V103", Layer: "verify", Severity: diag.Warning}
 )
 
-// Rules returns the rules of this package itself.
+// Rules returns the rules of package verify itself.
 func Rules() diag.Rules {
 	return diag.Rules{ruleIncomplete, ruleReason, ruleUnused}.WithPages(pages)
 }

@@ -1,14 +1,13 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verify checks synchronization in kernels without running them: barriers,
-// asynchronous copies, fences, tensor cores and register pools. This package defines what an
-// analyzer is, how it reports, and what a verdict is. The analyzers are in the directories
-// below it; package suite lists them.
+// Package verify checks synchronization in kernels without running them: barriers, asynchronous
+// copies, fences, tensor cores and register pools. This package defines analyzers, findings and
+// verdicts. The analyzers are in the directories below it; package suite lists them.
 //
-// A finding that is an error shows a path through the kernel on which the rule is broken. What
-// cannot be decided is a review. If something was not checked, the verdict on the kernel is
-// incomplete, never clean.
+// A finding that is an error shows a path through the kernel on which the rule is broken. If this
+// cannot be decided, the finding is a review. If something was not checked, the verdict on the
+// kernel is incomplete, never clean.
 package verify
 
 import (
@@ -26,22 +25,23 @@ import (
 
 // An Analyzer looks for one kind of hazard. It is a static value.
 type Analyzer struct {
-	Name string // also the layer of its rules
-	Doc  string // what it reports, and what it cannot detect
-	// Covers names the class of hazards in the last line of verify.
+	Name string // also the Layer of its rules
+	Doc  string // what the analyzer reports, and what it cannot detect
+	// Covers names the class of hazards for the list of checked classes in the verdict.
 	Covers string
 	Rules  diag.Rules
-	// Pages contains the page of each rule, such as rules/A5.md.
+	// Pages contains the page of each rule, for example rules/A5.md.
 	Pages fs.FS
-	Tells diag.Rules // rules of other analyzers that it can report too
-	// Subsumes lists the findings, of this analyzer or others, that silence checks of this
+	Tells diag.Rules // rules of other analyzers that it may also report
+	// Subsumes lists the findings, of this or other analyzers, that suppress checks of this
 	// analyzer.
 	Subsumes []*Subsumption
-	// Replaces lists findings that those of this analyzer replace.
+	// Replaces lists findings that the findings of this analyzer replace.
 	Replaces []Replacement
-	// Requires lists kinds of instructions; a kernel without any of them is skipped.
+	// Requires lists kinds of instructions. A kernel that has none of them is skipped. If the
+	// list is empty, no kernel is skipped.
 	Requires []trace.Kind
-	// Flow reports whether the analyzer uses only the control flow and runs even without traces.
+	// Flow is set if the analyzer uses only the control flow and also runs without traces.
 	Flow bool
 	Run  func(*Pass)
 }
@@ -52,8 +52,8 @@ type Verdict uint8
 // Verdicts, from best to worst.
 const (
 	Clean      Verdict = iota // every applicable rule was checked and none is violated
-	Incomplete                // something was not followed, or no analyzer decides it
-	Review                    // legal only under a condition that could not be decided
+	Incomplete                // part of the kernel was not analyzed, or a hazard has no analyzer
+	Review                    // correct only under a condition that could not be decided
 	Error                     // a rule is certainly violated
 )
 
@@ -66,49 +66,50 @@ func (v Verdict) String() string {
 type Result struct {
 	Kernel  string
 	Verdict Verdict
-	Missed  []string // why it is incomplete: what was not followed
-	// Unchecked lists hazards of the kernel that no analyzer decides. They also make the verdict
+	Missed  []string // reasons why the verdict is incomplete: what was not analyzed
+	// Unchecked lists hazards of the kernel that no analyzer checks. They also make the verdict
 	// incomplete.
 	Unchecked []string
-	// Checked lists the classes of hazards that were checked, as Analyzer.Covers names them.
-	// Classes without instructions in the kernel are left out.
+	// Checked lists the classes of hazards that were checked, as in Analyzer.Covers. Classes
+	// without instructions in the kernel are omitted.
 	Checked    []string
-	Iterations int // iterations followed, if not all were; else 0
-	// Threads is the assumed block size, the largest that .maxntid allows, or 0 if the kernel
-	// declares its block size. Guessed reports whether the size was inferred from arrays in shared
-	// memory.
+	Iterations int // number of loop iterations analyzed, or 0 if all were
+	// Threads is the assumed block size, which is the largest that .maxntid allows, or 0 if the
+	// kernel declares its block size. Guessed is set if the size was inferred from arrays in
+	// shared memory.
 	Threads int
 	Guessed bool
-	// Cases is the number of parameters that small constants were substituted for; else 0.
+	// Cases is the number of parameters for which small constants were substituted.
 	Cases int
-	// Tried lists the values that were substituted for each of them, as "n = 0 to 7, 9".
+	// Tried lists the substituted values of each of these parameters, such as "n = 0 to 7, 9".
 	Tried []string
 }
 
-// A Report is the result of checking a module.
+// A Report is the result of checking a module. Suppressed is the number of findings that comments
+// in the module suppress.
 type Report struct {
 	Findings   diag.List
 	Kernels    []Result
 	Suppressed int
 }
 
-// Options select what is checked.
+// Options specifies what Run checks.
 type Options struct {
-	// Rules are the ids to report, or nil for all.
+	// Rules holds the ids of the rules to report. If it is nil, all rules are reported.
 	Rules map[string]bool
-	// Limits bound the work on one kernel; the zero value stands for the default.
+	// Limits bounds the work on one kernel. The zero value stands for trace.Default.
 	Limits trace.Limits
 	// Effort multiplies the work limits of a kernel and of the whole module; 0 means 1.
 	Effort int
-	// Block is the block size of kernels that do not declare theirs, and Grid the number of blocks
-	// along each axis; zeros if they are unknown.
+	// Block is the block size of kernels that do not declare one, and Grid is the number of
+	// blocks along each axis. Zero means unknown.
 	Block, Grid [3]int
 }
 
 // MostEffort is the largest value of Options.Effort.
 const MostEffort = 1000
 
-// A Pass is the run of one analyzer on one kernel.
+// A Pass is the state of one analyzer while it checks one kernel.
 type Pass struct {
 	*trace.Kernel
 	Analyzer    *Analyzer
@@ -118,41 +119,42 @@ type Pass struct {
 // Effort returns the factor by which an analyzer may exceed its default work limit.
 func (p *Pass) Effort() int { return p.kernelState.effort }
 
-// A kernelState holds the results for a kernel.
+// A kernelState holds the results of all analyzers for one kernel.
 type kernelState struct {
-	module       *ir.Module
-	effort       int
-	list         []*Finding
-	replacements []Replacement
-	missed       []string
-	unchecked    []string
-	checked      []string
-	tried        []string
-	iterations   int
-	threads      int
-	guessed      bool
-	cases        int
-	spent        int                 // steps
-	sizes        map[*ir.Instr]int64 // see Pass.Access
-	gapSizes     map[*ir.Instr]int64 // see Pass.GapSize
-	extents      map[*ir.Instr]int64 // see Pass.Extent
-	places       byValue[place]      // see Pass.At
-	objects      byValue[objects]    // see Pass.Objects
-	foreign      memory.ForeignCache // see Pass.OwnedByOthers
-	census       *census             // see Pass.Uncertain
-	zeros        map[*ir.Reg]bool    // see Pass.TensorLanes
-	// described caches the addresses in matrix descriptors.
-	described byValue[value.Value]
+	module        *ir.Module
+	effort        int
+	list          []*Finding
+	replacements  []Replacement
+	missed        []string
+	unchecked     []string
+	checked       []string
+	tried         []string
+	iterations    int
+	threads       int
+	guessed       bool
+	cases         int
+	spent         int                      // number of steps used
+	sizes         map[*ir.Instr]int64      // see Pass.Access
+	gapSizes      map[*ir.Instr]int64      // see Pass.GapSize
+	extents       map[*ir.Instr]int64      // see Pass.Extent
+	places        byValue[place]           // see Pass.At
+	objects       byValue[mbarrierAddress] // see Pass.Objects
+	foreign       memory.ForeignCache      // see Pass.OwnedByOthers
+	mbarrierRoots *mbarrierRoots           // see Pass.Uncertain
+	zeros         map[*ir.Reg]bool         // see Pass.TensorLanes
+	// descriptors caches the addresses in matrix descriptors.
+	descriptors byValue[value.Value]
 }
 
-// A place is a decomposed address, if it can be decomposed.
+// A place is an address that is split into its parts. known is false if the address cannot be
+// split.
 type place struct {
 	memory.Place
 	known  bool
-	shared bool // it is certainly in shared memory of this block
+	shared bool // the address is certainly in shared memory of this block
 }
 
-// A byValue caches one result per value of a kernel.
+// A byValue caches one result per value of a kernel. The index is value.Value.ID.
 type byValue[T any] []*T
 
 // get returns the result for v, or nil.
@@ -171,7 +173,8 @@ func (l *byValue[T]) put(v *value.Value, x *T) {
 	(*l)[v.ID] = x
 }
 
-// Reports returns how many findings were reported for the kernel so far.
+// Reports returns how many findings the kernel has so far. It is the argument for a later call of
+// ErrorsSince.
 func (p *Pass) Reports() int { return len(p.kernelState.list) }
 
 // ErrorsSince returns the errors among the findings after the first n.
@@ -185,7 +188,7 @@ func (p *Pass) ErrorsSince(n int) []*Finding {
 	return list
 }
 
-// Missed records that some part of the kernel was not checked, and why; the verdict is then
+// Missed records that some part of the kernel was not checked, and why. The verdict is then
 // incomplete.
 func (p *Pass) Missed(format string, args ...any) {
 	if why := fmt.Sprintf(format, args...); !slices.Contains(p.kernelState.missed, why) {
@@ -193,7 +196,7 @@ func (p *Pass) Missed(format string, args ...any) {
 	}
 }
 
-// Unchecked records a hazard of the kernel that no analyzer decides. The verdict is then
+// Unchecked records a hazard of the kernel that no analyzer checks. The verdict is then
 // incomplete.
 func (p *Pass) Unchecked(what string) {
 	if !slices.Contains(p.kernelState.unchecked, what) {
@@ -201,7 +204,7 @@ func (p *Pass) Unchecked(what string) {
 	}
 }
 
-// Threads formats a number of threads for a message.
+// Threads returns a number of threads as a phrase for messages.
 func Threads(n int) string {
 	if n == 1 {
 		return "one thread"
@@ -209,8 +212,8 @@ func Threads(n int) string {
 	return fmt.Sprintf("%d threads", n)
 }
 
-// Register formats a register for a message. Registers of the builder have no name until the
-// text is written.
+// Register returns the name of a register for messages. Registers of the builder have no name
+// until the PTX text is written.
 func Register(r *ir.Reg) string {
 	if r.Name == "" {
 		return "a " + r.Type.String() + " register"
@@ -218,7 +221,7 @@ func Register(r *ir.Reg) string {
 	return r.Name
 }
 
-// Run checks every kernel of a module against the rules of the analyzers.
+// Run checks every kernel of a module with the analyzers in list.
 func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	if opt.Limits == (trace.Limits{}) {
 		opt.Limits = trace.Default()
@@ -227,20 +230,20 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	opt.Effort = min(max(opt.Effort, 1), MostEffort)
 	opt.Limits.Steps *= opt.Effort
 	opt.Limits.Traces *= opt.Effort
-	list = ordered(
+	list = sortAnalyzers(
 		slices.DeleteFunc(slices.Clone(list), func(a *Analyzer) bool {
-			return !wanted(a, opt.Rules)
+			return !isSelected(a, opt.Rules)
 		}))
 	r := &Report{}
-	notes := suppressions(m)
+	notes := readSuppressions(m)
 	var kernels []*ir.Func
 	for _, f := range m.Funcs() {
-		opt.declare(f)
+		opt.declareBlock(f)
 		if f.Kernel && (len(list) > 0 || opt.Rules == nil || opt.Rules[ruleIncomplete.ID]) {
 			kernels = append(kernels, f)
 		}
 	}
-	states := followAll(m, kernels, list, opt)
+	states := checkKernels(m, kernels, list, opt)
 	for i, f := range kernels {
 		r.add(m, f, states[i], opt, notes)
 	}
@@ -249,27 +252,29 @@ func Run(m *ir.Module, list []*Analyzer, opt Options) *Report {
 	return r
 }
 
-// declare sets the block size of the options for a kernel that does not declare one.
-func (o *Options) declare(f *ir.Func) {
+// declareBlock sets the block size of the options as .reqntid of a kernel that does not declare
+// one.
+func (o *Options) declareBlock(f *ir.Func) {
 	if b := o.Block; f.Kernel && b[0] > 0 && f.Attr(".reqntid") == nil {
 		f.Attrs = append(slices.Clip(f.Attrs), ir.Directive{Name: ".reqntid",
 			Text: fmt.Sprintf("%d, %d, %d", b[0], max(1, b[1]), max(1, b[2]))})
 	}
 }
 
-// Alone reports whether the grid is known to have one block.
+// Alone reports whether the grid is known to consist of one block.
 func (p *Pass) Alone() bool { return p.Kernel.Grid == [3]int{1, 1, 1} }
 
 // add adds the results of one kernel to the report.
-func (r *Report) add(m *ir.Module, f *ir.Func, s *kernelState, opt Options, notes *notes) {
+func (r *Report) add(m *ir.Module, f *ir.Func, s *kernelState, opt Options,
+	notes *suppressionList) {
 	result := Result{Kernel: f.Name, Missed: s.missed, Unchecked: s.unchecked,
 		Checked: s.checked, Iterations: s.iterations, Threads: s.threads, Guessed: s.guessed,
 		Cases: s.cases, Tried: s.tried}
 	if len(s.missed)+len(s.unchecked) > 0 {
 		result.Verdict = Incomplete
 	}
-	for _, d := range s.settle(opt.Rules) {
-		if notes.covers(d) {
+	for _, d := range s.selectFindings(opt.Rules) {
+		if notes.suppresses(d) {
 			r.Suppressed++
 			continue
 		}
@@ -291,8 +296,8 @@ func (r *Report) add(m *ir.Module, f *ir.Func, s *kernelState, opt Options, note
 	r.Kernels = append(r.Kernels, result)
 }
 
-// wanted reports whether a rule of a is selected.
-func wanted(a *Analyzer, rules map[string]bool) bool {
+// isSelected reports whether some rule of a is selected.
+func isSelected(a *Analyzer, rules map[string]bool) bool {
 	return rules == nil ||
 		slices.ContainsFunc(slices.Concat(a.Rules, a.Tells), func(r diag.Rule) bool {
 			return rules[r.ID]

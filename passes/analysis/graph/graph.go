@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package graph analyzes control-flow graphs: dominators and postdominators, loops, and the blocks
-// between a branch and the point where its paths join. It does not depend on instructions.
+// Package graph analyzes control-flow graphs: dominators and postdominators, loops, and the
+// blocks between a branch and the point where its paths join. It does not depend on instructions.
 package graph
 
 import (
@@ -11,29 +11,29 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A Tree holds, for each block, its immediate dominator or postdominator. It is None for a block
-// that has none or that is unreachable.
+// A Tree is a dominator tree or a postdominator tree. Parent holds, for each block, its immediate
+// dominator or postdominator, or None if the block has no dominator or is unreachable.
 type Tree struct {
 	Parent []int
-	// The blocks below a block in the tree have the preorder numbers from preorder to preorder +
-	// size - 1.
+	// The blocks below block b in the tree have the preorder numbers from preorder[b] to
+	// preorder[b]+size[b]-1.
 	preorder, size []int
 }
 
-// None stands for no block.
+// None is the block number that stands for no block.
 const None = -1
 
-// Dominators returns the dominator tree of the blocks that are reachable from the first.
+// Dominators returns the dominator tree of the blocks that are reachable from block 0.
 func Dominators(succs, preds [][]int) *Tree {
 	if len(succs) == 0 {
 		return &Tree{}
 	}
-	return tree(succs, preds, []int{0})
+	return buildTree(succs, preds, []int{0})
 }
 
-// Postdominators returns the postdominator tree. The parameter ends lists the blocks at which
-// control leaves. If the paths of a block end at several of them without joining before, the block
-// has no parent.
+// Postdominators returns the postdominator tree. The parameter ends reports, for each block,
+// whether control may leave the function there. If paths from a block end at several such blocks
+// without joining before, the block has no parent.
 func Postdominators(succs, preds [][]int, ends []bool) *Tree {
 	var roots []int
 	for b, leaves := range ends {
@@ -41,32 +41,33 @@ func Postdominators(succs, preds [][]int, ends []bool) *Tree {
 			roots = append(roots, b)
 		}
 	}
-	return tree(preds, succs, roots)
+	return buildTree(preds, succs, roots)
 }
 
-// Has reports whether a dominates b, or is b. An unreachable block dominates only itself.
+// Has reports whether a dominates b. A block dominates itself. An unreachable block dominates
+// only itself.
 func (t *Tree) Has(a, b int) bool {
 	return a == b || t.preorder[b] > t.preorder[a] && t.preorder[b] < t.preorder[a]+t.size[a]
 }
 
-// A Loop is a natural loop: the blocks that reach a back edge to the head without passing the
-// head.
+// A Loop is a natural loop: the blocks from which a back edge to the head is reachable without
+// passing the head, and the head.
 type Loop struct {
 	Head   int
-	Parent *Loop // the loop around it, or nil
+	Parent *Loop // the enclosing loop, or nil
 	Blocks []int // sorted
 	Inner  bool  // contains no other loop
 }
 
-// Has reports whether a block is in l.
+// Has reports whether block b is in l.
 func (l *Loop) Has(b int) bool {
 	_, found := slices.BinarySearch(l.Blocks, b)
 	return found
 }
 
 // Loops returns the natural loops, outer loops first, and for each block the innermost loop that
-// contains it. The result whole reports that every cycle is a natural loop, so that control flow is
-// reducible.
+// contains the block, or nil. whole reports whether every cycle is a natural loop, which means
+// that control flow is reducible.
 func Loops(succs, preds [][]int, dom *Tree) (list []*Loop, in []*Loop, whole bool) {
 	n := len(succs)
 	order := ir.Postorder(succs, 0)
@@ -129,8 +130,8 @@ func Loops(succs, preds [][]int, dom *Tree) (list []*Loop, in []*Loop, whole boo
 	return list, in, whole
 }
 
-// Between returns the sorted blocks on the paths from any block of from to end. ok is false if
-// there are more than limit.
+// Between returns the sorted blocks on the paths from any block in from to end, without end. ok
+// is false if there are more than limit such blocks.
 func Between(succs [][]int, from []int, end, limit int) (list []int, ok bool) {
 	seen := make(map[int]bool)
 	work := slices.Clone(from)

@@ -3,15 +3,15 @@
 
 package graph
 
-// A search is a depth-first search from a virtual root above all roots. Blocks are identified by
-// the order in which it visits them; the root has number 0.
+// A search is a depth-first search from a virtual root above all roots. It identifies blocks by
+// the order in which it visits them; the virtual root has number 0.
 type search struct {
-	preorder []int // preorder number of a block, or None if unreachable
-	block    []int // block with a preorder number
-	parent   []int // preorder number of a block's parent
+	preorder []int // preorder number of each block, or None if the block is unreachable
+	block    []int // block of each preorder number
+	parent   []int // preorder number of the parent of each preorder number
 }
 
-func searched(succs [][]int, roots []int) *search {
+func newSearch(succs [][]int, roots []int) *search {
 	s := &search{preorder: make([]int, len(succs)), block: []int{None}, parent: []int{0}}
 	for b := range s.preorder {
 		s.preorder[b] = None
@@ -41,22 +41,22 @@ func searched(succs [][]int, roots []int) *search {
 	return s
 }
 
-// tree computes dominators from semidominators and nearest common ancestors (Georgiadis), in nearly
-// linear time even for blocks with very many predecessors.
-func tree(succs, preds [][]int, roots []int) *Tree {
-	s := searched(succs, roots)
+// buildTree computes dominators from semidominators and nearest common ancestors (Georgiadis). The
+// time is almost linear, even for blocks with very many predecessors.
+func buildTree(succs, preds [][]int, roots []int) *Tree {
+	s := newSearch(succs, roots)
 	n := len(s.block)
 	semi, label, above, dom := make([]int, n), make([]int, n), make([]int, n), make([]int, n)
 	for i := range n {
 		semi[i], label[i], above[i], dom[i] = i, i, s.parent[i], s.parent[i]
 	}
-	first := make([]bool, n) // the root leads here
+	first := make([]bool, n) // an edge leads from the virtual root to the block
 	for _, r := range roots {
 		first[s.preorder[r]] = true
 	}
 	var path []int
-	// least returns, among v and its ancestors numbered last or higher, the block with the least
-	// semidominator.
+	// least returns the block with the least semidominator among v and those ancestors of v whose
+	// number is at least last.
 	least := func(v, last int) int {
 		for above[v] >= last {
 			path = append(path, v)
@@ -87,11 +87,11 @@ func tree(succs, preds [][]int, roots []int) *Tree {
 			dom[i] = dom[dom[i]]
 		}
 	}
-	return s.grown(dom)
+	return s.newTree(dom)
 }
 
-// grown returns the tree, given the preorder number of the parent of each preorder number.
-func (s *search) grown(dom []int) *Tree {
+// newTree returns the Tree, given the preorder number of the parent of each preorder number.
+func (s *search) newTree(dom []int) *Tree {
 	t := &Tree{Parent: make([]int, len(s.preorder)), preorder: make([]int, len(s.preorder)),
 		size: make([]int, len(s.preorder))}
 	for b := range t.Parent {

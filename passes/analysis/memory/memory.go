@@ -12,31 +12,33 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A Region is the set of bytes that one instruction accesses in all threads of a class.
+// A Region is the set of bytes that one instruction accesses in all threads of a trace.
 type Region struct {
 	Root *value.Value // base of the offsets
-	// Low and High bound the offsets, High excluded. If Sure is set, the bounds are exact;
-	// otherwise the region lies somewhere between them.
+	// Low and High bound the offsets of the bytes; High is exclusive. If Sure is set, the bounds
+	// are exact. Otherwise the region lies somewhere between them.
 	Low, High int64
 	Sure      bool
 	Bytes     int64 // bytes per thread
-	// Solid reports whether every byte between the bounds is accessed.
+	// Solid is set if every byte between the bounds is accessed.
 	Solid   bool
-	base    int64 // base of the offsets of threads
+	base    int64 // constant part of the offset of each thread
 	threads *value.Pattern
 }
 
-// A Place is a decomposed address.
+// A Place is an address, split into a base and an offset from it.
 type Place struct {
-	Root  *value.Value // the unknown base
-	own   *value.Value // part that depends on the thread index, with its constant
-	loose bool         // the offset is between low and high
-	low   int64
-	high  int64
-	pool  *value.Pool
+	Root *value.Value // the base, which may be unknown
+	// the part of the offset that depends on the thread index, with its constant
+	threadPart *value.Value
+	inexact    bool // a part of the offset is only known to lie between low and high
+	low        int64
+	high       int64
+	pool       *value.Pool
 }
 
-// At decomposes an address. ok is false if nothing is known about it.
+// At splits an address into a base and an offset. ok is false if address is nil or its unknown
+// part has no bounds.
 func At(p *value.Pool, address *value.Value) (Place, bool) {
 	if address == nil {
 		return Place{}, false
@@ -53,33 +55,34 @@ func At(p *value.Pool, address *value.Value) (Place, bool) {
 			root = p.Add(64, root, term)
 		}
 	}
-	at := Place{Root: root, own: own, loose: len(loose.Terms) > 0, pool: p}
+	at := Place{Root: root, threadPart: own, inexact: len(loose.Terms) > 0, pool: p}
 	bounded := true
-	if at.loose {
+	if at.inexact {
 		at.low, at.high, bounded = loose.Bounds()
 	}
 	return at, bounded && len(root.Terms) > 0
 }
 
 // Shared reports whether the address is certainly in shared memory of this block.
-func (at *Place) Shared() bool { return inShared(at.Root) }
+func (at *Place) Shared() bool { return isShared(at.Root) }
 
-// Over returns the region that the threads of s access at the address. ok is false if there are
-// none.
+// Over returns the region of bytes bytes per thread that the threads in s access at the address.
+// ok is false if s is empty.
 func (at *Place) Over(bytes int64, s *value.Set) (Region, bool) {
-	threads := at.pool.Pattern(at.own, at.pool.Sample(s))
+	threads := at.pool.Pattern(at.threadPart, at.pool.Sample(s))
 	n := len(threads.At)
 	if n == 0 {
 		return Region{}, false
 	}
-	sure := !at.loose
-	return Region{Root: at.Root, Low: at.own.K + threads.At[0] + at.low,
-		High: at.own.K + threads.At[n-1] + at.high + bytes, Sure: sure,
-		Solid: sure && len(at.own.Terms) == 0, Bytes: bytes, base: at.own.K, threads: threads}, true
+	sure := !at.inexact
+	return Region{Root: at.Root, Low: at.threadPart.K + threads.At[0] + at.low,
+		High: at.threadPart.K + threads.At[n-1] + at.high + bytes, Sure: sure,
+		Solid: sure && len(at.threadPart.Terms) == 0, Bytes: bytes, base: at.threadPart.K,
+		threads: threads}, true
 }
 
-// Of returns the region that the threads of s access at an address. ok is false if nothing is known
-// about the address.
+// Of returns the region of bytes bytes per thread that the threads in s access at an address. ok
+// is false if the address cannot be split or s is empty.
 func Of(p *value.Pool, address *value.Value, bytes int64, s value.Set) (Region, bool) {
 	at, ok := At(p, address)
 	if !ok {
@@ -88,11 +91,11 @@ func Of(p *value.Pool, address *value.Value, bytes int64, s value.Set) (Region, 
 	return at.Over(bytes, &s)
 }
 
-// Var returns the variable that contains r, or nil.
-func (r *Region) Var() *ir.Var { return variable(r.Root) }
+// Var returns the variable that contains r, or nil if the variable is unknown.
+func (r *Region) Var() *ir.Var { return variableOf(r.Root) }
 
-// variable returns the variable that a base is the address of, or nil.
-func variable(root *value.Value) *ir.Var {
+// variableOf returns the variable whose address is the base root, or nil.
+func variableOf(root *value.Value) *ir.Var {
 	if a := root.Single(); a != nil && a.Op == value.OpVariable {
 		v, _ := a.Ref.(*ir.Var)
 		return v
@@ -101,18 +104,18 @@ func variable(root *value.Value) *ir.Var {
 }
 
 // Shared reports whether r is certainly in shared memory of this block.
-func (r *Region) Shared() bool { return inShared(r.Root) }
+func (r *Region) Shared() bool { return isShared(r.Root) }
 
-// inShared reports whether a base is a variable in shared memory.
-func inShared(root *value.Value) bool {
-	v := variable(root)
+// isShared reports whether a base is the address of a variable in shared memory.
+func isShared(root *value.Value) bool {
+	v := variableOf(root)
 	return v != nil && v.Space == isa.Shared
 }
 
-// Meets reports whether two regions certainly overlap, and whether they possibly overlap.
+// Meets reports whether two regions certainly overlap, and otherwise whether they may overlap.
 func (r *Region) Meets(o *Region) (sure, maybe bool) {
 	if r.Root != o.Root {
-		return false, apartUnknown(r.Root, o.Root)
+		return false, mayBeEqual(r.Root, o.Root)
 	}
 	if r.High <= o.Low || o.High <= r.Low {
 		return false, false
@@ -124,15 +127,16 @@ func (r *Region) Meets(o *Region) (sure, maybe bool) {
 	case r.Solid && o.Solid:
 		return true, true
 	case o.Solid:
-		return r.anyOverlap(o.Low, o.High), false
+		return r.overlaps(o.Low, o.High), false
 	case r.Solid:
-		return o.anyOverlap(r.Low, r.High), false
+		return o.overlaps(r.Low, r.High), false
 	}
 	return anyPairOverlaps(r.threads.At, r.base, r.Bytes, o.threads.At, o.base, o.Bytes), false
 }
 
-// anyPairOverlaps reports whether bytes at some offset in a overlap bytes at some offset in b. Both
-// lists are sorted; their offsets are relative to from and to.
+// anyPairOverlaps reports whether any of the na bytes at an offset in a overlaps any of the nb
+// bytes at an offset in b. Both lists must be sorted. The offsets in a are relative to from,
+// those in b to to.
 func anyPairOverlaps(a []int64, from, na int64, b []int64, to, nb int64) bool {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
@@ -148,9 +152,9 @@ func anyPairOverlaps(a []int64, from, na int64, b []int64, to, nb int64) bool {
 	return false
 }
 
-// apartUnknown reports whether two different roots may be equal addresses, because the value of one
-// of them is unknown.
-func apartUnknown(a, b *value.Value) bool {
+// mayBeEqual reports whether two different bases may be equal addresses, because one of them is
+// unknown.
+func mayBeEqual(a, b *value.Value) bool {
 	known := func(v *value.Value) bool {
 		s := v.Single()
 		return s != nil && s.Op == value.OpVariable
@@ -158,13 +162,13 @@ func apartUnknown(a, b *value.Value) bool {
 	return !known(a) || !known(b)
 }
 
-// anyOverlap reports whether the bytes of any thread overlap an interval.
-func (r *Region) anyOverlap(low, high int64) bool {
+// overlaps reports whether the bytes of any thread overlap the interval [low, high).
+func (r *Region) overlaps(low, high int64) bool {
 	return anyPairOverlaps(r.threads.At, r.base, r.Bytes, []int64{low}, 0, high-low)
 }
 
-// Starts returns the offsets at which the accesses of the threads start, in order. They are exact
-// only if r is Sure.
+// Starts returns the sorted offsets at which the accesses of the threads start. They are exact
+// only if r.Sure is set.
 func (r *Region) Starts() []int64 {
 	list := make([]int64, len(r.threads.At))
 	for i, at := range r.threads.At {
@@ -173,14 +177,14 @@ func (r *Region) Starts() []int64 {
 	return list
 }
 
-// Grown returns r with more bytes for each thread.
-func (r Region) Grown(bytes int64) Region {
+// Resized returns r with a size of bytes bytes per thread.
+func (r Region) Resized(bytes int64) Region {
 	r.High += bytes - r.Bytes
 	r.Bytes = bytes
 	return r
 }
 
-// Within reports whether every byte of r is in o, which must be solid.
+// Within reports whether every byte of r is in o. o must be solid.
 func (r *Region) Within(o *Region) bool {
 	return r.Root == o.Root && r.Low >= o.Low && r.High <= o.High
 }
@@ -204,7 +208,7 @@ func Bytes(in *ir.Instr) int64 {
 }
 
 // Descriptor returns the address in a matrix descriptor of wgmma or tcgen05. The descriptor holds
-// its bits 4 to 17.
+// bits 4 to 17 of the address. ok is false if v is not known to be a descriptor.
 func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 	if v == nil {
 		return nil, false
@@ -216,8 +220,8 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 			continue
 		}
 		if a.Op == value.OpOr && a.Args[1].Const() {
-			// The shifted address was not masked, so its upper bits could overlap the layout bits.
-			// In shared memory, these bits are zero.
+			// The shifted address was not masked, so its upper bits could overlap the layout
+			// bits. For a shared-memory address, these bits are zero.
 			if at, found := Descriptor(p, a.Args[0]); found {
 				return p.Add(64, at, p.Const(64, 16*((v.K+a.Args[1].K)&0x3fff))), true
 			}
@@ -241,7 +245,7 @@ func Descriptor(p *value.Pool, v *value.Value) (address *value.Value, ok bool) {
 	return nil, false
 }
 
-// dropMask removes a mask that keeps bits 10 and above of a shared memory address, because it does
+// dropMask removes a mask that keeps bits 10 to 17 of a shared-memory address, because it does
 // not change the address of an aligned tile.
 func dropMask(v *value.Value) *value.Value {
 	const kept = 0x3fc00
@@ -252,7 +256,8 @@ func dropMask(v *value.Value) *value.Value {
 	return v
 }
 
-// unshift returns 16 times a sum of terms that were shifted right by four.
+// unshift returns 16 times a sum of terms that were shifted right by four. The second result is
+// false if no term was shifted.
 func unshift(p *value.Pool, v *value.Value) (*value.Value, bool) {
 	out := p.Const(64, 16*v.K)
 	found := false

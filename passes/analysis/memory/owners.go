@@ -5,20 +5,22 @@ package memory
 
 import "github.com/ptxdsl/ptxdsl/passes/analysis/value"
 
-// Foreign reports whether any thread accesses bytes in r that only other threads access in o.
-// Threads are compared in groups of the given size.
+// Foreign reports whether some thread accesses bytes in r that only other threads access in o.
+// The threads of a group, whose size is given, count as one thread.
 func (r *Region) Foreign(o *Region, group int) bool {
-	return r.owned(o, group, func(owner, t int) bool { return owner != t && owner != several })
+	return r.anyOwner(o, group, func(owner, t int) bool {
+		return owner != t && owner != severalOwners
+	})
 }
 
-// Crosses reports whether any thread accesses bytes in r that another thread accesses in o. Threads
-// are compared in groups of the given size.
+// Crosses reports whether some thread accesses bytes in r that another thread accesses in o. The
+// threads of a group, whose size is given, count as one thread.
 func (r *Region) Crosses(o *Region, group int) bool {
-	return r.owned(o, group, func(owner, t int) bool { return owner != t })
+	return r.anyOwner(o, group, func(owner, t int) bool { return owner != t })
 }
 
-// A ForeignCache caches results of Foreign. The result depends only on the threads and the distance
-// of the regions, and the iterations of a loop repeat few combinations.
+// A ForeignCache caches results of Region.Foreign. The result depends only on the threads and on
+// the distance of the regions, and the iterations of a loop repeat few combinations.
 type ForeignCache map[foreignKey]bool
 
 type foreignKey struct {
@@ -28,12 +30,13 @@ type foreignKey struct {
 	group           int
 }
 
-// Foreign returns r.Foreign(o, group), which it takes from the cache if possible.
+// Foreign returns r.Foreign(o, group), from the cache if possible.
 func (c ForeignCache) Foreign(r, o *Region, group int) bool {
 	if r.Root != o.Root || !r.Sure || !o.Sure {
 		return true
 	}
-	key := foreignKey{r.threads, o.threads, r.base - o.base, r.base & (grain - 1), r.Bytes, o.Bytes,
+	key := foreignKey{r.threads, o.threads, r.base - o.base, r.base & (cellBytes - 1), r.Bytes,
+		o.Bytes,
 		group}
 	answer, known := c[key]
 	if !known {
@@ -43,10 +46,10 @@ func (c ForeignCache) Foreign(r, o *Region, group int) bool {
 	return answer
 }
 
-// owned calls bad with the group that owns a byte in o and the group that accesses the byte in r,
-// and reports whether it returns true for some byte. The result is true if the regions cannot be
-// compared.
-func (r *Region) owned(o *Region, group int, bad func(owner, t int) bool) bool {
+// anyOwner reports whether bad returns true for some byte that r and o have in common. The
+// arguments of bad are the group that accesses the byte in o, and the group that accesses it in r.
+// The result is true if the regions cannot be compared.
+func (r *Region) anyOwner(o *Region, group int, bad func(owner, t int) bool) bool {
 	if r.Root != o.Root || !r.Sure || !o.Sure {
 		return true
 	}
@@ -61,7 +64,7 @@ func (r *Region) owned(o *Region, group int, bad func(owner, t int) bool) bool {
 	found := false
 	r.threads.Threads.Each(func(t int) {
 		if !found {
-			found = owners.any(r.base+r.threads.In(t), r.Bytes, func(owner int) bool {
+			found = owners.anyMatch(r.base+r.threads.In(t), r.Bytes, func(owner int) bool {
 				return bad(owner, t/group)
 			})
 		}
@@ -70,25 +73,27 @@ func (r *Region) owned(o *Region, group int, bad func(owner, t int) bool) bool {
 }
 
 const (
-	// grain is the size in bytes of a cell, which has one owner.
-	grain = 4
-	// several is the owner of a cell that more than one group accesses.
-	several = -1
-	// denseCells is the maximum number of cells stored in a slice, enough for all of shared memory.
-	denseCells = 1 << 16
+	// cellBytes is the size in bytes of a cell. Each cell has one owner.
+	cellBytes = 4
+	// severalOwners is the owner of a cell that more than one group accesses.
+	severalOwners = -1
+	// maxDenseCells is the largest number of cells that are stored in a slice. It covers all of
+	// shared memory.
+	maxDenseCells = 1 << 16
 )
 
 // owners maps the cells of an interval of offsets to the group of threads that accesses them.
 type owners struct {
-	first, last int64         // range of cells, inclusive
-	dense       []int32       // owner+2 of cell first+i, 0 if none, or nil for a large interval
-	sparse      map[int64]int // used for a large interval
+	first, last int64 // range of cells, inclusive
+	// owner+2 of cell first+i, or 0 if the cell has no owner; nil for a large interval
+	dense  []int32
+	sparse map[int64]int // used for a large interval
 }
 
-// newOwners returns an empty map for the offsets from low up to, but excluding, high.
+// newOwners returns a map without owners for the offsets in [low, high).
 func newOwners(low, high int64) *owners {
 	w := &owners{first: low >> 2, last: (high - 1) >> 2}
-	if n := w.last - w.first + 1; n <= denseCells {
+	if n := w.last - w.first + 1; n <= maxDenseCells {
 		w.dense = make([]int32, n)
 	} else {
 		w.sparse = make(map[int64]int)
@@ -96,26 +101,26 @@ func newOwners(low, high int64) *owners {
 	return w
 }
 
-// cells returns the range of cells for bytes at an offset, clipped to the interval. It is empty if
-// last < first.
+// cells returns the range of cells for the bytes at offset at, clipped to the interval. The range
+// is empty if last < first.
 func (w *owners) cells(at, bytes int64) (first, last int64) {
 	return max(at>>2, w.first), min((at+bytes-1)>>2, w.last)
 }
 
-// claim makes a group the owner of the bytes at an offset.
+// claim makes a group the owner of the bytes at offset at.
 func (w *owners) claim(at, bytes int64, group int) {
 	first, last := w.cells(at, bytes)
 	for c := first; c <= last; c++ {
 		if owner, taken := w.owner(c); taken && owner != group {
-			w.put(c, several)
+			w.put(c, severalOwners)
 		} else if !taken {
 			w.put(c, group)
 		}
 	}
 }
 
-// any reports whether match returns true for the owner of any byte at an offset.
-func (w *owners) any(at, bytes int64, match func(owner int) bool) bool {
+// anyMatch reports whether match returns true for the owner of any of the bytes at offset at.
+func (w *owners) anyMatch(at, bytes int64, match func(owner int) bool) bool {
 	first, last := w.cells(at, bytes)
 	for c := first; c <= last; c++ {
 		if owner, taken := w.owner(c); taken && match(owner) {

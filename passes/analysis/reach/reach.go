@@ -13,32 +13,32 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Writes are the register writes of one function. They are valid until the function changes.
+// Writes holds the register writes of one function. It is valid until the function changes.
 type Writes struct {
-	flow  *ir.Flow
-	at    map[*ir.Instr]spot  // nil until it is needed
-	by    map[*ir.Reg][]write // in program order
-	given map[*ir.Reg]bool    // parameters of the function
+	flow   *ir.Flow
+	at     map[*ir.Instr]position // position of each instruction; nil until spot is called
+	by     map[*ir.Reg][]write    // in program order
+	params map[*ir.Reg]bool       // parameters of the function
 }
 
-// A spot is the position of an instruction.
-type spot struct{ block, index int }
+// A position is the position of an instruction: its block, and its index in the block.
+type position struct{ block, index int }
 
-// A write is an instruction that writes a register. A guarded or partial write keeps earlier writes
-// visible.
+// A write is an instruction that writes a register. part is set for a guarded or partial write,
+// after which earlier writes remain visible.
 type write struct {
-	spot
-	in   *ir.Instr
-	part bool
+	position
+	in      *ir.Instr
+	partial bool
 }
 
 // Of finds the register writes of a function.
 func Of(g *ir.Flow) *Writes {
 	w := &Writes{flow: g, by: make(map[*ir.Reg][]write, len(g.Func.Regs)),
-		given: make(map[*ir.Reg]bool)}
+		params: make(map[*ir.Reg]bool)}
 	for _, v := range g.Func.Params {
 		if v.Reg != nil {
-			w.given[v.Reg] = true
+			w.params[v.Reg] = true
 		}
 	}
 	var firsts []write // most registers are written once
@@ -48,7 +48,7 @@ func Of(g *ir.Flow) *Writes {
 				if a == isa.Read {
 					return
 				}
-				one := write{spot{i, j}, in, a == isa.ReadWrite}
+				one := write{position{i, j}, in, a == isa.ReadWrite}
 				if was := w.by[r]; len(was) > 0 {
 					w.by[r] = append(was, one)
 					return
@@ -65,13 +65,14 @@ func Of(g *ir.Flow) *Writes {
 	return w
 }
 
-// spot returns the position of an instruction. It returns ok = false for one of another function.
-func (w *Writes) spot(in *ir.Instr) (at spot, ok bool) {
+// positionOf returns the position of an instruction. ok is false if the instruction belongs to
+// another function.
+func (w *Writes) positionOf(in *ir.Instr) (at position, ok bool) {
 	if w.at == nil {
-		w.at = make(map[*ir.Instr]spot)
+		w.at = make(map[*ir.Instr]position)
 		for i, b := range w.flow.Func.Blocks {
 			for j, in := range b.Instrs {
-				w.at[in] = spot{i, j}
+				w.at[in] = position{i, j}
 			}
 		}
 	}
@@ -88,31 +89,31 @@ func (w *Writes) All(r *ir.Reg) []*ir.Instr {
 	return slices.Compact(list) // a vector may name a register twice
 }
 
-// At returns the writes of a register whose value an instruction may read, in program order. The
-// result unset reports that the register may be undefined there, because some path to the
-// instruction does not write all of it. A parameter of the function is always defined. For an
-// instruction of another function, both results are empty.
+// At returns the writes of register r whose value instruction in may read, in program order.
+// unset reports whether the register may be undefined, because some path to the instruction does
+// not write all of it. A parameter of the function is always defined. For an instruction of
+// another function, list is empty and unset is true.
 func (w *Writes) At(in *ir.Instr, r *ir.Reg) (list []*ir.Instr, unset bool) {
-	to, ok := w.spot(in)
+	to, ok := w.positionOf(in)
 	if !ok {
 		return nil, true
 	}
 	var found []write
 	seen := make(map[int]bool)
-	work := []spot{to}
+	work := []position{to}
 	for len(work) > 0 {
 		from := work[len(work)-1]
 		work = work[:len(work)-1]
-		if w.back(r, from, &found) {
+		if w.appendWrites(r, from, &found) {
 			continue
 		}
 		if from.block == 0 {
-			unset = unset || !w.given[r]
+			unset = unset || !w.params[r]
 		}
 		for _, p := range w.flow.Preds[from.block] {
 			if !seen[p] {
 				seen[p] = true
-				work = append(work, spot{p, len(w.flow.Func.Blocks[p].Instrs)})
+				work = append(work, position{p, len(w.flow.Func.Blocks[p].Instrs)})
 			}
 		}
 	}
@@ -128,11 +129,12 @@ func (w *Writes) At(in *ir.Instr, r *ir.Reg) (list []*ir.Instr, unset bool) {
 	return slices.Compact(list), unset
 }
 
-// back adds the writes of a register in a block before a position, last first, and reports whether
-// one of them hides all earlier ones.
-func (w *Writes) back(r *ir.Reg, before spot, found *[]write) bool {
+// appendWrites appends to found the writes of a register in a block before a position, last write
+// first. It reports whether one of them overwrites the whole register, so that earlier writes are
+// not visible.
+func (w *Writes) appendWrites(r *ir.Reg, before position, found *[]write) bool {
 	all := w.by[r]
-	i, _ := slices.BinarySearchFunc(all, before, func(one write, s spot) int {
+	i, _ := slices.BinarySearchFunc(all, before, func(one write, s position) int {
 		if one.block != s.block {
 			return one.block - s.block
 		}
@@ -140,7 +142,7 @@ func (w *Writes) back(r *ir.Reg, before spot, found *[]write) bool {
 	})
 	for i--; i >= 0 && all[i].block == before.block; i-- {
 		*found = append(*found, all[i])
-		if !all[i].part {
+		if !all[i].partial {
 			return true
 		}
 	}

@@ -8,8 +8,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// base returns the address that the evaluation assumes for an area.
-func (e *Eval) base(of any, a Area) int64 {
+// baseAddress returns the address that the evaluation assumes for the area of variable or parameter
+// of.
+func (e *Eval) baseAddress(of any, a Area) int64 {
 	if at, ok := e.bases[of]; ok {
 		return at
 	}
@@ -19,7 +20,7 @@ func (e *Eval) base(of any, a Area) int64 {
 }
 
 // Find returns the area nearest to an address, which may lie before or after the area, and the
-// offset of the address in the area.
+// offset of the address in the area. ok is false if there is no such area in the state space.
 func (e *Eval) Find(space isa.Space, at int64) (a Area, offset int64, ok bool) {
 	i := (at + 1<<(areaBits-1)) >> areaBits
 	if i < 1 || i > int64(len(e.areas)) || e.areas[i-1].Space != space {
@@ -33,7 +34,7 @@ func (e *Eval) Find(space isa.Space, at int64) (a Area, offset int64, ok bool) {
 }
 
 // Address returns the address that the evaluation assumes for a variable plus an offset. ok is
-// false if the state space has no addresses.
+// false if variables in the state space of v have no address.
 func (e *Eval) Address(v *ir.Var, offset int64) (at int64, ok bool) {
 	v, offset = e.notes.Layout.Find(v, offset)
 	switch v.Space {
@@ -45,14 +46,15 @@ func (e *Eval) Address(v *ir.Var, offset int64) (at int64, ok bool) {
 	if v.Dims != nil && v.Dims[0] == ir.Unsized {
 		size = 0
 	}
-	return offset + e.base(v, Area{Space: v.Space, Name: v.Name, Size: size}), true
+	return offset + e.baseAddress(v, Area{Space: v.Space, Name: v.Name, Size: size}), true
 }
 
-// isAddress reports whether a number is an address in an area.
+// isAddress reports whether a value is an address in an area.
 func isAddress(n int64) bool { return n >= 1<<(areaBits-1) }
 
 // Root returns the register with the pointer parameter from which an address is derived, and the
-// register to which an index was added last. It returns nil if there is none.
+// register to which an index was added last. It returns nil, nil if no pointer parameter is
+// found.
 func (e *Eval) Root(r *ir.Reg) (root, base *ir.Reg) {
 	for range 64 {
 		if e.Pointer(r) != nil {
@@ -61,7 +63,7 @@ func (e *Eval) Root(r *ir.Reg) (root, base *ir.Reg) {
 			}
 			return r, base
 		}
-		w := e.of(r)
+		w := e.lookup(r)
 		if w == nil || w.def == nil || len(w.def.Args) < 2 || w.op.width != 64 {
 			return nil, nil
 		}
@@ -80,7 +82,8 @@ func (e *Eval) Root(r *ir.Reg) (root, base *ir.Reg) {
 	return nil, nil
 }
 
-// AddressIn returns the address in a register plus an offset. ok is false if it is unknown.
+// AddressIn returns the address in a register plus an offset. ok is false if the address is
+// unknown.
 func (e *Eval) AddressIn(r *ir.Reg, offset int64) (at int64, ok bool) {
 	v := e.Value(r)
 	return v.N + offset, v.Kind == Constant && isAddress(v.N)

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package thread evaluates registers of a kernel for one thread of the first block, in one
-// iteration of every loop: addresses, positions in tiles, and conditions. It reads the annotations
-// of package dsl, and does not follow control flow, as package trace does. Values that depend on
-// data are unknown.
+// iteration of every loop: addresses, positions in tiles, and conditions. It reads the
+// annotations of package dsl. Unlike package trace, it does not trace control flow. Values that
+// depend on data are unknown.
 package thread
 
 import (
@@ -14,33 +14,33 @@ import (
 
 // An Eval evaluates the registers that the annotations of a kernel mention.
 type Eval struct {
-	notes   *ir.Annotations
-	list    []tracked
-	bases   map[any]int64 // addresses assumed for pointers and variables
-	areas   []Area
-	thread  int
-	when    Iteration
-	begun   int32    // number of evaluations started; one per thread
-	unknown ir.Instr // the definition of a register that several instructions write
-	work    int
+	notes       *ir.Annotations
+	list        []tracked
+	bases       map[any]int64 // addresses assumed for pointers and variables
+	areas       []Area
+	thread      int
+	when        Iteration
+	evaluations int32    // number of evaluations started, one for each thread or iteration
+	unknown     ir.Instr // the definition of a register that several instructions write
+	work        int
 }
 
-// A tracked register is a register that the annotations depend on, with what is known about it.
-// While an Eval is active, the field Number of such a register is -1-i, where i is its index in the
-// list. All other registers have a Number of 0 or more and are skipped.
+// A tracked register is a register on which the annotations depend, with the facts known about
+// it. While an Eval is active, Reg.Number of a tracked register is -1-i, where i is its index in
+// Eval.list. All other registers have a Number of 0 or more and are skipped.
 type tracked struct {
-	reg     *ir.Reg
-	number  int32     // the Number that it had before
-	def     *ir.Instr // the first instruction that writes it
-	op      operation // of def
-	pointer *ir.Var   // the pointer parameter whose value it holds
-	counter *ir.Counter
-	valueOf int32 // the evaluation (a value of begun) that computed value
-	bitsOf  int32 // the same for bits
-	asked   bool  // whether uniform has been computed
-	uniform bool
-	value   Value
-	bits    LowBits
+	reg          *ir.Reg
+	number       int32     // value of Reg.Number before the Eval was created
+	def          *ir.Instr // the first instruction that writes it
+	op           operation // the operation of def
+	pointer      *ir.Var   // the pointer parameter whose value it holds
+	counter      *ir.Counter
+	valueOf      int32 // the evaluation (a value of begun) in which value was computed
+	bitsOf       int32 // the evaluation in which bits was computed
+	uniformKnown bool  // uniform has been computed
+	uniform      bool
+	value        Value
+	bits         LowBits
 }
 
 // An Area is a variable, or the memory that a pointer parameter points to.
@@ -50,10 +50,11 @@ type Area struct {
 	Size  int64 // 0 if unknown
 }
 
-// mostWork limits the instructions that are evaluated.
-const mostWork = 200_000
+// maxWork limits the number of instructions that are evaluated before Refill is called.
+const maxWork = 200_000
 
-// areaBits is the distance between areas, so that an address identifies its area.
+// areaBits is the base-2 logarithm of the distance between areas, so that an address identifies
+// its area.
 const areaBits = 44
 
 // noThread is a thread index that no thread has.
@@ -62,7 +63,7 @@ const noThread = -1
 // New returns an evaluator for a kernel with annotations. The caller must call End.
 func New(f *ir.Func) *Eval {
 	e := &Eval{notes: f.Annotations, list: make([]tracked, 0, 48), bases: make(map[any]int64),
-		thread: noThread, begun: 1}
+		thread: noThread, evaluations: 1}
 	e.trackAll()
 	e.defineAll(f)
 	if e.notes.Labels { // definitions may follow uses
@@ -72,14 +73,14 @@ func New(f *ir.Func) *Eval {
 		w := &e.list[i]
 		if in := w.def; in != nil && in.Kind() == isa.KindCvtaTo && in.HasMod(isa.ModGlobal) {
 			if from := e.Def(in.Args[1].Reg); from != nil {
-				if v := loaded(from); v != nil && v.Space == isa.Param && v.Ptr != nil {
+				if v := loadedVariable(from); v != nil && v.Space == isa.Param && v.Ptr != nil {
 					w.pointer = v
 				}
 			}
 		}
 	}
 	for i := range e.notes.Counters {
-		if w := e.of(e.notes.Counters[i].Reg); w != nil {
+		if w := e.lookup(e.notes.Counters[i].Reg); w != nil {
 			w.counter = &e.notes.Counters[i]
 		}
 	}
@@ -120,14 +121,14 @@ func (e *Eval) trackConditions(list []ir.Condition) {
 	}
 }
 
-// End restores the registers. The evaluator must not be used after it.
+// End restores Number of the tracked registers. The evaluator must not be used after End.
 func (e *Eval) End() {
 	for i := range e.list {
 		e.list[i].reg.Number = e.list[i].number
 	}
 }
 
-// track adds a register to the list.
+// track adds a register to the tracked registers. It does nothing if r is nil or already tracked.
 func (e *Eval) track(r *ir.Reg) {
 	if r != nil && r.Number >= 0 {
 		e.list = append(e.list, tracked{reg: r, number: r.Number})
@@ -135,47 +136,48 @@ func (e *Eval) track(r *ir.Reg) {
 	}
 }
 
-// of returns what is known about a register, or nil if it is not tracked.
-func (e *Eval) of(r *ir.Reg) *tracked {
+// lookup returns the state of a tracked register, or nil if r is not tracked. track stores
+// -(index+1) in Reg.Number.
+func (e *Eval) lookup(r *ir.Reg) *tracked {
 	if r == nil || r.Number >= 0 {
 		return nil
 	}
 	return &e.list[-r.Number-1]
 }
 
-// Def returns the only instruction that writes a register. For a loop counter it returns the
+// Def returns the only instruction that writes a register. For a loop counter, it returns the
 // instruction that sets the initial value. It returns nil if the register is not tracked.
 func (e *Eval) Def(r *ir.Reg) *ir.Instr {
-	if w := e.of(r); w != nil {
+	if w := e.lookup(r); w != nil {
 		return w.def
 	}
 	return nil
 }
 
-// Pointer returns the pointer parameter that a register holds, or nil.
+// Pointer returns the pointer parameter whose value a register holds, or nil.
 func (e *Eval) Pointer(r *ir.Reg) *ir.Var {
-	if w := e.of(r); w != nil {
+	if w := e.lookup(r); w != nil {
 		return w.pointer
 	}
 	return nil
 }
 
-// defineAll finds the definitions of tracked registers, and tracks the operands of those
+// defineAll finds the definitions of tracked registers, and tracks the operands of these
 // definitions. It visits the instructions backward, because uses usually follow definitions.
 func (e *Eval) defineAll(f *ir.Func) {
 	for b := len(f.Blocks) - 1; b >= 0; b-- {
 		list := f.Blocks[b].Instrs
 		for i := len(list) - 1; i >= 0; i-- {
-			if !idle(list[i]) {
+			if !isUntracked(list[i]) {
 				e.define(list[i])
 			}
 		}
 	}
 }
 
-// idle reports whether an instruction only writes a single register that is not tracked, which is
-// the usual case.
-func idle(in *ir.Instr) bool {
+// isUntracked reports whether an instruction writes only a single register, which is not tracked.
+// This is a fast test for the most frequent case.
+func isUntracked(in *ir.Instr) bool {
 	if in.Form == nil || len(in.Args) < 2 || in.Args[0].Kind != ir.Register {
 		return false
 	}
@@ -194,26 +196,27 @@ func (e *Eval) define(in *ir.Instr) {
 			return // results are the first operands
 		}
 		if o.Kind == ir.Register {
-			e.written(in, o, in.Form.Args[i].Access)
+			e.recordWrite(in, o, in.Form.Args[i].Access)
 			continue
 		}
 		if parts := o.Args(); len(parts) > 0 && parts[0].Reg != nil &&
 			parts[0].Reg.Type.Class() == isa.Float {
-			continue // accumulators, which are never addresses
+			continue // accumulators, which never hold addresses
 		}
 		o.Walk(func(o *ir.Operand) {
 			if o.Kind == ir.Register {
-				e.written(in, o, in.Form.Args[i].Access)
+				e.recordWrite(in, o, in.Form.Args[i].Access)
 			}
 		})
 	}
 }
 
-// written records that an instruction writes a register or a part of it. A register that is written
-// twice is unknown, except for a loop counter, which has its initial value in the first iteration.
-func (e *Eval) written(in *ir.Instr, o *ir.Operand, a isa.Access) {
+// recordWrite records that an instruction writes a register or a part of it. A register that is
+// written twice is unknown, except for a loop counter, which has its initial value in the first
+// iteration.
+func (e *Eval) recordWrite(in *ir.Instr, o *ir.Operand, a isa.Access) {
 	r := o.Reg
-	w := e.of(r)
+	w := e.lookup(r)
 	if w == nil {
 		return
 	}
@@ -237,8 +240,8 @@ func (e *Eval) written(in *ir.Instr, o *ir.Operand, a isa.Access) {
 	}
 }
 
-// loaded returns the variable that an instruction loads from, or nil.
-func loaded(in *ir.Instr) *ir.Var {
+// loadedVariable returns the variable from which an instruction loads, or nil.
+func loadedVariable(in *ir.Instr) *ir.Var {
 	if len(in.Args) < 2 || in.Kind() != isa.KindLd {
 		return nil
 	}
@@ -248,22 +251,22 @@ func loaded(in *ir.Instr) *ir.Var {
 	return nil
 }
 
-// Begin starts the evaluation for a thread.
+// Begin selects the thread for which registers are evaluated.
 func (e *Eval) Begin(thread int) {
 	if e.thread != thread {
 		e.thread = thread
-		e.begun++
+		e.evaluations++
 	}
 }
 
 // Exhausted reports whether the work limit is reached. All values are then unknown.
-func (e *Eval) Exhausted() bool { return e.work > mostWork }
+func (e *Eval) Exhausted() bool { return e.work > maxWork }
 
-// Refill resets the work limit.
+// Refill resets the count of work, so that another mostWork instructions may be evaluated.
 func (e *Eval) Refill() { e.work = 0 }
 
-// Range returns the first thread that can execute the code of a role, and one past the last.
-// Without a block size it is the first warp.
+// Range returns the threads [first, end) that can execute the code of a role. If r is nil, these
+// are all threads of the block, or one warp if the block size is unknown.
 func (e *Eval) Range(r *ir.Role) (first, end int) {
 	switch {
 	case r != nil && r.Single:

@@ -9,21 +9,21 @@ type Iteration uint8
 // Iterations.
 const (
 	First    Iteration = iota
-	Last               // known only for loops with constant bounds
+	Last               // evaluated only for loops with constant bounds
 	Any                // values that change between iterations are unknown
-	AnyBlock           // values that change between blocks are unknown too
+	AnyBlock           // also, values that change between blocks are unknown
 )
 
 // SetIteration selects the iteration to evaluate.
 func (e *Eval) SetIteration(when Iteration) {
 	e.when, e.thread = when, noThread
-	e.begun++
+	e.evaluations++
 }
 
-// Iteration returns the iteration that is evaluated.
+// Iteration returns the iteration that SetIteration selected.
 func (e *Eval) Iteration() Iteration { return e.when }
 
-// In describes the evaluated iteration, for messages.
+// In returns a phrase for messages that names the evaluated iteration, or "" for the first.
 func (e *Eval) In() string {
 	if e.when == Last {
 		return ", in the last iteration of its loops,"

@@ -12,27 +12,27 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Linear value is a constant plus a sum of terms that are the same for all threads of the block.
-// Terms are compared by name, since each role computes its own registers.
+// A Linear value is a constant N plus a sum of at most two terms that are the same for all
+// threads of the block. Terms are compared by name, because each role computes its own registers.
 type Linear struct {
-	N     int64
-	terms [2]term // the first two terms
-	used  int
-	lost  bool // there are more than two terms
+	N       int64
+	terms   [2]term // the terms; used of them are valid
+	used    int
+	unknown bool // the sum has more than two terms, and the value is unknown
 }
 
 // A term is a named value with its coefficient.
 type term struct {
 	name  string
 	times int64
-	// block reports whether the value is the index of the block, or of its tile: it grows by one
-	// from one block to the next.
+	// block is set if the value is the index of the block or of its tile. It grows by one from
+	// each block to the next.
 	block bool
 }
 
-// plus adds times times a linear value.
+// plus returns l + times*o.
 func (l Linear) plus(o Linear, times int64) Linear {
-	sum := Linear{N: l.N + times*o.N, lost: l.lost || o.lost}
+	sum := Linear{N: l.N + times*o.N, unknown: l.unknown || o.unknown}
 	add := func(x term, times int64) {
 		for i := range sum.terms[:sum.used] {
 			if sum.terms[i].name == x.name {
@@ -41,7 +41,7 @@ func (l Linear) plus(o Linear, times int64) Linear {
 			}
 		}
 		if sum.used == len(sum.terms) {
-			sum.lost = true
+			sum.unknown = true
 			return
 		}
 		x.times *= times
@@ -59,33 +59,34 @@ func (l Linear) plus(o Linear, times int64) Linear {
 
 // Comparable reports whether two linear values differ by a constant.
 func (l Linear) Comparable(o Linear) bool {
-	if l.lost || o.lost {
+	if l.unknown || o.unknown {
 		return false
 	}
 	d := l.plus(o, -1)
-	return !d.lost &&
+	return !d.unknown &&
 		!slices.ContainsFunc(d.terms[:d.used], func(x term) bool { return x.times != 0 })
 }
 
-// BlockStep returns the difference of the value between one block and the next, or 0 if it is
-// unknown.
+// BlockStep returns the difference between the values of one block and the next, or 0 if the
+// difference is unknown.
 func (l Linear) BlockStep() int64 {
-	if l.lost || l.used != 1 || !l.terms[0].block {
+	if l.unknown || l.used != 1 || !l.terms[0].block {
 		return 0
 	}
 	return l.terms[0].times
 }
 
-// mostTerms limits the number of instructions that Linear follows, and longest the length of a
-// name.
+// mostTerms limits the number of instructions that Linear evaluates, and longest limits the
+// length of a name.
 const (
-	mostTerms = 64
-	longest   = 512
+	maxTerms      = 64
+	maxNameLength = 512
 )
 
-// Linear returns the linear form of an operand; ok is false if it is unknown.
+// Linear returns the linear form of an operand. ok is false if the operand has no known linear
+// form.
 func (e *Eval) Linear(o *ir.Operand) (l Linear, ok bool) {
-	left := mostTerms
+	left := maxTerms
 	return e.linear(o, &left)
 }
 
@@ -97,13 +98,13 @@ func (e *Eval) linear(o *ir.Operand, left *int) (l Linear, ok bool) {
 		return Linear{}, false
 	}
 	r := o.Reg
-	if name := e.corner(r); name != "" {
+	if name := e.cornerName(r); name != "" {
 		return Linear{terms: [2]term{{name, 1, true}}, used: 1}, true
 	}
 	if v := e.Value(r); v.Kind == Constant {
 		return Linear{N: v.N}, !isAddress(v.N)
 	}
-	w := e.of(r)
+	w := e.lookup(r)
 	if *left--; w == nil || w.def == nil || w.def.Form == nil || w.def.Guard.Reg != nil ||
 		*left < 0 {
 		return l, false
@@ -122,14 +123,14 @@ func (e *Eval) linear(o *ir.Operand, left *int) (l Linear, ok bool) {
 				return a.plus(b, times), true
 			}
 		case isa.KindMulLo, isa.KindShl, isa.KindMadLo:
-			return e.product(r, w, left)
+			return e.linearProduct(r, w, left)
 		}
 	}
-	return e.atom(r)
+	return e.uniformTerm(r)
 }
 
-// product returns the linear form of a product, shift or multiply-add.
-func (e *Eval) product(r *ir.Reg, w *tracked, left *int) (l Linear, ok bool) {
+// linearProduct returns the linear form of the result of a product, shift or multiply-add.
+func (e *Eval) linearProduct(r *ir.Reg, w *tracked, left *int) (l Linear, ok bool) {
 	in, shift := w.def, w.op.kind == isa.KindShl
 	a, known := e.linear(&in.Args[1], left)
 	b, too := e.linear(&in.Args[2], left)
@@ -145,7 +146,7 @@ func (e *Eval) product(r *ir.Reg, w *tracked, left *int) (l Linear, ok bool) {
 	case a.used == 0:
 		l = Linear{}.plus(b, a.N)
 	default:
-		return e.atom(r)
+		return e.uniformTerm(r)
 	}
 	if w.op.kind == isa.KindMadLo {
 		c, known := e.linear(&in.Args[3], left)
@@ -154,9 +155,10 @@ func (e *Eval) product(r *ir.Reg, w *tracked, left *int) (l Linear, ok bool) {
 	return l, true
 }
 
-// corner returns the name of a register that holds the row or the column of the block's tile, or
-// "". It also returns "" if the kernel has several schedules, whose tiles have different meanings.
-func (e *Eval) corner(r *ir.Reg) string {
+// cornerName returns the name of a register that holds the row or the column of the block's tile,
+// or "". It also returns "" if the kernel has several schedules, because their tiles have different
+// meanings.
+func (e *Eval) cornerName(r *ir.Reg) string {
 	if e.notes.Schedules != 1 {
 		return ""
 	}
@@ -171,13 +173,13 @@ func (e *Eval) corner(r *ir.Reg) string {
 	return ""
 }
 
-// atom returns a uniform register as a term whose name is its computation.
-func (e *Eval) atom(r *ir.Reg) (Linear, bool) {
+// uniformTerm returns a uniform register as a term whose name is its computation.
+func (e *Eval) uniformTerm(r *ir.Reg) (Linear, bool) {
 	if !e.Uniform(r) {
 		return Linear{}, false
 	}
 	var s strings.Builder
-	if !e.spell(r, &s) {
+	if !e.writeComputation(r, &s) {
 		return Linear{}, false
 	}
 	t := term{name: s.String(), times: 1}
@@ -187,14 +189,14 @@ func (e *Eval) atom(r *ir.Reg) (Linear, bool) {
 	return Linear{terms: [2]term{t}, used: 1}, true
 }
 
-// spell writes the computation of a register as text. It returns false if the computation is
-// unknown or too long.
-func (e *Eval) spell(r *ir.Reg, s *strings.Builder) bool {
+// writeComputation writes the computation of a register as text. It returns false if the
+// computation is unknown or too long.
+func (e *Eval) writeComputation(r *ir.Reg, s *strings.Builder) bool {
 	in := e.Def(r)
-	if in == nil || in.Form == nil || s.Len() > longest {
+	if in == nil || in.Form == nil || s.Len() > maxNameLength {
 		return false
 	}
-	if v := loaded(in); v != nil {
+	if v := loadedVariable(in); v != nil {
 		s.WriteString(v.Name)
 		return true
 	}
@@ -203,7 +205,7 @@ func (e *Eval) spell(r *ir.Reg, s *strings.Builder) bool {
 		s.WriteByte('(')
 		switch o := &in.Args[i]; o.Kind {
 		case ir.Register:
-			if !e.spell(o.Reg, s) {
+			if !e.writeComputation(o.Reg, s) {
 				return false
 			}
 		case ir.Int:

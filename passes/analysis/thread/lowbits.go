@@ -10,34 +10,34 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// LowBits holds the known low bits of an otherwise unknown value: the low Bits bits of N.
+// LowBits holds the known low bits of a value: its low Bits bits are those of N.
 type LowBits struct {
 	N    int64
 	Bits int
 }
 
-// LowBits returns the known low bits of a register plus a constant, for the current thread.
+// LowBits returns the known low bits of a register plus an offset, for the current thread.
 func (e *Eval) LowBits(r *ir.Reg, offset int64) LowBits {
 	return e.lowBits(r).plus(LowBits{offset, 64})
 }
 
 func (e *Eval) lowBits(r *ir.Reg) LowBits {
 	if v := e.Value(r); v.Kind == Constant {
-		return ofConstant(v)
+		return constantLowBits(v)
 	}
-	w := e.of(r)
+	w := e.lookup(r)
 	if w == nil {
 		return LowBits{}
 	}
-	if w.bitsOf != e.begun {
-		w.bitsOf, w.bits = e.begun, LowBits{} // the register depends on itself
-		w.bits = e.lowest(w)
+	if w.bitsOf != e.evaluations {
+		w.bitsOf, w.bits = e.evaluations, LowBits{} // result if the register depends on itself
+		w.bits = e.resultLowBits(w)
 	}
 	return w.bits
 }
 
-// lowest returns the low bits that are known of the result of an instruction.
-func (e *Eval) lowest(w *tracked) LowBits {
+// resultLowBits returns the known low bits of the result of an instruction.
+func (e *Eval) resultLowBits(w *tracked) LowBits {
 	in := w.def
 	if e.work++; in == nil || in.Form == nil || in.Guard.Reg != nil || e.Exhausted() ||
 		w.op.width != 32 && w.op.width != 64 {
@@ -50,7 +50,7 @@ func (e *Eval) lowest(w *tracked) LowBits {
 		if o := &in.Args[i]; o.Kind == ir.Register {
 			return e.lowBits(o.Reg)
 		} else if v := e.ValueOf(o); v.Kind == Constant {
-			return ofConstant(v)
+			return constantLowBits(v)
 		}
 		return LowBits{}
 	}
@@ -71,16 +71,16 @@ func (e *Eval) lowest(w *tracked) LowBits {
 	return LowBits{}
 }
 
-// ofConstant returns the low bits of an evaluated value: all bits of a constant, or those that the
-// alignment of a pointer parameter determines.
-func ofConstant(v Value) LowBits {
+// constantLowBits returns the low bits of an evaluated value: all bits of a constant, or the bits
+// that the alignment of a pointer parameter determines.
+func constantLowBits(v Value) LowBits {
 	if !isAddress(v.N) {
 		return LowBits{v.N, 64}
 	}
 	return LowBits{v.N, 4}
 }
 
-// cut keeps only the low n bits.
+// cut returns x reduced to at most n known bits.
 func (x LowBits) cut(n int) LowBits {
 	if n < 64 {
 		x.N &= 1<<n - 1
@@ -90,8 +90,8 @@ func (x LowBits) cut(n int) LowBits {
 
 func (x LowBits) plus(y LowBits) LowBits { return LowBits{N: x.N + y.N}.cut(min(x.Bits, y.Bits)) }
 
-// times returns the low bits of a product. If one factor ends in zero bits, more bits of the
-// product are known than of the other factor.
+// times returns the low bits of a product. If one operand ends in zero bits, the product has more
+// known bits than the other operand.
 func (x LowBits) times(y LowBits) LowBits {
 	zeros := func(r LowBits) int { return min(mathbits.TrailingZeros64(uint64(r.N)), r.Bits) }
 	if x.Bits == 64 && y.Bits == 64 {

@@ -9,13 +9,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A Value is a constant, a value that the launch chooses, or unknown.
+// A Value is the result of an evaluation. N is valid only if Kind is Constant.
 type Value struct {
 	Kind Kind
 	N    int64
 }
 
-// A Kind is the kind of knowledge about a value.
+// A Kind specifies what is known about a value.
 type Kind uint8
 
 // Kinds of values.
@@ -23,26 +23,28 @@ const (
 	Unknown Kind = iota
 	// Launch values are chosen by the launch, and are the same for all threads.
 	Launch
-	// A Possible predicate compares such a value: some launch makes it true.
+	// A Possible predicate compares a Launch value. Some launch makes it true.
 	Possible
 	Constant
 )
 
-// known returns a constant.
-func known(n int64) Value { return Value{Constant, n} }
+// constant returns the constant n.
+func constant(n int64) Value { return Value{Constant, n} }
 
-// An operation is what an instruction computes, for the instructions that are evaluated.
+// An operation is the computation of an instruction, for the instructions that are evaluated.
 type operation struct {
 	kind   isa.Kind
 	typ    isa.Type // of the operands; its last type modifier
 	width  int      // bits of typ
 	signed bool
-	to     isa.Type    // result of a conversion
-	how    isa.Mod     // of a comparison
-	apply  eval.Scalar // the operation on integers, or nil if it needs other rules
+	to     isa.Type // result type of a conversion
+	how    isa.Mod  // operator of a comparison
+	// evaluates the operation on integers; nil if the operation needs other rules
+	apply eval.Scalar
 }
 
-// operationOf returns the operation of an instruction. It has no width if it is not evaluated.
+// operationOf returns the operation of an instruction. Its width is 0 if the instruction is not
+// evaluated.
 func operationOf(in *ir.Instr) (o operation) {
 	if in.Form == nil {
 		return o
@@ -62,17 +64,17 @@ func operationOf(in *ir.Instr) (o operation) {
 			o.how = m
 		}
 	}
-	if !integer(o.typ) && o.typ != isa.Predicate {
+	if !isInteger(o.typ) && o.typ != isa.Predicate {
 		return operation{kind: o.kind}
 	}
 	o.width, o.signed = max(1, o.typ.Bits()), o.typ.Class() == isa.Signed
 	switch o.kind {
 	case isa.KindCvt:
-		if types != 2 || others != 0 || !integer(o.to) {
+		if types != 2 || others != 0 || !isInteger(o.to) {
 			o.to = 0
 		}
 	case isa.KindSetp:
-		if others == 1 && integer(o.typ) {
+		if others == 1 && isInteger(o.typ) {
 			o.apply = eval.Compare(o.how, o.typ)
 		}
 	case isa.KindMadLo:
@@ -85,15 +87,15 @@ func operationOf(in *ir.Instr) (o operation) {
 		switch {
 		case others != 0:
 			return operation{kind: o.kind}
-		case integer(o.typ):
+		case isInteger(o.typ):
 			o.apply = eval.Plain(o.kind, o.typ)
 		}
 	}
 	return o
 }
 
-// integer reports whether t is an integer of at most 64 bits.
-func integer(t isa.Type) bool {
+// isInteger reports whether t is an integer type of 8 to 64 bits.
+func isInteger(t isa.Type) bool {
 	switch t.Class() {
 	case isa.Unsigned, isa.Signed, isa.Bits:
 		return t.Bits() >= 8 && t.Bits() <= 64
@@ -101,7 +103,7 @@ func integer(t isa.Type) bool {
 	return false
 }
 
-// result evaluates the operation.
+// result evaluates the operation on its operands.
 func (o *operation) result(a, b, c Value) Value {
 	if o.width == 0 {
 		return Value{}
@@ -110,9 +112,9 @@ func (o *operation) result(a, b, c Value) Value {
 	case isa.KindMov:
 		return a
 	case isa.KindCvt:
-		return o.converted(a)
+		return o.convert(a)
 	case isa.KindSetp:
-		return o.compared(o.cut(a), o.cut(b))
+		return o.compare(o.cut(a), o.cut(b))
 	case isa.KindSelp:
 		switch {
 		case c.Kind != Constant:
@@ -123,12 +125,12 @@ func (o *operation) result(a, b, c Value) Value {
 		return b
 	case isa.KindNot:
 		if a.Kind == Constant {
-			return o.inverted(a)
+			return o.not(a)
 		}
 		return a
 	case isa.KindAnd, isa.KindOr:
 		if o.typ == isa.Predicate {
-			return joined(o.kind, a, b)
+			return combine(o.kind, a, b)
 		}
 	case isa.KindMadLo, isa.KindMadWide:
 		width := o.width
@@ -140,16 +142,16 @@ func (o *operation) result(a, b, c Value) Value {
 	return o.arith(o.cut(a), o.cut(b))
 }
 
-// inverted evaluates not of a constant.
-func (o *operation) inverted(a Value) Value {
+// not evaluates the not operation on a constant.
+func (o *operation) not(a Value) Value {
 	if o.typ == isa.Predicate {
-		return known(a.N ^ 1)
+		return constant(a.N ^ 1)
 	}
-	return known(cut(^a.N, o.width, o.signed))
+	return constant(cut(^a.N, o.width, o.signed))
 }
 
-// converted evaluates cvt.
-func (o *operation) converted(a Value) Value {
+// convert evaluates cvt.
+func (o *operation) convert(a Value) Value {
 	switch {
 	case o.to == 0:
 		return Value{}
@@ -161,61 +163,61 @@ func (o *operation) converted(a Value) Value {
 		}
 		return a
 	}
-	return known(cut(cut(a.N, o.width, o.signed), o.to.Bits(), o.to.Class() == isa.Signed))
+	return constant(cut(cut(a.N, o.width, o.signed), o.to.Bits(), o.to.Class() == isa.Signed))
 }
 
-// arith evaluates an operation on two values.
+// arith evaluates an arithmetic operation on two values.
 func (o *operation) arith(a, b Value) Value {
 	switch o.kind {
 	case isa.KindAdd:
 		return add(a, b, o.width, o.signed)
 	case isa.KindMulLo, isa.KindMulWide, isa.KindMadLo, isa.KindMadWide:
-		if a == known(0) || b == known(0) {
-			return known(0)
+		if a == constant(0) || b == constant(0) {
+			return constant(0)
 		}
 	case isa.KindDiv, isa.KindShr:
-		// still a value that the launch chooses freely
+		// the result is also a value that the launch chooses freely
 		if a.Kind == Launch && b.Kind == Constant && b.N > 0 &&
 			(o.kind == isa.KindDiv && !isAddress(b.N) || b.N < 16) {
 			return a
 		}
 	}
 	switch {
-	case a.Kind == Launch && (b.Kind == Launch || b == known(0)):
+	case a.Kind == Launch && (b.Kind == Launch || b == constant(0)):
 		return a
 	case a.Kind != Constant || b.Kind != Constant || o.apply == nil:
 		return Value{}
 	case isAddress(a.N) || isAddress(b.N):
 		if o.kind == isa.KindSub {
-			return known(cut(a.N-b.N, o.width, o.signed))
+			return constant(cut(a.N-b.N, o.width, o.signed))
 		}
 		return Value{} // an address plus an unknown value is unknown
 	case (o.kind == isa.KindDiv || o.kind == isa.KindRem) && b.N == 0:
-		return Value{} // the hardware decides
+		return Value{} // the result depends on the hardware
 	}
 	width := o.width
 	if o.kind == isa.KindMulWide || o.kind == isa.KindMadWide {
 		width *= 2
 	}
-	return known(cut(int64(o.apply(uint64(a.N), uint64(b.N), 0, 0)), width, o.signed))
+	return constant(cut(int64(o.apply(uint64(a.N), uint64(b.N), 0, 0)), width, o.signed))
 }
 
-// add evaluates a sum, one of whose terms may be an address.
+// add evaluates a sum. One of its terms may be an address.
 func add(a, b Value, width int, signed bool) Value {
 	switch {
 	case a.Kind == Launch &&
 		(b.Kind == Launch || b.Kind == Constant && b.N >= 0 && !isAddress(b.N)),
-		b.Kind == Launch && a == known(0):
+		b.Kind == Launch && a == constant(0):
 		return Value{Kind: Launch}
 	case a.Kind != Constant || b.Kind != Constant:
 		return Value{}
 	}
-	return known(cut(a.N+b.N, width, signed))
+	return constant(cut(a.N+b.N, width, signed))
 }
 
-// compared evaluates a comparison. A value that depends on the launch may be arbitrarily large or
+// compare evaluates a comparison. A value that the launch chooses may be arbitrarily large or
 // small.
-func (o *operation) compared(a, b Value) Value {
+func (o *operation) compare(a, b Value) Value {
 	switch {
 	case o.apply == nil, a.Kind == Unknown, b.Kind == Unknown, a.Kind == Possible,
 		b.Kind == Possible, isAddress(a.N), isAddress(b.N):
@@ -226,14 +228,14 @@ func (o *operation) compared(a, b Value) Value {
 		}
 		return Value{Kind: Possible}
 	}
-	return known(int64(o.apply(uint64(a.N), uint64(b.N), 0, 0)))
+	return constant(int64(o.apply(uint64(a.N), uint64(b.N), 0, 0)))
 }
 
-// joined evaluates the logical and, or the logical or, of two predicates.
-func joined(kind isa.Kind, a, b Value) Value {
-	decides := known(0)
+// combine evaluates the logical and, or the logical or, of two predicates.
+func combine(kind isa.Kind, a, b Value) Value {
+	decides := constant(0)
 	if kind == isa.KindOr {
-		decides = known(1)
+		decides = constant(1)
 	}
 	switch {
 	case a == decides, b == decides:
@@ -248,7 +250,7 @@ func joined(kind isa.Kind, a, b Value) Value {
 	return Value{}
 }
 
-// cut converts a value to an operand of the operation.
+// cut converts a constant to the operand type of the operation.
 func (o *operation) cut(a Value) Value {
 	if a.Kind == Constant && o.typ != isa.Predicate {
 		a.N = cut(a.N, o.width, o.signed)
@@ -256,7 +258,8 @@ func (o *operation) cut(a Value) Value {
 	return a
 }
 
-// cut returns the low bits of a number. An address keeps the bits that identify its area.
+// cut returns the low width bits of n, sign-extended or zero-extended. An address is returned
+// unchanged, because its high bits identify the area.
 func cut(n int64, width int, signed bool) int64 {
 	if width >= 64 || isAddress(n) {
 		return n

@@ -11,14 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Uniform reports whether a register has the same value in all threads of the block: it is computed
-// from launch parameters and constants.
+// Uniform reports whether a register has the same value in all threads of the block, because it
+// is computed only from launch parameters and constants.
 func (e *Eval) Uniform(r *ir.Reg) bool {
-	w := e.of(r)
-	if w == nil || w.asked {
+	w := e.lookup(r)
+	if w == nil || w.uniformKnown {
 		return w != nil && w.uniform
 	}
-	w.asked = true // the assumption if the register depends on itself
+	w.uniformKnown = true // the result if the register depends on itself
 	in := w.def
 	if e.work++; in == nil || in.Form == nil || e.Exhausted() {
 		return false
@@ -26,20 +26,20 @@ func (e *Eval) Uniform(r *ir.Reg) bool {
 	same := w.pointer != nil
 	switch kind := in.Kind(); {
 	case kind == isa.KindLd:
-		v := loaded(in)
+		v := loadedVariable(in)
 		same = v != nil && v.Space == isa.Param
 	case Pure(kind):
 		same = in.Guard.Reg == nil
 		for i := 1; i < len(in.Args); i++ {
-			same = same && e.uniformOperand(&in.Args[i])
+			same = same && e.isUniformOperand(&in.Args[i])
 		}
 	}
 	w.uniform = same
 	return same
 }
 
-// Pure reports whether the results of a kind depend only on its operands, for the operations with
-// which addresses and conditions are computed.
+// Pure reports whether the results of a kind of instruction depend only on its operands. It
+// returns true only for operations with which addresses and conditions are computed.
 func Pure(kind isa.Kind) bool {
 	switch kind.Head() {
 	case isa.HeadMov, isa.HeadCvt, isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadMad, isa.HeadDiv,
@@ -51,7 +51,7 @@ func Pure(kind isa.Kind) bool {
 	return false
 }
 
-func (e *Eval) uniformOperand(o *ir.Operand) bool {
+func (e *Eval) isUniformOperand(o *ir.Operand) bool {
 	switch o.Kind {
 	case ir.Register:
 		return e.Uniform(o.Reg)
@@ -64,14 +64,14 @@ func (e *Eval) uniformOperand(o *ir.Operand) bool {
 	return false
 }
 
-// uniformSpecials are the special registers that are the same in all threads of a block.
+// uniformSpecials lists the special registers that have the same value in all threads of a block.
 var uniformSpecials = []string{
 	"%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid",
 	"%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank", "%cluster_nctarank",
 }
 
 // Relative returns the value of an operand, relative to a base that is the same for all threads.
-// Values with different bases differ by more than any tile.
+// Values with different bases differ by more than the size of any tile.
 func (e *Eval) Relative(o *ir.Operand) Value {
 	if o.Kind != ir.Register {
 		return e.ValueOf(o)
@@ -79,11 +79,11 @@ func (e *Eval) Relative(o *ir.Operand) Value {
 	if v := e.Value(o.Reg); v.Kind == Constant {
 		return v
 	}
-	start := func(of any) Value { return known(e.base(of, Area{})) }
+	start := func(of any) Value { return constant(e.baseAddress(of, Area{})) }
 	if e.Uniform(o.Reg) {
 		return start(o.Reg)
 	}
-	w := e.of(o.Reg)
+	w := e.lookup(o.Reg)
 	if w == nil || w.def == nil || w.op.width != 32 {
 		return Value{}
 	}
@@ -92,7 +92,7 @@ func (e *Eval) Relative(o *ir.Operand) Value {
 	case isa.KindAdd:
 		return add(e.Relative(&in.Args[1]), e.Relative(&in.Args[2]), 64, true)
 	case isa.KindMadLo:
-		if e.uniformOperand(&in.Args[1]) && e.uniformOperand(&in.Args[2]) {
+		if e.isUniformOperand(&in.Args[1]) && e.isUniformOperand(&in.Args[2]) {
 			return add(start(in), e.Relative(&in.Args[3]), 64, true)
 		}
 	}

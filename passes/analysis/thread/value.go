@@ -10,32 +10,33 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Value evaluates a register.
+// Value evaluates a register for the current thread and iteration.
 func (e *Eval) Value(r *ir.Reg) Value {
-	w := e.of(r)
+	w := e.lookup(r)
 	if w == nil {
 		return Value{}
 	}
-	if w.valueOf != e.begun {
-		w.valueOf, w.value = e.begun, Value{} // in case the register depends on itself
+	if w.valueOf != e.evaluations {
+		w.valueOf, w.value = e.evaluations, Value{} // result if the register depends on itself
 		w.value = e.result(w)
 	}
 	return w.value
 }
 
-// ValueOf evaluates an operand: a register or a constant.
+// ValueOf evaluates an operand: a register, a constant, a special register, or the address of a
+// variable.
 func (e *Eval) ValueOf(o *ir.Operand) Value {
 	switch o.Kind {
 	case ir.Register:
 		return e.Value(o.Reg)
 	case ir.Int:
-		return known(o.Value)
+		return constant(o.Value)
 	case ir.Special:
 		return e.special(o.Text())
 	case ir.Variable:
 		if v := o.Var(); v != nil {
 			if at, ok := e.Address(v, o.Value); ok {
-				return known(at)
+				return constant(at)
 			}
 		}
 	}
@@ -49,22 +50,22 @@ func (e *Eval) result(w *tracked) Value {
 	}
 	if e.when != First && (w.counter != nil || w.reg.Varies) {
 		if e.when == Last && w.counter != nil && w.counter.Known {
-			return known(w.counter.Last)
+			return constant(w.counter.Last)
 		}
 		return Value{}
 	}
 	switch {
 	case w.reg == e.notes.Warp:
-		return known(int64(e.thread / 32))
+		return constant(int64(e.thread / 32))
 	case w.pointer != nil:
-		return known(e.base(w.reg, Area{Space: isa.Global, Name: w.pointer.Name}))
+		return constant(e.baseAddress(w.reg, Area{Space: isa.Global, Name: w.pointer.Name}))
 	case w.op.kind == isa.KindElect:
 		if e.thread%32 == 0 {
-			return known(1)
+			return constant(1)
 		}
-		return known(0)
+		return constant(0)
 	}
-	if v := loaded(in); v != nil && v.Space == isa.Param {
+	if v := loadedVariable(in); v != nil && v.Space == isa.Param {
 		return Value{Kind: Launch}
 	}
 	var args [3]Value
@@ -74,7 +75,7 @@ func (e *Eval) result(w *tracked) Value {
 	return w.op.result(args[0], args[1], args[2])
 }
 
-// special evaluates a special register.
+// special evaluates a special register for the current thread.
 func (e *Eval) special(name string) Value {
 	n := e.notes.Block
 	if n[0] == 0 {
@@ -82,25 +83,25 @@ func (e *Eval) special(name string) Value {
 	}
 	switch name {
 	case "%tid.x":
-		return known(int64(e.thread % n[0]))
+		return constant(int64(e.thread % n[0]))
 	case "%tid.y":
-		return known(int64(e.thread / n[0] % n[1]))
+		return constant(int64(e.thread / n[0] % n[1]))
 	case "%tid.z":
-		return known(int64(e.thread / n[0] / n[1]))
+		return constant(int64(e.thread / n[0] / n[1]))
 	case "%laneid":
-		return known(int64(e.thread % 32))
+		return constant(int64(e.thread % 32))
 	}
 	switch {
 	case strings.HasPrefix(name, "%n"):
 		return Value{Kind: Launch}
-	case blockSpecial(name) && e.when != AnyBlock:
-		return known(0)
+	case isBlockSpecial(name) && e.when != AnyBlock:
+		return constant(0)
 	}
 	return Value{}
 }
 
-// blockSpecial reports whether a special register identifies the block.
-func blockSpecial(name string) bool {
+// isBlockSpecial reports whether a special register identifies the block.
+func isBlockSpecial(name string) bool {
 	base, _, _ := strings.Cut(name, ".")
 	switch base {
 	case "%ctaid", "%clusterid", "%cluster_ctaid", "%cluster_ctarank":
@@ -109,7 +110,7 @@ func blockSpecial(name string) bool {
 	return false
 }
 
-// Holds evaluates a condition to 1 or 0.
+// Holds returns the value of a condition: 1 if it is true, 0 if it is false.
 func (e *Eval) Holds(c ir.Condition) Value {
 	v := e.Value(c.Reg)
 	if v.Kind == Constant && c.Not {
@@ -118,19 +119,20 @@ func (e *Eval) Holds(c ir.Condition) Value {
 	return v
 }
 
-// False reports whether the thread certainly does not satisfy the conditions.
-func (e *Eval) False(conds []ir.Condition) bool {
+// IsFalse reports whether the current thread certainly does not satisfy one of the conditions.
+func (e *Eval) IsFalse(conds []ir.Condition) bool {
 	for _, c := range conds {
-		if e.Holds(c) == known(0) {
+		if e.Holds(c) == constant(0) {
 			return true
 		}
 	}
 	return false
 }
 
-// Comes evaluates conditions for the thread. The result is Constant if the thread satisfies them,
-// Possible if some launch satisfies them, and Unknown if they are false or unknown.
-func (e *Eval) Comes(conds []ir.Condition) Kind {
+// Satisfied evaluates conditions for the current thread. The result is Constant if the thread
+// satisfies all of them, Possible if some launch satisfies them, and Unknown if one is false or
+// unknown.
+func (e *Eval) Satisfied(conds []ir.Condition) Kind {
 	here := Constant
 	for _, c := range conds {
 		switch v := e.Holds(c); {
@@ -143,21 +145,21 @@ func (e *Eval) Comes(conds []ir.Condition) Kind {
 	return here
 }
 
-// Certain reports whether the thread satisfies the conditions. Conditions that are the same for all
-// threads are assumed to be true, since some launch may make them true.
+// Certain reports whether the current thread satisfies the conditions. Conditions that are the
+// same for all threads are assumed to be true, because some launch may make them true.
 func (e *Eval) Certain(conds []ir.Condition) bool {
 	for _, c := range conds {
 		if v := e.Holds(c); (v.Kind != Constant || v.N == 0) &&
-			(v.Kind == Constant || !e.Uniform(c.Reg) && !e.counted(c)) {
+			(v.Kind == Constant || !e.Uniform(c.Reg) && !e.isUnknownLoop(c)) {
 			return false
 		}
 	}
 	return true
 }
 
-// counted reports whether a condition belongs to a loop with an unknown trip count. The launch may
-// then guarantee that the loop condition keeps the index in bounds.
-func (e *Eval) counted(c ir.Condition) bool {
+// isUnknownLoop reports whether a condition belongs to a loop with an unknown trip count. The
+// launch may then guarantee that the loop condition keeps the index in bounds.
+func (e *Eval) isUnknownLoop(c ir.Condition) bool {
 	in := e.Def(c.Reg)
 	if !c.Loop || c.Not || in == nil || in.Kind() != isa.KindSetp || len(in.Args) < 3 ||
 		in.Args[1].Kind != ir.Register {
@@ -167,7 +169,7 @@ func (e *Eval) counted(c ir.Condition) bool {
 }
 
 // DependsOnLoads reports whether a register depends only on values that the kernel loads. depth
-// limits the number of instructions between them.
+// limits the number of instructions between the loads and the register.
 func (e *Eval) DependsOnLoads(r *ir.Reg, depth int) bool {
 	in := e.Def(r)
 	if in == nil || in.Form == nil || depth == 0 {
@@ -175,7 +177,7 @@ func (e *Eval) DependsOnLoads(r *ir.Reg, depth int) bool {
 	}
 	switch in.Kind() {
 	case isa.KindLd, isa.KindAtom:
-		v := loaded(in)
+		v := loadedVariable(in)
 		return v == nil || v.Space != isa.Param
 	}
 	for i := range in.Args[1:] {

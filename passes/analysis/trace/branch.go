@@ -131,7 +131,8 @@ func (w *walk) sample(in *ir.Instr, cond *value.Value) bool {
 // are split on it before the whole condition is considered.
 func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 	a, _ := cond.Condition()
-	if a == nil || a.Tid || a.Nested >= value.Deep || a.Op != value.OpAnd && a.Op != value.OpOr &&
+	if a == nil || a.Tid || a.Nested >= value.MaxNested || a.Op != value.OpAnd &&
+		a.Op != value.OpOr &&
 		a.Op != value.OpXor && a.Op != value.OpSelect {
 		return nil
 	}
@@ -242,7 +243,7 @@ func (w *walk) resolve(s *state, v *value.Value) *value.Value {
 		return w.pool.Bool(holds)
 	}
 	a, not := v.Condition()
-	if a == nil || a.Tid || a.Nested >= value.Deep {
+	if a == nil || a.Tid || a.Nested >= value.MaxNested {
 		return v
 	}
 	switch a.Op {

@@ -104,7 +104,8 @@ func (w *walk) narrowed(g *value.Value, s value.Set) value.Set {
 	if g.Tid() {
 		return w.pool.Where(g, s)
 	}
-	if a, not := g.Condition(); a != nil && a.Op == value.OpAnd && !not && a.Nested < value.Deep {
+	if a, not := g.Condition(); a != nil && a.Op == value.OpAnd && !not &&
+		a.Nested < value.MaxNested {
 		return w.narrowed(a.Args[1], w.narrowed(a.Args[0], s))
 	}
 	return s

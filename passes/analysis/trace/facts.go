@@ -64,7 +64,7 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 		}
 		return false, false
 	}
-	if a.Nested >= value.Deep {
+	if a.Nested >= value.MaxNested {
 		return false, false
 	}
 	switch a.Op {
@@ -132,7 +132,7 @@ func (f *Facts) assume(v *value.Value, holds bool, s value.Set) {
 	holds = holds != not
 	f.decided.note(a, holds)
 	switch {
-	case a.Nested >= value.Deep:
+	case a.Nested >= value.MaxNested:
 	case a.Op == value.OpAnd && holds, a.Op == value.OpOr && !holds:
 		f.assume(a.Args[0], holds, s)
 		f.assume(a.Args[1], holds, s)

@@ -33,7 +33,7 @@ func (w *walk) fix(v *value.Value, s value.Set) *value.Value {
 	for _, t := range v.Terms {
 		one, a := p.Alone(t.Atom), t.Atom
 		switch {
-		case a.Level <= value.Block || a.Nested >= value.Deep:
+		case a.Level <= value.Block || a.Nested >= value.MaxNested:
 		case a.Tid:
 			if at := p.Pattern(one, &s).At; len(at) == 1 {
 				one = p.Const(64, at[0])

@@ -178,7 +178,7 @@ st.shared.b32 [%r4+16], %r2;
 	if d := cmp.Diff([]string{"tile"}, names); d != "" || v.K != 80 {
 		t.Errorf("offset %d (-want +got):\n%s", v.K, d)
 	}
-	if low, high, ok := k.Pool.Over(k.Pool.Sub(v.Width, v, k.Pool.Rest(v)),
+	if low, high, ok := k.Pool.RangeOver(k.Pool.Sub(v.Width, v, k.Pool.Rest(v)),
 		value.First(32)); low != 80 || high != 80+31*4 || !ok {
 		t.Errorf("from %d to %d, %v", low, high, ok)
 	}

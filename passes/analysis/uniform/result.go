@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A shape is the block size of .reqntid, or zero if there is none. The size in .maxntid is not
-// used, because it bounds only the product.
+// A shape is the block size that .reqntid declares, or zero without .reqntid. The size in
+// .maxntid is not used, because it bounds only the product of the sizes.
 type shape struct{ x, y, z int }
 
 func shapeOf(f *ir.Func) shape {
@@ -32,11 +32,12 @@ func shapeOf(f *ir.Func) shape {
 	return shape{size[0], size[1], size[2]}
 }
 
-// row reports whether a block is one-dimensional, so that %tid.x is the thread index.
-func (s shape) row() bool { return s.x > 0 && s.y == 1 && s.z == 1 }
+// isOneDimensional reports whether a block is one-dimensional, so that %tid.x is the linear thread
+// index.
+func (s shape) isOneDimensional() bool { return s.x > 0 && s.y == 1 && s.z == 1 }
 
-// special returns the level of a special register.
-func (s shape) special(name string) Level {
+// specialLevel returns the level of a special register.
+func (s shape) specialLevel(name string) Level {
 	stem, axis, _ := strings.Cut(name, ".")
 	switch stem {
 	case "%tid":
@@ -58,8 +59,9 @@ func (s shape) special(name string) Level {
 	return Thread
 }
 
-// threadIndexLevel returns the level of the thread index along an axis. Threads that are neighbors
-// along the preceding axes are neighbors in a warp.
+// threadIndexLevel returns the level of the thread index along an axis. Threads with consecutive
+// linear indices form a warp, and the index along an axis changes after as many of them as the
+// product of the extents of the preceding axes.
 func (s shape) threadIndexLevel(axis string) Level {
 	size, before := s.x, 1
 	switch axis {
@@ -70,15 +72,16 @@ func (s shape) threadIndexLevel(axis string) Level {
 	}
 	switch {
 	case size == 1:
-		return Grid // it is zero
+		return Grid // the index is zero
 	case size > 1:
-		return steps(int64(before))
+		return levelOfGroups(int64(before))
 	}
 	return Thread
 }
 
-// steps returns the level of a value that is equal in each run of n consecutive threads of a block.
-func steps(n int64) Level {
+// levelOfGroups returns the level of a value that is equal within each group of n consecutive
+// threads of a block.
+func levelOfGroups(n int64) Level {
 	switch {
 	case n > 0 && n%128 == 0:
 		return Warpgroup
@@ -88,9 +91,9 @@ func steps(n int64) Level {
 	return Thread
 }
 
-// result returns the level of a result of an instruction. The parameter first is true if it is its
+// resultLevel returns the level of a result of an instruction. The parameter first is set for the
 // first result.
-func (l *Levels) result(in *ir.Instr, first bool) Level {
+func (l *Levels) resultLevel(in *ir.Instr, first bool) Level {
 	reads := Grid
 	for i := range in.Args {
 		if in.Form == nil || i >= len(in.Form.Args) || in.Form.Args[i].Access != isa.Write ||
@@ -100,7 +103,7 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 	}
 	switch in.Kind() {
 	case isa.KindLd, isa.KindLdu:
-		return l.loaded(in, reads)
+		return l.loadLevel(in, reads)
 	case isa.KindShfl:
 		// All lanes of a whole warp read the value of the same lane.
 		if in.HasMod(isa.ModIdx) && first && namesAllLanes(in) && len(in.Args) == 5 &&
@@ -119,16 +122,16 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 		}
 		return Thread
 	case isa.KindActivemask:
-		return min(Warp, l.block[l.from[in]])
+		return min(Warp, l.block[l.blockOf[in]])
 	case isa.KindElect:
-		// The elected lane, and the predicate that is true in that lane.
+		// the elected lane, or the predicate that is true in that lane
 		if first && namesAllLanes(in) && in.Args[0].Kind == ir.Pair &&
 			in.Args[0].Args()[0].Reg != nil {
 			return Warp
 		}
 		return Thread
 	case isa.KindBarrierRed:
-		// All threads, at one barrier.
+		// the result of a reduction over all threads at one barrier
 		if len(in.Args) == 3 && l.Operand(&in.Args[1]) >= Block {
 			return Block
 		}
@@ -137,18 +140,18 @@ func (l *Levels) result(in *ir.Instr, first bool) Level {
 	if !in.Has(isa.EffectPure) || in.Has(isa.EffectConvergent) {
 		return Thread
 	}
-	return max(reads, l.numbered(in))
+	return max(reads, l.threadIndexResult(in))
 }
 
-// loaded returns the level of the result of a load. Memory may change between the reads of two
+// loadLevel returns the level of the result of a load. Memory may change between the loads of two
 // threads unless it is read-only.
-func (l *Levels) loaded(in *ir.Instr, reads Level) Level {
+func (l *Levels) loadLevel(in *ir.Instr, reads Level) Level {
 	switch {
 	case in.HasMod(isa.ModVolatile):
 		return Thread
 	case in.HasMod(isa.ModParam):
-		// Parameters of a kernel are uniform. Those of device functions and of calls differ between
-		// threads.
+		// Parameters of a kernel are uniform. Parameters of device functions and of calls differ
+		// between threads.
 		if v := in.Args[len(in.Args)-1].Args()[0].Var(); v == nil || !l.kernel[v] {
 			return Thread
 		}
@@ -165,10 +168,10 @@ func namesAllLanes(in *ir.Instr) bool {
 	return in.HasMod(isa.ModSync) && last.Kind == ir.Int && uint32(last.Value) == 0xffffffff
 }
 
-// numbered returns the level of a value that is computed from the thread index and that is uniform
-// in whole warps, such as the warp index or a comparison with a multiple of the warp size.
-func (l *Levels) numbered(in *ir.Instr) Level {
-	if len(in.Args) != 3 || !l.tid(&in.Args[1]) || in.Args[2].Kind != ir.Int {
+// threadIndexResult returns the level of a value that is computed from the thread index and is
+// uniform in whole warps, such as the warp index or a comparison with a multiple of the warp size.
+func (l *Levels) threadIndexResult(in *ir.Instr) Level {
+	if len(in.Args) != 3 || !l.isThreadIndex(&in.Args[1]) || in.Args[2].Kind != ir.Int {
 		return Thread
 	}
 	n := in.Args[2].Value
@@ -190,14 +193,14 @@ func (l *Levels) numbered(in *ir.Instr) Level {
 			step = n
 		}
 	}
-	return steps(step)
+	return levelOfGroups(step)
 }
 
-// tid reports whether an operand is the thread index in its block.
-func (l *Levels) tid(o *ir.Operand) bool {
+// isThreadIndex reports whether an operand is the linear thread index.
+func (l *Levels) isThreadIndex(o *ir.Operand) bool {
 	for range 8 { // through moves and conversions
 		if o.Kind == ir.Special {
-			return o.Text() == "%tid.x" && l.shape.row()
+			return o.Text() == "%tid.x" && l.shape.isOneDimensional()
 		}
 		r := o.Reg
 		if r == nil || o.Text() != "" || o.Offset() || l.writes[r] != 1 {

@@ -3,8 +3,8 @@
 
 // Package uniform is a divergence analysis: it finds over which threads a register has the same
 // value, and which threads reach a block together. It considers all paths of a function at once,
-// while package trace follows each path separately, so it is cheaper and less precise. Its results
-// are certain. The level Thread means that nothing is known.
+// while package trace analyzes each path separately. It is therefore faster and less precise. Its
+// results are certain. The level Thread means that nothing is known.
 package uniform
 
 import (
@@ -18,7 +18,7 @@ import (
 // A Level is the widest group of threads for which a property holds.
 type Level uint8
 
-// Levels, each of which includes the narrower groups.
+// Each level includes the levels before it.
 const (
 	Thread Level = iota
 	Warp
@@ -36,17 +36,18 @@ func (l Level) String() string {
 type Levels struct {
 	flow   *ir.Flow
 	shape  shape
-	value  map[*ir.Reg]Level // Grid if absent
+	value  map[*ir.Reg]Level // level of each register; Grid if absent
 	block  []Level
-	writes map[*ir.Reg]int       // number of writes; a partial write counts twice
-	writer map[*ir.Reg]*ir.Instr // the write of registers that are written once
-	// For each block, the blocks whose branches decide whether it is executed.
-	rests  [][]int
-	loop   []*graph.Loop     // innermost loop of each block
-	leaks  map[*ir.Reg]bool  // written in a loop and read outside it
-	lost   bool              // some cycles are not natural loops
-	from   map[*ir.Instr]int // block of each instruction
-	kernel map[ir.Ref]bool   // parameters of a kernel
+	writes map[*ir.Reg]int       // number of writes; a partial write counts as two
+	writer map[*ir.Reg]*ir.Instr // the write of each register that is written once
+	// controls holds, for each block, the blocks whose branches decide whether the block is
+	// executed.
+	controls    [][]int
+	loop        []*graph.Loop     // innermost loop of each block
+	leaks       map[*ir.Reg]bool  // registers that are written in a loop and read outside the loop
+	irreducible bool              // some cycles are not natural loops
+	blockOf     map[*ir.Instr]int // block of each instruction
+	kernel      map[ir.Ref]bool   // parameters of the kernel
 }
 
 // Of analyzes a function. The thread index distinguishes warps only if .reqntid declares
@@ -56,7 +57,7 @@ func Of(g *ir.Flow) *Levels {
 		flow: g, shape: shapeOf(g.Func), value: make(map[*ir.Reg]Level),
 		block: make([]Level, len(g.Succs)), writes: make(map[*ir.Reg]int),
 		writer: make(map[*ir.Reg]*ir.Instr), leaks: make(map[*ir.Reg]bool),
-		from: make(map[*ir.Instr]int), kernel: make(map[ir.Ref]bool),
+		blockOf: make(map[*ir.Instr]int), kernel: make(map[ir.Ref]bool),
 	}
 	for i := range l.block {
 		l.block[i] = Grid
@@ -72,15 +73,15 @@ func Of(g *ir.Flow) *Levels {
 			}
 		}
 	}
-	l.controls()
+	l.findControls()
 	l.collect()
 	for l.lowerLevels() {
 	}
 	return l
 }
 
-// Value returns the group of threads over which a register has the same value, when they read
-// it at the same place and in the same iteration of the surrounding loops.
+// Value returns the group of threads over which a register has the same value. The threads must
+// read the register at the same instruction and in the same iteration of the surrounding loops.
 func (l *Levels) Value(r *ir.Reg) Level {
 	if v, ok := l.value[r]; ok {
 		return v
@@ -88,7 +89,8 @@ func (l *Levels) Value(r *ir.Reg) Level {
 	return Grid
 }
 
-// Operand returns the level of an operand of an instruction.
+// Operand returns the group of threads over which an operand of an instruction has the same
+// value.
 func (l *Levels) Operand(o *ir.Operand) Level {
 	level := Grid
 	o.Walk(func(o *ir.Operand) {
@@ -101,44 +103,45 @@ func (l *Levels) Operand(o *ir.Operand) Level {
 			}
 		}
 		if o.Kind == ir.Special {
-			level = min(level, l.shape.special(o.Text()))
+			level = min(level, l.shape.specialLevel(o.Text()))
 		}
 	})
 	return level
 }
 
-// Together returns the group of threads that reaches a block together: of each such group, either
-// all threads reach it or none.
+// Together returns the group of threads that reaches a block together: either all threads of a
+// group reach it, or none.
 func (l *Levels) Together(block int) Level { return l.block[block] }
 
-// At returns the level of Together for an instruction: that of its block and of its guard.
+// At returns the group of threads that executes an instruction together: it considers the
+// instruction's block and its guard.
 func (l *Levels) At(in *ir.Instr) Level {
-	level := l.block[l.from[in]]
+	level := l.block[l.blockOf[in]]
 	if r := in.Guard.Reg; r != nil {
 		level = min(level, l.Value(r))
 	}
 	return level
 }
 
-// Rests returns the blocks whose branches directly decide whether a block is executed.
-func (l *Levels) Rests(block int) []int { return l.rests[block] }
+// Controls returns the blocks whose branches directly decide whether a block is executed.
+func (l *Levels) Controls(block int) []int { return l.controls[block] }
 
-// controls finds the branches that decide whether a block is executed: one side certainly reaches
-// it, and the other may not.
-func (l *Levels) controls() {
+// findControls finds the branches that decide whether a block is executed: one side of the branch
+// certainly reaches the block, and the other side may not.
+func (l *Levels) findControls() {
 	g := l.flow
 	post := graph.Postdominators(g.Succs, g.Preds, g.Leaves)
-	l.rests = make([][]int, len(g.Succs))
+	l.controls = make([][]int, len(g.Succs))
 	for from, succs := range g.Succs {
 		if len(succs) < 2 && (len(succs) == 0 || !g.Leaves[from]) {
 			continue
 		}
 		for _, b := range succs {
 			for b != graph.None && b != post.Parent[from] {
-				if n := len(l.rests[b]); n > 0 && l.rests[b][n-1] == from {
+				if n := len(l.controls[b]); n > 0 && l.controls[b][n-1] == from {
 					break
 				}
-				l.rests[b] = append(l.rests[b], from)
+				l.controls[b] = append(l.controls[b], from)
 				b = post.Parent[b]
 			}
 		}
@@ -161,15 +164,16 @@ func (l *Levels) controls() {
 	}
 	var whole bool
 	_, l.loop, whole = graph.Loops(g.Succs, g.Preds, graph.Dominators(g.Succs, g.Preds))
-	l.lost = !whole
+	l.irreducible = !whole
 }
 
-// collect counts writes, and finds the registers that are written in a loop and read outside it.
+// collect counts the writes of each register, and finds the registers that are written in a loop
+// and read outside the loop.
 func (l *Levels) collect() {
 	home := make(map[*ir.Reg][]int)
 	for b, block := range l.flow.Func.Blocks {
 		for _, in := range block.Instrs {
-			l.from[in] = b
+			l.blockOf[in] = b
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				switch a {
 				case isa.Write:
@@ -201,8 +205,8 @@ func (l *Levels) lowerLevels() bool {
 	changed := false
 	for b := range l.block {
 		level := l.block[b]
-		for _, c := range l.rests[b] {
-			level = min(level, l.block[c], l.decides(c))
+		for _, c := range l.controls[b] {
+			level = min(level, l.block[c], l.branchLevel(c))
 		}
 		changed = changed || level < l.block[b]
 		l.block[b] = level
@@ -217,13 +221,13 @@ func (l *Levels) lowerLevels() bool {
 				if a == isa.Read {
 					return
 				}
-				level := l.result(in, first)
+				level := l.resultLevel(in, first)
 				first = false
 				if in.Guard.Reg != nil {
 					level = min(level, l.Value(in.Guard.Reg))
 				}
-				// Which write was last, and in which iteration, depends on the paths taken.
-				if l.writes[r] > 1 || l.leaks[r] || l.lost {
+				// Which write was the last, and in which iteration, depends on the executed path.
+				if l.writes[r] > 1 || l.leaks[r] || l.irreducible {
 					level = min(level, l.block[b])
 				}
 				if level < l.Value(r) {
@@ -236,9 +240,9 @@ func (l *Levels) lowerLevels() bool {
 	return changed
 }
 
-// decides returns the level of the branch at the end of a block: the largest group of threads that
-// all take the same branch.
-func (l *Levels) decides(block int) Level {
+// branchLevel returns the largest group of threads that all take the same side of the branch at the
+// end of a block.
+func (l *Levels) branchLevel(block int) Level {
 	in := l.flow.Func.Blocks[block].Last()
 	level := Grid
 	if in == nil {

@@ -7,38 +7,38 @@ package value
 type answer uint8
 
 const (
-	unasked answer = iota
+	unknownAnswer answer = iota
 	yes
 	no
 )
 
-// Alike reports whether v is the same in equal lanes of all warps: it may depend on the lane index
-// but not on the warp index. Warp-wide operations on such values have the same result in all warps
-// of a block.
+// Alike reports whether v is the same in equal lanes of all warps: it may depend on the lane
+// index but not on the warp index. Warp-wide operations on such values have the same result in
+// all warps of a block.
 func (p *Pool) Alike(v *Value) bool {
 	for _, t := range v.Terms {
-		if !p.alike(t.Atom) {
+		if !p.isAlike(t.Atom) {
 			return false
 		}
 	}
 	return true
 }
 
-func (p *Pool) alike(a *Atom) bool {
+func (p *Pool) isAlike(a *Atom) bool {
 	if a.Level <= Block || a.Repeats {
 		return true
 	}
-	if a.alike == unasked {
+	if a.alike == unknownAnswer {
 		a.alike = no
-		if p.repeats(a) {
+		if p.repeatsInWarps(a) {
 			a.alike = yes
 		}
 	}
 	return a.alike == yes
 }
 
-// repeats computes whether an atom that differs between lanes is the same in all warps.
-func (p *Pool) repeats(a *Atom) bool {
+// repeatsInWarps computes whether an atom that differs between lanes is the same in all warps.
+func (p *Pool) repeatsInWarps(a *Atom) bool {
 	if a.Tid {
 		each := p.column(a)
 		for t, n := range each {
@@ -51,7 +51,7 @@ func (p *Pool) repeats(a *Atom) bool {
 	switch {
 	case len(a.Args) == 0 || a.Sources&Private != 0:
 		return false
-	case known(a.Op), a.Op == OpExchange, a.Op == OpVote, a.Op == OpResult, a.Op == OpPart,
+	case isEvaluated(a.Op), a.Op == OpExchange, a.Op == OpVote, a.Op == OpResult, a.Op == OpPart,
 		a.Op == OpPack, a.Op == OpLoad:
 		for _, v := range a.Args {
 			if !p.Alike(v) {

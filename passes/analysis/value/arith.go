@@ -11,13 +11,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// Add returns the sum.
+// Add returns a + b with the given width in bits.
 func (p *Pool) Add(width int, a, b *Value) *Value { return p.combine(width, a, b, 1) }
 
-// Sub returns the difference.
+// Sub returns a - b with the given width in bits.
 func (p *Pool) Sub(width int, a, b *Value) *Value { return p.combine(width, a, b, -1) }
 
-// combine returns a plus factor times b.
+// combine returns a + factor*b with the given width in bits.
 func (p *Pool) combine(width int, a, b *Value, factor int64) *Value {
 	if len(b.Terms) == 0 && len(a.Terms) == 0 {
 		return p.Const(width, a.K+factor*b.K)
@@ -49,7 +49,7 @@ func (p *Pool) combine(width int, a, b *Value, factor int64) *Value {
 	return p.sum(width, a.K+factor*b.K, terms)
 }
 
-// Scale returns v multiplied by a constant.
+// Scale returns k*v with the given width in bits.
 func (p *Pool) Scale(width int, v *Value, k int64) *Value {
 	terms := p.terms[:0]
 	for _, t := range v.Terms {
@@ -61,8 +61,8 @@ func (p *Pool) Scale(width int, v *Value, k int64) *Value {
 	return p.sum(width, v.K*k, terms)
 }
 
-// Resize returns v with another width. Sums are assumed not to overflow; bits of a constant
-// above the new width are dropped.
+// Resize returns v with another width. signed selects sign extension. Sums are assumed not to
+// overflow; bits of a constant above the new width are dropped.
 func (p *Pool) Resize(width int, v *Value, signed bool) *Value {
 	if v.Width == width {
 		return v
@@ -83,8 +83,8 @@ func (p *Pool) Resize(width int, v *Value, signed bool) *Value {
 	return p.sum(width, v.K, v.Terms)
 }
 
-// Binary returns the result of an operation that folds in some cases: mul, shl, shr, sar, and,
-// or, xor, div, rem, min, max. A prefix s means signed.
+// Binary returns the result of op on a and b, simplified if possible. op must be an arithmetic or
+// bitwise operation on integers, or a bitwise operation on predicates.
 func (p *Pool) Binary(op Op, width int, a, b *Value) *Value {
 	key := step{op, a, b, nil}
 	if v, ok := p.folded[key]; ok && v.Width == width {
@@ -106,23 +106,23 @@ func (p *Pool) binary(op Op, width int, a, b *Value) *Value {
 		a, b = b, a
 	}
 	if width == 1 {
-		if v := p.logic(op, a, b); v != nil {
+		if v := p.simplifyLogic(op, a, b); v != nil {
 			return v
 		}
 	} else if b.Const() {
-		if v := p.byConst(op, width, a, b.K); v != nil {
+		if v := p.simplifyByConst(op, width, a, b.K); v != nil {
 			return v
 		}
 	} else if (op == OpOr || op == OpXor) && disjointBits(a, b) {
 		return p.Add(width, a, b)
 	}
 	v := p.Atom(width, op, "", nil, Constant, a, b)
-	p.bound(v, op, width, a, b)
+	p.recordBounds(v, op, width, a, b)
 	return v
 }
 
 // High returns the upper half of a product, which compilers use for division, or nil if it is
-// unknown. For 64 bits it is known only for constants.
+// unknown. For a width of 64 bits, it is known only for constants.
 func (p *Pool) High(width int, a, b *Value, signed bool) *Value {
 	if width < 64 {
 		product := p.Binary(OpMul, 64, p.Resize(64, a, signed), p.Resize(64, b, signed))
@@ -147,9 +147,9 @@ func disjointBits(a, b *Value) bool {
 	return ok && bits.Len64(uint64(h)) <= a.Zeros()
 }
 
-// logic returns the simplified result of an operation on predicates, if an operand is constant or
-// the operands are equal.
-func (p *Pool) logic(op Op, a, b *Value) *Value {
+// simplifyLogic returns the simplified result of an operation on predicates, if an operand is
+// constant or the operands are equal. Otherwise it returns nil.
+func (p *Pool) simplifyLogic(op Op, a, b *Value) *Value {
 	switch {
 	case a == b && op != OpXor:
 		return a
@@ -166,8 +166,9 @@ func (p *Pool) logic(op Op, a, b *Value) *Value {
 	return b
 }
 
-// byConst returns the simplified result of an operation whose right operand is a constant, or nil.
-func (p *Pool) byConst(op Op, width int, a *Value, k int64) *Value {
+// simplifyByConst returns the simplified result of an operation with the constant k on the right,
+// or nil.
+func (p *Pool) simplifyByConst(op Op, width int, a *Value, k int64) *Value {
 	switch op {
 	case OpMul:
 		return p.Scale(width, a, k)
@@ -196,16 +197,16 @@ func (p *Pool) byConst(op Op, width int, a *Value, k int64) *Value {
 		if k == 0 {
 			return a
 		}
-		if low := p.Const(width, k); disjointBits(a, low) || k > 0 && disjoint(a, k) {
+		if low := p.Const(width, k); disjointBits(a, low) || k > 0 && fitsBetween(a, k) {
 			return p.Add(width, a, low)
 		}
 	}
 	return nil
 }
 
-// disjoint reports whether a and k have no set bit in common, because a is small enough to fit
+// fitsBetween reports whether a and k have no set bit in common, because a is small enough to fit
 // below, between or above the bits of k.
-func disjoint(a *Value, k int64) bool {
+func fitsBetween(a *Value, k int64) bool {
 	_, h, ok := a.Bounds()
 	if !ok {
 		return false
@@ -215,12 +216,13 @@ func disjoint(a *Value, k int64) bool {
 	return mask&k == 0
 }
 
-// shr separates the bits that can be shifted out from the rest.
+// shr returns a shifted right by k bits, if the bits that are shifted out can be separated from
+// the other bits. Otherwise it returns nil.
 func (p *Pool) shr(width int, a *Value, k int) *Value {
 	if _, h, ok := a.Bounds(); ok && h>>k == 0 {
 		return p.Const(width, 0)
 	}
-	if p.above(a) >= k && a.K >= 0 {
+	if p.termZeros(a) >= k && a.K >= 0 {
 		out := p.Const(width, a.K>>k)
 		for _, t := range a.Terms {
 			if t.Factor>>k<<k == t.Factor {
@@ -232,7 +234,7 @@ func (p *Pool) shr(width int, a *Value, k int) *Value {
 			if atom := s.Single(); atom.Zeros == 0 {
 				atom.Zeros = max(0, one.Zeros()-k)
 			}
-			p.bound(s, OpShr, width, one, p.Const(32, int64(k)))
+			p.recordBounds(s, OpShr, width, one, p.Const(32, int64(k)))
 			out = p.Add(width, out, s)
 		}
 		return out
@@ -240,7 +242,7 @@ func (p *Pool) shr(width int, a *Value, k int) *Value {
 	return nil
 }
 
-// and returns a & k.
+// and returns a & k, simplified, or nil if it cannot be simplified.
 func (p *Pool) and(width int, a *Value, k int64) *Value {
 	if k == 0 {
 		return p.Const(width, 0)
@@ -249,7 +251,7 @@ func (p *Pool) and(width int, a *Value, k int64) *Value {
 	if ok && k > 0 && bits.OnesCount64(uint64(k+1)) == 1 && h <= k {
 		return a
 	}
-	z := p.above(a)
+	z := p.termZeros(a)
 	if z > 0 && k > 0 && bits.Len64(uint64(k)) <= z {
 		return p.Const(width, a.K&k)
 	}
@@ -260,11 +262,12 @@ func (p *Pool) and(width int, a *Value, k int64) *Value {
 	return nil
 }
 
-// above returns the number of low bits that only the constant of a sum can set.
-func (p *Pool) above(a *Value) int { return p.sum(a.Width, 0, a.Terms).Zeros() }
+// termZeros returns the number of low bits that the terms of a sum leave zero, so that only the
+// constant can set them.
+func (p *Pool) termZeros(a *Value) int { return p.sum(a.Width, 0, a.Terms).Zeros() }
 
-// bound records known properties of a result that does not fold.
-func (p *Pool) bound(v *Value, op Op, width int, a, b *Value) {
+// recordBounds records known properties of a result that cannot be simplified.
+func (p *Pool) recordBounds(v *Value, op Op, width int, a, b *Value) {
 	s := v.Single()
 	if s == nil || s.Bounded {
 		return
@@ -275,7 +278,7 @@ func (p *Pool) bound(v *Value, op Op, width int, a, b *Value) {
 			return
 		}
 		if _, other, also := b.Bounds(); also {
-			limit(v, 0, 1<<bits.Len64(uint64(high|other))-1)
+			setBounds(v, 0, 1<<bits.Len64(uint64(high|other))-1)
 		}
 		s.Zeros = min(a.Zeros(), b.Zeros())
 		return
@@ -287,12 +290,13 @@ func (p *Pool) bound(v *Value, op Op, width int, a, b *Value) {
 		s.Zeros = max(a.Zeros(), b.Zeros())
 	}
 	if low, high, ok := boundsByConst(op, width, high, ok, b.K); ok {
-		limit(v, low, high)
+		setBounds(v, low, high)
 	}
 }
 
-// boundsByConst returns the bounds of an operation with the constant k on the right. The parameter
-// high is the maximum of the left operand, and ok reports whether there is one.
+// boundsByConst returns the bounds of an operation with the constant k on the right. The
+// parameter high is the largest value of the left operand, if ok is set. The last result is false
+// if the operation has no bounds.
 func boundsByConst(op Op, width int, high int64, ok bool, k int64) (int64, int64, bool) {
 	if k < 0 {
 		return 0, high, op == OpAnd && ok
@@ -329,5 +333,5 @@ func (p *Pool) Rest(v *Value) *Value {
 	return p.sum(v.Width, 0, terms)
 }
 
-// Alone returns the value that consists of one atom.
+// Alone returns the 64-bit value that consists of one atom.
 func (p *Pool) Alone(a *Atom) *Value { return p.alone(64, a) }

@@ -6,7 +6,7 @@ package value
 // Not returns the negation of a predicate.
 func (p *Pool) Not(v *Value) *Value { return p.combine(1, p.Const(1, 1), v, -1) }
 
-// Select returns a if c is true, else b.
+// Select returns a if c is true, or else b.
 func (p *Pool) Select(c, a, b *Value) *Value {
 	switch {
 	case a == b:
@@ -30,13 +30,13 @@ func (p *Pool) Select(c, a, b *Value) *Value {
 		al, ah, aok := a.Bounds()
 		bl, bh, bok := b.Bounds()
 		if aok && bok {
-			limit(v, min(al, bl), max(ah, bh))
+			setBounds(v, min(al, bl), max(ah, bh))
 		}
 	}
 	return v
 }
 
-// Compare returns the predicate of a comparison: OpEq, OpNe, OpLt, OpLe, OpGt or OpGe.
+// Compare returns the predicate of a comparison. op is OpEq, OpNe, OpLt, OpLe, OpGt or OpGe.
 func (p *Pool) Compare(op Op, signed bool, a, b *Value) *Value {
 	switch op {
 	case OpNe:
@@ -60,7 +60,7 @@ func (p *Pool) Compare(op Op, signed bool, a, b *Value) *Value {
 		return p.Bool(diff.K < 0)
 	}
 	if op == OpEq {
-		if v := p.equal(a, b); v != nil {
+		if v := p.simplifyEqual(a, b); v != nil {
 			return v
 		}
 		if diff.Terms[0].Factor < 0 {
@@ -97,9 +97,9 @@ func (p *Pool) Compare(op Op, signed bool, a, b *Value) *Value {
 	return p.Atom(1, OpLt, name, nil, Constant, a, b)
 }
 
-// equal simplifies a comparison of a selection with a constant, and a comparison of combined bits
-// with zero.
-func (p *Pool) equal(a, b *Value) *Value {
+// simplifyEqual simplifies the comparison of a selection with a constant, and the comparison of
+// combined bits with zero. It returns nil if neither applies.
+func (p *Pool) simplifyEqual(a, b *Value) *Value {
 	if a.Const() {
 		a, b = b, a
 	}
@@ -116,9 +116,9 @@ func (p *Pool) equal(a, b *Value) *Value {
 	return p.Select(s.Args[0], p.Bool(yes), p.Bool(no))
 }
 
-// isZero returns the predicate that a is zero in terms of the parts of a, or nil if that is
-// impossible. Both operands of an or are zero, both operands of a xor are equal, or all terms of a
-// non-negative sum are zero.
+// isZero returns the predicate that a is zero, expressed by the parts of a, or nil if that is
+// impossible. Both operands of an or must be zero, the operands of an xor must be equal, or all
+// terms of a non-negative sum must be zero.
 func (p *Pool) isZero(a *Value) *Value {
 	zero := p.Const(a.Width, 0)
 	if s := a.Single(); s != nil {

@@ -30,8 +30,8 @@ var instructions = [...]instruction{
 	OpSMin: {isa.KindMin, isa.Signed}, OpSMax: {isa.KindMax, isa.Signed},
 }
 
-// typeOf returns the type of a class and width; a predicate for one bit, and the zero type if there
-// is none.
+// typeOf returns the type of a class and width, a predicate for width 1, and the zero type if
+// there is no such type.
 func typeOf(class isa.Class, width int) isa.Type {
 	var list [3]isa.Type // bits, unsigned, signed
 	switch width {
@@ -55,11 +55,13 @@ func typeOf(class isa.Class, width int) isa.Type {
 	return list[0]
 }
 
-// A binary computes an operation on two constants. The result is a signed number of its width.
-type binary func(a, b int64) int64
+// A constantFunc computes an operation on two constants. The result is sign-extended from the width
+// of the operation.
+type constantFunc func(a, b int64) int64
 
-// operation returns the binary of an operation, or nil if it is none, or not one of this width.
-func operation(op Op, width int) binary {
+// operation returns the function for an operation on constants of a width, or nil if it cannot be
+// computed.
+func operation(op Op, width int) constantFunc {
 	if int(op) >= len(instructions) || instructions[op].kind == isa.NoKind {
 		return nil
 	}
@@ -70,8 +72,8 @@ func operation(op Op, width int) binary {
 	return func(a, b int64) int64 { return wrap(width, int64(f(uint64(a), uint64(b), 0, 0))) }
 }
 
-// comparison returns the binary of OpEq or OpLt on constants of a width.
-func comparison(op Op, signed bool, width int) binary {
+// comparison returns the function for OpEq or OpLt on constants of a width.
+func comparison(op Op, signed bool, width int) constantFunc {
 	class, how := isa.Unsigned, isa.ModEQ
 	if signed {
 		class = isa.Signed
@@ -90,8 +92,9 @@ func comparison(op Op, signed bool, width int) binary {
 	return func(a, b int64) int64 { return int64(f(uint64(a), uint64(b), 0, 0)) }
 }
 
-// constants returns the binary that computes an atom from its operands, or nil if there is none.
-func constants(a *Atom) binary {
+// constants returns the function that computes an atom from the values of its two operands, or
+// nil.
+func constants(a *Atom) constantFunc {
 	switch a.Op {
 	case OpEq, OpLt:
 		return comparison(a.Op, a.Name == "s", max(a.Args[0].Width, a.Args[1].Width))
@@ -102,8 +105,8 @@ func constants(a *Atom) binary {
 	return operation(a.Op, a.Args[0].Width)
 }
 
-// fold computes an operation on constants. It fails for a division by zero, whose result is not
-// defined.
+// fold computes an operation on constants. The second result is false for a division by zero,
+// whose result is undefined, and for operations that have no function.
 func fold(op Op, width int, a, b int64) (int64, bool) {
 	if (op == OpDiv || op == OpRem || op == OpSDiv || op == OpSRem) && wrap(width, b) == 0 {
 		return 0, false

@@ -5,8 +5,8 @@ package value
 
 import "slices"
 
-// known reports whether At can evaluate an operation.
-func known(op Op) bool {
+// isEvaluated reports whether At can evaluate an operation.
+func isEvaluated(op Op) bool {
 	switch op {
 	case OpMul, OpShl, OpShr, OpSar, OpAnd, OpOr, OpXor, OpDiv, OpRem, OpSDiv, OpSRem, OpMin, OpMax,
 		OpSMin, OpSMax,
@@ -16,22 +16,22 @@ func known(op Op) bool {
 	return false
 }
 
-// Special returns the value of a special register that distinguishes threads or blocks, or nil for
-// others.
+// Special returns the value of a special register that distinguishes threads, or nil for any
+// other register.
 func (p *Pool) Special(name string, width int) *Value {
 	tid := func(level Level, high int) *Value {
 		v := p.Atom(width, OpSpecial, name, nil, level)
 		a := v.Single()
 		a.Tid = true
-		return limit(v, 0, int64(high))
+		return setBounds(v, 0, int64(high))
 	}
 	switch name {
 	case "%tid.x":
-		return p.one(width, 0, tid, Lane)
+		return p.threadIndex(width, 0, tid, Lane)
 	case "%tid.y":
-		return p.one(width, 1, tid, Lane)
+		return p.threadIndex(width, 1, tid, Lane)
 	case "%tid.z":
-		return p.one(width, 2, tid, Lane)
+		return p.threadIndex(width, 2, tid, Lane)
 	case "%laneid":
 		return tid(Lane, 31)
 	case "%warpid":
@@ -44,34 +44,34 @@ func (p *Pool) Special(name string, width int) *Value {
 	return nil
 }
 
-// one returns the thread index along an axis, which is zero if the extent is one.
-func (p *Pool) one(width, axis int, tid func(Level, int) *Value, level Level) *Value {
+// threadIndex returns the thread index along an axis, which is zero if the extent is one.
+func (p *Pool) threadIndex(width, axis int, tid func(Level, int) *Value, level Level) *Value {
 	if p.Shape[axis] == 1 {
 		return p.Const(width, 0)
 	}
 	return tid(level, p.Shape[axis]-1)
 }
 
-// Elected returns the predicate that is true in one lane of each warp. PTX does not define
-// which lane, only that it is the same for equal masks; the lowest lane represents it.
+// Elected returns the predicate that is true in one lane of each warp. PTX does not define which
+// lane is elected, only that equal masks elect the same lane. The lowest lane represents it.
 func (p *Pool) Elected() *Value {
 	v := p.Atom(1, OpElect, "", nil, Lane)
 	v.Single().Tid = true
 	return v
 }
 
-// At returns v in thread t. v must depend only on the thread index.
+// At returns the value of v in thread t. v must depend only on the thread index.
 func (p *Pool) At(v *Value, t int) int64 {
 	n := v.K
 	for _, term := range v.Terms {
-		n += term.Factor * p.atom(term.Atom, t)
+		n += term.Factor * p.atomAt(term.Atom, t)
 	}
 	return wrap(v.Width, n)
 }
 
-func (p *Pool) atom(a *Atom, t int) int64 { return p.column(a)[t] }
+func (p *Pool) atomAt(a *Atom, t int) int64 { return p.column(a)[t] }
 
-// column returns the value of an atom in every thread.
+// column returns the value of an atom in every thread. The result is cached.
 func (p *Pool) column(a *Atom) []int64 {
 	if a.each != nil {
 		return a.each
@@ -80,12 +80,12 @@ func (p *Pool) column(a *Atom) []int64 {
 	switch a.Op {
 	case OpSpecial:
 		for t := range a.each {
-			a.each[t] = p.special(a.Name, t)
+			a.each[t] = p.specialAt(a.Name, t)
 		}
 		return a.each
 	case OpElect:
 		for t := range a.each {
-			a.each[t] = truth(t%32 == 0)
+			a.each[t] = boolValue(t%32 == 0)
 		}
 		return a.each
 	}
@@ -104,7 +104,8 @@ func (p *Pool) column(a *Atom) []int64 {
 	return a.each
 }
 
-// reader returns a function that evaluates a value like At, with its atoms looked up in advance.
+// reader returns a function that evaluates v in a thread as At does, but looks up the atoms only
+// once.
 func (p *Pool) reader(v *Value) func(t int) int64 {
 	switch len(v.Terms) {
 	case 0:
@@ -127,8 +128,8 @@ func (p *Pool) reader(v *Value) func(t int) int64 {
 	}
 }
 
-// compute returns the value of an atom that moves values between threads or widths, or 0 for
-// others.
+// compute returns the value in thread t of an atom that moves values between threads or widths,
+// or 0 for other atoms.
 func (p *Pool) compute(a *Atom, t int, args *[3]func(t int) int64) int64 {
 	switch a.Op {
 	case OpSelect:
@@ -147,8 +148,8 @@ func (p *Pool) compute(a *Atom, t int, args *[3]func(t int) int64) int64 {
 	return 0
 }
 
-// special returns the value of a special register in thread t.
-func (p *Pool) special(name string, t int) int64 {
+// specialAt returns the value of a special register in thread t.
+func (p *Pool) specialAt(name string, t int) int64 {
 	switch name {
 	case "%tid.x":
 		return int64(t % p.Shape[0])
@@ -162,15 +163,15 @@ func (p *Pool) special(name string, t int) int64 {
 	return int64(t / 32)
 }
 
-func truth(b bool) int64 {
+func boolValue(b bool) int64 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// Where returns the threads of s in which a predicate is true; the predicate must depend only
-// on the thread index.
+// Where returns the threads of s in which a predicate is true. The predicate must depend only on
+// the thread index.
 func (p *Pool) Where(v *Value, s Set) Set {
 	if v.where == nil {
 		v.where = new(Set)
@@ -184,9 +185,9 @@ func (p *Pool) Where(v *Value, s Set) Set {
 	return v.where.And(s)
 }
 
-// Over returns the minimum and maximum of v over the threads of s. Terms that depend on more
-// than the thread index must have bounds.
-func (p *Pool) Over(v *Value, s Set) (low, high int64, ok bool) {
+// RangeOver returns the minimum and maximum of v over the threads of s. ok is false if s is empty,
+// or if a term that depends on more than the thread index has no bounds.
+func (p *Pool) RangeOver(v *Value, s Set) (low, high int64, ok bool) {
 	rest := Value{Width: v.Width}
 	own := Value{Width: 64, K: v.K}
 	for _, t := range v.Terms {
@@ -217,7 +218,7 @@ func (p *Pool) Over(v *Value, s Set) (low, high int64, ok bool) {
 	return low + rl, high + rh, !first
 }
 
-// A Pattern holds the values that a term has in some threads, without its constant.
+// A Pattern holds the values of a sum without its constant in a set of threads.
 type Pattern struct {
 	Threads Set
 	At      []int64 // sorted, without duplicates
@@ -225,8 +226,8 @@ type Pattern struct {
 	of      *Value
 }
 
-// Pattern returns v without its constant in the threads of s. Terms that depend on more than
-// the thread index count as zero.
+// Pattern returns the values of v without its constant in the threads of s. Terms that depend on
+// more than the thread index count as zero.
 func (p *Pool) Pattern(v *Value, s *Set) *Pattern {
 	if v.K != 0 {
 		if v.bare == nil {
@@ -234,7 +235,7 @@ func (p *Pool) Pattern(v *Value, s *Set) *Pattern {
 		}
 		v = v.bare
 	}
-	// Typically, one warp is queried after another, or the same set repeatedly.
+	// Most queries are for one warp after another, or repeat the same set.
 	first := s.Least()
 	if first < 0 {
 		return &Pattern{pool: p, of: &Value{Width: 64}}
@@ -281,8 +282,8 @@ func (p *Pool) Pattern(v *Value, s *Set) *Pattern {
 // In returns the value in thread t.
 func (l *Pattern) In(t int) int64 { return l.pool.At(l.of, t) }
 
-// Sample returns the threads of s that certainly exist: all if the block size is declared,
-// else its lowest warp.
+// Sample returns the threads of s that certainly exist: all if the block size is declared, or
+// else the lowest warp of s.
 func (p *Pool) Sample(s *Set) *Set {
 	if p.Exact {
 		return s

@@ -26,7 +26,7 @@ func (s *Set) Has(t int) bool { return s[t/64]>>(t%64)&1 != 0 }
 // Add puts thread t into s.
 func (s *Set) Add(t int) { s[t/64] |= 1 << (t % 64) }
 
-// Empty reports whether there is no thread in s.
+// Empty reports whether s has no threads.
 func (s *Set) Empty() bool { return *s == Set{} }
 
 // Len returns the number of threads in s.
@@ -38,7 +38,7 @@ func (s *Set) Len() int {
 	return n
 }
 
-// And returns the intersection.
+// And returns the threads that are in both s and o.
 func (s Set) And(o Set) Set {
 	for i := range s {
 		s[i] &= o[i]
@@ -46,7 +46,7 @@ func (s Set) And(o Set) Set {
 	return s
 }
 
-// Or returns the union.
+// Or returns the threads that are in s or in o.
 func (s Set) Or(o Set) Set {
 	for i := range s {
 		s[i] |= o[i]
@@ -82,7 +82,7 @@ func (s *Set) Most() int {
 	return -1
 }
 
-// Lanes returns a bit mask of the lanes of warp w that are in s.
+// Lanes returns the lanes of warp w that are in s, as a bit mask.
 func (s *Set) Lanes(w int) uint32 { return uint32(s[w/2] >> (w % 2 * 32)) }
 
 // Warps returns the number of warps with a lane in s.
@@ -96,7 +96,7 @@ func (s *Set) Warps() int {
 	return n
 }
 
-// Warp returns s extended to whole warps, within all.
+// Warp returns s extended to whole warps, restricted to the threads in all.
 func (s Set) Warp(all Set) Set {
 	for w := range MaxThreads / 32 {
 		if s.Lanes(w) != 0 {
@@ -106,7 +106,7 @@ func (s Set) Warp(all Set) Set {
 	return s.And(all)
 }
 
-// Each calls visit for every thread of s, lowest first.
+// Each calls visit for every thread of s in ascending order.
 func (s *Set) Each(visit func(t int)) {
 	for i, w := range s {
 		for w != 0 {

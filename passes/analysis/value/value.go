@@ -1,13 +1,13 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package value represents register contents symbolically, as far as they are known without running
-// the kernel. A value is the sum of a constant and of atoms: addresses of variables, special
-// registers, parameters, and results that cannot be simplified. Equal values are the same pointer,
-// however they were computed. A value that depends only on the thread index is known for every
-// thread of a block.
+// Package value represents register contents symbolically, as far as they are known without
+// running the kernel. A value is a sum of a constant and of atoms: addresses of variables,
+// special registers, parameters, and results that cannot be simplified. Equal values are the same
+// pointer, however they were computed. If a value depends only on the thread index, it can be
+// evaluated for every thread of a block.
 //
-// Sums wrap at their width. Widening keeps a sum unchanged, because indices are assumed not to
+// Sums wrap at their width. Widening does not change a sum, because indices are assumed not to
 // overflow.
 package value
 
@@ -22,7 +22,8 @@ import (
 // A Level is the group of threads over which a value is certainly the same.
 type Level uint8
 
-// Levels, from uniform everywhere to different in each lane.
+// The levels are ordered from values that are the same everywhere to values that may differ in
+// each lane.
 const (
 	Constant Level = iota
 	Block          // the same in all threads of a block
@@ -30,67 +31,68 @@ const (
 	Lane
 )
 
-// A Value is a sum: K plus, for each term, its factor times its atom.
+// A Value is the sum of K and, for each term, its factor times its atom.
 type Value struct {
 	ID    int
-	Width int // bits, or 1 for a predicate
+	Width int // in bits; 1 for a predicate
 	K     int64
 	Terms []Term
 
 	where *Set   // cache of Where
 	bare  *Value // cache: v without its constant
-	// patterns holds the last pattern of the value for each first warp; see Pool.Pattern.
+	// patterns holds the last Pattern of the value for each lowest warp of a thread set; see
+	// Pool.Pattern.
 	patterns []*Pattern
-	next     *Value // with the same hash, or of the same atom alone
+	next     *Value // next value with the same hash, or the same atom with another width
 }
 
-// A Term is one summand.
+// A Term is one summand of a Value.
 type Term struct {
 	Factor int64
 	Atom   *Atom
 }
 
-// An Atom is a value that cannot be simplified.
+// An Atom is a part of a value that cannot be simplified.
 type Atom struct {
 	ID    int
 	Op    Op
 	Name  string
 	Args  []*Value
-	Ref   any // what it represents: a variable, an instruction
+	Ref   any // what the atom represents, such as a variable or an instruction
 	Level Level
 	Tid   bool // depends only on the thread index
-	// Repeats reports whether the atom, apart from Args, is the same in equal lanes of all warps;
-	// see Pool.Alike.
+	// Repeats is set if the atom, apart from Args, is the same in equal lanes of all warps; see
+	// Pool.Alike.
 	Repeats bool
-	Zeros   int // low bits known to be zero
-	// Sources lists what it depends on.
+	Zeros   int // number of low bits that are certainly zero
+	// Sources lists what the atom depends on.
 	Sources Sources
-	// Nested is how many atoms a predicate is made of, counting shared atoms once per use; at most
-	// Deep.
+	// Nested is the number of atoms in a predicate, where shared atoms count once per use. It is
+	// at most Deep.
 	Nested int
-	// Known bounds, unsigned.
+	// bounds as an unsigned number, if Bounded is set
 	Bounded   bool
 	Low, High int64
 
-	own   *Value  // the values of the atom alone, one for each width
+	own   *Value  // the values that consist of only this atom, one for each width
 	each  []int64 // cache: the value in every thread
 	alike answer  // see Pool.Alike
-	next  *Atom   // with the same hash
+	next  *Atom   // next atom with the same hash
 }
 
-// A Pool creates values. It is not safe for concurrent use.
+// A Pool creates values. It must not be used concurrently.
 type Pool struct {
-	// Shape is the block size along x, y and z; Threads is their product. Exact reports whether the
-	// block size is declared; otherwise it is an upper bound.
+	// Shape is the block size along x, y and z, and Threads is their product. Exact is set if the
+	// block size is declared. Otherwise Shape is an upper bound.
 	Shape   [3]int
 	Threads int
 	Exact   bool
 
-	seed   maphash.Seed
-	values map[uint64]*Value
-	atoms  map[uint64]*Atom
-	made   struct{ values, atoms int }
-	space  struct {
+	seed    maphash.Seed
+	values  map[uint64]*Value
+	atoms   map[uint64]*Atom
+	created struct{ values, atoms int }
+	space   struct {
 		values slab.Of[Value]
 		atoms  slab.Of[Atom]
 		terms  slab.Of[Term]
@@ -101,7 +103,7 @@ type Pool struct {
 	terms  []Term // buffer for a sum under construction
 }
 
-// points holds the values of a term in some threads.
+// points is the key of a Pattern: a value and a set of threads.
 type points struct {
 	v *Value
 	s Set
@@ -113,8 +115,8 @@ type step struct {
 	a, b, c *Value
 }
 
-// NewPool returns a pool for a block of the given shape; zero means that the size is not
-// declared.
+// NewPool returns a pool for a block of the given shape. A size of zero means that the size is
+// not declared.
 func NewPool(x, y, z int, exact bool) *Pool {
 	p := &Pool{Exact: exact, seed: maphash.MakeSeed(), values: make(map[uint64]*Value),
 		atoms: make(map[uint64]*Atom), folded: make(map[step]*Value),
@@ -128,7 +130,7 @@ func NewPool(x, y, z int, exact bool) *Pool {
 // All returns the set of all threads of the block.
 func (p *Pool) All() Set { return p.all }
 
-// Const returns a constant of a width.
+// Const returns the constant k with the given width in bits.
 func (p *Pool) Const(width int, k int64) *Value { return p.sum(width, k, nil) }
 
 // Bool returns a constant predicate.
@@ -139,7 +141,7 @@ func (p *Pool) Bool(b bool) *Value {
 	return p.Const(1, 0)
 }
 
-// wrap returns k as a signed number of the given width.
+// wrap returns the low width bits of k, sign-extended.
 func wrap(width int, k int64) int64 {
 	switch {
 	case width == 32:
@@ -152,7 +154,8 @@ func wrap(width int, k int64) int64 {
 	return k
 }
 
-// sum returns the value with the given terms, which are sorted by atom and have nonzero factors.
+// sum returns the value with the given terms. The terms must be sorted by atom and have nonzero
+// factors.
 func (p *Pool) sum(width int, k int64, terms []Term) *Value {
 	k = wrap(width, k)
 	if k == 0 && len(terms) == 1 && terms[0].Factor == 1 {
@@ -168,32 +171,32 @@ func (p *Pool) sum(width int, k int64, terms []Term) *Value {
 			return v
 		}
 	}
-	p.made.values++
+	p.created.values++
 	v := slab.One(&p.space.values)
-	*v = Value{ID: p.made.values, Width: width, K: k, Terms: slab.Copy(&p.space.terms, terms),
+	*v = Value{ID: p.created.values, Width: width, K: k, Terms: slab.Copy(&p.space.terms, terms),
 		next: first}
 	p.values[h] = v
 	return v
 }
 
-// alone returns the value that consists of one atom.
+// alone returns the value that consists of one atom, with the given width in bits.
 func (p *Pool) alone(width int, a *Atom) *Value {
 	for v := a.own; v != nil; v = v.next {
 		if v.Width == width {
 			return v
 		}
 	}
-	p.made.values++
+	p.created.values++
 	terms := slab.Many(&p.space.terms, 1)
 	terms[0] = Term{1, a}
 	v := slab.One(&p.space.values)
-	*v = Value{ID: p.made.values, Width: width, Terms: terms, next: a.own}
+	*v = Value{ID: p.created.values, Width: width, Terms: terms, next: a.own}
 	a.own = v
 	return v
 }
 
-// Atom returns the value of one atom: the result of op on args. For atoms of equal op and
-// args, ref distinguishes them.
+// Atom returns the value that consists of one atom: the result of op on args. Atoms with equal op
+// and args are distinguished by name and ref.
 func (p *Pool) Atom(width int, op Op, name string, ref any, level Level, args ...*Value) *Value {
 	h := mix(uint64(op), maphash.String(p.seed, name))
 	for _, a := range args {
@@ -202,24 +205,24 @@ func (p *Pool) Atom(width int, op Op, name string, ref any, level Level, args ..
 	a := p.atoms[h]
 	for first := a; ; a = a.next {
 		if a == nil {
-			p.made.atoms++
+			p.created.atoms++
 			a = slab.One(&p.space.atoms)
-			*a = Atom{ID: p.made.atoms, Op: op, Name: name, Args: slices.Clone(args), Ref: ref,
-				Level: level, Tid: len(args) > 0 && known(op), next: first}
-			a.Sources = sources(op, ref)
+			*a = Atom{ID: p.created.atoms, Op: op, Name: name, Args: slices.Clone(args), Ref: ref,
+				Level: level, Tid: len(args) > 0 && isEvaluated(op), next: first}
+			a.Sources = ownSources(op, ref)
 			for _, arg := range args {
 				a.Tid = a.Tid && arg.Tid()
 				if op != OpShfl && op != OpVote {
 					a.Level = max(a.Level, arg.Level())
 				}
 				for _, t := range arg.Terms {
-					a.Sources |= inherited(op, t.Atom.Sources)
+					a.Sources |= inheritedSources(op, t.Atom.Sources)
 					if arg.Width == 1 {
 						a.Nested += t.Atom.Nested + 1
 					}
 				}
 			}
-			a.Nested = min(a.Nested, Deep)
+			a.Nested = min(a.Nested, MaxNested)
 			p.atoms[h] = a
 			break
 		}
@@ -262,7 +265,7 @@ func (v *Value) Level() Level {
 	return l
 }
 
-// Single returns the atom that v consists of, or nil.
+// Single returns the atom if v consists of exactly one atom, or else nil.
 func (v *Value) Single() *Atom {
 	if v == nil || len(v.Terms) != 1 || v.K != 0 || v.Terms[0].Factor != 1 {
 		return nil
@@ -270,8 +273,8 @@ func (v *Value) Single() *Atom {
 	return v.Terms[0].Atom
 }
 
-// Condition returns the atom of a predicate that is not constant, and whether v is its
-// negation.
+// Condition returns the atom of a predicate, and whether the predicate is the atom's negation. It
+// returns nil if v is nil or constant.
 func (v *Value) Condition() (a *Atom, not bool) {
 	if v == nil || len(v.Terms) != 1 {
 		return nil, false
@@ -279,7 +282,7 @@ func (v *Value) Condition() (a *Atom, not bool) {
 	return v.Terms[0].Atom, v.Terms[0].Factor < 0
 }
 
-// Zeros returns the number of low bits that are certainly zero.
+// Zeros returns the number of low bits that are certainly zero, at most 62.
 func (v *Value) Zeros() int {
 	n := 62
 	if v.K != 0 {
@@ -291,7 +294,8 @@ func (v *Value) Zeros() int {
 	return n
 }
 
-// Bounds returns the minimum and maximum of v as an unsigned number.
+// Bounds returns the minimum and maximum of v as an unsigned number. ok is false if they are
+// unknown.
 func (v *Value) Bounds() (low, high int64, ok bool) {
 	low, high, ok = v.Spread()
 	if !ok || low < 0 || v.Width == 32 && high > 1<<32-1 {
@@ -300,7 +304,8 @@ func (v *Value) Bounds() (low, high int64, ok bool) {
 	return low, high, true
 }
 
-// Spread returns the minimum and maximum of v as a signed number.
+// Spread returns the minimum and maximum of v as a signed number. ok is false if they are
+// unknown.
 func (v *Value) Spread() (low, high int64, ok bool) {
 	low, high = v.K, v.K
 	for _, t := range v.Terms {
@@ -313,8 +318,8 @@ func (v *Value) Spread() (low, high int64, ok bool) {
 	return low, high, true
 }
 
-// limit records bounds of the single atom of v.
-func limit(v *Value, low, high int64) *Value {
+// setBounds records bounds of v if v consists of one atom, and returns v.
+func setBounds(v *Value, low, high int64) *Value {
 	if a := v.Single(); a != nil && !a.Bounded {
 		a.Bounded, a.Low, a.High = true, low, high
 	}

@@ -125,7 +125,7 @@ func TestThreads(t *testing.T) {
 	if elected.Len() != 4 || elected.Warps() != 4 {
 		t.Errorf("%d threads of %d warps are elected", elected.Len(), elected.Warps())
 	}
-	low, high, ok := p.Over(p.Scale(32, x, 4), in)
+	low, high, ok := p.RangeOver(p.Scale(32, x, 4), in)
 	if low != 32 || high != 44 || !ok {
 		t.Errorf("from %d to %d, %v", low, high, ok)
 	}

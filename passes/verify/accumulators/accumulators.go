@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package accumulators reports accumulators that need more registers than a role or the launch
-// allows. They stay in registers from the first MMA to their store. If they alone need all
-// registers, ptxas must spill them or ignore setmaxnreg.
+// allows. Accumulators stay in registers from the first MMA to their store. If they alone need
+// all registers, ptxas must spill some of them or ignore setmaxnreg.
 package accumulators
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 )
 
-// Analyzer returns the analyzer for the registers of accumulators.
+// Analyzer returns the analyzer that compares the registers of live accumulators with the limit.
 func Analyzer() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "accumulators",
@@ -26,8 +26,9 @@ registers as a thread has. The registers of other values are not counted.`,
 	}
 }
 
-// mostRegisters returns the largest number of registers per thread, and what limits it.
-func mostRegisters(f *ir.Func) (n int, who string) {
+// registerLimit returns the largest number of registers that a thread may have, and a phrase for
+// messages that names the origin of the limit.
+func registerLimit(f *ir.Func) (n int, who string) {
 	n, who = 255, "a thread has at most 255"
 	notes := f.Annotations
 	if t := max(notes.Threads(), notes.Most); t > 0 {
@@ -49,13 +50,13 @@ func run(p *annotated.Pass) {
 	if len(p.Notes.Accumulators) == 0 {
 		return
 	}
-	common := 0 // registers of accumulators that were declared outside roles with a budget
+	common := 0 // registers of accumulators outside roles that have a register budget
 	for _, a := range p.Notes.Accumulators {
 		if a.Role == nil || a.Role.Registers == 0 {
 			common += a.Words
 		}
 	}
-	most, _ := mostRegisters(p.Func)
+	most, _ := registerLimit(p.Func)
 	many := common >= most
 	for _, r := range p.Notes.Roles {
 		all := common
@@ -67,6 +68,6 @@ func run(p *annotated.Pass) {
 		many = many || r.Budgeted && all >= r.Registers
 	}
 	if many { // only then is liveness worth computing
-		newHolding(p).check()
+		newLiveRegisters(p).check()
 	}
 }

@@ -1,10 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package annotated runs analyzers on the annotations that package dsl records: which builder calls
-// the author wrote, under which conditions, and in which role. The analyzers run when a module is
-// built. They do not follow paths through the kernel, and report the builder call. Kernels lifted
-// from PTX have no annotations and are skipped.
+// Package annotated runs analyzers on the annotations that package dsl records: which builder
+// calls the author wrote, under which conditions, and in which role. The analyzers run when a
+// module is built. They do not trace paths through the kernel, and their findings have the
+// position of a builder call. Kernels lifted from PTX have no annotations and are skipped.
 package annotated
 
 import (
@@ -16,18 +16,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/thread"
 )
 
-// An Analyzer looks for one kind of mistake. It is a static value.
+// An Analyzer detects one kind of mistake. It is a static value.
 type Analyzer struct {
 	Name string
-	Doc  string // what it reports, and what it cannot detect
-	// Rules are those of package annotated that it reports.
+	Doc  string // what the analyzer reports, and what it cannot detect
+	// Rules lists the rules of package annotated that the analyzer reports.
 	Rules []*diag.Rule
 	// Replaces lists the rules of hazard analyzers that report the same mistakes, with less detail.
 	Replaces []string
-	// Final says that if it reports an error, the analyzers after it do not check the kernel: their
-	// findings may follow from the error.
+	// Final is set if the analyzers after this one skip a kernel in which this one reports an
+	// error, because their findings may be consequences of the error.
 	Final bool
-	// Late analyzers run only if there is no error. Otherwise their findings may follow from it.
+	// Late is set if the analyzer runs only if no error was found before, because its findings
+	// may be consequences of an error.
 	Late bool
 	Run  func(*Pass)
 }
@@ -36,22 +37,22 @@ type Analyzer struct {
 type Finding struct {
 	Pos ir.Pos
 	diag.Diagnostic
-	Replaces []string // from the analyzer
+	Replaces []string // copied from the analyzer
 }
 
-// A Pass is the run of an analyzer on one kernel.
+// A Pass is the state of one kernel while analyzers check it.
 type Pass struct {
 	Module *ir.Module
 	Func   *ir.Func
 	Notes  *ir.Annotations
-	// Analyzer is the one that runs.
+	// Analyzer is the analyzer that is running.
 	Analyzer *Analyzer
 	list     *[]Finding
 	first    int // index of the first finding of the kernel
 	eval     *thread.Eval
 }
 
-// Run runs the analyzers on all kernels and functions with annotations.
+// Run runs the analyzers on every kernel and function of m that has annotations.
 func Run(m *ir.Module, list []*Analyzer) []Finding {
 	var all []Finding
 	for _, f := range m.Funcs() {
@@ -67,27 +68,28 @@ func Run(m *ir.Module, list []*Analyzer) []Finding {
 	return all
 }
 
-// run runs the analyzers on the kernel.
+// run runs the analyzers in order on the kernel of p.
 func (p *Pass) run(list []*Analyzer) {
 	for _, a := range list {
-		if a.Late && errors(*p.list) {
+		if a.Late && hasError(*p.list) {
 			continue
 		}
 		n := len(*p.list)
 		p.Analyzer = a
 		a.Run(p)
-		if a.Final && errors((*p.list)[n:]) {
+		if a.Final && hasError((*p.list)[n:]) {
 			return
 		}
 	}
 }
 
-// errors reports whether one of the findings is an error.
-func errors(list []Finding) bool {
+// hasError reports whether one of the findings has severity error.
+func hasError(list []Finding) bool {
 	return slices.ContainsFunc(list, func(f Finding) bool { return f.Severity == diag.Error })
 }
 
-// Eval returns the evaluator of the kernel, which the analyzers share.
+// Eval returns the evaluator of the kernel. It is created by the first call, and the analyzers
+// share it.
 func (p *Pass) Eval() *thread.Eval {
 	if p.eval == nil {
 		p.eval = thread.New(p.Func)
@@ -95,7 +97,7 @@ func (p *Pass) Eval() *thread.Eval {
 	return p.eval
 }
 
-// Report records that the call at a position breaks a rule.
+// Report records that the builder call at pos breaks a rule.
 func (p *Pass) Report(pos ir.Pos, rule *diag.Rule, format string, args ...any) {
 	*p.list = append(*p.list, Finding{
 		Pos: pos,
@@ -105,14 +107,14 @@ func (p *Pass) Report(pos ir.Pos, rule *diag.Rule, format string, args ...any) {
 	})
 }
 
-// Warn is like Report, for code that may be intended.
+// Warn records a finding as Report does, but as a warning, for code that may be intended.
 func (p *Pass) Warn(pos ir.Pos, rule *diag.Rule, format string, args ...any) {
 	warning := *rule
 	warning.Severity = diag.Warning
 	p.Report(pos, &warning, format, args...)
 }
 
-// Reported reports whether there is a finding in the kernel about the call at a position.
+// Reported reports whether a finding of this kernel has the same source position as pos.
 func (p *Pass) Reported(pos ir.Pos) bool {
 	return slices.ContainsFunc((*p.list)[p.first:],
 		func(f Finding) bool { return p.Module.Same(f.Pos, pos) })

@@ -12,17 +12,18 @@ import (
 //go:embed rules/*.md
 var pages embed.FS
 
-// The rules of the analyzers. Package dsl reports them too, for mistakes in single calls.
+// These rules belong to the analyzers. Package dsl also reports them, for mistakes that it
+// detects in a single builder call.
 var (
 	Value    = diag.Rule{ID: "D201", Layer: "build"} // values that may be undefined
-	Flow     = diag.Rule{ID: "D208", Layer: "build"} // loops without an end
+	Flow     = diag.Rule{ID: "D208", Layer: "build"} // infinite loops
 	Memory   = diag.Rule{ID: "D301", Layer: "build"} // invalid accesses
-	Shape    = diag.Rule{ID: "D401", Layer: "build"} // positions outside of tiles
+	Shape    = diag.Rule{ID: "D401", Layer: "build"} // positions outside tiles
 	Protocol = diag.Rule{ID: "D501", Layer: "build"} // missing or extra arrivals, and doubtful code
 	Role     = diag.Rule{ID: "D502", Layer: "build"} // roles and register budgets
 )
 
-// Rules returns the rules with their pages.
+// Rules returns the rules, with their documentation pages.
 func Rules() diag.Rules {
 	return diag.Rules{Value, Flow, Memory, Shape, Protocol, Role}.WithPages(pages)
 }

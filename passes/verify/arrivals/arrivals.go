@@ -50,7 +50,7 @@ func runMbarriers(p *annotated.Pass) {
 }
 
 func runSemaphores(p *annotated.Pass) {
-	if len(p.Notes.SemaphoreWaits) == 0 || increments(p) {
+	if len(p.Notes.SemaphoreWaits) == 0 || mayIncrement(p) {
 		return
 	}
 	for _, pos := range p.Notes.SemaphoreWaits {
@@ -59,9 +59,9 @@ func runSemaphores(p *annotated.Pass) {
 	}
 }
 
-// increments reports whether the kernel has instructions that may increment a counter in global
-// memory.
-func increments(p *annotated.Pass) bool {
+// mayIncrement reports whether the kernel has an instruction that may increment a counter in
+// global memory: an atomic, a call, or more stores than those that reset the counters.
+func mayIncrement(p *annotated.Pass) bool {
 	stores := 0
 	for _, b := range p.Func.Blocks {
 		for _, in := range b.Instrs {

@@ -32,46 +32,47 @@ skipped, and the verdict says so.`,
 	Run:      run,
 }
 
-// A pendingCopy is a copy that may be in flight.
+// A pendingCopy is a cp.async operation that may be in flight.
 type pendingCopy struct {
 	at     int
 	e      *trace.Event
 	region memory.Region
 	known  bool
-	// groups counts the groups committed since the copy: 0 while its own group is open.
+	// groups is the number of groups committed since the copy; 0 while the group of the copy is
+	// open.
 	groups int
-	// done reports whether the threads that issued it have waited for it. signalled reports whether
-	// they have then arrived on an mbarrier. shared reports whether a barrier followed, or the
-	// phase of that mbarrier was waited for.
+	// done is set if the issuing threads have waited for the copy, signalled if they have then
+	// arrived on an mbarrier. shared is set if other threads may read the data, because a barrier
+	// followed or another thread waited for the phase of that mbarrier.
 	done, signalled, shared bool
 	wait                    *ir.Instr
-	warp                    bool // the lanes of the warp have synchronized since
-	open                    bool // its group was not committed at the last wait
+	warp                    bool // a warp-wide synchronization followed the wait
+	open                    bool // the group of the copy was not committed at the last wait
 }
 
 func run(p *verify.Pass) {
-	writers := sync.OnceValue(func() map[*ir.Reg][]*ir.Instr { return written(p.Func) })
-	boxes(p, writers)
+	writers := sync.OnceValue(func() map[*ir.Reg][]*ir.Instr { return writersOf(p.Func) })
+	checkBoxes(p, writers)
 	checkNegative(p, writers)
-	unread(p)
+	checkUnread(p)
 	for _, t := range p.Traces {
 		checkSmallCopies(p, t)
-		bulk(p, t)
-		order(p, t)
+		checkBulkStores(p, t)
+		checkOrder(p, t)
 	}
 	firsts := make(map[base]*trace.Event)
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.BulkLoad || e.Kind == trace.BulkStore {
-				aligned(p, t, e)
+				checkOperands(p, t, e)
 				compareDistance(p, t, e, firsts)
 			}
 		}
 	}
 }
 
-// A smallCopies tracks the cp.async operations of one trace.
-type smallCopies struct {
+// A copyTracker tracks the cp.async operations of one trace.
+type copyTracker struct {
 	p    *verify.Pass
 	t    *trace.Trace
 	list []*pendingCopy
@@ -79,28 +80,28 @@ type smallCopies struct {
 
 // checkSmallCopies checks the cp.async operations of a trace.
 func checkSmallCopies(p *verify.Pass, t *trace.Trace) {
-	c := &smallCopies{p: p, t: t}
+	c := &copyTracker{p: p, t: t}
 	full := pruneAt // list length at which completed copies are dropped
 	for i := range t.Events {
 		c.event(i)
 		if len(c.list) > full {
-			c.list = prune(c.list)
-			full = min(max(pruneAt, 2*len(c.list)), mostFlights-1)
+			c.list = dropCompleted(c.list)
+			full = min(max(pruneAt, 2*len(c.list)), maxInFlight-1)
 		}
 	}
 }
 
-func (c *smallCopies) event(i int) {
+func (c *copyTracker) event(i int) {
 	e := &c.t.Events[i]
 	switch e.Kind {
 	case trace.Copy:
 		c.issue(i)
 	case trace.CopyCommit:
-		c.covered(e, func(f *pendingCopy) { f.groups++ })
+		c.eachCovered(e, func(f *pendingCopy) { f.groups++ })
 	case trace.CopyWait:
 		c.wait(e)
 	case trace.CopyArrive:
-		// The copies complete on an mbarrier: a wait on it waits for them.
+		// The copies complete on an mbarrier, so a wait for its phase waits for them.
 		for _, f := range c.list {
 			f.done, f.shared = true, true
 		}
@@ -109,7 +110,7 @@ func (c *smallCopies) event(i int) {
 			f.shared = f.shared || f.done
 		}
 	case trace.Arrive:
-		c.covered(e, func(f *pendingCopy) { f.signalled = f.signalled || f.done })
+		c.eachCovered(e, func(f *pendingCopy) { f.signalled = f.signalled || f.done })
 	case trace.Wait:
 		// The threads that copied have arrived, so the phase that is waited for includes their
 		// copies.
@@ -124,26 +125,26 @@ func (c *smallCopies) event(i int) {
 		}
 	case trace.Load, trace.Store, trace.Atomic, trace.GroupMultiply, trace.TensorMultiply,
 		trace.TensorCopy, trace.BulkStore:
-		read(c.p, c.t, i, c.list)
+		checkRead(c.p, c.t, i, c.list)
 	}
 }
 
-// issue adds a copy.
-func (c *smallCopies) issue(i int) {
-	if len(c.list) == mostFlights {
-		c.p.Missed("asynchronous copies (A5, A7): more than %d are in flight at once", mostFlights)
+// issue adds the copy that event i issues.
+func (c *copyTracker) issue(i int) {
+	if len(c.list) == maxInFlight {
+		c.p.Missed("asynchronous copies (A5, A7): more than %d are in flight at once", maxInFlight)
 		return
 	}
 	e := &c.t.Events[i]
 	f := &pendingCopy{at: i, e: e}
-	if f.region, f.known = c.p.Region(e, 0, copied(e)); !f.known {
+	if f.region, f.known = c.p.Region(e, 0, copySize(e)); !f.known {
 		c.p.Missed("destinations of asynchronous copies (A5, A7): the address is unknown")
 	}
 	c.list = append(c.list, f)
 }
 
-// covered calls visit for each pending copy whose threads all take part in the event.
-func (c *smallCopies) covered(e *trace.Event, visit func(*pendingCopy)) {
+// eachCovered calls visit for each pending copy whose issuing threads all execute the event.
+func (c *copyTracker) eachCovered(e *trace.Event, visit func(*pendingCopy)) {
 	all := allExecute(c.t, e)
 	for _, f := range c.list {
 		if all || covers(c.t, e, f.e) {
@@ -152,13 +153,13 @@ func (c *smallCopies) covered(e *trace.Event, visit func(*pendingCopy)) {
 	}
 }
 
-// wait completes the copies of the groups that an event waits for.
-func (c *smallCopies) wait(e *trace.Event) {
+// wait marks the copies of the groups that a wait event waits for as done.
+func (c *copyTracker) wait(e *trace.Event) {
 	every, pending := e.In.Kind() == isa.KindCpAsyncWaitAll, int64(0)
 	if !every {
 		pending, _ = verify.Number(e, 0)
 	}
-	c.covered(e, func(f *pendingCopy) {
+	c.eachCovered(e, func(f *pendingCopy) {
 		switch {
 		case f.done:
 		case every || f.groups > int(pending):
@@ -172,10 +173,11 @@ func (c *smallCopies) wait(e *trace.Event) {
 // Limits on the number of copies that are tracked at the same time.
 const (
 	pruneAt     = 512
-	mostFlights = 2048
+	maxInFlight = 2048
 )
 
-// group returns the number of threads that synchronize after a completed wait and share its result.
+// group returns the number of threads that may read the data of a completed copy: the 32 lanes of
+// a warp if they have synchronized after the wait, or else the issuing thread.
 func (f *pendingCopy) group() int {
 	if f.warp {
 		return 32
@@ -183,34 +185,34 @@ func (f *pendingCopy) group() int {
 	return 1
 }
 
-// covers reports whether all threads of a trace that issued a copy execute an instruction. Copy
-// groups belong to single threads.
+// covers reports whether all threads of a trace that issued the copy of event made also execute
+// event e. Each thread has its own copy groups.
 func covers(t *trace.Trace, e, made *trace.Event) bool {
 	return made.Threads.And(t.Threads).Minus(*e.Threads) == value.Set{}
 }
 
-// allExecute reports whether all threads of a trace execute an instruction. Such an instruction
-// covers all copies of the trace.
+// allExecute reports whether all threads of a trace execute an event. Such an event covers all
+// copies of the trace.
 func allExecute(t *trace.Trace, e *trace.Event) bool {
 	return t.Threads.Minus(*e.Threads) == value.Set{}
 }
 
-// executedBy reports whether threads of a trace executed an event. If not, only other threads
-// executed it, which were on the same path at that time.
+// executedBy reports whether threads of a trace executed an event. If not, the event was executed
+// by other threads that were on the same path at that time.
 func executedBy(t *trace.Trace, e *trace.Event) bool {
 	return e.Threads.And(t.Threads) != value.Set{}
 }
 
-// copied returns the size of one cp.async in bytes.
-func copied(e *trace.Event) int64 {
+// copySize returns the size in bytes of one cp.async, or the smallest size if it is unknown.
+func copySize(e *trace.Event) int64 {
 	if n, ok := verify.Number(e, 2); ok {
 		return n
 	}
 	return 4
 }
 
-// prune drops copies that have completed for all threads.
-func prune(list []*pendingCopy) []*pendingCopy {
+// dropCompleted returns the copies that some thread may still not read.
+func dropCompleted(list []*pendingCopy) []*pendingCopy {
 	kept := list[:0]
 	for _, f := range list {
 		if !f.shared {
@@ -220,8 +222,8 @@ func prune(list []*pendingCopy) []*pendingCopy {
 	return kept
 }
 
-// read checks a read against the copies in flight.
-func read(p *verify.Pass, t *trace.Trace, i int, list []*pendingCopy) {
+// checkRead reports reads and writes by event i of memory to which a copy is in flight.
+func checkRead(p *verify.Pass, t *trace.Trace, i int, list []*pendingCopy) {
 	if len(list) == 0 {
 		return
 	}
@@ -253,13 +255,14 @@ func read(p *verify.Pass, t *trace.Trace, i int, list []*pendingCopy) {
 			default:
 				among = lanes
 			}
-			report(p, t, i, f, e, among)
+			reportRead(p, t, i, f, e, among)
 			break
 		}
 	}
 }
 
-// An audience specifies which other threads read the data of a copy that a thread has waited for.
+// An audience specifies which threads besides the issuing thread read the data of a copy that the
+// issuing thread has waited for.
 type audience int
 
 const (
@@ -268,7 +271,8 @@ const (
 	warps
 )
 
-func report(p *verify.Pass, t *trace.Trace, i int, f *pendingCopy, e *trace.Event, among audience) {
+func reportRead(p *verify.Pass, t *trace.Trace, i int, f *pendingCopy, e *trace.Event,
+	among audience) {
 	word := "is read"
 	if e.Kind == trace.Store || e.Kind == trace.Atomic {
 		word = "is written"
@@ -313,7 +317,7 @@ func report(p *verify.Pass, t *trace.Trace, i int, f *pendingCopy, e *trace.Even
 			Also(f.e.In, "the copy").Also(last, "the last wait allows that many pending groups "+
 			"or more").On(t, i)
 		if t.Facts.Empty() {
-			r.As(diag.Review) // the launch has no work, and may not be intended
+			r.As(diag.Review) // if the launch has no work, the missing wait may be intended
 		}
 	}
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// boxes reports TMA boxes that do not start at a multiple of 16 bytes in the innermost dimension.
-// The element size is in the tensor map, unless a comment states it. An odd coordinate is wrong for
-// every size. An even coordinate that is not a multiple of four is wrong for every size below eight
-// bytes. Coordinates are not tracked on traces, because their values differ between iterations,
-// which would make every iteration distinct. Instead, their low bits are derived from the
-// instructions that write them.
-func boxes(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
-	var low *residues
+// checkBoxes reports TMA boxes that do not start at a multiple of 16 bytes in the innermost
+// dimension. The element size is part of the tensor map and unknown unless an annotation states
+// it. An odd coordinate is wrong for every size. An even coordinate that is not a multiple of
+// four is wrong for every size below eight bytes. Traces do not track coordinates, because their
+// values differ between iterations, which would make every iteration distinct. Instead, the low
+// bits are derived from the instructions that write the coordinates.
+func checkBoxes(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
+	var low *residueFinder
 	done := make(map[*ir.Instr]bool)
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
 			if e.Kind != trace.BulkLoad && e.Kind != trace.BulkStore || !verify.Tensor(e.In) ||
-				pixels(e.In) || done[e.In] {
+				isIm2col(e.In) || done[e.In] {
 				continue
 			}
 			done[e.In] = true
@@ -35,22 +35,22 @@ func boxes(p *verify.Pass, writers func() map[*ir.Reg][]*ir.Instr) {
 			if low == nil {
 				low = newResidues(writers())
 			}
-			starts(p, t, i, low.of(&at[0]))
+			checkStart(p, t, i, low.congruenceOf(&at[0]))
 		}
 	}
 }
 
-// starts checks the first coordinate of a box.
-func starts(p *verify.Pass, t *trace.Trace, i int, first congruence) {
+// checkStart checks the innermost coordinate of the box of event i.
+func checkStart(p *verify.Pass, t *trace.Trace, i int, first congruence) {
 	e := &t.Events[i]
-	// A map of three or more dimensions may interleave channels, and then any start is valid.
+	// A map of three or more dimensions may interleave channels; any start is then valid.
 	severity := diag.Error
 	if !e.In.HasMod(isa.ModD1, isa.ModD2) {
 		severity = diag.Review
 	}
 	size, stated := p.Element(e)
 	if !stated {
-		size = most
+		size = maxElementBytes
 	}
 	step := 16 / size
 	switch {
@@ -71,16 +71,16 @@ func starts(p *verify.Pass, t *trace.Trace, i int, first congruence) {
 	}
 }
 
-// most is the largest size of a tensor element in bytes.
-const most = 8
+// maxElementBytes is the size in bytes of the largest tensor elements.
+const maxElementBytes = 8
 
-// pixels reports whether a copy is in im2col mode, in which the first coordinate is a channel.
-func pixels(in *ir.Instr) bool {
+// isIm2col reports whether a copy is in im2col mode, in which the first coordinate is a channel.
+func isIm2col(in *ir.Instr) bool {
 	return in.HasMod(isa.ModIm2col, isa.ModIm2colW, isa.ModIm2colW128) ||
 		in.HasMod(isa.ModIm2colNoOffs)
 }
 
-// coordinates returns the coordinates of a box, the innermost first.
+// coordinates returns the coordinate operands of a tensor copy, the innermost first.
 func coordinates(in *ir.Instr) []ir.Operand {
 	for i := range in.Args {
 		if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) > 1 {

@@ -17,19 +17,19 @@ type bulkStore struct {
 	e       *trace.Event
 	regions []memory.Region
 	groups  int
-	read    *ir.Instr // a .read wait, after which only the source may be reused
-	fenced  bool      // a fence followed
+	read    *ir.Instr // a wait with .read, after which only the source may be reused
+	fenced  bool      // a fence follows the copy
 }
 
-// A bulkStores tracks the bulk copies from shared memory on one trace.
+// A bulkStores tracks the bulk copies from shared memory of one trace.
 type bulkStores struct {
 	p    *verify.Pass
 	t    *trace.Trace
 	list []*bulkStore
 }
 
-// bulk tracks bulk copies from shared memory, which complete in groups.
-func bulk(p *verify.Pass, t *trace.Trace) {
+// checkBulkStores checks the bulk copies from shared memory, which complete in groups.
+func checkBulkStores(p *verify.Pass, t *trace.Trace) {
 	b := &bulkStores{p: p, t: t}
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -50,20 +50,20 @@ func bulk(p *verify.Pass, t *trace.Trace) {
 			}
 		case trace.Store, trace.Atomic, trace.Clear:
 			if e.In.HasMod(isa.ModGlobal) {
-				b.signals(i)
+				b.checkSignal(i)
 			} else {
-				b.overwrites(i)
+				b.checkOverwrite(i)
 			}
 		case trace.Copy, trace.BulkLoad:
-			b.overwrites(i)
+			b.checkOverwrite(i)
 		case trace.Exit:
-			b.exits(i)
+			b.reportAtExit(i)
 		}
 	}
 }
 
-// wait drops the copies that an event waits for. After a wait with .read, their sources may be
-// reused.
+// wait drops the copies that a wait event waits for. After a wait with .read, their sources may
+// be reused, but the copies may still be in flight.
 func (b *bulkStores) wait(e *trace.Event) {
 	pending, _ := verify.Number(e, 0)
 	kept := b.list[:0]
@@ -80,12 +80,12 @@ func (b *bulkStores) wait(e *trace.Event) {
 	b.list = kept
 }
 
-// signals reports an access to global memory that signals other threads before the preceding copies
-// are complete.
-func (b *bulkStores) signals(i int) {
+// checkSignal reports an access to global memory that signals other threads before the preceding
+// copies are complete.
+func (b *bulkStores) checkSignal(i int) {
 	e := &b.t.Events[i]
 	for _, o := range b.list {
-		if flags(e, o.fenced) {
+		if maySignal(e, o.fenced) {
 			b.p.Report(&ruleRead, e.In, "completion of a bulk store to global memory "+
 				"is signalled before the store is complete").
 				As(flagSeverity(e, o.read)).Also(o.e.In, "the copy").Also(o.read,
@@ -94,8 +94,8 @@ func (b *bulkStores) signals(i int) {
 	}
 }
 
-// overwrites reports a write to the source of a copy in flight.
-func (b *bulkStores) overwrites(i int) {
+// checkOverwrite reports that event i writes to the source of a copy in flight.
+func (b *bulkStores) checkOverwrite(i int) {
 	if len(b.list) == 0 {
 		return
 	}
@@ -108,7 +108,8 @@ func (b *bulkStores) overwrites(i int) {
 	}
 	for _, o := range b.list {
 		if !executedBy(b.t, o.e) {
-			continue // they took another branch and wait there: rule M7 of schedule
+			// other threads issued the copy and wait on their own branch: rule M7 of schedule
+			continue
 		}
 		if overlapAny(o.regions, to) {
 			why := "its group is not waited for"
@@ -121,8 +122,8 @@ func (b *bulkStores) overwrites(i int) {
 	}
 }
 
-// exits reports the copies that are in flight when their threads exit.
-func (b *bulkStores) exits(i int) {
+// reportAtExit reports the copies that are in flight when the threads exit at event i.
+func (b *bulkStores) reportAtExit(i int) {
 	for _, o := range b.list {
 		if o.regions != nil && executedBy(b.t, o.e) {
 			b.p.Report(&ruleSource, o.e.In, "thread exits before its bulk copy from shared "+
@@ -132,17 +133,17 @@ func (b *bulkStores) exits(i int) {
 	}
 }
 
-// flags reports whether a store or atomic to global memory can signal that preceding operations are
-// complete: it is a release, or follows a fence.
-func flags(e *trace.Event, fenced bool) bool {
-	return releases(e) || fenced && (e.Kind == trace.Atomic || e.In.HasMod(isa.ModRelaxed))
+// maySignal reports whether a store or atomic to global memory can signal that preceding
+// operations are complete: it has release semantics, or it follows a fence.
+func maySignal(e *trace.Event, fenced bool) bool {
+	return isRelease(e) || fenced && (e.Kind == trace.Atomic || e.In.HasMod(isa.ModRelaxed))
 }
 
-func releases(e *trace.Event) bool {
+func isRelease(e *trace.Event) bool {
 	return e.In.HasMod(isa.ModRelease, isa.ModAcqRel, isa.ModVolatile)
 }
 
-// overlapAny reports whether a region of one list certainly overlaps a region of the other.
+// overlapAny reports whether a region of a certainly overlaps a region of b.
 func overlapAny(a, b []memory.Region) bool {
 	for i := range a {
 		for k := range b {
@@ -154,10 +155,11 @@ func overlapAny(a, b []memory.Region) bool {
 	return false
 }
 
-// flagSeverity returns the severity of a finding about a flag that is set after a copy. It is an
-// error if the flag is a release and only a wait with .read precedes it.
+// flagSeverity returns the severity of a finding about a flag that is set after a copy. The
+// finding is an error if the flag is set with release semantics and only a wait with .read
+// precedes it, or else a review.
 func flagSeverity(e *trace.Event, read *ir.Instr) diag.Severity {
-	if read != nil && releases(e) {
+	if read != nil && isRelease(e) {
 		return diag.Error
 	}
 	return diag.Review

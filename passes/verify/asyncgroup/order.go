@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A bulkOrder tracks the bulk copies that one thread of a trace issues, by the memory that they
-// write.
+// A bulkOrder tracks the bulk copies in flight on one trace that write known memory and are
+// issued by one thread.
 type bulkOrder struct {
 	p      *verify.Pass
 	t      *trace.Trace
@@ -35,8 +35,8 @@ type orderedStore struct {
 	groups int
 }
 
-// order reports two bulk copies in flight that write the same memory.
-func order(p *verify.Pass, t *trace.Trace) {
+// checkOrder reports two bulk copies in flight that write the same memory.
+func checkOrder(p *verify.Pass, t *trace.Trace) {
 	b := &bulkOrder{p: p, t: t}
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -63,7 +63,7 @@ func order(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// load compares a copy to shared memory with those in flight.
+// load compares a copy to shared memory with the earlier loads in flight, and adds it to them.
 func (b *bulkOrder) load(i int) {
 	e := &b.t.Events[i]
 	bytes, ok := verify.Number(e, 2)
@@ -84,7 +84,7 @@ func (b *bulkOrder) load(i int) {
 	b.loads = append(b.loads, orderedLoad{e, r})
 }
 
-// store compares a copy to global memory with those in flight.
+// store compares a copy to global memory with the earlier stores in flight, and adds it to them.
 func (b *bulkOrder) store(i int) {
 	e := &b.t.Events[i]
 	to := verify.Val(e, 0)
@@ -107,7 +107,7 @@ func (b *bulkOrder) store(i int) {
 	b.stores = append(b.stores, orderedStore{e: e, to: to, bytes: bytes})
 }
 
-// wait drops the copies to global memory that an event waits for.
+// wait drops the copies to global memory that a wait event without .read waits for.
 func (b *bulkOrder) wait(e *trace.Event) {
 	pending, _ := verify.Number(e, 0)
 	if e.In.HasMod(isa.ModRead) {

@@ -14,27 +14,27 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Sizes and addresses of bulk copies are multiples of 16 bytes; tensor tiles are 128-byte aligned
-// in shared memory.
+// Sizes and addresses of bulk copies must be multiples of 16 bytes. Tensor copies must be aligned
+// to 128 bytes in shared memory.
 const (
-	unit = 16
-	tile = 128
+	bulkUnit   = 16
+	tensorUnit = 128
 )
 
-// aligned checks the alignment of sizes and addresses of bulk copies.
-func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
+// checkOperands checks sizes, addresses and bounds of the bulk copy of event e.
+func checkOperands(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	tensor := verify.Tensor(e.In)
 	if _, known := p.Copied(e); known {
 		checkBounds(p, t, e)
 	}
-	if past, of := residue(p, verify.Val(e, 2), unit, *e.Threads); !tensor && past != 0 {
+	if past, of := residue(p, verify.Val(e, 2), bulkUnit, *e.Threads); !tensor && past != 0 {
 		if n, known := verify.Number(e, 2); known {
 			p.Report(&ruleBytes, e.In, "size of a bulk copy is %d bytes, expected a multiple of %d",
-				n, unit)
+				n, bulkUnit)
 		} else {
 			p.Report(&ruleBytes, e.In,
 				"size of a bulk copy exceeds a multiple of %d by %d bytes, expected a multiple of %d",
-				of, past, unit).On(t, 0)
+				of, past, bulkUnit).On(t, 0)
 		}
 	}
 	for n := range 2 {
@@ -43,15 +43,15 @@ func aligned(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 		switch {
 		case v == nil:
 		case !tensor:
-			checkAlignment(p, t, e, i, unit)
+			checkAlignment(p, t, e, i, bulkUnit)
 		case (n == 0) == (e.Kind == trace.BulkLoad):
-			checkAlignment(p, t, e, i, tile)
+			checkAlignment(p, t, e, i, tensorUnit)
 		}
 	}
 }
 
-// checkBounds checks that the shared memory that a bulk copy accesses lies inside the variable from
-// which its address is derived.
+// checkBounds checks that the shared memory that a bulk copy accesses lies inside the variable
+// from which its address is derived.
 func checkBounds(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 	for _, r := range append(p.Reads(e), p.Writes(e)...) {
 		in := r.Var()
@@ -67,7 +67,7 @@ func checkBounds(p *verify.Pass, t *trace.Trace, e *trace.Event) {
 // checkAlignment checks that the address in operand i is aligned to n bytes.
 func checkAlignment(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int64) {
 	what := "a bulk copy"
-	if n == tile {
+	if n == tensorUnit {
 		what = "a tensor copy"
 	}
 	v := verify.Val(e, i)
@@ -77,7 +77,7 @@ func checkAlignment(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int
 			"of %d, expected an address aligned to %d", i+1, what, past, of, n).On(t, 0)
 		return
 	}
-	// A variable that is declared with a smaller alignment may still be placed at an aligned
+	// A variable that is declared with a smaller alignment may still be allocated at an aligned
 	// address.
 	for _, term := range v.Terms {
 		in, _ := term.Atom.Ref.(*ir.Var)
@@ -95,8 +95,8 @@ func checkAlignment(p *verify.Pass, t *trace.Trace, e *trace.Event, i int, n int
 	}
 }
 
-// residue returns a value modulo n, for the first thread for which the result is not zero. If the
-// result is unknown for n, it uses the largest power of two below n for which it is known.
+// residue returns v modulo of for the first thread for which the remainder is not zero. The
+// modulus of is n, or the largest power of two below n for which the remainder is known.
 func residue(p *verify.Pass, v *value.Value, n int64, s value.Set) (past, of int64) {
 	if v == nil {
 		return 0, 1
@@ -118,16 +118,16 @@ func residue(p *verify.Pass, v *value.Value, n int64, s value.Set) (past, of int
 	return past, 1 << known
 }
 
-// A base identifies what a global address is relative to, on paths with the same substituted
-// values.
+// A base identifies the value to which a global address is relative, among paths with the same
+// substituted values.
 type base struct {
 	of  *value.Value
 	set int // index of the set of substituted values
 }
 
-// compareDistance compares the global address of a bulk copy with that of the first copy with the
-// same base. If their distance is not a multiple of 16, one of the two is misaligned, but it is
-// unknown which one.
+// compareDistance compares the global address of a bulk copy with the address of the first copy
+// that has the same base. If their distance is not a multiple of 16, one of the two addresses is
+// misaligned, but it is unknown which.
 func compareDistance(p *verify.Pass, t *trace.Trace, e *trace.Event, firsts map[base]*trace.Event) {
 	n := 1
 	if e.Kind == trace.BulkStore {
@@ -147,9 +147,9 @@ func compareDistance(p *verify.Pass, t *trace.Trace, e *trace.Event, firsts map[
 	if first.Kind == trace.BulkStore {
 		m = 0
 	}
-	if was := verify.Val(first, verify.Address(first.In, m)); (v.K-was.K)%unit != 0 {
+	if was := verify.Val(first, verify.Address(first.In, m)); (v.K-was.K)%bulkUnit != 0 {
 		p.Report(&ruleBytes, e.In, "two bulk copies access global memory %d bytes apart, "+
-			"expected a multiple of %d: at least one of them is misaligned", v.K-was.K, unit).
+			"expected a multiple of %d: at least one of them is misaligned", v.K-was.K, bulkUnit).
 			Also(first.In, "the other copy").On(t, 0)
 	}
 }

@@ -9,28 +9,30 @@ import (
 )
 
 // A congruence holds the known low bits of an integer: the integer equals at plus a multiple of
-// step, a power of two. A step of zero means that no write has been seen yet.
+// step, a power of two. A step of zero means that no write has been found yet.
 type congruence struct{ step, at int64 }
 
-// maxStep is the largest step that is tracked; larger steps are reduced to it.
+// maxStep is the largest step that is tracked. Larger steps are reduced to it.
 const maxStep = 1 << 10
 
 // unknownCongruence is the congruence of an unknown integer.
 var unknownCongruence = congruence{step: 1}
 
-// number returns the congruence of a constant.
-func number(n int64) congruence { return congruence{maxStep, n & (maxStep - 1)} }
+// constantCongruence returns the congruence of the constant n.
+func constantCongruence(n int64) congruence { return congruence{maxStep, n & (maxStep - 1)} }
 
-// known reports whether x modulo n is known. n is a power of two.
+// known reports whether x modulo n is known. The modulus n must be a power of two.
 func (x congruence) known(n int64) bool { return x.step >= n }
 
-// modulo returns x with a smaller step.
-func modulo(step, at int64) congruence {
+// newCongruence returns the congruence with the largest power of two that divides step, at most
+// maxStep.
+func newCongruence(step, at int64) congruence {
 	step = min(step&-step, maxStep)
 	return congruence{step, at & (step - 1)}
 }
 
-// join returns the strongest congruence that holds for both integers.
+// join returns the strongest congruence that holds for integers with congruence x and with
+// congruence y.
 func (x congruence) join(y congruence) congruence {
 	switch {
 	case x.step == 0:
@@ -38,52 +40,54 @@ func (x congruence) join(y congruence) congruence {
 	case y.step == 0:
 		return x
 	}
-	return modulo(x.step|y.step|(x.at-y.at)|maxStep, x.at)
+	return newCongruence(x.step|y.step|(x.at-y.at)|maxStep, x.at)
 }
 
-// plus returns the sum of two integers.
+// plus returns the congruence of the sum of two integers.
 func (x congruence) plus(y congruence) congruence {
 	if x.step == 0 || y.step == 0 {
 		return congruence{}
 	}
-	return modulo(x.step|y.step, x.at+y.at)
+	return newCongruence(x.step|y.step, x.at+y.at)
 }
 
-// minus returns the difference of two integers.
-func (x congruence) minus(y congruence) congruence { return x.plus(y.times(number(-1))) }
+// minus returns the congruence of the difference of two integers.
+func (x congruence) minus(y congruence) congruence {
+	return x.plus(y.times(constantCongruence(-1)))
+}
 
-// times returns the product of two integers.
+// times returns the congruence of the product of two integers.
 func (x congruence) times(y congruence) congruence {
 	if x.step == 0 || y.step == 0 {
 		return congruence{}
 	}
-	return modulo(x.step*y.step|x.at*y.step|y.at*x.step|maxStep, x.at*y.at)
+	return newCongruence(x.step*y.step|x.at*y.step|y.at*x.step|maxStep, x.at*y.at)
 }
 
-// residues finds the low bits of registers for which all writes agree.
-type residues struct {
+// A residueFinder finds the low bits of registers on which all writes agree.
+type residueFinder struct {
 	writers map[*ir.Reg][]*ir.Instr
 	found   map[*ir.Reg]congruence
 	open    map[*ir.Reg]bool // registers under examination
 	cycle   bool             // an open register was read
 }
 
-func newResidues(writers map[*ir.Reg][]*ir.Instr) *residues {
-	return &residues{writers: writers, found: make(map[*ir.Reg]congruence),
+func newResidues(writers map[*ir.Reg][]*ir.Instr) *residueFinder {
+	return &residueFinder{writers: writers, found: make(map[*ir.Reg]congruence),
 		open: make(map[*ir.Reg]bool)}
 }
 
-// of returns the congruence of an operand. Registers that depend on themselves are examined until a
-// fixed point.
-func (l *residues) of(o *ir.Operand) congruence {
+// congruenceOf returns the congruence of an operand. For registers that depend on themselves, it
+// repeats the search until the result no longer changes.
+func (l *residueFinder) congruenceOf(o *ir.Operand) congruence {
 	const rounds = 12
 	for range rounds {
-		before := o.Reg
+		r := o.Reg
 		l.cycle = false
-		was := l.found[before]
+		last := l.found[r]
 		clear(l.open)
 		now := l.visit(o)
-		if !l.cycle || before == nil || was == now {
+		if !l.cycle || r == nil || last == now {
 			if now.step == 0 {
 				return unknownCongruence
 			}
@@ -93,10 +97,10 @@ func (l *residues) of(o *ir.Operand) congruence {
 	return unknownCongruence
 }
 
-// visit returns the congruence of an operand, given what is known of registers so far.
-func (l *residues) visit(o *ir.Operand) congruence {
+// visit returns the congruence of an operand, based on the congruences found so far.
+func (l *residueFinder) visit(o *ir.Operand) congruence {
 	if o.Kind == ir.Int {
-		return number(o.Value)
+		return constantCongruence(o.Value)
 	}
 	r := o.Reg
 	if r == nil || len(l.writers[r]) == 0 {
@@ -115,8 +119,8 @@ func (l *residues) visit(o *ir.Operand) congruence {
 	return all
 }
 
-// resultOf returns the congruence of the value that an instruction computes.
-func (l *residues) resultOf(in *ir.Instr) congruence {
+// resultOf returns the congruence of the result of an instruction.
+func (l *residueFinder) resultOf(in *ir.Instr) congruence {
 	if !in.HasMod(isa.ModU32, isa.ModS32, isa.ModB32) || len(in.Args) < 2 {
 		return unknownCongruence
 	}
@@ -137,7 +141,7 @@ func (l *residues) resultOf(in *ir.Instr) congruence {
 		return at(1).join(at(2))
 	case isa.HeadShl:
 		if n := &in.Args[2]; n.Kind == ir.Int && n.Value >= 0 && n.Value < 32 {
-			return at(1).times(number(1 << min(n.Value, 10)))
+			return at(1).times(constantCongruence(1 << min(n.Value, 10)))
 		}
 	case isa.HeadAnd, isa.HeadOr, isa.HeadXor:
 		return bitwise(head, at(1), at(2))
@@ -153,8 +157,8 @@ func (l *residues) resultOf(in *ir.Instr) congruence {
 	return unknownCongruence
 }
 
-// bitwise returns the congruence of the result of a bitwise operation. The result of an and has the
-// known low zero bits of either operand.
+// bitwise returns the congruence of the result of a bitwise operation. The result of an and has
+// the low zero bits of the operand with more known zeros.
 func bitwise(op isa.Head, x, y congruence) congruence {
 	if x.step == 0 || y.step == 0 {
 		return congruence{}
@@ -167,15 +171,15 @@ func bitwise(op isa.Head, x, y congruence) congruence {
 				return congruence{zeros, 0}
 			}
 		}
-		return modulo(step, x.at&y.at)
+		return newCongruence(step, x.at&y.at)
 	case isa.HeadOr:
-		return modulo(step, x.at|y.at)
+		return newCongruence(step, x.at|y.at)
 	}
-	return modulo(step, x.at^y.at)
+	return newCongruence(step, x.at^y.at)
 }
 
-// written returns the instructions that write each register.
-func written(f *ir.Func) map[*ir.Reg][]*ir.Instr {
+// writersOf returns the instructions that write each register.
+func writersOf(f *ir.Func) map[*ir.Reg][]*ir.Instr {
 	list := make(map[*ir.Reg][]*ir.Instr, len(f.Regs))
 	var firsts []*ir.Instr // most registers are written once
 	for _, b := range f.Blocks {

@@ -13,14 +13,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A span is a range of bytes.
+// A span is the byte range [low, high).
 type span struct{ low, high int64 }
 
-// unread looks for cp.async to memory that no thread reads: a miscounted stage goes past the
-// ring, and old data is read instead. It may also be an unneeded prefetch, so it only makes
-// the verdict incomplete. Asynchronous operations read more than the known bytes of their
-// operands; if there are any, nothing is compared.
-func unread(p *verify.Pass) {
+// checkUnread looks for cp.async operations to memory that no thread reads. The cause may be a
+// wrong stage index past the end of the buffer, so that stale data is read instead. It may also
+// be an unneeded prefetch, so the check only makes the verdict incomplete. Asynchronous
+// operations read more memory than their operands show; in a kernel that has any, nothing is
+// compared.
+func checkUnread(p *verify.Pass) {
 	if p.Needs(trace.GroupMultiply, trace.TensorMultiply, trace.TensorCopy, trace.BulkStore,
 		trace.RemoteStore) || !p.Needs(trace.Copy) {
 		return
@@ -34,20 +35,20 @@ func unread(p *verify.Pass) {
 				r, ok := p.Access(e)
 				if !ok {
 					if !e.In.HasMod(isa.ModGlobal) {
-						return // it may read what was copied
+						return // the event may read what was copied
 					}
 					continue
 				}
 				read[r.Root] = append(read[r.Root], span{r.Low, r.High})
 			case trace.Copy:
-				if r, ok := p.Region(e, 0, copied(e)); ok && r.Shared() && r.Sure {
+				if r, ok := p.Region(e, 0, copySize(e)); ok && r.Shared() && r.Sure {
 					filled[r.Root] = append(filled[r.Root], span{r.Low, r.High})
 				}
 			}
 		}
 	}
 	for root, list := range filled {
-		reads := merged(read[root])
+		reads := mergeSpans(read[root])
 		for _, c := range list {
 			i, _ := slices.BinarySearchFunc(reads, c, func(r, c span) int {
 				if r.high <= c.low {
@@ -63,8 +64,8 @@ func unread(p *verify.Pass) {
 	}
 }
 
-// merged sorts spans and joins those that overlap or touch.
-func merged(list []span) []span {
+// mergeSpans sorts spans and joins spans that overlap or touch.
+func mergeSpans(list []span) []span {
 	slices.SortFunc(list, func(a, b span) int {
 		return cmp.Compare(a.low, b.low)
 	})

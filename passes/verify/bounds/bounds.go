@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bounds reports accesses out of bounds, misaligned accesses, and positions outside of
+// Package bounds reports accesses out of bounds, misaligned accesses, and positions outside
 // tiles. It evaluates the addresses of each thread of the first block.
 package bounds
 
@@ -15,7 +15,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 )
 
-// Analyzer returns the analyzer for the first iteration of loops.
+// Analyzer returns the analyzer that evaluates the first iteration of loops.
 func Analyzer() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "bounds",
@@ -27,7 +27,8 @@ data, and accesses that the launch may exclude, are not checked.`,
 	}
 }
 
-// LastIteration returns the analyzer for the last iteration of loops with constant bounds.
+// LastIteration returns the analyzer that evaluates the last iteration of loops with constant
+// bounds.
 func LastIteration() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "bounds-last",
@@ -38,7 +39,7 @@ other exit. Calls that already have a finding are skipped.`,
 	}
 }
 
-// A check is the check of one call.
+// A check checks one builder call.
 type check struct {
 	*annotated.Pass
 	eval *thread.Eval
@@ -49,7 +50,7 @@ func run(p *annotated.Pass) {
 	if len(p.Notes.Uses) == 0 {
 		return
 	}
-	outside := make(map[string]bool) // lines that have an index outside of a tile
+	outside := make(map[string]bool) // source lines that have an index outside a tile
 	for i := range p.Notes.Uses {
 		c := check{p, p.Eval(), &p.Notes.Uses[i]}
 		if p.Reported(c.use.Pos) || c.eval.Exhausted() {
@@ -57,19 +58,19 @@ func run(p *annotated.Pass) {
 		}
 		switch what := c.use.What.(type) {
 		case *ir.TileAccess:
-			if c.tile(what) {
+			if c.checkTile(what) {
 				outside[c.line()] = true
 			}
 		case *ir.Access:
-			// An invalid access that follows from an index is reported there.
+			// An invalid access that is caused by such an index is reported only at the index.
 			if what.Space != isa.Shared || len(outside) == 0 || !outside[c.line()] {
-				c.access(what)
+				c.checkAccess(what)
 			}
 		}
 	}
 }
 
-// line returns the author's file and line.
+// line returns the file and line of the builder call.
 func (c *check) line() string {
 	at, _ := c.Module.At(c.use.Pos)
 	return at.String()
@@ -90,37 +91,38 @@ func runLast(p *annotated.Pass) {
 		switch what := c.use.What.(type) {
 		case *ir.TileAccess:
 			if !e.Exhausted() && !p.Reported(c.use.Pos) {
-				c.tile(what)
+				c.checkTile(what)
 			}
 		case *ir.Access:
 			if !e.Exhausted() && !p.Reported(c.use.Pos) {
-				c.access(what)
+				c.checkAccess(what)
 			}
 		}
 	}
 	e.SetIteration(thread.First)
 }
 
-// access reports an access by the first thread for which it is invalid.
-func (c *check) access(w *ir.Access) {
+// checkAccess reports an access for the first thread for which it is invalid.
+func (c *check) checkAccess(w *ir.Access) {
 	e := c.eval
 	for thread, end := e.Range(c.use.Role); thread < end; thread++ {
 		e.Begin(thread)
 		at := e.Value(w.Reg)
 		if at.Kind != constant {
 			if at.Kind == unknown && e.Iteration() == first {
-				c.aligned(w, thread) // the finding applies to all threads
+				c.checkAlignment(w, thread) // the finding applies to all threads
 				return
 			}
 			continue
 		}
-		here := e.Comes(c.use.Conds)
+		here := e.Satisfied(c.use.Conds)
 		if here != constant && e.Certain(c.use.Conds) {
-			here = constant // some launch executes the block
+			here = constant // at least one launch executes the block
 		}
-		// If the launch chooses the block size, only the first thread certainly exists.
+		// If the launch chooses the block size, only the first thread is certain to exist.
 		if here != unknown &&
-			c.invalid(w, thread, at.N, here == constant && (thread == 0 || c.Notes.Threads() > 0)) {
+			c.reportInvalid(w, thread, at.N,
+				here == constant && (thread == 0 || c.Notes.Threads() > 0)) {
 			return
 		}
 	}
@@ -132,9 +134,9 @@ const (
 	first    = thread.First
 )
 
-// invalid checks an access by one thread and reports it if it is invalid. certain is set if every
-// launch executes the access.
-func (c *check) invalid(w *ir.Access, thread int, at int64, certain bool) bool {
+// reportInvalid reports an access by one thread at address at if it is out of bounds or
+// misaligned, and returns whether it is. certain is set if every launch executes the access.
+func (c *check) reportInvalid(w *ir.Access, thread int, at int64, certain bool) bool {
 	area, off, ok := c.eval.Find(w.Space, at+w.Offset)
 	switch {
 	case !ok:
@@ -158,8 +160,9 @@ func (c *check) invalid(w *ir.Access, thread int, at int64, certain bool) bool {
 	return false
 }
 
-// aligned reports an access whose address is unknown, but which is certainly misaligned.
-func (c *check) aligned(w *ir.Access, thread int) {
+// checkAlignment reports an access whose address is unknown, but whose known low bits show that
+// it is misaligned.
+func (c *check) checkAlignment(w *ir.Access, thread int) {
 	if w.Space != isa.Global || w.Bytes > 16 || w.Bytes < 2 || w.Bytes&(w.Bytes-1) != 0 {
 		return
 	}
@@ -173,9 +176,9 @@ func (c *check) aligned(w *ir.Access, thread int) {
 		thread, at.N%w.Bytes, w.Bytes, w.Bytes)
 }
 
-// tile reports the first warp whose access exceeds the tile. Rows and parts are usually the same
-// for all lanes; for elements it checks the first and the last lane.
-func (c *check) tile(w *ir.TileAccess) (found bool) {
+// checkTile reports the first warp whose access exceeds the tile. Rows and parts are usually the
+// same for all lanes; for elements, the first and the last lane are checked.
+func (c *check) checkTile(w *ir.TileAccess) (found bool) {
 	e := c.eval
 	element := w.Unit == ir.Row || w.Unit == ir.Col || w.Unit == ir.Chunk
 	for thread, end := e.Range(c.use.Role); thread < end; thread++ {

@@ -12,9 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A visit is an access to a variable in another block's shared memory: whether its bytes are known,
-// and between which cluster barriers it happens.
-type visit struct {
+// A remoteAccess is an access to a variable in the shared memory of another block.
+type remoteAccess struct { // number of cluster barriers before the access
 	e      *trace.Event
 	region memory.Region
 	known  bool
@@ -24,9 +23,9 @@ type visit struct {
 
 // checkBetween reports accesses of a block to its own shared memory between its arrival at the
 // cluster barrier and its wait, if other blocks access the same variable before their arrival or
-// after their wait. The barrier orders neither.
+// after their wait. The barrier does not order such accesses.
 func checkBetween(p *verify.Pass) {
-	visits := make(map[*ir.Var][]visit)
+	visits := make(map[*ir.Var][]remoteAccess)
 	for _, t := range p.Traces {
 		phase := 0
 		for i := range t.Events {
@@ -35,9 +34,9 @@ func checkBetween(p *verify.Pass) {
 			case trace.ClusterWait:
 				phase++
 			case trace.Load, trace.Store, trace.Atomic, trace.RemoteStore:
-				if v := visited(e); v != nil {
+				if v := remoteVariable(e); v != nil {
 					r, ok := p.Peer(e, memory.Bytes(e.In))
-					visits[v] = append(visits[v], visit{e, r, ok && r.Sure, phase, t})
+					visits[v] = append(visits[v], remoteAccess{e, r, ok && r.Sure, phase, t})
 				}
 			}
 		}
@@ -58,15 +57,16 @@ func checkBetween(p *verify.Pass) {
 				phase++
 			case trace.Load, trace.Store, trace.Atomic:
 				if r, ok := p.Access(e); ok && arrived != nil && r.Shared() {
-					unordered(p, t, i, arrived, &r, visits[r.Var()], phase)
+					reportUnordered(p, t, i, arrived, &r, visits[r.Var()], phase)
 				}
 			}
 		}
 	}
 }
 
-// visited returns the variable that an access to another block's memory is based on, or nil.
-func visited(e *trace.Event) *ir.Var {
+// remoteVariable returns the variable on which the address of an access to another block's memory
+// is based, or nil if the access is not remote or the variable is unknown.
+func remoteVariable(e *trace.Event) *ir.Var {
 	v := verify.Val(e, verify.Address(e.In, 0))
 	if v == nil {
 		return nil
@@ -84,9 +84,10 @@ func visited(e *trace.Event) *ir.Var {
 	return nil
 }
 
-// unordered compares one access between an arrival and its wait with the accesses of other blocks.
-func unordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *memory.Region,
-	list []visit, phase int) {
+// reportUnordered reports event i, an access of r between an arrival and its wait, if an access
+// by another block is not ordered with it.
+func reportUnordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *memory.Region,
+	list []remoteAccess, phase int) {
 	e := &t.Events[i]
 	for k := range list {
 		v := &list[k]
@@ -107,7 +108,7 @@ func unordered(p *verify.Pass, t *trace.Trace, i int, arrived *trace.Event, r *m
 	}
 }
 
-// checkRanks reports block ranks that exceed the size of the cluster.
+// checkRanks reports block ranks that are not below the cluster size.
 func checkRanks(p *verify.Pass) {
 	if p.Cluster == 0 {
 		return
@@ -127,18 +128,19 @@ func checkRanks(p *verify.Pass) {
 				}
 			}
 			if mask := verify.Blocks(e); mask != nil && mask.Const() &&
-				bitsOf(mask)>>p.Cluster != 0 {
+				unsignedValue(mask)>>p.Cluster != 0 {
 				p.Report(&ruleEntry, e.In, "%s: mask %#x names blocks that do not exist; the "+
-					"cluster has %d", e.In.Head(), bitsOf(mask), p.Cluster).On(t, i)
+					"cluster has %d", e.In.Head(), unsignedValue(mask), p.Cluster).On(t, i)
 			}
 		}
 	}
 }
 
-// bitsOf returns the bits of a constant, whose value is sign-extended.
-func bitsOf(v *value.Value) uint64 {
+// unsignedValue returns a constant as an unsigned integer of its width. Constants are stored
+// sign-extended.
+func unsignedValue(v *value.Value) uint64 {
 	return uint64(v.K) & (1<<v.Width - 1)
 }
 
-// The page of this rule belongs to analyzer schedule.
+// The page of this rule belongs to package schedule.
 var rulePlain = verify.RuleWarpRace.As(diag.Review)

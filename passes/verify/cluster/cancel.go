@@ -10,9 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// cancels checks requests for the work of other clusters (clusterlaunchcontrol): how the responses
-// are used, and whether blocks may have exited.
-func cancels(p *verify.Pass) {
+// checkCancel checks requests for the work of other clusters (clusterlaunchcontrol): how their
+// responses are used, and whether blocks may exit before a response is delivered.
+func checkCancel(p *verify.Pass) {
 	if !p.Needs(trace.Answer) {
 		return
 	}

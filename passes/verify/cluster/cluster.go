@@ -23,7 +23,7 @@ barrier shows that the block has started, and blocks that exit while others may
 still access theirs.`,
 	Rules:    diag.Rules{rulePhase, ruleRelaxed, ruleEntry, ruleExit, ruleCancel},
 	Tells:    diag.Rules{rulePlain},
-	Subsumes: []*verify.Subsumption{&exits},
+	Subsumes: []*verify.Subsumption{&earlyExits},
 	Pages:    pages,
 	Requires: []trace.Kind{trace.ClusterArrive, trace.ClusterWait, trace.Arrive, trace.RemoteStore,
 		trace.BulkLoad,
@@ -32,17 +32,17 @@ still access theirs.`,
 }
 
 func run(p *verify.Pass) {
-	cancels(p)
+	checkCancel(p)
 	checkRanks(p)
 	if p.Cluster == 1 {
 		return
 	}
 	for _, t := range p.Traces {
-		follow(p, t)
+		checkTrace(p, t)
 	}
-	uneven(p)
-	relaxed(p)
-	if !p.Subsumed(&exits) {
+	checkArrivalCounts(p)
+	checkRelaxed(p)
+	if !p.Subsumed(&earlyExits) {
 		for _, t := range p.Traces {
 			checkRelaxedExit(p, t)
 		}
@@ -50,12 +50,12 @@ func run(p *verify.Pass) {
 	checkBetween(p)
 }
 
-// follow checks the cluster barriers and remote accesses of one trace. Arrivals and waits must
-// alternate, and remote accesses must lie between the first and the last barrier.
-func follow(p *verify.Pass, t *trace.Trace) {
+// checkTrace checks the cluster barriers and remote accesses of one trace. Arrivals and waits
+// must alternate, and remote accesses must lie between the first and the last barrier.
+func checkTrace(p *verify.Pass, t *trace.Trace) {
 	var arrived *trace.Event
-	var made *ir.Instr // an mbarrier initialized without a fence after it
-	fenced := false    // earlier mbarriers have one
+	var made *ir.Instr // the last initialized mbarrier that no fence follows
+	fenced := false    // earlier mbarriers are followed by a fence
 	var last *trace.Event
 	entered := false
 	for i := range t.Events {
@@ -77,8 +77,8 @@ func follow(p *verify.Pass, t *trace.Trace) {
 					"fence.mbarrier_init precedes the arrival").Also(made,
 					"initialized here, without fence.mbarrier_init after it").On(t, i)
 				if fenced {
-					// Others were fenced: this one may be used later, after the blocks have
-					// synchronized in another way.
+					// Earlier mbarriers were fenced. This one may be used only after the blocks
+					// have synchronized in another way.
 					f.As(diag.Review)
 				}
 			}
@@ -95,11 +95,11 @@ func follow(p *verify.Pass, t *trace.Trace) {
 				p.Report(&rulePhase, arrived.In, "barrier.cluster.arrive is never followed by "+
 					"barrier.cluster.wait before the threads exit").As(diag.Review).On(t, i)
 			}
-			if last != nil && !awaited(p, t, last) {
+			if last != nil && !isAwaited(p, t, last) {
 				p.Report(&ruleExit, last.In, "block exits while cluster peers may still access "+
 					"shared memory: no cluster barrier follows the last access to another "+
 					"block's shared memory").
-					As(grade(last)).Also(e.In, "the block exits here").On(t, i)
+					As(severityOf(last)).Also(e.In, "the block exits here").On(t, i)
 			}
 		default:
 			if !isRemote(p, t, e) {
@@ -120,10 +120,10 @@ func follow(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// awaited reports whether the threads, after an operation that completes on an mbarrier of another
-// block, wait for the same mbarrier of their own. All blocks do the same, so the other block waits
-// for this operation before it exits.
-func awaited(p *verify.Pass, t *trace.Trace, last *trace.Event) bool {
+// isAwaited reports whether the threads, after an operation that completes on an mbarrier of
+// another block, wait for the same mbarrier of their own block. All blocks do the same, so the
+// other block waits for this operation before it exits.
+func isAwaited(p *verify.Pass, t *trace.Trace, last *trace.Event) bool {
 	n := verify.Target(last)
 	if last.Kind != trace.RemoteStore && last.Kind != trace.BulkLoad || n < 0 {
 		return false
@@ -147,10 +147,10 @@ func awaited(p *verify.Pass, t *trace.Trace, last *trace.Event) bool {
 	return false
 }
 
-// grade returns the severity of a finding about a remote access. Reads and writes by a thread
-// itself are errors. Arrivals, byte counts and asynchronous copies are reviews, because a wait of
-// another thread, in either block, may have covered them.
-func grade(e *trace.Event) diag.Severity {
+// severityOf returns the severity of a finding about a remote access. Reads and writes by a
+// thread itself are errors. Arrivals, byte counts and asynchronous copies are reviews, because a
+// wait by another thread, in either block, may cover them.
+func severityOf(e *trace.Event) diag.Severity {
 	switch e.Kind {
 	case trace.Arrive, trace.Expect, trace.Complete, trace.BulkLoad, trace.TensorCommit,
 		trace.RemoteStore:
@@ -179,15 +179,16 @@ func isRemote(p *verify.Pass, w *trace.Trace, e *trace.Event) bool {
 	case trace.RemoteStore:
 		return mapped(0) || mapped(1)
 	case trace.BulkLoad:
-		return mapped(0) || multicast(e)
+		return mapped(0) || isMulticast(e)
 	case trace.TensorCommit:
-		return multicast(e)
+		return isMulticast(e)
 	}
 	return false
 }
 
-// isOwnRank reports whether the rank of a mapa may be that of the executing block: it is its own
-// rank, or zero in a cluster whose size the launch chooses, which may be one block.
+// isOwnRank reports whether the rank operand of a mapa may be the rank of the executing block. It
+// may if it is %cluster_ctarank, or if it is zero and the launch chooses the cluster size, which
+// may be one block.
 func isOwnRank(p *verify.Pass, w *trace.Trace, a *value.Atom) bool {
 	rank := a.Args[1]
 	if p.Ranks > 1 && rank.Is(int64(w.Rank)) {
@@ -200,8 +201,8 @@ func isOwnRank(p *verify.Pass, w *trace.Trace, a *value.Atom) bool {
 	return r != nil && r.Name == "%cluster_ctarank"
 }
 
-// multicast reports whether an asynchronous operation writes to several blocks.
-func multicast(e *trace.Event) bool {
+// isMulticast reports whether an asynchronous operation may write to several blocks.
+func isMulticast(e *trace.Event) bool {
 	if !verify.Multicast(e.In) {
 		return false
 	}

@@ -13,27 +13,27 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A store is a plain store to shared memory, of this block or of another.
-type store struct {
-	e      *trace.Event
-	region memory.Region
-	away   bool
-	met    bool // a block barrier follows it
+// A sharedAccess is a plain access to the shared memory of this block or of another block.
+type sharedAccess struct {
+	e            *trace.Event
+	region       memory.Region
+	remote       bool // the memory belongs to another block
+	synchronized bool // a block barrier follows the access
 }
 
-// relaxed reports stores before a relaxed arrival at the cluster barrier that another block reads
-// after its wait, or that were made to another block and are read there. All blocks of a cluster
-// are assumed to do the same.
-func relaxed(p *verify.Pass) {
-	ahead := make(map[*ir.Instr][]store) // stores before each relaxed arrival
+// checkRelaxed reports stores before a relaxed arrival at the cluster barrier that may not be
+// visible after the wait: another block reads the stored bytes, or the bytes belong to another
+// block and are read there. All blocks of a cluster are assumed to execute the same code.
+func checkRelaxed(p *verify.Pass) {
+	ahead := make(map[*ir.Instr][]sharedAccess) // stores before each relaxed arrival
 	for _, t := range p.Traces {
-		var open []store
+		var open []sharedAccess
 		for i := range t.Events {
 			e := &t.Events[i]
 			switch e.Kind {
 			case trace.Store, trace.Atomic:
 				if r, far, ok := accessedMemory(p, e); ok && e.Guard == nil {
-					open = append(open, store{e: e, region: r, away: far})
+					open = append(open, sharedAccess{e: e, region: r, remote: far})
 				}
 			case trace.Fence:
 				if !e.In.HasMod(isa.ModCTA) {
@@ -41,7 +41,7 @@ func relaxed(p *verify.Pass) {
 				}
 			case trace.BarrierSync:
 				for n := range open {
-					open[n].met = true
+					open[n].synchronized = true
 				}
 			case trace.ClusterArrive:
 				if e.In.HasMod(isa.ModRelaxed) {
@@ -69,10 +69,10 @@ func relaxed(p *verify.Pass) {
 			if arrived == nil || len(ahead[arrived.In]) == 0 {
 				continue
 			}
-			for _, u := range uses(p, e) {
+			for _, u := range sharedReads(p, e) {
 				if s := u.invisibleStore(ahead[arrived.In], met); s != nil {
 					where := "by another thread"
-					if s.away != u.away {
+					if s.remote != u.remote {
 						where = "in another block"
 					}
 					p.Report(&ruleRelaxed, arrived.In, "barrier.cluster.arrive.relaxed does not "+
@@ -120,38 +120,40 @@ func checkRelaxedExit(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// uses returns the shared memory that an event reads, directly or asynchronously.
-func uses(p *verify.Pass, e *trace.Event) (list []store) {
+// sharedReads returns the shared memory that an event reads, directly or asynchronously.
+func sharedReads(p *verify.Pass, e *trace.Event) (list []sharedAccess) {
 	switch e.Kind {
 	case trace.Load, trace.Atomic, trace.RemoteStore:
 		if r, far, ok := accessedMemory(p, e); ok {
-			list = append(list, store{region: r, away: far})
+			list = append(list, sharedAccess{region: r, remote: far})
 		}
 	case trace.BulkLoad, trace.BulkStore:
 		for _, r := range p.Reads(e) {
-			list = append(list, store{region: r})
+			list = append(list, sharedAccess{region: r})
 		}
 	}
 	return list
 }
 
-// invisibleStore returns a store that may not be visible to the given access. The store is made by
-// another block, or by another thread with no block barrier since.
-func (u *store) invisibleStore(list []store, met bool) *store {
+// invisibleStore returns a store of the list that may not be visible to the access u, or nil.
+// Another block makes the store, or another thread with no block barrier after it.
+func (u *sharedAccess) invisibleStore(list []sharedAccess, met bool) *sharedAccess {
 	for i := range list {
 		s := &list[i]
 		if sure, _ := s.region.Meets(&u.region); !sure {
 			continue
 		}
-		if s.away != u.away || !s.away && !s.met && !met && u.region.Foreign(&s.region, 1) {
+		if s.remote != u.remote || !s.remote && !s.synchronized && !met &&
+			u.region.Foreign(&s.region, 1) {
 			return s
 		}
 	}
 	return nil
 }
 
-// accessedMemory returns the shared memory that a plain access uses, and whether it belongs to
-// another block.
+// accessedMemory returns the shared memory that a plain access uses. far reports whether the
+// memory belongs to another block; ok is false if the access is not to shared memory or its
+// address is unknown.
 func accessedMemory(p *verify.Pass, e *trace.Event) (r memory.Region, far, ok bool) {
 	if verify.Rank(verify.Val(e, verify.Address(e.In, 0))) != nil {
 		r, ok = p.Peer(e, memory.Bytes(e.In))

@@ -20,6 +20,6 @@ var (
 	ruleExit    = verify.RulePeerExit
 )
 
-// exits suppresses findings about blocks that exit while others may access their memory, if a
-// finding about a relaxed arrival explains them.
-var exits = verify.Subsumption{Findings: []*diag.Rule{&ruleRelaxed}}
+// earlyExits suppresses findings about blocks that exit while others may access their memory, if
+// a finding about a relaxed arrival has the same cause.
+var earlyExits = verify.Subsumption{Findings: []*diag.Rule{&ruleRelaxed}}

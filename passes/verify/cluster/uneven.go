@@ -9,10 +9,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// uneven reports blocks of one cluster that arrive at the cluster barrier a different number of
-// times. Barriers do not wait for exited blocks, so the cluster does not hang, but its last
-// barriers order nothing.
-func uneven(p *verify.Pass) {
+// checkArrivalCounts reports blocks of one cluster that arrive at the cluster barrier a different
+// number of times. Barriers do not wait for exited blocks, so the cluster does not hang, but the
+// last barriers of the remaining blocks order nothing.
+func checkArrivalCounts(p *verify.Pass) {
 	if p.Ranks < 2 || p.Loops || len(p.Kernel.Missed) > 0 {
 		return
 	}
@@ -37,7 +37,8 @@ func uneven(p *verify.Pass) {
 	}
 }
 
-// arrivals returns the last arrival at the cluster barrier on a trace, and the number of arrivals.
+// arrivals returns the last arrival at the cluster barrier on a trace, or nil, and the number of
+// arrivals.
 func arrivals(t *trace.Trace) (last *trace.Event, n int) {
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind == trace.ClusterArrive {

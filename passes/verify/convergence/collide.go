@@ -12,10 +12,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// collides reports a store by which lanes of one warp write different values to one address. It is
-// undefined which value remains. Addresses and values may depend only on the thread index and on
-// values that are uniform in the warp. It returns whether it reported one.
-func collides(p *verify.Pass, t *trace.Trace, i int) bool {
+// reportCollision reports a store in which lanes of one warp write different values to the same
+// address, and returns whether it did. PTX does not define which value remains. The store is
+// checked only if address and value depend on nothing but the thread index and values that are
+// uniform in the warp.
+func reportCollision(p *verify.Pass, t *trace.Trace, i int) bool {
 	e := &t.Events[i]
 	n := len(e.In.Args) - 1
 	v, at := verify.Val(e, n), verify.Val(e, verify.Address(e.In, 0))
@@ -50,7 +51,7 @@ func collides(p *verify.Pass, t *trace.Trace, i int) bool {
 				f := p.Report(&ruleCollide, e.In,
 					"lanes %d and %d of a warp store different values to one address; it is undefined which value remains",
 					other%32, lane).On(t, i)
-				if locked(t, i) {
+				if mayHoldLock(t, i) {
 					f.As(diag.Review)
 				}
 				return true
@@ -60,9 +61,9 @@ func collides(p *verify.Pass, t *trace.Trace, i int) bool {
 	return false
 }
 
-// locked reports whether a lock may be acquired between the last barrier and an event. Lanes that
-// hold a lock do not store at the same time.
-func locked(t *trace.Trace, i int) bool {
+// mayHoldLock reports whether a lock may be acquired between the last barrier and event i. Lanes
+// that hold a lock do not store at the same time.
+func mayHoldLock(t *trace.Trace, i int) bool {
 	var a acquireSearch
 	found := false
 	for k := range t.Events[:i] {

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package convergence checks that all threads that a barrier or a warp-wide instruction
-// requires reach it.
+// Package convergence checks that all threads that a barrier or a warp-wide instruction requires
+// execute it.
 package convergence
 
 import (
@@ -32,7 +32,7 @@ branch before a barrier is a review.`,
 }
 
 func run(p *verify.Pass) {
-	seen := make(map[*ir.Instr]bool) // stores that were reported
+	seen := make(map[*ir.Instr]bool) // stores that have a finding
 	for _, t := range p.Traces {
 		gone := exitBranch(p, t)
 		for i := range t.Events {
@@ -42,49 +42,49 @@ func run(p *verify.Pass) {
 				checkNumber(p, e)
 				checkExited(p, t, i, gone)
 				if e.In.Has(isa.EffectConvergent) || e.In.HasMod(isa.ModAligned) {
-					aligned(p, t, i)
+					checkAligned(p, t, i)
 				}
 			case trace.ClusterArrive, trace.ClusterWait, trace.TensorAlloc, trace.TensorFree,
 				trace.TensorLoad, trace.TensorStore,
 				trace.TensorWait, trace.GroupMultiply, trace.GroupFence, trace.GroupCommit,
 				trace.GroupWait:
 				if e.In.HasMod(isa.ModAligned) {
-					aligned(p, t, i)
+					checkAligned(p, t, i)
 				}
 			case trace.Store:
 				if !seen[e.In] {
-					seen[e.In] = collides(p, t, i)
+					seen[e.In] = reportCollision(p, t, i)
 				}
 			case trace.WarpSync, trace.Collective:
 				switch {
-				case unnamed(p, t, i):
+				case checkUnnamedLanes(p, t, i):
 				case e.In.Kind() == isa.KindElect:
-					elect(p, t, i)
+					checkElect(p, t, i)
 				default:
-					masked(p, t, i)
+					checkOtherPaths(p, t, i)
 				}
 			}
 		}
 	}
-	come := comers(p)
+	come := threadsByInstruction(p)
 	for _, t := range p.Traces {
-		laggards(p, t, come)
+		checkLateLanes(p, t, come)
 	}
 	checkNamed(p)
-	exchanges(p)
-	leaders(p)
+	checkExchanges(p)
+	checkBranches(p)
 }
 
-// aligned checks that all lanes of a warp execute an .aligned instruction together.
-func aligned(p *verify.Pass, t *trace.Trace, i int) {
+// checkAligned checks that all lanes of a warp execute an .aligned instruction together.
+func checkAligned(p *verify.Pass, t *trace.Trace, i int) {
 	e := &t.Events[i]
 	for _, c := range e.Parted {
 		all, may := false, false
 		if c.Splits && !p.LeavesKernel(c) {
-			all, may = joined(p, t, i, c)
+			all, may = reconverges(p, t, i, c)
 		}
 		switch {
-		case all: // the lanes have reconverged, on separate traces
+		case all: // the lanes reach the instruction too, on other traces
 		case may:
 			p.Report(wholeWarpRule(e), e.In,
 				"%s requires all lanes of the warp, but some lanes take "+
@@ -97,7 +97,7 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 					"take another branch", e.In.Op).
 				Also(c.In, "the warp diverges here: %s of the warps reach the instruction",
 					describeThreads(p, e)).On(t, i)
-			if example(p, t, c) || unknownShape(p) {
+			if isSampledDivergence(p, t, c) || unknownShape(p) {
 				f.As(diag.Review)
 			}
 			return
@@ -116,11 +116,11 @@ func aligned(p *verify.Pass, t *trace.Trace, i int) {
 	}
 }
 
-// joined reports whether the lanes that diverged from those of an event reach its instruction too,
-// equally often, on all paths that are compatible with the event's path. This holds, for example,
-// for a uniform branch after the divergent one. It also reports whether the lanes may reach the
-// instruction on some of these paths.
-func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may bool) {
+// reconverges reports whether the lanes that took the other side of branch c also reach the
+// instruction of event i, equally often, on all paths that are compatible with the path of the
+// event. This holds, for example, for a uniform branch after the divergent one. may reports
+// whether the lanes reach the instruction on some of these paths.
+func reconverges(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may bool) {
 	in := t.Events[i].In
 	times := 1
 	for j := range t.Events[:i] {
@@ -155,13 +155,13 @@ func joined(p *verify.Pass, t *trace.Trace, i int, c trace.Choice) (all, may boo
 	return never.Empty() && away.And(pass) == (value.Set{}), never.Empty()
 }
 
-// example reports whether lanes diverge only for some of the values that were tried for kernel
-// inputs. A launch may never use such values.
-func example(p *verify.Pass, t *trace.Trace, c trace.Choice) bool {
+// isSampledDivergence reports whether lanes diverge only for some of the sample values that were
+// substituted for kernel inputs. A launch may never use such values.
+func isSampledDivergence(p *verify.Pass, t *trace.Trace, c trace.Choice) bool {
 	return t.Facts.With != "" && p.DependsOnInput(c.In.Guard.Reg)
 }
 
-// wholeWarpRule returns the rule that requires whole warps for an instruction. Matrix units and
+// wholeWarpRule returns the rule for an instruction that requires whole warps. Matrix units and
 // tensor memory have their own rules.
 func wholeWarpRule(e *trace.Event) *diag.Rule {
 	switch e.Kind {
@@ -175,12 +175,12 @@ func wholeWarpRule(e *trace.Event) *diag.Rule {
 	return &ruleAligned
 }
 
-// describeThreads describes the threads that arrive, for messages.
+// describeThreads returns the number of threads that execute an event, for messages.
 func describeThreads(p *verify.Pass, e *trace.Event) string {
 	return verify.Threads(e.Threads.Len())
 }
 
-// checkNumber checks the number and the thread count of a barrier.
+// checkNumber checks the number and the explicit thread count of a barrier instruction.
 func checkNumber(p *verify.Pass, e *trace.Event) {
 	if n, ok := verify.Number(e, verify.Barrier(e)); ok && (n < 0 || n > 15) {
 		p.Report(&ruleCount, e.In, "barrier number is %d, expected 0 to 15", n)
@@ -199,8 +199,8 @@ func checkNumber(p *verify.Pass, e *trace.Event) {
 	}
 }
 
-// exitBranch returns the first branch on a trace after which single threads may have exited, or
-// nil.
+// exitBranch returns the first branch on a trace after which some threads of the block may have
+// exited, or nil.
 func exitBranch(p *verify.Pass, t *trace.Trace) *trace.Choice {
 	for i := range t.Choices {
 		if c := &t.Choices[i]; c.Cond.Level() > value.Block && !c.Cond.Tid() && !waitResult(*c) &&
@@ -211,9 +211,9 @@ func exitBranch(p *verify.Pass, t *trace.Trace) *trace.Choice {
 	return nil
 }
 
-// checkExited reports threads that may have exited one by one before a barrier whose explicit count
-// includes all threads. Unlike a barrier without a count, such a barrier also waits for exited
-// threads.
+// checkExited reports a barrier whose explicit count includes all threads, if some threads may
+// have exited before it. A barrier with an explicit count also waits for exited threads; one
+// without a count does not.
 func checkExited(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
 	if gone == nil || gone.At > i {
 		return
@@ -226,28 +226,29 @@ func checkExited(p *verify.Pass, t *trace.Trace, i int, gone *trace.Choice) {
 	}
 }
 
-// waitResult reports whether a branch depends on the success of a wait or on shared memory. Such a
-// condition may be equal for all threads that reach the branch.
+// waitResult reports whether a branch depends on the success of a wait or on shared memory. Such
+// a condition may be equal for all threads that reach the branch.
 func waitResult(c trace.Choice) bool {
 	a, _ := c.Cond.Condition()
 	return a != nil && (a.Op == value.OpDone || a.Sources&value.Private != 0)
 }
 
-// A site is one barrier, identified by number and count, and the threads that execute it.
-type site struct {
+// A barrierUse holds the events of one barrier with one count, and the threads that execute them.
+type barrierUse struct {
 	count   int64
 	threads value.Set
 	events  []*trace.Event
 }
 
-// checkNamed compares the number of threads that arrive at a named barrier with its count.
+// checkNamed compares the number of threads that arrive at each named barrier with its count.
 func checkNamed(p *verify.Pass) {
 	if !p.Pool.Exact || len(p.Kernel.Missed) > 0 {
 		return
 	}
-	sites := make(map[int64]map[int64]*site)
-	var order []*site
-	// Threads that wait with an unknown count, by barrier; hidden if it is unknown.
+	sites := make(map[int64]map[int64]*barrierUse)
+	var order []*barrierUse
+	// heard holds, for each barrier number, the threads that wait with an unknown count. hidden
+	// is set if a barrier number is unknown.
 	heard, hidden := make(map[int64]value.Set), false
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -270,11 +271,11 @@ func checkNamed(p *verify.Pass) {
 			e.Threads.Each(func(thread int) {
 				id := p.Pool.At(number, thread)
 				if sites[id] == nil {
-					sites[id] = make(map[int64]*site)
+					sites[id] = make(map[int64]*barrierUse)
 				}
 				s := sites[id][n]
 				if s == nil {
-					s = &site{count: n}
+					s = &barrierUse{count: n}
 					sites[id][n] = s
 					order = append(order, s)
 				}
@@ -287,11 +288,11 @@ func checkNamed(p *verify.Pass) {
 	}
 	for id := range int64(16) {
 		counts := sites[id]
-		var list []*site
+		var list []*barrierUse
 		for _, s := range order {
 			if counts[s.count] == s {
 				if s.count == int64(p.Pool.Threads) {
-					// Without a count it waits for the whole block.
+					// Without an explicit count, the barrier waits for the whole block.
 					s.threads = s.threads.Or(heard[id])
 				}
 				list = append(list, s)
@@ -303,15 +304,15 @@ func checkNamed(p *verify.Pass) {
 			p.Report(&ruleCount, list[0].events[0].In, "threads arrive at barrier %d, but no "+
 				"thread waits on it", id).As(diag.Review)
 		case len(list) == 1:
-			compare(p, id, list[0])
+			compareCount(p, id, list[0])
 		default:
 			checkCounts(p, id, list)
 		}
 	}
 }
 
-// hasNoWaiter reports whether threads arrive at a barrier but none waits there.
-func hasNoWaiter(list []*site) bool {
+// hasNoWaiter reports whether threads arrive at a barrier but no thread waits there.
+func hasNoWaiter(list []*barrierUse) bool {
 	for _, s := range list {
 		for _, e := range s.events {
 			if e.Kind == trace.BarrierSync {
@@ -323,9 +324,9 @@ func hasNoWaiter(list []*site) bool {
 }
 
 // checkCounts checks a barrier that is used with several counts. The counts are wrong if one of
-// them equals the number of all threads that arrive, but fewer threads use it. Otherwise, different
-// groups of threads may use the barrier one after the other.
-func checkCounts(p *verify.Pass, id int64, list []*site) {
+// them equals the number of all threads that arrive, but fewer threads use this count. Otherwise
+// the finding is a review, because groups of threads may use the barrier one after the other.
+func checkCounts(p *verify.Pass, id int64, list []*barrierUse) {
 	var all value.Set
 	for _, s := range list {
 		all = all.Or(s.threads)
@@ -348,9 +349,9 @@ func checkCounts(p *verify.Pass, id int64, list []*site) {
 		As(diag.Review).Also(list[0].events[0].In, "the other count")
 }
 
-// compare compares a count with the number of threads that arrive. A partial warp counts as a whole
-// one.
-func compare(p *verify.Pass, id int64, s *site) {
+// compareCount compares a barrier's count with the number of threads that arrive. A partial warp
+// counts as 32 threads.
+func compareCount(p *verify.Pass, id int64, s *barrierUse) {
 	come := int64(s.threads.Warps() * 32)
 	f := s.events[0]
 	switch {
@@ -361,14 +362,14 @@ func compare(p *verify.Pass, id int64, s *site) {
 		r := p.Report(&ruleCount, f.In,
 			"barrier %d expects %d threads, but %d arrive: the surplus threads wait forever or complete a later phase of the barrier",
 			id, s.count, come)
-		if severalInstructions(s) {
+		if hasSeveralInstructions(s) {
 			r.As(diag.Review)
 		}
-	case come > s.count && severalInstructions(s) && !exceedsCount(s):
+	case come > s.count && hasSeveralInstructions(s) && !exceedsCount(s):
 		p.Report(&ruleShared, f.In,
 			"barrier %d expects %d threads, but %d arrive at several instructions: one phase can mix their arrivals",
 			id, s.count, come).
-			Also(other(s), "the other instruction")
+			Also(otherInstructionOf(s), "the other instruction")
 	case come > s.count:
 		p.Report(&ruleCount, f.In,
 			"barrier %d expects %d threads, but %d arrive: some threads continue before the others arrive",
@@ -376,9 +377,9 @@ func compare(p *verify.Pass, id int64, s *site) {
 	}
 }
 
-// exceedsCount reports whether more threads execute one instruction of a barrier than the barrier
-// expects.
-func exceedsCount(s *site) bool {
+// exceedsCount reports whether more threads execute a single instruction of a barrier than the
+// barrier expects.
+func exceedsCount(s *barrierUse) bool {
 	by := make(map[*ir.Instr]value.Set)
 	for _, e := range s.events {
 		by[e.In] = by[e.In].Or(*e.Threads)
@@ -391,10 +392,10 @@ func exceedsCount(s *site) bool {
 	return false
 }
 
-// severalInstructions reports whether several instructions use the same barrier.
-func severalInstructions(s *site) bool { return other(s) != nil }
+// hasSeveralInstructions reports whether several instructions use the same barrier.
+func hasSeveralInstructions(s *barrierUse) bool { return otherInstructionOf(s) != nil }
 
-func other(s *site) *ir.Instr {
+func otherInstructionOf(s *barrierUse) *ir.Instr {
 	for _, e := range s.events {
 		if e.In != s.events[0].In {
 			return e.In

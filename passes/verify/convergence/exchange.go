@@ -15,28 +15,30 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A use is a plain access to shared memory by the lanes of one warp.
-type use struct {
+// A laneAccess is a plain access to shared memory by lanes of one warp.
+type laneAccess struct {
 	e      *trace.Event
 	region memory.Region
-	after  *trace.Event // a later warp-wide instruction that does not order memory
-	groups []value.Set  // lanes that a later bar.warp.sync synchronized, if not the whole warp
+	after  *trace.Event // a later warp-wide instruction that does not order memory, or nil
+	// groups of lanes that a later bar.warp.sync synchronized; nil if no bar.warp.sync split the
+	// warp
+	groups []value.Set
 }
 
 // A pair is two instructions whose accesses are compared.
 type pair struct{ first, second *ir.Instr }
 
-// Limits on the accesses since the last warp barrier that are compared, and on the comparisons of
-// each pair of instructions, which unrolled loops repeat.
+// At most maxOpenAccesses accesses since the last warp barrier are compared, and each pair of
+// instructions at most maxComparisons times, because unrolled loops repeat them.
 const (
-	window  = 64
-	repeats = 4
+	maxOpenAccesses = 64
+	maxComparisons  = 4
 )
 
-// exchanges reports shared memory through which the lanes of one warp exchange data, or which they
-// reuse, without synchronization. One warp represents all warps of a trace. The check needs to know
-// which threads form a warp, so blocks of several dimensions must have a known size.
-func exchanges(p *verify.Pass) {
+// checkExchanges reports shared memory through which the lanes of one warp exchange data, or
+// which they reuse, without synchronization. One warp represents all warps of a trace. The check
+// must know which threads form a warp, so multidimensional blocks must have a known shape.
+func checkExchanges(p *verify.Pass) {
 	if !p.Shares || unknownShape(p) {
 		return
 	}
@@ -49,13 +51,13 @@ func exchanges(p *verify.Pass) {
 		if lanes.Len() < 2 {
 			continue
 		}
-		exchangesOf(p, t, lanes, compared)
+		checkExchangesOf(p, t, lanes, compared)
 	}
 }
 
-// exchangesOf compares the accesses of some lanes of one warp on a trace.
-func exchangesOf(p *verify.Pass, t *trace.Trace, lanes value.Set, compared map[pair]int) {
-	var open []use
+// checkExchangesOf compares the accesses that the given lanes of one warp make on a trace.
+func checkExchangesOf(p *verify.Pass, t *trace.Trace, lanes value.Set, compared map[pair]int) {
+	var open []laneAccess
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Kind != trace.Load && e.Kind != trace.Store {
@@ -74,8 +76,8 @@ func exchangesOf(p *verify.Pass, t *trace.Trace, lanes value.Set, compared map[p
 			o := &open[k]
 			at := pair{o.e.In, e.In}
 			if o.e.Kind == trace.Load && e.Kind == trace.Load || o.e.In == e.In ||
-				compared[at] >= repeats {
-				continue // a store is not compared with itself in another iteration
+				compared[at] >= maxComparisons {
+				continue // a store is not compared with its own other iterations
 			}
 			if sure, _ := r.Meets(&o.region); !sure {
 				continue
@@ -84,23 +86,23 @@ func exchangesOf(p *verify.Pass, t *trace.Trace, lanes value.Set, compared map[p
 				continue // the lanes exchanged the loaded values, so the loads are complete
 			}
 			compared[at]++
-			if byOtherLanes(p, o, &one, &r) && !p.Example(t, e, o.e) {
-				exchanged(p, t, i, o)
+			if isUnsynchronized(p, o, &one, &r) && !p.Example(t, e, o.e) {
+				reportExchange(p, t, i, o)
 				break
 			}
 		}
-		if len(open) == window {
+		if len(open) == maxOpenAccesses {
 			open = open[:copy(open, open[1:])]
 		}
-		open = append(open, use{e: e, region: r})
+		open = append(open, laneAccess{e: e, region: r})
 	}
 }
 
-// byOtherLanes reports whether two accesses are made by different lanes that have not synchronized
-// in between.
-func byOtherLanes(p *verify.Pass, o *use, one *trace.Event, r *memory.Region) bool {
+// isUnsynchronized reports whether different lanes make the two accesses o and one, with no
+// bar.warp.sync between them that includes both lanes.
+func isUnsynchronized(p *verify.Pass, o *laneAccess, one *trace.Event, r *memory.Region) bool {
 	if o.groups == nil {
-		return byForeignLanes(o, r, &o.region)
+		return isCrossLane(o, r, &o.region)
 	}
 	for _, g := range o.groups {
 		inside, outside := one.Within(g), o.e.Within(one.Threads.Warp(p.Pool.All()).Minus(g))
@@ -109,25 +111,27 @@ func byOtherLanes(p *verify.Pass, o *use, one *trace.Event, r *memory.Region) bo
 		}
 		a, ok := p.Access(&inside)
 		b, also := p.Access(&outside)
-		if sure, _ := a.Meets(&b); ok && also && sure && byForeignLanes(o, &a, &b) {
+		if sure, _ := a.Meets(&b); ok && also && sure && isCrossLane(o, &a, &b) {
 			return true
 		}
 	}
 	return false
 }
 
-// byForeignLanes reports whether a later access to r is made by other lanes than an earlier access
-// to b.
-func byForeignLanes(o *use, r, b *memory.Region) bool {
+// isCrossLane reports whether some lane accesses bytes of r that another lane accessed earlier in
+// b. If the earlier access is a load, any other lane counts, because it may still be reading. If
+// it is a store, only bytes that the lane itself did not store count.
+func isCrossLane(o *laneAccess, r, b *memory.Region) bool {
 	if o.e.Kind == trace.Load { // other lanes may still be reading
 		return r.Crosses(b, 1)
 	}
 	return r.Foreign(b, 1)
 }
 
-// unorderedAfter returns the accesses that remain unordered for some lanes of a warp after an
-// event.
-func unorderedAfter(p *verify.Pass, e *trace.Event, lanes value.Set, open []use) []use {
+// unorderedAfter returns the accesses of open that event e does not order for all lanes of the
+// warp.
+func unorderedAfter(p *verify.Pass, e *trace.Event, lanes value.Set,
+	open []laneAccess) []laneAccess {
 	switch {
 	case e.Kind == trace.Collective:
 		for k := range open {
@@ -139,7 +143,7 @@ func unorderedAfter(p *verify.Pass, e *trace.Event, lanes value.Set, open []use)
 	case !synchronizesLanes(e):
 		return open
 	case e.Kind == trace.WarpSync && len(open) > 0:
-		if groups := parts(p, e, lanes); groups != nil {
+		if groups := syncGroups(p, e, lanes); groups != nil {
 			for k := range open {
 				if open[k].groups == nil {
 					open[k].groups = groups
@@ -151,9 +155,9 @@ func unorderedAfter(p *verify.Pass, e *trace.Event, lanes value.Set, open []use)
 	return open[:0]
 }
 
-// parts returns the groups of lanes that a bar.warp.sync synchronizes, if its member masks are
-// known and do not name all lanes.
-func parts(p *verify.Pass, e *trace.Event, lanes value.Set) (groups []value.Set) {
+// syncGroups returns the groups of lanes that a bar.warp.sync synchronizes, in ascending order,
+// or nil if the member masks are unknown or include all lanes.
+func syncGroups(p *verify.Pass, e *trace.Event, lanes value.Set) (groups []value.Set) {
 	mask := verify.Val(e, len(e.Vals)-1)
 	if mask == nil || !mask.Tid() {
 		return nil
@@ -174,14 +178,15 @@ func parts(p *verify.Pass, e *trace.Event, lanes value.Set) (groups []value.Set)
 	return groups
 }
 
-// unknownShape reports whether the block may have several dimensions but has no known shape. It is
-// then unknown which threads form a warp.
+// unknownShape reports whether the block may have several dimensions but its shape is unknown. It
+// is then unknown which threads form a warp.
 func unknownShape(p *verify.Pass) bool {
 	return !p.Pool.Exact && p.Pool.Shape[1]*p.Pool.Shape[2] > 1
 }
 
-// exchanged reports an access that races with an earlier access of another lane.
-func exchanged(p *verify.Pass, t *trace.Trace, i int, o *use) {
+// reportExchange reports that event i accesses shared memory that another lane accesses in o,
+// without synchronization between them.
+func reportExchange(p *verify.Pass, t *trace.Trace, i int, o *laneAccess) {
 	e := &t.Events[i]
 	does, did := "reads", "writes"
 	if e.Kind == trace.Store {
@@ -201,17 +206,17 @@ func exchanged(p *verify.Pass, t *trace.Trace, i int, o *use) {
 		"that another lane %s, %s", does, did, why).
 		Also(o.e.In, "the other access").On(t, i)
 	polled := e.In.HasMod(isa.ModVolatile) || o.e.In.HasMod(isa.ModVolatile)
-	if o.after != nil && o.groups == nil || !p.Pool.Exact || polled || locked(t, i) {
+	if o.after != nil && o.groups == nil || !p.Pool.Exact || polled || mayHoldLock(t, i) {
 		f.As(diag.Review)
 	}
 }
 
-// An acquireSearch looks for events with acquire semantics. The analyzer does not decide what they
+// An acquireSearch looks for events with acquire semantics. It does not determine what they
 // order.
 type acquireSearch struct{ read bool }
 
-// acquires reports whether an event has acquire semantics: by its own memory order, or because it
-// is a fence after a strong read.
+// acquires reports whether an event has acquire semantics: it has an acquire modifier, or it is a
+// fence after a strong read.
 func (a *acquireSearch) acquires(e *trace.Event) bool {
 	if e.In == nil {
 		return false
@@ -237,8 +242,8 @@ func synchronizesLanes(e *trace.Event) bool {
 	return e.In != nil && e.In.HasMod(isa.ModAligned)
 }
 
-// isPlain reports whether an access does not order threads and is made by all lanes. Volatile
-// accesses do not order them.
+// isPlain reports whether all lanes make an access and its memory semantics do not order threads.
+// A volatile access counts as plain.
 func isPlain(e *trace.Event) bool {
 	return e.Guard == nil &&
 		!e.In.HasMod(isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModMMIO)

@@ -12,11 +12,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// laggards looks for a few lanes of a warp that arrive after a wait by all lanes, without
-// synchronization of the lanes. The phase may then advance past lanes that still wait. PTX does not
-// define whether lanes leave a loop together; ptxas and the hardware decide that. The finding is
-// therefore a note, and the verdict is incomplete.
-func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
+// checkLateLanes looks for arrivals by some lanes of a warp after a wait by all lanes, without
+// synchronization of the lanes between them. The phase may then advance past lanes that still
+// wait. PTX does not define whether lanes leave a loop together, and ptxas and the hardware
+// decide it. The finding is therefore a note, and the verdict is incomplete.
+func checkLateLanes(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	var wait *trace.Event
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -27,7 +27,7 @@ func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 			if wait == nil {
 				continue
 			}
-			// Lanes may follow different traces that reach the same wait and the same arrival.
+			// Lanes on different traces may reach the same wait and the same arrival.
 			warps := e.Threads.Warp(p.Pool.All())
 			waits, arrives := come[wait.In].And(warps), come[e.In].And(warps)
 			if waits.Warps() == arrives.Warps() && arrives.Len() < waits.Len() {
@@ -48,8 +48,9 @@ func laggards(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	}
 }
 
-// comers returns the threads that execute each wait and each arrival on some path, by instruction.
-func comers(p *verify.Pass) map[*ir.Instr]value.Set {
+// threadsByInstruction returns, for each wait and each arrival instruction, the threads that
+// execute it on any trace.
+func threadsByInstruction(p *verify.Pass) map[*ir.Instr]value.Set {
 	come := make(map[*ir.Instr]value.Set)
 	for _, t := range p.Traces {
 		for i := range t.Events {

@@ -12,30 +12,30 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Limits on the traces and accesses that are compared for lanes that took different branches.
+// Limits on the number of traces, and on the number of accesses per trace, that are compared for
+// lanes that took different branches.
 const (
-	branches = 12
-	early    = 32
+	maxTraces   = 12
+	maxAccesses = 32
 )
 
-// An earlierAccess is a plain access by lanes of one warp, with the instructions that synchronize
-// lanes before it.
+// An earlierAccess is a plain access by lanes of one warp.
 type earlierAccess struct {
 	at     int // index of the event
 	e      *trace.Event
 	region memory.Region
-	epoch  int
+	epoch  int // number of synchronizing instructions before the access
 }
 
-// leaders compares accesses of lanes of one warp that took different branches on the thread index,
-// for example if one lane stores and the others read. Traces that do not rejoin are compared as
-// long as they execute the same synchronizing instructions.
-func leaders(p *verify.Pass) {
+// checkBranches compares accesses of lanes of one warp that took different branches on the thread
+// index, for example if one lane stores and the other lanes read. Traces that do not rejoin are
+// compared as long as they execute the same synchronizing instructions.
+func checkBranches(p *verify.Pass) {
 	if !p.Shares || unknownShape(p) || !p.Pool.Exact || p.Flags() {
 		return
 	}
 	reported := make(map[pair]bool)
-	list := p.Traces[:min(len(p.Traces), branches)]
+	list := p.Traces[:min(len(p.Traces), maxTraces)]
 	for i, t := range list {
 		for _, o := range list[i+1:] {
 			warp := commonWarp(t, o)
@@ -46,7 +46,7 @@ func leaders(p *verify.Pass) {
 			b, _ := accessesOf(p, o, warp, met)
 			for k := range a {
 				for n := range b {
-					collision(p, t, o, &a[k], &b[n], reported)
+					reportRace(p, t, o, &a[k], &b[n], reported)
 				}
 			}
 		}
@@ -66,8 +66,8 @@ func compatible(t, o *trace.Trace) bool {
 	return true
 }
 
-// commonWarp returns the lowest warp that has lanes on both traces. It returns -1 if there is none,
-// or if the traces have a thread in common.
+// commonWarp returns the lowest warp that has lanes on both traces. It returns -1 if no warp has
+// lanes on both, or if the traces have a thread in common.
 func commonWarp(t, o *trace.Trace) int {
 	if both := t.Threads.And(o.Threads); !both.Empty() {
 		return -1
@@ -81,7 +81,8 @@ func commonWarp(t, o *trace.Trace) int {
 }
 
 // accessesOf returns the first plain accesses of a warp on a trace, and the synchronizing
-// instructions before them. It stops where those differ from the given ones.
+// instructions before them. If the list same is given, accessesOf stops at the first
+// synchronizing instruction that differs from it.
 func accessesOf(p *verify.Pass, t *trace.Trace, warp int, same []*ir.Instr) (
 	list []earlierAccess, met []*ir.Instr,
 ) {
@@ -102,15 +103,16 @@ func accessesOf(p *verify.Pass, t *trace.Trace, warp int, same []*ir.Instr) (
 			}
 			met = append(met, e.In)
 		}
-		if len(list) == early {
+		if len(list) == maxAccesses {
 			break
 		}
 	}
 	return list, met
 }
 
-// collision reports accesses of two lanes to the same bytes with no synchronization between them.
-func collision(p *verify.Pass, t, o *trace.Trace, a, b *earlierAccess, reported map[pair]bool) {
+// reportRace reports accesses of two lanes to the same bytes with no synchronization between
+// them.
+func reportRace(p *verify.Pass, t, o *trace.Trace, a, b *earlierAccess, reported map[pair]bool) {
 	if a.epoch != b.epoch || a.e.Kind == trace.Load && b.e.Kind == trace.Load || a.e.In == b.e.In {
 		return
 	}

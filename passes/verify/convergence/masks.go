@@ -13,8 +13,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// unnamed reports a lane that executes a warp-wide instruction but is not in its member mask.
-func unnamed(p *verify.Pass, t *trace.Trace, i int) bool {
+// checkUnnamedLanes reports a lane that executes a warp-wide instruction but is not in its member
+// mask, and returns whether it did.
+func checkUnnamedLanes(p *verify.Pass, t *trace.Trace, i int) bool {
 	e := &t.Events[i]
 	mask, ok := verify.Number(e, len(e.Vals)-1)
 	if !ok || !e.In.HasMod(isa.ModSync) {
@@ -23,26 +24,27 @@ func unnamed(p *verify.Pass, t *trace.Trace, i int) bool {
 	parts := slices.ContainsFunc(e.Parted, func(c trace.Choice) bool { return c.Splits })
 	for w := range (p.Pool.Threads + 31) / 32 {
 		if !p.Pool.Exact && !parts {
-			break // lanes that are not in the mask may be absent
+			break // the launch may have no lanes outside the mask
 		}
 		if strange := e.Threads.Lanes(w) &^ uint32(mask); strange != 0 {
 			p.Report(&ruleMask, e.In, "lane %d executes %s but is not in its member mask %#x",
-				low(strange), e.In.Op, uint32(mask)).On(t, i)
+				lowestLane(strange), e.In.Op, uint32(mask)).On(t, i)
 			return true
 		}
 	}
 	return false
 }
 
-// masked compares the member mask of a warp-wide instruction with the lanes on another path.
-func masked(p *verify.Pass, t *trace.Trace, i int) {
+// checkOtherPaths reports lanes that are in the member mask of a warp-wide instruction but took a
+// path that does not reach it.
+func checkOtherPaths(p *verify.Pass, t *trace.Trace, i int) {
 	e := &t.Events[i]
 	mask, ok := verify.Number(e, len(e.Vals)-1)
 	if !ok || !e.In.HasMod(isa.ModSync) {
 		return
 	}
 	for _, c := range e.Parted {
-		if c.Maybe && uint32(mask) == 1<<32-1 && byLane(c.Cond) {
+		if c.Maybe && uint32(mask) == 1<<32-1 && comparesThreadIndex(c.Cond) {
 			if reachesAgain(p, e, c) {
 				continue
 			}
@@ -60,14 +62,14 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 				continue
 			}
 			if missing := uint32(mask) & c.Away.Lanes(w); missing != 0 {
-				if all, _ := joined(p, t, i, c); all {
+				if all, _ := reconverges(p, t, i, c); all {
 					continue
 				}
 				f := p.Report(&ruleMask, e.In, "%s names lane %d in its member mask %#x, but "+
-					"that lane took another branch", e.In.Op, low(missing), uint32(mask)).
+					"that lane took another branch", e.In.Op, lowestLane(missing), uint32(mask)).
 					Also(c.In, "the warp diverges here")
-				if p.LeavesKernel(c) || otherInstruction(p, e) || example(p, t, c) ||
-					unknownShape(p) || exitOnOtherPath(p, t, e, missing, w) {
+				if p.LeavesKernel(c) || hasOtherInstruction(p, e) || isSampledDivergence(p, t, c) ||
+					unknownShape(p) || exitsOnOtherPath(p, t, e, missing, w) {
 					f.As(diag.Review)
 				}
 				return
@@ -76,7 +78,8 @@ func masked(p *verify.Pass, t *trace.Trace, i int) {
 	}
 }
 
-// reachesAgain reports whether threads that take the other branch also reach the given instruction.
+// reachesAgain reports whether a trace that takes the other side of branch c also reaches the
+// instruction of event e.
 func reachesAgain(p *verify.Pass, e *trace.Event, c trace.Choice) bool {
 	return slices.ContainsFunc(p.Traces, func(t *trace.Trace) bool {
 		n := slices.IndexFunc(t.Choices, func(o trace.Choice) bool {
@@ -90,9 +93,9 @@ func reachesAgain(p *verify.Pass, e *trace.Event, c trace.Choice) bool {
 	})
 }
 
-// byLane reports whether a condition compares the thread index with a value that all threads of the
-// block share, as tid < n does.
-func byLane(cond *value.Value) bool {
+// comparesThreadIndex reports whether a condition compares the thread index with a value that all
+// threads of the block share, as tid < n does.
+func comparesThreadIndex(cond *value.Value) bool {
 	a, _ := cond.Condition()
 	if a == nil {
 		return false
@@ -113,9 +116,9 @@ func byLane(cond *value.Value) bool {
 	return lanes && others
 }
 
-// exitOnOtherPath reports whether lanes of a warp on another path exit without further
-// synchronization: an instruction waits only for lanes that have not exited.
-func exitOnOtherPath(p *verify.Pass, t *trace.Trace, e *trace.Event, lanes uint32, warp int) bool {
+// exitsOnOtherPath reports whether the given lanes of a warp exit on another path without further
+// synchronization. A warp-wide instruction waits only for lanes that have not exited.
+func exitsOnOtherPath(p *verify.Pass, t *trace.Trace, e *trace.Event, lanes uint32, warp int) bool {
 	for _, o := range p.Traces {
 		if o.Rank != t.Rank || o.Threads.Lanes(warp)&lanes == 0 || !o.Facts.Agree(t.Facts) {
 			continue
@@ -132,9 +135,9 @@ func exitOnOtherPath(p *verify.Pass, t *trace.Trace, e *trace.Event, lanes uint3
 	return true
 }
 
-// otherInstruction reports whether the other lanes execute a different instruction of the same
-// kind.
-func otherInstruction(p *verify.Pass, e *trace.Event) bool {
+// hasOtherInstruction reports whether lanes on a divergent branch execute a different instruction
+// with the opcode of event e.
+func hasOtherInstruction(p *verify.Pass, e *trace.Event) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if o := &t.Events[i]; o.Kind == e.Kind && o.In != e.In && o.In.Op == e.In.Op &&
@@ -146,7 +149,7 @@ func otherInstruction(p *verify.Pass, e *trace.Event) bool {
 	return false
 }
 
-func low(lanes uint32) int {
+func lowestLane(lanes uint32) int {
 	for n := range 32 {
 		if lanes>>n&1 != 0 {
 			return n
@@ -155,8 +158,8 @@ func low(lanes uint32) int {
 	return 32
 }
 
-// elect checks that all lanes in the mask of elect.sync execute it.
-func elect(p *verify.Pass, t *trace.Trace, i int) {
+// checkElect checks that all lanes in the member mask of elect.sync execute it.
+func checkElect(p *verify.Pass, t *trace.Trace, i int) {
 	e := &t.Events[i]
 	mask, ok := verify.Number(e, len(e.Vals)-1)
 	for _, c := range e.Parted {

@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package coverage reports pipelines that load data which no warp multiplies: most often a part of
+// Package coverage reports pipelines that load data that no warp multiplies, usually a part of
 // the block tile that the warp tiles do not cover.
 package coverage
 
@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 )
 
-// Analyzer returns the analyzer for the rows of operand tiles.
+// Analyzer returns the analyzer that checks the rows of operand tiles.
 func Analyzer() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "coverage",
@@ -25,17 +25,17 @@ B that no warp multiplies. Tiles that other code reads, or whose rows are unknow
 	}
 }
 
-// A check is the check of one kernel.
+// A check checks one kernel.
 type check struct {
 	*annotated.Pass
 	list    []ir.Product
-	patches [][]patch // of each product
+	patches [][]firstRows // for each product, the first rows of all warps
 	// other holds the tiles that are assumed to be covered.
 	other map[*ir.PipelineTile]bool
 }
 
-// A patch holds the first row of each operand of an MMA, for one warp.
-type patch [2]int
+// A firstRows holds the first row of each operand of an MMA in one warp.
+type firstRows [2]int
 
 func run(p *annotated.Pass) {
 	if len(p.Notes.Products) == 0 {
@@ -58,7 +58,7 @@ func run(p *annotated.Pass) {
 		for n := range c.list[i].Sides {
 			if of := c.list[i].Sides[n].Of; of != nil && !c.other[of] && !seen[of] {
 				seen[of] = true
-				lacks[of] = c.rows(i, n)
+				lacks[of] = c.checkRows(i, n)
 			}
 		}
 	}
@@ -74,24 +74,24 @@ func run(p *annotated.Pass) {
 				x.Sides[1].Of == a
 		})
 		if alone {
-			c.pairs(i)
+			c.checkPairs(i)
 		}
 	}
 }
 
-// patchesOf returns the patches of all warps that may execute the MMA. If one is unknown, the tiles
-// are assumed to be fully covered.
-func (c *check) patchesOf(x *ir.Product) (list []patch) {
+// patchesOf returns the first rows of all warps that may execute the MMA. If a row is unknown,
+// the tile is added to c.other, whose tiles are assumed to be covered.
+func (c *check) patchesOf(x *ir.Product) (list []firstRows) {
 	e := c.Eval()
 	for thread, end := e.Range(x.Role); thread < end; thread += 32 {
 		e.Begin(thread)
-		if e.False(x.Conds) {
+		if e.IsFalse(x.Conds) {
 			continue
 		}
-		var p patch
+		var p firstRows
 		for i := range x.Sides {
 			if s := &x.Sides[i]; s.Of != nil {
-				p[i] = c.first(s)
+				p[i] = c.firstRow(s)
 			}
 		}
 		list = append(list, p)
@@ -99,17 +99,17 @@ func (c *check) patchesOf(x *ir.Product) (list []patch) {
 	return list
 }
 
-// first returns the first row of an operand for the current warp.
-func (c *check) first(s *ir.Side) int {
+// firstRow returns the first row of an operand for the current warp.
+func (c *check) firstRow(s *ir.Side) int {
 	v := c.Eval().ValueOf(&s.From)
 	if v.Kind != thread.Constant || v.N < 0 || v.N+int64(s.N) > int64(s.Of.Rows) {
-		c.other[s.Of] = true // or reported elsewhere
+		c.other[s.Of] = true // unknown, or reported by another analyzer
 	}
 	return int(min(max(v.N, 0), int64(s.Of.Rows)))
 }
 
-// rows reports rows of a tile that no warp multiplies.
-func (c *check) rows(product, side int) bool {
+// checkRows reports rows of a tile that no warp multiplies, and returns whether it did.
+func (c *check) checkRows(product, side int) bool {
 	s := &c.list[product].Sides[side]
 	there := make([]bool, s.Of.Rows)
 	for i := range c.list {
@@ -135,28 +135,28 @@ func (c *check) rows(product, side int) bool {
 	}
 	c.Warn(c.list[product].Pos, &annotated.Protocol,
 		"no warp computes the MMA of %s %d to %d of %s: the warp tiles, %d each, do not cover the tile",
-		lines(s), from, to, name(s), s.N)
+		rowNoun(s), from, to, tileName(s), s.N)
 	return true
 }
 
-// name describes the tile and its pipeline, for messages.
-func name(s *ir.Side) string { return s.Tile.String() + " of pipeline " + s.Of.Pipeline }
+// tileName returns a phrase with the tile and its pipeline, for messages.
+func tileName(s *ir.Side) string { return s.Tile.String() + " of pipeline " + s.Of.Pipeline }
 
-// lines returns "rows" or "columns", depending on what the operand rows are in the tile.
-func lines(s *ir.Side) string {
+// rowNoun returns "rows" or "columns", depending on how the tile stores the rows of the operand.
+func rowNoun(s *ir.Side) string {
 	if s.Of.Turned {
 		return "columns"
 	}
 	return "rows"
 }
 
-// unit is the number of rows that pairs checks together.
-const unit = 8
+// rowGroup is the number of rows that checkPairs checks together.
+const rowGroup = 8
 
-// pairs reports pairs of rows of two tiles that no warp multiplies.
-func (c *check) pairs(product int) {
+// checkPairs reports pairs of rows of two tiles that no warp multiplies with each other.
+func (c *check) checkPairs(product int) {
 	a, b := &c.list[product].Sides[0], &c.list[product].Sides[1]
-	high, wide := a.Of.Rows/unit, b.Of.Rows/unit
+	high, wide := a.Of.Rows/rowGroup, b.Of.Rows/rowGroup
 	there := make([]bool, high*wide)
 	for i := range c.list {
 		x := &c.list[i]
@@ -164,11 +164,11 @@ func (c *check) pairs(product int) {
 			continue
 		}
 		for _, p := range c.patches[i] {
-			if p[0]%unit != 0 || p[1]%unit != 0 {
+			if p[0]%rowGroup != 0 || p[1]%rowGroup != 0 {
 				return
 			}
-			for row := p[0] / unit; row < min((p[0]+x.Sides[0].N)/unit, high); row++ {
-				for col := p[1] / unit; col < min((p[1]+x.Sides[1].N)/unit, wide); col++ {
+			for row := p[0] / rowGroup; row < min((p[0]+x.Sides[0].N)/rowGroup, high); row++ {
+				for col := p[1] / rowGroup; col < min((p[1]+x.Sides[1].N)/rowGroup, wide); col++ {
 					there[row*wide+col] = true
 				}
 			}
@@ -188,6 +188,7 @@ func (c *check) pairs(product int) {
 	}
 	c.Warn(c.list[product].Pos, &annotated.Protocol,
 		"no warp computes the MMA of %s %d to %d of %s with %s %d to %d of %s: the warp tiles, %dx%d each, do not cover the block tile",
-		lines(a), unit*row, unit*down+unit-1, name(a), lines(b), unit*col, unit*right+unit-1,
-		name(b), a.N, b.N)
+		rowNoun(a), rowGroup*row, rowGroup*down+rowGroup-1, tileName(a), rowNoun(b), rowGroup*col,
+		rowGroup*right+rowGroup-1,
+		tileName(b), a.N, b.N)
 }

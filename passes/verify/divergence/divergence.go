@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package divergence reports calls for all threads of a warp, a block or a cluster that only some
-// of them execute, and conditions that no thread satisfies.
+// Package divergence reports operations that all threads of a warp, block or cluster must
+// execute, but that only some of them execute, and conditions that no thread satisfies.
 package divergence
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 )
 
-// Analyzer returns the analyzer for calls that all threads must execute.
+// Analyzer returns the analyzer for operations that all threads must execute.
 func Analyzer() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "divergence",
@@ -58,17 +58,17 @@ func run(p *annotated.Pass) {
 	for i := range p.Notes.Uses {
 		u := &p.Notes.Uses[i]
 		if what, ok := u.What.(*ir.Collective); ok && !p.Reported(u.Pos) && !p.Eval().Exhausted() {
-			if come := coming(p, u, what.Values); come != nil {
-				check(p, u, what, come)
+			if come := executingThreads(p, u, what.Values); come != nil {
+				reportDivergence(p, u, what, come)
 			}
 		}
 	}
 }
 
-// coming returns, for each thread of the role or the block, whether it executes the call. It
-// returns nil if that is unknown. The parameter values selects whether threads that have exited
-// count as missing.
-func coming(p *annotated.Pass, u *ir.Use, values bool) []bool {
+// executingThreads returns, for each thread of the role or the block, whether it executes the
+// call. It returns nil if the outcome for some thread is unknown. If values is set, threads that
+// have exited count as threads that do not execute the call.
+func executingThreads(p *annotated.Pass, u *ir.Use, values bool) []bool {
 	e := p.Eval()
 	begin, end := e.Range(u.Role)
 	come := make([]bool, end-begin)
@@ -89,8 +89,9 @@ func coming(p *annotated.Pass, u *ir.Use, values bool) []bool {
 	return come
 }
 
-// check reports a call for all threads of a warp or block that only some of them execute.
-func check(p *annotated.Pass, u *ir.Use, what *ir.Collective, come []bool) {
+// reportDivergence reports a call for all threads of a warp or block that only some of them
+// execute.
+func reportDivergence(p *annotated.Pass, u *ir.Use, what *ir.Collective, come []bool) {
 	begin, _ := p.Eval().Range(u.Role)
 	n := 0
 	for first := 0; first < len(come); first += 32 {
@@ -136,7 +137,7 @@ func runFalse(p *annotated.Pass) {
 				len(in.Args) != 3 || in.Args[2].Kind != ir.Int {
 				continue
 			}
-			if u.Role == nil && never(p, c) && !p.Reported(in.Pos) {
+			if u.Role == nil && isAlwaysFalse(p, c) && !p.Reported(in.Pos) {
 				p.Warn(in.Pos, &annotated.Protocol,
 					"condition is never true: no thread of the block has the value %d here",
 					in.Args[2].Value)
@@ -145,8 +146,9 @@ func runFalse(p *annotated.Pass) {
 	}
 }
 
-// never reports whether a condition is false for all threads.
-func never(p *annotated.Pass, c ir.Condition) bool {
+// isAlwaysFalse reports whether a condition is false for all threads of the block, but not
+// uniform.
+func isAlwaysFalse(p *annotated.Pass, c ir.Condition) bool {
 	e := p.Eval()
 	for t := range p.Notes.Threads() {
 		e.Begin(t)
@@ -160,8 +162,8 @@ func never(p *annotated.Pass, c ir.Condition) bool {
 func runBarriers(p *annotated.Pass) {
 	for i, m := range p.Notes.Meetings {
 		if i == 0 || m.Group != p.Notes.Meetings[i-1].Group {
-			meetings(p, m.Group, false)
-			meetings(p, m.Group, true)
+			checkMeetings(p, m.Group, false)
+			checkMeetings(p, m.Group, true)
 		}
 	}
 	for _, a := range p.Notes.Arrivals {
@@ -171,9 +173,9 @@ func runBarriers(p *annotated.Pass) {
 	}
 }
 
-// meetings reports roles that wait for all threads of the block or cluster although other warps
-// never reach such a barrier.
-func meetings(p *annotated.Pass, group int, cluster bool) {
+// checkMeetings reports roles that wait for all threads of the block or cluster although other
+// warps never reach such a barrier. Only barriers of the given group are compared.
+func checkMeetings(p *annotated.Pass, group int, cluster bool) {
 	come := make([]bool, p.Notes.Threads()/32)
 	var first *ir.Meeting
 	for i := range p.Notes.Meetings {
@@ -198,11 +200,12 @@ func meetings(p *annotated.Pass, group int, cluster bool) {
 	}
 	p.Report(first.Pos, &annotated.Role,
 		"deadlock: %s in role %s waits for all threads of the %s, but %s not execute one; %s",
-		what, first.Role.Name, all, absent(come), instead)
+		what, first.Role.Name, all, describeAbsentWarps(come), instead)
 }
 
-// absent describes the warps that do not arrive, followed by a verb, for messages.
-func absent(come []bool) string {
+// describeAbsentWarps returns a phrase with the warps that do not arrive, followed by a verb, for
+// messages.
+func describeAbsentWarps(come []bool) string {
 	var list []string
 	for w := 0; w < len(come); w++ {
 		if come[w] {

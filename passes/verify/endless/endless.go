@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package endless reports loops whose condition depends on nothing that the loop changes.
+// Package endless reports loops whose exit condition depends on no value that the loop changes.
 package endless
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 )
 
-// Analyzer returns the analyzer for loops that do not end.
+// Analyzer returns the analyzer for infinite loops.
 func Analyzer() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "endless",
@@ -25,33 +25,34 @@ what the condition depends on. A condition that loads from memory may change.`,
 	}
 }
 
-// A write is an instruction that writes a register, with its index in the kernel, counted from one.
+// A write is an instruction that writes a register, with its index in the kernel. Indices start
+// at one.
 type write struct {
 	at int
 	in *ir.Instr
 }
 
-// A code holds the instructions of a kernel with their positions.
-type code struct {
-	first  map[*ir.Block]int // index of the first instruction of each block
-	writes map[*ir.Reg][]write
+// A kernelCode holds the instruction indices of a kernel.
+type kernelCode struct {
+	first  map[*ir.Block]int   // index of the first instruction of each block
+	writes map[*ir.Reg][]write // writes of each register, in ascending order
 }
 
 func run(p *annotated.Pass) {
 	if len(p.Notes.Loops) == 0 {
 		return
 	}
-	c := newCode(p.Func)
+	c := newKernelCode(p.Func)
 	for _, l := range p.Notes.Loops {
-		if c.constant(l.Cond, c.first[l.Top], c.first[l.End], make(map[*ir.Reg]bool)) {
+		if c.isInvariant(l.Cond, c.first[l.Top], c.first[l.End], make(map[*ir.Reg]bool)) {
 			p.Report(l.Pos, &annotated.Flow,
 				"infinite loop: the body does not change what its condition depends on; assign to a variable with Set")
 		}
 	}
 }
 
-func newCode(f *ir.Func) *code {
-	c := &code{make(map[*ir.Block]int), make(map[*ir.Reg][]write)}
+func newKernelCode(f *ir.Func) *kernelCode {
+	c := &kernelCode{make(map[*ir.Block]int), make(map[*ir.Reg][]write)}
 	n := 0
 	for _, b := range f.Blocks {
 		c.first[b] = n
@@ -67,9 +68,9 @@ func newCode(f *ir.Func) *code {
 	return c
 }
 
-// constant reports whether a register has the same value in all iterations of the loop from index
-// lo to hi. seen holds the registers that have been visited.
-func (c *code) constant(r *ir.Reg, lo, hi int, seen map[*ir.Reg]bool) bool {
+// isInvariant reports whether a register has the same value in all iterations of the loop that
+// spans the instructions lo to hi. seen holds the registers that have been visited.
+func (c *kernelCode) isInvariant(r *ir.Reg, lo, hi int, seen map[*ir.Reg]bool) bool {
 	if seen[r] {
 		return true
 	}
@@ -77,7 +78,7 @@ func (c *code) constant(r *ir.Reg, lo, hi int, seen map[*ir.Reg]bool) bool {
 	list := c.writes[r]
 	from, _ := slices.BinarySearchFunc(list, lo+1, func(w write, at int) int { return w.at - at })
 	if from == len(list) || list[from].at > hi {
-		return true // computed before the loop, and unchanged in it
+		return true // computed before the loop, and unchanged in the loop
 	}
 	in := list[from].in
 	if len(list) > 1 || r.Varies || in.Guard.Reg != nil || !isPure(in) {
@@ -85,7 +86,7 @@ func (c *code) constant(r *ir.Reg, lo, hi int, seen map[*ir.Reg]bool) bool {
 	}
 	same := true
 	in.Registers(func(r *ir.Reg, a isa.Access) {
-		same = same && (a != isa.Read || c.constant(r, lo, hi, seen))
+		same = same && (a != isa.Read || c.isInvariant(r, lo, hi, seen))
 	})
 	return same
 }

@@ -13,25 +13,27 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// An access is one load or store of global memory, with a decomposed address.
+// An access is one global load or store. Its address is split into a block-independent root, a
+// term in the block index, and an offset for each thread.
 type access struct {
 	e     *trace.Event
 	i     int // index in the events of its trace
 	write bool
-	value *value.Value // stored value, or nil if it is unknown
+	value *value.Value // stored value, or nil if the value is unknown
 	bytes int64
-	// The address is the sum of root, which is the same in all blocks, the block index times
-	// blocks, and for each thread one element of starts.
+	// The address of thread i is root + blocks * (block index) + starts[i]; root is the same in
+	// all blocks. starts is sorted and has no duplicates.
 	root   *value.Value
 	blocks [3]int64
 	starts []int64
-	region memory.Region // region of the threads of one block
-	epoch  int           // number of barriers before it
-	// anyBlock reports whether no condition on only the block index decides whether it executes.
+	region memory.Region // bytes that the threads of one block access
+	epoch  int           // number of block barriers before the access
+	// anyBlock is set if no condition on the block index alone decides whether the access
+	// executes.
 	anyBlock bool
 }
 
-// accesses lists the accesses of a trace that certainly execute for some parameter values.
+// accesses returns the accesses of a trace that certainly execute for some parameter values.
 func accesses(k *trace.Kernel, t *trace.Trace) (list []access) {
 	epoch := 0
 	for i := range t.Events {
@@ -42,7 +44,7 @@ func accesses(k *trace.Kernel, t *trace.Trace) (list []access) {
 		if e.Kind != trace.Load && e.Kind != trace.Store || e.In.NamesShared() {
 			continue
 		}
-		anyBlock, ok := executes(t, i)
+		anyBlock, ok := mayExecute(t, i)
 		if !ok {
 			continue
 		}
@@ -52,26 +54,25 @@ func accesses(k *trace.Kernel, t *trace.Trace) (list []access) {
 		if x.write {
 			n := len(e.In.Args) - 1
 			if o := &e.In.Args[n]; o.Kind == ir.Int || o.Kind == ir.Single || o.Kind == ir.Double {
-				x.value = k.Pool.Const(64, 0) // the same in all threads
+				x.value = k.Pool.Const(64, 0) // the same value in all threads
 			} else {
 				x.value = verify.Val(e, n)
 			}
 		}
-		if x.address(k, verify.Val(e, verify.Address(e.In, 0))) {
+		if x.splitAddress(k, verify.Val(e, verify.Address(e.In, 0))) {
 			list = append(list, x)
 		}
 	}
 	return list
 }
 
-// executes reports whether an event executes for some values of the parameters. Each of its
-// conditions must depend on the thread index, or compare an index with a parameter, and each
-// parameter may occur once. The result anyBlock reports that the conditions do not depend on the
-// block index.
-func executes(t *trace.Trace, i int) (anyBlock, ok bool) {
+// mayExecute reports whether an event executes for some parameter values. Each of its conditions
+// must depend on the thread index, or compare an index with a parameter, and each parameter may
+// occur once. anyBlock reports that no condition depends on the block index.
+func mayExecute(t *trace.Trace, i int) (anyBlock, ok bool) {
 	anyBlock = true
-	met := make(map[*ir.Instr]bool)
-	judge := func(cond *value.Value) bool {
+	visited := make(map[*ir.Instr]bool)
+	isAllowed := func(cond *value.Value) bool {
 		a, _ := cond.Condition()
 		if a == nil {
 			return true
@@ -105,22 +106,23 @@ func executes(t *trace.Trace, i int) (anyBlock, ok bool) {
 		if c.At > i {
 			break
 		}
-		if a, _ := c.Cond.Condition(); a != nil && !a.Tid && met[c.In] {
-			return false, false // a later iteration of a loop
+		if a, _ := c.Cond.Condition(); a != nil && !a.Tid && visited[c.In] {
+			return false, false // the event is in a later iteration of a loop
 		}
-		met[c.In] = true
-		if !judge(c.Cond) {
+		visited[c.In] = true
+		if !isAllowed(c.Cond) {
 			return false, false
 		}
 	}
-	if g := t.Events[i].Guard; g != nil && !judge(g) {
+	if g := t.Events[i].Guard; g != nil && !isAllowed(g) {
 		return false, false
 	}
 	return anyBlock, true
 }
 
-// address decomposes an address. It returns false if it cannot.
-func (x *access) address(k *trace.Kernel, v *value.Value) bool {
+// splitAddress sets root, blocks, starts and region from address v. It returns false if v has
+// another form.
+func (x *access) splitAddress(k *trace.Kernel, v *value.Value) bool {
 	if v == nil {
 		return false
 	}
@@ -136,7 +138,7 @@ func (x *access) address(k *trace.Kernel, v *value.Value) bool {
 		case strings.HasPrefix(t.Atom.Name, "%ctaid.") && t.Atom.Op == value.OpRegister:
 			x.blocks[t.Atom.Name[len("%ctaid.")]-'x'] += t.Factor
 			whole = p.Add(64, whole, term)
-		case t.Atom.Level <= value.Block && !selects(t.Atom):
+		case t.Atom.Level <= value.Block && !dependsOnBlock(t.Atom):
 			pointer = pointer || t.Factor == 1 && t.Atom.Op == value.OpParameter
 			x.root = p.Add(64, x.root, term)
 		default:
@@ -155,15 +157,15 @@ func (x *access) address(k *trace.Kernel, v *value.Value) bool {
 	return ok && len(x.starts) > 0
 }
 
-// selects reports whether an atom depends on the block index.
-func selects(a *value.Atom) bool {
+// dependsOnBlock reports whether an atom depends on the block index.
+func dependsOnBlock(a *value.Atom) bool {
 	if strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%cluster") ||
 		a.Op == value.OpAfter {
 		return true
 	}
 	for _, arg := range a.Args {
 		for _, t := range arg.Terms {
-			if selects(t.Atom) {
+			if dependsOnBlock(t.Atom) {
 				return true
 			}
 		}
@@ -171,12 +173,12 @@ func selects(a *value.Atom) bool {
 	return false
 }
 
-// apart reports whether the access x of one block and the access y of another overlap, for blocks
-// whose indices differ by a small number along one axis. The parameter step is the distance between
-// the addresses of neighbouring blocks.
-func apart(x, y *access, step int64) bool {
-	const few = 4
-	for n := int64(1); n <= few; n++ {
+// overlapsOtherBlock reports whether access x of one block overlaps access y of another block,
+// for blocks whose indices differ by a small number along one axis. The parameter step is the
+// distance in bytes between the addresses of neighboring blocks.
+func overlapsOtherBlock(x, y *access, step int64) bool {
+	const maxBlockDistance = 4
+	for n := int64(1); n <= maxBlockDistance; n++ {
 		if overlap(x.starts, x.bytes, y.starts, y.bytes, n*step) {
 			return true
 		}
@@ -184,8 +186,8 @@ func apart(x, y *access, step int64) bool {
 	return false
 }
 
-// overlap reports whether bytes at an offset in a overlap bytes at an offset in b, shifted by by.
-// Both lists are sorted.
+// overlap reports whether any of the na bytes at an offset in a overlaps any of the nb bytes at
+// an offset in b plus by. Both lists of offsets must be sorted.
 func overlap(a []int64, na int64, b []int64, nb, by int64) bool {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
@@ -200,11 +202,11 @@ func overlap(a []int64, na int64, b []int64, nb, by int64) bool {
 	return false
 }
 
-// shared reports whether several threads of a block access the same address.
-func (x *access) shared() bool { return len(x.starts) == 1 && x.e.Threads.Len() > 1 }
+// isShared reports whether several threads of a block access the same address.
+func (x *access) isShared() bool { return len(x.starts) == 1 && x.e.Threads.Len() > 1 }
 
-// crosses reports whether a thread reads data that is written only by threads of other warps.
-func crosses(k *trace.Kernel, x, y *access) bool {
+// readsOtherWarp reports whether a thread reads data that only threads of other warps write.
+func readsOtherWarp(k *trace.Kernel, x, y *access) bool {
 	read, write := x, y
 	if x.write {
 		read, write = y, x
@@ -213,17 +215,16 @@ func crosses(k *trace.Kernel, x, y *access) bool {
 	return sure && read.region.Foreign(&write.region, 32)
 }
 
-// varies reports whether two threads may store different values: the value is unknown, or depends
-// on the block or thread index. The parameter same is set if both threads have the same thread
-// index.
-func varies(v *value.Value, same bool) bool {
+// mayDiffer reports whether two threads may store different values: the value is unknown, or
+// depends on the block or thread index. If same is set, both threads have the same thread index.
+func mayDiffer(v *value.Value, same bool) bool {
 	if v == nil {
 		return true
 	}
 	for _, t := range v.Terms {
 		a := t.Atom
 		switch {
-		case selects(a):
+		case dependsOnBlock(a):
 			return true
 		case a.Tid:
 			if !same {
@@ -231,7 +232,7 @@ func varies(v *value.Value, same bool) bool {
 			}
 		case a.Op == value.OpLoad || len(a.Args) > 0:
 			for _, arg := range a.Args {
-				if varies(arg, same) {
+				if mayDiffer(arg, same) {
 					return true
 				}
 			}

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package global looks for races in global memory: unordered accesses to one address by two blocks,
-// or by two threads of one block without a barrier in between. The block index stays symbolic, so a
-// finding is valid for every grid of more than one block.
+// Package global detects races in global memory: unordered accesses to the same address by two
+// blocks, or by two threads of one block with no barrier between the accesses. The block index
+// stays symbolic, so a finding is valid for every grid of more than one block.
 package global
 
 import (
@@ -27,11 +27,11 @@ communicate in no other way: without atomics, fences, flags, clusters and asynch
 	Run:      run,
 }
 
-// limits bounds the work of this package. The kernels that it can decide are small.
+// limits bounds the work of this package. The kernels that the package can check are small.
 var limits = trace.Limits{Steps: 20_000, Traces: 32}
 
 func run(p *verify.Pass) {
-	if !simple(p.Func) {
+	if !isSimple(p.Func) {
 		return
 	}
 	limits := limits
@@ -51,7 +51,7 @@ func run(p *verify.Pass) {
 			for j := range list[:i+1] {
 				x, y := &list[j], &list[i]
 				if at := (pair{x.e.In, y.e.In}); (x.write || y.write) && !seen[at] {
-					seen[at] = compare(p, k, axes, t, x, y)
+					seen[at] = reportRace(p, k, axes, t, x, y)
 				}
 			}
 		}
@@ -61,9 +61,9 @@ func run(p *verify.Pass) {
 // A pair is two instructions that were already compared.
 type pair struct{ first, second *ir.Instr }
 
-// simple reports whether threads of a kernel communicate by block barriers only, and whether it
-// stores to global memory.
-func simple(f *ir.Func) bool {
+// isSimple reports whether the threads of a kernel communicate only by block barriers, and
+// whether the kernel stores to global memory.
+func isSimple(f *ir.Func) bool {
 	stores, n := false, 0
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
@@ -79,7 +79,7 @@ func simple(f *ir.Func) bool {
 			default:
 				return false
 			}
-			if (in.Kind() == isa.KindLd || in.Kind().Head() == isa.HeadSt) && !plain(in) {
+			if (in.Kind() == isa.KindLd || in.Kind().Head() == isa.HeadSt) && !isPlain(in) {
 				return false
 			}
 		}
@@ -87,25 +87,26 @@ func simple(f *ir.Func) bool {
 	return stores && n < limits.Steps/8
 }
 
-// plain reports whether a load or store is neither volatile nor ordered.
-func plain(in *ir.Instr) bool {
+// isPlain reports whether a load or store is neither volatile nor has a memory-order modifier.
+func isPlain(in *ir.Instr) bool {
 	return !in.HasMod(isa.ModVolatile, isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModMMIO)
 }
 
-// axesOf returns the components of the block index that a kernel reads. The kernel is assumed to
-// run with several blocks along these axes.
+// axesOf returns the components of the block index that a kernel reads. The grid is assumed to
+// have several blocks along these axes.
 func axesOf(f *ir.Func) []string {
 	var list []string
 	for _, name := range []string{"%ctaid.x", "%ctaid.y", "%ctaid.z"} {
-		if reads(f, name) {
+		if readsSpecial(f, name) {
 			list = append(list, name)
 		}
 	}
 	return list
 }
 
-// reads reports whether an instruction of a kernel reads a special register.
-func reads(f *ir.Func, name string) bool {
+// readsSpecial reports whether some instruction of a kernel reads the special register with the
+// given name.
+func readsSpecial(f *ir.Func, name string) bool {
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			for i := range in.Args {
@@ -118,8 +119,9 @@ func reads(f *ir.Func, name string) bool {
 	return false
 }
 
-// compare reports a race between two accesses of one trace. x is the earlier access, or equal to y.
-func compare(p *verify.Pass, k *trace.Kernel, axes []string, t *trace.Trace, x, y *access) bool {
+// reportRace reports a race between two accesses of one trace, and returns whether it did. x is
+// the earlier access, or equal to y.
+func reportRace(p *verify.Pass, k *trace.Kernel, axes []string, t *trace.Trace, x, y *access) bool {
 	if x.root != y.root || x.blocks != y.blocks {
 		return false
 	}
@@ -144,11 +146,11 @@ func compare(p *verify.Pass, k *trace.Kernel, axes []string, t *trace.Trace, x, 
 			continue
 		}
 		step := x.blocks[n]
-		if !apart(x, y, step) && !apart(y, x, step) {
+		if !overlapsOtherBlock(x, y, step) && !overlapsOtherBlock(y, x, step) {
 			continue
 		}
 		switch {
-		case x.write && y.write && (varies(x.value, step == 0) || varies(y.value, step == 0)):
+		case x.write && y.write && (mayDiffer(x.value, step == 0) || mayDiffer(y.value, step == 0)):
 			return report(
 				"global-memory race: two blocks of the grid store to the same address, and " +
 					"nothing orders them")
@@ -158,11 +160,11 @@ func compare(p *verify.Pass, k *trace.Kernel, axes []string, t *trace.Trace, x, 
 		}
 	}
 	switch {
-	case x == y && y.write && y.shared() && y.value != nil && y.value.Tid() && !y.value.Const():
+	case x == y && y.write && y.isShared() && y.value != nil && y.value.Tid() && !y.value.Const():
 		return report(
 			"global-memory race: threads of one block store different values to the same " +
 				"address")
-	case x.write != y.write && x.epoch == y.epoch && crosses(k, x, y):
+	case x.write != y.write && x.epoch == y.epoch && readsOtherWarp(k, x, y):
 		return report(
 			"global-memory race: one warp writes global memory that another warp of the " +
 				"block reads, without a barrier in between")

@@ -13,14 +13,15 @@ import (
 
 // commonAccesses holds the accesses that threads of all blocks make to the same addresses.
 type commonAccesses struct {
-	atomics, loads, stores []mark
+	atomics, loads, stores []position
 }
 
-// atomics reports memory that all blocks access at the same addresses, with atomic operations at
-// block scope, with weak loads after atomic operations, or with a load and a store instead of an
-// atomic operation. A kernel that never reads its block index may run as one block.
-func (w *paths) atomics() {
-	if !w.reads("%ctaid") {
+// checkAtomics reports memory that all blocks access at the same addresses with atomic operations
+// at block scope, with weak loads after atomic operations, or with a load and a store instead of
+// an atomic operation. A kernel that never reads its block index may run as one block and is
+// skipped.
+func (w *paths) checkAtomics() {
+	if !w.readsSpecial("%ctaid") {
 		return
 	}
 	var e commonAccesses
@@ -29,7 +30,7 @@ func (w *paths) atomics() {
 			if in.Directive() {
 				continue
 			}
-			m := mark{b, i}
+			m := position{b, i}
 			kind := trace.Of(in)
 			access := kind == trace.Atomic || kind == trace.Load || kind == trace.Store
 			switch {
@@ -47,24 +48,24 @@ func (w *paths) atomics() {
 		w.checkScope(m)
 		w.checkStaleLoad(m, &e)
 	}
-	ordered := len(w.heard) > 0 || slices.ContainsFunc(e.atomics, func(m mark) bool {
-		return w.electors.read(w.instr(m))
+	ordered := len(w.waitsByBase) > 0 || slices.ContainsFunc(e.atomics, func(m position) bool {
+		return w.electors.isResultUsed(w.instr(m))
 	})
 	if !ordered {
-		w.updates(&e)
+		w.checkUpdates(&e)
 	}
 }
 
-// commonAddress reports whether threads of all blocks certainly access the same addresses with an
-// instruction.
-func (w *paths) commonAddress(m mark) bool {
+// commonAddress reports whether an instruction certainly accesses the same addresses in all
+// blocks.
+func (w *paths) commonAddress(m position) bool {
 	in := w.instr(m)
-	return w.electors.array(in).v != nil && w.electors.addressUse(in) == without &&
-		!w.electors.byBlock(m)
+	return w.electors.baseOf(in).v != nil && w.electors.addressUse(in) == blockInvariant &&
+		!w.electors.dependsOnBlock(m)
 }
 
-// checkScope reports an atomic operation whose scope is the block.
-func (w *paths) checkScope(m mark) {
+// checkScope reports an atomic operation with block scope.
+func (w *paths) checkScope(m position) {
 	if in := w.instr(m); in.HasMod(isa.ModCTA) && !w.errors[in] {
 		w.errors[in] = true
 		w.Report(&ruleAtomic, in,
@@ -73,33 +74,34 @@ func (w *paths) checkScope(m mark) {
 	}
 }
 
-// checkStaleLoad reports a weak load of memory that other blocks change atomically, after an atomic
-// operation on the same address.
-func (w *paths) checkStaleLoad(m mark, e *commonAccesses) {
+// checkStaleLoad reports a weak load of memory that other blocks change atomically, after atomic
+// operation m on the same address.
+func (w *paths) checkStaleLoad(m position, e *commonAccesses) {
 	atomic := w.instr(m)
-	w.forth(m, func(at mark, in *ir.Instr, _ bool) continuation {
+	w.searchForward(m, func(at position, in *ir.Instr, _ bool) continuation {
 		switch {
-		case w.fences(in), w.acquires(in), slices.Contains(w.heard[w.electors.array(in)], at):
-			return prune
+		case w.isFence(in), w.isAcquire(in),
+			slices.Contains(w.waitsByBase[w.electors.baseOf(in)], at):
+			return walkPrune
 		case w.errors[in] || !isWeak(in, trace.Load) || !slices.Contains(e.loads, at):
-		case w.equal(atomic, in):
+		case w.hasEqualAddress(atomic, in):
 			w.errors[in] = true
 			w.Report(&ruleAtomic, in,
 				"weak load reads an address that other blocks change with atomic operations").Also(
 				atomic, "the atomic operation")
-			return stop
+			return walkStop
 		}
-		return goOn
+		return walkContinue
 	})
 }
 
-// equal reports whether two accesses have the same address.
-func (w *paths) equal(a, b *ir.Instr) bool {
-	return w.electors.array(a) == w.electors.array(b) && w.electors.sameAddress(a, b) &&
+// hasEqualAddress reports whether two accesses certainly have the same address.
+func (w *paths) hasEqualAddress(a, b *ir.Instr) bool {
+	return w.electors.baseOf(a) == w.electors.baseOf(b) && w.electors.sameAddress(a, b) &&
 		offset(a) == offset(b)
 }
 
-// offset returns the constant part of the address of an access.
+// offset returns the constant offset in the address of an access, in bytes.
 func offset(in *ir.Instr) int64 {
 	for i := range in.Args {
 		if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) > 0 {
@@ -109,9 +111,10 @@ func offset(in *ir.Instr) int64 {
 	return 0
 }
 
-// updates reports a volatile or relaxed load and a store of the same address, to which the loaded
-// value contributes: updates of other blocks in between are lost.
-func (w *paths) updates(e *commonAccesses) {
+// checkUpdates reports a volatile or relaxed load followed by a store to the same address whose
+// value is computed from the loaded value. Updates by other blocks between the load and the store
+// are lost.
+func (w *paths) checkUpdates(e *commonAccesses) {
 	for _, l := range e.loads {
 		load := w.instr(l)
 		if isWeak(load, trace.Load) || w.loops[l.block] != nil {
@@ -120,10 +123,11 @@ func (w *paths) updates(e *commonAccesses) {
 		for _, s := range e.stores {
 			store := w.instr(s)
 			value := store.Args[len(store.Args)-1].Reg
-			if value == nil || w.errors[store] || !w.reaches(l, s) || !w.equal(load, store) {
+			if value == nil || w.errors[store] || !w.reaches(l, s) ||
+				!w.hasEqualAddress(load, store) {
 				continue
 			}
-			if w.feeds(load, value) {
+			if w.isComputedFrom(load, value) {
 				w.errors[store] = true
 				w.Report(&ruleAtomic, store,
 					"load and store are not one atomic operation, but all blocks access the address: updates of other blocks are lost").Also(load, "loaded here")
@@ -132,8 +136,8 @@ func (w *paths) updates(e *commonAccesses) {
 	}
 }
 
-// feeds reports whether a register is computed from the result of a load.
-func (w *paths) feeds(load *ir.Instr, r *ir.Reg) bool {
+// isComputedFrom reports whether a register is computed from the result of a load.
+func (w *paths) isComputedFrom(load *ir.Instr, r *ir.Reg) bool {
 	found := false
 	w.writersOf([]*ir.Reg{r}, func(in *ir.Instr) walkStep {
 		switch {
@@ -152,23 +156,23 @@ func (w *paths) feeds(load *ir.Instr, r *ir.Reg) bool {
 type walkStep uint8
 
 const (
-	skipWalk walkStep = iota // not at the registers that it reads
-	readWalk                 // at the registers that it reads
-	endWalk                  // not at all
+	skipWalk walkStep = iota // do not visit the writers of the registers that the instruction reads
+	readWalk                 // visit the writers of the registers that the instruction reads
+	endWalk                  // end the walk
 )
 
-// writersOf visits the instructions that write registers, and those that write the registers that
-// these read.
+// writersOf visits the instructions that write the registers in work, and, where visit returns
+// readWalk, the instructions that write the registers that a visited instruction reads.
 func (w *paths) writersOf(work []*ir.Reg, visit func(in *ir.Instr) walkStep) {
 	seen := make(map[*ir.Reg]bool)
-	for len(work) > 0 && w.electors.left >= 0 {
+	for len(work) > 0 && w.electors.budget >= 0 {
 		r := work[len(work)-1]
 		work = work[:len(work)-1]
-		if w.electors.left--; seen[r] {
+		if w.electors.budget--; seen[r] {
 			continue
 		}
 		seen[r] = true
-		for _, in := range w.electors.all(r) {
+		for _, in := range w.electors.allWrites(r) {
 			switch visit(in) {
 			case endWalk:
 				return

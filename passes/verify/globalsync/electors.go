@@ -14,76 +14,79 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// electors finds the predicates that select which threads of a block execute an instruction:
-// comparisons of a thread, lane or warp index with one value, and elect.sync. A predicate is
-// identified by the instruction that computes it, since registers are reused.
-type electors struct {
-	flow   *ir.Flow
-	level  *uniform.Levels // see levels
-	writes *reach.Writes
-	every  map[*ir.Reg][]*ir.Instr
-	asked  int // see onlyWrite
-	left   int // instructions and branches that may still be visited
-	picked map[*ir.Instr]selection
-	blocks map[int]picks // results of block
-	bases  map[*ir.Reg]base
-	used   map[*ir.Reg]blockUse // results of uses
+// A threadSelection finds the predicates that select which threads of a block execute an
+// instruction: comparisons of a thread, lane or warp index with one value, and elect.sync. A
+// predicate is identified by the instruction that computes it, because registers are reused.
+type threadSelection struct {
+	flow     *ir.Flow        // computed by levels
+	level    *uniform.Levels // see levels
+	writes   *reach.Writes
+	writesOf map[*ir.Reg][]*ir.Instr // cache of allWrites
+	queries  int                     // number of reaching-definition queries made by onlyWrite
+	// number of instructions and branches that may still be visited
+	budget     int
+	selections map[*ir.Instr]selection // cache of selectionOf
+	blocks     map[int]predicates      // cache of blockPredicates
+	bases      map[*ir.Reg]base        // cache of baseOfRegister
+	used       map[*ir.Reg]blockUse    // cache of registerUse
 }
 
-// picks is a set of predicates that all select the same threads.
-type picks map[*ir.Instr]bool
+// predicates is a set of predicates, each identified by the instruction that computes it, that
+// must all be true.
+type predicates map[*ir.Instr]bool
 
-// A selection is the kind of thread that a predicate selects.
+// A selection describes which threads a predicate selects.
 type selection uint8
 
 const (
-	unknown selection = iota // not computed yet
-	many                     // any threads
-	one                      // threads of a block by their index
-	lane                     // lanes of a warp
+	unknown       selection = iota // not computed yet
+	anyThreads                     // any threads
+	byThreadIndex                  // threads of a block by their index
+	byLane                         // lanes of a warp
 )
 
-// most limits the instructions and branches that are visited for all flags of a kernel.
-const most = 2_000_000
+// maxVisits limits the instructions and branches that are visited for all flags of a kernel.
+const maxVisits = 2_000_000
 
-func newElectors(f *ir.Flow) *electors {
-	return &electors{left: most, flow: f, writes: reach.Of(f), every: make(map[*ir.Reg][]*ir.Instr),
-		picked: make(map[*ir.Instr]selection), blocks: make(map[int]picks),
+func newThreadSelection(f *ir.Flow) *threadSelection {
+	return &threadSelection{budget: maxVisits, flow: f, writes: reach.Of(f),
+		writesOf:   make(map[*ir.Reg][]*ir.Instr),
+		selections: make(map[*ir.Instr]selection), blocks: make(map[int]predicates),
 		bases: make(map[*ir.Reg]base),
 		used:  make(map[*ir.Reg]blockUse)}
 }
 
-// levels returns the uniformity of each register.
-func (w *electors) levels() *uniform.Levels {
+// levels returns the uniformity of each register. The first call computes it.
+func (w *threadSelection) levels() *uniform.Levels {
 	if w.level == nil {
 		w.level = uniform.Of(w.flow)
 	}
 	return w.level
 }
 
-// mostAsked limits the reaching-definition queries for registers that are written more than once,
-// which are slow.
-const mostAsked = 2000
+// maxQueries limits the reaching-definition queries for registers that are written more than
+// once, because these queries are slow.
+const maxQueries = 2000
 
-// all returns every write of a register.
-func (w *electors) all(r *ir.Reg) []*ir.Instr {
-	list, met := w.every[r]
+// allWrites returns every write of a register.
+func (w *threadSelection) allWrites(r *ir.Reg) []*ir.Instr {
+	list, met := w.writesOf[r]
 	if !met {
 		list = w.writes.All(r)
-		w.every[r] = list
+		w.writesOf[r] = list
 	}
 	return list
 }
 
-// onlyWrite returns the only write of a register that reaches an instruction, or nil if there are
-// several.
-func (w *electors) onlyWrite(at *ir.Instr, r *ir.Reg) *ir.Instr {
+// onlyWrite returns the only write of register r that reaches instruction at, or nil if several
+// writes may reach it.
+func (w *threadSelection) onlyWrite(at *ir.Instr, r *ir.Reg) *ir.Instr {
 	if r == nil {
 		return nil
 	}
-	list := w.all(r)
-	if len(list) > 1 && w.asked < mostAsked {
-		w.asked++
+	list := w.allWrites(r)
+	if len(list) > 1 && w.queries < maxQueries {
+		w.queries++
 		list, _ = w.writes.At(at, r)
 	}
 	if len(list) != 1 {
@@ -92,52 +95,53 @@ func (w *electors) onlyWrite(at *ir.Instr, r *ir.Reg) *ir.Instr {
 	return list[0]
 }
 
-// picks returns the threads that the predicate computed by an instruction selects.
-func (w *electors) picks(in *ir.Instr) selection {
+// selectionOf returns which threads are selected by the predicate that an instruction computes.
+func (w *threadSelection) selectionOf(in *ir.Instr) selection {
 	if in == nil {
-		return many
+		return anyThreads
 	}
-	if p := w.picked[in]; p != unknown {
+	if p := w.selections[in]; p != unknown {
 		return p
 	}
-	w.picked[in] = many // the assumption if the instruction depends on itself
-	p := many
+	w.selections[in] = anyThreads // assumed if the instruction depends on its own result
+	p := anyThreads
 	switch in.Kind() {
 	case isa.KindElect:
-		p = lane
+		p = byLane
 	case isa.KindSetp:
 		first := in.Args[0].Reg
 		if in.HasMod(isa.ModEQ, isa.ModNE) && first != nil &&
-			w.levels().Value(first) < uniform.Block && !w.compares(in) {
-			p = one
-			if w.lanes(in) {
-				p = lane
+			w.levels().Value(first) < uniform.Block && !w.comparesLoaded(in) {
+			p = byThreadIndex
+			if w.testsLane(in) {
+				p = byLane
 			}
 		}
 	case isa.KindAnd, isa.KindOr, isa.KindXor, isa.KindNot, isa.KindSelp:
 		for i := range in.Args[1:] {
 			if from := in.Args[i+1].Reg; from != nil && from.Type.Class() == isa.Pred {
-				p = max(p, w.picks(w.onlyWrite(in, from)))
+				p = max(p, w.selectionOf(w.onlyWrite(in, from)))
 			}
 		}
 	}
-	w.picked[in] = p
+	w.selections[in] = p
 	return p
 }
 
-// compares reports whether a comparison is certainly of a value from memory.
-func (w *electors) compares(in *ir.Instr) bool {
+// comparesLoaded reports whether an operand of a comparison is certainly computed from memory.
+func (w *threadSelection) comparesLoaded(in *ir.Instr) bool {
 	for i := range in.Args[1:] {
-		if from := in.Args[i+1].Reg; from != nil && w.loaded(in, from, mostSteps) {
+		if from := in.Args[i+1].Reg; from != nil && w.isLoaded(in, from, maxDerivationSteps) {
 			return true
 		}
 	}
 	return false
 }
 
-// loaded reports whether the value of a register is certainly computed from memory, such as the
-// result of an atomic operation. It selects threads by what they found, and not by their index.
-func (w *electors) loaded(at *ir.Instr, r *ir.Reg, steps int) bool {
+// isLoaded reports whether the value of a register is certainly computed from memory, such as the
+// result of an atomic operation. A comparison of such a value selects threads by the data that
+// they found, not by their index.
+func (w *threadSelection) isLoaded(at *ir.Instr, r *ir.Reg, steps int) bool {
 	in := w.onlyWrite(at, r)
 	if in == nil || steps == 0 {
 		return false
@@ -149,7 +153,7 @@ func (w *electors) loaded(at *ir.Instr, r *ir.Reg, steps int) bool {
 		return !in.HasMod(isa.ModParam)
 	case isa.HeadAnd, isa.HeadAdd, isa.HeadSub, isa.HeadMov:
 		for i := range in.Args[1:] {
-			if from := in.Args[i+1].Reg; from != nil && w.loaded(in, from, steps-1) {
+			if from := in.Args[i+1].Reg; from != nil && w.isLoaded(in, from, steps-1) {
 				return true
 			}
 		}
@@ -157,8 +161,8 @@ func (w *electors) loaded(at *ir.Instr, r *ir.Reg, steps int) bool {
 	return false
 }
 
-// lanes reports whether a comparison tests a lane index.
-func (w *electors) lanes(in *ir.Instr) bool {
+// testsLane reports whether a comparison tests a lane index.
+func (w *threadSelection) testsLane(in *ir.Instr) bool {
 	for i := range in.Args {
 		o := &in.Args[i]
 		if o.Kind == ir.Special && o.Text() == "%laneid" {
@@ -180,20 +184,22 @@ func (w *electors) lanes(in *ir.Instr) bool {
 					return true
 				}
 			}
-		// an elected lane's predicate as an integer, which inline assembly returns
+		// a predicate of elect.sync as an integer, as inline assembly returns it
 		case isa.KindSelp:
-			return len(from.Args) == 4 && w.picks(w.onlyWrite(from, from.Args[3].Reg)) == lane
+			return len(from.Args) == 4 &&
+				w.selectionOf(w.onlyWrite(from, from.Args[3].Reg)) == byLane
 		}
 	}
 	return false
 }
 
-// at returns the predicates that select the threads which execute an instruction.
-func (w *electors) at(m mark) picks {
-	set := w.block(m.block)
+// predicatesAt returns the predicates that select the threads that execute an instruction,
+// including the instruction's own guard.
+func (w *threadSelection) predicatesAt(m position) predicates {
+	set := w.blockPredicates(m.block)
 	in := w.flow.Func.Blocks[m.block].Instrs[m.at]
 	by := w.onlyWrite(in, in.Guard.Reg)
-	if set[by] || w.picks(by) < one {
+	if set[by] || w.selectionOf(by) < byThreadIndex {
 		return set
 	}
 	own := maps.Clone(set)
@@ -201,25 +207,25 @@ func (w *electors) at(m mark) picks {
 	return own
 }
 
-// block returns the predicates that select the threads which execute a block.
-func (w *electors) block(b int) picks {
+// blockPredicates returns the predicates that select the threads that execute a basic block.
+func (w *threadSelection) blockPredicates(b int) predicates {
 	if set, met := w.blocks[b]; met {
 		return set
 	}
-	set := make(picks)
+	set := make(predicates)
 	seen := map[int]bool{b: true}
-	for work := []int{b}; len(work) > 0 && w.left >= 0; {
-		w.left--
+	for work := []int{b}; len(work) > 0 && w.budget >= 0; {
+		w.budget--
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
-		for _, from := range w.levels().Rests(at) {
+		for _, from := range w.levels().Controls(at) {
 			if seen[from] {
 				continue
 			}
 			seen[from] = true
 			work = append(work, from)
 			if in := w.flow.Func.Blocks[from].Last(); in != nil {
-				if by := w.onlyWrite(in, in.Guard.Reg); w.picks(by) >= one {
+				if by := w.onlyWrite(in, in.Guard.Reg); w.selectionOf(by) >= byThreadIndex {
 					set[by] = true
 				}
 			}
@@ -229,9 +235,9 @@ func (w *electors) block(b int) picks {
 	return set
 }
 
-// wider reports whether one instruction is executed by more threads than another: by all threads
-// that execute the other, and by threads that one of its predicates excludes.
-func wider(all, some picks) bool {
+// hasMoreThreads reports whether an instruction with the predicates all is executed by every
+// thread that satisfies the predicates some, and also by threads that do not.
+func hasMoreThreads(all, some predicates) bool {
 	for r := range all {
 		if !some[r] {
 			return false
@@ -240,9 +246,9 @@ func wider(all, some picks) bool {
 	return len(some) > len(all)
 }
 
-// asks reports whether an access may only poll. An atomic operation whose operand was loaded before
-// is not a poll: it changes the value, and is repeated until it succeeds.
-func (w *electors) asks(in *ir.Instr) bool {
+// mayPoll reports whether an access may only poll memory. An atomic operation whose operand is
+// not a constant is not a poll: it changes the value, and is repeated until it succeeds.
+func (w *threadSelection) mayPoll(in *ir.Instr) bool {
 	if trace.Of(in) != trace.Atomic {
 		return true
 	}
@@ -258,15 +264,16 @@ func (w *electors) asks(in *ir.Instr) bool {
 	return true
 }
 
-// A base is the parameter from which an address is derived. It is empty if there is none, or more
-// than one.
+// A base is the pointer parameter from which an address is derived, as variable and byte offset.
+// The zero base means that the address is derived from no parameter, or from several.
 type base struct {
 	v  *ir.Var
 	at int64
 }
 
-// array returns the base of the address of an access, or of the source of a copy.
-func (w *electors) array(in *ir.Instr) base {
+// baseOf returns the base of the address of an access. For a bulk load, the address is the
+// source.
+func (w *threadSelection) baseOf(in *ir.Instr) base {
 	n := 0
 	if trace.Of(in) == trace.BulkLoad {
 		n = 1
@@ -274,22 +281,22 @@ func (w *electors) array(in *ir.Instr) base {
 	if at := verify.Address(in, n); at >= 0 {
 		if o := &in.Args[at]; o.Kind == ir.Address && len(o.Args()) == 1 {
 			if r := o.Args()[0].Reg; r != nil {
-				return w.base(r)
+				return w.baseOfRegister(r)
 			}
 		}
 	}
 	return base{}
 }
 
-// base returns the parameter that an address in a register is derived from.
-func (w *electors) base(r *ir.Reg) base {
+// baseOfRegister returns the base of the address in a register.
+func (w *threadSelection) baseOfRegister(r *ir.Reg) base {
 	if b, met := w.bases[r]; met {
 		return b
 	}
 	w.bases[r] = base{} // assumed for a register that depends on itself in a loop
 	var found base
-	for _, in := range w.all(r) {
-		b := w.origin(in)
+	for _, in := range w.allWrites(r) {
+		b := w.baseOfResult(in)
 		if b.v == nil {
 			continue
 		}
@@ -302,8 +309,8 @@ func (w *electors) base(r *ir.Reg) base {
 	return found
 }
 
-// origin returns the base of the result of an instruction.
-func (w *electors) origin(in *ir.Instr) (found base) {
+// baseOfResult returns the base of the result of an instruction.
+func (w *threadSelection) baseOfResult(in *ir.Instr) (found base) {
 	switch in.Kind().Head() {
 	case isa.HeadLd:
 		if o := &in.Args[1]; in.HasMod(isa.ModParam) && o.Kind == ir.Address &&
@@ -316,7 +323,7 @@ func (w *electors) origin(in *ir.Instr) (found base) {
 			if from == nil || from.Type.Bits() != 64 {
 				continue
 			}
-			b := w.base(from)
+			b := w.baseOfRegister(from)
 			if b.v != nil && found.v != nil && b != found {
 				return base{}
 			}
@@ -328,26 +335,26 @@ func (w *electors) origin(in *ir.Instr) (found base) {
 	return found
 }
 
-// isPrivate reports whether an instruction certainly accesses a shared or local variable through a
-// generic address. Other blocks cannot observe such an access.
-func (w *electors) isPrivate(in *ir.Instr) bool {
+// isPrivate reports whether an instruction certainly accesses a shared or local variable through
+// a generic address. Other blocks cannot observe such an access.
+func (w *threadSelection) isPrivate(in *ir.Instr) bool {
 	at := verify.Address(in, 0)
 	if at < 0 {
 		return false
 	}
 	o := &in.Args[at]
 	return o.Kind == ir.Address && len(o.Args()) == 1 && o.Args()[0].Reg != nil &&
-		w.named(o.Args()[0].Reg, mostSteps)
+		w.isSharedOrLocal(o.Args()[0].Reg, maxDerivationSteps)
 }
 
-// mostSteps limits the instructions between a variable and an address derived from it.
-const mostSteps = 8
+// maxDerivationSteps limits the instructions between a variable and an address derived from it.
+const maxDerivationSteps = 8
 
-// named reports whether every write of a register is an address in a shared or local variable. The
-// result of mapa does not count, because it is an address in another block.
-func (w *electors) named(r *ir.Reg, steps int) bool {
-	list := w.all(r)
-	if w.left--; len(list) == 0 || steps == 0 || w.left < 0 {
+// isSharedOrLocal reports whether every write of a register is an address in a shared or local
+// variable. The result of mapa does not count, because it is an address in another block.
+func (w *threadSelection) isSharedOrLocal(r *ir.Reg, steps int) bool {
+	list := w.allWrites(r)
+	if w.budget--; len(list) == 0 || steps == 0 || w.budget < 0 {
 		return false
 	}
 	for _, in := range list {
@@ -364,7 +371,7 @@ func (w *electors) named(r *ir.Reg, steps int) bool {
 			case o.Reg == r: // an increment in a loop
 				found = true
 			case o.Reg != nil:
-				found = found || w.named(o.Reg, steps-1)
+				found = found || w.isSharedOrLocal(o.Reg, steps-1)
 			}
 		}
 		if !found {

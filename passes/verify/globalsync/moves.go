@@ -11,13 +11,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// moves reports whether the address of a load or an atomic changes in each iteration of its loop,
-// depending on previous iterations. Such a loop searches, as in a hash table, and does not wait for
-// another thread.
-func (w *paths) moves(m mark) bool {
+// addressChanges reports whether the address of a load or an atomic changes in each iteration of
+// its loop, depending on previous iterations. Such a loop searches, for example in a hash table,
+// and does not wait for another thread.
+func (w *paths) addressChanges(m position) bool {
 	loop, in := w.loops[m.block], w.instr(m)
 	at := verify.Address(in, 0)
-	if at < 0 || w.electors.left < 0 {
+	if at < 0 || w.electors.budget < 0 {
 		return false
 	}
 	rests, where := make(map[*ir.Reg][]*ir.Reg), make(map[*ir.Reg][]int)
@@ -25,7 +25,7 @@ func (w *paths) moves(m mark) bool {
 		for _, in := range w.Func.Blocks[b].Instrs {
 			var made, of []*ir.Reg
 			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if w.electors.left--; a != isa.Read {
+				if w.electors.budget--; a != isa.Read {
 					made = append(made, r)
 				}
 				if a != isa.Write {
@@ -39,7 +39,8 @@ func (w *paths) moves(m mark) bool {
 	}
 	from := func(start []*ir.Reg) map[*ir.Reg]bool {
 		met := make(map[*ir.Reg]bool)
-		for work := slices.Clone(start); len(work) > 0 && w.electors.left >= 0; w.electors.left-- {
+		for work := slices.Clone(start); len(work) > 0 &&
+			w.electors.budget >= 0; w.electors.budget-- {
 			r := work[len(work)-1]
 			if work = work[:len(work)-1]; !met[r] {
 				met[r] = true
@@ -62,7 +63,7 @@ func (w *paths) moves(m mark) bool {
 			}
 		}
 	}
-	if w.electors.left < 0 || len(steps) == 0 {
+	if w.electors.budget < 0 || len(steps) == 0 {
 		return false
 	}
 	seen := make(map[int]bool)

@@ -13,20 +13,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 )
 
-// judge reports data that blocks certainly exchange without the required ordering.
-func (w *paths) judge(h *flagArray) {
-	if len(h.loads) == 0 || w.local(h) {
+// checkFlagArray reports data that blocks certainly exchange without the required ordering.
+func (w *paths) checkFlagArray(h *flagArray) {
+	if len(h.loads) == 0 || w.isBlockLocal(h) {
 		return
 	}
 	for _, m := range h.raised {
-		if !w.released(h, m) {
+		if !w.checkRelease(h, m) {
 			w.checkEarlyFlag(h, m)
 			w.raiseReview(h, m)
 		}
 	}
 	for _, m := range slices.Concat(h.spins, h.counts) {
-		if !w.acquired(h, m) {
-			w.converted(h, m)
+		if !w.checkAcquire(h, m) {
+			w.checkProxyFence(h, m)
 		}
 	}
 	for _, m := range h.once {
@@ -34,26 +34,27 @@ func (w *paths) judge(h *flagArray) {
 	}
 }
 
-// local reports whether flags may synchronize only the threads of one block. Then all accesses have
-// block scope, and neither the threads that set the flags nor the addresses depend on the block
-// index alone.
-func (w *paths) local(h *flagArray) bool {
+// isBlockLocal reports whether flags may synchronize only the threads of one block: all accesses
+// to the flags have block scope, and neither the threads that set the flags nor the addresses
+// depend on the block index alone.
+func (w *paths) isBlockLocal(h *flagArray) bool {
 	for _, s := range h.stores {
 		for _, l := range h.loads {
 			x, y := w.electors.addressUse(w.instr(s)), w.electors.addressUse(w.instr(l))
-			if x != y && x != opaque && y != opaque && w.cross(s, l) == sure {
+			if x != y && x != unknownUse && y != unknownUse && w.crossingOf(s, l) == crosses {
 				return false
 			}
 		}
 	}
 	return !slices.ContainsFunc(slices.Concat(h.raised, h.spins, h.counts, h.once),
-		func(m mark) bool {
-			return !w.instr(m).HasMod(isa.ModCTA) || w.electors.byBlock(m)
+		func(m position) bool {
+			return !w.instr(m).HasMod(isa.ModCTA) || w.electors.dependsOnBlock(m)
 		})
 }
 
-// report reports an error about a flag, at most one per flag.
-func (w *paths) report(rule *diag.Rule, flag mark, text string) *relatedPlaces {
+// report reports an error about a flag. It makes at most one finding per flag; for a second, it
+// returns a relatedPlaces without effect.
+func (w *paths) report(rule *diag.Rule, flag position, text string) *relatedPlaces {
 	in := w.instr(flag)
 	if w.errors[in] {
 		return &relatedPlaces{}
@@ -63,53 +64,54 @@ func (w *paths) report(rule *diag.Rule, flag mark, text string) *relatedPlaces {
 	if in.HasMod(isa.ModCluster) && w.Cluster == 0 {
 		f.As(diag.Review) // the launch may make a cluster of the blocks
 	}
-	return &relatedPlaces{func(m mark, what string) { f.Also(w.instr(m), "%s", what) }}
+	return &relatedPlaces{func(m position, what string) { f.Also(w.instr(m), "%s", what) }}
 }
 
-// reported adds related places to a finding, if there is one.
+// relatedPlaces adds related positions to a finding. The zero relatedPlaces does nothing.
 type relatedPlaces struct {
-	also func(m mark, what string)
+	also func(m position, what string)
 }
 
-func (r *relatedPlaces) at(m mark, what string) *relatedPlaces {
+func (r *relatedPlaces) add(m position, what string) *relatedPlaces {
 	if r.also != nil {
 		r.also(m, what)
 	}
 	return r
 }
 
-// released reports a flag that is set without release ordering although another block reads data
-// that was stored before it. It returns whether it did.
-func (w *paths) released(h *flagArray, m mark) bool {
+// checkRelease reports flag m if it is set without release ordering although another block reads
+// data that was stored before it. It returns whether it made a finding.
+func (w *paths) checkRelease(h *flagArray, m position) bool {
 	flag := w.instr(m)
-	if w.releases(flag) {
+	if w.isRelease(flag) {
 		return false
 	}
-	var store, load mark
-	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) continuation {
+	var store, load position
+	found := w.searchBackward(m, false, func(at position, in *ir.Instr, _ bool) continuation {
 		switch {
-		case w.fences(in):
-			return prune
-		case in != flag && slices.Contains(h.spins, at) && !h.takes: // this answers an earlier wait
-			return prune
+		case w.isFence(in):
+			return walkPrune
+		// the flag answers an earlier wait
+		case in != flag && slices.Contains(h.spins, at) && !h.isLock:
+			return walkPrune
 		case isWeak(in, trace.Store) && slices.Contains(h.stores, at):
-			if l, ok := w.passed(h, at); ok {
+			if l, ok := w.loadOf(h, at); ok {
 				store, load = at, l
-				return stop
+				return walkStop
 			}
 		}
-		return goOn
+		return walkContinue
 	})
-	if found == nil || w.electors.left < 0 {
+	if found == nil || w.electors.budget < 0 {
 		return false
 	}
-	w.report(&ruleOrder, m, w.unreleased(flag)).at(store, "stored before the flag").
-		at(load, "read by another block after it reads the flag")
+	w.report(&ruleOrder, m, w.describeMissingRelease(flag)).add(store, "stored before the flag").
+		add(load, "read by another block after it reads the flag")
 	return true
 }
 
-// unreleased describes a flag that is set without release ordering, for messages.
-func (w *paths) unreleased(flag *ir.Instr) string {
+// describeMissingRelease describes a flag that is set without release ordering, for messages.
+func (w *paths) describeMissingRelease(flag *ir.Instr) string {
 	const then = ": other blocks may see it before the data stored earlier"
 	switch {
 	case isWeak(flag, trace.Store):
@@ -125,50 +127,51 @@ func (w *paths) unreleased(flag *ir.Instr) string {
 		"stored earlier"
 }
 
-// releases reports whether an instruction is a release that covers all blocks.
-func (w *paths) releases(in *ir.Instr) bool { return releases(in) && !w.isClusterScoped(in) }
+// isRelease reports whether an instruction is a release whose scope includes all blocks.
+func (w *paths) isRelease(in *ir.Instr) bool { return isRelease(in) && !w.isClusterScoped(in) }
 
-// acquires reports whether an instruction is an acquire that covers all blocks.
-func (w *paths) acquires(in *ir.Instr) bool { return acquires(in) && !w.isClusterScoped(in) }
+// isAcquire reports whether an instruction is an acquire whose scope includes all blocks.
+func (w *paths) isAcquire(in *ir.Instr) bool { return isAcquire(in) && !w.isClusterScoped(in) }
 
-// fences reports whether an instruction is a fence that covers all blocks.
-func (w *paths) fences(in *ir.Instr) bool { return fences(in) && !w.isClusterScoped(in) }
+// isFence reports whether an instruction is a fence whose scope includes all blocks.
+func (w *paths) isFence(in *ir.Instr) bool { return isFence(in) && !w.isClusterScoped(in) }
 
 // isClusterScoped reports whether an instruction has cluster scope in a kernel that is launched
 // without clusters.
 func (w *paths) isClusterScoped(in *ir.Instr) bool {
-	return in.HasMod(isa.ModCluster) && (w.Cluster == 1 || w.Cluster == 0 && !w.reads("%cluster"))
+	return in.HasMod(isa.ModCluster) &&
+		(w.Cluster == 1 || w.Cluster == 0 && !w.readsSpecial("%cluster"))
 }
 
-// acquired reports data that is read after a flag of another block without acquire ordering. It
-// returns whether it did.
-func (w *paths) acquired(h *flagArray, m mark) bool {
+// checkAcquire reports data that is read after flag m of another block without acquire ordering.
+// It returns whether it made a finding.
+func (w *paths) checkAcquire(h *flagArray, m position) bool {
 	flag := w.instr(m)
 	loop := w.loops[m.block]
 	spins := slices.Contains(h.spins, m)
-	if w.acquires(flag) || spins && w.fenced(loop) {
+	if w.isAcquire(flag) || spins && w.hasFence(loop) {
 		return false
 	}
-	var load, store mark
-	inspector := func(at mark, in *ir.Instr, _ bool) continuation {
+	var load, store position
+	inspector := func(at position, in *ir.Instr, _ bool) continuation {
 		switch {
-		case w.fences(in), w.acquires(in):
-			return prune
+		case w.isFence(in), w.isAcquire(in):
+			return walkPrune
 		case slices.Contains(h.loads, at):
 			if s, ok := w.storeOf(h, at); ok {
 				load, store = at, s
-				return stop
+				return walkStop
 			}
 		}
-		return goOn
+		return walkContinue
 	}
 	found := false
 	if spins {
-		found = w.onward(m, inspector)
+		found = w.searchAfterLoop(m, inspector)
 	} else {
-		found = w.forth(m, inspector)
+		found = w.searchForward(m, inspector)
 	}
-	if !found || w.electors.left < 0 || w.instr(load) == nil {
+	if !found || w.electors.budget < 0 || w.instr(load) == nil {
 		return false
 	}
 	text := "wait for an inter-block flag has no acquire ordering: later loads may return old data"
@@ -180,31 +183,32 @@ func (w *paths) acquired(h *flagArray, m mark) bool {
 		text = "acquire of an inter-block flag does not cover other blocks: its scope is too narrow"
 	case !spins:
 		text = "read of a counter that other blocks increment has no acquire ordering: later loads may return old data"
-	case h.takes:
+	case h.isLock:
 		text = "lock is taken without acquire ordering: later loads may return old data"
 	}
-	w.report(&ruleOrder, m, text).at(load, "read after the flag, without a fence in between").
-		at(store, "stored here by another block")
+	w.report(&ruleOrder, m, text).add(load, "read after the flag, without a fence in between").
+		add(store, "stored here by another block")
 	return true
 }
 
-// forth searches all paths forward from a position.
-func (w *paths) forth(m mark, inspector inspector) bool {
+// searchForward calls inspector for the instructions on all paths forward from a position. It
+// reports whether inspector returned walkStop.
+func (w *paths) searchForward(m position, inspector inspector) bool {
 	seen := make(map[int]bool)
 	work := []int{m.block}
-	for first := true; len(work) > 0 && w.electors.left >= 0; first = false {
+	for first := true; len(work) > 0 && w.electors.budget >= 0; first = false {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
 		on := true
 		for i, in := range w.Func.Blocks[b].Instrs {
-			if w.electors.left--; in.Directive() || first && i <= m.at {
+			if w.electors.budget--; in.Directive() || first && i <= m.at {
 				continue
 			}
-			did := inspector(mark{b, i}, in, false)
-			if did == stop {
+			did := inspector(position{b, i}, in, false)
+			if did == walkStop {
 				return true
 			}
-			if on = did != prune; !on {
+			if on = did != walkPrune; !on {
 				break
 			}
 		}
@@ -219,124 +223,125 @@ func (w *paths) forth(m mark, inspector inspector) bool {
 }
 
 // checkEarlyFlag reports a flag that is set before the data that it announces is stored.
-func (w *paths) checkEarlyFlag(h *flagArray, m mark) {
-	if len(h.spins) == 0 || h.takes || resets(w.instr(m)) {
+func (w *paths) checkEarlyFlag(h *flagArray, m position) {
+	if len(h.spins) == 0 || h.isLock || isReset(w.instr(m)) {
 		return
 	}
-	var store, load mark
-	w.forth(m, func(at mark, in *ir.Instr, _ bool) continuation {
+	var store, load position
+	w.searchForward(m, func(at position, in *ir.Instr, _ bool) continuation {
 		switch {
 		case slices.Contains(h.spins, at):
-			return prune
+			return walkPrune
 		case slices.Contains(h.late, at) && !w.reaches(at, m):
-			if l, ok := w.passed(h, at); ok && !w.reaches(at, l) && !w.announcesOther(h, at) {
+			if l, ok := w.loadOf(h, at); ok && !w.reaches(at, l) && !w.announcesOther(h, at) {
 				store, load = at, l
-				return stop
+				return walkStop
 			}
 		}
-		return goOn
+		return walkContinue
 	})
-	if w.instr(store) == nil || load == (mark{}) || w.electors.left < 0 {
+	if w.instr(store) == nil || load == (position{}) || w.electors.budget < 0 {
 		return
 	}
 	w.report(&ruleOrder, m, "inter-block flag is set before the data that it announces is stored").
-		at(store, "stored after the flag").at(load, "read by another block after it reads the flag")
+		add(store, "stored after the flag").add(load,
+		"read by another block after it reads the flag")
 }
 
-// announcesOther reports whether data of the same array is also stored before a flag. The flag may
-// then announce that data.
-func (w *paths) announcesOther(h *flagArray, store mark) bool {
-	array := w.electors.array(w.instr(store))
-	return slices.ContainsFunc(h.stores, func(s mark) bool {
-		return w.electors.array(w.instr(s)) == array
+// announcesOther reports whether data of the same array is also stored before a flag. The flag
+// may then announce that data.
+func (w *paths) announcesOther(h *flagArray, store position) bool {
+	array := w.electors.baseOf(w.instr(store))
+	return slices.ContainsFunc(h.stores, func(s position) bool {
+		return w.electors.baseOf(w.instr(s)) == array
 	})
 }
 
-// raiseReview handles a flag that one thread sets or reads for its whole block. It turns the review
-// into an error if another block certainly reads the data.
-func (w *paths) raiseReview(h *flagArray, m mark) {
-	set, warp := w.chosen(m)
-	if len(set) == 0 || !w.releases(w.instr(m)) && !w.fenceBefore(m) {
+// raiseReview checks a flag that one thread sets for its whole block. If another block certainly
+// reads the data, it turns the review into an error.
+func (w *paths) raiseReview(h *flagArray, m position) {
+	set, warp := w.handlingThreads(m)
+	if len(set) == 0 || !w.isRelease(w.instr(m)) && !w.fenceBefore(m) {
 		return
 	}
-	var store, load mark
-	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) continuation {
+	var store, load position
+	found := w.searchBackward(m, false, func(at position, in *ir.Instr, _ bool) continuation {
 		switch {
-		case meets(in, warp):
-			return prune
-		case slices.Contains(h.stores, at) && wider(w.electors.at(at), set):
-			if l, ok := w.passed(h, at); ok {
+		case synchronizesBlock(in, warp):
+			return walkPrune
+		case slices.Contains(h.stores, at) && hasMoreThreads(w.electors.predicatesAt(at), set):
+			if l, ok := w.loadOf(h, at); ok {
 				store, load = at, l
-				return stop
+				return walkStop
 			}
 		}
-		return goOn
+		return walkContinue
 	})
-	if found == nil || w.electors.left < 0 {
+	if found == nil || w.electors.budget < 0 {
 		return
 	}
 	w.report(&ruleFlag, m,
-		"one thread signals other blocks, but no block barrier follows the stores of the other threads").at(store, "more threads store here than set the flag").
-		at(load, "read by another block after it reads the flag")
+		"one thread signals other blocks, but no block barrier follows the stores of the other threads").add(store, "more threads store here than set the flag").
+		add(load, "read by another block after it reads the flag")
 }
 
 // fenceBefore reports whether a fence precedes an instruction in its basic block.
-func (w *paths) fenceBefore(m mark) bool {
-	return slices.ContainsFunc(w.Func.Blocks[m.block].Instrs[:m.at], w.fences)
+func (w *paths) fenceBefore(m position) bool {
+	return slices.ContainsFunc(w.Func.Blocks[m.block].Instrs[:m.at], w.isFence)
 }
 
-// converted reports a bulk copy of data that another block wrote through the generic proxy, without
-// a proxy fence on either side.
-func (w *paths) converted(h *flagArray, m mark) {
-	var copied, store mark
-	inspector := func(at mark, in *ir.Instr, _ bool) continuation {
+// checkProxyFence reports a bulk copy of data that another block wrote through the generic proxy,
+// if there is a proxy fence neither after the store nor before the copy.
+func (w *paths) checkProxyFence(h *flagArray, m position) {
+	var copied, store position
+	inspector := func(at position, in *ir.Instr, _ bool) continuation {
 		switch {
-		case proxyFence(in):
-			return prune
+		case isProxyFence(in):
+			return walkPrune
 		case trace.Of(in) == trace.BulkLoad && slices.Contains(h.loads, at):
-			if s, ok := w.storeOf(h, at); ok && !w.converts(h, s) {
+			if s, ok := w.storeOf(h, at); ok && !w.hasProxyFence(h, s) {
 				copied, store = at, s
-				return stop
+				return walkStop
 			}
 		}
-		return goOn
+		return walkContinue
 	}
 	found := false
 	if slices.Contains(h.spins, m) {
-		found = w.onward(m, inspector)
+		found = w.searchAfterLoop(m, inspector)
 	} else {
-		found = w.forth(m, inspector)
+		found = w.searchForward(m, inspector)
 	}
-	if !found || w.electors.left < 0 || copied == (mark{}) || w.errors[w.instr(copied)] {
+	if !found || w.electors.budget < 0 || copied == (position{}) || w.errors[w.instr(copied)] {
 		return
 	}
 	w.report(&ruleProxy, copied,
-		"missing fence.proxy.async between this acquire and a bulk copy of data that another block stored").at(m, "the flag is read here").at(store, "stored here")
+		"missing fence.proxy.async between this acquire and a bulk copy of data that another block stored").add(m, "the flag is read here").add(store, "stored here")
 }
 
-// proxyFence reports whether an instruction orders global memory between the generic and the
-// asynchronous proxy.
-func proxyFence(in *ir.Instr) bool {
+// isProxyFence reports whether an instruction orders global memory between the generic and the
+// async proxy.
+func isProxyFence(in *ir.Instr) bool {
 	return trace.Of(in) == trace.ProxyFence && in.HasMod(isa.ModAsync) && !in.NamesShared()
 }
 
-// converts reports whether a proxy fence follows a store on every path to a flag.
-func (w *paths) converts(h *flagArray, store mark) bool {
-	missing := w.forth(store, func(at mark, in *ir.Instr, _ bool) continuation {
+// hasProxyFence reports whether a proxy fence follows a store on every path to a flag.
+func (w *paths) hasProxyFence(h *flagArray, store position) bool {
+	missing := w.searchForward(store, func(at position, in *ir.Instr, _ bool) continuation {
 		switch {
-		case proxyFence(in):
-			return prune
+		case isProxyFence(in):
+			return walkPrune
 		case slices.Contains(h.raised, at):
-			return stop
+			return walkStop
 		}
-		return goOn
+		return walkContinue
 	})
 	return !missing
 }
 
-// checkIgnored reports a flag that is read only once, if the kernel then reads data of another
-// block no matter what the value is.
-func (w *paths) checkIgnored(h *flagArray, m mark) {
+// checkIgnored reports a flag that is read only once, if the kernel reads data of another block
+// afterwards whatever the value of the flag is.
+func (w *paths) checkIgnored(h *flagArray, m position) {
 	if len(h.stores) == 0 || w.loops[m.block] != nil {
 		return
 	}
@@ -347,7 +352,7 @@ func (w *paths) checkIgnored(h *flagArray, m mark) {
 		if !w.reaches(m, l) || l.block != m.block && !w.post.Has(l.block, m.block) {
 			continue
 		}
-		if slices.ContainsFunc(h.spins, func(s mark) bool { return w.reaches(s, l) }) {
+		if slices.ContainsFunc(h.spins, func(s position) bool { return w.reaches(s, l) }) {
 			continue
 		}
 		s, ok := w.storeOf(h, l)
@@ -356,7 +361,7 @@ func (w *paths) checkIgnored(h *flagArray, m mark) {
 		}
 		w.report(&ruleOrder, m,
 			"inter-block flag is tested once instead of in a loop: the data is read "+
-				"whether the flag is set or not").at(l, "read here").at(s,
+				"whether the flag is set or not").add(l, "read here").add(s,
 			"stored here by another block")
 		return
 	}

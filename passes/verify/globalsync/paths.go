@@ -16,125 +16,128 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// spinBlocks is the largest number of blocks in a spin loop.
-const spinBlocks = 8
+// maxSpinBlocks is the largest number of basic blocks in a spin loop.
+const maxSpinBlocks = 8
 
-// paths searches the paths to and from flags.
+// A paths searches the control-flow paths to and from flags.
 type paths struct {
 	*verify.Pass
-	electors *electors
-	loops    []*graph.Loop        // innermost loop of each block
-	waits    map[*graph.Loop]bool // whether a loop only waits, for loops that were examined
-	alone    bool                 // a block is one warp
-	heard    map[base][]mark      // loads and atomics that wait, by the array of the flag
-	near     map[base]bool        // arrays whose flags are set only for the block itself
-	// Arrays that are both stored and loaded as data; nil until it is computed.
-	both    map[base]bool
-	onwards map[int][]bool     // cache: blocks reachable from a block
-	errors  map[*ir.Instr]bool // flags for which an error was reported
-	post    *graph.Tree        // cache: postdominators
-	passes  []*flagArray       // the arrays with flags
+	electors    *threadSelection
+	loops       []*graph.Loop        // innermost loop of each basic block, or nil
+	waits       map[*graph.Loop]bool // cache of isIdle
+	singleWarp  bool                 // a thread block is one warp
+	waitsByBase map[base][]position  // loads and atomics that wait, by the array of the flag
+	blockLocal  map[base]bool        // arrays whose flags are set only for the block itself
+	// exchanged holds the arrays that are both stored and loaded as data. It is nil until
+	// isExchanged computes it.
+	exchanged  map[base]bool
+	reachable  map[int][]bool     // cache: blocks reachable from each block
+	errors     map[*ir.Instr]bool // flags for which an error was reported
+	post       *graph.Tree        // cache: postdominators
+	flagArrays []*flagArray       // the arrays that contain flags
 }
 
 func newPaths(p *verify.Pass) *paths {
 	f := p.Flow
 	_, loops, _ := graph.Loops(f.Succs, f.Preds, graph.Dominators(f.Succs, f.Preds))
-	return &paths{Pass: p, electors: newElectors(f), loops: loops,
-		waits: make(map[*graph.Loop]bool),
-		heard: make(map[base][]mark), near: make(map[base]bool), alone: p.Pool.Threads <= 32,
-		onwards: make(map[int][]bool), errors: make(map[*ir.Instr]bool)}
+	return &paths{Pass: p, electors: newThreadSelection(f), loops: loops,
+		waits:       make(map[*graph.Loop]bool),
+		waitsByBase: make(map[base][]position), blockLocal: make(map[base]bool),
+		singleWarp: p.Pool.Threads <= 32,
+		reachable:  make(map[int][]bool), errors: make(map[*ir.Instr]bool)}
 }
 
 // isExchanged reports whether an instruction accesses an array that the kernel both stores to and
 // loads from. Blocks may exchange data through such an array.
 func (w *paths) isExchanged(in *ir.Instr) bool {
-	if w.both == nil {
+	if w.exchanged == nil {
 		loaded, stored := make(map[base]bool), make(map[base]bool)
 		for _, b := range w.Func.Blocks {
 			for _, in := range b.Instrs {
 				switch {
 				case in.Directive():
 				case isWeak(in, trace.Load):
-					loaded[w.electors.array(in)] = true
+					loaded[w.electors.baseOf(in)] = true
 				case isWeak(in, trace.Store):
-					stored[w.electors.array(in)] = true
+					stored[w.electors.baseOf(in)] = true
 				}
 			}
 		}
 		maps.DeleteFunc(stored, func(b base, _ bool) bool { return b.v == nil || !loaded[b] })
-		w.both = stored
+		w.exchanged = stored
 	}
-	return w.both[w.electors.array(in)]
+	return w.exchanged[w.electors.baseOf(in)]
 }
 
-// instr returns the instruction at a position.
-func (w *paths) instr(m mark) *ir.Instr { return w.Func.Blocks[m.block].Instrs[m.at] }
+// instr returns the instruction at position m.
+func (w *paths) instr(m position) *ir.Instr { return w.Func.Blocks[m.block].Instrs[m.at] }
 
-// chosen returns the predicates that select the thread that handles a flag, and whether that is one
-// lane per warp. The set is empty if all threads handle the flag.
-func (w *paths) chosen(m mark) (set picks, warp bool) {
-	set = w.electors.at(m)
-	warp = w.alone
+// handlingThreads returns the predicates that select the thread that accesses a flag. warp is set
+// if one lane per warp accesses the flag. The set is empty if all threads access the flag.
+func (w *paths) handlingThreads(m position) (set predicates, warp bool) {
+	set = w.electors.predicatesAt(m)
+	warp = w.singleWarp
 	for r := range set {
-		warp = warp || w.electors.picks(r) == lane
+		warp = warp || w.electors.selectionOf(r) == byLane
 	}
 	return set, warp
 }
 
-// A continuation tells a search how to continue after an instruction.
+// A continuation specifies how a search continues after an instruction.
 type continuation uint8
 
 const (
-	goOn  continuation = iota
-	pass               // a fence, which some searches look for
-	prune              // do not go further on this path
-	stop               // found
+	walkContinue continuation = iota
+	walkPass                  // a fence, which some searches look for
+	walkPrune                 // do not continue on this path
+	walkStop                  // end the search: the instruction was found
 )
 
-// A searchState is a position on a path, and whether the path to it has met the requirement of the
-// search.
+// A searchState is a basic block at which a search continues. passed is set if the path to the
+// block contains an instruction for which the inspector returned walkPass.
 type searchState struct {
 	block  int
 	passed bool
 }
 
-// An inspector decides how a search continues at an instruction. The argument passed reports
-// whether the path to it has met the requirement of the search.
-type inspector func(at mark, in *ir.Instr, passed bool) continuation
+// An inspector determines how a search continues after an instruction. The argument passed is set
+// if the inspector has returned walkPass for an earlier instruction of the path.
+type inspector func(at position, in *ir.Instr, passed bool) continuation
 
-// along visits the instructions of a basic block in order. It returns the instruction that look
-// finds, or whether the path continues after the block.
-func (w *paths) along(s *searchState, list iter.Seq2[int, *ir.Instr],
+// visitBlock calls inspector for the instructions of a basic block in order. It returns the
+// instruction for which inspector returned walkStop, or nil. on reports whether the path
+// continues after the block.
+func (w *paths) visitBlock(s *searchState, list iter.Seq2[int, *ir.Instr],
 	inspector inspector) (found *ir.Instr, on bool) {
 	for i, in := range list {
-		if w.electors.left--; in.Directive() {
+		if w.electors.budget--; in.Directive() {
 			continue
 		}
-		switch inspector(mark{s.block, i}, in, s.passed) {
-		case stop:
+		switch inspector(position{s.block, i}, in, s.passed) {
+		case walkStop:
 			return in, false
-		case pass:
+		case walkPass:
 			s.passed = true
-		case prune:
+		case walkPrune:
 			return nil, false
 		}
 	}
 	return nil, true
 }
 
-// back searches all paths backward from a position. It returns the instruction that look finds, or
-// nil.
-func (w *paths) back(m mark, passed bool, inspector inspector) *ir.Instr {
+// searchBackward calls inspector for the instructions on all paths backward from a position. It
+// returns the instruction for which inspector returned walkStop, or nil.
+func (w *paths) searchBackward(m position, passed bool, inspector inspector) *ir.Instr {
 	seen := make(map[searchState]bool)
 	work := []searchState{{m.block, passed}}
-	for first := true; len(work) > 0 && w.electors.left >= 0; first = false {
+	for first := true; len(work) > 0 && w.electors.budget >= 0; first = false {
 		s := work[len(work)-1]
 		work = work[:len(work)-1]
 		list := w.Func.Blocks[s.block].Instrs
 		if first {
 			list = list[:m.at]
 		}
-		found, on := w.along(&s, slices.Backward(list), inspector)
+		found, on := w.visitBlock(&s, slices.Backward(list), inspector)
 		if found != nil {
 			return found
 		}
@@ -148,29 +151,31 @@ func (w *paths) back(m mark, passed bool, inspector inspector) *ir.Instr {
 	return nil
 }
 
-// storesBefore searches for stores of other threads before a flag that one thread sets, and reports
-// whether there are any.
-func (w *paths) storesBefore(m mark) bool {
-	set, warp := w.chosen(m)
+// storesBefore reports a flag that one thread sets although other threads have stored or loaded
+// data with no barrier before the flag. It returns whether it made a finding.
+func (w *paths) storesBefore(m position) bool {
+	set, warp := w.handlingThreads(m)
 	if len(set) == 0 {
 		return false
 	}
 	flag := w.instr(m)
-	releases := releases(flag)
-	found := w.back(m, releases, func(at mark, in *ir.Instr, fenced bool) continuation {
-		switch {
-		case meets(in, warp):
-			return prune
-		case fences(in):
-			return pass
-		case fenced && isWeak(in, trace.Store) && wider(w.electors.at(at), set),
-			releases && isWeak(in, trace.Load) && w.isExchanged(in) &&
-				wider(w.electors.at(at), set):
-			return stop
-		}
-		return goOn
-	})
-	if found == nil || w.electors.left < 0 {
+	releases := isRelease(flag)
+	found := w.searchBackward(m, releases,
+		func(at position, in *ir.Instr, fenced bool) continuation {
+			switch {
+			case synchronizesBlock(in, warp):
+				return walkPrune
+			case isFence(in):
+				return walkPass
+			case fenced && isWeak(in, trace.Store) &&
+				hasMoreThreads(w.electors.predicatesAt(at), set),
+				releases && isWeak(in, trace.Load) && w.isExchanged(in) &&
+					hasMoreThreads(w.electors.predicatesAt(at), set):
+				return walkStop
+			}
+			return walkContinue
+		})
+	if found == nil || w.electors.budget < 0 {
 		return false
 	}
 	did := "stored"
@@ -184,27 +189,27 @@ func (w *paths) storesBefore(m mark) bool {
 	return true
 }
 
-// unordered searches for stores before a flag that is not a release, if the kernel waits for flags
-// of the same array.
-func (w *paths) unordered(m mark) {
+// reportMissingRelease reports a flag that is set without a release or fence after data stores,
+// if the kernel waits for flags of the same array.
+func (w *paths) reportMissingRelease(m position) {
 	flag := w.instr(m)
-	array := w.electors.array(flag)
-	if releases(flag) || resets(flag) || array.v == nil ||
-		!slices.ContainsFunc(w.heard[array], func(a mark) bool {
+	array := w.electors.baseOf(flag)
+	if isRelease(flag) || isReset(flag) || array.v == nil ||
+		!slices.ContainsFunc(w.waitsByBase[array], func(a position) bool {
 			return !w.loops[a.block].Has(m.block) &&
 				!(flag.HasMod(isa.ModCTA) && w.instr(a).HasMod(isa.ModCTA))
 		}) {
 		return
 	}
-	found := w.back(m, false, func(at mark, in *ir.Instr, _ bool) continuation {
+	found := w.searchBackward(m, false, func(at position, in *ir.Instr, _ bool) continuation {
 		switch {
-		// This answers an earlier wait.
-		case fences(in), awaits(in, trace.Of(in)) && w.electors.array(in) == array:
-			return prune
-		case isWeak(in, trace.Store) && w.electors.array(in) != array:
-			return stop
+		// The flag answers an earlier wait.
+		case isFence(in), mayReceive(in, trace.Of(in)) && w.electors.baseOf(in) == array:
+			return walkPrune
+		case isWeak(in, trace.Store) && w.electors.baseOf(in) != array:
+			return walkStop
 		}
-		return goOn
+		return walkContinue
 	})
 	if found != nil {
 		w.Report(&ruleOrder, flag, "inter-block flag has no release ordering: other blocks may "+
@@ -213,34 +218,35 @@ func (w *paths) unordered(m mark) {
 	}
 }
 
-// accessesAfter searches for accesses of other threads after a loop in which one thread waits for a
-// flag, and reports whether it found any. It looks for accesses to exchanged memory without a
-// barrier in between, and for other reads if no barrier follows before the threads exit or wait
-// again.
-func (w *paths) accessesAfter(m mark) bool {
-	set, warp := w.chosen(m)
+// accessesAfter reports a loop in which one thread waits for a flag, if other threads then access
+// memory without synchronization. It looks for accesses to exchanged memory with no barrier after
+// the loop, and for other reads if no barrier follows before the threads exit or wait again. It
+// returns whether it made a finding.
+func (w *paths) accessesAfter(m position) bool {
+	set, warp := w.handlingThreads(m)
 	if len(set) == 0 {
 		return false
 	}
 	var used *ir.Instr
 	sure := false
-	found := w.onward(m, func(at mark, in *ir.Instr, passed bool) continuation {
+	found := w.searchAfterLoop(m, func(at position, in *ir.Instr, passed bool) continuation {
 		switch {
-		case meets(in, warp):
-			return prune
-		case !isWeak(in, trace.Load) && !isWeak(in, trace.Store) || !wider(w.electors.at(at), set):
+		case synchronizesBlock(in, warp):
+			return walkPrune
+		case !isWeak(in, trace.Load) && !isWeak(in, trace.Store) ||
+			!hasMoreThreads(w.electors.predicatesAt(at), set):
 		case w.isExchanged(in):
-			used, sure = in, w.fromOthers(m, at)
-			return stop
+			used, sure = in, w.readsOtherBlock(m, at)
+			return walkStop
 		case isWeak(in, trace.Load):
 			if used == nil {
 				used = in
 			}
-			return pass
+			return walkPass
 		}
-		return goOn
+		return walkContinue
 	})
-	found = found && w.electors.left >= 0
+	found = found && w.electors.budget >= 0
 	if found {
 		does := "read"
 		if isWeak(used, trace.Store) {
@@ -257,26 +263,26 @@ func (w *paths) accessesAfter(m mark) bool {
 	return found
 }
 
-// unheard searches for loads after a loop that waits for a flag without acquire ordering, or with
-// block scope although another block sets the flag.
-func (w *paths) unheard(m mark) {
+// reportMissingAcquire reports loads after a loop that waits for a flag without acquire ordering,
+// or with block scope although another block sets the flag.
+func (w *paths) reportMissingAcquire(m position) {
 	flag := w.instr(m)
-	if flag.HasMod(isa.ModCTA) && w.near[w.electors.array(flag)] {
+	if flag.HasMod(isa.ModCTA) && w.blockLocal[w.electors.baseOf(flag)] {
 		return
 	}
 	loop := w.loops[m.block]
-	if acquires(flag) || w.fenced(loop) || w.used(flag, loop) {
+	if isAcquire(flag) || w.hasFence(loop) || w.isUsedOutside(flag, loop) {
 		return
 	}
 	var read *ir.Instr
-	w.onward(m, func(_ mark, in *ir.Instr, passed bool) continuation {
+	w.searchAfterLoop(m, func(_ position, in *ir.Instr, passed bool) continuation {
 		switch {
-		case fences(in), acquires(in):
-			return prune
+		case isFence(in), isAcquire(in):
+			return walkPrune
 		case read == nil && isWeak(in, trace.Load) && !in.HasMod(isa.ModNC):
 			read = in
 		}
-		return goOn
+		return walkContinue
 	})
 	if read != nil {
 		w.Report(&ruleOrder, flag, "wait for an inter-block flag has no acquire ordering: later "+
@@ -285,9 +291,10 @@ func (w *paths) unheard(m mark) {
 	}
 }
 
-// onward follows all paths out of the loop around a position. It reports whether look finds an
-// instruction, or passes its requirement, on some path before the threads exit or reenter the loop.
-func (w *paths) onward(m mark, inspector inspector) bool {
+// searchAfterLoop calls inspector for the instructions on all paths out of the loop around a
+// position, until the threads exit or reenter the loop. It reports whether inspector returned
+// walkStop on some path, or walkPass on a path that ends there.
+func (w *paths) searchAfterLoop(m position, inspector inspector) bool {
 	loop := w.loops[m.block]
 	seen := make(map[searchState]bool)
 	var work []searchState
@@ -298,7 +305,7 @@ func (w *paths) onward(m mark, inspector inspector) bool {
 			}
 		}
 	}
-	for len(work) > 0 && w.electors.left >= 0 {
+	for len(work) > 0 && w.electors.budget >= 0 {
 		s := work[len(work)-1]
 		work = work[:len(work)-1]
 		if seen[s] {
@@ -311,7 +318,7 @@ func (w *paths) onward(m mark, inspector inspector) bool {
 			}
 			continue
 		}
-		found, on := w.along(&s, slices.All(w.Func.Blocks[s.block].Instrs), inspector)
+		found, on := w.visitBlock(&s, slices.All(w.Func.Blocks[s.block].Instrs), inspector)
 		if found != nil {
 			return true
 		}
@@ -327,22 +334,23 @@ func (w *paths) onward(m mark, inspector inspector) bool {
 	return false
 }
 
-// spins reports whether a position is in a loop that only waits.
-func (w *paths) spins(m mark) bool {
+// isSpin reports whether a position is in a loop that only waits.
+func (w *paths) isSpin(m position) bool {
 	l := w.loops[m.block]
-	if l == nil || len(l.Blocks) > spinBlocks {
+	if l == nil || len(l.Blocks) > maxSpinBlocks {
 		return false
 	}
 	waits, met := w.waits[l]
 	if !met {
-		waits = w.idle(l)
+		waits = w.isIdle(l)
 		w.waits[l] = waits
 	}
 	return waits
 }
 
-// leads reports whether the result of a load in a loop decides whether the loop ends or continues.
-func (w *paths) leads(m mark) bool {
+// decidesLoop reports whether the result of a load in a loop decides whether the loop ends or
+// continues.
+func (w *paths) decidesLoop(m position) bool {
 	loop := w.loops[m.block]
 	inside := make(map[*ir.Instr]bool)
 	var work []*ir.Reg
@@ -369,15 +377,15 @@ func (w *paths) leads(m mark) bool {
 	return found
 }
 
-// idle reports whether a loop has no stores and no barriers.
-func (w *paths) idle(l *graph.Loop) bool {
+// isIdle reports whether a loop has no stores, no calls and no barriers.
+func (w *paths) isIdle(l *graph.Loop) bool {
 	for _, b := range l.Blocks {
 		for _, in := range w.Func.Blocks[b].Instrs {
-			if w.electors.left--; in.Directive() {
+			if w.electors.budget--; in.Directive() {
 				continue
 			}
 			switch kind := trace.Of(in); {
-			case kind == trace.Store, kind == trace.Call, meets(in, true):
+			case kind == trace.Store, kind == trace.Call, synchronizesBlock(in, true):
 				return false
 			}
 		}
@@ -385,15 +393,15 @@ func (w *paths) idle(l *graph.Loop) bool {
 	return true
 }
 
-// fenced reports whether a loop contains a fence.
-func (w *paths) fenced(l *graph.Loop) bool {
+// hasFence reports whether a loop contains a fence.
+func (w *paths) hasFence(l *graph.Loop) bool {
 	return slices.ContainsFunc(l.Blocks,
-		func(b int) bool { return slices.ContainsFunc(w.Func.Blocks[b].Instrs, fences) })
+		func(b int) bool { return slices.ContainsFunc(w.Func.Blocks[b].Instrs, isFence) })
 }
 
-// used reports whether the result of an instruction is also read outside of the loop. It is then
-// data and not only a flag.
-func (w *paths) used(in *ir.Instr, l *graph.Loop) bool {
+// isUsedOutside reports whether the result of an instruction is also read outside the loop. The
+// result is then data and not only a flag.
+func (w *paths) isUsedOutside(in *ir.Instr, l *graph.Loop) bool {
 	given := make(map[*ir.Reg]bool)
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		if a != isa.Read {
@@ -405,7 +413,7 @@ func (w *paths) used(in *ir.Instr, l *graph.Loop) bool {
 			continue
 		}
 		for _, other := range block.Instrs {
-			if w.electors.left--; w.electors.left < 0 {
+			if w.electors.budget--; w.electors.budget < 0 {
 				return true
 			}
 			found := false
@@ -420,22 +428,22 @@ func (w *paths) used(in *ir.Instr, l *graph.Loop) bool {
 	return false
 }
 
-// copied searches for stores of threads to an array before a bulk copy from it, without a proxy
-// fence in between.
-func (w *paths) copied(m mark) {
+// reportMissingProxyFence reports a bulk copy from an array after stores of threads to the same
+// array, with no proxy fence between the stores and the copy.
+func (w *paths) reportMissingProxyFence(m position) {
 	from := w.instr(m)
-	array := w.electors.array(from)
+	array := w.electors.baseOf(from)
 	if array.v == nil {
 		return
 	}
-	found := w.back(m, false, func(_ mark, in *ir.Instr, _ bool) continuation {
+	found := w.searchBackward(m, false, func(_ position, in *ir.Instr, _ bool) continuation {
 		switch {
 		case trace.Of(in) == trace.ProxyFence && in.HasMod(isa.ModAsync) && !in.NamesShared():
-			return prune
-		case isWeak(in, trace.Store) && w.electors.array(in) == array:
-			return stop
+			return walkPrune
+		case isWeak(in, trace.Store) && w.electors.baseOf(in) == array:
+			return walkStop
 		}
-		return goOn
+		return walkContinue
 	})
 	if found != nil {
 		w.Report(&ruleProxy, from, "missing fence.proxy.async between a global store and a bulk "+

@@ -13,7 +13,7 @@ import (
 //go:embed rules/*.md
 var pages embed.FS
 
-// ruleProxy reports a rule whose page belongs to analyzer proxies.
+// ruleProxy is a rule whose page belongs to package proxies.
 var ruleProxy = verify.RuleProxyFence.As(diag.Review)
 
 var ruleOrder = diag.Rule{ID: "B11", Layer: "globalsync", Severity: diag.Review}

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package launch checks kernels that may start before the preceding kernel has ended. They must
-// wait before they use its results.
+// Package launch checks kernels that may start before the preceding kernel has ended. Such a
+// kernel must wait before it accesses the results of the preceding kernel.
 package launch
 
 import (
@@ -19,7 +19,7 @@ import (
 //go:embed rules/*.md
 var pages embed.FS
 
-// Analyzer is the analyzer for programmatic launches.
+// Analyzer is the analyzer for programmatic dependent launches.
 var Analyzer = &verify.Analyzer{
 	Name:   "launch",
 	Covers: "dependent launches",
@@ -32,7 +32,7 @@ knows whether the preceding kernel writes that memory, so these are reviews.`,
 }
 
 func run(p *verify.Pass) {
-	if p.Needs(trace.GridLaunch) && !waits(p.Module) {
+	if p.Needs(trace.GridLaunch) && !hasGridWait(p.Module) {
 		p.Missed("griddepcontrol.launch_dependents (A12): no kernel of this file executes griddepcontrol.wait")
 	}
 	for _, t := range p.Traces {
@@ -61,8 +61,8 @@ func run(p *verify.Pass) {
 	}
 }
 
-// waits reports whether any function of the module waits for the preceding kernel.
-func waits(m *ir.Module) bool {
+// hasGridWait reports whether any function of the module waits for the preceding kernel.
+func hasGridWait(m *ir.Module) bool {
 	return slices.ContainsFunc(m.Funcs(), func(f *ir.Func) bool {
 		return slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool {
 			return slices.ContainsFunc(b.Instrs, func(in *ir.Instr) bool {

@@ -11,19 +11,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A load is the byte count that one phase of an mbarrier expects, and the copies that complete on
-// it.
-type load struct {
+// An expectedLoad is the byte count that one phase of an mbarrier expects, and the copies that
+// complete on the mbarrier in this phase.
+type expectedLoad struct {
 	expects *trace.Event
 	bytes   int64
-	copies  []string // the tensor map and mode of each copy
+	copies  []string // opcode and tensor map of each copy
 }
 
-// boxes compares the phases of an mbarrier. The size of a tensor copy is in its tensor map and not
-// in PTX, but the same copies must transfer the same number of bytes in each phase.
-func boxes(p *verify.Pass) {
-	said := make(map[string]*load)
-	hold := func(l *load) {
+// compareTensorBytes compares the phases of an mbarrier. The size of a tensor copy is part of the
+// tensor map and not of the PTX, but the same copies must transfer the same number of bytes in
+// each phase.
+func compareTensorBytes(p *verify.Pass) {
+	said := make(map[string]*expectedLoad)
+	hold := func(l *expectedLoad) {
 		if l == nil || len(l.copies) == 0 {
 			return
 		}
@@ -39,7 +40,7 @@ func boxes(p *verify.Pass) {
 		}
 	}
 	for _, t := range p.Traces {
-		open := make(map[verify.Object]*load)
+		open := make(map[verify.Object]*expectedLoad)
 		for i := range t.Events {
 			e := &t.Events[i]
 			expects := verify.Expects(e.In)
@@ -58,7 +59,7 @@ func boxes(p *verify.Pass) {
 					return
 				}
 				hold(l)
-				open[o.Object] = &load{expects: e, bytes: bytes}
+				open[o.Object] = &expectedLoad{expects: e, bytes: bytes}
 			case l == nil:
 				return // the copy precedes its expect_tx
 			default:

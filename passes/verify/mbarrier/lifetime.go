@@ -18,20 +18,22 @@ type lifetime struct {
 	t           *trace.Trace
 	initialized map[verify.Object]*initialization
 	used        map[verify.Object]bool
-	ends        bool // the kernel invalidates mbarriers
-	syncs       int
+	invalidates bool // the kernel invalidates some mbarrier
+	syncs       int  // number of block barriers before the current event
 
-	alive, dead map[verify.Object]*ir.Instr // by their initialization or invalidation
-	flying      map[verify.Object]*ir.Instr // copies that complete on an mbarrier, until a wait
+	valid, invalidated map[verify.Object]*ir.Instr // the init or inval of each mbarrier
+	// inFlight holds a copy that completes on the mbarrier and was not waited for.
+	inFlight map[verify.Object]*ir.Instr
 }
 
-// life reports mbarriers that are initialized twice, and other accesses that overwrite them.
-func life(p *verify.Pass, t *trace.Trace, initialized map[verify.Object]*initialization,
+// checkLifetime reports mbarriers that are initialized twice, and other writes that overwrite
+// mbarriers.
+func checkLifetime(p *verify.Pass, t *trace.Trace, initialized map[verify.Object]*initialization,
 	used map[verify.Object]bool) {
 	l := &lifetime{
-		p: p, t: t, initialized: initialized, used: used, ends: p.Needs(trace.Inval),
-		alive: make(map[verify.Object]*ir.Instr), dead: make(map[verify.Object]*ir.Instr),
-		flying: make(map[verify.Object]*ir.Instr),
+		p: p, t: t, initialized: initialized, used: used, invalidates: p.Needs(trace.Inval),
+		valid: make(map[verify.Object]*ir.Instr), invalidated: make(map[verify.Object]*ir.Instr),
+		inFlight: make(map[verify.Object]*ir.Instr),
 	}
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -39,65 +41,66 @@ func life(p *verify.Pass, t *trace.Trace, initialized map[verify.Object]*initial
 		case trace.BarrierSync, trace.ClusterWait:
 			if p.Everyone(e) {
 				l.syncs++
-				clear(l.flying) // another thread may have waited
+				clear(l.inFlight) // another thread may have waited for the copies
 			}
 		case trace.Init:
-			l.initialize(i)
+			l.checkInit(i)
 		case trace.Inval:
-			l.invalidate(i)
+			l.checkInval(i)
 		case trace.Store, trace.Clear, trace.BulkLoad, trace.Copy:
-			l.write(i)
+			l.checkWrite(i)
 		default:
-			l.use(i)
+			l.checkUse(i)
 		}
 	}
 }
 
-// initialize reports an mbarrier that is initialized twice.
-func (l *lifetime) initialize(i int) {
+// checkInit reports an mbarrier that is initialized again without mbarrier.inval.
+func (l *lifetime) checkInit(i int) {
 	e := &l.t.Events[i]
 	list, ok := l.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 	if !ok {
-		clear(l.dead) // any of them may be initialized again
+		clear(l.invalidated) // the event may initialize any of them
 	}
 	for _, o := range list {
 		if (e.Threads.And(l.t.Threads) == value.Set{}) {
-			// Other threads initialized it before the paths split; it is invalidated on their path.
+			// Other threads initialized the mbarrier before the paths split, and invalidate it on
+			// their path.
 			continue
 		}
-		if was := l.alive[o.Object]; was != nil {
+		if was := l.valid[o.Object]; was != nil {
 			f := l.p.Report(&ruleLife, e.In, "mbarrier is initialized twice without "+
 				"mbarrier.inval in between").Also(was, "first initialized here").On(l.t, i)
 			if !l.used[o.Object] {
-				f.As(diag.Review) // neither mbarrier is ever used
+				f.As(diag.Review) // neither of the two mbarriers is used
 			}
 		}
-		l.alive[o.Object] = e.In
-		delete(l.dead, o.Object)
+		l.valid[o.Object] = e.In
+		delete(l.invalidated, o.Object)
 	}
 }
 
-// invalidate reports an mbarrier that is invalidated before its copies complete.
-func (l *lifetime) invalidate(i int) {
+// checkInval reports an mbarrier that is invalidated before its copies complete.
+func (l *lifetime) checkInval(i int) {
 	e := &l.t.Events[i]
 	list, ok := l.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 	if !ok {
-		clear(l.alive) // any of them may be invalidated
+		clear(l.valid) // the event may invalidate any of them
 	}
 	for _, o := range list {
-		if in := l.flying[o.Object]; in != nil && o.Rank == nil {
+		if in := l.inFlight[o.Object]; in != nil && o.Rank == nil {
 			l.p.Report(&ruleLife, e.In,
 				"mbarrier is invalidated while a copy that completes on it is in flight").
 				Also(in, "the copy").On(l.t, i)
 		}
-		delete(l.flying, o.Object)
-		delete(l.alive, o.Object)
-		l.dead[o.Object] = e.In
+		delete(l.inFlight, o.Object)
+		delete(l.valid, o.Object)
+		l.invalidated[o.Object] = e.In
 	}
 }
 
-// write reports a write to the memory of an mbarrier.
-func (l *lifetime) write(i int) {
+// checkWrite reports a write to the memory of an mbarrier.
+func (l *lifetime) checkWrite(i int) {
 	p, e := l.p, &l.t.Events[i]
 	regions := p.Writes(e)
 	if r, ok := p.Access(e); ok && (e.Kind == trace.Store || e.Kind == trace.Clear) && r.Shared() {
@@ -105,17 +108,17 @@ func (l *lifetime) write(i int) {
 	}
 	if e.Kind == trace.BulkLoad {
 		if list, ok := p.Objects(e, verify.Val(e, verify.Target(e))); ok && len(list) == 1 {
-			l.flying[list[0].Object] = e.In
+			l.inFlight[list[0].Object] = e.In
 		}
 	}
 	for k := range regions {
-		for o, in := range l.alive {
+		for o, in := range l.valid {
 			checkOverwrite(p, l.t, i, &regions[k], o, in, l.used)
 		}
 		for o, b := range l.initialized {
-			// Other threads initialized it; one that has passed a barrier since may have
-			// invalidated it.
-			if b.by.And(l.t.Threads) == (value.Set{}) && !l.ends &&
+			// Other threads initialized the mbarrier. One of them may have invalidated it if it
+			// has passed a barrier since then.
+			if b.by.And(l.t.Threads) == (value.Set{}) && !l.invalidates &&
 				(e.Kind == trace.BulkLoad || l.syncs > b.syncs) {
 				checkOverwrite(p, l.t, i, &regions[k], o, b.e.In, l.used)
 			}
@@ -123,8 +126,8 @@ func (l *lifetime) write(i int) {
 	}
 }
 
-// use reports a use of an mbarrier that is invalidated.
-func (l *lifetime) use(i int) {
+// checkUse reports a use of an mbarrier after its invalidation.
+func (l *lifetime) checkUse(i int) {
 	e := &l.t.Events[i]
 	n := verify.Target(e)
 	if n < 0 {
@@ -132,21 +135,21 @@ func (l *lifetime) use(i int) {
 	}
 	list, ok := l.p.Objects(e, verify.Val(e, n))
 	if e.Kind == trace.Wait && !ok {
-		clear(l.flying)
+		clear(l.inFlight)
 	}
 	for _, o := range list {
 		if e.Kind == trace.Wait {
-			delete(l.flying, o.Object)
+			delete(l.inFlight, o.Object)
 		}
-		if in := l.dead[o.Object]; in != nil && o.Rank == nil {
+		if in := l.invalidated[o.Object]; in != nil && o.Rank == nil {
 			l.p.Report(&ruleLife, e.In, "mbarrier is used after mbarrier.inval").
 				Also(in, "invalidated here").On(l.t, i)
 		}
 	}
 }
 
-// inUse returns the mbarriers with arrivals or waits.
-func inUse(p *verify.Pass) map[verify.Object]bool {
+// usedMbarriers returns the mbarriers that an instruction other than init and inval uses.
+func usedMbarriers(p *verify.Pass) map[verify.Object]bool {
 	used := make(map[verify.Object]bool)
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -174,6 +177,6 @@ func checkOverwrite(p *verify.Pass, t *trace.Trace, i int, r *memory.Region, o v
 		o.At).
 		Also(made, "the mbarrier is initialized here").On(t, i)
 	if !used[o] {
-		f.As(diag.Review) // it is never used
+		f.As(diag.Review) // the mbarrier is never used
 	}
 }

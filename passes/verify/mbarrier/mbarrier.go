@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mbarrier checks the use of each mbarrier in shared memory. It must be initialized once,
-// be visible to its users, receive enough arrivals, and be waited for.
+// Package mbarrier checks the use of each mbarrier in shared memory. An mbarrier must be
+// initialized once, be visible to the threads that use it, receive enough arrivals, and be waited
+// for.
 package mbarrier
 
 import (
@@ -24,26 +25,26 @@ var Analyzer = &verify.Analyzer{
 	Doc: `Objects follows each mbarrier by its address. It adds up arrivals and transaction bytes
 if they are constant. PTX does not contain the box size of a tensor copy, so the bytes of
 tensor copies are not compared.`,
-	Rules: diag.Rules{ruleMade, ruleLife, ruleSeen, ruleArrivals, ruleBytes, ruleParity,
+	Rules: diag.Rules{ruleInit, ruleLife, ruleInvisible, ruleArrivals, ruleBytes, ruleParity,
 		ruleRemote, ruleScope, ruleTry},
 	Pages:    pages,
 	Requires: []trace.Kind{trace.Init, trace.Arrive, trace.Wait, trace.Expect},
 	Run:      run,
 }
 
-// An initialization is the initialization of an mbarrier.
+// An initialization records where and how an mbarrier is initialized.
 type initialization struct {
-	t      *trace.Trace
-	at     int
-	e      *trace.Event
-	count  int64
-	known  bool
-	by     value.Set
-	syncs  int  // block barriers before it
-	warps  int  // warp barriers before it
-	fenced bool // a fence follows before anything else can use the mbarrier
-	past   int  // block barriers, or arrivals at the cluster barrier, before that fence
-	narrow bool // the fence is only for memory of the block itself
+	t          *trace.Trace
+	at         int
+	e          *trace.Event
+	count      int64
+	known      bool      // count is known
+	by         value.Set // threads that execute the initialization
+	syncs      int       // block barriers before the initialization
+	warps      int       // warp barriers before the initialization
+	fenced     bool      // a fence follows before anything else can use the mbarrier
+	fenceSyncs int       // block barriers, or arrivals at the cluster barrier, before that fence
+	blockOnly  bool      // the fence covers only the memory of the block itself
 }
 
 func run(p *verify.Pass) {
@@ -65,26 +66,27 @@ func run(p *verify.Pass) {
 				if stops == nil {
 					stops = stopsOf(t)
 				}
-				order = made(p, t, i, stops, initialization{syncs: syncs, warps: warps},
+				order = recordInit(p, t, i, stops, initialization{syncs: syncs, warps: warps},
 					initialized, order)
 			}
 		}
 	}
-	peers := peerData(p)
-	looked, filled, left := heeded(p), filledBy(p), leftBy(p)
-	alone, used := !clustered(p), inUse(p)
+	peers := arrivalsAfterRemoteStores(p)
+	looked, filled, left := findHeeded(p), copyTargets(p), arrivalsAfterUse(p)
+	alone, used := !isClustered(p), usedMbarriers(p)
 	for _, t := range p.Traces {
-		unwritten(p, t)
-		life(p, t, initialized, used)
-		uses(p, t, initialized, peers, alone)
-		tries(p, t, looked)
-		relaxed(p, t, filled, left)
+		checkUnwritten(p, t)
+		checkLifetime(p, t, initialized, used)
+		checkUses(p, t, initialized, peers, alone)
+		checkTries(p, t, looked)
+		checkRelaxed(p, t, filled, left)
 	}
-	totals(p, initialized, order)
+	checkTotals(p, initialized, order)
 }
 
-// unwritten reports copies and arrivals whose address is in a register that is never written.
-func unwritten(p *verify.Pass, t *trace.Trace) {
+// checkUnwritten makes the verdict incomplete if the address of a copy or arrival is in a
+// register that is never written.
+func checkUnwritten(p *verify.Pass, t *trace.Trace) {
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Kind != trace.BulkStore && verify.Target(e) < 0 {
@@ -106,35 +108,36 @@ func isUnwritten(t value.Term) bool {
 	return named && t.Atom.Op == value.OpRegister
 }
 
-// outOfBounds reports an mbarrier that lies outside of the variable from which its address is
+// checkBounds reports an mbarrier that lies outside the variable from which its address is
 // derived.
-func outOfBounds(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
+func checkBounds(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
 	initialized map[verify.Object]*initialization) {
 	in, v := t.Events[i].In, o.Variable()
 	switch {
 	case v == nil || v.Size() == 0 || o.At >= 0 && o.At+8 <= v.Size():
 	case o.At < 0 || !verify.Open(v):
-		p.Report(&ruleMade, in, "mbarrier is out of bounds: it is initialized at byte %d of %s, "+
+		p.Report(&ruleInit, in, "mbarrier is out of bounds: it is initialized at byte %d of %s, "+
 			"which has %d bytes", o.At, v.Name, v.Size()).On(t, i)
 	default:
 		for other := range initialized {
 			if other.Variable() == v {
-				return // reported
+				return // already reported
 			}
 		}
-		p.Report(&ruleMade, in, "mbarrier is initialized at byte %d of %s, which has 1 byte; "+
+		p.Report(&ruleInit, in, "mbarrier is initialized at byte %d of %s, which has 1 byte; "+
 			"this is valid only if dynamic shared memory follows", o.At, v.Name).As(diag.Review)
 	}
 }
 
-// made records the mbarriers that an event initializes, each with the number of barriers before it.
-func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initialization,
+// recordInit records the mbarriers that an event initializes, and returns order with the new
+// mbarriers appended. The parameter behind holds the barrier counts before the event.
+func recordInit(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initialization,
 	initialized map[verify.Object]*initialization, order []verify.Object) []verify.Object {
 	e := &t.Events[i]
 	where := verify.Address(e.In, 0)
 	count, known := verify.Number(e, where+1)
 	if known && (count < 1 || count > 1<<20-1) {
-		p.Report(&ruleMade, e.In, "mbarrier is initialized for %d arrivals, expected 1 to 1048575",
+		p.Report(&ruleInit, e.In, "mbarrier is initialized for %d arrivals, expected 1 to 1048575",
 			count)
 	}
 	list, ok := p.Objects(e, verify.Val(e, where))
@@ -145,10 +148,10 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initializat
 	for _, o := range list {
 		if r := o.Root.Single(); r != nil && r.Op == value.OpVariable && r.Zeros >= 3 &&
 			o.At%8 != 0 {
-			p.Report(&ruleMade, e.In, "mbarrier is misaligned: its address is %d bytes past a "+
+			p.Report(&ruleInit, e.In, "mbarrier is misaligned: its address is %d bytes past a "+
 				"multiple of 8", o.At%8)
 		}
-		outOfBounds(p, t, i, o, initialized)
+		checkBounds(p, t, i, o, initialized)
 		if n := o.Threads.Len(); n > 1 && p.Pool.Exact && e.Guard == nil {
 			p.Report(&ruleLife, e.In,
 				"mbarrier.init is executed by %s at once, expected one thread",
@@ -160,34 +163,35 @@ func made(p *verify.Pass, t *trace.Trace, i int, stops []int, behind initializat
 		}
 		b := &initialization{t: t, at: i, e: e, count: count, known: known, by: o.Threads,
 			syncs: behind.syncs, warps: behind.warps}
-		b.fence(p, t, stops, i)
+		b.findFence(p, t, stops, i)
 		initialized[o.Object] = b
 		order = append(order, o.Object)
 	}
 	return order
 }
 
-// mostStops limits the fences and barriers after an initialization that are examined.
-const mostStops = 4096
+// maxStops limits the fences and barriers after an initialization that are examined.
+const maxStops = 4096
 
-// fence finds the fence that makes an mbarrier initialized by event i visible, if there is one
-// before its first use. The parameter stops lists the events to examine.
-func (b *initialization) fence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
+// findFence finds the fence that makes an mbarrier initialized by event i visible to the async
+// proxy, if there is one before the first use of the mbarrier. The parameter stops lists the
+// events to examine.
+func (b *initialization) findFence(p *verify.Pass, t *trace.Trace, stops []int, i int) {
 	first, _ := slices.BinarySearch(stops, i+1)
 	past := b.syncs
 	for n, j := range stops[first:] {
-		if n == mostStops {
-			p.Missed("mbarriers whose initialization is followed by more than %d barriers and fences of other threads", mostStops)
-			b.fenced, b.past = true, past
+		if n == maxStops {
+			p.Missed("mbarriers whose initialization is followed by more than %d barriers and fences of other threads", maxStops)
+			b.fenced, b.fenceSyncs = true, past
 			return
 		}
 		e := &t.Events[j]
 		switch {
-		case publishes(e):
+		case isPublishingFence(e):
 			if b.by.Minus(*e.Threads) != (value.Set{}) {
 				continue // executed by other threads
 			}
-			b.fenced, b.narrow, b.past = true, e.In.HasMod(isa.ModSharedCTA), past
+			b.fenced, b.blockOnly, b.fenceSyncs = true, e.In.HasMod(isa.ModSharedCTA), past
 			return
 		case e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync && p.Everyone(e):
 			past++
@@ -197,12 +201,13 @@ func (b *initialization) fence(p *verify.Pass, t *trace.Trace, stops []int, i in
 	}
 }
 
-// stopsOf returns the fences and barriers of a trace, which the function fence examines.
+// stopsOf returns the indices of the events that findFence examines: fences, barriers, and uses
+// of mbarriers.
 func stopsOf(t *trace.Trace) []int {
 	var stops []int
 	for i := range t.Events {
 		e := &t.Events[i]
-		if publishes(e) || e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync ||
+		if isPublishingFence(e) || e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync ||
 			verify.Target(e) >= 0 && e.Kind != trace.Init {
 			stops = append(stops, i)
 		}
@@ -210,14 +215,14 @@ func stopsOf(t *trace.Trace) []int {
 	return stops
 }
 
-// publishes reports whether a fence makes earlier writes visible to the async proxy. An acquire
-// fence does not.
-func publishes(e *trace.Event) bool {
+// isPublishingFence reports whether an event is a fence that makes earlier writes visible to the
+// async proxy. A fence.proxy with .acquire does not.
+func isPublishingFence(e *trace.Event) bool {
 	return e.Kind == trace.InitFence || e.Kind == trace.ProxyFence && !e.In.HasMod(isa.ModAcquire)
 }
 
-// clustered reports whether blocks of a cluster may access each other's mbarriers.
-func clustered(p *verify.Pass) bool {
+// isClustered reports whether blocks of a cluster may access each other's mbarriers.
+func isClustered(p *verify.Pass) bool {
 	if p.Cluster != 0 || p.Needs(trace.ClusterArrive, trace.ClusterWait, trace.RemoteStore) {
 		return p.Cluster != 1
 	}
@@ -239,15 +244,15 @@ func (b *initialization) inOtherWarp(s value.Set) bool {
 	return s.Warps() > 1
 }
 
-// declared reports whether an mbarrier is in a variable of the kernel, so that no other code can
-// initialize it.
-func declared(o verify.Object) bool {
+// isDeclared reports whether an mbarrier is in a variable of the kernel, so that no other code
+// can initialize it.
+func isDeclared(o verify.Object) bool {
 	a := o.Root.Single()
 	return a != nil && a.Op == value.OpVariable
 }
 
-// hasNeighbor reports whether the kernel initializes other mbarriers of the same variable, so that
-// this one was probably forgotten.
+// hasNeighbor reports whether the kernel initializes other mbarriers of the same variable. The
+// initialization of this one was then probably forgotten.
 func hasNeighbor(initialized map[verify.Object]*initialization, o verify.Object) bool {
 	for other := range initialized {
 		if other.Root == o.Root {
@@ -257,8 +262,9 @@ func hasNeighbor(initialized map[verify.Object]*initialization, o verify.Object)
 	return false
 }
 
-// looped reports whether an instruction initializes mbarriers in several iterations of a loop.
-func looped(p *verify.Pass) bool {
+// initializesInLoop reports whether an instruction initializes mbarriers more than once on a
+// trace.
+func initializesInLoop(p *verify.Pass) bool {
 	for _, t := range p.Traces {
 		seen := make(map[*ir.Instr]bool)
 		for i := range t.Events {
@@ -273,15 +279,15 @@ func looped(p *verify.Pass) bool {
 	return false
 }
 
-// baseOpcode returns an opcode without its trailing modifiers.
+// baseOpcode returns an opcode without its state space and the modifiers after it.
 func baseOpcode(in *ir.Instr) string {
 	op, _, _ := strings.Cut(in.Op, ".shared")
 	op, _, _ = strings.Cut(op, ".cta_group")
 	return op
 }
 
-// waited checks the phase parity and the memory order of a wait.
-func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
+// checkWait checks the phase parity and the memory order of a wait.
+func checkWait(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
 	peers map[blockMbarrier]*ir.Instr) {
 	e := &t.Events[i]
 	if p.Foreign(t.Rank, o) {
@@ -293,8 +299,8 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
 			f := p.Report(&ruleParity, e.In, "phase parity of a wait is %d, expected 0 or 1", n).
 				On(t, i)
 			if n == -1 {
-				// A sign-extended bit: compilers generate this, and the hardware uses the lowest
-				// bit.
+				// The parity is a sign-extended bit. Compilers generate this, and the hardware
+				// uses the lowest bit.
 				f.As(diag.Review)
 			}
 		}
@@ -305,20 +311,20 @@ func waited(p *verify.Pass, t *trace.Trace, i int, o verify.Touch,
 			"another block, expected .acquire.cluster").Also(from,
 			"the operation of the other block that this waits for")
 		if from.Kind().Head() != isa.HeadMbarrier {
-			f.As(diag.Review) // its own completion makes it visible
+			f.As(diag.Review) // the completion of the operation makes its data visible
 		}
 	}
 }
 
-// A blockMbarrier is an mbarrier of one of the blocks that are followed separately.
+// A blockMbarrier is an mbarrier of one of the blocks that are analyzed separately.
 type blockMbarrier struct {
 	block int
 	verify.Object
 }
 
-// peerData returns the mbarriers on which blocks arrive after stores to the memory of another
-// block.
-func peerData(p *verify.Pass) map[blockMbarrier]*ir.Instr {
+// arrivalsAfterRemoteStores returns the mbarriers on which blocks arrive after stores to the
+// memory of another block, each with such an arrival.
+func arrivalsAfterRemoteStores(p *verify.Pass) map[blockMbarrier]*ir.Instr {
 	found := make(map[blockMbarrier]*ir.Instr)
 	note := func(t *trace.Trace, o verify.Touch, in *ir.Instr) {
 		for _, block := range p.Blocks(t.Rank, o) {

@@ -11,14 +11,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// relaxed reports relaxed arrivals after plain accesses to shared memory, and relaxed waits before
-// them: they signal, but do not order memory. Accesses of tcgen05 to tensor memory are ordered by
-// its own fences, and tensor cores have finished reading when their wait returns. The parameter
-// filled holds the mbarriers on which copies complete, and left those on which threads arrive after
-// using shared memory.
-func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool) {
-	var access, wait *trace.Event // not ordered yet
-	// The wait is for an asynchronous copy, or for threads that used the memory.
+// checkRelaxed reports relaxed arrivals after plain accesses to shared memory, and relaxed waits
+// before them. Relaxed operations signal, but do not order memory. Accesses of tcgen05 to tensor
+// memory are not checked, because tcgen05 fences order them, and tensor cores have finished
+// reading when their wait returns. The parameter filled holds the mbarriers on which copies
+// complete, and left holds those on which threads arrive after they used shared memory.
+func checkRelaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool) {
+	// last access and last relaxed wait that no barrier or fence follows
+	var access, wait *trace.Event
+	// engine is set if the wait is for an asynchronous copy, used if it is for threads that used
+	// the memory.
 	engine, used := false, false
 	var reads []memory.Region
 	for i := range t.Events {
@@ -72,7 +74,7 @@ func relaxed(p *verify.Pass, t *trace.Trace, filled, left map[verify.Object]bool
 	}
 }
 
-// checkUnordered reports an access after a relaxed wait.
+// checkUnordered reports event i if it accesses shared memory after a relaxed wait.
 func checkUnordered(p *verify.Pass, t *trace.Trace, i int, wait *trace.Event) {
 	if wait == nil {
 		return
@@ -89,8 +91,8 @@ func checkUnordered(p *verify.Pass, t *trace.Trace, i int, wait *trace.Event) {
 	}
 }
 
-// filledBy returns the mbarriers on which copies complete.
-func filledBy(p *verify.Pass) map[verify.Object]bool {
+// copyTargets returns the mbarriers on which copies complete.
+func copyTargets(p *verify.Pass) map[verify.Object]bool {
 	found := make(map[verify.Object]bool)
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -106,8 +108,8 @@ func filledBy(p *verify.Pass) map[verify.Object]bool {
 	return found
 }
 
-// leftBy returns the mbarriers on which threads arrive after their own use of shared memory.
-func leftBy(p *verify.Pass) map[verify.Object]bool {
+// arrivalsAfterUse returns the mbarriers on which threads arrive after they used shared memory.
+func arrivalsAfterUse(p *verify.Pass) map[verify.Object]bool {
 	found := make(map[verify.Object]bool)
 	for _, t := range p.Traces {
 		used := false

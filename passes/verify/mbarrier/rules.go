@@ -14,13 +14,13 @@ import (
 var pages embed.FS
 
 var (
-	ruleMade     = verify.RuleInit
-	ruleLife     = verify.RuleLifetime
-	ruleSeen     = verify.RuleInvisible
-	ruleArrivals = verify.RuleArrivals
-	ruleBytes    = verify.RuleBytes
-	ruleParity   = verify.RuleParity
-	ruleRemote   = diag.Rule{ID: "M8", Layer: "mbarrier", Severity: diag.Error}
-	ruleScope    = diag.Rule{ID: "M9", Layer: "mbarrier", Severity: diag.Error}
-	ruleTry      = verify.RuleTryWait
+	ruleInit      = verify.RuleInit
+	ruleLife      = verify.RuleLifetime
+	ruleInvisible = verify.RuleInvisible
+	ruleArrivals  = verify.RuleArrivals
+	ruleBytes     = verify.RuleBytes
+	ruleParity    = verify.RuleParity
+	ruleRemote    = diag.Rule{ID: "M8", Layer: "mbarrier", Severity: diag.Error}
+	ruleScope     = diag.Rule{ID: "M9", Layer: "mbarrier", Severity: diag.Error}
+	ruleTry       = verify.RuleTryWait
 )

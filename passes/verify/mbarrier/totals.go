@@ -12,76 +12,81 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A total is the sum of the arrivals and bytes of one mbarrier on a trace.
+// A total holds the arrivals and transaction bytes of one mbarrier on a trace.
 type total struct {
 	arrivals, expected, delivered int64
 	first                         *trace.Event // first event that expects bytes
-	load                          *trace.Event
-	again                         bool // one instruction arrives several times
+	load                          *trace.Event // last copy that completes on the mbarrier
+	repeats                       bool         // one instruction arrives several times
 	arrives                       map[*ir.Instr]bool
-	vague                         bool  // something about it is unknown
-	tensor                        bool  // there are copies of unknown size
-	unsized                       bool  // some of these are unknown, or come from other blocks
-	expects, copies               int64 // number of expect_tx operations and of copies
-	apparent                      int64 // apparent size of the tensor copies
+	inexact                       bool // the number of arrivals or bytes is unknown
+	tensor                        bool // copies of unknown size complete on the mbarrier
+	// some of these copies are unknown, or come from other blocks
+	unsized         bool
+	expects, copies int64 // number of expect_tx operations, and number of copies
+	// total size of the tensor copies, estimated from the distances of their destinations
+	apparent int64
 }
 
-// A tally adds up the totals of all traces.
+// A tally collects the totals of all traces.
 type tally struct {
-	p       *verify.Pass
-	traces  []tracedTotals                        // by trace
-	done    map[value.Set]map[verify.Object]int64 // the most arrivals of the threads of a trace
-	parties map[verify.Object]value.Set           // threads that expect bytes or copy, on any trace
-	waits   map[verify.Object]*trace.Event        // a wait for the first phase
-	expects map[verify.Object]*trace.Event        // the first event that expects bytes
-	again   map[verify.Object]bool
-	vague   map[verify.Object]bool
+	p      *verify.Pass
+	traces []tracedTotals // in the order of the traces
+	// for each thread set, the largest number of arrivals on a trace
+	maxArrivals map[value.Set]map[verify.Object]int64
+	parties     map[verify.Object]value.Set    // threads that expect bytes or copy, on any trace
+	waits       map[verify.Object]*trace.Event // a wait for the first phase
+	expects     map[verify.Object]*trace.Event // the first event that expects bytes
+	repeats     map[verify.Object]bool
+	inexact     map[verify.Object]bool
 }
 
-// tracedTotals are the totals of the mbarriers of one trace, in order.
+// tracedTotals holds the totals of the mbarriers of one trace, and the mbarriers in the order of
+// their first use.
 type tracedTotals struct {
 	order []verify.Object
 	sums  map[verify.Object]*total
 }
 
-// totals checks each mbarrier twice: all arrivals against the count of the first phase, and all
-// expected bytes against all copies.
-func totals(p *verify.Pass, initialized map[verify.Object]*initialization, order []verify.Object) {
+// checkTotals makes two checks of each mbarrier: it compares all arrivals with the count of the
+// first phase, and all expected bytes with the bytes of all copies.
+func checkTotals(p *verify.Pass, initialized map[verify.Object]*initialization,
+	order []verify.Object) {
 	if len(p.Kernel.Missed) > 0 {
 		return
 	}
 	y := &tally{
-		p: p, done: make(map[value.Set]map[verify.Object]int64),
+		p: p, maxArrivals: make(map[value.Set]map[verify.Object]int64),
 		parties: make(map[verify.Object]value.Set),
 		waits:   make(map[verify.Object]*trace.Event),
 		expects: make(map[verify.Object]*trace.Event),
-		again:   make(map[verify.Object]bool), vague: make(map[verify.Object]bool),
+		repeats: make(map[verify.Object]bool), inexact: make(map[verify.Object]bool),
 	}
 	for _, t := range p.Traces {
-		if !y.trace(t) {
+		if !y.addTrace(t) {
 			return
 		}
 	}
-	y.bytes()
-	crowds(p)
-	boxes(p)
-	y.arrivals(initialized, order)
+	y.checkBytes()
+	checkRepeatedCopies(p)
+	compareTensorBytes(p)
+	y.checkArrivals(initialized, order)
 }
 
-// trace adds the totals of one trace. It returns false if they are unknown.
-func (y *tally) trace(t *trace.Trace) bool {
-	sums, order, ok := sum(y.p, t, y.waits)
+// addTrace adds the totals of one trace. It returns false if they are unknown.
+func (y *tally) addTrace(t *trace.Trace) bool {
+	sums, order, ok := sumTrace(y.p, t, y.waits)
 	if !ok {
 		return false
 	}
 	y.traces = append(y.traces, tracedTotals{order, sums})
-	if y.done[t.Threads] == nil {
-		y.done[t.Threads] = make(map[verify.Object]int64)
+	if y.maxArrivals[t.Threads] == nil {
+		y.maxArrivals[t.Threads] = make(map[verify.Object]int64)
 	}
 	for o, s := range sums {
-		y.done[t.Threads][o] = max(y.done[t.Threads][o], s.arrivals)
-		y.vague[o] = y.vague[o] || s.vague
-		y.again[o] = y.again[o] || s.again
+		y.maxArrivals[t.Threads][o] = max(y.maxArrivals[t.Threads][o], s.arrivals)
+		y.inexact[o] = y.inexact[o] || s.inexact
+		y.repeats[o] = y.repeats[o] || s.repeats
 		if s.first != nil && y.expects[o] == nil {
 			y.expects[o] = s.first
 		}
@@ -92,11 +97,11 @@ func (y *tally) trace(t *trace.Trace) bool {
 	return true
 }
 
-// bytes compares expected bytes with copies, for mbarriers that the threads of one trace use alone.
-// Analyzer schedule compares the sums of the others.
-func (y *tally) bytes() {
+// checkBytes compares expected bytes with copied bytes, for mbarriers that only the threads of
+// one trace use. Package schedule compares the bytes of other mbarriers.
+func (y *tally) checkBytes() {
 	p := y.p
-	inside := p.Ranks <= 1 && !cast(p) // no other block copies here
+	inside := p.Ranks <= 1 && !hasMulticast(p) // no other block copies to this block
 	for n, t := range p.Traces {
 		if t.Stopped != "" {
 			continue
@@ -110,26 +115,27 @@ func (y *tally) bytes() {
 			if y.parties[o].Minus(t.Threads) != (value.Set{}) || p.Uncertain(o) {
 				continue
 			}
-			bytes(p, t, s)
+			compareBytes(p, t, s)
 			if inside {
-				gapSizes(p, s)
+				compareApparentBytes(p, s)
 			}
 		}
 	}
 }
 
-// arrivals compares the arrivals of all threads with the count of each mbarrier.
-func (y *tally) arrivals(initialized map[verify.Object]*initialization, order []verify.Object) {
+// checkArrivals compares the arrivals of all threads with the count of each mbarrier.
+func (y *tally) checkArrivals(initialized map[verify.Object]*initialization,
+	order []verify.Object) {
 	p := y.p
 	most := make(map[verify.Object]int64)
-	for _, class := range y.done {
+	for _, class := range y.maxArrivals {
 		for o, n := range class {
 			most[o] += n
 		}
 	}
 	for _, o := range order {
 		b, w := initialized[o], y.waits[o]
-		if w == nil || !b.known || y.vague[o] || most[o] >= b.count {
+		if w == nil || !b.known || y.inexact[o] || most[o] >= b.count {
 			continue
 		}
 		if p.Uncertain(o) {
@@ -145,17 +151,17 @@ func (y *tally) arrivals(initialized map[verify.Object]*initialization, order []
 		f := p.Report(&ruleArrivals, w.In, "deadlock: mbarrier expects %d arrivals per phase, "+
 			"but all threads together make %d", b.count, most[o]).
 			Also(b.e.In, "the mbarrier is initialized here")
-		if y.again[o] && p.Loops || p.Unseen != nil && !p.Pool.Exact {
-			// Iterations that were not followed may arrive too, or threads of a block of another
+		if y.repeats[o] && p.Loops || p.Unseen != nil && !p.Pool.Exact {
+			// Iterations that were not analyzed may arrive too, or threads of a block of another
 			// shape.
 			f.As(diag.Review)
 		}
 	}
 }
 
-// sum computes the totals of one trace, and returns its mbarriers in order. It returns ok = false
-// if the address of one is unknown.
-func sum(p *verify.Pass, t *trace.Trace,
+// sumTrace computes the totals of one trace, and returns its mbarriers in the order of their
+// first use. ok is false if the address of an mbarrier is unknown.
+func sumTrace(p *verify.Pass, t *trace.Trace,
 	waits map[verify.Object]*trace.Event) (sums map[verify.Object]*total,
 	order []verify.Object, ok bool) {
 	sums = make(map[verify.Object]*total)
@@ -177,8 +183,8 @@ func sum(p *verify.Pass, t *trace.Trace,
 				sums[o.Object] = s
 				order = append(order, o.Object)
 			}
-			add(p, e, o, s)
-			if e.Kind == trace.Wait && waits[o.Object] == nil && o.Rank == nil && first(e) {
+			addEvent(p, e, o, s)
+			if e.Kind == trace.Wait && waits[o.Object] == nil && o.Rank == nil && isFirstPhase(e) {
 				waits[o.Object] = e
 			}
 		}
@@ -186,26 +192,27 @@ func sum(p *verify.Pass, t *trace.Trace,
 	return sums, order, true
 }
 
-// first reports whether a wait is for the first phase.
-func first(e *trace.Event) bool {
+// isFirstPhase reports whether a wait is for the first phase.
+func isFirstPhase(e *trace.Event) bool {
 	n, ok := verify.Number(e, verify.Address(e.In, 0)+1)
 	return verify.Parity(e.In) && ok && n == 0
 }
 
-// add adds the arrivals and bytes of one event to an mbarrier.
-func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
+// addEvent adds the arrivals and bytes of one event to the total of an mbarrier.
+func addEvent(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 	n, ok := verify.Arrivals(e)
-	s.vague = s.vague || !ok || e.Guard != nil
+	s.inexact = s.inexact || !ok || e.Guard != nil
 	threads := int64(o.Threads.Len())
 	switch e.Kind {
 	case trace.Arrive, trace.CopyArrive, trace.TensorCommit:
 		if o.Rank != nil || verify.Multicast(e.In) || p.Cluster != 1 &&
 			(e.In.HasMod(isa.ModSharedCluster) || e.Kind == trace.TensorCommit) {
-			// If this block arrives on other blocks, they arrive here.
+			// If this block arrives on mbarriers of other blocks, those blocks also arrive on the
+			// mbarriers of this block.
 			threads *= int64(max(16, p.Cluster))
 		}
 		s.arrivals += n * threads
-		s.again = s.again || s.arrives[e.In]
+		s.repeats = s.repeats || s.arrives[e.In]
 		if s.arrives == nil {
 			s.arrives = make(map[*ir.Instr]bool)
 		}
@@ -214,7 +221,7 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 	switch {
 	case verify.Expects(e.In):
 		bytes, ok := verify.Number(e, verify.Address(e.In, 0)+1)
-		s.vague = s.vague || !ok
+		s.inexact = s.inexact || !ok
 		s.expected += bytes * int64(o.Threads.Len())
 		s.expects += int64(o.Threads.Len())
 		if s.first == nil {
@@ -241,10 +248,11 @@ func add(p *verify.Pass, e *trace.Event, o verify.Touch, s *total) {
 	}
 }
 
-// bytes compares the bytes that one trace expects on an mbarrier with its copies.
-func bytes(p *verify.Pass, t *trace.Trace, s *total) {
+// compareBytes compares the bytes that one trace expects on an mbarrier with the bytes of its
+// copies.
+func compareBytes(p *verify.Pass, t *trace.Trace, s *total) {
 	switch {
-	case s.unsized || s.vague || s.tensor || s.first == nil || s.load == nil:
+	case s.unsized || s.inexact || s.tensor || s.first == nil || s.load == nil:
 	case s.expected != s.delivered:
 		word := "fewer"
 		if s.expected > s.delivered {
@@ -256,18 +264,20 @@ func bytes(p *verify.Pass, t *trace.Trace, s *total) {
 	}
 }
 
-// gapSizes compares the expected bytes with the apparent size of the tensor copies of this block:
-// the box is not in PTX, but tiles are usually adjacent.
-func gapSizes(p *verify.Pass, s *total) {
+// compareApparentBytes compares the expected bytes with the apparent size of the tensor copies of
+// this block. The box size is not part of the PTX, but tiles are usually adjacent, so the
+// distance between destinations indicates it.
+func compareApparentBytes(p *verify.Pass, s *total) {
 	if !s.unsized {
-		return // the size is known
+		return // the sizes of all copies are known
 	}
-	if s.first == nil || s.load == nil || s.vague || s.copies <= 0 || s.expects == 0 ||
+	if s.first == nil || s.load == nil || s.inexact || s.copies <= 0 || s.expects == 0 ||
 		verify.Multicast(s.load.In) {
 		return
 	}
-	const slack = 1024                     // the alignment of tiles
-	padded := s.apparent - slack*s.expects // the least size of the copies without padding
+	const slack = 1024 // the alignment of tiles
+	// the least size of the copies if the distances contain padding
+	padded := s.apparent - slack*s.expects
 	if s.expected > s.apparent || s.expected <= padded &&
 		2*s.expected <= s.apparent+slack*s.expects {
 		p.Report(&ruleBytes, s.first.In, "expect_tx is %d bytes for every %d copies, but their "+
@@ -277,8 +287,8 @@ func gapSizes(p *verify.Pass, s *total) {
 	}
 }
 
-// cast reports whether a block copies data to other blocks.
-func cast(p *verify.Pass) bool {
+// hasMulticast reports whether some bulk load may write to other blocks.
+func hasMulticast(p *verify.Pass) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.BulkLoad && verify.Multicast(e.In) {
@@ -289,8 +299,9 @@ func cast(p *verify.Pass) bool {
 	return false
 }
 
-// crowds reports copies to one address that many threads issue and one thread expects.
-func crowds(p *verify.Pass) {
+// checkRepeatedCopies reports copies to the same address that several threads issue although only
+// one thread expects their bytes.
+func checkRepeatedCopies(p *verify.Pass) {
 	by := make(map[*ir.Instr]value.Set)
 	expecting := make(map[verify.Object]value.Set)
 	var order []*trace.Event

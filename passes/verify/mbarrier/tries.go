@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// tries reports try_wait and test_wait whose result is ignored.
-func tries(p *verify.Pass, t *trace.Trace, heeded *heededWaits) {
+// checkTries reports try_wait and test_wait operations whose result is ignored.
+func checkTries(p *verify.Pass, t *trace.Trace, heeded *heededWaits) {
 	if t.Stopped != "" {
 		return
 	}
@@ -26,26 +26,26 @@ func tries(p *verify.Pass, t *trace.Trace, heeded *heededWaits) {
 		if known && holds || succeedsLater(t, i) {
 			continue
 		}
-		if !known && (heeded.waits[e.In] || guarded(t, e)) {
-			continue // a try for an iteration that does not follow
+		if !known && (heeded.waits[e.In] || isGuarded(t, e)) {
+			continue // the wait is for a loop iteration that is not executed
 		}
 		f := p.Report(&ruleTry, e.In, "%s may return before the phase is complete, but the "+
-			"kernel continues anyway", wait(e.In))
-		if known || heeded.all(p, e) {
+			"kernel continues anyway", waitName(e.In))
+		if known || heeded.isHeeded(p, e) {
 			f.As(diag.Review)
 		}
 		f.On(t, i)
 	}
 }
 
-// heededWaits holds the waits whose result some threads use, and the phases that they wait for. The
-// phases are added when they are computed.
+// heededWaits holds the waits whose result some threads use, and the mbarriers that they test.
+// isHeeded fills objects when it is first called.
 type heededWaits struct {
 	waits   map[*ir.Instr]bool
 	objects map[verify.Object]bool
 }
 
-func heeded(p *verify.Pass) *heededWaits {
+func findHeeded(p *verify.Pass) *heededWaits {
 	r := &heededWaits{waits: make(map[*ir.Instr]bool)}
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -57,9 +57,10 @@ func heeded(p *verify.Pass) *heededWaits {
 	return r
 }
 
-// all reports whether threads use the result of every wait that the event stands for. After loop
-// peeling, the last iteration may contain a try_wait for an iteration that does not follow.
-func (r *heededWaits) all(p *verify.Pass, e *trace.Event) bool {
+// isHeeded reports whether threads use the result of a wait on every mbarrier that the event may
+// test. After loop peeling, the last iteration may contain a try_wait for an iteration that is
+// not executed.
+func (r *heededWaits) isHeeded(p *verify.Pass, e *trace.Event) bool {
 	if r.objects == nil {
 		r.objects = make(map[verify.Object]bool)
 		for _, t := range p.Traces {
@@ -69,14 +70,14 @@ func (r *heededWaits) all(p *verify.Pass, e *trace.Event) bool {
 					continue
 				}
 				if _, known := t.Facts.Decided(e.Done, *e.Threads); known {
-					for _, o := range tried(p, e) {
+					for _, o := range testedMbarriers(p, e) {
 						r.objects[o.Object] = true
 					}
 				}
 			}
 		}
 	}
-	list := tried(p, e)
+	list := testedMbarriers(p, e)
 	for _, o := range list {
 		if !r.objects[o.Object] {
 			return false
@@ -85,20 +86,20 @@ func (r *heededWaits) all(p *verify.Pass, e *trace.Event) bool {
 	return len(list) > 0
 }
 
-// tried returns the mbarriers that a wait may test.
-func tried(p *verify.Pass, e *trace.Event) []verify.Touch {
+// testedMbarriers returns the mbarriers that a wait may test.
+func testedMbarriers(p *verify.Pass, e *trace.Event) []verify.Touch {
 	list, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 	return list
 }
 
-func wait(in *ir.Instr) string {
+func waitName(in *ir.Instr) string {
 	if in.Kind() == isa.KindMbarrierTryWait || in.Kind() == isa.KindMbarrierTryWaitParity {
 		return "mbarrier.try_wait"
 	}
 	return "mbarrier.test_wait"
 }
 
-// succeedsLater reports whether a later wait on the same mbarrier succeeds.
+// succeedsLater reports whether a later event waits on the same mbarrier.
 func succeedsLater(t *trace.Trace, i int) bool {
 	e := &t.Events[i]
 	n := verify.Address(e.In, 0)
@@ -111,30 +112,30 @@ func succeedsLater(t *trace.Trace, i int) bool {
 	return false
 }
 
-// guarded reports whether an event occurs only if a wait succeeded.
-func guarded(t *trace.Trace, e *trace.Event) bool {
+// isGuarded reports whether some event or branch of the trace depends on the success of a wait.
+func isGuarded(t *trace.Trace, e *trace.Event) bool {
 	a, _ := e.Done.Condition()
 	for i := range t.Events {
-		if g := t.Events[i].Guard; g != nil && restsOn(g, a) {
+		if g := t.Events[i].Guard; g != nil && dependsOn(g, a) {
 			return true
 		}
 	}
 	for _, c := range t.Choices {
-		if restsOn(c.Cond, a) {
+		if dependsOn(c.Cond, a) {
 			return true
 		}
 	}
 	return false
 }
 
-// restsOn reports whether a value depends on an atom.
-func restsOn(v *value.Value, a *value.Atom) bool {
+// dependsOn reports whether a value depends on an atom.
+func dependsOn(v *value.Value, a *value.Atom) bool {
 	for _, t := range terms(v) {
 		if t.Atom == a {
 			return true
 		}
 		for _, arg := range t.Atom.Args {
-			if restsOn(arg, a) {
+			if dependsOn(arg, a) {
 				return true
 			}
 		}

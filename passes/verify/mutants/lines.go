@@ -13,7 +13,7 @@ import (
 var (
 	droppable = regexp.MustCompile(
 		`^(@!?%\w+\s+)?(fence\.|mbarrier\.(arrive|init|expect|inval)|cp\.async\.(commit|wait|mbarrier|bulk\.(commit|wait))|bar\.(sync|warp|arrive)|barrier\.|wgmma\.(fence|commit|wait)|tcgen05\.(fence|wait|commit|dealloc|relinquish)|setmaxnreg|griddepcontrol)`)
-	memory = regexp.MustCompile(
+	syncOrMemory = regexp.MustCompile(
 		`^(@!?%\w+\s+)?(ld\.(?:shared|global|volatile|relaxed|acquire)|st|red|atom|cp|ldmatrix|stmatrix|wgmma|mma|tcgen05|fence|membar|bar|barrier|mbarrier|setmaxnreg|griddepcontrol|clusterlaunchcontrol|elect)\b`)
 	number = regexp.MustCompile(`(,\s*|\s)(\d+);\s*$`)
 	parity = regexp.MustCompile(`^mov\.b32\s+%\w*parity\w*, ([01]);`)
@@ -25,8 +25,8 @@ var (
 	slot   = regexp.MustCompile(`mbarrier\S*\s.*\[[%\w]+\+(\d+)\]`)
 )
 
-// scopes lists pairs of scope modifiers that mutants exchange.
-var scopes = [][2]string{
+// scopeSwaps lists pairs of scope modifiers: a mutant replaces the first by the second.
+var scopeSwaps = [][2]string{
 	{"fence.proxy.async.shared::cta", "fence.proxy.async.global"},
 	{".release.cluster.shared::cluster", ".release.cta.shared::cluster"},
 	{".acquire.cluster.shared::cta", ".acquire.cta.shared::cta"},
@@ -37,15 +37,15 @@ var scopes = [][2]string{
 }
 
 // A line is the line of a kernel that is being mutated.
-type line struct {
+type line struct { // op is text without surrounding space
 	at        int
 	text, op  string // op has no space around it
 	add       adder
-	following string
+	following string // the next line
 }
 
-// with adds the mutant in which a part of the line is replaced.
-func (l *line) with(kind, what string, from, to int, text string) {
+// addReplaced adds the mutant in which text[from:to] is replaced.
+func (l *line) addReplaced(kind, what string, from, to int, text string) {
 	l.add(kind, l.at, 1, what+": "+l.op, l.text[:from]+text+l.text[to:])
 }
 
@@ -64,20 +64,21 @@ func mutate(lines []string, i int, text string, add adder) {
 	if strings.Contains(l.op, "mbarrier.try_wait") && strings.Contains(l.following, "bra") {
 		add("drop", i, 2, "dropped, with its loop: "+l.op)
 	}
-	l.numbers()
-	l.parities()
-	for _, s := range scopes {
+	l.addNumbers()
+	l.addParities()
+	for _, s := range scopeSwaps {
 		if strings.Contains(text, s[0]) {
 			add("scope", i, 1, s[0]+" to "+s[1]+": "+l.op, strings.Replace(text, s[0], s[1], 1))
 		}
 	}
 	if m := slot.FindStringSubmatchIndex(text); m != nil {
 		n, _ := strconv.Atoi(text[m[2]:m[3]])
-		l.with("place", fmt.Sprintf("%d to %d", n, n+8), m[2], m[3], strconv.Itoa(n+8))
+		l.addReplaced("place", fmt.Sprintf("%d to %d", n, n+8), m[2], m[3], strconv.Itoa(n+8))
 	}
 	if m := named.FindStringSubmatchIndex(text); m != nil {
 		n, _ := strconv.Atoi(text[m[2]:m[3]])
-		l.with("place", fmt.Sprintf("barrier %d to %d", n, n+1), m[2], m[3], strconv.Itoa(n+1))
+		l.addReplaced("place", fmt.Sprintf("barrier %d to %d", n, n+1), m[2], m[3],
+			strconv.Itoa(n+1))
 	}
 	if m := guard.FindStringSubmatch(text); m != nil &&
 		(sync || strings.Contains(m[5], "cp.async.bulk")) {
@@ -88,19 +89,20 @@ func mutate(lines []string, i int, text string, add adder) {
 		add("predicate", i, 1, "opposite: "+l.op, m[1]+"@"+not+m[3]+m[4]+m[5])
 		add("predicate", i, 1, "none: "+l.op, m[1]+m[5])
 	}
-	// An instruction that only uses registers may be moved anywhere.
+	// An instruction that only uses registers may be moved anywhere, so only synchronization and
+	// memory instructions are swapped.
 	next := strings.TrimSpace(l.following)
-	if sync && memory.MatchString(next) && strings.HasSuffix(next, ";") && next != l.op {
+	if sync && syncOrMemory.MatchString(next) && strings.HasSuffix(next, ";") && next != l.op {
 		add("swap", i, 2, "swapped with the next: "+l.op, l.following, text)
 	}
 }
 
-// numbers adds mutants with other counts and byte sizes.
-func (l *line) numbers() {
+// addNumbers adds mutants with other counts and byte sizes.
+func (l *line) addNumbers() {
 	if m := size.FindStringSubmatchIndex(l.text); m != nil &&
 		strings.Contains(l.op, "cp.async.bulk") {
 		n, _ := strconv.Atoi(l.text[m[2]:m[3]])
-		l.with("bytes", fmt.Sprintf("%d to %d", n, n-16), m[2], m[3], strconv.Itoa(n-16))
+		l.addReplaced("bytes", fmt.Sprintf("%d to %d", n, n-16), m[2], m[3], strconv.Itoa(n-16))
 	}
 	m := number.FindStringSubmatchIndex(l.text)
 	if m == nil {
@@ -108,7 +110,7 @@ func (l *line) numbers() {
 	}
 	n, _ := strconv.Atoi(l.text[m[4]:m[5]])
 	change := func(kind string, to int) {
-		l.with(kind, fmt.Sprintf("%d to %d", n, to), m[4], m[5], strconv.Itoa(to))
+		l.addReplaced(kind, fmt.Sprintf("%d to %d", n, to), m[4], m[5], strconv.Itoa(to))
 	}
 	switch {
 	case strings.Contains(l.op, "mbarrier.init"):
@@ -132,8 +134,8 @@ func (l *line) numbers() {
 	}
 }
 
-// parities adds mutants with another phase parity of a wait.
-func (l *line) parities() {
+// addParities adds mutants with another phase parity of a wait.
+func (l *line) addParities() {
 	other := map[string]string{"0": "1", "1": "0"}
 	m := waits.FindStringSubmatchIndex(l.text)
 	if m == nil {
@@ -144,7 +146,7 @@ func (l *line) parities() {
 	}
 	if m != nil {
 		to := other[l.text[m[2]:m[3]]]
-		l.with("parity", "to "+to, m[2], m[3], to)
+		l.addReplaced("parity", "to "+to, m[2], m[3], to)
 	}
 	if flip.MatchString(l.op) {
 		l.add("parity", l.at, 1, "not flipped: "+l.op)

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// A body is a text with the list of its statements.
+// A body is the text of a module, as lines, with the list of its statements.
 type body struct {
 	lines []string
 	list  []*statement
 	add   adder
 }
 
-// moved adds the mutant in which a statement is moved in front of line at.
-func (b *body) moved(kind string, s *statement, at int, what string) {
+// addMoved adds the mutant in which a statement is moved in front of the line with index at.
+func (b *body) addMoved(kind string, s *statement, at int, what string) {
 	text := b.lines[s.from:s.to]
 	if at <= s.from {
 		b.add(kind, at, s.to-at, what+": "+s.op, slices.Concat(text, b.lines[at:s.from])...)
@@ -26,22 +26,22 @@ func (b *body) moved(kind string, s *statement, at int, what string) {
 	}
 }
 
-// mover reports whether a statement concerns memory or synchronization, and may be moved.
-func (s *statement) mover() bool { return s.straight() && !s.plain }
+// isMovable reports whether a statement concerns memory or synchronization, and may be moved.
+func (s *statement) isMovable() bool { return s.isStraight() && !s.registersOnly }
 
-// orders adds mutants in which two neighbouring statements are exchanged, if their registers allow
-// it. Instructions that only use registers may stand between the two.
-func (b *body) orders() {
+// addOrders adds mutants in which two neighboring statements are swapped, if their registers
+// allow it. Instructions that only use registers may stand between the two.
+func (b *body) addOrders() {
 	for i, s := range b.list {
-		if !s.mover() {
+		if !s.isMovable() {
 			continue
 		}
 		for j := i + 1; j < len(b.list) && j < i+12; j++ {
 			o := b.list[j]
-			if !s.passes(o) || !o.straight() {
+			if !s.canSwap(o) || !o.isStraight() {
 				break
 			}
-			if o.plain {
+			if o.registersOnly {
 				continue
 			}
 			if j == i+1 && s.op == o.op {
@@ -53,30 +53,30 @@ func (b *body) orders() {
 			}
 			if droppable.MatchString(s.op) || droppable.MatchString(o.op) || s.barrier ||
 				o.barrier {
-				b.moved(kind, s, o.to, "behind "+o.head)
+				b.addMoved(kind, s, o.to, "behind "+o.head)
 			}
 			break
 		}
-		// Backward too: moving the first forward, as above, leaves the instructions in between
-		// behind.
+		// Also move each statement backward: a forward move, as above, does not move the
+		// instructions between the two statements.
 		for j := i - 1; j >= 0 && j > i-12; j-- {
 			o := b.list[j]
-			if !s.passes(o) || !o.straight() {
+			if !s.canSwap(o) || !o.isStraight() {
 				break
 			}
-			if o.plain {
+			if o.registersOnly {
 				continue
 			}
 			if o.barrier && !s.barrier && j < i-1 {
-				b.moved("past", s, o.from, "ahead of "+o.head)
+				b.addMoved("past", s, o.from, "ahead of "+o.head)
 			}
 			break
 		}
 	}
 }
 
-// loops moves instructions out of loops and into them.
-func (b *body) loops() {
+// addLoopMoves adds mutants in which an instruction is moved out of a loop or into it.
+func (b *body) addLoopMoves() {
 	at := make(map[string]int)
 	for i, s := range b.list {
 		if s.label != "" {
@@ -91,39 +91,39 @@ func (b *body) loops() {
 			continue
 		}
 		if slices.ContainsFunc(b.list[start+1:i], func(o *statement) bool {
-			return strings.HasPrefix(o.head, "bra") && at[target(o)] > start
+			return strings.HasPrefix(o.head, "bra") && at[branchTarget(o)] > start
 		}) {
-			// The loop contains another one.
+			// The loop contains an inner loop.
 			continue
 		}
 		head := b.list[start]
 		for _, o := range b.list[start+1 : i] {
-			if !o.mover() || !droppable.MatchString(o.op) && !o.wait {
+			if !o.isMovable() || !droppable.MatchString(o.op) && !o.wait {
 				continue
 			}
-			b.moved("loop", o, head.from, "out of the loop, ahead")
-			b.moved("loop", o, s.to, "out of the loop, behind")
+			b.addMoved("loop", o, head.from, "out of the loop, ahead")
+			b.addMoved("loop", o, s.to, "out of the loop, behind")
 		}
 		for j := start - 1; j >= 0 && j > start-4; j-- {
-			if o := b.list[j]; o.straight() && droppable.MatchString(o.op) {
-				b.moved("loop", o, head.to, "into the loop behind")
+			if o := b.list[j]; o.isStraight() && droppable.MatchString(o.op) {
+				b.addMoved("loop", o, head.to, "into the loop behind")
 			}
 		}
 		for j := i + 1; j < len(b.list) && j < i+4; j++ {
-			if o := b.list[j]; o.straight() && droppable.MatchString(o.op) {
-				b.moved("loop", o, s.from, "into the loop ahead")
+			if o := b.list[j]; o.isStraight() && droppable.MatchString(o.op) {
+				b.addMoved("loop", o, s.from, "into the loop ahead")
 			}
 		}
 	}
 }
 
-// target returns the label that a branch names.
-func target(s *statement) string {
+// branchTarget returns the label that a branch names.
+func branchTarget(s *statement) string {
 	return strings.TrimSuffix(s.op[strings.LastIndexAny(s.op, " \t")+1:], ";")
 }
 
-// returns adds mutants in which some threads exit before a barrier.
-func (b *body) returns() {
+// addReturns adds mutants in which some threads exit before a barrier.
+func (b *body) addReturns() {
 	for _, s := range b.list {
 		if s.head == "" || s.label != "" ||
 			!(s.barrier || s.wait || strings.Contains(s.head, "arrive") ||
@@ -138,7 +138,7 @@ func (b *body) returns() {
 		} {
 			if strings.HasPrefix(who.what, "odd") && !s.wait &&
 				!strings.Contains(s.head, "mbarrier") && !counts.MatchString(s.op) {
-				continue // the barrier then does not wait for them
+				continue // the barrier does not wait for exited threads
 			}
 			set := strings.Split(who.set, "|")
 			b.add("return", s.from, s.to-s.from, who.what+": "+s.op,
@@ -150,14 +150,14 @@ func (b *body) returns() {
 	}
 }
 
-// once matches instructions that have an effect each time they are executed.
-var once = regexp.MustCompile(
+// onceOnly matches instructions that have an effect each time they are executed.
+var onceOnly = regexp.MustCompile(
 	`^(mbarrier\.(arrive|init|expect|inval)|barrier\.cluster|cp\.async\.(commit|mbarrier)|bar\.arrive|wgmma\.commit|tcgen05\.(commit|alloc|dealloc)|setmaxnreg)`)
 
-// doubles adds mutants that repeat an instruction which must execute only once.
-func (b *body) doubles() {
+// addDoubles adds mutants that repeat an instruction that must execute only once.
+func (b *body) addDoubles() {
 	for _, s := range b.list {
-		if s.head == "" || s.label != "" || s.wait || !once.MatchString(s.head) {
+		if s.head == "" || s.label != "" || s.wait || !onceOnly.MatchString(s.head) {
 			continue
 		}
 		text := b.lines[s.from:s.to]
@@ -165,8 +165,8 @@ func (b *body) doubles() {
 	}
 }
 
-// objects adds mutants in which an instruction uses the mbarrier of a nearby instruction.
-func (b *body) objects() {
+// addObjects adds mutants in which an instruction uses the mbarrier of a nearby instruction.
+func (b *body) addObjects() {
 	var last []string
 	list := slices.Clone(b.list)
 	for _, backward := range []bool{false, true} {

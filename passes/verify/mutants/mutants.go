@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// An adder adds a mutant in which taken lines, starting at line, are replaced.
+// An adder adds a mutant in which edited replaces the taken lines that start at index line.
 type adder func(kind string, line, taken int, what string, edited ...string)
 
 // A Mutant is a text with one mistake.
@@ -24,27 +24,28 @@ type Mutant struct {
 	Text string
 }
 
-// Plain returns the kinds of mutants that change one line. Those that remove something occur
-// three times as often.
+// Plain returns the kinds of mutants that change one line. The kinds that remove an instruction
+// occur three times as often as other kinds.
 func Plain() []string {
 	return []string{"drop", "count", "parity", "bytes", "scope", "place", "predicate", "swap"}
 }
 
-// Further returns the kinds of mutants that involve several lines or finer changes.
-// Instructions move past a barrier or a wait, or into or out of a loop; lanes or warps exit
-// early; something is done twice or to a neighbouring object; masks, ranks, ring depths,
-// parity bits, bounds, elections and branches change.
+// Further returns the kinds of mutants that involve several lines or finer changes. Instructions
+// move past a barrier or a wait, or into or out of a loop; lanes or warps exit early; an
+// operation is repeated or applied to a neighboring mbarrier; masks, ranks, ring depths, parity
+// bits, bounds, elections and branches change.
 func Further() []string {
 	return []string{"order", "past", "loop", "return", "double", "object", "mask", "rank", "ring",
 		"bit", "bound", "elect", "branch", "word", "number"}
 }
 
-// Of returns up to n mutants of a text, distributed over the given kinds.
+// Of returns up to n mutants of a PTX text, distributed over the given kinds. The same seed
+// yields the same mutants.
 func Of(text string, seed uint64, n int, kinds []string) []Mutant {
 	lines := strings.Split(text, "\n")
 	byKind := make(map[string][]Mutant)
 	plain := Plain()
-	seen := map[string]bool{text: true} // texts that were generated before
+	seen := map[string]bool{text: true} // the original and the mutants generated so far
 	add := func(kind string, line, taken int, what string, edited ...string) {
 		out := strings.Join(slices.Concat(lines[:line], edited, lines[line+taken:]), "\n")
 		again := seen[out] && !slices.Contains(plain, kind)
@@ -56,19 +57,19 @@ func Of(text string, seed uint64, n int, kinds []string) []Mutant {
 	for i, line := range lines {
 		mutate(lines, i, line, add)
 	}
-	b := &body{lines, joined(statements(lines)), add}
-	b.orders()
-	b.loops()
-	b.returns()
-	b.doubles()
-	b.objects()
+	b := &body{lines, joinTries(statements(lines)), add}
+	b.addOrders()
+	b.addLoopMoves()
+	b.addReturns()
+	b.addDoubles()
+	b.addObjects()
 	for _, s := range b.list {
-		b.words(s)
+		b.addWords(s)
 	}
 	return choose(byKind, seed, n, kinds)
 }
 
-// choose selects mutants of all kinds in turn, in an order that depends on the seed.
+// choose selects n mutants, one of each kind in turn, in an order that depends on the seed.
 func choose(byKind map[string][]Mutant, seed uint64, n int, kinds []string) []Mutant {
 	if !slices.Equal(kinds, Plain()) {
 		at := int(4 * seed % uint64(len(kinds)))

@@ -15,11 +15,12 @@ type statement struct {
 	label     string // on the same line
 	guard, op string // op has no surrounding space, and ends with a semicolon
 	head      string // the opcode
-	barrier   bool   // threads synchronize or wait there
-	// A wait that is repeated: the statement is the try, its branch, and the label before them.
-	wait         bool
-	plain        bool // it only uses registers
-	reads, wrote []string
+	barrier   bool   // threads synchronize or wait at the statement
+	// wait is set for a repeated wait: the statement spans the try, its branch, and the label
+	// before them.
+	wait          bool
+	registersOnly bool // the instruction only uses registers
+	reads, wrote  []string
 }
 
 var (
@@ -28,8 +29,8 @@ var (
 	word     = regexp.MustCompile(`%[\w$]+`)
 )
 
-// statements splits the bodies of kernels. Unknown statements, such as inner blocks and
-// declarations, have no opcode.
+// statements splits the bodies of kernels into statements. Unknown statements, such as inner
+// blocks and declarations, have no opcode.
 func statements(lines []string) []*statement {
 	var list []*statement
 	var open *statement
@@ -56,15 +57,15 @@ func statements(lines []string) []*statement {
 			}
 		}
 		if strings.HasSuffix(text, ";") || text == ")" || text == "{" {
-			open.settle()
+			open.classify()
 			list, open = append(list, open), nil
 		}
 	}
 	return list
 }
 
-// settle classifies the statement.
-func (s *statement) settle() {
+// classify sets the fields that depend on the statement's opcode and operands.
+func (s *statement) classify() {
 	if !strings.HasSuffix(s.op, ";") || strings.HasPrefix(s.op, ".") ||
 		strings.Count(s.op, ";") > 1 {
 		return
@@ -72,22 +73,23 @@ func (s *statement) settle() {
 	s.guard = guarded.FindString(s.op)
 	rest := s.op[len(s.guard):]
 	s.head, _, _ = strings.Cut(strings.TrimSuffix(rest, ";"), " ")
-	s.barrier = meets.MatchString(s.head)
-	s.plain = !memory.MatchString(rest) && !strings.HasPrefix(s.head, "bra") && s.head != "ret" &&
+	s.barrier = synchronizing.MatchString(s.head)
+	s.registersOnly = !syncOrMemory.MatchString(rest) && !strings.HasPrefix(s.head, "bra") &&
+		s.head != "ret" &&
 		s.head != "exit"
 	operands := strings.TrimSpace(strings.TrimPrefix(rest, s.head))
-	if n := written(s.head, operands); n > 0 {
+	if n := writtenLength(s.head, operands); n > 0 {
 		s.wrote = word.FindAllString(operands[:n], -1)
 	}
-	s.reads = word.FindAllString(s.guard+operands[written(s.head, operands):], -1)
+	s.reads = word.FindAllString(s.guard+operands[writtenLength(s.head, operands):], -1)
 }
 
-var meets = regexp.MustCompile(
+var synchronizing = regexp.MustCompile(
 	`^(bar\.(sync|warp)|barrier\.(cta\.)?sync|barrier\.cluster\.wait|(cp\.async|wgmma)\.wait|cp\.async\.bulk\.wait|tcgen05\.wait|mbarrier\.(try|test)_wait)`)
 
-// written returns the length of the operands that an instruction writes: the first, if it is a
-// register or a vector.
-func written(head, operands string) int {
+// writtenLength returns the length of the operands that an instruction writes: the first operand,
+// if it is a register or a vector.
+func writtenLength(head, operands string) int {
 	switch {
 	case strings.HasPrefix(head, "st."), strings.HasPrefix(head, "red."),
 		strings.HasPrefix(head, "bra"), operands == "":
@@ -102,8 +104,8 @@ func written(head, operands string) int {
 	return 0
 }
 
-// joined joins each try of a wait with the branch that repeats it.
-func joined(list []*statement) []*statement {
+// joinTries joins each try of a wait with the branch that repeats it.
+func joinTries(list []*statement) []*statement {
 	var out []*statement
 	for i := 0; i < len(list); i++ {
 		s := list[i]
@@ -130,9 +132,8 @@ func joined(list []*statement) []*statement {
 	return out
 }
 
-// passes reports whether a statement may be exchanged with another as far as registers are
-// concerned.
-func (s *statement) passes(o *statement) bool {
+// canSwap reports whether the registers of two statements allow to swap them.
+func (s *statement) canSwap(o *statement) bool {
 	return !slices.ContainsFunc(o.wrote,
 		func(r string) bool {
 			return slices.Contains(s.reads, r) || slices.Contains(s.wrote, r)
@@ -140,9 +141,9 @@ func (s *statement) passes(o *statement) bool {
 		!slices.ContainsFunc(o.reads, func(r string) bool { return slices.Contains(s.wrote, r) })
 }
 
-// straight reports whether control enters a statement from the previous one and leaves it to the
-// next.
-func (s *statement) straight() bool {
+// isStraight reports whether a statement is entered only from the preceding statement and
+// continues only to the next.
+func (s *statement) isStraight() bool {
 	return s.label == "" && s.head != "" && !strings.HasPrefix(s.head, "bra") && s.head != "ret" &&
 		s.head != "exit"
 }

@@ -11,13 +11,13 @@ import (
 
 // A Kernel is a stored kernel and its mutants.
 type Kernel struct {
-	Name    string // name of the file
+	Name    string // file name
 	Text    string
 	Mutants []Mutant
 }
 
-// Stored returns the kernels that the tests of the analyzers break, and their mutants. The folder
-// is that of package verify.
+// Stored returns the kernels that the tests of the analyzers mutate, with their mutants. The
+// argument is the path of the directory of package verify.
 func Stored(folder string) ([]Kernel, error) {
 	names, err := filepath.Glob(filepath.Join(folder, "mutants/testdata/kernels/*.ptx"))
 	if err != nil || len(names) == 0 {
@@ -27,8 +27,8 @@ func Stored(folder string) ([]Kernel, error) {
 		"cp_async_toggle", "reduce_store"} {
 		names = append(names, filepath.Join(folder, "suite/testdata/right", name+".ptx"))
 	}
-	// Kernels that take long to verify: work distributed by memory contents or by the block index,
-	// a cluster of eight, and roles with many iterations.
+	// These kernels take long to verify: memory contents or the block index distribute their
+	// work, or they have a cluster of eight blocks, or roles with many iterations.
 	deep, err := filepath.Glob(filepath.Join(folder, "mutants/testdata/deep/*.ptx"))
 	if err != nil || len(deep) == 0 {
 		return nil, fmt.Errorf("%s has no deep kernels: %v", folder, err)

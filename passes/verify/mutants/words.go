@@ -31,8 +31,9 @@ var (
 	expect = regexp.MustCompile(`(?:expect_tx|complete_tx)\.\S*\s.*,\s*(\d+);`)
 )
 
-// exchanges lists pairs of a synchronization modifier and a weaker one that replaces it.
-var exchanges = [][2]string{
+// modifierSwaps lists pairs of a synchronization modifier and a weaker modifier that replaces it
+// in a mutant.
+var modifierSwaps = [][2]string{
 	{"mbarrier.arrive.shared", "mbarrier.arrive.relaxed.cta.shared"},
 	{"mbarrier.arrive.shared::cta", "mbarrier.arrive.relaxed.cluster.shared::cta"},
 	{".release.cluster.shared", ".relaxed.cluster.shared"},
@@ -60,13 +61,13 @@ var exchanges = [][2]string{
 	{"shared::cluster.global", "shared::cta.global"},
 }
 
-// words adds mutants with other modifiers and numbers in one statement.
-func (b *body) words(s *statement) {
+// addWords adds mutants with other modifiers and numbers in one statement.
+func (b *body) addWords(s *statement) {
 	if s.head == "" || s.wait && s.to-s.from > 3 {
 		return
 	}
-	for _, w := range exchanges {
-		b.replace("word", s, w[0], w[1])
+	for _, w := range modifierSwaps {
+		b.addReplacement("word", s, w[0], w[1])
 	}
 	change := func(kind string, where *regexp.Regexp, group int, to ...string) {
 		m := where.FindStringSubmatchIndex(s.op)
@@ -76,7 +77,7 @@ func (b *body) words(s *statement) {
 		was := s.op[m[2*group]:m[2*group+1]]
 		for _, n := range to {
 			if n != was {
-				b.edit(kind, s, was+" to "+n, s.op[:m[2*group]]+n+s.op[m[2*group+1]:])
+				b.addEdited(kind, s, was+" to "+n, s.op[:m[2*group]]+n+s.op[m[2*group+1]:])
 			}
 		}
 	}
@@ -98,17 +99,17 @@ func (b *body) words(s *statement) {
 	change("mask", masked, 1, "0x0000ffff", "0xfffffffe")
 	near("mask", casts, 1, -1, 1)
 	near("rank", maps, 1, 16)
-	if b.rings(s) {
+	if b.comparesStage(s) {
 		near("ring", ring, 1, -1, 1)
 	}
 	if b.computesParity(s) {
 		near("bit", shifts, 1, -1, 1)
 		near("bit", bits, 2, 1)
 	}
-	if m := steps.FindStringSubmatch(s.op); m != nil && m[1] == m[2] && b.counts(s, m[1]) {
+	if m := steps.FindStringSubmatch(s.op); m != nil && m[1] == m[2] && b.isComparedLater(s, m[1]) {
 		change("ring", steps, 3, "2", "0")
 	}
-	if b.bounds(s) {
+	if b.isBranchCondition(s) {
 		change("bound", bound, 1,
 			map[string]string{"lt": "le", "le": "lt", "gt": "ge",
 				"ge": "gt"}[first(bound.FindStringSubmatch(s.op))])
@@ -118,13 +119,13 @@ func (b *body) words(s *statement) {
 	near("number", budget, 2, -8)
 	near("number", expect, 1, -16)
 	if m := counts.FindStringSubmatchIndex(s.op); m != nil && strings.Contains(s.op, "sync") {
-		b.edit("number", s, "none", s.op[:strings.LastIndex(s.op, ",")]+";")
+		b.addEdited("number", s, "none", s.op[:strings.LastIndex(s.op, ",")]+";")
 	}
 	if m := elects.FindStringSubmatch(s.op); m != nil {
-		b.edit("elect", s, "all", "setp.eq.u32 "+m[1]+", 0, 0;")
-		b.edit("elect", s, "none", "setp.ne.u32 "+m[1]+", 0, 0;")
+		b.addEdited("elect", s, "all", "setp.eq.u32 "+m[1]+", 0, 0;")
+		b.addEdited("elect", s, "none", "setp.ne.u32 "+m[1]+", 0, 0;")
 	}
-	b.guards(s)
+	b.addGuards(s)
 }
 
 func first(m []string) string {
@@ -134,41 +135,41 @@ func first(m []string) string {
 	return m[1]
 }
 
-// guards adds mutants with a negated branch predicate, or without a guard.
-func (b *body) guards(s *statement) {
-	if s.guard == "" || s.wait || b.again(s) {
+// addGuards adds mutants with a negated branch predicate, or without a guard.
+func (b *body) addGuards(s *statement) {
+	if s.guard == "" || s.wait || b.isMutatedElsewhere(s) {
 		return
 	}
 	not := strings.Replace(s.guard, "@", "@!", 1)
 	if strings.HasPrefix(s.guard, "@!") {
 		not = "@" + s.guard[2:]
 	}
-	if s.head == "bra" && !b.governs(s) {
+	if s.head == "bra" && !b.enclosesSync(s) {
 		return
 	}
 	if s.head == "bra" {
-		b.edit("branch", s, "opposite", not+s.op[len(s.guard):])
-		b.edit("branch", s, "never", "")
+		b.addEdited("branch", s, "opposite", not+s.op[len(s.guard):])
+		b.addEdited("branch", s, "never", "")
 	} else if strings.Contains(s.head, "async") || strings.HasPrefix(s.head, "tcgen05.") {
-		b.edit("branch", s, "opposite", not+s.op[len(s.guard):])
-		b.edit("branch", s, "none", s.op[len(s.guard):])
+		b.addEdited("branch", s, "opposite", not+s.op[len(s.guard):])
+		b.addEdited("branch", s, "none", s.op[len(s.guard):])
 	}
 }
 
-// again reports whether a mutation in lines.go changes the same predicate.
-func (b *body) again(s *statement) bool {
+// isMutatedElsewhere reports whether a mutation in lines.go changes the same predicate.
+func (b *body) isMutatedElsewhere(s *statement) bool {
 	return droppable.MatchString(s.op) || strings.Contains(s.op, "cp.async.bulk")
 }
 
-// replace adds the mutant in which one word is replaced.
-func (b *body) replace(kind string, s *statement, from, to string) {
+// addReplacement adds the mutant in which one word of a statement is replaced.
+func (b *body) addReplacement(kind string, s *statement, from, to string) {
 	if strings.Contains(s.op, from) {
-		b.edit(kind, s, fmt.Sprintf("%s to %s", from, to), strings.Replace(s.op, from, to, 1))
+		b.addEdited(kind, s, fmt.Sprintf("%s to %s", from, to), strings.Replace(s.op, from, to, 1))
 	}
 }
 
-// edit adds the mutant with another text of a statement, which keeps its labels.
-func (b *body) edit(kind string, s *statement, what, text string) {
+// addEdited adds the mutant with another text of a statement, which keeps its labels.
+func (b *body) addEdited(kind string, s *statement, what, text string) {
 	if s.wait {
 		edited := slices.Clone(b.lines[s.from:s.to])
 		for i, l := range edited {
@@ -185,14 +186,14 @@ func (b *body) edit(kind string, s *statement, what, text string) {
 	b.add(kind, s.from, s.to-s.from, what+": "+s.op, "\t"+text)
 }
 
-// rings reports whether a statement compares a stage index with the number of stages, so that the
-// stage or the parity changes after it.
-func (b *body) rings(s *statement) bool {
+// comparesStage reports whether a statement compares a stage index with the number of stages, so
+// that a following statement changes the stage or the parity.
+func (b *body) comparesStage(s *statement) bool {
 	if len(s.wrote) == 0 {
 		return false
 	}
-	for _, o := range b.behind(s, 4) {
-		if strings.HasPrefix(o.guard, "@"+s.wrote[0]+" ") && o.plain ||
+	for _, o := range b.following(s, 4) {
+		if strings.HasPrefix(o.guard, "@"+s.wrote[0]+" ") && o.registersOnly ||
 			strings.HasPrefix(o.head, "selp") && slices.Contains(o.reads, s.wrote[0]) {
 			return true
 		}
@@ -200,9 +201,9 @@ func (b *body) rings(s *statement) bool {
 	return false
 }
 
-// computesParity reports whether a statement computes the parity of a wait.
+// computesParity reports whether a statement computes the phase parity of a wait.
 func (b *body) computesParity(s *statement) bool {
-	for _, o := range b.behind(s, 1) {
+	for _, o := range b.following(s, 1) {
 		if len(s.wrote) > 0 && bits.MatchString(o.op) && slices.Contains(o.reads, s.wrote[0]) &&
 			shifts.MatchString(s.op) {
 			s = o
@@ -214,40 +215,40 @@ func (b *body) computesParity(s *statement) bool {
 		})
 }
 
-// counts reports whether an incremented register is compared later.
-func (b *body) counts(s *statement, r string) bool {
-	return slices.ContainsFunc(b.behind(s, 4), func(o *statement) bool {
+// isComparedLater reports whether one of the next statements compares register r.
+func (b *body) isComparedLater(s *statement, r string) bool {
+	return slices.ContainsFunc(b.following(s, 4), func(o *statement) bool {
 		return strings.HasPrefix(o.head, "setp") && slices.Contains(o.reads, r)
 	})
 }
 
-// behind returns the following n statements.
-func (b *body) behind(s *statement, n int) []*statement {
+// following returns up to n statements after s.
+func (b *body) following(s *statement, n int) []*statement {
 	i := slices.Index(b.list, s)
 	return b.list[i+1 : min(len(b.list), i+1+n)]
 }
 
-// bounds reports whether a comparison decides a branch around synchronization.
-func (b *body) bounds(s *statement) bool {
+// isBranchCondition reports whether a comparison decides a branch around synchronization.
+func (b *body) isBranchCondition(s *statement) bool {
 	if len(s.wrote) == 0 {
 		return false
 	}
-	for _, o := range b.behind(s, 3) {
+	for _, o := range b.following(s, 3) {
 		if strings.HasPrefix(o.head, "bra") && slices.Contains(o.reads, s.wrote[0]) {
-			return b.governs(o)
+			return b.enclosesSync(o)
 		}
 	}
 	return false
 }
 
-// governs reports whether a branch, forward or back, encloses work of some threads for which others
-// wait. If all threads have the same count, a different number of iterations only changes the
-// result.
-func (b *body) governs(s *statement) bool {
+// enclosesSync reports whether a branch, forward or back, encloses operations of some threads for
+// which other threads wait. If all threads have the same iteration count, another count changes
+// only the result.
+func (b *body) enclosesSync(s *statement) bool {
 	i := slices.Index(b.list, s)
 	j := -1
 	for k, o := range b.list { // each kernel has its own labels
-		if o.label != "" && o.label == target(s) && (j < 0 || max(k-i, i-k) < max(j-i, i-j)) {
+		if o.label != "" && o.label == branchTarget(s) && (j < 0 || max(k-i, i-k) < max(j-i, i-j)) {
 			j = k
 		}
 	}

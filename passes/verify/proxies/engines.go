@@ -15,26 +15,26 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// An engine is an operation of the async proxy, with the memory that it reads and writes.
-type engine struct {
-	e      *trace.Event
-	reads  []memory.Region
-	writes []memory.Region
-	tiles  []memory.Region // writes, extended to the apparent tile size
-	by     value.Set       // all threads that execute the instruction
-	behind bool            // on every path, a fence precedes it after the last wait
+// An asyncOperation is an operation of the async proxy, with the memory that it reads and writes.
+type asyncOperation struct {
+	e            *trace.Event
+	reads        []memory.Region
+	writes       []memory.Region
+	tiles        []memory.Region // writes, extended to the apparent tile size
+	by           value.Set       // all threads that execute the instruction
+	alwaysFenced bool            // on every path, a fence between the last wait and the operation
 }
 
 // engineRegions returns the operations of the async proxy in the kernel, without duplicates of
-// instruction and address, and those of each trace in order.
-func engineRegions(p *verify.Pass) (list []engine, each [][]*engine) {
+// instruction and address. each holds the operations of each trace in order.
+func engineRegions(p *verify.Pass) (list []asyncOperation, each [][]*asyncOperation) {
 	type key struct {
 		in  *ir.Instr
 		at  int64
 		two int64
 	}
 	seen := make(map[key]bool)
-	each = make([][]*engine, len(p.Traces)) // the operations on each trace
+	each = make([][]*asyncOperation, len(p.Traces)) // the operations on each trace
 	by := make(map[*ir.Instr]value.Set)
 	unfenced := make(map[*ir.Instr]bool)
 	for n, t := range p.Traces {
@@ -68,19 +68,19 @@ func engineRegions(p *verify.Pass) (list []engine, each [][]*engine) {
 		}
 	}
 	for i := range list {
-		list[i].by, list[i].behind = by[list[i].e.In], !unfenced[list[i].e.In]
+		list[i].by, list[i].alwaysFenced = by[list[i].e.In], !unfenced[list[i].e.In]
 	}
 	return list, each
 }
 
-func engineOf(p *verify.Pass, e *trace.Event) *engine {
+func engineOf(p *verify.Pass, e *trace.Event) *asyncOperation {
 	switch e.Kind {
 	case trace.BulkLoad, trace.BulkStore, trace.GroupMultiply, trace.TensorMultiply,
 		trace.TensorCopy, trace.Answer:
-		g := &engine{e: e, reads: p.Reads(e), writes: p.Writes(e)}
+		g := &asyncOperation{e: e, reads: p.Reads(e), writes: p.Writes(e)}
 		for _, r := range g.writes {
 			if e.Kind == trace.BulkLoad {
-				g.tiles = append(g.tiles, r.Grown(max(r.Bytes, p.Tile(e))))
+				g.tiles = append(g.tiles, r.Resized(max(r.Bytes, p.Tile(e))))
 			}
 		}
 		return g

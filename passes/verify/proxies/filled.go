@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 )
 
-// filled returns the shared memory that bulk copies write, if their sizes are known.
-func filled(engines []engine) []memory.Region {
+// copyDestinations returns the shared memory that bulk copies write, if their sizes are known.
+func copyDestinations(engines []asyncOperation) []memory.Region {
 	var list []memory.Region
 	for i := range engines {
 		list = append(list, engines[i].tiles...)
@@ -18,15 +18,15 @@ func filled(engines []engine) []memory.Region {
 	return list
 }
 
-// overwritten drops the plain accesses to memory that bulk copies overwrite, after a wait for these
-// copies, because no later operation reads that data.
-func overwritten(list []*plain, loads []memory.Region) []*plain {
+// dropOverwritten removes the writes whose memory the bulk copies loads overwrite. It is called
+// after a wait for these copies: no later operation reads the data of these writes.
+func dropOverwritten(list []*genericAccess, loads []memory.Region) []*genericAccess {
 	return slices.DeleteFunc(list,
-		func(a *plain) bool { return a.write && !a.flying && a.isOverwritten(loads) })
+		func(a *genericAccess) bool { return a.write && !a.inFlight && a.isOverwritten(loads) })
 }
 
-// isOverwritten reports whether copies overwrite an access.
-func (a *plain) isOverwritten(loads []memory.Region) bool {
+// isOverwritten reports whether some copy overwrites the memory of an access.
+func (a *genericAccess) isOverwritten(loads []memory.Region) bool {
 	return slices.ContainsFunc(loads, func(r memory.Region) bool {
 		sure, _ := r.Meets(&a.region)
 		return sure

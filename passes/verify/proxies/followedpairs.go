@@ -10,20 +10,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// followedPairs caches which async operations follow plain accesses on their own trace, with a
-// thread barrier in between. A missing fence is reported there, so it is not reported for a later
-// arrival with the same memory.
+// followedPairs caches which async operations follow generic accesses on the same trace, with a
+// thread barrier between them. A missing fence is reported at such an operation, so it is not
+// reported again at a later arrival for the same memory.
 type followedPairs struct {
 	p  *verify.Pass
-	by map[unfencedPath]value.Set // threads of each path; nil before it is computed
+	by map[unfencedPath]value.Set // threads of each path; nil until has is called
 }
 
-// An unfencedPath is a plain access, the barrier after it, and an async operation after that.
+// An unfencedPath is a generic access, the barrier after it, and an async operation after the
+// barrier.
 type unfencedPath struct{ access, barrier, engine *ir.Instr }
 
-// has reports whether all threads that issue an async operation have also executed a plain access
-// and the barrier after it. Event i of t is the arrival after which the barrier is searched.
-func (j *followedPairs) has(t *trace.Trace, i int, a *plain, g *engine) bool {
+// has reports whether all threads that issue async operation g have also executed generic access
+// a and the barrier after it. If a has no barrier yet, the barrier is the first one from event i
+// of trace t.
+func (j *followedPairs) has(t *trace.Trace, i int, a *genericAccess, g *asyncOperation) bool {
 	barrier := a.sync
 	for ; barrier == nil && i < len(t.Events); i++ {
 		if t.Events[i].Kind == trace.BarrierSync {
@@ -44,12 +46,12 @@ func (j *followedPairs) has(t *trace.Trace, i int, a *plain, g *engine) bool {
 
 // collect records the unfenced paths of one trace.
 func (j *followedPairs) collect(t *trace.Trace) {
-	var list []*plain
+	var list []*genericAccess
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.Load, trace.Store, trace.Atomic, trace.Clear:
-			list = note(j.p, e, list)
+			list = addAccess(j.p, e, list)
 		case trace.BarrierSync:
 			for _, a := range list {
 				if a.sync == nil {
@@ -62,7 +64,7 @@ func (j *followedPairs) collect(t *trace.Trace) {
 				continue
 			}
 			for _, a := range list {
-				if a.sync != nil && touches(a, g) {
+				if a.sync != nil && overlaps(a, g) {
 					k := unfencedPath{a.e.In, a.sync, e.In}
 					j.by[k] = j.by[k].Or(*e.Threads)
 				}
@@ -71,8 +73,9 @@ func (j *followedPairs) collect(t *trace.Trace) {
 	}
 }
 
-// touches reports whether an async operation certainly accesses memory that was accessed plainly.
-func touches(a *plain, g *engine) bool {
+// overlaps reports whether an async operation certainly accesses memory that a generic access
+// wrote, or writes memory that it read.
+func overlaps(a *genericAccess, g *asyncOperation) bool {
 	regions := g.reads
 	if !a.write {
 		regions = g.writes

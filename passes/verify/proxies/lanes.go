@@ -12,9 +12,9 @@ import (
 )
 
 // arriveForOthers reports whether some lanes of a warp arrive on behalf of other lanes without a
-// warp barrier after the accesses of these lanes. The fences of the other lanes may then execute
-// after the arrival.
-func arriveForOthers(a *plain, e *trace.Event) bool {
+// warp barrier after the accesses of the other lanes. The fences of the other lanes may then
+// execute after the arrival.
+func arriveForOthers(a *genericAccess, e *trace.Event) bool {
 	for w := range value.MaxThreads / 32 {
 		if here := e.Threads.Lanes(w); here != 0 && a.e.Threads.Lanes(w)&^here != 0 {
 			return true
@@ -23,10 +23,11 @@ func arriveForOthers(a *plain, e *trace.Event) bool {
 	return false
 }
 
-// requests checks that an acquire fence precedes the next clusterlaunchcontrol request, which
-// overwrites the response, if the response is read after a release fence.
-func requests(p *verify.Pass, t *trace.Trace) {
-	release := releases(p)
+// checkRequests checks that an acquire fence precedes the next clusterlaunchcontrol request,
+// which overwrites the response, if the kernel executes a release fence after it reads the
+// response.
+func checkRequests(p *verify.Pass, t *trace.Trace) {
+	release := findRelease(p)
 	if release == nil {
 		return
 	}
@@ -51,8 +52,9 @@ func requests(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// releases returns a release proxy fence of the kernel, or nil.
-func releases(p *verify.Pass) *ir.Instr {
+// findRelease returns a release proxy fence of the kernel, or nil. It returns nil if the kernel
+// has no clusterlaunchcontrol requests.
+func findRelease(p *verify.Pass) *ir.Instr {
 	if !p.Needs(trace.Answer) {
 		return nil
 	}

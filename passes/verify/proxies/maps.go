@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// An editedMap is a tensor map that was modified in memory and has no fence for the TMA yet.
+// An editedMap is a tensor map that was modified in memory and that no fence has made visible to
+// the TMA yet.
 type editedMap struct {
 	e        *trace.Event
 	base     *value.Value
@@ -20,12 +21,12 @@ type editedMap struct {
 	released bool
 }
 
-// mapBytes is the size of a tensor map.
+// mapBytes is the size of a tensor map in bytes.
 const mapBytes = 128
 
-// maps tracks tensor maps that are edited in memory. Before a map is used, it must be fenced in the
-// generic proxy and in the tensormap proxy.
-func maps(p *verify.Pass, t *trace.Trace) {
+// checkMaps tracks tensor maps that are edited in memory. Before the TMA uses such a map, a fence
+// must order the edits in the generic proxy and a fence in the tensormap proxy.
+func checkMaps(p *verify.Pass, t *trace.Trace) {
 	var list []*editedMap
 	edit := func(e *trace.Event, base *value.Value, how string, released bool) {
 		if base == nil {
@@ -52,7 +53,7 @@ func maps(p *verify.Pass, t *trace.Trace) {
 				edit(e, verify.Val(e, verify.Address(e.In, 0)), "stored to", false)
 			}
 		case trace.MapFence:
-			// A release orders all edits before it; an acquire names one map.
+			// A release orders all edits before it. An acquire names one map.
 			if e.In.HasMod(isa.ModRelease) {
 				for _, m := range list {
 					m.released = true
@@ -60,7 +61,7 @@ func maps(p *verify.Pass, t *trace.Trace) {
 			} else {
 				of := verify.Val(e, verify.Address(e.In, 0))
 				list = slices.DeleteFunc(list, func(m *editedMap) bool {
-					return m.released && m.of(p, of)
+					return m.released && m.contains(p, of)
 				})
 			}
 		case trace.BulkLoad, trace.BulkStore:
@@ -72,7 +73,7 @@ func maps(p *verify.Pass, t *trace.Trace) {
 				used = verify.Val(e, verify.Address(e.In, 0))
 			}
 			for _, m := range list {
-				if !m.of(p, used) {
+				if !m.contains(p, used) {
 					continue
 				}
 				why := "without fence.proxy.tensormap in between"
@@ -88,8 +89,8 @@ func maps(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// of reports whether an address is inside the map.
-func (m *editedMap) of(p *verify.Pass, at *value.Value) bool {
+// contains reports whether an address is inside the map.
+func (m *editedMap) contains(p *verify.Pass, at *value.Value) bool {
 	if at == nil || m.base == at {
 		return m.base == at
 	}

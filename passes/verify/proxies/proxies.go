@@ -31,73 +31,74 @@ through the async proxy, the writer must execute the fence before it arrives.`,
 	Run: run,
 }
 
-// A mark records which fences and barriers have followed a plain access.
-type mark uint8
+// A fenceState records which fences and barriers have followed a generic access.
+type fenceState uint8
 
 const (
-	bare     mark = iota // no fence and no barrier has followed
-	exposed              // a barrier without a fence before it
-	fenced               // a fence in the threads that made it
-	settled              // a fence, then a barrier
-	joined               // a fence, then a warp barrier
-	late                 // a barrier, then a fence
-	narrower             // a fence for another space only
+	unfenced          fenceState = iota // neither a fence nor a barrier
+	barrierOnly                         // a barrier without a preceding fence
+	fenced                              // a fence by the threads that made the access
+	ordered                             // a fence, then a barrier
+	orderedInWarp                       // a fence, then a warp barrier
+	fenceAfterBarrier                   // a barrier, then a fence
+	otherSpace                          // a fence for another state space only
 )
 
-// A plain is an access through the generic proxy that is being tracked.
-type plain struct {
-	e      *trace.Event
-	region memory.Region
-	write  bool
-	state  mark
-	fence  *ir.Instr // the fence, even if it was too late, for another space, or in other threads
-	early  bool      // before any mbarrier wait
-	remote bool      // to memory of another block of the cluster
-	groups int       // for a copy in flight: number of groups committed since
-	flying bool      // a copy that may be in flight; fences and barriers do not cover it
-	sync   *ir.Instr // the barrier or arrival
+// A genericAccess is an access through the generic proxy that is being tracked.
+type genericAccess struct {
+	e          *trace.Event
+	region     memory.Region
+	write      bool
+	state      fenceState
+	fence      *ir.Instr // the last fence, even if it has no effect on the access
+	beforeWait bool      // no mbarrier wait precedes the access
+	remote     bool      // the memory belongs to another block of the cluster
+	groups     int       // for a copy in flight: number of groups committed after it
+	inFlight   bool      // a copy that may be in flight; fences and barriers do not cover it
+	sync       *ir.Instr // the barrier or arrival after the access
 }
 
 func run(p *verify.Pass) {
 	engines, each := engineRegions(p)
 	there := &followedPairs{p: p}
-	loads := filled(engines)
+	loads := copyDestinations(engines)
 	for n, t := range p.Traces {
-		var others []*engine
+		var others []*asyncOperation
 		for i := range engines {
 			if engines[i].by.And(t.Threads) == (value.Set{}) {
 				others = append(others, &engines[i])
 			}
 		}
-		follow(p, t, others, each[n], loads, there)
-		requests(p, t)
+		checkTrace(p, t, others, each[n], loads, there)
+		checkRequests(p, t)
 		if p.Needs(trace.MapEdit, trace.MapCopy) {
-			maps(p, t)
+			checkMaps(p, t)
 		}
 	}
 }
 
-// follow checks the plain accesses of one trace against the async operations on it (own) and, at
-// arrivals, against those of other threads (engines).
-func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memory.Region,
+// checkTrace compares the generic accesses of one trace with the async operations of the same
+// trace (own) and, at arrivals, with those of other threads (engines).
+func checkTrace(p *verify.Pass, t *trace.Trace, engines, own []*asyncOperation,
+	loads []memory.Region,
 	there *followedPairs) {
-	var list []*plain
+	var list []*genericAccess
 	waited := false
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.Load, trace.Store, trace.Atomic, trace.Clear, trace.Copy:
 			n := len(list)
-			if list = note(p, e, list); len(list) > n {
-				list[n].early = !waited
+			if list = addAccess(p, e, list); len(list) > n {
+				list[n].beforeWait = !waited
 			}
 		case trace.CopyCommit, trace.CopyWait:
 			completeCopies(e, list)
 		case trace.Wait:
-			list, waited = overwritten(list, loads), true
+			list, waited = dropOverwritten(list, loads), true
 		case trace.ProxyFence:
 			if e.Guard == nil && e.In.HasMod(isa.ModAsync, isa.ModAsyncGeneric) {
-				fence(t, e, list)
+				applyFence(t, e, list)
 			}
 		case trace.BarrierSync, trace.BarrierArrive, trace.ClusterArrive, trace.Arrive,
 			trace.WarpSync, trace.CopyArrive:
@@ -107,7 +108,7 @@ func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memo
 			if e.Kind == trace.CopyArrive {
 				completeCopies(e, list)
 			}
-			pass(e, list)
+			applyBarrier(e, list)
 		default:
 			if len(own) > 0 && own[0].e == e {
 				checkOperation(p, t, i, own[0], list)
@@ -117,8 +118,9 @@ func follow(p *verify.Pass, t *trace.Trace, engines, own []*engine, loads []memo
 	}
 }
 
-// note adds a plain access to shared memory.
-func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
+// addAccess appends a generic access to shared memory to list. It also removes accesses that the
+// new one makes irrelevant.
+func addAccess(p *verify.Pass, e *trace.Event, list []*genericAccess) []*genericAccess {
 	var r memory.Region
 	ok := false
 	if e.Kind == trace.Copy {
@@ -140,99 +142,104 @@ func note(p *verify.Pass, e *trace.Event, list []*plain) []*plain {
 	for _, a := range list {
 		if a.write == write && a.e.In == e.In && a.region.Low == r.Low && a.region.High == r.High &&
 			a.region.Root == r.Root {
-			*a = plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy}
+			*a = genericAccess{e: e, region: r, write: write, remote: remote,
+				inFlight: e.Kind == trace.Copy}
 			return list
 		}
 	}
 	return append(list,
-		&plain{e: e, region: r, write: write, remote: remote, flying: e.Kind == trace.Copy})
+		&genericAccess{e: e, region: r, write: write, remote: remote,
+			inFlight: e.Kind == trace.Copy})
 }
 
-// completeCopies marks copies as complete if a wait covers them or they signal an mbarrier.
-func completeCopies(e *trace.Event, list []*plain) {
+// completeCopies marks copies as complete if event e waits for them or lets them signal an
+// mbarrier.
+func completeCopies(e *trace.Event, list []*genericAccess) {
 	pending, counted := verify.Number(e, 0)
 	counted = counted && e.In.Kind() == isa.KindCpAsyncWaitGroup
 	for _, a := range list {
 		switch {
-		case !a.flying:
+		case !a.inFlight:
 		case e.Kind == trace.CopyCommit:
 			a.groups++
 		case !counted, int64(a.groups) > pending:
-			a.flying = false
+			a.inFlight = false
 		}
 	}
 }
 
-// fence updates the accesses that a fence covers.
-func fence(t *trace.Trace, e *trace.Event, list []*plain) {
+// applyFence updates the accesses that a proxy fence covers.
+func applyFence(t *trace.Trace, e *trace.Event, list []*genericAccess) {
 	all := !e.In.HasMod(isa.ModAsync) || !e.In.HasMod(isa.ModGlobal)
 	for _, a := range list {
-		if a.flying || a.state == settled || a.state == joined || a.state == fenced {
+		if a.inFlight || a.state == ordered || a.state == orderedInWarp || a.state == fenced {
 			continue
 		}
 		a.fence = e.In
 		switch {
 		case !all, a.remote && e.In.HasMod(isa.ModSharedCTA):
-			if a.state == bare || a.state == exposed {
-				a.state = narrower
+			if a.state == unfenced || a.state == barrierOnly {
+				a.state = otherSpace
 			}
 		case a.e.Threads.And(t.Threads).Minus(*e.Threads) != value.Set{}:
 			// Not all threads of the access execute the fence.
-			if a.state == exposed {
-				a.state = late
+			if a.state == barrierOnly {
+				a.state = fenceAfterBarrier
 			}
-		case a.state == exposed:
-			a.state = late
+		case a.state == barrierOnly:
+			a.state = fenceAfterBarrier
 		default:
 			a.state = fenced
 		}
 	}
 }
 
-// pass updates the accesses that a barrier or an arrival makes visible.
-func pass(e *trace.Event, list []*plain) {
+// applyBarrier updates the accesses that a barrier or an arrival makes visible to other threads.
+func applyBarrier(e *trace.Event, list []*genericAccess) {
 	if e.Kind == trace.WarpSync && e.Threads.Warps() > 1 {
 		for _, a := range list {
-			if a.state == fenced && !a.flying {
-				a.state, a.sync = joined, e.In
+			if a.state == fenced && !a.inFlight {
+				a.state, a.sync = orderedInWarp, e.In
 			}
 		}
 		return
 	}
 	for _, a := range list {
-		if a.flying {
+		if a.inFlight {
 			continue
 		}
 		switch a.state {
-		case bare:
-			a.state, a.sync = exposed, e.In
-		case fenced, joined, late:
-			a.state, a.sync = settled, e.In
+		case unfenced:
+			a.state, a.sync = barrierOnly, e.In
+		case fenced, orderedInWarp, fenceAfterBarrier:
+			a.state, a.sync = ordered, e.In
 		}
 	}
 }
 
-// checkOperation checks an async operation against the earlier plain accesses of the same trace.
-func checkOperation(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*plain) {
+// checkOperation compares an async operation with the earlier generic accesses of the same trace.
+func checkOperation(p *verify.Pass, t *trace.Trace, i int, g *asyncOperation,
+	list []*genericAccess) {
 	rule := &ruleWrite
 	if g.e.Kind == trace.GroupMultiply {
 		rule = &ruleGroup
 	}
 	for _, a := range list {
-		if a.state == settled {
+		if a.state == ordered {
 			continue
 		}
 		for k := range g.reads {
 			if sure, _ := g.reads[k].Meets(&a.region); a.write && sure &&
-				a.onlyWarpBarrier(&g.reads[k]) {
+				a.needsBarrier(&g.reads[k]) {
 				reportMissing(p, t, i, rule, g, a)
 				break
 			}
 		}
 		for k := range g.writes {
-			// A plain write that the async operation overwrites is not needed.
+			// A plain write that the async operation overwrites has no reader, so it needs no
+			// fence.
 			if sure, _ := g.writes[k].Meets(&a.region); !a.write && sure &&
-				a.onlyWarpBarrier(&g.writes[k]) &&
+				a.needsBarrier(&g.writes[k]) &&
 				(g.e.Kind == trace.BulkLoad || g.e.Kind == trace.Answer) {
 				reportMissing(p, t, i, &ruleRead, g, a)
 				break
@@ -241,15 +248,16 @@ func checkOperation(p *verify.Pass, t *trace.Trace, i int, g *engine, list []*pl
 	}
 }
 
-// onlyWarpBarrier reports whether an async operation accesses a region that other warps accessed
-// too, with nothing but a warp barrier in between.
-func (a *plain) onlyWarpBarrier(r *memory.Region) bool {
-	return a.state != joined || r.Crosses(&a.region, 32)
+// needsBarrier reports whether the barriers after a generic access do not suffice for an async
+// access of r: there is no ordering warp barrier, or lanes of other warps also access the region.
+func (a *genericAccess) needsBarrier(r *memory.Region) bool {
+	return a.state != orderedInWarp || r.Crosses(&a.region, 32)
 }
 
-// reportMissing reports the fence or barrier that is missing between a plain access and an async
-// operation.
-func reportMissing(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *engine, a *plain) {
+// reportMissing reports the fence or barrier that is missing between a generic access and an
+// async operation.
+func reportMissing(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *asyncOperation,
+	a *genericAccess) {
 	what, did := "reads", "written"
 	if rule == &ruleRead {
 		what, did = "overwrites", "read"
@@ -261,18 +269,19 @@ func reportMissing(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *en
 			return // the same thread accesses the memory twice, in program order
 		}
 		if both := a.e.Threads.Or(*g.e.Threads); both.Warps() == 1 {
-			severity = diag.Review // both accesses are by one warp, whose lanes may be converged
+			severity = diag.Review // one warp makes both accesses, and its lanes may be converged
 		}
 		if g.e.Kind == trace.GroupMultiply && *a.e.Threads == *g.e.Threads {
 			severity = diag.Review // each warp may read only what it wrote itself
 		}
-	case late:
+	case fenceAfterBarrier:
 		if a.e.Kind == trace.Copy {
-			// Triton's order for cp.async: the reader's fence is between the write and the read.
+			// Triton emits this order for cp.async: the reader executes the fence between the
+			// writer's barrier and the read.
 			return
 		}
 		severity = diag.Review
-	case narrower:
+	case otherSpace:
 		if rule == &ruleWrite || rule == &ruleGroup {
 			rule = &ruleSpace
 		}
@@ -287,16 +296,16 @@ func reportMissing(p *verify.Pass, t *trace.Trace, i int, rule *diag.Rule, g *en
 		"the barrier").On(t, i)
 }
 
-// reason describes what is missing after the plain access, for messages.
-func reason(a *plain) string {
+// reason describes what is missing after the generic access, for messages.
+func reason(a *genericAccess) string {
 	switch a.state {
 	case fenced:
 		return "missing barrier after fence.proxy.async"
-	case joined:
+	case orderedInWarp:
 		return "only warp-level synchronization after fence.proxy.async"
-	case late:
+	case fenceAfterBarrier:
 		return "fence.proxy.async after the barrier instead of before it"
-	case narrower:
+	case otherSpace:
 		return "fence.proxy.async for the wrong state space"
 	}
 	if a.fence != nil {
@@ -305,26 +314,27 @@ func reason(a *plain) string {
 	return "missing fence.proxy.async"
 }
 
-// checkArrival checks an arrival: earlier plain accesses must be fenced if an async operation of
-// other threads accesses the same memory.
-func checkArrival(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines []*engine,
+// checkArrival checks that earlier generic accesses are fenced at an arrival if an async
+// operation of other threads accesses the same memory.
+func checkArrival(p *verify.Pass, t *trace.Trace, i int, list []*genericAccess,
+	engines []*asyncOperation,
 	loads []memory.Region, there *followedPairs) {
 	e := &t.Events[i]
 	if len(engines) == 0 {
 		return
 	}
 	for _, a := range list {
-		if a.state == settled || a.state == joined ||
+		if a.state == ordered || a.state == orderedInWarp ||
 			a.e.Threads.And(*e.Threads) == (value.Set{}) || a.state == fenced &&
 			!arriveForOthers(a, e) {
 			continue
 		}
-		if a.write && a.early && a.isOverwritten(loads) {
-			continue // copies overwrite it before anything reads it
+		if a.write && a.beforeWait && a.isOverwritten(loads) {
+			continue // copies overwrite the memory before any read
 		}
 		for n := range engines {
 			g := engines[n]
-			if !touches(a, g) || there.has(t, i, a, g) {
+			if !overlaps(a, g) || there.has(t, i, a, g) {
 				continue
 			}
 			rule, what := &ruleWrite, "written"
@@ -339,9 +349,9 @@ func checkArrival(p *verify.Pass, t *trace.Trace, i int, list []*plain, engines 
 				Also(a.e.In, "%s here", what).Also(a.fence, "the fence").Also(g.e.In,
 				"the other access").On(t, i)
 			switch {
-			case a.state == narrower:
+			case a.state == otherSpace:
 				f.Rule = ruleSpace.ID
-			case a.state == fenced || a.state == late || g.behind:
+			case a.state == fenced || a.state == fenceAfterBarrier || g.alwaysFenced:
 				// The warp may be converged, and a fence after the barrier may suffice.
 				f.As(diag.Review)
 			}

@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package readonly reports loads through the cache of read-only data, of memory that the kernel
+// Package readonly reports loads through the read-only data cache from memory that the kernel
 // writes.
 package readonly
 
@@ -25,8 +25,9 @@ parameter. Pointers that are loaded or computed are not followed.`,
 	}
 }
 
-// A spot is the address of a store, and the register that served as its base.
-type spot struct{ at, base *ir.Reg }
+// A storeAddress is the address register of a store, and the register that holds the base pointer
+// from which the address was computed.
+type storeAddress struct{ at, base *ir.Reg }
 
 func run(p *annotated.Pass) {
 	some := false
@@ -37,11 +38,11 @@ func run(p *annotated.Pass) {
 	if !some {
 		return
 	}
-	written := make(map[*ir.Reg][]spot)
+	written := make(map[*ir.Reg][]storeAddress)
 	for i := range p.Notes.Uses {
 		if a, ok := p.Notes.Uses[i].What.(*ir.Access); ok && a.Writes && a.Space == isa.Global {
 			root, base := p.Eval().Root(a.Reg)
-			written[root] = append(written[root], spot{a.Reg, base})
+			written[root] = append(written[root], storeAddress{a.Reg, base})
 		}
 	}
 	var reported []ir.Pos
@@ -59,11 +60,11 @@ func run(p *annotated.Pass) {
 		}
 		reported = append(reported, u.Pos)
 		report := p.Report
-		if !slices.ContainsFunc(written[root], func(s spot) bool {
+		if !slices.ContainsFunc(written[root], func(s storeAddress) bool {
 			return s.base == base || s.at == base || s.base == a.Reg || s.at == a.Reg
 		}) {
-			// the load and the stores access different parts of the parameter, which may be
-			// disjoint
+			// The load and the stores access different parts of the memory to which the parameter
+			// points. The parts may be disjoint.
 			report = p.Warn
 		}
 		report(u.Pos, &annotated.Memory,

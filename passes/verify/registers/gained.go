@@ -12,18 +12,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// gained reports registers that are read after setmaxnreg.inc and not written on any path to the
-// read. Operands that are both read and written are ignored, because an MMA may ignore its
-// accumulator depending on a predicate.
-func gained(p *verify.Pass) {
+// checkGained reports registers that are read after setmaxnreg.inc although no path to the read
+// writes them. Operands that are both read and written are ignored, because a predicate may tell
+// an MMA to ignore its accumulator.
+func checkGained(p *verify.Pass) {
 	f := p.Func
 	number := func(r *ir.Reg) (n int, own bool) {
 		n = int(r.Number)
 		return n, n < len(f.Regs) && f.Regs[n] == r
 	}
 	words := (len(f.Regs) + 63) / 64
-	// The registers that may be written at the start of each block, and the last setmaxnreg.inc
-	// that may precede it.
+	// written holds, for each block, the registers that may be written before the block starts.
+	// raised holds the last setmaxnreg.inc that may precede the block.
 	written := make([][]uint64, len(f.Blocks))
 	raised := make([]*ir.Instr, len(f.Blocks))
 	seen := make([]bool, len(f.Blocks))
@@ -63,8 +63,8 @@ func gained(p *verify.Pass) {
 		for _, in := range block.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
 				n, own := number(r)
-				if own && inc != nil && a == isa.Read && !copies(in) && now[n/64]>>(n%64)&1 == 0 &&
-					!reported[r] && !parameter(f, r) {
+				if own && inc != nil && a == isa.Read && !isCopy(in) && now[n/64]>>(n%64)&1 == 0 &&
+					!reported[r] && !isParameter(f, r) {
 					reported[r] = true
 					p.Report(&ruleGained, in, "uninitialized register: %s is read after "+
 						"setmaxnreg.inc but never written; registers gained by it have undefined "+
@@ -76,16 +76,17 @@ func gained(p *verify.Pass) {
 	}
 }
 
-// step updates the state for one instruction: its writes, and whether it is a setmaxnreg.inc. A
-// copy of an unwritten register is unwritten.
+// step updates the state for instruction in: it adds the registers that in writes to now, and
+// returns in if it is a setmaxnreg.inc, or else inc. A copy of an unwritten register does not
+// count as a write.
 func step(in *ir.Instr, number func(*ir.Reg) (int, bool), now []uint64, inc *ir.Instr) *ir.Instr {
-	something := !copies(in)
+	writes := !isCopy(in)
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		n, own := number(r)
-		something = something || a == isa.Read && (!own || now[n/64]>>(n%64)&1 != 0)
+		writes = writes || a == isa.Read && (!own || now[n/64]>>(n%64)&1 != 0)
 	})
 	in.Registers(func(r *ir.Reg, a isa.Access) {
-		if n, own := number(r); own && a != isa.Read && something {
+		if n, own := number(r); own && a != isa.Read && writes {
 			now[n/64] |= 1 << (n % 64)
 		}
 	})
@@ -95,17 +96,17 @@ func step(in *ir.Instr, number func(*ir.Reg) (int, bool), now []uint64, inc *ir.
 	return inc
 }
 
-// copies reports whether an instruction only copies registers: compilers copy values that are
+// isCopy reports whether an instruction only copies registers. Compilers copy values that are
 // written under a false predicate and never used.
-func copies(in *ir.Instr) bool {
+func isCopy(in *ir.Instr) bool {
 	return in.Kind() == isa.KindMov &&
 		slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool {
 			return o.Kind == ir.Register || o.Kind == ir.Vector
 		})
 }
 
-// parameter reports whether a register is a parameter of the function.
-func parameter(f *ir.Func, r *ir.Reg) bool {
+// isParameter reports whether a register is a parameter of the function.
+func isParameter(f *ir.Func, r *ir.Reg) bool {
 	for _, v := range f.Params {
 		if v.Reg == r {
 			return true

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package registers checks setmaxnreg against the pool of registers of a block.
+// Package registers checks the register counts that setmaxnreg requests against the registers of
+// the block.
 package registers
 
 import (
@@ -29,42 +30,42 @@ the largest count that the block size allows.`,
 	Run:      run,
 }
 
-// pools are the register counts of a kernel's warpgroups.
-type pools struct {
+// A registerPool holds the register counts of a kernel's warpgroups.
+type registerPool struct {
 	p        *verify.Pass
 	launch   int64 // registers per thread at launch
 	pinned   bool  // the launch count is certain
 	executed map[*ir.Instr]value.Set
 	order    []*trace.Event // the first event of each instruction
 	most     []int64        // largest final register count of each warpgroup
-	asked    []*trace.Event // the event that asks for it
+	requests []*trace.Event // the event that requests the count in most
 	shrinks  bool           // some warpgroup releases registers
 }
 
 func run(p *verify.Pass) {
-	s := &pools{p: p, executed: make(map[*ir.Instr]value.Set),
+	s := &registerPool{p: p, executed: make(map[*ir.Instr]value.Set),
 		most: make([]int64, value.MaxThreads/128)}
-	s.launch, s.pinned = atLaunch(p)
-	s.asked = make([]*trace.Event, len(s.most))
+	s.launch, s.pinned = launchCount(p)
+	s.requests = make([]*trace.Event, len(s.most))
 	for g := range s.most {
 		s.most[g] = s.launch
 	}
 	for _, t := range p.Traces {
-		s.follow(t)
+		s.checkTrace(t)
 	}
 	s.checkWhole()
 	if !s.pinned && len(s.order) > 0 {
 		p.Report(&rulePinned, s.order[0].In,
 			"setmaxnreg is used, but the register count at launch is unknown: the kernel has none of .maxnreg, .reqntid and .maxntid")
 	}
-	s.pool()
-	gained(p)
+	s.checkSum()
+	checkGained(p)
 }
 
-// follow checks each setmaxnreg of a trace against the one before.
-func (s *pools) follow(t *trace.Trace) {
+// checkTrace compares each setmaxnreg of a trace with the count that the preceding one set.
+func (s *registerPool) checkTrace(t *trace.Trace) {
 	p, now, first := s.p, s.launch, true
-	var last *trace.Event // not followed by a warpgroup barrier
+	var last *trace.Event // the last setmaxnreg that no warpgroup barrier follows
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
@@ -80,7 +81,7 @@ func (s *pools) follow(t *trace.Trace) {
 			f := p.Report(&ruleWhole, e.In, "second setmaxnreg without synchronization of "+
 				"the warpgroup in between").Also(last.In, "the first setmaxnreg").On(t, i)
 			if ok && n == now {
-				f.As(diag.Review) // it changes nothing
+				f.As(diag.Review) // the instruction changes nothing
 			}
 		}
 		last = e
@@ -91,14 +92,14 @@ func (s *pools) follow(t *trace.Trace) {
 			p.Report(&ruleNumber, e.In,
 				"setmaxnreg requests %d registers, expected a multiple of 8 from 24 to 256", n)
 		}
-		direction(p, t, i, n, now, first && !s.pinned, first && p.Func.Attr(".maxnreg") == nil)
+		checkDirection(p, t, i, n, now, first && !s.pinned, first && p.Func.Attr(".maxnreg") == nil)
 		now, first = n, false
 		s.recordRequest(e, n)
 	}
 }
 
 // recordRequest records that an event requests n registers for its threads.
-func (s *pools) recordRequest(e *trace.Event, n int64) {
+func (s *registerPool) recordRequest(e *trace.Event, n int64) {
 	s.shrinks = s.shrinks || e.In.Kind() == isa.KindSetmaxnregDec
 	threads, seen := s.executed[e.In]
 	if !seen {
@@ -106,29 +107,30 @@ func (s *pools) recordRequest(e *trace.Event, n int64) {
 	}
 	s.executed[e.In] = threads.Or(*e.Threads)
 	for g := range s.most {
-		if lanes(e.Threads, g) > 0 &&
-			(s.asked[g] == nil || n > s.most[g] || s.most[g] == s.launch) {
-			s.most[g], s.asked[g] = n, e
+		if countThreads(e.Threads, g) > 0 &&
+			(s.requests[g] == nil || n > s.most[g] || s.most[g] == s.launch) {
+			s.most[g], s.requests[g] = n, e
 		}
 	}
 }
 
-// checkWhole reports setmaxnreg instructions that only a part of a warpgroup executes.
-func (s *pools) checkWhole() {
+// checkWhole reports setmaxnreg instructions that only some threads of a warpgroup execute.
+func (s *registerPool) checkWhole() {
 	p := s.p
 	if !p.Pool.Exact {
 		return
 	}
-	alike := make(map[string]value.Set) // threads that execute the same instruction anywhere
+	// threads that execute any setmaxnreg with the same effect
+	sameEffect := make(map[string]value.Set)
 	for _, e := range s.order {
-		alike[effectKey(e)] = alike[effectKey(e)].Or(s.executed[e.In])
+		sameEffect[effectKey(e)] = sameEffect[effectKey(e)].Or(s.executed[e.In])
 	}
 	for _, e := range s.order {
-		threads, all := s.executed[e.In], alike[effectKey(e)]
+		threads, all := s.executed[e.In], sameEffect[effectKey(e)]
 		g, n := s.partialWarpgroup(e, threads)
 		switch {
 		case n == 0:
-		case lanes(&all, g) == 128: // tile compilers generate this
+		case countThreads(&all, g) == 128: // tile compilers generate this
 			p.Report(&ruleWhole, e.In,
 				"setmaxnreg is executed by %d of the 128 threads of warpgroup %d, while the others execute another setmaxnreg; the PTX manual requires that all execute the same instruction",
 				n, g).As(diag.Review)
@@ -140,13 +142,13 @@ func (s *pools) checkWhole() {
 	}
 }
 
-// partialWarpgroup returns the first warpgroup of which only some threads execute an instruction,
-// and their number n. n is 0 if there is none.
-func (s *pools) partialWarpgroup(e *trace.Event, threads value.Set) (g, n int) {
+// partialWarpgroup returns the first warpgroup g in which only some threads execute an
+// instruction, and the number n of these threads. n is 0 if there is no such warpgroup.
+func (s *registerPool) partialWarpgroup(e *trace.Event, threads value.Set) (g, n int) {
 	for g := range s.most {
-		n := lanes(&threads, g)
+		n := countThreads(&threads, g)
 		if n > 0 && n < 128 && 128*g+128 <= s.p.Pool.Threads &&
-			s.p.Left(e.In, group(g).Minus(threads)) {
+			s.p.Left(e.In, warpgroupThreads(g).Minus(threads)) {
 			return g, n
 		}
 	}
@@ -159,8 +161,8 @@ func effectKey(e *trace.Event) string {
 	return e.In.Op + strconv.FormatInt(n, 10)
 }
 
-// direction checks that dec lowers the count and inc raises it.
-func direction(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess bool) {
+// checkDirection checks that setmaxnreg.dec lowers the count and setmaxnreg.inc raises it.
+func checkDirection(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess bool) {
 	e := &t.Events[i]
 	switch {
 	case free || now == 0:
@@ -173,14 +175,14 @@ func direction(p *verify.Pass, t *trace.Trace, i int, n, now int64, free, guess 
 			"setmaxnreg.inc requests %d registers, but threads already have %d", n,
 			now).On(t, i)
 		if guess {
-			f.As(diag.Review) // they may have been launched with fewer registers
+			f.As(diag.Review) // the threads may have been launched with fewer registers
 		}
 	}
 }
 
-// atLaunch returns the registers per thread at launch: .maxnreg, or else the most that the block
-// size allows.
-func atLaunch(p *verify.Pass) (n int64, pinned bool) {
+// launchCount returns the registers per thread at launch: .maxnreg, or else the largest count
+// that the block size allows. pinned is false if neither is given.
+func launchCount(p *verify.Pass) (n int64, pinned bool) {
 	if d := p.Func.Attr(".maxnreg"); d != nil {
 		v, err := strconv.Atoi(strings.TrimSpace(d.Text))
 		return int64(v), err == nil
@@ -191,8 +193,9 @@ func atLaunch(p *verify.Pass) (n int64, pinned bool) {
 	return min(255, int64(65536/max(32, (p.Pool.Threads+31)/32*32))/8*8), true
 }
 
-// pool checks the sum of the final register counts of all warpgroups.
-func (s *pools) pool() {
+// checkSum compares the sum of the final register counts of all warpgroups with the registers of
+// the block at launch.
+func (s *registerPool) checkSum() {
 	p := s.p
 	if !s.pinned || !p.Pool.Exact || len(p.Kernel.Missed) > 0 {
 		return
@@ -204,7 +207,7 @@ func (s *pools) pool() {
 	for g := range groups {
 		sum += s.most[g]
 		parts = append(parts, strconv.FormatInt(s.most[g], 10))
-		if e := s.asked[g]; e != nil && e.In.Kind() == isa.KindSetmaxnregInc {
+		if e := s.requests[g]; e != nil && e.In.Kind() == isa.KindSetmaxnregInc {
 			raise = e
 		}
 	}
@@ -218,18 +221,20 @@ func (s *pools) pool() {
 		f.Also(raise.In, "no warpgroup releases registers")
 	}
 	for g := range groups {
-		if e := s.asked[g]; e != nil && e.In != raise.In {
+		if e := s.requests[g]; e != nil && e.In != raise.In {
 			f.Also(e.In, "another warpgroup requests or releases registers here")
 			break
 		}
 	}
 }
 
-// group returns the threads of a warpgroup.
-func group(n int) value.Set { return value.First(128*n + 128).Minus(value.First(128 * n)) }
+// warpgroupThreads returns the threads of warpgroup n.
+func warpgroupThreads(n int) value.Set {
+	return value.First(128*n + 128).Minus(value.First(128 * n))
+}
 
-// lanes returns how many threads of a warpgroup are in s.
-func lanes(s *value.Set, group int) int {
+// countThreads returns how many threads of a warpgroup are in s.
+func countThreads(s *value.Set, group int) int {
 	n := 0
 	for t := 128 * group; t < 128*group+128; t++ {
 		if s.Has(t) {

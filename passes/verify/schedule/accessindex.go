@@ -13,42 +13,44 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A baseSpace is the memory of a block relative to one base address.
+// A baseSpace identifies the memory of a block at addresses relative to one base address.
 type baseSpace struct {
 	block int
 	root  *value.Value
 }
 
-// An accessIndex finds accesses by address. Each row has buckets of one size. An access is in at
-// most two buckets of the row for its length.
+// An accessIndex finds accesses by address. It has several rows of buckets; all buckets of a row
+// span the same number of bytes. An access is in at most two buckets, in the row for its length.
 type accessIndex struct {
 	baseSpace
 	freeList *freeList
-	rows     [rows][]*bucket // for each row, its used buckets in order of their numbers
-	written  [rows]bool      // rows with accesses that write
+	rows     [numRows][]*bucket // for each row, the buckets in use in ascending order
+	written  [numRows]bool      // whether a row has accesses that write
 }
 
-// The buckets of the first row have 1<<least bytes, those of each further row twice as many. The
-// last row has one bucket for all longer accesses.
+// The buckets of the first row span 1<<minBucketBits bytes, those of each further row twice as
+// many. The last row has a single bucket for all longer accesses.
 const (
-	least = 4
-	rows  = 16
+	minBucketBits = 4
+	numRows       = 16
 )
 
-// row returns the row for accesses of a size.
-func row(size int64) int {
-	return min(max(bits.Len64(uint64(size-1))-least, 0), rows-1)
+// rowOf returns the row for accesses of size bytes.
+func rowOf(size int64) int {
+	return min(max(bits.Len64(uint64(size-1))-minBucketBits, 0), numRows-1)
 }
 
-// span returns the first and last bucket number of a row that overlap a region.
-func span(r *memory.Region, row int) (low, high int64) {
-	if row == rows-1 {
+// bucketRange returns the numbers of the first and the last bucket of a row that overlap a
+// region.
+func bucketRange(r *memory.Region, row int) (low, high int64) {
+	if row == numRows-1 {
 		return 0, 0
 	}
-	return r.Low >> (least + row), (r.High - 1) >> (least + row)
+	return r.Low >> (minBucketBits + row), (r.High - 1) >> (minBucketBits + row)
 }
 
-// accessIndex returns the index of the memory of an access. There are few.
+// accessIndex returns the index for the memory of an access. A kernel has few base addresses, so
+// the list is searched linearly.
 func (m *machine) accessIndex(x *access) *accessIndex {
 	for _, r := range m.indexes {
 		if r.root == x.region.Root && r.block == x.block {
@@ -60,15 +62,16 @@ func (m *machine) accessIndex(x *access) *accessIndex {
 	return r
 }
 
-// near calls visit for all buckets that may contain an access that overlaps a region, until visit
-// returns true. If writes is set, only accesses that write matter.
-func (r *accessIndex) near(x *memory.Region, writes bool, visit func(*bucket) bool) bool {
+// eachNear calls visit for all buckets that may contain an access that overlaps a region, until
+// visit returns true. It returns whether visit returned true. If writes is set, rows without
+// writes are skipped.
+func (r *accessIndex) eachNear(x *memory.Region, writes bool, visit func(*bucket) bool) bool {
 	for i, list := range r.rows {
 		if len(list) == 0 || writes && !r.written[i] {
 			continue
 		}
-		low, high := span(x, i)
-		for _, s := range list[from(list, low):] {
+		low, high := bucketRange(x, i)
+		for _, s := range list[lowerBound(list, low):] {
 			if s.number > high {
 				break
 			}
@@ -80,8 +83,8 @@ func (r *accessIndex) near(x *memory.Region, writes bool, visit func(*bucket) bo
 	return false
 }
 
-// from returns the position of the first bucket whose number is at least low.
-func from(list []*bucket, low int64) int {
+// lowerBound returns the index of the first bucket whose number is at least low.
+func lowerBound(list []*bucket, low int64) int {
 	at, end := 0, len(list)
 	for at < end {
 		if half := (at + end) / 2; list[half].number < low {
@@ -93,10 +96,10 @@ func from(list []*bucket, low int64) int {
 	return at
 }
 
-// at returns the bucket with a number in a row.
-func (r *accessIndex) at(row int, number int64) *bucket {
+// bucketAt returns the bucket with the given number in a row, and creates it if necessary.
+func (r *accessIndex) bucketAt(row int, number int64) *bucket {
 	list := r.rows[row]
-	i := from(list, number)
+	i := lowerBound(list, number)
 	if i == len(list) || list[i].number != number {
 		list = slices.Insert(list, i, r.freeList.bucket(number))
 		r.rows[row] = list
@@ -104,27 +107,29 @@ func (r *accessIndex) at(row int, number int64) *bucket {
 	return list[i]
 }
 
-// A bucket holds the accesses to a range of bytes, by agent. Accesses that every running agent
-// knows of are dropped, so that a bucket is empty after a block barrier.
+// A bucket holds the accesses to a range of bytes, by agent. It is pruned of accesses that are
+// ordered before all running agents, so that it becomes empty after a block barrier.
 type bucket struct {
 	number     int64
 	agentLists []*agentList
-	// Writes, also dropped ones: async operations must not read them without a fence.
-	old    []*access
-	stored bool // threads wrote some of these
-	size   int  // total length of all lists
-	most   int  // size at which the lists are pruned
-	round  int  // round of the last pruning
+	// Writes, including those removed from agentLists: an async operation must not read the
+	// written data without a fence.
+	oldWrites []*access
+	stored    bool // some of oldWrites are by threads
+	size      int  // total length of all lists
+	pruneSize int  // size at which the lists are pruned
+	barriers  int  // value of machine.barriers at the last pruning
 }
 
-// An agentList holds the accesses of one agent in program order: its own, and those of its
-// asynchronous operations.
+// An agentList holds the accesses of one agent in program order: the accesses by its threads
+// (own) and by its asynchronous operations (async).
 type agentList struct {
 	by         *agent
-	own, bound accesses
+	own, async accesses
 }
 
-// accesses holds accesses, and separately those that write. Reads are compared only with writes.
+// accesses holds a list of accesses, and the sublist of those that write, because a read is
+// compared only with writes.
 type accesses struct{ all, writes []*access }
 
 func (l *accesses) add(x *access) {
@@ -134,15 +139,16 @@ func (l *accesses) add(x *access) {
 	}
 }
 
-// facing returns the earlier accesses with which x must be compared.
-func (l *accesses) facing(x *access) []*access {
+// conflicting returns the accesses with which x must be compared: all if x writes, or else the
+// writes.
+func (l *accesses) conflicting(x *access) []*access {
 	if x.write {
 		return l.all
 	}
 	return l.writes
 }
 
-// agentList returns the list of an agent.
+// agentList returns the list of an agent, and creates it if necessary.
 func (s *bucket) agentList(by *agent, freeList *freeList) *agentList {
 	for _, p := range s.agentLists {
 		if p.by == by {
@@ -154,40 +160,41 @@ func (s *bucket) agentList(by *agent, freeList *freeList) *agentList {
 	return p
 }
 
-// keep adds an access to a bucket.
-func (m *machine) keep(s *bucket, x *access) {
+// addAccess adds an access to a bucket, and prunes the bucket if it has grown or threads have
+// synchronized.
+func (m *machine) addAccess(s *bucket, x *access) {
 	p := s.agentList(x.by, m.freeList)
 	if x.operation > 0 {
-		p.bound.add(x)
+		p.async.add(x)
 	} else {
 		p.own.add(x)
 	}
 	s.size++
-	if x.write && len(m.engines) > 0 {
-		s.old = append(s.old, x)
-		s.stored = s.stored || x.exposes()
+	if x.write && len(m.asyncRegions) > 0 {
+		s.oldWrites = append(s.oldWrites, x)
+		s.stored = s.stored || x.needsFence()
 	}
-	if n := s.size; n > s.most || n > few && s.round != m.round {
+	if n := s.size; n > s.pruneSize || n > minPruneSize && s.barriers != m.barriers {
 		*m.work += n
 		s.size = 0
 		for _, p := range s.agentLists {
-			for _, l := range []*accesses{&p.own, &p.bound} {
-				l.all = m.tidy(l.all, true)
-				l.writes = m.tidy(l.writes, true)
+			for _, l := range []*accesses{&p.own, &p.async} {
+				l.all = m.dropRepeated(l.all, true)
+				l.writes = m.dropRepeated(l.writes, true)
 				s.size += len(l.all)
 			}
 		}
-		s.old = m.tidy(s.old, false)
-		s.most, s.round = max(few, 2*s.size), m.round
+		s.oldWrites = m.dropRepeated(s.oldWrites, false)
+		s.pruneSize, s.barriers = max(minPruneSize, 2*s.size), m.barriers
 	}
 }
 
-// few is the number of accesses that a bucket may hold before it is pruned.
-const few = 16
+// minPruneSize is the number of accesses that a bucket may hold before it is pruned.
+const minPruneSize = 16
 
-// tidy removes accesses that the same instruction of the same agent has repeated since. If known is
-// set, it also removes those that all agents know of.
-func (m *machine) tidy(list []*access, known bool) []*access {
+// dropRepeated removes accesses that the same instruction of the same agent has repeated later.
+// If known is set, it also removes accesses that are ordered before all running agents.
+func (m *machine) dropRepeated(list []*access, known bool) []*access {
 	type deed struct {
 		by        *agent
 		in        *ir.Instr
@@ -210,8 +217,8 @@ func (m *machine) tidy(list []*access, known bool) []*access {
 		}); i >= 0 {
 			later = list[at+i]
 		}
-		if later != nil && later.write == x.write && (x.operation == 0 || m.ordered(x, later)) ||
-			known && m.common(x) {
+		if later != nil && later.write == x.write && (x.operation == 0 || m.isOrdered(x, later)) ||
+			known && m.isKnownToAll(x) {
 			continue
 		}
 		if again != nil {
@@ -225,26 +232,27 @@ func (m *machine) tidy(list []*access, known bool) []*access {
 	return list[:n]
 }
 
-// common reports whether x is ordered before every later access, because all running agents know of
-// it.
-func (m *machine) common(x *access) bool {
+// isKnownToAll reports whether x is ordered before every later access, because the clocks of all
+// running agents contain it.
+func (m *machine) isKnownToAll(x *access) bool {
 	if x.operation > 0 {
 		return !slices.ContainsFunc(m.agents,
-			func(a *agent) bool { return !a.left && !a.clock.knows(x.operation) })
+			func(a *agent) bool { return !a.exited && !a.clock.hasCompleted(x.operation) })
 	}
-	if m.floored != m.joins {
-		m.floored = m.joins
+	if m.floorJoins != m.joins {
+		m.floorJoins = m.joins
 		m.updateFloor()
 	}
 	return m.floor[x.by.id] >= x.when
 }
 
-// updateFloor computes, for each agent, the progress that all other running agents know of.
+// updateFloor computes, for each agent, the progress that the clocks of all other running agents
+// contain.
 func (m *machine) updateFloor() {
 	*m.work += len(m.agents) * len(m.agents) / 8
 	m.floor = slices.Repeat([]int{math.MaxInt}, len(m.agents))
 	for _, a := range m.agents {
-		if a.left {
+		if a.exited {
 			continue
 		}
 		for i, n := range a.clock.agents {

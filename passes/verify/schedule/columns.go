@@ -10,9 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// columns records the accesses of a tcgen05 operation to tensor memory. The first column of each
-// operand represents all of them.
-func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
+// recordColumns records the accesses of a tcgen05 operation to tensor memory. Only the first
+// column of each operand is recorded; it represents all columns of the operand.
+func (m *machine) recordColumns(a *agent, e *trace.Event, operation int, write bool) {
 	if e.Kind == trace.TensorCopy || e.Kind == trace.TensorShift {
 		return
 	}
@@ -24,18 +24,19 @@ func (m *machine) columns(a *agent, e *trace.Event, operation int, write bool) {
 			return
 		}
 	}
-	m.column(a, e, at, width, operation, write)
+	m.recordColumn(a, e, at, width, operation, write)
 	if e.Kind != trace.TensorMultiply {
 		return
 	}
 	// An operand, the scale factors and the sparsity metadata may be in tensor memory too.
 	for n := 1; verify.Address(e.In, n) >= 0; n++ {
-		m.column(a, e, verify.Address(e.In, n), width, operation, false)
+		m.recordColumn(a, e, verify.Address(e.In, n), width, operation, false)
 	}
 }
 
-// column records an access to the tensor memory columns that an operand names.
-func (m *machine) column(a *agent, e *trace.Event, at int, width int64, operation int, write bool) {
+// recordColumn records an access to the tensor memory columns that operand number at names.
+func (m *machine) recordColumn(a *agent, e *trace.Event, at int, width int64, operation int,
+	write bool) {
 	v := verify.Val(e, at)
 	if v == nil {
 		return
@@ -49,9 +50,9 @@ func (m *machine) column(a *agent, e *trace.Event, at int, width int64, operatio
 	}
 	x := access{e: e, by: a, when: a.at + 1, operation: operation, write: write, block: a.block,
 		region: r, tensor: true, lanes: m.p.TensorLanes(e, at, *e.Threads)}
-	m.note(&x)
+	m.recordAccess(&x)
 	if e.Kind == trace.TensorMultiply && e.In.HasMod(isa.ModCTAGroup2) && m.p.Ranks > 1 {
 		x.block ^= 1
-		m.note(&x)
+		m.recordAccess(&x)
 	}
 }

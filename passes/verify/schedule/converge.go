@@ -11,16 +11,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// converged reports whether an agent may execute its event. An operation that the lanes of a warp
-// execute together must wait for all lanes that reach it. It does not order memory, but keeps the
-// lanes in the same iteration.
-func (m *machine) converged(a *agent, e *trace.Event) bool {
-	if !a.apart || a.with > a.at || !meets(e) {
+// hasConverged reports whether an agent may execute its event. An operation that the lanes of a
+// warp execute together must wait for all lanes that reach it. This does not order memory, but
+// keeps the lanes in the same iteration.
+func (m *machine) hasConverged(a *agent, e *trace.Event) bool {
+	if !a.splitWarp || a.warpWideEnd > a.at || !isWarpWide(e) {
 		return true
 	}
 	list := []*agent{a}
 	for _, o := range m.agents {
-		if o == a || o.home() != a.home() || o.left || o.last(e.In) < o.at {
+		if o == a || o.home() != a.home() || o.exited || o.lastExecution(e.In) < o.at {
 			continue
 		}
 		if o.t.Events[o.at].In != e.In {
@@ -29,13 +29,13 @@ func (m *machine) converged(a *agent, e *trace.Event) bool {
 		list = append(list, o)
 	}
 	for _, o := range list {
-		o.with = o.at + 1
+		o.warpWideEnd = o.at + 1
 	}
 	return true
 }
 
-// meets reports whether the lanes of a warp execute an instruction together.
-func meets(e *trace.Event) bool {
+// isWarpWide reports whether the lanes of a warp execute an event together.
+func isWarpWide(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.GroupFence, trace.GroupMultiply, trace.GroupCommit, trace.GroupWait,
 		trace.TensorAlloc, trace.TensorFree, trace.TensorYield,
@@ -49,18 +49,18 @@ func meets(e *trace.Event) bool {
 	return false
 }
 
-// last returns the last position at which an agent executes an instruction together with its warp,
-// or -1.
-func (a *agent) last(in *ir.Instr) int {
-	if a.lasts == nil {
-		a.lasts = make(map[*ir.Instr]int)
+// lastExecution returns the index of the last event at which an agent executes instruction in
+// together with its warp, or -1.
+func (a *agent) lastExecution(in *ir.Instr) int {
+	if a.lastExecutions == nil {
+		a.lastExecutions = make(map[*ir.Instr]int)
 		for i := range a.t.Events {
-			if e := &a.t.Events[i]; meets(e) && e.Threads.And(a.threads) != (value.Set{}) {
-				a.lasts[e.In] = i
+			if e := &a.t.Events[i]; isWarpWide(e) && e.Threads.And(a.threads) != (value.Set{}) {
+				a.lastExecutions[e.In] = i
 			}
 		}
 	}
-	if i, ok := a.lasts[in]; ok {
+	if i, ok := a.lastExecutions[in]; ok {
 		return i
 	}
 	return -1

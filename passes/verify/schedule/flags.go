@@ -16,20 +16,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Flags are the loads and atomics whose result decides a branch, so threads may wait for each other
-// through memory.
+// flags holds the loads and atomics whose result decides a branch. Through such flags, threads
+// may wait for each other.
 type flags struct {
 	polled map[*ir.Instr]bool
-	words  []memory.Region // words of shared memory that they read
+	words  []memory.Region // words of shared memory that the loads and atomics read
 }
 
 // newFlags returns the flags of a kernel.
 func newFlags(p *verify.Pass) *flags {
 	f := &flags{polled: make(map[*ir.Instr]bool)}
-	loads := make(map[string]*ir.Instr) // by the name of their result, see trace.Follow
+	loads := make(map[string]*ir.Instr) // by the name of their result, which trace.Follow assigns
 	for _, t := range p.Traces {
 		for i := range t.Events {
-			if e := &t.Events[i]; strong(e) && e.Kind != trace.Store {
+			if e := &t.Events[i]; isStrong(e) && e.Kind != trace.Store {
 				loads["shared"+strconv.Itoa(int(e.In.Pos))] = e.In
 			}
 		}
@@ -84,30 +84,30 @@ func newFlags(p *verify.Pass) *flags {
 	return f
 }
 
-// used reports whether threads may communicate through memory alone.
-func (f *flags) used() bool { return len(f.polled) > 0 }
+// inUse reports whether threads may synchronize through flags.
+func (f *flags) inUse() bool { return len(f.polled) > 0 }
 
-// strong reports whether an access is volatile, atomic or ordered.
-func strong(e *trace.Event) bool {
+// isStrong reports whether an access is volatile, atomic, or has a memory-order modifier.
+func isStrong(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.Load, trace.Store, trace.Atomic:
-		return !weak(e.In)
+		return !isWeak(e.In)
 	}
 	return false
 }
 
-// flag reports whether an access is to a word in memory that some thread waits for.
-func (f *flags) flag(x *access) bool {
+// isFlagAccess reports whether an access is to a word in memory that some thread polls.
+func (f *flags) isFlagAccess(x *access) bool {
 	return f.polled[x.e.In] ||
-		strong(x.e) && slices.ContainsFunc(f.words, func(w memory.Region) bool {
+		isStrong(x.e) && slices.ContainsFunc(f.words, func(w memory.Region) bool {
 			sure, maybe := w.Meets(&x.region)
 			return w.Root == x.region.Root && (sure || maybe)
 		})
 }
 
-// A mark is a position at which an agent releases what it knows through a word of shared memory, or
-// acquires what another agent released there.
-type mark struct {
+// A flagAccess is an event at which an agent releases its clock through a word of shared memory,
+// or acquires a clock that another agent released there.
+type flagAccess struct {
 	by     *agent
 	at     int // index of the next event
 	region memory.Region
@@ -115,12 +115,12 @@ type mark struct {
 	knows  []int // for a release, the progress of all agents
 }
 
-// mark records the knowledge that an access releases or acquires.
-func (m *machine) mark(a *agent, e *trace.Event, r memory.Region) {
-	if !m.flags.used() || !strong(e) {
+// recordFlag records that an access releases or acquires a clock.
+func (m *machine) recordFlag(a *agent, e *trace.Event, r memory.Region) {
+	if !m.flags.inUse() || !isStrong(e) {
 		return
 	}
-	one := mark{by: a, at: a.at + 1, region: r, block: a.block, knows: a.fenced}
+	one := flagAccess{by: a, at: a.at + 1, region: r, block: a.block, knows: a.fenceProgress}
 	if e.In.HasMod(isa.ModRelease, isa.ModAcqRel) {
 		one.knows = slices.Clone(a.clock.agents)
 		one.knows[a.id] = a.at
@@ -138,13 +138,13 @@ func (m *machine) mark(a *agent, e *trace.Event, r memory.Region) {
 	}
 }
 
-// fence handles a fence: values loaded before it are acquired, and stores after it are releases.
+// fence executes a memory fence: earlier loads become acquires, and later stores become releases.
 func (m *machine) fence(a *agent) {
-	if !m.flags.used() {
+	if !m.flags.inUse() {
 		return
 	}
-	a.fenced = slices.Clone(a.clock.agents)
-	a.fenced[a.id] = a.at
+	a.fenceProgress = slices.Clone(a.clock.agents)
+	a.fenceProgress[a.id] = a.at
 	for _, one := range a.polls {
 		one.at = a.at + 1
 		m.acquired = append(m.acquired, one)
@@ -152,34 +152,36 @@ func (m *machine) fence(a *agent) {
 	a.polls = nil
 }
 
-// A suspect is a race that a flag may exclude, which is decided at the end of the simulation.
+// A suspect is a race that may be impossible because a flag orders the accesses. This is decided
+// at the end of the simulation.
 type suspect struct {
 	y, x   access
 	report func()
 }
 
-// settleSuspects reports the races that no flag excludes.
+// settleSuspects reports the suspects whose accesses no flag orders.
 func (m *machine) settleSuspects() {
 	for i := range m.suspects {
 		s := &m.suspects[i]
-		if !m.handed(&s.y, &s.x) && !m.handed(&s.x, &s.y) {
+		if !m.mayBeOrdered(&s.y, &s.x) && !m.mayBeOrdered(&s.x, &s.y) {
 			s.report()
 		}
 	}
 	m.suspects = nil
 }
 
-// handed reports whether a flag in shared memory may order y before x. For this, a thread that
-// knows of y must release at an address at which a thread known to x's thread acquires.
-func (m *machine) handed(y, x *access) bool {
-	return slices.ContainsFunc(m.released, func(r mark) bool {
-		return r.knows[y.by.id] >= y.when && slices.ContainsFunc(m.acquired, func(q mark) bool {
-			if q.block != r.block || q.by == x.by && q.at >= x.when ||
-				q.by != x.by && x.knows[q.by.id] < q.at {
-				return false
-			}
-			sure, maybe := q.region.Meets(&r.region)
-			return q.region.Root == r.region.Root && (sure || maybe)
-		})
+// mayBeOrdered reports whether a flag in shared memory may order y before x. This requires a
+// release after y at an address at which a later acquire precedes x.
+func (m *machine) mayBeOrdered(y, x *access) bool {
+	return slices.ContainsFunc(m.released, func(r flagAccess) bool {
+		return r.knows[y.by.id] >= y.when &&
+			slices.ContainsFunc(m.acquired, func(q flagAccess) bool {
+				if q.block != r.block || q.by == x.by && q.at >= x.when ||
+					q.by != x.by && x.progress[q.by.id] < q.at {
+					return false
+				}
+				sure, maybe := q.region.Meets(&r.region)
+				return q.region.Root == r.region.Root && (sure || maybe)
+			})
 	})
 }

@@ -5,14 +5,14 @@ package schedule
 
 import "github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 
-// A freeList keeps the memory of one scene for reuse by the following scenes.
+// A freeList keeps the memory of one simulation for reuse by the following ones.
 type freeList struct {
-	accesses   parts[access]
-	operations parts[operation]
-	buckets    parts[bucket]
-	agentLists parts[agentList]
-	// idlers holds the idle events of traces, separately for agents that are whole warps and for
-	// others.
+	accesses   chunkedPool[access]
+	operations chunkedPool[operation]
+	buckets    chunkedPool[bucket]
+	agentLists chunkedPool[agentList]
+	// idleLists caches the idle events of traces, separately for agents that are whole warps and
+	// for agents that are parts of warps.
 	idlers [2]map[*trace.Trace][]bool
 }
 
@@ -35,39 +35,39 @@ func (s *freeList) operation(o operation) *operation {
 	return x
 }
 
-// bucket returns an empty bucket.
+// bucket returns an empty bucket with the given number.
 func (s *freeList) bucket(number int64) *bucket {
 	x := s.buckets.next()
-	*x = bucket{number: number, agentLists: x.agentLists[:0], old: x.old[:0]}
+	*x = bucket{number: number, agentLists: x.agentLists[:0], oldWrites: x.oldWrites[:0]}
 	return x
 }
 
-// agentList returns an empty list of an agent.
+// agentList returns an empty list for an agent.
 func (s *freeList) agentList(by *agent) *agentList {
 	x := s.agentLists.next()
 	x.by = by
-	x.own.empty()
-	x.bound.empty()
+	x.own.clear()
+	x.async.clear()
 	return x
 }
 
-func (l *accesses) empty() { l.all, l.writes = l.all[:0], l.writes[:0] }
+func (l *accesses) clear() { l.all, l.writes = l.all[:0], l.writes[:0] }
 
-// parts allocates values of one type in chunks that are never moved.
-type parts[T any] struct {
+// A chunkedPool allocates values of one type in chunks that are never moved.
+type chunkedPool[T any] struct {
 	lists [][]T
 	used  int // number of values in use
 }
 
-// partSize is the number of values in a chunk.
-const partSize = 64
+// chunkSize is the number of values in a chunk.
+const chunkSize = 64
 
-// next returns the next value, with the contents of its previous use.
-func (p *parts[T]) next() *T {
-	if p.used == len(p.lists)*partSize {
-		p.lists = append(p.lists, make([]T, partSize))
+// next returns the next value. The value still has the contents of its previous use.
+func (p *chunkedPool[T]) next() *T {
+	if p.used == len(p.lists)*chunkSize {
+		p.lists = append(p.lists, make([]T, chunkSize))
 	}
-	x := &p.lists[p.used/partSize][p.used%partSize]
+	x := &p.lists[p.used/chunkSize][p.used%chunkSize]
 	p.used++
 	return x
 }

@@ -11,17 +11,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// hang reports agents that wait forever.
-func (m *machine) hang(stuck []*agent) {
+// reportHang reports one of the agents that wait forever.
+func (m *machine) reportHang(stuck []*agent) {
 	if m.p.Subsumed(&hangs) {
 		return
 	}
-	// A wait that no other agent would end is reported before one that another would end if it
-	// continued. A phase with some of its arrivals is reported before one with none.
+	// The cause is more likely a wait that no other agent would complete if it continued than a
+	// wait that some agent would complete. Among these, a phase with some of its arrivals is
+	// reported before a phase with none.
 	for _, pick := range []func(a *agent, e *trace.Event) bool{
-		func(a *agent, e *trace.Event) bool { return !m.hopes(a, e, stuck) && m.begun(a, e) },
-		func(a *agent, e *trace.Event) bool { return !m.hopes(a, e, stuck) },
-		m.begun,
+		func(a *agent, e *trace.Event) bool {
+			return !m.hasPendingArrival(a, e, stuck) && m.hasPartialPhase(a, e)
+		},
+		func(a *agent, e *trace.Event) bool { return !m.hasPendingArrival(a, e, stuck) },
+		m.hasPartialPhase,
 		func(*agent, *trace.Event) bool { return true },
 	} {
 		for _, a := range stuck {
@@ -29,7 +32,7 @@ func (m *machine) hang(stuck []*agent) {
 				continue
 			}
 			if e := &a.t.Events[a.at]; e.Kind == trace.Wait && pick(a, e) {
-				m.stuckAt(a, e, stuck)
+				m.reportStuck(a, e, stuck)
 				return
 			}
 		}
@@ -43,23 +46,23 @@ func (m *machine) hang(stuck []*agent) {
 			m.withValues(
 				m.p.Report(rule, e.In,
 					"deadlock: %s waits here forever; some threads that the barrier expects do not arrive",
-					m.who(a)).As(m.severity()).On(a.t, a.at))
+					m.warpName(a)).As(m.severity()).On(a.t, a.at))
 			return
 		}
 	}
 }
 
-// rest reports transaction bytes that an mbarrier still expects, or received in excess, when all
-// threads have exited.
-func (m *machine) rest(s []*trace.Trace) {
+// checkEnd runs the checks at the end of a simulation, when all threads have exited. It reports
+// transaction bytes that an mbarrier still expects or has received in excess.
+func (m *machine) checkEnd(s []*trace.Trace) {
 	for m.complete() {
 	}
-	m.doubtless()
-	if m.p.Subsumed(&rests) {
+	m.upgradeReviews()
+	if m.p.Subsumed(&endChecks) {
 		return
 	}
-	m.drained()
-	m.unheard()
+	m.checkPendingCopies()
+	m.reportUnawaitedCommit()
 	for _, t := range s {
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -68,7 +71,7 @@ func (m *machine) rest(s []*trace.Trace) {
 			}
 			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			for _, at := range list {
-				o := m.objects[mbarrierPlace{t.Rank, at.Object}]
+				o := m.mbarriers[mbarrierPlace{t.Rank, at.Object}]
 				if o == nil || o.tx == 0 {
 					continue
 				}
@@ -86,11 +89,12 @@ func (m *machine) rest(s []*trace.Trace) {
 	}
 }
 
-// drained reports a copy into shared memory whose completion is never waited for: the block may
-// exit, and the bytes may arrive in the memory of another block.
-func (m *machine) drained() {
+// checkPendingCopies reports a copy into shared memory whose completion is never waited for. The
+// block may exit, and the bytes may arrive in the memory of another block.
+func (m *machine) checkPendingCopies() {
 	for _, op := range m.loads {
-		if slices.ContainsFunc(m.agents, func(a *agent) bool { return a.clock.knows(op.id) }) {
+		if slices.ContainsFunc(m.agents,
+			func(a *agent) bool { return a.clock.hasCompleted(op.id) }) {
 			continue
 		}
 		m.p.Report(&ruleHang, op.e.In, "copy into shared memory is never waited for; it may "+
@@ -100,8 +104,8 @@ func (m *machine) drained() {
 	}
 }
 
-// severity returns the severity of a hang: a review for a launch without work, which may not
-// happen.
+// severity returns the severity of a hang: a review if the block size is assumed or the launch
+// has no work, because such a launch may not occur, or else an error.
 func (m *machine) severity() diag.Severity {
 	if m.p.Guessed {
 		return diag.Review
@@ -114,22 +118,22 @@ func (m *machine) severity() diag.Severity {
 	return diag.Error
 }
 
-// hopes reports whether another blocked agent would arrive later on the mbarrier for which an agent
-// waits.
-func (m *machine) hopes(a *agent, e *trace.Event, stuck []*agent) bool {
+// hasPendingArrival reports whether another blocked agent would later arrive on the mbarrier for
+// which agent a waits.
+func (m *machine) hasPendingArrival(a *agent, e *trace.Event, stuck []*agent) bool {
 	one := e.Within(a.threads)
-	for _, at := range slices.Clone(m.touched(a, &one)) {
-		if m.pends(a, e, at.o) && comes(a, at.o, stuck, m) {
+	for _, at := range slices.Clone(m.targets(a, &one)) {
+		if m.isPhasePending(a, e, at.o) && arrivesLater(a, at.o, stuck, m) {
 			return true
 		}
 	}
 	return false
 }
 
-// begun reports whether the awaited phase already has some of its arrivals.
-func (m *machine) begun(a *agent, e *trace.Event) bool {
+// hasPartialPhase reports whether the awaited phase already has some of its arrivals or bytes.
+func (m *machine) hasPartialPhase(a *agent, e *trace.Event) bool {
 	one := e.Within(a.threads)
-	for _, at := range slices.Clone(m.touched(a, &one)) {
+	for _, at := range slices.Clone(m.targets(a, &one)) {
 		if o := at.o; o.pending > 0 && o.pending < o.count || o.tx != 0 {
 			return true
 		}
@@ -137,42 +141,43 @@ func (m *machine) begun(a *agent, e *trace.Event) bool {
 	return false
 }
 
-// stuckAt reports what a blocked wait still lacks.
-func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
+// reportStuck reports the arrivals or bytes that a blocked wait still expects.
+func (m *machine) reportStuck(a *agent, e *trace.Event, stuck []*agent) {
 	one := e.Within(a.threads)
-	for _, at := range slices.Clone(m.touched(a, &one)) {
+	for _, at := range slices.Clone(m.targets(a, &one)) {
 		o := at.o
-		if !m.pends(a, e, o) {
+		if !m.isPhasePending(a, e, o) {
 			continue
 		}
 		var f *verify.Finding
 		switch {
 		case o.pending > 0 && o.pending < o.count:
 			f = m.p.Report(&ruleCount, e.In, "deadlock: %s waits here forever; phase %d has %d "+
-				"of its %d arrivals, and no more follow", m.who(a), o.phases, o.count-o.pending,
+				"of its %d arrivals, and no more follow", m.warpName(a), o.phases,
+				o.count-o.pending,
 				o.count)
-		case o.pending > 0 && a.passed[o] != nil && o.phases > a.clock.last(o)+2:
+		case o.pending > 0 && a.passed[o] != nil && o.phases > a.clock.lastPhase(o)+2:
 			f = m.p.Report(&ruleLap, e.In,
 				"%s waits here for a phase that is over: other lanes of the warp have already completed the next phase",
-				m.who(a)).As(diag.Review)
+				m.warpName(a)).As(diag.Review)
 		case o.pending == o.count && o.phases == 0 && a.passed[o] == nil && len(stuck) > 1 &&
-			o.last == nil && comes(a, o, stuck, m):
+			o.last == nil && arrivesLater(a, o, stuck, m):
 			f = m.p.Report(&ruleParity, e.In, "wrong phase parity: %s waits here forever; the "+
 				"wait names the parity of the current phase, and no thread arrives until the "+
-				"wait completes", m.who(a))
+				"wait completes", m.warpName(a))
 		case o.pending > 0:
 			f = m.p.Report(&ruleHang, e.In, "deadlock: %s waits here forever for the end of "+
-				"phase %d; no more threads arrive", m.who(a), o.phases)
+				"phase %d; no more threads arrive", m.warpName(a), o.phases)
 		case o.tx != 0:
 			f = m.p.Report(&ruleBytes, e.In, "deadlock: %s waits here forever; phase %d still "+
-				"expects bytes, and no copy delivers them", m.who(a), o.phases)
+				"expects bytes, and no copy delivers them", m.warpName(a), o.phases)
 		default:
-			f = m.p.Report(&ruleHang, e.In, "deadlock: %s waits here forever", m.who(a))
+			f = m.p.Report(&ruleHang, e.In, "deadlock: %s waits here forever", m.warpName(a))
 		}
 		if f.Severity == diag.Error {
 			f.As(m.severity())
 		}
-		if m.foreign(o) {
+		if m.hasRemoteArrivals(o) {
 			f.As(diag.Review) // blocks may differ if the launch chooses their number
 		}
 		f.Also(o.init.In, "the mbarrier is initialized here, for %d arrivals", o.count)
@@ -181,7 +186,7 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 		}
 		for _, b := range stuck {
 			if b != a && b.at < len(b.t.Events) && b.t.Events[b.at].In != e.In {
-				f.Also(b.t.Events[b.at].In, "meanwhile, %s waits here", m.who(b))
+				f.Also(b.t.Events[b.at].In, "meanwhile, %s waits here", m.warpName(b))
 				break
 			}
 		}
@@ -190,9 +195,9 @@ func (m *machine) stuckAt(a *agent, e *trace.Event, stuck []*agent) {
 	}
 }
 
-// foreign reports whether blocks arrive on each other's mbarriers in a cluster whose blocks are not
-// simulated separately.
-func (m *machine) foreign(o *object) bool {
+// hasRemoteArrivals reports whether blocks arrive on each other's mbarriers in a cluster whose
+// blocks are not simulated separately.
+func (m *machine) hasRemoteArrivals(o *mbarrier) bool {
 	if m.p.Cluster != 0 {
 		return false
 	}
@@ -204,7 +209,7 @@ func (m *machine) foreign(o *object) bool {
 			}
 			list, _ := m.p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			if slices.ContainsFunc(list, func(at verify.Touch) bool {
-				return at.Rank != nil && m.objects[mbarrierPlace{a.block, at.Object}] == o
+				return at.Rank != nil && m.mbarriers[mbarrierPlace{a.block, at.Object}] == o
 			}) {
 				return true
 			}
@@ -213,8 +218,8 @@ func (m *machine) foreign(o *object) bool {
 	return false
 }
 
-// comes reports whether a blocked agent would arrive on an mbarrier later.
-func comes(a *agent, o *object, stuck []*agent, m *machine) bool {
+// arrivesLater reports whether a blocked agent other than a would arrive on an mbarrier later.
+func arrivesLater(a *agent, o *mbarrier, stuck []*agent, m *machine) bool {
 	for _, b := range stuck {
 		if b == a || b.at < len(b.t.Events) && b.t.Events[b.at].In == a.t.Events[a.at].In {
 			continue
@@ -230,7 +235,7 @@ func comes(a *agent, o *object, stuck []*agent, m *machine) bool {
 			if n, known := verify.Arrivals(e); e.Kind == trace.CopyArrive && known && n == 0 {
 				continue // its arrivals add up to zero
 			}
-			if slices.ContainsFunc(m.touched(b, e), func(at target) bool { return at.o == o }) {
+			if slices.ContainsFunc(m.targets(b, e), func(at target) bool { return at.o == o }) {
 				return true
 			}
 		}

@@ -8,11 +8,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// idle reports, for each event of a trace, whether the simulation can skip it. Most events of an
-// epilogue can be skipped: they read registers of a matrix product, or access global memory. The
-// parameter apart is set if the agent is only a part of its warp, whose lanes synchronize at some
-// instructions.
-func (s *freeList) idle(p *verify.Pass, t *trace.Trace, apart bool) []bool {
+// idleEvents reports, for each event of a trace, whether the simulation can skip it. Most events
+// of an epilogue can be skipped, because they read accumulator registers or access global memory.
+// The parameter apart is set if the agent is only a part of its warp, whose lanes synchronize at
+// some instructions.
+func (s *freeList) idleEvents(p *verify.Pass, t *trace.Trace, apart bool) []bool {
 	known := &s.idlers[0]
 	if apart {
 		known = &s.idlers[1]
@@ -27,14 +27,14 @@ func (s *freeList) idle(p *verify.Pass, t *trace.Trace, apart bool) []bool {
 	list = make([]bool, len(t.Events))
 	for i := range t.Events {
 		e := &t.Events[i]
-		list[i] = (!apart || !meets(e)) && idle(p, e)
+		list[i] = (!apart || !isWarpWide(e)) && isIdle(p, e)
 	}
 	(*known)[t] = list
 	return list
 }
 
-// idle reports whether the simulation can skip an event.
-func idle(p *verify.Pass, e *trace.Event) bool {
+// isIdle reports whether the simulation can skip an event.
+func isIdle(p *verify.Pass, e *trace.Event) bool {
 	switch e.Kind {
 	case trace.Collective, trace.CopyCommit, trace.CopyWait, trace.InitFence, trace.GroupFence,
 		trace.TensorWait, trace.TensorBefore, trace.TensorAfter, trace.Registers,
@@ -43,7 +43,7 @@ func idle(p *verify.Pass, e *trace.Event) bool {
 	case trace.Load, trace.Store, trace.Atomic:
 		at := verify.Val(e, verify.Address(e.In, 0))
 		if verify.Rank(at) != nil || e.In.NamesShared() ||
-			p.Generic && !elsewhere(e.In, at) {
+			p.Generic && !isNotShared(e.In, at) {
 			return false
 		}
 		_, shared := p.Access(e)

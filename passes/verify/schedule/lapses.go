@@ -13,32 +13,32 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A lapse is a missing wait. All findings about accesses that come too early between one wait or
-// barrier and the next are the same mistake.
-type lapse struct {
+// A missingWait identifies a wait that a kernel omits. All findings of one rule about accesses by
+// the same threads between one wait or barrier and the next have the same cause.
+type missingWait struct {
 	rule    string
 	threads value.Set
 	since   *ir.Instr // the preceding wait or barrier, or nil
 }
 
-// lapses holds the findings of each lapse, over all interleavings of the warps.
-type lapses map[lapse][]*verify.Finding
+// findingsByWait holds the findings about each missing wait, over all simulations.
+type findingsByWait map[missingWait][]*verify.Finding
 
-// lapsed records a finding about the current event of an agent.
-func (m *machine) lapsed(a *agent, f *verify.Finding) {
-	k := lapse{rule: f.Rule, threads: a.t.Threads}
+// recordMissingWait records a finding about the current event of an agent.
+func (m *machine) recordMissingWait(a *agent, f *verify.Finding) {
+	k := missingWait{rule: f.Rule, threads: a.t.Threads}
 	for i := min(a.at, len(a.t.Events)) - 1; i >= 0 && k.since == nil; i-- {
 		switch e := &a.t.Events[i]; e.Kind {
 		case trace.Wait, trace.BarrierSync, trace.ClusterWait:
 			k.since = e.In
 		}
 	}
-	m.lapses[k] = append(m.lapses[k], f)
+	m.missingWaits[k] = append(m.missingWaits[k], f)
 }
 
-// merge joins the findings about one mistake if one of them is an error: it proves the mistake. The
-// others are reviews only because the size of a tile is unknown.
-func (l lapses) merge() {
+// merge joins the findings about one missing wait if one of them is an error. The error proves
+// the mistake; the other findings are reviews only because the size of a tile is unknown.
+func (l findingsByWait) merge() {
 	for _, list := range l {
 		proof := slices.IndexFunc(list, func(f *verify.Finding) bool {
 			return f.Severity == diag.Error

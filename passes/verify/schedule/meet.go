@@ -14,24 +14,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A number identifies one of the named barriers of a block.
-type number struct {
+// A barrierID identifies one of the named barriers of a block.
+type barrierID struct {
 	block int
 	id    int64
 }
 
 // A barrierPhase is one phase of a thread barrier.
 type barrierPhase struct {
-	threads int  // number of arrived threads
-	count   int  // number of threads that it waits for
-	all     bool // it waits for all threads that have not exited
-	agents  []*agent
-	clock   *clock
-	came    []barrierArrival
-	over    []barrierArrival // arrivals of the previous meeting at this barrier
+	threads  int  // number of arrived threads
+	count    int  // number of threads for which the barrier waits
+	all      bool // the barrier waits for all threads that have not exited
+	agents   []*agent
+	clock    *clock
+	arrivals []barrierArrival
+	previous []barrierArrival // arrivals of the previous phase
 }
 
-// A barrierArrival is the arrival of an agent at a barrier: its position, and whether it waits.
+// A barrierArrival is the arrival of an agent at a barrier. at is the index of the event; waits
+// is false for bar.arrive.
 type barrierArrival struct {
 	a     *agent
 	e     *trace.Event
@@ -39,36 +40,38 @@ type barrierArrival struct {
 	waits bool
 }
 
-// A gathering is the state of the cluster barrier, at which threads first arrive and later wait.
-type gathering struct {
-	threads int // number of completed phases
-	phases  int // number of complete phases
+// A clusterBarrier is the state of the cluster barrier, at which threads first arrive and later
+// wait.
+type clusterBarrier struct {
+	threads int // number of threads that have arrived in the current phase
+	phases  int // number of completed phases
 	clock   *clock
 	last    *clock // clock at the completion of the last phase
 }
 
-// leave completes barriers for all threads that wait only for threads that have exited.
-func (m *machine) leave() {
+// completeAfterExit completes the barriers that now wait only for threads that have exited.
+func (m *machine) completeAfterExit() {
 	for _, g := range m.named {
 		if g.all {
-			m.release(g)
+			m.completeBarrier(g)
 		}
 	}
-	m.gather()
+	m.completeClusterPhase()
 }
 
-// meet executes a thread barrier: of the block, named, of the warp, or of the cluster.
-func (m *machine) meet(a *agent, e *trace.Event) bool {
+// executeBarrier executes a barrier of the block, a named barrier, a warp barrier or a cluster
+// barrier. It returns false if the agent must wait.
+func (m *machine) executeBarrier(a *agent, e *trace.Event) bool {
 	a.clock.agents[a.id] = a.at + 1
 	switch e.Kind {
 	case trace.ClusterArrive:
 		if m.cluster.clock == nil {
-			m.cluster.clock = m.clock()
+			m.cluster.clock = m.newClock()
 		}
 		m.cluster.clock.join(a.clock)
 		m.cluster.threads += e.Threads.Len()
 		a.phase = m.cluster.phases + 1
-		m.gather()
+		m.completeClusterPhase()
 		a.at++
 		return true
 	case trace.ClusterWait:
@@ -77,55 +80,56 @@ func (m *machine) meet(a *agent, e *trace.Event) bool {
 		}
 		if m.cluster.last != nil {
 			a.clock.join(m.cluster.last)
-			m.round++
+			m.barriers++
 			m.joins++
 		}
 		a.at++
 		return true
 	case trace.WarpSync:
-		return m.warp(a, e)
+		return m.executeWarpSync(a, e)
 	}
 	id := int64(0)
 	if n := verify.Val(e, verify.Barrier(e)); n != nil && n.Tid() {
 		id = m.p.Pool.At(n, e.Threads.Least())
 	}
 	count, _ := verify.Count(e)
-	return m.join(a, e, number{a.block, id}, int(count))
+	return m.joinBarrier(a, e, barrierID{a.block, id}, int(count))
 }
 
-// gather completes a phase of the cluster barrier when all threads that have not exited have
-// arrived.
-func (m *machine) gather() {
+// completeClusterPhase completes a phase of the cluster barrier if all threads that have not
+// exited have arrived.
+func (m *machine) completeClusterPhase() {
 	g := &m.cluster
-	here := g.threads
+	arrived := g.threads
 	for _, a := range m.agents {
-		if a.left {
-			here += a.threads.Len()
+		if a.exited {
+			arrived += a.threads.Len()
 		}
 	}
-	if g.threads == 0 || here < m.p.Pool.Threads*m.p.Ranks {
+	if g.threads == 0 || arrived < m.p.Pool.Threads*m.p.Ranks {
 		return
 	}
 	if g.last != nil {
 		g.clock.join(g.last)
 	}
-	*g = gathering{phases: g.phases + 1, last: g.clock}
+	*g = clusterBarrier{phases: g.phases + 1, last: g.clock}
 }
 
-// join counts an agent at a barrier that expects count threads. A count of 0 means all threads that
-// have not exited.
-func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
+// joinBarrier counts an agent at a barrier that expects count threads. A count of 0 means all
+// threads that have not exited. It returns false if the agent must wait.
+func (m *machine) joinBarrier(a *agent, e *trace.Event, at barrierID, count int) bool {
 	g := m.named[at]
 	if g == nil {
-		g = &barrierPhase{clock: m.clock()}
+		g = &barrierPhase{clock: m.newClock()}
 		m.named[at] = g
 	}
-	m.recurs(g, at.id, barrierArrival{a, whole(a), a.at, e.Kind == trace.BarrierSync})
+	m.checkRepeatedArrival(g, at.id,
+		barrierArrival{a, currentEvent(a), a.at, e.Kind == trace.BarrierSync})
 	g.count, g.all = max(g.count, count), g.all || count == 0
 	g.clock.join(a.clock)
 	g.threads += e.Threads.Len()
-	if n := e.Threads.Len() % 32; count > 0 && n != 0 && !m.split(a, e) {
-		g.threads += 32 - n // a partial warp counts as a whole one at named barriers
+	if n := e.Threads.Len() % 32; count > 0 && n != 0 && !m.isBehindWarp(a, e) {
+		g.threads += 32 - n // a partial warp counts as 32 threads at named barriers
 	}
 	if e.Kind == trace.BarrierArrive {
 		a.at++
@@ -133,24 +137,25 @@ func (m *machine) join(a *agent, e *trace.Event, at number, count int) bool {
 		g.agents = append(g.agents, a)
 		a.waiting = true
 	}
-	m.release(g)
+	m.completeBarrier(g)
 	return e.Kind == trace.BarrierArrive || !a.waiting
 }
 
-// split reports whether other lanes of an agent's warp execute the same barrier separately, and
-// have done so once more than the agent.
-func (m *machine) split(a *agent, e *trace.Event) bool {
-	turn := a.comes(e.In, a.at)
+// isBehindWarp reports whether other lanes of an agent's warp execute the same barrier
+// separately, and execute it at least once more than the agent has so far.
+func (m *machine) isBehindWarp(a *agent, e *trace.Event) bool {
+	turn := a.countExecutions(e.In, a.at)
 	for _, o := range m.agents {
-		if o != a && o.home() == a.home() && o.comes(e.In, len(o.t.Events)) > turn {
+		if o != a && o.home() == a.home() && o.countExecutions(e.In, len(o.t.Events)) > turn {
 			return true
 		}
 	}
 	return false
 }
 
-// comes returns how many times an agent executes an instruction in the first events of its trace.
-func (a *agent) comes(in *ir.Instr, events int) int {
+// countExecutions returns how many times an agent executes an instruction among the first events
+// of its trace.
+func (a *agent) countExecutions(in *ir.Instr, events int) int {
 	n := 0
 	for i := range a.t.Events[:events] {
 		if x := &a.t.Events[i]; x.In == in && x.Threads.And(a.threads) != (value.Set{}) {
@@ -160,76 +165,77 @@ func (a *agent) comes(in *ir.Instr, events int) int {
 	return n
 }
 
-// release completes a barrier when enough threads have arrived.
-func (m *machine) release(g *barrierPhase) {
+// completeBarrier completes a barrier if enough threads have arrived.
+func (m *machine) completeBarrier(g *barrierPhase) {
 	if len(g.agents) == 0 {
 		return
 	}
-	here, count := g.threads, g.count
+	arrived, count := g.threads, g.count
 	if g.all {
 		count = m.p.Pool.Threads
 		for _, a := range m.agents {
-			if a.left && a.block == g.agents[0].block {
-				here += a.threads.Len()
+			if a.exited && a.block == g.agents[0].block {
+				arrived += a.threads.Len()
 			}
 		}
 	}
-	if here < count {
+	if arrived < count {
 		return
 	}
-	m.round++
+	m.barriers++
 	m.joins++
 	for _, a := range g.agents {
 		a.clock.join(g.clock)
 		a.waiting = false
 		a.at++
 	}
-	*g = barrierPhase{clock: m.clock(), over: g.came}
+	*g = barrierPhase{clock: m.newClock(), previous: g.arrivals}
 }
 
-// recurs reports a warp that arrives at a barrier again after an arrival without a wait, and cannot
-// know that the previous phase is complete: both arrivals may count for the same phase. Reductions
-// only combine with reductions.
-func (m *machine) recurs(g *barrierPhase, id int64, c barrierArrival) {
-	for _, o := range g.came {
+// checkRepeatedArrival reports a warp that arrives at a barrier again after an arrival without a
+// wait, if the previous phase is not certain to be complete: both arrivals may count for the same
+// phase. It also reports reductions that share a phase with plain arrivals.
+func (m *machine) checkRepeatedArrival(g *barrierPhase, id int64, c barrierArrival) {
+	for _, o := range g.arrivals {
 		if (c.e.In.Kind() == isa.KindBarrierRed) != (o.e.In.Kind() == isa.KindBarrierRed) &&
-			!m.p.Subsumed(&mixes) {
+			!m.p.Subsumed(&mixedArrivals) {
 			m.p.Report(&ruleMix, c.e.In, "barrier %d is used by a reduction and by a plain "+
 				"arrival at the same time", id).Also(o.e.In, "the other use").On(c.a.t, c.at)
 		}
 	}
-	self := slices.IndexFunc(g.came, func(o barrierArrival) bool { return o.a == c.a })
+	self := slices.IndexFunc(g.arrivals, func(o barrierArrival) bool { return o.a == c.a })
 	var first *ir.Instr
 	if self >= 0 {
-		first = g.came[self].e.In
-	} else if i := slices.IndexFunc(g.over, func(o barrierArrival) bool {
+		first = g.arrivals[self].e.In
+	} else if i := slices.IndexFunc(g.previous, func(o barrierArrival) bool {
 		return o.a == c.a && !o.waits
 	}); i >= 0 {
-		first = g.over[i].e.In
-		for _, o := range g.over {
+		first = g.previous[i].e.In
+		for _, o := range g.previous {
 			if o.waits && c.a.clock.agents[o.a.id] > o.at+1 {
 				first = nil // the waiting agent has continued and signalled
 			}
 		}
 	}
-	g.came = append(g.came, c)
-	if first == nil || m.p.Subsumed(&returns) {
+	g.arrivals = append(g.arrivals, c)
+	if first == nil || m.p.Subsumed(&repeatedArrivals) {
 		return
 	}
 	f := m.p.Report(&ruleMix, c.e.In,
 		"%s arrives again at barrier %d, but nothing shows that the phase of its last arrival is complete: both arrivals may count for one phase",
-		m.who(c.a), id).
+		m.warpName(c.a), id).
 		Also(first, "it arrived here").On(c.a.t, c.at)
 	if m.p.Flags() {
 		f.As(diag.Review)
 	}
 }
 
-// warp executes bar.warp.sync, which waits for the other agents of the warp that execute it.
-func (m *machine) warp(a *agent, e *trace.Event) bool {
+// executeWarpSync executes bar.warp.sync, which waits for the other agents of the warp that
+// execute the same instruction.
+func (m *machine) executeWarpSync(a *agent, e *trace.Event) bool {
 	var list []*agent
 	for _, o := range m.agents {
-		if o == a || o.home() != a.home() || o.left {
+		if o == a || o.home() != a.home() || o.exited {
 			continue
 		}
 		for i := o.at; i < len(o.t.Events); i++ {

@@ -12,12 +12,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// An outcomes holds the results of the simulated scenes, and the errors that each scene showed
-// first. They decide whether an error requires particular values.
+// An outcomes holds the results of the simulated scenes, and the errors that each scene was the
+// first to show. From these, settle determines whether an error occurs only for particular
+// values.
 type outcomes struct {
 	p     *verify.Pass
 	list  []outcome
-	races []example
+	races []valueRace
 }
 
 type outcome struct {
@@ -27,37 +28,39 @@ type outcome struct {
 	errors []*verify.Finding
 }
 
-// An example is a race at addresses that depend on substituted values.
-type example struct {
+// A valueRace is a race at addresses that depend on substituted values.
+type valueRace struct {
 	f             *verify.Finding
 	first, second *ir.Instr
 	set           int
 }
 
-// add records the result of a scene: the findings after the first n, and whether it failed.
+// add records the result of a scene: the findings after the first n, and whether the scene
+// failed.
 func (o *outcomes) add(scene []*trace.Trace, plain bool, n int, stuck bool) {
 	errors := o.p.ErrorsSince(n)
 	o.list = append(o.list, outcome{scene, stuck || len(errors) > 0, plain, errors})
 }
 
-// race records a race in one scene, at addresses that depend on substituted values.
-func (o *outcomes) race(f *verify.Finding, x, y *access) {
+// addRace records a race in one scene, at addresses that depend on substituted values, as a
+// review.
+func (o *outcomes) addRace(f *verify.Finding, x, y *access) {
 	f.As(diag.Review)
-	o.races = append(o.races, example{f, x.e.In, y.e.In, x.by.t.Facts.ConstantSet()})
+	o.races = append(o.races, valueRace{f, x.e.In, y.e.In, x.by.t.Facts.ConstantSet()})
 }
 
-// settle decides the severities. A race becomes an error if it occurs for all tried values under
+// settle determines the severities. A race becomes an error if it occurs for all tried values for
 // which both accesses execute. An error becomes a review if only short scenes show it.
 func (o *outcomes) settle() {
 	for _, r := range o.races {
-		if o.always(r) {
+		if o.isInEveryScene(r) {
 			r.f.ForAllValues()
 		}
 	}
 	for i := range o.list {
-		if c := &o.list[i]; len(c.errors) > 0 && short(c.scene) {
+		if c := &o.list[i]; len(c.errors) > 0 && isShort(c.scene) {
 			for _, f := range c.errors {
-				if o.longer(f.Instr(), c) {
+				if o.passesLongerScene(f.Instr(), c) {
 					f.OnlyWith(c.scene[0])
 				}
 			}
@@ -65,15 +68,15 @@ func (o *outcomes) settle() {
 	}
 }
 
-// always reports whether a race occurs in every scene in which both accesses execute.
-func (o *outcomes) always(r example) bool {
+// isInEveryScene reports whether a race occurs in every scene in which both accesses execute.
+func (o *outcomes) isInEveryScene(r valueRace) bool {
 	for i := range o.list {
 		c := &o.list[i]
-		if !c.plain || times(c.scene, r.first) == 0 || times(c.scene, r.second) == 0 {
+		if !c.plain || countInScene(c.scene, r.first) == 0 || countInScene(c.scene, r.second) == 0 {
 			continue
 		}
 		set := c.scene[0].Facts.ConstantSet()
-		if !slices.ContainsFunc(o.races, func(s example) bool {
+		if !slices.ContainsFunc(o.races, func(s valueRace) bool {
 			return s.first == r.first && s.set == set
 		}) {
 			return false
@@ -82,23 +85,23 @@ func (o *outcomes) always(r example) bool {
 	return true
 }
 
-// longer reports whether every failed scene is short, and a scene without the failure executes an
-// instruction at least as often as a failed one.
-func (o *outcomes) longer(in *ir.Instr, failed *outcome) bool {
-	n, found := times(failed.scene, in), false
+// passesLongerScene reports whether every failed scene is short, and some longer scene without
+// the failure executes an instruction at least as often as the failed one.
+func (o *outcomes) passesLongerScene(in *ir.Instr, failed *outcome) bool {
+	n, found := countInScene(failed.scene, in), false
 	for i := range o.list {
 		switch c := &o.list[i]; {
-		case c.failed && !short(c.scene):
+		case c.failed && !isShort(c.scene):
 			return false
-		case !c.failed && !short(c.scene) && times(c.scene, in) >= n:
+		case !c.failed && !isShort(c.scene) && countInScene(c.scene, in) >= n:
 			found = true
 		}
 	}
 	return found
 }
 
-// times returns how often the traces of a scene execute an instruction.
-func times(scene []*trace.Trace, in *ir.Instr) int {
+// countInScene returns how often the traces of a scene execute an instruction.
+func countInScene(scene []*trace.Trace, in *ir.Instr) int {
 	n := 0
 	for _, t := range scene {
 		for i := range t.Events {
@@ -110,13 +113,13 @@ func times(scene []*trace.Trace, in *ir.Instr) int {
 	return n
 }
 
-// short reports whether a scene depends on small values: a loop of unknown length runs at most
+// isShort reports whether a scene depends on small values: a loop of unknown length runs at most
 // once, or a parameter is at most one.
-func short(scene []*trace.Trace) bool {
+func isShort(scene []*trace.Trace) bool {
 	return slices.ContainsFunc(scene, func(t *trace.Trace) bool { return t.Facts.Few() != "" })
 }
 
-// withValues adds the values of its scene to a review if that scene has no work.
+// withValues adds the substituted values of the scene to a review if the scene has no work.
 func (m *machine) withValues(f *verify.Finding) {
 	if f.Severity != diag.Review || m.p.Guessed {
 		return

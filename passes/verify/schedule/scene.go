@@ -9,9 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// free reports whether all branches of a trace have the same outcome for the whole block. If single
-// threads branch on data, other threads may branch differently.
-func free(t *trace.Trace) bool {
+// hasUniformBranches reports whether all branches of a trace have the same outcome for the whole
+// block. If a branch depends on data of single threads, other threads may branch differently.
+func hasUniformBranches(t *trace.Trace) bool {
 	for _, c := range t.Choices {
 		a, _ := c.Cond.Condition()
 		if a == nil || a.Tid || a.Op == value.OpDone || c.Soft {
@@ -25,7 +25,7 @@ func free(t *trace.Trace) bool {
 }
 
 // branchesOnSharedData reports whether some threads of the block branch on values from shared
-// memory. Other threads that read or wrote these values may have to branch in the same way, and
+// memory. Other threads that read or wrote these values may have to branch in the same way, but
 // their paths cannot be matched.
 func branchesOnSharedData(p *verify.Pass) bool {
 	for _, t := range p.Traces {
@@ -42,9 +42,9 @@ func branchesOnSharedData(p *verify.Pass) bool {
 	return false
 }
 
-// counted reports whether a barrier has an explicit thread count, so that it waits for exited
-// threads too.
-func counted(p *verify.Pass) bool {
+// hasCountedBarrier reports whether some barrier has an explicit thread count. Such a barrier
+// also waits for exited threads.
+func hasCountedBarrier(p *verify.Pass) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.BarrierSync {

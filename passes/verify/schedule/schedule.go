@@ -4,7 +4,7 @@
 // Package schedule simulates all warps of a block together, each along one trace. It reports
 // deadlocks, and memory that threads and asynchronous operations use without synchronization. It
 // runs one interleaving of the warps, in which asynchronous operations complete as late as
-// possible. Its findings are true for this interleaving; other interleavings may have more
+// possible. Its findings are true for this interleaving; other interleavings may show more
 // mistakes.
 package schedule
 
@@ -34,9 +34,9 @@ cluster behave alike, and that a tensor copy delivers its share of the expected 
 		ruleResult, ruleExit,
 	},
 	Subsumes: []*verify.Subsumption{
-		&hangs, &rests, &hastyArrivals, &surpluses, &lateArrivals, &clusterBytes, &slotRaces,
+		&hangs, &endChecks, &earlyArrivals, &surpluses, &lateArrivals, &clusterBytes, &slotRaces,
 		&copyRaces, &engineRaces,
-		&exposures, &mixes, &returns,
+		&missingFences, &mixedArrivals, &repeatedArrivals,
 	},
 	Replaces: []verify.Replacement{{Rule: &verify.RuleLaneRace, By: &rulePlain}},
 	Requires: []trace.Kind{trace.Wait, trace.Store, trace.Copy, trace.BulkLoad, trace.BulkStore,
@@ -49,13 +49,14 @@ func run(p *verify.Pass) {
 	rules := "B8"
 	if p.Needs(trace.Wait) {
 		rules = "B8, M4, M6, M7, M11"
-	} else if !p.Shares && !counted(p) && !p.Needs(trace.Copy, trace.BulkLoad, trace.BulkStore,
+	} else if !p.Shares && !hasCountedBarrier(p) && !p.Needs(trace.Copy, trace.BulkLoad,
+		trace.BulkStore,
 		trace.GroupMultiply, trace.TensorMultiply, trace.RemoteStore, trace.Answer,
 		trace.TensorStore) {
 		return
 	}
 	missed := func(why string) { p.Missed("interleavings of warps (%s): %s", rules, why) }
-	if why := unfit(p); why != "" {
+	if why := unsupportedReason(p); why != "" {
 		missed(why)
 		return
 	}
@@ -67,21 +68,21 @@ func run(p *verify.Pass) {
 	if !whole {
 		missed("some paths of one warp contradict every path of another warp")
 	}
-	work, worth := 0, perStep*p.Within(bound(p)/perStep)
-	defer func() { p.Spent += work / perStep }()
-	near, found, things := engines(p), make(lapses), &freeList{}
+	work, worth := 0, workPerStep*p.Within(workLimit(p)/workPerStep)
+	defer func() { p.Spent += work / workPerStep }()
+	near, found, things := asyncRegions(p), make(findingsByWait), &freeList{}
 	marks := newFlags(p)
 	defer found.merge()
 	out := &outcomes{p: p}
 	defer out.settle()
 	for i, s := range list {
 		m := newMachine(p, s, &work, things)
-		m.most = min(m.most, worth)
-		m.plain = i == 0 || len(out.races) > 0 || short(s)
-		m.engines, m.lapses, m.flags = near, found, marks
+		m.maxWork = min(m.maxWork, worth)
+		m.comparesPlain = i == 0 || len(out.races) > 0 || isShort(s)
+		m.asyncRegions, m.missingWaits, m.flags = near, found, marks
 		m.outcomes = out
 		reported := p.Reports()
-		m.units(s)
+		m.assumeCopySizes(s)
 		stuck, ok := m.run()
 		if !ok {
 			missed("the simulation exceeds its limit (a larger -effort continues it)")
@@ -89,16 +90,16 @@ func run(p *verify.Pass) {
 		}
 		m.settleSuspects()
 		if len(stuck) > 0 {
-			m.hang(stuck)
+			m.reportHang(stuck)
 		} else {
-			m.rest(s)
+			m.checkEnd(s)
 		}
-		out.add(s, m.plain, reported, len(stuck) > 0)
+		out.add(s, m.comparesPlain, reported, len(stuck) > 0)
 	}
 }
 
-// engines returns the shared memory that asynchronous operations access, each region once.
-func engines(p *verify.Pass) []memory.Region {
+// asyncRegions returns the shared memory that asynchronous operations access, each region once.
+func asyncRegions(p *verify.Pass) []memory.Region {
 	var list []memory.Region
 	type place struct {
 		root      *value.Value
@@ -115,7 +116,7 @@ func engines(p *verify.Pass) []memory.Region {
 			regions = p.AppendWrites(p.AppendReads(regions[:0], e), e)
 			for _, r := range regions {
 				if n, ok := p.Extent(e); ok && verify.Tensor(e.In) && n > r.Bytes {
-					r = r.Grown(n)
+					r = r.Resized(n)
 				}
 				if k := (place{r.Root, r.Low, r.High}); !seen[k] {
 					seen[k] = true
@@ -127,8 +128,8 @@ func engines(p *verify.Pass) []memory.Region {
 	return list
 }
 
-// unfit returns the reason why a kernel cannot be simulated, or "".
-func unfit(p *verify.Pass) string {
+// unsupportedReason returns the reason why a kernel cannot be simulated, or "".
+func unsupportedReason(p *verify.Pass) string {
 	switch {
 	case len(p.Kernel.Missed) > 0:
 		return "some paths through the kernel are unknown"
@@ -136,18 +137,18 @@ func unfit(p *verify.Pass) string {
 		return "the block size is not declared"
 	case branchesOnSharedData(p):
 		return "warps choose work through values in shared memory"
-	case p.Needs(trace.Call) && entered(p):
+	case p.Needs(trace.Call) && hasCall(p):
 		return "some instructions are not modelled"
 	}
 	for _, t := range p.Traces {
 		if t.Stopped != "" {
 			return "some paths are not analyzed to their end"
 		}
-		if !free(t) {
+		if !hasUniformBranches(t) {
 			return "threads of a block choose different branches"
 		}
 		for i := range t.Events {
-			if why := strange(p, t, &t.Events[i]); why != "" {
+			if why := unsupportedEvent(p, t, &t.Events[i]); why != "" {
 				return why
 			}
 		}
@@ -155,8 +156,8 @@ func unfit(p *verify.Pass) string {
 	return ""
 }
 
-// entered reports whether some threads execute a call.
-func entered(p *verify.Pass) bool {
+// hasCall reports whether some threads execute a call.
+func hasCall(p *verify.Pass) bool {
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if t.Events[i].Kind == trace.Call {
@@ -167,8 +168,8 @@ func entered(p *verify.Pass) bool {
 	return false
 }
 
-// strange returns the reason why an event of a trace cannot be simulated, or "".
-func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
+// unsupportedEvent returns the reason why an event of a trace cannot be simulated, or "".
+func unsupportedEvent(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 	n := verify.Target(e)
 	if n >= 0 {
 		list, ok := p.Objects(e, verify.Val(e, n))
@@ -182,7 +183,7 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 			switch {
 			case p.Uncertain(o.Object):
 				return "addresses that may belong to several mbarriers"
-			case o.Rank == nil || p.Ranks < 2 && alike(o.Rank):
+			case o.Rank == nil || p.Ranks < 2 && isSymmetric(o.Rank):
 			case p.Ranks < 2:
 				return "blocks of a cluster behave differently"
 			case !o.Rank.Const() && !o.Rank.Tid():
@@ -208,7 +209,7 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 		}
 	case trace.Wait:
 		if _, ok := verify.Number(e, n+1); verify.Parity(e.In) && !ok || !verify.Parity(e.In) &&
-			!token(t, verify.Val(e, n+1)) {
+			!isArrivalState(t, verify.Val(e, n+1)) {
 			return "waits whose phase is not constant"
 		}
 	case trace.BarrierSync, trace.BarrierArrive:
@@ -220,8 +221,8 @@ func strange(p *verify.Pass, t *trace.Trace, e *trace.Event) string {
 	return ""
 }
 
-// token reports whether a value is the state that an arrival of the trace returned.
-func token(t *trace.Trace, v *value.Value) bool {
+// isArrivalState reports whether a value is the state that an arrival of the trace returned.
+func isArrivalState(t *trace.Trace, v *value.Value) bool {
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind == trace.Arrive && e.Done != nil && e.Done == v {
 			return true
@@ -230,8 +231,8 @@ func token(t *trace.Trace, v *value.Value) bool {
 	return false
 }
 
-// alike reports whether every block receives as many arrivals as it sends.
-func alike(rank *value.Value) bool {
+// isSymmetric reports whether every block receives as many arrivals as it sends.
+func isSymmetric(rank *value.Value) bool {
 	if rank.Const() {
 		return false
 	}
@@ -246,9 +247,9 @@ func alike(rank *value.Value) bool {
 	return false
 }
 
-// units computes the assumed size of copies of unknown size: each gets an equal share of the
+// assumeCopySizes assumes a size for copies of unknown size: each copy gets an equal share of the
 // expected bytes. The real sizes may differ, but every phase has the same copies.
-func (m *machine) units(s []*trace.Trace) {
+func (m *machine) assumeCopySizes(s []*trace.Trace) {
 	expected := make(map[mbarrierPlace]int64)
 	copies := make(map[mbarrierPlace]int64)
 	brought := make(map[mbarrierPlace]int64)
@@ -263,7 +264,7 @@ func (m *machine) units(s []*trace.Trace) {
 			}
 			e = t.Of(e)
 			loads := e.Kind == trace.BulkLoad && verify.Tensor(e.In)
-			size, known := m.delivers(e)
+			size, known := m.transferredBytes(e)
 			loads = loads && !known
 			if !loads && !known && !verify.Expects(e.In) {
 				continue
@@ -271,10 +272,10 @@ func (m *machine) units(s []*trace.Trace) {
 			list, _ := m.p.Objects(e, verify.Val(e, n))
 			for k := range list {
 				o := &list[k]
-				for _, block := range m.blocks(t.Rank, e, o) {
+				for _, block := range m.targetBlocks(t.Rank, e, o) {
 					at, threads := mbarrierPlace{block, o.Object}, int64(o.Threads.Len())
 					if o.Rank != nil && !o.First && m.p.Ranks > 1 {
-						threads = m.goes(o, block)
+						threads = m.countToBlock(o, block)
 					}
 					switch {
 					case loads:
@@ -301,14 +302,15 @@ func (m *machine) units(s []*trace.Trace) {
 		}
 	}
 	for o, n := range copies {
-		m.shares[o] = unit{expected[o], n}
-		m.object(o, object{unit: m.shares[o], count: 1, pending: 1,
+		m.copyShares[o] = copyShare{expected[o], n}
+		m.newMbarrier(o, mbarrier{copyShare: m.copyShares[o], count: 1, pending: 1,
 			init: &trace.Event{Threads: new(value.Set)}})
 	}
 }
 
-// delivers returns how many bytes an event transfers to its mbarrier per thread, if that is known.
-func (m *machine) delivers(e *trace.Event) (bytes int64, known bool) {
+// transferredBytes returns how many bytes per thread an event transfers to its mbarrier. known is
+// false if the size is unknown.
+func (m *machine) transferredBytes(e *trace.Event) (bytes int64, known bool) {
 	switch e.Kind {
 	case trace.RemoteStore:
 		return memory.Bytes(e.In), true
@@ -326,7 +328,7 @@ var (
 	ruleHang  = verify.RuleDeadlock
 	ruleLap   = verify.RuleReuse
 	rulePlain = verify.RuleWarpRace
-	// The pages of these rules belong to analyzers proxies, convergence, tensor, mbarrier and
+	// The pages of these rules belong to packages proxies, convergence, tensor, mbarrier and
 	// cluster.
 	ruleResult  = verify.RuleTensorRead
 	ruleFreed   = verify.RuleTensorFree

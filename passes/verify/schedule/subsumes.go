@@ -8,20 +8,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// What the machine sees is often the consequence of a mistake that was already reported. These are
-// the mistakes, for each check.
+// A finding of the simulation is often the consequence of a mistake that another analyzer has
+// already reported. These subsumptions list, for each check, the rules whose findings suppress
+// it.
 var (
 	hangs = verify.Subsumption{Errors: []*diag.Rule{
 		&verify.RuleBarrierCount, &verify.RuleDiverged, &verify.RuleSharedBarrier,
 		&verify.RuleInit, &verify.RuleLifetime, &verify.RuleInvisible, &verify.RuleArrivals,
 		&verify.RuleBytes, &verify.RuleParity, &verify.RuleReuse,
 	}}
-	hastyArrivals = verify.Subsumption{Errors: []*diag.Rule{
+	earlyArrivals = verify.Subsumption{Errors: []*diag.Rule{
 		&verify.RuleInit, &verify.RuleLifetime, &verify.RuleInvisible, &verify.RuleArrivals,
 		&verify.RuleBytes, &verify.RuleParity, &verify.RuleReuse,
 	}}
-	// rests are checks of mbarriers at the end of a run.
-	rests = verify.Subsumption{Errors: []*diag.Rule{
+	// endChecks are checks of mbarriers at the end of a simulation.
+	endChecks = verify.Subsumption{Errors: []*diag.Rule{
 		&verify.RuleInit, &verify.RuleLifetime, &verify.RuleArrivals, &verify.RuleBytes,
 		&verify.RuleParity, &verify.RuleReuse,
 	}}
@@ -44,8 +45,8 @@ var (
 		&verify.RuleCopySource, &verify.RuleAccumulators,
 		&verify.RuleArrivals, &verify.RuleParity, &verify.RuleReuse, &verify.RuleTryWait,
 	}}
-	// exposures are missing fences.
-	exposures = verify.Subsumption{
+	// missingFences are missing proxy fences.
+	missingFences = verify.Subsumption{
 		Findings: []*diag.Rule{&verify.RuleProxyFence, &verify.RuleFenceSpace,
 			&verify.RuleOperandFence},
 		Errors: []*diag.Rule{
@@ -54,11 +55,11 @@ var (
 		},
 	}
 
-	// mixes are reductions and plain arrivals at one named barrier, returns are arrivals at a named
-	// barrier whose threads may not have continued.
-	mixes = verify.Subsumption{
+	// mixedArrivals are reductions and plain arrivals at the same named barrier. repeatedArrivals
+	// are arrivals at a named barrier whose previous phase may not be complete.
+	mixedArrivals = verify.Subsumption{
 		Errors: []*diag.Rule{&verify.RuleBarrierCount, &verify.RuleSharedBarrier}}
-	returns = verify.Subsumption{Errors: []*diag.Rule{
+	repeatedArrivals = verify.Subsumption{Errors: []*diag.Rule{
 		&verify.RuleBarrierCount, &verify.RuleDiverged, &verify.RuleSharedBarrier,
 	}}
 )

@@ -13,71 +13,71 @@ import (
 
 // A target is an mbarrier that threads of an agent access.
 type target struct {
-	o       *object
-	threads int64 // number of threads that access it
-	block   int   // block that contains it
+	o       *mbarrier
+	threads int64 // number of threads that access the mbarrier
+	block   int   // block that contains the mbarrier
 }
 
-// touched returns the mbarriers that an event accesses, in the blocks that its address names. If
-// all blocks are assumed to do the same, it returns those of this block, with the accesses of the
-// others. The list is valid until the next call.
-func (m *machine) touched(a *agent, e *trace.Event) []target {
+// targets returns the mbarriers that an event accesses, in the blocks that its address names. If
+// the blocks of a cluster are not simulated separately, it returns the mbarriers of this block,
+// with the accesses of all blocks. The list is valid until the next call.
+func (m *machine) targets(a *agent, e *trace.Event) []target {
 	list, _ := m.p.Objects(e, verify.Val(e, verify.Target(e)))
-	out := m.targets[:0]
+	out := m.targetList[:0]
 	for i := range list {
 		at := &list[i]
-		for _, block := range m.blocks(a.block, e, at) {
+		for _, block := range m.targetBlocks(a.block, e, at) {
 			threads := int64(at.Threads.Len())
 			switch {
 			case at.Rank == nil || at.First:
 			case m.p.Ranks < 2:
-				threads = m.here(at)
+				threads = m.countReceived(at)
 			default:
-				threads = m.goes(at, block)
+				threads = m.countToBlock(at, block)
 			}
-			if o := m.objects[mbarrierPlace{block, at.Object}]; o != nil && threads > 0 {
+			if o := m.mbarriers[mbarrierPlace{block, at.Object}]; o != nil && threads > 0 {
 				out = append(out, target{o, threads, block})
 			}
 		}
 	}
-	m.targets = out
+	m.targetList = out
 	return out
 }
 
-// blocks returns the blocks of the cluster whose mbarrier an event may access, one entry per
-// access. The list is valid until the next call.
-func (m *machine) blocks(from int, e *trace.Event, at *verify.Touch) []int {
+// targetBlocks returns the blocks of the cluster whose mbarrier an event may access, one entry
+// per access. The list is valid until the next call.
+func (m *machine) targetBlocks(from int, e *trace.Event, at *verify.Touch) []int {
 	switch {
 	case m.p.Ranks < 2:
-		m.some = append(m.some[:0], 0)
-		return m.some
+		m.blockList = append(m.blockList[:0], 0)
+		return m.blockList
 	case at.First:
 		// Each destination block of a multicast signals the first block of its own pair.
-		list := m.cast(from, e)
+		list := m.destinationBlocks(from, e)
 		for i := range list {
 			list[i] &^= 1
 		}
 		return list
 	case at.Rank == nil:
-		return m.cast(from, e)
+		return m.destinationBlocks(from, e)
 	case at.Rank.Const():
-		m.some = append(m.some[:0], int(at.Rank.K))
-		return m.some
+		m.blockList = append(m.blockList[:0], int(at.Rank.K))
+		return m.blockList
 	}
-	return m.all()
+	return m.allBlocks()
 }
 
-// all returns every block of the cluster.
-func (m *machine) all() []int {
-	m.some = m.some[:0]
+// allBlocks returns every block of the cluster. The list is valid until the next call.
+func (m *machine) allBlocks() []int {
+	m.blockList = m.blockList[:0]
 	for block := range m.p.Ranks {
-		m.some = append(m.some, block)
+		m.blockList = append(m.blockList, block)
 	}
-	return m.some
+	return m.blockList
 }
 
-// goes returns how many threads of an access go to the given block.
-func (m *machine) goes(at *verify.Touch, block int) int64 {
+// countToBlock returns how many threads of an access address the given block.
+func (m *machine) countToBlock(at *verify.Touch, block int) int64 {
 	n := int64(0)
 	at.Threads.Each(func(t int) {
 		if m.p.Pool.At(at.Rank, t) == int64(block) {
@@ -87,21 +87,23 @@ func (m *machine) goes(at *verify.Touch, block int) int64 {
 	return n
 }
 
-// cast returns the destination blocks of an async operation: those of a mask, or its own.
-func (m *machine) cast(from int, e *trace.Event) []int {
+// destinationBlocks returns the destination blocks of an async operation: the blocks in its mask,
+// or the executing block.
+func (m *machine) destinationBlocks(from int, e *trace.Event) []int {
 	if m.p.Ranks < 2 || !verify.Multicast(e.In) && !e.In.HasMod(isa.ModMulticastClusterAll) {
-		m.some = append(m.some[:0], from)
-		return m.some
+		m.blockList = append(m.blockList[:0], from)
+		return m.blockList
 	}
 	mask := verify.Blocks(e)
 	if mask == nil || !mask.Const() {
-		return m.all()
+		return m.allBlocks()
 	}
-	return slices.DeleteFunc(m.all(), func(block int) bool { return mask.K>>block&1 == 0 })
+	return slices.DeleteFunc(m.allBlocks(), func(block int) bool { return mask.K>>block&1 == 0 })
 }
 
-// away returns the block of the cluster in which an address lies.
-func (m *machine) away(a *agent, e *trace.Event) (block int, ok bool) {
+// addressedBlock returns the block of the cluster in which an address lies. ok is false if the
+// block is unknown or clusters are not simulated.
+func (m *machine) addressedBlock(a *agent, e *trace.Event) (block int, ok bool) {
 	rank := verify.Rank(verify.Val(e, verify.Address(e.In, 0)))
 	if m.p.Ranks < 2 || !rank.Const() || rank.K < 0 || rank.K >= int64(m.p.Ranks) {
 		return 0, false
@@ -109,12 +111,12 @@ func (m *machine) away(a *agent, e *trace.Event) (block int, ok bool) {
 	return int(rank.K), true
 }
 
-// here returns the number of arrivals that this block receives if all blocks of the cluster execute
-// the same code as these threads.
-func (m *machine) here(at *verify.Touch) int64 {
+// countReceived returns the number of arrivals that this block receives if all blocks of the
+// cluster execute the same code as these threads.
+func (m *machine) countReceived(at *verify.Touch) int64 {
 	size := max(1, m.p.Cluster)
 	if at.Rank.Tid() {
-		return m.goes(at, 0) * int64(size)
+		return m.countToBlock(at, 0) * int64(size)
 	}
 	return int64(at.Threads.Len())
 }

@@ -32,25 +32,26 @@ parameters nor data.`,
 }
 
 func run(p *verify.Pass) {
-	seen := make(map[*ir.Instr]bool) // instructions that were reported or are correct
-	w := written(p)
+	seen := make(map[*ir.Instr]bool) // instructions that have a finding or are correct
+	w := findWritten(p)
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
-			if !accesses(e) || seen[e.In] {
+			if !isChecked(e) || seen[e.In] {
 				continue
 			}
 			r, ok := p.Access(e)
-			if !ok || !r.Sure || !certain(t, i) {
+			if !ok || !r.Sure || !isUnconditional(t, i) {
 				continue
 			}
-			seen[e.In] = check(p, t, i, &r) || w.check(p, t, i, &r)
+			seen[e.In] = check(p, t, i, &r) || w.checkLoad(p, t, i, &r)
 		}
 	}
 }
 
-// accesses reports whether an event is a load or store that this package checks.
-func accesses(e *trace.Event) bool {
+// isChecked reports whether an event is a load, store or atomic operation that this package
+// checks.
+func isChecked(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.Load, trace.Store, trace.Atomic:
 		return e.Guard == nil
@@ -58,9 +59,9 @@ func accesses(e *trace.Event) bool {
 	return false
 }
 
-// certain reports whether an event executes regardless of parameters and data: only the thread
-// index and waits decide the path to it.
-func certain(t *trace.Trace, i int) bool {
+// isUnconditional reports whether an event executes regardless of parameters and data: only the
+// thread index and waits decide the path to the event.
+func isUnconditional(t *trace.Trace, i int) bool {
 	if t.Facts.With != "" {
 		return false
 	}
@@ -75,7 +76,7 @@ func certain(t *trace.Trace, i int) bool {
 	return true
 }
 
-// check reports an access that is out of bounds or misaligned.
+// check reports an access that is out of bounds or misaligned, and returns whether it did.
 func check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) bool {
 	e, v := &t.Events[i], r.Var()
 	if v == nil || verify.Open(v) {
@@ -89,12 +90,12 @@ func check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) bool {
 			at = starts[0]
 		}
 		f = p.Report(&ruleBounds, e.In, "out of bounds: %s accesses byte %d of %s, which has %d "+
-			"bytes", e.In.Head(), edge(at, r.Bytes, size), name(v), size)
-	} else if n := aligned(e.In, r.Bytes); int64(v.Alignment())%n == 0 {
+			"bytes", e.In.Head(), outsideByte(at, r.Bytes, size), variableName(v), size)
+	} else if n := requiredAlignment(e.In, r.Bytes); int64(v.Alignment())%n == 0 {
 		for _, at := range starts {
 			if at%n != 0 {
 				f = p.Report(&ruleAlign, e.In, "misaligned address: %s accesses byte %d of %s, "+
-					"which is not a multiple of %d", e.In.Head(), at, name(v), n)
+					"which is not a multiple of %d", e.In.Head(), at, variableName(v), n)
 				break
 			}
 		}
@@ -109,16 +110,16 @@ func check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) bool {
 	return true
 }
 
-// edge returns a byte outside of an array that an access touches.
-func edge(at, bytes, size int64) int64 {
+// outsideByte returns a byte outside an array of the given size that an access touches.
+func outsideByte(at, bytes, size int64) int64 {
 	if at < 0 {
 		return at
 	}
 	return max(at, min(size, at+bytes-1))
 }
 
-// aligned returns the required alignment of the address of an access.
-func aligned(in *ir.Instr, bytes int64) int64 {
+// requiredAlignment returns the required alignment in bytes of the address of an access.
+func requiredAlignment(in *ir.Instr, bytes int64) int64 {
 	if head := in.Kind(); head == isa.KindLdmatrix || head == isa.KindStmatrix {
 		return 16
 	}
@@ -129,9 +130,9 @@ func aligned(in *ir.Instr, bytes int64) int64 {
 	return n
 }
 
-// name names a variable in a message. Arrays of the builder have no name before the text is
-// written.
-func name(v *ir.Var) string {
+// variableName returns the name of a variable for messages. Arrays of the builder have no name
+// until the PTX text is written.
+func variableName(v *ir.Var) string {
 	if strings.TrimSpace(v.Name) == "" {
 		return "an array"
 	}

@@ -15,42 +15,43 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// Writes holds the bytes of the arrays in shared memory that any instruction may write.
-type writes struct {
+// A writtenMemory holds the bytes of the arrays in shared memory that some instruction may write.
+type writtenMemory struct {
 	bytes   map[*ir.Var][]bool
-	anybody bool // writes may be to any address
+	unknown bool // some write may be to any address
 }
 
-// written collects what a kernel may write on all paths.
-func written(p *verify.Pass) *writes {
-	w := &writes{bytes: make(map[*ir.Var][]bool)}
+// findWritten collects the shared memory that a kernel may write on all paths.
+func findWritten(p *verify.Pass) *writtenMemory {
+	w := &writtenMemory{bytes: make(map[*ir.Var][]bool)}
 	if len(p.Kernel.Missed) > 0 || p.Needs(trace.Call) || !p.Pool.Exact {
-		w.anybody = true
+		w.unknown = true
 		return w
 	}
 	vague := p.Loops || p.Cases > 0
 	for _, t := range p.Traces {
 		if t.Stopped != "" {
-			w.anybody = true
+			w.unknown = true
 		}
 		for i := range t.Events {
-			w.event(p, &t.Events[i], vague)
+			w.addEvent(p, &t.Events[i], vague)
 		}
-		if w.anybody {
+		if w.unknown {
 			return w
 		}
 	}
 	for _, b := range p.Func.Blocks {
 		for _, in := range b.Instrs {
-			w.taken(in)
+			w.addEscaping(in)
 		}
 	}
 	return w
 }
 
-// event adds the memory that an event may write. The parameter vague is set if not all iterations
-// of a loop were followed. The other iterations may write elsewhere in the same array.
-func (w *writes) event(p *verify.Pass, e *trace.Event, vague bool) {
+// addEvent adds the memory that an event may write. The parameter vague is set if not all
+// iterations of a loop were analyzed, because the other iterations may write elsewhere in the same
+// array.
+func (w *writtenMemory) addEvent(p *verify.Pass, e *trace.Event, vague bool) {
 	switch e.Kind {
 	case trace.Load:
 		return
@@ -61,46 +62,48 @@ func (w *writes) event(p *verify.Pass, e *trace.Event, vague bool) {
 		r, ok := p.Access(e)
 		switch {
 		case !ok && !p.Generic && !e.In.NamesShared():
-		case !ok && !w.named(verify.Val(e, verify.Address(e.In, 0))):
-			w.anybody = true
+		case !ok && !w.addPointedArrays(verify.Val(e, verify.Address(e.In, 0))):
+			w.unknown = true
 		case !ok:
 		case !r.Sure || vague:
-			w.all(r.Var())
+			w.addArray(r.Var())
 		default:
-			w.mark(&r)
+			w.addRegion(&r)
 		}
 	case trace.Wait, trace.Arrive, trace.BarrierSync, trace.Exit:
 	default:
 		for _, v := range e.Vals {
-			w.named(v)
+			w.addPointedArrays(v)
 		}
 	}
 }
 
-// named marks the arrays that an address may point into, and reports whether there are any.
-func (w *writes) named(v *value.Value) (found bool) {
+// addPointedArrays marks the arrays into which an address may point, and reports whether there are
+// any.
+func (w *writtenMemory) addPointedArrays(v *value.Value) (found bool) {
 	if v == nil {
 		return false
 	}
 	for _, t := range v.Terms {
 		if v, ok := t.Atom.Ref.(*ir.Var); ok && t.Atom.Op == value.OpVariable &&
 			v.Space == isa.Shared {
-			w.all(v)
+			w.addArray(v)
 			found = true
 		}
 		if t.Atom.Sources&value.Variables == 0 {
 			continue
 		}
 		for _, arg := range t.Atom.Args {
-			found = w.named(arg) || found
+			found = w.addPointedArrays(arg) || found
 		}
 	}
 	return found
 }
 
-// taken adds the arrays whose address escapes: an instruction other than a plain load or store uses
-// it, such as a copy, an allocation, an mbarrier operation or a conversion to a generic pointer.
-func (w *writes) taken(in *ir.Instr) {
+// addEscaping marks the arrays whose address escapes: an instruction other than a plain load or
+// store uses it, such as a copy, an allocation, an mbarrier operation or a conversion to a generic
+// pointer.
+func (w *writtenMemory) addEscaping(in *ir.Instr) {
 	switch in.Kind().Head() {
 	case isa.HeadLd, isa.HeadSt, isa.HeadMov, isa.HeadAtom, isa.HeadRed, isa.HeadStmatrix,
 		isa.HeadLdmatrix:
@@ -109,25 +112,25 @@ func (w *writes) taken(in *ir.Instr) {
 	for i := range in.Args {
 		in.Args[i].Walk(func(o *ir.Operand) {
 			if v, ok := o.Ref().(*ir.Var); ok && v.Space == isa.Shared {
-				w.all(v)
+				w.addArray(v)
 			}
 		})
 	}
 }
 
-// all marks every byte of an array.
-func (w *writes) all(v *ir.Var) {
+// addArray marks every byte of an array.
+func (w *writtenMemory) addArray(v *ir.Var) {
 	if v == nil {
-		w.anybody = true
+		w.unknown = true
 		return
 	}
-	list := w.of(v)
+	list := w.bytesOf(v)
 	for i := range list {
 		list[i] = true
 	}
 }
 
-func (w *writes) of(v *ir.Var) []bool {
+func (w *writtenMemory) bytesOf(v *ir.Var) []bool {
 	list := w.bytes[v]
 	if list == nil {
 		list = make([]bool, v.Size())
@@ -136,14 +139,14 @@ func (w *writes) of(v *ir.Var) []bool {
 	return list
 }
 
-// mark marks the bytes of a region.
-func (w *writes) mark(r *memory.Region) {
+// addRegion marks the bytes of a region as written.
+func (w *writtenMemory) addRegion(r *memory.Region) {
 	v := r.Var()
 	if v == nil {
-		w.anybody = true
+		w.unknown = true
 		return
 	}
-	list := w.of(v)
+	list := w.bytesOf(v)
 	for _, at := range r.Starts() {
 		for n := max(0, at); n < min(at+r.Bytes, int64(len(list))); n++ {
 			list[n] = true
@@ -151,13 +154,14 @@ func (w *writes) mark(r *memory.Region) {
 	}
 }
 
-// check reports a load of bytes that nothing writes. It is an error if all threads load such bytes.
-func (w *writes) check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) bool {
+// checkLoad reports a load of bytes that no instruction writes, and returns whether it did. The
+// finding is an error if all threads load such bytes.
+func (w *writtenMemory) checkLoad(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) bool {
 	e, v := &t.Events[i], r.Var()
-	if w.anybody || v == nil || verify.Open(v) || e.Kind == trace.Store || v.Linkage == ".extern" {
+	if w.unknown || v == nil || verify.Open(v) || e.Kind == trace.Store || v.Linkage == ".extern" {
 		return false
 	}
-	list := w.of(v)
+	list := w.bytesOf(v)
 	if !slices.Contains(list, true) {
 		return false // the kernel may be unfinished
 	}
@@ -175,7 +179,7 @@ func (w *writes) check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) 
 		return false
 	}
 	f := p.Report(&ruleUnwritten, e.In, "uninitialized shared memory: %s reads byte %d of %s, "+
-		"which no instruction of the kernel writes", e.In.Head(), first, name(v))
+		"which no instruction of the kernel writes", e.In.Head(), first, variableName(v))
 	if some {
 		f.As(diag.Review)
 	}

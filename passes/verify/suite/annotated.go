@@ -20,8 +20,8 @@ import (
 )
 
 // Annotated returns the analyzers for kernels with annotations. If several analyzers report the
-// same call, most keep only the finding of the first. The list therefore starts with analyzers
-// whose findings are certain.
+// same call, usually only the finding of the first is kept. The list therefore starts with
+// analyzers whose findings are certain.
 func Annotated() []*annotated.Analyzer {
 	return []*annotated.Analyzer{
 		arrivals.Mbarriers(), uninitialized.Accumulators(),

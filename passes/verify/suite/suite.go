@@ -26,7 +26,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/wgmma"
 )
 
-// List returns all analyzers.
+// List returns all analyzers, in the order in which their results are reported.
 func List() []*verify.Analyzer {
 	return []*verify.Analyzer{
 		convergence.Analyzer, asyncgroup.Analyzer, proxies.Analyzer, mbarrier.Analyzer,
@@ -37,7 +37,7 @@ func List() []*verify.Analyzer {
 	}
 }
 
-// Rules returns the rules of all analyzers and those of package verify, with their pages.
+// Rules returns the rules of all analyzers and of package verify, sorted, with their pages.
 func Rules() diag.Rules {
 	list := verify.Rules()
 	for _, a := range List() {

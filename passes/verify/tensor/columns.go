@@ -12,9 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// columns compares the columns that operations access with the allocated columns.
-func columns(p *verify.Pass) {
-	// allocations, by the address that receives the result
+// checkColumns compares the columns that operations access with the allocated columns.
+func checkColumns(p *verify.Pass) {
+	// allocations, by the shared-memory address that receives the result
 	sizes := make(map[*value.Value]*trace.Event)
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -24,7 +24,7 @@ func columns(p *verify.Pass) {
 			}
 			slot := slotOf(p, verify.Val(e, verify.Address(e.In, 0)))
 			if was := sizes[slot]; slot == nil || was != nil && was.In != e.In {
-				return // several allocations stored at one address
+				return // several allocations store their result at the same address
 			}
 			sizes[slot] = e
 		}
@@ -38,7 +38,7 @@ func columns(p *verify.Pass) {
 				checkPartialFree(p, t, i, sizes)
 				continue
 			case trace.TensorLoad, trace.TensorStore:
-				width = covered(e.In)
+				width = coveredColumns(e.In)
 			case trace.TensorMultiply, trace.TensorCopy:
 			default:
 				continue
@@ -67,8 +67,8 @@ func columns(p *verify.Pass) {
 	}
 }
 
-// lastColumn returns the last column that an offset of the threads names, with the lane in its
-// upper half. It returns ok = false if the offset depends on more than the thread index.
+// lastColumn returns the last column that an offset of the given threads names. ok is false if
+// the offset depends on more than the thread index.
 func lastColumn(p *verify.Pass, offset *value.Value, s value.Set) (column int64, ok bool) {
 	for _, term := range offset.Terms {
 		if !term.Atom.Tid {
@@ -79,7 +79,8 @@ func lastColumn(p *verify.Pass, offset *value.Value, s value.Set) (column int64,
 	return column, true
 }
 
-// slotOf returns the address from which a value was loaded, regardless of the register width.
+// slotOf returns the 64-bit form of the shared-memory address that receives or provides an
+// allocation's result, so that addresses of different register widths compare equal.
 func slotOf(p *verify.Pass, v *value.Value) *value.Value {
 	if v == nil {
 		return nil
@@ -87,7 +88,7 @@ func slotOf(p *verify.Pass, v *value.Value) *value.Value {
 	return p.Pool.Resize(64, v, true)
 }
 
-// checkPartialFree reports a free of a different number of columns than were allocated.
+// checkPartialFree reports a free whose number of columns differs from the allocation's.
 func checkPartialFree(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Value]*trace.Event) {
 	e := &t.Events[i]
 	v := verify.Val(e, 0)
@@ -106,13 +107,13 @@ func checkPartialFree(p *verify.Pass, t *trace.Trace, i int, sizes map[*value.Va
 	}
 }
 
-// shapeColumns holds the number of columns of those shapes of tcgen05.ld and .st that cover more
-// than one column.
+// shapeColumns holds the number of columns of the tcgen05.ld and tcgen05.st shapes that cover
+// more than one column.
 var shapeColumns = map[isa.Mod]int64{isa.ModShape16x64b: 2, isa.ModShape16x128b: 4,
 	isa.ModShape16x256b: 8}
 
-// covered returns how many columns a load or store of tensor memory covers.
-func covered(in *ir.Instr) int64 {
+// coveredColumns returns how many columns a load or store of tensor memory covers.
+func coveredColumns(in *ir.Instr) int64 {
 	shape, times := int64(1), int64(1)
 	for _, m := range in.Mods() {
 		if n := shapeColumns[m]; n != 0 {

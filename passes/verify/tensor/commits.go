@@ -12,9 +12,10 @@ import (
 )
 
 // checkUncommitted reports operations that no later commit of the issuing threads tracks. If
-// another lane of the warp commits, the author probably intended that lane to issue them, because a
-// commit tracks only operations of its own thread. If the same threads commit on other paths, such
-// as those where a loop runs at least once, the operations may not need a commit.
+// another lane of the warp commits, that lane was probably meant to issue the operations too,
+// because a commit tracks only the operations of its own thread. If the same threads commit on
+// other paths, such as paths on which a loop runs at least once, the operations may not need a
+// commit.
 func checkUncommitted(p *verify.Pass) {
 	if !p.Pool.Exact {
 		return
@@ -33,14 +34,14 @@ func checkUncommitted(p *verify.Pass) {
 			case trace.TensorMultiply, trace.TensorCopy, trace.TensorShift:
 				open := e.Threads.And(t.Threads).Minus(closed)
 				if e.Guard == nil && !open.Empty() {
-					uncommitted(p, t, i, open, commits)
+					reportUncommitted(p, t, i, open, commits)
 				}
 			}
 		}
 	}
 }
 
-// committers returns the threads that commit on each trace.
+// committers returns, for each trace, the threads that commit.
 func committers(p *verify.Pass) []value.Set {
 	list := make([]value.Set, len(p.Traces))
 	for n, t := range p.Traces {
@@ -53,9 +54,9 @@ func committers(p *verify.Pass) []value.Set {
 	return list
 }
 
-// uncommitted reports an operation without a later commit by its threads, if a thread of their warp
-// commits.
-func uncommitted(p *verify.Pass, t *trace.Trace, i int, open value.Set, commits []value.Set) {
+// reportUncommitted reports an operation without a later commit by its threads, if a thread of
+// their warp commits on another trace.
+func reportUncommitted(p *verify.Pass, t *trace.Trace, i int, open value.Set, commits []value.Set) {
 	in := t.Events[i].In
 	others := open.Warp(p.Pool.All()).Minus(open)
 	var elsewhere *trace.Trace // a trace on which the same threads commit
@@ -79,7 +80,7 @@ func uncommitted(p *verify.Pass, t *trace.Trace, i int, open value.Set, commits 
 	}
 }
 
-// commitOf returns the first commit of some threads on a trace.
+// commitOf returns the first commit on a trace that some of the given threads execute, or nil.
 func commitOf(t *trace.Trace, by value.Set) *ir.Instr {
 	for i := range t.Events {
 		if e := &t.Events[i]; e.Kind == trace.TensorCommit && e.Threads.And(by) != (value.Set{}) {

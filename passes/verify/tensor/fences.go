@@ -12,14 +12,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// handovers holds the mbarriers that order tensor operations between threads: those on which
-// commits arrive, those on which threads arrive after loads and stores, and those that are waited
-// for before tensor operations.
+// handovers holds the mbarriers that order tensor operations between threads: commits arrive on
+// commits, threads arrive on loads after tensor loads and stores, and threads wait for ahead
+// before tensor operations.
 type handovers struct {
 	commits, loads, ahead map[verify.Object]bool
 }
 
-func objectsOf(p *verify.Pass) handovers {
+func findHandovers(p *verify.Pass) handovers {
 	h := handovers{make(map[verify.Object]bool), make(map[verify.Object]bool),
 		make(map[verify.Object]bool)}
 	for _, t := range p.Traces {
@@ -61,9 +61,9 @@ func objectsOf(p *verify.Pass) handovers {
 	return h
 }
 
-// fences requires tcgen05.fence around waits and arrivals that order tensor operations of several
-// threads.
-func fences(p *verify.Pass, t *trace.Trace, h handovers) {
+// checkFences checks that tcgen05.fence stands beside waits and arrivals that order tensor
+// operations of several threads.
+func checkFences(p *verify.Pass, t *trace.Trace, h handovers) {
 	var after, moved *trace.Event
 	commits := false
 	for i := range t.Events {
@@ -82,7 +82,7 @@ func fences(p *verify.Pass, t *trace.Trace, h handovers) {
 			}
 		case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
 			moves := e.Kind == trace.TensorLoad || e.Kind == trace.TensorStore
-			// Stages that a commit frees are ordered by its mbarrier alone.
+			// A commit's mbarrier alone orders the reuse of stages that the commit frees.
 			if after != nil && (moves || !commits) {
 				p.Report(&ruleFence, e.In, "missing tcgen05.fence::after_thread_sync between a "+
 					"wait for another thread and a tensor memory operation").
@@ -106,10 +106,11 @@ func fences(p *verify.Pass, t *trace.Trace, h handovers) {
 	}
 }
 
-// frees requires tcgen05.fence::before_thread_sync between the accesses of warps to tensor memory
-// and the barrier after which another warp frees it. The accesses have completed by then, so this
-// is a note; but a barrier alone does not order tcgen05 operations.
-func frees(p *verify.Pass) {
+// checkFreeOrder checks that tcgen05.fence::before_thread_sync stands between the tensor memory
+// accesses of warps and the barrier after which another warp frees the memory. A barrier alone does
+// not order tcgen05 operations, but these accesses have completed at the barrier, so a missing
+// fence only makes the verdict incomplete.
+func checkFreeOrder(p *verify.Pass) {
 	var by value.Set
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -122,7 +123,7 @@ func frees(p *verify.Pass) {
 		return
 	}
 	for _, t := range p.Traces {
-		last := -1 // the last block barrier before the free
+		last := -1 // index of the last block barrier before the free
 		for i := range t.Events {
 			if e := &t.Events[i]; e.Kind == trace.ClusterArrive || e.Kind == trace.BarrierSync &&
 				p.Everyone(e) {
@@ -150,16 +151,16 @@ func frees(p *verify.Pass) {
 }
 
 // checkSides reports thread barriers with a tcgen05 fence on one side only, if tensor memory is
-// accessed on the other side too. Kernels with no fence at all around allocation and free are not
-// reported, but a single fence suggests that a pair was intended.
+// also accessed on the side without a fence. Kernels without any fence around allocation and free
+// are not reported, but a single fence suggests that a pair was intended.
 func checkSides(p *verify.Pass, t *trace.Trace) {
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Kind != trace.BarrierSync && e.Kind != trace.ClusterWait {
 			continue
 		}
-		before, worked := side(t, i, -1)
-		after, works := side(t, i, 1)
+		before, worked := barrierSide(t, i, -1)
+		after, works := barrierSide(t, i, 1)
 		switch {
 		case before != nil && after == nil && works != nil:
 			p.Report(&ruleFence, e.In, "barrier between tensor memory operations has "+
@@ -175,9 +176,10 @@ func checkSides(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// side returns the tcgen05 fence and the tensor operation on one side of a barrier, up to the next
-// barrier.
-func side(t *trace.Trace, i, step int) (fence, work *trace.Event) {
+// barrierSide returns the tcgen05 fence and the tensor operation on one side of a barrier, up to
+// the next barrier. The side is the events before the barrier if step is -1, or after it if step is
+// 1.
+func barrierSide(t *trace.Trace, i, step int) (fence, work *trace.Event) {
 	for j := i + step; j >= 0 && j < len(t.Events); j += step {
 		e := &t.Events[j]
 		switch e.Kind {

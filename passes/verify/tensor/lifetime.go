@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// lifetimes checks allocations, frees, reads of the allocated address, and uses.
-func lifetimes(p *verify.Pass) {
+// checkLifetimes checks allocations, frees, loads of the allocated address, and uses.
+func checkLifetimes(p *verify.Pass) {
 	var slots []memory.Region
 	var by value.Set
 	frees := false
@@ -32,24 +32,24 @@ func lifetimes(p *verify.Pass) {
 				frees = true
 			}
 		}
-		allocations(p, t)
+		checkAllocations(p, t)
 	}
 	for _, t := range p.Traces {
-		address(p, t, slots, by)
-		freed(p, t, frees)
+		checkAddressLoads(p, t, slots, by)
+		checkFreed(p, t, frees)
 	}
 	checkEarlyLoads(p)
-	yields(p)
+	checkYields(p)
 	checkAllocated(p)
 }
 
-// yields reports warps that relinquish the allocation permit while another warp may not have
+// checkYields reports warps that relinquish the allocation permit while another warp may not have
 // allocated yet.
-func yields(p *verify.Pass) {
+func checkYields(p *verify.Pass) {
 	type place struct {
 		t     *trace.Trace
 		at    int
-		syncs int // block barriers before it
+		syncs int // number of block barriers before the event
 		waits bool
 	}
 	var given, taken []place
@@ -64,7 +64,7 @@ func yields(p *verify.Pass) {
 					here.syncs++
 				}
 			case trace.Wait:
-				here.waits = true // which may order the allocation before it
+				here.waits = true // the wait may order the allocation before the event
 			case trace.TensorYield:
 				given = append(given, here)
 			case trace.TensorAlloc:
@@ -98,8 +98,8 @@ func checkAllocated(p *verify.Pass) {
 		for i := range t.Events {
 			switch e := &t.Events[i]; e.Kind {
 			case trace.TensorLoad, trace.TensorStore, trace.TensorMultiply, trace.TensorCopy:
-				if !loadedFromShared(verify.Val(e, verify.Address(e.In, 0))) {
-					return // the address is passed to the kernel
+				if !isLoadedFromShared(verify.Val(e, verify.Address(e.In, 0))) {
+					return // the address is a parameter of the kernel
 				}
 				p.Report(&ruleFree, e.In, "tensor memory is used but never allocated").
 					As(diag.Review).On(t, i)
@@ -109,9 +109,9 @@ func checkAllocated(p *verify.Pass) {
 	}
 }
 
-// loadedFromShared reports whether an address was loaded from shared memory, where allocations
-// store it.
-func loadedFromShared(v *value.Value) bool {
+// isLoadedFromShared reports whether an address was loaded from shared memory, where tcgen05.alloc
+// stores it.
+func isLoadedFromShared(v *value.Value) bool {
 	if v == nil {
 		return false
 	}
@@ -123,8 +123,8 @@ func loadedFromShared(v *value.Value) bool {
 	return false
 }
 
-// allocations checks the allocations of one trace.
-func allocations(p *verify.Pass, t *trace.Trace) {
+// checkAllocations checks the allocations of one trace.
+func checkAllocations(p *verify.Pass, t *trace.Trace) {
 	var last, yielded *trace.Event
 	met := false // the blocks of a pair have synchronized
 	var used *trace.Event
@@ -133,7 +133,7 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 		e := &t.Events[i]
 		switch e.Kind {
 		case trace.ClusterWait, trace.Wait:
-			// The blocks of a pair may synchronize over an mbarrier.
+			// The blocks of a pair may synchronize through an mbarrier.
 			met, used = true, nil
 		case trace.TensorAlloc:
 			n, ok := verify.Number(e, verify.Address(e.In, 0)+1)
@@ -163,8 +163,9 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 			if e.In.HasMod(isa.ModCTAGroup2) && !met {
 				f := p.Report(&rulePair, e.In,
 					"tcgen05.alloc for a CTA pair has no preceding cluster barrier: the other block may not have started").On(t, i)
-				if meetsNext(t, i) {
-					// The allocation waits for the other block, and nothing else precedes it.
+				if synchronizesNext(t, i) {
+					// The allocation waits for the other block, and no other operation precedes
+					// it.
 					f.As(diag.Review)
 				}
 			}
@@ -195,9 +196,9 @@ func allocations(p *verify.Pass, t *trace.Trace) {
 	}
 }
 
-// meetsNext reports whether the blocks of a cluster synchronize after an event before the threads
-// access tensor memory.
-func meetsNext(t *trace.Trace, i int) bool {
+// synchronizesNext reports whether the blocks of a cluster synchronize after event i before the
+// threads access tensor memory.
+func synchronizesNext(t *trace.Trace, i int) bool {
 	for j := range t.Events[i+1:] {
 		switch t.Events[i+1+j].Kind {
 		case trace.ClusterWait:
@@ -210,9 +211,9 @@ func meetsNext(t *trace.Trace, i int) bool {
 	return false
 }
 
-// address checks that a barrier precedes reads of the address by warps other than the allocating
-// one.
-func address(p *verify.Pass, t *trace.Trace, slots []memory.Region, by value.Set) {
+// checkAddressLoads checks that a barrier precedes loads of the allocated address by warps other
+// than the allocating warp.
+func checkAddressLoads(p *verify.Pass, t *trace.Trace, slots []memory.Region, by value.Set) {
 	for i := range t.Events {
 		e := &t.Events[i]
 		switch e.Kind {
@@ -233,9 +234,9 @@ func address(p *verify.Pass, t *trace.Trace, slots []memory.Region, by value.Set
 	}
 }
 
-// freed reports tensor memory that is allocated on a path and freed neither by the threads of the
-// path nor by another warp.
-func freed(p *verify.Pass, t *trace.Trace, frees bool) {
+// checkFreed reports tensor memory that is allocated on a path, but freed neither by the threads of
+// the path nor by another warp.
+func checkFreed(p *verify.Pass, t *trace.Trace, frees bool) {
 	if t.Stopped != "" {
 		return
 	}
@@ -244,7 +245,7 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 	for i := range t.Events {
 		e := &t.Events[i]
 		if e.Threads.And(t.Threads) == (value.Set{}) {
-			continue // before the path of these threads split off
+			continue // executed before the path of these threads split off
 		}
 		switch e.Kind {
 		case trace.TensorAlloc:
@@ -258,10 +259,10 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 		return
 	}
 	if given > 0 {
-		// Other threads may free the rest.
+		// Other threads may free the remaining columns.
 		if taken > given &&
 			!slices.ContainsFunc(p.Traces, func(o *trace.Trace) bool {
-				return hasOtherWarps(o.Threads, t.Threads) && has(o, trace.TensorFree)
+				return hasOtherWarps(o.Threads, t.Threads) && hasKind(o, trace.TensorFree)
 			}) {
 			p.Report(&ruleFree, alloc.In, "tensor memory is allocated %d times on a path but "+
 				"freed %d times", taken, given).On(t, 0)
@@ -274,9 +275,9 @@ func freed(p *verify.Pass, t *trace.Trace, frees bool) {
 		}
 		return
 	}
-	// Another warp frees: each compatible path must have a free.
+	// Another warp frees the memory: each compatible path must have a free.
 	for _, o := range p.Traces {
-		if frees := has(o, trace.TensorFree); !frees || o.Rank != t.Rank ||
+		if frees := hasKind(o, trace.TensorFree); !frees || o.Rank != t.Rank ||
 			o.Threads == t.Threads || !o.Facts.Agree(t.Facts) {
 			continue
 		}
@@ -291,7 +292,7 @@ func hasOtherWarps(s, of value.Set) bool {
 	return all.Warps() > of.Warps()
 }
 
-func has(t *trace.Trace, k trace.Kind) bool {
+func hasKind(t *trace.Trace, k trace.Kind) bool {
 	for i := range t.Events {
 		if t.Events[i].Kind == k {
 			return true
@@ -300,7 +301,7 @@ func has(t *trace.Trace, k trace.Kind) bool {
 	return false
 }
 
-// checkEarlyLoads reports loads of other warps that no barrier orders before the free.
+// checkEarlyLoads reports tensor loads of other warps that no barrier orders before the free.
 func checkEarlyLoads(p *verify.Pass) {
 	for _, t := range p.Traces {
 		syncs, waits := 0, false
@@ -316,17 +317,17 @@ func checkEarlyLoads(p *verify.Pass) {
 				waits = true
 			case trace.TensorFree:
 				if !waits {
-					usedOnSamePath(p, t, i)
-					later(p, t, i, syncs)
+					reportUseOnPath(p, t, i)
+					reportUseOnTrace(p, t, i, syncs)
 				}
 			}
 		}
 	}
 }
 
-// usedOnSamePath reports a use of tensor memory by other warps on the same path that no block
+// reportUseOnPath reports a use of tensor memory by another warp on the same path that no block
 // barrier orders before the free.
-func usedOnSamePath(p *verify.Pass, t *trace.Trace, i int) {
+func reportUseOnPath(p *verify.Pass, t *trace.Trace, i int) {
 	free := &t.Events[i]
 	for j := i - 1; j >= 0; j-- {
 		e := &t.Events[j]
@@ -344,9 +345,9 @@ func usedOnSamePath(p *verify.Pass, t *trace.Trace, i int) {
 	}
 }
 
-// later reports a use of tensor memory on another trace that has as many barriers before it as the
-// free.
-func later(p *verify.Pass, t *trace.Trace, i, syncs int) {
+// reportUseOnTrace reports a use of tensor memory on another trace that has as many block barriers
+// before it as the free.
+func reportUseOnTrace(p *verify.Pass, t *trace.Trace, i, syncs int) {
 	free := &t.Events[i]
 	for _, o := range p.Traces {
 		if o.Rank != t.Rank || o.Threads == t.Threads || !o.Facts.Agree(t.Facts) {

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tensor checks tensor memory: the life of allocations, and the order that waits,
-// commits and tcgen05 fences give to the operations on it.
+// Package tensor checks tensor memory: the lifetime of allocations, and the order of its
+// operations, which waits, commits and tcgen05 fences establish.
 package tensor
 
 import (
@@ -13,9 +13,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// moves tracks tcgen05.ld and tcgen05.st operations up to their waits.
-func moves(p *verify.Pass, t *trace.Trace) {
-	under := pendingLoads{of: make(map[*ir.Reg][]loaded), unread: make(map[*ir.Reg]bool)}
+// checkMoves tracks tcgen05.ld and tcgen05.st operations up to their waits.
+func checkMoves(p *verify.Pass, t *trace.Trace) {
+	under := pendingLoads{byRegister: make(map[*ir.Reg][]loadedRegister),
+		unread: make(map[*ir.Reg]bool)}
 	var load, store *trace.Event
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -31,7 +32,7 @@ func moves(p *verify.Pass, t *trace.Trace) {
 				if e.In.Args[a].Kind == ir.Vector {
 					e.In.Args[a].Walk(func(o *ir.Operand) {
 						if r := o.Reg; r != nil {
-							under.of[r], under.unread[r] = []loaded{{e, r}}, true
+							under.byRegister[r], under.unread[r] = []loadedRegister{{e, r}}, true
 						}
 					})
 				}
@@ -44,82 +45,83 @@ func moves(p *verify.Pass, t *trace.Trace) {
 				load = nil
 			}
 			store = e
-			under.read(e.In)
+			under.markUsed(e.In)
 		case trace.TensorWait:
 			if e.In.Kind() == isa.KindTcgen05WaitLd {
 				load = nil
-				under.end()
+				under.complete()
 			} else {
 				store = nil
 			}
 		case trace.Arrive, trace.BarrierSync, trace.BarrierArrive, trace.TensorFree,
 			trace.ClusterArrive:
 			if load != nil {
-				as := grade(e)
+				as := severityOf(e)
 				if len(under.unread) == 0 {
-					as = diag.Review // the used registers have been loaded
+					as = diag.Review // the loads of the used registers have completed
 				}
 				p.Report(&ruleWait, e.In, "missing tcgen05.wait::ld: %s while a load of tensor "+
 					"memory is in flight; the memory may be overwritten before it is read",
-					what(e)).
+					describeUse(e)).
 					As(as).Also(load.In, "the load").On(t, i)
 				load = nil
 			}
 			if store != nil {
 				p.Report(&ruleWait, e.In, "missing tcgen05.wait::st: %s while a store to tensor "+
-					"memory is in flight; other threads may read the old contents", what(e)).
-					As(grade(e)).Also(store.In, "the store").On(t, i)
+					"memory is in flight; other threads may read the old contents", describeUse(e)).
+					As(severityOf(e)).Also(store.In, "the store").On(t, i)
 				store = nil
 			}
 		case trace.Exit:
 		case trace.Touch:
 			for _, in := range p.Touched(e) {
-				under.touch(p, t, i, in)
+				under.checkUse(p, t, i, in)
 			}
 		default:
-			under.touch(p, t, i, e.In)
+			under.checkUse(p, t, i, e.In)
 		}
 	}
 }
 
-// pendingLoads holds the loads of tensor memory in flight on a trace.
+// A pendingLoads holds the loads of tensor memory in flight on a trace.
 type pendingLoads struct {
-	of map[*ir.Reg][]loaded // registers that they write, and copies of these
-	// Registers that they write and that are still unused; a copy is not a use.
+	// loads that write each register, directly or through copies
+	byRegister map[*ir.Reg][]loadedRegister
+	// registers that loads write and no instruction has used; a copy is not a use
 	unread   map[*ir.Reg]bool
 	reported bool // a use was reported
 }
 
-// loaded is an origin of a register's contents.
-type loaded struct {
+// A loadedRegister value is an origin of a register's contents.
+type loadedRegister struct {
 	e    *trace.Event
-	from *ir.Reg // the register in the load
+	from *ir.Reg // the register that the load writes
 }
 
-// end drops the loads that a wait has completed.
-func (f *pendingLoads) end() {
-	clear(f.of)
+// complete drops the loads that a wait has completed.
+func (f *pendingLoads) complete() {
+	clear(f.byRegister)
 	clear(f.unread)
 	f.reported = false
 }
 
-// read removes the registers that an instruction uses.
-func (f *pendingLoads) read(in *ir.Instr) {
+// markUsed removes the registers that an instruction uses from unread.
+func (f *pendingLoads) markUsed(in *ir.Instr) {
 	in.Registers(func(r *ir.Reg, a isa.Access) {
-		for _, l := range f.of[r] {
+		for _, l := range f.byRegister[r] {
 			delete(f.unread, l.from)
 		}
 	})
 }
 
-// touch reports a use of registers that loads in flight write.
-func (f *pendingLoads) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
-	if len(f.of) == 0 || f.copied(in) {
+// checkUse reports a use of registers that loads in flight write.
+func (f *pendingLoads) checkUse(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr) {
+	if len(f.byRegister) == 0 || f.propagateCopy(in) {
 		return
 	}
 	if !f.reported {
 		in.Registers(func(r *ir.Reg, a isa.Access) {
-			if l := f.of[r]; len(l) > 0 && !f.reported {
+			if l := f.byRegister[r]; len(l) > 0 && !f.reported {
 				p.Report(&ruleWait, in, "missing tcgen05.wait::ld: %s is used while a load of "+
 					"tensor memory writes it", verify.Register(r)).
 					As(diag.Review).Also(l[0].e.In, "the load").On(t, i)
@@ -127,24 +129,24 @@ func (f *pendingLoads) touch(p *verify.Pass, t *trace.Trace, i int, in *ir.Instr
 			}
 		})
 	}
-	f.read(in)
+	f.markUsed(in)
 }
 
-// copied follows copies of loaded registers, which unoptimized code has, and packed ones. It
-// returns false if an instruction is not such a copy.
-func (f *pendingLoads) copied(in *ir.Instr) bool {
+// propagateCopy propagates loads through a move that copies or packs loaded registers, or a spill,
+// as in unoptimized code. It returns false if the instruction is none of these.
+func (f *pendingLoads) propagateCopy(in *ir.Instr) bool {
 	switch {
 	case in.Kind().Head() == isa.HeadSt:
-		// A spill to the stack.
+		// a spill to the stack
 		return !in.HasMod(isa.ModShared, isa.ModSharedCTA, isa.ModSharedCluster, isa.ModGlobal)
 	case in.Kind() != isa.KindMov || len(in.Args) != 2:
 		return false
 	}
-	var list []loaded // a mov may pack several registers into one
-	in.Args[1].Walk(func(o *ir.Operand) { list = append(list, f.of[o.Reg]...) })
+	var list []loadedRegister // a mov may pack several registers into one
+	in.Args[1].Walk(func(o *ir.Operand) { list = append(list, f.byRegister[o.Reg]...) })
 	in.Args[0].Walk(func(o *ir.Operand) {
 		if o.Reg != nil && len(list) > 0 {
-			f.of[o.Reg] = list
+			f.byRegister[o.Reg] = list
 		}
 	})
 	return len(list) > 0
@@ -157,19 +159,19 @@ func overlapRegions(p *verify.Pass, a, b *trace.Event) bool {
 	if !lanesOf(p, a).Meets(lanesOf(p, b)) {
 		return false
 	}
-	return ra != nil && ra == rb && la < lb+covered(b.In) && lb < la+covered(a.In)
+	return ra != nil && ra == rb && la < lb+coveredColumns(b.In) && lb < la+coveredColumns(a.In)
 }
 
-// grade returns the severity of a finding: an error if the event certainly passes the memory to
-// other threads.
-func grade(e *trace.Event) diag.Severity {
+// severityOf returns the severity of a finding: error if the event certainly passes the memory to
+// other threads, or else review.
+func severityOf(e *trace.Event) diag.Severity {
 	if e.Kind == trace.Arrive || e.Kind == trace.TensorFree {
 		return diag.Error
 	}
 	return diag.Review
 }
 
-func what(e *trace.Event) string {
+func describeUse(e *trace.Event) string {
 	switch e.Kind {
 	case trace.TensorFree:
 		return "tensor memory is freed"

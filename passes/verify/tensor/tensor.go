@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tensor checks tensor memory: the life of allocations, and the order that waits,
-// commits and tcgen05 fences give to the operations on it.
+// Package tensor checks tensor memory: the lifetime of allocations, and the order of its
+// operations, which waits, commits and tcgen05 fences establish.
 package tensor
 
 import (
@@ -32,32 +32,33 @@ descriptor and are unknown.`,
 }
 
 func run(p *verify.Pass) {
-	objects, issuers := objectsOf(p), issuersOf(p)
+	objects, issuers := findHandovers(p), issuersOf(p)
 	for _, t := range p.Traces {
 		checkSides(p, t)
-		moves(p, t)
-		multiplies(p, t, issuers)
-		fences(p, t, objects)
-		lanes(p, t)
+		checkMoves(p, t)
+		checkMultiplies(p, t, issuers)
+		checkFences(p, t, objects)
+		checkLanes(p, t)
 	}
 	checkUncommitted(p)
-	frees(p)
-	lifetimes(p)
-	columns(p)
+	checkFreeOrder(p)
+	checkLifetimes(p)
+	checkColumns(p)
 }
 
-// A pendingOperation is an MMA or copy in flight.
+// A pendingOperation is an MMA or copy in flight. Its columns start at columns + low. closed is
+// set if a commit tracks the operation.
 type pendingOperation struct {
-	e       *trace.Event
-	columns *value.Value
-	low     int64
-	lanes   verify.Lanes
-	commits []verify.Object
-	closed  bool
+	e         *trace.Event
+	columns   *value.Value
+	low       int64
+	lanes     verify.Lanes
+	commits   []verify.Object
+	committed bool
 }
 
-// multiplies tracks tcgen05.mma operations up to the wait for their commit.
-func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
+// checkMultiplies tracks tcgen05.mma operations up to the wait for their commit.
+func checkMultiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 	var list []*pendingOperation
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -68,7 +69,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 			k.lanes = lanesOf(p, e)
 			list = append(list, k)
 		case trace.TensorCommit:
-			commit(p, t, i, list, issuers)
+			checkCommit(p, t, i, list, issuers)
 		case trace.Wait:
 			holds, known := t.Facts.Decided(e.Done, *e.Threads)
 			if !known || !holds {
@@ -77,13 +78,13 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 			touched, ok := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 			kept := list[:0]
 			for _, k := range list {
-				if !waited(p, k, touched, ok) {
+				if !isAwaited(p, k, touched, ok) {
 					kept = append(kept, k)
 				}
 			}
 			list = kept
 		case trace.BarrierSync, trace.ClusterWait:
-			// Another thread may have waited for them.
+			// Another thread may have waited for the operations.
 			list = nil
 		case trace.TensorLoad:
 			root, low := addressOf(p, e)
@@ -91,7 +92,7 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 			for _, k := range list {
 				if k.columns != nil && k.columns == root && k.low == low && k.lanes.Meets(lanes) {
 					why := "the operation is not committed"
-					if k.closed {
+					if k.committed {
 						why = "its commit is not waited for"
 					}
 					p.Report(&ruleOrder, e.In, "tensor memory is read while tcgen05.mma is in "+
@@ -105,9 +106,9 @@ func multiplies(p *verify.Pass, t *trace.Trace, issuers value.Set) {
 	}
 }
 
-// waited reports whether a wait covers, or may cover, the commit of an operation.
-func waited(p *verify.Pass, k *pendingOperation, touched []verify.Touch, ok bool) bool {
-	if !k.closed {
+// isAwaited reports whether a wait covers, or may cover, the commit of an operation.
+func isAwaited(p *verify.Pass, k *pendingOperation, touched []verify.Touch, ok bool) bool {
+	if !k.committed {
 		return false
 	}
 	if !ok || len(k.commits) == 0 || slices.ContainsFunc(k.commits, p.Uncertain) {
@@ -123,7 +124,8 @@ func waited(p *verify.Pass, k *pendingOperation, touched []verify.Touch, ok bool
 	return false
 }
 
-// addressOf returns the tensor memory address of an operation: its root and its column.
+// addressOf returns the tensor memory address of an operation as a base and a column relative to
+// the base.
 func addressOf(p *verify.Pass, e *trace.Event) (root *value.Value, low int64) {
 	v := verify.Val(e, verify.Address(e.In, 0))
 	if v == nil {
@@ -137,8 +139,10 @@ func lanesOf(p *verify.Pass, e *trace.Event) verify.Lanes {
 	return p.TensorLanes(e, verify.Address(e.In, 0), *e.Threads)
 }
 
-// commit commits the operations of the same threads.
-func commit(p *verify.Pass, t *trace.Trace, i int, list []*pendingOperation, issuers value.Set) {
+// checkCommit marks the operations of the same threads as tracked by the commit at event i, and
+// reports a commit that tracks no operation.
+func checkCommit(p *verify.Pass, t *trace.Trace, i int, list []*pendingOperation,
+	issuers value.Set) {
 	e := &t.Events[i]
 	objects, _ := p.Objects(e, verify.Val(e, verify.Address(e.In, 0)))
 	var other *pendingOperation
@@ -149,7 +153,7 @@ func commit(p *verify.Pass, t *trace.Trace, i int, list []*pendingOperation, iss
 			continue
 		}
 		found = true
-		k.closed = true
+		k.committed = true
 		for _, o := range objects {
 			k.commits = append(k.commits, o.Object)
 		}
@@ -165,13 +169,14 @@ func commit(p *verify.Pass, t *trace.Trace, i int, list []*pendingOperation, iss
 			"tcgen05.commit tracks nothing: other threads issued the tcgen05.mma operations").Also(
 			other.e.In, "the operation").On(t, i)
 		if e.Threads.And(issuers) != (value.Set{}) {
-			// It issues some on other paths, as in a loop that runs zero times here.
+			// The thread issues operations on other paths, for example in a loop that runs zero
+			// times here.
 			f.As(diag.Review)
 		}
 	}
 }
 
-// issuersOf returns the threads that issue operations which commits track.
+// issuersOf returns the threads that issue operations that commits track.
 func issuersOf(p *verify.Pass) (s value.Set) {
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -184,8 +189,8 @@ func issuersOf(p *verify.Pass) (s value.Set) {
 	return s
 }
 
-// lanes checks that warps only access their own lanes of tensor memory.
-func lanes(p *verify.Pass, t *trace.Trace) {
+// checkLanes checks that warps access only their own lanes of tensor memory.
+func checkLanes(p *verify.Pass, t *trace.Trace) {
 	if !p.Pool.Exact {
 		return
 	}
@@ -218,7 +223,7 @@ func lanes(p *verify.Pass, t *trace.Trace) {
 			"only lanes %d to %d", bad/32, p.Pool.At(own, bad)>>16&0x7f, 32*(bad/32%4),
 			32*(bad/32%4)+31).On(t, i)
 		if first {
-			f.As(diag.Review) // code that relies on an access to the warp's own lanes
+			f.As(diag.Review) // the code assumes that the access is to the warp's own lanes
 		}
 	}
 }

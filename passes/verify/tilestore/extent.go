@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 )
 
-// Extents returns the analyzer for the size of what a block stores.
+// Extents returns the analyzer that compares the stored part of a matrix with the distance
+// between block tiles.
 func Extents() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "tilestore-extents",
@@ -24,8 +25,8 @@ smaller, elements in between are never stored. Matrices that other code writes t
 	}
 }
 
-// mostStep is the largest distance between tiles, in rows or columns, that is checked.
-const mostStep = 4096
+// maxStep is the largest distance between tiles, in rows or columns, that is checked.
+const maxStep = 4096
 
 func runExtents(p *annotated.Pass) {
 	if p.Notes.Threads() == 0 || p.Notes.Schedules > 1 ||
@@ -42,7 +43,7 @@ func runExtents(p *annotated.Pass) {
 			continue
 		}
 		seen[s.Matrix] = true
-		spots := allSpots(p, s.Matrix)
+		spots := allPositions(p, s.Matrix)
 		if len(spots) > 0 &&
 			!slices.ContainsFunc(spots, func(x storePosition) bool {
 				return p.Reported(x.use.Pos)
@@ -58,14 +59,15 @@ func runExtents(p *annotated.Pass) {
 	}
 }
 
-// allSpots returns the positions of all accumulator stores to a matrix, or nil if one is unknown.
-func allSpots(p *annotated.Pass, matrix ir.Ref) (all []storePosition) {
+// allPositions returns the positions of all accumulator stores to a matrix, or nil if a position is
+// unknown.
+func allPositions(p *annotated.Pass, matrix ir.Ref) (all []storePosition) {
 	for i := range p.Notes.Uses {
 		u := &p.Notes.Uses[i]
 		if s, ok := u.What.(*ir.TileStore); !ok || s.Matrix != matrix {
 			continue
 		}
-		spots := spotsOf(p, u)
+		spots := positionsOf(p, u)
 		if len(spots) == 0 {
 			return nil
 		}
@@ -74,14 +76,16 @@ func allSpots(p *annotated.Pass, matrix ir.Ref) (all []storePosition) {
 	return all
 }
 
-// A side returns the position and the size of a store along one dimension.
-type side func(*storePosition) (thread.Linear, int)
+// A extentFunc returns the first row and the number of rows of a store, or the first column and the
+// number of columns.
+type extentFunc func(*storePosition) (thread.Linear, int)
 
-// checkStep checks the rows or the columns of all stores.
-func checkStep(p *annotated.Pass, spots []storePosition, what string, of side) bool {
+// checkStep compares the rows or the columns of all stores with the distance to the next block's
+// tile. It returns whether it made a finding.
+func checkStep(p *annotated.Pass, spots []storePosition, what string, of extentFunc) bool {
 	first, _ := of(&spots[0])
 	step := first.BlockStep()
-	if step < 1 || step > mostStep {
+	if step < 1 || step > maxStep {
 		return false
 	}
 	least, most := first.N, first.N
@@ -92,7 +96,7 @@ func checkStep(p *annotated.Pass, spots []storePosition, what string, of side) b
 		}
 		least, most = min(least, l.N), max(most, l.N+int64(n))
 	}
-	if most-least > 4*mostStep || most-least == step && adjoin(spots, of, most) {
+	if most-least > 4*maxStep || most-least == step && areAdjacent(spots, of, most) {
 		return false
 	}
 	there := make([]bool, max(step, most-least))
@@ -126,8 +130,9 @@ func checkStep(p *annotated.Pass, spots []storePosition, what string, of side) b
 	return true
 }
 
-// adjoin reports whether each store ends where another one starts, or at the end of the tile.
-func adjoin(spots []storePosition, of side, most int64) bool {
+// areAdjacent reports whether each store ends where another store starts, or at the end of the
+// tile.
+func areAdjacent(spots []storePosition, of extentFunc, most int64) bool {
 	starts := map[int64]bool{most: true}
 	for i := range spots {
 		l, _ := of(&spots[i])

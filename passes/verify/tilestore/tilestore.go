@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tilestore reports accumulator stores that overlap, and block tiles that they do not
-// cover.
+// Package tilestore reports accumulator stores that overlap, and block tiles that the accumulator
+// stores do not cover.
 package tilestore
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 )
 
-// Analyzer returns the analyzer for overlaps between the warps that execute one call.
+// Analyzer returns the analyzer for overlaps between the warps that execute the same call.
 func Analyzer() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "tilestore",
@@ -37,7 +37,8 @@ overlapping parts of a matrix. Calls under conditions are not checked.`,
 	}
 }
 
-// A rectangle is the part of a matrix that a warp or warpgroup stores.
+// A rectangle is the part of a matrix that a warp or warpgroup stores. who is the index of the
+// warp or warpgroup.
 type rectangle struct {
 	who          int
 	to, row, col thread.Value
@@ -53,8 +54,8 @@ func run(p *annotated.Pass) {
 	}
 }
 
-// check reports two warps that store to the same position of a matrix. The row or column of one of
-// them is wrong.
+// check reports two warps that store to the same position of a matrix with one call. The row or
+// the column of one of them is wrong.
 func check(p *annotated.Pass, u *ir.Use, s *ir.TileStore) {
 	var list []rectangle
 	e := p.Eval()
@@ -82,7 +83,8 @@ func check(p *annotated.Pass, u *ir.Use, s *ir.TileStore) {
 				overlap(own.col, r.col, s.Cols) {
 				p.Warn(u.Pos, &annotated.Protocol,
 					"%ss %d and %d store overlapping accumulators of %dx%d: their tiles start %d rows and %d columns apart",
-					group(s), r.who, own.who, s.Rows, s.Cols, own.row.N-r.row.N, own.col.N-r.col.N)
+					groupName(s), r.who, own.who, s.Rows, s.Cols, own.row.N-r.row.N,
+					own.col.N-r.col.N)
 				return
 			}
 		}
@@ -90,15 +92,16 @@ func check(p *annotated.Pass, u *ir.Use, s *ir.TileStore) {
 	}
 }
 
-// group describes the threads that together hold an accumulator, for messages.
-func group(s *ir.TileStore) string {
+// groupName returns "warp" or "warpgroup": the threads that together hold an accumulator.
+func groupName(s *ir.TileStore) string {
 	if s.Threads == 128 {
 		return "warpgroup"
 	}
 	return "warp"
 }
 
-// A storePosition is the position of an accumulator store of one warp or warpgroup.
+// A storePosition is the position at which one warp or warpgroup stores an accumulator. who is
+// its index.
 type storePosition struct {
 	use      *ir.Use
 	store    *ir.TileStore
@@ -106,14 +109,14 @@ type storePosition struct {
 	who      int
 }
 
-// mostStores is the maximum number of calls that are compared.
-const mostStores = 16
+// maxStores is the largest number of calls that are compared.
+const maxStores = 16
 
 // runCalls reports two calls that store accumulators to overlapping parts of a matrix.
 func runCalls(p *annotated.Pass) {
 	var calls []*ir.Use
 	for i := range p.Notes.Uses {
-		if u := &p.Notes.Uses[i]; len(calls) < mostStores && isStore(u) && !p.Reported(u.Pos) {
+		if u := &p.Notes.Uses[i]; len(calls) < maxStores && isStore(u) && !p.Reported(u.Pos) {
 			calls = append(calls, u)
 		}
 	}
@@ -122,7 +125,7 @@ func runCalls(p *annotated.Pass) {
 	}
 	var spots []storePosition
 	for _, u := range calls {
-		for _, here := range spotsOf(p, u) {
+		for _, here := range positionsOf(p, u) {
 			for _, there := range spots {
 				if !p.Reported(u.Pos) && there.overlaps(here) {
 					report(p, there, here)
@@ -138,9 +141,10 @@ func isStore(u *ir.Use) bool {
 	return ok
 }
 
-// spotsOf returns the positions at which a call stores, for the warps that certainly execute it,
-// under no conditions except loop conditions.
-func spotsOf(p *annotated.Pass, u *ir.Use) (list []storePosition) {
+// positionsOf returns the positions at which a call stores, for the warps that certainly execute
+// the call. It returns nil if the call is under a condition other than a loop condition, or a
+// position is unknown.
+func positionsOf(p *annotated.Pass, u *ir.Use) (list []storePosition) {
 	if slices.ContainsFunc(u.Conds, func(c ir.Condition) bool { return !c.Loop }) {
 		return nil
 	}
@@ -170,9 +174,9 @@ func (a storePosition) overlaps(b storePosition) bool {
 		!apart(a.col, b.col, a.store.Cols, b.store.Cols)
 }
 
-// String names the warp, with its role.
+// String returns the warp, with its role, for messages.
 func (a storePosition) String() string {
-	name := group(a.store) + " " + strconv.Itoa(a.who)
+	name := groupName(a.store) + " " + strconv.Itoa(a.who)
 	if a.use.Role != nil {
 		name += " in role " + a.use.Role.Name
 	}

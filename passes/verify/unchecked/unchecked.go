@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package unchecked lists the hazards of a kernel that no analyzer decides, so that the verdict on
+// Package unchecked lists the hazards of a kernel that no analyzer checks, so that the verdict on
 // the kernel is incomplete and not clean. It reports no findings.
 package unchecked
 
@@ -16,7 +16,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// The reasons, as the verdict line prints them after "not checked: ".
+// The hazards, as verify prints them after "not checked: ".
 const (
 	globalOrder  = "order of global-memory accesses between threads and blocks"
 	sharedBounds = "bounds and initialization of shared memory, and lanes that store to one address"
@@ -25,7 +25,7 @@ const (
 	memberMask   = "member masks of warp-wide instructions under data-dependent branches"
 )
 
-// Analyzer is the analyzer for hazards that no other analyzer decides.
+// Analyzer is the analyzer for hazards that no other analyzer checks.
 var Analyzer = &verify.Analyzer{
 	Name: "unchecked",
 	Doc: `Unchecked lists the properties of a kernel that no analyzer decides: the order of accesses to
@@ -42,46 +42,46 @@ func run(p *verify.Pass) {
 			if in.Directive() {
 				continue
 			}
-			if sharedAccess(p, in) {
+			if accessesShared(p, in) {
 				p.Unchecked(sharedBounds)
-				ordering(p, in)
+				recordOrdering(p, in)
 			}
-			if globalWrite(in) || globalFlag(in) {
+			if writesGlobal(in) || readsGlobalFlag(in) {
 				p.Unchecked(globalOrder)
 			}
 		}
 	}
-	if undecidedLanes(p) {
+	if hasUndecidedLanes(p) {
 		p.Unchecked(memberMask)
 	}
 }
 
-// ordering records a load or store of shared memory whose memory ordering no rule checks.
-func ordering(p *verify.Pass, in *ir.Instr) {
+// recordOrdering records a load or store of shared memory whose memory ordering no rule checks.
+func recordOrdering(p *verify.Pass, in *ir.Instr) {
 	switch head := in.Kind().Head(); {
 	case head != isa.HeadLd && head != isa.HeadSt:
 	case in.HasMod(isa.ModVolatile):
 		p.Unchecked(volatile)
-	case ordered(in):
+	case hasOrdering(in):
 		p.Unchecked(sharedOrder)
 	}
 }
 
-// ordered reports whether a load or store has memory semantics other than weak.
-func ordered(in *ir.Instr) bool {
+// hasOrdering reports whether a load or store has relaxed, acquire, release or mmio semantics.
+func hasOrdering(in *ir.Instr) bool {
 	return in.HasMod(isa.ModRelaxed, isa.ModAcquire, isa.ModRelease, isa.ModMMIO)
 }
 
-// undecidedLanes reports whether lanes of a warp may diverge on an unknown condition before a
+// hasUndecidedLanes reports whether lanes of a warp may diverge on an unknown condition before a
 // warp-wide instruction.
-func undecidedLanes(p *verify.Pass) bool {
+func hasUndecidedLanes(p *verify.Pass) bool {
 	if len(p.Traces) == 0 {
-		return undecidedFlow(p)
+		return hasUndecidedFlow(p)
 	}
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
-			if warpWide(e.In) && undecided(e) {
+			if isWarpWide(e.In) && isUndecided(e) {
 				return true
 			}
 		}
@@ -89,20 +89,21 @@ func undecidedLanes(p *verify.Pass) bool {
 	return false
 }
 
-// undecided reports whether it is unknown which lanes execute an event together: they diverged on
-// an unknown condition, the guard is unknown, or they diverged and the member mask is unknown.
-func undecided(e *trace.Event) bool {
+// isUndecided reports whether it is unknown which lanes execute an event together: the lanes
+// diverged on an unknown condition, the guard is unknown, or the lanes diverged and the member
+// mask is unknown.
+func isUndecided(e *trace.Event) bool {
 	if e.Guard != nil && e.Guard.Level() > value.Warp && !e.Guard.Tid() {
 		return true
 	}
-	known := e.In.Kind() != isa.KindActivemask && knownMask(e)
+	known := e.In.Kind() != isa.KindActivemask && hasKnownMask(e)
 	return slices.ContainsFunc(e.Parted, func(c trace.Choice) bool {
 		return c.Maybe || c.Splits && !known
 	})
 }
 
-// knownMask reports whether the member mask, the last operand, is a known value.
-func knownMask(e *trace.Event) bool {
+// hasKnownMask reports whether the member mask, the last operand, is a known value.
+func hasKnownMask(e *trace.Event) bool {
 	n := len(e.In.Args) - 1
 	if n < 0 {
 		return false
@@ -114,12 +115,13 @@ func knownMask(e *trace.Event) bool {
 	return v != nil && (v.Const() || v.Tid())
 }
 
-// undecidedFlow is like undecidedLanes, for a kernel that was not followed.
-func undecidedFlow(p *verify.Pass) bool {
+// hasUndecidedFlow returns the same as undecidedLanes for a kernel without traces. It uses the
+// uniformity of branch conditions.
+func hasUndecidedFlow(p *verify.Pass) bool {
 	var levels *uniform.Levels // computed for the first warp-wide instruction
 	for _, b := range p.Func.Blocks {
 		for _, in := range b.Instrs {
-			if !warpWide(in) {
+			if !isWarpWide(in) {
 				continue
 			}
 			if levels == nil {
@@ -133,8 +135,9 @@ func undecidedFlow(p *verify.Pass) bool {
 	return false
 }
 
-// warpWide reports whether an instruction names the lanes that execute it together.
-func warpWide(in *ir.Instr) bool {
+// isWarpWide reports whether the lanes of a warp execute an instruction together, as its member
+// mask specifies.
+func isWarpWide(in *ir.Instr) bool {
 	switch in.Kind() {
 	case isa.KindShfl, isa.KindVote, isa.KindMatch, isa.KindRedux, isa.KindElect:
 		return in.HasMod(isa.ModSync)
@@ -144,14 +147,14 @@ func warpWide(in *ir.Instr) bool {
 	return false
 }
 
-// accesses are the opcodes with which a thread accesses memory.
-var accesses = map[isa.Head]bool{isa.HeadLd: true, isa.HeadSt: true, isa.HeadAtom: true,
+// accessHeads holds the opcodes with which a thread accesses memory.
+var accessHeads = map[isa.Head]bool{isa.HeadLd: true, isa.HeadSt: true, isa.HeadAtom: true,
 	isa.HeadRed: true, isa.HeadLdu: true}
 
-// sharedAccess reports whether an instruction may read or write shared memory.
-func sharedAccess(p *verify.Pass, in *ir.Instr) bool {
+// accessesShared reports whether an instruction may read or write shared memory.
+func accessesShared(p *verify.Pass, in *ir.Instr) bool {
 	switch head := in.Kind().Head(); {
-	case accesses[head]:
+	case accessHeads[head]:
 		space := in.Space().Base()
 		return space == isa.Shared || space == isa.Generic && p.Generic
 	case head == isa.HeadLdmatrix, head == isa.HeadStmatrix:
@@ -166,8 +169,8 @@ func sharedAccess(p *verify.Pass, in *ir.Instr) bool {
 	return false
 }
 
-// globalWrite reports whether an instruction may write global memory.
-func globalWrite(in *ir.Instr) bool {
+// writesGlobal reports whether an instruction may write global memory.
+func writesGlobal(in *ir.Instr) bool {
 	switch in.Kind().Head() {
 	case isa.HeadSt, isa.HeadAtom, isa.HeadRed:
 		space := in.Space().Base()
@@ -180,10 +183,10 @@ func globalWrite(in *ir.Instr) bool {
 	return false
 }
 
-// globalFlag reports whether an instruction reads global memory with an ordering, such as a wait
-// for a flag.
-func globalFlag(in *ir.Instr) bool {
+// readsGlobalFlag reports whether an instruction reads global memory with memory ordering, for
+// example to wait for a flag.
+func readsGlobalFlag(in *ir.Instr) bool {
 	space := in.Space().Base()
 	return in.Kind() == isa.KindLd && (space == isa.Global || space == isa.Generic) &&
-		(in.HasMod(isa.ModVolatile) || ordered(in))
+		(in.HasMod(isa.ModVolatile) || hasOrdering(in))
 }

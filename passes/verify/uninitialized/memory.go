@@ -25,7 +25,7 @@ func Accumulators() *annotated.Analyzer {
 	}
 }
 
-// Memory returns the analyzer for shared memory that nothing writes.
+// Memory returns the analyzer for shared memory that no instruction writes.
 func Memory() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "uninitialized-memory",

@@ -8,14 +8,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A state is what is known about a register at a point of the kernel: nothing, that it is written,
-// or that it is written if a predicate has a given value.
+// A state specifies whether a register is certainly written at a point in the kernel: not,
+// always, or if the predicate when holds. The zero state belongs to a point that has not been
+// reached.
 type state struct {
 	known, written bool
 	when           ir.Guard
 }
 
-// mergeStates merges the states of two paths that join.
+// mergeStates returns the state at a point where two paths join.
 func (s state) mergeStates(o state) state {
 	switch {
 	case !s.known, s.written && o.known:
@@ -26,20 +27,20 @@ func (s state) mergeStates(o state) state {
 	return state{known: true}
 }
 
-// assumePredicate returns the state under the condition that a predicate has a given value.
+// assumePredicate returns the state on a path on which predicate p holds.
 func (s state) assumePredicate(p ir.Guard) state {
 	switch {
 	case p.Reg == nil || s.written || !s.known:
 	case s.when == p:
 		return state{known: true, written: true}
-	case s.when.Reg == nil: // written only if the predicate has the other value
+	case s.when.Reg == nil: // written only if the predicate does not hold
 		s.when = ir.Guard{Reg: p.Reg, Not: !p.Not}
 	}
 	return s
 }
 
-// stateAfter returns the state after an instruction. ok is false if the instruction reads a
-// register that may not be written.
+// stateAfter returns the state after an instruction. ok is false if the instruction reads
+// register r, which may not be written.
 func (s state) stateAfter(in *ir.Instr, r *ir.Reg) (after state, ok bool) {
 	ok = true
 	in.Registers(func(x *ir.Reg, a isa.Access) {
@@ -59,8 +60,9 @@ func (s state) stateAfter(in *ir.Instr, r *ir.Reg) (after state, ok bool) {
 	return s, ok
 }
 
-// firstUnwritten returns the first instruction that reads a register which may not be written, or
-// nil. A register written under a predicate may be read under the same predicate.
+// firstUnwritten returns the first instruction, in the given order of blocks, that reads a
+// register that may not be written, or nil. A register that is written under a predicate may be
+// read under the same predicate.
 func firstUnwritten(g *ir.Flow, order []int, r *ir.Reg) *ir.Instr {
 	in := make([]state, len(g.Succs))
 	in[order[0]] = state{known: true}

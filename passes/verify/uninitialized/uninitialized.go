@@ -27,11 +27,11 @@ ignore the value.`,
 
 // An analysis finds the registers that are written on every path.
 type analysis struct {
-	number map[*ir.Reg]int
-	flow   *ir.Flow
-	order  []int
-	have   passes.Set   // at the current point
-	out    []passes.Set // at the end of each block, or nil if it has not been visited
+	number  map[*ir.Reg]int
+	flow    *ir.Flow
+	order   []int
+	written passes.Set   // registers written at the current point
+	out     []passes.Set // registers written at the end of each block; nil before the first visit
 }
 
 func run(p *annotated.Pass) {
@@ -41,7 +41,7 @@ func run(p *annotated.Pass) {
 	}
 	a := newAnalysis(p.Func, unset)
 	a.solve()
-	doubtful, written := a.reads()
+	doubtful, written := a.firstReads()
 	for _, r := range unset {
 		in := doubtful[r]
 		if in == nil {
@@ -64,23 +64,24 @@ func newAnalysis(f *ir.Func, unset []*ir.Reg) *analysis {
 		a.number[r] = i
 	}
 	a.order = a.flow.Order()
-	a.have = make(passes.Set, (len(unset)+63)/64)
+	a.written = make(passes.Set, (len(unset)+63)/64)
 	return a
 }
 
-// enter sets have for the start of a block. Blocks that have not been visited do not restrict it.
+// enter sets have for the start of a block: the registers that all visited predecessors have
+// written.
 func (a *analysis) enter(b int) {
-	clear(a.have)
+	clear(a.written)
 	first := b != 0
 	for _, p := range a.flow.Preds[b] {
 		switch {
 		case b == 0 || a.out[p] == nil:
 		case first:
-			copy(a.have, a.out[p])
+			copy(a.written, a.out[p])
 			first = false
 		default:
 			for i, w := range a.out[p] {
-				a.have[i] &= w
+				a.written[i] &= w
 			}
 		}
 	}
@@ -95,7 +96,7 @@ func (a *analysis) solve() {
 			for _, in := range a.flow.Func.Blocks[b].Instrs {
 				in.Registers(func(r *ir.Reg, access isa.Access) {
 					if n, ok := a.number[r]; ok && access != isa.Read && in.Guard.Reg == nil {
-						a.have.Add(n)
+						a.written.Add(n)
 					}
 				})
 			}
@@ -104,13 +105,14 @@ func (a *analysis) solve() {
 	}
 }
 
-// storeResult stores the result of a basic block, and reports whether the result has changed.
+// storeResult stores have as the result of a basic block, and reports whether the result has
+// changed.
 func (a *analysis) storeResult(b int) (changed bool) {
 	if a.out[b] == nil {
-		a.out[b] = make(passes.Set, len(a.have))
+		a.out[b] = make(passes.Set, len(a.written))
 		changed = true
 	}
-	for i, w := range a.have {
+	for i, w := range a.written {
 		if a.out[b][i] != w {
 			a.out[b][i], changed = w, true
 		}
@@ -118,9 +120,9 @@ func (a *analysis) storeResult(b int) (changed bool) {
 	return changed
 }
 
-// reads returns the first read of each register that may precede its writes, and the registers that
-// are written at all.
-func (a *analysis) reads() (doubtful map[*ir.Reg]*ir.Instr, written map[*ir.Reg]bool) {
+// firstReads returns the first read of each register that may precede its writes, and the registers
+// that some instruction writes.
+func (a *analysis) firstReads() (doubtful map[*ir.Reg]*ir.Instr, written map[*ir.Reg]bool) {
 	doubtful, written = make(map[*ir.Reg]*ir.Instr), make(map[*ir.Reg]bool)
 	for _, b := range a.order {
 		a.enter(b)
@@ -129,13 +131,14 @@ func (a *analysis) reads() (doubtful map[*ir.Reg]*ir.Instr, written map[*ir.Reg]
 				n, ok := a.number[r]
 				switch {
 				case !ok:
-				// accumulators are read and written; the first instruction may ignore the old value
+				// accumulators are read and written; the first instruction may ignore the old
+				// value
 				case access != isa.Read:
 					written[r] = true
 					if in.Guard.Reg == nil {
-						a.have.Add(n)
+						a.written.Add(n)
 					}
-				case !a.have.Has(n) && doubtful[r] == nil:
+				case !a.written.Has(n) && doubtful[r] == nil:
 					doubtful[r] = in
 				}
 			})

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 )
 
-// Parts returns the analyzer for parts of buffers that nothing reads.
+// Parts returns the analyzer for parts of buffers that no instruction reads.
 func Parts() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "unused-parts",
@@ -47,7 +47,7 @@ func runParts(p *annotated.Pass) {
 	}
 }
 
-// reportColumns reports the runs of columns that are never read.
+// reportColumns reports each range of adjacent columns that are never read.
 func reportColumns(p *annotated.Pass, b *ir.Buffer) {
 	for from := 0; from < len(b.Parts); from++ {
 		if b.Parts[from].Read {

@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package unused reports results and accumulators that nothing reads.
+// Package unused reports results and accumulators that are never read.
 package unused
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 )
 
-// Analyzer returns the analyzer for results that nothing reads.
+// Analyzer returns the analyzer for results that are never read.
 func Analyzer() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "unused",
@@ -24,7 +24,7 @@ are mostly indices, and the builder itself computes some that stay unused.`,
 	}
 }
 
-// Accumulators returns the analyzer for accumulators that nothing reads.
+// Accumulators returns the analyzer for accumulators that are never read.
 func Accumulators() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "unused-accumulators",
@@ -38,7 +38,7 @@ the kernel reads the wrong accumulator.`,
 func run(p *annotated.Pass) {
 	dropped, unread, unset := 0, 0, 0
 	for _, r := range p.Func.Regs {
-		switch number := !floating(r.Type); {
+		switch number := !isFloat(r.Type); {
 		case r.Uses == 1 && number:
 			unread++
 		case r.Uses == 1:
@@ -55,18 +55,19 @@ func run(p *annotated.Pass) {
 	}
 }
 
-// floating reports whether an unused result of a type is suspicious.
-func floating(t isa.Type) bool { return t.Class() == isa.Float || t.Class() == isa.Half }
+// isFloat reports whether t is a floating-point type. An unused result of such a type is
+// suspicious.
+func isFloat(t isa.Type) bool { return t.Class() == isa.Float || t.Class() == isa.Half }
 
-// reportDropped reports up to n results that nothing reads.
+// reportDropped reports at most n results that are never read.
 func reportDropped(p *annotated.Pass, n int) {
 	for _, b := range p.Func.Blocks {
 		for _, in := range b.Instrs {
 			if len(in.Args) < 2 || in.Args[0].Kind != ir.Register || in.Args[0].Reg.Uses != 1 ||
-				!floating(in.Args[0].Reg.Type) {
+				!isFloat(in.Args[0].Reg.Type) {
 				continue
 			}
-			if arithmetic(in) {
+			if isFloatArithmetic(in) {
 				p.Warn(in.Pos, &annotated.Protocol,
 					"result of %s is unused: operations return a new value and do not modify their operands; keep it with Set or Store",
 					in.Head())
@@ -78,8 +79,8 @@ func reportDropped(p *annotated.Pass, n int) {
 	}
 }
 
-// arithmetic reports whether the author wrote an instruction for its floating-point result.
-func arithmetic(in *ir.Instr) bool {
+// isFloatArithmetic reports whether an instruction is written for its floating-point result.
+func isFloatArithmetic(in *ir.Instr) bool {
 	switch in.Kind().Head() {
 	case isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadFma, isa.HeadDiv, isa.HeadMin, isa.HeadMax,
 		isa.HeadNeg, isa.HeadAbs,
@@ -90,13 +91,13 @@ func arithmetic(in *ir.Instr) bool {
 	return false
 }
 
-// reportUnset reports unused integers computed from a variable that is never set: the author
-// probably meant to assign them to the variable.
+// reportUnset reports unused integers that are computed from a variable that is never assigned.
+// They were probably meant to be assigned to the variable.
 func reportUnset(p *annotated.Pass) {
 	var unread []*ir.Instr
 	for _, b := range p.Func.Blocks {
 		for _, in := range b.Instrs {
-			if counts(in) && in.Args[0].Reg.Uses == 1 {
+			if isIntegerArithmetic(in) && in.Args[0].Reg.Uses == 1 {
 				unread = append(unread, in)
 			}
 		}
@@ -106,7 +107,7 @@ func reportUnset(p *annotated.Pass) {
 	}
 	once := definitions(p.Func)
 	for _, in := range unread {
-		if fromUnset(in, once) {
+		if dependsOnUnset(in, once) {
 			p.Warn(in.Pos, &annotated.Protocol,
 				"result of %s on a variable that is never assigned is unused: operations return a new value, so assign the result with Set",
 				in.Head())
@@ -114,7 +115,8 @@ func reportUnset(p *annotated.Pass) {
 	}
 }
 
-// definitions returns the only instruction that writes each register, or nil if there are several.
+// definitions returns the instruction that writes each register, or nil for a register with
+// several writes.
 func definitions(f *ir.Func) map[*ir.Reg]*ir.Instr {
 	once := make(map[*ir.Reg]*ir.Instr)
 	for _, b := range f.Blocks {
@@ -133,9 +135,9 @@ func definitions(f *ir.Func) map[*ir.Reg]*ir.Instr {
 	return once
 }
 
-// fromUnset reports whether the result of an instruction is computed from a variable that is never
-// set, through at most three other instructions.
-func fromUnset(in *ir.Instr, once map[*ir.Reg]*ir.Instr) bool {
+// dependsOnUnset reports whether the result of an instruction is computed from a variable that is
+// never assigned, through at most three other instructions.
+func dependsOnUnset(in *ir.Instr, once map[*ir.Reg]*ir.Instr) bool {
 	for range 4 {
 		from := in.Args[1].Reg
 		def := once[from]
@@ -144,7 +146,7 @@ func fromUnset(in *ir.Instr, once map[*ir.Reg]*ir.Instr) bool {
 			return false
 		case from.Varies && !from.Set && def.Kind() == isa.KindMov:
 			return true
-		case from.Varies || from.Uses != 2 || !counts(def):
+		case from.Varies || from.Uses != 2 || !isIntegerArithmetic(def):
 			return false
 		}
 		in = def
@@ -152,13 +154,13 @@ func fromUnset(in *ir.Instr, once map[*ir.Reg]*ir.Instr) bool {
 	return false
 }
 
-// counts reports whether an instruction computes an integer from other integers.
-func counts(in *ir.Instr) bool {
+// isIntegerArithmetic reports whether an instruction computes an integer from other integers.
+func isIntegerArithmetic(in *ir.Instr) bool {
 	switch in.Kind().Head() {
 	case isa.HeadAdd, isa.HeadSub, isa.HeadMul, isa.HeadMad, isa.HeadAnd, isa.HeadOr, isa.HeadXor,
 		isa.HeadShl, isa.HeadShr, isa.HeadMin, isa.HeadMax:
 		return len(in.Args) > 2 && in.Args[0].Kind == ir.Register &&
-			!floating(in.Args[0].Reg.Type) && in.Args[0].Reg.Type != isa.Predicate &&
+			!isFloat(in.Args[0].Reg.Type) && in.Args[0].Reg.Type != isa.Predicate &&
 			in.Args[1].Kind == ir.Register
 	}
 	return false

@@ -48,15 +48,15 @@ func runOutputs(p *annotated.Pass) {
 	}
 }
 
-// waits holds what a kernel does with its asynchronous copies.
-type waits struct {
-	calls         bool // functions, which may wait
+// A copyUse records which instructions for asynchronous copies a kernel has.
+type copyUse struct {
+	calls         bool // calls functions, which may wait
 	copies        bool // waits for cp.async copies
-	commits, bulk bool // commits bulk stores, and waits for them
+	commits, bulk bool // commits groups of bulk stores; waits for such groups
 }
 
-// waitsOf returns what a kernel does with its copies.
-func waitsOf(f *ir.Func) (w waits) {
+// findCopyUse returns which instructions for asynchronous copies a kernel has.
+func findCopyUse(f *ir.Func) (w copyUse) {
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			switch in.Kind() {
@@ -79,7 +79,7 @@ func runCopies(p *annotated.Pass) {
 	if !p.Func.Kernel || copied == ir.NoPos && stored == ir.NoPos {
 		return
 	}
-	w := waitsOf(p.Func)
+	w := findCopyUse(p.Func)
 	if w.calls {
 		return
 	}

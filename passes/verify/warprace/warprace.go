@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package warprace reports shared memory that one warp stores and another reads, without a barrier
-// between.
+// Package warprace reports shared memory that one warp stores and another warp reads, with no
+// barrier between the store and the read.
 package warprace
 
 import (
@@ -49,8 +49,8 @@ func run(p *annotated.Pass) {
 	}
 }
 
-// barriersBefore counts the possible barriers before each access. A barrier that is itself an
-// access counts for the following ones.
+// barriersBefore returns, for each access, the number of instructions before it that may be
+// barriers. A barrier that is itself an access counts only for the accesses after it.
 func barriersBefore(f *ir.Func, list []ir.SharedAccess) []int {
 	of := make(map[*ir.Instr][]int, len(list))
 	for i := range list {
@@ -62,7 +62,7 @@ func barriersBefore(f *ir.Func, list []ir.SharedAccess) []int {
 			for _, i := range of[in] {
 				met[i] = barriers
 			}
-			if synchronizes(in) {
+			if maySynchronize(in) {
 				barriers++
 			}
 		}
@@ -70,9 +70,9 @@ func barriersBefore(f *ir.Func, list []ir.SharedAccess) []int {
 	return met
 }
 
-// synchronizes reports whether an instruction may synchronize threads or exchange values between
+// maySynchronize reports whether an instruction may synchronize threads or exchange values between
 // them.
-func synchronizes(in *ir.Instr) bool {
+func maySynchronize(in *ir.Instr) bool {
 	kind := in.Kind()
 	switch kind.Head() {
 	case isa.HeadSt, isa.HeadLd:
@@ -121,10 +121,10 @@ func (p pair) bothExecute() bool {
 	return true
 }
 
-// address returns the address that the current thread accesses; ok is false if it does not, or if
-// the address is unknown.
+// address returns the address that the current thread accesses. ok is false if the thread does
+// not make the access or the address is unknown.
 func (p pair) address(a *ir.SharedAccess) (at int64, ok bool) {
-	if p.eval.False(a.Conds) {
+	if p.eval.IsFalse(a.Conds) {
 		return 0, false
 	}
 	if a.Var != nil {
@@ -136,14 +136,14 @@ func (p pair) address(a *ir.SharedAccess) (at int64, ok bool) {
 	return p.eval.AddressIn(a.Reg, a.Offset)
 }
 
-// check compares the addresses of all threads.
+// check compares the addresses that all threads store to with those that they load from.
 func (p pair) check() {
 	store, load := p.a, p.b
 	if p.b.Writes {
 		store, load = p.b, p.a
 	}
 	own := make([]int64, p.Notes.Threads())
-	written, ok := p.written(store, own)
+	written, ok := p.storedBytes(store, own)
 	if !ok || len(written) == 0 {
 		return
 	}
@@ -165,9 +165,9 @@ func (p pair) check() {
 	}
 }
 
-// written returns the thread that stores each byte, and the address that each thread stores to in
-// own, or -1. It fails if a thread stores but may not execute both accesses.
-func (p pair) written(store *ir.SharedAccess, own []int64) (written map[int64]int, ok bool) {
+// storedBytes returns the thread that stores each byte. It stores the address that each thread
+// writes in own, or -1. ok is false if some thread stores but may not execute both accesses.
+func (p pair) storedBytes(store *ir.SharedAccess, own []int64) (written map[int64]int, ok bool) {
 	written = make(map[int64]int)
 	for thread := range own {
 		own[thread] = -1
@@ -192,7 +192,7 @@ func (p pair) written(store *ir.SharedAccess, own []int64) (written map[int64]in
 	return written, true
 }
 
-// report reports that one thread reads what a thread of another warp stores.
+// report reports that thread reader reads bytes that thread writer, of another warp, stores.
 func (p pair) report(store, load *ir.SharedAccess, writer, reader int, at int64) {
 	area, _, found := p.eval.Find(isa.Shared, at)
 	switch {

@@ -30,47 +30,48 @@ wgmma.`,
 }
 
 func run(p *verify.Pass) {
-	come := comers(p)
-	f := &follower{p: p, flying: make([]*use, len(p.Func.Regs)),
+	come := threadsByInstruction(p)
+	f := &registerTracker{p: p, inFlight: make([]*registerUse, len(p.Func.Regs)),
 		touched: make(map[*ir.Reg]*ir.Instr)}
 	for _, t := range p.Traces {
-		f.registers(t)
-		release(p, t, come)
+		f.checkTrace(t)
+		checkRelease(p, t, come)
 	}
 	checkWhole(p)
 }
 
-// A use is a wgmma that reads or writes registers.
-type use struct {
-	e        *trace.Event
-	groups   int
-	result   bool
-	reported bool
-	over     bool // a wait has covered it
+// A registerUse is a wgmma that reads or writes registers. result is set if it writes them.
+type registerUse struct {
+	e         *trace.Event
+	groups    int
+	result    bool
+	reported  bool
+	completed bool // a wait has completed the wgmma
 }
 
-// A follower tracks the registers that wgmma uses on one trace.
-type follower struct {
-	p      *verify.Pass
-	t      *trace.Trace
-	flying []*use // by register, the last wgmma that uses it
-	open   []*use
-	fenced bool
-	// Writes since the last fence: the instructions, and the registers of those that were examined.
+// A registerTracker tracks the registers that wgmma uses on one trace.
+type registerTracker struct {
+	p        *verify.Pass
+	t        *trace.Trace
+	inFlight []*registerUse // by register, the last wgmma that uses the register
+	open     []*registerUse
+	fenced   bool
+	// since holds the instructions since the last fence, and touched the registers that the
+	// examined ones among them write.
 	since   []*ir.Instr
 	touched map[*ir.Reg]*ir.Instr
 }
 
 // use returns the wgmma in flight that uses a register, or nil.
-func (f *follower) use(r *ir.Reg) *use {
-	if u := f.flying[r.Number]; u != nil && !u.over {
+func (f *registerTracker) use(r *ir.Reg) *registerUse {
+	if u := f.inFlight[r.Number]; u != nil && !u.completed {
 		return u
 	}
 	return nil
 }
 
-// registers checks the registers that wgmma uses on one trace.
-func (f *follower) registers(t *trace.Trace) {
+// checkTrace checks the registers that wgmma uses on one trace.
+func (f *registerTracker) checkTrace(t *trace.Trace) {
 	multiplies := false
 	for i := range t.Events {
 		multiplies = multiplies || t.Events[i].Kind == trace.GroupMultiply
@@ -79,7 +80,7 @@ func (f *follower) registers(t *trace.Trace) {
 		return
 	}
 	f.t, f.fenced, f.open, f.since = t, false, f.open[:0], f.since[:0]
-	clear(f.flying)
+	clear(f.inFlight)
 	clear(f.touched)
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -93,23 +94,23 @@ func (f *follower) registers(t *trace.Trace) {
 			}
 		case trace.GroupWait:
 			pending, _ := verify.Number(e, 0)
-			f.open = slices.DeleteFunc(f.open, func(u *use) bool {
-				u.over = u.groups > int(pending)
-				return u.over
+			f.open = slices.DeleteFunc(f.open, func(u *registerUse) bool {
+				u.completed = u.groups > int(pending)
+				return u.completed
 			})
 		case trace.GroupMultiply:
-			f.multiply(i)
+			f.checkMultiply(i)
 		case trace.Exit:
 		case trace.Touch:
-			f.touch(i, f.p.Touched(e)...)
+			f.checkOther(i, f.p.Touched(e)...)
 		default:
-			f.touch(i, e.In)
+			f.checkOther(i, e.In)
 		}
 	}
 }
 
-// touch checks other instructions, which must not access registers in use.
-func (f *follower) touch(i int, list ...*ir.Instr) {
+// checkOther checks that instructions other than wgmma do not access registers in use.
+func (f *registerTracker) checkOther(i int, list ...*ir.Instr) {
 	f.since = append(f.since, list...)
 	if len(f.open) == 0 {
 		return
@@ -130,14 +131,14 @@ func (f *follower) touch(i int, list ...*ir.Instr) {
 				why = "its group is not committed"
 			}
 			f.p.Report(&ruleWait, in, "%s %s while wgmma is in flight: %s", verify.Register(r),
-				word, why).As(grade(in)).Also(u.e.In, "the wgmma").On(f.t, i)
+				word, why).As(severityOf(in)).Also(u.e.In, "the wgmma").On(f.t, i)
 		})
 	}
 }
 
-// grade returns a review for moves, including spills: compilers copy registers around inline
-// assembly, and ptxas then serializes the operations.
-func grade(in *ir.Instr) diag.Severity {
+// severityOf returns review for moves and spills, because compilers copy registers around inline
+// assembly, and ptxas then serializes the operations. Otherwise it returns error.
+func severityOf(in *ir.Instr) diag.Severity {
 	plain := !in.HasMod(isa.ModGlobal, isa.ModShared)
 	if h := in.Kind().Head(); h == isa.HeadMov || (h == isa.HeadSt || h == isa.HeadLd) && plain {
 		return diag.Review
@@ -145,8 +146,9 @@ func grade(in *ir.Instr) diag.Severity {
 	return diag.Error
 }
 
-// multiply checks one wgmma, whose registers must be fenced, and marks them as in use.
-func (f *follower) multiply(i int) {
+// checkMultiply checks that the registers of the wgmma at event i are fenced, and marks them as in
+// use.
+func (f *registerTracker) checkMultiply(i int) {
 	e := &f.t.Events[i]
 	if !f.fenced {
 		f.p.Report(&ruleFence, e.In, "missing wgmma.fence before wgmma.mma_async").On(f.t, i)
@@ -160,7 +162,7 @@ func (f *follower) multiply(i int) {
 		})
 	}
 	f.since = f.since[:0]
-	sum, rest := &use{e: e, result: true}, &use{e: e}
+	sum, rest := &registerUse{e: e, result: true}, &registerUse{e: e}
 	f.open = append(f.open, sum, rest)
 	first := true
 	for a := range e.In.Args {
@@ -178,23 +180,25 @@ func (f *follower) multiply(i int) {
 				at := f.touched[r]
 				f.p.Report(&ruleFence, e.In, "missing wgmma.fence: %s was written after the last "+
 					"wgmma.fence and is used by wgmma.mma_async", verify.Register(r)).
-					As(grade(at)).Also(at, "written here, without wgmma.fence after it").On(f.t, i)
+					As(severityOf(at)).Also(at,
+					"written here, without wgmma.fence after it").On(f.t, i)
 				delete(f.touched, r)
 			}
 			if u := f.use(r); u != nil && u.result != result {
 				f.p.Report(&ruleWait, e.In, "%s is used as another operand while wgmma is in "+
 					"flight", verify.Register(r)).Also(u.e.In, "the wgmma").On(f.t, i)
 			}
-			f.flying[r.Number] = rest
+			f.inFlight[r.Number] = rest
 			if result {
-				f.flying[r.Number] = sum
+				f.inFlight[r.Number] = sum
 			}
 		})
 	}
 }
 
-// comers returns the threads that execute each wgmma and each arrival on some path, by instruction.
-func comers(p *verify.Pass) map[*ir.Instr]value.Set {
+// threadsByInstruction returns, for each wgmma and each arrival, the threads that execute the
+// instruction on any path.
+func threadsByInstruction(p *verify.Pass) map[*ir.Instr]value.Set {
 	come := make(map[*ir.Instr]value.Set)
 	for _, t := range p.Traces {
 		for i := range t.Events {
@@ -206,8 +210,9 @@ func comers(p *verify.Pass) map[*ir.Instr]value.Set {
 	return come
 }
 
-// release reports an arrival by one warp that releases operands for all four warps.
-func release(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
+// checkRelease reports an arrival by one warp that releases operands for all four warps of a
+// warpgroup.
+func checkRelease(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	var wait, multiply *trace.Event
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -226,7 +231,7 @@ func release(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 			}
 			arrive, multiplied := come[e.In], come[multiply.In]
 			for g := range value.MaxThreads / 128 {
-				if n := warps(&arrive, g); warps(&multiplied, g) == 4 && n > 0 && n < 4 {
+				if n := countWarps(&arrive, g); countWarps(&multiplied, g) == 4 && n > 0 && n < 4 {
 					p.Report(&ruleRelease, e.In,
 						"%d of 4 warps of a warpgroup release the operands of a wgmma, but each warp waited only for its own part of the wgmma",
 						n).
@@ -237,8 +242,8 @@ func release(p *verify.Pass, t *trace.Trace, come map[*ir.Instr]value.Set) {
 	}
 }
 
-// warps returns how many warps of a warpgroup have a thread in s.
-func warps(s *value.Set, group int) int {
+// countWarps returns how many warps of a warpgroup have a thread in s.
+func countWarps(s *value.Set, group int) int {
 	n := 0
 	for w := range 4 {
 		if s.Lanes(4*group+w) != 0 {
