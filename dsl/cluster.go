@@ -39,6 +39,26 @@ func (k *Kernel) checkRank(rank Reg[U32]) {
 // [Addr.InBlock].
 func (a Array[T]) InBlock(rank Reg[U32]) Array[T] { return Array[T]{at: a.at.InBlock(rank)} }
 
+// ClusterGather returns the values of each block of the cluster, by rank, as thread 0 of the block
+// has them. All threads must call it, and later release, after which a block may exit: until then
+// other blocks may read its values. The name is that of the shared memory.
+func ClusterGather[T Scalar](name string, values ...Reg[T]) (all [][]Reg[T], release func()) {
+	release = func() {}
+	if len(values) == 0 || values[0].k == nil || values[0].k.clusterSize() == 1 {
+		return [][]Reg[T]{values}, release
+	}
+	k := values[0].k
+	mine := Shared[T](k, unique(name, k.names), len(values))
+	k.If(k.Thread().EQI(0), func() { mine.StoreFirstVec(values) })
+	k.SyncCluster()
+	for rank := range k.clusterSize() {
+		all = append(all, mine.InBlock(k.U32(rank)).LoadFirstVec(len(values)))
+	}
+	k.Comment("no block exits while another reads its values")
+	k.ins("barrier.cluster.arrive.aligned")
+	return all, func() { k.ins("barrier.cluster.wait.aligned") }
+}
+
 // ClusterReduce combines x over the blocks of the cluster and returns the result in every thread.
 // The x of each block must be the same in all of its threads, as BlockReduce returns it. All blocks
 // must take part. The name is that of the shared memory variable it uses.

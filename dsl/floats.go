@@ -44,6 +44,28 @@ func FloatParam(k *Kernel, name string, t isa.Type) Floats {
 	return Floats{k: k, typ: isa.F32}
 }
 
+// FloatsOf returns an array of .f32, .f16 or .bf16 as Floats. Its first element must be at a
+// multiple of 16 bytes.
+func FloatsOf[T Scalar](a Array[T]) Floats {
+	k := a.at.k
+	switch t := TypeOf[T](); {
+	case k == nil:
+		return Floats{}
+	case t == isa.F32:
+		return singles(k, As[F32](a))
+	case t == isa.F16:
+		return halves(k, t, As[F16x2](a))
+	case t == isa.Bf16:
+		return halves(k, t, As[BF16x2](a))
+	default:
+		k.fault(&ruleOperand, "FloatsOf has type %s, expected .f32, .f16 or .bf16", t)
+		return Floats{k: k, typ: isa.F32}
+	}
+}
+
+// isFloats reports whether Floats can have a type.
+func isFloats(t isa.Type) bool { return t == isa.F32 || t == isa.F16 || t == isa.Bf16 }
+
 // Width returns the number of elements in 16 bytes.
 func (f Floats) Width() int { return 128 / max(1, f.typ.Bits()) }
 

@@ -39,7 +39,7 @@ const (
 // emulates F32 with three TF32 MMAs: each element is split into its TF32 value and the TF32 value
 // of the remainder, and only the product of the two remainders is omitted. For finite elements the
 // products are about as exact as F32, and each MMA is accumulated separately before it is added. An
-// infinity becomes NaN.
+// infinity becomes NaN, and so does a number that TF32 rounds to infinity, from 0x1.ffep127 on.
 func MMAFor(t, sums isa.Type) MMA {
 	s := MMA{M: 16, N: 8, K: 16, A: t, B: t, C: sums}
 	switch t {

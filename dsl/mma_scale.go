@@ -160,6 +160,12 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 				f.Tile, rows, depth)
 			return false
 		}
+		if f.halved && f.half.k == nil {
+			k.fault(&ruleShape,
+				"scale factors %s cover parts of atoms of 128 rows; call ScaleHalf with the index of the tile",
+				f.Tile)
+			return false
+		}
 	}
 	return true
 }
@@ -235,6 +241,9 @@ func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], s
 func (t SharedTile) factorReader(row Reg[U32], rows int) func(i, atom int, into *ir.Operand) {
 	k := t.at.k
 	base := t.Addr()
+	if t.half.k != nil {
+		base = base.add(t.half.ShlI(2)) // a column of tensor memory has four bytes of a row
+	}
 	at := make(map[int]Addr)
 	return func(i, atom int, into *ir.Operand) {
 		if into.Kind != ir.Register {

@@ -100,6 +100,36 @@ var wrongProducts = []wrongKernel{
 		g := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E4m3, isa.E5m2, dsl.MXFP8), 16, 16)
 		g.ScaledMMA(e, zero, e, zero, s, s) // want `D401: operands of MMA, 128x128 \.e4m3 with a swizzle of 128 bytes and 128x128 \.e4m3 with a swizzle of 128 bytes, do not match shape m16n8k32 of \.e4m3 and \.e5m2: the element types differ`
 	}},
+	{"sm_120a", func(_ *dsl.Module, k *dsl.Kernel) { // scale factors of 64 rows
+		a := k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)
+		sf := k.ScaleMap("sf", dsl.MXFP8, 64, 128)
+		p := k.Pipeline("p", 2, a.Feed(), sf.Feed())
+		zero := k.U32(0)
+		k.Roles(
+			dsl.OnWarp(0, "load", func() {
+				for s := range p.Produce(zero) {
+					s.Load(a, dsl.TileAt(zero, s.Iteration()))
+					s.Load(sf, dsl.TileAt(zero, s.Iteration()))
+				}
+			}),
+			dsl.OnWarp(1, "multiply", func() {
+				w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E4m3, isa.E4m3, dsl.MXFP8),
+					16, 16)
+				for s := range p.Consume(zero) {
+					x, scales := s.Tile(a), s.Tile(sf)
+					w.ScaledMMA(x, zero, x, zero, scales, scales) // want `D401: scale factors 1x64 \.u64 cover parts of atoms of 128 rows; call ScaleHalf with the index of the tile`
+				}
+			}),
+		)
+	}},
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { // row tiles
+		dsl.NewRowTile[dsl.U32](k, 8, 4) // want `D401: row tile of 8 elements of \.u32 in groups of 4, expected \.f32, \.f16 or \.bf16, groups of a multiple of 16 bytes, and a block whose threads are set`
+		dsl.NewRowTile[dsl.F16](k, 8, 4) // want `D401: row tile of 8 elements of \.f16 in groups of 4, expected .*`
+		t := dsl.NewRowTile[dsl.F32](k, 8, 4)
+		t.Map(nil, func(x f32) f32 { return x })  // want `D401: Map is called with 0 groups of elements, but the row tile has 1`
+		t.Each(nil, nil)                          // want `D205: Each is called with a nil function`
+		dsl.FloatsOf(dsl.Global[dsl.U32](k, "u")) // want `D205: FloatsOf has type \.u32, expected \.f32, \.f16 or \.bf16`
+	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)
 		x := k.SharedTile("x",

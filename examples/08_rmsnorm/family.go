@@ -90,12 +90,12 @@ func buildRow[E dsl.Scalar](m *dsl.Module, r RowKernel) {
 func softmax[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	y := dsl.Global[E](f.k, "y")
 	f.begin()
-	v := f.load(x.At64(f.start), math.Inf(-1))
-	most := f.combine(v, "maxima", same, largest)
-	v = f.change(v, func(_, _ int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return exp(x, most) })
-	part := f.combine(v, "sums", same, plus).Rcp()
-	f.store(y.At64(f.start),
-		f.change(v, func(_, _ int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Mul(part) }))
+	v := f.Load(x.At64(f.Start()), math.Inf(-1))
+	most := f.Reduce(v, "maxima", nil, largest)
+	v = f.Map(v, func(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return exp(x, most) })
+	part := f.Reduce(v, "sums", nil, plus).Rcp()
+	f.Store(y.At64(f.Start()),
+		f.Map(v, func(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Mul(part) }))
 }
 
 // crossEntropy computes the loss, and the logarithm of the sum for the backward pass.
@@ -104,15 +104,15 @@ func crossEntropy[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	targets, losses, sums := dsl.Global[dsl.U32](k, "targets"), dsl.Global[dsl.F32](k, "losses"),
 		dsl.Global[dsl.F32](k, "sums")
 	f.begin()
-	xs := x.At64(f.start)
-	v := f.load(xs, math.Inf(-1))
-	most := f.combine(v, "maxima", same, largest)
-	sum := f.combine(v, "sums", func(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return exp(x, most) },
+	xs := x.At64(f.Start())
+	v := f.Load(xs, math.Inf(-1))
+	most := f.Reduce(v, "maxima", nil, largest)
+	sum := f.Reduce(v, "sums", func(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return exp(x, most) },
 		plus)
-	k.If(f.first.EQI(0), func() {
+	k.If(f.IsFirst(), func() {
 		log := sum.Log2().MulF(math.Ln2).Add(most)
-		sums.Store(f.row, log)
-		losses.Store(f.row, log.Sub(dsl.To[dsl.F32](xs.Load(targets.Load(f.row)))))
+		sums.Store(f.Row(), log)
+		losses.Store(f.Row(), log.Sub(dsl.To[dsl.F32](xs.Load(targets.Load(f.Row())))))
 	})
 }
 
@@ -122,11 +122,11 @@ func gradient[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	targets, sums := dsl.Global[dsl.U32](k, "targets"), dsl.Global[dsl.F32](k, "sums")
 	scale, y := dsl.Global[dsl.F32](k, "scale"), dsl.Global[E](k, "y")
 	f.begin()
-	v := f.load(x.At64(f.start), 0)
-	target, sum, by := targets.Load(f.row), sums.Load(f.row), scale.Load(f.row)
-	v = f.change(v, func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
-		hit := f.first.AddI(int64(i*f.step + j)).EQ(target)
+	v := f.Load(x.At64(f.Start()), 0)
+	target, sum, by := targets.Load(f.Row()), sums.Load(f.Row()), scale.Load(f.Row())
+	v = f.MapAt(v, func(col func() dsl.Reg[dsl.U32], x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		hit := col().EQ(target)
 		return exp(x, sum).Sub(dsl.Select(hit, k.F32(1), k.F32(0))).Mul(by)
 	})
-	f.store(y.At64(f.start), v)
+	f.Store(y.At64(f.Start()), v)
 }

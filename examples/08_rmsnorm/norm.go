@@ -24,44 +24,43 @@ func norm[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	out := declare(f)
 	eps := dsl.Param[dsl.F32](k, "eps")
 	f.begin()
-	v := f.load(x.At64(f.start), 0)
+	v := f.Load(x.At64(f.Start()), 0)
 	if r.Residual {
 		// The sum is not rounded for the norm, so it is kept in F32.
-		f.lazy = false
-		v = f.with(v, f.load(residual.At64(f.start), 0), plus)
-		f.store(residual.At64(f.start), v)
+		f.Eager()
+		v = f.Zip(v, f.Load(residual.At64(f.Start()), 0), plus)
+		f.Store(residual.At64(f.Start()), v)
 	}
-	weights := f.reload(w)
+	weights := f.Reload(w)
 	if r.Kind == LayerNorm {
 		v = f.centered(v)
 	}
 	scale := f.mean(v, "squares", square).Add(eps).Rsqrt()
-	v = f.with(v, weights, func(x, w dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+	v = f.Zip(v, weights, func(x, w dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
 		return x.Mul(scale).Mul(w)
 	})
 	if r.Kind == LayerNorm {
-		v = f.with(v, f.reload(b), plus)
+		v = f.Zip(v, f.Reload(b), plus)
 	}
 	out(v)
 }
 
 // mean returns the mean of a function of the elements.
-func (f *frame[E]) mean(v values, name string,
+func (f *frame[E]) mean(v dsl.RowValues, name string,
 	element func(dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
-	return f.combine(v, name, element, plus).MulF(1 / float64(f.r.Cols))
+	return f.Reduce(v, name, element, plus).MulF(1 / float64(f.r.Cols))
 }
 
 // centered subtracts the mean from each element, and leaves zeros after the end of the row.
-func (f *frame[E]) centered(v values) values {
-	center := f.mean(v, "means", same)
-	return f.change(v, func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
-		inside := f.first.AddI(int64(i*f.step + j)).LTI(int64(f.r.Cols))
-		return dsl.Select(inside, x.Sub(center), f.k.F32(0))
+func (f *frame[E]) centered(v dsl.RowValues) dsl.RowValues {
+	center := f.mean(v, "means", nil)
+	return f.MapAt(v, func(col func() dsl.Reg[dsl.U32], x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		return dsl.Select(col().LTI(int64(f.r.Cols)), x.Sub(center), f.k.F32(0))
 	})
 }
 
 // declare declares the output parameters of the kernel, and returns a function that stores to them.
-func declare[E dsl.Scalar](f *frame[E]) func(v values) {
+func declare[E dsl.Scalar](f *frame[E]) func(v dsl.RowValues) {
 	switch f.r.Output {
 	case isa.E4m3:
 		return declareE4M3(f)
@@ -69,40 +68,38 @@ func declare[E dsl.Scalar](f *frame[E]) func(v values) {
 		return declareE2M1(f)
 	}
 	y := dsl.Global[E](f.k, "y")
-	return func(v values) { f.store(y.At64(f.start), v) }
+	return func(v dsl.RowValues) { f.Store(y.At64(f.Start()), v) }
 }
 
 // declareE4M3 is declare for y of .e4m3, with a scale for each row.
-func declareE4M3[E dsl.Scalar](f *frame[E]) func(v values) {
+func declareE4M3[E dsl.Scalar](f *frame[E]) func(v dsl.RowValues) {
 	y, scales := dsl.Global[dsl.E4M3x2](f.k, "y"), dsl.Global[dsl.F32](f.k, "scales")
-	return func(v values) {
-		most := f.combine(v, "magnitudes", func(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
-			return x.Abs()
-		}, largest)
+	return func(v dsl.RowValues) {
+		most := f.Reduce(v, "magnitudes", magnitude, largest)
 		scale := most.MulF(1.0 / 448).Max(f.k.F32(0x1p-120)) // a row of zeros has a scale, too
-		f.k.If(f.first.EQI(0), func() { scales.Store(f.row, scale) })
+		f.k.If(f.IsFirst(), func() { scales.Store(f.Row(), scale) })
 		by := scale.Rcp()
-		f.each(func(i int, at dsl.Reg[dsl.U32]) {
-			pairs := quotients[dsl.E4M3x2](v[i](), by)
-			y.At64(f.start.ShrI(1)).StoreVec(at.ShrI(1), pairs)
+		f.Each(v, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+			pairs := quotients[dsl.E4M3x2](xs, by)
+			y.At64(f.Start().ShrI(1)).StoreVec(at.ShrI(1), pairs)
 		})
 	}
 }
 
 // declareE2M1 is declare for y of .e2m1, with a scale of .e4m3 for each group of 16 elements.
-func declareE2M1[E dsl.Scalar](f *frame[E]) func(v values) {
+func declareE2M1[E dsl.Scalar](f *frame[E]) func(v dsl.RowValues) {
 	y, scales := dsl.Global[dsl.E2M1x2](f.k, "y"), dsl.Global[dsl.E4M3](f.k, "scales")
-	return func(v values) {
-		f.each(func(i int, at dsl.Reg[dsl.U32]) {
-			most, xs := f.k.F32(0), v[i]()
+	return func(v dsl.RowValues) {
+		f.Each(v, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+			most := f.k.F32(0)
 			for _, x := range xs {
 				most = most.Max(x.Abs())
 			}
 			code := dsl.To[dsl.E4M3](most.MulF(1.0 / 6))
-			scales.At64(f.start.ShrI(4)).Store(at.ShrI(4), code)
+			scales.At64(f.Start().ShrI(4)).Store(at.ShrI(4), code)
 			by := dsl.To[dsl.F32](code).Rcp().Min(f.k.F32(math.MaxFloat32)) // zero times it is zero
 			pairs := quotients[dsl.E2M1x2](xs, by)
-			y.At64(f.start.ShrI(1)).StoreVec(at.ShrI(1), pairs)
+			y.At64(f.Start().ShrI(1)).StoreVec(at.ShrI(1), pairs)
 		})
 	}
 }

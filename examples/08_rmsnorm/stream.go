@@ -26,7 +26,7 @@ type stream[E dsl.Scalar] struct {
 	start  dsl.Reg[dsl.U64] // of the block's part in the matrix
 	staged dsl.Array[E]     // the part
 	full   dsl.Barrier      // of each chunk
-	far    bool             // other blocks read the memory of this one
+	end    func()           // waits until no other block reads the memory of this one
 }
 
 // A streamShape is the shape of the blocks of a stream.
@@ -94,36 +94,21 @@ func (f *stream[E]) begin(x dsl.Array[E]) {
 	})
 }
 
-// end waits for the other blocks of the cluster.
-func (f *stream[E]) end() {
-	if f.far {
-		f.k.Ins("barrier.cluster.wait.aligned")
-	}
-}
-
 // elements calls do for each eight elements of the thread, with the index of the first one in the
 // part. The first call waits for the elements.
 func (f *stream[E]) elements(first bool, do func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32])) {
-	k := f.k
+	k, staged := f.k, dsl.FloatsOf(f.staged)
 	for i := 0; i < f.part; i += f.step {
 		if first && i%f.chunk == 0 {
 			f.full.AtI(i / f.chunk).Wait(k.U32(0))
 		}
 		at := f.first.AddI(int64(i))
 		if i+f.step <= f.part {
-			do(at, eight(f.staged, at))
+			do(at, staged.Load(at).F32())
 			continue
 		}
-		k.If(at.LTI(int64(f.part)), func() { do(at, eight(f.staged, at)) })
+		k.If(at.LTI(int64(f.part)), func() { do(at, staged.Load(at).F32()) })
 	}
-}
-
-// eight returns eight adjacent elements of an array.
-func eight[E dsl.Scalar](a dsl.Array[E], at dsl.Reg[dsl.U32], mods ...dsl.Mod) []dsl.Reg[dsl.F32] {
-	if dsl.TypeOf[E]() == isa.F16 {
-		return pairs(dsl.As[dsl.F16x2](a).LoadVec(at.ShrI(1), 4, mods...))()
-	}
-	return pairs(dsl.As[dsl.BF16x2](a).LoadVec(at.ShrI(1), 4, mods...))()
 }
 
 // reduce combines a function of the elements over the threads of the block.
@@ -140,19 +125,7 @@ func (f *stream[E]) reduce(first bool, name string,
 
 // exchange returns the values of all blocks of the cluster.
 func (f *stream[E]) exchange(values ...dsl.Reg[dsl.F32]) (all [][]dsl.Reg[dsl.F32]) {
-	k := f.k
-	if f.shape.blocks == 1 {
-		return [][]dsl.Reg[dsl.F32]{values}
-	}
-	mine := dsl.Shared[dsl.F32](k, "values", len(values))
-	k.If(k.Thread().EQI(0), func() { mine.StoreFirstVec(values) })
-	k.SyncCluster()
-	for rank := range f.shape.blocks {
-		all = append(all, mine.InBlock(k.U32(rank)).LoadFirstVec(len(values)))
-	}
-	k.Comment("no block exits while another reads its values")
-	k.Ins("barrier.cluster.arrive.aligned")
-	f.far = true
+	all, f.end = dsl.ClusterGather("values", values...)
 	return all
 }
 
@@ -265,7 +238,7 @@ func (f *stream[E]) normalize(x dsl.Array[E]) {
 	scale := total(f.exchange(squares), 0).MulF(1 / float64(f.r.Cols)).Add(eps).Rsqrt()
 	w, y = w.At(f.base), y.At64(f.start)
 	f.elements(false, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
-		ws := eight(w, at, dsl.NC)
+		ws := dsl.FloatsOf(w).Load(at, dsl.NC).F32()
 		for i := range xs {
 			xs[i] = xs[i].Mul(scale).Mul(ws[i])
 		}
@@ -282,7 +255,7 @@ func (f *stream[E]) quantize(x dsl.Array[E]) {
 	w = w.At(f.base)
 	squares, most := k.F32(0).Var(), k.F32(0).Var()
 	f.elements(true, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
-		ws := eight(w, at, dsl.NC)
+		ws := dsl.FloatsOf(w).Load(at, dsl.NC).F32()
 		for i, x := range xs {
 			squares.Set(x.FMA(x, squares))
 			most.Set(most.Max(x.Mul(ws[i]).Abs()))
@@ -301,7 +274,7 @@ func (f *stream[E]) quantize(x dsl.Array[E]) {
 	by := scale.Rcp()
 	y = y.At64(f.start.ShrI(1))
 	f.elements(false, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
-		ws := eight(w, at, dsl.NC)
+		ws := dsl.FloatsOf(w).Load(at, dsl.NC).F32()
 		var list []dsl.Reg[dsl.E4M3x2]
 		for i := range xs {
 			xs[i] = xs[i].Mul(norm).Mul(ws[i]).Mul(by)
@@ -335,7 +308,7 @@ func (f *stream[E]) layerNorm(x dsl.Array[E]) {
 	scale := sum.MulF(1 / float64(f.r.Cols)).Add(eps).Rsqrt()
 	w, b, y = w.At(f.base), b.At(f.base), y.At64(f.start)
 	f.elements(false, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
-		ws, bs := eight(w, at, dsl.NC), eight(b, at, dsl.NC)
+		ws, bs := dsl.FloatsOf(w).Load(at, dsl.NC).F32(), dsl.FloatsOf(b).Load(at, dsl.NC).F32()
 		for i := range xs {
 			xs[i] = xs[i].Sub(center).Mul(scale).FMA(ws[i], bs[i])
 		}

@@ -139,7 +139,17 @@ func rowVariants() (list []kerneltest.Variant) {
 			kerneltest.Abs(0.2),
 			"half a unit of .e2m1 for numbers of 4 to 6 is 1/6 of the largest, and the scale has an error of 1/16")
 	}
-	return list
+	gradient := RowKernel{Kind: Gradient, Type: isa.F32, Cols: 4104}
+	return append(list, kerneltest.Variant{
+		Option: "cross-entropy backward", Name: "f32, rows of 4104, scale factors of Inf and NaN",
+		Targets: some[:1], Why: powers,
+		Build: func(m *dsl.Module) { BuildRow(m, gradient) },
+		Check: func(t *kerneltest.T) error {
+			x := inputs(t, kerneltest.F32, 7, gradient.Cols)
+			return checkLoss(t, gradient, kerneltest.F32, "gradient f32, 7 rows of 4104", x, true,
+				softmaxes[isa.F32])
+		},
+	})
 }
 
 // ropeVariants returns the variants of BuildRope.

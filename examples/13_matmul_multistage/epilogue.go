@@ -130,9 +130,12 @@ func (w *writer[C]) change(sums *dsl.WarpTile[dsl.F32], in operands, row, col ds
 	sums.MapPairs(func(c dsl.Cell, x, y dsl.Reg[dsl.F32]) (dsl.Reg[dsl.F32], dsl.Reg[dsl.F32]) {
 		r, left := c.Row().Add(row).Min(in.rows.SubI(1)), c.Col().Add(col).Min(in.cols.SubI(2))
 		if e.Scale {
-			old := w.c.LoadVec(r.Mad(in.cols, left), 2)
-			x, y = x.Mul(w.alpha), y.Mul(w.alpha)
-			x, y = old[0].FMA(w.beta, x), old[1].FMA(w.beta, y)
+			x, y = x.Mul(w.alpha).Var(), y.Mul(w.alpha).Var()
+			k.Unless(w.beta.EQF(0), func() { // then C is not read, and may be NaN
+				old := w.c.LoadVec(r.Mad(in.cols, left), 2)
+				x.Set(old[0].FMA(w.beta, x))
+				y.Set(old[1].FMA(w.beta, y))
+			})
 		}
 		if e.Bias {
 			b := w.bias.LoadVec(left, 2)

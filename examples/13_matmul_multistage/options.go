@@ -97,13 +97,10 @@ func (in operands) sized(o Options) operands {
 func (o Options) tile(rows int, transposed bool) dsl.Tile {
 	deep := depth * 8 / o.Type.Bits()
 	t := dsl.Tile{Type: o.Type, Rows: rows, Cols: deep, Swizzle: dsl.Swizzle128}
-	if transposed {
-		t.Rows, t.Cols = deep, rows
-	}
 	if o.Type == isa.F64 || transposed && o.Type.Bits() > 16 {
 		t.Swizzle, t.Pad = dsl.NoSwizzle, 32
 	}
-	return t
+	return t.TransposedIf(transposed)
 }
 
 // An operand is A or B in the main loop.
@@ -120,14 +117,6 @@ func (x operand) copy(to dsl.SharedTile, at dsl.Reg[dsl.U32]) {
 	} else {
 		x.m.CopyAsync(to, at)
 	}
-}
-
-// read returns the tile as an operand of the MMA.
-func (x operand) read(t dsl.SharedTile) dsl.SharedTile {
-	if x.transposed {
-		return t.Transposed()
-	}
-	return t
 }
 
 // newOperand returns an operand whose tiles start at a row.
@@ -170,7 +159,8 @@ func buildWith[C dsl.Scalar](m *dsl.Module, o Options, shape dsl.MMA) {
 				b.copy(s.Tile(1), at)
 			},
 			func(s dsl.AsyncStage) dsl.MMAStep {
-				return w.MMAStep(a.read(s.Tile(0)), fromA, b.read(s.Tile(1)), fromB)
+				return w.MMAStep(s.Tile(0).TransposedIf(a.transposed), fromA,
+					s.Tile(1).TransposedIf(b.transposed), fromB)
 			})
 		end.store(w, in, row.Add(fromA), col.Add(fromB))
 	}

@@ -221,6 +221,17 @@ func epilogues() (list []kerneltest.Variant) {
 	const then = "; the epilogue adds roundings of F32"
 	add("alpha and beta", "f16, C in f32", isa.F16, Epilogue{Scale: true},
 		sum16.Plus(kerneltest.F32.ULPs(1)), why(isa.F16)+then)
+	edge := trial{Options: Options{Type: isa.F32}, edges: true}
+	list = append(list, kerneltest.Variant{
+		Option: "element types", Name: "f32, edge values", Targets: ampere,
+		Build: func(m *dsl.Module) { BuildWith(m, edge.Options) },
+		Why:   "two TF32 lack the last bit of some numbers, and those below the smallest TF32",
+		Check: func(t *kerneltest.T) error { return edge.check(t, odd) },
+	})
+	ignored := trial{Options: Options{Type: isa.F16, Epilogue: Epilogue{Scale: true}}, ignore: true,
+		tolerance: sum16.Plus(kerneltest.F32.ULPs(1))}
+	list = append(list, ignored.variant("alpha and beta", "f16, beta of zero and C of NaN",
+		why(isa.F16)+then, ampere, odd))
 	add("bias", "f16", isa.F16, Epilogue{Bias: true}, sum16.Plus(kerneltest.F32.ULPs(1)),
 		why(isa.F16)+then)
 	add("bias", "f16, alpha and beta", isa.F16, Epilogue{Scale: true, Bias: true},

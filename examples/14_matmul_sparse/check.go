@@ -93,7 +93,7 @@ func Check(t *kerneltest.T) error {
 
 // checkOf multiplies matrices of a type with the kernel of Build.
 func checkOf(t *kerneltest.T, typ isa.Type, g kerneltest.GEMM) error {
-	x := trial{Options{Shape(typ), Default}, exact}
+	x := trial{Options: Options{Shape(typ), Default}}
 	switch typ {
 	case isa.F16, isa.Bf16:
 		x.tolerance = sum16
@@ -107,7 +107,18 @@ func checkOf(t *kerneltest.T, typ isa.Type, g kerneltest.GEMM) error {
 type trial struct {
 	Options
 	tolerance kerneltest.Tolerance
+	edges     edges
 }
+
+// edges specifies which matrix has edge values, besides random ones.
+type edges int
+
+const (
+	// A, but not with sums of F16, whose errors are relative to the largest sum
+	normal  edges = iota
+	inA           // A; a sum of F16 is then rounded to half a unit
+	partner       // B: elements of A that are not stored must not be multiplied by them
+)
 
 // check multiplies matrices of the type.
 func (x trial) check(t *kerneltest.T, g kerneltest.GEMM) error {
@@ -134,9 +145,7 @@ func (x trial) check(t *kerneltest.T, g kerneltest.GEMM) error {
 }
 
 // check multiplies random matrices, with half of the elements of each row of A set to zero. Rows of
-// A with edge values are part of them, but not with sums of F16, whose errors are relative to the
-// largest sum. B has none: zeros of A that are not stored are not multiplied by it, so that
-// infinity times zero is zero.
+// A or of B with edge values are part of them.
 func check[E interface {
 	comparable
 	runtime.Element
@@ -146,7 +155,10 @@ func check[E interface {
 ) error {
 	elements := kerneltest.Random(t, in, g.M*g.K)
 	drop(t, elements, 64/max(16, x.MMA.A.Bits()))
-	if x.MMA.C != isa.F16 {
+	if x.edges == partner {
+		return checkPartner(t, x, g, in, out, elements, compress)
+	}
+	if x.MMA.C != isa.F16 || x.edges == inA {
 		kerneltest.EdgeRows(t, in, g.M, g.K, 0, func(row, col int) *E {
 			return &elements[row*g.K+col]
 		})
@@ -156,6 +168,43 @@ func check[E interface {
 		return in.Float(elements[row*g.K+col])
 	})
 	return multiply(t, x, a, kerneltest.RandomMatrix(t, g.N, g.K, in), out, indices)
+}
+
+// checkPartner multiplies A by a B some of whose rows have one edge value and zeros.
+func checkPartner[E interface {
+	comparable
+	runtime.Element
+}, C runtime.Element](
+	t *kerneltest.T, x trial, g kerneltest.GEMM, in kerneltest.Format[E], out kerneltest.Format[C],
+	elements []E, compress func([]E) ([]E, []byte),
+) error {
+	b, d := kerneltest.Random(t, in, g.N*g.K), make([]C, g.M*g.N)
+	kerneltest.EdgeRows(t, in, g.N, g.K, 0, func(row, col int) *E { return &b[row*g.K+col] })
+	wide, high, err := x.Tiling.Blocks(x.MMA.A, g.M, g.N, g.K)
+	if err != nil {
+		return err
+	}
+	k, err := t.Kernel("sparse"+name(x.MMA.A), func(m *dsl.Module) { BuildWith(m, x.Options) })
+	if err != nil {
+		return err
+	}
+	kept, indices := compress(elements)
+	err = t.Launch(k, runtime.Grid(wide, high), kerneltest.In(kept), kerneltest.In(indices),
+		kerneltest.In(b), kerneltest.Out(d), g.M, g.N, g.K)
+	if err != nil {
+		return err
+	}
+	var zero E
+	want := make([]float64, g.M*g.N)
+	for i := range want {
+		for j, a := range elements[i/g.N*g.K:][:g.K] {
+			if a != zero { // it is stored
+				want[i] += in.Float(a) * in.Float(b[i%g.N*g.K+j])
+			}
+		}
+	}
+	return kerneltest.Compare(t, fmt.Sprintf("%s with edge values in B, %s", k.Name(), g),
+		out.Decode(d), want, x.tolerance.Sum(g.K))
 }
 
 // checkClamped multiplies the smallest elements of INT8 by the smallest and the largest ones, in

@@ -121,8 +121,8 @@ func BuildWith(m *dsl.Module, o Options) {
 					if p.StreamK {
 						step = at.first.Add(step)
 					}
-					s.Load(p.a, tileAt(p.TransposeA, at.Row, step))
-					s.Load(p.b, tileAt(p.TransposeB, at.Col, step))
+					s.Load(p.a, dsl.TileAt(at.Row, step).TransposedIf(p.TransposeA))
+					s.Load(p.b, dsl.TileAt(at.Col, step).TransposedIf(p.TransposeB))
 				}
 			}
 		}), load),
@@ -130,8 +130,8 @@ func BuildWith(m *dsl.Module, o Options) {
 			for at := range p.work {
 				acc := k.Accumulator(t.M/n, t.N, Sums(p.Type))
 				for s := range p.ab.Consume(at.steps) {
-					acc.MMA(turned(p.TransposeA, s.Tile(p.a)).Part(group, n),
-						turned(p.TransposeB, s.Tile(p.b)))
+					acc.MMA(s.Tile(p.a).TransposedIf(p.TransposeA).Part(group, n),
+						s.Tile(p.b).TransposedIf(p.TransposeB))
 				}
 				at.finish(acc, group, func() { p.store(acc, group, at) })
 			}
@@ -178,16 +178,14 @@ func newProduct(m *dsl.Module, o Options) *product {
 	}
 	k := m.Kernel("matmul", options...)
 	p := &product{Options: o, k: k}
-	p.a = k.TensorMap("a", o.Type, box(o.TransposeA, t.M, t.K), dsl.Swizzle128)
-	p.b = k.TensorMap("b", o.Type, box(o.TransposeB, t.N, t.K), dsl.Swizzle128)
+	p.a = k.TensorMap("a", o.Type, dsl.Box{Rows: t.M, Cols: t.K}.TransposedIf(o.TransposeA),
+		dsl.Swizzle128)
+	p.b = k.TensorMap("b", o.Type, dsl.Box{Rows: t.N, Cols: t.K}.TransposedIf(o.TransposeB),
+		dsl.Swizzle128)
 	var d *dsl.TensorMap
 	switch {
 	case o.staged():
-		swizzle := dsl.Swizzle128
-		if t.N%64 != 0 {
-			swizzle = dsl.Swizzle64
-		}
-		d = k.TensorMap("d", o.D, dsl.Box{Rows: 64, Cols: t.N}, swizzle)
+		d = k.TensorMap("d", o.D, dsl.Box{Rows: 64, Cols: t.N}, dsl.WidestSwizzle(o.D, t.N))
 	case !o.TransposeD:
 		p.matrix = k.Matrix("d", o.D)
 	case o.D == isa.F16:
@@ -293,28 +291,4 @@ func (p *product) storeTransposed(acc *dsl.Accumulator, row, col dsl.Reg[dsl.U32
 func elements[T dsl.Scalar](k *dsl.Kernel) func(at dsl.Reg[dsl.U32], x dsl.Reg[dsl.F32]) {
 	d := dsl.Global[T](k, "d")
 	return func(at dsl.Reg[dsl.U32], x dsl.Reg[dsl.F32]) { d.Store(at, dsl.To[T](x)) }
-}
-
-// box returns the box of an operand, given the rows and the depth of its tiles.
-func box(transposed bool, rows, deep int) dsl.Box {
-	if transposed {
-		rows, deep = deep, rows
-	}
-	return dsl.Box{Rows: rows, Cols: deep}
-}
-
-// tileAt returns the position of a tile of an operand.
-func tileAt(transposed bool, row, step dsl.Reg[dsl.U32]) dsl.TileCoord {
-	if transposed {
-		row, step = step, row
-	}
-	return dsl.TileAt(row, step)
-}
-
-// turned returns a tile as an operand of the MMA, transposed if the matrix is stored transposed.
-func turned(transposed bool, t dsl.SharedTile) dsl.SharedTile {
-	if transposed {
-		return t.Transposed()
-	}
-	return t
 }

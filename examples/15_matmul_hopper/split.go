@@ -24,15 +24,15 @@ func (p *product) buildSplit() {
 		role(dsl.OnWarpgroup(0, "load", func() {
 			for s := range p.ab.Produce(steps) {
 				step := first.Add(s.Iteration())
-				s.Load(p.a, tileAt(p.TransposeA, row, step))
-				s.Load(p.b, tileAt(p.TransposeB, col, step))
+				s.Load(p.a, dsl.TileAt(row, step).TransposedIf(p.TransposeA))
+				s.Load(p.b, dsl.TileAt(col, step).TransposedIf(p.TransposeB))
 			}
 		}), load),
 		role(dsl.OnWarpgroups(1, n, "math", func(group dsl.Reg[dsl.U32]) {
 			acc := k.Accumulator(t.M/n, t.N, Sums(p.Type))
 			for s := range p.ab.Consume(steps) {
-				acc.MMA(turned(p.TransposeA, s.Tile(p.a)).Part(group, n),
-					turned(p.TransposeB, s.Tile(p.b)))
+				acc.MMA(s.Tile(p.a).TransposedIf(p.TransposeA).Part(group, n),
+					s.Tile(p.b).TransposedIf(p.TransposeB))
 			}
 			dsl.EachElement(acc, func(r, c dsl.Reg[dsl.U32], x, y dsl.Reg[dsl.F32]) {
 				at := c.MadI(int64(t.M+pad), group.MadI(int64(t.M/n), r))

@@ -18,6 +18,7 @@ type Case struct {
 	Tiling   Tiling
 	Epilogue Epilogue
 	Sync     bool   // BuildSync
+	Ignored  bool   // beta is zero, and C has only NaN
 	Target   string // the first target that has the kernel
 }
 
@@ -36,7 +37,7 @@ func Cases() []Case {
 			Case{Name: f.Name + name, Format: f, Tiling: t, Epilogue: e, Target: target})
 	}
 	one := Tiling{N: 64, Stages: 2, Group: 8}
-	for _, f := range append(Formats, uniform16) {
+	for _, f := range SyncFormats() {
 		add("", f, one, bfloat)
 	}
 	for _, f := range []Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4, nvfp4.Zeros(), mxfp6.Zeros(),
@@ -83,10 +84,12 @@ func Cases() []Case {
 	for _, e := range []Epilogue{Epilogues[1], Epilogues[3]} {
 		add(e.Name, mxfp8, e.tiling(Tiling{N: 128, Stages: 2, Group: 8}), e)
 	}
+	add("_c_ignored", nvfp4, Epilogues[1].tiling(Tiling{N: 128, Stages: 2, Group: 8}), Epilogues[1])
+	list[len(list)-1].Ignored = true
 	for _, e := range []Epilogue{Epilogues[1], Epilogues[5]} {
 		add(e.Name+"_pair", nvfp4, e.tiling(Tiling{N: 128, Stages: 2, Group: 8, Pair: true}), e)
 	}
-	for _, f := range SyncFormats {
+	for _, f := range SyncFormats() {
 		list = append(list,
 			Case{Name: "sync_" + f.Name, Format: f, Epilogue: bfloat, Sync: true,
 				Target: "sm_120a"})
@@ -112,5 +115,6 @@ func CasesFor(target string) []Case {
 // common reports whether the case has one of the formats that are most used, for tests of one case
 // for each option.
 func (c Case) common() bool {
-	return slices.Contains([]Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4}, c.Format)
+	return slices.Contains([]Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4, nvfp4.Zeros(),
+		mxfp8.Zeros()}, c.Format)
 }

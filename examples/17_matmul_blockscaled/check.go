@@ -6,6 +6,7 @@ package blockscaled
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -133,15 +134,26 @@ func (c Case) Check(t *kerneltest.T, g kerneltest.GEMM) error {
 	for i := range matrixC {
 		matrixC[i] = float64(t.Rand.IntN(64) - 32)
 	}
+	old, scaleC := kerneltest.BF16.Encode(matrixC), float32(beta)
+	if c.Ignored {
+		clear(matrixC)
+		old, scaleC = slices.Repeat(kerneltest.BF16.Encode([]float64{math.NaN()}), len(old)), 0
+	}
 	d, factors := c.Epilogue.output(rows*g.N), []uint32(nil)
 	known := map[string]any{
-		"m": g.M, "n": g.N, "k": g.K, "alpha": float32(alpha), "beta": float32(beta),
+		"m": g.M, "n": g.N, "k": g.K, "alpha": float32(alpha), "beta": scaleC,
 		"a": a.argument(c.Tiling.ColumnsA), "b": b.argument(c.Tiling.ColumnsB),
 		"sfa": scaleWords(a), "sfb": scaleWords(b),
-		"c": kerneltest.In(kerneltest.BF16.Encode(matrixC)).Tensor(rows, g.N),
+		"c": kerneltest.In(old).Tensor(rows, g.N),
 		"d": d.array.Tensor(rows, g.N),
 	}
-	if f.Sparse {
+	switch {
+	case f.Sparse && c.Sync:
+		_, depth := f.depth()
+		kept, metadata, high, wide := a.CompressRows(f.together(), f.SyncDefault().M, depth)
+		known["a"] = kept.argument(false)
+		known["e"] = kerneltest.In(metadata).Tensor(high, wide)
+	case f.Sparse:
 		kept, metadata := a.Compress(f.together())
 		high := (rows + 127) / 128
 		known["a"] = kept.argument(false)
@@ -181,7 +193,7 @@ func (c Case) describe(known map[string]any, parts []part) {
 // once, unless the hardware assigns tiles.
 func (c Case) grid(on *kerneltest.T, g kerneltest.GEMM, problems int) runtime.Config {
 	if c.Sync {
-		s := SyncDefault
+		s := c.Format.SyncDefault()
 		return runtime.Grid((g.M + s.M - 1) / s.M * ((g.N + s.N - 1) / s.N))
 	}
 	rows, cols := c.Tiling.cluster()
@@ -238,7 +250,7 @@ func overflowed(x float64) float64 {
 // Build adds the kernel of the case.
 func (c Case) Build(m *dsl.Module) {
 	if c.Sync {
-		BuildSync(m, c.Format, SyncDefault)
+		BuildSync(m, c.Format, c.Format.SyncDefault())
 		return
 	}
 	BuildWith(m, c.Format, c.Tiling, c.Epilogue)

@@ -56,15 +56,7 @@ type writer struct {
 func (e Epilogue) declare(k *dsl.Kernel, t Tiling) *writer {
 	w := &writer{Epilogue: e, k: k, n: t.N}
 	box := dsl.Box{Rows: 128, Cols: t.N}
-	swizzle := dsl.Swizzle128
-	bits := e.D.Bits()
-	if bits == 6 {
-		bits = 8 // an element of 6 bits takes a byte in shared memory
-	}
-	for t.N*bits/8%int(swizzle) != 0 && swizzle > dsl.Swizzle32 {
-		swizzle /= 2
-	}
-	w.d = k.TensorMap("d", e.D, box, swizzle)
+	w.d = k.TensorMap("d", e.D, box, dsl.WidestSwizzle(e.D, t.N))
 	if e.Scale.Vector > 0 {
 		w.factors = k.ScaleOutput("sfd", e.Scale)
 	}
@@ -110,11 +102,13 @@ func (w *writer) tile(d *dsl.AccumulatorStage, at tile, rows, cols dsl.Reg[dsl.U
 	}
 	switch {
 	case w.C:
+		none := w.beta.EQF(0) // C may be NaN then
 		w.more.ConsumeOne(func(s *dsl.Stage) {
 			write(func(col, n int) []dsl.Reg[dsl.F32] {
 				x, c := d.Load(col, n), s.Tile(w.c).LoadRow(d.Row(), col, n)
 				for i := range x {
-					x[i] = x[i].FMA(w.alpha, c[i].Mul(w.beta))
+					old := dsl.Select(none, w.k.F32(0), c[i].Mul(w.beta))
+					x[i] = x[i].FMA(w.alpha, old)
 				}
 				return x
 			})

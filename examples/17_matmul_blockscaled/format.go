@@ -23,6 +23,9 @@ type Format struct {
 	Packed bool
 	// Deep makes an MMA 96 elements deep instead of 64, which sm_103a can with packed elements.
 	Deep bool
+	// Depth is the number of elements per row of A in a stage, which take 128 bytes, or 384 with
+	// MMAs 96 deep.
+	Depth int
 }
 
 // Zeros returns the format with a sparse A.
@@ -33,7 +36,7 @@ func (f Format) Zeros() Format {
 
 // Depth96 returns the format with MMAs that are 96 elements deep.
 func (f Format) Depth96() Format {
-	f.Name, f.Deep = f.Name+"_k96", true
+	f.Name, f.Deep, f.Depth = f.Name+"_k96", true, 768
 	return f
 }
 
@@ -42,20 +45,12 @@ func (f Format) box(t isa.Type, rows, cols int) dsl.Box {
 	return dsl.Box{Rows: rows, Cols: cols, Padded: t.Bits() < 8 && !f.Packed}
 }
 
-// depth returns the number of elements per row of A in a stage, which take 128 bytes, or 384 with
-// MMAs 96 deep, and of B.
-func (f Format) depth() (a, b int) {
-	a = 128
-	switch {
-	case f.Deep:
-		a = 768
-	case f.Packed:
-		a = 256
-	}
+// depth returns the number of elements per row of A in a stage, and of B.
+func (f Format) depth() (kept, full int) {
 	if f.Sparse {
-		return a, 2 * a
+		return f.Depth, 2 * f.Depth
 	}
-	return a, a
+	return f.Depth, f.Depth
 }
 
 // aligned returns the number of elements of which the length of a row must be a multiple: 16 bytes,
@@ -78,15 +73,17 @@ func (f Format) aligned() int {
 
 // The formats in which A and B have the same type.
 var (
-	nvfp4 = Format{Name: "nvfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.NVFP4, Packed: true}
-	mxfp4 = Format{Name: "mxfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.MXFP4, Packed: true}
+	nvfp4 = Format{Name: "nvfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.NVFP4, Packed: true,
+		Depth: 256}
+	mxfp4 = Format{Name: "mxfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.MXFP4, Packed: true,
+		Depth: 256}
 	mxfp6 = mixed(isa.E2m3, isa.E2m3)
 	mxfp8 = mixed(isa.E4m3, isa.E4m3)
 )
 
 // uniform16 is packed mxfp4 with a power-of-two scale factor for each 16 elements (mxf4nvf4).
 var uniform16 = Format{Name: "mxfp4_block16", A: isa.E2m1, B: isa.E2m1,
-	Scale: dsl.BlockScale{Type: isa.Ue8m0, Vector: 16}, Packed: true}
+	Scale: dsl.BlockScale{Type: isa.Ue8m0, Vector: 16}, Packed: true, Depth: 256}
 
 // mxfp8x4 has 8-bit activations and 4-bit weights.
 var mxfp8x4 = mixed(isa.E4m3, isa.E2m1)
@@ -107,7 +104,7 @@ func mixed(a, b isa.Type) Format {
 		}
 		return "mxfp6" + strings.ReplaceAll(t.String(), ".", "_")
 	}
-	f := Format{Name: name(a), A: a, B: b, Scale: dsl.MXFP8}
+	f := Format{Name: name(a), A: a, B: b, Scale: dsl.MXFP8, Depth: 128}
 	switch {
 	case a == isa.E2m1 && b == isa.E2m1:
 		f.Name = "mxfp4_padded"

@@ -4,6 +4,7 @@
 package blockscaled
 
 import (
+	"bytes"
 	"math"
 	"slices"
 
@@ -117,6 +118,9 @@ func (n Numbers) edges(t *kerneltest.T, finite bool) {
 	}
 }
 
+// metadata returns the number of metadata bytes of a number of elements in a row of A.
+func (f Format) metadata(cols int) int { return cols / (8 * f.together()) }
+
 // together returns the size of a sparsity unit in elements: 2 if two elements share a byte,
 // otherwise 1.
 func (f Format) together() int {
@@ -146,28 +150,55 @@ func (n Numbers) drop(t *kerneltest.T, together int) {
 }
 
 // Compress keeps the two nonzero units of each four, and returns them with the metadata in the
-// layout of dsl.SparsityOffset. At most two may be nonzero. A unit has `together` elements.
+// layout of dsl.SparsityOffset, which Build reads. At most two may be nonzero. A unit has
+// `together` elements.
 func (n Numbers) Compress(together int) (kept Numbers, metadata []byte) {
-	kept = Numbers{Type: n.Type, Rows: n.Rows, Cols: n.Cols / 2}
 	// metadata bytes per row: four bits for each group of four units
-	bytes := (n.Cols/together + 7) / 8
-	metadata = make([]byte, dsl.SparsityBytes(n.Rows, bytes))
-	for i := range metadata {
-		metadata[i] = 0x44 // the first two of four, past the end of the matrix
-	}
+	each := (n.Cols/together + 7) / 8
+	metadata = bytes.Repeat([]byte{firstTwo}, dsl.SparsityBytes(n.Rows, each))
+	kept = n.keep(together, func(row, group int, places uint8) {
+		at := dsl.SparsityOffset(n.Type, row, group/2, each)
+		setHalf(&metadata[at], group, places)
+	})
+	return kept, metadata
+}
+
+// CompressRows is Compress with the metadata in rows of bytes, which BuildSync reads. The rows and
+// their lengths are padded to those of whole tiles, because metadata of zero is invalid.
+func (n Numbers) CompressRows(together, tileRows, tileCols int) (kept Numbers, metadata []byte,
+	rows, each int) {
+	rows = (n.Rows + tileRows - 1) / tileRows * tileRows
+	each = (n.Cols + tileCols - 1) / tileCols * tileCols / together / 8
+	metadata = bytes.Repeat([]byte{firstTwo}, rows*each)
+	kept = n.keep(together, func(row, group int, places uint8) {
+		setHalf(&metadata[row*each+group/2], group, places)
+	})
+	return kept, metadata, rows, each
+}
+
+// firstTwo is the metadata of two groups whose first two units are kept.
+const firstTwo = 0x44
+
+// setHalf sets the lower half of a byte for an even index, or the upper half.
+func setHalf(b *byte, index int, to uint8) {
+	shift := index % 2 * 4
+	*b = *b&^(15<<shift) | to<<shift
+}
+
+// keep returns the two nonzero units of each four, and calls put with the four bits of metadata of
+// each group of four.
+func (n Numbers) keep(together int, put func(row, group int, places uint8)) Numbers {
+	kept := Numbers{Type: n.Type, Rows: n.Rows, Cols: n.Cols / 2}
 	for row := range n.Rows {
 		line := n.Codes[row*n.Cols:][:n.Cols]
 		for i := 0; i < n.Cols; i += 4 * together {
 			first, second := indices(line[i:][:4*together])
 			kept.Codes = append(kept.Codes, line[i+first*together:][:together]...)
 			kept.Codes = append(kept.Codes, line[i+second*together:][:together]...)
-			group := i / (4 * together)
-			at := dsl.SparsityOffset(n.Type, row, group/2, bytes)
-			shift := group % 2 * 4
-			metadata[at] = metadata[at]&^(15<<shift) | uint8(first|second<<2)<<shift
+			put(row, i/(4*together), uint8(first|second<<2))
 		}
 	}
-	return kept, metadata
+	return kept
 }
 
 // indices returns which two of four units are kept, the lower index first.

@@ -30,15 +30,13 @@ func (f Format) operands(k *dsl.Kernel, t Tiling) *operands {
 	if t.Pair {
 		columns /= 2 // each block of a pair loads half of B
 	}
-	boxA, boxB := f.box(f.A, 128, kept), f.box(f.B, columns, depth)
-	if t.ColumnsA {
-		boxA = dsl.Box{Rows: kept, Cols: 128}
-	}
+	boxB := f.box(f.B, columns, depth).TransposedIf(t.ColumnsB)
+	swizzle := dsl.Swizzle128
 	if t.ColumnsB {
-		boxB = dsl.Box{Rows: depth, Cols: columns}
+		swizzle = dsl.WidestSwizzle(f.B, columns)
 	}
-	in.a = k.TensorMap("a", f.A, boxA, dsl.Swizzle128)
-	in.b = k.TensorMap("b", f.B, boxB, swizzle(boxB, f.B, t.ColumnsB))
+	in.a = k.TensorMap("a", f.A, f.box(f.A, 128, kept).TransposedIf(t.ColumnsA), dsl.Swizzle128)
+	in.b = k.TensorMap("b", f.B, boxB, swizzle)
 	if t.Async {
 		in.asyncA, in.asyncB = newAsyncScales(k, "sfa", f.Scale, 128, depth),
 			newAsyncScales(k, "sfb", f.Scale, t.N, depth)
@@ -50,15 +48,6 @@ func (f Format) operands(k *dsl.Kernel, t Tiling) *operands {
 		in.e = k.SparsityMap("e", in.a)
 	}
 	return in
-}
-
-// swizzle returns the widest swizzle for a box: a row of a matrix stored by columns may be shorter
-// than 128 bytes.
-func swizzle(box dsl.Box, t isa.Type, columns bool) dsl.Swizzle {
-	if columns && box.Cols*t.Bits()/8 < 128 {
-		return dsl.Swizzle(box.Cols * t.Bits() / 8)
-	}
-	return dsl.Swizzle128
 }
 
 // pipelines declares the stages that hold the operands.
@@ -110,15 +99,8 @@ func (in *operands) load(s *dsl.Stage, at tile) {
 	if in.t.Pair {
 		right = right.MulI(2).Add(in.k.ClusterRank().AndI(1))
 	}
-	fromA, fromB := dsl.TileAt(at.row, step), dsl.TileAt(right, step)
-	if in.t.ColumnsA {
-		fromA = dsl.TileAt(step, at.row)
-	}
-	if in.t.ColumnsB {
-		fromB = dsl.TileAt(step, right)
-	}
-	s.Load(in.a, fromA)
-	s.Load(in.b, fromB)
+	s.Load(in.a, dsl.TileAt(at.row, step).TransposedIf(in.t.ColumnsA))
+	s.Load(in.b, dsl.TileAt(right, step).TransposedIf(in.t.ColumnsB))
 	if !in.t.Async {
 		s.Load(in.sfa, dsl.TileAt(at.row, step))
 		s.Load(in.sfb, dsl.TileAt(at.right, step))
@@ -147,13 +129,7 @@ func (in *operands) multiply(d *dsl.AccumulatorStage, at tile, steps dsl.Reg[dsl
 
 // step issues the MMAs of a stage.
 func (in *operands) step(d *dsl.AccumulatorStage, s *dsl.Stage, scaleA, scaleB dsl.SharedTile) {
-	a, b := s.Tile(in.a), s.Tile(in.b)
-	if in.t.ColumnsA {
-		a = a.Transposed()
-	}
-	if in.t.ColumnsB {
-		b = b.Transposed()
-	}
+	a, b := s.Tile(in.a).TransposedIf(in.t.ColumnsA), s.Tile(in.b).TransposedIf(in.t.ColumnsB)
 	if in.f.Sparse {
 		d.SparseScaledMMA(in.f.Scale, a, s.Tile(in.e), b, scaleA, scaleB)
 	} else {

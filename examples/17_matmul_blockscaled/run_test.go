@@ -122,3 +122,25 @@ func TestEpilogueMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestSyncMistakes checks that a check detects sparse kernels with mma.sync in which one constant
+// is wrong.
+func TestSyncMistakes(t *testing.T) {
+	t.Parallel()
+	f := mxfp8.Zeros()
+	for _, m := range []mistake{
+		{"the half of a scale factor atom", `shl\.b32(\s+%\w+, %\w+), 1;`, "shl.b32$1, 2;"},
+		{"the factor of an instruction", `\{3, 0\}`, "{2, 0}"},
+		{"metadata of the lower rows", `\{0, 0\}, %r`, "{1, 0}, %r"},
+		{"the row of the metadata", `mul\.lo\.u32(\s+%\w+, %\w+), 32;`, "mul.lo.u32$1, 64;"},
+	} {
+		k := kerneltest.Open(t, "emu:sm_120a")
+		k.Edit = m.inject(t)
+		c := Case{Name: f.Name, Format: f, Epilogue: bfloat, Sync: true}
+		if err := c.Check(k, kerneltest.GEMM{M: 45, N: 72, K: 512}); err == nil {
+			t.Errorf("%s: not found", m.what)
+		} else {
+			t.Logf("%s: %v", m.what, err)
+		}
+	}
+}

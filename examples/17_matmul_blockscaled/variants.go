@@ -54,6 +54,8 @@ func (c Case) why() string {
 func (c Case) option() string {
 	f, t := c.Format, c.Tiling
 	switch {
+	case c.Sync && f.Sparse:
+		return "sparse block-scaled mma.sync of sm_120a and sm_121a"
 	case c.Sync:
 		return "block-scaled mma.sync of sm_120a and sm_121a"
 	case f.Deep:

@@ -90,6 +90,13 @@ func AttentionBatch[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E]
 	case !isHalf(x.Type):
 		err = errors.New(
 			"elements of this type are not supported, want runtime.F16 or runtime.BF16")
+	case b.Heads < 1 || b.KV < 1 || b.Heads%b.KV != 0 || b.Width < 32 || b.Width%32 != 0 ||
+		b.Width > 256:
+		err = fmt.Errorf(
+			"%d heads of queries and %d of keys, of %d elements, want a multiple, and a multiple of 32 up to 256",
+			b.Heads, b.KV, b.Width)
+	case slices.ContainsFunc(slices.Concat(b.Queries, b.Keys), func(n int) bool { return n < 1 }):
+		err = errors.New("a sequence has no tokens")
 	case len(b.Queries) == 0 || len(b.Queries) != len(b.Keys):
 		err = fmt.Errorf("%d sequences of queries and %d of keys, want as many", len(b.Queries),
 			len(b.Keys))

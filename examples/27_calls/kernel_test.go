@@ -24,6 +24,12 @@ func TestPTX(t *testing.T) {
 // TestRun makes the calls in the emulator and compares the results with the reference.
 func TestRun(t *testing.T) { kerneltest.Run(t, Check, Targets...).Tight(t, 4) }
 
+// quantized returns the error of Quantize for a format.
+func quantized(l *Library, t isa.Type, scale dsl.BlockScale) error {
+	_, err := Quantize(l, make([]float32, 6), 2, 3, t, scale)
+	return err
+}
+
 // TestMistakes checks the errors of calls that cannot be right.
 func TestMistakes(t *testing.T) {
 	d, err := runtime.Open("emu:sm_80")
@@ -48,6 +54,18 @@ func TestMistakes(t *testing.T) {
 		{Attention(l, h, h, h, h, Heads{1, 2, 1, 64, true}), "causal"},
 		{AttentionBatch(l, h, h, h, h, Batch{Heads: 1, KV: 1, Width: 64, Queries: []int{1}}),
 			"as many"},
+		{AttentionBatch(l, h, h, h, h, Batch{Heads: 3, KV: 2, Width: 64, Queries: []int{1},
+			Keys: []int{1}}), "3 heads of queries and 2 of keys"},
+		{AttentionBatch(l, h, h, h, h, Batch{Heads: 1, KV: 1, Width: 64, Queries: []int{-1},
+			Keys: []int{1}}), "no tokens"},
+		{AddRMSNorm(l, x, nil, x, x, 4, 6, 0), "residual has no data"},
+		{CrossEntropyGradient(l, x, x, x, x, nil, 4, 6), "targets has no data"},
+		{TopK(l, x, nil, nil, x, x, 4, 6, Sampling{7, 1, 1}), "the 7 largest of 4 rows of 6"},
+		{TopK(l, x, nil, nil, x, x, 4, 6, Sampling{6, 0, 1}), "a temperature of 0"},
+		{MultiplyScaled(l, nil, nil, nil), "an operand is nil"},
+		{quantized(l, isa.F16, dsl.MXFP8), "no block-scaled format has .f16"},
+		{quantized(l, isa.E4m3, dsl.NVFP4), "no block-scaled format has .e4m3"},
+		{quantized(l, isa.E2m1, dsl.BlockScale{}), "no block-scaled format has .e2m1"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%v; want %s", c.err, c.want)

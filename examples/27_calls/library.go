@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package calls computes row functions, attention and block-scaled matrix products on device
+// Package calls computes row functions, attention, top-k and block-scaled matrix products on device
 // memory, in one call each. A call chooses the kernel for the device, the types and the sizes.
 // Example 23_gemm has the call for other matrix products.
 package calls

@@ -17,6 +17,10 @@ import (
 // thread.
 const mostColumns = 8 * 1024 * 64
 
+// errTypes reports a type of elements that no kernel has.
+var errTypes = errors.New(
+	"elements of this type are not supported, want float32, runtime.F16 or runtime.BF16")
+
 // RMSNorm computes Y = X / sqrt(mean(X*X) + eps) * W for each row of X, of float32, runtime.F16 or
 // runtime.BF16.
 func RMSNorm[E runtime.Element](l *Library, y, x, w *runtime.Buffer[E], rows, cols int,
@@ -27,6 +31,20 @@ func RMSNorm[E runtime.Element](l *Library, y, x, w *runtime.Buffer[E], rows, co
 		return fmt.Errorf("calls: RMSNorm: %w", err)
 	}
 	return l.run(p, map[string]any{"x": x, "w": w, "y": y, "eps": eps, "rows": uint32(rows)})
+}
+
+// AddRMSNorm adds X to the residual, which it overwrites with the sum, and computes the RMSNorm of
+// the sum.
+func AddRMSNorm[E runtime.Element](l *Library, y, residual, x, w *runtime.Buffer[E], rows, cols int,
+	eps float32) error {
+	p, err := l.rows(rmsnorm.RowKernel{Kind: rmsnorm.Normalize, Type: typeOf[E](), Cols: cols,
+		Residual: true}, rows)
+	if err = errors.Join(err, holds("W", w, cols), holds("residual", residual, rows*cols),
+		fits(y, x, rows, cols)); err != nil {
+		return fmt.Errorf("calls: AddRMSNorm: %w", err)
+	}
+	return l.run(p,
+		map[string]any{"x": x, "residual": residual, "w": w, "y": y, "eps": eps})
 }
 
 // LayerNorm computes Y = (X - mean(X)) / sqrt(variance(X) + eps) * W + B for each row of X.
@@ -66,6 +84,23 @@ func CrossEntropy[E runtime.Element](
 	return l.run(p, map[string]any{"x": x, "targets": targets, "losses": losses, "sums": sums})
 }
 
+// CrossEntropyGradient computes the derivative of the losses, multiplied by a scale factor for each
+// row, from the sums of CrossEntropy.
+func CrossEntropyGradient[E runtime.Element](
+	l *Library, y, x *runtime.Buffer[E], sums, scale *runtime.Buffer[float32],
+	targets *runtime.Buffer[uint32], rows, cols int,
+) error {
+	p, err := l.rows(rmsnorm.RowKernel{Kind: rmsnorm.Gradient, Type: typeOf[E](), Cols: cols},
+		rows)
+	err = errors.Join(err, fits(y, x, rows, cols), holds("targets", targets, rows),
+		holds("sums", sums, rows), holds("scale", scale, rows))
+	if err != nil {
+		return fmt.Errorf("calls: CrossEntropyGradient: %w", err)
+	}
+	return l.run(p,
+		map[string]any{"x": x, "targets": targets, "sums": sums, "scale": scale, "y": y})
+}
+
 // fits returns an error if a matrix is too small.
 func fits[E runtime.Element](y, x *runtime.Buffer[E], rows, cols int) error {
 	return errors.Join(holds("X", x, rows*cols), holds("Y", y, rows*cols))
@@ -76,16 +111,15 @@ func fits[E runtime.Element](y, x *runtime.Buffer[E], rows, cols int) error {
 func (l *Library) rows(r rmsnorm.RowKernel, rows int) (plan, error) {
 	switch {
 	case r.Type == 0:
-		return plan{},
-			errors.New("elements of this type are not supported, want float32, runtime.F16 or runtime.BF16")
+		return plan{}, errTypes
 	case rows < 1 || r.Cols < 1 || r.Cols > mostColumns:
 		return plan{},
 			fmt.Errorf("%d rows of %d elements, want up to %d", rows, r.Cols, mostColumns)
 	}
-	key := fmt.Sprintf("%s%s of %d", r.Kind, r.Type, r.Cols)
+	key := fmt.Sprintf("%s%s of %d, residual %t", r.Kind, r.Type, r.Cols, r.Residual)
 	each, threads := rmsnorm.Rows(r.Cols)
 	if unit := threads / each * 128 / r.Type.Bits(); r.Kind == rmsnorm.Normalize &&
-		r.Cols%unit == 0 && r.Cols <= 32768 {
+		!r.Residual && r.Cols%unit == 0 && r.Cols <= 32768 {
 		return plan{
 			name: fmt.Sprintf("rmsnorm_%s_%d", r.Type.String()[1:], r.Cols), key: key,
 			build:  func(m *dsl.Module) { rmsnorm.Build(m, r.Type, r.Cols) },

@@ -36,6 +36,9 @@ func Quantize(l *Library, values []float32, rows, cols int, t isa.Type,
 		return nil, fmt.Errorf("calls: Quantize of %d values, want %d rows of %d", len(values),
 			rows, cols)
 	}
+	if _, ok := blockscaled.FormatFor(t, t, scale); !ok {
+		return nil, fmt.Errorf("calls: Quantize: no block-scaled format has %s with %s", t, scale)
+	}
 	x := &Scaled{Type: t, Scale: scale, Rows: rows, Cols: cols,
 		padded: (cols + padding - 1) / padding * padding}
 	wide := make([]float32, rows*x.padded)
@@ -60,6 +63,9 @@ func (x *Scaled) Close() error { return errors.Join(x.elements.Close(), x.factor
 
 // MultiplyScaled computes D = A B' for matrices of a block-scaled format, with D of BF16.
 func MultiplyScaled(l *Library, d *runtime.Buffer[runtime.BF16], a, b *Scaled) error {
+	if a == nil || b == nil {
+		return errors.New("calls: MultiplyScaled: an operand is nil, want matrices from Quantize")
+	}
 	f, ok := blockscaled.FormatFor(a.Type, b.Type, a.Scale)
 	err := holds("D", d, a.Rows*b.Rows)
 	switch {
@@ -91,8 +97,11 @@ func MultiplyScaled(l *Library, d *runtime.Buffer[runtime.BF16], a, b *Scaled) e
 		"sfa": factors(a), "sfb": factors(b), "d": tensor{to, []int{a.Rows, wide}},
 		"m": uint32(a.Rows), "n": uint32(wide), "k": uint32(a.padded),
 	})
-	if err != nil || to == d {
+	if to == d {
 		return err
+	}
+	if err != nil {
+		return errors.Join(err, to.Close())
 	}
 	err = l.run(
 		plan{name: "crop", key: "crop", build: Build,
@@ -121,15 +130,10 @@ func (l *Library) scaled(f blockscaled.Format, rows, cols int) (plan, error) {
 		p.key = fmt.Sprintf("%s, pair %t", p.name, t.Pair)
 		return p, nil
 	case "sm_120a", "sm_121a":
-		for _, x := range blockscaled.SyncFormats {
-			if x.Name == f.Name {
-				t := blockscaled.SyncDefault
-				name := "matmul_sync_" + f.Name
-				return plan{name, name, func(m *dsl.Module) { blockscaled.BuildSync(m, f, t) },
-					runtime.Grid(tiles(t.M, t.N))}, nil
-			}
-		}
-		return plan{}, fmt.Errorf("%s is not built for %s", f.Name, info.Target)
+		t := f.SyncDefault()
+		name := "matmul_sync_" + f.Name
+		return plan{name, name, func(m *dsl.Module) { blockscaled.BuildSync(m, f, t) },
+			runtime.Grid(tiles(t.M, t.N))}, nil
 	}
 	return plan{}, fmt.Errorf("%s has no block-scaled tensor cores", info.Target)
 }

@@ -34,6 +34,7 @@ var (
 		"plain tcgen05 GEMM in INT8",
 		"plain tcgen05 GEMM on two SMs",
 		"block-scaled mma.sync of sm_120a and sm_121a",
+		"sparse block-scaled mma.sync of sm_120a and sm_121a",
 	}
 	ampere = []string{
 		"element types",
@@ -121,5 +122,6 @@ var (
 		"RMSNorm family call",
 		"BF16 GEMM call",
 		"attention call",
+		"top-k call",
 	}
 )

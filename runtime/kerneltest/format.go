@@ -85,6 +85,19 @@ func integers[E uint8 | int8 | uint16 | int16 | uint32 | int32](name string,
 	return Format[E]{name, from, widen[E], low, high, edges, 0, 0}
 }
 
+// As returns the format for elements of another Go type with the same bits.
+func As[E ~uint8](f Format[uint8]) Format[E] {
+	g := Format[E]{
+		Name: f.Name, Low: f.Low, High: f.High, digits: f.digits, exponents: f.exponents,
+		From:  func(x float64) E { return E(f.From(x)) },
+		Float: func(x E) float64 { return f.Float(uint8(x)) },
+	}
+	for _, x := range f.edges {
+		g.edges = append(g.edges, E(x))
+	}
+	return g
+}
+
 // Decode returns the values of elements.
 func (f Format[E]) Decode(xs []E) []float64 {
 	out := make([]float64, len(xs))

@@ -14,13 +14,13 @@ import (
 
 func main() {
 	pair := flag.Bool("pair", false, "two blocks work as one")
-	sync := flag.Bool("sync", false, "with mma.sync, for sm_120a: nvfp4, mxfp4 and mxfp8")
+	sync := flag.Bool("sync", false, "with mma.sync, for sm_120a")
 	f := kernelcmd.OneOf("format", "format of the numbers", func(f blockscaled.Format) string {
 		return f.Name
 	}, blockscaled.Formats...)
 	kernelcmd.Main("matmul_blockscaled", "sm_100a", func(m *dsl.Module) {
 		if *sync {
-			blockscaled.BuildSync(m, *f, blockscaled.SyncDefault)
+			blockscaled.BuildSync(m, *f, f.SyncDefault())
 			return
 		}
 		blockscaled.Build(m, *f, f.Default(*pair))
