@@ -369,10 +369,10 @@ func (w *paths) checkIgnored(h *flagArray, m position) {
 
 // selects reports whether the address of a load depends on the value of a flag: it reads the data
 // that the flag announces, such as the current one of two buffers.
-func (w *paths) selects(flag, load mark) bool {
+func (w *paths) selects(flag, load position) bool {
 	found := false
 	w.instr(load).Registers(func(r *ir.Reg, a isa.Access) {
-		found = found || a != isa.Write && w.feeds(w.instr(flag), r)
+		found = found || a != isa.Write && w.isComputedFrom(w.instr(flag), r)
 	})
 	return found
 }
