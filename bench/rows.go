@@ -105,7 +105,8 @@ func Softmax(b *Bench, rows, cols int) ([]Result, error) {
 }
 
 // rowJob measures a kernel that reads and writes n elements, and a copy, rotating through several
-// buffers. With b.Repeats it also compares the bits of repeated results: y, and the results per row.
+// buffers. With b.Repeats it also compares the bits of repeated results: y, and the results per
+// row.
 func rowJob[E runtime.Element](b *Bench, j Job, n int, narrow func(float32) E,
 	launch func(x, y *runtime.Buffer[E]) error, perRow ...*runtime.Buffer[float32]) ([]Result,
 	error) {

@@ -21,7 +21,7 @@ func FuzzPasses(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(dice(seed))
 	}
-	f.Fuzz(func(t *testing.T, dice []byte) { sameMeaning(t, kernel(dice)) })
+	f.Fuzz(func(t *testing.T, dice []byte) { sameMeaning(t, kernel(dice), nil) })
 }
 
 // TestMeaning does the same for a number of kernels.
@@ -30,9 +30,15 @@ func TestMeaning(t *testing.T) {
 	if testing.Short() {
 		n = 40
 	}
+	changes := make(map[string]int) // edits by each pass alone
 	for seed := range n {
-		if sameMeaning(t, kernel(dice(seed))); t.Failed() {
+		if sameMeaning(t, kernel(dice(seed)), changes); t.Failed() {
 			t.Fatalf("seed %d", seed)
+		}
+	}
+	for _, p := range passes.List() {
+		if p.Edits && changes[p.Name] == 0 {
+			t.Errorf("%s changes none of the %d kernels, so they do not test it", p.Name, n)
 		}
 	}
 }
@@ -47,8 +53,9 @@ func dice(seed uint64) []byte {
 	return list
 }
 
-// sameMeaning runs a kernel before and after the passes, on several inputs.
-func sameMeaning(t *testing.T, text string) {
+// sameMeaning runs a kernel before and after the passes, on several inputs. It adds the edits of each
+// pass that runs alone to changes, unless that is nil.
+func sameMeaning(t *testing.T, text string, changes map[string]int) {
 	t.Helper()
 	const limit, inputs = 3000, 3
 	original := module(t, "before.ptx", text).Funcs()[0]
@@ -66,7 +73,10 @@ func sameMeaning(t *testing.T, text string) {
 	}
 	for _, list := range lists {
 		m := module(t, "before.ptx", text)
-		passes.Run(m, list, nil)
+		steps := passes.Run(m, list, nil)
+		if changes != nil && len(list) == 1 {
+			changes[list[0].Name] += steps[0].Changes
+		}
 		left := lower.Text(m)
 		// Parsed again, so that the text is tested.
 		after := module(t, "after.ptx", left).Funcs()[0]

@@ -117,6 +117,7 @@ func declarations(text string) int {
 
 // TestList checks the list of passes against the constraints.
 func TestList(t *testing.T) {
+	verbs := []string{"drop-", "fold-", "merge-", "name-"}
 	names := make(map[string]bool)
 	for _, p := range passes.List() {
 		names[p.Name] = true
@@ -124,11 +125,11 @@ func TestList(t *testing.T) {
 			t.Errorf("%s has no documentation, or does nothing", p.Name)
 		}
 		verb := false
-		for _, v := range []string{"drop-", "fold-", "merge-", "name-"} {
+		for _, v := range verbs {
 			verb = verb || strings.HasPrefix(p.Name, v)
 		}
 		if verb != p.Edits {
-			t.Errorf("%s: the name of a pass that edits says so", p.Name)
+			t.Errorf("%s: only the names of passes that edit begin with %v", p.Name, verbs)
 		}
 	}
 	if err := passes.Check(passes.List()); err != nil {

@@ -221,7 +221,7 @@ func (a *author) again() {
 	a.line("%s %s, %s;", r.op, a.fresh(r.letter), r.rest)
 }
 
-// control emits a conditional, a loop, or a loop with two entries.
+// control emits a conditional, a loop, a loop with two entries, or unreachable code.
 func (a *author) control() {
 	if a.depth == 3 {
 		return
@@ -234,7 +234,7 @@ func (a *author) control() {
 		outer[letter] = slices.Clip(outer[letter])
 	}
 	leave := func() { a.scope = maps.Clone(outer) }
-	switch a.roll(4) {
+	switch a.roll(5) {
 	case 0:
 		a.line("%sbra ELSE%d;", a.guard(), n)
 		a.statements(1 + a.roll(4))
@@ -253,6 +253,11 @@ func (a *author) control() {
 		fmt.Fprintf(&a.body, "LOOP%d:\n", n)
 		a.statements(1 + a.roll(5))
 		a.line("%sbra LOOP%d;", a.guard(), n)
+	case 3:
+		a.line("bra END%d;", n)
+		a.statements(1 + a.roll(4))
+		leave()
+		fmt.Fprintf(&a.body, "END%d:\n", n)
 	default:
 		a.line("%sbra IN%d;", a.guard(), n)
 		fmt.Fprintf(&a.body, "LOOP%d:\n", n)

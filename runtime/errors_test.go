@@ -113,7 +113,7 @@ func TestShapes(t *testing.T) {
 			"the grid of 3 blocks is not a multiple of the cluster size 2"},
 		{k.Launch(runtime.Grid(32).Cluster(32)),
 			"a cluster of 32 has 32 blocks, expected at most 16"},
-		{mixed.Launch(runtime.Grid(1)), "the block size is unknown; set it with Block"},
+		{mixed.Launch(runtime.Grid(1)), "the block size is unknown; set it with Config.Block (-block of ptxdsl run)"},
 		{mixed.Launch(runtime.Grid(1).Block(128)),
 			"a block of 128 has 128 threads, expected at most 64, as the kernel declares"},
 		{mixed.Launch(runtime.Grid(1).Block(1, 1, 65)),

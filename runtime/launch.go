@@ -213,7 +213,8 @@ func (k *Kernel) blocks(c *Config) error {
 	case c.block == [3]int{}:
 		c.block = declared
 		if declared[0] == 0 {
-			return argument("launch of %s: the block size is unknown; set it with Block", k.name)
+			return argument("launch of %s: the block size is unknown; "+
+				"set it with Config.Block (-block of ptxdsl run)", k.name)
 		}
 	case declared[0] != 0 && declared != c.block:
 		return argument(

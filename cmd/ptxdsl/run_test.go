@@ -149,7 +149,7 @@ func TestRun(t *testing.T) {
 			`"-1" is not a value of type u32`},
 		{"no block",
 			[]string{"m.ptx", "-kernel", "saxpy", "-grid", "1", "-arg", "f32[1]", "-arg", "f32[1]",
-				"-arg", "1", "-arg", "1"}, 2, "", "the block size is unknown; set it with Block"},
+				"-arg", "1", "-arg", "1"}, 2, "", "the block size is unknown; set it with Config.Block (-block of ptxdsl run)"},
 		{"bad array",
 			append(saxpy[:7:7], "-arg", "f31[5]", "-arg", "f32[5]", "-arg", "1", "-arg", "1"), 2,
 			"", `"f31" is not a type`},

@@ -138,6 +138,10 @@ func wholeOracle() (warps int, whole bool) {
 	return 1, false
 }
 
+// unanswerable are the approximations whose results no rational number decides.
+var unanswerable = map[string]bool{"ex2": true, "rsqrt": true, "tanh": true, "lg2": true,
+	"sin": true, "cos": true, "sqrt": true, "rcp": true, "div": true}
+
 // TestOracle compares opcodes of pure arithmetic with the oracle. By default it takes every n-th
 // opcode; EVAL_ORACLE=1000 takes all of them, with 1000 input warps each.
 func TestOracle(t *testing.T) {
@@ -172,6 +176,11 @@ func TestOracle(t *testing.T) {
 			continue
 		}
 		opcodes++
+	}
+	for name := range unanswered {
+		if !unanswerable[name] {
+			t.Errorf("%s: the oracle has no answer; add one", name)
+		}
 	}
 	t.Logf("%d opcodes, %d inputs, %d wrong opcodes; not answered: %v",
 		opcodes, cases, wrong, unanswered)

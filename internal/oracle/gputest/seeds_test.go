@@ -27,8 +27,8 @@ var unordered = map[string]bool{"04_reduce": true, "12_matmul_splitk": true}
 
 // TestSeeds runs the examples with many seeds, which choose the order of warps and when
 // asynchronous operations complete. It also runs them with operations that complete immediately,
-// and as late as allowed. All results must be equal byte by byte. EMU_SEEDS is the last seed, or the
-// first and the last with a hyphen between.
+// and as late as allowed. All results must be equal byte by byte. EMU_SEEDS is the last seed, or
+// the first and the last with a hyphen between.
 func TestSeeds(t *testing.T) {
 	first, last, err := seedRange(os.Getenv("EMU_SEEDS"))
 	if err != nil {
