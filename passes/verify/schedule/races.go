@@ -145,7 +145,10 @@ func (m *machine) reportIfUnordered(y, x *access) bool {
 		return false // the same warp accesses the columns and then frees them
 	}
 	*m.work += 40
-	if sure, _ := y.region.Meets(&x.region); !sure {
+	if sure, maybe := y.region.Meets(&x.region); !sure {
+		if maybe && m.comparesPlain && !x.tensor {
+			m.p.Missed(missedAddresses)
+		}
 		return false
 	}
 	m.reportRace(y, x)

@@ -259,9 +259,13 @@ func (m *machine) execute(a *agent, e *trace.Event) {
 	}
 }
 
+// missedAddresses is reported for accesses that cannot be compared with others: a missing barrier
+// between them would not be detected (B8).
+const missedAddresses = "shared-memory accesses at data-dependent addresses (B8)"
+
 // checkAddress makes the verdict incomplete if a shared-memory access has a data-dependent
-// address. Races of such an access are not checked, so a missing barrier would not be detected
-// (B8).
+// address without bounds. With bounds it is compared with other accesses: only if it is not
+// ordered with one that it may overlap, reportIfUnordered makes the verdict incomplete.
 func (m *machine) checkAddress(e *trace.Event) {
 	at := verify.Val(e, verify.Address(e.In, 0))
 	switch {
@@ -270,8 +274,8 @@ func (m *machine) checkAddress(e *trace.Event) {
 	case !e.In.NamesShared() && (!m.p.Generic || isNotShared(e.In, at)):
 		return
 	}
-	if r, ok := m.p.Access(e); !ok || !r.Sure {
-		m.p.Missed("shared-memory accesses at data-dependent addresses (B8)")
+	if r, ok := m.p.Access(e); !ok || !r.Shared() {
+		m.p.Missed(missedAddresses)
 	}
 }
 

@@ -194,10 +194,6 @@ func TestExamples(t *testing.T) {
 		"topk_f32_50": "more paths through the kernel than the limit (35 traces); interleavings of warps (B8): some paths through the kernel are unknown",
 		// A block takes pairs of tiles of queries with different numbers of key tiles.
 		"hopper_attention_bf16_256_causal": "more paths through the kernel than the limit (12 traces); interleavings of warps (B8, M4, M6, M7, M11): some paths through the kernel are unknown",
-		// A tile has half of the columns of a copy of scale factors, so that the column of the block
-		// decides which half its threads read.
-		"matmul_sync_mxfp8_sparse": "shared-memory accesses at data-dependent addresses (B8)",
-		"matmul_sync_nvfp4_sparse": "shared-memory accesses at data-dependent addresses (B8)",
 		// The sizes of the groups are loaded from memory, so each warp may take another number of
 		// trips.
 		"matmul_nvfp4_grouped": "interleavings of warps (B8, M4, M6, M7, M11): some paths of one warp contradict every path of another warp",
