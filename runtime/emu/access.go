@@ -330,7 +330,7 @@ func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off u
 					fmt.Sprintf("access to freed memory: %d bytes at global address 0x%x", size, at)
 			}
 			return nil, 0,
-				fmt.Sprintf("access out of bounds: %d bytes at global address 0x%x", size, at)
+				fmt.Sprintf("access %s: %d bytes %s%x", CauseBounds, size, CauseGlobalAddress, at)
 		}
 		return r, at - r.base, ""
 	case isa.Shared:

@@ -57,9 +57,23 @@ func (a *attendance) state(g *grid, p *phaseState) string {
 		text += "; arrived in this phase: " + listed(list)
 	}
 	if list := lanesOf(&missing); len(list) > 0 {
-		return text + "; arrived only in the previous phase: " + listed(list)
+		text += "; arrived only in the previous phase: " + listed(list)
+		if p.owner.exited(&missing) {
+			text += fmt.Sprintf(", which exited since then: the %s", CauseTripCounts)
+		}
+		return text
 	}
 	return text + a.notExecuted(g, p)
+}
+
+// exited reports whether lanes of the warps of a block have exited.
+func (b *block) exited(lanes *[mostWarps]uint32) bool {
+	for i, w := range b.warps[:b.count] {
+		if w.live&lanes[i] != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // parityHint says why the parity of a wait that hangs may be wrong, or returns "".

@@ -110,8 +110,8 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 		place := c.at + off + i/width*m.sharedBytes()
 		if place = m.swizzled(place); place+width > uint64(len(c.shared.data)) {
 			return fmt.Sprintf(
-				"tensor copy out of bounds: shared address 0x%x, with a swizzle of %d bytes", place,
-				m.swizzle)
+				"tensor copy %s: %s%x, with a swizzle of %d bytes", CauseBounds, CauseSharedAddress,
+				place, m.swizzle)
 		}
 		if !inside || x < 0 || uint64(x) >= m.sizes[0] {
 			c.blank(place, width)
@@ -139,7 +139,7 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 // outOfTensor describes a tensor map that reaches memory outside of all allocations.
 func outOfTensor(address uint64) string {
 	return fmt.Sprintf(
-		"tensor copy out of bounds: element at global address 0x%x is in no allocation", address)
+		"tensor copy %s: element %s%x is in no allocation", CauseBounds, CauseGlobalAddress, address)
 }
 
 // blank fills elements of shared memory that are outside of the tensor.

@@ -197,6 +197,7 @@ type kernel struct {
 	guessedBytes                bool // and so is its number of bytes
 	element                     int  // assumed bytes of the elements of tensor maps; 0 means 1
 	oneBlock                    bool // the kernel never reads its block index
+	waits                       bool // the kernel polls arrays, and stores to none of these
 
 	// Of the next launches:
 	inputs bool // arrays that the kernel only reads hold numbers

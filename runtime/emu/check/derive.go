@@ -184,6 +184,15 @@ func (k *kernel) betweenBlocks() (yes bool) {
 	return yes
 }
 
+// meetsInGroups reports whether the kernel has a barrier for some threads of a block: which of them
+// meet may depend on the schedule.
+func (k *kernel) meetsInGroups() (yes bool) {
+	k.instructions(func(in *ir.Instr) {
+		yes = yes || in.Form.Form.Kind == isa.KindBarrierSync && len(in.Args) > 1
+	})
+	return yes
+}
+
 // betweenDevices reports whether the kernel synchronizes with other devices: it has operations on
 // multicast memory, or releases and acquires at system scope.
 func (k *kernel) betweenDevices() (yes bool) {
@@ -216,6 +225,7 @@ const mostOfThree = 512
 func (k *kernel) classify() {
 	pointers, from := k.pointers()
 	written, compared := k.written(from), k.compared()
+	k.waits = k.onlyPolls(from)
 	at := 0
 	for _, v := range k.fn.Params {
 		align := max(1, int(v.Alignment()))
@@ -285,6 +295,9 @@ func (k *kernel) pointers() (found map[*ir.Var]bool, from origins) {
 			for v := range from[r] {
 				found[v] = true
 			}
+		}
+		if in.Form.Form.Kind == isa.KindTensormapReplace && in.HasMod(isa.ModGlobalAddress) {
+			mark(in.Args[len(in.Args)-1].Reg)
 		}
 		if in.Form.Form.Kind == isa.KindCvtaTo && len(in.Args) > 1 && in.Args[1].Reg != nil {
 			mark(in.Args[1].Reg)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"strings"
 	"unsafe"
 
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -69,7 +68,7 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	if k.fragments {
 		watch = append(watch, &fragments)
 	}
-	x := &run{schedule: s, count: count, filled: filled, inputs: k.inputs,
+	x := &run{schedule: s, count: count, filled: filled, inputs: k.inputs, limit: k.most(),
 		reached: detector.Reached}
 	d, err := emu.New(emu.Options{
 		Target: k.target(), Seed: s.seed, Completion: s.completion, Interleave: true, Workers: 1,
@@ -102,14 +101,11 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	if !errors.As(err, &x.fault) {
 		x.err = err
 	}
-	if x.fault != nil && x.fault.Message == emu.LimitReached && k.limit == 0 {
-		*k.endless++
-	}
 	x.races, x.skipped, x.events = append(detector.Races(), fragments.Races()...),
 		detector.Skipped(), detector.Events()
-	if x.fault != nil && strings.Contains(x.fault.Message, "out of bounds") {
-		x.outside = strings.Contains(x.fault.Message, "global")
-		x.beyond = strings.Contains(x.fault.Message, "shared")
+	if x.fault != nil && x.fault.Has(emu.CauseBounds) {
+		x.outside = x.fault.Has(emu.CauseGlobalAddress)
+		x.beyond = x.fault.Has(emu.CauseSharedAddress)
 	}
 	if x.fault == nil && err == nil {
 		x.result, x.err = fingerprint(d, arrays)

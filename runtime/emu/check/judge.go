@@ -5,6 +5,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -77,17 +78,25 @@ func (k *kernel) doubts(runs []*run) (list []doubt) {
 		return nil
 	}
 	var usual []map[site]*race.Race
+	filled := false // all launches with other contents are ordered
+	for _, x := range runs {
+		if x.filled && x.fault == nil && x.err == nil {
+			if filled = !x.unordered(); !filled {
+				break
+			}
+		}
+	}
+	if filled && (!k.betweenBlocks() || k.hasInputs()) { // else flags and counters start at zero
+		list = append(list, doubt{note: "it does not occur with other contents of the arrays"})
+	}
 	for _, x := range runs {
 		switch {
-		case x.filled && k.betweenBlocks() && !k.hasInputs(): // flags and counters start at zero
-		case x.filled && x.fault == nil && x.err == nil && !x.unordered():
-			list = append(list, doubt{note: "it does not occur with other contents of the arrays"})
 		case x.block != 0:
 			note := fmt.Sprintf(
 				"it does not occur with blocks of %d threads, and the kernel does not require a size",
 				x.block)
 			list = append(list, doubt{[]map[site]*race.Race{sites(x)}, note})
-		case !x.filled && ordinary(x.count):
+		case !x.filled && x.blocks == 0 && ordinary(x.count):
 			usual = append(usual, sites(x))
 		}
 	}
@@ -117,19 +126,29 @@ func (k *kernel) assumed(y *race.Race) string {
 // such a launch. A race that occurs only with other contents is not reported, because flags must
 // possibly be zero.
 func (k *kernel) races(runs []*run) (list diag.List) {
-	var filled map[site]*race.Race
+	filled := make(map[site]*race.Race)
 	for _, x := range runs {
 		if x.filled && x.fault == nil && x.err == nil {
-			filled = sites(x)
+			maps.Copy(filled, sites(x))
 		}
 	}
 	doubts := k.doubts(runs)
+	usual := make(map[site]*race.Race)
 	for _, x := range runs {
 		if x.filled || x.block != 0 {
 			continue
 		}
+		if x.blocks == 0 {
+			maps.Copy(usual, sites(x))
+		}
 		for _, y := range x.races {
 			at := site{y.Rule, y.First.Place, y.Second.Place}
+			if x.blocks != 0 {
+				if usual[at] == nil {
+					list = append(list, k.withMoreBlocks(x, y))
+				}
+				continue
+			}
 			severity := y.Severity
 			if z := filled[at]; z != nil && y.Rule != race.RuleFragment {
 				severity = min(severity, z.Severity)
@@ -160,6 +179,15 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 		}
 	}
 	return list
+}
+
+// withMoreBlocks returns the finding of a race that occurs only with more blocks.
+func (k *kernel) withMoreBlocks(x *run, y *race.Race) diag.Diagnostic {
+	severity := y.Severity
+	if k.assumed(y) != "" {
+		severity = diag.Review
+	}
+	return diagnostic(y, severity, fmt.Sprintf("; it occurs with %d blocks", x.blocks), x)
 }
 
 // diagnostic returns the finding of a race.
@@ -222,6 +250,10 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 			d.Message = strings.Replace(d.Message, string(emu.CauseHang),
 				"kernel hangs, perhaps in a wait with the wrong parity", 1)
 		}
+		if hang && f.Has(emu.CauseTripCounts) {
+			d.Message = strings.Replace(d.Message, string(emu.CauseHang),
+				string(emu.CauseHang+", because the "+emu.CauseTripCounts), 1)
+		}
 		if d.Place.Line == 0 {
 			d.Place, _ = k.module.At(k.fn.Pos)
 		}
@@ -271,17 +303,18 @@ func (k *kernel) unchecked(x *run) string {
 	f := x.fault
 	switch derived := len(k.shape.Args) == 0; {
 	case f.Message == emu.LimitReached:
-		return fmt.Sprintf("a launch did not end within its limit of %d instructions: %s", k.most(),
-			k.describe(x.count))
+		return fmt.Sprintf("a launch did not end within its limit of %d instructions: %s, seed %d",
+			x.limit, k.describe(x.count), x.schedule.seed)
 	case x.outside && derived:
 		return "an access is outside of the arrays that check derived: " + f.Message
-	case strings.Contains(f.Message, "not emulated") ||
-		f.Has(emu.CauseNoTensorMap):
+	case f.Has(emu.CauseNotEmulated), f.Has(emu.CauseNoTensorMap):
 		return f.Message
 	case f.Has(emu.CauseHang) && derived && k.guessedBytes:
 		return "the kernel hangs, but check assumed the boxes of tensor maps; state them in comments ptxdsl:bytes, or give a launch"
 	case f.Has(emu.CauseHang) && derived && polls(f) && k.betweenDevices():
 		return waitsForDevices
+	case f.Has(emu.CauseHang) && derived && polls(f) && k.waits:
+		return waitsForKernels
 	case strings.Contains(f.Message, emu.TrapExecuted) && derived:
 		return fmt.Sprintf(
 			"line %d: the kernel executes trap in a launch that check derived; give a launch",
@@ -323,6 +356,9 @@ func (k *kernel) misuses(f *emu.Fault) bool {
 // waitsForDevices is why a kernel that hangs in a derived launch is not checked further.
 const waitsForDevices = "the kernel waits for memory that other devices may write; give a launch"
 
+// waitsForKernels is the reason if no kernel of the launch writes what it polls.
+const waitsForKernels = "the kernel waits for memory that it never writes; give a launch"
+
 // polls reports whether a warp of a hang reads memory in a loop.
 func polls(f *emu.Fault) bool { return f.Has(emu.CauseSpin) }
 
@@ -343,7 +379,8 @@ func (k *kernel) varies() bool { return len(k.counts()) > 1 }
 func (k *kernel) differences(runs []*run) diag.List {
 	var first *run
 	for _, x := range runs {
-		if x.fault != nil || x.err != nil || x.filled || x.inputs || x.unordered() {
+		if x.fault != nil || x.err != nil || x.filled || x.inputs || x.blocks != 0 ||
+			x.unordered() {
 			continue
 		}
 		if first == nil {

@@ -41,6 +41,37 @@ func (k *kernel) written(from origins) map[*ir.Var]bool {
 	return found
 }
 
+// onlyPolls reports whether the kernel reads arrays by strong loads, and changes none of them: what
+// it waits for is then written by another kernel.
+func (k *kernel) onlyPolls(from origins) bool {
+	polled, changed := make(map[*ir.Var]bool), make(map[*ir.Var]bool)
+	k.instructions(func(in *ir.Instr) {
+		op := in.Form.Operation()
+		for i := range in.Args {
+			o := &in.Args[i]
+			if o.Kind != ir.Address {
+				continue
+			}
+			for _, r := range registers(o, nil) {
+				for v := range from[r] {
+					switch {
+					case op.Kind != isa.KindLd:
+						changed[v] = true
+					case op.Order > isa.Weak:
+						polled[v] = true
+					}
+				}
+			}
+		}
+	})
+	for v := range polled {
+		if changed[v] {
+			return false
+		}
+	}
+	return len(polled) > 0
+}
+
 // registers appends the registers of an operand and of its parts.
 func registers(o *ir.Operand, list []*ir.Reg) []*ir.Reg {
 	if o.Reg != nil {

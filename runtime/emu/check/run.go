@@ -4,7 +4,6 @@
 package check
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -22,6 +21,7 @@ type run struct {
 	filled   bool   // arrays hold numbers, not zeros
 	inputs   bool   // arrays that the kernel only reads hold numbers, the others zeros
 	block    uint32 // another block size than that of the kernel's other launches, or 0
+	blocks   uint32 // another number of blocks, or 0
 	races    []*race.Race
 	fault    *emu.Fault
 	err      error  // the launch was refused
@@ -32,6 +32,8 @@ type run struct {
 	skipped  int
 	events   uint64             // number of events that the detector received
 	recorder *schedule.Recorder // of the synchronizations of the launch; nil for most launches
+	limit    int64              // limit of instructions
+	tried    string             // description of the launch, if it is not one of the first ones
 }
 
 // Derived array sizes start at the first and grow to the second while accesses are out of bounds.
@@ -42,7 +44,7 @@ const (
 
 	mostEndless = 10 // launches of a file that reach the limit before its other kernels are skipped
 
-	moreSeeds = 12        // schedules of a kernel whose blocks synchronize
+	moreSeeds = 12        // schedules of a kernel whose blocks or groups of warps synchronize
 	cheap     = 50_000    // kernels with fewer events run with more schedules
 	cheapWork = 2_000_000 // instruction limit of these further launches
 	endless   = 20        // times the events of another schedule, for a launch that does not end
@@ -66,6 +68,11 @@ func (k *kernel) check() Result {
 		}
 	}
 	runs := k.runs(&r)
+	for _, x := range runs {
+		if x.limited() && x.limit != cheapWork {
+			*k.endless++
+		}
+	}
 	k.judge(&r, runs)
 	return r
 }
@@ -83,9 +90,11 @@ func (k *kernel) runs(r *Result) []*run {
 	if !ok {
 		return all
 	}
-	if best == nil && all[0].fault != nil && k.unchecked(all[0]) == waitsForDevices {
-		r.NotReached = k.unreached(all)
-		return all[:1]
+	if best == nil && all[0].fault != nil {
+		if why := k.unchecked(all[0]); why == waitsForDevices || why == waitsForKernels {
+			r.NotReached = k.unreached(all)
+			return all[:1]
+		}
 	}
 	if best == nil {
 		best = all[0]
@@ -98,85 +107,146 @@ func (k *kernel) runs(r *Result) []*run {
 			return list
 		}
 	}
-	if k.options.Seed == nil && best.fault == nil && best.events < cheap && k.betweenBlocks() {
+	if k.options.Seed == nil && best.fault == nil && best.events < cheap &&
+		(k.betweenBlocks() || k.meetsInGroups()) {
 		for range moreSeeds {
 			schedules = append(schedules, scheduleOf(uint64(len(schedules))))
 		}
 	}
-	if best.fault == nil && best.events < cheap {
-		k.limit = cheapWork
-	}
-	for _, s := range schedules[1:] {
-		x := k.launch(s, best.count, false)
-		all = append(all, x)
-		if x.fault != nil && x.fault.Message == emu.LimitReached {
-			break
-		}
-	}
-	k.limit = 0
-	if len(k.shape.Args) == 0 {
-		all = append(all, k.launch(schedules[0], best.count, true))
-		if len(counts) > 1 {
-			all = append(all, k.launch(schedules[0], 0, false))
-			r.Tried = append(r.Tried, k.describe(0)+ending(all[len(all)-1]))
-		}
-	}
-	all = append(all, k.inputLaunch(best)...)
-	all = append(all, k.partial(r, best)...)
-	all = append(all, k.otherBlocks(best)...)
+	all, values := k.further(r, schedules[1:], best, all, len(counts) > 1)
 	r.NotReached = k.unreached(all)
 	k.search(r, best, all)
-	k.uninitialized(r, best, all)
+	k.uninitialized(r, best, values, all)
 	return all
 }
 
-// trials launches the kernel with each of counts, until a run has no fault and reaches all
-// instructions. best is the first run without a fault. It returns false if the kernel cannot be
-// run.
-func (k *kernel) trials(r *Result, s seeding, counts []uint64) (all []*run, best *run, ok bool) {
-	missing, limited := -1, 0
-	k.fragments = k.uses(isa.KindWgmmaMmaAsync, isa.KindTcgen05Ld)
-	defer func() { k.fragments, k.watch = false, nil }()
-	for _, n := range counts {
-		if limited > 1 {
-			break
-		}
-		recorder := &schedule.Recorder{}
-		k.watch = []emu.Observer{recorder}
-		x := k.launch(s, n, false)
-		x.recorder = recorder
-		if x.fault != nil && x.fault.Message == emu.LimitReached {
-			limited++
-			k.slow = true
-		}
-		var no *emu.Unsupported
-		if errors.As(x.err, &no) {
-			for i, d := range no.Findings {
-				if i < 3 {
-					r.Incomplete = append(r.Incomplete,
-						fmt.Sprintf("line %d: %s", d.Place.Line, d.Message))
+// further runs the launches that do not depend on each other: the best run with other schedules,
+// its variations, and the best run with a check of uninitialized values, which is values.
+func (k *kernel) further(r *Result, schedules []seeding, best *run, before []*run,
+	counts bool) (all []*run, values *run) {
+	var others sequence
+	searches := k.searchesValues(best, before)
+	for i, s := range schedules {
+		others.add(func(own *kernel) *run {
+			if best.fault == nil && best.events < cheap {
+				own.limit = cheapWork
+			}
+			if i == 0 && searches {
+				if values = own.withValues(s, best); values.fault == nil {
+					return values
 				}
 			}
-			return nil, nil, false
+			x := own.launch(s, best.count, false)
+			if x.limited() && own.limit != 0 && x.events <= best.events*endless {
+				own.limit = 0 // it is slow, but need not be a livelock
+				x = own.launch(s, best.count, false)
+			}
+			return x
+		})
+	}
+	tasks := append(others.tasks, k.variations(best, counts)...)
+	if len(schedules) == 0 && searches {
+		tasks = append(tasks, func(own *kernel) []*run {
+			values = own.withValues(best.schedule, best)
+			return nil
+		})
+	}
+	all = before
+	add := func(list []*run) {
+		all = append(all, list...)
+		for _, x := range list {
+			if x.tried != "" {
+				r.Tried = append(r.Tried, x.tried)
+			}
 		}
-		if x.err != nil {
-			r.Incomplete = append(r.Incomplete, x.err.Error())
-			return all, nil, false
+	}
+	for i, list := range k.together(tasks) {
+		if i < int(others.end.Load()) || i >= len(schedules) {
+			add(list)
 		}
-		x = k.chooseElement(s, x)
-		all = append(all, x)
-		before := missing
-		if missing = len(k.unreached(all)); missing != before || best == nil && x.fault == nil {
-			r.Tried = append(r.Tried, k.describe(n)+ending(x))
+	}
+	if len(k.shape.Args) == 0 && (len(k.unreached(all)) > 0 || k.suspect(all)) {
+		add(k.otherContents(best, all))
+	}
+	return all, values
+}
+
+// mostContents is the maximum number of schedules that are run with other contents.
+const mostContents = 4
+
+// otherContents runs the best launch with numbers in its arrays. If other schedules have races that
+// the first one does not have, it runs them too, until one of them has a race.
+func (k *kernel) otherContents(best *run, all []*run) (list []*run) {
+	schedules := []seeding{best.schedule}
+	if !best.unordered() {
+		for _, x := range all {
+			if x.schedule != best.schedule && x.count == best.count && x.unordered() &&
+				len(schedules) < mostContents {
+				schedules = append(schedules, x.schedule)
+			}
 		}
-		if best == nil && x.fault == nil {
-			best = x
-		}
-		if best != nil && missing == 0 {
+	}
+	for _, s := range schedules {
+		x := k.launch(s, best.count, true)
+		list = append(list, x)
+		if x.fault != nil || x.err != nil || x.unordered() {
 			break
 		}
 	}
-	return all, best, true
+	return list
+}
+
+// suspect reports whether other contents of the arrays may change what is reported about runs.
+func (k *kernel) suspect(runs []*run) bool {
+	return slices.ContainsFunc(runs, func(x *run) bool {
+		return x.fault != nil || x.err != nil || len(x.races) > 0
+	})
+}
+
+// variations returns launches that differ from the best run in their inputs, counts or blocks.
+func (k *kernel) variations(best *run, counts bool) (list []task) {
+	if len(k.shape.Args) > 0 {
+		return nil
+	}
+	if counts {
+		list = append(list, func(own *kernel) []*run {
+			x := own.launch(best.schedule, 0, false)
+			x.tried = own.describe(0) + ending(x)
+			return []*run{x}
+		})
+	}
+	return append(list,
+		func(own *kernel) []*run { return own.inputLaunch(best) },
+		func(own *kernel) []*run { return own.partial(best) },
+		func(own *kernel) []*run { return own.moreBlocks(best) },
+		func(own *kernel) []*run { return own.otherBlocks(best) })
+}
+
+// moreBlocks runs launches with twice as many blocks, if blocks synchronize: two blocks may have
+// one producer and one consumer only.
+func (k *kernel) moreBlocks(best *run) (list []*run) {
+	if k.options.Launch != nil || k.options.Seed != nil || best.fault != nil || best.err != nil ||
+		best.events > cheap || !k.betweenBlocks() ||
+		!k.mentions("%nctaid") && !k.mentions("%nclusterid") {
+		return nil
+	}
+	k.shape.Grid[0] *= 2
+	k.limit = cheapWork
+	seeds := uint64(3)
+	if best.events < cheap/25 {
+		seeds = moreSeeds
+	}
+	for seed := range seeds {
+		x := k.launch(scheduleOf(seed), best.count, false)
+		x.blocks = k.shape.Grid[0] * k.shape.Grid[1] * k.shape.Grid[2]
+		if x.fault != nil || x.err != nil {
+			break // the kernel may not support this number
+		}
+		if list = append(list, x); seed == 0 {
+			x.tried = k.describe(best.count)
+		}
+	}
+	return list
 }
 
 // certain returns the runs so far, and those that could lower their findings to reviews, if an
@@ -210,7 +280,7 @@ func (k *kernel) inputLaunch(best *run) []*run {
 
 // partial runs launches in which some blocks, warps and lanes are past the end of the data, if the
 // kernel compares a thread index with each of its counts.
-func (k *kernel) partial(r *Result, best *run) (list []*run) {
+func (k *kernel) partial(best *run) (list []*run) {
 	if len(k.shape.Args) > 0 || best.fault != nil || best.err != nil || best.events > cheap ||
 		!k.guarded() {
 		return nil
@@ -227,7 +297,7 @@ func (k *kernel) partial(r *Result, best *run) (list []*run) {
 			continue
 		}
 		x := k.launch(best.schedule, n, false)
-		r.Tried = append(r.Tried, k.describe(n)+ending(x))
+		x.tried = k.describe(n) + ending(x)
 		list = append(list, x)
 	}
 	return list

@@ -28,10 +28,8 @@ func (k *kernel) search(r *Result, best *run, all []*run) {
 	}
 	recorder := best.recorder
 	if recorder == nil {
-		recorder = &schedule.Recorder{}
-		k.watch = []emu.Observer{recorder}
-		x := k.launch(best.schedule, best.count, false)
-		k.watch = nil
+		x := k.recorded(best.schedule, best.count, false)
+		recorder = x.recorder
 		if x.fault != nil || x.err != nil {
 			return
 		}

@@ -114,17 +114,36 @@ var elements = []struct {
 // coordinates count elements, whose size the kernel does not say. It returns the first run without
 // an overlap.
 func (k *kernel) chooseElement(s seeding, x *run) *run {
-	if !k.guessedBox || k.element != 0 || !overlap(x) {
+	if !k.guessedBox || k.element != 0 || !overlap(x) || k.storesBytes() {
 		return x
 	}
 	for _, e := range elements {
 		k.element = e.bytes
-		if y := k.launch(s, x.count, x.filled); y.err == nil && !overlap(y) {
+		if y := k.recorded(s, x.count, x.filled); y.err == nil && !overlap(y) {
 			return y
 		}
 	}
 	k.element = 1
 	return x
+}
+
+// storesBytes reports whether the kernel converts its results to elements of one byte only, so that
+// boxes that overlap with such elements do overlap.
+func (k *kernel) storesBytes() bool {
+	narrow, wide := false, false
+	k.instructions(func(in *ir.Instr) {
+		op := in.Form.Operation()
+		if op.Kind != isa.KindCvt && op.Kind != isa.KindCvtPack || len(op.Types) == 0 {
+			return
+		}
+		switch op.Types[0] {
+		case isa.F16, isa.Bf16, isa.F16x2, isa.Bf16x2:
+			wide = true
+		case isa.U8, isa.S8, isa.E4m3x2, isa.E5m2x2, isa.E4m3x4, isa.E5m2x4:
+			narrow = true
+		}
+	})
+	return narrow && !wide
 }
 
 // overlap reports whether two tensor copies of a run write the same bytes of global memory.

@@ -5,26 +5,22 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
+	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
 )
 
 // uninitialized repeats launches that ended without an error, and reports values that were never
 // written but reach global memory, an address or a branch. The finding is an error if it occurs in
-// every repeated launch.
-func (k *kernel) uninitialized(r *Result, best *run, all []*run) {
-	if best.fault != nil || best.err != nil || k.options.Order != nil {
+// every repeated launch. The best run has been repeated already, which is first.
+func (k *kernel) uninitialized(r *Result, best, first *run, all []*run) {
+	if !k.searchesValues(best, all) {
 		return
-	}
-	for _, x := range all {
-		if x.unordered() {
-			return // a thread may read before another one has written
-		}
 	}
 	k.values = true
 	defer func() { k.values = false }()
-	first := k.again(best)
 	if first.fault == nil && k.guarded() { // any count is one that the kernel is for
 		for _, x := range k.comparable(best, all) {
 			if y := k.again(x); y.fault != nil {
@@ -59,6 +55,24 @@ func (k *kernel) uninitialized(r *Result, best *run, all []*run) {
 	r.Findings = append(r.Findings, d)
 }
 
+// searchesValues reports whether a use of an uninitialized value is a finding. If accesses race, a
+// thread may read before another one has written.
+func (k *kernel) searchesValues(best *run, all []*run) bool {
+	return best.fault == nil && best.err == nil && k.options.Order == nil &&
+		!slices.ContainsFunc(all, func(x *run) bool {
+			return slices.ContainsFunc(x.races, func(y *race.Race) bool {
+				return y.Severity == diag.Error
+			})
+		})
+}
+
+// withValues runs the best launch with a schedule, and looks for uses of uninitialized values.
+func (k *kernel) withValues(s seeding, best *run) *run {
+	k.values = true
+	defer func() { k.values = false }()
+	return k.launch(s, best.count, best.filled)
+}
+
 // again repeats the launch of a run and looks for uses of uninitialized values.
 func (k *kernel) again(x *run) *run {
 	if x.block != 0 {
@@ -83,7 +97,8 @@ func (k *kernel) comparable(best *run, all []*run) (list []*run) {
 	for _, x := range all {
 		same := x.count == best.count && x.filled == best.filled && x.inputs == best.inputs &&
 			x.block == best.block
-		if x.fault != nil || x.err != nil || same || k.varies() && !ordinary(x.count) {
+		if x.fault != nil || x.err != nil || x.blocks != 0 || same ||
+			k.varies() && !ordinary(x.count) {
 			continue
 		}
 		if list = append(list, x); len(list) == mostComparable {
