@@ -80,6 +80,11 @@ func declareE4M3[E dsl.Scalar](f *frame[E]) func(v dsl.RowValues) {
 		f.k.If(f.IsFirst(), func() { scales.Store(f.Row(), scale) })
 		by := scale.Rcp()
 		f.Each(v, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+			if len(xs) == 1 { // rows of odd length
+				x := dsl.To[dsl.E4M3](xs[0].Mul(by))
+				dsl.As[dsl.E4M3](y).At64(f.Start()).Store(at, x)
+				return
+			}
 			pairs := quotients[dsl.E4M3x2](xs, by)
 			y.At64(f.Start().ShrI(1)).StoreVec(at.ShrI(1), pairs)
 		})
@@ -89,6 +94,11 @@ func declareE4M3[E dsl.Scalar](f *frame[E]) func(v dsl.RowValues) {
 // declareE2M1 is declare for y of .e2m1, with a scale of .e4m3 for each group of 16 elements.
 func declareE2M1[E dsl.Scalar](f *frame[E]) func(v dsl.RowValues) {
 	y, scales := dsl.Global[dsl.E2M1x2](f.k, "y"), dsl.Global[dsl.E4M3](f.k, "scales")
+	if f.r.Cols%16 != 0 {
+		f.k.Errorf("rows of %d elements of .e2m1, want a multiple of the 16 that share a scale",
+			f.r.Cols)
+		return func(dsl.RowValues) {}
+	}
 	return func(v dsl.RowValues) {
 		f.Each(v, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
 			most := f.k.F32(0)

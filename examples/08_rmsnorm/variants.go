@@ -37,6 +37,10 @@ var (
 		isa.F16:  kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(1e-6)),
 		isa.Bf16: kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(1e-6)),
 	}
+	// An element is rounded to half a unit of 2^-4 of its size; the smallest units are 2^-9/448.
+	eights = kerneltest.Rel(0x1.01p-4).Plus(kerneltest.Abs(0x1p-10 / 448))
+	// The scale is rounded to .e4m3, so that the largest element is up to 1/16 beyond 6.
+	fours  = kerneltest.Abs(0.2)
 	losses = map[isa.Type]kerneltest.Tolerance{
 		isa.F32: kerneltest.F32.ULPs(2), isa.F16: kerneltest.F32.ULPs(1.25),
 		isa.Bf16: kerneltest.F32.ULPs(1.25),
@@ -45,9 +49,11 @@ var (
 
 // Reasons for the tolerances.
 const (
-	fourRoundings = "the sum, rsqrt.approx with 2 ulp, and two products are rounded"
+	fourRoundings = "the sum, rsqrt.approx with 2 ulp, and two products are rounded; the sum loses parts of squares that are far below the largest"
 	halfUnit      = "the result is rounded once; F32 errors are far below its unit"
 	cancels       = "differences of F32 numbers lose digits, relative to the largest of the row"
+	eightsWhy     = "half a unit of .e4m3, beside which F32 errors are small"
+	foursWhy      = "half a unit of .e2m1 for numbers of 4 to 6 is 1/6 of the largest, and the scale has an error of 1/16"
 	powers        = "ex2.approx has 2 ulp, and its argument is rounded"
 )
 
@@ -127,18 +133,21 @@ func rowVariants() (list []kerneltest.Variant) {
 			add("cross-entropy backward", RowKernel{Kind: Gradient, Type: t, Cols: cols}, 7,
 				targets, softmaxes[t], why(t, powers))
 		}
-		// An element is rounded to half a unit of 2^-4 of its size; the smallest units are
-		// 2^-9/448.
 		add("FP8 output", RowKernel{Kind: Normalize, Type: t, Cols: 4096, Output: isa.E4m3}, 7,
-			floats8,
-			kerneltest.Rel(0x1.01p-4).Plus(kerneltest.Abs(0x1p-10/448)),
-			"half a unit of .e4m3, beside which F32 errors are small")
-		// The scale is rounded to .e4m3, so that the largest element is up to 1/16 beyond 6.
+			floats8, eights, eightsWhy)
 		add("nvfp4 output", RowKernel{Kind: Normalize, Type: t, Cols: 4096, Output: isa.E2m1}, 7,
-			floats4,
-			kerneltest.Abs(0.2),
-			"half a unit of .e2m1 for numbers of 4 to 6 is 1/6 of the largest, and the scale has an error of 1/16")
+			floats4, fours, foursWhy)
 	}
+	odd := RowKernel{Kind: Normalize, Type: isa.Bf16, Cols: 1001}
+	fp8, sum := odd, odd
+	fp8.Output, sum.Residual = isa.E4m3, true
+	add("FP8 output", fp8, 7, floats8, eights, eightsWhy)
+	add("residual add", sum, 7, some, norms[isa.Bf16], halfUnit)
+	add("nvfp4 output", RowKernel{Kind: Normalize, Type: isa.Bf16, Cols: 4112, Output: isa.E2m1}, 7,
+		floats4, fours, foursWhy)
+	add("rows up to 262,144 through clusters",
+		RowKernel{Kind: Normalize, Type: isa.Bf16, Cols: 100_001}, 2, clustered, norms[isa.Bf16],
+		halfUnit)
 	gradient := RowKernel{Kind: Gradient, Type: isa.F32, Cols: 4104}
 	return append(list, kerneltest.Variant{
 		Option: "cross-entropy backward", Name: "f32, rows of 4104, scale factors of Inf and NaN",

@@ -4,8 +4,11 @@
 package rmsnorm
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
@@ -20,5 +23,14 @@ func TestVariants(t *testing.T) {
 	}
 	for option, list := range runs {
 		t.Run("tolerances of "+option, func(t *testing.T) { list.Tight(t, 4) })
+	}
+}
+
+// TestOddOutputs checks that rows of which elements cannot share a scale are rejected.
+func TestOddOutputs(t *testing.T) {
+	m := dsl.New("m", "sm_120a")
+	BuildRow(m, RowKernel{Kind: Normalize, Type: isa.F16, Cols: 1001, Output: isa.E2m1})
+	if _, err := m.Text(); err == nil || !strings.Contains(err.Error(), "want a multiple of the 16") {
+		t.Error(err)
 	}
 }
