@@ -74,7 +74,7 @@ func retryKernels(m *ir.Module, kernels []*ir.Func, list []*Analyzer, opt Option
 
 // checkKernel traces one kernel and runs the analyzers on the traces.
 func checkKernel(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kernelState {
-	k := trace.Follow(m, f, opt.Limits)
+	k := trace.Analyze(m, f, opt.Limits)
 	s := &kernelState{module: m, effort: opt.Effort, missed: k.Missed,
 		foreign: make(memory.ForeignCache), sizes: make(map[*ir.Instr]int64)}
 	for _, a := range list {
@@ -87,10 +87,10 @@ func checkKernel(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kerne
 			}
 		}
 	}
-	if k.Unseen != nil {
-		at, _ := m.At(k.Unseen.Pos)
+	if k.Unreached != nil {
+		at, _ := m.At(k.Unreached.Pos)
 		s.missed = append(s.missed,
-			fmt.Sprintf("%s in line %d, because no analyzed path reaches it", k.Unseen.Head(),
+			fmt.Sprintf("%s in line %d, because no analyzed path reaches it", k.Unreached.Head(),
 				at.Line))
 	}
 	if k.Untaken != nil {

@@ -262,7 +262,7 @@ func (e *Eval) Begin(thread int) {
 // Exhausted reports whether the work limit is reached. All values are then unknown.
 func (e *Eval) Exhausted() bool { return e.work > maxWork }
 
-// Refill resets the count of work, so that another mostWork instructions may be evaluated.
+// Refill resets the count of work, so that another maxWork instructions may be evaluated.
 func (e *Eval) Refill() { e.work = 0 }
 
 // Range returns the threads [first, end) that can execute the code of a role. If r is nil, these

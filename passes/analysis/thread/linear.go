@@ -76,7 +76,7 @@ func (l Linear) BlockStep() int64 {
 	return l.terms[0].times
 }
 
-// mostTerms limits the number of instructions that Linear evaluates, and longest limits the
+// maxTerms limits the number of instructions that Linear evaluates, and maxNameLength limits the
 // length of a name.
 const (
 	maxTerms      = 64

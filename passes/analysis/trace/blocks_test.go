@@ -113,8 +113,8 @@ bar.sync 2;
 	if k.Cases == 0 {
 		t.Fatal("no numbers were put in, so that nothing is tried")
 	}
-	if k.Unseen != nil {
-		t.Errorf("%s: no block reaches it", k.Unseen.Op)
+	if k.Unreached != nil {
+		t.Errorf("%s: no block reaches it", k.Unreached.Op)
 	}
 }
 

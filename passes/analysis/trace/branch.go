@@ -13,13 +13,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// part follows both branches of an undecided condition, unless that is unnecessary.
-func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) *state {
+// splitBranch analyzes both sides of an undecided branch, unless one side is irrelevant or
+// impossible. It returns the state that continues, and queues the state for the other side.
+func (w *walk) splitBranch(s *state, in *ir.Instr, cond *value.Value, taken, next int) *state {
 	r := w.region(s.block)
 	if r.ok {
-		return w.skip(s, r)
+		return w.skipRegion(s, r)
 	}
-	if sub := w.onThread(cond, s); sub != nil {
+	if sub := w.threadCondition(cond, s); sub != nil {
 		other := s.clone()
 		w.choose(other, in, sub, false)
 		w.push(other)
@@ -35,7 +36,7 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		s.threads = list[0]
 		return s
 	}
-	if again, success := w.again(s, cond, taken, next); again {
+	if again, success := w.decideRetry(s, cond, taken, next); again {
 		w.choose(s, in, cond, success)
 		if success {
 			return w.enter(s, taken)
@@ -43,8 +44,8 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		return w.enter(s, next)
 	}
 	first, second := true, true
-	// A region that only accesses memory is followed as if it were executed. If it is not executed,
-	// its accesses are only surplus.
+	// A region that only accesses memory is analyzed as if it were executed. If it is not
+	// executed, its accesses are only surplus.
 	if soft := r.soft && !cond.Tid(); soft && taken == r.end {
 		first = false
 	} else if soft && next == r.end {
@@ -66,11 +67,11 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 		break
 	}
 	if first && second && !test {
-		if way, steady := w.steady(s, in, cond); steady {
+		if way, steady := w.steadyBranch(s, in, cond); steady {
 			first, second = way, !way
 		}
 	}
-	if first && second && w.sample(in, cond) {
+	if first && second && w.isSampled(in, cond) {
 		first = w.forks[in]%2 == 0
 		second = !first
 	}
@@ -86,10 +87,11 @@ func (w *walk) part(s *state, in *ir.Instr, cond *value.Value, taken, next int) 
 	return w.enter(s, taken)
 }
 
-// steady returns the branch to take in the middle iterations of a loop. It is the branch of the
-// previous iteration, or the other one after enough iterations. The first and the last iterations
-// show all other behavior.
-func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bool) {
+// steadyBranch returns the side of a branch to take in the middle iterations of a loop. It is the
+// side taken in the previous iteration, or the other side after enough iterations. The first and
+// the last iterations show all other behavior. steady is false if the branch must be analyzed
+// normally.
+func (w *walk) steadyBranch(s *state, in *ir.Instr, cond *value.Value) (way, steady bool) {
 	l := w.loops[s.block]
 	for l != nil && !w.active[l] {
 		l = l.Parent
@@ -114,8 +116,8 @@ func (w *walk) steady(s *state, in *ir.Instr, cond *value.Value) (way, steady bo
 	return false, false
 }
 
-// sample reports whether a branch was split so often that only one side is followed from now on.
-func (w *walk) sample(in *ir.Instr, cond *value.Value) bool {
+// isSampled reports whether a branch was split so often that only one side is analyzed from now on.
+func (w *walk) isSampled(in *ir.Instr, cond *value.Value) bool {
 	if a, _ := cond.Condition(); a != nil && (a.Tid || a.Op == value.OpDone) {
 		return false
 	}
@@ -127,9 +129,9 @@ func (w *walk) sample(in *ir.Instr, cond *value.Value) bool {
 	return true
 }
 
-// onThread returns an undecided part of a condition that depends on the thread index. Threads
-// are split on it before the whole condition is considered.
-func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
+// threadCondition returns an undecided part of a condition that depends on the thread index, or
+// nil. Threads are split on this part before the whole condition is considered.
+func (w *walk) threadCondition(cond *value.Value, s *state) *value.Value {
 	a, _ := cond.Condition()
 	if a == nil || a.Tid || a.Nested >= value.MaxNested || a.Op != value.OpAnd &&
 		a.Op != value.OpOr &&
@@ -146,7 +148,7 @@ func (w *walk) onThread(cond *value.Value, s *state) *value.Value {
 		if arg.Tid() {
 			return arg
 		}
-		if sub := w.onThread(arg, s); sub != nil {
+		if sub := w.threadCondition(arg, s); sub != nil {
 			return sub
 		}
 	}
@@ -159,8 +161,8 @@ func (w *walk) mayContinue(s *state, l *graph.Loop, cond *value.Value, end bool)
 	if a, _ := cond.Condition(); a != nil && a.Tid {
 		return true, true
 	} else if a != nil && a.Op == value.OpDone {
-		// A wait that fails and is repeated with changes, such as another arrival, succeeds
-		// eventually.
+		// A wait that fails and is repeated with changes, such as another arrival, eventually
+		// succeeds.
 		return s.iterations.at(l) < 4*outerIterations, true
 	}
 	n, most := s.iterations.at(l), w.iterations[l]
@@ -172,15 +174,15 @@ func (w *walk) mayContinue(s *state, l *graph.Loop, cond *value.Value, end bool)
 		n++ // the current iteration of a bottom-tested loop has run
 	}
 	return n < most, n <= 1 || n == outerIterations || n >= most || l.Parent == nil &&
-		n < len(w.lasts) && w.lasts[n]
+		n < len(w.endIterations) && w.endIterations[n]
 }
 
-// choose records the branch that was taken.
+// choose records the side of a branch that the threads of s take.
 func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: w.region(s.block).mild,
 		At: s.events.len()}
 	a, _ := cond.Condition()
-	w.parts(s, &c)
+	w.recordDivergence(s, &c)
 	if a.Tid {
 		where := w.pool.Where(cond, s.threads)
 		if !taken {
@@ -197,9 +199,9 @@ func (w *walk) choose(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	}
 }
 
-// parts determines whether lanes of one warp diverge at a branch. It considers the threads of other
-// classes that reach the branch together with those of s.
-func (w *walk) parts(s *state, c *Choice) {
+// recordDivergence determines whether lanes of one warp diverge at a branch. It considers the
+// threads of other states that reach the branch together with the threads of s.
+func (w *walk) recordDivergence(s *state, c *Choice) {
 	if !c.Cond.Tid() {
 		c.Maybe = c.Cond.Level() == value.Lane
 		return
@@ -222,11 +224,11 @@ func (w *walk) parts(s *state, c *Choice) {
 	}
 }
 
-// decided records a branch whose outcome for a class depends only on the thread index. Other
-// threads of the same warps may take the other branch.
-func (w *walk) decided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
+// recordDecided records a branch whose outcome for the threads of s depends only on the thread
+// index. Other threads of the same warps may take the other side.
+func (w *walk) recordDecided(s *state, in *ir.Instr, cond *value.Value, taken bool) {
 	c := Choice{In: in, Block: s.block, Cond: cond, Taken: taken, Soft: true, At: s.events.len()}
-	if w.parts(s, &c); c.Splits {
+	if w.recordDivergence(s, &c); c.Splits {
 		s.choices.add(c, &w.spareChoices)
 		s.open = append(s.open, c)
 	}
@@ -260,8 +262,9 @@ func (w *walk) resolve(s *state, v *value.Value) *value.Value {
 	return v
 }
 
-// fork follows every target of an indexed branch.
-func (w *walk) fork(s *state, targets []int) *state {
+// forkTargets continues with every target of an indexed branch. It queues all but the last state,
+// and returns the last.
+func (w *walk) forkTargets(s *state, targets []int) *state {
 	for i, t := range targets {
 		if i == len(targets)-1 {
 			return w.enter(s, t)
@@ -271,8 +274,8 @@ func (w *walk) fork(s *state, targets []int) *state {
 	return w.finish(s, "a branch with an unknown target")
 }
 
-// region returns the blocks between a branch and the point where its paths join, if they contain
-// nothing relevant.
+// region returns the code between the branch at the end of a block and the point where its paths
+// join, and whether this code contains anything relevant.
 func (w *walk) region(block int) region {
 	if r, ok := w.skips[block]; ok {
 		return r
@@ -281,18 +284,18 @@ func (w *walk) region(block int) region {
 	if between, ok := graph.Between(w.flow.Succs, w.flow.Succs[block], r.end,
 		500); r.end != graph.None && ok {
 		r.ok, r.mild = true, true
-		again, loops := w.waits(r.end), false
+		again, loops := w.ownWaits(r.end), false
 		for _, b := range between {
 			loops = loops || b == block
-			r.ok = r.ok && !w.busy[b] && !w.traps(b)
-			r.mild = r.mild && !w.traps(b) && (!w.hard[b] || w.easy(b, again))
+			r.ok = r.ok && !w.busy[b] && !w.leavesAt(b)
+			r.mild = r.mild && !w.leavesAt(b) && (!w.hard[b] || w.isSkippable(b, again))
 			if !r.ok && !r.mild {
 				break
 			}
-			r.regs = append(r.regs, w.wrote[b]...)
+			r.regs = append(r.regs, w.writtenBy[b]...)
 		}
 		r.soft = r.mild && !loops
-		w.inside(&r, between)
+		w.recordInputs(&r, between)
 		slices.Sort(r.regs)
 		r.regs = slices.Compact(r.regs)
 	}
@@ -300,12 +303,12 @@ func (w *walk) region(block int) region {
 	return r
 }
 
-// waits returns the waits at the start of a block by which a thread waits for its own copies and
+// ownWaits returns the waits at the start of a block by which a thread waits for its own copies and
 // MMAs.
-func (w *walk) waits(block int) (list []*ir.Instr) {
+func (w *walk) ownWaits(block int) (list []*ir.Instr) {
 	for _, st := range w.blocks[block] {
 		switch {
-		case st.kind.ownWait() && st.in.Guard.Reg == nil:
+		case st.kind.isOwnWait() && st.in.Guard.Reg == nil:
 			list = append(list, st.in)
 		case st.kind != Other:
 			return list
@@ -314,13 +317,14 @@ func (w *walk) waits(block int) (list []*ir.Instr) {
 	return list
 }
 
-// easy reports whether a block contains only memory accesses, and waits that a later wait repeats.
-func (w *walk) easy(block int, again []*ir.Instr) bool {
+// isSkippable reports whether a block contains only memory accesses, and waits that a wait in again
+// repeats.
+func (w *walk) isSkippable(block int, again []*ir.Instr) bool {
 	for _, st := range w.blocks[block] {
 		switch st.kind {
 		case Other, Touch, Load, Store, Atomic:
 		default:
-			if !st.kind.ownWait() ||
+			if !st.kind.isOwnWait() ||
 				!slices.ContainsFunc(again, func(in *ir.Instr) bool { return covers(in, st.in) }) {
 				return false
 			}
@@ -343,8 +347,8 @@ func covers(a, b *ir.Instr) bool {
 	return true
 }
 
-// inside records the inputs that the values leaving a region depend on.
-func (w *walk) inside(r *region, blocks []int) {
+// recordInputs records the inputs on which the values that leave a region depend.
+func (w *walk) recordInputs(r *region, blocks []int) {
 	for _, b := range blocks {
 		for _, st := range w.blocks[b] {
 			switch st.op {
@@ -360,7 +364,7 @@ func (w *walk) inside(r *region, blocks []int) {
 			})
 			for i := range st.in.Args {
 				if o := &st.in.Args[i]; o.Kind == ir.Special &&
-					(ticks(o.Text()) || w.special(nil, o.Text()).Level() > value.Block) {
+					(isClock(o.Text()) || w.special(nil, o.Text()).Level() > value.Block) {
 					r.apart = true
 				}
 			}
@@ -368,13 +372,14 @@ func (w *walk) inside(r *region, blocks []int) {
 	}
 }
 
-// traps reports whether a block leaves the function.
-func (w *walk) traps(b int) bool { return w.flow.Leaves[b] }
+// leavesAt reports whether control leaves the function at the end of a block.
+func (w *walk) leavesAt(b int) bool { return w.flow.Leaves[b] }
 
-// skip skips a region: values written in it are unknown afterwards.
-func (w *walk) skip(s *state, r region) *state {
+// skipRegion moves s to the end of a region. Registers that the region writes are unknown
+// afterwards.
+func (w *walk) skipRegion(s *state, r region) *state {
 	in := w.ends[s.block]
-	time := strconv.Itoa(s.again(in))
+	time := strconv.Itoa(s.countExecution(in))
 	level := value.Block
 	var on []*value.Value // inputs of the branch condition
 	repeats := !r.apart && !r.blind

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// callee returns the function that a call names, or nil.
+// callee returns the function that a call names, or nil for an indirect call.
 func callee(in *ir.Instr) *ir.Func {
 	for i := range in.Args {
 		if f, ok := in.Args[i].Ref().(*ir.Func); ok {
@@ -39,8 +39,8 @@ func (p *program) definition(f *ir.Func) *ir.Func {
 	return g
 }
 
-// isQuiet reports whether a function has no relevant instructions. A few functions of the run-time
-// library are known by name.
+// isQuiet reports whether a function has no relevant instructions. depth is the nesting depth of
+// calls. A few functions of the run-time library are known by name.
 func (p *program) isQuiet(f *ir.Func, depth int) bool {
 	f = p.definition(f)
 	if q, ok := p.quiet[f]; ok {
@@ -49,7 +49,7 @@ func (p *program) isQuiet(f *ir.Func, depth int) bool {
 	if !f.Defined {
 		return slices.Contains([]string{"vprintf", "malloc", "free", "__assertfail"}, f.Name)
 	}
-	p.quiet[f] = true // the assumption for recursive calls
+	p.quiet[f] = true // assumed for recursive calls
 	quiet := depth < 64
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {

@@ -16,36 +16,38 @@ import (
 )
 
 // The inputs of a kernel are its parameters, the memory that it reads, and the grid dimensions.
-// They are first treated as symbols, and both branches of a condition on them are followed. This
-// may yield too many paths, or paths on which n and n%4 contradict each other. Constants are then
+// They are first treated as symbols, and both sides of a branch on them are analyzed. This may
+// yield too many paths, or paths on which n and n%4 contradict each other. Constants are then
 // substituted for the inputs, one set after another. With constants, branches are decided, loops
-// run to their end, and roles that compute the same count differently agree.
+// run to their end, and roles that compute the same count in different ways agree.
 
-// sizes lists the values that are substituted for an input, before multiplication by its divisor.
-var sizes = [...]int64{9, 0, 1, 2, 3, 4, 5, 6, 7, 12, 17}
+// sampleSizes lists the values that are substituted for an input, before multiplication by its
+// divisor.
+var sampleSizes = [...]int64{9, 0, 1, 2, 3, 4, 5, 6, 7, 12, 17}
 
-// rounds limits the passes in which constants are substituted for inputs that the previous pass
+// maxRounds limits the passes in which constants are substituted for inputs that the previous pass
 // found relevant.
-const rounds = 5
+const maxRounds = 5
 
-// sharedLimitReason is the reason for a kernel that would be followed further in a module of its
-// own.
+// sharedLimitReason is the message for a kernel that would be analyzed further if it were the
+// only one in its module.
 const sharedLimitReason = "paths beyond this kernel's share of the work limit of a large module (a larger " +
 	"-effort follows them)"
 
-// cases follows the kernel once for each set of constants. It returns false if this adds no traces.
-func (p *program) cases(l Limits) bool {
+// analyzeCases analyzes the kernel once for each set of constants. It returns false if this adds no
+// traces.
+func (p *program) analyzeCases(l Limits) bool {
 	before := *p.k
-	chosen := make(map[*value.Atom]int64) // with the divisor of each input
+	chosen := make(map[*value.Atom]int64) // inputs with constants, and the divisor of each
 	var order []*value.Atom
-	for last := range rounds {
-		found := p.leaves(chosen)
+	for last := range maxRounds {
+		found := p.findInputs(chosen)
 		if len(found) == 0 {
 			break
 		}
 		order = append(order, found...)
 		p.k.Traces, p.k.Missed, p.k.Loops, p.k.Tried = nil, slices.Clone(p.missed), false, nil
-		p.choices(l, order, chosen, last == rounds-1)
+		p.analyzeSets(l, order, chosen, last == maxRounds-1)
 		p.k.Cases = len(order)
 	}
 	if len(order) == 0 {
@@ -62,34 +64,36 @@ func (p *program) cases(l Limits) bool {
 	return true
 }
 
-// smallConstants replaces the larger constants (before scaling) if they make nested loops too long.
+// smallConstants is the limit that replaces larger constants (before scaling) if they make nested
+// loops too long.
 const smallConstants = 5
 
-// choices follows the kernel with one set of constants after another. With nested loops, a set may
-// make a path too long to follow to its end. From that set on, smaller values are used. A set that
-// is still too long is left out if there are enough others.
+// analyzeSets analyzes the kernel with one set of constants after another. With nested loops, a set
+// may make a path too long to analyze to its end. From that set on, smaller values are used. A
+// set that is still too long is omitted if there are enough others.
 //
-// If a set shows that further inputs matter, the remaining sets are left to the next pass. The last
-// pass leaves none.
-func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]int64, last bool) {
+// If a set shows that further inputs matter, the remaining sets are left to the next pass. The
+// last pass leaves none.
+func (p *program) analyzeSets(l Limits, order []*value.Atom, scales map[*value.Atom]int64,
+	last bool) {
 	const enough, tries = 6, 3
 	p.scales = scales
 	whole, left, below := 0, p.k.Within(l.Steps), int64(math.MaxInt64)
 	var dropped []string
 	var all []attempt
-	for i := range sizes {
+	for i := range sampleSizes {
 		if whole == 0 && i == tries || left <= 0 {
 			if p.k.Within(1) == 0 {
 				p.miss(sharedLimitReason)
 			}
 			break // even few iterations are too long
 		}
-		known := numbers(order, i, scales, below)
-		steps, missed, ok := p.choice(l, i+1, left, order, known)
+		known := setConstants(order, i, scales, below)
+		steps, missed, ok := p.analyzeSet(l, i+1, left, order, known)
 		left -= steps
-		if smaller := numbers(order, i, scales, smallConstants); !ok && left > 0 &&
+		if smaller := setConstants(order, i, scales, smallConstants); !ok && left > 0 &&
 			!maps.Equal(known, smaller) {
-			if steps, missed, ok = p.choice(l, i+1, left, order, smaller); ok {
+			if steps, missed, ok = p.analyzeSet(l, i+1, left, order, smaller); ok {
 				known, below = smaller, smallConstants
 			}
 			left -= steps
@@ -100,32 +104,32 @@ func (p *program) choices(l Limits, order []*value.Atom, scales map[*value.Atom]
 			continue
 		}
 		whole++
-		if !last && len(p.leaves(maps.Clone(scales))) > 0 {
+		if !last && len(p.findInputs(maps.Clone(scales))) > 0 {
 			return
 		}
 	}
-	p.k.Tried = p.tried(order, all)
+	p.k.Tried = p.triedConstants(order, all)
 	if whole < enough && dropped != nil {
 		p.k.Missed = dropped
 		return
 	}
-	if c := endless(all); c != nil {
-		p.miss("a loop with too many iterations, where " + p.text(order, c.known))
+	if c := findEndless(all); c != nil {
+		p.miss("a loop with too many iterations, where " + p.describeConstants(order, c.known))
 	}
-	if last || len(p.leaves(maps.Clone(scales))) == 0 {
-		p.followOtherBlocks(l, order, scales)
+	if last || len(p.findInputs(maps.Clone(scales))) == 0 {
+		p.analyzeOtherBlocks(l, order, scales)
 	}
 }
 
-// choice follows the kernel with one set of constants, and returns the number of steps. If it
-// exceeds the limits, ok is false, missed holds the reason, and the traces are discarded.
-func (p *program) choice(l Limits, pass, left int, order []*value.Atom,
+// analyzeSet analyzes the kernel with one set of constants, and returns the number of steps. If it
+// exceeds the limits, ok is false, dropped holds the reasons, and the traces are discarded.
+func (p *program) analyzeSet(l Limits, pass, left int, order []*value.Atom,
 	known map[*value.Atom]int64) (steps int, dropped []string, ok bool) {
 	traces, missed, loops := len(p.k.Traces), p.k.Missed, p.k.Loops
 	one := l
 	one.Steps, one.Work = min(l.Steps/4, left), p.k.rest()
-	w := &walk{program: p, limits: one, known: known, pass: pass, before: traces}
-	w.with = p.text(order, known)
+	w := &walk{program: p, limits: one, known: known, pass: pass, tracesBefore: traces}
+	w.with = p.describeConstants(order, known)
 	for w.rank = range p.k.Ranks {
 		w.start()
 	}
@@ -138,27 +142,27 @@ func (p *program) choice(l Limits, pass, left int, order []*value.Atom,
 	return w.steps, nil, true
 }
 
-// numbers returns the constants of set i for all inputs. Each is less than below times the divisor
-// of its input.
-func numbers(order []*value.Atom, i int, scales map[*value.Atom]int64,
+// setConstants returns the constants of set i for all inputs. Each constant is less than below
+// times the divisor of its input.
+func setConstants(order []*value.Atom, i int, scales map[*value.Atom]int64,
 	below int64) map[*value.Atom]int64 {
 	known := make(map[*value.Atom]int64)
 	for j, a := range order {
-		known[a] = number(a, i, j, scales[a], below)
+		known[a] = setConstant(a, i, j, scales[a], below)
 	}
 	return known
 }
 
-// number returns the constant of input j in set i.
-func number(a *value.Atom, i, j int, scale, below int64) int64 {
+// setConstant returns the constant of input j in set i.
+func setConstant(a *value.Atom, i, j int, scale, below int64) int64 {
 	if name := a.Name; a.Op == value.OpRegister {
 		if strings.HasPrefix(name, "%n") || strings.Contains(name, "_n") {
 			return int64(1 + i%2)
 		}
 		return 0
 	}
-	n := sizes[(i*(2*j+1)+j)%len(sizes)] % below * scale
-	switch i { // a remainder for even and odd sets
+	n := sampleSizes[(i*(2*j+1)+j)%len(sampleSizes)] % below * scale
+	switch i { // add a remainder for even and for odd sets
 	case 5, 8:
 		n += scale / 2
 	case 7:
@@ -169,10 +173,10 @@ func number(a *value.Atom, i, j int, scale, below int64) int64 {
 	return n
 }
 
-// leaves returns the inputs that branches depend on and that have no constant yet, with the divisor
-// of each.
-func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
-	places := p.addresses()
+// findInputs returns the inputs on which branches depend and that have no constant yet. It records
+// the divisor of each in chosen.
+func (p *program) findInputs(chosen map[*value.Atom]int64) []*value.Atom {
+	places := p.addressInputs()
 	usable := func(leaf *value.Atom) bool { return !places[leaf] && leaf.Level <= value.Block }
 	seen := make(map[*value.Atom]bool)
 	steps, scales := make(map[*value.Atom]int64), make(scales)
@@ -183,8 +187,8 @@ func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 				continue
 			}
 			seen[a] = true
-			scales.look(a, 1)
-			if leaf, k := stride(a); k > 1 && usable(leaf) {
+			scales.record(a, 1)
+			if leaf, k := comparedInput(a); k > 1 && usable(leaf) {
 				steps[leaf] = gcd(steps[leaf], k)
 			}
 		}
@@ -209,8 +213,9 @@ func (p *program) leaves(chosen map[*value.Atom]int64) []*value.Atom {
 // scales maps operands of conditions to the largest divisor that is applied to each.
 type scales map[*value.Atom]int64
 
-// look records an atom and its operands. Shared operands are visited once.
-func (s scales) look(a *value.Atom, scale int64) {
+// record records an atom and its operands. It visits shared operands only once for the same
+// divisor.
+func (s scales) record(a *value.Atom, scale int64) {
 	if a.Op == value.OpRegister {
 		scale = 1
 	}
@@ -228,8 +233,8 @@ func (s scales) look(a *value.Atom, scale int64) {
 			scale *= k.K
 		}
 	}
-	for inner, factor := range parts(a) {
-		s.look(inner, min(scale/gcd(scale, max(factor, -factor)), 1<<16))
+	for inner, factor := range operandAtoms(a) {
+		s.record(inner, min(scale/gcd(scale, max(factor, -factor)), 1<<16))
 	}
 }
 
@@ -239,7 +244,7 @@ func isInput(a *value.Atom) bool {
 	case value.OpParameter:
 		return true
 	case value.OpLoad:
-		// Shared memory may hold different values over time.
+		// Shared memory may hold different values over time, so it is not an input.
 		return a.ReadsGlobal()
 	case value.OpRegister:
 		return strings.HasPrefix(a.Name, "%ctaid") || strings.HasPrefix(a.Name, "%nctaid") ||
@@ -248,8 +253,8 @@ func isInput(a *value.Atom) bool {
 	return false
 }
 
-// parts returns the operands of an atom, each with its multiplicity. It returns none for a load.
-func parts(a *value.Atom) iter.Seq2[*value.Atom, int64] {
+// operandAtoms returns the operands of an atom, each with its factor. It returns none for an input.
+func operandAtoms(a *value.Atom) iter.Seq2[*value.Atom, int64] {
 	return func(yield func(*value.Atom, int64) bool) {
 		if a.Op == value.OpParameter || a.Op == value.OpLoad || a.Op == value.OpRegister {
 			return
@@ -264,9 +269,9 @@ func parts(a *value.Atom) iter.Seq2[*value.Atom, int64] {
 	}
 }
 
-// stride returns the input and the constant of a comparison of an input with a constant, which is a
-// multiple of a loop step.
-func stride(a *value.Atom) (leaf *value.Atom, k int64) {
+// comparedInput returns the input and the constant of a comparison of an input with a constant. The
+// constant is a multiple of a loop step. The input is nil if a is no such comparison.
+func comparedInput(a *value.Atom) (leaf *value.Atom, k int64) {
 	if a.Op != value.OpLt || len(a.Args) != 2 {
 		return nil, 0
 	}
@@ -285,8 +290,8 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// addresses returns the inputs that are used as addresses.
-func (p *program) addresses() map[*value.Atom]bool {
+// addressInputs returns the inputs that are used as addresses.
+func (p *program) addressInputs() map[*value.Atom]bool {
 	found := make(map[*value.Atom]bool)
 	for _, t := range p.k.Traces {
 		for i := range t.Events {
@@ -306,9 +311,9 @@ func (p *program) addresses() map[*value.Atom]bool {
 	return found
 }
 
-// tangled reports whether branches depend on an input both directly and through a non-linear
-// operation, or through two of these, so that paths may contradict each other.
-func (p *program) tangled() bool {
+// mayContradict reports whether branches depend on an input both directly and through a non-linear
+// operation, or through two non-linear operations. Paths may then contradict each other.
+func (p *program) mayContradict() bool {
 	direct, inside := make(map[*value.Atom]bool), make(insides)
 	seen := make(map[*value.Atom]bool)
 	for _, t := range p.k.Traces {
@@ -322,7 +327,7 @@ func (p *program) tangled() bool {
 				for _, term := range arg.Terms {
 					if term.Atom.Op == value.OpParameter || term.Atom.Op == value.OpLoad {
 						direct[term.Atom] = true
-					} else if _, twice := inside.look(term.Atom, term.Atom); twice {
+					} else if _, twice := inside.record(term.Atom, term.Atom); twice {
 						return true
 					}
 				}
@@ -337,8 +342,8 @@ func (p *program) tangled() bool {
 	return false
 }
 
-// insides maps each atom that occurs in other atoms to the first of these, and records whether it
-// depends on kernel inputs.
+// insides maps each atom that occurs in other atoms to the first of the other atoms, and records
+// whether it depends on kernel inputs.
 type insides map[*value.Atom]inside
 
 type inside struct {
@@ -346,15 +351,16 @@ type inside struct {
 	given bool
 }
 
-// look records the atoms inside an atom. found reports whether one of them is a kernel input, and
-// twice whether such an input was already recorded inside another atom.
-func (s insides) look(a, of *value.Atom) (found, twice bool) {
+// record records the atoms inside atom a, which is an operand of of. found reports whether one of
+// them is a kernel input, and twice whether such an input was already recorded inside another
+// atom.
+func (s insides) record(a, of *value.Atom) (found, twice bool) {
 	if was, seen := s[a]; seen {
 		return was.given, was.given && was.of != of
 	}
 	found = isInput(a)
-	for inner := range parts(a) {
-		nested, again := s.look(inner, of)
+	for inner := range operandAtoms(a) {
+		nested, again := s.record(inner, of)
 		if again {
 			return true, true
 		}
@@ -364,8 +370,8 @@ func (s insides) look(a, of *value.Atom) (found, twice bool) {
 	return found, false
 }
 
-// hasIncompatibleTrace reports whether some trace is compatible with no trace of another class of
-// threads. This happens, for example, if roles were followed for different iteration counts.
+// hasIncompatibleTrace reports whether some trace is compatible with no trace of other threads.
+// This happens, for example, if roles were analyzed for different iteration counts.
 func (p *program) hasIncompatibleTrace() bool {
 	if len(p.k.Traces) < 2 || !p.k.Needs(Wait, BarrierSync) {
 		return false
@@ -374,14 +380,14 @@ func (p *program) hasIncompatibleTrace() bool {
 	return !whole
 }
 
-// start follows all threads from the first instruction.
+// start analyzes all threads from the first instruction.
 func (w *walk) start() {
-	w.forks, w.fixings = make(map[*ir.Instr]int), make(map[fixing]*value.Value)
+	w.forks, w.evaluations = make(map[*ir.Instr]int), make(map[evaluationKey]*value.Value)
 	w.round++
 	facts := newFacts(w.pool, w.pass)
 	facts.With = w.with
 	for a, n := range w.known {
-		// the first block has work too
+		// the first block also has work
 		facts.empty = facts.empty || n == 0 && a.Op != value.OpRegister
 		if n <= w.scales[a] && a.Op != value.OpRegister {
 			facts.few = w.with
@@ -392,8 +398,8 @@ func (w *walk) start() {
 	w.run()
 }
 
-// substituted replaces inputs in a value by their constants.
-func (w *walk) substituted(v *value.Value) *value.Value {
+// substitute returns the constant of an input, or v if v is no input with a constant.
+func (w *walk) substitute(v *value.Value) *value.Value {
 	if a := v.Single(); a != nil {
 		if n, ok := w.known[a]; ok {
 			return w.pool.Const(v.Width, n)

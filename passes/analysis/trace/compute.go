@@ -35,11 +35,11 @@ func (w *walk) operand(s *state, o *ir.Operand, width int) *value.Value {
 		v = w.special(s, o.Text())
 	case ir.Address, ir.Apply:
 		if len(o.Args()) == 0 {
-			return w.unknown(s, nil, width)
+			return w.newUnknown(s, nil, width)
 		}
 		return w.operand(s, &o.Args()[0], width)
 	default:
-		return w.unknown(s, nil, width)
+		return w.newUnknown(s, nil, width)
 	}
 	if o.Value != 0 && o.Kind != ir.Special {
 		v = w.pool.Add(v.Width, v, w.pool.Const(v.Width, o.Value))
@@ -63,12 +63,12 @@ func (w *walk) compute(s *state, st *step) {
 		w.setResults(s, st, cond)
 	} else if of, found := w.recall(s, st.memo); !found {
 		w.setResults(s, st, nil)
-		w.note(s, st.memo, of)
+		w.cacheResult(s, st.memo, of)
 	}
 }
 
-// lanes returns the threads whose values are kept together. Lanes of a warp may exchange values
-// after they reconverge.
+// lanes returns the threads whose values are kept together: those of s, extended to whole warps
+// if no branch is open, because lanes of a warp may exchange values after they reconverge.
 func (w *walk) lanes(s *state) value.Set {
 	if len(s.open) > 0 {
 		return s.threads
@@ -76,15 +76,16 @@ func (w *walk) lanes(s *state) value.Set {
 	return s.threads.Warp(w.pool.All())
 }
 
-// setResults sets the results of an instruction, under the condition cond or unconditionally.
+// setResults sets the results of an instruction. cond is the guard under which it executes, or
+// nil.
 func (w *walk) setResults(s *state, st *step, cond *value.Value) {
 	w.cond = cond
 	w.result(s, st)
 	w.cond = nil
 }
 
-// set sets a register that an instruction writes, if its value matters.
-func (w *walk) set(s *state, st *step, o *ir.Operand, v *value.Value) {
+// setOperand sets a register that an instruction writes, if the value of the register matters.
+func (w *walk) setOperand(s *state, st *step, o *ir.Operand, v *value.Value) {
 	if o.Kind != ir.Register {
 		return
 	}
@@ -94,7 +95,7 @@ func (w *walk) set(s *state, st *step, o *ir.Operand, v *value.Value) {
 	}
 	v = w.fit(v, bitsOf(o.Reg))
 	if o.Text() != "" {
-		v = w.unknown(s, st.in, bitsOf(o.Reg))
+		v = w.newUnknown(s, st.in, bitsOf(o.Reg))
 	}
 	if cond := w.cond; cond != nil {
 		w.cond = w.pool.Not(cond)
@@ -104,7 +105,7 @@ func (w *walk) set(s *state, st *step, o *ir.Operand, v *value.Value) {
 	s.put(n, v)
 }
 
-// fit returns v converted to the width of a register.
+// fit returns v converted to width bits, the width of a register.
 func (w *walk) fit(v *value.Value, width int) *value.Value {
 	if v.Width == width {
 		return v
@@ -119,20 +120,20 @@ func (w *walk) fit(v *value.Value, width int) *value.Value {
 // unknown.
 type setter func(w *walk, s *state, st *step) bool
 
-// setters lists the instructions that write several operands, or whose results depend on more than
-// the values of their operands.
+// setters holds the functions for instructions that write several operands, or whose results
+// depend on more than the values of their operands.
 var setters = [math.MaxUint8 + 1]setter{
 	isa.HeadMov: (*walk).move, isa.HeadSetp: (*walk).compare, isa.HeadLd: (*walk).load,
 	isa.HeadShfl: (*walk).shuffle, isa.HeadVote: (*walk).vote, isa.HeadRedux: (*walk).vote,
-	isa.HeadActivemask: (*walk).executing, isa.HeadElect: (*walk).elect,
-	isa.HeadMbarrier: (*walk).waited,
+	isa.HeadActivemask: (*walk).activeMask, isa.HeadElect: (*walk).elect,
+	isa.HeadMbarrier: (*walk).setWaitResult,
 }
 
 // result evaluates an instruction, and sets the registers that it writes.
 func (w *walk) result(s *state, st *step) {
 	if f := formulas[st.head]; f != nil {
 		if v := f(w, s, st); v != nil {
-			w.set(s, st, &st.in.Args[0], v)
+			w.setOperand(s, st, &st.in.Args[0], v)
 			return
 		}
 	} else if f := setters[st.head]; f != nil && f(w, s, st) {
@@ -146,8 +147,8 @@ func (w *walk) result(s *state, st *step) {
 	}
 }
 
-// waited sets the predicate of a wait for an mbarrier.
-func (w *walk) waited(s *state, st *step) bool {
+// setWaitResult sets the predicate that an mbarrier wait returns.
+func (w *walk) setWaitResult(s *state, st *step) bool {
 	e := s.events.last()
 	if st.kind != Wait || e == nil || e.In != st.in || e.Done == nil {
 		return false
@@ -156,7 +157,7 @@ func (w *walk) waited(s *state, st *step) bool {
 	if o.Kind == ir.Pair {
 		o = &o.Args()[0]
 	}
-	w.set(s, st, o, e.Done)
+	w.setOperand(s, st, o, e.Done)
 	return true
 }
 
@@ -177,21 +178,21 @@ func (w *walk) move(s *state, st *step) bool {
 			zero = zero && (i == 0 || parts[i].Is(0))
 		}
 		if zero {
-			w.set(s, st, to, w.pool.Resize(width, parts[0], false))
+			w.setOperand(s, st, to, w.pool.Resize(width, parts[0], false))
 			return true
 		}
-		w.set(s, st, to, w.pool.Atom(width, value.OpPack, "", nil, value.Constant, parts...))
+		w.setOperand(s, st, to, w.pool.Atom(width, value.OpPack, "", nil, value.Constant, parts...))
 	case to.Kind == ir.Vector:
 		v := w.operand(s, from, width)
 		a := v.Single()
 		for i := range to.Args() {
 			switch {
 			case a != nil && a.Op == value.OpPack && len(a.Args) == len(to.Args()):
-				w.set(s, st, &to.Args()[i], a.Args[i])
+				w.setOperand(s, st, &to.Args()[i], a.Args[i])
 			case i == 0 && width == 64 && len(to.Args()) == 2:
-				w.set(s, st, &to.Args()[i], w.pool.Resize(32, v, true))
+				w.setOperand(s, st, &to.Args()[i], w.pool.Resize(32, v, true))
 			default:
-				w.set(s, st, &to.Args()[i],
+				w.setOperand(s, st, &to.Args()[i],
 					w.pool.Atom(width/len(to.Args()), value.OpPart, strconv.Itoa(i), nil,
 						value.Constant, v))
 			}
@@ -200,12 +201,12 @@ func (w *walk) move(s *state, st *step) bool {
 		from.Kind == ir.Function:
 		return false
 	default:
-		w.set(s, st, to, w.operand(s, from, width))
+		w.setOperand(s, st, to, w.operand(s, from, width))
 	}
 	return true
 }
 
-// compare evaluates setp, with or without a predicate to combine with.
+// compare evaluates setp, with or without a predicate with which the result is combined.
 func (w *walk) compare(s *state, st *step) bool {
 	in, width := st.in, st.width
 	if st.float || len(in.Args) < 3 {
@@ -222,10 +223,10 @@ func (w *walk) compare(s *state, st *step) bool {
 	}
 	to := &in.Args[0]
 	if to.Kind == ir.Pair {
-		w.set(s, st, &to.Args()[0], v)
-		w.set(s, st, &to.Args()[1], opposite)
+		w.setOperand(s, st, &to.Args()[0], v)
+		w.setOperand(s, st, &to.Args()[1], opposite)
 		return true
 	}
-	w.set(s, st, to, v)
+	w.setOperand(s, st, to, v)
 	return true
 }

@@ -8,32 +8,32 @@ import (
 	"slices"
 )
 
-// States fork at every branch and stay mostly equal afterwards. They are copied on write, so that
-// forking is cheap.
+// States are forked at every branch and remain mostly equal afterwards. They are copied on write,
+// so that a fork is cheap.
 
-// A table is a slice of fixed length that can be forked without copying all of it.
-type table[T any] struct {
+// A cowTable is a slice of fixed length that can be forked without copying all elements.
+type cowTable[T any] struct {
 	pages []*page[T]
-	own   []bool // pages that are not shared
+	own   []bool // whether each page is not shared
 }
 
 const pageSize = 32
 
 type page[T any] [pageSize]T
 
-func newTable[T any](n int) table[T] {
+func newTable[T any](n int) cowTable[T] {
 	n = (n + pageSize - 1) / pageSize
-	return table[T]{make([]*page[T], n), make([]bool, n)}
+	return cowTable[T]{make([]*page[T], n), make([]bool, n)}
 }
 
-func (t *table[T]) at(i int) (x T) {
+func (t *cowTable[T]) at(i int) (x T) {
 	if p := t.pages[i/pageSize]; p != nil {
 		x = p[i%pageSize]
 	}
 	return x
 }
 
-func (t *table[T]) set(i int, x T) {
+func (t *cowTable[T]) set(i int, x T) {
 	n := i / pageSize
 	if !t.own[n] {
 		own := new(page[T])
@@ -45,20 +45,21 @@ func (t *table[T]) set(i int, x T) {
 	t.pages[n][i%pageSize] = x
 }
 
-func (t *table[T]) fork() table[T] {
+func (t *cowTable[T]) fork() cowTable[T] {
 	clear(t.own)
-	return table[T]{slices.Clone(t.pages), make([]bool, len(t.own))}
+	return cowTable[T]{slices.Clone(t.pages), make([]bool, len(t.own))}
 }
 
-// A book is a map that can be forked without copying all of it.
-type book[K comparable, V any] struct {
+// A cowMap is a map that can be forked without copying all entries. own is set if entries is not
+// shared.
+type cowMap[K comparable, V any] struct {
 	entries map[K]V
 	own     bool
 }
 
-func (b *book[K, V]) at(k K) V { return b.entries[k] }
+func (b *cowMap[K, V]) at(k K) V { return b.entries[k] }
 
-func (b *book[K, V]) set(k K, x V) {
+func (b *cowMap[K, V]) set(k K, x V) {
 	if !b.own {
 		b.entries, b.own = maps.Clone(b.entries), true
 		if b.entries == nil {
@@ -68,7 +69,7 @@ func (b *book[K, V]) set(k K, x V) {
 	b.entries[k] = x
 }
 
-func (b *book[K, V]) fork() book[K, V] {
+func (b *cowMap[K, V]) fork() cowMap[K, V] {
 	b.own = false
 	return *b
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Decisions maps predicates to their outcomes. Early decisions are shared by all paths that follow
-// from them. They are stored in maps of increasing size.
+// A decisions maps predicates to their outcomes. Early decisions are shared by all paths that
+// branch off later. They are stored in immutable maps of increasing size.
 type decisions struct {
 	early  []map[*value.Atom]bool // immutable
 	latest []decision
@@ -23,8 +23,8 @@ type decision struct {
 	holds bool
 }
 
-// of returns the outcome of a predicate.
-func (d *decisions) of(a *value.Atom) (holds, known bool) {
+// lookup returns the outcome of a predicate. known is false if the outcome is not decided.
+func (d *decisions) lookup(a *value.Atom) (holds, known bool) {
 	for _, x := range slices.Backward(d.latest) {
 		if x.a == a {
 			return x.holds, true
@@ -38,8 +38,8 @@ func (d *decisions) of(a *value.Atom) (holds, known bool) {
 	return false, false
 }
 
-// note records the outcome of a predicate.
-func (d *decisions) note(a *value.Atom, holds bool) {
+// record records the outcome of a predicate.
+func (d *decisions) record(a *value.Atom, holds bool) {
 	d.latest = append(d.latest, decision{a, holds})
 	if len(d.latest) <= 16 {
 		return
@@ -56,7 +56,8 @@ func (d *decisions) note(a *value.Atom, holds bool) {
 	*d = decisions{early: append(slices.Clip(rest), part)}
 }
 
-// all returns every decided predicate, some more than once.
+// all returns every decided predicate with its outcome. It returns some predicates more than
+// once.
 func (d *decisions) all() iter.Seq2[*value.Atom, bool] {
 	return func(yield func(*value.Atom, bool) bool) {
 		for _, x := range d.latest {

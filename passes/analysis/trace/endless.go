@@ -9,17 +9,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// An attempt is a set of constants that was followed, the number of steps, and whether it was
-// followed to the end.
+// An attempt is a set of constants with which the kernel was analyzed, and the number of steps.
+// whole is set if all paths were analyzed to their end.
 type attempt struct {
 	known map[*value.Atom]int64
 	steps int
 	whole bool
 }
 
-// endless returns an attempt that was not followed to the end although one with a larger constant
-// ended in fewer steps. Such a loop probably runs past its end. Launches without work are ignored.
-func endless(list []attempt) *attempt {
+// findEndless returns an attempt that was not analyzed to the end although an attempt with a larger
+// constant ended in fewer steps, or nil. In such an attempt, a loop probably does not stop where
+// it should. Launches without work are ignored.
+func findEndless(list []attempt) *attempt {
 	for i := range list {
 		c := &list[i]
 		if !c.whole && slices.ContainsFunc(list, func(o attempt) bool {

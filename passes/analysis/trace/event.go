@@ -12,11 +12,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// event records the event of an instruction. The result gone reports that the rest of the trace
-// does not matter, and stop is the reason why the trace cannot continue.
+// event records the event of an instruction. gone reports that the rest of the trace is
+// irrelevant, and stop is the reason why the trace cannot continue, or "".
 func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 	in := st.in
-	e := Event{Kind: st.kind, run: st.run, In: in, Block: s.block, Threads: w.interned(s.threads),
+	e := Event{Kind: st.kind, run: st.run, In: in, Block: s.block, Threads: w.intern(s.threads),
 		Parted: s.open}
 	if full := w.guard(s, in); full != nil {
 		g := w.resolve(s, full)
@@ -24,13 +24,13 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 			return false, ""
 		}
 		if full.Tid() && !full.Const() {
-			e.Threads = w.interned(w.pool.Where(full, s.threads))
+			e.Threads = w.intern(w.pool.Where(full, s.threads))
 		} else if !g.Const() {
 			e.Guard = g
-			e.Threads = w.interned(w.narrowed(g, s.threads))
+			e.Threads = w.intern(w.narrow(g, s.threads))
 		}
 		if c := (Choice{In: in, Block: s.block, Cond: full, Taken: true}); !full.Const() {
-			if w.parts(s, &c); c.Splits || c.Maybe && e.Guard != nil {
+			if w.recordDivergence(s, &c); c.Splits || c.Maybe && e.Guard != nil {
 				e.Parted = append(slices.Clip(s.open), c)
 			}
 		}
@@ -64,15 +64,15 @@ func (w *walk) event(s *state, st *step) (gone bool, stop string) {
 			}
 		}
 		e.Done = w.pool.Atom(1, value.OpDone,
-			strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.again(in)), in, value.Block)
+			strconv.Itoa(int(in.Pos))+"#"+strconv.Itoa(s.countExecution(in)), in, value.Block)
 		s.pending.set(in, e.Done)
 	}
 	s.events.add(e, &w.spareEvents)
 	return false, ""
 }
 
-// valueUnderGuard returns v under the guard of an event: a selection on the guard is replaced by
-// the selected value.
+// valueUnderGuard returns the value of v in the threads that execute an event. A selection by the
+// guard is replaced by the selected value.
 func (w *walk) valueUnderGuard(s *state, v *value.Value, e *Event) *value.Value {
 	for _, t := range v.Terms {
 		if t.Atom.Op != value.OpSelect {
@@ -99,20 +99,20 @@ func (w *walk) valueUnderGuard(s *state, v *value.Value, e *Event) *value.Value 
 	return v
 }
 
-// narrowed returns the threads of s that a guard does not exclude by their index.
-func (w *walk) narrowed(g *value.Value, s value.Set) value.Set {
+// narrow returns the threads of s for which a guard is not false by their thread index.
+func (w *walk) narrow(g *value.Value, s value.Set) value.Set {
 	if g.Tid() {
 		return w.pool.Where(g, s)
 	}
 	if a, not := g.Condition(); a != nil && a.Op == value.OpAnd && !not &&
 		a.Nested < value.MaxNested {
-		return w.narrowed(a.Args[1], w.narrowed(a.Args[0], s))
+		return w.narrow(a.Args[1], w.narrow(a.Args[0], s))
 	}
 	return s
 }
 
-// repeatsPrevious reports whether the previous execution of an instruction had the same operand
-// values, with only waits in between.
+// repeatsPrevious reports whether an instruction had the same operand values in its previous
+// execution, with only waits after that execution.
 func (w *walk) repeatsPrevious(s *state, in *ir.Instr, e *Event) bool {
 	for was := range s.events.backward() {
 		if was.In == in {
@@ -122,7 +122,8 @@ func (w *walk) repeatsPrevious(s *state, in *ir.Instr, e *Event) bool {
 	return false
 }
 
-// values returns the values of the operands of an instruction.
+// values returns the values of the operands of an instruction, or nil for operands without a
+// value.
 func (w *walk) values(s *state, in *ir.Instr) []*value.Value {
 	list := make([]*value.Value, len(in.Args))
 	for i := range in.Args {
@@ -140,7 +141,7 @@ func (w *walk) values(s *state, in *ir.Instr) []*value.Value {
 	return list
 }
 
-// guard returns the predicate of an instruction, or nil.
+// guard returns the value of the predicate of an instruction, or nil if the instruction has none.
 func (w *walk) guard(s *state, in *ir.Instr) *value.Value {
 	if in.Guard.Reg == nil {
 		return nil
@@ -156,7 +157,7 @@ func (w *walk) guard(s *state, in *ir.Instr) *value.Value {
 func (w *walk) reg(s *state, r *ir.Reg) *value.Value {
 	if n := w.at(r); n >= 0 {
 		if v := s.regs.at(n); v != nil && w.cond != nil {
-			return w.side(v)
+			return w.selectedValue(v)
 		} else if v != nil {
 			return v
 		}
@@ -164,8 +165,9 @@ func (w *walk) reg(s *state, r *ir.Reg) *value.Value {
 	return w.pool.Atom(bitsOf(r), value.OpRegister, strings.Clone(r.Name), r, value.Lane)
 }
 
-// side returns v under w.cond: a selection on it is replaced by the selected value.
-func (w *walk) side(v *value.Value) *value.Value {
+// selectedValue returns v under the assumption w.cond: a selection by w.cond is replaced by the
+// selected value.
+func (w *walk) selectedValue(v *value.Value) *value.Value {
 	a := v.Single()
 	if a == nil || a.Op != value.OpSelect {
 		return v
@@ -179,7 +181,7 @@ func (w *walk) side(v *value.Value) *value.Value {
 	return v
 }
 
-// bitsOf returns the width of a register.
+// bitsOf returns the width of a register in bits.
 func bitsOf(r *ir.Reg) int {
 	if b := r.Type.Bits(); b > 1 {
 		return b * max(1, int(r.Vec))

@@ -32,7 +32,7 @@ FIRST:
 }
 `)
 	m, _ := lift.Module(file)
-	k := trace.Follow(m, m.Funcs()[0], trace.Default())
+	k := trace.Analyze(m, m.Funcs()[0], trace.Default())
 	for _, way := range k.Traces {
 		for i := range way.Events {
 			if e := &way.Events[i]; e.Kind == trace.BarrierSync || e.Kind == trace.BarrierArrive {

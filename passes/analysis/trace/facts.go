@@ -10,23 +10,24 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Facts are the conditions that the branches of a trace imply.
+// Facts holds the conditions that the branches of a trace imply.
 type Facts struct {
-	// With describes the constants substituted for inputs, the first ones if there are many, or ""
-	// if there are none.
+	// With describes the constants that were substituted for inputs, or the first of them if
+	// there are many. It is "" if there are none.
 	With string
 
 	pool    *value.Pool
-	set     int    // index of the set of constants
-	empty   bool   // one of them is zero
-	few     string // describes an input whose constant is at most one
+	set     int    // index of the set of constants, or 0
+	empty   bool   // one of the constants is zero
+	few     string // describes an input whose constant is at most one, or ""
 	decided decisions
 	ranges  []bounds
 }
 
 func newFacts(p *value.Pool, set int) *Facts { return &Facts{pool: p, set: set} }
 
-// ConstantSet returns the index of the set of constants, starting at 1, or 0 if there is none.
+// ConstantSet returns the index of the set of substituted constants. Indices start at 1; the
+// result is 0 if no constants were substituted.
 func (f *Facts) ConstantSet() int { return f.set }
 
 func (f *Facts) clone() *Facts {
@@ -36,7 +37,8 @@ func (f *Facts) clone() *Facts {
 	return &g
 }
 
-// Decided returns the known outcome of a predicate for the threads of s.
+// Decided returns the outcome of a predicate for the threads of s. known is false if the outcome
+// is not decided.
 func (f *Facts) Decided(v *value.Value, s value.Set) (holds, known bool) {
 	if v.Const() {
 		return v.K != 0, true
@@ -45,12 +47,12 @@ func (f *Facts) Decided(v *value.Value, s value.Set) (holds, known bool) {
 	if a == nil {
 		return false, false
 	}
-	holds, known = f.atom(a, s)
+	holds, known = f.decideAtom(a, s)
 	return holds != not, known
 }
 
-func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
-	if holds, known = f.decided.of(a); known {
+func (f *Facts) decideAtom(a *value.Atom, s value.Set) (holds, known bool) {
+	if holds, known = f.decided.lookup(a); known {
 		return holds, true
 	}
 	if a.Tid {
@@ -69,7 +71,7 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 	}
 	switch a.Op {
 	case value.OpAnd, value.OpOr, value.OpXor:
-		return f.combination(a, s)
+		return f.decideCombination(a, s)
 	case value.OpSelect:
 		if c, known := f.Decided(a.Args[0], s); known && c {
 			return f.Decided(a.Args[1], s)
@@ -77,13 +79,13 @@ func (f *Facts) atom(a *value.Atom, s value.Set) (holds, known bool) {
 			return f.Decided(a.Args[2], s)
 		}
 	case value.OpLt, value.OpEq:
-		return f.comparison(a)
+		return f.decideComparison(a)
 	}
 	return false, false
 }
 
-// combination decides an and, or or xor of two predicates. One known operand may suffice.
-func (f *Facts) combination(a *value.Atom, s value.Set) (holds, known bool) {
+// decideCombination decides an and, or or xor of two predicates. One known operand may suffice.
+func (f *Facts) decideCombination(a *value.Atom, s value.Set) (holds, known bool) {
 	l, left := f.Decided(a.Args[0], s)
 	r, right := f.Decided(a.Args[1], s)
 	switch a.Op {
@@ -101,9 +103,9 @@ func (f *Facts) combination(a *value.Atom, s value.Set) (holds, known bool) {
 	return a.Op == value.OpAnd, left && right
 }
 
-// comparison decides a comparison by the known range of the difference of its operands.
-func (f *Facts) comparison(a *value.Atom) (holds, known bool) {
-	key, k, less, ok := f.shape(a)
+// decideComparison decides a comparison from the known range of the difference of its operands.
+func (f *Facts) decideComparison(a *value.Atom) (holds, known bool) {
+	key, k, less, ok := f.normalize(a)
 	if !ok {
 		return false, false
 	}
@@ -130,7 +132,7 @@ func (f *Facts) assume(v *value.Value, holds bool, s value.Set) {
 		return
 	}
 	holds = holds != not
-	f.decided.note(a, holds)
+	f.decided.record(a, holds)
 	switch {
 	case a.Nested >= value.MaxNested:
 	case a.Op == value.OpAnd && holds, a.Op == value.OpOr && !holds:
@@ -169,8 +171,8 @@ func (f *Facts) Empty() bool {
 	return false
 }
 
-// Few describes a kernel input that is at most one on a path, or returns "" if there is none. A
-// loop over it runs at most once.
+// Few describes a kernel input that is at most one on the path, or returns "" if there is no such
+// input. A loop over the input runs at most once.
 func (f *Facts) Few() string {
 	if f.few != "" {
 		return f.few
@@ -180,7 +182,7 @@ func (f *Facts) Few() string {
 		if a == nil || r.high > 1 || r.high < -noBound || !isInput(a) || a.Op == value.OpRegister {
 			continue
 		}
-		name := leafName(a, "")
+		name := inputNameOf(a, "")
 		if name == "" {
 			name = "a value in memory"
 		}
@@ -192,16 +194,16 @@ func (f *Facts) Few() string {
 	return ""
 }
 
-// Agree reports whether threads of one block can take two paths at the same time: no block-uniform
-// condition has different outcomes on them.
+// Agree reports whether threads of one block can take two paths in the same launch: no
+// block-uniform condition has different outcomes on the two.
 func (f *Facts) Agree(g *Facts) bool {
 	if f.set != g.set {
 		return false
 	}
 	for a, b := range f.decided.all() {
-		if c, ok := g.decided.of(a); ok && c != b && a.Level <= value.Block && !a.Tid {
+		if c, ok := g.decided.lookup(a); ok && c != b && a.Level <= value.Block && !a.Tid {
 			return false
 		}
 	}
-	return f.meets(g) && g.meets(f)
+	return f.hasCompatibleRanges(g) && g.hasCompatibleRanges(f)
 }

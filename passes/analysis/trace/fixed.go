@@ -5,24 +5,24 @@ package trace
 
 import "github.com/ptxdsl/ptxdsl/passes/analysis/value"
 
-// A fixing is a pair of a value and a set of threads, for which fixed evaluates the value.
-type fixing struct {
+// A evaluationKey is the key of a cached result of evaluateFor.
+type evaluationKey struct {
 	v *value.Value
 	s value.Set
 }
 
-// evaluateFor evaluates a predicate for a set of threads, replacing terms on which they agree by
-// constants. If one warpgroup decides by its own index and by values that are uniform in the
-// block, the result is uniform in the block.
+// evaluateFor evaluates a predicate for a set of threads: it replaces terms that are equal in all
+// these threads by constants. If the threads of one warpgroup decide by their warpgroup index and
+// by block-uniform values, the result is block-uniform.
 func (w *walk) evaluateFor(v *value.Value, s value.Set) *value.Value {
 	if v.Level() <= value.Block {
 		return v
 	}
-	k := fixing{v, s}
-	out, seen := w.fixings[k]
+	k := evaluationKey{v, s}
+	out, seen := w.evaluations[k]
 	if !seen {
 		out = w.fix(v, s)
-		w.fixings[k] = out
+		w.evaluations[k] = out
 	}
 	return out
 }
@@ -92,8 +92,7 @@ func (w *walk) uniformGroups(v *value.Value, s value.Set) []value.Set {
 	return list
 }
 
-// groupByValue groups threads by the value of an atom. It fails if there are more than the given
-// number of groups.
+// groupByValue groups threads by the value of an atom. It returns at most most groups.
 func (w *walk) groupByValue(a *value.Atom, s value.Set, most int) []value.Set {
 	at := make(map[int64]int)
 	var list []value.Set
@@ -114,8 +113,9 @@ func (w *walk) groupByValue(a *value.Atom, s value.Set, most int) []value.Set {
 	return list
 }
 
-// threadAtoms visits the atoms of a value that depend only on the thread index, until visit returns
-// false.
+// threadAtoms calls visit for the atoms of a value that depend only on the thread index, until
+// visit returns false. It returns false if visit did, or if a part of the value depends on other
+// inputs of single threads.
 func (w *walk) threadAtoms(v *value.Value, seen map[*value.Atom]bool,
 	visit func(*value.Atom) bool) bool {
 	for _, t := range v.Terms {

@@ -13,8 +13,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Follow returns the traces of a kernel, within limits.
-func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
+// Analyze returns a kernel with its traces, within limits. If the limits are exceeded,
+// Kernel.Missed states what is missing.
+func Analyze(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	p := newProgram(m, f)
 	p.k.work, p.k.Grid = l.Work, l.Grid
 	p.k.Ranks = 1
@@ -39,12 +40,12 @@ func Follow(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	if !interesting || len(f.Blocks) == 0 {
 		return p.k
 	}
-	return p.followed(l)
+	return p.analyzeRelevant(l)
 }
 
-// FollowGlobal follows a kernel for its accesses to global memory, even if Follow would not follow
-// it. It neither enters calls nor substitutes constants for inputs.
-func FollowGlobal(m *ir.Module, f *ir.Func, l Limits) *Kernel {
+// AnalyzeGlobal analyzes a kernel for its accesses to global memory, even if it has no other
+// relevant instructions. It neither enters calls nor substitutes constants for inputs.
+func AnalyzeGlobal(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 	p := newProgram(m, f)
 	p.global = true
 	p.k.work, p.k.Ranks, p.k.Grid = l.Work, 1, l.Grid
@@ -52,12 +53,12 @@ func FollowGlobal(m *ir.Module, f *ir.Func, l Limits) *Kernel {
 		return p.k
 	}
 	p.prepare()
-	p.apart(l)
+	p.analyzeRanks(l)
 	return p.k
 }
 
-// followed follows a kernel with relevant instructions.
-func (p *program) followed(l Limits) *Kernel {
+// analyzeRelevant analyzes a kernel with relevant instructions.
+func (p *program) analyzeRelevant(l Limits) *Kernel {
 	p.prepare()
 	if !p.k.Needs(Copy, BulkLoad, BulkStore, GroupMultiply, TensorAlloc, TensorMultiply, Init, Wait,
 		ClusterArrive) {
@@ -74,19 +75,19 @@ func (p *program) followed(l Limits) *Kernel {
 	}
 	l.Steps = p.k.Within(max(l.Steps, max(2, p.k.Iterations+1)*size))
 	p.missed = slices.Clone(p.k.Missed)
-	p.k.Ranks = ranks(p.k)
-	p.apart(l)
-	if p.k.Ranks > ranked && len(p.k.Missed) > len(p.missed) {
+	p.k.Ranks = separateRanks(p.k)
+	p.analyzeRanks(l)
+	if p.k.Ranks > maxSmallCluster && len(p.k.Missed) > len(p.missed) {
 		p.k.Ranks = 1
 		p.k.Traces, p.k.Missed, p.k.Loops = nil, slices.Clone(p.missed), false
-		p.apart(l)
+		p.analyzeRanks(l)
 	}
 	l.Work = p.k.rest()
-	if len(p.k.Missed) > len(p.missed) || p.tangled() || p.hasIncompatibleTrace() {
-		p.cases(l)
+	if len(p.k.Missed) > len(p.missed) || p.mayContradict() || p.hasIncompatibleTrace() {
+		p.analyzeCases(l)
 	}
 	if len(p.k.Missed) == 0 && len(p.k.Traces) > 0 {
-		p.k.Unseen = p.unreachedEvent()
+		p.k.Unreached = p.unreachedEvent()
 		if p.k.Loops || p.k.Cases > 0 {
 			p.k.Untaken = p.untakenBranch()
 		}
@@ -94,50 +95,51 @@ func (p *program) followed(l Limits) *Kernel {
 	return p.k
 }
 
-// shared divides the limits among the blocks of a cluster that are followed separately.
-func (p *program) shared(l Limits) Limits {
-	if n := p.k.Ranks; n > ranked {
-		l.Steps, l.Traces = p.k.Within(l.Steps*n/ranked), l.Traces*n/ranked
+// clusterLimits divides the limits among the blocks of a cluster that are analyzed separately.
+func (p *program) clusterLimits(l Limits) Limits {
+	if n := p.k.Ranks; n > maxSmallCluster {
+		l.Steps, l.Traces = p.k.Within(l.Steps*n/maxSmallCluster), l.Traces*n/maxSmallCluster
 	}
 	l.Work = p.k.rest()
 	return l
 }
 
-// apart follows each block of a cluster that must be followed separately, without substituting
-// constants for inputs.
-func (p *program) apart(l Limits) {
-	w := &walk{program: p, limits: p.shared(l)}
+// analyzeRanks analyzes each block of a cluster that must be analyzed separately, without
+// substituting constants for inputs.
+func (p *program) analyzeRanks(l Limits) {
+	w := &walk{program: p, limits: p.clusterLimits(l)}
 	for w.rank = range p.k.Ranks {
 		w.start()
 	}
 	p.k.Spent += w.spent()
 }
 
-// perEvent is the cost of analyzing an event, in steps.
-const perEvent = 6
+// stepsPerEvent is the cost of analyzing an event, in steps.
+const stepsPerEvent = 6
 
-// A state is a class of threads at a position in the kernel.
+// A state is a set of threads at a position in the kernel, with what is known about them.
 type state struct {
 	block      int
 	at         int
-	regs       table[*value.Value]
+	regs       cowTable[*value.Value]
 	threads    value.Set
 	facts      *Facts
 	events     log[Event]
 	choices    log[Choice]
 	open       []Choice
-	iterations book[*graph.Loop, int]
-	// executions of instructions with a new value each time
-	times   book[*ir.Instr, int]
-	pending book[*ir.Instr, *value.Value] // waits that have not succeeded
-	clocks  book[string, *value.Value]    // last values read
-	// Registers that lanes of the warp on another branch may have written.
-	mixed   book[int, bool]
+	iterations cowMap[*graph.Loop, int]
+	// number of executions of instructions that yield a new value each time
+	times   cowMap[*ir.Instr, int]
+	pending cowMap[*ir.Instr, *value.Value] // waits that have not succeeded, with their results
+	clocks  cowMap[string, *value.Value]    // last values that were read from each clock
+	// registers that lanes of the warp on another branch may have written
+	mixed   cowMap[int, bool]
 	skipped int
 }
 
-// again counts how many times the state has executed an instruction.
-func (s *state) again(in *ir.Instr) int {
+// countExecution counts an execution of an instruction, and returns the number of executions so
+// far.
+func (s *state) countExecution(in *ir.Instr) int {
 	n := s.times.at(in) + 1
 	s.times.set(in, n)
 	return n
@@ -154,36 +156,36 @@ func (s *state) clone() *state {
 	return &c
 }
 
-// A walk holds the state of following one kernel.
+// A walk holds the state of one analysis of a kernel.
 type walk struct {
 	*program
-	limits Limits
-	steps  int
-	events int
-	forks  map[*ir.Instr]int
-	cond   *value.Value // true when a guarded instruction is computed
-	work   []*state
-	known  map[*value.Atom]int64 // constants substituted for inputs
-	with   string                // text for the constants
-	pass   int                   // number of the pass that substitutes constants
-	before int                   // number of traces of earlier passes
-	rank   int                   // rank of the followed block
-	// Memory of the paths that have ended.
+	limits       Limits
+	steps        int
+	events       int
+	forks        map[*ir.Instr]int
+	cond         *value.Value // the guard of the instruction that is evaluated, assumed to be true
+	work         []*state
+	known        map[*value.Atom]int64 // constants substituted for inputs
+	with         string                // text for the constants
+	pass         int                   // number of the set of constants
+	tracesBefore int                   // number of traces before the walk
+	rank         int                   // rank of the analyzed block
+	// memory of the paths that have ended, for reuse
 	spareEvents  spare[Event]
 	spareChoices spare[Choice]
 
-	fixings map[fixing]*value.Value // see fixed
+	evaluations map[evaluationKey]*value.Value // cache of evaluateFor
 }
 
-// limitReached reports whether the limits of a walk are reached.
+// limitReached reports whether a limit of the walk is reached.
 func (w *walk) limitReached() bool {
 	l := &w.limits
 	return w.steps > l.Steps || w.events > l.Steps || l.Work > 0 && w.spent() > l.Work ||
-		len(w.k.Traces)-w.before >= l.Traces
+		len(w.k.Traces)-w.tracesBefore >= l.Traces
 }
 
-// spent returns the cost of a walk in steps.
-func (w *walk) spent() int { return w.steps + perEvent*w.events }
+// spent returns the cost of the walk in steps.
+func (w *walk) spent() int { return w.steps + stepsPerEvent*w.events }
 
 func (w *walk) run() {
 	for len(w.work) > 0 {
@@ -200,7 +202,8 @@ func (w *walk) run() {
 	}
 }
 
-// finish adds the trace of s.
+// finish adds the trace of s. why is the reason why the trace is incomplete, or "". It returns
+// nil, the state that continues.
 func (w *walk) finish(s *state, why string) *state {
 	w.events += s.events.len()
 	w.k.Traces = append(w.k.Traces,
@@ -214,7 +217,8 @@ func (w *walk) finish(s *state, why string) *state {
 	return nil
 }
 
-// advance follows s to the end of its block and returns the next state, or nil if it ends.
+// advance executes s up to the end of its block and returns the next state, or nil if the path
+// ends.
 func (w *walk) advance(s *state) *state {
 	for ; s.at < len(w.blocks[s.block]); s.at++ {
 		st := &w.blocks[s.block][s.at]
@@ -233,7 +237,7 @@ func (w *walk) advance(s *state) *state {
 	return w.leave(s)
 }
 
-// leave moves from the end of a block to the next block.
+// leave moves s from the end of a block to the next block. It returns nil if the path ends.
 func (w *walk) leave(s *state) *state {
 	w.steps++
 	in := w.ends[s.block]
@@ -245,7 +249,7 @@ func (w *walk) leave(s *state) *state {
 		return w.end(s, in, guard)
 	}
 	if in.Kind() == isa.KindBrxIdx {
-		return w.fork(s, w.flow.Succs[s.block])
+		return w.forkTargets(s, w.flow.Succs[s.block])
 	}
 	taken := w.target(in)
 	if taken < 0 {
@@ -258,33 +262,33 @@ func (w *walk) leave(s *state) *state {
 	guard = w.resolve(s, guard)
 	if guard.Const() {
 		if full := w.guard(s, in); full.Tid() && !full.Const() {
-			w.decided(s, in, full, guard.K != 0)
+			w.recordDecided(s, in, full, guard.K != 0)
 		}
 		if guard.K == 0 {
 			taken, next = next, taken
 		}
-		if len(w.whole) > 0 {
-			if a, _ := w.guard(s, in).Condition(); w.whole[a] {
-				w.ruled[next] = true
+		if len(w.notWhole) > 0 {
+			if a, _ := w.guard(s, in).Condition(); w.notWhole[a] {
+				w.wholeWarps[next] = true
 			}
 		}
-		w.expire(s, taken, next)
+		w.leaveWaitLoop(s, taken, next)
 		return w.enter(s, taken)
 	}
 	if next >= len(w.blocks) {
 		return w.finish(s, "a function that runs past its end")
 	}
-	if w.doomed[taken] != w.doomed[next] {
-		w.followNonTrap(s, guard, w.doomed[next])
-		if w.doomed[next] {
+	if w.onlyTraps[taken] != w.onlyTraps[next] {
+		w.assumeNonTrap(s, guard, w.onlyTraps[next])
+		if w.onlyTraps[next] {
 			return w.enter(s, taken)
 		}
 		return w.enter(s, next)
 	}
-	return w.part(s, in, guard, taken, next)
+	return w.splitBranch(s, in, guard, taken, next)
 }
 
-// target returns the block that a branch names.
+// target returns the index of the block that a branch names, or -1.
 func (p *program) target(in *ir.Instr) int {
 	for i := range in.Args {
 		if b := in.Args[i].Block(); b != nil {
@@ -296,15 +300,16 @@ func (p *program) target(in *ir.Instr) int {
 	return -1
 }
 
-// end evaluates ret, exit or trap.
+// end evaluates ret, exit or trap. It returns the state of threads that do not leave the kernel,
+// or nil.
 func (w *walk) end(s *state, in *ir.Instr, guard *value.Value) *state {
 	if guard != nil {
 		holds, known := s.facts.Decided(guard, s.threads)
 		if known && !holds {
 			return w.enter(s, s.block+1)
 		}
-		if !known && traps(in) {
-			w.followNonTrap(s, guard, false)
+		if !known && isTrap(in) {
+			w.assumeNonTrap(s, guard, false)
 			return w.enter(s, s.block+1)
 		}
 		if !known {
@@ -314,10 +319,10 @@ func (w *walk) end(s *state, in *ir.Instr, guard *value.Value) *state {
 			w.choose(s, in, guard, true)
 		}
 	}
-	if traps(in) {
+	if isTrap(in) {
 		return nil
 	}
-	s.events.add(Event{Kind: Exit, In: in, Block: s.block, Threads: w.interned(s.threads),
+	s.events.add(Event{Kind: Exit, In: in, Block: s.block, Threads: w.intern(s.threads),
 		Parted: s.open}, &w.spareEvents)
 	return w.finish(s, "")
 }
@@ -328,13 +333,13 @@ func (w *walk) push(s *state) {
 	}
 }
 
-// enter moves s to the start of a block. It returns nil if s is not followed from there.
+// enter moves s to the start of a block. It returns nil if the path is not analyzed any further.
 func (w *walk) enter(s *state, block int) *state {
-	if block < len(w.blocks) && w.doomed[block] {
+	if block < len(w.blocks) && w.onlyTraps[block] {
 		return nil
 	}
 	if block >= len(w.blocks) {
-		s.events.add(Event{Kind: Exit, Block: s.block, Threads: w.interned(s.threads),
+		s.events.add(Event{Kind: Exit, Block: s.block, Threads: w.intern(s.threads),
 			Parted: s.open}, &w.spareEvents)
 		return w.finish(s, "")
 	}
@@ -348,13 +353,13 @@ func (w *walk) enter(s *state, block int) *state {
 			s.iterations.set(l, 0)
 		}
 	}
-	w.taken[[2]int{s.block, block}] = true
+	w.takenEdges[[2]int{s.block, block}] = true
 	s.block, s.at = block, 0
 	if len(s.open) > 0 {
 		s.open = slices.DeleteFunc(slices.Clone(s.open), func(c Choice) bool {
 			over := block != c.Block && w.post.Has(block, c.Block)
 			if over && c.Splits {
-				w.mix(s, c.Block)
+				w.markMixed(s, c.Block)
 			}
 			return over
 		})

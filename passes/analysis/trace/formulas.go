@@ -15,7 +15,8 @@ import (
 // result is unknown.
 type formula func(w *walk, s *state, st *step) *value.Value
 
-// formulas are the instructions that compute a value from the values of their operands.
+// formulas holds the functions for instructions whose result depends only on the values of their
+// operands.
 var formulas = [math.MaxUint8 + 1]formula{
 	isa.HeadAdd: (*walk).sum, isa.HeadSub: (*walk).difference, isa.HeadNeg: (*walk).negation,
 	isa.HeadMul: (*walk).product, isa.HeadMad: (*walk).product,
@@ -26,12 +27,12 @@ var formulas = [math.MaxUint8 + 1]formula{
 	isa.HeadNot: (*walk).complement,
 	isa.HeadBfe: (*walk).extraction, isa.HeadBfi: (*walk).insertion,
 	isa.HeadSelp: (*walk).selection, isa.HeadCvt: (*walk).conversion,
-	isa.HeadCvta: (*walk).converted, isa.HeadIsspacep: (*walk).inSpace,
+	isa.HeadCvta: (*walk).convertAddress, isa.HeadIsspacep: (*walk).inSpace,
 	isa.HeadMapa: (*walk).mapping,
 }
 
-// arg returns the value of operand i, or zero if there is none. The parameter width is the width of
-// constants.
+// arg returns the value of operand i, or zero if there is no such operand. The parameter width is
+// the width of constants.
 func (w *walk) arg(s *state, st *step, i, width int) *value.Value {
 	if i < len(st.in.Args) {
 		return w.operand(s, &st.in.Args[i], width)
@@ -44,11 +45,11 @@ func (w *walk) resized(s *state, st *step, i, width int) *value.Value {
 	return w.fit(w.arg(s, st, i, width), width)
 }
 
-// whole reports whether a step computes with wrapping integers.
-func (st *step) whole() bool { return !st.float && st.plain }
+// isInteger reports whether a step computes with wrapping integers.
+func (st *step) isInteger() bool { return !st.float && st.plain }
 
 func (w *walk) sum(s *state, st *step) *value.Value {
-	if !st.whole() {
+	if !st.isInteger() {
 		return nil
 	}
 	a, b := w.resized(s, st, 1, st.width), w.resized(s, st, 2, st.width)
@@ -56,7 +57,7 @@ func (w *walk) sum(s *state, st *step) *value.Value {
 }
 
 func (w *walk) difference(s *state, st *step) *value.Value {
-	if !st.whole() {
+	if !st.isInteger() {
 		return nil
 	}
 	return w.pool.Sub(st.width, w.resized(s, st, 1, st.width), w.resized(s, st, 2, st.width))
@@ -69,9 +70,10 @@ func (w *walk) negation(s *state, st *step) *value.Value {
 	return w.pool.Scale(st.width, w.arg(s, st, 1, st.width), -1)
 }
 
-// product evaluates mul and mad: the low half, the high half, or the product in double width.
+// product evaluates mul and mad, with the low half, the high half, or the double-width product as
+// result.
 func (w *walk) product(s *state, st *step) *value.Value {
-	if !st.whole() {
+	if !st.isInteger() {
 		return nil
 	}
 	width := st.width
@@ -95,7 +97,7 @@ func (w *walk) product(s *state, st *step) *value.Value {
 	return v
 }
 
-// Operations of div, rem, min and max.
+// These maps hold the operations of div, rem, min and max.
 var (
 	unsignedQuotients = map[isa.Head]value.Op{
 		isa.HeadDiv: value.OpDiv, isa.HeadRem: value.OpRem,
@@ -109,7 +111,7 @@ var (
 
 // quotient evaluates div, rem, min and max.
 func (w *walk) quotient(s *state, st *step) *value.Value {
-	if !st.whole() {
+	if !st.isInteger() {
 		return nil
 	}
 	a, b := w.arg(s, st, 1, st.width), w.arg(s, st, 2, st.width)
@@ -136,7 +138,7 @@ func (w *walk) rightShift(s *state, st *step) *value.Value {
 	return w.pool.Binary(op, st.width, w.arg(s, st, 1, st.width), w.arg(s, st, 2, 32))
 }
 
-// bitwise are the operations of and, or and xor.
+// bitwise holds the operations of and, or and xor.
 var bitwise = map[isa.Head]value.Op{
 	isa.HeadAnd: value.OpAnd, isa.HeadOr: value.OpOr, isa.HeadXor: value.OpXor,
 }
@@ -173,7 +175,7 @@ func (w *walk) insertion(s *state, st *step) *value.Value {
 	return w.insert(st.width, a, b, at.K&0xff, n.K&0xff)
 }
 
-// insert evaluates bfi: n bits of b from bit at on are replaced by bits of a.
+// insert returns b with n bits, starting at bit at, replaced by the low bits of a.
 func (w *walk) insert(width int, a, b *value.Value, at, n int64) *value.Value {
 	n = min(n, int64(width)-at)
 	if n <= 0 {
@@ -215,25 +217,25 @@ func (w *walk) conversion(s *state, st *step) *value.Value {
 	return w.pool.Resize(st.width, from, st.fromSigned)
 }
 
-// converted evaluates cvta: addresses are the same in all state spaces.
-func (w *walk) converted(s *state, st *step) *value.Value { return w.arg(s, st, 1, 64) }
+// convertAddress evaluates cvta. Addresses have the same representation in all state spaces.
+func (w *walk) convertAddress(s *state, st *step) *value.Value { return w.arg(s, st, 1, 64) }
 
 func (w *walk) mapping(s *state, st *step) *value.Value {
-	return w.mapped(s, st.width, w.arg(s, st, 1, st.width), w.arg(s, st, 2, 32))
+	return w.mapaAddress(s, st.width, w.arg(s, st, 1, st.width), w.arg(s, st, 2, 32))
 }
 
 // inSpace evaluates isspacep.local. A pointer that other threads know, or that is an argument, is
-// not to local memory: code for that is not followed.
+// assumed not to point to local memory: code for that case is not analyzed.
 func (w *walk) inSpace(s *state, st *step) *value.Value {
-	if v := w.arg(s, st, 1, 64); st.in.HasMod(isa.ModLocal) && !localPointer(v) {
+	if v := w.arg(s, st, 1, 64); st.in.HasMod(isa.ModLocal) && !mayBeLocal(v) {
 		return w.pool.Bool(false)
 	}
 	return nil
 }
 
-// localPointer reports whether a value may be the address of a local variable: a sum with one, or a
-// value that is not a load, a parameter or another variable.
-func localPointer(v *value.Value) bool {
+// mayBeLocal reports whether a value may be the address of a local variable: it is based on a
+// local variable, or on a value other than a load, a parameter or another variable.
+func mayBeLocal(v *value.Value) bool {
 	for _, t := range v.Terms {
 		switch a := t.Atom; a.Op {
 		case value.OpLoad, value.OpParameter:

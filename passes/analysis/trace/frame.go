@@ -12,16 +12,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A frame holds the state of copying a function body: the mapping of its names to the names in the
+// A frame holds the state of copying a function body: it maps names in the body to names in the
 // copy.
 type frame struct {
-	inner  bool // a device function, whose registers are renamed
+	inner  bool // the function is a device function, whose registers are renamed
 	regs   map[*ir.Reg]*ir.Reg
-	params map[*ir.Var]*ir.Var // parameters, mapped to the variables of the caller
+	params map[*ir.Var]*ir.Var // parameters, mapped to the caller's variables
 	blocks map[*ir.Block]*ir.Block
 	lists  map[*ir.Targets]*ir.Targets
-	slots  map[slot]*ir.Reg // parameters passed through parameter space
-	back   *ir.Block        // target of a ret before the end of the function, or nil
+	slots  map[slot]*ir.Reg // registers that replace parameters passed through parameter space
+	// target of a ret before the end of the function; nil until it is needed
+	back *ir.Block
 }
 
 // A slot is a part of a parameter variable, through which calls pass arguments and results.
@@ -81,7 +82,7 @@ func (n *inliner) param(in *ir.Instr, c *frame) []*ir.Instr {
 	return list
 }
 
-// slot returns the register for a part of a variable.
+// slot returns the register that replaces a part of a parameter variable.
 func (c *frame) slot(n *inliner, s slot, t isa.Type) *ir.Reg {
 	r := c.slots[s]
 	if r == nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/uniform"
 )
 
-// blockSizeBound returns an upper bound for the block size along one axis. It is derived from
-// arrays in shared memory that all threads store to, since a larger block would store out of
-// bounds. It returns 0 if there is no bound. It also returns 0 if results other than races of plain
-// accesses would depend on the bound.
+// blockSizeBound returns an upper bound for the block size along one axis, or 0 if no bound is
+// known. The bound is derived from arrays in shared memory to which all threads store, because a
+// larger block would store out of bounds. The result is also 0 if findings other than races of
+// plain accesses would depend on the bound.
 func blockSizeBound(f *ir.Func, g *ir.Flow) int {
 	meets := false
 	var stores []*ir.Instr
@@ -28,7 +28,7 @@ func blockSizeBound(f *ir.Func, g *ir.Flow) int {
 				Call:
 			case BarrierSync:
 				if meets = true; len(in.Args) != 1 {
-					return 0 // for some of the threads, or with a result
+					return 0 // only some of the threads arrive, or the barrier has a result
 				}
 			case Store:
 				if in.HasMod(isa.ModShared) && in.Guard.Reg == nil {
@@ -62,20 +62,21 @@ func blockSizeBound(f *ir.Func, g *ir.Flow) int {
 	return 0
 }
 
-// A slope is an offset in a variable that grows by a constant from each thread to the next.
+// A slope is an offset in variable of. It is from in thread 0, and grows by the constant by from
+// each thread to the next.
 type slope struct {
 	of       *ir.Var
 	from, by int64
 }
 
-// writers maps each register that only one instruction writes to that instruction. It caches
+// A writers maps each register that only one instruction writes to that instruction. It caches
 // findings, because nested sums would otherwise be examined repeatedly.
 type writers struct {
 	of    map[*ir.Reg]*ir.Instr
 	found map[*ir.Reg]finding
 }
 
-// A finding caches the value of a register, if that is a slope.
+// A finding caches the value of a register. ok is set if the value is a slope.
 type finding struct {
 	slope
 	ok bool
@@ -100,7 +101,7 @@ func definitions(f *ir.Func) writers {
 	return w
 }
 
-// slope returns the value of an operand if it is a slope.
+// slope returns the value of an operand. The second result is false if the value is not a slope.
 func (w writers) slope(o *ir.Operand, depth int) (slope, bool) {
 	const deep = 12
 	s, ok := slope{}, true
@@ -133,7 +134,7 @@ func (w writers) slope(o *ir.Operand, depth int) (slope, bool) {
 	return s, ok
 }
 
-// result returns the result of an instruction if it is a slope.
+// result returns the result of an instruction. The second result is false if it is not a slope.
 func (w writers) result(in *ir.Instr, depth int) (slope, bool) {
 	arg := func(i int) (slope, bool) { return w.slope(&in.Args[i], depth) }
 	switch head := in.Kind().Head(); {

@@ -14,27 +14,27 @@ import (
 
 // Limits of inlining.
 const (
-	deepest = 32     // nesting depth of calls
-	largest = 60_000 // instructions, including those of inlined functions
-	perCopy = 4      // steps allowed per instruction
+	maxCallDepth = 32     // maximum nesting depth of calls
+	maxInlined   = 60_000 // maximum number of instructions, including inlined functions
+	stepsPerCopy = 4      // steps charged per copied instruction
 )
 
-// An inliner replaces calls of device functions by their bodies, in a copy of a kernel. A function
-// is thus followed with the arguments of each call. Unchanged instructions are shared with the
-// kernel.
+// An inliner replaces calls of device functions by their bodies, in a copy of a kernel. Inlining
+// lets the analysis evaluate a function separately for each call, with that call's arguments.
+// Unchanged instructions are shared with the kernel.
 type inliner struct {
 	m      *ir.Module
 	out    *ir.Func
-	quiet  func(*ir.Func) bool     // functions that are irrelevant and not inlined
-	find   func(*ir.Func) *ir.Func // finds the definition of a function
-	binder *ir.Binder              // nil until something is bound
+	quiet  func(*ir.Func) bool     // reports whether a function is irrelevant and is not inlined
+	find   func(*ir.Func) *ir.Func // returns the definition of a function
+	binder *ir.Binder              // nil until an instruction is bound
 	bodies map[*ir.Func]body
 	stack  []*ir.Func
-	from   *Caller // call that is being copied
+	from   *Caller // call whose function is being copied
 	size   int
-	// largest is the size above which no more functions are inlined.
-	largest int
-	// callers maps an instruction of the copy to its chain of calls.
+	// maxSize is the size above which no more functions are inlined.
+	maxSize int
+	// callers maps an instruction of the copy to the chain of calls that leads to it.
 	callers map[*ir.Instr]*Caller
 	instrs  slab.Of[ir.Instr]
 	args    slab.Of[ir.Operand]
@@ -50,25 +50,27 @@ type Caller struct {
 
 // A body holds properties of a function.
 type body struct {
-	size   int  // size of its copy, including inlined functions
+	size   int  // number of instructions in its copy, including inlined functions
 	looped bool // a branch leads to its first block
 }
 
-// inline returns the kernel with calls of relevant functions of its module inlined.
+// inline returns a copy of the kernel in which calls of relevant functions are inlined, and the
+// callers of the copied instructions.
 func (p *program) inline() (*ir.Func, map[*ir.Instr]*Caller) {
 	m, f := p.k.Module, p.k.Func
 	n := &inliner{m: m, quiet: func(g *ir.Func) bool { return p.isQuiet(g, 0) }, find: p.definition,
-		bodies: make(map[*ir.Func]body), largest: p.k.Within(perCopy*largest) / perCopy}
+		bodies:  make(map[*ir.Func]body),
+		maxSize: p.k.Within(stepsPerCopy*maxInlined) / stepsPerCopy}
 	size := n.body(f).size
-	if size > n.largest {
-		n.largest /= 2 // not everything fits; leave steps for following the rest
+	if size > n.maxSize {
+		n.maxSize /= 2 // not all calls fit; leave steps for the analysis of the copy
 	}
-	n.callers = make(map[*ir.Instr]*Caller, min(size, n.largest))
+	n.callers = make(map[*ir.Instr]*Caller, min(size, n.maxSize))
 	out := *f
 	n.out = &out
 	out.Blocks, out.Regs = nil, slices.Clip(f.Regs)
 	n.copy(f, &frame{slots: make(map[slot]*ir.Reg)}, n.block())
-	p.k.Spent += perCopy * n.size
+	p.k.Spent += stepsPerCopy * n.size
 	return n.out, n.callers
 }
 
@@ -78,13 +80,13 @@ func (n *inliner) body(f *ir.Func) body {
 	if met {
 		return b
 	}
-	n.bodies[f] = b // set during the computation: recursive calls are not inlined
+	n.bodies[f] = b // recursive calls are not inlined, so their size is 0
 	n.stack = append(n.stack, f)
 	for _, from := range f.Blocks {
 		b.size += len(from.Instrs)
 		for _, in := range from.Instrs {
-			if g := n.enters(in); g != nil {
-				b.size = min(b.size+n.body(g).size, 2*largest)
+			if g := n.inlinedCallee(in); g != nil {
+				b.size = min(b.size+n.body(g).size, 2*maxInlined)
 			}
 		}
 		b.looped = b.looped || mayBranchTo(from.Last(), f.Blocks[0])
@@ -114,14 +116,14 @@ func mayBranchTo(in *ir.Instr, to *ir.Block) bool {
 	return false
 }
 
-// block appends a block.
+// block appends an empty block to the copy.
 func (n *inliner) block() *ir.Block {
 	b := slab.One(&n.blocks)
 	n.out.Blocks = append(n.out.Blocks, b)
 	return b
 }
 
-// copy appends the body of a function to now, and returns the block after it.
+// copy appends the body of f to block now, and returns the block that follows the body.
 func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	if len(f.Blocks) > 1 || n.body(f).looped {
 		c.blocks = make(map[*ir.Block]*ir.Block, len(f.Blocks))
@@ -140,13 +142,13 @@ func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 		}
 		now.Instrs = slices.Grow(now.Instrs, len(b.Instrs))
 		for j, in := range b.Instrs {
-			if g := n.enters(in); g != nil {
+			if g := n.inlinedCallee(in); g != nil {
 				now = n.call(in, g, c, now)
 				continue
 			}
 			if c.inner && i == len(f.Blocks)-1 && j == len(b.Instrs)-1 &&
 				in.Kind() == isa.KindRet && in.Guard.Reg == nil {
-				break // the code after the call follows directly
+				break // the code after the call follows without a branch
 			}
 			at := len(now.Instrs)
 			now.Instrs = n.instr(now.Instrs, in, c)
@@ -162,8 +164,8 @@ func (n *inliner) copy(f *ir.Func, c *frame, now *ir.Block) *ir.Block {
 	return now
 }
 
-// enters returns the function that a call enters and that must be inlined, or nil.
-func (n *inliner) enters(in *ir.Instr) *ir.Func {
+// inlinedCallee returns the function that a call enters and that must be inlined, or nil.
+func (n *inliner) inlinedCallee(in *ir.Instr) *ir.Func {
 	if in.Directive() || in.Kind() != isa.KindCall {
 		return nil
 	}
@@ -173,7 +175,7 @@ func (n *inliner) enters(in *ir.Instr) *ir.Func {
 	}
 	g := n.find(f)
 	if !g.Defined || g.Kernel || len(g.Blocks) == 0 || n.quiet(g) || slices.Contains(n.stack, g) ||
-		len(n.stack) >= deepest || n.size > n.largest {
+		len(n.stack) >= maxCallDepth || n.size > n.maxSize {
 		return nil
 	}
 	results, params := callOperands(in)
@@ -183,7 +185,7 @@ func (n *inliner) enters(in *ir.Instr) *ir.Func {
 	return g
 }
 
-// callOperands returns the result operands and arguments of a call.
+// callOperands returns the result operands and the arguments of a call.
 func callOperands(in *ir.Instr) (results, params []ir.Operand) {
 	before := true
 	for i := range in.Args {
@@ -235,8 +237,8 @@ func (n *inliner) call(in *ir.Instr, g *ir.Func, c *frame, now *ir.Block) *ir.Bl
 	return now
 }
 
-// bind connects a parameter or result of a function with the argument of the call. Registers are
-// moved.
+// bind connects a parameter or result v of a function with the operand given of the call. For a
+// register, it calls moved with the operands of the necessary move.
 func (n *inliner) bind(in *ir.Instr, v *ir.Var, given *ir.Operand, c, inner *frame,
 	moved func(to, from ir.Operand)) {
 	if v.Reg == nil {
@@ -259,7 +261,7 @@ func (n *inliner) bind(in *ir.Instr, v *ir.Var, given *ir.Operand, c, inner *fra
 	moved(ir.Operand{Kind: ir.Register, Reg: inner.reg(n, v.Reg)}, from)
 }
 
-// move returns a move with the position of a call.
+// move returns a mov instruction with the position of a call.
 func move(in *ir.Instr, t isa.Type, to, from ir.Operand) *ir.Instr {
 	return &ir.Instr{Op: "mov.b" + strconv.Itoa(max(8, t.Bits())), Args: []ir.Operand{to, from},
 		Pos: in.Pos}
@@ -276,7 +278,7 @@ func (n *inliner) jump(in *ir.Instr, to *ir.Block) *ir.Instr {
 	return out
 }
 
-// instr appends one instruction of the copy to list.
+// instr appends the copy of one instruction to list.
 func (n *inliner) instr(list []*ir.Instr, in *ir.Instr, c *frame) []*ir.Instr {
 	switch {
 	case in.Directive():

@@ -11,8 +11,8 @@ import (
 )
 
 // DependsOnInput reports whether the values of registers depend on kernel inputs: parameters,
-// memory, or the block index. If constants were substituted for these, the values are only
-// examples, since a caller may never pass them.
+// memory, or the block index. If constants were substituted for the inputs, the values are only
+// examples, because a caller may never pass these constants.
 func (k *Kernel) DependsOnInput(list ...*ir.Reg) bool {
 	if k.writers == nil {
 		k.writers = make(map[*ir.Reg][]*ir.Instr)

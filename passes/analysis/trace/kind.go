@@ -10,74 +10,76 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Kind classifies instructions by their effect on memory or on other threads.
+// A Kind classifies instructions by their effect on memory or on other threads. Instructions
+// without such an effect have kind Other.
 type Kind uint8
 
 // Kinds of instructions.
 const (
-	Other          Kind = iota
-	BarrierSync         // bar.sync, barrier.sync, .red
-	BarrierArrive       // bar.arrive, barrier.arrive
-	WarpSync            // bar.warp.sync
-	Collective          // shfl, vote, match, redux, elect: lanes synchronize
-	ClusterArrive       // barrier.cluster.arrive
-	ClusterWait         // barrier.cluster.wait
-	Init                // mbarrier.init
-	Inval               // mbarrier.inval
-	Arrive              // mbarrier.arrive, .arrive_drop, with .expect_tx or without
-	Expect              // mbarrier.expect_tx
-	Complete            // mbarrier.complete_tx
-	Wait                // mbarrier.test_wait, .try_wait
-	Copy                // cp.async
-	CopyCommit          // cp.async.commit_group
-	CopyWait            // cp.async.wait_group, .wait_all
-	CopyArrive          // cp.async.mbarrier.arrive
-	BulkLoad            // cp.async.bulk into shared memory, including tensor copies
-	BulkStore           // cp.async.bulk, cp.reduce.async.bulk to global memory, also tensors
-	BulkCommit          // cp.async.bulk.commit_group
-	BulkWait            // cp.async.bulk.wait_group
-	RemoteStore         // st.async, red.async
-	Answer              // clusterlaunchcontrol.try_cancel
-	Fence               // fence, membar
-	ProxyFence          // fence.proxy.async, fence.proxy.alias
-	InitFence           // fence.mbarrier_init
-	MapFence            // fence.proxy.tensormap
-	MapCopy             // tensormap.cp_fenceproxy
-	MapEdit             // tensormap.replace
-	GroupFence          // wgmma.fence
-	GroupMultiply       // wgmma.mma_async
-	GroupCommit         // wgmma.commit_group
-	GroupWait           // wgmma.wait_group
-	TensorAlloc         // tcgen05.alloc
-	TensorFree          // tcgen05.dealloc
-	TensorYield         // tcgen05.relinquish_alloc_permit
-	TensorLoad          // tcgen05.ld
-	TensorStore         // tcgen05.st
-	TensorWait          // tcgen05.wait::ld, ::st
-	TensorBefore        // tcgen05.fence::before_thread_sync
-	TensorAfter         // tcgen05.fence::after_thread_sync
-	TensorMultiply      // tcgen05.mma
-	TensorCopy          // tcgen05.cp
-	TensorShift         // tcgen05.shift
-	TensorCommit        // tcgen05.commit
-	Registers           // setmaxnreg
-	GridWait            // griddepcontrol.wait
-	GridLaunch          // griddepcontrol.launch_dependents
-	Load                // ld and similar
-	Store               // st and similar
-	Atomic              // atom, red
-	Clear               // st.bulk
-	Call                // call
-	Exit                // ret, exit
-	Touch               // any other instruction that accesses a register of a wgmma
+	Other         Kind = iota
+	BarrierSync        // bar.sync, barrier.sync, .red
+	BarrierArrive      // bar.arrive, barrier.arrive
+	WarpSync           // bar.warp.sync
+	Collective         // shfl, vote, match, redux, elect: they synchronize lanes
+	ClusterArrive      // barrier.cluster.arrive
+	ClusterWait        // barrier.cluster.wait
+	Init               // mbarrier.init
+	Inval              // mbarrier.inval
+	Arrive             // mbarrier.arrive, .arrive_drop, with or without .expect_tx
+	Expect             // mbarrier.expect_tx
+	Complete           // mbarrier.complete_tx
+	Wait               // mbarrier.test_wait, .try_wait
+	Copy               // cp.async
+	CopyCommit         // cp.async.commit_group
+	CopyWait           // cp.async.wait_group, .wait_all
+	CopyArrive         // cp.async.mbarrier.arrive
+	BulkLoad           // cp.async.bulk into shared memory, including tensor copies
+	// cp.async.bulk, cp.reduce.async.bulk to global memory, including tensor copies
+	BulkStore
+	BulkCommit     // cp.async.bulk.commit_group
+	BulkWait       // cp.async.bulk.wait_group
+	RemoteStore    // st.async, red.async
+	Answer         // clusterlaunchcontrol.try_cancel
+	Fence          // fence, membar
+	ProxyFence     // fence.proxy.async, fence.proxy.alias
+	InitFence      // fence.mbarrier_init
+	MapFence       // fence.proxy.tensormap
+	MapCopy        // tensormap.cp_fenceproxy
+	MapEdit        // tensormap.replace
+	GroupFence     // wgmma.fence
+	GroupMultiply  // wgmma.mma_async
+	GroupCommit    // wgmma.commit_group
+	GroupWait      // wgmma.wait_group
+	TensorAlloc    // tcgen05.alloc
+	TensorFree     // tcgen05.dealloc
+	TensorYield    // tcgen05.relinquish_alloc_permit
+	TensorLoad     // tcgen05.ld
+	TensorStore    // tcgen05.st
+	TensorWait     // tcgen05.wait::ld, ::st
+	TensorBefore   // tcgen05.fence::before_thread_sync
+	TensorAfter    // tcgen05.fence::after_thread_sync
+	TensorMultiply // tcgen05.mma
+	TensorCopy     // tcgen05.cp
+	TensorShift    // tcgen05.shift
+	TensorCommit   // tcgen05.commit
+	Registers      // setmaxnreg
+	GridWait       // griddepcontrol.wait
+	GridLaunch     // griddepcontrol.launch_dependents
+	Load           // ld and other loads
+	Store          // st and other stores
+	Atomic         // atom, red
+	Clear          // st.bulk
+	Call           // call
+	Exit           // ret, exit
+	Touch          // any other instruction that accesses a register of a wgmma
 )
 
-// ownWait reports whether a thread waits for operations that it issued itself.
-func (k Kind) ownWait() bool {
+// isOwnWait reports whether a thread waits for operations that it issued itself.
+func (k Kind) isOwnWait() bool {
 	return k == CopyWait || k == BulkWait || k == GroupWait || k == TensorWait
 }
 
-// kinds are the kinds of operations; all others are Other.
+// kinds holds the kind of each operation. An operation that is not listed has kind Other.
 var kinds = [...]Kind{
 	isa.KindBarrierSync: BarrierSync, isa.KindBarrierRed: BarrierSync,
 	isa.KindBarrierArrive: BarrierArrive,
@@ -96,7 +98,7 @@ var kinds = [...]Kind{
 	isa.KindCpAsync: Copy, isa.KindCpAsyncCommitGroup: CopyCommit,
 	isa.KindCpAsyncMbarrierArrive: CopyArrive,
 	isa.KindCpAsyncWaitGroup:      CopyWait, isa.KindCpAsyncWaitAll: CopyWait,
-	// those with a bulk group are BulkStore
+	// operations with a bulk group are BulkStore; see Of
 	isa.KindCpAsyncBulk: BulkLoad, isa.KindCpAsyncBulkTensor: BulkLoad,
 	isa.KindCpReduceAsyncBulk: BulkLoad, isa.KindCpReduceAsyncBulkTensor: BulkLoad,
 	isa.KindCpAsyncBulkCommitGroup: BulkCommit, isa.KindCpAsyncBulkWaitGroup: BulkWait,
@@ -130,7 +132,7 @@ var kinds = [...]Kind{
 	isa.KindRet: Exit, isa.KindExit: Exit,
 }
 
-// Of returns what an instruction does to memory or to other threads.
+// Of returns the kind of an instruction.
 func Of(in *ir.Instr) Kind {
 	of := in.Kind()
 	if int(of) >= len(kinds) {
@@ -150,7 +152,7 @@ func Of(in *ir.Instr) Kind {
 	}
 }
 
-// spaceName returns the name of a state space in the names of loads, without its dot.
+// spaceName returns the name of a state space without its dot, for the names of loads.
 func spaceName(s isa.Space) string {
 	switch s {
 	case isa.Generic:

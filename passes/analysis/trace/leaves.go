@@ -11,8 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
-// LeavesKernel reports whether the threads that take the other branch of a choice do nothing
-// relevant afterwards: they exit, and do not just skip some code before they rejoin the others.
+// LeavesKernel reports whether the threads that take the other side of a branch execute nothing
+// relevant afterwards: they exit, and do not just skip some code before they rejoin the other
+// threads.
 func (k *Kernel) LeavesKernel(c Choice) bool {
 	w := branchOutcome{c.In, c.Block, c.Taken}
 	quits, known := k.quits[w]
@@ -20,21 +21,22 @@ func (k *Kernel) LeavesKernel(c Choice) bool {
 		if k.quits == nil {
 			k.quits = make(map[branchOutcome]bool)
 		}
-		quits = k.leaves(c)
+		quits = k.computeLeaves(c)
 		k.quits[w] = quits
 	}
 	return quits
 }
 
-// A branchOutcome is a branch and its outcome. What is known about it holds for all traces.
+// A branchOutcome is a branch and its outcome. The result of LeavesKernel depends only on it, and
+// so is the same for all traces.
 type branchOutcome struct {
 	in    *ir.Instr
 	block int
 	taken bool
 }
 
-// leaves computes the result of LeavesKernel from the graph.
-func (k *Kernel) leaves(c Choice) bool {
+// computeLeaves computes the result of LeavesKernel from the control-flow graph.
+func (k *Kernel) computeLeaves(c Choice) bool {
 	in := c.In
 	taken := -1
 	for i := range in.Args {

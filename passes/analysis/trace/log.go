@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// A log is a list whose prefix many states share. The cost of a fork does not depend on the length.
-// The list consists of parts, so that append never copies entries.
+// A log is a list whose prefix many states share. The cost of a fork does not depend on the
+// length of the log. The list consists of parts, so that an append never copies entries.
 type log[T any] struct {
 	before *log[T] // immutable
-	from   int     // number of entries in it
+	from   int     // number of entries in before
 	own    []T
-	shared bool // other logs continue this one
+	shared bool // other logs have this log as prefix
 }
 
 // A spare holds the memory of parts that no log uses, for reuse.
 type spare[T any] [][]T
 
-// take returns an empty part with room for at least n entries.
+// take returns an empty part with capacity for at least n entries.
 func (s *spare[T]) take(n int) []T {
 	for i, part := range slices.Backward(*s) {
 		if cap(part) >= n {
@@ -31,16 +31,16 @@ func (s *spare[T]) take(n int) []T {
 	return make([]T, 0, n)
 }
 
-// Minimum and maximum number of entries of a part.
+// Minimum and maximum number of entries in a part.
 const (
-	partLeast = 8
-	partMost  = 1024
+	minPartSize = 8
+	maxPartSize = 1024
 )
 
-// fork returns a log with the same entries.
+// fork returns a log with the same entries. Entries may be added to both logs independently.
 func (l *log[T]) fork() log[T] {
 	if len(l.own) > 0 {
-		l.part()
+		l.startPart()
 	}
 	if l.before != nil {
 		l.before.shared = true
@@ -48,7 +48,7 @@ func (l *log[T]) fork() log[T] {
 	return *l
 }
 
-// free moves the parts that only this log uses to the spare parts. The log must not be used again.
+// free moves the parts that only this log uses to s. The log must not be used again.
 func (l *log[T]) free(s *spare[T]) {
 	for ; l != nil && !l.shared; l = l.before {
 		if cap(l.own) > 0 {
@@ -57,8 +57,8 @@ func (l *log[T]) free(s *spare[T]) {
 	}
 }
 
-// part starts a new part.
-func (l *log[T]) part() {
+// startPart starts a new part.
+func (l *log[T]) startPart() {
 	common := *l
 	*l = log[T]{before: &common, from: l.len()}
 }
@@ -66,9 +66,9 @@ func (l *log[T]) part() {
 func (l *log[T]) add(x T, s *spare[T]) {
 	if n := len(l.own); n == cap(l.own) {
 		if n > 0 {
-			l.part()
+			l.startPart()
 		}
-		l.own = s.take(min(max(partLeast, 2*n), partMost))
+		l.own = s.take(min(max(minPartSize, 2*n), maxPartSize))
 	}
 	l.own = append(l.own, x)
 }
@@ -88,7 +88,7 @@ func (l *log[T]) backward() iter.Seq[*T] {
 	}
 }
 
-// last returns the last entry, or nil.
+// last returns the last entry, or nil if the log is empty.
 func (l *log[T]) last() *T {
 	for x := range l.backward() {
 		return x
@@ -96,7 +96,7 @@ func (l *log[T]) last() *T {
 	return nil
 }
 
-// list returns the entries in order.
+// list returns a new slice with all entries in order.
 func (l *log[T]) list() []T {
 	all := make([]T, l.len())
 	for ; l != nil; l = l.before {

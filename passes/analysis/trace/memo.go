@@ -9,26 +9,27 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A memo caches the results of an instruction. Most instructions are followed on many paths with
-// the same operands, and equal values are one pointer.
+// A memo caches the results of an instruction. Most instructions are evaluated on many paths with
+// the same operands. Equal values are the same pointer, so comparing operands is cheap.
 type memo struct {
-	to   int32             // slot of the register that is written
-	from [operands]int32   // slots of the registers that the result depends on
-	n    int               // their number
-	last *[recalled]result // nil before the first use
-	next int               // next entry of last to replace
+	to   int32                // index of the register that is written
+	from [maxOperands]int32   // indices of the registers on which the result depends
+	n    int                  // number of these registers
+	last *[maxRecalled]result // nil before the first use
+	next int                  // index of the entry of last to replace next
 }
 
 type result struct {
-	round int // p.round when it was filled; constants differ between rounds
-	of    [operands]*value.Value
+	round int // value of program.round when the entry was made; constants differ between rounds
+	of    [maxOperands]*value.Value
 	is    *value.Value
 }
 
-// The number of cached results, and the maximum number of registers that a result may depend on.
+// recalled is the number of cached results. operands is the largest number of registers on which
+// a result may depend.
 const (
-	recalled = 3
-	operands = 4
+	maxRecalled = 3
+	maxOperands = 4
 )
 
 // newMemo returns a memo for an instruction whose single result depends only on registers. It
@@ -36,7 +37,7 @@ const (
 func (p *program) newMemo(s *step) *memo {
 	in := s.in
 	if !s.value || len(in.Args) < 2 || in.Args[0].Kind != ir.Register || in.Args[0].Text() != "" ||
-		!s.function() {
+		!s.isFunction() {
 		return nil
 	}
 	m := &memo{to: int32(p.at(in.Args[0].Reg))}
@@ -44,41 +45,42 @@ func (p *program) newMemo(s *step) *memo {
 		return nil
 	}
 	for i := range in.Args[1:] {
-		if !m.reads(p, &in.Args[i+1]) {
+		if !m.addOperand(p, &in.Args[i+1]) {
 			return nil
 		}
 	}
 	return m
 }
 
-// steady reports whether the memory of a state space is assumed not to change during the kernel.
-func steady(s isa.Space) bool {
+// isUnchanging reports whether the memory of a state space is assumed not to change while the
+// kernel runs.
+func isUnchanging(s isa.Space) bool {
 	s = s.Base()
 	return s == isa.Param || s == isa.Global || s == isa.Const
 }
 
-// function reports whether a step always gives the same result for the same operands.
-func (s *step) function() bool {
+// isFunction reports whether a step always gives the same result for the same operands.
+func (s *step) isFunction() bool {
 	switch s.op {
-	case isa.KindSelp: // the outcome of its predicate counts too
+	case isa.KindSelp: // the result also depends on known outcomes of its predicate
 		return false
 	case isa.KindLd:
-		return !s.polled && steady(s.space)
+		return !s.polled && isUnchanging(s.space)
 	}
 	return s.in.Has(isa.EffectPure)
 }
 
-// reads records the registers of an operand. It returns false if the operand is not constant over
-// time.
-func (m *memo) reads(p *program, o *ir.Operand) bool {
+// addOperand records the registers of an operand. It returns false if the operand may change
+// without a register write, or there are too many registers.
+func (m *memo) addOperand(p *program, o *ir.Operand) bool {
 	switch o.Kind {
 	case ir.Int, ir.Variable:
 		return true
 	case ir.Special:
-		return !ticks(o.Text())
+		return !isClock(o.Text())
 	case ir.Register:
 		if n := p.at(o.Reg); n >= 0 {
-			if m.n == operands {
+			if m.n == maxOperands {
 				return false
 			}
 			m.from[m.n] = int32(n)
@@ -86,14 +88,14 @@ func (m *memo) reads(p *program, o *ir.Operand) bool {
 		}
 		return true
 	case ir.Address:
-		return len(o.Args()) == 1 && m.reads(p, &o.Args()[0])
+		return len(o.Args()) == 1 && m.addOperand(p, &o.Args()[0])
 	}
 	return false
 }
 
-// recall sets the register of m to the cached result for the given operands. It returns false if
-// there is none.
-func (w *walk) recall(s *state, m *memo) (of [operands]*value.Value, found bool) {
+// recall sets the register of m to the cached result for the current operands, which it returns.
+// found is false if there is no such result.
+func (w *walk) recall(s *state, m *memo) (of [maxOperands]*value.Value, found bool) {
 	for i, n := range m.from[:m.n] {
 		of[i] = s.regs.at(int(n))
 	}
@@ -109,11 +111,11 @@ func (w *walk) recall(s *state, m *memo) (of [operands]*value.Value, found bool)
 	return of, false
 }
 
-// note caches the result for the given operands.
-func (w *walk) note(s *state, m *memo, of [operands]*value.Value) {
+// cacheResult caches the current value of the register of m as the result for the given operands.
+func (w *walk) cacheResult(s *state, m *memo, of [maxOperands]*value.Value) {
 	if m.last == nil {
-		m.last = new([recalled]result)
+		m.last = new([maxRecalled]result)
 	}
 	m.last[m.next] = result{w.round, of, s.regs.at(int(m.to))}
-	m.next = (m.next + 1) % recalled
+	m.next = (m.next + 1) % maxRecalled
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Addresses of shared memory in a cluster hold the rank of the block from bit rankShift on. An
-// address in a block's own memory holds its own rank. Kernels can thus address other blocks with
-// arithmetic on these bits, instead of mapa.
+// Addresses of shared memory in a cluster hold the rank of the block in the bits from rankShift.
+// An address in a block's own memory holds the rank of that block. Kernels can thus address other
+// blocks with arithmetic on these bits, instead of mapa.
 const (
 	rankShift = 24
 	rankBits  = 8
 	offsets   = 1<<rankShift - 1
 )
 
-// mapped returns the address in the block with a given rank that corresponds to a shared memory
-// address. For the block's own rank, it is the same address.
-func (w *walk) mapped(s *state, width int, at, rank *value.Value) *value.Value {
+// mapaAddress returns the address in the block with the given rank that corresponds to
+// shared-memory address at. For the block's own rank, it is the same address.
+func (w *walk) mapaAddress(s *state, width int, at, rank *value.Value) *value.Value {
 	rank = w.pool.Resize(32, rank, true)
 	if rank == w.ownRank(s) {
 		return w.pool.Resize(width, at, true)
@@ -31,12 +31,12 @@ func (w *walk) mapped(s *state, width int, at, rank *value.Value) *value.Value {
 		rank)
 }
 
-// ownRank returns the rank of the block that is being followed.
+// ownRank returns the rank of the block that is being analyzed.
 func (w *walk) ownRank(s *state) *value.Value { return w.special(s, "%cluster_ctarank") }
 
-// inCluster splits an address into an offset in shared memory and the rank of a block. It returns
-// ok = false for other addresses.
-func (w *walk) inCluster(s *state, v *value.Value) (at, rank *value.Value, ok bool) {
+// splitClusterAddress splits an address into an offset in shared memory and the rank of a block. ok
+// is false if the address is not based on a shared variable.
+func (w *walk) splitClusterAddress(s *state, v *value.Value) (at, rank *value.Value, ok bool) {
 	at, rank = w.pool.Const(64, v.K), w.ownRank(s)
 	for _, t := range v.Terms {
 		one := w.pool.Alone(t.Atom)
@@ -51,9 +51,9 @@ func (w *walk) inCluster(s *state, v *value.Value) (at, rank *value.Value, ok bo
 	})
 }
 
-// peer returns the address that results from changing the rank in a shared memory address. It
+// changeRank returns the address that results if op changes the rank in a shared-memory address. It
 // returns nil if the operation does something else.
-func (w *walk) peer(s *state, op value.Op, width int, a, b *value.Value) *value.Value {
+func (w *walk) changeRank(s *state, op value.Op, width int, a, b *value.Value) *value.Value {
 	if width < 32 {
 		return nil
 	}
@@ -65,14 +65,14 @@ func (w *walk) peer(s *state, op value.Op, width int, a, b *value.Value) *value.
 		if mask == nil {
 			return nil
 		}
-		at, rank, ok := w.inCluster(s, x[0])
+		at, rank, ok := w.splitClusterAddress(s, x[0])
 		if !ok {
 			return nil
 		}
-		if keeps, low := lowBits(op, mask); keeps {
+		if keeps, low := offsetMask(op, mask); keeps {
 			at = w.pool.Binary(value.OpAnd, 64, at, w.pool.Const(64, low))
 		}
-		return w.mapped(s, width, at, w.ranked(op, width, rank, mask))
+		return w.mapaAddress(s, width, at, w.combineRank(op, width, rank, mask))
 	}
 	return nil
 }
@@ -82,8 +82,8 @@ func dependsOnAny(v *value.Value, of value.Sources) bool {
 	return slices.ContainsFunc(v.Terms, func(t value.Term) bool { return t.Atom.Sources&of != 0 })
 }
 
-// rankOperand returns the operand that only changes the rank in an address, or nil. For an and, it
-// is a constant that keeps the offset in the block, apart from alignment bits. For other
+// rankOperand returns the operand that only changes the rank in an address, or nil. For an and,
+// it is a constant that keeps the offset in the block, apart from alignment bits. For other
 // operations, it is an operand without offset bits.
 func rankOperand(op value.Op, v *value.Value, width int) *value.Value {
 	if op != value.OpAnd {
@@ -98,24 +98,24 @@ func rankOperand(op value.Op, v *value.Value, width int) *value.Value {
 	ranks := uint64(v.K) >> rankShift & (1<<rankBits - 1)
 	low := ^v.K & offsets
 	switch {
-	case ranks == 1<<rankBits-1: // an alignment
-	case low&(low+1) != 0: // other than the lowest bits
+	case ranks == 1<<rankBits-1: // only alignment
+	case low&(low+1) != 0: // clears other bits than the lowest
 	case width == 64 && v.K>>(rankShift+rankBits) != 0 && v.K>>(rankShift+rankBits) != -1:
-	case ranks == 1<<rankBits-2: // first block of a pair; package verify reports it
+	case ranks == 1<<rankBits-2: // the first block of a pair; package verify handles it
 	default:
 		return v
 	}
 	return nil
 }
 
-// lowBits returns the mask that and applies to the offset in a block, and whether it clears any
-// bits.
-func lowBits(op value.Op, mask *value.Value) (clears bool, kept int64) {
+// offsetMask reports whether an operation clears bits of the offset in the block, and returns the
+// mask of the bits that it keeps.
+func offsetMask(op value.Op, mask *value.Value) (clears bool, kept int64) {
 	return op == value.OpAnd && mask.K&offsets != offsets, mask.K | ^int64(offsets)
 }
 
-// ranked returns the rank that results from an operation on a rank.
-func (w *walk) ranked(op value.Op, width int, rank, mask *value.Value) *value.Value {
+// combineRank returns the rank that results from an operation on a rank.
+func (w *walk) combineRank(op value.Op, width int, rank, mask *value.Value) *value.Value {
 	by := w.pool.Resize(32, w.pool.Binary(value.OpShr, width, mask, w.pool.Const(32, rankShift)),
 		false)
 	if mask.Const() {
@@ -127,9 +127,10 @@ func (w *walk) ranked(op value.Op, width int, rank, mask *value.Value) *value.Va
 	return w.pool.Binary(op, 32, rank, by)
 }
 
-// combine returns a sum, or the result of a bitwise operation, for addresses too.
+// combine returns a sum, or the result of a bitwise operation. Unlike Pool.Binary, it also
+// handles operations that change the rank in an address.
 func (w *walk) combine(s *state, op value.Op, width int, a, b *value.Value) *value.Value {
-	if v := w.peer(s, op, width, a, b); v != nil {
+	if v := w.changeRank(s, op, width, a, b); v != nil {
 		return v
 	}
 	if op == value.OpAdd {

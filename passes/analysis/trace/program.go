@@ -12,69 +12,71 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A program is a kernel prepared for following.
+// A program is a kernel that is prepared for analysis.
 type program struct {
-	k          *Kernel
-	sets       map[value.Set]*value.Set // see interned
-	latest     *value.Set               // the last result of interned
-	pool       *value.Pool
-	flow       *ir.Flow
-	place      map[*ir.Block]int
-	kept       []*ir.Reg // registers whose values matter
-	slot       []int32   // index in kept of each register, or -1
-	blocks     [][]step  // steps of each block
-	busy       []bool    // blocks that have events
-	hard       []bool    // blocks that have events other than memory accesses
-	ends       []*ir.Instr
-	post       *graph.Tree
-	loops      []*graph.Loop        // innermost loop of each block
-	doomed     []bool               // blocks from which every path ends in a trap
-	parted     map[int][]int        // registers written before the paths of a branch join, by block
-	ruled      map[int]bool         // whether a block runs in whole warps; cached
-	whole      map[*value.Atom]bool // predicates that an active mask holds all lanes; see executing
+	k         *Kernel
+	sets      map[value.Set]*value.Set // see intern
+	latest    *value.Set               // the last result of interned
+	pool      *value.Pool
+	flow      *ir.Flow
+	place     map[*ir.Block]int
+	kept      []*ir.Reg // registers whose values matter
+	slot      []int32   // index in kept of each register, or -1
+	blocks    [][]step  // steps of each block
+	busy      []bool    // whether each block has events
+	hard      []bool    // whether each block has events other than memory accesses
+	ends      []*ir.Instr
+	post      *graph.Tree
+	loops     []*graph.Loop // innermost loop of each block
+	onlyTraps []bool        // whether every path from each block ends in a trap
+	// by block: registers that are written before the paths of its branch join
+	joinWrites map[int][]int
+	wholeWarps map[int]bool // cache: whether a block is executed by whole warps
+	// predicates that an active mask contains all lanes; see activeMask
+	notWhole   map[*value.Atom]bool
 	active     map[*graph.Loop]bool
-	spins      map[*graph.Loop]bool // loops that only wait
-	iterations map[*graph.Loop]int  // iterations to follow
-	// For inner loops: additional iteration counts to end after; see endings.
-	lasts  []bool
-	quiet  map[*ir.Func]bool     // device functions without relevant instructions
-	defs   map[*ir.Func]*ir.Func // definitions of declared functions
-	acc    map[*ir.Reg]bool      // registers that asynchronous matrix operations use
-	wrote  map[int][]int         // registers written, by block
-	skips  map[int]region
-	params map[*ir.Var]bool
-	missed []string        // reasons known before following
-	round  int             // number of the pass
-	global bool            // accesses to global memory are events, see FollowGlobal
-	taken  map[[2]int]bool // control-flow edges that were followed
-	scales scales          // divisors of inputs; see choices
-	// unknowns holds new values for results that the analysis cannot compute, by execution.
+	spins      map[*graph.Loop]bool // whether each loop only waits
+	iterations map[*graph.Loop]int  // number of iterations to analyze
+	// for inner loops: additional iteration counts after which the loop may end; see addEndings
+	endIterations []bool
+	quiet         map[*ir.Func]bool     // cache of isQuiet
+	defs          map[*ir.Func]*ir.Func // cache of definition
+	asyncRegs     map[*ir.Reg]bool      // registers that asynchronous matrix operations use
+	writtenBy     map[int][]int         // registers that each block writes
+	skips         map[int]region        // cache of region
+	params        map[*ir.Var]bool
+	missed        []string        // reasons that are known before the analysis
+	round         int             // number of the pass
+	global        bool            // accesses to global memory are events; see AnalyzeGlobal
+	takenEdges    map[[2]int]bool // control-flow edges that were taken
+	scales        scales          // divisors of inputs; see analyzeSets
+	// unknowns holds the symbols for results that the analysis cannot compute, by execution.
 	unknowns map[execution][]*value.Value
 }
 
-// An execution is the nth execution of an instruction on a path.
+// An execution is the execution number n of an instruction on a path.
 type execution struct {
 	in *ir.Instr
 	n  int
 }
 
-// A region is the code between a branch and the point, end, where its paths join.
+// A region is the code between a branch and the block end, where the paths of the branch join.
 type region struct {
 	end  int
 	regs []int
 	ok   bool // contains nothing relevant
 	mild bool // contains only memory accesses, and waits that are repeated at end
-	soft bool // likewise, and the branch is not in a loop of the region
-	// reads are registers that are read in the region. If apart is set, lanes may differ regardless
-	// of them.
+	soft bool // as mild, and the branch is not in a loop of the region
+	// reads holds the registers that the region reads. apart is set if the results may differ
+	// between lanes even if these registers do not.
 	reads []*ir.Reg
 	apart bool
-	// blind reports whether the region loads values that its addresses do not determine.
+	// blind is set if the region loads values that their addresses do not determine.
 	blind bool
 }
 
-// Size returns the number of instructions of a kernel that must be followed, or 0 if none of them
-// is relevant.
+// Size returns the number of instructions of a kernel that must be analyzed, or 0 if no
+// instruction is relevant.
 func Size(f *ir.Func) int {
 	n, follows := 0, false
 	for _, b := range f.Blocks {
@@ -85,7 +87,7 @@ func Size(f *ir.Func) int {
 			}
 			switch Of(in) {
 			case Other:
-				follows = generic(in)
+				follows = makesGeneric(in)
 			case Load, Atomic, Exit, Fence:
 			case Store:
 				follows = in.NamesShared()
@@ -100,7 +102,7 @@ func Size(f *ir.Func) int {
 	return n
 }
 
-// newProgram prepares a kernel for Follow.
+// newProgram prepares a kernel for Analyze.
 func newProgram(m *ir.Module, f *ir.Func) *program {
 	g := ir.FlowOf(f)
 	k := &Kernel{Module: m, Func: f, Flow: g, extent: clusterOf(m, f)}
@@ -115,10 +117,12 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 		pool: value.NewPool(x, y, z, exact), flow: g, place: make(map[*ir.Block]int, len(f.Blocks)),
 		iterations: make(map[*graph.Loop]int), active: make(map[*graph.Loop]bool),
 		quiet: make(map[*ir.Func]bool), defs: make(map[*ir.Func]*ir.Func),
-		acc: make(map[*ir.Reg]bool), skips: make(map[int]region), wrote: make(map[int][]int),
-		params: make(map[*ir.Var]bool)}
-	p.taken = make(map[[2]int]bool)
-	p.ruled, p.whole, p.parted = make(map[int]bool), make(map[*value.Atom]bool), make(map[int][]int)
+		asyncRegs: make(map[*ir.Reg]bool), skips: make(map[int]region),
+		writtenBy: make(map[int][]int),
+		params:    make(map[*ir.Var]bool)}
+	p.takenEdges = make(map[[2]int]bool)
+	p.wholeWarps, p.notWhole, p.joinWrites = make(map[int]bool), make(map[*value.Atom]bool),
+		make(map[int][]int)
 	k.Pool = p.pool
 	k.Most = exact && f.Attr(".reqntid") == nil
 	f.Number()
@@ -134,7 +138,7 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 				kind := Of(in)
 				k.Uses[kind] = true
 				k.Shares = k.Shares || kind == Store && in.NamesShared()
-				k.Generic = k.Generic || generic(in)
+				k.Generic = k.Generic || makesGeneric(in)
 			}
 		}
 	}
@@ -143,8 +147,8 @@ func newProgram(m *ir.Module, f *ir.Func) *program {
 	return p
 }
 
-// generic reports whether an instruction converts a shared address to a generic one.
-func generic(in *ir.Instr) bool {
+// makesGeneric reports whether an instruction converts a shared address to a generic address.
+func makesGeneric(in *ir.Instr) bool {
 	return in.Kind() == isa.KindCvta && in.HasMod(isa.ModShared)
 }
 
@@ -156,7 +160,8 @@ func (p *program) number(r *ir.Reg) int {
 	return -1
 }
 
-// at returns the index of a register in the states, or -1 if its value does not matter.
+// at returns the index of a register in the states, or -1 if the value of the register does not
+// matter.
 func (p *program) at(r *ir.Reg) int {
 	if n := p.number(r); n >= 0 {
 		return int(p.slot[n])
@@ -164,16 +169,16 @@ func (p *program) at(r *ir.Reg) int {
 	return -1
 }
 
-// prepare computes data that is needed only for kernels that are followed.
+// prepare computes data that is needed only for kernels that are analyzed.
 func (p *program) prepare() {
 	f := p.k.Func
 	p.post = graph.Postdominators(p.flow.Succs, p.flow.Preds, p.flow.Leaves)
 	p.k.Post = p.post
 	if p.k.Needs(GroupMultiply, TensorLoad) {
-		p.accumulators()
+		p.findAsyncRegs()
 	}
-	kinds := p.kinds()
-	relevant := p.relevant(kinds)
+	kinds := p.findKinds()
+	relevant := p.findRelevant(kinds)
 	p.slot = make([]int32, len(f.Regs))
 	for i, r := range f.Regs {
 		p.slot[i] = -1
@@ -186,9 +191,8 @@ func (p *program) prepare() {
 	p.findLoops()
 }
 
-// afterGridWait returns the blocks that cannot reach a wait for the preceding grid, if global
-// memory matters only before such a wait. It returns nil if global memory matters for other
-// reasons.
+// afterGridWait reports, for each block, whether it cannot reach a wait for the preceding grid.
+// It returns nil if global memory also matters for other reasons.
 func (p *program) afterGridWait() []bool {
 	if p.global || !p.k.Needs(GridWait) || p.k.Needs(BulkStore, MapFence, MapCopy, MapEdit) {
 		return nil
@@ -216,12 +220,13 @@ func (p *program) afterGridWait() []bool {
 	return late
 }
 
-// kind returns the kind of an instruction if it is an event in this kernel, else Other.
+// kind returns the kind of an instruction if the instruction is an event in this kernel, or else
+// Other.
 func (p *program) kind(in *ir.Instr) Kind {
 	k := Of(in)
 	switch k {
 	case Other:
-		if len(p.acc) > 0 && p.touches(in) {
+		if len(p.asyncRegs) > 0 && p.touchesAsync(in) {
 			return Touch
 		}
 	case Load, Store, Atomic:
@@ -240,7 +245,7 @@ func (p *program) kind(in *ir.Instr) Kind {
 				k = Other
 			}
 		}
-		if k == Other && len(p.acc) > 0 && p.touches(in) {
+		if k == Other && len(p.asyncRegs) > 0 && p.touchesAsync(in) {
 			return Touch
 		}
 	case Call:
@@ -252,16 +257,16 @@ func (p *program) kind(in *ir.Instr) Kind {
 	return k
 }
 
-func (p *program) touches(in *ir.Instr) bool {
+func (p *program) touchesAsync(in *ir.Instr) bool {
 	found := false
-	in.Registers(func(r *ir.Reg, a isa.Access) { found = found || p.acc[r] })
+	in.Registers(func(r *ir.Reg, a isa.Access) { found = found || p.asyncRegs[r] })
 	return found
 }
 
-// accumulators finds the registers that wgmma and tcgen05.ld access asynchronously, and copies of
-// what tcgen05.ld writes.
-func (p *program) accumulators() {
-	defer p.copies()
+// findAsyncRegs finds the registers that wgmma and tcgen05.ld access asynchronously, and the
+// copies of results of tcgen05.ld.
+func (p *program) findAsyncRegs() {
+	defer p.addCopies()
 	for _, b := range p.k.Func.Blocks {
 		for _, in := range b.Instrs {
 			if k := Of(in); k != GroupMultiply && k != TensorLoad {
@@ -271,7 +276,7 @@ func (p *program) accumulators() {
 				if in.Args[i].Kind == ir.Vector {
 					in.Args[i].Walk(func(o *ir.Operand) {
 						if r := o.Reg; r != nil {
-							p.acc[r] = true
+							p.asyncRegs[r] = true
 						}
 					})
 				}
@@ -280,8 +285,8 @@ func (p *program) accumulators() {
 	}
 }
 
-// copies adds the registers that moves copy the results of tcgen05.ld to.
-func (p *program) copies() {
+// addCopies adds the registers to which moves copy the results of tcgen05.ld.
+func (p *program) addCopies() {
 	if !p.k.Needs(TensorLoad) {
 		return
 	}
@@ -293,10 +298,12 @@ func (p *program) copies() {
 					continue
 				}
 				from := false // a mov may pack several registers
-				in.Args[1].Walk(func(o *ir.Operand) { from = from || o.Reg != nil && p.acc[o.Reg] })
+				in.Args[1].Walk(func(o *ir.Operand) {
+					from = from || o.Reg != nil && p.asyncRegs[o.Reg]
+				})
 				in.Args[0].Walk(func(o *ir.Operand) {
-					if from && o.Reg != nil && !p.acc[o.Reg] {
-						p.acc[o.Reg], grown = true, true
+					if from && o.Reg != nil && !p.asyncRegs[o.Reg] {
+						p.asyncRegs[o.Reg], grown = true, true
 					}
 				})
 			}
@@ -304,15 +311,16 @@ func (p *program) copies() {
 	}
 }
 
-// miss records a reason why some code is not followed.
+// miss records a reason why some code is not analyzed.
 func (p *program) miss(why string) {
 	if !slices.Contains(p.k.Missed, why) {
 		p.k.Missed = append(p.k.Missed, why)
 	}
 }
 
-// interned returns the one copy of a thread set that events refer to.
-func (p *program) interned(s value.Set) *value.Set {
+// intern returns the shared copy of a thread set. Events refer to it, so that equal sets are
+// stored once.
+func (p *program) intern(s value.Set) *value.Set {
 	if p.latest != nil && *p.latest == s {
 		return p.latest
 	}

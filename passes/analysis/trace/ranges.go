@@ -15,14 +15,14 @@ type bounds struct {
 
 type span struct{ low, high int64 }
 
-// A subject is a sum without its constant, compared as signed or unsigned.
+// A subject is a sum without its constant, compared as a signed or unsigned number.
 type subject struct {
 	of     *value.Value
 	signed bool
 }
 
-// known returns the recorded range of a sum, or nil.
-func (f *Facts) known(k subject) *span {
+// recordedRange returns the recorded range of a sum, or nil.
+func (f *Facts) recordedRange(k subject) *span {
 	for i := range f.ranges {
 		if f.ranges[i].subject == k {
 			return &f.ranges[i].span
@@ -31,12 +31,13 @@ func (f *Facts) known(k subject) *span {
 	return nil
 }
 
-// shape rewrites a comparison as one between a sum without its constant and a constant: base < k,
-// base > k (less is false), or base = k.
-func (f *Facts) shape(a *value.Atom) (key subject, k int64, less, ok bool) {
+// normalize rewrites a comparison as a comparison between a sum without its constant and a constant
+// k: base < k (less is true), base > k (less is false), or base = k. ok is false if that is
+// impossible.
+func (f *Facts) normalize(a *value.Atom) (key subject, k int64, less, ok bool) {
 	x, y := a.Args[0], a.Args[1]
-	// Non-negative numbers compare the same either way.
-	signed := a.Name == "s" || a.Op == value.OpEq || f.natural(x) && f.natural(y)
+	// Signed and unsigned comparisons of non-negative numbers have the same result.
+	signed := a.Name == "s" || a.Op == value.OpEq || f.isNonNegative(x) && f.isNonNegative(y)
 	if !signed && (x.K < 0 || y.K < 0) {
 		return subject{}, 0, false, false
 	}
@@ -44,24 +45,25 @@ func (f *Facts) shape(a *value.Atom) (key subject, k int64, less, ok bool) {
 	if diff.Const() {
 		return subject{}, 0, false, false
 	}
-	base, k, sign := f.base(diff)
+	base, k, sign := f.splitSum(diff)
 	return subject{base, signed}, -k * sign, sign > 0, true
 }
 
-// sumRange returns the range of a sum, from its own bounds and from those of another sum that
-// differs from it by a bounded amount, such as n and n - n%4.
-func (f *Facts) sumRange(k subject) (span, bool) { return f.bounds(k, mostExtremes) }
+// sumRange returns the range of a sum. It intersects the sum's own bounds with those derived from
+// a related sum that differs by a bounded amount, such as n and n - n%4.
+func (f *Facts) sumRange(k subject) (span, bool) { return f.sumRangeWithin(k, maxExtremeDepth) }
 
-// mostExtremes limits the nesting of min and max that is examined.
-const mostExtremes = 4
+// maxExtremeDepth limits the nesting of min and max that is examined.
+const maxExtremeDepth = 4
 
-// bounds computes between, with a limit on the nesting of min and max.
-func (f *Facts) bounds(k subject, extremes int) (span, bool) {
+// sumRangeWithin returns the result of sumRange. It examines at most extremes nested operations min
+// and max.
+func (f *Facts) sumRangeWithin(k subject, extremes int) (span, bool) {
 	r, found := span{-noBound, noBound}, false
-	if noted := f.known(k); noted != nil {
+	if noted := f.recordedRange(k); noted != nil {
 		r, found = *noted, true
 	}
-	if e, ok := f.extreme(k, extremes); ok {
+	if e, ok := f.extremeRange(k, extremes); ok {
 		r, found = span{max(r.low, e.low), min(r.high, e.high)}, true
 	}
 	if len(f.ranges) > 64 {
@@ -69,7 +71,7 @@ func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 	}
 	for _, other := range f.ranges {
 		if p, q := ratio(k.of.Terms, other.of.Terms); p > 0 && other.signed == k.signed && p != q {
-			r, found = r.and(other.times(p, q)), true
+			r, found = r.intersect(other.times(p, q)), true
 		}
 		if other.signed != k.signed || other.of == k.of ||
 			len(other.of.Terms)+len(k.of.Terms) > 6 ||
@@ -81,7 +83,7 @@ func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 		if !ok {
 			continue
 		}
-		if d := f.known(subject{diff, k.signed}); d != nil {
+		if d := f.recordedRange(subject{diff, k.signed}); d != nil {
 			low, high = max(low, d.low), min(high, d.high)
 		}
 		found = true
@@ -95,7 +97,7 @@ func (f *Facts) bounds(k subject, extremes int) (span, bool) {
 	return r, found
 }
 
-// ratio returns p and q, one of which is 1, so that a is p/q times b. It returns zeros if there is
+// ratio returns p and q so that a equals p/q times b. One of p and q is 1. Both are 0 if there is
 // no such ratio.
 func ratio(a, b []value.Term) (p, q int64) {
 	if len(a) != len(b) || len(a) == 0 {
@@ -122,8 +124,8 @@ func ratio(a, b []value.Term) (p, q int64) {
 	return p, q
 }
 
-// times returns the range of p/q times a sum in s, if p or q is 1. The product is assumed not to
-// overflow, like an index.
+// times returns the range of p/q times a sum whose range is s. One of p and q must be 1. The
+// product is assumed not to overflow, because it is an index.
 func (s span) times(p, q int64) span {
 	if s.low > -noBound {
 		s.low = max(-noBound, -floor(-s.low*p, q))
@@ -134,7 +136,7 @@ func (s span) times(p, q int64) span {
 	return s
 }
 
-// floor returns x/q rounded down, for a positive q.
+// floor returns x/q rounded down. q must be positive.
 func floor(x, q int64) int64 {
 	if x < 0 {
 		return -((-x + q - 1) / q)
@@ -142,12 +144,13 @@ func floor(x, q int64) int64 {
 	return x / q
 }
 
-// and returns the intersection of two ranges.
-func (s span) and(o span) span { return span{max(s.low, o.low), min(s.high, o.high)} }
+// intersect returns the intersection of two ranges.
+func (s span) intersect(o span) span { return span{max(s.low, o.low), min(s.high, o.high)} }
 
-// extreme returns the range of a signed min or max. An example is the iteration count of a loop
-// over the first stages of a ring: at most the number of stages, and at least one if there is work.
-func (f *Facts) extreme(k subject, extremes int) (span, bool) {
+// extremeRange returns the range of a signed min or max. An example is the iteration count of a
+// loop over the first stages of a pipeline: at most the number of stages, and at least one if there
+// is work.
+func (f *Facts) extremeRange(k subject, extremes int) (span, bool) {
 	a := k.of.Single()
 	if extremes == 0 || a == nil || a.Op != value.OpSMin && a.Op != value.OpSMax || !k.signed {
 		return span{}, false
@@ -157,9 +160,9 @@ func (f *Facts) extreme(k subject, extremes int) (span, bool) {
 		of[i] = span{-noBound, noBound}
 		if v := a.Args[i]; v.Const() {
 			of[i] = span{v.K, v.K}
-		} else if base, c, sign := f.base(v); sign > 0 {
-			if r, ok := f.bounds(subject{base, true}, extremes-1); ok {
-				of[i] = r.past(c)
+		} else if base, c, sign := f.splitSum(v); sign > 0 {
+			if r, ok := f.sumRangeWithin(subject{base, true}, extremes-1); ok {
+				of[i] = r.plus(c)
 			}
 		}
 	}
@@ -170,8 +173,8 @@ func (f *Facts) extreme(k subject, extremes int) (span, bool) {
 	return r, r.low > -noBound || r.high < noBound
 }
 
-// restrictRange restricts a range to the possible values of a sum whose terms are all multiples of
-// a power of two. For example, the first block of each cluster of two has an even index.
+// restrictRange restricts s to the possible values of a sum whose terms are all multiples of a
+// power of two. For example, the first block of each cluster of two has an even index.
 func (s span) restrictRange(v *value.Value) span {
 	all := int64(0)
 	for _, t := range v.Terms {
@@ -190,8 +193,8 @@ func (s span) restrictRange(v *value.Value) span {
 	return s
 }
 
-// past returns the range of a sum plus the constant c.
-func (s span) past(c int64) span {
+// plus returns the range of a sum plus the constant c, where the sum has range s.
+func (s span) plus(c int64) span {
 	if s.low > -noBound {
 		s.low += c
 	}
@@ -201,8 +204,8 @@ func (s span) past(c int64) span {
 	return s
 }
 
-// boundedDifference reports whether the unbounded terms of two sums are equal, so that their
-// difference is bounded.
+// boundedDifference reports whether the unbounded terms of two sums are equal, so that the
+// difference of the sums is bounded.
 func boundedDifference(a, b []value.Term) bool {
 	i, j := 0, 0
 	for i < len(a) || j < len(b) {
@@ -231,15 +234,15 @@ func boundedDifference(a, b []value.Term) bool {
 // noBound stands for an unknown bound.
 const noBound = int64(1) << 40
 
-// natural reports whether a value is certainly not negative as a signed number.
-func (f *Facts) natural(v *value.Value) bool {
+// isNonNegative reports whether a value is certainly not negative as a signed number.
+func (f *Facts) isNonNegative(v *value.Value) bool {
 	if v.Const() {
 		return v.K >= 0
 	}
 	if l, h, ok := v.Spread(); ok && l >= 0 && h < 1<<31 {
 		return true
 	}
-	key, k, sign := f.base(v)
+	key, k, sign := f.splitSum(v)
 	r, ok := f.sumRange(subject{key, true})
 	switch {
 	case !ok:
@@ -250,9 +253,8 @@ func (f *Facts) natural(v *value.Value) bool {
 	return r.low > -noBound && r.low+k >= 0
 }
 
-// base splits a sum into the part for which ranges are recorded, the sign of that part, and a
-// constant.
-func (f *Facts) base(v *value.Value) (of *value.Value, k, sign int64) {
+// splitSum splits a sum into sign*of + k, where ranges are recorded for of.
+func (f *Facts) splitSum(v *value.Value) (of *value.Value, k, sign int64) {
 	v, sign = f.pool.Resize(64, v, true), 1
 	k = v.K
 	if v.Terms[0].Factor < 0 {
@@ -263,7 +265,7 @@ func (f *Facts) base(v *value.Value) (of *value.Value, k, sign int64) {
 
 // updateRange updates the range of a sum with the outcome of a comparison.
 func (f *Facts) updateRange(a *value.Atom, holds bool) {
-	key, k, less, ok := f.shape(a)
+	key, k, less, ok := f.normalize(a)
 	if !ok {
 		return
 	}
@@ -300,7 +302,7 @@ func (f *Facts) updateRange(a *value.Atom, holds bool) {
 			r.high = min(r.high, k)
 		}
 		r = r.restrictRange(key.of)
-		if noted := f.known(key); noted != nil {
+		if noted := f.recordedRange(key); noted != nil {
 			*noted = r
 		} else {
 			f.ranges = append(f.ranges, bounds{key, r})
@@ -308,8 +310,8 @@ func (f *Facts) updateRange(a *value.Atom, holds bool) {
 	}
 }
 
-// meets reports whether the ranges in f and g are compatible.
-func (f *Facts) meets(g *Facts) bool {
+// hasCompatibleRanges reports whether the ranges in f and g are compatible.
+func (f *Facts) hasCompatibleRanges(g *Facts) bool {
 	for _, r := range f.ranges {
 		if s, ok := g.sumRange(r.subject); ok && r.of.Level() <= value.Block &&
 			(r.high < s.low || s.high < r.low) {

@@ -5,9 +5,9 @@ package trace
 
 import "github.com/ptxdsl/ptxdsl/passes/analysis/value"
 
-// refineFacts replaces selections on the thread index by the selected value if the threads of a
-// class, now fewer, agree on it. For example, a role that starts with its own constant continues
-// with that constant.
+// refineFacts replaces selections by the thread index with the selected value if all threads of s
+// select the same value. It is called after the set of threads has shrunk. For example, a role
+// that starts with its own constant continues with that constant.
 func (w *walk) refineFacts(s *state) {
 	known := make(map[*value.Value]bool)
 	open := make(map[*value.Value]bool)

@@ -8,8 +8,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// kinds returns the kind of each instruction in this kernel, and records which blocks have events.
-func (p *program) kinds() [][]Kind {
+// findKinds returns the kind of each instruction in this kernel, and records which blocks have
+// events.
+func (p *program) findKinds() [][]Kind {
 	f := p.k.Func
 	p.busy, p.hard = make([]bool, len(f.Blocks)), make([]bool, len(f.Blocks))
 	kinds := make([][]Kind, len(f.Blocks))
@@ -37,28 +38,30 @@ func (p *program) kinds() [][]Kind {
 	return kinds
 }
 
-// A sieve finds the registers whose values matter: registers that relevant instructions read, and
-// registers from which these are computed.
-type sieve struct {
+// A relevanceSearch finds the registers whose values matter: registers that relevant instructions
+// read, and registers from which these are computed.
+type relevanceSearch struct {
 	p        *program
 	relevant []bool
 	work     []*ir.Reg // registers whose writes have not been visited
 	writes   []write   // indexed from 1
-	last     []int32   // last write of each register, or 0
-	varying  []answer  // see varies
+	last     []int32   // index of the last write of each register, or 0
+	varying  []answer  // cache of varies
 }
 
-// A write is an instruction that writes a register, linked to the previous write.
+// A write is an instruction that writes a register, linked to the previous write of the register.
 type write struct {
 	in     *ir.Instr
 	before int32
 }
 
-// relevant returns the registers whose values matter, given the kinds of all instructions.
-func (p *program) relevant(kinds [][]Kind) []bool {
+// findRelevant reports, for each register, whether its value matters, given the kinds of all
+// instructions.
+func (p *program) findRelevant(kinds [][]Kind) []bool {
 	f := p.k.Func
-	s := &sieve{p: p, relevant: make([]bool, len(f.Regs)), writes: make([]write, 1, 1+len(f.Regs)),
-		last: make([]int32, len(f.Regs)), varying: make([]answer, len(f.Regs))}
+	s := &relevanceSearch{p: p, relevant: make([]bool, len(f.Regs)),
+		writes: make([]write, 1, 1+len(f.Regs)),
+		last:   make([]int32, len(f.Regs)), varying: make([]answer, len(f.Regs))}
 	var data []*ir.Reg // stored registers, if tensor cores write registers
 	for i, b := range f.Blocks {
 		for j, in := range b.Instrs {
@@ -68,20 +71,20 @@ func (p *program) relevant(kinds [][]Kind) []bool {
 			switch kind := kinds[i][j]; {
 			case kind == Touch:
 			case kind != Other:
-				s.guard(in)
+				s.markGuard(in)
 				for a := range in.Args {
-					if kind == Store && a == len(in.Args)-1 && len(p.acc) > 0 {
+					if kind == Store && a == len(in.Args)-1 && len(p.asyncRegs) > 0 {
 						operandRegs(kind, &in.Args[a], func(r *ir.Reg) { data = append(data, r) })
 						continue
 					}
-					operandRegs(kind, &in.Args[a], s.want)
+					operandRegs(kind, &in.Args[a], s.markRelevant)
 				}
 			case in.Ends():
-				s.guard(in)
+				s.markGuard(in)
 				for a := range in.Args {
 					in.Args[a].Walk(func(o *ir.Operand) {
 						if r := o.Reg; r != nil {
-							s.want(r)
+							s.markRelevant(r)
 						}
 					})
 				}
@@ -90,35 +93,35 @@ func (p *program) relevant(kinds [][]Kind) []bool {
 				if n := p.number(r); n >= 0 && a != isa.Read {
 					s.writes = append(s.writes, write{in, s.last[n]})
 					s.last[n] = int32(len(s.writes) - 1)
-					p.wrote[i] = append(p.wrote[i], n)
+					p.writtenBy[i] = append(p.writtenBy[i], n)
 				}
 			})
 		}
 	}
-	s.follow(s.want)
-	// The stored value only matters if it is the same for all threads, which accumulators and what
-	// is computed from them are not.
+	s.propagate(s.markRelevant)
+	// The stored value matters only if it is the same for all threads. Accumulators and values
+	// computed from them are not.
 	stored := func(r *ir.Reg) {
 		if !s.varies(r) {
-			s.want(r)
+			s.markRelevant(r)
 		}
 	}
 	for _, r := range data {
 		stored(r)
 	}
-	s.follow(stored)
+	s.propagate(stored)
 	return s.relevant
 }
 
-// varies reports whether a register is an accumulator, or every write of it computes a value from
-// one.
-func (s *sieve) varies(r *ir.Reg) bool {
+// varies reports whether a register is an accumulator, or every write of the register computes a
+// value from an accumulator.
+func (s *relevanceSearch) varies(r *ir.Reg) bool {
 	n := s.p.number(r)
-	if n < 0 || s.p.acc[r] {
+	if n < 0 || s.p.asyncRegs[r] {
 		return n >= 0
 	}
 	if s.varying[n] == unasked {
-		s.varying[n] = no // the assumption if the register depends on itself
+		s.varying[n] = no // assumed if the register depends on itself
 		all := s.last[n] > 0
 		for at := s.last[n]; all && at > 0; at = s.writes[at].before {
 			all = s.writes[at].in.Has(isa.EffectPure) && s.readsVarying(s.writes[at].in)
@@ -131,7 +134,7 @@ func (s *sieve) varies(r *ir.Reg) bool {
 }
 
 // readsVarying reports whether an instruction reads a register that varies.
-func (s *sieve) readsVarying(in *ir.Instr) bool {
+func (s *relevanceSearch) readsVarying(in *ir.Instr) bool {
 	found := false
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		found = found || a == isa.Read && s.varies(r)
@@ -139,23 +142,23 @@ func (s *sieve) readsVarying(in *ir.Instr) bool {
 	return found
 }
 
-// want records that the value of a register matters.
-func (s *sieve) want(r *ir.Reg) {
+// markRelevant records that the value of a register matters.
+func (s *relevanceSearch) markRelevant(r *ir.Reg) {
 	if n := s.p.number(r); n >= 0 && !s.relevant[n] {
 		s.relevant[n] = true
 		s.work = append(s.work, r)
 	}
 }
 
-// guard marks the predicate of an instruction as relevant.
-func (s *sieve) guard(in *ir.Instr) {
+// markGuard records that the predicate of an instruction matters.
+func (s *relevanceSearch) markGuard(in *ir.Instr) {
 	if in.Guard.Reg != nil {
-		s.want(in.Guard.Reg)
+		s.markRelevant(in.Guard.Reg)
 	}
 }
 
-// follow calls want for the registers from which the queued registers are computed.
-func (s *sieve) follow(want func(*ir.Reg)) {
+// propagate calls want for the registers from which the queued registers are computed.
+func (s *relevanceSearch) propagate(want func(*ir.Reg)) {
 	for len(s.work) > 0 {
 		r := s.work[len(s.work)-1]
 		s.work = s.work[:len(s.work)-1]
@@ -168,15 +171,15 @@ func (s *sieve) follow(want func(*ir.Reg)) {
 }
 
 // dependsOnMemory reports whether an instruction is a load whose result does not depend on its
-// address alone: other threads may write the memory, or it is the stack.
+// address alone: other threads may write the memory, or the memory is the stack.
 func dependsOnMemory(in *ir.Instr) bool {
 	if Of(in) != Load {
 		return false
 	}
-	return !steady(in.Space())
+	return !isUnchanging(in.Space())
 }
 
-// operandRegs visits the registers of an operand of an event whose values must be known.
+// operandRegs calls want for the registers of an event operand whose values must be known.
 func operandRegs(k Kind, o *ir.Operand, want func(*ir.Reg)) {
 	switch o.Kind {
 	case ir.Register:

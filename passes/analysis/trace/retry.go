@@ -8,12 +8,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// again handles a branch on the result of a wait if the threads whose wait fails wait for the same
-// phase next. Following both branches would double the number of paths at every wait. If the next
-// wait is the same instruction, as in a spin loop, the first wait is assumed to succeed. If it is
-// another instruction, as after a first try that does not block, the first wait is assumed to fail.
-// again returns the branch to follow, and whether there is one.
-func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way bool) {
+// decideRetry handles a branch on the result of a wait if the threads whose wait fails wait for the
+// same phase next. Analyzing both sides would double the number of paths at every wait. If the
+// next wait is the same instruction, as in a spin loop, the first wait is assumed to succeed. If
+// it is another instruction, as after a first try that does not block, the first wait is assumed
+// to fail. again reports whether it decides the branch, and way whether the branch is taken.
+func (w *walk) decideRetry(s *state, cond *value.Value, taken, next int) (again, way bool) {
 	done, not := cond.Condition()
 	if done == nil || done.Op != value.OpDone {
 		return false, false
@@ -32,7 +32,7 @@ func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way b
 	if first == nil {
 		return false, false
 	}
-	wait := w.peek(s, done, failed)
+	wait := w.nextWait(s, done, failed)
 	if wait == nil || wait.Guard != nil || len(wait.Vals) < 3 || len(first.Vals) < 3 ||
 		wait.Vals[1] != first.Vals[1] || wait.Vals[2] != first.Vals[2] {
 		return false, false
@@ -42,20 +42,20 @@ func (w *walk) again(s *state, cond *value.Value, taken, next int) (again, way b
 		holds, known := s.facts.Decided(was, s.threads)
 		spins = known && !holds && w.repeatsPrevious(s, wait.In, wait)
 	}
-	// In a spin loop the wait is assumed to succeed: the branch is taken if it is the branch for
-	// success.
+	// In a spin loop, the wait is assumed to succeed. The branch is taken if success is the
+	// condition of the branch.
 	return true, spins != not
 }
 
-// peek returns the next wait of the threads whose wait has failed, from the start of a block. It
-// returns nil if something else comes first.
-func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
+// nextWait returns the next wait of the threads whose wait has failed, from the start of a block.
+// It returns nil if another relevant instruction comes first.
+func (w *walk) nextWait(s *state, done *value.Atom, block int) *Event {
 	const far = 6
 	c := s
 	fork := func() {
 		if c == s {
 			c = s.clone()
-			c.facts.decided.note(done, false)
+			c.facts.decided.record(done, false)
 		}
 	}
 	for range far {
@@ -65,7 +65,7 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 		for i := range w.blocks[block] {
 			st := &w.blocks[block][i]
 			if st.kind == Wait {
-				return &Event{Kind: Wait, In: st.in, Threads: w.interned(s.threads),
+				return &Event{Kind: Wait, In: st.in, Threads: w.intern(s.threads),
 					Guard: w.guard(c, st.in), Vals: w.values(c, st.in)}
 			}
 			if st.kind != Other {
@@ -93,13 +93,13 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 				if guard.K == 0 {
 					stay, exit = next, taken
 				}
-				if w.counts(block, stay, exit) {
-					return nil // they give up eventually
+				if w.leavesWaitLoop(block, stay, exit) {
+					return nil // the threads eventually stop waiting
 				}
 				block = stay
-			case taken < 0 || next >= len(w.blocks) || w.doomed[taken] == w.doomed[next]:
+			case taken < 0 || next >= len(w.blocks) || w.onlyTraps[taken] == w.onlyTraps[next]:
 				return nil
-			case w.doomed[taken]:
+			case w.onlyTraps[taken]:
 				block = next
 			default:
 				block = taken
@@ -112,17 +112,18 @@ func (w *walk) peek(s *state, done *value.Atom, block int) *Event {
 	return nil
 }
 
-// counts reports whether a decided branch leaves a loop of waits after a given number of attempts.
-func (w *walk) counts(block, stay, exit int) bool {
+// leavesWaitLoop reports whether a decided branch leaves a loop of waits after a fixed number of
+// attempts.
+func (w *walk) leavesWaitLoop(block, stay, exit int) bool {
 	l := w.loops[block]
 	return l != nil && w.spins[l] && w.active[l] && exit >= 0 && exit < len(w.blocks) &&
-		l.Has(stay) && !l.Has(exit) && !w.doomed[exit]
+		l.Has(stay) && !l.Has(exit) && !w.onlyTraps[exit]
 }
 
-// expire lets threads whose wait failed leave such a loop in its first iteration, since the number
-// of attempts does not matter.
-func (w *walk) expire(s *state, stay, exit int) {
-	if !w.counts(s.block, stay, exit) || s.iterations.at(w.loops[s.block]) > 0 {
+// leaveWaitLoop lets threads whose wait failed leave such a loop in its first iteration, because
+// the number of attempts does not matter.
+func (w *walk) leaveWaitLoop(s *state, stay, exit int) {
+	if !w.leavesWaitLoop(s.block, stay, exit) || s.iterations.at(w.loops[s.block]) > 0 {
 		return
 	}
 	e := s.events.last()

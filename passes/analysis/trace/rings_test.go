@@ -15,9 +15,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// operands returns the constants of an operand of all events of a kind, in the trace with the most
-// of them. A value that is not constant is shown as ?.
-func operands(k *trace.Kernel, kind trace.Kind, operand int) string {
+// maxOperands returns the constants of an operand of all events of a kind, in the trace with the
+// most of them. A value that is not constant is shown as ?.
+func maxOperands(k *trace.Kernel, kind trace.Kind, operand int) string {
 	best := ""
 	for _, t := range k.Traces {
 		var list []string
@@ -67,13 +67,13 @@ add.u32 %r4, %r4, 1;
 setp.lt.u32 %p1, %r4, %r1;
 @%p1 bra LOOP;
 `)
-		if d := cmp.Diff("0 0 1 1 0", operands(k, trace.Wait, 2)); d != "" {
+		if d := cmp.Diff("0 0 1 1 0", maxOperands(k, trace.Wait, 2)); d != "" {
 			t.Errorf("%s: parities (-want +got):\n%s", name, d)
 		}
 		if d := cmp.Diff("0 8 0 8 0", offsets(k, trace.Wait, 1)); d != "" {
 			t.Errorf("%s: places (-want +got):\n%s", name, d)
 		}
-		if d := cmp.Diff("4096 4096 4096 4096 4096", operands(k, trace.Arrive, 2)); d != "" {
+		if d := cmp.Diff("4096 4096 4096 4096 4096", maxOperands(k, trace.Arrive, 2)); d != "" {
 			t.Errorf("%s: bytes (-want +got):\n%s", name, d)
 		}
 	}
@@ -94,10 +94,10 @@ mov.u32 %r7, %ntid.x;
 shr.u32 %r7, %r7, 1;
 bar.sync %r6, %r7;
 `)
-	if d := cmp.Diff("18432", operands(k, trace.Arrive, 2)); d != "" {
+	if d := cmp.Diff("18432", maxOperands(k, trace.Arrive, 2)); d != "" {
 		t.Errorf("bytes (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff("128", operands(k, trace.BarrierSync, 1)); d != "" {
+	if d := cmp.Diff("128", maxOperands(k, trace.BarrierSync, 1)); d != "" {
 		t.Errorf("threads (-want +got):\n%s", d)
 	}
 	var got []int64

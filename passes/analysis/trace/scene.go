@@ -11,38 +11,39 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// Scenes combines traces into compatible sets with one trace for every thread of the block, or
-// of each block of the cluster if ranks are followed separately. It returns at most a given
-// number of sets, longest traces first. It is whole if every event of a trace occurs in some
-// set, also in each iteration of an inner loop and in the iterations before the loop ends.
+// Scenes combines traces into compatible sets, called scenes. A scene has one trace for every
+// thread of the block, or of each block of the cluster if blocks are analyzed separately. Scenes
+// returns at most most scenes, those with the longest traces first. whole reports whether every
+// event of a trace occurs in some scene, also in each iteration of an inner loop and in the
+// iterations before the loop ends.
 func (k *Kernel) Scenes(most int) (list [][]*Trace, whole bool) {
-	if !k.together.of(k.Traces) {
+	if !k.together.isFor(k.Traces) {
 		k.together = scenes{traces: k.Traces}
-		k.together.list, k.together.whole = k.scenes()
+		k.together.list, k.together.whole = k.computeScenes()
 	}
 	return k.together.list[:min(most, len(k.together.list))], k.together.whole
 }
 
-// scenes caches the result of Scenes for some traces.
+// scenes caches the result of Scenes for a list of traces.
 type scenes struct {
 	traces []*Trace
 	list   [][]*Trace
 	whole  bool
 }
 
-// of reports whether s was computed for these traces.
-func (s *scenes) of(traces []*Trace) bool {
+// isFor reports whether s was computed for the given traces.
+func (s *scenes) isFor(traces []*Trace) bool {
 	return len(s.traces) == len(traces) && len(traces) > 0 && &s.traces[0] == &traces[0]
 }
 
-// scenes returns all scenes without duplicates.
-func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
+// computeScenes returns all scenes without duplicates.
+func (k *Kernel) computeScenes() (list [][]*Trace, whole bool) {
 	seen, used := make(map[string]bool), make(map[*Trace]bool)
 	agree := newAgreement(k.Traces)
 	seeds := slices.Clone(k.Traces)
 	slices.SortStableFunc(seeds, func(a, b *Trace) int { return len(b.Events) - len(a.Events) })
 	for _, first := range seeds {
-		scene := k.scene(first, agree)
+		scene := k.sceneOf(first, agree)
 		if scene == nil {
 			continue
 		}
@@ -66,7 +67,7 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 	}
 	all, shown := make(map[*ir.Instr]executionCount), make(map[*ir.Instr]executionCount)
 	for _, t := range k.Traces {
-		for in, n := range k.count(t) {
+		for in, n := range k.countExecutions(t) {
 			all[in] = all[in].max(n.most)
 			if used[t] {
 				shown[in] = shown[in].max(n.most)
@@ -82,7 +83,7 @@ func (k *Kernel) scenes() (list [][]*Trace, whole bool) {
 	return list, true
 }
 
-// spreadConstants orders scenes so that each set of constants appears once before any of them
+// spreadConstants orders scenes so that each set of constants appears once before any set
 // repeats. The first few scenes thus cover all sets.
 func spreadConstants(list [][]*Trace) {
 	met, place := make(map[int]int), make(map[*[]*Trace]int)
@@ -100,18 +101,19 @@ func spreadConstants(list [][]*Trace) {
 	}
 }
 
-// sameGrants reports whether two traces assume the same responses to clusterlaunchcontrol requests.
+// sameGrants reports whether two traces assume the same responses to clusterlaunchcontrol
+// requests.
 func sameGrants(a, b *Trace) bool {
 	x, y := a.grants(), b.grants()
 	return len(x) == 0 || len(y) == 0 || slices.Equal(x, y)
 }
 
-// grants returns the responses to clusterlaunchcontrol requests that a trace assumes.
+// grants returns the responses to clusterlaunchcontrol requests that a trace assumes, in order.
 func (t *Trace) grants() []bool {
-	if t.asked {
+	if t.grantsKnown {
 		return t.granted
 	}
-	t.asked = true
+	t.grantsKnown = true
 	for _, c := range t.Choices {
 		if a, not := c.Cond.Condition(); a != nil && Answered(a) {
 			t.granted = append(t.granted, c.Taken != not)
@@ -120,16 +122,16 @@ func (t *Trace) grants() []bool {
 	return t.granted
 }
 
-// Answered reports whether a predicate is the response to a clusterlaunchcontrol request.
+// Answered reports whether a predicate depends on the response to a clusterlaunchcontrol request.
 func Answered(a *value.Atom) bool {
 	return a.Sources&value.Answers != 0
 }
 
-// executionCount holds how many times a path executes an instruction, in total and before the
-// innermost loop ends.
+// An executionCount holds how many times a path executes an instruction, in total and in the
+// current execution of the innermost loop.
 type executionCount struct{ times, iterations int }
 
-// max returns the greater of both counts.
+// max returns the maximum of each count.
 func (o executionCount) max(n executionCount) executionCount {
 	return executionCount{max(o.times, n.times), max(o.iterations, n.iterations)}
 }
@@ -137,15 +139,15 @@ func (o executionCount) max(n executionCount) executionCount {
 // A tally counts the executions of an instruction up to an event of a trace.
 type tally struct {
 	executionCount
-	visit int // how often the loop of iterations was entered
+	visit int // number of times that the loop of iterations was entered
 	most  executionCount
 }
 
-// count returns how often each instruction is executed in a trace.
-func (k *Kernel) count(t *Trace) map[*ir.Instr]*tally {
+// countExecutions returns how often each instruction is executed in a trace.
+func (k *Kernel) countExecutions(t *Trace) map[*ir.Instr]*tally {
 	n := make(map[*ir.Instr]*tally)
 	var list []tally                    // tallies to reuse
-	visits := make(map[*graph.Loop]int) // how often each loop was left
+	visits := make(map[*graph.Loop]int) // number of times that each loop was left
 	var last *graph.Loop                // innermost loop of the previous event
 	at := func(block int) {
 		for ; last != nil && !last.Has(block); last = last.Parent {
@@ -179,14 +181,14 @@ func (k *Kernel) count(t *Trace) map[*ir.Instr]*tally {
 	return n
 }
 
-// An agreement records which pairs of traces are compatible, because each pair occurs in many
+// An agreement caches which pairs of traces are compatible, because each pair occurs in many
 // scenes.
 type agreement struct {
 	number map[*Trace]int
-	known  []answer // of each pair, by their numbers
+	known  []answer // for each pair of traces, by their numbers
 }
 
-// An answer is the cached result of a comparison, or unset.
+// An answer is the cached result of a comparison: yes, no, or not computed yet.
 type answer uint8
 
 const (
@@ -203,8 +205,8 @@ func newAgreement(traces []*Trace) *agreement {
 	return g
 }
 
-// of reports whether two traces are compatible.
-func (g *agreement) of(a, b *Trace) bool {
+// agree reports whether two traces are compatible.
+func (g *agreement) agree(a, b *Trace) bool {
 	known := &g.known[g.number[a]*len(g.number)+g.number[b]]
 	if *known == unasked {
 		*known = no
@@ -215,8 +217,9 @@ func (g *agreement) of(a, b *Trace) bool {
 	return *known == yes
 }
 
-// scene returns traces that are compatible with the first, or nil if some threads have none.
-func (k *Kernel) scene(first *Trace, agree *agreement) []*Trace {
+// sceneOf returns a scene that contains the trace first, or nil if some threads have no compatible
+// trace.
+func (k *Kernel) sceneOf(first *Trace, agree *agreement) []*Trace {
 	list := []*Trace{first}
 	for rank := range k.Ranks {
 		left := k.Pool.All()
@@ -235,8 +238,8 @@ func (k *Kernel) scene(first *Trace, agree *agreement) []*Trace {
 	return list
 }
 
-// compatibleTrace returns a trace of the block for the lowest of the threads in left, if a trace is
-// compatible with the scene. Otherwise it returns nil.
+// compatibleTrace returns a trace for the lowest thread in left that is compatible with the
+// scene, or nil.
 func (k *Kernel) compatibleTrace(scene []*Trace, rank int, left value.Set,
 	agree *agreement) *Trace {
 	lowest := left.Least()
@@ -244,7 +247,7 @@ func (k *Kernel) compatibleTrace(scene []*Trace, rank int, left value.Set,
 		if t.Rank != rank || !t.Threads.Has(lowest) || t.Threads.Minus(left) != (value.Set{}) {
 			continue
 		}
-		if !slices.ContainsFunc(scene, func(o *Trace) bool { return !agree.of(o, t) }) {
+		if !slices.ContainsFunc(scene, func(o *Trace) bool { return !agree.agree(o, t) }) {
 			return t
 		}
 	}

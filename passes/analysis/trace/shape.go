@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// findLoops computes how many iterations of each loop are followed: two passes over a ring that is
-// indexed in it, unless an inner loop does more than move data or wait.
+// findLoops computes how many iterations of each loop are analyzed: two passes over a ring of
+// stages that the loop indexes, unless an inner loop does more than move data or wait.
 func (p *program) findLoops() {
 	dom := graph.Dominators(p.flow.Succs, p.flow.Preds)
 	list, in, whole := graph.Loops(p.flow.Succs, p.flow.Preds, dom)
@@ -38,10 +38,10 @@ func (p *program) findLoops() {
 			}
 		}
 		if p.active[l] && !spins[l] {
-			most = max(most, p.ring(l))
+			most = max(most, p.ringSize(l))
 		}
 	}
-	outer := make(map[*graph.Loop]bool) // loops around others that matter
+	outer := make(map[*graph.Loop]bool) // loops around other relevant loops
 	for _, l := range list {
 		if l.Parent != nil && p.active[l] && !spins[l] && !moves[l] {
 			outer[l.Parent] = true
@@ -60,16 +60,16 @@ func (p *program) findLoops() {
 		p.k.Iterations = max(p.k.Iterations, p.iterations[l])
 	}
 	for _, l := range list {
-		if p.active[l] && !spins[l] && !outer[l] && l.Parent == nil && p.drains(l) {
-			p.endings(most)
+		if p.active[l] && !spins[l] && !outer[l] && l.Parent == nil && p.usesMbarriersAfter(l) {
+			p.addEndings(most)
 			break
 		}
 	}
 }
 
-// drains reports whether mbarriers are used after a loop. The mbarriers may depend on the stage at
-// which the loop ends.
-func (p *program) drains(l *graph.Loop) bool {
+// usesMbarriersAfter reports whether mbarriers are used after a loop. Which mbarriers are used may
+// depend on the stage at which the loop ends.
+func (p *program) usesMbarriersAfter(l *graph.Loop) bool {
 	seen := make([]bool, len(p.flow.Succs))
 	work := slices.Clone(l.Blocks)
 	for _, b := range work {
@@ -96,27 +96,29 @@ func (p *program) drains(l *graph.Loop) bool {
 	return false
 }
 
-// endings adds iteration counts after which loops end, so that they end at each stage of a ring.
-func (p *program) endings(ring int) {
-	p.lasts = make([]bool, ring)
+// addEndings adds iteration counts after which loops end, so that loops end at each stage of a
+// ring.
+func (p *program) addEndings(ring int) {
+	p.endIterations = make([]bool, ring)
 	met := make([]bool, ring)
 	for _, n := range []int{0, 1, outerIterations, 2*ring + 1} {
 		met[n%ring] = true
 	}
 	for n := range met {
-		p.lasts[n] = !met[n]
+		p.endIterations[n] = !met[n]
 	}
 }
 
-// outerIterations is the number of iterations to follow for a loop around other loops. Loops
-// without inner loops may also end after that many: the tile loop of one role may have an inner
-// loop while that of another role has none.
+// outerIterations is the number of iterations to analyze for a loop around other loops. Loops
+// without inner loops may also end after this number, because the tile loop of one role may have
+// an inner loop while the tile loop of another role has none.
 const outerIterations = 4
 
-// ring returns the largest small constant that an index in a loop is compared with or wrapped at:
-// the number of stages. Compilers wrap with multiplications: the upper half of one divides, and
-// another subtracts the multiple.
-func (p *program) ring(l *graph.Loop) int {
+// ringSize returns the largest small constant with which an index in a loop is compared, or at
+// which it wraps around: the number of stages. Compilers implement the wrap-around with
+// multiplications: the upper half of one product divides, and another product subtracts the
+// multiple.
+func (p *program) ringSize(l *graph.Loop) int {
 	n, whole := 2, 0
 	divides := false
 	for _, b := range l.Blocks {
@@ -155,7 +157,8 @@ func (p *program) ring(l *graph.Loop) int {
 	return n
 }
 
-// multiplier returns the constant that an instruction multiplies by, if it does.
+// multiplier returns the constant by which an instruction multiplies. known is false if there is
+// none.
 func multiplier(in *ir.Instr) (k int64, known bool) {
 	for i := 1; i < min(len(in.Args), 3); i++ {
 		if o := &in.Args[i]; o.Kind == ir.Int {
@@ -169,13 +172,13 @@ func multiplier(in *ir.Instr) (k int64, known bool) {
 	return 0, false
 }
 
-// shape returns the block size: the one of .reqntid, or the maximum that .maxntid allows. It is not
-// exact if the extent along each axis that is used is unknown.
+// shape returns the block size along each axis: the size that .reqntid declares, or the largest
+// size that .maxntid allows. exact is false if a size along a used axis is unknown.
 func shape(f *ir.Func) (nx, ny, nz int, exact bool) {
-	// A kernel that reads all axes of %tid and one of %ntid computes the linear thread index, for
-	// any shape. Cooperative groups do so.
-	y, z := axis(f, "%tid.y"), axis(f, "%tid.z")
-	flat := !y && !z || y && z && !axis(f, "%ctaid.y") && !axis(f, "%ctaid.z")
+	// A kernel that reads all axes of %tid and one axis of %ctaid computes the linear thread
+	// index, for any shape of the block. Cooperative groups do so.
+	y, z := readsSpecial(f, "%tid.y"), readsSpecial(f, "%tid.z")
+	flat := !y && !z || y && z && !readsSpecial(f, "%ctaid.y") && !readsSpecial(f, "%ctaid.z")
 	required := f.Attr(".reqntid")
 	d := required
 	if d == nil {
@@ -184,7 +187,7 @@ func shape(f *ir.Func) (nx, ny, nz int, exact bool) {
 	if d == nil && flat {
 		return value.MaxThreads, 1, 1, false
 	} else if d == nil {
-		return fold(f, value.MaxThreads)
+		return distribute(f, value.MaxThreads)
 	}
 	n := []int{1, 1, 1}
 	for i, word := range strings.Split(d.Text, ",") {
@@ -195,31 +198,33 @@ func shape(f *ir.Func) (nx, ny, nz int, exact bool) {
 	if n[0]*n[1]*n[2] > value.MaxThreads {
 		return value.MaxThreads, 1, 1, false
 	}
-	// .maxntid bounds the product, so threads declared along one axis may lie along several.
+	// .maxntid bounds the product, so threads that are declared along one axis may lie along
+	// several.
 	if required == nil && !flat && n[1] == 1 && n[2] == 1 {
-		x, y, z, _ := fold(f, n[0])
+		x, y, z, _ := distribute(f, n[0])
 		return x, y, z, y*z == 1
 	}
 	return n[0], n[1], n[2], true
 }
 
-// fold distributes threads over the axes that a function uses: one warp along x, or all if it
-// distinguishes more threads along x.
-func fold(f *ir.Func, threads int) (x, y, z int, exact bool) {
-	if apart(f) > 32 {
+// distribute distributes threads over the axes that a function uses: one warp along x, or all
+// threads along x if the function distinguishes more of them along x.
+func distribute(f *ir.Func, threads int) (x, y, z int, exact bool) {
+	if distinguishedThreads(f) > 32 {
 		return threads, 1, 1, false
 	}
 	x, y, z = min(32, threads), max(1, threads/32), 1
-	if axis(f, "%tid.z") {
+	if readsSpecial(f, "%tid.z") {
 		y, z = max(1, y/4), min(4, y)
 	}
 	return x, y, z, false
 }
 
-// apart returns the least number of threads along x that a function distinguishes: one more than
-// the largest constant that it compares %tid.x, or its warp index, with.
-func apart(f *ir.Func) int {
-	shift := make(map[*ir.Reg]int64) // registers that hold %tid.x, with their right shift
+// distinguishedThreads returns the least number of threads along x that a function distinguishes:
+// one more than the largest constant with which it compares %tid.x or its warp index.
+func distinguishedThreads(f *ir.Func) int {
+	// registers that hold %tid.x, shifted right by this number of bits
+	shift := make(map[*ir.Reg]int64)
 	n := 0
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
@@ -259,8 +264,8 @@ func apart(f *ir.Func) int {
 	return n
 }
 
-// axis reports whether a function reads a special register.
-func axis(f *ir.Func, name string) bool {
+// readsSpecial reports whether a function reads the special register with the given name.
+func readsSpecial(f *ir.Func, name string) bool {
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
 			for i := range in.Args {
@@ -273,19 +278,19 @@ func axis(f *ir.Func, name string) bool {
 	return false
 }
 
-// ranked is the number of blocks of a cluster that are always followed separately. Larger clusters
-// are only if the cost is acceptable.
-const ranked = 4
+// maxSmallCluster is the largest cluster size for which blocks are always analyzed separately. The
+// blocks of larger clusters are analyzed separately only if the cost is acceptable.
+const maxSmallCluster = 4
 
-// ranks returns how many blocks of a cluster are followed separately: all blocks of a cluster of
-// declared size if their behaviour depends on the rank, else one.
-func ranks(k *Kernel) int {
+// separateRanks returns how many blocks of a cluster are analyzed separately: all blocks of a
+// cluster of declared size if their behavior depends on the rank, or else one.
+func separateRanks(k *Kernel) int {
 	if k.Cluster < 2 || !k.Needs(Wait, ClusterWait) {
 		return 1
 	}
 	for _, b := range k.Func.Blocks {
 		for _, in := range b.Instrs {
-			if in.Kind() == isa.KindMapa || remote(in) ||
+			if in.Kind() == isa.KindMapa || mayBeRemote(in) ||
 				in.HasMod(isa.ModMulticastCluster, isa.ModMulticastCluster16b,
 					isa.ModMulticastCluster32b, isa.ModCTAGroup2) {
 				return k.Cluster
@@ -295,8 +300,8 @@ func ranks(k *Kernel) int {
 	return 1
 }
 
-// remote reports whether an instruction may access memory of another block.
-func remote(in *ir.Instr) bool {
+// mayBeRemote reports whether an instruction may access memory of another block.
+func mayBeRemote(in *ir.Instr) bool {
 	switch Of(in) {
 	case Load, Store, Atomic, Arrive, Expect, Complete, RemoteStore:
 		return in.HasMod(isa.ModSharedCluster)
@@ -304,7 +309,8 @@ func remote(in *ir.Instr) bool {
 	return false
 }
 
-// clusterOf returns the number of blocks in a cluster along x, y and z; zeros if it is unknown.
+// clusterOf returns the number of blocks in a cluster along x, y and z, or zeros if the number is
+// unknown.
 func clusterOf(m *ir.Module, f *ir.Func) [3]int {
 	n := [3]int{1, 1, 1}
 	if m.Target.Info().Number < 90 {
@@ -316,18 +322,19 @@ func clusterOf(m *ir.Module, f *ir.Func) [3]int {
 	}
 	for i, word := range strings.Split(d.Text, ",") {
 		if v, err := strconv.Atoi(strings.TrimSpace(word)); err == nil && i < 3 && v > 0 &&
-			v <= blocks {
+			v <= maxClusterBlocks {
 			n[i] = v
 		}
 	}
 	return n
 }
 
-// blocks is the maximum number of blocks in a cluster.
-const blocks = 16
+// maxClusterBlocks is the maximum number of blocks in a cluster.
+const maxClusterBlocks = 16
 
-// along returns the position of a block in its cluster, given its rank.
-func (k *Kernel) along(rank int) [3]int {
+// positionInCluster returns the position of a block in its cluster along x, y and z, given its
+// rank.
+func (k *Kernel) positionInCluster(rank int) [3]int {
 	x, y := k.extent[0], k.extent[1]
 	return [3]int{rank % x, rank / x % y, rank / (x * y)}
 }

@@ -30,8 +30,8 @@ func (w *walk) special(s *state, name string) *value.Value {
 	if strings.HasSuffix(name, "64") || name == "%gridid" || name == "%globaltimer" {
 		width = 64
 	}
-	if ticks(name) {
-		return w.tick(s, name, width)
+	if isClock(name) {
+		return w.readClock(s, name, width)
 	}
 	if v := w.pool.Special(name, width); v != nil {
 		return v
@@ -40,10 +40,10 @@ func (w *walk) special(s *state, name string) *value.Value {
 	if strings.HasPrefix(name, "%lanemask") {
 		level = value.Lane
 	}
-	if v := w.ofCluster(name, width); v != nil {
+	if v := w.clusterSpecial(name, width); v != nil {
 		return v
 	}
-	size := w.k.blocks(name)
+	size := w.k.gridBlocks(name)
 	switch {
 	case size > 0 && strings.HasPrefix(name, "%nctaid"):
 		return w.pool.Const(width, size)
@@ -51,10 +51,10 @@ func (w *walk) special(s *state, name string) *value.Value {
 		return w.pool.Const(width, 0)
 	}
 	v := w.pool.Atom(width, value.OpRegister, name, nil, level)
-	if n := w.substituted(v); n != v {
+	if n := w.substitute(v); n != v {
 		return n
 	}
-	high := furthest(name)
+	high := maxIndex(name)
 	if size > 1 {
 		high = size - 1
 	}
@@ -62,10 +62,11 @@ func (w *walk) special(s *state, name string) *value.Value {
 		a := v.Single()
 		a.Bounded, a.Low, a.High = true, 0, high
 	}
-	if n := extent(name); n > 0 {
-		// The lower bound is 0, not 1. A loop over the tiles of a block, with the grid as its
-		// stride, is followed for one iteration and for many, and the latter stand for two as well:
-		// they must remain compatible with one iteration in another warp.
+	if n := maxExtent(name); n > 0 {
+		// The lower bound is 0, not 1. A loop over the tiles of a block, with the grid size as
+		// its stride, is analyzed for one iteration and for many iterations. The latter also
+		// represent two iterations, and must remain compatible with one iteration in another
+		// warp.
 		a := v.Single()
 		a.Bounded, a.Low, a.High = true, 0, n
 	}
@@ -76,10 +77,10 @@ func (w *walk) special(s *state, name string) *value.Value {
 	return v
 }
 
-// ofCluster returns the value of a special register that describes the cluster, if it is known;
-// else nil. Grids consist of whole clusters, so a block index is derived from the cluster index and
-// the block's rank.
-func (w *walk) ofCluster(name string, width int) *value.Value {
+// clusterSpecial returns the value of a special register that describes the cluster, or nil if the
+// value is unknown. Grids consist of whole clusters, so a block index is derived from the cluster
+// index and the block's rank.
+func (w *walk) clusterSpecial(name string, width int) *value.Value {
 	if w.k.Cluster == 0 {
 		return nil
 	}
@@ -89,7 +90,7 @@ func (w *walk) ofCluster(name string, width int) *value.Value {
 	case "x", "y", "z":
 		n = int(axis[0] - 'x')
 	}
-	size, own := w.k.extent[n], w.k.along(w.rank)[n]
+	size, own := w.k.extent[n], w.k.positionInCluster(w.rank)[n]
 	known := w.k.Ranks > 1 || size == 1
 	switch {
 	case first == "%cluster_nctarank":
@@ -110,9 +111,9 @@ func (w *walk) ofCluster(name string, width int) *value.Value {
 	return nil
 }
 
-// blocks returns how many blocks the grid has along the axis of %ctaid or %nctaid, if it is known;
-// else 0.
-func (k *Kernel) blocks(name string) int64 {
+// gridBlocks returns the number of blocks of the grid along the axis of %ctaid or %nctaid, or 0 if
+// the number is unknown.
+func (k *Kernel) gridBlocks(name string) int64 {
 	first, axis, _ := strings.Cut(name, ".")
 	if first != "%ctaid" && first != "%nctaid" || axis == "" {
 		return 0
@@ -120,9 +121,9 @@ func (k *Kernel) blocks(name string) int64 {
 	return int64(k.Grid[axis[0]-'x'])
 }
 
-// furthest returns the assumed largest index of a block in the grid, or of a cluster, along an
-// axis: values computed from it are assumed not to overflow. It is 0 for other registers.
-func furthest(name string) int64 {
+// maxIndex returns the assumed largest index of a block or cluster in the grid along an axis, or
+// 0 for other registers. Values computed from such an index are assumed not to overflow.
+func maxIndex(name string) int64 {
 	switch name {
 	case "%ctaid.x", "%clusterid.x":
 		return 1 << 20
@@ -132,28 +133,28 @@ func furthest(name string) int64 {
 	return 0
 }
 
-// extent returns the assumed largest number of blocks or clusters of the grid along an axis, or 0
-// for other registers.
-func extent(name string) int64 {
+// maxExtent returns the assumed largest number of blocks or clusters of the grid along an axis, or
+// 0 for other registers.
+func maxExtent(name string) int64 {
 	first, axis, _ := strings.Cut(name, ".")
 	switch first {
 	case "%nctaid":
-		return furthest("%ctaid."+axis) + 1
+		return maxIndex("%ctaid."+axis) + 1
 	case "%nclusterid":
-		return furthest("%clusterid."+axis) + 1
+		return maxIndex("%clusterid."+axis) + 1
 	}
 	return 0
 }
 
-// ticks reports whether a special register has a new value at each read.
-func ticks(name string) bool {
+// isClock reports whether a special register has a new value at each read.
+func isClock(name string) bool {
 	return strings.HasPrefix(name, "%clock") || strings.HasPrefix(name, "%globaltimer") ||
 		strings.HasPrefix(name, "%pm")
 }
 
-// tick returns the value of a clock that is read again: a 64-bit clock has advanced. To bound the
-// size of sums, the value is occasionally replaced by a new unknown.
-func (w *walk) tick(s *state, name string, width int) *value.Value {
+// readClock returns the value of a clock register. A 64-bit clock has advanced since the previous
+// read. To bound the size of sums, the value is occasionally replaced by a new unknown value.
+func (w *walk) readClock(s *state, name string, width int) *value.Value {
 	const reads = 32
 	n := name + "#" + strconv.Itoa(s.skipped)
 	s.skipped++
@@ -171,18 +172,18 @@ func (w *walk) tick(s *state, name string, width int) *value.Value {
 	return v
 }
 
-// unknown returns a new unknown value.
-func (w *walk) unknown(s *state, in *ir.Instr, width int) *value.Value {
+// newUnknown returns a new unknown value.
+func (w *walk) newUnknown(s *state, in *ir.Instr, width int) *value.Value {
 	name := "?" + strconv.Itoa(s.skipped)
 	s.skipped++
 	if in != nil {
-		name = strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.again(in))
+		name = strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(s.countExecution(in))
 	}
 	return w.pool.Atom(width, value.OpUnknown, name, in, value.Lane)
 }
 
-// load returns a load whose result is the same for all equal loads: of a kernel parameter, or of
-// memory that is not polled.
+// load evaluates a load whose result is the same for all equal loads: from a kernel parameter, or
+// from memory that is not polled. It returns false for other loads.
 func (w *walk) load(s *state, st *step) bool {
 	in := st.in
 	if st.polled || len(in.Args) < 2 {
@@ -197,27 +198,27 @@ func (w *walk) load(s *state, st *step) bool {
 		return false
 	}
 	at := w.operand(s, &in.Args[1], 64)
-	if !steady(st.space) {
-		s.again(in)
+	if !isUnchanging(st.space) {
+		s.countExecution(in)
 	}
 	for i := range parts {
 		from := w.pool.Add(at.Width, at, w.pool.Const(at.Width, int64(i*st.width/8)))
-		w.set(s, st, &parts[i], w.substituted(w.loaded(s, st, from)))
+		w.setOperand(s, st, &parts[i], w.substitute(w.loadedValue(s, st, from)))
 	}
 	return true
 }
 
-// loaded returns the value loaded from an address.
-func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
+// loadedValue returns the value loaded from address from.
+func (w *walk) loadedValue(s *state, st *step, from *value.Value) *value.Value {
 	level := value.Block
 	switch st.space.Base() {
 	case isa.Param:
-		if v, at := w.inParameter(from); v != nil {
+		if v, at := w.splitParameter(from); v != nil {
 			return w.pool.Atom(st.width, value.OpParameter, v.Name+"+"+strconv.FormatInt(at, 10),
 				nil, level)
 		}
-		if !w.ofKernel(from) {
-			level = value.Lane // the result of a call, which each thread wrote
+		if !w.isInParameter(from) {
+			level = value.Lane // the result of a call, which each thread writes
 		}
 	case isa.Local:
 		level = value.Lane
@@ -229,16 +230,17 @@ func (w *walk) loaded(s *state, st *step, from *value.Value) *value.Value {
 	return w.pool.Atom(st.width, value.OpLoad, name, st.space, level, from)
 }
 
-// ofKernel reports whether an address is based on a kernel parameter.
-func (w *walk) ofKernel(v *value.Value) bool {
+// isInParameter reports whether an address is based on a kernel parameter.
+func (w *walk) isInParameter(v *value.Value) bool {
 	return slices.ContainsFunc(v.Terms, func(t value.Term) bool {
 		p, ok := t.Atom.Ref.(*ir.Var)
 		return ok && t.Atom.Op == value.OpVariable && w.params[p]
 	})
 }
 
-// inParameter returns the kernel parameter that contains an address, and the offset in it.
-func (w *walk) inParameter(v *value.Value) (in *ir.Var, at int64) {
+// splitParameter returns the kernel parameter that contains an address, and the offset in the
+// parameter. It returns nil for other addresses.
+func (w *walk) splitParameter(v *value.Value) (in *ir.Var, at int64) {
 	if len(v.Terms) != 1 || v.Terms[0].Factor != 1 || v.Terms[0].Atom.Op != value.OpVariable {
 		return nil, 0
 	}
@@ -251,14 +253,14 @@ func (w *walk) inParameter(v *value.Value) (in *ir.Var, at int64) {
 // elect evaluates elect.sync.
 func (w *walk) elect(s *state, st *step) bool {
 	if to := &st.in.Args[0]; to.Kind == ir.Pair {
-		w.set(s, st, &to.Args()[1], w.pool.Elected())
-		w.set(s, st, &to.Args()[0], w.pool.Atom(32, value.OpLeader, "", nil, value.Warp))
+		w.setOperand(s, st, &to.Args()[1], w.pool.Elected())
+		w.setOperand(s, st, &to.Args()[0], w.pool.Atom(32, value.OpLeader, "", nil, value.Warp))
 	}
 	return true
 }
 
 // opaque evaluates any other instruction. A pure instruction gives the same result for the same
-// operands, others give a new unknown.
+// operands. Other instructions give a new unknown value.
 func (w *walk) opaque(s *state, st *step) {
 	in := st.in
 	name := in.Op
@@ -283,55 +285,57 @@ func (w *walk) opaque(s *state, st *step) {
 		name = ""
 		level = value.Lane
 		switch kind := Of(in); {
-		case kind == BarrierSync: // a reduction, whose result all threads get
+		case kind == BarrierSync: // a reduction, whose result is the same in all threads
 			level = value.Block
 		case kind == Collective && in.Kind() != isa.KindShfl && in.Kind() != isa.KindMatch:
 			level = value.Warp
 		}
 	}
 	if name == "" {
-		times := s.again(in)
+		times := s.countExecution(in)
 		if len(args) == 0 {
 			w.unknownResults(s, st, times, level)
 			return
 		}
-		name = timed(in, times)
+		name = executionName(in, times)
 	}
-	results(in, func(n int, o *ir.Operand) {
+	eachResult(in, func(n int, o *ir.Operand) {
 		if w.at(o.Reg) >= 0 { // otherwise it is unused
 			v := w.pool.Atom(bitsOf(o.Reg), value.OpResult, name+"/"+strconv.Itoa(n), in, level,
 				args...)
-			if answers(in) {
+			if readsAnswer(in) {
 				value.Answer(v)
 			}
-			w.set(s, st, o, v)
+			w.setOperand(s, st, o, v)
 		}
 	})
 }
 
-// answers reports whether in reads from an answer whether a request for more work was granted.
-func answers(in *ir.Instr) bool {
+// readsAnswer reports whether an instruction reads from a response whether a clusterlaunchcontrol
+// request was granted.
+func readsAnswer(in *ir.Instr) bool {
 	return in.Kind() == isa.KindClusterlaunchcontrolQueryCancel && in.HasMod(isa.ModIsCanceled)
 }
 
-// timed names a result of the nth execution of an instruction on a path.
-func timed(in *ir.Instr, times int) string {
+// executionName returns a name for the results of an instruction in its execution number times on a
+// path.
+func executionName(in *ir.Instr, times int) string {
 	return in.Op + "@" + strconv.Itoa(int(in.Pos)) + "#" + strconv.Itoa(times)
 }
 
-// unknownResults sets the results of an instruction to new unknowns. Every path gets the same ones
-// at the same execution.
+// unknownResults sets the results of an instruction to unknown values. Every path gets the same
+// values at the same execution.
 func (w *walk) unknownResults(s *state, st *step, times int, level value.Level) {
 	in := st.in
 	k := execution{in, times}
 	list, known := w.unknowns[k]
 	if !known {
-		name := timed(in, times)
-		results(in, func(n int, o *ir.Operand) {
+		name := executionName(in, times)
+		eachResult(in, func(n int, o *ir.Operand) {
 			var v *value.Value
 			if w.at(o.Reg) >= 0 { // otherwise it is unused
 				v = w.pool.Atom(bitsOf(o.Reg), value.OpResult, name+"/"+strconv.Itoa(n), in, level)
-				if answers(in) {
+				if readsAnswer(in) {
 					value.Answer(v)
 				}
 			}
@@ -339,16 +343,16 @@ func (w *walk) unknownResults(s *state, st *step, times int, level value.Level) 
 		})
 		w.unknowns[k] = list
 	}
-	results(in, func(n int, o *ir.Operand) {
+	eachResult(in, func(n int, o *ir.Operand) {
 		if list[n] != nil {
-			w.set(s, st, o, list[n])
+			w.setOperand(s, st, o, list[n])
 		}
 	})
 }
 
-// results calls visit for each register operand that an instruction writes, and its index among
-// them.
-func results(in *ir.Instr, visit func(n int, o *ir.Operand)) {
+// eachResult calls visit for each register operand that an instruction writes. n counts these
+// operands from 0.
+func eachResult(in *ir.Instr, visit func(n int, o *ir.Operand)) {
 	n := 0
 	for i := range in.Args {
 		if in.Form == nil || i >= len(in.Form.Args) || in.Form.Args[i].Access == 0 {

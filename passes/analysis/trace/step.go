@@ -11,31 +11,34 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// A step is a decoded instruction. It is decoded once, because it is followed many times.
+// A step is a decoded instruction. It is decoded once, because it is evaluated many times.
 type step struct {
 	in    *ir.Instr
-	kind  Kind  // Other if it is not an event
-	value bool  // whether its results matter
-	run   int32 // index of the group of asynchronous register accesses
-	size  int   // number of instructions that it represents
+	kind  Kind  // Other if the instruction is not an event
+	value bool  // whether the results matter
+	run   int32 // index of the group of asynchronous register accesses; see Kernel.Touched
+	size  int   // number of instructions that the step represents
 	op    isa.Kind
 	head  isa.Head
-	// Of setp: the comparison, whether it is of unsigned numbers, and how its result is combined
-	// with another predicate.
+	// For setp: the comparison, how its result is combined with another predicate, and whether
+	// the operands are unsigned.
 	compares, combines value.Op
 	unsigned           bool
-	// From the types: the width of the last one, and of the source of a conversion.
+	// From the types: the width of the last type in bits, and the width of the source of a
+	// conversion.
 	width, from        int
 	signed, fromSigned bool
 	float              bool
-	// Sums and products: wrapping without carry, with a double-width result, or the high half.
+	// For sums and products: whether the result wraps without carry, has double width, or is the
+	// high half.
 	plain, wide, high bool
 	space             isa.Space // state space of a load
-	polled            bool      // a load of memory that other threads may write concurrently
-	memo              *memo     // nil if the results do not depend only on the operands
+	// the load is from memory that other threads may write at the same time
+	polled bool
+	memo   *memo // nil if the results depend on more than the operands
 }
 
-// newStep decodes an instruction. forms holds the decoded forms.
+// newStep decodes an instruction. forms caches the decoded instruction forms.
 func newStep(in *ir.Instr, kind Kind, forms map[*isa.Candidate]step) step {
 	s, met := forms[in.Form]
 	if !met {
@@ -48,13 +51,13 @@ func newStep(in *ir.Instr, kind Kind, forms map[*isa.Candidate]step) step {
 	return s
 }
 
-// A comparison is what setp does for a modifier.
+// A comparison is the operation of setp for a comparison modifier.
 type comparison struct {
 	op       value.Op
 	unsigned bool
 }
 
-// comparisons are those of integers.
+// comparisons holds the comparisons of integers.
 var comparisons = map[isa.Mod]comparison{
 	isa.ModEQ: {value.OpEq, false}, isa.ModNE: {value.OpNe, false},
 	isa.ModLT: {value.OpLt, false}, isa.ModLE: {value.OpLe, false}, isa.ModGT: {value.OpGt, false},
@@ -63,11 +66,11 @@ var comparisons = map[isa.Mod]comparison{
 	isa.ModHS: {value.OpGe, true},
 }
 
-// combinations are how setp combines its result with a predicate.
+// combinations holds the operations by which setp combines its result with a predicate.
 var combinations = map[isa.Mod]value.Op{isa.ModAnd: value.OpAnd, isa.ModOr: value.OpOr,
 	isa.ModXor: value.OpXor}
 
-// decode returns the properties of an instruction that are those of its form.
+// decode returns the properties of an instruction that all instructions of its form share.
 func decode(in *ir.Instr) step {
 	s := step{size: 1, width: 32, plain: true, op: in.Kind()}
 	s.head = s.op.Head()
@@ -108,7 +111,7 @@ func decode(in *ir.Instr) step {
 	}
 	if s.op == isa.KindLd {
 		s.space = in.Space()
-		// Responses to clusterlaunchcontrol requests have 128 bits, and are read after they
+		// Responses to clusterlaunchcontrol requests have 128 bits, and are read after they have
 		// arrived.
 		s.polled = s.polled &&
 			(s.space.Base() != isa.Shared || !in.HasMod(isa.ModVolatile, isa.ModB128))
@@ -116,7 +119,7 @@ func decode(in *ir.Instr) step {
 	return s
 }
 
-// scalarBits returns the bits of a scalar type of a register, or 0.
+// scalarBits returns the width in bits of a scalar register type, or 0 for other types.
 func scalarBits(t isa.Type) int {
 	switch t {
 	case isa.Predicate, isa.B8, isa.U8, isa.S8, isa.B16, isa.U16, isa.S16, isa.F16, isa.B32,
@@ -127,8 +130,8 @@ func scalarBits(t isa.Type) int {
 	return 0
 }
 
-// steps decodes the instructions of all blocks. The parameter relevant specifies which results
-// matter.
+// steps decodes the instructions of all blocks. The parameter relevant specifies, for each
+// register, whether its value matters.
 func (p *program) steps(kinds [][]Kind, relevant []bool) {
 	f := p.k.Func
 	p.blocks = make([][]step, len(f.Blocks))
@@ -144,7 +147,7 @@ func (p *program) steps(kinds [][]Kind, relevant []bool) {
 			p.ends[i] = in
 		}
 		steps = steps[:0]
-		touch := -1 // the step that collects consecutive touches
+		touch := -1 // index of the step that collects consecutive touches, or -1
 		for j, in := range b.Instrs {
 			if in.Directive() || in == p.ends[i] {
 				continue
@@ -177,11 +180,11 @@ func (p *program) steps(kinds [][]Kind, relevant []bool) {
 			}
 		}
 		p.blocks[i] = slices.Clone(steps)
-		list := slices.DeleteFunc(p.wrote[i], func(n int) bool { return !relevant[n] })
+		list := slices.DeleteFunc(p.writtenBy[i], func(n int) bool { return !relevant[n] })
 		for j, n := range list {
 			list[j] = int(p.slot[n])
 		}
 		slices.Sort(list)
-		p.wrote[i] = slices.Compact(list)
+		p.writtenBy[i] = slices.Compact(list)
 	}
 }

@@ -41,7 +41,7 @@ func follow(t testing.TB, heads, body string) *trace.Kernel {
 			kernel = f
 		}
 	}
-	return trace.Follow(m, kernel, trace.Default())
+	return trace.Analyze(m, kernel, trace.Default())
 }
 
 // offsets returns the offsets that events of a kind access, in the trace with the most of them.

@@ -9,8 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
-// unreachedEvent returns the first synchronizing or asynchronous instruction that no followed path
-// reaches, or nil. Its effects were not checked. Paths that can only end in a trap are ignored.
+// unreachedEvent returns the first synchronizing or asynchronous instruction that no analyzed
+// path reaches, or nil. Its effects were not checked. Paths that can only end in a trap are
+// ignored.
 func (p *program) unreachedEvent() *ir.Instr {
 	seen := make(map[*ir.Instr]bool)
 	for _, t := range p.k.Traces {
@@ -19,7 +20,8 @@ func (p *program) unreachedEvent() *ir.Instr {
 		}
 	}
 	for b, block := range p.k.Func.Blocks {
-		if p.ruled[b] || p.doomed != nil && p.doomed[b] || b > 0 && len(p.flow.Preds[b]) == 0 {
+		if p.wholeWarps[b] || p.onlyTraps != nil && p.onlyTraps[b] ||
+			b > 0 && len(p.flow.Preds[b]) == 0 {
 			continue
 		}
 		for _, in := range block.Instrs {
@@ -36,9 +38,9 @@ func (p *program) unreachedEvent() *ir.Instr {
 	return nil
 }
 
-// untakenBranch returns a branch in a loop that has the same outcome in all followed iterations, if
-// threads synchronize on one of its paths. It may have the other outcome in a later iteration.
-// Branches that leave or skip a loop are ignored.
+// untakenBranch returns a branch in a loop that has the same outcome in all analyzed iterations,
+// if threads synchronize on one of its sides, or nil. The branch may have the other outcome in a
+// later iteration. Branches that leave or skip a loop are ignored.
 func (p *program) untakenBranch() *ir.Instr {
 	for b, in := range p.ends {
 		if in == nil || in.Kind() != isa.KindBra || in.Guard.Reg == nil || b+1 >= len(p.ends) {
@@ -49,24 +51,25 @@ func (p *program) untakenBranch() *ir.Instr {
 			l = l.Parent
 		}
 		taken, next := p.target(in), b+1
-		if l == nil || taken < 0 || p.doomed[taken] || p.doomed[next] || !l.Has(taken) ||
+		if l == nil || taken < 0 || p.onlyTraps[taken] || p.onlyTraps[next] || !l.Has(taken) ||
 			!l.Has(next) {
 			continue
 		}
-		one, other := p.taken[[2]int{b, taken}], p.taken[[2]int{b, next}]
-		// a target is in another loop
+		one, other := p.takenEdges[[2]int{b, taken}], p.takenEdges[[2]int{b, next}]
+		// one side of the branch enters another loop
 		inner := p.loops[taken] != p.loops[b] || p.loops[next] != p.loops[b]
-		if one != other && !inner && p.counts(in, l) && p.orders(b) {
+		if one != other && !inner && p.dependsOnLoop(in, l) && p.synchronizesBetween(b) {
 			return in
 		}
 	}
 	return nil
 }
 
-// orders reports whether threads synchronize between a branch and the block where its paths join.
-func (p *program) orders(b int) bool {
+// synchronizesBetween reports whether threads synchronize between a branch and the block where its
+// paths join.
+func (p *program) synchronizesBetween(b int) bool {
 	if r := (&walk{program: p}).region(b); r.ok || r.soft {
-		return false // only one path is followed, for all threads
+		return false // only one side is analyzed, for all threads
 	}
 	end := p.post.Parent[b]
 	between, ok := graph.Between(p.flow.Succs, p.flow.Succs[b], end, 500)
@@ -85,19 +88,19 @@ func (p *program) orders(b int) bool {
 	return false
 }
 
-// counts reports whether the guard of a branch depends on a register that the loop changes.
-func (p *program) counts(in *ir.Instr, l *graph.Loop) bool {
+// dependsOnLoop reports whether the guard of a branch depends on a register that the loop changes.
+func (p *program) dependsOnLoop(in *ir.Instr, l *graph.Loop) bool {
 	seen := make(map[*ir.Reg]int)
 	var depends func(r *ir.Reg) bool
 	depends = func(r *ir.Reg) bool {
 		if seen[r] > 0 {
-			return seen[r] == 1 // in progress: depends on itself
+			return seen[r] == 1 // 1 means in progress: the register depends on itself
 		}
 		seen[r] = 1
 		found := false
 		for _, b := range l.Blocks {
 			for _, def := range p.k.Func.Blocks[b].Instrs {
-				if !found && writes(def, r) {
+				if !found && writesRegister(def, r) {
 					def.Registers(func(from *ir.Reg, a isa.Access) {
 						found = found || a != isa.Write && depends(from)
 					})
@@ -110,8 +113,8 @@ func (p *program) counts(in *ir.Instr, l *graph.Loop) bool {
 	return depends(in.Guard.Reg)
 }
 
-// writes reports whether an instruction writes a register.
-func writes(in *ir.Instr, r *ir.Reg) bool {
+// writesRegister reports whether an instruction writes a register.
+func writesRegister(in *ir.Instr, r *ir.Reg) bool {
 	found := false
 	in.Registers(func(w *ir.Reg, a isa.Access) { found = found || w == r && a != isa.Read })
 	return found

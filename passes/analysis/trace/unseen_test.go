@@ -23,8 +23,8 @@ func TestUnseen(t *testing.T) {
 	} {
 		k := follow(t, ".reqntid 64", c.body)
 		got := ""
-		if k.Unseen != nil {
-			got = k.Unseen.Head()
+		if k.Unreached != nil {
+			got = k.Unreached.Head()
 		}
 		if got != c.unseen {
 			t.Errorf("%s: %q is not come to, expected %q", c.what, got, c.unseen)

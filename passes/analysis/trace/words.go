@@ -11,14 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
-// text describes the constants in messages. It lists the inputs with names, followed by values in
-// memory.
-func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string {
+// describeConstants describes the substituted constants for messages. It lists the inputs with
+// names, and then the values in memory.
+func (p *program) describeConstants(order []*value.Atom, known map[*value.Atom]int64) string {
 	const names, numbers = 10, 3
 	var list, rest []string
 	for _, a := range order {
 		n := strconv.FormatInt(known[a], 10)
-		switch name := p.leaf(a); {
+		switch name := p.inputName(a); {
 		case name == "":
 			rest = append(rest, n)
 		default:
@@ -41,14 +41,14 @@ func (p *program) text(order []*value.Atom, known map[*value.Atom]int64) string 
 	return strings.Join(list, ", ")
 }
 
-// leaf returns the name of a kernel input: a parameter, a register, or a memory location that a
-// parameter points to. It returns "" for other values.
-func (p *program) leaf(a *value.Atom) string {
-	return leafName(a, p.k.Func.Name+"_") // the prefix that compilers use
+// inputName returns the name of a kernel input: a parameter, a register, or a memory location to
+// which a parameter points. It returns "" for other values.
+func (p *program) inputName(a *value.Atom) string {
+	return inputNameOf(a, p.k.Func.Name+"_") // the prefix that compilers use
 }
 
-// leafName returns the result of leaf without a prefix that all parameters have.
-func leafName(a *value.Atom, prefix string) string {
+// inputNameOf returns the name of a kernel input, without the prefix that all parameters have.
+func inputNameOf(a *value.Atom, prefix string) string {
 	if a.Op != value.OpLoad {
 		return strings.TrimPrefix(strings.TrimSuffix(a.Name, "+0"), prefix)
 	}
@@ -60,18 +60,18 @@ func leafName(a *value.Atom, prefix string) string {
 	if to.Factor != 1 || to.Atom.Op != value.OpParameter {
 		return ""
 	}
-	name := leafName(to.Atom, prefix)
+	name := inputNameOf(to.Atom, prefix)
 	if at.K != 0 {
 		name += "+" + strconv.FormatInt(at.K, 10)
 	}
 	return "[" + name + "]"
 }
 
-// tried lists the constants of each input in the attempts that were followed to the end.
-func (p *program) tried(order []*value.Atom, all []attempt) []string {
+// triedConstants lists the constants of each input in the attempts that were analyzed to the end.
+func (p *program) triedConstants(order []*value.Atom, all []attempt) []string {
 	var list []string
 	for _, a := range order {
-		name := p.leaf(a)
+		name := p.inputName(a)
 		if name == "" {
 			name = "a value in memory"
 		}
@@ -81,15 +81,15 @@ func (p *program) tried(order []*value.Atom, all []attempt) []string {
 				values = append(values, all[i].known[a])
 			}
 		}
-		if text := name + " = " + ranges(values); !slices.Contains(list, text) {
+		if text := name + " = " + formatRanges(values); !slices.Contains(list, text) {
 			list = append(list, text)
 		}
 	}
 	return list
 }
 
-// ranges formats a set of integers as "0 to 7, 9".
-func ranges(list []int64) string {
+// formatRanges formats a set of integers, such as "0 to 7, 9".
+func formatRanges(list []int64) string {
 	slices.Sort(list)
 	list = slices.Compact(list)
 	var words []string

@@ -68,7 +68,7 @@ type Atom struct {
 	// Sources lists what the atom depends on.
 	Sources Sources
 	// Nested is the number of atoms in a predicate, where shared atoms count once per use. It is
-	// at most Deep.
+	// at most MaxNested.
 	Nested int
 	// bounds as an unsigned number, if Bounded is set
 	Bounded   bool

@@ -36,7 +36,7 @@ func run(p *verify.Pass) {
 	}
 	limits := limits
 	limits.Grid = p.Grid
-	k := trace.FollowGlobal(p.Module, p.Func, limits)
+	k := trace.AnalyzeGlobal(p.Module, p.Func, limits)
 	if len(k.Missed) > 0 || !k.Pool.Exact || k.Most {
 		return
 	}

@@ -151,7 +151,7 @@ func (y *tally) checkArrivals(initialized map[verify.Object]*initialization,
 		f := p.Report(&ruleArrivals, w.In, "deadlock: mbarrier expects %d arrivals per phase, "+
 			"but all threads together make %d", b.count, most[o]).
 			Also(b.e.In, "the mbarrier is initialized here")
-		if y.repeats[o] && p.Loops || p.Unseen != nil && !p.Pool.Exact {
+		if y.repeats[o] && p.Loops || p.Unreached != nil && !p.Pool.Exact {
 			// Iterations that were not analyzed may arrive too, or threads of a block of another
 			// shape.
 			f.As(diag.Review)

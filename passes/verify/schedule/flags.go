@@ -26,7 +26,7 @@ type flags struct {
 // newFlags returns the flags of a kernel.
 func newFlags(p *verify.Pass) *flags {
 	f := &flags{polled: make(map[*ir.Instr]bool)}
-	loads := make(map[string]*ir.Instr) // by the name of their result, which trace.Follow assigns
+	loads := make(map[string]*ir.Instr) // by the name of their result, which trace.Analyze assigns
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			if e := &t.Events[i]; isStrong(e) && e.Kind != trace.Store {

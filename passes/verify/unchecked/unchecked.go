@@ -115,7 +115,7 @@ func hasKnownMask(e *trace.Event) bool {
 	return v != nil && (v.Const() || v.Tid())
 }
 
-// hasUndecidedFlow returns the same as undecidedLanes for a kernel without traces. It uses the
+// hasUndecidedFlow returns the same as hasUndecidedLanes for a kernel without traces. It uses the
 // uniformity of branch conditions.
 func hasUndecidedFlow(p *verify.Pass) bool {
 	var levels *uniform.Levels // computed for the first warp-wide instruction
