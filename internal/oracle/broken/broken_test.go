@@ -74,6 +74,15 @@ type judgement struct {
 // broken reports whether a mutant hangs, races or computes something else in some schedule.
 func (j judgement) broken() bool { return j.run == "error" || j.differs == "differs" }
 
+// key names the verdicts in reports.
+func (j judgement) key() string {
+	state := "not broken"
+	if j.broken() {
+		state = "broken"
+	}
+	return fmt.Sprintf("%s: verify %s, check %s", state, j.static, j.run)
+}
+
 // TestMutants runs check and verify on mutants. A mutant is broken if check finds a race, a hang or
 // a fault, or if it computes other results than its kernel in some schedule. No broken mutant may
 // be clean in both. The results of mutants with an error of check are not compared.
@@ -105,12 +114,10 @@ func TestMutants(t *testing.T) {
 				}
 				continue // ptxas refuses it too
 			}
-			state := "not broken"
 			if j.broken() {
-				state = "broken"
 				total++
 			}
-			key := fmt.Sprintf("%s: verify %s, check %s", state, j.static, j.run)
+			key := j.key()
 			counts[key]++
 			line := fmt.Sprintf("%s: %s, %s %v\n", label(k, m), key, j.differs, j.rules)
 			write(t, line)
