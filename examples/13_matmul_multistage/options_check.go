@@ -144,14 +144,15 @@ func (x trial) product(g kerneltest.GEMM, a, b []float64, xor bool) []float64 {
 	d := make([]float64, g.M*g.N)
 	for row := range g.M {
 		for col := range g.N {
-			for k := range g.K {
-				u, v := a[row*g.K+k], b[col*g.K+k]
+			sum, vs := 0.0, b[col*g.K:][:g.K]
+			for k, u := range a[row*g.K:][:g.K] {
 				if xor {
-					d[row*g.N+col] += math.Abs(u - v)
+					sum += math.Abs(u - vs[k])
 				} else {
-					d[row*g.N+col] += u * v
+					sum += u * vs[k]
 				}
 			}
+			d[row*g.N+col] = sum
 		}
 	}
 	return d

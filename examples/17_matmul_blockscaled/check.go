@@ -214,11 +214,11 @@ func (c Case) compare(t *kerneltest.T, g kerneltest.GEMM, parts []part, a, b Num
 	for _, p := range parts {
 		for row := p.row; row < p.row+p.rows; row++ {
 			for col := range g.N {
-				i := row*g.N + col
+				i, sum, y := row*g.N+col, 0.0, bs[(p.right+col)*g.K:][:g.K]
 				for j, x := range as[row*g.K:][:g.K] {
-					want[i] += x * bs[(p.right+col)*g.K+j]
+					sum += x * y[j]
 				}
-				if math.Abs(want[i]) > math.MaxFloat32 { // the accumulator overflows
+				if want[i] = sum; math.Abs(want[i]) > math.MaxFloat32 { // the accumulator overflows
 					want[i] = math.Copysign(math.Inf(1), want[i])
 				}
 				if c.Epilogue.C {
