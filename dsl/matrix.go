@@ -315,25 +315,19 @@ func (e *edge) line(write func()) { e.m.k.If(e.row.LT(e.m.rows), write) }
 func (e *edge) put(col int, sums ...ir.Operand) {
 	m, k := e.m, e.m.k
 	to := At(e.at, int64(col*m.typ.Bits()/8))
+	to.space = isa.Global
+	if len(sums) == 2 && m.typ.Class() == isa.Half {
+		// If the condition also guarded the conversion, the register would keep its old value where
+		// it is false, and so would be live in a loop around the store.
+		pair := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
+		k.ins("cvt.rn"+packedPair(m.typ).String()+".f32", pair, sums[1], sums[0])
+		sums = []ir.Operand{pair}
+	}
 	k.When(e.left.GTI(int64(col)), func() {
 		if len(sums) == 2 {
-			m.put(to, sums[0], sums[1])
+			k.ins(k.access("st", isa.Global, nil, 2, m.typ), to.in(k), k.vector(sums...))
 			return
 		}
-		to.space = isa.Global
 		k.ins("st.global.b32", to.in(k), sums[0])
 	})
-}
-
-// put stores two adjacent elements at the given address.
-func (m *Matrix) put(at Addr, x, y ir.Operand) {
-	k := m.k
-	at.space = isa.Global
-	if m.typ.Class() != isa.Half {
-		k.ins(k.access("st", isa.Global, nil, 2, m.typ), at.in(k), k.vector(x, y))
-		return
-	}
-	pair := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
-	k.ins("cvt.rn"+packedPair(m.typ).String()+".f32", pair, y, x)
-	k.ins("st.global.b32", at.in(k), pair)
 }

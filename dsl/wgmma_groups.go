@@ -181,29 +181,55 @@ func (a *Accumulator) QuadReduce(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32
 	return acrossRow(x, combine)
 }
 
-// ToFragments returns the elements, converted to a 16-bit type, as the A operand of another MMA.
+// ToFragments returns the elements, converted to a 16-bit type or to .e4m3 or .e5m2, as the A
+// operand of another MMA. With 8-bit types, each thread keeps its own elements, which permutes the
+// columns in each sixteen: column 4t+i has element 2t+i, and column 4t+2+i element 8+2t+i, for t
+// below 4 and i below 2. The other operand must have its depth in the same order.
 func (a *Accumulator) ToFragments(t isa.Type) *Fragments {
 	if !made(a.kernel(), "accumulator in ToFragments") {
 		return &Fragments{}
 	}
-	k := a.k
+	k, small := a.k, isFP8(t)
 	f := &Fragments{k: k, typ: t, rows: 64 * a.parts, cols: a.cols, each: 16}
-	if t != isa.F16 && t != isa.Bf16 || a.typ != isa.F32 || a.cols%16 != 0 {
+	if small {
+		f.each = 32
+	}
+	if t != isa.F16 && t != isa.Bf16 && !small || a.typ != isa.F32 || a.cols%f.each != 0 {
 		k.fault(&ruleShape,
-			"accumulator of 64x%d %s cannot become an A operand of %s, expected .f32 with a multiple of 16 columns, converted to .f16 or .bf16",
+			"accumulator of 64x%d %s cannot become an A operand of %s, expected .f32 with a multiple of 16 columns, converted to .f16 or .bf16, or of 32, converted to .e4m3 or .e5m2",
 			a.cols, a.typ, t)
 		return f
 	}
 	a.holds()
-	pair := "cvt.rn" + packedPair(t).String() + ".f32"
-	for i := 0; i < len(a.regs[0]); i += 8 {
+	op := "cvt.rn" + packedPair(t).String() + ".f32"
+	pair := func(regs []*ir.Reg) Reg[B32] {
+		d := fresh[B32](k)
+		k.ins(op, d.in(k), a.sum(regs[1]).in(k), a.sum(regs[0]).in(k))
+		return d
+	}
+	if small {
+		op = "cvt.rn.satfinite" + t.String() + "x2.f32"
+		half := func(regs []*ir.Reg) ir.Operand {
+			d := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B16)}
+			k.ins(op, d, a.sum(regs[1]).in(k), a.sum(regs[0]).in(k))
+			return d
+		}
+		pair = func(regs []*ir.Reg) Reg[B32] {
+			d := fresh[B32](k)
+			k.ins("mov.b32", d.in(k), k.vector(half(regs), half(regs[4:])))
+			return d
+		}
+	}
+	for i := 0; i < len(a.regs[0]); i += f.each / 2 {
 		var step [][]Reg[B32]
 		for _, regs := range a.regs {
 			var cell []Reg[B32]
-			for n := i; n < i+8; n += 2 {
-				d := fresh[B32](k)
-				k.ins(pair, d.in(k), a.sum(regs[n+1]).in(k), a.sum(regs[n]).in(k))
-				cell = append(cell, d)
+			for n := range 4 {
+				at := i + 2*n
+				if small {
+					at = i + n/2*8 + n%2*2
+				}
+				cell = append(cell, pair(regs[at:]))
 			}
 			step = append(step, cell)
 		}
@@ -212,9 +238,12 @@ func (a *Accumulator) ToFragments(t isa.Type) *Fragments {
 	return f
 }
 
+// isFP8 reports whether t is an 8-bit floating-point type of wgmma.
+func isFP8(t isa.Type) bool { return t == isa.E4m3 || t == isa.E5m2 }
+
 // MMAFragments adds the product of an A operand in registers and the transpose of y. The rows of y,
-// which may be Transposed, are the columns of the accumulator. The fragments must not change until
-// the MMA is complete.
+// which may be Transposed if its elements have 16 bits, are the columns of the accumulator. The
+// fragments must not change until the MMA is complete.
 func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 	if !made(a.kernel(), "accumulator in MMAFragments", y.at.k) {
 		return
@@ -231,10 +260,13 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 	case x.k != k:
 		k.fault(&ruleForeign, "fragments of kernel %s are used in %s", x.k.Name(), k.Name())
 		return
-	case x.each != 16 || x.typ != y.Type || a.typ == isa.S32:
+	case x.each*x.typ.Bits() != 256 || a.typ == isa.S32 ||
+		x.typ != y.Type && (!isFP8(x.typ) || !isFP8(y.Type)):
 		k.fault(&ruleShape,
-			"operands of MMAFragments, %s and %s, do not fit an accumulator of %s, expected two operands of the same 16-bit type",
+			"operands of MMAFragments, %s and %s, do not fit an accumulator of %s, expected two operands of the same 16-bit type, or of .e4m3 or .e5m2",
 			x.typ, y.Tile, a.typ)
+		return
+	case !y.transposable():
 		return
 	case x.rows != a.rows || rows != a.cols || depth != x.cols:
 		k.fault(&ruleShape,
@@ -247,8 +279,8 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 	case len(x.regs) == 0:
 		return
 	}
-	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk16", a.cols) + a.typ.String() +
-		x.typ.String() + y.Type.String()
+	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, x.each) +
+		a.typ.String() + x.typ.String() + y.Type.String()
 	dy := k.wgmmaDescriptor(y)
 	y.stage.reads(wgmma)
 	k.ins("wgmma.fence.sync.aligned")
@@ -258,9 +290,12 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 			for i, r := range cell {
 				fa[i] = r.in(k)
 			}
-			k.ins(op, a.vector(part), k.list(ir.Vector, fa),
-				dy.AddI(int64(y.along(16*step)>>4)).in(k), a.used.in(k), number(1), number(1),
-				y.transposeOperand())
+			args := []ir.Operand{a.vector(part), k.list(ir.Vector, fa),
+				dy.AddI(int64(y.along(x.each*step) >> 4)).in(k), a.used.in(k), number(1), number(1)}
+			if x.each == 16 {
+				args = append(args, y.transposeOperand())
+			}
+			k.ins(op, args...)
 		}
 		if step == 0 {
 			k.ins("setp.eq.b32", a.used.in(k), number(0), number(0))

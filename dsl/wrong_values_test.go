@@ -85,10 +85,10 @@ var wrongValues = []wrongKernel{
 		acc, whole := k.Accumulator(64, 64, isa.F32), k.Accumulator(64, 64, isa.S32)
 		acc.MMA(x.RowsFrom(0, 32).Transposed(), x)                       // want `D401: operands of MMA, 32x64 \.f16 with a swizzle of 128 bytes, transposed and 64x64 \.f16 with a swizzle of 128 bytes, have the wrong widths: their rows must have the same length, a multiple of 16 elements`
 		acc.MMAFragments(nil, x)                                         // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
-		acc.MMAFragments(acc.ToFragments(isa.Bf16), x)                   // want `D401: operands of MMAFragments, \.bf16 and 64x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of \.f32, expected two operands of the same 16-bit type`
+		acc.MMAFragments(acc.ToFragments(isa.Bf16), x)                   // want `D401: operands of MMAFragments, \.bf16 and 64x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of \.f32, expected two operands of the same 16-bit type, or of \.e4m3 or \.e5m2`
 		acc.MMAFragments(acc.ToFragments(isa.F16), x.RowsFrom(0, 32))    // want `D401: operands of MMAFragments, 64x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 64x64: the depths differ, or y has more or fewer rows than the accumulator has columns`
 		acc.MMAFragments(acc.ToFragments(isa.F16), x)                    // want `D501: MMAFragments reads a tile that belongs to no pipeline stage: nothing waits for the MMA before the tile is overwritten`
-		whole.ToFragments(isa.F16)                                       // want `D401: accumulator of 64x64 \.s32 cannot become an A operand of \.f16, expected \.f32 with a multiple of 16 columns, converted to \.f16 or \.bf16`
+		whole.ToFragments(isa.F16)                                       // want `D401: accumulator of 64x64 \.s32 cannot become an A operand of \.f16, expected \.f32 with a multiple of 16 columns, converted to \.f16 or \.bf16, or of 32, converted to \.e4m3 or \.e5m2`
 		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })              // want `D401: Map is called on an accumulator of \.s32, expected \.f32`
 		acc.Map(nil)                                                     // want `D205: Map is called with a nil function`
 		dsl.EachElement(whole, func(_, _ u32, _, _ dsl.Reg[dsl.F32]) {}) // want `D401: accumulator of \.s32 is used as \.f32`

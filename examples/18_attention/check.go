@@ -54,7 +54,7 @@ func Reference(q, k, v []float64, width int, causal bool) []float64 {
 type size struct{ heads, queries, keys int }
 
 // Check runs all kernels for the device on several heads, with sizes that are not all multiples of
-// the tile.
+// the tile, and on sm_90a also those for heads of E4M3.
 func Check(t *kerneltest.T) error {
 	widths := []int{64, 128}
 	if t.Target() == "sm_90a" {
@@ -77,6 +77,9 @@ func Check(t *kerneltest.T) error {
 				}
 			}
 		}
+	}
+	if t.Target() == "sm_90a" {
+		return checkFP8Shapes(t)
 	}
 	return nil
 }

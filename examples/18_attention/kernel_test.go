@@ -34,6 +34,10 @@ func TestPTX(t *testing.T) {
 		{"hopper_", "sm_90a", narrow, BuildHopper},
 		{"hopper_", "sm_90a", Shape{isa.Bf16, 128, false}, BuildHopper},
 		{"hopper_", "sm_90a", Shape{isa.Bf16, 256, true}, BuildHopper},
+		{"hopper_", "sm_90a", Shape{isa.E4m3, 64, false}, BuildFP8},
+		{"hopper_", "sm_90a", Shape{isa.E4m3, 128, true}, BuildFP8},
+		{"hopper_", "sm_90a", Shape{isa.E4m3, 256, false}, BuildFP8},
+		{"transpose_", "sm_90a", Shape{isa.E4m3, 128, false}, BuildTransposed},
 		{"blackwell_", "sm_100a", shape, BuildBlackwell},
 		{"blackwell_", "sm_100a", narrow, BuildBlackwell},
 	} {

@@ -109,6 +109,7 @@ var (
 		"attention with GQA and MQA",
 		"attention with head dimensions of 64 to 256",
 		"attention with wgmma",
+		"attention with wgmma in FP8",
 		"attention with tcgen05",
 		"attention backward",
 		"MLA decode",

@@ -32,7 +32,7 @@ func main() {
 	flag.StringVar(&s.device, "device", "cuda:0", "device, as runtime.Open takes it")
 	flag.IntVar(&s.rounds, "rounds", 51, "rounds in which the contenders take turns")
 	flag.StringVar(&s.only, "only",
-		"copy,rmsnorm,softmax,rows,w4a16,matmul,multistage,gemm,layers,attention",
+		"copy,rmsnorm,softmax,rows,w4a16,matmul,multistage,gemm,layers,attention,attentionfp8",
 		"what to measure")
 	flag.StringVar(&s.sizes, "sizes", "1024,2048,4096,6144,8192", "sizes of the square matrices")
 	flag.StringVar(&s.types, "types", "bf16,f16,tf32,s8,e4m3", "types of the products of gemm")
@@ -178,6 +178,8 @@ func (m *measurer) measure(what string) error {
 		return m.squares(func(n int) { m.keep(measure(m.b, m.l, n)) })
 	case "attention":
 		m.attention()
+	case "attentionfp8":
+		m.attentionFP8()
 	case "gemm":
 		return m.gemm()
 	case "layers":
@@ -191,7 +193,7 @@ func (m *measurer) measure(what string) error {
 		return err
 	default:
 		return fmt.Errorf(
-			"-only %q: copy, rmsnorm, softmax, rows, w4a16, matmul, multistage, gemm, layers and attention are known",
+			"-only %q: copy, rmsnorm, softmax, rows, w4a16, matmul, multistage, gemm, layers, attention and attentionfp8 are known",
 			what)
 	}
 	return nil
@@ -207,6 +209,18 @@ func (m *measurer) attention() {
 			}
 			if width <= 128 {
 				m.keep(bench.AttentionBackward(m.b, s, 4096))
+			}
+		}
+	}
+}
+
+// attentionFP8 measures the forward pass of attention with E4M3 beside that with BF16.
+func (m *measurer) attentionFP8() {
+	for _, width := range []int{64, 128, 256} {
+		for _, causal := range []bool{false, true} {
+			for _, length := range []int{4096, 8192, 16384} {
+				s := attention.Shape{Width: width, Causal: causal}
+				m.keep(bench.AttentionFP8(m.b, s, length))
 			}
 		}
 	}

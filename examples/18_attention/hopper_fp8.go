@@ -1,0 +1,249 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package attention
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// An FP8 is a shape of the blocks of BuildFP8.
+type FP8 struct {
+	Hopper
+	// Promote adds the weighted values of each tile of keys in F32. Without it, the tensor cores
+	// add those of all tiles, and cut each product to 13 fraction bits of the sum: with thousands
+	// of keys, sums of values of one sign lose several percent.
+	Promote bool
+}
+
+// FP8For returns the shape for a head. For heads of 256 elements, there are too few registers to
+// promote sums.
+func FP8For(s Shape) FP8 {
+	switch s.Width {
+	case 64:
+		return FP8{Hopper{Groups: 3, Keys: 128, Ahead: 2, Stages: 4}, true}
+	case 256:
+		return FP8{Hopper{Groups: 2, Keys: 128, Ahead: 1, Stages: 2}, false}
+	}
+	return FP8{Hopper{Groups: 2, Keys: 128, Ahead: 2, Stages: 4}, true}
+}
+
+// DirectFP8For returns the fastest shape for a head, which does not promote sums.
+func DirectFP8For(s Shape) FP8 {
+	h := FP8For(s)
+	h.Promote = false
+	if s.Width == 128 {
+		h.Keys, h.Stages = 192, 3
+	}
+	return h
+}
+
+// fp8Top is the binary logarithm of the largest probability, which E4M3 represents exactly. The
+// smallest one is 2^-9.
+const fp8Top = 8
+
+// BuildFP8 is BuildHopper for heads of E4M3, with a result of BF16. The descale parameters have a
+// factor for each head, by which its elements are multiplied. The tensor cores read the depth of
+// 8-bit operands along rows only, and so the values are transposed and ordered by BuildTransposed.
+func BuildFP8(m *dsl.Module, s Shape) { BuildFP8With(m, s, FP8For(s)) }
+
+// BuildFP8With is BuildFP8 with blocks of a shape.
+func BuildFP8With(m *dsl.Module, s Shape, h FP8) {
+	k := s.fp8(m, "hopper_"+s.Name(), dsl.Warpgroups(h.Groups+1))
+	q := k.Tensor("q", isa.E4m3, []int{1, h.Queries(), s.Width}, swizzle(s.Width))
+	ks := k.Tensor("k", isa.E4m3, []int{1, h.Keys, s.Width}, swizzle(s.Width))
+	vs := k.Tensor("v", isa.E4m3, []int{1, s.Width, h.Keys}, swizzle(h.Keys))
+	o := k.Matrix("o", isa.Bf16)
+	queries, keys, heads := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m"),
+		dsl.Param[dsl.U32](k, "heads")
+	ofQ, ofK, ofV := dsl.Global[dsl.F32](k, "descale_q"), dsl.Global[dsl.F32](k, "descale_k"),
+		dsl.Global[dsl.F32](k, "descale_v")
+	tasks, zero := s.tasks(k, h.Hopper, heads, queries, keys), k.U32(0)
+
+	load, multiply := 24, 240 // registers per thread
+	if h.Groups == 3 {
+		load, multiply = 32, 160
+	}
+	own := k.Pipeline("own", h.Ahead, q.Feed())
+	kv := k.Pipeline("kv", h.Stages, ks.Feed(), vs.Feed())
+	k.Roles(
+		dsl.OnWarpgroup(0, "load", func() {
+			for t := range tasks {
+				for at := range own.Produce(k.U32(1)) {
+					q.LoadStage(at, t.head, t.first, zero)
+				}
+				k.Comment("before the first keys and behind the last values lies nothing, which arrives as zeros")
+				for at := range kv.Produce(t.steps.AddI(1)) {
+					from := at.Iteration().MulI(int64(h.Keys))
+					ks.LoadStage(at, t.head, from, zero)
+					vs.LoadStage(at, t.head, zero, from.SubI(int64(h.Keys)))
+				}
+			}
+		}).Regs(load),
+		dsl.OnWarpgroups(1, h.Groups, "multiply", func(half u32) {
+			row := half.MulI(64)
+			for t := range tasks {
+				out := k.Accumulator(64, s.Width, isa.F32)
+				rows := newSoftmax(k, out.LocalRows(), s.Width)
+				rows.top = fp8Top
+				rows.scale = rows.scale.Mul(ofQ.Load(t.head).Mul(ofK.Load(t.head)))
+				own.ConsumeOne(func(mine *dsl.Stage) {
+					h.consume(kv, vs, t.steps, out, rows,
+						func(at *dsl.Stage) *dsl.Accumulator {
+							scores := k.Accumulator(64, h.Keys, isa.F32)
+							scores.MMA(q.InStage(mine).Part(half, h.Groups), ks.InStage(at))
+							k.CommitMMA()
+							return scores
+						},
+						func(tile u32, scores *dsl.Accumulator) {
+							s.mask(k, scores, h.Keys, tile.MulI(int64(h.Keys)), keys, t.after, row)
+						})
+				})
+				rows.Divide(out)
+				descale := ofV.Load(t.head)
+				out.Map(func(_ dsl.Cell, x f32) f32 { return x.Mul(descale) })
+				out.Store(o.Sized(queries, k.U32(s.Width)).At(t.head), t.first.Add(row), zero)
+			}
+		}).Regs(multiply),
+	)
+}
+
+// fp8 adds a kernel, with an error if the shape is not supported.
+func (s Shape) fp8(m *dsl.Module, name string, options ...dsl.KernelOption) *dsl.Kernel {
+	k := m.Kernel(name, options...)
+	if s.Type != isa.E4m3 || !slices.Contains([]int{64, 128, 256}, s.Width) {
+		k.Errorf("heads of %d %s, want 64, 128 or 256 elements of E4M3", s.Width, s.Type)
+	}
+	return k
+}
+
+// swizzle returns the widest swizzle for rows of some bytes.
+func swizzle(bytes int) dsl.Swizzle {
+	return dsl.Swizzle(min(128, bytes&-bytes))
+}
+
+// consume computes the weighted values of a task in out. Scores starts the scores of a tile of
+// keys, and mask masks them.
+func (h FP8) consume(kv *dsl.Pipeline, vs *dsl.Tensor, steps u32, out *dsl.Accumulator,
+	rows *softmax, score func(at *dsl.Stage) *dsl.Accumulator,
+	mask func(tile u32, scores *dsl.Accumulator)) {
+	k := steps.Kernel()
+	var weights *dsl.Fragments
+	var shrink []f32 // factors for out, which lacks the values of the latest weights
+	kv.ConsumeOne(func(at *dsl.Stage) {
+		scores := score(at)
+		k.WaitMMA(0)
+		mask(k.U32(0), scores)
+		for _, x := range rows.Weigh(scores) {
+			shrink = append(shrink, x.Var())
+		}
+		weights = scores.ToFragments(isa.E4m3)
+	})
+	// weigh starts the weighted values of a tile, and returns their accumulator.
+	weigh := func(at *dsl.Stage) *dsl.Accumulator {
+		sums := out
+		if h.Promote {
+			sums = k.Accumulator(64, vs.Tile().Rows, isa.F32)
+		}
+		sums.MMAFragments(weights, vs.InStage(at))
+		k.CommitMMA()
+		return sums
+	}
+	grew := func(shrink []f32, do func()) {
+		k.Comment("the branch holds the wait behind the softmax: in one block, the assembler would wait first")
+		k.If(k.AnyLane(shrink[0].Min(shrink[1]).LTF(1)), do)
+	}
+	add := func(part *dsl.Accumulator) {
+		k.WaitMMA(0)
+		if h.Promote {
+			dsl.PromoteAccumulator(out, part, func(_ dsl.Cell, sum, x f32) f32 {
+				return sum.Add(x)
+			})
+		}
+	}
+	if h.Promote {
+		out.Clear()
+	}
+	for at := range kv.Consume(steps.SubI(1)) {
+		scores := score(at)
+		part := weigh(at)
+		k.WaitMMA(1)
+		mask(at.Iteration().AddI(1), scores)
+		now := rows.Weigh(scores)
+		next := scores.ToFragments(isa.E4m3)
+		if h.Promote {
+			grew(shrink, func() { rows.Shrink(out, shrink) })
+			for i, x := range now {
+				shrink[i].Set(x)
+			}
+		} else {
+			grew(now, func() {
+				k.WaitMMA(0)
+				rows.Shrink(out, now)
+			})
+		}
+		add(part)
+		weights.Set(next)
+	}
+	kv.ConsumeOne(func(at *dsl.Stage) {
+		part := weigh(at)
+		if h.Promote {
+			rows.Shrink(out, shrink)
+		}
+		add(part)
+	})
+}
+
+// BuildTransposed adds a kernel that transposes values for BuildFP8: from heads of m rows to heads
+// of as many rows as a head is wide, of Padded(m) keys each. The keys of each sixteen are in the
+// order of the operand that [dsl.Accumulator.ToFragments] returns: 0 1 8 9 2 3 10 11 and so on.
+// Missing keys are zeros. A thread transposes sixteen keys of four columns. The grid is that of
+// TransposedGrid.
+func BuildTransposed(m *dsl.Module, s Shape) {
+	k := s.fp8(m, "transpose_"+s.Name(), dsl.Threads(32*transposing))
+	v, to := dsl.Global[dsl.B32](k, "v"), dsl.Global[dsl.B32](k, "transposed")
+	keys, head, words := dsl.Param[dsl.U32](k, "m"), k.CTAID().Y, int64(s.Width/4)
+	padded, warp, lane := keys.CeilDiv(16), k.WarpIndex(), k.Lane()
+	// eight lanes read 32 adjacent bytes of a row, and four of them write 64 adjacent ones
+	col := warp.RemI(words/8).MadI(8, lane.RemI(8))
+	sixteen := k.CTAID().X.MadI(transposing*8/words, warp.DivI(words/8)).MadI(4, lane.DivI(8))
+	k.ReturnIf(sixteen.GE(padded))
+
+	pick := func(x, y dsl.Reg[dsl.B32], bytes int) dsl.Reg[dsl.B32] {
+		return dsl.Result[dsl.B32](k, "prmt.b32", x, y, bytes)
+	}
+	var cols [4][]dsl.Reg[dsl.B32]
+	for t := range int64(4) {
+		var rows []dsl.Reg[dsl.B32]
+		for _, i := range []int64{2 * t, 2*t + 1, 2*t + 8, 2*t + 9} {
+			key := sixteen.MulI(16).AddI(i)
+			at := head.Mad(keys, key.Min(keys.SubI(1))).MadI(words, col)
+			rows = append(rows, dsl.Select(key.LT(keys), v.Load(at), dsl.Bits[dsl.B32](k.U32(0))))
+		}
+		for half := range 2 {
+			x := pick(rows[0], rows[1], []int{0x5140, 0x7362}[half])
+			y := pick(rows[2], rows[3], []int{0x5140, 0x7362}[half])
+			cols[2*half] = append(cols[2*half], pick(x, y, 0x5410))
+			cols[2*half+1] = append(cols[2*half+1], pick(x, y, 0x7632))
+		}
+	}
+	for i, x := range cols {
+		row := head.MulI(int64(s.Width)).Add(col.MadI(4, k.U32(i)))
+		to.StoreVec(row.Mad(padded, sixteen).MulI(4), x)
+	}
+}
+
+// transposing is the number of warps of a block of BuildTransposed.
+const transposing = 8
+
+// Padded returns the number of keys in a row of transposed values.
+func Padded(keys int) int { return (keys + 15) / 16 * 16 }
+
+// TransposedGrid returns the grid of BuildTransposed along x and y.
+func TransposedGrid(s Shape, heads, keys int) (x, y int) {
+	tile := 16 * transposing * 32 * 4 / s.Width
+	return (keys + tile - 1) / tile, heads
+}
