@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// meantType returns the PTX type or scope that a word of another language stands for, or "" if
-// there is none.
+// meantType returns the PTX type or scope for which a word of another language stands, or "" if
+// the word stands for none.
 func meantType(word string) string {
 	switch strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(word), "."), "_t") {
 	case "i8", "int8", "char":
@@ -49,8 +49,8 @@ func meantType(word string) string {
 	return ""
 }
 
-// MeantName returns the PTX instruction that has the given name in another language, or "" if there
-// is none.
+// MeantName returns the PTX instruction that has the given name in another language, or "" if
+// there is no such instruction.
 func MeantName(word string) string {
 	switch word {
 	case "return":
@@ -73,8 +73,9 @@ func MeantName(word string) string {
 	return ""
 }
 
-// shortens reports whether a word abbreviates another: .acq for .acquire, or .dn for .down.
-func shortens(word, long string) bool {
+// isAbbreviation reports whether word abbreviates long, as .acq abbreviates .acquire and .dn
+// abbreviates .down.
+func isAbbreviation(word, long string) bool {
 	if len(word) >= len(long) || word[1] != long[1] {
 		return false
 	}
@@ -93,8 +94,8 @@ func shortens(word, long string) bool {
 	return i == len(word)
 }
 
-// numbered reports whether two words differ only in their numbers, as .x3 and .x4 do.
-func numbered(a, b string) bool {
+// differInNumbers reports whether two words differ only in their numbers, as .x3 and .x4 do.
+func differInNumbers(a, b string) bool {
 	strip := func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return -1
@@ -105,7 +106,8 @@ func numbered(a, b string) bool {
 		strings.ContainsAny(b, "0123456789")
 }
 
-// numberDistance returns the difference between the numbers in two words.
+// numberDistance returns the sum of the differences between the corresponding numbers in two
+// words.
 func numberDistance(a, b string) int {
 	sum := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); i, j = i+1, j+1 {
@@ -121,9 +123,9 @@ func numberDistance(a, b string) int {
 	return sum
 }
 
-// relatedType returns the type in a list that most likely replaces another type: untyped bits of
-// its size, or the only integer of its size. It returns "" if there is none.
-func relatedType(word string, types []string) string {
+// closestType returns the type in a list that most likely replaces another type: untyped bits of
+// the same size, or the only integer type of the same size. It returns "" if there is none.
+func closestType(word string, types []string) string {
 	t, ok := ParseType(word)
 	if !ok {
 		return ""
@@ -144,9 +146,10 @@ func relatedType(word string, types []string) string {
 	return found
 }
 
-// lackingTypes returns the types that the closest forms require, if best lacks a type and another
-// form lacks a different one.
-func (m *Matcher) lackingTypes(list []*Instruction, mods []Mod, best *miss, slot *Slot) []string {
+// lackingTypes returns the types that the closest forms require, if best has no type modifier and
+// another form requires a different type.
+func (m *Matcher) lackingTypes(list []*Instruction, mods []Mod, best *mismatch,
+	slot *Slot) []string {
 	var out []string
 	forms := 0
 	add := func(s *Slot) bool {
@@ -161,15 +164,16 @@ func (m *Matcher) lackingTypes(list []*Instruction, mods []Mod, best *miss, slot
 		}
 		return true
 	}
-	if len(best.lacking) != 1 || !add(slot) {
+	if len(best.missing) != 1 || !add(slot) {
 		return nil
 	}
 	for _, ins := range list {
 		for i := range ins.Forms {
 			f := &ins.Forms[i]
 			x := assignMost(f, mods)
-			if x.cost == best.cost && len(x.strange) == len(best.strange) && len(x.lacking) == 1 &&
-				f != best.form && add(&f.Slots[x.lacking[0]]) {
+			if x.cost == best.cost && len(x.unmatched) == len(best.unmatched) &&
+				len(x.missing) == 1 &&
+				f != best.form && add(&f.Slots[x.missing[0]]) {
 				forms++
 			}
 		}

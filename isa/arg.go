@@ -8,11 +8,11 @@ type ArgKind uint8
 
 // Kinds of resolved operands.
 const (
-	ArgUnknown ArgKind = iota // already reported; it matches everything
+	ArgUnknown ArgKind = iota // reported elsewhere; matches every operand kind
 	ArgReg                    // a register
 	ArgInt                    // an integer constant
 	ArgFloat                  // a floating-point constant
-	ArgSym                    // a variable or parameter, perhaps plus an offset
+	ArgSym                    // a variable or parameter, with or without an offset
 	ArgSreg                   // a special register
 	ArgLabel                  // a label
 	ArgFunc                   // a function
@@ -28,11 +28,11 @@ const (
 // An Arg is an operand of an instruction, with its names resolved by the caller.
 type Arg struct {
 	Kind    ArgKind
-	Type    Type   // type of a register, a special register or a variable's element
+	Type    Type   // type of a register, a special register or an element of a variable
 	Space   Space  // state space of a variable
 	Not     bool   // !p
 	Minus   bool   // -%r1, which vmad accepts
-	Plus    bool   // has an offset outside of brackets: %r1+4, var+4
+	Plus    bool   // has an offset outside brackets: %r1+4, var+4
 	Unified bool   // [a].unified
 	Count   int    // number of elements of a vector register or variable; 0 or 1 for a scalar
 	Value   int64  // value of an integer constant; offset of an address
@@ -40,20 +40,20 @@ type Arg struct {
 	Elems   []Arg  // elements of a vector, address, pair or list
 }
 
-// A Problem is an error or a warning about an instruction. Mod and Arg are the indices of the
-// offending modifier (after the head) and operand, or -1.
+// A Problem is an error or a warning about an instruction. Mod is the index of the offending
+// modifier (after the instruction's name) and Arg the index of the offending operand, or -1.
 type Problem struct {
 	Rule    string
 	Mod     int
 	Arg     int
 	Elem    int // index of the element within the operand, or -1 for the whole operand
 	Message string
-	Warning bool // the instruction is legal but certainly unintended
-	// replacement for the modifier or the whole opcode, or "" if no single edit helps
+	Warning bool // the instruction is legal but certainly not intended
+	// Want is the suggested modifier or opcode; "" if one edit cannot fix the problem.
 	Want string
 }
 
-// offset reports whether the base of an address has an offset.
-func (a *Arg) offset() bool {
+// hasOffset reports whether a is a register or symbol with a nonzero offset.
+func (a *Arg) hasOffset() bool {
 	return a.Value != 0 && (a.Kind == ArgReg || a.Kind == ArgSym || a.Kind == ArgSreg)
 }

@@ -5,8 +5,8 @@
 
 package isa
 
-// The generator of the tables is compiled without the tables, so that a change of the model cannot
-// break its compilation.
+// The generator is compiled with this file instead of the generated tables, so that it compiles
+// even if the tables do not match the model.
 var (
 	Versions    []VersionInfo
 	Targets     []TargetInfo

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Canonical spells an opcode with its modifiers in the manual's order. It returns false and op
-// unchanged if no form has these modifiers, or if one of them is repeated or has no effect.
+// Canonical returns an opcode with its modifiers in the order of the PTX manual. It returns op
+// and false if no form has these modifiers, or if a modifier is repeated or has no effect.
 func (s *Set) Canonical(op string) (string, bool) {
 	found, name, rest := s.split(op)
 	mods, ok := s.parseMods(rest)
@@ -31,7 +31,8 @@ func (s *Set) Canonical(op string) (string, bool) {
 	return op, false
 }
 
-// spell returns a name with the modifiers in slots, or op itself if the text is equal.
+// spell returns a name with the modifiers in slots, or op itself if the result has the same text,
+// which avoids an allocation.
 func (s *Set) spell(op, name string, slots []Mod) string {
 	rest, same := strings.CutPrefix(op, name)
 	for _, m := range slots {
@@ -51,7 +52,8 @@ func (s *Set) spell(op, name string, slots []Mod) string {
 	return b.String()
 }
 
-// parseMods looks up the modifiers of rest, which begins with a dot or is empty.
+// parseMods looks up the modifiers in rest, which begins with a dot or is empty. The result is
+// false if a modifier is unknown.
 func (s *Set) parseMods(rest string) ([]Mod, bool) {
 	var mods []Mod
 	for word := range words(rest) {
@@ -64,7 +66,7 @@ func (s *Set) parseMods(rest string) ([]Mod, bool) {
 	return mods, true
 }
 
-// words returns the modifiers of rest, which begins with a dot or is empty, each with its dot.
+// words yields the modifiers in rest, each with its dot. rest begins with a dot or is empty.
 func words(rest string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for rest != "" {
@@ -80,6 +82,6 @@ func words(rest string) iter.Seq[string] {
 	}
 }
 
-// Canonical spells an opcode of the standard instruction set with its modifiers in the manual's
-// order; see Set.Canonical.
+// Canonical returns an opcode of the standard instruction set with its modifiers in the order of
+// the PTX manual; see Set.Canonical.
 func Canonical(op string) (string, bool) { return Standard().Canonical(op) }

@@ -3,12 +3,12 @@
 
 package isa
 
-// Is reports whether f and g are the same form of an instruction set. A form that was decoded more
-// than once has several addresses.
+// Is reports whether f and g are the same form. A form that was decoded more than once has
+// several addresses, so pointers cannot be compared.
 func (f *Form) Is(g *Form) bool { return f == g || f.at != 0 && f.at == g.at }
 
-// Allows reports whether the rules and tables of f allow the modifiers in slots together, for
-// some version and target.
+// Allows reports whether the rules and tables of f allow the modifiers in slots together, in some
+// version and for some target.
 func (f *Form) Allows(slots []Mod) bool {
 	for i := range f.Slots {
 		if f.Slots[i].Required && slots[i] == NoMod {
@@ -32,8 +32,9 @@ func (f *Form) Allows(slots []Mod) bool {
 	return true
 }
 
-// Bounds returns the gates for the modifiers in slots. All gates in open must be open, and none in
-// gone may be. A table contributes one gate, which is open if at least one matching row is.
+// Bounds returns the gates for the modifiers in slots. An instruction is legal if all gates in
+// open are open and no gate in gone is open. A table contributes one gate, which is open if at
+// least one matching row is.
 func (f *Form) Bounds(slots []Mod) (open, gone []Gate) {
 	open = append(open, f.Gates...)
 	gone = append(gone, f.Gone...)
@@ -71,7 +72,7 @@ func (f *Form) Bounds(slots []Mod) (open, gone []Gate) {
 	return open, gone
 }
 
-// Opcode spells an instruction with the modifiers in slots, in canonical order.
+// Opcode returns the opcode of an instruction with the modifiers in slots, in canonical order.
 func (s *Set) Opcode(ins *Instruction, slots []Mod) string {
 	op := ins.Name
 	for _, m := range slots {
@@ -80,8 +81,8 @@ func (s *Set) Opcode(ins *Instruction, slots []Mod) string {
 	return op
 }
 
-// Fits reports whether a register of type have can be used where type want is required. Set relaxed
-// if the instruction accepts wider registers.
+// Fits reports whether a register of type have can be used where type want is required. relaxed
+// must be set if the instruction accepts wider registers.
 func Fits(want, have Type, relaxed bool) bool {
 	if relaxed {
 		return relaxFits(want, have)
@@ -89,16 +90,16 @@ func Fits(want, have Type, relaxed bool) bool {
 	return typeFits(want, have)
 }
 
-// Bounds returns the gates for an instruction of form c with the operands in args: those of
-// the form and those of its operands.
+// Bounds returns the gates for an instruction of form c with the operands in args: the gates of
+// the form and of its operands. See Form.Bounds.
 func (c *Candidate) Bounds(args []Arg) (open, gone []Gate) {
 	open, gone = c.Form.Bounds(c.Slots)
 	var t tally
 	if !c.OperandBounds() {
 		return open, gone
 	}
-	if alone := besideSink(args); !c.sequence(c.Args, args, &t, nil) &&
-		(alone == nil || !c.sequence(c.Args, alone, &t, nil)) {
+	if alone := besideSink(args); !c.fitsSequence(c.Args, args, &t, nil) &&
+		(alone == nil || !c.fitsSequence(c.Args, alone, &t, nil)) {
 		return open, gone
 	}
 	for i := range c.when {
@@ -113,7 +114,7 @@ func (c *Candidate) Bounds(args []Arg) (open, gone []Gate) {
 	return open, gone
 }
 
-// Since returns the first version in which t supports the modifiers of c, ignoring the
+// Since returns the first version in which target t supports the modifiers of c. It ignores the
 // operands.
 func (c *Candidate) Since(t Target) Version {
 	if t == c.target {
@@ -122,7 +123,7 @@ func (c *Candidate) Since(t Target) Version {
 	return c.Form.since(c.Slots, t)
 }
 
-// since returns the first version in which t has the modifiers in slots.
+// since returns the first version in which target t supports the modifiers in slots.
 func (f *Form) since(slots []Mod, t Target) (first Version) {
 	open, _ := f.Bounds(slots)
 	for _, g := range open {

@@ -3,8 +3,8 @@
 
 package isa
 
-// distance returns the number of letters to insert, remove, change or swap to turn a into b. If the
-// number exceeds limit, the result is some number above limit.
+// distance returns the number of letters to insert, remove, change or swap to turn a into b. If
+// the number exceeds limit, the result is some number greater than limit.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1

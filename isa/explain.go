@@ -13,7 +13,7 @@ func problem(rule string, mod int, format string, args ...any) Problem {
 	return Problem{Rule: rule, Mod: mod, Arg: -1, Elem: -1, Message: fmt.Sprintf(format, args...)}
 }
 
-// unknownName reports an unknown instruction, and suggests the nearest name.
+// unknownName reports an unknown instruction, and suggests the most similar name.
 func (m *Matcher) unknownName(op string) Problem {
 	head, rest, _ := strings.Cut(op, ".")
 	if head == "" {
@@ -33,7 +33,7 @@ func (m *Matcher) unknownName(op string) Problem {
 	}
 	best, fits, cost := "", false, 3
 	if len(head) < 4 {
-		cost = 2 // in names this short, two changes give a different word
+		cost = 2 // in names this short, two changes yield a different word
 	}
 	for i := range m.set.entries {
 		h, _, _ := strings.Cut(m.set.entries[i].name, ".")
@@ -43,7 +43,7 @@ func (m *Matcher) unknownName(op string) Problem {
 				continue
 			}
 		}
-		// Of equally near names, prefer the one that accepts the modifiers.
+		// Of equally similar names, prefer one that accepts the modifiers.
 		fit := m.hasForm(h + op[len(head):])
 		if d < cost || fit && !fits || fit == fits && h < best {
 			best, fits, cost = h, fit, d
@@ -61,7 +61,7 @@ func (m *Matcher) unknownName(op string) Problem {
 	return p
 }
 
-// hasForm reports whether an opcode has a form.
+// hasForm reports whether some form fits an opcode.
 func (m *Matcher) hasForm(op string) bool {
 	if found, _, _ := m.set.split(op); found == nil {
 		return false
@@ -69,13 +69,13 @@ func (m *Matcher) hasForm(op string) bool {
 	if o := m.memo[op]; o != nil {
 		return len(o.fits) > 0
 	}
-	was := m.asking
-	m.asking = true
-	defer func() { m.asking = was }()
+	was := m.formOnly
+	m.formOnly = true
+	defer func() { m.formOnly = was }()
 	return len(m.resolve(op).fits) > 0
 }
 
-// wordsAfter lists the names that begin with head.
+// wordsAfter returns a list of the names that begin with head and a dot, for messages.
 func (s *Set) wordsAfter(head string) string {
 	var out []string
 	for i := range s.entries {
@@ -87,7 +87,8 @@ func (s *Set) wordsAfter(head string) string {
 	return strings.Join(out, ", ")
 }
 
-// unknownMod reports an unknown modifier, and suggests the nearest one of the instruction.
+// unknownMod reports an unknown modifier, and suggests the most similar modifier of the
+// instruction.
 func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 	if word == "." {
 		return problem("F202", at, "%s has a dot without a modifier after it", list[0].Name)
@@ -103,7 +104,7 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 		p.Rule = "F201"
 		return p
 	}
-	cost := 6 // a changed letter costs two, a changed first letter one more
+	cost := 6 // a changed letter costs two, a changed first letter three
 	if len(word) < 5 {
 		cost = 4
 	}
@@ -113,12 +114,13 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 		switch {
 		case candidate == meant && meant != "":
 			d = 0
-		case shortens(word, candidate), len(candidate) > 5 && strings.HasPrefix(word, candidate):
+		case isAbbreviation(word, candidate),
+			len(candidate) > 5 && strings.HasPrefix(word, candidate):
 			d = min(d, 3)
 		case candidate[1] != word[1]:
 			d++
 		}
-		if d < cost || d == cost && p.Want != "" && numbered(word, candidate) &&
+		if d < cost || d == cost && p.Want != "" && differInNumbers(word, candidate) &&
 			numberDistance(word, candidate) < numberDistance(word, p.Want) {
 			p.Want, cost = candidate, d
 		}
@@ -135,7 +137,7 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 			}
 		}
 	}
-	for i := range m.set.entries { // also the words of longer names: mad.low for mad.lo
+	for i := range m.set.entries { // also consider the words of longer names: mad.low for mad.lo
 		if rest, ok := strings.CutPrefix(m.set.entries[i].name, list[0].Name+"."); ok {
 			first, _, _ := strings.Cut(rest, ".")
 			near("." + first)
@@ -147,13 +149,14 @@ func (m *Matcher) unknownMod(list []*Instruction, word string, at int) Problem {
 	return p
 }
 
-// isNamePrefix reports whether some instruction name begins with the text.
+// isNamePrefix reports whether some instruction name begins with text.
 func (s *Set) isNamePrefix(text string) bool {
 	_, begun := s.named(text)
 	return begun
 }
 
-// namesWith lists a few instruction names that contain a word, or "" if there are none.
+// namesWith returns a list of at most three instruction names that contain a word, or "" if there
+// are none.
 func (s *Set) namesWith(word string) string {
 	var out []string
 	for i := range s.entries {
@@ -167,9 +170,9 @@ func (s *Set) namesWith(word string) string {
 	return strings.Join(out, ", ")
 }
 
-// spareMod warns about a modifier that ptxas accepts and ignores: a repeated one, or one without
-// meaning here.
-func spareMod(set *Set, mod Mod, mods []Mod, skip int) Problem {
+// ignoredMod warns about a modifier that ptxas accepts and ignores, because it is repeated or has
+// no meaning in this instruction.
+func ignoredMod(set *Set, mod Mod, mods []Mod, skip int) Problem {
 	at, times := -1, 0
 	for i, w := range mods {
 		if w == mod {
@@ -186,22 +189,24 @@ func spareMod(set *Set, mod Mod, mods []Mod, skip int) Problem {
 	return p
 }
 
-// closed reports the version and target that a gate requires, and those of the module.
-func (m *Matcher) closed(name, what string, g Gate) Problem {
+// closedGate reports that the module's version or target does not satisfy gate g. what is the
+// feature that requires the gate, or "" for the instruction itself.
+func (m *Matcher) closedGate(name, what string, g Gate) Problem {
 	subject := name
 	if what != "" {
 		subject = what + " of " + name
 	}
 	rule := "F402"
-	if g.reaches(m.target) {
+	if g.opensFor(m.target) {
 		rule = "F401"
 	}
 	return problem(rule, -1, "%s requires %s, but the module is for PTX %s and %s", subject, g,
 		m.version, m.target)
 }
 
-// gone reports a feature that was removed: completely, or unless one of the later words is present.
-func (m *Matcher) gone(name, what string, g Gate, later []string) Problem {
+// removedFeature reports a feature that was removed in the versions and targets of gate g. If later
+// is not empty, the instruction is still legal with one of these words.
+func (m *Matcher) removedFeature(name, what string, g Gate, later []string) Problem {
 	subject := name
 	switch {
 	case len(later) > 0:
@@ -213,18 +218,18 @@ func (m *Matcher) gone(name, what string, g Gate, later []string) Problem {
 		g, m.version, m.target)
 }
 
-// A miss describes why modifiers do not fit a form.
-type miss struct {
-	form    *Form
-	slots   []Mod
-	strange []int // modifiers without a free slot
-	lacking []int // required slots that are empty
-	cost    int
+// A mismatch describes why the modifiers of an opcode do not fit a form.
+type mismatch struct {
+	form      *Form
+	slots     []Mod
+	unmatched []int // modifiers without a free slot
+	missing   []int // required slots that are empty
+	cost      int
 }
 
-// explainMods finds the form with the fewest mismatches and reports them.
+// explainMods reports the mismatches of the form that has the fewest.
 func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip int) []Problem {
-	var best *miss
+	var best *mismatch
 	for _, ins := range list {
 		for i := range ins.Forms {
 			x := assignMost(&ins.Forms[i], mods)
@@ -236,32 +241,32 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 	if best == nil {
 		return []Problem{problem("F203", -1, "%s has no form", name)}
 	}
-	if len(best.strange) > 0 {
+	if len(best.unmatched) > 0 {
 		if words := m.additions(list, name, mods); words != nil {
 			return []Problem{problem("F204", -1, "%s is missing %s", name, oneOf(words))}
 		}
 	}
-	if len(best.strange)+len(best.lacking) == 0 {
+	if len(best.unmatched)+len(best.missing) == 0 {
 		if p := m.combination(best, name); p.Rule == "F204" {
 			return []Problem{p}
 		}
 	}
 	if found := m.exchange(list, best, name, mods, skip); found != nil {
 		if r := best.firstViolation(); r != nil && r.Why != "" &&
-			len(best.strange)+len(best.lacking) == 0 {
+			len(best.unmatched)+len(best.missing) == 0 {
 			for i := range found {
 				found[i].Message += ": " + r.Why
 			}
 		}
-		first := slices.IndexFunc(found, func(r reading) bool { return !r.less })
-		m.readings = found
+		first := slices.IndexFunc(found, func(r interpretation) bool { return !r.removes })
+		m.interpretations = found
 		return []Problem{found[first].Problem}
 	}
 	var out []Problem
-	for _, i := range best.strange {
-		out = append(out, m.strangeMod(list, best, name, mods, i, skip))
+	for _, i := range best.unmatched {
+		out = append(out, m.explainUnmatched(list, best, name, mods, i, skip))
 	}
-	for _, s := range best.lacking {
+	for _, s := range best.missing {
 		slot := &best.form.Slots[s]
 		if len(out) > 0 {
 			break
@@ -270,7 +275,7 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 			out = append(out, problem("F204", -1, "%s is missing a type: %s", name, oneOf(types)))
 			continue
 		}
-		if words := m.additions(list, name, mods); len(best.lacking) == 1 &&
+		if words := m.additions(list, name, mods); len(best.missing) == 1 &&
 			len(words) > len(slot.Values) {
 			out = append(out, problem("F204", -1, "%s is missing %s", name, someOf(words)))
 			continue
@@ -283,8 +288,8 @@ func (m *Matcher) explainMods(list []*Instruction, name string, mods []Mod, skip
 	return []Problem{m.combination(best, name)}
 }
 
-// strangeMod explains why the matched form has no slot for a modifier.
-func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []Mod,
+// explainUnmatched explains why form x.form has no slot for modifier i.
+func (m *Matcher) explainUnmatched(list []*Instruction, x *mismatch, name string, mods []Mod,
 	i, skip int) Problem {
 	word := m.set.Mods[mods[i]]
 	if slices.Contains(mods[:i], mods[i]) {
@@ -317,16 +322,16 @@ func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []M
 		return problem("F201", skip+i, "unknown instruction %s%s, expected %s", name, word, longer)
 	}
 	p := problem("F203", skip+i, "%s has no modifier %s", name, word)
-	if w := m.inCase(list, word); w != "" {
+	if w := m.inOtherCase(list, word); w != "" {
 		p.Message += "; did you mean " + w
 		p.Want = w
 		return p
 	}
-	if len(x.lacking) == 1 {
-		slot := &x.form.Slots[x.lacking[0]]
+	if len(x.missing) == 1 {
+		slot := &x.form.Slots[x.missing[0]]
 		if types := m.lackingTypes(list, mods, x, slot); types != nil {
 			p.Message += "; expected " + oneOf(types)
-			p.Want = relatedType(word, types)
+			p.Want = closestType(word, types)
 			return p
 		}
 		p.Message += "; expected " + m.oneOf(slot)
@@ -337,7 +342,7 @@ func (m *Matcher) strangeMod(list []*Instruction, x *miss, name string, mods []M
 	return p
 }
 
-// oneOf lists the values of a slot.
+// oneOf lists the values of a slot, for messages.
 func (m *Matcher) oneOf(s *Slot) string {
 	const most = 12
 	var out []string
@@ -351,8 +356,9 @@ func (m *Matcher) oneOf(s *Slot) string {
 	return oneOf(out)
 }
 
-// combination reports the rule or table that forbids modifiers which each have a slot.
-func (m *Matcher) combination(x *miss, name string) Problem {
+// combination reports the rule or table that forbids a combination of modifiers, each of which
+// has a slot.
+func (m *Matcher) combination(x *mismatch, name string) Problem {
 	if r := x.firstViolation(); r != nil {
 		why := r.Why
 		if why == "" {
@@ -385,7 +391,7 @@ func (m *Matcher) combination(x *miss, name string) Problem {
 }
 
 // firstViolation returns the first rule that the modifiers of x violate, or nil.
-func (x *miss) firstViolation() *Rule {
+func (x *mismatch) firstViolation() *Rule {
 	for i := range x.form.Rules {
 		if r := &x.form.Rules[i]; !r.Holds.Operands() && !r.Holds.holds(x.slots, nil) {
 			return r
@@ -394,26 +400,26 @@ func (x *miss) firstViolation() *Rule {
 	return nil
 }
 
-// assignMost assigns as many modifiers as possible to slots, in order.
-func assignMost(f *Form, mods []Mod) *miss {
-	x := &miss{form: f, slots: make([]Mod, len(f.Slots))}
-	a := assignment{form: &worded{Wording: f.Wording}, slots: x.slots}
+// assignMost assigns as many modifiers as possible to the slots of a form, in order.
+func assignMost(f *Form, mods []Mod) *mismatch {
+	x := &mismatch{form: f, slots: make([]Mod, len(f.Slots))}
+	a := assignment{form: &formOutline{Wording: f.Wording}, slots: x.slots}
 next:
 	for i, mod := range mods {
 		for j := range f.Slots {
-			if x.slots[j] == NoMod && f.Slots[j].has(mod) && !a.passed(j) {
+			if x.slots[j] == NoMod && f.Slots[j].has(mod) && !a.isPassed(j) {
 				x.slots[j] = mod
 				continue next
 			}
 		}
-		x.strange = append(x.strange, i)
+		x.unmatched = append(x.unmatched, i)
 	}
 	for j := range f.Slots {
 		if f.Slots[j].Required && x.slots[j] == NoMod {
-			x.lacking = append(x.lacking, j)
+			x.missing = append(x.missing, j)
 		}
 	}
-	x.cost = 2*len(x.strange) + 2*len(x.lacking)
+	x.cost = 2*len(x.unmatched) + 2*len(x.missing)
 	if x.cost == 0 {
 		x.cost = 1
 	}

@@ -8,30 +8,30 @@ import (
 	"strings"
 )
 
-// explainArgs reports why no form accepts the operands: their number, or the first operand that
-// does not fit the form that fits longest.
+// explainArgs reports why no form accepts the operands: their number is wrong, or it reports the
+// first operand that does not fit the form with the most fitting operands.
 func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 	low, high := 1<<30, 0
 	var best, farthest *Candidate
 	reach, far := -1, -1
 	for i := range o.fits {
 		c := &o.fits[i]
-		least, most := counts(c.Args)
+		least, most := operandCounts(c.Args)
 		low, high = min(low, least), max(high, most)
-		if n := c.reach(args); n > far {
+		if n := c.countFitting(args); n > far {
 			farthest, far = c, n
 		}
 		if len(args) < least || len(args) > most {
 			continue
 		}
-		if n := c.reach(args); n > reach {
+		if n := c.countFitting(args); n > reach {
 			best, reach = c, n
 		}
 	}
 	if best != nil && reach < len(args) && far < len(args) &&
-		best.takes(m, withUnknown(args, reach)) {
+		best.accepts(m, withUnknown(args, reach)) {
 		p := best.wrongArg(op, args, reach) // the other operands fit
-		if spans := m.spans(o, args, reach); p.Rule == "F304" && len(spans) > 0 {
+		if spans := m.acceptedSpans(o, args, reach); p.Rule == "F304" && len(spans) > 0 {
 			p.Message = fmt.Sprintf("operand %d of %s is %s, expected an integer constant%s",
 				reach+1, op, args[reach].describe(), describeRange(spans))
 		}
@@ -52,15 +52,15 @@ func (m *Matcher) explainArgs(o *Opcode, op string, args []Arg) []Problem {
 	if reach < len(args) {
 		return []Problem{best.wrongArg(op, args, reach)}
 	}
-	if p := best.relation(m, op, args); p != nil {
+	if p := best.violatedRelation(m, op, args); p != nil {
 		return []Problem{*p}
 	}
 	return []Problem{problem("F301", -1, "these operands of %s cannot be combined, expected the "+
 		"form %s", op, best.Form.Template)}
 }
 
-// counts returns the smallest and the largest number of operands that a list accepts.
-func counts(list []Want) (least, most int) {
+// operandCounts returns the smallest and the largest number of operands that list accepts.
+func operandCounts(list []Want) (least, most int) {
 	for i := range list {
 		switch list[i].Presence {
 		case Always:
@@ -86,9 +86,9 @@ func operands(low, high int) string {
 	return fmt.Sprintf("%d to %d operands", low, high)
 }
 
-// reach returns the number of operands that fit before the first that does not, for the best choice
-// of optional operands.
-func (c *Candidate) reach(args []Arg) int {
+// countFitting returns the number of operands that fit before the first operand that does not, for
+// the best choice of optional operands.
+func (c *Candidate) countFitting(args []Arg) int {
 	best := 0
 	var given tally
 	var walk func(list []Want, at int)
@@ -98,7 +98,7 @@ func (c *Candidate) reach(args []Arg) int {
 			return
 		}
 		w := &list[0]
-		if w.Presence != Never && c.one(w, &args[at], &given) {
+		if w.Presence != Never && c.fitsOne(w, &args[at], &given) {
 			walk(list[1:], at+1)
 		}
 		if w.Presence != Always {
@@ -109,12 +109,12 @@ func (c *Candidate) reach(args []Arg) int {
 	return best
 }
 
-// relation reports the rule between operands and modifiers that fails when each operand fits alone,
-// or nil if there is none.
-func (c *Candidate) relation(m *Matcher, op string, args []Arg) *Problem {
+// violatedRelation reports the violated rule between operands and modifiers if each operand fits on
+// its own, or nil if there is none.
+func (c *Candidate) violatedRelation(m *Matcher, op string, args []Arg) *Problem {
 	loose := Candidate{Form: c.Form, Slots: c.Slots, Args: c.Args}
 	var t tally
-	if !loose.sequence(c.Args, args, &t, nil) {
+	if !loose.fitsSequence(c.Args, args, &t, nil) {
 		return nil
 	}
 	given := &t
@@ -130,14 +130,14 @@ func (c *Candidate) relation(m *Matcher, op string, args []Arg) *Problem {
 	}
 	for _, w := range c.when {
 		if w.If.holds(c.Slots, given) && w.Gate.Open(m.version, m.target) == w.Gone {
-			p := m.closed(op, "this operand list", w.Gate)
+			p := m.closedGate(op, "this operand list", w.Gate)
 			return &p
 		}
 	}
 	return nil
 }
 
-// wrongArg reports the kind of an operand and the expected one.
+// wrongArg reports the kind of an operand, and the kind that is expected.
 func (c *Candidate) wrongArg(op string, args []Arg, at int) Problem {
 	w := c.wantAt(args, at)
 	a := &args[at]
@@ -148,7 +148,7 @@ func (c *Candidate) wrongArg(op string, args []Arg, at int) Problem {
 	}
 	if w.Inside != nil && a.Kind == ArgAddress {
 		inner := Candidate{Form: c.Form, Slots: c.Slots, Args: w.Inside}
-		n := inner.reach(a.Elems)
+		n := inner.countFitting(a.Elems)
 		if in := inner.wantAt(a.Elems, n); n > 0 && n < len(a.Elems) && in != nil {
 			// The address itself is valid.
 			p = problem("F307", -1, "operand %d of %s has %s after the address, expected %s", at+1,
@@ -165,7 +165,7 @@ func (c *Candidate) wrongArg(op string, args []Arg, at int) Problem {
 	return p
 }
 
-// wantAt returns the expected operand at an index.
+// wantAt returns the expected operand at index at, or nil.
 func (c *Candidate) wantAt(args []Arg, at int) *Want {
 	spare := len(args)
 	for i := range c.Args {
@@ -192,7 +192,7 @@ func (c *Candidate) wantAt(args []Arg, at int) *Want {
 	return nil
 }
 
-// ruleFor returns the rule that a mismatched operand violates.
+// ruleFor returns the id of the rule that a mismatched operand violates.
 func (w *Want) ruleFor(a *Arg) string {
 	for i := range w.Kinds {
 		k := &w.Kinds[i]
@@ -314,7 +314,7 @@ func (k *WantKind) describeOne(access Access) string {
 	return "anything"
 }
 
-// wordDescriptions describe the words that accept one kind of operand.
+// wordDescriptions describes the words that accept only one kind of operand.
 var wordDescriptions = [...]string{
 	KPred:    "a predicate register",
 	KSreg:    "a special register",
@@ -331,7 +331,7 @@ var wordDescriptions = [...]string{
 	KTargets: "a branch target list",
 }
 
-// describeValue describes a register, or a register or constant.
+// describeValue describes the accepted registers and constants.
 func (k *WantKind) describeValue(access Access) string {
 	s := k.describeRegister()
 	if k.Minus {
@@ -352,7 +352,7 @@ func (k *WantKind) describeValue(access Access) string {
 	return s
 }
 
-// describeRegister describes a register of the settled type.
+// describeRegister describes a register of the type that the modifiers determine.
 func (k *WantKind) describeRegister() string {
 	t := k.Settled
 	word := t.String()

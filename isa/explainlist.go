@@ -10,18 +10,19 @@ import (
 	"strings"
 )
 
-// changeable limits the number of operands for which single changes are tried.
-const changeable = 10
+// maxChangedArgs is the largest number of operands for which single changes are tried.
+const maxChangedArgs = 10
 
 // singleChange looks for one change that makes the operands fit: an operand is in the wrong
-// position, extra, missing, or outside of its braces or brackets. It returns nil if there is no
-// such change.
+// position, extra, missing, or outside its braces or brackets. It returns nil if no such change
+// exists.
 func (m *Matcher) singleChange(o *Opcode, op string, args []Arg) *Problem {
-	if len(args) > changeable || !m.search() {
+	if len(args) > maxChangedArgs || !m.allowSearch() {
 		return nil
 	}
-	for _, look := range []func(*Candidate, string, []Arg) *Problem{m.moved, m.misplacedParts,
-		m.missing, m.spare} {
+	for _, look := range []func(*Candidate, string, []Arg) *Problem{m.reorderedArgs,
+		m.misplacedParts,
+		m.missingArg, m.extraArg} {
 		for i := range o.fits {
 			if p := look(&o.fits[i], op, args); p != nil {
 				return p
@@ -31,8 +32,9 @@ func (m *Matcher) singleChange(o *Opcode, op string, args []Arg) *Problem {
 	return nil
 }
 
-// moved looks for an order of the operands that fits: two are exchanged, or one is moved.
-func (m *Matcher) moved(c *Candidate, op string, args []Arg) *Problem {
+// reorderedArgs looks for an order of the operands that fits: two operands are exchanged, or one is
+// moved. It returns nil if no such order exists.
+func (m *Matcher) reorderedArgs(c *Candidate, op string, args []Arg) *Problem {
 	for from := range args {
 		for to := range args {
 			if from == to {
@@ -41,11 +43,11 @@ func (m *Matcher) moved(c *Candidate, op string, args []Arg) *Problem {
 			list := slices.Clone(args)
 			a := list[from]
 			list = slices.Insert(slices.Delete(list, from, from+1), to, a)
-			if !c.takes(m, list) && from < to {
+			if !c.accepts(m, list) && from < to {
 				list = slices.Clone(args)
 				list[from], list[to] = list[to], list[from]
 			}
-			if c.takes(m, list) {
+			if c.accepts(m, list) {
 				p := problem("F302", -1, "operands of %s are in the wrong order, expected %s", op,
 					c.list())
 				p.Arg = min(from, to)
@@ -56,14 +58,14 @@ func (m *Matcher) moved(c *Candidate, op string, args []Arg) *Problem {
 	return nil
 }
 
-// misplacedParts looks for operands that should be in one pair of braces, or in the brackets of the
-// operand before them.
+// misplacedParts looks for operands that should be in one pair of braces, or in the brackets of
+// the operand before them. It returns nil if there are none.
 func (m *Matcher) misplacedParts(c *Candidate, op string, args []Arg) *Problem {
 	for from := range args {
 		if a := &args[from]; a.Kind == ArgAddress && len(a.Elems) > 2 {
 			list := slices.Clone(args)
 			list[from].Elems = []Arg{a.Elems[0], {Kind: ArgVector, Elems: a.Elems[1:]}}
-			if c.takes(m, list) {
+			if c.accepts(m, list) {
 				p := problem("F307", -1,
 					"operand %d of %s must be enclosed in braces, from the first comma on: %s",
 					from+1, op, c.list())
@@ -74,7 +76,7 @@ func (m *Matcher) misplacedParts(c *Candidate, op string, args []Arg) *Problem {
 		for to := from + 2; to <= len(args); to++ {
 			list := slices.Clone(args)
 			list = slices.Replace(list, from, to, Arg{Kind: ArgVector, Elems: args[from:to]})
-			if c.takes(m, list) {
+			if c.accepts(m, list) {
 				p := problem("F301", -1, "operands %d to %d of %s must be in one pair of braces: "+
 					"%s", from+1, to, op, c.list())
 				p.Arg = from
@@ -85,7 +87,7 @@ func (m *Matcher) misplacedParts(c *Candidate, op string, args []Arg) *Problem {
 			}
 			in := args[from]
 			in.Elems = append(slices.Clone(in.Elems), args[from+1])
-			if list = slices.Replace(slices.Clone(args), from, to, in); c.takes(m, list) {
+			if list = slices.Replace(slices.Clone(args), from, to, in); c.accepts(m, list) {
 				p := problem("F301", -1, "operand %d of %s must be inside the brackets before "+
 					"it: %s", to, op, c.list())
 				p.Arg = from + 1
@@ -96,11 +98,11 @@ func (m *Matcher) misplacedParts(c *Candidate, op string, args []Arg) *Problem {
 	return nil
 }
 
-// missing looks for the position of a missing operand.
-func (m *Matcher) missing(c *Candidate, op string, args []Arg) *Problem {
+// missingArg looks for the position of a missing operand. It returns nil if no operand is missing.
+func (m *Matcher) missingArg(c *Candidate, op string, args []Arg) *Problem {
 	for at := len(args); at >= 0; at-- {
 		list := slices.Insert(slices.Clone(args), at, Arg{})
-		if !c.takes(m, list) {
+		if !c.accepts(m, list) {
 			continue
 		}
 		p := problem("F301", -1, "%s takes %d operands, found %d; missing %s: %s", op, len(list),
@@ -113,11 +115,11 @@ func (m *Matcher) missing(c *Candidate, op string, args []Arg) *Problem {
 	return nil
 }
 
-// spare reports an extra operand, if the others fit without it.
-func (m *Matcher) spare(c *Candidate, op string, args []Arg) *Problem {
+// extraArg reports an extra operand, if the other operands fit without it.
+func (m *Matcher) extraArg(c *Candidate, op string, args []Arg) *Problem {
 	for at := len(args) - 1; at >= 0; at-- {
 		list := slices.Delete(slices.Clone(args), at, at+1)
-		if !c.takes(m, list) {
+		if !c.accepts(m, list) {
 			continue
 		}
 		p := problem("F301", -1, "%s takes %s, found %d; operand %d is too many", op,
@@ -131,7 +133,7 @@ func (m *Matcher) spare(c *Candidate, op string, args []Arg) *Problem {
 	return nil
 }
 
-// nameAt returns the name of an operand in the instruction set.
+// nameAt returns the name of operand at in the spec.
 func (c *Candidate) nameAt(args []Arg, at int) string {
 	if w := c.wantAt(args, at); w != nil {
 		return w.spell()
@@ -139,7 +141,7 @@ func (c *Candidate) nameAt(args []Arg, at int) string {
 	return "an operand"
 }
 
-// list returns the operands of a candidate by their names in the instruction set.
+// list returns the operands of a candidate by their names in the spec, for messages.
 func (c *Candidate) list() string { return spell(c.Args) }
 
 func spell(list []Want) string {
@@ -177,15 +179,16 @@ func (w *Want) spell() string {
 	return s
 }
 
-// spans returns the constants that the candidates accept for one operand if all others fit, or nil
-// if only one candidate has such an operand, or if one accepts more than constants.
-func (m *Matcher) spans(o *Opcode, args []Arg, at int) []Span {
+// acceptedSpans returns the constants that the candidates accept for one operand if all other
+// operands fit. It returns nil if only one candidate has such an operand, or if a candidate accepts
+// more than constants.
+func (m *Matcher) acceptedSpans(o *Opcode, args []Arg, at int) []Span {
 	var spans []Span
 	others := withUnknown(args, at)
 	n := 0
 	for i := range o.fits {
 		c := &o.fits[i]
-		if !c.takes(m, others) {
+		if !c.accepts(m, others) {
 			continue
 		}
 		w := c.wantAt(args, at)
@@ -206,7 +209,7 @@ func (m *Matcher) spans(o *Opcode, args []Arg, at int) []Span {
 	return spans
 }
 
-// withUnknown returns args with one operand marked as unknown, so that it matches anything.
+// withUnknown returns args with operand at marked as unknown, so that it matches every kind.
 func withUnknown(args []Arg, at int) []Arg {
 	args = slices.Clone(args)
 	args[at] = Arg{}

@@ -3,8 +3,8 @@
 
 package isa
 
-// An Expr is a condition over the modifiers and operands of a form, in postfix order. The
-// empty Expr is true.
+// An Expr is a condition on the modifiers and operands of a form, in postfix order. The empty
+// Expr is true.
 type Expr []Op
 
 // An Op is one step of an Expr.
@@ -14,12 +14,12 @@ type Op struct {
 	M    int // the second operand of OpAtMost
 }
 
-// A tally records the operands that are present during matching, and their constants.
+// A tally records which operands are present during matching, and the values of constants.
 type tally struct {
 	given  uint32
 	consts uint32
 	value  [32]int64
-	handle bool // a register names a texture or surface
+	handle bool // a register holds the handle of a texture or surface
 }
 
 func (t *tally) add(id int, a *Arg) {
@@ -36,7 +36,7 @@ func (t *tally) has(id int) bool { return t.given>>id&1 != 0 }
 // An OpCode is the operation of a step.
 type OpCode uint8
 
-// Steps of an Expr.
+// These operations are evaluated on a stack of truth values.
 const (
 	OpMod     OpCode = iota // push: modifier N is written
 	OpSlot                  // push: slot N is filled
@@ -48,7 +48,7 @@ const (
 	OpImplies
 )
 
-// Operands reports whether x depends on which operands are given.
+// Operands reports whether x depends on which operands are present.
 func (x Expr) Operands() bool {
 	for _, op := range x {
 		if op.Code == OpOperand || op.Code == OpAtMost {
@@ -58,8 +58,8 @@ func (x Expr) Operands() bool {
 	return false
 }
 
-// compares reports whether x depends on the values of constants.
-func (x Expr) compares() bool {
+// dependsOnValues reports whether x depends on the values of constants.
+func (x Expr) dependsOnValues() bool {
 	for _, op := range x {
 		if op.Code == OpAtMost {
 			return true
@@ -68,7 +68,7 @@ func (x Expr) compares() bool {
 	return false
 }
 
-// holds evaluates x. The stack has 64 truth values of one bit each; the generator rejects
+// holds evaluates x. The stack holds at most 64 truth values, one bit each. The generator rejects
 // expressions that need more.
 func (x Expr) holds(slots []Mod, given *tally) bool {
 	if len(x) == 0 {

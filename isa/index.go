@@ -13,23 +13,23 @@ import (
 	"weak"
 )
 
-// A Set is an instruction set: the generated one, or one read from spec files.
+// A Set is an instruction set: the generated standard set, or a set that is read from spec files.
 type Set struct {
 	Mods    []string
 	Ignored []Mod // modifiers that ptxas ignores on every instruction
 
-	sorted  []Mod // Mods, sorted by word
+	sorted  []Mod // indices of Mods, sorted by word
 	entries []entry
-	byName  []uint16 // entries, sorted by name
+	byName  []uint16 // indices of entries, sorted by name
 
-	reading sync.Mutex
-	library weak.Pointer[library]
-	keeps   map[int]*Form // cached forms, by position in the packed table
-	keeper  reader        // decoder for these forms
+	reading    sync.Mutex
+	cache      weak.Pointer[unpackedCache]
+	formCache  map[int]*Form // cached forms, by position in the packed table
+	formReader reader        // decoder for these forms
 
-	mu   sync.Mutex
-	met  map[place]*opcodeCache // caches of opcodes, by version and target
-	kept atomic.Int32           // number of cached opcodes
+	mu           sync.Mutex
+	opcodeCaches map[versionTarget]*opcodeCache // opcode caches, by version and target
+	opcodeCount  atomic.Int32                   // number of opcodes in all caches
 }
 
 // Standard returns the instruction set of the generated tables.
@@ -43,8 +43,8 @@ func newStandard() *Set {
 	return s
 }
 
-// NewSet returns a set of the instructions in list. Mods are the words of their modifiers, and
-// ignored are those that are ignored on all of them.
+// NewSet returns an instruction set. mods holds the words of the modifiers, with index 0 unused.
+// ignored holds the modifiers that ptxas ignores on every instruction.
 func NewSet(list []Instruction, mods []string, ignored []Mod) *Set {
 	s := &Set{Mods: mods, Ignored: ignored, sorted: SortMods(mods),
 		entries: make([]entry, len(list))}
@@ -76,14 +76,14 @@ func SortNames(list []Instruction) []uint16 {
 	return sorted
 }
 
-// All returns the instructions, family by family. Each call may decode them again: use Form.Is
+// All returns the instructions, family by family. Each call may decode them again, so use Form.Is
 // to compare forms.
 func (s *Set) All() iter.Seq[*Instruction] {
 	return func(yield func(*Instruction) bool) {
 		s.reading.Lock()
-		lib := s.books()
+		lib := s.unpacked()
 		s.reading.Unlock()
-		// keeps the decoded instructions in memory during the iteration
+		// keep the decoded instructions in memory during the iteration
 		defer runtime.KeepAlive(lib)
 		for i := range s.entries {
 			if !yield(s.instruction(i)) {
@@ -93,7 +93,7 @@ func (s *Set) All() iter.Seq[*Instruction] {
 	}
 }
 
-// mod finds a modifier by its word, dot included.
+// mod returns the modifier with the given word, including its dot.
 func (s *Set) mod(word string) (Mod, bool) {
 	i, ok := slices.BinarySearchFunc(s.sorted, word, func(m Mod, word string) int {
 		return strings.Compare(s.Mods[m], word)
@@ -104,14 +104,14 @@ func (s *Set) mod(word string) (Mod, bool) {
 	return s.sorted[i], true
 }
 
-// Named returns the instructions of a name, one per family that has it. Each call may decode
-// them again, as in All.
+// Named returns the instructions with a name, one for each family that has the name. Each call
+// may decode them again, so use Form.Is to compare forms.
 func (s *Set) Named(name string) []*Instruction {
 	list, _ := s.named(name)
 	return s.instructions(list)
 }
 
-// named returns the entries with a name, and whether some name begins with it.
+// named returns the entries whose name is text. begun reports whether some name begins with text.
 func (s *Set) named(text string) (list []uint16, begun bool) {
 	first, ok := slices.BinarySearchFunc(s.byName, text, func(i uint16, text string) int {
 		return strings.Compare(s.entries[i].name, text)
@@ -136,7 +136,8 @@ func (s *Set) instructions(entries []uint16) []*Instruction {
 	return list
 }
 
-// split finds the longest instruction name that op begins with, up to a dot, and the rest of op.
+// split splits op into the longest instruction name that it begins with, up to a dot, and the
+// modifiers after the name. found holds the entries with this name, or is nil.
 func (s *Set) split(op string) (found []uint16, name, rest string) {
 	for end, begun := 0, true; begun && end < len(op); end++ {
 		if dot := strings.IndexByte(op[end:], '.'); dot < 0 {
@@ -178,13 +179,14 @@ var index = sync.OnceValue(func() *wordIndex {
 	return x
 })
 
-// SpecialRegister finds a special register by name, without its component: "%tid".
+// SpecialRegister returns the special register with the given name, without its component:
+// "%tid".
 func SpecialRegister(name string) (*Special, bool) {
 	s, ok := index().specials[name]
 	return s, ok
 }
 
-// DirectiveNamed finds a directive by name, including the dot.
+// DirectiveNamed returns the directive with the given name, including the dot.
 func DirectiveNamed(name string) (DirectiveInfo, bool) {
 	for _, d := range Directives {
 		if d.Name == name {
@@ -194,14 +196,14 @@ func DirectiveNamed(name string) (DirectiveInfo, bool) {
 	return DirectiveInfo{}, false
 }
 
-// FirstWord returns an opcode up to its first dot.
+// FirstWord returns the part of an opcode before its first dot.
 func FirstWord(op string) string {
 	word, _, _ := strings.Cut(op, ".")
 	return word
 }
 
-// Abbreviate returns the first words of an opcode, for messages: up to the first word with a scope,
-// to .sync, or to five words.
+// Abbreviate returns the first words of an opcode, for messages. It ends before the first word
+// with "::", before .sync, and after five words.
 func Abbreviate(op string) string {
 	end := 0
 	for i, w := range strings.Split(op, ".") {
@@ -213,5 +215,5 @@ func Abbreviate(op string) string {
 	return op
 }
 
-// IsDirective reports whether the text in the place of an opcode is that of a directive.
+// IsDirective reports whether op is a directive and not an opcode.
 func IsDirective(op string) bool { return strings.HasPrefix(op, ".") }

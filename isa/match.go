@@ -11,13 +11,13 @@ import (
 )
 
 // A Matcher checks instructions for one PTX version and target. It caches opcodes and the
-// operands that they accepted, so it is fast on whole files. It is not safe for concurrent
-// use.
+// operands that they accepted, so that checking whole files is fast. A Matcher must not be used
+// concurrently.
 type Matcher struct {
 	set     *Set
 	version Version
 	target  Target
-	known   *opcodeCache // cache shared with other matchers for the version and target
+	known   *opcodeCache // cache that is shared with other matchers for the version and target
 	memo    map[string]*Opcode
 	recent  [256]named // recently used entries of memo, by a hash of the opcode
 
@@ -25,9 +25,9 @@ type Matcher struct {
 	mods  []Mod  // modifiers of the current opcode
 
 	// interpretations of the current opcode, if its modifiers are not a legal combination
-	readings []reading
-	asking   bool // search for a form only, without explanations
-	searched int  // number of searches for suggestions
+	interpretations []interpretation
+	formOnly        bool // search only for a form, without explanations
+	searches        int  // number of searches for suggestions
 
 	found slab.Of[Opcode]
 	slots slab.Of[Mod]
@@ -44,14 +44,14 @@ func (s *Set) Matcher(v Version, t Target) *Matcher {
 		memo: make(map[string]*Opcode)}
 }
 
-// An Opcode is the result of resolving an opcode for a version and target. Matchers share it. It is
-// immutable, except that accepted operand shapes are added.
+// An Opcode is the result of resolving an opcode for a version and target. Matchers share it. It
+// is immutable, except that accepted operand shapes are added.
 type Opcode struct {
-	fits     []Candidate // forms whose modifiers fit
-	problems []Problem   // why no form fits
-	readings []reading   // possible interpretations; the operands may decide
-	valued   bool        // whether a form fits may depend on the values of constants
-	accepted atomic.Pointer[[]acceptedShape]
+	fits            []Candidate      // forms whose modifiers fit
+	problems        []Problem        // why no form fits
+	interpretations []interpretation // possible interpretations; the operands may decide
+	valued          bool             // the values of constants may decide whether a form fits
+	accepted        atomic.Pointer[[]acceptedShape]
 }
 
 type named struct {
@@ -59,10 +59,10 @@ type named struct {
 	*Opcode
 }
 
-// A Candidate is a form with its slots filled and its operands resolved.
+// A Candidate is a form whose slots are filled and whose operands are resolved.
 type Candidate struct {
 	Form   *Form
-	Opcode string // opcode in the manual's order of modifiers, as returned by Canonical
+	Opcode string // opcode with modifiers in the order of the PTX manual, as Canonical returns it
 	Slots  []Mod  // the value of each slot of the form
 	Args   []Want
 	target Target
@@ -71,7 +71,8 @@ type Candidate struct {
 	when   []Condition // conditions on operands
 }
 
-// A Want is an expected operand; the modifiers determine its types, lengths and presence.
+// A Want is an expected operand. The modifiers determine its types, its length and whether it is
+// present.
 type Want struct {
 	*Operand
 	Presence Presence // Never if the modifiers exclude the operand
@@ -83,7 +84,7 @@ type Want struct {
 // Never is the presence of an operand that the modifiers exclude.
 const Never = PresentWhen + 1
 
-// A WantKind is an OperandKind with everything resolved.
+// A WantKind is an OperandKind for which the modifiers have determined type, length and space.
 type WantKind struct {
 	*OperandKind
 	Settled Type
@@ -92,19 +93,19 @@ type WantKind struct {
 	Fields  []Want
 }
 
-// Check checks one instruction: its opcode with all modifiers, and its operands. It returns
-// nil if the instruction is legal.
+// Check checks one instruction: its opcode with all modifiers, and its operands. It returns nil
+// if the instruction is legal.
 func (m *Matcher) Check(op string, args []Arg) []Problem {
 	_, problems := m.Match(op, args)
 	return problems
 }
 
-// Match checks one instruction and returns its form, resolved for its modifiers, or nil if it has
-// none. All instructions of one opcode share a Candidate: do not modify it.
+// Match checks one instruction and returns its form, resolved for its modifiers, or nil if no
+// form fits. All instructions with the same opcode share a Candidate, which must not be modified.
 func (m *Matcher) Match(op string, args []Arg) (*Candidate, []Problem) {
 	o := m.Opcode(op)
 	if len(o.fits) == 0 {
-		if r := m.read(o, args); r != nil {
+		if r := m.interpret(o, args); r != nil {
 			return nil, []Problem{r.Problem}
 		}
 		return nil, o.problems
@@ -114,22 +115,21 @@ func (m *Matcher) Match(op string, args []Arg) (*Candidate, []Problem) {
 		return c, o.problems // contains at most warnings
 	}
 	for i := range o.fits {
-		if c := &o.fits[i]; c.takes(m, args) {
-			o.takes(m.shape, c)
+		if c := &o.fits[i]; c.accepts(m, args) {
+			o.addShape(m.shape, c)
 			return c, o.problems
 		}
 	}
 	return nil, m.explainArgs(o, op, args)
 }
 
-// Candidates returns the forms that match the modifiers of op, or the problems if there are
-// none.
+// Candidates returns the forms that fit the modifiers of op, or the problems if no form fits.
 func (m *Matcher) Candidates(op string) ([]Candidate, []Problem) {
 	o := m.Opcode(op)
 	return o.fits, o.problems
 }
 
-// Opcode returns the resolved opcode op.
+// Opcode resolves the opcode op. The result is cached.
 func (m *Matcher) Opcode(op string) *Opcode {
 	if op == "" {
 		return m.resolve(op)
@@ -149,7 +149,7 @@ func (m *Matcher) Opcode(op string) *Opcode {
 	return o
 }
 
-// lookUp returns the cached result for op, and a copy of op that does not keep the source text in
+// lookUp returns the shared result for op, and a copy of op that does not keep the source text in
 // memory.
 func (m *Matcher) lookUp(op string) (string, *Opcode) {
 	if kept, known := m.known.find(op); known != nil {
@@ -158,7 +158,7 @@ func (m *Matcher) lookUp(op string) (string, *Opcode) {
 	op = strings.Clone(op)
 	found := m.resolve(op)
 	if len(found.fits) > 0 {
-		m.known.keep(op, found)
+		m.known.put(op, found)
 	}
 	return op, found
 }

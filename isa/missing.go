@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// additions returns the words that make the modifiers legal if one of them is added: the values of
-// the single empty slot, and the extra words of longer names of the same instruction, such as .lo
-// in mul.lo.
+// additions returns the words that make the modifiers legal if one of them is added. These are
+// the values of the only empty slot, and the extra words of longer names of the same instruction,
+// such as .lo in mul.lo.
 func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []string {
 	var words []string
 	add := func(word string) {
@@ -21,13 +21,13 @@ func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []stri
 	for _, ins := range list {
 		for i := range ins.Forms {
 			x := assignMost(&ins.Forms[i], mods)
-			if len(x.strange) > 0 || len(x.lacking) != 1 {
+			if len(x.unmatched) > 0 || len(x.missing) != 1 {
 				continue
 			}
-			slot := x.lacking[0]
+			slot := x.missing[0]
 			for _, v := range x.form.Slots[slot].Values {
 				x.slots[slot] = v.Mod
-				if m.takes(x) {
+				if m.isLegal(x) {
 					add(m.set.Mods[v.Mod])
 				}
 			}
@@ -40,8 +40,8 @@ func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []stri
 		}
 		ins := m.set.instruction(i)
 		for f := range ins.Forms {
-			if x := assignMost(&ins.Forms[f], mods); len(x.strange)+len(x.lacking) == 0 &&
-				m.takes(x) {
+			if x := assignMost(&ins.Forms[f], mods); len(x.unmatched)+len(x.missing) == 0 &&
+				m.isLegal(x) {
 				add("." + rest)
 				break
 			}
@@ -50,9 +50,9 @@ func (m *Matcher) additions(list []*Instruction, name string, mods []Mod) []stri
 	return words
 }
 
-// takes reports whether the modifiers in the slots of a form are a legal combination.
-func (m *Matcher) takes(x *miss) bool {
-	if m.gates(x.form, x.slots) != nil {
+// isLegal reports whether the modifiers in the slots of form x.form are a legal combination.
+func (m *Matcher) isLegal(x *mismatch) bool {
+	if m.closedGateOf(x.form, x.slots) != nil {
 		return false
 	}
 	for _, r := range x.form.Rules {

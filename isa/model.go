@@ -3,27 +3,27 @@
 
 package isa
 
-// A Mod is a modifier, as an index into Set.Mods. NoMod means that no modifier is present.
+// A Mod is a modifier, as an index into Set.Mods. NoMod stands for the absence of a modifier.
 type Mod uint16
 
 // NoMod is the absence of a modifier.
 const NoMod Mod = 0
 
-// An Instruction is a name (head and words) with its forms.
+// An Instruction is an instruction name with its forms.
 type Instruction struct {
 	Name    string // "mbarrier.arrive.expect_tx"
 	Family  string
 	What    string // one-line description
-	Repeats []Mod  // modifiers that ptxas accepts twice
+	Repeats []Mod  // modifiers that ptxas accepts a second time
 	Forms   []Form
 }
 
-// A Form is one way to write an instruction.
+// A Form is a combination of modifiers and operands with which an instruction can be written.
 type Form struct {
 	Wording
-	Kind     Kind   // what the form does
+	Kind     Kind   // the operation
 	Template string // syntax in the spec, without operands
-	Section  string // section of the PTX 9.1 manual, or of another version if one is given
+	Section  string // section of the PTX 9.1 manual, or of another version if the text names one
 	Operands []Operand
 	Gates    []Gate // all of these must be open
 	Gone     []Gate // none of these may be open
@@ -31,7 +31,7 @@ type Form struct {
 	Rules    []Rule
 	Tables   []Table
 	Effects  []string
-	Lenient  string // why the table contains a form that the manual does not list
+	Lenient  string // why the table contains the form although the manual does not list it
 	Notes    []string
 
 	at int // offset in the packed table, or 0 if the form is not packed
@@ -43,12 +43,12 @@ type Wording struct {
 	Ignored []Mod  // modifiers that ptxas ignores
 }
 
-// A Slot is a position for one modifier of a closed set.
+// A Slot is a position for one modifier out of a fixed set.
 type Slot struct {
 	Name     string // name of the set with its dot, or the literal if the set has one value
 	Values   []Value
 	Required bool
-	Order    uint8 // slots with the same non-zero order must keep their order
+	Order    uint8 // slots with the same nonzero order must be filled in their order
 }
 
 // A Value is one modifier that a slot may hold.
@@ -57,14 +57,14 @@ type Value struct {
 	Gate Gate
 }
 
-// A Condition gates some combinations of modifiers.
+// A Condition requires a gate for some combinations of modifiers.
 type Condition struct {
 	If   Expr
 	Gate Gate
 	Gone bool // the combination is removed if the gate is open
 }
 
-// A Rule relates modifiers and operands.
+// A Rule is a constraint on modifiers and operands.
 type Rule struct {
 	Holds Expr
 	Text  string // text of the rule, with "require" or "forbid"
@@ -84,7 +84,7 @@ type Column struct {
 	Mod  Mod // the literal if Slot is -1
 }
 
-// A Row is one legal combination.
+// A Row is one legal combination of modifiers.
 type Row struct {
 	Cells   [][]Mod // nil means any modifier; NoMod in a cell allows the slot to be empty
 	Lengths []int
@@ -94,14 +94,14 @@ type Row struct {
 // An Access specifies how an instruction accesses an operand.
 type Access uint8
 
-// How an instruction accesses an operand.
+// These constants specify how an instruction accesses an operand.
 const (
 	Read Access = iota
 	Write
 	ReadWrite
 )
 
-// An Operand is one operand of a form, or part of one.
+// An Operand is an operand of a form, or a part of an operand.
 type Operand struct {
 	Name     string
 	ID       int // index within the form, for Expr
@@ -109,15 +109,15 @@ type Operand struct {
 	Kinds    []OperandKind
 	Presence Presence
 	If       Expr      // condition of PresentIf and PresentWhen
-	Pair     *Operand  // the operand after |
-	Inside   []Operand // operands of a bracket; Kinds is then empty
+	Pair     *Operand  // the operand after the separator |
+	Inside   []Operand // operands in a bracket; Kinds is then empty
 	Unified  bool      // .unified may follow the bracket
 }
 
 // A Presence specifies when an operand is present.
 type Presence uint8
 
-// When an operand is present.
+// These constants specify when an operand is present.
 const (
 	Always      Presence = iota
 	Maybe                // optional
@@ -125,7 +125,7 @@ const (
 	PresentWhen          // optional if If holds
 )
 
-// A KindWord names a kind of operand.
+// A KindWord is the spec's name for a kind of operand.
 type KindWord uint8
 
 // Kinds of operand.
@@ -151,54 +151,54 @@ const (
 	KAny                     // anything
 )
 
-// An OperandKind is one kind of operand that is accepted.
+// An OperandKind is one of the kinds that an operand accepts.
 type OperandKind struct {
 	Word  KindWord
 	Type  TypeRef
-	Relax bool // a register of at least the width, of any class
+	Relax bool // accepts a register of any class with at least the width of the type
 	Part  Part // accepted parts of the register
-	Minus bool // a negated register
-	Cut   bool // only the low 32 bits of a constant are checked against the range
-	Data  bool // no name of a function
-	Mixed bool // a vector of integer registers for floating-point values
+	Minus bool // accepts a negated register
+	Cut   bool // only the low 32 bits of a constant are compared with the range
+	Data  bool // does not accept the name of a function
+	Mixed bool // accepts a vector of integer registers for floating-point values
 	Range []Span
 	Count Count     // length of a brace vector
 	Space SpaceRef  // state space of KMem
 	Parts []Operand // parts of KParts
 }
 
-// A TypeRef is a type: a fixed one, or the value of a slot.
+// A TypeRef is a fixed type, or the type in a slot.
 type TypeRef struct {
 	Slot  int8 // index of the slot, or -1
 	Type  Type
-	Scale int8 // 4 for twice the width, 1 for half, 0 or 2 for the same
+	Scale int8 // 4 doubles the width, 1 halves it, 0 or 2 keeps it
 }
 
-// A SpaceRef is a state space: a fixed one, or the value of a slot (generic if it is empty).
+// A SpaceRef is a fixed state space, or the space in a slot (generic if the slot is empty).
 type SpaceRef struct {
 	Slot    int8
 	Space   Space
-	Symbols Space // the required space of variables, if it differs from Space
+	Symbols Space // the space in which variables must be declared, if it differs from Space
 }
 
-// A Span is a range of constants.
+// A Span is the range of constants from Low to High, inclusive, in steps of Step.
 type Span struct{ Low, High, Step int64 }
 
 // A Count is the length of a brace vector.
 type Count struct {
 	From CountFrom
-	N    int // the length, the slot, or the column of the table
-	In   int // index of the table
+	N    int // the length, the slot, or the column of the table, depending on From
+	In   int // index of the table, for FromTable
 }
 
 // CountFrom specifies how the length in a Count is determined.
 type CountFrom uint8
 
-// Origins of a Count.
+// These constants specify the origin of a length.
 const (
 	Scalar    CountFrom = iota // the operand is not a vector
 	Fixed                      // N elements
-	FromSlot                   // the number in the slot's value: .v4, .x16
+	FromSlot                   // the number in the slot's modifier: .v4, .x16
 	FromTable                  // a column of a table
 )
 
@@ -207,7 +207,7 @@ type Special struct {
 	Name   string // "%tid"
 	What   string
 	Type   Type // type of the register, or of one component
-	Vector bool // whether it has components .x .y .z .w
+	Vector bool // has the components .x .y .z .w
 	Gate   Gate
 }
 

@@ -8,8 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// opcodeCache caches the opcodes that matchers of one set, version and target have resolved, so
-// that a program that checks many modules resolves each once. It is safe for concurrent use.
+// An opcodeCache holds the opcodes that the matchers of one set, version and target have
+// resolved, so that a program that checks many modules resolves each opcode once. It may be used
+// concurrently.
 type opcodeCache struct {
 	mu    sync.RWMutex
 	known map[string]known
@@ -21,10 +22,12 @@ type known struct {
 	*Opcode
 }
 
-// mostKept limits the cache. Modules have a few hundred opcodes, but tests try arbitrarily many.
-const mostKept = 1 << 14
+// maxCachedOpcodes limits the number of cached opcodes. Modules have a few hundred opcodes, but
+// tests try arbitrarily many.
+const maxCachedOpcodes = 1 << 14
 
-// find returns the cached result for op and the cached text of op, or nil.
+// find returns the cached result for op and the cached text of op. The result is nil if op is not
+// cached.
 func (m *opcodeCache) find(op string) (string, *Opcode) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -32,17 +35,17 @@ func (m *opcodeCache) find(op string) (string, *Opcode) {
 	return k.op, k.Opcode
 }
 
-// keep caches the result for op.
-func (m *opcodeCache) keep(op string, s *Opcode) {
+// put caches the result for op, unless the cache is full.
+func (m *opcodeCache) put(op string, s *Opcode) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, twice := m.known[op]; !twice && m.kept.Add(1) <= mostKept {
+	if _, twice := m.known[op]; !twice && m.kept.Add(1) <= maxCachedOpcodes {
 		m.known[op] = known{op, s}
 	}
 }
 
-// A place is a version and a target.
-type place struct {
+// A versionTarget is a version and a target.
+type versionTarget struct {
 	version Version
 	target  Target
 }
@@ -51,14 +54,14 @@ type place struct {
 func (s *Set) cacheFor(v Version, t Target) *opcodeCache {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := place{v, t}
-	m := s.met[at]
+	at := versionTarget{v, t}
+	m := s.opcodeCaches[at]
 	if m == nil {
-		m = &opcodeCache{known: make(map[string]known), kept: &s.kept}
-		if s.met == nil {
-			s.met = make(map[place]*opcodeCache)
+		m = &opcodeCache{known: make(map[string]known), kept: &s.opcodeCount}
+		if s.opcodeCaches == nil {
+			s.opcodeCaches = make(map[versionTarget]*opcodeCache)
 		}
-		s.met[at] = m
+		s.opcodeCaches[at] = m
 	}
 	return m
 }

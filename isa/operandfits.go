@@ -3,8 +3,8 @@
 
 package isa
 
-// single matches an operand that is not a brace vector.
-func (k *WantKind) single(access Access, a *Arg) bool {
+// fitsSingle reports whether k accepts an operand that is not a brace vector.
+func (k *WantKind) fitsSingle(access Access, a *Arg) bool {
 	if a.Not && k.Word != KPred || a.Minus != k.Minus || a.Part != "" && !k.Part.Has(a.Part) {
 		return false
 	}
@@ -34,29 +34,30 @@ func (k *WantKind) single(access Access, a *Arg) bool {
 	return want != ArgUnknown && a.Kind == want
 }
 
-// argKinds are the kinds of operands for the words that accept only one kind.
+// argKinds holds the accepted kind for the words that accept only one kind of operand.
 var argKinds = [KAny + 1]ArgKind{
 	KLabel: ArgLabel, KFunc: ArgFunc, KSink: ArgSink, KRets: ArgList, KArgs: ArgList,
 	KTargets: ArgTargets,
 }
 
-// handles are the types of opaque variables. A sampler operand also accepts a texture, which may
-// include its sampler.
+// handles holds the types of opaque variables. A sampler operand also accepts a texture, which
+// may include its sampler.
 var handles = [KAny + 1]Type{KTexref: Texref, KSampler: Samplerref, KSurfref: Surfref}
 
-// predicateFits reports whether an operand is a predicate, or a constant that is read.
+// predicateFits reports whether an operand is a predicate register, or a constant if the operand
+// is only read.
 func (k *WantKind) predicateFits(access Access, a *Arg) bool {
 	return a.Kind == ArgReg && a.Type.Class() == Pred || a.Kind == ArgInt && access == Read &&
 		k.inRange(a.Value)
 }
 
-// symbolFits reports whether an operand is a variable in the wanted space.
+// symbolFits reports whether an operand is a variable in the required space.
 func (k *WantKind) symbolFits(a *Arg) bool {
 	return a.Kind == ArgSym && a.Type.Class() != Opaque &&
 		(k.In == Generic || spaceFits(k.In, a.Space))
 }
 
-// valueFits reports whether an operand is a register, or a constant that is read.
+// valueFits reports whether an operand is a register, or a constant if the operand is only read.
 func (k *WantKind) valueFits(access Access, a *Arg) bool {
 	switch a.Kind {
 	case ArgReg:
@@ -68,9 +69,9 @@ func (k *WantKind) valueFits(access Access, a *Arg) bool {
 }
 
 // undocumentedFits reports whether an operand is a value that ptxas accepts although the manual
-// does not: a register or variable with an offset, or the name of a function. If an operand must be
-// an integer of one width, the register must have that width, and a variable is accepted only for
-// 32 bits.
+// does not list it: a register or variable with an offset, or the name of a function. If an
+// operand must be an integer of one width, the register must have that width, and a variable is
+// accepted only for 32 bits.
 func (k *WantKind) undocumentedFits(a *Arg) bool {
 	if k.Settled.Class() == Integer {
 		switch a.Kind {
@@ -95,14 +96,15 @@ func (k *WantKind) undocumentedFits(a *Arg) bool {
 	return false
 }
 
-// handleOf reports whether a names an opaque variable of a type, or may hold its address.
+// handleOf reports whether a names an opaque variable of type t, or is a register that may hold
+// its address.
 func (a *Arg) handleOf(t Type) bool {
 	return a.Kind == ArgSym && a.Type == t || a.Kind == ArgReg && a.Count <= 1 && !a.Plus &&
 		a.Type.Bits() == 64 && a.Type.Whole()
 }
 
-// specialFits reports whether a special register can be read as the wanted type: it has its width,
-// or is wider and the instruction accepts that.
+// specialFits reports whether a special register can be read as the required type: it has the
+// same width, or it is wider and the instruction accepts wider registers.
 func (k *WantKind) specialFits(have Type) bool {
 	if k.Settled == 0 || k.Settled.Bits() == have.Bits() {
 		return true
@@ -110,7 +112,7 @@ func (k *WantKind) specialFits(have Type) bool {
 	return k.Relax && have.Class() != Pred && have.Bits() > k.Settled.Bits()
 }
 
-// registerFits reports whether a register can hold a value of the wanted type.
+// registerFits reports whether a register can hold a value of the required type.
 func registerFits(k *WantKind, a *Arg) bool {
 	if a.Count > 1 && k.Len < 0 || a.Plus {
 		return false
@@ -121,9 +123,9 @@ func registerFits(k *WantKind, a *Arg) bool {
 	return typeFits(k.Settled, a.Type)
 }
 
-// typeFits reports whether types have the same width, and the same class unless one is untyped bits
-// (PTX ISA 9.4, "Type Information for Instructions and Operands"). A register of .f16x2 counts as
-// 32 untyped bits for integers, but not for other packed types.
+// typeFits reports whether two types have the same width, and the same class unless one of them
+// is untyped bits (PTX ISA 9.4, "Type Information for Instructions and Operands"). A register of
+// .f16x2 counts as 32 untyped bits for integers, but not for other packed types.
 func typeFits(want, have Type) bool {
 	if want == have {
 		return true
@@ -148,8 +150,8 @@ func typeFits(want, have Type) bool {
 	return hc == Bits
 }
 
-// relaxFits is like typeFits, for instructions that accept registers wider than their type: ld, st,
-// cvt.
+// relaxFits reports whether a register of type have can be used for type want in instructions
+// that accept wider registers: ld, st, cvt.
 func relaxFits(want, have Type) bool {
 	if want == have {
 		return true
@@ -167,8 +169,8 @@ func relaxFits(want, have Type) bool {
 	return hc == Bits
 }
 
-// constantFits reports whether a constant can be a value of the wanted type. Untyped words of 32
-// and 64 bits also accept floating-point constants of their width.
+// constantFits reports whether a constant can be a value of the required type. Untyped words of
+// 32 and 64 bits also accept floating-point constants of their width.
 func constantFits(k *WantKind, a *Arg) bool {
 	switch k.Settled.Class() {
 	case NoClass, Signed, Unsigned, Integer, Loose:
@@ -186,8 +188,8 @@ func constantFits(k *WantKind, a *Arg) bool {
 	return false
 }
 
-// inRange reports whether a constant is in the range of k. Some instructions only look at its low
-// 32 bits.
+// inRange reports whether a constant is in the range of k. Some instructions use only its low 32
+// bits.
 func (k *WantKind) inRange(v int64) bool {
 	if len(k.Range) == 0 {
 		return true
@@ -203,8 +205,9 @@ func (k *WantKind) inRange(v int64) bool {
 	return false
 }
 
-// addressFits checks the base of an address: a register, a variable of the space, or a constant.
-// The width of the register depends on the module's address size and is not checked here.
+// addressFits reports whether the base of an address is accepted: a register, a variable in the
+// space, or a constant. The width of the register depends on the module's address size and is not
+// checked here.
 func (k *WantKind) addressFits(a *Arg) bool {
 	if k.In == Tensor { // tensor memory has no variables, and 32-bit addresses
 		return a.Kind == ArgReg && a.Count <= 1 && typeFits(k.Settled, a.Type) &&
@@ -238,8 +241,9 @@ func (k *WantKind) addressFits(a *Arg) bool {
 	return false
 }
 
-// spaceFits reports whether a variable declared in space have can be accessed in space want. Kernel
-// parameters and function parameters have different spaces; the caller distinguishes them.
+// spaceFits reports whether a variable that is declared in space have can be accessed in space
+// want. Kernel parameters and function parameters have different spaces, which the caller
+// distinguishes.
 func spaceFits(want, have Space) bool {
 	if want.Base() != have.Base() {
 		return false
@@ -247,11 +251,11 @@ func spaceFits(want, have Space) bool {
 	return want == have || want.Base() != Param || want == Param || have == Param
 }
 
-// vectorType combines the element types of a brace vector into one type, as ptxas does: equal types
-// are kept; untyped bits and any type of the same width give bits, and so do signed and unsigned
-// integers; constants take the type of their neighbours. Predicates only combine with predicates,
-// although ptxas accepts them beside 32 untyped bits. It fails for neighbours that do not combine,
-// and returns no type for a vector of only constants and sinks.
+// vectorType returns the type that ptxas gives to a brace vector. Equal element types are kept.
+// Untyped bits with any type of the same width yield bits, and so do signed with unsigned
+// integers. Constants take the type of their neighbors. Predicates combine only with predicates,
+// although ptxas accepts them beside 32 untyped bits. ok is false if neighbors do not combine.
+// The type is zero for a vector of only constants and sinks.
 func vectorType(elems []Arg) (folded Type, ok bool) {
 	predicates, constants := false, false
 	for i := range elems {
@@ -266,13 +270,13 @@ func vectorType(elems []Arg) (folded Type, ok bool) {
 			case folded == 0:
 				folded = e.Type
 			case folded != e.Type:
-				if folded, ok = foldTypes(folded, e.Type); !ok {
+				if folded, ok = combineTypes(folded, e.Type); !ok {
 					return 0, false
 				}
 			}
 		case ArgInt, ArgFloat:
 			constants = true
-			if i > 0 && elems[i-1].constant() && elems[i-1].Kind != e.Kind {
+			if i > 0 && elems[i-1].isConstant() && elems[i-1].Kind != e.Kind {
 				// ptxas compares adjacent elements, using the constants' own types
 				return 0, false
 			}
@@ -283,7 +287,7 @@ func vectorType(elems []Arg) (folded Type, ok bool) {
 	}
 	if constants && folded != 0 {
 		for i := range elems {
-			if folded, ok = foldConstant(folded, &elems[i]); !ok {
+			if folded, ok = combineConstant(folded, &elems[i]); !ok {
 				return 0, false
 			}
 		}
@@ -297,10 +301,10 @@ func vectorType(elems []Arg) (folded Type, ok bool) {
 	return folded, true
 }
 
-// constant reports whether a is a number.
-func (a *Arg) constant() bool { return a.Kind == ArgInt || a.Kind == ArgFloat }
+// isConstant reports whether a is an integer or floating-point constant.
+func (a *Arg) isConstant() bool { return a.Kind == ArgInt || a.Kind == ArgFloat }
 
-func foldTypes(a, b Type) (Type, bool) {
+func combineTypes(a, b Type) (Type, bool) {
 	if a.Bits() != b.Bits() {
 		return 0, false
 	}
@@ -310,9 +314,9 @@ func foldTypes(a, b Type) (Type, bool) {
 	return 0, false
 }
 
-// foldConstant returns the type of a vector after a constant element: an integer among integers
-// gives bits, and a floating-point constant keeps its own type.
-func foldConstant(t Type, e *Arg) (Type, bool) {
+// combineConstant returns the type of a vector after a constant element: an integer among integers
+// yields bits, and a floating-point constant keeps its own type.
+func combineConstant(t Type, e *Arg) (Type, bool) {
 	switch e.Kind {
 	case ArgInt:
 		return bitsOf(t.Bits()), t.Whole()
@@ -328,7 +332,7 @@ func foldConstant(t Type, e *Arg) (Type, bool) {
 	return t, true
 }
 
-// bitsOf returns the untyped type of a width.
+// bitsOf returns the untyped type with the given width in bits.
 func bitsOf(width int) Type {
 	for i, t := range typeTable {
 		if t.Class == Bits && t.Bits == width {
@@ -338,8 +342,8 @@ func bitsOf(width int) Type {
 	return 0
 }
 
-// vectorFits checks the elements of a brace vector: registers by their folded type, constants and
-// sinks one by one.
+// vectorFits reports whether the elements of a brace vector are accepted: registers by their
+// combined type, constants and sinks one by one.
 func (k *WantKind) vectorFits(access Access, elems []Arg) bool {
 	folded, ok := vectorType(elems)
 	if !ok {

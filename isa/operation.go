@@ -10,12 +10,12 @@ import (
 	"sync"
 )
 
-// An Operation describes what one instruction does: its kind, and its modifiers as typed values.
-// Analyses and the emulator read it instead of the text of the opcode.
+// An Operation describes the operation of an instruction: its kind, and its modifiers as typed
+// values. Analyses and the emulator use it instead of the opcode's text.
 type Operation struct {
 	Kind  Kind
 	Space Space // the first state space among the modifiers; Generic if there is none
-	From  Space // the second, if there are two: the source of a copy
+	From  Space // the second state space, if there are two: the source of a copy
 	Order Order
 	Scope Scope
 	Vec   int    // number of elements of a vector; 1 without .v2, .v4 or .v8
@@ -28,7 +28,7 @@ type Order uint8
 
 // Memory orders.
 const (
-	NoOrder Order = iota // no order is specified
+	NoOrder Order = iota // the modifiers specify no order
 	Weak
 	Relaxed
 	Acquire
@@ -39,12 +39,12 @@ const (
 	MMIO
 )
 
-// A Scope is the scope of a memory order: the threads for which it holds.
+// A Scope is the set of threads for which a memory order holds.
 type Scope uint8
 
-// Scopes, each contained in the next.
+// Each scope contains the scopes before it.
 const (
-	NoScope Scope = iota // no scope is specified
+	NoScope Scope = iota // the modifiers specify no scope
 	ScopeCTA
 	ScopeCluster
 	ScopeGPU
@@ -81,16 +81,16 @@ func (c *Candidate) Operation() Operation {
 	return op
 }
 
-// Has reports whether c has a modifier.
+// Has reports whether c has modifier mod.
 func (c *Candidate) Has(mod Mod) bool { return mod != NoMod && slices.Contains(c.Slots, mod) }
 
-// Has reports whether op has a modifier.
+// Has reports whether op has modifier mod.
 func (op *Operation) Has(mod Mod) bool { return slices.Contains(op.mods, mod) }
 
 // Mods returns the modifiers of op, without the words of its name, in the manual's order.
 func (op *Operation) Mods() []Mod { return op.mods }
 
-// Type returns the last type modifier of op, or the zero Type.
+// Type returns the last type modifier of op, or the zero Type if it has none.
 func (op *Operation) Type() Type {
 	if len(op.Types) == 0 {
 		return 0
@@ -98,7 +98,7 @@ func (op *Operation) Type() Type {
 	return op.Types[len(op.Types)-1]
 }
 
-// Space returns the state space that m names; Generic if it names none.
+// Space returns the state space that m names, or Generic if m names none.
 func (m Mod) Space() Space {
 	if classes := modClasses(); int(m) < len(classes) {
 		return classes[m].space
@@ -106,7 +106,7 @@ func (m Mod) Space() Space {
 	return Generic
 }
 
-// Type returns the type that m names, or the zero Type.
+// Type returns the type that m names, or the zero Type if m names none.
 func (m Mod) Type() Type {
 	if classes := modClasses(); int(m) < len(classes) {
 		return classes[m].kind
@@ -114,8 +114,8 @@ func (m Mod) Type() Type {
 	return 0
 }
 
-// Elements returns the number of elements of a vector modifier, such as 4 for .v4, or 0 for another
-// one.
+// Elements returns the number of elements that a vector modifier names, such as 4 for .v4, or 0
+// for other modifiers.
 func (m Mod) Elements() int {
 	if classes := modClasses(); int(m) < len(classes) {
 		return classes[m].vec
@@ -123,7 +123,7 @@ func (m Mod) Elements() int {
 	return 0
 }
 
-// Times returns the repeat count of m, such as 16 for .x16, or 0 for another modifier.
+// Times returns the repeat count that m names, such as 16 for .x16, or 0 for other modifiers.
 func (m Mod) Times() int {
 	if classes := modClasses(); int(m) < len(classes) {
 		return classes[m].times
@@ -131,8 +131,8 @@ func (m Mod) Times() int {
 	return 0
 }
 
-// Shape returns the rows, columns and depth that m names, such as 16, 8 and 32 for .m16n8k32; zeros
-// for another modifier.
+// Shape returns the rows, columns and depth that m names, such as 16, 8 and 32 for .m16n8k32.
+// They are 0 for other modifiers.
 func (m Mod) Shape() (rows, columns, depth int) {
 	if classes := modClasses(); int(m) < len(classes) {
 		s := classes[m].shape
@@ -149,8 +149,8 @@ func (m Mod) String() string {
 	return modWords[m]
 }
 
-// ModsOf returns the modifiers in the text of an opcode, in its order. Words that no instruction
-// has are left out. It is for opcodes without a form.
+// ModsOf returns the modifiers in the text of an opcode, in their order. Words that are not
+// modifiers of any instruction are omitted. It is for opcodes without a form.
 func ModsOf(op string) []Mod {
 	set := Standard()
 	var mods []Mod
@@ -165,7 +165,7 @@ func ModsOf(op string) []Mod {
 	return mods
 }
 
-// A modClass is the meaning of a modifier as a typed value.
+// A modClass holds the typed values of a modifier.
 type modClass struct {
 	kind  Type
 	space Space
@@ -206,7 +206,7 @@ var modClasses = sync.OnceValue(func() []modClass {
 	return list
 })
 
-// shapeOf parses a shape of the form .m16n8k32; zeros for another word.
+// shapeOf parses a shape such as .m16n8k32. It returns zeros for other words.
 func shapeOf(word string) (shape [3]int16) {
 	for i, letter := range "mnk" {
 		_, rest, found := strings.Cut(word, string(letter))

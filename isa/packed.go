@@ -9,15 +9,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// The instruction table is kept in packed form, as bytes without pointers, because the garbage
-// collector would otherwise scan all of it; a program uses a few dozen forms of a thousand.
-// Instructions are unpacked on demand, usually only their outlines, and may be garbage-collected.
-// Forms that opcodes resolved to are kept.
+// The instruction table is stored in packed form, as bytes without pointers, because the garbage
+// collector would otherwise scan all of it, while a program uses a few dozen of a thousand forms.
+// Instructions are unpacked on demand, usually only their outlines, and may be garbage-collected
+// again. Forms to which opcodes resolve are kept.
 //
-// The table starts with the number of instructions, the name and length of each, and their order by
-// name. Then each instruction follows: repeated modifiers, forms, family and description. A struct
-// is a set of its non-zero fields, and their values. A form is preceded by its length, and a list
-// by its head. The code for each type is generated, in zread.go.
+// The table starts with the number of instructions, the name and length of each, and their order
+// by name. Then each instruction follows: repeated modifiers, forms, family and description. A
+// struct is encoded as a set of its nonzero fields, followed by their values. A form is preceded
+// by its length, and a list by its head. The code for each type is generated, in zread.go.
 
 // An entry is the position of one instruction in a Set.
 type entry struct {
@@ -26,99 +26,103 @@ type entry struct {
 	have *Instruction // the instruction, if it is not packed
 }
 
-// A library caches unpacked instructions and outlines, by entry.
-type library struct {
-	pages reader
-	read  []*Instruction
-	brief []*outline
+// A unpackedCache caches unpacked instructions and outlines, by entry. Set refers to it weakly.
+type unpackedCache struct {
+	reader       reader
+	instructions []*Instruction
+	outlines     []*outline
 }
 
-// An outline holds the modifiers of an instruction's forms, which suffices to reject most forms.
+// An outline holds only the modifiers of an instruction's forms, which suffice to reject most
+// forms.
 type outline struct {
 	repeats []Mod
-	forms   []worded
+	forms   []formOutline
 }
 
-// A worded form holds the modifiers of a form, and the offset of the whole form.
-type worded struct {
+// A formOutline form holds the modifiers of a form, and the position of the full form in the packed
+// table.
+type formOutline struct {
 	Wording
 	at   int
 	form *Form
 }
 
-// books returns the library, which stays in memory as long as it is referenced.
-func (s *Set) books() *library {
-	lib := s.library.Value()
+// unpacked returns the cache. The caller must keep the result as long as it uses cached
+// instructions.
+func (s *Set) unpacked() *unpackedCache {
+	lib := s.cache.Value()
 	if lib == nil {
-		lib = &library{reader{text: packed}, make([]*Instruction, len(s.entries)),
+		lib = &unpackedCache{reader{text: packed}, make([]*Instruction, len(s.entries)),
 			make([]*outline, len(s.entries))}
-		s.library = weak.Make(lib)
+		s.cache = weak.Make(lib)
 	}
 	return lib
 }
 
-// instruction returns the instruction of entry i.
+// instruction returns the instruction of entry i, unpacked.
 func (s *Set) instruction(i int) *Instruction {
 	if have := s.entries[i].have; have != nil {
 		return have
 	}
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	lib := s.books()
-	if lib.read[i] == nil {
+	lib := s.unpacked()
+	if lib.instructions[i] == nil {
 		e := &s.entries[i]
-		r := &lib.pages
+		r := &lib.reader
 		r.at = e.at
 		ins := &Instruction{Name: e.name, Repeats: list(r, &r.mods, (*reader).mod)}
 		ins.Forms = list(r, &r.forms, (*reader).form)
 		ins.Family, ins.What = r.string(), r.string()
-		lib.read[i] = ins
+		lib.instructions[i] = ins
 	}
-	return lib.read[i]
+	return lib.instructions[i]
 }
 
-// outline returns the outline of entry i.
+// outline returns the outline of entry i, unpacked.
 func (s *Set) outline(i int) *outline {
 	if have := s.entries[i].have; have != nil {
-		o := &outline{repeats: have.Repeats, forms: make([]worded, len(have.Forms))}
+		o := &outline{repeats: have.Repeats, forms: make([]formOutline, len(have.Forms))}
 		for j := range have.Forms {
-			o.forms[j] = worded{Wording: have.Forms[j].Wording, form: &have.Forms[j]}
+			o.forms[j] = formOutline{Wording: have.Forms[j].Wording, form: &have.Forms[j]}
 		}
 		return o
 	}
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	lib := s.books()
-	if lib.brief[i] == nil {
-		r := &lib.pages
+	lib := s.unpacked()
+	if lib.outlines[i] == nil {
+		r := &lib.reader
 		r.at = s.entries[i].at
-		lib.brief[i] = &outline{repeats: list(r, &r.mods, (*reader).mod)}
-		lib.brief[i].forms = list(r, &r.worded, (*reader).words)
+		lib.outlines[i] = &outline{repeats: list(r, &r.mods, (*reader).mod)}
+		lib.outlines[i].forms = list(r, &r.worded, (*reader).words)
 	}
-	return lib.brief[i]
+	return lib.outlines[i]
 }
 
-// form returns the whole form. It stays in memory as long as the set.
-func (s *Set) form(f *worded) *Form {
+// form returns the full form of f, unpacking and caching it on first use. The cache lives as long
+// as s.
+func (s *Set) form(f *formOutline) *Form {
 	if f.form != nil {
 		return f.form
 	}
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	kept := s.keeps[f.at]
+	kept := s.formCache[f.at]
 	if kept == nil {
-		if s.keeps == nil {
-			s.keeps, s.keeper = map[int]*Form{}, reader{text: packed, alone: true}
+		if s.formCache == nil {
+			s.formCache, s.formReader = map[int]*Form{}, reader{text: packed, alone: true}
 		}
 		kept = new(Form)
-		s.keeps[f.at] = kept
-		s.keeper.at = f.at
-		s.keeper.form(kept)
+		s.formCache[f.at] = kept
+		s.formReader.at = f.at
+		s.formReader.form(kept)
 	}
 	return kept
 }
 
-// unpack lists the packed instructions.
+// unpack reads the list of packed instructions, without unpacking the instructions themselves.
 func (s *Set) unpack() {
 	if packed == "" {
 		return // the generator has no packed table
@@ -139,28 +143,28 @@ func (s *Set) unpack() {
 	}
 }
 
-// A reader decodes the packed table.
+// A reader decodes the packed table from position at.
 type reader struct {
 	text  string
 	at    int
 	alone bool // do not cache lists that occur several times
 	lists
-	worded listsOf[worded]
+	worded listsOf[formOutline]
 }
 
-// uint decodes an unsigned number, seven bits per byte, the lowest first. All bytes except the last
-// have the top bit set.
+// uint decodes an unsigned number, seven bits per byte, lowest bits first. All bytes except the
+// last have the top bit set.
 func (r *reader) uint() uint64 {
 	b := r.text[r.at]
 	r.at++
 	if b < 0x80 {
 		return uint64(b)
 	}
-	return r.longer(b)
+	return r.longUint(b)
 }
 
-// longer decodes a number of several bytes, of which b is the first.
-func (r *reader) longer(b byte) uint64 {
+// longUint decodes a number of several bytes, of which b is the first.
+func (r *reader) longUint(b byte) uint64 {
 	x := uint64(b & 0x7f)
 	for shift := 7; ; shift += 7 {
 		b := r.text[r.at]
@@ -172,14 +176,14 @@ func (r *reader) longer(b byte) uint64 {
 	}
 }
 
-// int decodes a signed number; its lowest bit is the sign.
+// int decodes a signed number, whose lowest bit is the sign.
 func (r *reader) int() int64 {
 	x := r.uint()
 	return int64(x>>1) ^ -int64(x&1)
 }
 
-// string decodes a string: its length and its bytes. If the lowest bit of the length is set, it is
-// a reference to an earlier string, followed by the distance to it.
+// string decodes a string: its length and its bytes. If the lowest bit of the length is set, the
+// distance to an earlier string follows instead of the bytes.
 func (r *reader) string() string {
 	at := r.at
 	n := r.uint()
@@ -196,24 +200,24 @@ func (r *reader) bytes(n uint64) string {
 	return r.text[r.at-int(n) : r.at]
 }
 
-// next reads the length at the start of a form and returns its end.
-func (r *reader) next() int {
+// formEnd reads the length at the start of a form and returns the position of the form's end.
+func (r *reader) formEnd() int {
 	end := r.at + 2 + int(r.text[r.at]) + int(r.text[r.at+1])<<8
 	r.at += 2
 	return end
 }
 
 // words decodes only the modifiers of a form.
-func (r *reader) words(v *worded) {
+func (r *reader) words(v *formOutline) {
 	v.at = r.at
-	end := r.next()
+	end := r.formEnd()
 	if r.uint()&1 != 0 {
 		r.wording(&v.Wording)
 	}
 	r.at = end
 }
 
-// Markers that begin a list. Each list is stored once; repetitions hold the distance to it.
+// These markers begin a list. Each list is stored once; repetitions hold the distance to it.
 const (
 	listNil   = iota // nil
 	listAgain        // an earlier list; the distance in bytes follows
@@ -222,19 +226,21 @@ const (
 	listOften
 )
 
-// listsOf allocates lists of one type, and caches those that occur several times by their index.
+// A listsOf allocates lists of one type, and caches the lists that occur several times by their
+// index.
 type listsOf[T any] struct {
 	room slab.Of[T]
-	met  []metList[T]
+	met  []cachedList[T]
 }
 
-// A metList is a cached list and its end; zero if it has not been decoded.
-type metList[T any] struct {
+// A cachedList is a cached list and the position of its end. It is zero if the list has not been
+// decoded.
+type cachedList[T any] struct {
 	list []T
 	end  int
 }
 
-// list decodes a list; each decodes an element.
+// list decodes a list. The function each decodes one element.
 func list[T any](r *reader, of *listsOf[T], each func(*reader, *T)) []T {
 	at := r.at
 	head := int(r.uint())
@@ -262,7 +268,7 @@ func list[T any](r *reader, of *listsOf[T], each func(*reader, *T)) []T {
 		return elements(r, slab.Many(&of.room, n), each)
 	}
 	if more := number + 1 - len(of.met); more > 0 {
-		of.met = append(of.met, make([]metList[T], more)...)
+		of.met = append(of.met, make([]cachedList[T], more)...)
 	}
 	met := of.met[number]
 	if met.list == nil {

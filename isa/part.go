@@ -3,13 +3,13 @@
 
 package isa
 
-// A Part is the set of register parts that an operand of a video instruction accepts (PTX ISA
-// 9.1, section 9.7.18).
+// A Part is a set of register parts that an operand of a video instruction accepts (PTX ISA 9.1,
+// section 9.7.18).
 type Part uint8
 
 // The sets of register parts.
 const (
-	WholeOnly Part = iota // no part
+	WholeOnly Part = iota // only the whole register
 	Lane                  // a byte or a half word: .b0 to .b3, .h0, .h1
 	Halves                // two of the four half words of both sources: .h10, .h32
 	HalfMask              // the half words to be written: .h0, .h1, .h10
@@ -17,7 +17,7 @@ const (
 	ByteMask              // the bytes to be written, highest first: .b0, .b320
 )
 
-// Has reports whether the part includes field, such as ".h10".
+// Has reports whether p accepts field, such as ".h10".
 func (p Part) Has(field string) bool {
 	if len(field) < 3 || field[0] != '.' {
 		return false
@@ -30,11 +30,11 @@ func (p Part) Has(field string) bool {
 	case Halves:
 		return letter == 'h' && len(digits) == 2 && below(digits, '4')
 	case HalfMask:
-		return letter == 'h' && below(digits, '2') && falling(digits)
+		return letter == 'h' && below(digits, '2') && isDescending(digits)
 	case Bytes:
 		return letter == 'b' && len(digits) == 4 && below(digits, '8')
 	case ByteMask:
-		return letter == 'b' && below(digits, '4') && falling(digits)
+		return letter == 'b' && below(digits, '4') && isDescending(digits)
 	}
 	return false
 }
@@ -49,8 +49,8 @@ func below(digits string, end byte) bool {
 	return true
 }
 
-// falling reports whether each digit is less than the one before.
-func falling(digits string) bool {
+// isDescending reports whether each digit is less than the one before.
+func isDescending(digits string) bool {
 	for i := 1; i < len(digits); i++ {
 		if digits[i] >= digits[i-1] {
 			return false
@@ -59,7 +59,7 @@ func falling(digits string) bool {
 	return true
 }
 
-// String names the part for messages.
+// String returns the accepted parts as a phrase for messages.
 func (p Part) String() string {
 	switch p {
 	case Lane:

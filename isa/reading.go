@@ -5,27 +5,27 @@ package isa
 
 import "slices"
 
-// A reading is one interpretation of modifiers that are not a legal combination: its problem, and
-// the opcodes that may be intended.
-type reading struct {
+// A interpretation is one interpretation of modifiers that are not a legal combination: the problem
+// to report, and the opcodes that may be intended.
+type interpretation struct {
 	Problem
-	ops  []string
-	less bool // it removes a word; reported only if the operands fit
-	far  bool // it changes a type to another class
+	ops          []string
+	removes      bool // removes a modifier; reported only if the operands fit
+	changesClass bool // replaces a type by one of another class
 }
 
-// read returns the first interpretation of an opcode that the operands fit, or nil.
-func (m *Matcher) read(o *Opcode, args []Arg) *reading {
-	if len(o.readings) < 2 {
+// interpret returns the first interpretation of an opcode for which the operands fit, or nil.
+func (m *Matcher) interpret(o *Opcode, args []Arg) *interpretation {
+	if len(o.interpretations) < 2 {
 		return nil
 	}
-	var far *reading
-	for i := range o.readings {
-		r := &o.readings[i]
-		if r.far && far != nil || !m.fits(r, args) {
+	var far *interpretation
+	for i := range o.interpretations {
+		r := &o.interpretations[i]
+		if r.changesClass && far != nil || !m.fits(r, args) {
 			continue
 		}
-		if !r.far {
+		if !r.changesClass {
 			return r
 		}
 		far = r
@@ -33,12 +33,12 @@ func (m *Matcher) read(o *Opcode, args []Arg) *reading {
 	return far
 }
 
-// fits reports whether operands fit one of the opcodes of an interpretation.
-func (m *Matcher) fits(r *reading, args []Arg) bool {
+// fits reports whether the operands fit one of the opcodes of an interpretation.
+func (m *Matcher) fits(r *interpretation, args []Arg) bool {
 	return slices.ContainsFunc(r.ops, func(op string) bool {
 		fits := m.Opcode(op).fits
 		for i := range fits {
-			if fits[i].takes(m, args) {
+			if fits[i].accepts(m, args) {
 				return true
 			}
 		}

@@ -10,20 +10,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// Limits of the explanations for an opcode without a form. They exceed what people write, and bound
-// the work by the length of the opcode.
+// Limits of the explanations for an opcode without a form. They exceed what people write, and
+// bound the work for an arbitrarily long opcode.
 const (
-	mostExplained = 64  // number of modifiers that are explained; more than any instruction has
-	mostUnknown   = 16  // number of modifiers that are reported as unknown
-	mostRespelled = 400 // maximum length of an opcode for which other spellings are tried
+	maxExplained = 64  // number of modifiers for which a legal combination is searched
+	maxUnknown   = 16  // number of modifiers that are reported as unknown
+	maxRespelled = 400 // length of an opcode for which other spellings are tried
 )
 
-// resolve finds the forms that the modifiers of op fit at the matcher's version and target.
+// resolve finds the forms that fit the modifiers of op, for the version and target of m.
 func (m *Matcher) resolve(op string) *Opcode {
 	o := slab.One(&m.found)
 	found, name, rest := m.set.split(op)
 	if found == nil {
-		if m.asking {
+		if m.formOnly {
 			return o
 		}
 		if p := m.respelled(op); p != nil {
@@ -46,17 +46,17 @@ func (m *Matcher) resolve(op string) *Opcode {
 	return o
 }
 
-// readMods returns the modifiers of an opcode. If some are unknown, it returns false, and reports
-// them in o unless the matcher only asks.
+// readMods looks up the modifiers of an opcode. If some are unknown, known is false, and the
+// unknown modifiers are reported in o unless m.asking is set.
 func (m *Matcher) readMods(o *Opcode, found []uint16, rest string,
 	skip int) (mods []Mod, known bool) {
 	mods = m.mods[:0]
 	for word := range words(rest) {
-		if len(o.problems) == mostUnknown {
+		if len(o.problems) == maxUnknown {
 			break // enough modifiers have been reported
 		}
 		mod, ok := m.set.mod(word)
-		if !ok && m.asking {
+		if !ok && m.formOnly {
 			return nil, false
 		}
 		if !ok {
@@ -69,19 +69,19 @@ func (m *Matcher) readMods(o *Opcode, found []uint16, rest string,
 	return mods, o.problems == nil
 }
 
-// fit adds the forms that modifiers fit to o, or the reasons why they fit none.
+// fit adds to o the forms that fit the modifiers, or the reasons why no form fits.
 func (m *Matcher) fit(o *Opcode, op string, found []uint16, name string, mods []Mod, skip int) {
-	var shut []shutGate
+	var shut []closedFeature
 	canonical := ""
 	spared := false
 	a := assignment{ignored: m.set.ignored(found, mods), mods: mods}
 	a.done = func() bool {
 		before := len(o.fits)
-		gate, allowed := m.settle(o, m.set.form(a.form), a.slots)
+		gate, allowed := m.addCandidates(o, m.set.form(a.form), a.slots)
 		if gate != nil {
 			shut = append(shut, *gate)
 		}
-		if allowed && canonical == "" && a.whole() {
+		if allowed && canonical == "" && a.isComplete() {
 			canonical = m.set.spell(op, name, a.slots)
 		}
 		return len(o.fits) > before
@@ -95,7 +95,7 @@ func (m *Matcher) fit(o *Opcode, op string, found []uint16, name string, mods []
 			if a.spare != NoMod {
 				spared = true
 				if len(o.fits) > 0 && o.problems == nil {
-					o.problems = []Problem{spareMod(m.set, a.spare, mods, skip)}
+					o.problems = []Problem{ignoredMod(m.set, a.spare, mods, skip)}
 				}
 			}
 		}
@@ -108,27 +108,27 @@ func (m *Matcher) fit(o *Opcode, op string, found []uint16, name string, mods []
 		for i := range o.fits {
 			o.fits[i].Opcode = canonical
 		}
-	case m.asking:
+	case m.formOnly:
 	case shut != nil:
-		mods = mods[:min(len(mods), mostExplained)]
-		o.problems = []Problem{m.easiest(m.set.instructions(found), name, mods, skip, shut)}
+		mods = mods[:min(len(mods), maxExplained)]
+		o.problems = []Problem{m.reportEasiest(m.set.instructions(found), name, mods, skip, shut)}
 	default:
-		mods = mods[:min(len(mods), mostExplained)]
-		m.readings = nil
+		mods = mods[:min(len(mods), maxExplained)]
+		m.interpretations = nil
 		o.problems = m.explainMods(m.set.instructions(found), name, mods, skip)
-		o.readings = m.readings
+		o.interpretations = m.interpretations
 	}
 }
 
 // ignored returns the modifiers that ptxas ignores on these instructions: words that it ignores
-// everywhere, unless they have a meaning in one of the forms.
+// everywhere and that have no meaning in any of the forms.
 func (s *Set) ignored(found []uint16, mods []Mod) []Mod {
 	var skipped []Mod
 	for _, mod := range mods {
 		if slices.Contains(s.Ignored, mod) && !slices.Contains(skipped, mod) &&
 			!slices.ContainsFunc(found, func(e uint16) bool {
 				return slices.ContainsFunc(s.outline(int(e)).forms,
-					func(f worded) bool { return f.has(mod) })
+					func(f formOutline) bool { return f.has(mod) })
 			}) {
 			skipped = append(skipped, mod)
 		}
@@ -141,26 +141,26 @@ func (w *Wording) has(mod Mod) bool {
 	return slices.ContainsFunc(w.Slots, func(s Slot) bool { return s.has(mod) })
 }
 
-// An assignment tries to assign every written modifier to a slot of a form.
+// An assignment assigns every written modifier to a slot of a form, in all possible ways.
 type assignment struct {
-	form    *worded
+	form    *formOutline
 	repeats []Mod
 	ignored []Mod
 	mods    []Mod
 	slots   []Mod
 	spare   Mod         // a modifier that ptxas accepts and ignores
-	done    func() bool // called when every slot is assigned; true ends the search
+	done    func() bool // called when every modifier is assigned; true ends the search
 }
 
-// begin starts the search for another form.
-func (a *assignment) begin(f *worded) {
+// begin starts the search for form f.
+func (a *assignment) begin(f *formOutline) {
 	a.form, a.spare = f, NoMod
 	a.slots = slices.Grow(a.slots[:0], len(f.Slots))[:len(f.Slots)]
 	clear(a.slots)
 }
 
-// whole reports whether every modifier of the instruction has been assigned to a slot.
-func (a *assignment) whole() bool {
+// isComplete reports whether every modifier of the instruction has been assigned to a slot.
+func (a *assignment) isComplete() bool {
 	n := 0
 	for _, mod := range a.slots {
 		if mod != NoMod {
@@ -182,7 +182,7 @@ func (a *assignment) place(i int) bool {
 	mod := a.mods[i]
 	for j := range a.form.Slots {
 		s := &a.form.Slots[j]
-		if a.slots[j] != NoMod || !s.has(mod) || a.passed(j) {
+		if a.slots[j] != NoMod || !s.has(mod) || a.isPassed(j) {
 			continue
 		}
 		a.slots[j] = mod
@@ -201,8 +201,9 @@ func (a *assignment) place(i int) bool {
 	return false
 }
 
-// passed reports whether a slot after j is already filled although its modifier must follow j's.
-func (a *assignment) passed(j int) bool {
+// isPassed reports whether a slot after slot j is already filled although its modifier must follow
+// that of slot j.
+func (a *assignment) isPassed(j int) bool {
 	order := a.form.Slots[j].Order
 	if order == 0 {
 		return false
@@ -226,10 +227,11 @@ func (s *Slot) value(m Mod) *Value {
 	return nil
 }
 
-// settle adds the candidates of a filled form to o, one for each choice of table rows. It adds none
-// if a rule or table forbids the combination, or if a gate is closed; in the latter case it returns
-// that gate, because the combination is legal for other versions or targets.
-func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allowed bool) {
+// addCandidates adds a candidate of a filled form to o for each choice of table rows. It adds none
+// if a rule or table forbids the combination, or if a gate is closed. In the latter case it returns
+// the gate, because the combination is legal for other versions or targets.
+func (m *Matcher) addCandidates(o *Opcode, f *Form,
+	slots []Mod) (shut *closedFeature, allowed bool) {
 	late := 0
 	for i := range f.Rules {
 		if r := &f.Rules[i]; r.Holds.Operands() {
@@ -243,7 +245,7 @@ func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allow
 		return nil, false
 	}
 	if shut == nil {
-		shut = m.gates(f, slots)
+		shut = m.closedGateOf(f, slots)
 	}
 	if shut != nil {
 		return shut, true
@@ -255,14 +257,14 @@ func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allow
 		for i := range f.Rules {
 			if r := &f.Rules[i]; r.Holds.Operands() {
 				c.rules = append(c.rules, *r)
-				o.valued = o.valued || r.Holds.compares()
+				o.valued = o.valued || r.Holds.dependsOnValues()
 			}
 		}
 	}
 	for i := range f.When {
 		if w := &f.When[i]; w.If.Operands() {
 			c.when = append(c.when, *w)
-			o.valued = o.valued || w.If.compares()
+			o.valued = o.valued || w.If.dependsOnValues()
 		}
 	}
 	for _, l := range lengths {
@@ -273,12 +275,14 @@ func (m *Matcher) settle(o *Opcode, f *Form, slots []Mod) (shut *shutGate, allow
 	return nil, true
 }
 
-// unmeasured is the single choice of rows for a form without tables.
-var unmeasured = [][][]int{nil}
+// noTables is the only choice of rows for a form without tables.
+var noTables = [][][]int{nil}
 
-// rows finds the matching rows of each table, and the vector lengths for each choice of rows.
-func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate, ok bool) {
-	lengths = unmeasured
+// rows returns the vector lengths of each table for every choice of matching rows. It returns the
+// gate in shut if all matching rows of a table are closed. ok is false if a table has no matching
+// open row.
+func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *closedFeature, ok bool) {
+	lengths = noTables
 	for i := range f.Tables {
 		t := &f.Tables[i]
 		var fit [][]int
@@ -300,7 +304,7 @@ func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate,
 			if closed == nil {
 				return nil, nil, false
 			}
-			return nil, &shutGate{what: m.lateRule(t, slots), gate: *closed}, true
+			return nil, &closedFeature{what: m.gatedFeature(t, slots), gate: *closed}, true
 		}
 		next := make([][][]int, 0, len(lengths)*len(fit))
 		for _, l := range lengths {
@@ -313,9 +317,9 @@ func (m *Matcher) rows(f *Form, slots []Mod) (lengths [][][]int, shut *shutGate,
 	return lengths, nil, true
 }
 
-// lateRule returns the last word that no open row of a table has; the gate belongs to that word. If
-// every word has an open row, it returns "": the gate belongs to the combination.
-func (m *Matcher) lateRule(t *Table, slots []Mod) string {
+// gatedFeature returns the last word that no open row of a table has, because the gate then belongs
+// to that word. If every word has an open row, it returns a text for the combination of words.
+func (m *Matcher) gatedFeature(t *Table, slots []Mod) string {
 	what := combined
 	for n, c := range t.Columns {
 		if c.Slot < 0 || slots[c.Slot] == NoMod {
@@ -352,25 +356,25 @@ func (r *Row) fits(t *Table, slots []Mod) bool {
 	return true
 }
 
-// A shutGate excludes a form at the matcher's version or target.
-type shutGate struct {
-	what string // the feature that needs the gate; "" for the instruction itself
+// A closedFeature excludes a form for the version or target of the matcher.
+type closedFeature struct {
+	what string // the feature that requires the gate; "" for the instruction itself
 	gate Gate
-	gone bool // the gate is open, and removes the feature
+	gone bool // the gate is open, and so removes the feature
 }
 
 const combined = "this combination of modifiers"
 
-// gates returns the first closed gate of a form with these modifiers, or nil if all are open.
-func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
+// closedGateOf returns the first gate of a form that excludes these modifiers, or nil.
+func (m *Matcher) closedGateOf(f *Form, slots []Mod) *closedFeature {
 	for _, g := range f.Gates {
 		if !g.Open(m.version, m.target) {
-			return &shutGate{gate: g}
+			return &closedFeature{gate: g}
 		}
 	}
 	for _, g := range f.Gone {
 		if g.Open(m.version, m.target) {
-			return &shutGate{gate: g, gone: true}
+			return &closedFeature{gate: g, gone: true}
 		}
 	}
 	for i, mod := range slots {
@@ -378,38 +382,38 @@ func (m *Matcher) gates(f *Form, slots []Mod) *shutGate {
 			continue
 		}
 		if g := f.Slots[i].value(mod).Gate; !g.Open(m.version, m.target) {
-			return &shutGate{what: m.set.Mods[mod], gate: g}
+			return &closedFeature{what: m.set.Mods[mod], gate: g}
 		}
 	}
 	for i := range f.When {
 		if w := &f.When[i]; !w.If.Operands() && w.If.holds(slots, nil) &&
 			w.Gate.Open(m.version, m.target) == w.Gone {
-			return &shutGate{what: combined, gate: w.Gate, gone: w.Gone}
+			return &closedFeature{what: combined, gate: w.Gate, gone: w.Gone}
 		}
 	}
 	return nil
 }
 
-// easiest returns the gate that is easiest to satisfy: one that needs another version rather than
-// another target.
-func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int,
-	shut []shutGate) Problem {
+// reportEasiest reports the gate that is easiest to satisfy: one that requires another version
+// rather than another target.
+func (m *Matcher) reportEasiest(list []*Instruction, name string, mods []Mod, skip int,
+	shut []closedFeature) Problem {
 	best := &shut[0]
 	for i := range shut {
-		if s := &shut[i]; !s.gone && s.gate.reaches(m.target) {
+		if s := &shut[i]; !s.gone && s.gate.opensFor(m.target) {
 			best = s
 			break
 		}
 	}
 	if best.gone {
-		return m.gone(name, best.what, best.gate, m.additions(list, name, mods))
+		return m.removedFeature(name, best.what, best.gate, m.additions(list, name, mods))
 	}
 	what, at := best.what, -1
 	partly := what != "" || m.partlyMatches(list)
 	for i, mod := range mods {
 		switch {
 		case !partly:
-		case !m.opens(list, mod):
+		case !m.hasOpenForm(list, mod):
 			what, at = m.set.Mods[mod], skip+i
 		case what == m.set.Mods[mod]:
 			at = skip + i
@@ -418,17 +422,17 @@ func (m *Matcher) easiest(list []*Instruction, name string, mods []Mod, skip int
 	if what == "" && partly {
 		what = combined
 	}
-	p := m.closed(name, what, best.gate)
+	p := m.closedGate(name, what, best.gate)
 	p.Mod = at
 	return p
 }
 
-// partlyMatches reports whether some form of the instructions has all required gates open.
-func (m *Matcher) partlyMatches(list []*Instruction) bool { return m.opens(list, NoMod) }
+// partlyMatches reports whether the required gates of some form are open.
+func (m *Matcher) partlyMatches(list []*Instruction) bool { return m.hasOpenForm(list, NoMod) }
 
-// opens reports whether some form with a modifier, or any form for NoMod, has all required gates
-// open.
-func (m *Matcher) opens(list []*Instruction, mod Mod) bool {
+// hasOpenForm reports whether some form that accepts modifier mod has all required gates open. For
+// NoMod, every form counts.
+func (m *Matcher) hasOpenForm(list []*Instruction, mod Mod) bool {
 	open := func(g Gate) bool { return g.Open(m.version, m.target) }
 	return slices.ContainsFunc(list, func(ins *Instruction) bool {
 		return slices.ContainsFunc(ins.Forms, func(f Form) bool {

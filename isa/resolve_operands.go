@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// An operandResolver resolves the operands of a candidate: types from slots, lengths from slots and
-// tables, presence from conditions on modifiers.
+// An operandResolver resolves the operands of a candidate: types from slots, lengths from slots
+// and tables, presence from conditions on modifiers.
 type operandResolver struct {
 	m       *Matcher
 	o       *Opcode
@@ -31,7 +31,7 @@ func (s *operandResolver) want(w *Want, o *Operand) {
 	if o.Presence == PresentIf || o.Presence == PresentWhen {
 		switch {
 		case o.If.Operands():
-			s.o.valued = s.o.valued || o.If.compares()
+			s.o.valued = s.o.valued || o.If.dependsOnValues()
 		case !o.If.holds(s.c.Slots, nil):
 			w.Presence = Never
 		case o.Presence == PresentIf:
@@ -78,11 +78,11 @@ func (s *operandResolver) kind(w *WantKind, k *OperandKind) {
 	s.o.valued = s.o.valued || len(k.Range) > 0
 }
 
-// word returns the modifier in a slot.
+// word returns the text of the modifier in a slot.
 func (s *operandResolver) word(slot int) string { return s.m.set.Mods[s.c.Slots[slot]] }
 
-// trailingNumber returns the length in a modifier: 4 for .v4, 16 for .x16, 2 for .2d; -1 (a scalar)
-// if the slot is empty.
+// trailingNumber returns the length that a modifier names: 4 for .v4, 16 for .x16, 2 for .2d. It
+// returns -1, for a scalar, if the slot is empty.
 func trailingNumber(word string) int {
 	word = strings.TrimSuffix(strings.TrimSuffix(word, "d"), "D")
 	at := 0
@@ -100,19 +100,19 @@ func trailingNumber(word string) int {
 	return n
 }
 
-// takes reports whether c accepts args.
-func (c *Candidate) takes(m *Matcher, args []Arg) bool {
+// accepts reports whether c accepts the operands args.
+func (c *Candidate) accepts(m *Matcher, args []Arg) bool {
 	var t tally
-	if c.sequence(c.Args, args, &t, m) {
+	if c.fitsSequence(c.Args, args, &t, m) {
 		return true
 	}
 	alone := besideSink(args)
 	t = tally{}
-	return alone != nil && c.sequence(c.Args, alone, &t, m)
+	return alone != nil && c.fitsSequence(c.Args, alone, &t, m)
 }
 
-// besideSink returns args with a first operand d|_ replaced by d, which ptxas treats the same, or
-// nil if there is none.
+// besideSink returns args with a first operand d|_ replaced by d, which ptxas treats the same. It
+// returns nil if the first operand has another form.
 func besideSink(args []Arg) []Arg {
 	if len(args) == 0 || args[0].Kind != ArgPair || len(args[0].Elems) != 2 ||
 		args[0].Elems[1].Kind != ArgSink {
@@ -125,9 +125,10 @@ func besideSink(args []Arg) []Arg {
 	return append([]Arg{d}, args[1:]...)
 }
 
-// settled checks conditions on several operands, once all are known.
-func (c *Candidate) settled(m *Matcher, t *tally) bool {
-	if t.handle && !indirect(m.version, m.target) {
+// conditionsHold reports whether the conditions on several operands hold. It is called when all
+// operands have matched.
+func (c *Candidate) conditionsHold(m *Matcher, t *tally) bool {
+	if t.handle && !acceptsHandles(m.version, m.target) {
 		return false
 	}
 	for i := range c.rules {
@@ -141,17 +142,18 @@ func (c *Candidate) settled(m *Matcher, t *tally) bool {
 			return false
 		}
 	}
-	return c.presences(c.Args, t)
+	return c.presencesHold(c.Args, t)
 }
 
-// indirect reports whether textures and surfaces may be named by handles (PTX 3.1, sm_20).
-func indirect(v Version, t Target) bool {
+// acceptsHandles reports whether registers may hold handles of textures and surfaces (PTX 3.1,
+// sm_20).
+func acceptsHandles(v Version, t Target) bool {
 	first, _ := ParseTarget("sm_20")
 	return v >= 301 && t >= first
 }
 
-// presences checks the conditions on which operands are present.
-func (c *Candidate) presences(list []Want, t *tally) bool {
+// presencesHold reports whether the conditions on the presence of operands hold.
+func (c *Candidate) presencesHold(list []Want, t *tally) bool {
 	for i := range list {
 		w := &list[i]
 		here := t.has(w.ID)
@@ -165,25 +167,25 @@ func (c *Candidate) presences(list []Want, t *tally) bool {
 				return false
 			}
 		}
-		if here && !c.presences(w.Inside, t) {
+		if here && !c.presencesHold(w.Inside, t) {
 			return false
 		}
 	}
 	return true
 }
 
-// sequence matches args against list, with and without each optional operand. At the end of the
-// outermost list, for which outer is set, the conditions on several operands must be satisfied too.
-func (c *Candidate) sequence(list []Want, args []Arg, t *tally, outer *Matcher) bool {
+// fitsSequence reports whether args match list, with or without each optional operand. If outer is
+// set, the list is the outermost, and the conditions on several operands must also hold.
+func (c *Candidate) fitsSequence(list []Want, args []Arg, t *tally, outer *Matcher) bool {
 	if len(list) == 0 {
-		return len(args) == 0 && (outer == nil || c.settled(outer, t))
+		return len(args) == 0 && (outer == nil || c.conditionsHold(outer, t))
 	}
 	w := &list[0]
 	if len(args) > 0 && w.Presence != Never {
 		before := t.given
-		if c.one(w, &args[0], t) {
+		if c.fitsOne(w, &args[0], t) {
 			t.add(w.ID, &args[0])
-			if c.sequence(list[1:], args[1:], t, outer) {
+			if c.fitsSequence(list[1:], args[1:], t, outer) {
 				return true
 			}
 		}
@@ -192,28 +194,28 @@ func (c *Candidate) sequence(list []Want, args []Arg, t *tally, outer *Matcher) 
 	if w.Presence == Always {
 		return false
 	}
-	return c.sequence(list[1:], args, t, outer)
+	return c.fitsSequence(list[1:], args, t, outer)
 }
 
-// one matches a single operand.
-func (c *Candidate) one(w *Want, a *Arg, t *tally) bool {
+// fitsOne reports whether a single operand matches.
+func (c *Candidate) fitsOne(w *Want, a *Arg, t *tally) bool {
 	if a.Kind == ArgUnknown {
 		return true
 	}
 	if w.Inside != nil {
 		if a.Kind != ArgAddress || a.Unified && !w.TakesUnified() || len(a.Elems) > 1 &&
-			a.Elems[0].offset() {
+			a.Elems[0].hasOffset() {
 			// an operand with an offset must be the only one in its bracket
 			return false
 		}
-		return c.sequence(w.Inside, a.Elems, t, nil)
+		return c.fitsSequence(w.Inside, a.Elems, t, nil)
 	}
 	if w.Pair != nil {
 		if a.Kind == ArgPair {
 			if a.Elems[0].Kind == ArgSink && a.Elems[1].Kind == ArgSink {
 				return false // both halves are missing: a syntax error
 			}
-			if w.Pair.Presence == Never || !c.one(w.Pair, &a.Elems[1], t) {
+			if w.Pair.Presence == Never || !c.fitsOne(w.Pair, &a.Elems[1], t) {
 				return false
 			}
 			t.add(w.Pair.ID, &a.Elems[1])
@@ -225,7 +227,7 @@ func (c *Candidate) one(w *Want, a *Arg, t *tally) bool {
 		}
 	}
 	for i := range w.Kinds {
-		if k := &w.Kinds[i]; c.kind(w.Access, k, a, t) {
+		if k := &w.Kinds[i]; c.fitsKind(w.Access, k, a, t) {
 			t.handle = t.handle || a.Kind == ArgReg &&
 				(k.Word == KTexref || k.Word == KSampler || k.Word == KSurfref)
 			return true
@@ -234,16 +236,17 @@ func (c *Candidate) one(w *Want, a *Arg, t *tally) bool {
 	return false
 }
 
-// kind matches an operand against one kind: a brace vector, or a single operand.
-func (c *Candidate) kind(access Access, k *WantKind, a *Arg, t *tally) bool {
+// fitsKind reports whether an operand matches one of the accepted kinds: a brace vector, or a
+// single operand.
+func (c *Candidate) fitsKind(access Access, k *WantKind, a *Arg, t *tally) bool {
 	if k.Word == KParts {
-		return a.Kind == ArgVector && c.sequence(k.Fields, a.Elems, t, nil)
+		return a.Kind == ArgVector && c.fitsSequence(k.Fields, a.Elems, t, nil)
 	}
 	if k.Len < 0 {
 		if a.Kind == ArgVector && len(a.Elems) == 1 && k.Relax {
 			a = &a.Elems[0] // ld and st accept one element in braces
 		}
-		return k.single(access, a)
+		return k.fitsSingle(access, a)
 	}
 	if a.Kind == ArgReg && a.Count > 1 { // a register declared as a vector
 		return a.Count == k.Len && registerFits(k, a)
@@ -257,7 +260,7 @@ func (c *Candidate) kind(access Access, k *WantKind, a *Arg, t *tally) bool {
 	return k.vectorFits(access, a.Elems)
 }
 
-// TakesUnified reports whether .unified may follow the bracket: the spec allows it, and the
+// TakesUnified reports whether .unified may follow the brackets: the spec allows it, and the
 // space is global or generic.
 func (w *Want) TakesUnified() bool {
 	if !w.Unified || len(w.Inside) == 0 || len(w.Inside[0].Kinds) == 0 {

@@ -5,8 +5,8 @@ package isa
 
 import "github.com/ptxdsl/ptxdsl/diag"
 
-// Rules returns the rules of the matcher: opcodes and modifiers (F2), operands (F3), versions
-// and targets (F4).
+// Rules returns the rules of the matcher: opcodes and modifiers (F2), operands (F3), versions and
+// targets (F4).
 func Rules() diag.Rules {
 	rejects := "The assembler rejects the module."
 	list := diag.Rules{

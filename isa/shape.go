@@ -5,12 +5,13 @@ package isa
 
 import "slices"
 
-// A matcher checks only some properties of operands. Encoded as words they are the shape of the
-// operands: a form that accepted operands accepts others of the same shape.
+// A matcher checks only some properties of operands. The shape of operands encodes these
+// properties as words: a form that accepted operands also accepts other operands with the same
+// shape.
 
-// enough limits the shapes that are cached per opcode. Most opcodes have one or two, but if the
-// values of constants matter there may be arbitrarily many.
-const enough = 32
+// maxShapes limits the shapes that are cached per opcode. Most opcodes have one or two shapes, but
+// if the values of constants matter there may be arbitrarily many.
+const maxShapes = 32
 
 // An acceptedShape is an operand shape, and the form that accepted it.
 type acceptedShape struct {
@@ -18,7 +19,8 @@ type acceptedShape struct {
 	by    *Candidate
 }
 
-// Took returns a form that accepted operands of a shape before, or nil if none is known.
+// Took returns the form that accepted operands with the given shape before, or nil if no such
+// form is cached.
 func (o *Opcode) Took(shape []Word) *Candidate {
 	if known := o.accepted.Load(); known != nil {
 		for i := range *known {
@@ -30,28 +32,29 @@ func (o *Opcode) Took(shape []Word) *Candidate {
 	return nil
 }
 
-// takes caches that c accepts a shape.
-func (o *Opcode) takes(shape []Word, c *Candidate) {
+// addShape records that c accepts operands with the given shape.
+func (o *Opcode) addShape(shape []Word, c *Candidate) {
 	var list []acceptedShape
 	known := o.accepted.Load()
 	if known != nil {
 		list = slices.Clip(*known)
 	}
-	if len(list) < enough {
+	if len(list) < maxShapes {
 		list = append(list, acceptedShape{slices.Clone(shape), c})
-		// another goroutine was faster: the shape is added another time
+		// if another goroutine has added a shape in the meantime, this shape is added at its next
+		// use
 		o.accepted.CompareAndSwap(known, &list)
 	}
 }
 
-// Valued reports whether shapes include the values of constants.
+// Valued reports whether shapes must include the values of constants.
 func (o *Opcode) Valued() bool { return o.valued }
 
-// Problems returns the problems of the opcode itself. If a form exists, they are only warnings.
+// Problems returns the problems of the opcode itself. If some form fits, they are only warnings.
 func (o *Opcode) Problems() []Problem { return o.problems }
 
-// A Word encodes the kind and type of an operand. Its register part, the value of a constant,
-// and its elements are separate words.
+// A Word encodes the kind and type of an operand. The operand's register part, the value of a
+// constant, and its elements are encoded in separate words.
 type Word uint64
 
 // Flags of a Word. The lower 24 bits hold the kind, the type and the space, one byte each, and the
@@ -73,7 +76,8 @@ func WordOf(k ArgKind, t Type, s Space, count, elems int) Word {
 		Word(elems)<<wordElems
 }
 
-// AppendShape appends the shape of args, including constants if valued.
+// AppendShape appends the shape of args to the list to. It includes the values of constants if
+// valued is set.
 func AppendShape(to []Word, args []Arg, valued bool) []Word {
 	for i := range args {
 		a := &args[i]
@@ -90,7 +94,7 @@ func AppendShape(to []Word, args []Arg, valued bool) []Word {
 		if a.Unified {
 			w |= WordUnified
 		}
-		if a.offset() || a.Plus {
+		if a.hasOffset() || a.Plus {
 			w |= WordOffset
 		}
 		if a.Part != "" {
@@ -98,7 +102,7 @@ func AppendShape(to []Word, args []Arg, valued bool) []Word {
 		}
 		to = append(to, w)
 		if a.Part != "" {
-			to = append(to, part(a.Part))
+			to = append(to, partWord(a.Part))
 		}
 		if valued && a.Kind == ArgInt {
 			to = append(to, Word(a.Value))
@@ -108,9 +112,9 @@ func AppendShape(to []Word, args []Arg, valued bool) []Word {
 	return to
 }
 
-// part encodes the text of a register part as a word. The longest valid part has six letters; of a
-// longer one, the first eight letters show that it is invalid.
-func part(text string) (word Word) {
+// partWord encodes the text of a register part as a word. The longest valid part has six letters.
+// For a longer text, the first eight letters are encoded, which show that it is invalid.
+func partWord(text string) (word Word) {
 	for i := range min(len(text), 8) {
 		word = word<<8 | Word(text[i])
 	}

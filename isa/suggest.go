@@ -8,17 +8,18 @@ import (
 	"strings"
 )
 
-// searches limits the number of suggestions per matcher, since a file may contain many mistakes.
-const searches = 200
+// maxSearches limits the number of searches for suggestions per matcher, because a file may contain
+// many mistakes.
+const maxSearches = 200
 
-// search reports whether another search is allowed.
-func (m *Matcher) search() bool {
-	m.searched++
-	return m.searched <= searches
+// allowSearch counts a search, and reports whether it is allowed.
+func (m *Matcher) allowSearch() bool {
+	m.searches++
+	return m.searches <= maxSearches
 }
 
-// replacements returns the words that make the modifiers legal if they replace the modifier at an
-// index.
+// replacements returns the words that make the modifiers legal if they replace the modifier at
+// index at.
 func (m *Matcher) replacements(list []*Instruction, mods []Mod, at int) []string {
 	var words []string
 	others := slices.Delete(slices.Clone(mods), at, at+1)
@@ -29,7 +30,7 @@ func (m *Matcher) replacements(list []*Instruction, mods []Mod, at int) []string
 			return
 		}
 		changed[at] = mod
-		if x := assignMost(f, changed); len(x.strange)+len(x.lacking) == 0 && m.takes(x) {
+		if x := assignMost(f, changed); len(x.unmatched)+len(x.missing) == 0 && m.isLegal(x) {
 			words = append(words, word)
 		}
 	}
@@ -37,11 +38,11 @@ func (m *Matcher) replacements(list []*Instruction, mods []Mod, at int) []string
 		for i := range ins.Forms {
 			f := &ins.Forms[i]
 			x := assignMost(f, others)
-			if len(x.strange) > 0 || len(x.lacking) > 1 {
+			if len(x.unmatched) > 0 || len(x.missing) > 1 {
 				continue
 			}
 			for s := range f.Slots {
-				if x.slots[s] != NoMod || len(x.lacking) == 1 && x.lacking[0] != s {
+				if x.slots[s] != NoMod || len(x.missing) == 1 && x.missing[0] != s {
 					continue
 				}
 				for _, v := range f.Slots[s].Values {
@@ -50,48 +51,50 @@ func (m *Matcher) replacements(list []*Instruction, mods []Mod, at int) []string
 			}
 		}
 	}
-	if !slices.ContainsFunc(words, shaped) {
+	if !slices.ContainsFunc(words, isShape) {
 		slices.Sort(words)
 	}
 	return words
 }
 
-// most is how many words a message lists.
-const most = 12
+// maxListed is the largest number of words in a message.
+const maxListed = 12
 
 // someOf lists alternatives for a message, at most the first few.
 func someOf(words []string) string {
-	if n := len(words); n > most {
-		words = append(slices.Clone(words[:most]), "or others")
+	if n := len(words); n > maxListed {
+		words = append(slices.Clone(words[:maxListed]), "or others")
 	}
 	return oneOf(words)
 }
 
-// shaped reports whether a word is a matrix shape.
-func shaped(word string) bool {
+// isShape reports whether a word is a matrix shape.
+func isShape(word string) bool {
 	return len(word) > 2 && word[1] == 'm' && word[2] >= '0' && word[2] <= '9'
 }
 
-// exchange looks for two adjacent modifiers to swap, or for one modifier to replace. It tries
-// modifiers that the instruction does not have first, then all. If there are none of the former and
-// a required modifier is missing (such as .sp with a sparse shape), it only replaces the shape.
+// exchange looks for two adjacent modifiers to swap, or for one modifier to replace. It first
+// tries modifiers that the instruction does not have, then all modifiers. If the instruction has
+// all modifiers but a required one is missing (such as .sp with a sparse shape), exchange only
+// replaces the shape.
 //
-// It returns possible readings. The first is reported if the operands fit none of them better.
-func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod,
-	skip int) []reading {
-	if len(x.strange)+len(x.lacking) > 2 || len(x.strange) == 0 && len(x.lacking) > 1 ||
-		x.doubled(mods) || !m.search() {
+// It returns possible interpretations. The first is reported unless the operands fit another
+// better.
+func (m *Matcher) exchange(list []*Instruction, x *mismatch, name string, mods []Mod,
+	skip int) []interpretation {
+	if len(x.unmatched)+len(x.missing) > 2 || len(x.unmatched) == 0 && len(x.missing) > 1 ||
+		x.isRepeated(mods) || !m.allowSearch() {
 		return nil
 	}
 	s := &swap{m: m, list: list, miss: x, name: name, mods: mods, skip: skip}
-	s.lacks = len(x.strange) == 0 && len(x.lacking) == 1
-	if s.lacks && len(x.form.Slots[x.lacking[0]].Values) > 1 {
+	s.lacks = len(x.unmatched) == 0 && len(x.missing) == 1
+	if s.lacks && len(x.form.Slots[x.missing[0]].Values) > 1 {
 		return nil
 	}
 	if !s.lacks {
 		s.found = m.reordered(list, name, mods, skip)
 	}
-	order := slices.Clone(x.strange)
+	order := slices.Clone(x.unmatched)
 	for i := range mods {
 		if !slices.Contains(order, i) {
 			order = append(order, i)
@@ -102,55 +105,57 @@ func (m *Matcher) exchange(list []*Instruction, x *miss, name string, mods []Mod
 			break
 		}
 	}
-	if !slices.ContainsFunc(s.found, func(r reading) bool { return !r.less }) {
+	if !slices.ContainsFunc(s.found, func(r interpretation) bool { return !r.removes }) {
 		return nil
 	}
 	return s.found
 }
 
-// A swap replaces one modifier of an opcode by another one.
+// A swap replaces one modifier of an opcode by another.
 type swap struct {
 	m     *Matcher
 	list  []*Instruction
-	miss  *miss
+	miss  *mismatch
 	name  string
 	mods  []Mod
 	skip  int
-	lacks bool // a modifier is missing, and none is wrong
-	found []reading
+	lacks bool // a modifier is missing, and no modifier is wrong
+	found []interpretation
 }
 
-// replace adds the opcodes in which modifier i is replaced, or left out if nothing replaces it. It
-// reports whether it was replaced.
+// replace adds the opcodes in which modifier i is replaced, or omitted if no word replaces it. It
+// reports whether it added any.
 func (s *swap) replace(i int) bool {
 	m, word := s.m, s.m.set.Mods[s.mods[i]]
-	if s.lacks && !shaped(word) {
+	if s.lacks && !isShape(word) {
 		return false
 	}
 	without := slices.Delete(slices.Clone(s.mods), i, i+1)
 	words := m.replacements(s.list, s.mods, i)
-	alike := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !akin(w, word) })
-	if len(alike) > 0 || s.lacks || m.legal(s.list, without) {
+	alike := slices.DeleteFunc(slices.Clone(words),
+		func(w string) bool { return !isSimilar(w, word) })
+	if len(alike) > 0 || s.lacks || m.isLegalCombination(s.list, without) {
 		words = alike
 	}
 	if len(words) == 0 {
-		if !s.lacks && m.legal(s.list, without) {
+		if !s.lacks && m.isLegalCombination(s.list, without) {
 			p := problem("F205", s.skip+i, "%s cannot be combined with the other modifiers here",
 				word)
-			s.found = append(s.found, reading{p, []string{m.text(s.name, without)}, true, false})
+			s.found = append(s.found,
+				interpretation{p, []string{m.text(s.name, without)}, true, false})
 		}
 		return false
 	}
-	r := reading{Problem: s.problem(i, word, words)}
-	for _, w := range words[:min(len(words), most)] {
+	r := interpretation{Problem: s.problem(i, word, words)}
+	for _, w := range words[:min(len(words), maxListed)] {
 		changed := slices.Clone(s.mods)
 		changed[i], _ = m.set.mod(w)
 		r.ops = append(r.ops, m.text(s.name, changed))
 	}
-	near := relatedType(word, words) != ""
+	near := closestType(word, words) != ""
 	_, typed := ParseType(word)
-	r.far = typed && !near
-	if near && len(s.found) > 0 && !s.found[0].less && s.found[0].Rule == "F205" {
+	r.changesClass = typed && !near
+	if near && len(s.found) > 0 && !s.found[0].removes && s.found[0].Rule == "F205" {
 		s.found = slices.Insert(s.found, 0, r)
 	} else {
 		s.found = append(s.found, r)
@@ -162,16 +167,16 @@ func (s *swap) replace(i int) bool {
 func (s *swap) problem(i int, word string, words []string) Problem {
 	p := problem("F205", s.skip+i, "%s cannot be combined with the other modifiers here, "+
 		"expected %s", word, someOf(words))
-	if !s.m.used(s.list, s.mods[i]) {
+	if !s.m.isUsed(s.list, s.mods[i]) {
 		p.Rule, p.Message = "F203", s.name+" has no modifier "+word+"; expected "+someOf(words)
 	}
 	switch {
 	case s.lacks:
-		p.Message += ", or " + s.m.oneOf(&s.miss.form.Slots[s.miss.lacking[0]]) + " besides"
+		p.Message += ", or " + s.m.oneOf(&s.miss.form.Slots[s.miss.missing[0]]) + " besides"
 	case len(words) == 1:
 		p.Want = words[0]
 	default:
-		p.Want = relatedType(word, words)
+		p.Want = closestType(word, words)
 	}
 	return p
 }
@@ -184,9 +189,10 @@ func (m *Matcher) text(name string, mods []Mod) string {
 	return name
 }
 
-// doubled reports whether a strange modifier is repeated, or excludes one that occupies its slot.
-func (x *miss) doubled(mods []Mod) bool {
-	return slices.ContainsFunc(x.strange, func(i int) bool {
+// isRepeated reports whether a modifier without a slot is repeated, or excludes the modifier that
+// occupies its slot.
+func (x *mismatch) isRepeated(mods []Mod) bool {
+	return slices.ContainsFunc(x.unmatched, func(i int) bool {
 		if slices.Contains(mods[:i], mods[i]) {
 			return true
 		}
@@ -199,63 +205,64 @@ func (x *miss) doubled(mods []Mod) bool {
 	})
 }
 
-// reordered looks for two adjacent modifiers to swap.
-func (m *Matcher) reordered(list []*Instruction, name string, mods []Mod, skip int) []reading {
+// reordered looks for two adjacent modifiers to swap, and returns nil if there are none.
+func (m *Matcher) reordered(list []*Instruction, name string, mods []Mod,
+	skip int) []interpretation {
 	changed := slices.Clone(mods)
 	for i := range len(mods) - 1 {
 		if mods[i] == mods[i+1] {
 			continue
 		}
 		changed[i], changed[i+1] = mods[i+1], mods[i]
-		if m.legal(list, changed) {
+		if m.isLegalCombination(list, changed) {
 			a, b := m.set.Mods[mods[i]], m.set.Mods[mods[i+1]]
 			p := problem("F207", skip+i, "%s and %s are in the wrong order: %s%s", a, b, b, a)
-			return []reading{{Problem: p, ops: []string{m.text(name, changed)}}}
+			return []interpretation{{Problem: p, ops: []string{m.text(name, changed)}}}
 		}
 		changed[i], changed[i+1] = mods[i], mods[i+1]
 	}
 	return nil
 }
 
-// legal reports whether the modifiers form a legal combination.
-func (m *Matcher) legal(list []*Instruction, mods []Mod) bool {
+// isLegalCombination reports whether the modifiers form a legal combination.
+func (m *Matcher) isLegalCombination(list []*Instruction, mods []Mod) bool {
 	return slices.ContainsFunc(list, func(ins *Instruction) bool {
 		return slices.ContainsFunc(ins.Forms, func(f Form) bool {
 			x := assignMost(&f, mods)
-			return len(x.strange)+len(x.lacking) == 0 && m.takes(x)
+			return len(x.unmatched)+len(x.missing) == 0 && m.isLegal(x)
 		})
 	})
 }
 
-// akin reports whether two words are of the same kind: both are shapes, or they have the same word
-// before ::.
-func akin(a, b string) bool {
+// isSimilar reports whether two words have the same form: both are shapes, or both have the same
+// text before "::".
+func isSimilar(a, b string) bool {
 	first, _, _ := strings.Cut(a, "::")
 	second, _, _ := strings.Cut(b, "::")
-	return first == second || shaped(a) && shaped(b)
+	return first == second || isShape(a) && isShape(b)
 }
 
-// inCase returns the modifier that differs from a word only in case, or "" if there is none.
-func (m *Matcher) inCase(list []*Instruction, word string) string {
+// inOtherCase returns the modifier that differs from a word only in case, or "" if there is none.
+func (m *Matcher) inOtherCase(list []*Instruction, word string) string {
 	for i, w := range m.set.Mods {
-		if w != word && strings.EqualFold(w, word) && m.used(list, Mod(i)) {
+		if w != word && strings.EqualFold(w, word) && m.isUsed(list, Mod(i)) {
 			return w
 		}
 	}
 	return ""
 }
 
-// used reports whether some form of the instructions accepts a modifier.
-func (m *Matcher) used(list []*Instruction, mod Mod) bool {
+// isUsed reports whether some form of the instructions accepts a modifier.
+func (m *Matcher) isUsed(list []*Instruction, mod Mod) bool {
 	return slices.ContainsFunc(list, func(ins *Instruction) bool {
 		return slices.ContainsFunc(ins.Forms, func(f Form) bool { return f.has(mod) })
 	})
 }
 
-// respelled looks for an opcode in which a dot is written as two colons, or vice versa:
-// mbarrier.complete_tx, wait_group::read.
+// respelled looks for an opcode in which a dot is written as "::" or underscore, or vice versa,
+// as in mbarrier.complete_tx and wait_group::read. It returns nil if there is none.
 func (m *Matcher) respelled(op string) *Problem {
-	if len(op) > mostRespelled || !m.search() {
+	if len(op) > maxRespelled || !m.allowSearch() {
 		return nil
 	}
 	dots := 0
@@ -298,8 +305,9 @@ func wordEnd(op string, i int) int {
 	return len(op)
 }
 
-// needed reports the modifier that a rule "require .a -> .b" needs; it returns nil for other rules.
-func (m *Matcher) needed(x *miss, r *Rule, name string) *Problem {
+// needed reports the missing modifier that a rule "require .a -> .b" requires. It returns nil for
+// other rules.
+func (m *Matcher) needed(x *mismatch, r *Rule, name string) *Problem {
 	from, to, ok := strings.Cut(strings.TrimPrefix(r.Text, "require "), " -> ")
 	if !ok {
 		return nil

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// A Version is a PTX ISA version: 8.6 is 806.
+// A Version is a PTX ISA version, encoded as 100*major + minor: 8.6 is 806.
 type Version uint16
 
 // MakeVersion returns the Version of major.minor.
 func MakeVersion(major, minor int) Version { return Version(major*100 + minor) }
 
-// ParseVersion reads "8.6".
+// ParseVersion parses a version such as "8.6".
 func ParseVersion(s string) (Version, error) {
 	a, b, ok := strings.Cut(s, ".")
 	major, err1 := strconv.Atoi(a)
@@ -27,7 +27,7 @@ func ParseVersion(s string) (Version, error) {
 	return MakeVersion(major, minor), nil
 }
 
-// String returns "8.6".
+// String returns the version in the form "8.6".
 func (v Version) String() string { return fmt.Sprintf("%d.%d", v/100, v%100) }
 
 // Known reports whether the table contains version v.
@@ -49,7 +49,7 @@ type VersionInfo struct {
 	What    string // the toolkit and driver that introduced it
 }
 
-// A Target names an entry of Targets: sm_90, sm_100f, sm_120a.
+// A Target is an index into Targets: sm_90, sm_100f, sm_120a.
 type Target uint8
 
 // A TargetInfo is the table entry of a target.
@@ -57,13 +57,13 @@ type TargetInfo struct {
 	Name   string // sm_100a
 	Number int    // 100
 	Suffix byte   // 'a', 'f' or 0
-	Family int    // the first number of its family, or 0 if there is none
+	Family int    // number of the first target of the family, or 0 if the target has no family
 	Since  Version
-	Until  Version // the last version that supports the name, 0 for all later ones
+	Until  Version // last version that supports the name, or 0 if all later versions do
 }
 
-// ParseTarget finds a target by name. compute_90 means sm_90, and sm_101 is the old name of
-// sm_110.
+// ParseTarget returns the target with the given name. compute_90 means sm_90, and sm_101 is the
+// old name of sm_110.
 func ParseTarget(name string) (Target, bool) {
 	t, ok := index().targets[name]
 	return t, ok
@@ -84,9 +84,9 @@ const AllTargets = ^TargetSet(0)
 // Has reports whether t is in s.
 func (s TargetSet) Has(t Target) bool { return s>>t&1 != 0 }
 
-// TargetsNamed returns the targets that a word in a gate denotes. "90" is sm_90 and all later
-// targets, "100f" the members of its family from 100 on, and "100a" only sm_100a. sm_101 is an
-// older name of sm_110, so "110a" includes sm_101a, but "101a" is only the older name.
+// TargetsNamed returns the targets that a word in a gate denotes. "90" denotes sm_90 and all
+// later targets, "100f" the members of its family from sm_100, and "100a" only sm_100a. sm_101 is
+// an older name of sm_110, so "110a" includes sm_101a, but "101a" is only the older name.
 func TargetsNamed(targets []TargetInfo, word string) (TargetSet, error) {
 	i := slices.IndexFunc(targets, func(t TargetInfo) bool { return t.Name == "sm_"+word })
 	if i < 0 {
@@ -95,13 +95,13 @@ func TargetsNamed(targets []TargetInfo, word string) (TargetSet, error) {
 	want := targets[i]
 	var set TargetSet
 	for i, t := range targets {
-		old := t.Number == renamed
-		if old && want.Number != renamed {
+		old := t.Number == renamedTarget
+		if old && want.Number != renamedTarget {
 			t.Number = 110
 		}
 		var in bool
 		switch {
-		case want.Number == renamed:
+		case want.Number == renamedTarget:
 			in = old && (t.Suffix == want.Suffix || want.Suffix == 0 || want.Suffix == 'f' &&
 				t.Suffix == 'a')
 		case want.Suffix == 0:
@@ -118,11 +118,11 @@ func TargetsNamed(targets []TargetInfo, word string) (TargetSet, error) {
 	return set, nil
 }
 
-// renamed is the number of sm_110 in PTX 8.6 to 8.8.
-const renamed = 101
+// renamedTarget is the number of sm_110 in PTX 8.6 to 8.8.
+const renamedTarget = 101
 
-// A Gate specifies for which versions and targets a feature is legal: those of any of its clauses.
-// An empty gate is always open.
+// A Gate specifies for which versions and targets a feature is legal: a gate is open if one of
+// its clauses matches. A gate without clauses is always open.
 type Gate struct {
 	Clauses []Clause
 }
@@ -131,16 +131,16 @@ type Gate struct {
 type Clause struct {
 	Since   Version
 	Targets TargetSet
-	On      string // the targets in the notation of the spec, for messages; "" for all
+	On      string // the targets in the notation of the spec, for messages; "" for all targets
 }
 
-// Open reports whether g admits version v on target t.
+// Open reports whether g allows version v on target t.
 func (g Gate) Open(v Version, t Target) bool {
 	if len(g.Clauses) == 0 {
 		return true
 	}
 	if v == 501 {
-		v = 600 // 5.1 is undocumented; ptxas treats it as 6.0
+		v = 600 // version 5.1 is undocumented; ptxas treats it as 6.0
 	}
 	for _, c := range g.Clauses {
 		if v >= c.Since && c.Targets.Has(t) {
@@ -150,8 +150,8 @@ func (g Gate) Open(v Version, t Target) bool {
 	return false
 }
 
-// Since returns the first version in which g is open for t, or 0 if there is none, or if g is
-// always open.
+// Since returns the first version in which g is open for t. It returns 0 if g is always open, or
+// is never open for t.
 func (g Gate) Since(t Target) (first Version) {
 	for _, c := range g.Clauses {
 		if c.Targets.Has(t) && (first == 0 || c.Since < first) {
@@ -161,8 +161,8 @@ func (g Gate) Since(t Target) (first Version) {
 	return first
 }
 
-// reaches reports whether g is open for t in some version.
-func (g Gate) reaches(t Target) bool {
+// opensFor reports whether g is open for t in some version.
+func (g Gate) opensFor(t Target) bool {
 	for _, c := range g.Clauses {
 		if c.Targets.Has(t) {
 			return true
@@ -171,7 +171,7 @@ func (g Gate) reaches(t Target) bool {
 	return false
 }
 
-// String returns the gate in words: "PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f".
+// String returns the gate as a phrase, such as "PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f".
 func (g Gate) String() string {
 	if len(g.Clauses) == 0 {
 		return "PTX 1.0"

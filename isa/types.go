@@ -3,11 +3,11 @@
 
 package isa
 
-// A Type is a PTX type, as written in a modifier, a declaration or a constant. The zero Type is
-// "none". Constants for all types are generated from spec/types.isa.
+// A Type is a PTX type, as written in a modifier, a declaration or a constant. The zero Type
+// stands for no type. The constants for all types are generated from spec/types.isa.
 type Type uint8
 
-// A Class groups types that can replace each other.
+// A Class is a group of types that can replace each other.
 type Class uint8
 
 // Classes of types.
@@ -18,11 +18,11 @@ const (
 	Signed         // .s32
 	Unsigned       // .u32
 	Integer        // integers of exactly one width
-	Loose          // anything of one width, including predicates
+	Loose          // any type of one width, including predicates
 	Float          // .f32, .f64: have constants
 	Half           // .f16, .bf16x2: no constants; registers of the type exist
-	Packed         // micro-floats: kept in registers of untyped bits
-	Lanes          // packed integers and .f32x2: kept in registers of untyped bits or .f16x2
+	Packed         // micro-floats: stored in registers of untyped bits
+	Lanes          // packed integers and .f32x2: stored in registers of untyped bits or .f16x2
 	Opaque         // textures, samplers, surfaces
 )
 
@@ -40,13 +40,13 @@ func (t Type) String() string { return t.info().Word }
 // Class returns the class of t.
 func (t Type) Class() Class { return t.info().Class }
 
-// Bits returns the width of one value.
+// Bits returns the width of one value in bits.
 func (t Type) Bits() int { return t.info().Bits }
 
-// Register reports whether registers can be declared with this type.
+// Register reports whether registers can be declared with type t.
 func (t Type) Register() bool { return t.info().Register }
 
-// info returns the table entry of t, or that of no type if t is invalid.
+// info returns the table entry of t, or the entry of the zero Type if t is invalid.
 func (t Type) info() *TypeInfo {
 	if int(t) >= len(typeTable) {
 		t = 0
@@ -54,13 +54,13 @@ func (t Type) info() *TypeInfo {
 	return &typeTable[t]
 }
 
-// ParseType finds the type of a word such as ".u32".
+// ParseType returns the type that a word such as ".u32" names.
 func ParseType(word string) (Type, bool) {
 	t, ok := index().types[word]
 	return t, ok
 }
 
-// Whole reports whether t is an integer or untyped type.
+// Whole reports whether t is an integer type or untyped bits.
 func (t Type) Whole() bool {
 	switch t.Class() {
 	case Bits, Signed, Unsigned, Integer:
@@ -69,7 +69,8 @@ func (t Type) Whole() bool {
 	return false
 }
 
-// scaled returns the type of the same class with by/2 times the width; t itself if there is none.
+// scaled returns the type of the same class with by/2 times the width, or t itself if there is no
+// such type.
 func (t Type) scaled(by int) Type {
 	want := t.info()
 	for i, u := range typeTable {
@@ -80,7 +81,7 @@ func (t Type) scaled(by int) Type {
 	return t
 }
 
-// A Space is a state space. The zero Space is generic, which is not written.
+// A Space is a state space. The zero Space is Generic, which has no modifier in PTX.
 type Space uint8
 
 // State spaces.
@@ -109,7 +110,7 @@ var spaceWords = [...]string{
 	SharedCluster: ".shared::cluster", Tex: ".tex", Tensor: "tensor memory",
 }
 
-// String returns the word of the space, including its dot; "generic" for none.
+// String returns the word of s, including its dot, or "generic" for Generic.
 func (s Space) String() string {
 	if s == Generic {
 		return "generic"
@@ -117,7 +118,8 @@ func (s Space) String() string {
 	return spaceWords[s]
 }
 
-// ParseVector returns the number of elements of a vector word such as ".v4"; 0 for another word.
+// ParseVector returns the number of elements that a vector word such as ".v4" names, or 0 for
+// other words.
 func ParseVector(word string) int {
 	if m, ok := Standard().mod(word); ok {
 		return m.Elements()
@@ -125,7 +127,7 @@ func ParseVector(word string) int {
 	return 0
 }
 
-// ParseSpace finds the space of a word such as ".shared::cta".
+// ParseSpace returns the space that a word such as ".shared::cta" names.
 func ParseSpace(word string) (Space, bool) {
 	for i, w := range spaceWords {
 		if w == word && w != "" {
@@ -135,7 +137,7 @@ func ParseSpace(word string) (Space, bool) {
 	return Generic, false
 }
 
-// Base returns the space that declarations of s use: for .shared::cta, it is .shared.
+// Base returns the space in which variables of s are declared: for .shared::cta, it is .shared.
 func (s Space) Base() Space {
 	switch s {
 	case SharedCTA, SharedCluster:
@@ -146,8 +148,8 @@ func (s Space) Base() Space {
 	return s
 }
 
-// Elements returns the type of an element of a packed type and the number of elements; t itself and
-// 1 for another type.
+// Elements returns the element type of a packed type, and the number of elements. For other
+// types, it returns t and 1.
 func (t Type) Elements() (element Type, n int) {
 	switch t {
 	case U16x2:

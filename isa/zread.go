@@ -40,7 +40,7 @@ func (r *reader) mod(v *Mod) {
 
 func (r *reader) form(v *Form) {
 	v.at = r.at
-	r.next()
+	r.formEnd()
 	has := r.uint()
 	if has&(1<<0) != 0 {
 		r.wording(&v.Wording)

@@ -41,7 +41,7 @@ func unpackFile() *jen.File {
 			}
 			if t == reflect.TypeFor[isa.Form]() {
 				g.Id("v").Dot("at").Op("=").Id("r").Dot("at")
-				g.Id("r").Dot("next").Call()
+				g.Id("r").Dot("formEnd").Call()
 			}
 			g.Id("has").Op(":=").Id("r").Dot("uint").Call()
 			for i := range t.NumField() {
