@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// differKernel counts the words in which two arrays of n words differ.
+// differKernel builds a kernel that counts the words in which two arrays of n words differ.
 func differKernel(m *dsl.Module) {
 	k := m.Kernel("differ", dsl.Threads(256))
 	x, y, count := dsl.Global[dsl.U32](k, "x"), dsl.Global[dsl.U32](k, "y"),
@@ -25,9 +25,11 @@ func differKernel(m *dsl.Module) {
 	}
 }
 
-// repeats runs a contender several times, and returns an error if the bits of a result differ from
-// those of the first.
-func repeats[D runtime.Element](b *Bench, times int, d *runtime.Buffer[D], run func() error) error {
+// checkRepeats runs a contender several times, and returns an error if the bits of a later result
+// differ from those of the first result.
+func checkRepeats[D runtime.Element](
+	b *Bench, times int, d *runtime.Buffer[D], run func() error,
+) error {
 	t := &kerneltest.T{Device: b.Device}
 	k, e1 := t.Kernel("differ", differKernel)
 	first, e2 := runtime.Alloc[D](b.Device, d.Len())
