@@ -10,27 +10,28 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A frame distributes the elements of a row over the threads. E is the type of x.
+// A frame assigns the elements of a row to the threads. E is the type of x.
 type frame[E dsl.Scalar] struct {
 	k     *dsl.Kernel
 	r     RowKernel
-	width int // adjacent elements of a thread
-	step  int // distance of those from the next ones
-	// elements are computed from x each time, because they would take too many registers
+	width int // number of adjacent elements in a group
+	step  int // distance between the starts of two groups of a thread, in elements
+	// whether F32 elements are computed again at each use, because they would take too many
+	// registers
 	lazy  bool
-	first dsl.Reg[dsl.U32] // first element of the thread
+	first dsl.Reg[dsl.U32] // index in the row of the thread's first element
 	row   dsl.Reg[dsl.U32]
-	start dsl.Reg[dsl.U64] // of the row in the matrix
+	start dsl.Reg[dsl.U64] // index in the matrix of the first element of the row
 }
 
-// values holds the elements that a thread has, in groups of width. Each call of a function converts
-// or computes the elements of one group.
+// values holds the elements of a thread as one function per group of width adjacent elements.
+// Each call of a function emits the code that loads, converts or computes the group.
 type values []func() []dsl.Reg[dsl.F32]
 
 // eager is the largest number of groups per thread that are kept in registers as F32.
 const eager = 4
 
-// newFrame declares a kernel.
+// newFrame adds a kernel to m and returns its frame.
 func newFrame[E dsl.Scalar](m *dsl.Module, r RowKernel) *frame[E] {
 	threads, blocks := r.Threads()
 	options := []dsl.KernelOption{dsl.Threads(threads)}
@@ -38,7 +39,7 @@ func newFrame[E dsl.Scalar](m *dsl.Module, r RowKernel) *frame[E] {
 		options = append(options, dsl.Cluster(blocks))
 	}
 	if long := r.Cols >= 8192*blocks; long && r.Type.Bits() == 16 && !r.Residual && threads <= 512 {
-		// 64 registers, for blocks that load while others wait
+		// limit the registers to 64 per thread, so that one block loads while another waits
 		options = append(options, dsl.MinBlocks(1024/threads))
 	}
 	f := &frame[E]{k: m.Kernel(string(r.Kind), options...), r: r, width: 128 / r.Type.Bits()}
@@ -51,7 +52,7 @@ func newFrame[E dsl.Scalar](m *dsl.Module, r RowKernel) *frame[E] {
 	return f
 }
 
-// begin computes the position of the thread, after the parameters are declared.
+// begin computes the thread's position in the row. All parameters must have been declared before.
 func (f *frame[E]) begin() {
 	k := f.k
 	threads, blocks := f.r.Threads()
@@ -65,7 +66,8 @@ func (f *frame[E]) begin() {
 	f.start = dsl.To[dsl.U64](f.row).MulI(int64(f.r.Cols))
 }
 
-// each calls do for each group of width elements that the thread has in the row.
+// each calls do for each group of the thread that is in the row, with the number of the group and
+// the index of its first element.
 func (f *frame[E]) each(do func(i int, at dsl.Reg[dsl.U32])) {
 	for i := range f.groups() {
 		at := f.at(i)
@@ -73,16 +75,16 @@ func (f *frame[E]) each(do func(i int, at dsl.Reg[dsl.U32])) {
 	}
 }
 
-// groups returns the number of groups of a thread.
+// groups returns the number of groups per thread.
 func (f *frame[E]) groups() int { return (f.r.Cols + f.step - 1) / f.step }
 
-// at returns the first element of a group.
+// at returns the index in the row of the first element of a group.
 func (f *frame[E]) at(i int) dsl.Reg[dsl.U32] { return f.first.AddI(int64(i * f.step)) }
 
-// whole reports whether a group is in the row for all threads.
+// whole reports whether the group is inside the row for all threads.
 func (f *frame[E]) whole(i int) bool { return (i+1)*f.step <= f.r.Cols }
 
-// inRow calls do for a group at an element, in a branch unless it is whole.
+// inRow calls do. The code that do emits is executed only by threads whose group is in the row.
 func (f *frame[E]) inRow(i int, at dsl.Reg[dsl.U32], do func()) {
 	if f.whole(i) {
 		do()
@@ -91,8 +93,8 @@ func (f *frame[E]) inRow(i int, at dsl.Reg[dsl.U32], do func()) {
 	}
 }
 
-// load returns the elements of a row that the thread has. Elements past the end of the row have the
-// value fill.
+// load returns the elements of a row that are assigned to the thread. Elements past the end of
+// the row have the value fill.
 func (f *frame[E]) load(a dsl.Array[E], fill float64) (v values) {
 	for i := range f.groups() {
 		if f.whole(i) {
@@ -104,7 +106,7 @@ func (f *frame[E]) load(a dsl.Array[E], fill float64) (v values) {
 	return v
 }
 
-// last is load for a group that may be past the end of the row.
+// last loads a group that may be past the end of the row, like load.
 func (f *frame[E]) last(a dsl.Array[E], i int, fill float64) func() []dsl.Reg[dsl.F32] {
 	at := f.at(i)
 	xs := make([]dsl.Reg[dsl.F32], f.width)
@@ -119,8 +121,8 @@ func (f *frame[E]) last(a dsl.Array[E], i int, fill float64) func() []dsl.Reg[ds
 	return func() []dsl.Reg[dsl.F32] { return xs }
 }
 
-// reload is like load, for a row that all blocks read, such as weights. If a thread has many
-// groups, each group is loaded again when it is used.
+// reload is like load, for a row that all blocks read, such as the weights. If a thread has many
+// groups, each use of a group loads it again.
 func (f *frame[E]) reload(a dsl.Array[E]) (v values) {
 	if !f.lazy || f.r.Cols%f.step != 0 {
 		return f.load(a, 0)
@@ -132,7 +134,8 @@ func (f *frame[E]) reload(a dsl.Array[E]) (v values) {
 	return v
 }
 
-// group loads adjacent elements, 16 bytes at a time. Elements of 16 bits stay packed.
+// group emits loads of one group, 16 bytes at a time, and returns a function that converts the
+// elements to F32. Elements of 16 bits stay packed until then.
 func (f *frame[E]) group(a dsl.Array[E], at dsl.Reg[dsl.U32]) func() []dsl.Reg[dsl.F32] {
 	each := 128 / f.r.Type.Bits()
 	if f.width < each {
@@ -160,7 +163,7 @@ func (f *frame[E]) group(a dsl.Array[E], at dsl.Reg[dsl.U32]) func() []dsl.Reg[d
 	}
 }
 
-// pairs returns a function that converts packed elements.
+// pairs returns a function that converts packed pairs of elements to F32.
 func pairs[P dsl.Scalar](list []dsl.Reg[P]) func() []dsl.Reg[dsl.F32] {
 	return func() (all []dsl.Reg[dsl.F32]) {
 		for _, pair := range list {
@@ -171,7 +174,7 @@ func pairs[P dsl.Scalar](list []dsl.Reg[P]) func() []dsl.Reg[dsl.F32] {
 	}
 }
 
-// kept returns a group whose elements are computed only once, unless the frame is lazy.
+// kept returns a group that is computed once, now, unless the frame is lazy.
 func (f *frame[E]) kept(group func() []dsl.Reg[dsl.F32]) func() []dsl.Reg[dsl.F32] {
 	if f.lazy {
 		return group
@@ -180,7 +183,8 @@ func (f *frame[E]) kept(group func() []dsl.Reg[dsl.F32]) func() []dsl.Reg[dsl.F3
 	return func() []dsl.Reg[dsl.F32] { return list }
 }
 
-// change applies a function to each element.
+// change returns the results of a function for all elements. The arguments of the function are
+// the number of the group, the index in the group, and the element.
 func (f *frame[E]) change(v values, to func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]) values {
 	all := make(values, len(v))
 	for i, group := range v {
@@ -194,7 +198,8 @@ func (f *frame[E]) change(v values, to func(i, j int, x dsl.Reg[dsl.F32]) dsl.Re
 	return all
 }
 
-// with applies a function to each pair of an element and the corresponding element of another row.
+// with returns the results of a function for all pairs of an element and the corresponding
+// element of another row.
 func (f *frame[E]) with(v, other values, both func(x, y dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]) values {
 	all := make(values, len(v))
 	for i, group := range v {
@@ -209,7 +214,7 @@ func (f *frame[E]) with(v, other values, both func(x, y dsl.Reg[dsl.F32]) dsl.Re
 	return all
 }
 
-// store rounds the elements that the thread has and writes them.
+// store converts the elements of the thread to E, and writes them to a.
 func (f *frame[E]) store(a dsl.Array[E], v values) {
 	each := min(f.width, 128/f.r.Type.Bits())
 	f.each(func(i int, at dsl.Reg[dsl.U32]) {
@@ -224,7 +229,9 @@ func (f *frame[E]) store(a dsl.Array[E], v values) {
 	})
 }
 
-// combine reduces the elements of the row to one value.
+// combine reduces the row to one value, which all threads receive: it applies element to each
+// element, and combines the results with both. name is the name of the shared memory for partial
+// results.
 func (f *frame[E]) combine(
 	v values, name string, element func(dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32],
 	both func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32],

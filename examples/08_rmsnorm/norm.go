@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// norm normalizes rows.
+// norm emits a kernel that normalizes rows: RMSNorm or LayerNorm, depending on the kind.
 func norm[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	k, r := f.k, f.r
 	w := dsl.Global[E](k, "w")
@@ -26,7 +26,7 @@ func norm[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	f.begin()
 	v := f.load(x.At64(f.start), 0)
 	if r.Residual {
-		// The sum is not rounded for the norm, so it is kept in F32.
+		// The norm uses the sum before rounding, so the sum is kept in F32.
 		f.lazy = false
 		v = f.with(v, f.load(residual.At64(f.start), 0), plus)
 		f.store(residual.At64(f.start), v)
@@ -45,13 +45,14 @@ func norm[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	out(v)
 }
 
-// mean returns the mean of a function of the elements.
+// mean returns the mean over the row of the results of a function of the elements.
 func (f *frame[E]) mean(v values, name string,
 	element func(dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
 	return f.combine(v, name, element, plus).MulF(1 / float64(f.r.Cols))
 }
 
-// centered subtracts the mean from each element, and leaves zeros after the end of the row.
+// centered subtracts the mean of the row from each element. Elements past the end of the row
+// become zero.
 func (f *frame[E]) centered(v values) values {
 	center := f.mean(v, "means", same)
 	return f.change(v, func(i, j int, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
@@ -60,7 +61,8 @@ func (f *frame[E]) centered(v values) values {
 	})
 }
 
-// declare declares the output parameters of the kernel, and returns a function that stores to them.
+// declare declares the output parameters of the kernel, and returns a function that stores to
+// them.
 func declare[E dsl.Scalar](f *frame[E]) func(v values) {
 	switch f.r.Output {
 	case isa.E4m3:
@@ -72,14 +74,14 @@ func declare[E dsl.Scalar](f *frame[E]) func(v values) {
 	return func(v values) { f.store(y.At64(f.start), v) }
 }
 
-// declareE4M3 is declare for y of .e4m3, with a scale for each row.
+// declareE4M3 is declare for an output of .e4m3 with one scale per row.
 func declareE4M3[E dsl.Scalar](f *frame[E]) func(v values) {
 	y, scales := dsl.Global[dsl.E4M3x2](f.k, "y"), dsl.Global[dsl.F32](f.k, "scales")
 	return func(v values) {
 		most := f.combine(v, "magnitudes", func(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
 			return x.Abs()
 		}, largest)
-		scale := most.MulF(1.0 / 448).Max(f.k.F32(0x1p-120)) // a row of zeros has a scale, too
+		scale := most.MulF(1.0 / 448).Max(f.k.F32(0x1p-120)) // positive, even for a row of zeros
 		f.k.If(f.first.EQI(0), func() { scales.Store(f.row, scale) })
 		by := scale.Rcp()
 		f.each(func(i int, at dsl.Reg[dsl.U32]) {
@@ -89,7 +91,7 @@ func declareE4M3[E dsl.Scalar](f *frame[E]) func(v values) {
 	}
 }
 
-// declareE2M1 is declare for y of .e2m1, with a scale of .e4m3 for each group of 16 elements.
+// declareE2M1 is declare for an output of .e2m1 with one .e4m3 scale per group of 16 elements.
 func declareE2M1[E dsl.Scalar](f *frame[E]) func(v values) {
 	y, scales := dsl.Global[dsl.E2M1x2](f.k, "y"), dsl.Global[dsl.E4M3](f.k, "scales")
 	return func(v values) {
@@ -100,14 +102,15 @@ func declareE2M1[E dsl.Scalar](f *frame[E]) func(v values) {
 			}
 			code := dsl.To[dsl.E4M3](most.MulF(1.0 / 6))
 			scales.At64(f.start.ShrI(4)).Store(at.ShrI(4), code)
-			by := dsl.To[dsl.F32](code).Rcp().Min(f.k.F32(math.MaxFloat32)) // zero times it is zero
+			by := dsl.To[dsl.F32](code).Rcp().Min(f.k.F32(math.MaxFloat32))
 			pairs := quotients[dsl.E2M1x2](xs, by)
 			y.At64(f.start.ShrI(1)).StoreVec(at.ShrI(1), pairs)
 		})
 	}
 }
 
-// quotients returns elements times the reciprocal of their scale, two in a register.
+// quotients returns the elements multiplied by by, the reciprocal of their scale. Each register
+// holds two results.
 func quotients[P dsl.Scalar](xs []dsl.Reg[dsl.F32], by dsl.Reg[dsl.F32]) (pairs []dsl.Reg[P]) {
 	for j := 0; j < len(xs); j += 2 {
 		pairs = append(pairs, dsl.Pack[P](xs[j].Mul(by), xs[j+1].Mul(by)))

@@ -10,28 +10,28 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// SyncFormats are the formats that BuildSync supports: all but mxfp4 with elements that take a
-// byte.
+// SyncFormats are the formats that BuildSync supports: all except the unpacked format in which A
+// and B have 4 bits.
 var SyncFormats = append([]Format{nvfp4, mxfp4}, slices.DeleteFunc(Pairs(), func(f Format) bool {
 	return f.A == isa.E2m1 && f.B == isa.E2m1
 })...)
 
-// A SyncTiling is the tile shape of a block with eight MMA warps, in two rows and four columns, and
-// one load warp.
+// A SyncTiling describes the tile of a block with one load warp and eight warps that execute
+// MMAs, arranged in two rows and four columns.
 type SyncTiling struct {
 	M, N   int
 	Stages int
-	Group  int // rows of tiles that are assigned together
+	Group  int // number of rows of tiles that are assigned together
 }
 
-// SyncDefault is a tiling that fits the 99 KB of shared memory per block of sm_120.
+// SyncDefault is a tiling that fits into the 99 KB of shared memory per block of sm_120.
 var SyncDefault = SyncTiling{M: 128, N: 128, Stages: 2, Group: 8}
 
-// BuildSync is Build for sm_120, which has no tensor memory: warps use mma.sync, which takes scale
-// factors from registers. The layout in global memory is the same.
+// BuildSync is Build for sm_120, which has no tensor memory: warps execute mma.sync, which reads
+// scale factors from registers. The layout of the matrices in global memory is the same.
 func BuildSync(m *dsl.Module, f Format, t SyncTiling) {
-	// Without this limit, ptxas gives each of 288 threads fewer registers than the accumulators and
-	// fragments need.
+	// Without this limit, ptxas gives each of the 288 threads fewer registers than the
+	// accumulators and fragments need.
 	k := m.Kernel("matmul_sync_"+f.Name, dsl.Threads(288), dsl.MaxRegs(208))
 	_, depth := f.depth()
 	a := k.TensorMap("a", f.A, f.box(f.A, t.M, depth), dsl.Swizzle128)

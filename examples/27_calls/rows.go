@@ -13,12 +13,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// mostColumns is the length of the longest row: a cluster of eight blocks with 64 elements per
-// thread.
-const mostColumns = 8 * 1024 * 64
+// maxColumns is the length of the longest supported row: a cluster of eight blocks computes 64
+// elements per thread.
+const maxColumns = 8 * 1024 * 64
 
-// RMSNorm computes Y = X / sqrt(mean(X*X) + eps) * W for each row of X, of float32, runtime.F16 or
-// runtime.BF16.
+// RMSNorm computes Y = X / sqrt(mean(X*X) + eps) * W for each row of X. The elements are float32,
+// runtime.F16 or runtime.BF16.
 func RMSNorm[E runtime.Element](l *Library, y, x, w *runtime.Buffer[E], rows, cols int,
 	eps float32) error {
 	r := rmsnorm.RowKernel{Kind: rmsnorm.Normalize, Type: typeOf[E](), Cols: cols}
@@ -50,8 +50,8 @@ func Softmax[E runtime.Element](l *Library, y, x *runtime.Buffer[E], rows, cols 
 	return l.run(p, map[string]any{"x": x, "y": y})
 }
 
-// CrossEntropy computes for each row of X the logarithm of the sum of exponentials, and the loss,
-// which is this minus the element of the target column.
+// CrossEntropy computes two numbers for each row of X: the logarithm of the sum of exponentials,
+// and the loss, which is this logarithm minus the element in the target column.
 func CrossEntropy[E runtime.Element](
 	l *Library, losses, sums *runtime.Buffer[float32], x *runtime.Buffer[E],
 	targets *runtime.Buffer[uint32], rows, cols int,
@@ -66,21 +66,22 @@ func CrossEntropy[E runtime.Element](
 	return l.run(p, map[string]any{"x": x, "targets": targets, "losses": losses, "sums": sums})
 }
 
-// fits returns an error if a matrix is too small.
+// fits returns an error if a matrix does not have the given number of elements.
 func fits[E runtime.Element](y, x *runtime.Buffer[E], rows, cols int) error {
 	return errors.Join(holds("X", x, rows*cols), holds("Y", y, rows*cols))
 }
 
-// rows chooses the kernel of a row function: for RMSNorm the one that computes several short rows
-// in a block, if it has the row length, and otherwise a block or a cluster for each row.
+// rows returns the plan for a row function. RMSNorm uses the kernel that computes several short
+// rows per block, if it supports the row length. Otherwise one block or one cluster computes each
+// row.
 func (l *Library) rows(r rmsnorm.RowKernel, rows int) (plan, error) {
 	switch {
 	case r.Type == 0:
 		return plan{},
 			errors.New("elements of this type are not supported, want float32, runtime.F16 or runtime.BF16")
-	case rows < 1 || r.Cols < 1 || r.Cols > mostColumns:
+	case rows < 1 || r.Cols < 1 || r.Cols > maxColumns:
 		return plan{},
-			fmt.Errorf("%d rows of %d elements, want up to %d", rows, r.Cols, mostColumns)
+			fmt.Errorf("%d rows of %d elements, want up to %d", rows, r.Cols, maxColumns)
 	}
 	key := fmt.Sprintf("%s%s of %d", r.Kind, r.Type, r.Cols)
 	each, threads := rmsnorm.Rows(r.Cols)
@@ -103,5 +104,5 @@ func (l *Library) rows(r rmsnorm.RowKernel, rows int) (plan, error) {
 	}, nil
 }
 
-// isHalf reports whether a type has 16 bits.
+// isHalf reports whether a type is a 16-bit floating-point type.
 func isHalf(t isa.Type) bool { return t == isa.F16 || t == isa.Bf16 }
