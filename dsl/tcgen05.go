@@ -21,7 +21,7 @@ type tensorKind struct {
 var kinds8 = map[isa.Type]uint32{isa.E4m3: 0, isa.E5m2: 1, isa.E2m3: 3, isa.E3m2: 4, isa.E2m1: 5}
 
 // denseKind returns the kind of MMA for element types a and b without scale factors. ok is false
-// if there is none.
+// if tcgen05.mma does not support the types.
 func denseKind(a, b isa.Type) (tensorKind, bool) {
 	x, ok1 := kinds8[a]
 	y, ok2 := kinds8[b]

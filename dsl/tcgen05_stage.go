@@ -57,7 +57,7 @@ func (a *AccumulatorStage) second() Reg[U32] {
 
 // Release frees the accumulator before the body of Drain ends, so that the next MMAs can start
 // while the body still uses the values that it has loaded. All threads of the role must call it,
-// after the last Load, outside of conditions and loops of the body.
+// after the last Load, outside conditions and loops of the body.
 func (a *AccumulatorStage) Release() {
 	k := a.kernel()
 	switch {

@@ -91,8 +91,8 @@ func (k *Kernel) shareMask(s share, pair bool) Reg[U32] {
 	return k.U32(int(first)).Shl(shift)
 }
 
-// shares returns the distinct shares of the pipeline's feeds that are larger than one block, or
-// unshared if there is none.
+// shares returns the distinct shares of the pipeline's feeds that are larger than one block. If
+// no feed has such a share, the result is unshared.
 func (p *Pipeline) shares() (all []share) {
 	for _, f := range p.feeds {
 		if p.k.shareSize(f.share) > 1 && !slices.Contains(all, f.share) {

@@ -25,7 +25,7 @@ type Tensor struct {
 }
 
 // Tensor declares a parameter for a tensor map in tiled mode. The box sizes go from the outermost
-// dimension to the innermost, whose elements are contiguous. Elements of a box outside of the
+// dimension to the innermost, whose elements are contiguous. Elements of a box outside the
 // tensor are read as zeros and not written. A box that is wider than its swizzle needs one copy
 // per swizzle width; its tile consists of several slabs.
 func (k *Kernel) Tensor(name string, t isa.Type, box []int, s Swizzle) *Tensor {

@@ -12,8 +12,8 @@ import (
 )
 
 // suggest returns the text of the operand that the author probably intended in place of a
-// mismatched one: of the operands that are often confused, the one that makes the instruction
-// valid. It returns "" if there is none.
+// mismatched one: of the operands that are often confused, the operand that makes the
+// instruction valid. The result is "" if no such operand makes the instruction valid.
 func (c *checker) suggest(in *ptx.Instr, at int) string {
 	op := c.opcodes[in.Op.Text]
 	if op == nil || at >= len(c.args) || !c.allowAdvice() {

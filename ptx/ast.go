@@ -59,7 +59,7 @@ type (
 	Directive struct {
 		Span
 		Name  Word // includes the dot
-		Label Word // "" if there is none
+		Label Word // "" if the directive has no label
 		Args  []Operand
 		Semi  bool // ends with a semicolon
 	}

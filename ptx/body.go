@@ -265,8 +265,9 @@ func (p *parser) missingEnd(op string) string {
 	return quoted(":") + " or " + quoted(";")
 }
 
-// reportForeignSyntax reports syntax that other languages have, and returns false if there is
-// none. The current token is the one after op, the first word of a statement.
+// reportForeignSyntax reports syntax that other languages have, and returns false if the
+// statement has no such syntax. The current token is the token after op, the first word of the
+// statement.
 func (p *parser) reportForeignSyntax(op token, w Word) bool {
 	t := p.tok
 	switch {

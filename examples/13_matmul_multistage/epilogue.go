@@ -122,7 +122,7 @@ func (w *writer[C]) put(at dsl.Reg[dsl.U32], x, y dsl.Reg[C]) {
 	}
 }
 
-// change applies the epilogue to the accumulators. Elements outside of D are computed with the
+// change applies the epilogue to the accumulators. Elements outside D are computed with the
 // values of C and the bias at the edge of D, and not stored.
 func (w *writer[C]) change(sums *dsl.WarpTile[dsl.F32], in operands, row, col dsl.Reg[dsl.U32]) {
 	e, k := w.o.Epilogue, w.k

@@ -59,6 +59,6 @@ func (t Tiling) Blocks(m, n, multiprocessors int) int {
 
 // Build adds to m a kernel that computes D = A * B' for bfloat16 matrices A (m x k), B (n x k)
 // and D (m x n), with F32 accumulators. The TMA requires that n and k are multiples of 8. Tiles
-// may extend past the edges, because the TMA reads zeros outside of the matrices and does not
+// may extend past the edges, because the TMA reads zeros outside the matrices and does not
 // write there.
 func Build(m *dsl.Module, t Tiling) { BuildWith(m, Options{Tiling: t}) }

@@ -61,7 +61,7 @@ func DefaultOf(typ isa.Type, pair bool) Tiling {
 // n). The accumulators are F32, or S32 for integers. One warp loads, one warp issues MMAs, and
 // four warps store results while the next tile is computed. The TMA requires that the rows of the
 // matrices are multiples of 16 bytes. Tiles may extend past the edges, because the TMA reads
-// zeros outside of the matrices and does not write there.
+// zeros outside the matrices and does not write there.
 func Build(m *dsl.Module, t Tiling) {
 	options, blocks := []dsl.KernelOption{dsl.Threads(256)}, 1
 	if t.Pair {

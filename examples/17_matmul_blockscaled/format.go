@@ -123,7 +123,7 @@ func mixed(a, b isa.Type) Format {
 }
 
 // FormatFor returns the dense format with the given element types and scale factors. ok is false
-// if there is none.
+// if no such format exists.
 func FormatFor(a, b isa.Type, scale dsl.BlockScale) (f Format, ok bool) {
 	for _, f := range append([]Format{nvfp4, mxfp4, uniform16}, Pairs()...) {
 		if f.A == a && f.B == b && f.Scale == scale {

@@ -67,7 +67,7 @@ func (f Format) Default(pair bool) Tiling {
 // layout of dsl.BlockScale; the TMA copies them to shared memory, and tcgen05.cp copies them to
 // tensor memory. n must be a multiple of 8. A row of k elements must be a multiple of 16 bytes;
 // if elements of 4 or 6 bits take a byte in shared memory, k must be a multiple of 128. Tiles may
-// extend past the edges, because the TMA reads zeros outside of the matrices and does not write
+// extend past the edges, because the TMA reads zeros outside the matrices and does not write
 // there. In a sparse format A is m x k/2, and e contains the indices of the stored elements (see
 // dsl.SparsityOffset).
 func Build(m *dsl.Module, f Format, t Tiling) { BuildWith(m, f, t, Epilogue{D: isa.Bf16}) }

@@ -37,7 +37,7 @@ func Build(m *dsl.Module, t isa.Type) {
 
 	blocks := devices.Mul(k.NCTAID().X)
 	// meet waits until all blocks of all devices have called meet. count is the number of calls
-	// so far, including this one, times the number of blocks.
+	// so far, including this one, times the total number of blocks on all devices.
 	meet := func(count u32) {
 		k.Sync()
 		k.If(k.Thread().EQI(0), func() {

@@ -152,7 +152,7 @@ func valueOf(s *isa.Slot, m isa.Mod) *isa.Value {
 }
 
 // earliest returns the first version that supports a combination of modifiers, and the lowest
-// target of that version. ok is false if there is none.
+// target of that version. ok is false if no version supports the combination.
 func earliest(f *isa.Form, slots []isa.Mod) (place, bool) {
 	open, gone := f.Bounds(slots)
 	for _, v := range isa.Versions {

@@ -135,8 +135,8 @@ var variables = []struct {
 	{isa.Global, isa.Surfref, "srf0", declaration{inModule, ".global .surfref srf0;"}},
 }
 
-// variable returns the variable of a state space or of an opaque type. ok is false if there is
-// none.
+// variable returns the variable of a state space or of an opaque type. ok is false if
+// variables does not contain one.
 func variable(space isa.Space, typ isa.Type) (operandSample, bool) {
 	for _, v := range variables {
 		if typ.Class() == isa.Opaque && v.typ == typ || typ.Class() != isa.Opaque &&

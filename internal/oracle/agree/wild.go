@@ -76,8 +76,8 @@ func linkable(text string) bool {
 	return err != nil || v >= isa.MakeVersion(3, 1)
 }
 
-// firstError returns the first error of verify, "" if there is none. It skips errors that ptxas
-// only finds during code generation.
+// firstError returns the first error of verify, or "" if the text has no error. It skips errors
+// that ptxas only finds during code generation.
 func firstError(text string) string {
 	f, list := ptx.Parse("wild", text)
 	list = append(list, form.Check(f, form.Options{})...)
