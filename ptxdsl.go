@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ptxdsl reads, checks, formats and measures PTX text. The ptxdsl command, the emulator and
-// the tests use it; so can an editor, a build tool or a test of a compiler:
+// Package ptxdsl reads, checks, formats and measures PTX text. The ptxdsl command, the emulator
+// and the tests use it. It can also be used in editors, build tools and tests of compilers:
 //
 //	r := ptxdsl.Verify("kernel.ptx", text, ptxdsl.Options{})
 //	for _, d := range r.Findings {
@@ -27,8 +27,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// Load parses a PTX text, makes the checks that ptxas makes, and returns the module. Findings are
-// sorted by position and use name as the file name. If any of them is an error, the module is nil.
+// Load parses a PTX text, makes the checks that ptxas makes, and returns the module in the
+// representation of package ir. Findings are sorted by position; name is their file name. If any
+// of them is an error, the module is nil.
 func Load(name, text string) (*ir.Module, diag.List) {
 	file, findings := forms(name, text, form.Options{})
 	if findings.Errors() > 0 {
@@ -41,33 +42,34 @@ func Load(name, text string) (*ir.Module, diag.List) {
 	return m, append(findings, faults...).Sort()
 }
 
-// forms parses a text and checks its forms.
+// forms parses a text and checks the form of its statements.
 func forms(name, text string, o form.Options) (*ptx.File, diag.List) {
 	file, findings := ptx.Parse(name, text)
 	return file, append(findings, form.Check(file, o)...).Sort()
 }
 
 // Format formats a PTX text in the style of ptxdsl fmt, which docs/reference/format.md describes.
-// If there are syntax errors, it returns them and an empty text.
+// If the text has syntax errors, Format returns them and an empty text.
 func Format(name, text string) (string, diag.List) { return ptx.Format(name, text) }
 
-// Stats estimates the registers per thread, spills and occupancy of each kernel of a module.
+// Stats returns estimates for each kernel of a module: the registers per thread, spills and
+// occupancy.
 func Stats(m *ir.Module) []pressure.Kernel { return pressure.Of(m) }
 
-// Options change what [Verify] checks and how it reports. The zero value checks everything.
+// Options select what [Verify] checks and reports. The zero value checks and reports everything.
 type Options struct {
-	// Whole reports whether the module is not linked with others: all functions it calls must be in
-	// it.
+	// Whole specifies that the module is not linked with others: all functions that it calls must
+	// be defined in it.
 	Whole bool
 	// Rules are the ids of the rules to report, or nil for all.
 	Rules map[string]bool
 	// Errors are the ids of rules whose reviews are reported as errors.
 	Errors map[string]bool
-	// Effort multiplies the limits of the search through each kernel; 0 means 1, and
-	// [verify.MostEffort] is the most.
+	// Effort multiplies the limits of the search through each kernel; 0 means 1. The maximum is
+	// [verify.MostEffort].
 	Effort int
-	// Block is the block size, in threads, of kernels that do not declare theirs. Grid is the grid
-	// size of all kernels, in blocks. Zeros mean that it is not known.
+	// Block is the block size, in threads, of kernels that do not declare one. Grid is the grid
+	// size of all kernels, in blocks. Zeros mean that the size is unknown.
 	Block, Grid [3]int
 }
 
@@ -76,8 +78,9 @@ func Rules() diag.Rules {
 	return diag.Rules(slices.Concat(ptx.Rules(), isa.Rules(), form.Rules(), suite.Rules())).Sorted()
 }
 
-// Verify checks a PTX text: first forms, as an assembler does, and if these have no errors, the
-// hazards of each kernel, such as races, missing barriers and fences. Nothing is executed.
+// Verify checks a PTX text: first the form of its statements, as an assembler does, and if these
+// have no errors, the hazards of each kernel, such as races, missing barriers and missing fences.
+// The kernels are analyzed, not executed.
 func Verify(name, text string, o Options) *Report {
 	r := &Report{Name: name, selected: o.Rules != nil}
 	file, findings := forms(name, text, form.Options{Whole: o.Whole})
@@ -104,9 +107,9 @@ func Verify(name, text string, o Options) *Report {
 	return r
 }
 
-// Fix applies the fixes that are certain, and returns the text with the report on what remains. It
-// repeats until no fix is left, since one mistake may hide another; a round that does not reduce
-// the findings is discarded.
+// Fix applies the fixes that are certain, and returns the new text with the report on the
+// remaining findings. It repeats until no fix is left, since one mistake may hide another. An
+// iteration that does not reduce the number of findings is discarded.
 func Fix(name, text string, o Options) (string, *Report) {
 	r := Verify(name, text, o)
 	for {

@@ -12,21 +12,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify"
 )
 
-// A Report is what [Verify] found in one text.
+// A Report is the result of [Verify] for one text.
 type Report struct {
 	Name     string
 	Findings diag.List // sorted by place
-	// Hazards has the results by kernel. It is nil if the kernels could not be followed because the
-	// forms have errors.
+	// Hazards has the results by kernel. It is nil if the kernels could not be analyzed because
+	// of form errors.
 	Hazards *verify.Report
-	Fixed   int // fixes that [Fix] applied
+	Fixed   int // number of fixes that [Fix] applied
 
-	unfollowed string // why the kernels could not be followed although the forms are correct
-	selected   bool   // only some rules were checked
+	unfollowed string // why the kernels could not be analyzed although the forms are correct, or ""
+	selected   bool   // only selected rules were checked
 }
 
-// Verdict returns the verdict on the text: that of its worst kernel, or of a worse finding outside
-// of kernels.
+// Verdict returns the worst verdict of all kernels, or a worse one if a finding outside the
+// kernels requires it.
 func (r *Report) Verdict() verify.Verdict {
 	worst := verify.Clean
 	if r.unfollowed != "" {
@@ -48,9 +48,9 @@ func (r *Report) Verdict() verify.Verdict {
 	return worst
 }
 
-// Summary returns one line: the verdict, the number of findings, what was checked, what the verdict
-// assumes, and what was not checked. Print it beside the findings: no finding about a hazard does
-// not mean that there is none.
+// Summary returns a line of text: the verdict, the number of findings, what was checked, what the
+// verdict assumes, and what was not checked. Print it beside the findings: without it, a reader
+// cannot tell which hazards were not checked.
 func (r *Report) Summary() string {
 	n := map[diag.Severity]int{}
 	var ids []string
@@ -85,7 +85,7 @@ func (r *Report) Summary() string {
 	return s
 }
 
-// hazards returns the part of the summary on what was checked beyond forms.
+// hazards returns the part of the summary that describes what was checked beyond forms.
 func (r *Report) hazards() string {
 	if r.Hazards == nil || len(r.Hazards.Kernels) == 0 {
 		return ""
@@ -115,7 +115,7 @@ func (r *Report) hazards() string {
 	return s
 }
 
-// NotChecked lists what was not checked, with the reasons.
+// NotChecked returns descriptions of what was not checked, with the reasons.
 func (r *Report) NotChecked() []string {
 	const all = "synchronization, asynchronous copies, fences and races"
 	switch {
@@ -137,8 +137,8 @@ func (r *Report) NotChecked() []string {
 	return append(missed, unchecked...)
 }
 
-// Assumed lists what the verdict assumes: block sizes that no directive fixes, iterations of loops
-// that were not all followed, and values that were tried for parameters.
+// Assumed returns descriptions of what the verdict assumes: block sizes that no directive fixes,
+// loop iterations that were not analyzed, and values that were tried for parameters.
 func (r *Report) Assumed() []string {
 	if r.Hazards == nil {
 		return nil
@@ -171,7 +171,7 @@ func (r *Report) Assumed() []string {
 	return list
 }
 
-// union appends the elements of more that list lacks.
+// union appends the elements of more that are not in list.
 func union(list, more []string) []string {
 	for _, word := range more {
 		if !slices.Contains(list, word) {

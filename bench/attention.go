@@ -13,9 +13,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// attentionJob returns the job of a pass of attention with 16,384 tokens of 2048 elements, in
-// sequences of some length, and the number of heads. The products of a pass are as many as four, or
-// ten.
+// attentionJob returns a job for one pass of attention over 16,384 tokens of 2048 elements, in
+// sequences of the given length, and the number of heads over all sequences. products is twice
+// the number of matrix products in the pass: 4 for the forward pass, 10 for the backward pass.
 func attentionJob(group string, s attention.Shape, length, products int) (Job, int) {
 	heads := 2048 / s.Width * (16384 / length)
 	j := Job{Group: group, Name: fmt.Sprintf("%d heads of %dx%d", heads, length, s.Width),
@@ -38,7 +38,7 @@ func Attention(b *Bench, s attention.Shape, length int) ([]Result, error) {
 	var args []any
 	var buffers []*runtime.Buffer[runtime.BF16]
 	for i := range 4 {
-		x, err := filled(b, heads*length*s.Width, runtime.ToBF16)
+		x, err := filledBuffer(b, heads*length*s.Width, runtime.ToBF16)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func AttentionBackward(b *Bench, s attention.Shape, length int) ([]Result, error
 	var buffers []*runtime.Buffer[runtime.BF16]
 	var errs []error
 	for _, name := range []string{"q", "k", "v", "o", "do", "dq", "dk", "dv"} {
-		x, err := filled(b, n, runtime.ToBF16)
+		x, err := filledBuffer(b, n, runtime.ToBF16)
 		known[name], buffers, errs = x, append(buffers, x), append(errs, err)
 	}
 	for _, name := range []string{"logs", "deltas"} {

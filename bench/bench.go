@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bench measures the kernels of the examples on a GPU and compares them with the libraries
-// that are installed, in one process. Contenders alternate, on random data, with a cold L2 cache.
-// The results are medians and their ratios.
+// Package bench measures the kernels of the examples on a GPU and compares them with the
+// installed libraries, in one process. The contenders alternate, use random data, and start with
+// a cold L2 cache. The results are medians and their ratios.
 package bench
 
 import (
@@ -23,7 +23,7 @@ import (
 // A Contender is one implementation of a job.
 type Contender struct {
 	Name string
-	Run  func() error // submits the work to the bench's stream once
+	Run  func() error // submits the work once to the stream of the Bench
 }
 
 // A Job is a task that several contenders perform.
@@ -31,13 +31,13 @@ type Job struct {
 	Group, Name string
 	Flop        float64 // number of operations, or
 	Bytes       float64 // number of bytes that must be moved
-	Base        string  // name of the contender that the others are compared with
+	Base        string  // name of the contender with which the others are compared
 	Contenders  []Contender
-	// calls between two events; more than one only if each call uses other buffers
+	// number of bytes that must be moved, if Flop is 0
 	Batch int
 }
 
-// A Result is the measured time of a contender.
+// A Result is the measured time of one contender.
 type Result struct {
 	Group     string  `json:"group"`
 	Job       string  `json:"job"`
@@ -49,11 +49,12 @@ type Result struct {
 	Unit      string  `json:"unit"` // TFLOP/s or GB/s
 	Ratio     float64 `json:"ratio"`
 	Base      string  `json:"base"`
-	Clock     int     `json:"sm_mhz"` // median clock while the job ran; 0 if unknown
+	Clock     int     `json:"sm_mhz"` // median clock during the job; 0 if unknown
 	Watt      int     `json:"watt"`
 	Error     string  `json:"error,omitempty"`
-	// Deviation is the norm of the difference from the product in float64, over that of the
-	// product, for some of the elements, or 0 if it was not computed.
+	// Deviation is the relative error of some elements, in the norm: the norm of the difference
+	// from the product in float64, divided by the norm of the product. It is 0 if it was not
+	// computed.
 	Deviation float64 `json:"deviation,omitempty"`
 	Kernel    string  `json:"kernel,omitempty"` // the kernel that a library call chose
 }
@@ -67,16 +68,16 @@ type Bench struct {
 	// Repeats is how often our kernels are run again to compare the bits of their results, or 0 for
 	// never: matrix products, rows and forward attention.
 	Repeats int
-	Trials  io.Writer // where the times of all kernels of a library call go, or nil for nowhere
+	Trials  io.Writer // destination for the times of all kernels that a library call tries, or nil
 	rand    *rand.Rand
-	cold    *runtime.Buffer[uint32] // buffer several times as large as the L2 cache
+	cold    *runtime.Buffer[uint32] // buffer that is several times as large as the L2 cache
 	first   []*runtime.Event
 	last    []*runtime.Event
 	meter   *meter
 }
 
-// New returns a Bench for a device, with a number of measured rounds. Closing the device also
-// closes the resources of the Bench.
+// New returns a Bench for a device. rounds is the number of measurements per contender. Closing
+// the device also closes the resources of the Bench, except those that Close releases.
 func New(d *runtime.Device, rounds int) (*Bench, error) {
 	b := &Bench{Device: d, Rounds: rounds, Warm: 200 * time.Millisecond,
 		rand: rand.New(rand.NewPCG(3, 4))}
@@ -102,10 +103,10 @@ func New(d *runtime.Device, rounds int) (*Bench, error) {
 // Close releases the resources that do not belong to the device.
 func (b *Bench) Close() { b.meter.close() }
 
-// Meter returns the source of clock and power readings, or the reason why there are none.
+// Meter returns a description of the source of clock and power readings, or why there are none.
 func (b *Bench) Meter() string { return b.meter.origin }
 
-// Measure runs the contenders of a job alternately.
+// Measure measures the contenders of a job, in alternation.
 func (b *Bench) Measure(j Job) ([]Result, error) {
 	batch := max(1, j.Batch)
 	times := make([][]time.Duration, len(j.Contenders))
@@ -120,16 +121,16 @@ func (b *Bench) Measure(j Job) ([]Result, error) {
 			return nil, fmt.Errorf("%s %s, %s: %w", j.Group, j.Name, c.Name, err)
 		}
 	}
-	if err := b.settle(j, failed); err != nil {
+	if err := b.warmUp(j, failed); err != nil {
 		return nil, err
 	}
-	// A garbage collection would delay a launch, and count as time of the device.
+	// A garbage collection would delay a launch, and the delay would be counted as device time.
 	gort.GC()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	stop := b.meter.watch()
 	for round := range b.Rounds {
 		for turn := range j.Contenders {
-			// rotates the order, so that no contender always follows the same one
+			// the order rotates, so that no contender always follows the same other one
 			i := (turn + round) % len(j.Contenders)
 			if failed[i] != nil {
 				continue
@@ -159,8 +160,8 @@ func (b *Bench) Measure(j Job) ([]Result, error) {
 	return j.results(times, failed, clock, watt), nil
 }
 
-// settle runs the job for a while, so that clocks and temperature become stable.
-func (b *Bench) settle(j Job, failed []error) error {
+// warmUp runs the job for some time, so that clocks and temperature become stable.
+func (b *Bench) warmUp(j Job, failed []error) error {
 	for start := time.Now(); time.Since(start) < b.Warm; {
 		for i, c := range j.Contenders {
 			if failed[i] == nil {
@@ -174,7 +175,7 @@ func (b *Bench) settle(j Job, failed []error) error {
 	return nil
 }
 
-// results computes rates and ratios from times.
+// results computes the rates and ratios of the contenders from their times.
 func (j Job) results(times [][]time.Duration, failed []error, clock, watt int) []Result {
 	var list []Result
 	base := 0.0
@@ -207,8 +208,8 @@ func (j Job) results(times [][]time.Duration, failed []error, clock, watt int) [
 	return list
 }
 
-// numbers returns a buffer of n random numbers in [-1, 1], and a host copy of those that a
-// comparison needs.
+// numbers returns a buffer of n random numbers in [-1, 1], and a copy on the host for
+// comparisons.
 func numbers[E runtime.Element](b *Bench, n int,
 	narrow func(float32) E) (*runtime.Buffer[E], []E, error) {
 	xs := make([]E, n)

@@ -128,17 +128,17 @@ func TestBest(t *testing.T) {
 		{Contender: "cuBLASLt 1", Micro: 9}, {Contender: "cuBLASLt 2", Error: "no"},
 		{Contender: "ours", Micro: 5}}
 	var names []string
-	for _, r := range best(list) {
+	for _, r := range keepBest(list) {
 		names = append(names, r.Contender)
 	}
 	if d := cmp.Diff([]string{"cuBLAS", "cuBLASLt", "ours", "cuBLASLt, best of 8"},
 		names); d != "" {
 		t.Error(d)
 	}
-	if r := best(list); r[3].Micro != 9 {
+	if r := keepBest(list); r[3].Micro != 9 {
 		t.Errorf("%+v", r[3])
 	}
-	if got := best(list[4:]); len(got) != 1 {
+	if got := keepBest(list[4:]); len(got) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -147,17 +147,17 @@ func TestNear(t *testing.T) {
 	x := []runtime.BF16{runtime.ToBF16(100), runtime.ToBF16(1), runtime.ToBF16(2)}
 	y := slices.Clone(x)
 	y[1] = runtime.ToBF16(1.5)
-	if err := near(y, x, kerneltest.BF16.Float, 1.0/128); err != nil {
+	if err := compareNear(y, x, kerneltest.BF16.Float, 1.0/128); err != nil {
 		t.Errorf("a neighbour of small numbers beside large ones: %v", err)
 	}
 	for _, wrong := range []float32{1 + 2, float32(math.Inf(1))} {
 		y[1] = runtime.ToBF16(wrong)
-		if near(y, x, kerneltest.BF16.Float, 1.0/128) == nil {
+		if compareNear(y, x, kerneltest.BF16.Float, 1.0/128) == nil {
 			t.Errorf("%v passes for 1", wrong)
 		}
 	}
 	y[1] = 0x7fc0 // NaN
-	if near(y, x, kerneltest.BF16.Float, 1.0/128) == nil {
+	if compareNear(y, x, kerneltest.BF16.Float, 1.0/128) == nil {
 		t.Error("not-a-number passes for 1")
 	}
 }

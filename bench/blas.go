@@ -12,21 +12,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A Kind holds the types of a multiplication, as cuBLAS constants.
+// A Kind holds the types of a matrix product as cuBLAS constants.
 type Kind struct {
 	in, out     uintptr // cudaDataType
 	compute     uintptr // cublasComputeType_t
 	scale       uintptr // cudaDataType of alpha and beta
 	alpha, beta [8]byte
-	scaled      bool // FP8, with scale factors and fast sums
+	scaled      bool // FP8, with scale factors and fast accumulation
 }
 
-// Constants of the libraries.
+// Constants of cuBLAS and CUDA.
 const (
 	dataF32, dataF64, dataF16, dataS8, dataS32, dataBF16 = 0, 1, 2, 3, 10, 14
 	dataE4M3, dataE5M2                                   = 28, 29
 	computeF32, computeF64, computeS32, computeTF32      = 68, 70, 72, 77
-	turned                                               = 1 // CUBLAS_OP_T
+	transpose                                            = 1 // CUBLAS_OP_T
 )
 
 // KindOf returns the Kind for operands and results of the given types. The libraries reject
@@ -35,7 +35,7 @@ func KindOf(in, out isa.Type) Kind {
 	data := map[isa.Type]uintptr{isa.Bf16: dataBF16, isa.F16: dataF16, isa.Tf32: dataF32,
 		isa.F32: dataF32, isa.F64: dataF64, isa.S8: dataS8, isa.S32: dataS32, isa.E4m3: dataE4M3,
 		isa.E5m2: dataE5M2}
-	// 1.0
+	// the bytes of 1.0
 	k := Kind{in: data[in], out: data[out], compute: computeF32, scale: dataF32,
 		alpha: [8]byte{2: 0x80, 3: 0x3f}}
 	switch in {
@@ -51,25 +51,25 @@ func KindOf(in, out isa.Type) Kind {
 	return k
 }
 
-// A Problem is the GEMM D = A * B' for row-major A (m x k), B (n x k) and D (m x n). A may be
-// stored as k x m, and B as k x n.
+// A Problem is the product D = A * B' for row-major A (m x k), B (n x k) and D (m x n). If
+// TransposeA is set, A is stored as k x m; if TransposeB is set, B is stored as k x n.
 type Problem struct {
 	M, N, K                int
 	A, B, D                runtime.Address
 	TransposeA, TransposeB bool
-	ScaleA, ScaleB         runtime.Address // scale factors of FP8
+	ScaleA, ScaleB         runtime.Address // addresses of the scale factors of FP8
 }
 
-// stored returns whether an operand of some rows is transposed for the libraries, whose matrices
-// are column-major, and the length of its columns.
-func (p Problem) stored(transposed bool, rows int) (operation, leading int) {
+// layout returns how an operand of some rows is passed to the libraries, whose matrices are
+// column-major: the transpose operation, and the distance between columns.
+func (p Problem) layout(transposed bool, rows int) (operation, leading int) {
 	if transposed {
 		return 0, rows
 	}
-	return turned, p.K
+	return transpose, p.K
 }
 
-// A BLAS holds the functions of cuBLAS and cuBLASLt, of those libraries that were found.
+// A BLAS holds the functions of cuBLAS and cuBLASLt, as far as the libraries were found.
 type BLAS struct {
 	device        *runtime.Device
 	cublas, light *library
@@ -77,13 +77,13 @@ type BLAS struct {
 	lightHandle   uintptr
 	stream        uintptr
 	workspace     *runtime.Buffer[uint8]
-	Origin        []string // the libraries found, or why they were not found
+	Origin        []string // the paths of the libraries, or why a library was not found
 }
 
-// workspaceBytes is the size that NVIDIA recommends for Hopper.
+// workspaceBytes is the workspace size that NVIDIA recommends for Hopper.
 const workspaceBytes = 64 << 20
 
-// NewBLAS opens the libraries.
+// NewBLAS opens the libraries. It searches folders first.
 func NewBLAS(b *Bench, folders []string) (*BLAS, error) {
 	l := &BLAS{device: b.Device, stream: b.Stream.Handle()}
 	var err error
@@ -133,14 +133,14 @@ func NewBLAS(b *Bench, folders []string) (*BLAS, error) {
 	return l, nil
 }
 
-// Contenders returns the library calls that solve a problem. A row-major matrix is a transposed
-// column-major one, so they compute D' = B * A'.
+// Contenders returns the library calls that compute a problem. The libraries treat a row-major
+// matrix as a transposed column-major one, so the calls compute D' = B * A'.
 func (l *BLAS) Contenders(k Kind, p Problem) []Contender {
 	var list []Contender
 	if l.cublas != nil && !k.scaled {
-		opB, leadB := p.stored(p.TransposeB, p.N)
-		opA, leadA := p.stored(p.TransposeA, p.M)
-		opA = turned - opA
+		opB, leadB := p.layout(p.TransposeB, p.N)
+		opA, leadA := p.layout(p.TransposeA, p.M)
+		opA = transpose - opA
 		list = append(list, l.contender("cuBLAS", func() error {
 			return l.cublas.call("cublasGemmEx", l.handle, uintptr(opB), uintptr(opA), uintptr(p.N),
 				uintptr(p.M), uintptr(p.K), uintptr(unsafe.Pointer(&k.alpha)),
@@ -166,12 +166,13 @@ func (l *BLAS) Contenders(k Kind, p Problem) []Contender {
 	return list
 }
 
-// contender runs a library call with the device current.
+// contender returns a contender that runs a library call on a thread on which the device is
+// current.
 func (l *BLAS) contender(name string, run func() error) Contender {
 	return Contender{name, func() error { return l.device.Do(run) }}
 }
 
-// An algorithm is a cublasLtMatmulHeuristicResult_t.
+// An algorithm has the memory layout of cublasLtMatmulHeuristicResult_t.
 type algorithm struct {
 	data      [8]uint64
 	workspace uint64
@@ -180,7 +181,7 @@ type algorithm struct {
 	_         [4]int32
 }
 
-// A plan is a prepared multiplication of cuBLASLt.
+// A plan is a matrix product that is prepared for cuBLASLt.
 type plan struct {
 	l           *BLAS
 	kind        Kind
@@ -196,7 +197,8 @@ type plan struct {
 	fast        int8
 }
 
-// plan requests the first eight algorithms of cuBLASLt's heuristic.
+// plan prepares a matrix product, with the first eight algorithms that the heuristic of cuBLASLt
+// returns.
 func (l *BLAS) plan(k Kind, p Problem) (*plan, error) {
 	m := &plan{l: l, kind: k, problem: p, algorithms: make([]algorithm, 8), scaleA: p.ScaleA,
 		scaleB: p.ScaleB, fast: 1}
@@ -207,17 +209,17 @@ func (l *BLAS) plan(k Kind, p Problem) (*plan, error) {
 		return l.light.call("cublasLtMatrixLayoutCreate", uintptr(unsafe.Pointer(to)), t,
 			uintptr(rows), uintptr(cols), uintptr(rows))
 	}
-	// The first operand of the library is B.
+	// the first operand of the library call is B
 	colsB, colsA := p.N, p.M
-	opB, leadB := p.stored(p.TransposeB, p.N)
-	opA, leadA := p.stored(p.TransposeA, p.M)
+	opB, leadB := p.layout(p.TransposeB, p.N)
+	opA, leadA := p.layout(p.TransposeA, p.M)
 	if p.TransposeB {
 		colsB = p.K
 	}
 	if p.TransposeA {
 		colsA = p.K
 	}
-	m.turnedA, m.turnedB = int32(opB), int32(turned-opA)
+	m.turnedA, m.turnedB = int32(opB), int32(transpose-opA)
 	err := errors.Join(
 		l.light.call("cublasLtMatmulDescCreate", uintptr(unsafe.Pointer(&m.description)), k.compute,
 			k.scale),
@@ -260,7 +262,7 @@ func (l *BLAS) plan(k Kind, p Problem) (*plan, error) {
 	return m, nil
 }
 
-// run multiplies with one of the algorithms.
+// run computes the product with algorithm i.
 func (m *plan) run(i int) error {
 	return m.l.light.call("cublasLtMatmul", m.l.lightHandle, m.description,
 		uintptr(unsafe.Pointer(&m.kind.alpha)), uintptr(m.problem.B), m.b,

@@ -14,7 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// RowKernels returns the kernels of example 08 for rows of any length in BF16, by name.
+// RowKernels returns the row kernels of example 08 in BF16, which accept rows of any length, by
+// name.
 func RowKernels() map[string]rmsnorm.RowKernel {
 	return map[string]rmsnorm.RowKernel{
 		"RMSNorm":       {Kind: rmsnorm.Normalize, Type: isa.Bf16},
@@ -25,11 +26,11 @@ func RowKernels() map[string]rmsnorm.RowKernel {
 	}
 }
 
-// Lengths returns the row lengths for RowFamily.
+// Lengths returns the row lengths to measure with RowFamily.
 func Lengths() []int { return []int{2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144} }
 
-// RowFamily measures a kernel for rows of some length, and a copy of the same number of bytes. All
-// matrices have the same size.
+// RowFamily measures a row kernel for rows of cols elements, and a copy of the same number of
+// bytes. The number of elements is the same for all lengths.
 func RowFamily(b *Bench, name string, cols int) ([]Result, error) {
 	const elements = 1 << 28
 	r := RowKernels()[name]
@@ -52,7 +53,7 @@ func RowFamily(b *Bench, name string, cols int) ([]Result, error) {
 	j := Job{Group: "rows " + name, Name: fmt.Sprintf("%dx%d", rows, cols), Bytes: 4 * elements}
 	switch {
 	case r.Kind == rmsnorm.CrossEntropy:
-		j.Bytes = 2 * elements // nothing is written but a number for each row
+		j.Bytes = 2 * elements // the kernel writes only one number per row
 	case r.Output == isa.E4m3:
 		j.Bytes = 3 * elements
 	}

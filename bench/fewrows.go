@@ -12,15 +12,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// FewRows measures a product of few rows with 16 layers of 8192 x 8192 weights of four bits, whose
-// launches overlap, and a copy of half of the bytes of the weights, which moves as many bytes.
+// FewRows measures a product of few rows with the 4-bit weights of 16 layers, 8192 x 8192 each,
+// whose launches overlap. It also measures a copy of half of the weights, which reads and writes
+// as many bytes as the product reads.
 func FewRows(b *Bench, rows int) ([]Result, error) {
 	const n, depth, layers = 8192, 8192, 16
 	const bytes = layers * n * depth / 2
 	t := &kerneltest.T{Device: b.Device, Rand: b.rand}
 	k, e1 := t.Kernel("w4a16_few", w4a16.BuildFew)
 	copies, e2 := t.Kernel("copy", copyKernel)
-	w, e3 := filled(b, bytes/4, func(f float32) float32 { return f })
+	w, e3 := filledBuffer(b, bytes/4, func(f float32) float32 { return f })
 	scales, e4 := runtime.Upload(b.Device,
 		kerneltest.Random(t, kerneltest.F16, depth/w4a16.Group*n))
 	a, e5 := runtime.Upload(b.Device, kerneltest.Random(t, kerneltest.F16, rows*depth))

@@ -14,25 +14,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// A Product is a matrix product D = A * B' to measure with the library call of example 23, which is
-// tuned, and with the libraries. Layout has the letters of BLAS for B and A: a T says that K
-// is contiguous for B, an N that it is contiguous for A.
+// A Product is a matrix product D = A * B' to measure with the library call of example 23, which
+// is tuned, and with the installed libraries. Layout has the letters of BLAS for B and then A:
+// for B, T means that K is contiguous; for A, N means that K is contiguous.
 type Product struct {
 	M, N, K int
-	Type    isa.Type // BF16 by default
+	Type    isa.Type // zero means BF16
 	Layout  string
-	Group   string // of the job
+	Group   string // group of the job
 }
 
-// Layouts are the ways to store the operands.
+// Layouts lists the operand layouts, in the notation of Product.Layout.
 var Layouts = []string{"TN", "NN", "NT", "TT"}
 
-// ProductTypes are the types of products by name.
+// ProductTypes maps the name of a type in a flag to the operand type.
 var ProductTypes = map[string]isa.Type{"bf16": isa.Bf16, "f16": isa.F16, "tf32": isa.Tf32,
 	"s8": isa.S8, "e4m3": isa.E4m3}
 
-// Weights returns the columns and the depths of the linear layers of models with 7 and 70 billion
-// parameters: attention, its output, and the two halves of the MLP.
+// Weights returns the numbers of columns and depths of the linear layers in models with 7 and 70
+// billion parameters: attention, its output, and the two halves of the MLP.
 func Weights() [][2]int {
 	return [][2]int{
 		{12288, 4096}, {4096, 4096}, {22016, 4096}, {4096, 11008},
@@ -43,7 +43,7 @@ func Weights() [][2]int {
 // String returns the size and the layout.
 func (p Product) String() string { return fmt.Sprintf("%dx%dx%d %s", p.M, p.N, p.K, p.Layout) }
 
-// Measure measures the product.
+// Measure measures the product with the library call and the installed libraries.
 func (p Product) Measure(b *Bench, l *BLAS, call *gemm.Library) ([]Result, error) {
 	e4m3 := kerneltest.Narrow(isa.E4m3)
 	if p.Type == (Product{}).Type {
@@ -67,41 +67,42 @@ func (p Product) Measure(b *Bench, l *BLAS, call *gemm.Library) ([]Result, error
 	return measureProduct(b, l, call, p, kerneltest.BF16, kerneltest.BF16, 1.0/128)
 }
 
-// operands are the operands of a product. The period of the elements is limited, because making
-// random numbers takes longer than the products.
+// operands holds the operands of a product. Their elements repeat after period elements, because
+// generating random numbers takes longer than the products.
 type operands[E runtime.Element] struct {
 	a, b           *runtime.Buffer[E]
-	as, bs         []E // of one period
+	as, bs         []E // the first elements, up to one period
 	scaleA, scaleB *runtime.Buffer[float32]
 }
 
-// period is the number of different elements; it is prime, so that rows differ.
+// period is the number of different elements. It is prime, so that rows differ.
 const period = 4194301
 
-// repeated returns n elements that repeat.
-func repeated[E runtime.Element](b *Bench, n int,
+// repeatedNumbers returns a buffer of n elements that repeat after period random elements, and
+// these elements.
+func repeatedNumbers[E runtime.Element](b *Bench, n int,
 	in kerneltest.Format[E]) (*runtime.Buffer[E], []E, error) {
 	xs := make([]E, min(n, period))
 	low, high := max(in.Low, -128), min(in.High, 127)
 	for i := range xs {
 		xs[i] = in.From(low + (high-low)*b.rand.Float64())
 	}
-	to, err := spread(b, n, xs)
+	to, err := repeatInto(b, n, xs)
 	return to, xs, err
 }
 
-// filled returns a buffer of n random numbers in [-1, 1] that repeat.
-func filled[E runtime.Element](b *Bench, n int,
+// filledBuffer returns a buffer of n numbers in [-1, 1] that repeat after period random numbers.
+func filledBuffer[E runtime.Element](b *Bench, n int,
 	narrow func(float32) E) (*runtime.Buffer[E], error) {
 	xs := make([]E, min(n, period))
 	for i := range xs {
 		xs[i] = narrow(2*b.rand.Float32() - 1)
 	}
-	return spread(b, n, xs)
+	return repeatInto(b, n, xs)
 }
 
-// spread returns a buffer of n elements, in which xs is repeated.
-func spread[E runtime.Element](b *Bench, n int, xs []E) (*runtime.Buffer[E], error) {
+// repeatInto returns a buffer of n elements that repeats xs.
+func repeatInto[E runtime.Element](b *Bench, n int, xs []E) (*runtime.Buffer[E], error) {
 	to, e1 := runtime.Alloc[E](b.Device, n)
 	from, e2 := runtime.Upload(b.Device, xs)
 	if err := errors.Join(e1, e2); err != nil {
@@ -121,12 +122,12 @@ func spread[E runtime.Element](b *Bench, n int, xs []E) (*runtime.Buffer[E], err
 	return to, from.Close()
 }
 
-// newOperands returns random operands.
+// newOperands returns operands with random elements.
 func newOperands[E runtime.Element](b *Bench, p Product,
 	in kerneltest.Format[E]) (o operands[E], err error) {
 	var e1, e2, e3, e4 error
-	o.a, o.as, e1 = repeated(b, p.M*p.K, in)
-	o.b, o.bs, e2 = repeated(b, p.N*p.K, in)
+	o.a, o.as, e1 = repeatedNumbers(b, p.M*p.K, in)
+	o.b, o.bs, e2 = repeatedNumbers(b, p.N*p.K, in)
 	o.scaleA, e3 = runtime.Upload(b.Device, []float32{0.5})
 	o.scaleB, e4 = runtime.Upload(b.Device, []float32{0.25})
 	return o, errors.Join(e1, e2, e3, e4)
@@ -136,7 +137,7 @@ func (o operands[E]) close() error {
 	return errors.Join(o.a.Close(), o.b.Close(), o.scaleA.Close(), o.scaleB.Close())
 }
 
-// measureProduct measures a product of one type.
+// measureProduct measures a product of one operand type.
 func measureProduct[E, D runtime.Element](b *Bench, l *BLAS, call *gemm.Library, p Product,
 	in kerneltest.Format[E], out kerneltest.Format[D], tolerance float64,
 ) ([]Result, error) {
@@ -190,7 +191,7 @@ func measureProduct[E, D runtime.Element](b *Bench, l *BLAS, call *gemm.Library,
 	if err != nil {
 		return nil, err
 	}
-	results = best(results)
+	results = keepBest(results)
 	for i := range results {
 		r := &results[i]
 		run := ours.Run
@@ -217,14 +218,14 @@ func measureProduct[E, D runtime.Element](b *Bench, l *BLAS, call *gemm.Library,
 	return results, errors.Join(d.Close(), o.close())
 }
 
-// printTrials prints the time of each kernel that was tried for a product.
+// printTrials prints the time of each kernel that the library call tried for a product.
 func (b *Bench) printTrials(p Product, trials []gemm.Trial) {
 	for _, t := range trials {
 		fmt.Fprintf(b.Trials, "%s %9.1f us  %s\n", p, float64(t.Took.Nanoseconds())/1e3, t.Kernel)
 	}
 }
 
-// deviation compares some elements of a product with float64.
+// deviation returns the relative error of some elements of a product; see Result.Deviation.
 func deviation[E, D runtime.Element](b *Bench, p Product, o operands[E], d *runtime.Buffer[D],
 	in kerneltest.Format[E], out kerneltest.Format[D]) (float64, error) {
 	ds, err := runtime.Download(d)
@@ -257,7 +258,7 @@ func deviation[E, D runtime.Element](b *Bench, p Product, o operands[E], d *runt
 	return math.Sqrt(difference / size), nil
 }
 
-// typeOf returns the PTX type of a result.
+// typeOf returns the PTX type of a Go element type.
 func typeOf[D runtime.Element]() isa.Type {
 	switch any(*new(D)).(type) {
 	case runtime.F16:

@@ -15,8 +15,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Folders returns the folders in which libraries are searched, after those of the system's loader:
-// the given folders, and the Python packages in which PyTorch installs its libraries.
+// Folders returns the directories in which libraries are searched after the loader's own: the
+// given ones, and the directories in which Python packages such as PyTorch install libraries.
 func Folders(given string) []string {
 	list := filepath.SplitList(given)
 	roots := []string{"/usr/local/lib/python3*/*-packages", "/usr/lib/python3*/*-packages",
@@ -24,7 +24,7 @@ func Folders(given string) []string {
 	if home, err := os.UserHomeDir(); err == nil {
 		roots = append(roots, filepath.Join(home, ".local/lib/python3*/*-packages"))
 	}
-	// Python knows the folders of its packages.
+	// Python reports the directories of its packages
 	if out, err := exec.Command("python3", "-c",
 		"import sys; print('\\n'.join(p for p in sys.path if p))").Output(); err == nil {
 		roots = append(roots, strings.Fields(string(out))...)
@@ -41,9 +41,10 @@ func Folders(given string) []string {
 	return slices.Compact(list)
 }
 
-// open opens the first library of a list of names that can be opened.
+// open opens the first library that can be opened. It tries the names in each directory, and then
+// with the system's loader.
 func open(folders []string, names ...string) (handle uintptr, path string, err error) {
-	// dlerror keeps its message per thread.
+	// dlerror keeps its message per thread
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var candidates []string
@@ -56,7 +57,7 @@ func open(folders []string, names ...string) (handle uintptr, path string, err e
 	}
 	var last error
 	for _, path := range append(candidates, names...) {
-		// RTLD_GLOBAL, because cuBLAS looks up cuBLASLt among the open libraries.
+		// RTLD_GLOBAL is needed because cuBLAS looks up cuBLASLt among the open libraries.
 		if handle, last = purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL); last == nil {
 			return handle, path, nil
 		}
@@ -72,13 +73,13 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A library holds functions of a shared library by name.
+// A library is an open shared library with the addresses of some functions.
 type library struct {
 	path      string
 	functions map[string]uintptr
 }
 
-// load opens a library and finds functions in it.
+// load opens a library and looks up functions in it.
 func load(folders []string, names []string, functions ...string) (*library, error) {
 	handle, path, err := open(folders, names...)
 	if err != nil {
@@ -93,10 +94,9 @@ func load(folders []string, names []string, functions ...string) (*library, erro
 	return l, nil
 }
 
-// call calls a function that returns a status. If an argument is written as
-// uintptr(unsafe.Pointer(&x)) in the call, x does not move until call returns.
-//
-//go:uintptrescapes
+// call calls a function that returns a status, and returns an error if the status is not zero. If
+// an argument is written as uintptr(unsafe.Pointer(&x)) in the call, x does not move until call
+// returns.
 func (l *library) call(function string, args ...uintptr) error {
 	status, _, _ := purego.SyscallN(l.functions[function], args...)
 	if status := int32(status); status != 0 {

@@ -22,8 +22,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Matmul measures the BF16 GEMMs of the examples and of the libraries, for square matrices of a
-// size.
+// Matmul measures the BF16 matrix products of the examples and of the libraries for square
+// matrices.
 func Matmul(b *Bench, l *BLAS, size int) ([]Result, error) {
 	p := kerneltest.GEMM{M: size, N: size, K: size}
 	a, _, e1 := numbers(b, size*size, runtime.ToBF16)
@@ -44,10 +44,10 @@ func Matmul(b *Bench, l *BLAS, size int) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return best(results), errors.Join(a.Close(), bt.Close(), d.Close())
+	return keepBest(results), errors.Join(a.Close(), bt.Close(), d.Close())
 }
 
-// multipliers returns the GEMM kernels of the examples, ready to launch.
+// multipliers returns the matrix product kernels of the examples as contenders.
 func (b *Bench) multipliers(p kerneltest.GEMM,
 	a, bt, d *runtime.Buffer[runtime.BF16]) ([]Contender, error) {
 	var list []Contender
@@ -119,9 +119,10 @@ func (b *Bench) multipliers(p kerneltest.GEMM,
 	return list, nil
 }
 
-// compare compares the results of our contenders with those of the libraries before measuring,
-// because the speed of a wrong kernel is meaningless. The tolerance is relative to the largest
-// element, because sums are added in different orders.
+// compare checks the results of this project's contenders against those of a library before it
+// measures, because the speed of a wrong kernel has no meaning. theirs is the index of the first
+// library contender. The tolerance is relative to the largest element, because sums are added in
+// different orders.
 func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E],
 	kind kerneltest.Format[E], tolerance float64) ([]Result, error) {
 	var want []E
@@ -134,7 +135,7 @@ func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E
 		if err := errors.Join(d.On(b.Stream).CopyFrom(unwritten), c.Run(),
 			b.Stream.Sync()); err != nil {
 			if i < theirs {
-				continue // the error is in its result
+				continue // the error is in the contender's result
 			}
 			return nil, fmt.Errorf("%s %s, %s: %w", j.Group, j.Name, c.Name, err)
 		}
@@ -146,15 +147,16 @@ func compare[E runtime.Element](b *Bench, j Job, theirs int, d *runtime.Buffer[E
 			want = got
 			continue
 		}
-		if err := near(got, want, kind.Float, tolerance); err != nil {
+		if err := compareNear(got, want, kind.Float, tolerance); err != nil {
 			return nil, fmt.Errorf("%s %s, %s: %w", j.Group, j.Name, c.Name, err)
 		}
 	}
 	return b.Measure(j)
 }
 
-// near compares results, with all processors.
-func near[E runtime.Element](got, want []E, worth func(E) float64, tolerance float64) error {
+// compareNear compares results, with all processors. The tolerance is relative to the largest
+// element.
+func compareNear[E runtime.Element](got, want []E, worth func(E) float64, tolerance float64) error {
 	const each = 1 << 20
 	parts := (len(want) + each - 1) / each
 	largest, errs := make([]float64, parts), make([]error, parts)
@@ -178,7 +180,7 @@ func near[E runtime.Element](got, want []E, worth func(E) float64, tolerance flo
 	return cmp.Or(errs...)
 }
 
-// concurrently calls f for 0 to n-1 on all processors.
+// concurrently calls f with 0 to n-1, on all processors.
 func concurrently(n int, f func(i int)) {
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -192,8 +194,9 @@ func concurrently(n int, f func(i int)) {
 	group.Wait()
 }
 
-// best keeps two of the cuBLASLt algorithms: the first, which cuBLASLt prefers, and the fastest.
-func best(list []Result) []Result {
+// keepBest removes the results of cuBLASLt algorithms except two: the first one, which cuBLASLt
+// prefers, and the fastest.
+func keepBest(list []Result) []Result {
 	var out []Result
 	fastest := Result{}
 	for _, r := range list {

@@ -10,14 +10,15 @@ import (
 	"unsafe"
 )
 
-// A meter reads clocks and power through NVML.
+// A meter reads clocks and power through NVML, NVIDIA's management library.
 type meter struct {
 	origin string
 	nvml   *library
 	device uintptr
 }
 
-// newMeter finds the GPU with a PCI bus id.
+// newMeter returns a meter for the GPU with a PCI bus id. If NVML is missing, the meter returns
+// zeros.
 func newMeter(bus string) *meter {
 	l, err := load(nil, []string{"libnvidia-ml.so.1"}, "nvmlInit_v2", "nvmlShutdown",
 		"nvmlDeviceGetHandleByPciBusId_v2", "nvmlDeviceGetClockInfo", "nvmlDeviceGetPowerUsage")
@@ -43,8 +44,8 @@ func (m *meter) close() {
 	}
 }
 
-// watch takes readings until the function that it returns is called; that function returns the
-// medians.
+// watch starts to take readings. The function that it returns stops the readings and returns
+// their medians.
 func (m *meter) watch() func() (clock, watt int) {
 	if m.nvml == nil {
 		return func() (int, int) { return 0, 0 }

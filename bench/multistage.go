@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Multistage measures the GEMMs with cp.async and mma.sync, for the types that the libraries
-// support, on square matrices of a size.
+// Multistage measures the matrix products with cp.async and mma.sync for square matrices, for the
+// types that the libraries support.
 func Multistage(b *Bench, l *BLAS, size int) ([]Result, error) {
 	var all []Result
 	var errs []error
@@ -32,7 +32,7 @@ func Multistage(b *Bench, l *BLAS, size int) ([]Result, error) {
 	return all, errors.Join(errs...)
 }
 
-// multiply measures the kernel of one type.
+// multiply measures the kernel for one operand type.
 func multiply[E, C runtime.Element](b *Bench, l *BLAS, e isa.Type, size int,
 	in kerneltest.Format[E], out kerneltest.Format[C], tolerance float64) ([]Result, error) {
 	from := func(x float32) E { return in.From(float64(x)) }
@@ -54,10 +54,10 @@ func multiply[E, C runtime.Element](b *Bench, l *BLAS, e isa.Type, size int,
 	job.Contenders = append(theirs,
 		Contender{"ours", func() error { return k.Launch(grid, a, bt, d, size, size, size) }})
 	results, err := compare(b, job, len(theirs), d, out, tolerance)
-	return best(results), errors.Join(err, a.Close(), bt.Close(), d.Close())
+	return keepBest(results), errors.Join(err, a.Close(), bt.Close(), d.Close())
 }
 
-// square returns the job of multiplying square matrices.
+// square returns a job for the product of square matrices.
 func square(group string, size int) Job {
 	return Job{Group: group, Name: fmt.Sprint(size),
 		Flop: 2 * float64(size) * float64(size) * float64(size), Base: "cuBLAS"}

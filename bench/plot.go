@@ -17,8 +17,8 @@ import (
 	"strings"
 )
 
-// Files writes the results to a folder: gpu.json, gpu.csv, and one plot for each group, of the rate
-// of every contender by job.
+// Files writes the results to a directory: gpu.json, gpu.csv, and for each group a plot of the
+// contenders' rates by job.
 func (r *Report) Files(folder string) error {
 	write := func(name string, to func(io.Writer) error) error {
 		f, err := os.Create(filepath.Join(folder, name))
@@ -41,7 +41,7 @@ func (r *Report) Files(folder string) error {
 	return errors.Join(errs...)
 }
 
-// groups returns the names of the groups in order.
+// groups returns the names of the groups, in order of first occurrence.
 func (r *Report) groups() (list []string) {
 	for _, x := range r.Results {
 		if !slices.Contains(list, x.Group) {
@@ -68,15 +68,15 @@ func (r *Report) CSV(w io.Writer) error {
 	return c.WriteAll(rows)
 }
 
-// Sizes of a plot, in pixels. A job has one slot along the axis, and a mark for each contender in
-// it.
+// Sizes of a plot in pixels. Each job has a slot of the horizontal axis, with a mark for each
+// contender.
 const (
 	plotHeight, plotTop, plotLeft, plotBottom = 360, 40, 60, 130
 	slotWidth                                 = 56
 	legendWidth                               = 220
 )
 
-// colours of the contenders; the first is ours.
+// colours has the colours of the contenders. The first one is for this project.
 var colours = []string{"#c62828", "#1565c0", "#2e7d32", "#6a1b9a", "#ef6c00", "#00838f", "#5d4037",
 	"#455a64"}
 
@@ -98,7 +98,7 @@ func (r *Report) Plot(w io.Writer, group string) error {
 		}
 		most, unit = max(most, x.Rate*x.Micro/x.Low), x.Unit
 	}
-	// Ours has the first colour.
+	// the contender of this project has the first colour
 	slices.SortStableFunc(contenders, func(x, y string) int {
 		return cmp.Compare(b2i(x != "ours"), b2i(y != "ours"))
 	})

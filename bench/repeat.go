@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// differKernel counts the words in which two arrays of n words differ.
+// differKernel builds a kernel that counts the words in which two arrays of n words differ.
 func differKernel(m *dsl.Module) {
 	k := m.Kernel("differ", dsl.Threads(256))
 	x, y, count := dsl.Global[dsl.U32](k, "x"), dsl.Global[dsl.U32](k, "y"),

@@ -11,16 +11,16 @@ import (
 	"text/tabwriter"
 )
 
-// A Report holds results, with the device and the software.
+// A Report holds results and a description of the device and the software.
 type Report struct {
 	Device  string   `json:"device"`
 	Driver  string   `json:"driver"`
-	Origin  []string `json:"origin"` // origin of libraries and clock readings
+	Origin  []string `json:"origin"` // sources of the libraries and clock readings
 	Rounds  int      `json:"rounds"`
 	Results []Result `json:"results"`
 }
 
-// Header writes the device and software.
+// Header writes the description of the device and the software.
 func (r *Report) Header(w io.Writer) {
 	fmt.Fprintf(w, "%s, %s, %d rounds\n", r.Device, r.Driver, r.Rounds)
 	for _, line := range r.Origin {
@@ -58,7 +58,8 @@ func (r *Report) JSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// Load reads files that JSON wrote, and joins their results. They must be of the same device.
+// Load reads files that JSON wrote, and returns a report with all their results. They must be
+// from the same device.
 func Load(paths ...string) (*Report, error) {
 	all := &Report{}
 	for _, path := range paths {

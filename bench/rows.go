@@ -15,7 +15,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// copyKernel copies n vectors of 16 bytes. It is measured beside the driver's copy as a reference.
+// copyKernel builds a kernel that copies n vectors of 16 bytes. It is a reference beside the
+// driver's copy.
 func copyKernel(m *dsl.Module) {
 	k := m.Kernel("copy", dsl.Threads(256))
 	x, y := dsl.Global[dsl.U32](k, "x"), dsl.Global[dsl.U32](k, "y")
@@ -30,8 +31,8 @@ func copyKernel(m *dsl.Module) {
 	}
 }
 
-// Copy measures copies within the device: the driver's, through buffers, and a kernel's, which is
-// the base.
+// Copy measures copies within the device: the driver's copy, and that of a kernel, which is the
+// base.
 func Copy(b *Bench) ([]Result, error) {
 	const bytes = 1 << 30
 	t := &kerneltest.T{Device: b.Device}
@@ -55,15 +56,15 @@ func Copy(b *Bench) ([]Result, error) {
 	return results, errors.Join(err, x.Close(), y.Close())
 }
 
-// Shapes returns the rows and columns for measuring RMSNorm and softmax.
+// Shapes returns the numbers of rows and columns for which RMSNorm and softmax are measured.
 func Shapes() [][2]int {
 	return [][2]int{{4096, 2048}, {8192, 2048}, {16384, 3072}, {32768, 1024}, {16384, 4096},
 		{32768, 8192}, {8192, 16384}, {8192, 32768}}
 }
 
-// turns returns the number of buffer pairs to rotate through, so that no data is in the cache:
-// together they are four times as large.
-func (b *Bench) turns(bytes int) int { return max(2, (4*b.Device.Info().L2+bytes-1)/bytes) }
+// bufferPairs returns the number of buffer pairs that launches use in rotation, so that no data
+// is in the cache: together they are at least four times as large as the L2 cache.
+func (b *Bench) bufferPairs(bytes int) int { return max(2, (4*b.Device.Info().L2+bytes-1)/bytes) }
 
 // RMSNorm measures RMSNorm in BF16 and a copy of the same number of bytes.
 func RMSNorm(b *Bench, rows, hidden int) ([]Result, error) {
@@ -116,12 +117,12 @@ func rowJob[E runtime.Element](b *Bench, j Job, n int, narrow func(float32) E,
 		return nil, err
 	}
 	bytes := int(j.Bytes) / 2
-	first, err := filled(b, n, narrow)
+	first, err := filledBuffer(b, n, narrow)
 	if err != nil {
 		return nil, err
 	}
 	xs, ys := []*runtime.Buffer[E]{first}, []*runtime.Buffer[E](nil)
-	for range b.turns(2 * bytes) {
+	for range b.bufferPairs(2 * bytes) {
 		x, e1 := runtime.Alloc[E](b.Device, n)
 		y, e2 := runtime.Alloc[E](b.Device, n)
 		if err := errors.Join(e1, e2); err != nil {

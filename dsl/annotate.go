@@ -11,24 +11,26 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Builder calls annotate the kernel with what they do and under which conditions. The analyzers of
-// package passes/verify/annotated read that.
+// Builder calls record in the kernel's annotations what they do and under which conditions. The
+// analyzers of package passes/verify/annotated read these annotations.
 
-// mostUses limits the annotated calls of a kernel, and mostAlike those with the same source lines.
+// maxUses limits the annotated calls of a kernel, and maxUsesPerLine the annotated calls with the
+// same source lines.
 const (
-	mostUses  = 1024
-	mostAlike = 8
+	maxUses        = 1024
+	maxUsesPerLine = 8
 )
 
-// annotates reports whether a call at the given position should be annotated. It returns false if
-// the active threads are unknown, or if enough calls like it are annotated already.
-func (k *Kernel) annotates(pos ir.Pos, collective string) bool {
+// shouldAnnotate reports whether a call at the given position should be annotated. It returns
+// false if the set of active threads is unknown, or if the limit maxUses or maxUsesPerLine is
+// reached.
+func (k *Kernel) shouldAnnotate(pos ir.Pos, collective string) bool {
 	list := k.notes.Uses
-	if k.parted || !k.f.Kernel || len(list) >= mostUses {
+	if k.isDivergent || !k.f.Kernel || len(list) >= maxUses {
 		return false
 	}
 	alike := 0
-	for i := len(list) - 1; i >= 0 && i >= len(list)-2*mostAlike; i-- {
+	for i := len(list) - 1; i >= 0 && i >= len(list)-2*maxUsesPerLine; i-- {
 		name := ""
 		if c, ok := list[i].What.(*ir.Collective); ok {
 			name = c.Name
@@ -37,12 +39,12 @@ func (k *Kernel) annotates(pos ir.Pos, collective string) bool {
 			alike++
 		}
 	}
-	return alike < mostAlike
+	return alike < maxUsesPerLine
 }
 
-// annotate records what a call does, under the current conditions.
+// annotate records the action what of the call at pos, under the current conditions and role.
 func (k *Kernel) annotate(pos ir.Pos, what ir.Action) {
-	k.held = max(k.held, len(k.conds))
+	k.sharedConds = max(k.sharedConds, len(k.conds))
 	if k.notes.Uses == nil {
 		k.notes.Uses = make([]ir.Use, 0, 16)
 	}
@@ -58,29 +60,31 @@ func (k *Kernel) roleNote() *ir.Role {
 	return k.role.note
 }
 
-// accesses annotates a memory access by a thread to the given number of bytes at a.
+// annotateAccess annotates an access by one thread to the given number of bytes at a.
 //
-//go:noinline
-func (k *Kernel) accesses(a Addr, bytes int64, writes bool, mods []Mod) {
+// go:noinline
+func (k *Kernel) annotateAccess(a Addr, bytes int64, writes bool, mods []Mod) {
 	a.use.access(k, writes)
-	a.aligned(bytes)
+	a.requireAlignment(bytes)
 	if isShared(a.space) && a.k == k && (a.reg != nil || a.v != nil) {
-		k.touches(a, bytes, writes)
+		k.annotateSharedAccess(a, bytes, writes)
 	}
-	k.reachesFor(a, bytes, writes, mods)
+	k.annotateBounds(a, bytes, writes, mods)
 }
 
-// combines annotates an atomic operation on bytes at a, which must have been written before.
+// annotateAtomic annotates an atomic operation on bytes at a, which must have been written before.
 //
 //go:noinline
-func (k *Kernel) combines(a Addr, bytes int64) {
+func (k *Kernel) annotateAtomic(a Addr, bytes int64) {
 	a.use.combine(k)
-	a.aligned(bytes)
-	k.reachesFor(a, bytes, true, nil)
+	a.requireAlignment(bytes)
+	k.annotateBounds(a, bytes, true, nil)
 }
 
-// reachesFor annotates a memory access. It reports a constant access that exceeds its variable.
-func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
+// annotateBounds annotates an access of the given number of bytes at a, so that analyzers can
+// compare it with the bounds of the variable. An access to a constant array that exceeds the
+// array is reported at once.
+func (k *Kernel) annotateBounds(a Addr, bytes int64, writes bool, mods []Mod) {
 	switch {
 	case a.k != k || a.reg == nil && a.v == nil:
 	case a.v != nil:
@@ -92,7 +96,7 @@ func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
 		}
 	case a.space == isa.Global || a.space == isa.Shared || a.space == isa.Local ||
 		a.space == isa.Const:
-		if pos := k.m.calls.Caller(); k.annotates(pos, "") {
+		if pos := k.m.calls.Caller(); k.shouldAnnotate(pos, "") {
 			note := slab.One(&k.accessNotes)
 			*note = ir.Access{Space: a.space, Reg: a.reg, Offset: a.off, Bytes: bytes,
 				Writes: writes, NoCache: slices.Contains(mods, NC)}
@@ -101,42 +105,41 @@ func (k *Kernel) reachesFor(a Addr, bytes int64, writes bool, mods []Mod) {
 	}
 }
 
-// together annotates a call that all threads of the warp, or of the block, must execute.
-//
-//go:noinline
-func (k *Kernel) together(what string, block bool) {
-	if len(k.conds) == 0 || k.role != nil && !k.chosen() {
+// annotateCollective annotates a call that all threads of the warp, or of the block if block is
+// set, must execute. Calls outside conditions are not annotated.
+func (k *Kernel) annotateCollective(what string, block bool) {
+	if len(k.conds) == 0 || k.role != nil && !k.isConditional() {
 		return
 	}
-	if pos := k.m.calls.Caller(); k.annotates(pos, what) {
+	if pos := k.m.calls.Caller(); k.shouldAnnotate(pos, what) {
 		k.annotate(pos,
 			&ir.Collective{Name: what, Block: block, Values: what != "Sync" && what != "SyncWarp" &&
 				what != "SyncCluster"})
 	}
 }
 
-// lanes annotates an MMA, or a load of its operands, which all lanes of a warp must execute.
-//
-//go:noinline
-func (k *Kernel) lanes(what string) {
-	if !k.chosen() {
+// annotateWarpOperation annotates an MMA, or the load of its operands, which all lanes of a warp
+// must execute.
+func (k *Kernel) annotateWarpOperation(what string) {
+	if !k.isConditional() {
 		return
 	}
-	if pos := k.m.calls.Caller(); k.annotates(pos, what) {
+	if pos := k.m.calls.Caller(); k.shouldAnnotate(pos, what) {
 		k.annotate(pos, &ir.Collective{Name: what})
 	}
 }
 
-// meetsAt annotates a call at a named barrier that expects the given number of threads.
+// annotateNamedBarrier annotates a call at a named barrier that expects the given number of
+// threads.
 //
 //go:noinline
-func (k *Kernel) meetsAt(what string, threads int) {
-	if pos := k.m.calls.Caller(); k.annotates(pos, what) {
+func (k *Kernel) annotateNamedBarrier(what string, threads int) {
+	if pos := k.m.calls.Caller(); k.shouldAnnotate(pos, what) {
 		k.annotate(pos, &ir.Collective{Name: what, Most: threads})
 	}
 }
 
-// chosen reports whether the current code is under a condition that is not a loop condition.
-func (k *Kernel) chosen() bool {
+// isConditional reports whether the current code is under a condition that is not a loop condition.
+func (k *Kernel) isConditional() bool {
 	return slices.ContainsFunc(k.conds, func(c ir.Condition) bool { return !c.Loop && !c.Left })
 }

@@ -5,25 +5,25 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// An owned counter counts the operands of MMAs and Clear that name the registers of an accumulator.
-// Its pointer is nil if other code also reads these registers.
-type owned struct {
-	takes *int
-	first int // number of such operands before the accumulator was created
+// An operandCounter counts the operands that name each register of an accumulator. It is complete
+// if only MMAs and Clear use the registers; otherwise count is nil.
+type operandCounter struct {
+	count *int
+	first int // number of operands in the code that created the accumulator
 }
 
-// holdsAccumulator annotates the kernel with the registers of an accumulator.
-func (k *Kernel) holdsAccumulator(a ir.Accumulator, by owned) {
+// annotateAccumulator adds an accumulator and the counter of its operands to the annotations.
+func (k *Kernel) annotateAccumulator(a ir.Accumulator, by operandCounter) {
 	a.Role = k.roleNote()
 	k.notes.Accumulators = append(k.notes.Accumulators, a)
-	k.owned = append(k.owned, by)
+	k.operandCounters = append(k.operandCounters, by)
 }
 
-// countOwned stores the final operand counts in the annotations of accumulators.
-func (k *Kernel) countOwned() {
-	for i, o := range k.owned {
-		if o.takes != nil && *o.takes > 0 {
-			k.notes.Accumulators[i].Owned = *o.takes + o.first
+// storeOperandCounts stores the final operand counts in the annotations of accumulators.
+func (k *Kernel) storeOperandCounts() {
+	for i, o := range k.operandCounters {
+		if o.count != nil && *o.count > 0 {
+			k.notes.Accumulators[i].Owned = *o.count + o.first
 		}
 	}
 }

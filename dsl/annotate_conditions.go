@@ -11,36 +11,38 @@ import (
 
 // under emits code that is executed if p is true, or if p is false when not is set.
 func (k *Kernel) under(p Reg[Pred], not bool, build func()) {
-	k.amid(ir.Condition{Reg: p.r, Not: not}, p.IsConstant(), false, build)
+	k.emitUnder(ir.Condition{Reg: p.r, Not: not}, p.IsConstant(), false, build)
 }
 
-// hold adds a condition to the current ones. It copies the list, because earlier annotations share
-// it.
-func (k *Kernel) hold(c ir.Condition) {
-	if len(k.conds) < k.held {
-		k.conds, k.held = slices.Clone(k.conds), 0
+// pushCondition adds a condition to the current conditions. It copies the list first if earlier
+// annotations refer to the list.
+func (k *Kernel) pushCondition(c ir.Condition) {
+	if len(k.conds) < k.sharedConds {
+		k.conds, k.sharedConds = slices.Clone(k.conds), 0
 	}
 	k.conds = append(k.conds, c)
 }
 
-// amid emits code under a condition, unless the condition is constant. Threads that leave the loop
-// or the kernel in this code do not execute the code after it.
-func (k *Kernel) amid(c ir.Condition, constant, loop bool, build func()) {
+// emitUnder emits the code of build under condition c. A constant condition is not recorded. loop
+// marks the condition of a loop. Threads that leave the loop or the kernel in this code do not
+// execute the code after it.
+func (k *Kernel) emitUnder(c ir.Condition, constant, loop bool, build func()) {
 	n, left, out := len(k.conds), k.left, k.out
 	k.left, k.out = false, false
 	if !constant {
-		k.hold(c)
+		k.pushCondition(c)
 	}
 	build()
 	k.conds = k.conds[:n]
-	k.parted = k.parted || k.left || k.out && !loop
+	k.isDivergent = k.isDivergent || k.left || k.out && !loop
 	k.left, k.out = left, out
 }
 
-// remain records that only threads with a false p execute the following code.
-func (k *Kernel) remain(p Reg[Pred], kernel bool) {
+// addExitCondition records that only threads with a false p execute the following code, because
+// the other threads left the loop, or the kernel if kernel is set.
+func (k *Kernel) addExitCondition(p Reg[Pred], kernel bool) {
 	if p.r != nil {
-		k.hold(ir.Condition{Reg: p.r, Not: true, Left: kernel})
+		k.pushCondition(ir.Condition{Reg: p.r, Not: true, Left: kernel})
 	}
 	k.left, k.out = k.left || kernel, k.out || !kernel
 }

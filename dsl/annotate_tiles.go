@@ -7,13 +7,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// shape returns the shape of the tile as an annotation.
+// shape returns the type, size, swizzle and transposition of the tile, for annotations.
 func (t SharedTile) shape() ir.TileShape {
 	return ir.TileShape{Type: t.Type, Rows: t.Rows, Cols: t.Cols, Swizzle: int(t.Swizzle),
-		Padded: t.Padded, Transposed: t.turned}
+		Padded: t.Padded, Transposed: t.isTransposed}
 }
 
-// position returns a row or a column as an operand of an annotation.
+// position returns a row or column index as an operand, for annotations.
 func position(x Reg[U32]) ir.Operand {
 	if x.r == nil {
 		return ir.Operand{Kind: ir.Int, Value: x.bits}
@@ -21,11 +21,9 @@ func position(x Reg[U32]) ir.Operand {
 	return ir.Operand{Kind: ir.Register, Reg: x.r}
 }
 
-// takes records an access to n rows of a tile, or to n of limit other units, starting at a computed
-// row.
-//
-//go:noinline
-func (t SharedTile) takes(from Reg[U32], n, limit int, unit ir.Unit) {
+// annotateRows records an access to n rows of a tile, starting at the computed row from. For
+// other units than rows, such as tiles of an array, limit is the number of units that exist.
+func (t SharedTile) annotateRows(from Reg[U32], n, limit int, unit ir.Unit) {
 	k := t.at.k
 	if r := k.role; r != nil && from.r == r.index.r && n == 1 && r.each > 0 && limit >= r.n/r.each {
 		return // each warp of the role usually has its own rows
@@ -33,54 +31,57 @@ func (t SharedTile) takes(from Reg[U32], n, limit int, unit ir.Unit) {
 	if from.k != k || from.r == nil {
 		return
 	}
-	if pos := k.m.calls.Here(); k.annotates(pos, "") {
+	if pos := k.m.calls.Here(); k.shouldAnnotate(pos, "") {
 		k.annotate(pos,
 			&ir.TileAccess{Tile: t.shape(), Unit: unit, Reg: from.r, N: int64(n),
 				Limit: int64(limit)})
 	}
 }
 
-// storesTile records a store of an accumulator to a matrix.
-//
-//go:noinline
-func (k *Kernel) storesTile(matrix ir.Ref, to Addr, row, col Reg[U32], rows, cols, threads int) {
+// annotateTileStore records that threads store an accumulator of rows by cols elements to a
+// matrix at the address to, with its first element at row and col.
+func (k *Kernel) annotateTileStore(matrix ir.Ref, to Addr, row, col Reg[U32],
+	rows, cols, threads int) {
 	if row.k != k || col.k != k {
 		return
 	}
-	if pos := k.m.calls.Here(); k.annotates(pos, "") {
+	if pos := k.m.calls.Here(); k.shouldAnnotate(pos, "") {
 		k.annotate(pos,
 			&ir.TileStore{Matrix: matrix, To: to.reg, Row: position(row), Col: position(col),
 				Rows: rows, Cols: cols, Threads: threads})
 	}
 }
 
-// dealt records the position of the block's tile.
-func (k *Kernel) dealt(at TileCoord) TileCoord {
+// annotateTileCorner records the registers that hold the position of the block's tile, and
+// returns the position.
+func (k *Kernel) annotateTileCorner(at TileCoord) TileCoord {
 	if at.Row.r != nil && at.Col.r != nil {
 		k.notes.Corners = append(k.notes.Corners, ir.TileCorner{Row: at.Row.r, Col: at.Col.r})
 	}
 	return at
 }
 
-// mostShared is the maximum number of accesses to shared memory that are annotated.
-const mostShared = 96
+// maxSharedNotes is the maximum number of annotated accesses to shared memory.
+const maxSharedNotes = 96
 
-// touches records an access to shared memory outside of roles, which have barriers of their own.
-func (k *Kernel) touches(a Addr, bytes int64, writes bool) {
-	if k.role != nil || k.parted || !k.f.Kernel || k.BlockThreads() <= 32 ||
-		len(k.notes.Shared) >= mostShared {
+// annotateSharedAccess records an access to shared memory. Accesses in roles are not recorded,
+// because roles synchronize with mbarriers.
+func (k *Kernel) annotateSharedAccess(a Addr, bytes int64, writes bool) {
+	if k.role != nil || k.isDivergent || !k.f.Kernel || k.BlockThreads() <= 32 ||
+		len(k.notes.Shared) >= maxSharedNotes {
 		return
 	}
-	k.held = max(k.held, len(k.conds))
+	k.sharedConds = max(k.sharedConds, len(k.conds))
 	k.notes.Shared = append(k.notes.Shared,
 		ir.SharedAccess{Pos: k.m.calls.Caller(), Conds: k.conds, Var: a.v, Reg: a.reg,
 			Offset: a.off,
 			Bytes:  bytes, Writes: writes})
-	k.touched = append(k.touched, k.order.Count())
+	k.sharedNoteIndex = append(k.sharedNoteIndex, k.order.Count())
 }
 
-// locateShared finds the instruction of each access to shared memory: the first that was created
-// after the access was recorded, apart from those at the head of the kernel.
+// locateShared finds the instruction of each annotated access to shared memory: the first
+// instruction that was created after the access was recorded. Instructions at the head of the
+// kernel are skipped.
 func (k *Kernel) locateShared() {
 	head := make(map[*ir.Instr]bool)
 	for _, in := range k.head.Instrs {
@@ -88,10 +89,10 @@ func (k *Kernel) locateShared() {
 	}
 	n, i := 0, 0
 	for in := range k.order.All() {
-		for ; i < len(k.touched) && k.touched[i] <= n && !head[in]; i++ {
+		for ; i < len(k.sharedNoteIndex) && k.sharedNoteIndex[i] <= n && !head[in]; i++ {
 			k.notes.Shared[i].In = in
 		}
-		if i == len(k.touched) {
+		if i == len(k.sharedNoteIndex) {
 			return
 		}
 		n++

@@ -8,15 +8,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// buffer adds a buffer with n parts to the annotations.
+// buffer adds a buffer with n parts to the annotations. The name is that of the pipeline or ring
+// to which the buffer belongs.
 func (k *Kernel) buffer(name string, kind ir.BufferKind, n int) *ir.Buffer {
 	b := &ir.Buffer{Name: name, Kind: kind, Parts: make([]ir.BufferPart, n)}
 	k.notes.Buffers = append(k.notes.Buffers, b)
 	return b
 }
 
-// take records that n parts of a buffer are read, starting at from.
-func (k *Kernel) take(b *ir.Buffer, from, n int) {
+// noteReads records that the n parts of a buffer from index from on are read.
+func (k *Kernel) noteReads(b *ir.Buffer, from, n int) {
 	if b.First == ir.NoPos {
 		b.First = k.m.calls.Here()
 	}
@@ -25,46 +26,45 @@ func (k *Kernel) take(b *ir.Buffer, from, n int) {
 	}
 }
 
-// noteFirst records the position of the first call of a kind.
-//
-//go:noinline
+// noteFirst sets pos to the position of the current call, unless an earlier call has set it.
 func (k *Kernel) noteFirst(pos *ir.Pos) {
 	if *pos == ir.NoPos {
 		*pos = k.m.calls.Here()
 	}
 }
 
-// doubt records a warning about something that may be intended.
-func (k *Kernel) doubt(pos ir.Pos, format string, args ...any) {
+// warn records a warning of the protocol rule at pos, about code that may be intended.
+func (k *Kernel) warn(pos ir.Pos, format string, args ...any) {
 	rule := ruleProtocol
 	rule.Severity = diag.Warning
 	k.m.faultAt(pos, &rule, format, args...)
 }
 
-// A usage records the accesses to a shared variable.
-type usage struct {
-	v            *ir.Var
-	read         ir.Pos // position of the first read
-	written      bool
-	named, known int // number of operands that name it, and how many of them are known accesses
+// A sharedUsage records how the kernel uses a shared variable.
+type sharedUsage struct {
+	v       *ir.Var
+	read    ir.Pos // position of the first read
+	written bool
+	// named counts the operands that name v, known those of loads, stores and atomics among them
+	named, known int
 }
 
-// used returns the usage of a shared variable.
-func (k *Kernel) used(v *ir.Var) *usage {
-	u := &usage{v: v}
+// newSharedUsage starts to record how the kernel uses a shared variable.
+func (k *Kernel) newSharedUsage(v *ir.Var) *sharedUsage {
+	u := &sharedUsage{v: v}
 	k.shared.uses = append(k.shared.uses, u)
 	return u
 }
 
 // name records an operand that names the variable.
-func (u *usage) name() {
+func (u *sharedUsage) name() {
 	if u != nil {
 		u.named++
 	}
 }
 
-// access records a load or a store, whose operand is also recorded by name.
-func (u *usage) access(k *Kernel, writes bool) {
+// access records a load or a store. Its operand is counted separately, by name.
+func (u *sharedUsage) access(k *Kernel, writes bool) {
 	switch {
 	case u == nil:
 		return
@@ -78,7 +78,7 @@ func (u *usage) access(k *Kernel, writes bool) {
 
 // combine records an atomic operation on the variable: it reads and writes, and the variable must
 // have been written before.
-func (u *usage) combine(k *Kernel) {
+func (u *sharedUsage) combine(k *Kernel) {
 	u.access(k, false)
 }
 

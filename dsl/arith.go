@@ -11,15 +11,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Operations whose names end in I take a Go number, like the immediate instructions of other
-// machines.
+// Operations whose names end in I take a Go integer as the second operand. Those that end in F
+// take a Go floating-point number.
 
 // Add returns x + y.
 func (x Reg[T]) Add(y Reg[T], mods ...Mod) Reg[T] { return binary(doAdd, x, y, mods) }
 
 // AddI returns x + n. For unsigned integers n may be negative too, as in x.AddI(-1).
 func (x Reg[T]) AddI(n int64) Reg[T] {
-	if n, less := lessens(TypeOf[T](), n); less {
+	if n, less := negateUnsigned(TypeOf[T](), n); less {
 		return x.Sub(like(x, n))
 	}
 	return x.Add(like(x, n))
@@ -30,7 +30,7 @@ func (x Reg[T]) Sub(y Reg[T], mods ...Mod) Reg[T] { return binary(doSub, x, y, m
 
 // SubI returns x - n.
 func (x Reg[T]) SubI(n int64) Reg[T] {
-	if n, more := lessens(TypeOf[T](), n); more {
+	if n, more := negateUnsigned(TypeOf[T](), n); more {
 		return x.Add(like(x, n))
 	}
 	return x.Sub(like(x, n))
@@ -45,13 +45,14 @@ func (x Reg[T]) MulI(n int64) Reg[T] { return x.Mul(like(x, n)) }
 // MulHi returns the upper half of the product of two integers.
 func (x Reg[T]) MulHi(y Reg[T]) Reg[T] { return binary(doMulHi, x, y, nil) }
 
-// Div returns x / y. For F32 it is rounded to nearest; Approx and Full are faster.
+// Div returns x / y. For F32 the quotient is rounded to nearest; the modifiers Approx and Full
+// select the faster approximations.
 func (x Reg[T]) Div(y Reg[T], mods ...Mod) Reg[T] { return binary(doDiv, x, y, mods) }
 
 // DivI returns x / n.
 func (x Reg[T]) DivI(n int64) Reg[T] { return x.Div(like(x, n)) }
 
-// Rem returns the remainder of x / y.
+// Rem returns the remainder of the integer division x / y.
 func (x Reg[T]) Rem(y Reg[T]) Reg[T] { return binary(doRem, x, y, nil) }
 
 // RemI returns the remainder of x / n.
@@ -99,7 +100,7 @@ func (x Reg[T]) XorI(n int64) Reg[T] { return x.Xor(like(x, n)) }
 // Not returns the bitwise complement of x, or the negation of a predicate.
 func (x Reg[T]) Not() Reg[T] { return unary(doNot, x, nil) }
 
-// Shl returns x << n. It is zero if n is the width of x or more.
+// Shl returns x << n. The result is zero if n is at least the width of x.
 func (x Reg[T]) Shl(n Reg[U32]) Reg[T] { return shift(doShl, x, n) }
 
 // ShlI returns x << n.
@@ -126,10 +127,10 @@ func (x Reg[T]) Neg(mods ...Mod) Reg[T] { return unary(doNeg, x, mods) }
 // Abs returns the absolute value of x.
 func (x Reg[T]) Abs(mods ...Mod) Reg[T] { return unary(doAbs, x, mods) }
 
-// Sqrt returns the square root, rounded to nearest unless a Mod is Approx.
+// Sqrt returns the square root, rounded to nearest unless mods contains Approx.
 func (x Reg[T]) Sqrt(mods ...Mod) Reg[T] { return unary(doSqrt, x, mods) }
 
-// Rcp returns 1 / x, rounded to nearest unless a Mod is Approx.
+// Rcp returns 1 / x, rounded to nearest unless mods contains Approx.
 func (x Reg[T]) Rcp(mods ...Mod) Reg[T] { return unary(doRcp, x, mods) }
 
 // Rsqrt returns an approximation of 1 / sqrt(x).
@@ -153,13 +154,13 @@ func (x Reg[T]) Tanh(mods ...Mod) Reg[T] { return unary(doTanh, x, mods) }
 // Exp returns an approximation of e to the power of x.
 func (x Reg[T]) Exp() Reg[T] { return x.MulF(1.4426950408889634).Exp2() }
 
-// PopCount returns the number of bits that are set.
-func (x Reg[T]) PopCount() Reg[U32] { return counted(x, "popc") }
+// PopCount returns the number of bits of x that are set.
+func (x Reg[T]) PopCount() Reg[U32] { return bitCount(x, "popc") }
 
 // LeadingZeros returns the number of leading zero bits.
-func (x Reg[T]) LeadingZeros() Reg[U32] { return counted(x, "clz") }
+func (x Reg[T]) LeadingZeros() Reg[U32] { return bitCount(x, "clz") }
 
-// TrailingZeros returns the number of trailing zero bits, which is the width of x for zero.
+// TrailingZeros returns the number of trailing zero bits. For x = 0 that is the width of x.
 func (x Reg[T]) TrailingZeros() Reg[U32] { return x.Reverse().LeadingZeros() }
 
 // Reverse returns the bits of x in reverse order.
@@ -167,7 +168,7 @@ func (x Reg[T]) Reverse() Reg[T] { return unary(doReverse, x, nil) }
 
 // MulWide returns the full 64-bit product of two 32-bit integers.
 func MulWide[D, S Scalar](x, y Reg[S]) Reg[D] {
-	k := either(x, y)
+	k := kernelOf(x, y)
 	if k == nil {
 		return Reg[D]{}
 	}
@@ -181,7 +182,7 @@ func isOne[T Scalar](x Reg[T]) bool {
 	return x.IsConstant() && constant.KindOf(x.Type()) == ir.Int && x.bits == 1
 }
 
-func counted[T Scalar](x Reg[T], head string) Reg[U32] {
+func bitCount[T Scalar](x Reg[T], head string) Reg[U32] {
 	if x.k == nil {
 		return Reg[U32]{}
 	}
@@ -190,9 +191,10 @@ func counted[T Scalar](x Reg[T], head string) Reg[U32] {
 	return d
 }
 
-// lessens reports whether adding n to an unsigned value is a subtraction because n is negative, and
-// returns -n.
-func lessens(t isa.Type, n int64) (int64, bool) {
+// negateUnsigned returns -n and true if n is a negative number that is added to, or subtracted
+// from, an unsigned value: PTX has no negative unsigned immediates, so the caller uses the
+// opposite operation.
+func negateUnsigned(t isa.Type, n int64) (int64, bool) {
 	if n >= 0 || n == math.MinInt64 || t.Class() != isa.Unsigned || t == isa.U64 {
 		return n, false
 	}
@@ -226,8 +228,8 @@ func shiftBy[T Scalar](x Reg[T], n int64) Reg[U32] {
 	return Const[U32](x.k, n)
 }
 
-// either returns the kernel of x, or that of y if x has none.
-func either[A, B Scalar](x Reg[A], y Reg[B]) *Kernel {
+// kernelOf returns the kernel of x, or the kernel of y if x is a zero value.
+func kernelOf[A, B Scalar](x Reg[A], y Reg[B]) *Kernel {
 	if x.k != nil {
 		return x.k
 	}
@@ -244,47 +246,47 @@ func unary[T Scalar](v verb, x Reg[T], mods []Mod) Reg[T] {
 	if t == isa.Bf16 && (v == doExp2 || v == doTanh) && !k.m.Has(90) {
 		return To[T](unary(v, To[F32](x), mods))
 	}
-	op := k.spelled(v, t, mods)
+	op := k.opcodeFor(v, t, mods)
 	if op == nil {
 		return x
 	}
 	d, y := fresh[T](k), x.register()
-	compute(k, op, d, y)
+	emitTyped(k, op, d, y)
 	return d
 }
 
 //go:noinline
 func binary[T Scalar](v verb, x, y Reg[T], mods []Mod) Reg[T] {
-	k := either(x, y)
+	k := kernelOf(x, y)
 	if k == nil {
 		return x
 	}
 	t := TypeOf[T]()
-	if (x.r == nil || y.r == nil) && integer(t) { // or neither is a known register
-		if z, ok := folded(v, x, y); ok {
+	if (x.r == nil || y.r == nil) && isInteger(t) { // or neither operand is a register
+		if z, ok := foldInteger(v, x, y); ok {
 			return z
 		}
-		if z, ok := cheaper(v, x, y); ok {
+		if z, ok := reduceDivision(v, x, y); ok {
 			return z
 		}
 	}
 	if (t == isa.Bf16 || t == isa.Bf16x2) && !k.m.Has(90) {
-		if z, ok := fused(v, x, y, mods); ok {
+		if z, ok := fuseBF16(v, x, y, mods); ok {
 			return z
 		}
 	}
-	op := k.spelled(v, t, mods)
+	op := k.opcodeFor(v, t, mods)
 	if op == nil {
 		return x
 	}
 	d := fresh[T](k)
-	compute(k, op, d, x, y)
+	emitTyped(k, op, d, x, y)
 	return d
 }
 
-// fused computes a bfloat16 operation with fma, because targets before sm_90 have no other bfloat16
-// arithmetic. The fma rounds once, as the operation does.
-func fused[T Scalar](v verb, x, y Reg[T], mods []Mod) (Reg[T], bool) {
+// fuseBF16 computes a bfloat16 operation with fma, because targets before sm_90 have no other
+// bfloat16 arithmetic. The result is the same, since fma rounds only once.
+func fuseBF16[T Scalar](v verb, x, y Reg[T], mods []Mod) (Reg[T], bool) {
 	switch v {
 	case doAdd:
 		return ternary(x, likeF(x, 1), y, mods), true
@@ -296,16 +298,16 @@ func fused[T Scalar](v verb, x, y Reg[T], mods []Mod) (Reg[T], bool) {
 	return x, false
 }
 
-// computes reports whether PTX has arithmetic instructions for type t. Some types exist only in
-// memory.
-func (k *Kernel) computes(head string, t isa.Type) bool {
+// hasArithmetic reports whether PTX has arithmetic instructions for type t, and records a finding
+// if not. Some types exist only in memory.
+func (k *Kernel) hasArithmetic(head string, t isa.Type) bool {
 	how := ""
 	switch {
 	case t == isa.Tf32:
 		how = "use Bits[dsl.F32] first"
-	case integer(t) && t.Bits() == 8 || t == isa.B8:
+	case isInteger(t) && t.Bits() == 8 || t == isa.B8:
 		how = "convert with To[dsl.U32], or To[dsl.S32] if it is signed, first"
-	case t.Class() == isa.Packed && packed(t) == 1:
+	case t.Class() == isa.Packed && elementCount(t) == 1:
 		how = "convert with To[dsl.F32] first"
 	case t.Class() == isa.Packed:
 		how = "convert pairs with To[dsl.F16x2] first"
@@ -318,15 +320,15 @@ func (k *Kernel) computes(head string, t isa.Type) bool {
 }
 
 func shift[T Scalar](v verb, x Reg[T], n Reg[U32]) Reg[T] {
-	k := either(x, n)
+	k := kernelOf(x, n)
 	if k == nil {
 		return x
 	}
 	if n.IsConstant() && x.k == k {
 		if n.bits == 0 {
-			return x.kept()
+			return x.snapshot()
 		}
-		if t := TypeOf[T](); x.IsConstant() && integer(t) && n.bits < 32 {
+		if t := TypeOf[T](); x.IsConstant() && isInteger(t) && n.bits < 32 {
 			how, by := doMul, int64(1)<<n.bits
 			if v == doShr {
 				how = doDiv
@@ -337,7 +339,7 @@ func shift[T Scalar](v verb, x Reg[T], n Reg[U32]) Reg[T] {
 			}
 		}
 	}
-	op := k.spelled(v, TypeOf[T](), nil)
+	op := k.opcodeFor(v, TypeOf[T](), nil)
 	if op == nil {
 		return x
 	}
@@ -348,7 +350,7 @@ func shift[T Scalar](v verb, x Reg[T], n Reg[U32]) Reg[T] {
 
 //go:noinline
 func ternary[T Scalar](x, y, z Reg[T], mods []Mod) Reg[T] {
-	k := either(x, y)
+	k := kernelOf(x, y)
 	if k == nil {
 		k = z.k
 	}
@@ -356,18 +358,18 @@ func ternary[T Scalar](x, y, z Reg[T], mods []Mod) Reg[T] {
 		return x
 	}
 	v, t := doFMA, TypeOf[T]()
-	if !floating(t) {
+	if !isFloat(t) {
 		if x.IsConstant() && y.IsConstant() || isOne(x) || isOne(y) || z.IsConstant() &&
 			z.bits == 0 {
 			return x.Mul(y).Add(z)
 		}
 		v = doMad
 	}
-	op := k.spelled(v, t, mods)
+	op := k.opcodeFor(v, t, mods)
 	if op == nil {
 		return x
 	}
 	d := fresh[T](k)
-	compute(k, op, d, x, y, z)
+	emitTyped(k, op, d, x, y, z)
 	return d
 }

@@ -10,29 +10,30 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// setup is the code that one thread runs at the start of a kernel, before the other threads
-// continue: it initializes mbarriers and prefetches tensor maps.
+// setup describes the code that one thread runs at the start of a kernel, before the other
+// threads continue: it initializes mbarriers and prefetches tensor maps.
 type setup struct {
-	store    *ir.Var // the shared memory of all mbarriers
+	store    *ir.Var // array in shared memory that holds all mbarriers
 	barriers []*barrierSpec
 	extra    []func()
 }
 
 // A barrierSpec is an array of mbarriers in shared memory.
 type barrierSpec struct {
-	name  string
-	first int // index of the first one
-	n     int
-	count int    // arrivals that complete a phase, including those added by pipelines
-	asked ir.Pos // position of the author's first wait
-	// something arrives, or may arrive; mbarriers of pipelines have an arrival count instead
-	comes bool
-	pos   ir.Pos
-	pair  bool // copies of both blocks of a pair complete on the even block's mbarrier
+	name      string
+	first     int // index in store of the first mbarrier of the array
+	n         int
+	count     int    // arrivals that complete a phase, including those added by pipelines
+	firstWait ir.Pos // position of the author's first wait
+	// whether the kernel contains an arrival, or takes the address; mbarriers of pipelines have
+	// an arrival count instead
+	hasArrival bool
+	pos        ir.Pos
+	pair       bool // copies of both blocks of a pair complete on the even block's mbarrier
 }
 
-// A Barrier is an mbarrier in shared memory, or one of an array of them. See [NamedBarrier] for
-// barrier.sync.
+// A Barrier is an mbarrier in shared memory, or an array of mbarriers of which [Barrier.At]
+// selects one. See [NamedBarrier] for barrier.sync.
 type Barrier struct {
 	spec *barrierSpec
 	at   Addr
@@ -51,7 +52,7 @@ func (k *Kernel) Barriers(name string, n, count int) Barrier {
 		count = 1
 	}
 	b := k.barriers(name, n, count)
-	b.spec.comes = false
+	b.spec.hasArrival = false
 	return b
 }
 
@@ -71,30 +72,32 @@ func (k *Kernel) barriers(name string, n, count int) Barrier {
 		s.store.Dims[0] = 0
 	}
 	spec := &barrierSpec{name: name, first: int(s.store.Dims[0]), n: n, count: count,
-		pos: k.m.calls.Here(), comes: true}
+		pos: k.m.calls.Here(), hasArrival: true}
 	s.store.Dims[0] += int64(n)
 	s.barriers = append(s.barriers, spec)
 	return Barrier{spec: spec,
 		at: Addr{k: k, space: isa.SharedCTA, v: s.store, off: int64(8 * spec.first), align: 8}}
 }
 
-// paired reports whether the copies of both blocks of a pair complete on the even block's mbarrier.
-func (b Barrier) paired() bool { return b.spec != nil && b.spec.pair }
+// isPaired reports whether the copies of both blocks of a pair complete on the even block's
+// mbarrier.
+func (b Barrier) isPaired() bool { return b.spec != nil && b.spec.pair }
 
-// Addr returns the address of the mbarrier.
+// Addr returns the address of the mbarrier in shared memory. The kernel may then arrive on the
+// mbarrier through the address, so Build no longer reports a missing arrival.
 func (b Barrier) Addr() Addr {
-	b.reached()
+	b.noteArrival()
 	return b.at
 }
 
-// reached records that the kernel contains an arrival at the mbarrier.
-func (b Barrier) reached() {
+// noteArrival records that the kernel contains an arrival on the mbarrier, or may contain one.
+func (b Barrier) noteArrival() {
 	if b.spec != nil {
-		b.spec.comes = true
+		b.spec.hasArrival = true
 	}
 }
 
-// At returns mbarrier n of an array.
+// At returns element n of an array of mbarriers. A constant n that is out of bounds is reported.
 func (b Barrier) At(n Reg[U32]) Barrier {
 	if b.at.k != nil {
 		if n.IsConstant() {
@@ -105,7 +108,7 @@ func (b Barrier) At(n Reg[U32]) Barrier {
 	return b
 }
 
-// AtI returns mbarrier n of an array.
+// AtI returns element n of an array of mbarriers. An n that is out of bounds is reported.
 func (b Barrier) AtI(n int) Barrier {
 	if b.at.k != nil && (n < 0 || n >= b.spec.n) {
 		b.at.k.fault(&ruleProtocol, "mbarrier index %d is out of bounds: array %s has %d", n,
@@ -118,7 +121,7 @@ func (b Barrier) AtI(n int) Barrier {
 
 // Arrive arrives on the mbarrier once for each thread that executes it.
 func (b Barrier) Arrive() {
-	b.reached()
+	b.noteArrival()
 	if k := b.at.k; k != nil {
 		if !k.m.Has(90) {
 			d := fresh[U64](k) // the sink operand requires sm_90
@@ -133,7 +136,7 @@ func (b Barrier) Arrive() {
 // that their shared memory operands can be overwritten (tcgen05.commit). The one-warp role that
 // issues the MMAs calls it for tiles that belong to no Pipeline.
 func (b Barrier) ArriveAfterMMA() {
-	b.reached()
+	b.noteArrival()
 	if k := b.at.k; k != nil {
 		if k.tmem.base == nil {
 			k.fault(&ruleProtocol,
@@ -147,7 +150,7 @@ func (b Barrier) ArriveAfterMMA() {
 // ArriveExpect arrives on the mbarrier and adds bytes to the transaction count that the phase
 // expects from asynchronous copies (mbarrier.arrive.expect_tx).
 func (b Barrier) ArriveExpect(bytes Reg[U32]) {
-	b.reached()
+	b.noteArrival()
 	if k := b.at.k; k != nil {
 		if bytes.IsConstant() && bytes.bits >= 1<<20 {
 			k.fault(&ruleProtocol,
@@ -163,14 +166,15 @@ func (b Barrier) ArriveExpect(bytes Reg[U32]) {
 // Threads that wait there with WaitCluster can read what this thread wrote before.
 func (b Barrier) ArriveAt(rank Reg[U32]) { b.arriveAt(rank, ".release") }
 
-// arriveAt is ArriveAt with a memory order. An arrival with .release at cluster scope makes the
-// thread wait for all of its memory accesses; use .relaxed if there is nothing to order.
+// arriveAt implements ArriveAt with the given memory order. An arrival with .release at cluster
+// scope makes the thread wait for all of its memory accesses; use .relaxed if there is nothing to
+// order.
 func (b Barrier) arriveAt(rank Reg[U32], order string) {
 	k := b.at.k
 	if k == nil {
 		return
 	}
-	b.reached()
+	b.noteArrival()
 	if k.clusterSize() == 1 {
 		k.fault(&ruleProtocol,
 			"ArriveAt is called in a kernel without Cluster; for the block's own mbarrier use Arrive")
@@ -187,21 +191,19 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 // at once. After Wait a thread can read what the threads of this block wrote before they arrived.
 // For arrivals from other blocks use WaitCluster.
 func (b Barrier) Wait(parity Reg[U32]) {
-	b.awaited()
+	b.noteWait()
 	b.wait(parity, "")
 }
 
-// awaited records that the kernel contains a wait on the mbarrier.
-//
-//go:noinline
-func (b Barrier) awaited() {
-	if b.spec != nil && b.at.k != nil && b.spec.asked == ir.NoPos {
-		b.spec.asked = b.at.k.m.calls.Here()
+// noteWait records the position of the first wait on the mbarrier in the author's code.
+func (b Barrier) noteWait() {
+	if b.spec != nil && b.at.k != nil && b.spec.firstWait == ir.NoPos {
+		b.spec.firstWait = b.at.k.m.calls.Here()
 	}
 }
 
-// WaitCluster is Wait for an mbarrier on which threads of other blocks of the cluster arrive
-// (ArriveAt): it acquires at cluster scope (sm_90).
+// WaitCluster waits as Wait does, but acquires at cluster scope, so that the thread can also read
+// what threads of other blocks of the cluster wrote before they arrived with ArriveAt (sm_90).
 func (b Barrier) WaitCluster(parity Reg[U32]) {
 	if k := b.at.k; k != nil && !k.m.Has(90) {
 		k.fault(&ruleLacks,
@@ -209,7 +211,7 @@ func (b Barrier) WaitCluster(parity Reg[U32]) {
 			k.m.Target())
 		return
 	}
-	b.awaited()
+	b.noteWait()
 	b.wait(parity, ".acquire.cluster")
 }
 
@@ -234,7 +236,7 @@ func (b Barrier) wait(parity Reg[U32], order string) {
 	k.branchIf(done, true, again)
 }
 
-// emitSetup emits the setup code at the start of the kernel. While it runs, it replaces the
+// emitSetup emits the setup code at the start of the kernel. During the call it replaces the
 // kernel's list of blocks.
 func (k *Kernel) emitSetup() {
 	s := &k.setup
@@ -255,7 +257,7 @@ func (k *Kernel) emitSetup() {
 				for i := range b.n {
 					at := Addr{k: k, space: isa.SharedCTA, v: s.store,
 						off: int64(8 * (b.first + i))}
-					// a count of 0 is reported later
+					// a count of 0 is reported when the kernel is complete
 					k.ins("mbarrier.init.shared::cta.b64", at.in(k), number(int64(max(1, b.count))))
 				}
 			}
@@ -270,7 +272,7 @@ func (k *Kernel) emitSetup() {
 	switch {
 	case k.clusterSize() > 1:
 		k.SyncCluster()
-	case len(s.extra) == 0: // the extra setup ends with a barrier
+	case len(s.extra) == 0: // the extra setup code ends with a barrier
 		k.Sync()
 	}
 }
@@ -286,12 +288,12 @@ type NamedBarrier struct {
 	threads int
 }
 
-// NamedBarrier reserves one of the sixteen named barriers of the block, for the given number of
-// threads, which must be a multiple of 32.
+// NamedBarrier reserves one of the sixteen named barriers of the block, on which the given number
+// of threads meet. The number must be a multiple of 32.
 func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 	k = k.sound()
 	if k.nextBarrier() > 15 {
-		if n := len(k.numbered); n == 0 {
+		if n := len(k.textBarriers); n == 0 {
 			k.fault(&ruleProtocol,
 				"block uses more than 15 named barriers, besides barrier 0 of Sync")
 		} else {
@@ -299,7 +301,7 @@ func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 				"block uses more than 15 named barriers, besides barrier 0 of Sync; Ins uses %d of them",
 				n)
 		}
-		k.named = 15
+		k.lastBarrier = 15
 	}
 	if threads < 32 || threads%32 != 0 || threads > 1024 {
 		k.fault(&ruleProtocol, "named barrier expects %d threads, expected a multiple of 32",
@@ -309,14 +311,14 @@ func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 	if n := k.BlockThreads(); n != 0 && threads > n {
 		k.fault(&ruleProtocol, "named barrier expects %d threads, but the block has %d", threads, n)
 	}
-	return NamedBarrier{k: k, id: k.named, threads: threads}
+	return NamedBarrier{k: k, id: k.lastBarrier, threads: threads}
 }
 
 // Sync waits for all threads of the barrier (barrier.sync).
 func (b NamedBarrier) Sync() {
 	if b.k != nil {
-		b.k.met(b, true)
-		b.k.meetsAt("Sync", b.threads)
+		b.k.noteNamedBarrier(b, true)
+		b.k.annotateNamedBarrier("Sync", b.threads)
 		b.k.ins("bar.sync", number(int64(b.id)), number(int64(b.threads)))
 	}
 }
@@ -324,11 +326,11 @@ func (b NamedBarrier) Sync() {
 // Arrive arrives on the barrier without waiting (barrier.arrive).
 func (b NamedBarrier) Arrive() {
 	if b.k != nil {
-		b.k.met(b, false)
-		b.k.meetsAt("Arrive", b.threads)
+		b.k.noteNamedBarrier(b, false)
+		b.k.annotateNamedBarrier("Arrive", b.threads)
 		b.k.ins("bar.arrive", number(int64(b.id)), number(int64(b.threads)))
 	}
 }
 
-// String returns the name of the barrier.
+// String returns the barrier number for messages, such as "named barrier 3".
 func (b NamedBarrier) String() string { return fmt.Sprintf("named barrier %d", b.id) }

@@ -10,8 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// meet records a barrier for all threads of the block, or of the cluster.
-func (k *Kernel) meet(cluster bool) {
+// noteBlockBarrier annotates the first barrier for all threads of the block, or of the cluster if
+// cluster is set, in each role. Such a barrier must occur in every role.
+func (k *Kernel) noteBlockBarrier(cluster bool) {
 	if k.role == nil || slices.ContainsFunc(k.notes.Meetings, func(m ir.Meeting) bool {
 		return m.Group == k.groups && m.Cluster == cluster && m.Role.First == k.role.first
 	}) {
@@ -21,8 +22,8 @@ func (k *Kernel) meet(cluster bool) {
 		ir.Meeting{Pos: k.m.calls.Here(), Role: k.role.note, Group: k.groups, Cluster: cluster})
 }
 
-// met records that warps wait or arrive at a named barrier.
-func (k *Kernel) met(b NamedBarrier, waits bool) {
+// noteNamedBarrier records a wait on named barrier b, or the first arrival if waits is false.
+func (k *Kernel) noteNamedBarrier(b NamedBarrier, waits bool) {
 	if id := b.id & 15; waits {
 		k.awaited |= 1 << id
 	} else if k.arrivals[id] == ir.NoPos {
@@ -39,35 +40,36 @@ func (k *Kernel) noteArrivals() {
 	}
 }
 
-// byHand records the barrier number of an instruction written as text, and reports a number that
-// NamedBarrier has reserved.
-func (k *Kernel) byHand(kind isa.Kind, op string, operands []any) {
+// noteBarrierNumber records the barrier number of a barrier instruction written with Ins, and
+// reports a number that NamedBarrier has reserved.
+func (k *Kernel) noteBarrierNumber(kind isa.Kind, op string, operands []any) {
 	at := 0
 	switch kind {
 	case isa.KindBarrierSync, isa.KindBarrierArrive:
 	case isa.KindBarrierRed:
-		at = 1 // the result comes first
+		at = 1 // the result precedes the barrier number
 	default:
 		return
 	}
 	if at >= len(operands) {
 		return
 	}
-	o, ok := known(operands[at])
-	if !ok || o < 1 || o > 15 || slices.Contains(k.numbered, o) {
+	o, ok := constantInt(operands[at])
+	if !ok || o < 1 || o > 15 || slices.Contains(k.textBarriers, o) {
 		return
 	}
-	if o <= int64(k.named) {
+	if o <= int64(k.lastBarrier) {
 		k.fault(&ruleProtocol,
 			"%s uses named barrier %d, which NamedBarrier has reserved; use numbered barriers before the first NamedBarrier",
 			op, o)
 		return
 	}
-	k.numbered = append(k.numbered, o)
+	k.textBarriers = append(k.textBarriers, o)
 }
 
-// known returns the constant value of a Go number or of a Reg.
-func known(x any) (int64, bool) {
+// constantInt returns the value of a Go integer, or of a Reg that is constant. ok is false for
+// other operands.
+func constantInt(x any) (int64, bool) {
 	switch x := x.(type) {
 	case int:
 		return int64(x), true
@@ -85,11 +87,12 @@ func known(x any) (int64, bool) {
 	return 0, false
 }
 
-// barrierRow reserves n named barriers with consecutive numbers.
+// barrierRow reserves n named barriers with consecutive numbers, for the given number of threads
+// each.
 func (k *Kernel) barrierRow(n, threads int) []NamedBarrier {
 	for i := 1; i <= n; i++ {
-		if at := k.named + i; slices.Contains(k.numbered, int64(at)) {
-			k.named, i = at, 0
+		if at := k.lastBarrier + i; slices.Contains(k.textBarriers, int64(at)) {
+			k.lastBarrier, i = at, 0
 		}
 	}
 	list := make([]NamedBarrier, max(n, 1))
@@ -99,11 +102,11 @@ func (k *Kernel) barrierRow(n, threads int) []NamedBarrier {
 	return list
 }
 
-// nextBarrier returns the lowest unused barrier number.
+// nextBarrier reserves the lowest unused barrier number and returns it.
 func (k *Kernel) nextBarrier() int {
-	k.named++
-	for slices.Contains(k.numbered, int64(k.named)) {
-		k.named++
+	k.lastBarrier++
+	for slices.Contains(k.textBarriers, int64(k.lastBarrier)) {
+		k.lastBarrier++
 	}
-	return k.named
+	return k.lastBarrier
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// fused is gemm with an epilogue in registers: the accumulators are scaled, a bias is added to each
-// column, and the result is clamped and passed through SiLU, x / (1 + exp(-x)). It has about 1,500
-// instructions.
-func fused(m *dsl.Module) {
+// fuseBF16 is gemm with an epilogue in registers: the accumulators are scaled, a bias is added to
+// each column, and the result is clamped and passed through SiLU, x / (1 + exp(-x)). It has about
+// 1,500 instructions.
+func fuseBF16(m *dsl.Module) {
 	gemmThen(m, func(k *dsl.Kernel, acc *dsl.Accumulator, col u32) {
 		scale, bias := dsl.Param[dsl.F32](k, "scale"), dsl.Global[dsl.F32](k, "bias")
 		silu := func(x, bias dsl.Reg[dsl.F32]) {
@@ -64,7 +64,7 @@ func BenchmarkBuild(b *testing.B) {
 	for _, kernel := range []struct {
 		name  string
 		build func(*dsl.Module)
-	}{{"gemm", gemm}, {"fused", fused}} {
+	}{{"gemm", gemm}, {"fused", fuseBF16}} {
 		n := instructions(b, kernel.build)
 		b.Run(kernel.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -94,11 +94,11 @@ func BenchmarkBuild(b *testing.B) {
 // BenchmarkSkipHazards measures the calls of the builder without the hazard analyzers. Most of the
 // time would be spent on finding positions, if trail did not follow frame pointers.
 func BenchmarkSkipHazards(b *testing.B) {
-	n := instructions(b, fused)
+	n := instructions(b, fuseBF16)
 	b.ReportAllocs()
 	for b.Loop() {
 		m := dsl.New("m", "sm_90a", dsl.SkipHazards())
-		fused(m)
+		fuseBF16(m)
 		if _, err := m.Text(); err != nil {
 			b.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestHazardCost(t *testing.T) {
 	build := func(options ...dsl.Option) float64 {
 		return testing.AllocsPerRun(1, func() {
 			m := dsl.New("m", "sm_90a", options...)
-			fused(m)
+			fuseBF16(m)
 			if _, err := m.Text(); err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func first(b *testing.B, kernel string) time.Duration {
 // TestCold builds a kernel and prints the build time, which BenchmarkBuild reads. Without the
 // environment variable it builds the benchmark kernel.
 func TestCold(t *testing.T) {
-	build := fused
+	build := fuseBF16
 	if os.Getenv(coldKernel) == "gemm" {
 		build = gemm
 	}

@@ -27,7 +27,7 @@ func (a Addr) InBlock(rank Reg[U32]) Addr {
 	return Addr{k: k, space: isa.SharedCluster, reg: far.r, scope: far.scope, align: a.align}
 }
 
-// checkRank reports a constant rank that is not below the cluster size.
+// checkRank reports a constant block rank that is not below the cluster size.
 func (k *Kernel) checkRank(rank Reg[U32]) {
 	if n := k.clusterSize(); n > 1 && rank.IsConstant() && rank.bits >= int64(n) {
 		k.fault(&ruleProtocol, "block rank %d is out of bounds: the cluster has %d blocks",
@@ -60,11 +60,11 @@ func ClusterGather[T Scalar](name string, values ...Reg[T]) (all [][]Reg[T], rel
 }
 
 // ClusterReduce combines x over the blocks of the cluster and returns the result in every thread.
-// The x of each block must be the same in all of its threads, as BlockReduce returns it. All blocks
-// must take part. The name is that of the shared memory variable it uses.
+// The x of each block must be the same in all of its threads, as BlockReduce returns it. All
+// blocks must take part. It declares a shared variable called name.
 func ClusterReduce[T Scalar](x Reg[T], name string, combine func(a, b Reg[T]) Reg[T]) Reg[T] {
 	k := x.k
-	if k == nil || k.clusterSize() == 1 || !k.runs("ClusterReduce", combine != nil) {
+	if k == nil || k.clusterSize() == 1 || !k.checkFunctions("ClusterReduce", combine != nil) {
 		return x
 	}
 	mine := Shared[T](k, unique(name, k.names), 1)

@@ -60,23 +60,23 @@ func (x Reg[T]) GEF(v float64) Reg[Pred] { return x.GE(likeF(x, v)) }
 func (x Reg[T]) IsNaN() Reg[Pred] { return comparison("nan", x, x) }
 
 func comparison[T Scalar](how Mod, x, y Reg[T]) Reg[Pred] {
-	k := either(x, y)
+	k := kernelOf(x, y)
 	if k == nil {
 		return Reg[Pred]{}
 	}
 	t := TypeOf[T]()
 	if t.Class() == isa.Pred {
 		d := x.Xor(y)
-		if how.typed() == isa.ModEQ {
+		if how.isaMod() == isa.ModEQ {
 			d = d.Not()
 		}
 		return Reg[Pred]{k: k, r: d.r, bits: d.bits, scope: d.scope}
 	}
 	switch {
-	case !k.computes("comparison", t):
+	case !k.hasArithmetic("comparison", t):
 		return fresh[Pred](k)
 	case t == isa.Bf16 && !k.m.Has(90):
-		return comparison(how, To[F32](x), To[F32](y)) // which represents all values of both types
+		return comparison(how, To[F32](x), To[F32](y)) // F32 represents all values of both types
 	}
 	p := fresh[Pred](k)
 	k.ins(k.op("setp", t, how), p.in(k), x.in(k), y.in(k))
@@ -85,7 +85,7 @@ func comparison[T Scalar](how Mod, x, y Reg[T]) Reg[Pred] {
 
 // Select returns x if p is true, and y otherwise.
 func Select[T Scalar](p Reg[Pred], x, y Reg[T]) Reg[T] {
-	k := either(x, y)
+	k := kernelOf(x, y)
 	if k == nil {
 		k = p.k
 	}
@@ -94,8 +94,9 @@ func Select[T Scalar](p Reg[Pred], x, y Reg[T]) Reg[T] {
 	}
 	d := fresh[T](k)
 	t := TypeOf[T]()
-	if !integer(t) && t.Class() != isa.Float || t.Bits() < 16 {
-		t = bits(max(t.Bits(), 16)) // there is no selp for 8 bits, which are in registers of 16
+	if !isInteger(t) && t.Class() != isa.Float || t.Bits() < 16 {
+		// 8-bit values are held in 16-bit registers, and selp has no 8-bit form
+		t = bits(max(t.Bits(), 16))
 	}
 	k.ins(k.op("selp", t), d.in(k), x.in(k), y.in(k), p.in(k))
 	return d

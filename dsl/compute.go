@@ -8,15 +8,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// compute appends an instruction on values of one type, the result first. Its position is the call
-// of its caller, which therefore must not be inlined.
-//
-//go:noinline
-func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
-	in := k.room(k.m.calls.OuterCaller(), op.text, len(values))
+// emitTyped appends an instruction whose operands all have type T. The first value is the result.
+// The instruction gets the source position of the caller's call, so the caller must not be
+// inlined.
+func emitTyped[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
+	in := k.newInstr(k.m.calls.OuterCaller(), op.text, len(values))
 	t := values[0].r.Type
-	n := leading(k, in.Args, values, t)
-	of, plain := kinds(1)<<(2*n), true
+	n := leadingRegisters(k, in.Args, values, t)
+	of, plain := operandKinds(1)<<(2*n), true
 	for i := n; i < len(values); i++ {
 		o := &in.Args[i]
 		*o = values[i].in(k)
@@ -29,7 +28,7 @@ func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
 		case ir.Double:
 			of |= aDouble
 		default:
-			countAll(in.Args[i:i+1], 1)
+			countOperandUses(in.Args[i:i+1], 1)
 			plain = plain && o.Reg != nil && o.Reg.Type == t
 		}
 	}
@@ -41,17 +40,18 @@ func compute[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
 		in.Form = op.form(of)
 	}
 	if in.Form == nil && k.bind(in) && plain && k.m.binder.Lasts() {
-		op.keep(of, in.Form)
+		op.cacheForm(of, in.Form)
 	}
 }
 
-// leading converts values to operands, up to the first that is not a plain register of type t in
-// this kernel. Most values are such registers, so this is the fast path.
-func leading[T Scalar](k *Kernel, to []ir.Operand, values []Reg[T], t isa.Type) int {
+// leadingRegisters stores values as operands in to, up to the first value that is not a register
+// of type t of this kernel, and returns the number of stored operands. Most values are such
+// registers, so this is the fast path.
+func leadingRegisters[T Scalar](k *Kernel, to []ir.Operand, values []Reg[T], t isa.Type) int {
 	to = to[:len(values)]
 	for i := range values {
 		x := &values[i]
-		if x.k != k || x.r == nil || x.r.Type != t || !k.reaches(x.scope) {
+		if x.k != k || x.r == nil || x.r.Type != t || !k.isInScope(x.scope) {
 			return i
 		}
 		to[i].Kind, to[i].Reg = ir.Register, x.r
@@ -60,27 +60,27 @@ func leading[T Scalar](k *Kernel, to []ir.Operand, values []Reg[T], t isa.Type) 
 	return len(values)
 }
 
-// A settled is a cached instruction form: the form of an opcode for given operand kinds. See
-// compute.
-type settled struct {
-	kinds kinds
+// A cachedForm is the instruction form of an opcode for the given operand kinds. emitTyped looks
+// it up here instead of in package isa.
+type cachedForm struct {
+	kinds operandKinds
 	form  *isa.Candidate
 }
 
-// kinds encodes the operand kinds of an instruction on values of one type: two bits each, after a
-// leading one.
-type kinds uint16
+// operandKinds encodes the operand kinds of an instruction: two bits for each operand, after a
+// leading 1 bit.
+type operandKinds uint16
 
 // Operand kinds.
 const (
-	aRegister kinds = iota
+	aRegister operandKinds = iota
 	aWhole
 	aSingle
 	aDouble
 )
 
-// form returns the form for the operand kinds, or nil if it is not cached.
-func (s *spelling) form(of kinds) *isa.Candidate {
+// form returns the cached form for the operand kinds, or nil.
+func (s *spelling) form(of operandKinds) *isa.Candidate {
 	for i := range s.forms {
 		if s.forms[i].kinds == of {
 			return s.forms[i].form
@@ -89,8 +89,8 @@ func (s *spelling) form(of kinds) *isa.Candidate {
 	return nil
 }
 
-// keep caches the form for the operand kinds.
-func (s *spelling) keep(of kinds, form *isa.Candidate) {
+// cacheForm caches the form for the operand kinds, in place of the older of the two cached forms.
+func (s *spelling) cacheForm(of operandKinds, form *isa.Candidate) {
 	s.forms[1] = s.forms[0]
-	s.forms[0] = settled{of, form}
+	s.forms[0] = cachedForm{of, form}
 }

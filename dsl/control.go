@@ -11,15 +11,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A loop holds the targets of Break and Continue.
+// A loop is a kernel loop whose body is being built.
 type loop struct {
 	top, end, next *ir.Block
-	depth          int  // number of enclosing scopes
-	left           bool // Break left the loop
-	outs           int  // number of kernel exits emitted before the loop
+	depth          int  // number of scopes that enclose the loop
+	hasBreak       bool // a Break or BreakIf leaves the loop
+	exitsBefore    int  // number of exits in the kernel before the loop; see noteExit
 }
 
-// newBlock returns a basic block with a label. The caller places it later.
+// newBlock returns a basic block with a label, whose name is derived from hint. The caller
+// appends the block to the kernel with place.
 func (k *Kernel) newBlock(hint string) *ir.Block {
 	name := unique(hint, k.names)
 	k.names[name] = true
@@ -48,9 +49,9 @@ func (k *Kernel) branchIf(p Reg[Pred], not bool, to *ir.Block) {
 	k.guard = was
 }
 
-// inside builds the body of a scope.
+// inside builds body in a new scope. what describes the scope in messages.
 func (k *Kernel) inside(what string, body func()) {
-	if !k.runs(what, body != nil) {
+	if !k.checkFunctions(what, body != nil) {
 		return
 	}
 	k.enter(what)
@@ -58,7 +59,8 @@ func (k *Kernel) inside(what string, body func()) {
 	k.leave()
 }
 
-// If executes then if p is true, and otherwise the optional second function.
+// If executes then if p is true. If p is false it executes the function otherwise, if one is
+// given.
 func (k *Kernel) If(p Reg[Pred], then func(), otherwise ...func()) {
 	k = k.sound()
 	end := k.newBlock("endif")
@@ -79,8 +81,8 @@ func (k *Kernel) If(p Reg[Pred], then func(), otherwise ...func()) {
 	k.place(end)
 }
 
-// When predicates the instructions of body with p, without a branch: @p. The body must not contain
-// branches or loops.
+// When predicates the instructions that body emits with p (@p), instead of branching. The body
+// must not emit branches or loops.
 func (k *Kernel) When(p Reg[Pred], body func()) {
 	k = k.sound()
 	p = p.register()
@@ -95,7 +97,7 @@ func (k *Kernel) When(p Reg[Pred], body func()) {
 	k.guard = was
 }
 
-// Unless predicates the instructions of body with the negation of p: @!p.
+// Unless predicates the instructions that body emits with the negation of p (@!p), as When does.
 func (k *Kernel) Unless(p Reg[Pred], body func()) {
 	k = k.sound()
 	p = p.register()
@@ -110,13 +112,13 @@ func (k *Kernel) Unless(p Reg[Pred], body func()) {
 	k.guard = was
 }
 
-// Range returns a loop from lo up to, but not including, hi. It is written as a Go loop, whose body
-// is built once.
+// Range returns a loop from lo up to, but not including, hi. It is used in a Go range statement,
+// whose body is built once.
 //
 //	for i := range k.Range(k.U32(0), n) { ... }
 func (k *Kernel) Range(lo, hi Reg[U32]) iter.Seq[Reg[U32]] { return RangeOf(lo, hi, k.U32(1)) }
 
-// RangeI is like Range, with Go numbers as bounds.
+// RangeI returns the loop of Range for Go integers as bounds.
 func (k *Kernel) RangeI(lo, hi int) iter.Seq[Reg[U32]] {
 	return RangeOf(k.U32(lo), k.U32(hi), k.U32(1))
 }
@@ -126,15 +128,15 @@ func (k *Kernel) RangeStep(lo, hi, step Reg[U32]) iter.Seq[Reg[U32]] {
 	return RangeOf(lo, hi, step)
 }
 
-// NoUnroll returns the loop with a pragma that keeps the assembler from unrolling it: for i :=
-// range k.NoUnroll(k.Range(lo, hi)). Go loops are always unrolled.
+// NoUnroll returns the loop with a pragma that prevents ptxas from unrolling it: for i := range
+// k.NoUnroll(k.Range(lo, hi)). Go loops that do not range over a kernel loop are always unrolled.
 func (k *Kernel) NoUnroll(loop iter.Seq[Reg[U32]]) iter.Seq[Reg[U32]] {
 	k = k.sound()
 	return func(yield func(Reg[U32]) bool) {
-		if !k.runs("NoUnroll", loop != nil) {
+		if !k.checkFunctions("NoUnroll", loop != nil) {
 			return
 		}
-		k.rolled = true
+		k.noUnroll = true
 		loop(yield)
 	}
 }
@@ -152,7 +154,7 @@ func (k *Kernel) GridStride(n Reg[U32]) iter.Seq[Reg[U32]] {
 // Kernel.RangeStep for any integer type.
 func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 	return func(yield func(Reg[T]) bool) {
-		k := either(lo, hi)
+		k := kernelOf(lo, hi)
 		if k == nil {
 			return
 		}
@@ -162,10 +164,10 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		}
 		if hi.IsConstant() && hi.bits == 0 && !lo.IsConstant() &&
 			TypeOf[T]().Class() == isa.Unsigned {
-			k.doubt(k.m.calls.Here(),
+			k.warn(k.m.calls.Here(),
 				"loop never runs: it counts up to 0; the first argument is the start, the second the exclusive end")
 		}
-		i, hi, step := duplicate(lo), hi.kept(), step.kept()
+		i, hi, step := duplicate(lo), hi.snapshot(), step.snapshot()
 		top, l := k.newBlock("loop"), k.newLoop()
 		var empty Reg[Pred]
 		if !lo.IsConstant() || !hi.IsConstant() || lo.bits >= hi.bits {
@@ -173,22 +175,23 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 			k.branchIf(empty, false, l.end)
 		}
 		k.place(top)
-		if k.rolled {
-			k.rolled = false
+		if k.noUnroll {
+			k.noUnroll = false
 			k.Pragma("nounroll")
 		}
 		k.enter("a loop")
 		index := i
-		// after the loop the variable has the value of one more iteration
+		// after the loop the variable holds the value that ended the loop
 		index.scope = k.scope()
-		k.amid(ir.Condition{Reg: empty.r, Not: true, Loop: true}, empty.r == nil, true, func() {
-			k.m.calls.Run(func() {
-				if !yield(index) {
-					k.fault(&ruleLoop,
-						"Go break or return leaves the body of a kernel loop, which is built only once; use k.Break or k.BreakIf")
-				}
+		k.emitUnder(ir.Condition{Reg: empty.r, Not: true, Loop: true}, empty.r == nil, true,
+			func() {
+				k.m.calls.Run(func() {
+					if !yield(index) {
+						k.fault(&ruleLoop,
+							"Go break or return leaves the body of a kernel loop, which is built only once; use k.Break or k.BreakIf")
+					}
+				})
 			})
-		})
 		k.leave()
 		k.closeLoop(l, func() {
 			o := i.in(k)
@@ -197,7 +200,7 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 		})
 		last := ir.Counter{Reg: i.r}
 		if lo.IsConstant() && hi.IsConstant() && step.IsConstant() && step.bits > 0 &&
-			hi.bits > lo.bits && !l.left && l.outs == k.outs {
+			hi.bits > lo.bits && !l.hasBreak && l.exitsBefore == k.exitCount {
 			last.Last, last.Known = lo.bits+(hi.bits-1-lo.bits)/step.bits*step.bits, true
 		}
 		if k.notes.Counters == nil {
@@ -210,7 +213,7 @@ func RangeOf[T Scalar](lo, hi, step Reg[T]) iter.Seq[Reg[T]] {
 // While repeats body while cond, which is evaluated before each iteration, is true.
 func (k *Kernel) While(cond func() Reg[Pred], body func()) {
 	k = k.sound()
-	if !k.runs("While", cond != nil, body != nil) {
+	if !k.checkFunctions("While", cond != nil, body != nil) {
 		return
 	}
 	top, l := k.newBlock("while"), k.newLoop()
@@ -220,7 +223,7 @@ func (k *Kernel) While(cond func() Reg[Pred], body func()) {
 	k.inside("a loop", func() {
 		p = cond()
 		k.branchIf(p, true, l.end)
-		k.amid(ir.Condition{Reg: p.r, Loop: true}, p.r == nil, true, body)
+		k.emitUnder(ir.Condition{Reg: p.r, Loop: true}, p.r == nil, true, body)
 	})
 	k.closeLoop(l, func() { k.branch(top) })
 	k.noteLoop(l, p.r, p.IsConstant() && p.bits != 0)
@@ -232,7 +235,7 @@ func (k *Kernel) Loop(body func()) {
 	top, l := k.newBlock("loop"), k.newLoop()
 	l.top = top
 	k.place(top)
-	k.amid(ir.Condition{}, true, true, func() { k.inside("a loop", body) })
+	k.emitUnder(ir.Condition{}, true, true, func() { k.inside("a loop", body) })
 	k.closeLoop(l, func() { k.branch(top) })
 	k.noteLoop(l, nil, body != nil)
 }
@@ -241,12 +244,12 @@ func (k *Kernel) newLoop() *loop {
 	if k.guard.Reg != nil {
 		k.fault(&ruleOperand, "loop is inside When, which predicates single instructions; use If")
 	}
-	l := &loop{end: k.newBlock("done"), depth: len(k.open), outs: k.outs}
+	l := &loop{end: k.newBlock("done"), depth: len(k.open), exitsBefore: k.exitCount}
 	k.loops = append(k.loops, l)
 	return l
 }
 
-// closeLoop ends the innermost loop. The argument again emits the branch back to the loop header.
+// closeLoop ends the innermost loop. The function again emits the branch back to the loop header.
 func (k *Kernel) closeLoop(l *loop, again func()) {
 	if l.next != nil {
 		k.place(l.next)
@@ -258,7 +261,8 @@ func (k *Kernel) closeLoop(l *loop, again func()) {
 	k.place(l.end)
 }
 
-// innermost returns the loop that Break and Continue apply to.
+// innermost returns the loop to which Break and Continue apply. Outside loops it reports the call
+// what and returns nil.
 func (k *Kernel) innermost(what string) *loop {
 	if len(k.loops) == 0 {
 		k.fault(&ruleLoop, "%s is called outside of a kernel loop", what)
@@ -267,26 +271,26 @@ func (k *Kernel) innermost(what string) *loop {
 	return k.loops[len(k.loops)-1]
 }
 
-// Break leaves the innermost loop of the kernel.
+// Break ends the innermost kernel loop.
 func (k *Kernel) Break() {
 	k = k.sound()
 	if l := k.innermost("Break"); l != nil {
-		k.out, l.left = true, true
+		k.out, l.hasBreak = true, true
 		k.branch(l.end)
 	}
 }
 
-// BreakIf leaves the innermost loop of the kernel if p is true.
+// BreakIf ends the innermost kernel loop if p is true.
 func (k *Kernel) BreakIf(p Reg[Pred]) {
 	k = k.sound()
 	if l := k.innermost("BreakIf"); l != nil {
-		l.left = true
+		l.hasBreak = true
 		k.branchIf(p, false, l.end)
-		k.remain(p, false)
+		k.addExitCondition(p, false)
 	}
 }
 
-// Continue starts the next iteration of the innermost loop.
+// Continue starts the next iteration of the innermost kernel loop.
 func (k *Kernel) Continue() {
 	k = k.sound()
 	if l := k.innermost("Continue"); l != nil {
@@ -295,12 +299,12 @@ func (k *Kernel) Continue() {
 	}
 }
 
-// ContinueIf starts the next iteration of the innermost loop if p is true.
+// ContinueIf starts the next iteration of the innermost kernel loop if p is true.
 func (k *Kernel) ContinueIf(p Reg[Pred]) {
 	k = k.sound()
 	if l := k.innermost("ContinueIf"); l != nil {
 		k.branchIf(p, false, l.again(k))
-		k.remain(p, false)
+		k.addExitCondition(p, false)
 	}
 }
 
@@ -311,7 +315,8 @@ func (l *loop) again(k *Kernel) *ir.Block {
 	return l.next
 }
 
-// Switch executes case x with a jump table, and nothing if there is no such case.
+// Switch executes cases[x], with a jump table. If x is not below the number of cases, it executes
+// nothing.
 func (k *Kernel) Switch(x Reg[U32], cases ...func()) {
 	k = k.sound()
 	if len(cases) > 0 {
@@ -321,7 +326,8 @@ func (k *Kernel) Switch(x Reg[U32], cases ...func()) {
 	}
 }
 
-// SwitchDefault is like Switch, with a default that is executed if there is no case x.
+// SwitchDefault executes cases[x], as Switch does, or otherwise if x is not below the number of
+// cases.
 func (k *Kernel) SwitchDefault(x Reg[U32], otherwise func(), cases ...func()) {
 	k = k.sound()
 	end, other := k.newBlock("endswitch"), k.newBlock("default")
@@ -330,7 +336,7 @@ func (k *Kernel) SwitchDefault(x Reg[U32], otherwise func(), cases ...func()) {
 		k.branch(end)
 	}
 	k.place(other)
-	k.amid(ir.Condition{}, false, false, func() { k.inside("a default", otherwise) })
+	k.emitUnder(ir.Condition{}, false, false, func() { k.inside("a default", otherwise) })
 	k.place(end)
 }
 
@@ -348,14 +354,14 @@ func (k *Kernel) choose(x Reg[U32], other, end *ir.Block, cases []func()) {
 	k.ins("brx.idx", x.register().in(k), k.naming(ir.List, list, 0))
 	for i, body := range cases {
 		k.place(list.Blocks[i])
-		k.amid(ir.Condition{}, false, false, func() { k.inside("a case", body) })
+		k.emitUnder(ir.Condition{}, false, false, func() { k.inside("a case", body) })
 		if i < len(cases)-1 {
 			k.branch(end)
 		}
 	}
 }
 
-// Return ends the thread, or returns from the device function.
+// Return ends the thread. In a device function it returns to the caller.
 func (k *Kernel) Return() {
 	k = k.sound()
 	if !k.f.Kernel {
@@ -368,13 +374,13 @@ func (k *Kernel) Return() {
 // ReturnIf ends the thread if p is true.
 func (k *Kernel) ReturnIf(p Reg[Pred]) {
 	k = k.sound()
-	parted := k.parted
+	parted := k.isDivergent
 	k.When(p, k.Return)
-	k.parted = parted
-	k.remain(p, true)
+	k.isDivergent = parted
+	k.addExitCondition(p, true)
 }
 
-// Exit ends the thread, also from inside a device function.
+// Exit ends the thread, even inside a device function.
 func (k *Kernel) Exit() {
 	k = k.sound()
 	k.left = true

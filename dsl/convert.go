@@ -20,21 +20,21 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 		return Reg[D]{}
 	}
 	if from == to && len(mods) == 0 {
-		x = x.kept()
+		x = x.snapshot()
 		return Reg[D]{k: k, r: x.r, bits: x.bits, scope: x.scope}
 	}
-	if plainBits(from) && floating(to) || floating(from) && plainBits(to) {
+	if isBits(from) && isFloat(to) || isFloat(from) && isBits(to) {
 		k.fault(&ruleOperand,
 			"cannot convert the untyped bits of %s to %s; reinterpret them with Bits, or convert the integer with To[dsl.U%d] first",
 			from, to, max(8, min(from.Bits(), to.Bits())))
 		return fresh[D](k)
 	}
-	if whole(from) && whole(to) && len(mods) == 0 {
+	if isIntegerOrBits(from) && isIntegerOrBits(to) && len(mods) == 0 {
 		switch {
 		case x.IsConstant():
 			return Const[D](k, x.bits)
 		case from.Bits() == to.Bits():
-			x = x.kept()
+			x = x.snapshot()
 			return Reg[D]{k: k, r: x.r, scope: x.scope}
 		}
 	}
@@ -54,20 +54,20 @@ func To[D, S Scalar](x Reg[S], mods ...Mod) Reg[D] {
 		return Reg[D]{k: k, r: p.r, scope: p.scope}
 	}
 	var room [4]Mod
-	op := k.conversion("cvt", cvtType(to), cvtType(from), rounding(room[:0], from, to, mods))
+	op := k.conversion("cvt", cvtType(to), cvtType(from), conversionMods(room[:0], from, to, mods))
 	source := x.register().in(k)
 	if from == isa.E2m1x2 {
 		byte := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B8)}
 		k.ins("cvt.u8.u16", byte, source)
 		source = byte
 	}
-	k.narrow(op, d.in(k), to, source)
+	k.convertPacked(op, d.in(k), to, source)
 	return d
 }
 
-// paired returns the packed type of two elements of a small floating-point type that cvt converts
-// only in pairs.
-func paired(t isa.Type) (pair isa.Type, ok bool) {
+// pairType returns the packed type of two elements of t. ok is false unless t is a small
+// floating-point type that cvt converts only in pairs.
+func pairType(t isa.Type) (pair isa.Type, ok bool) {
 	switch t {
 	case isa.E4m3:
 		return isa.E4m3x2, true
@@ -82,14 +82,14 @@ func paired(t isa.Type) (pair isa.Type, ok bool) {
 }
 
 // throughPairs converts a single 8-bit element to or from the lower half of a pair, whose upper
-// half is zero or unused. A TF32 has the bits of an F32.
+// half is zero or unused. TF32 is converted as F32, which has the same encoding.
 func throughPairs[D, S Scalar](x Reg[S], mods []Mod) (Reg[D], bool) {
 	k := x.k
 	from, to := TypeOf[S](), TypeOf[D]()
 	if from == isa.Tf32 {
 		return To[D](Bits[F32](x), mods...), true
 	}
-	if pair, ok := paired(from); ok {
+	if pair, ok := pairType(from); ok {
 		wide := isa.F16x2
 		if from == isa.Ue8m0 {
 			wide = isa.Bf16x2
@@ -103,20 +103,20 @@ func throughPairs[D, S Scalar](x Reg[S], mods []Mod) (Reg[D], bool) {
 		lo, _ := Unpack[F16](both)
 		return To[D](lo, mods...), true
 	}
-	pair, ok := paired(to)
+	pair, ok := pairType(to)
 	if !ok || from != isa.F32 && from != isa.F16 && from != isa.Bf16 {
 		return Reg[D]{}, false
 	}
 	d := fresh[D](k)
 	var room [4]Mod
-	op := k.conversion("cvt", pair, isa.F32, rounding(room[:0], isa.F32, pair, mods))
+	op := k.conversion("cvt", pair, isa.F32, conversionMods(room[:0], isa.F32, pair, mods))
 	k.ins(op, d.in(k), k.F32(0).in(k), To[F32](x).register().in(k))
 	return d, true
 }
 
 // Pack returns two elements in one register, a in the lower half: Pack[BF16x2](a, b).
 func Pack[D, S Scalar](a, b Reg[S], mods ...Mod) Reg[D] {
-	k := either(a, b)
+	k := kernelOf(a, b)
 	if k == nil {
 		return Reg[D]{}
 	}
@@ -128,14 +128,15 @@ func Pack[D, S Scalar](a, b Reg[S], mods ...Mod) Reg[D] {
 		return d
 	}
 	var room [4]Mod
-	k.narrow(k.conversion("cvt", to, from, rounding(room[:0], from, to, mods)), d.in(k), to,
+	k.convertPacked(k.conversion("cvt", to, from, conversionMods(room[:0], from, to, mods)),
+		d.in(k), to,
 		b.register().in(k), a.register().in(k))
 	return d
 }
 
-// narrow emits a conversion. A pair of 4-bit elements is converted to and from an 8-bit register,
-// and is held in a 16-bit one.
-func (k *Kernel) narrow(op string, d ir.Operand, to isa.Type, from ...ir.Operand) {
+// convertPacked emits a conversion. A pair of 4-bit elements is held in a 16-bit register, but
+// cvt requires an 8-bit register for it, so another move is needed.
+func (k *Kernel) convertPacked(op string, d ir.Operand, to isa.Type, from ...ir.Operand) {
 	var room [4]ir.Operand
 	if to != isa.E2m1x2 {
 		k.ins(op, append(append(room[:0], d), from...)...)
@@ -150,7 +151,7 @@ func (k *Kernel) narrow(op string, d ir.Operand, to isa.Type, from ...ir.Operand
 // stochastically with the given random bits (cvt.rs, sm_100a). D is a type of four elements of 4, 6
 // or 8 bits.
 func PackStochastic[D Scalar](a, b, c, d Reg[F32], random Reg[U32]) Reg[D] {
-	k := either(a, b)
+	k := kernelOf(a, b)
 	if k == nil {
 		return Reg[D]{}
 	}
@@ -176,7 +177,7 @@ func Unpack[D, S Scalar](x Reg[S]) (lo, hi Reg[D]) {
 	return lo, hi
 }
 
-// Bits returns the bits of x reinterpreted as type D of the same width: Bits[U32](f).
+// Bits returns x reinterpreted as type D, which must have the same width: Bits[U32](f).
 func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 	k := x.k
 	if k == nil {
@@ -189,10 +190,11 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 		return fresh[D](k)
 	}
 	x = x.register()
-	// A register of an untyped-bits type can be used as any type, and a register of any type as
-	// plain bits.
-	x = x.kept()
-	if a := x.r.Type; a == held(to) || whole(a) && whole(held(to)) || a.Class() == isa.Bits ||
+	// A register of an untyped type, such as .b32, can be used as any type, and any register as
+	// an untyped one.
+	x = x.snapshot()
+	if a := x.r.Type; a == registerType(to) || isIntegerOrBits(a) &&
+		isIntegerOrBits(registerType(to)) || a.Class() == isa.Bits ||
 		to.Class() == isa.Bits {
 		return Reg[D]{k: k, r: x.r, scope: x.scope}
 	}
@@ -201,11 +203,11 @@ func Bits[D, S Scalar](x Reg[S]) Reg[D] {
 	return d
 }
 
-// plainBits reports whether t is an untyped-bits type, such as .b32.
-func plainBits(t isa.Type) bool { return t.Class() == isa.Bits }
+// isBits reports whether t is an untyped type, such as .b32.
+func isBits(t isa.Type) bool { return t.Class() == isa.Bits }
 
-// whole reports whether t is an integer type or an untyped-bits type.
-func whole(t isa.Type) bool { return integer(t) || t.Class() == isa.Bits }
+// isIntegerOrBits reports whether t is an integer type or an untyped type, such as .b32.
+func isIntegerOrBits(t isa.Type) bool { return isInteger(t) || t.Class() == isa.Bits }
 
 // cvtType returns the type that cvt uses for t.
 func cvtType(t isa.Type) isa.Type {
@@ -222,12 +224,12 @@ func cvtType(t isa.Type) isa.Type {
 	return t
 }
 
-// rounding appends the modifiers of a conversion: a rounding modifier if PTX requires one, then the
-// others.
-func rounding(list []Mod, from, to isa.Type, mods []Mod) []Mod {
-	round := nearest(from, to)
+// conversionMods appends the modifiers of a conversion to list: the rounding modifier, if PTX
+// requires one, then the other modifiers of mods.
+func conversionMods(list []Mod, from, to isa.Type, mods []Mod) []Mod {
+	round := defaultRounding(from, to)
 	for _, m := range mods {
-		if rounds(m) {
+		if isRounding(m) {
 			round = m
 		}
 	}
@@ -235,24 +237,25 @@ func rounding(list []Mod, from, to isa.Type, mods []Mod) []Mod {
 		list = append(list, round)
 	}
 	if to.Class() == isa.Packed && !slices.Contains(mods, SatFinite) && from.Class() != isa.Packed {
-		list = append(list, SatFinite) // the only form in PTX
+		list = append(list, SatFinite) // PTX has no other form
 	}
 	for _, m := range mods {
-		if !rounds(m) {
+		if !isRounding(m) {
 			list = append(list, m)
 		}
 	}
 	return list
 }
 
-// nearest returns the default rounding of a conversion, or "" if it does not round.
-func nearest(from, to isa.Type) Mod {
+// defaultRounding returns the rounding modifier of a conversion for which the author gave none,
+// or "" if the conversion is exact.
+func defaultRounding(from, to isa.Type) Mod {
 	switch {
-	case whole(from) && whole(to):
+	case isIntegerOrBits(from) && isIntegerOrBits(to):
 		return ""
-	case whole(to):
+	case isIntegerOrBits(to):
 		return RZI
-	case whole(from):
+	case isIntegerOrBits(from):
 		return RN
 	case to == isa.Tf32:
 		return RNA
@@ -260,23 +263,23 @@ func nearest(from, to isa.Type) Mod {
 		return RP // rounding up, so that values divided by the scale still fit
 	case to.Class() != isa.Packed && from.Class() == isa.Packed:
 		return RN // needRounding, but PTX requires the modifier
-	case to.Bits()/packed(to) < from.Bits()/packed(from):
+	case to.Bits()/elementCount(to) < from.Bits()/elementCount(from):
 		return RN
 	}
 	return ""
 }
 
-// rounds reports whether m is a rounding modifier.
-func rounds(m Mod) bool {
+// isRounding reports whether m is a rounding modifier.
+func isRounding(m Mod) bool {
 	switch m {
 	case RN, RZ, RM, RP, RNA, RNI, RZI, RMI, RPI:
 		return true
 	}
-	return m.typed() == isa.ModRS
+	return m.isaMod() == isa.ModRS
 }
 
-// Widen returns the two elements of a packed value as F32, the lower one first: of half precision,
-// or of 8, 6 and 4 bits if the target can convert them.
+// Widen returns the two elements of a packed value as F32, the lower element first. T is a pair
+// of half-precision elements, or of 8, 6 or 4 bits if the target can convert them.
 func Widen[T Scalar](x Reg[T]) (lo, hi Reg[F32]) {
 	k := x.k
 	if k == nil {

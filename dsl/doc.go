@@ -105,7 +105,7 @@
 // Builder calls never return errors or panic, even on zero values, except if a nil [Func] is used.
 // Mistakes are recorded with the line of the call and its callers, and [Module.Build] returns all
 // of them: types, shapes, byte counts, swizzles that do not fit a box, overlapping roles, values
-// used outside of the branch that computes them, and instructions that the target does not have.
+// used outside the branch that computes them, and instructions that the target does not have.
 //
 // Addresses and conditions that depend only on the thread index and constants are evaluated for
 // each thread of the first block, in the first iteration of each loop, and in the last one of loops

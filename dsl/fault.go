@@ -10,12 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// fault records a finding at the author's line of the current builder call.
+// fault records a finding at the source line of the current builder call.
 func (m *Module) fault(r *diag.Rule, format string, args ...any) {
 	m.faultAt(m.calls.Here(), r, format, args...)
 }
 
-// faultAt records a finding at a position of the module.
+// faultAt records a finding at a position of the module. A finding about a shape that replaced an
+// invalid declaration is dropped; see standIns.
 func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
 	if (r == &ruleShape || r == &ruleProtocol) && m.refused.in(args) {
 		return
@@ -24,8 +25,8 @@ func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
 		diag.Diagnostic{Rule: r.ID, Severity: r.Severity, Message: fmt.Sprintf(format, args...)})
 }
 
-// record adds a finding at a position of the module, and the fix if one edit of the call removes
-// it.
+// record adds a finding at a position of the module. It adds a fix if a single edit of the call
+// removes the problem.
 func (m *Module) record(pos ir.Pos, d diag.Diagnostic) {
 	sites := m.calls.Sites(pos)
 	for i, s := range sites {
@@ -40,16 +41,16 @@ func (m *Module) record(pos ir.Pos, d diag.Diagnostic) {
 }
 
 // Errorf records an error at the line that called the function that calls Errorf. Functions that
-// build kernels use it to reject arguments.
+// build parts of kernels use it to reject their arguments.
 func (k *Kernel) Errorf(format string, args ...any) {
 	k = k.sound()
 	k.m.faultAt(k.m.calls.Here(), &ruleAuthor, format, args...)
 }
 
-// runs reports whether all functions that are passed to a call are non-nil. It records a finding
-// for the first nil one.
-func (k *Kernel) runs(what string, there ...bool) bool {
-	for _, ok := range there {
+// checkFunctions reports whether all functions that were passed to the call what are non-nil:
+// present has one element for each. It records a finding if one is nil.
+func (k *Kernel) checkFunctions(what string, present ...bool) bool {
+	for _, ok := range present {
 		if !ok {
 			k.fault(&ruleOperand, "%s is called with a nil function", what)
 			return false
@@ -58,10 +59,10 @@ func (k *Kernel) runs(what string, there ...bool) bool {
 	return true
 }
 
-// made reports whether the receiver of a call, whose kernel is k, was created by a builder call. If
-// not, it records the finding in the kernel of an argument, if there is one. The string call names
-// it, as in "Wait of a semaphore".
-func made(k *Kernel, call string, arguments ...*Kernel) bool {
+// checkCreated reports whether k, the kernel of the receiver of a call, is non-nil, that is,
+// whether the receiver was created by a builder call. If not, it records a finding in the first
+// non-nil kernel of the arguments. call describes the call, as in "semaphore in Wait".
+func checkCreated(k *Kernel, call string, arguments ...*Kernel) bool {
 	if k != nil {
 		return true
 	}

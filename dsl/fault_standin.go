@@ -3,28 +3,29 @@
 
 package dsl
 
-// standIns are the shapes that replace those of invalid declarations, so that building can
+// standIns records the shapes that replace those of invalid declarations, so that building can
 // continue. Findings about such a shape are dropped, because they follow from the error that has
-// been reported.
+// already been reported.
 type standIns struct {
 	tiles  []Tile
 	shapes [][2]int // rows and columns of accumulators
 }
 
-// standIn records a tile that replaces an invalid one.
+// standIn records t as the replacement of an invalid tile, and returns t.
 func (k *Kernel) standIn(t Tile) Tile {
 	k.m.refused.tiles = append(k.m.refused.tiles, t)
 	return t
 }
 
-// standInShape records the shape of an accumulator that replaces an invalid one.
+// standInShape records the replacement of an invalid accumulator shape, and returns the
+// arguments.
 func (k *Kernel) standInShape(rows, cols int) (int, int) {
 	k.m.refused.shapes = append(k.m.refused.shapes, [2]int{rows, cols})
 	return rows, cols
 }
 
-// in reports whether the arguments of a message mention a stand-in. A different tile of the same
-// shape also matches; its finding appears once the declaration is correct.
+// in reports whether the arguments of a message mention a replaced shape. A valid tile of the
+// same shape also matches; its finding appears once the invalid declaration is correct.
 func (s *standIns) in(args []any) bool {
 	if len(s.tiles) == 0 && len(s.shapes) == 0 {
 		return false

@@ -3,10 +3,11 @@
 
 package dsl
 
-// Zero values of modules and kernels. A zero value becomes usable and reports itself; a nil pointer
-// is replaced by a throwaway, so that nothing panics.
+// This file makes zero values of modules and kernels usable: the first use reports the zero
+// value. A nil pointer is replaced by a new module or kernel that is discarded, so that no call
+// panics.
 
-// sound returns k, or a replacement if k was not created by a builder call.
+// sound returns k, or a replacement that is discarded if k was not created by a builder call.
 func (k *Kernel) sound() *Kernel {
 	if k != nil && k.m != nil {
 		return k
@@ -30,7 +31,7 @@ func (k *Kernel) stray() *Kernel {
 // strayTarget is the target of modules that were not created by New.
 const strayTarget = "sm_100a"
 
-// sound returns m, or a replacement if m was not created by New.
+// sound returns m, or a replacement that is discarded if m was not created by New.
 func (m *Module) sound() *Module {
 	if m != nil && m.ir != nil {
 		return m
@@ -48,7 +49,7 @@ func (m *Module) begun() *Module {
 	return m
 }
 
-// body returns the kernel that f builds its body into.
+// body returns the kernel to which f appends instructions, or nil if f is nil.
 func (f *Func) body() *Kernel {
 	if f == nil {
 		return nil
@@ -56,21 +57,21 @@ func (f *Func) body() *Kernel {
 	return f.Kernel
 }
 
-// made reports whether a module created f.
-func (f *Func) made() bool { return f != nil && f.Kernel != nil && f.m != nil }
+// isCreated reports whether f was created by Module.Func.
+func (f *Func) isCreated() bool { return f != nil && f.Kernel != nil && f.m != nil }
 
-// foreign reports a value of another kernel that is used in k. The findings of a zero kernel are
-// lost, so the other kernel gets the finding too.
-func (k *Kernel) foreign(what string, of *Kernel) {
+// reportForeignKernel reports a value of kernel of that is used in k. If k is a zero value, whose
+// findings are lost, it reports the use in the other kernel too.
+func (k *Kernel) reportForeignKernel(what string, of *Kernel) {
 	k.fault(&ruleForeign, "%s of kernel %s is used in %s", what, of.Name(), k.Name())
 	if k.m.stray && !of.m.stray {
 		of.fault(&ruleForeign, "%s of kernel %s is used in a zero Kernel", what, of.Name())
 	}
 }
 
-// alien reports a value of another module that is used in k. If k is a zero kernel, the other
-// module gets the finding too, as with foreign.
-func (k *Kernel) alien(m *Module, format string, args ...any) {
+// reportForeignModule reports a value of module m that is used in k. If k is a zero value, whose
+// findings are lost, it reports the use in module m too.
+func (k *Kernel) reportForeignModule(m *Module, format string, args ...any) {
 	k.fault(&ruleForeign, format, args...)
 	if k.m.stray && m != nil && !m.stray {
 		m.fault(&ruleForeign, format, args...)

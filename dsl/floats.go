@@ -5,8 +5,8 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// Floats is an array of .f32, .f16 or .bf16 in global memory, where the Go program chooses the
-// type. It is accessed 16 bytes at a time, and its elements are computed with as F32. It suits
+// Floats is an array of .f32, .f16 or .bf16 in global memory whose element type the Go program
+// chooses at build time. Each access moves 16 bytes, and arithmetic uses F32. Use it for
 // memory-bound kernels such as norms, softmax and activations.
 type Floats struct {
 	k     *Kernel
@@ -16,12 +16,12 @@ type Floats struct {
 	shift func(by Reg[U64]) Floats
 }
 
-// A FloatVec is 16 bytes of Floats. Half-precision elements stay packed in registers until F32
-// converts them.
+// A FloatVec is a vector of 16 bytes of a Floats array. Half-precision elements stay packed in
+// registers until F32 converts them.
 type FloatVec struct{ numbers func() []Reg[F32] }
 
-// F32 returns the elements. Each call converts them again, which costs less than the registers to
-// keep them.
+// F32 returns the elements as F32. Each call emits the conversion again, which is cheaper than
+// keeping all converted elements in registers.
 func (w FloatVec) F32() []Reg[F32] {
 	if w.numbers == nil {
 		return nil
@@ -34,11 +34,11 @@ func FloatParam(k *Kernel, name string, t isa.Type) Floats {
 	k = k.sound()
 	switch t {
 	case isa.F32:
-		return singles(k, Global[F32](k, name))
+		return singleFloats(k, Global[F32](k, name))
 	case isa.F16:
-		return halves(k, t, Global[F16x2](k, name))
+		return halfFloats(k, t, Global[F16x2](k, name))
 	case isa.Bf16:
-		return halves(k, t, Global[BF16x2](k, name))
+		return halfFloats(k, t, Global[BF16x2](k, name))
 	}
 	k.fault(&ruleOperand, "FloatParam has type %s, expected .f32, .f16 or .bf16", t)
 	return Floats{k: k, typ: isa.F32}
@@ -98,8 +98,8 @@ func (f Floats) Store(i Reg[U32], v []Reg[F32], mods ...Mod) {
 	}
 }
 
-// singles returns Floats for an array of .f32.
-func singles(k *Kernel, a Array[F32]) Floats {
+// singleFloats returns Floats for an array of .f32.
+func singleFloats(k *Kernel, a Array[F32]) Floats {
 	return Floats{
 		k: k, typ: isa.F32,
 		load: func(at Reg[U32], mods []Mod) FloatVec {
@@ -107,12 +107,12 @@ func singles(k *Kernel, a Array[F32]) Floats {
 			return FloatVec{func() []Reg[F32] { return append([]Reg[F32](nil), v...) }}
 		},
 		store: func(at Reg[U32], v []Reg[F32], mods []Mod) { a.StoreVec(at, v, mods...) },
-		shift: func(by Reg[U64]) Floats { return singles(k, a.At64(by)) },
+		shift: func(by Reg[U64]) Floats { return singleFloats(k, a.At64(by)) },
 	}
 }
 
-// halves returns Floats for an array of a 16-bit type.
-func halves[P Scalar](k *Kernel, t isa.Type, a Array[P]) Floats {
+// halfFloats returns Floats for an array of pairs of the 16-bit type t.
+func halfFloats[P Scalar](k *Kernel, t isa.Type, a Array[P]) Floats {
 	return Floats{
 		k: k, typ: t,
 		load: func(at Reg[U32], mods []Mod) FloatVec {
@@ -133,6 +133,6 @@ func halves[P Scalar](k *Kernel, t isa.Type, a Array[P]) Floats {
 			}
 			a.StoreVec(at.ShrI(1), pairs, mods...)
 		},
-		shift: func(by Reg[U64]) Floats { return halves(k, t, a.At64(by.ShrI(1))) },
+		shift: func(by Reg[U64]) Floats { return halfFloats(k, t, a.At64(by.ShrI(1))) },
 	}
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// folded evaluates integer operations at build time if they need no instruction: operations on two
-// constants, and identities such as x+0.
-func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
+// foldInteger evaluates integer operations at build time if they need no instruction: operations
+// on two constants, and identities such as x+0. ok is false if an instruction is needed.
+func foldInteger[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	if x.k == nil || x.k != y.k {
 		return x, false
 	}
-	if y.IsConstant() && x.r != nil && y.k.reaches(x.scope) {
+	if y.IsConstant() && x.r != nil && y.k.isInScope(x.scope) {
 		switch n := y.bits; v {
 		case doAdd, doSub, doOr, doXor:
-			return keptIf(x, n == 0), n == 0
+			return snapshotIf(x, n == 0), n == 0
 		case doMul, doDiv:
-			return keptIf(x, n == 1), n == 1
+			return snapshotIf(x, n == 1), n == 1
 		case doAnd:
 			if n == 0 {
 				return Reg[T]{k: x.k, scope: x.k.scope()}, true
@@ -29,12 +29,12 @@ func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 		}
 		return x, false
 	}
-	if x.IsConstant() && y.r != nil && y.k.reaches(y.scope) {
+	if x.IsConstant() && y.r != nil && y.k.isInScope(y.scope) {
 		switch n := x.bits; v {
 		case doAdd, doOr, doXor:
-			return keptIf(y, n == 0), n == 0
+			return snapshotIf(y, n == 0), n == 0
 		case doMul:
-			return keptIf(y, n == 1), n == 1
+			return snapshotIf(y, n == 1), n == 1
 		}
 		return x, false
 	}
@@ -42,15 +42,16 @@ func folded[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 		return x, false
 	}
 	n, ok := evaluate(v, TypeOf[T](), x.bits, y.bits)
-	if !x.k.reaches(x.scope) || !x.k.reaches(y.scope) {
-		x.in(x.k) // reports x as invalid
+	if !x.k.isInScope(x.scope) || !x.k.isInScope(y.scope) {
+		x.in(x.k) // reports x if it is invalid
 		y.in(x.k)
 	}
 	return Reg[T]{k: x.k, bits: n, scope: x.k.scope()}, ok
 }
 
-// cheaper replaces unsigned division and remainder by a power of two with a shift and a mask.
-func cheaper[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
+// reduceDivision replaces unsigned division by a power of two with a shift, and the remainder
+// with a mask. It reports division by zero.
+func reduceDivision[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	if v != doDiv && v != doRem || !y.IsConstant() {
 		return x, false
 	}
@@ -71,7 +72,7 @@ func cheaper[T Scalar](v verb, x, y Reg[T]) (Reg[T], bool) {
 	return x.ShrI(int64(mathbits.TrailingZeros64(n))), true
 }
 
-// foldedKinds are the operations that are evaluated while the kernel is built.
+// foldedKinds are the operations that are evaluated at build time if both operands are constants.
 var foldedKinds = [...]isa.Kind{
 	doAdd: isa.KindAdd, doSub: isa.KindSub, doMul: isa.KindMulLo, doDiv: isa.KindDiv,
 	doRem: isa.KindRem,
@@ -79,7 +80,8 @@ var foldedKinds = [...]isa.Kind{
 	doXor: isa.KindXor,
 }
 
-// evaluate computes an operation on two constants of an integer type, in 64 bits.
+// evaluate computes an operation on two constants of integer type t, in 64-bit arithmetic. ok is
+// false if the result depends on the hardware.
 func evaluate(v verb, t isa.Type, a, b int64) (n int64, ok bool) {
 	if int(v) >= len(foldedKinds) || foldedKinds[v] == isa.NoKind {
 		return 0, false
@@ -91,7 +93,7 @@ func evaluate(v verb, t isa.Type, a, b int64) (n int64, ok bool) {
 	switch v {
 	case doDiv, doRem:
 		if b == 0 || signed && b == -1 {
-			return 0, false // evaluated by the hardware
+			return 0, false // left to the hardware
 		}
 	case doAnd, doOr, doXor:
 		wide = isa.B64

@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Func is a device function that kernels and later functions call. Its methods build the body, as
-// those of a kernel do.
+// A Func is a device function that kernels and later functions call. Its methods append
+// instructions to the body, as the methods of a kernel do.
 //
 //	f := m.Func("silu")
 //	x := dsl.Arg[dsl.F32](f, "x")
@@ -34,9 +34,10 @@ func Arg[T Scalar](f *Func, name string) Reg[T] {
 	return Param[T](f.body(), name)
 }
 
-// ReturnValue returns x from a device function.
+// ReturnValue returns x from a device function. T is the result type; all calls in a function
+// must use the same type.
 func ReturnValue[T Scalar](f *Func, x Reg[T]) {
-	if !f.made() {
+	if !f.isCreated() {
 		if x.k != nil {
 			x.k.fault(&ruleFunction,
 				"ReturnValue is called on a Func that is a zero value, not created by a builder call")
@@ -64,7 +65,7 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 	k = k.sound()
 	t := TypeOf[T]()
 	d := fresh[T](k)
-	if !f.made() {
+	if !f.isCreated() {
 		k.fault(&ruleFunction, "called Func is a zero value, not created by a builder call")
 		return d
 	}
@@ -72,7 +73,7 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 		k.fault(&ruleFunction, "result of %s is used as %s, but %s", f.Name(), t, describeResult(f))
 		return d
 	}
-	out := k.slot("result", t)
+	out := k.paramSlot("result", t)
 	if k.call(f, []ir.Operand{k.naming(ir.Variable, out, 0)}, args) {
 		k.ins(k.op("ld.param", memory(t)), d.in(k), k.address(out))
 	}
@@ -82,13 +83,13 @@ func Call[T Scalar](k *Kernel, f *Func, args ...Operand) Reg[T] {
 // Call calls a device function and discards its result, if any.
 func (k *Kernel) Call(f *Func, args ...Operand) {
 	k = k.sound()
-	if !f.made() {
+	if !f.isCreated() {
 		k.fault(&ruleFunction, "called Func is a zero value, not created by a builder call")
 		return
 	}
 	var results []ir.Operand
 	if f.result != 0 {
-		results = []ir.Operand{k.naming(ir.Variable, k.slot("result", f.result), 0)}
+		results = []ir.Operand{k.naming(ir.Variable, k.paramSlot("result", f.result), 0)}
 	}
 	k.call(f, results, args)
 }
@@ -100,22 +101,22 @@ func describeResult(f *Func) string {
 	return "the function returns " + f.result.String()
 }
 
-// slot returns a parameter variable that passes one value of a call.
-func (k *Kernel) slot(name string, t isa.Type) *ir.Var {
+// paramSlot declares a variable in .param memory that passes one argument or result of a call.
+func (k *Kernel) paramSlot(name string, t isa.Type) *ir.Var {
 	v := &ir.Var{Name: unique(name, k.names), Space: isa.Param, Type: memory(t)}
 	k.names[v.Name] = true
 	k.f.Vars = append(k.f.Vars, v)
 	return v
 }
 
-// call passes the arguments and calls f.
+// call passes the arguments and calls f. It reports whether the call is valid.
 func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 	if f.m != k.m {
-		k.alien(f.m, "%s belongs to another module", f.Name())
+		k.reportForeignModule(f.m, "%s belongs to another module", f.Name())
 		return false
 	}
-	k.calling(f)
-	if f.outs > 0 {
+	k.addCallee(f)
+	if f.exitCount > 0 {
 		k.noteExit() // the callee may end the thread
 	}
 	if len(args) != len(f.arguments) {
@@ -134,7 +135,7 @@ func (k *Kernel) call(f *Func, results []ir.Operand, args []Operand) bool {
 				have.Type(), t)
 			return false
 		}
-		v := k.slot("arg", t)
+		v := k.paramSlot("arg", t)
 		k.ins(k.op("st.param", memory(t)), k.address(v), k.arg(x))
 		passed[i] = k.naming(ir.Variable, v, 0)
 	}

@@ -15,8 +15,8 @@ type callee struct {
 	pos ir.Pos
 }
 
-// calling records that k calls f.
-func (k *Kernel) calling(f *Func) {
+// addCallee records that k calls f, with the position of the first call.
+func (k *Kernel) addCallee(f *Func) {
 	if !slices.ContainsFunc(k.callees, func(c callee) bool { return c.k == f.Kernel }) {
 		k.callees = append(k.callees, callee{f.Kernel, k.m.calls.Here()})
 	}
@@ -84,7 +84,7 @@ func (k *Kernel) checkResults() {
 	}
 }
 
-// late reports an instruction that is appended after the module was built.
-func (k *Kernel) late() {
+// reportLate reports an instruction that is appended after the module was built.
+func (k *Kernel) reportLate() {
 	k.fault(&ruleKernel, "%s is modified after Build or Text: the instruction is lost", k.Name())
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Operands of call and brx.idx, for code that is ported from PTX. Kernel.Call and Kernel.Switch do
-// not need them.
+// This file has operands of call and brx.idx, for code that is ported from PTX. Code that uses
+// Kernel.Call and Kernel.Switch does not need them.
 
 // CallParam declares a variable in .param memory that passes a value of a call: st.param writes it
 // before the call and ld.param reads it afterwards.
@@ -19,11 +19,11 @@ func CallParam[T Scalar](k *Kernel, name string) Addr {
 		k.fault(&ruleKernel, "%q is not a valid argument name", name)
 		name = "arg"
 	}
-	return Addr{k: k, space: isa.Param, v: k.slot(name, TypeOf[T]())}
+	return Addr{k: k, space: isa.Param, v: k.paramSlot(name, TypeOf[T]())}
 }
 
-// Group returns the operand (a, b), the arguments or results of a call. An address is written as
-// the variable.
+// Group returns the operand (a, b), the argument or result list of a call. An address among the
+// parts is written as its variable, without brackets.
 func Group(parts ...any) Operand { return group(parts) }
 
 type group []any
@@ -38,7 +38,7 @@ func (k *Kernel) BranchTargets(labels ...*Label) Operand {
 	k = k.sound()
 	list := k.targets("cases")
 	for _, l := range labels {
-		if k.mine(l) {
+		if k.checkLabel(l) {
 			list.Blocks = append(list.Blocks, l.block)
 		}
 	}
@@ -54,12 +54,12 @@ func (k *Kernel) CallTargets(functions ...*Func) Operand {
 	list := k.targets("callees")
 	for _, f := range functions {
 		switch {
-		case !f.made():
+		case !f.isCreated():
 			k.fault(&ruleFunction, "called Func is a zero value, not created by a builder call")
 		case f.m != k.m:
-			k.alien(f.m, "%s belongs to another module", f.Name())
+			k.reportForeignModule(f.m, "%s belongs to another module", f.Name())
 		default:
-			k.calling(f)
+			k.addCallee(f)
 			list.Funcs = append(list.Funcs, f.f)
 		}
 	}
@@ -69,8 +69,8 @@ func (k *Kernel) CallTargets(functions ...*Func) Operand {
 	return k.declare(list)
 }
 
-// Prototype declares the signature of an indirect call (.callprototype): the types of its arguments
-// and, unless it is zero, of its result.
+// Prototype declares the signature of an indirect call (.callprototype): result is the type of
+// the result, or 0 for no result.
 func (k *Kernel) Prototype(result isa.Type, arguments ...isa.Type) Operand {
 	k = k.sound()
 	list := k.targets("prototype")
@@ -102,17 +102,17 @@ func (k *Kernel) declare(list *ir.Targets) Operand {
 	if len(list.Blocks)+len(list.Funcs) > 0 || list.Proto != nil {
 		k.f.Targets = append(k.f.Targets, list)
 	}
-	return listed{k, list}
+	return targetList{k, list}
 }
 
-type listed struct {
+type targetList struct {
 	k    *Kernel
 	list *ir.Targets
 }
 
-func (l listed) operand(k *Kernel) (ir.Operand, bool) {
+func (l targetList) operand(k *Kernel) (ir.Operand, bool) {
 	if l.k != k {
-		k.foreign("list", l.k)
+		k.reportForeignKernel("list", l.k)
 		return ir.Operand{}, false
 	}
 	return k.naming(ir.List, l.list, 0), true
@@ -121,13 +121,13 @@ func (l listed) operand(k *Kernel) (ir.Operand, bool) {
 // function returns f as an operand of an instruction of k.
 func (k *Kernel) function(f *Func) (ir.Operand, bool) {
 	switch {
-	case !f.made():
+	case !f.isCreated():
 		k.fault(&ruleFunction, "called Func is a zero value, not created by a builder call")
 		return ir.Operand{}, true
 	case f.m != k.m:
-		k.alien(f.m, "%s belongs to another module", f.Name())
+		k.reportForeignModule(f.m, "%s belongs to another module", f.Name())
 		return ir.Operand{}, true
 	}
-	k.calling(f)
+	k.addCallee(f)
 	return k.naming(ir.Function, f.f, 0), true
 }

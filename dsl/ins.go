@@ -14,20 +14,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Ins appends an instruction given as text: the opcode with all modifiers, and the operands in PTX
-// order. An operand is a value, an address, a vector, a label, a Go number, the name of a special
-// register (a string that begins with %), or a slice of operands for {a, b}. The instruction is
-// checked against the instruction set like every other.
+// Ins appends an instruction given as text: the opcode with all modifiers, and the operands in
+// PTX order. An operand is a value, an address, a vector, a label, a Go number, the name of a
+// special register (a string that begins with %), or a slice of operands for {a, b}. The
+// instruction is checked against the instruction set, as those of other builder calls are.
 //
 //	k.Ins("wgmma.fence.sync.aligned")
 //	k.Ins("ld.global.v4.f32", []dsl.Operand{a, b, c, d}, dsl.At(p, 16))
 func (k *Kernel) Ins(op string, operands ...any) {
 	k = k.sound()
-	if !k.bare(op) {
+	if !k.isBareOpcode(op) {
 		return
 	}
 	kind := isa.KindOf(op)
-	k.byHand(kind, op, operands)
+	k.noteBarrierNumber(kind, op, operands)
 	if kind == isa.KindCall {
 		k.noteExit() // the callee may end the thread
 	}
@@ -36,7 +36,7 @@ func (k *Kernel) Ins(op string, operands ...any) {
 		if x == nil {
 			continue // an omitted optional operand
 		}
-		o, ok := k.any(x)
+		o, ok := k.anyOperand(x)
 		if !ok {
 			k.noOperand(i, op, x)
 		}
@@ -47,8 +47,8 @@ func (k *Kernel) Ins(op string, operands ...any) {
 	k.checkTypes(in, operands)
 }
 
-// checkWrites reports an instruction written by the author that modifies a register whose value
-// must not change.
+// checkWrites reports an instruction written with Ins that modifies a register whose value must
+// not change.
 func (k *Kernel) checkWrites(in *ir.Instr) {
 	if in.Form == nil {
 		return
@@ -62,8 +62,9 @@ func (k *Kernel) checkWrites(in *ir.Instr) {
 	})
 }
 
-// bare reports whether the text of an instruction consists of an opcode only, without operands.
-func (k *Kernel) bare(op string) bool {
+// isBareOpcode reports whether op consists of an opcode only, without guard or operands, and
+// records a finding if not.
+func (k *Kernel) isBareOpcode(op string) bool {
 	switch at := strings.IndexAny(op, " \t\n,;@[]{}()"); {
 	case strings.HasPrefix(op, "@"):
 		k.fault(&ruleOperand,
@@ -77,7 +78,7 @@ func (k *Kernel) bare(op string) bool {
 	return false
 }
 
-// noOperand reports a Go value that cannot be an operand.
+// noOperand reports operand i of an instruction, a Go value that cannot be an operand.
 func (k *Kernel) noOperand(i int, op string, x any) {
 	if s, ok := x.(string); ok {
 		hint := "pass a variable or register as a Go value"
@@ -93,22 +94,22 @@ func (k *Kernel) noOperand(i int, op string, x any) {
 		x)
 }
 
-// Result appends an instruction written as text, for one that has no method, and returns a new
-// value, which is its first operand.
+// Result appends an instruction given as text, as Ins does, with a new register as first operand,
+// and returns that register. It is for instructions that have no builder method.
 //
 //	// (x & 0x000f000f) | 0x64006400
 //	y := dsl.Result[dsl.U32](k, "lop3.b32", x, 0x000f000f, 0x64006400, 0xea)
 func Result[T Scalar](k *Kernel, op string, operands ...any) Reg[T] {
 	k = k.sound()
 	d := fresh[T](k)
-	d.r.Varies = true // the instruction writes it
+	d.r.Varies = true // the instruction writes the register
 	k.Ins(op, append([]any{d}, operands...)...)
 	d.r.Varies = false
 	return d
 }
 
-// any converts a Go value to an operand of an instruction.
-func (k *Kernel) any(x any) (ir.Operand, bool) {
+// anyOperand converts a Go value to an operand of an instruction.
+func (k *Kernel) anyOperand(x any) (ir.Operand, bool) {
 	switch x := x.(type) {
 	case Operand:
 		return k.arg(x), true
@@ -132,7 +133,7 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 			return k.special(x), true
 		}
 	case *Label:
-		if k.mine(x) {
+		if k.checkLabel(x) {
 			return k.naming(ir.Jump, x.block, 0), true
 		}
 		return ir.Operand{}, true
@@ -147,7 +148,7 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 	case []any:
 		list := make([]ir.Operand, len(x))
 		for i := range x {
-			o, ok := k.any(x[i])
+			o, ok := k.anyOperand(x[i])
 			if !ok {
 				return o, false
 			}
@@ -155,7 +156,7 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 		}
 		return k.list(ir.Vector, list), true
 	}
-	// A slice of values of one type.
+	// A slice of values of one type is a vector operand.
 	if v := reflect.ValueOf(x); v.IsValid() && v.Kind() == reflect.Slice {
 		list := make([]ir.Operand, v.Len())
 		for i := range list {
@@ -170,7 +171,7 @@ func (k *Kernel) any(x any) (ir.Operand, bool) {
 	return ir.Operand{}, false
 }
 
-// checkSpecial reports a name that is not a special register, or not one of the target.
+// checkSpecial reports a name that is not a special register, or is not available on the target.
 func (k *Kernel) checkSpecial(name string) {
 	base, _, dotted := strings.Cut(name, ".")
 	if s, ok := isa.SpecialRegister(base); ok {
@@ -200,12 +201,12 @@ func (k *Kernel) checkSpecial(name string) {
 	k.fault(&ruleOperand, "%s is not a special register%s", name, hint)
 }
 
-// vector returns {list}. The operands are copied.
+// vector returns the operand {list}. It copies the list.
 func (k *Kernel) vector(list ...ir.Operand) ir.Operand {
 	return k.list(ir.Vector, slab.Copy(&k.args, list))
 }
 
-// list returns a vector operand that uses the given slice without a copy.
+// list returns an operand of the given kind with several parts. It keeps the slice parts.
 func (k *Kernel) list(kind ir.Kind, parts []ir.Operand) ir.Operand {
 	more := slab.One(&k.mores)
 	more.Args = parts
@@ -219,8 +220,8 @@ func (k *Kernel) naming(kind ir.Kind, ref ir.Ref, offset int64) ir.Operand {
 	return ir.Operand{Kind: kind, Value: offset, More: more}
 }
 
-// both returns a|b.
-func (k *Kernel) both(a, b ir.Operand) ir.Operand {
+// pairOperand returns the operand a|b.
+func (k *Kernel) pairOperand(a, b ir.Operand) ir.Operand {
 	parts := slab.Many(&k.args, 2)
 	parts[0], parts[1] = a, b
 	return k.list(ir.Pair, parts)
@@ -233,7 +234,7 @@ func (k *Kernel) special(name string) ir.Operand {
 	return ir.Operand{Kind: ir.Special, More: more}
 }
 
-// List returns values as a vector operand {a, b}.
+// List returns the values as a vector operand {a, b}, for Ins.
 func List[T Scalar](values ...Reg[T]) []Operand {
 	list := make([]Operand, len(values))
 	for i, v := range values {
@@ -242,13 +243,13 @@ func List[T Scalar](values ...Reg[T]) []Operand {
 	return list
 }
 
-// plain is an operand that is valid in every kernel.
-type plain ir.Operand
+// A constOperand is an operand that does not depend on the kernel.
+type constOperand ir.Operand
 
-func (p plain) operand(*Kernel) (ir.Operand, bool) { return ir.Operand(p), true }
+func (p constOperand) operand(*Kernel) (ir.Operand, bool) { return ir.Operand(p), true }
 
 // Sink is the operand _, which discards a result.
-var Sink Operand = plain{Kind: ir.Sink}
+var Sink Operand = constOperand{Kind: ir.Sink}
 
 // NotP returns the negated predicate operand !p.
 func NotP(p Reg[Pred]) Operand { return negated{p} }
@@ -267,7 +268,7 @@ func Pair(a, b Operand) Operand { return pair{a, b} }
 type pair struct{ a, b Operand }
 
 func (p pair) operand(k *Kernel) (ir.Operand, bool) {
-	a, ok1 := k.given(p.a)
-	b, ok2 := k.given(p.b)
-	return k.both(a, b), ok1 && ok2
+	a, ok1 := k.operandOf(p.a)
+	b, ok2 := k.operandOf(p.b)
+	return k.pairOperand(a, b), ok1 && ok2
 }

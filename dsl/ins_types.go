@@ -11,19 +11,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// ruleType is ruleOperand for operands that PTX accepts, since registers of the builder are untyped
-// for integers and packed values.
+// ruleType is ruleOperand as a warning. It is for operands that ptxas accepts, since integer and
+// packed values are held in untyped registers.
 var ruleType = func() diag.Rule {
 	r := ruleOperand
 	r.Severity = diag.Warning
 	return r
 }()
 
-// typed is implemented by Reg.
+// typed is implemented by all instances of Reg.
 type typed interface{ Type() isa.Type }
 
-// checkTypes warns about operands of an instruction written as text that are integers where it
-// expects floating-point numbers, or vice versa.
+// checkTypes warns about operands of an instruction written with Ins that are integers where the
+// instruction expects floating-point values, or vice versa.
 func (k *Kernel) checkTypes(in *ir.Instr, operands []any) {
 	if in.Form == nil {
 		return
@@ -35,7 +35,7 @@ func (k *Kernel) checkTypes(in *ir.Instr, operands []any) {
 	for i, x := range given {
 		want := &in.Form.Args[i]
 		if want.Presence != isa.Always {
-			return // operands that may be left out make positions ambiguous
+			return // optional operands make the positions ambiguous
 		}
 		v, ok := x.(typed)
 		if !ok || len(want.Kinds) == 0 {
@@ -56,9 +56,9 @@ func (k *Kernel) checkTypes(in *ir.Instr, operands []any) {
 
 // contradicts reports whether t is an integer type and want a floating-point type, or vice versa.
 func contradicts(t, want isa.Type) bool {
-	whole := func(t isa.Type) bool { return integer(t) || t == isa.U16x2 || t == isa.S16x2 }
+	whole := func(t isa.Type) bool { return isInteger(t) || t == isa.U16x2 || t == isa.S16x2 }
 	real := func(t isa.Type) bool {
-		return floating(t) || t.Class() == isa.Packed || t == isa.F16x2 || t == isa.Bf16x2
+		return isFloat(t) || t.Class() == isa.Packed || t == isa.F16x2 || t == isa.Bf16x2
 	}
 	return whole(t) && real(want) || real(t) && whole(want)
 }

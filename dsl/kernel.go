@@ -52,62 +52,65 @@ type Kernel struct {
 	m    *Module
 	f    *ir.Func
 	cur  *ir.Block
-	head *ir.Block // code at the start: it reads parameters and special registers
+	head *ir.Block // code at the start, which reads parameters and special registers
 
-	threads    [3]int // declared block size, or 0 if it is not declared
-	cluster    [3]int
-	most       int             // limit of the block size, from MaxThreads
-	blocks     int             // blocks per multiprocessor, from MinBlocks
-	names      map[string]bool // names used in the function
-	specials   []special       // special registers that have been read
-	thread     Reg[U32]        // linear thread index in a block of several dimensions
-	warp       Reg[U32]
-	starts     map[*ir.Var]*ir.Reg // addresses of shared and local variables
-	role       *role
-	setup      setup
-	tmem       tensorMemory
-	leader     Reg[Pred]
-	named      int // bit set of allocated named barriers
-	maps       []*TensorMap
-	elements   map[string]isa.Type // element types of pointer parameters
-	marks      []*Label
-	open       []scope
-	scopeNames []string
-	scopeRoles []string // the role of each scope; "" outside of roles
-	loops      []*loop
-	guard      ir.Guard
-	rolled     bool             // the next loop must not be unrolled
-	started    []startedProduct // wgmma operations in flight
-	shared     sharedMemory
-	order      order.Order
-	args       slab.Of[ir.Operand]
-	mores      slab.Of[ir.More]
-	regs       slab.Of[ir.Reg]
-	made       int // number of registers in regs
-	doc        []string
-	arguments  []isa.Type // parameter types of a device function
-	callees    []callee   // functions that it calls
-	returns    []ir.Pos   // returns without a result
-	outputs    []*Output
-	reading    []*Stage       // stages that are being read
-	waited     bool           // WaitStores was called for some output
-	conds      []ir.Condition // conditions that are true here
-	held       int            // number of conds that annotations refer to
-	// whether threads left the kernel, or an iteration of a loop, under the innermost condition
-	left, out bool
-	arrivals  [16]ir.Pos // arrivals of warps at named barriers without a wait
-	awaited   uint16     // bit set of named barriers that are waited on
-	parted    bool       // the set of active threads is unknown, as after a divergent exit
-	numbered  []int64    // barrier numbers used by instructions written as text
-	loading   string     // the AsyncPipeline whose load is being built
-	outs      int        // exits from the kernel and its loops so far
-	// for each annotated access to shared memory, the number of instructions before it
-	touched     []int
-	owned       []owned // for each annotated accumulator
-	notes       *ir.Annotations
-	accessNotes slab.Of[ir.Access]
-	groups      int            // number of calls of Roles
-	sums        []*Accumulator // accumulators that are read before the first MMA, in program order
+	threads     [3]int // block size from Threads; zeros if it is not declared
+	cluster     [3]int
+	maxThreads  int             // maximum block size from MaxThreads, or 0
+	blocks      int             // minimum blocks per multiprocessor from MinBlocks, or 0
+	names       map[string]bool // labels, variables and register names that are in use
+	specials    []special       // special registers that have been read
+	thread      Reg[U32]        // linear thread index in a block of several dimensions
+	warp        Reg[U32]
+	starts      map[*ir.Var]*ir.Reg // addresses of shared and local variables
+	role        *role
+	setup       setup
+	tmem        tensorMemory
+	leader      Reg[Pred]
+	lastBarrier int // number of the last named barrier that NamedBarrier reserved
+	maps        []*TensorMap
+	elements    map[string]isa.Type // element types of pointer parameters
+	marks       []*Label
+	open        []scope
+	scopeNames  []string
+	scopeRoles  []string // role that contains each scope; "" outside roles
+	loops       []*loop
+	guard       ir.Guard
+	noUnroll    bool             // the next loop must not be unrolled
+	started     []startedProduct // wgmma operations in flight
+	shared      sharedMemory
+	order       order.Order
+	args        slab.Of[ir.Operand]
+	mores       slab.Of[ir.More]
+	regs        slab.Of[ir.Reg]
+	regCount    int // number of registers in regs
+	doc         []string
+	arguments   []isa.Type // parameter types of a device function
+	callees     []callee   // device functions that the function calls
+	returns     []ir.Pos   // positions of returns without a result
+	outputs     []*Output
+	openStages  []*Stage // stages whose bodies are being built, outermost first
+	// WaitStores was called
+	allStoresWaited bool
+	conds           []ir.Condition // conditions under which the current code executes
+	sharedConds     int            // number of elements of conds that annotations refer to
+	// whether threads left the kernel (left), or an iteration of a loop (out), under the
+	// innermost condition
+	left, out    bool
+	arrivals     [16]ir.Pos // first arrival on each named barrier without a wait
+	awaited      uint16     // bit set of the named barriers on which threads wait
+	isDivergent  bool       // the set of active threads is unknown, as after a divergent exit
+	textBarriers []int64    // barrier numbers used by instructions written with Ins
+	loading      string     // name of the AsyncPipeline whose load function is being built, or ""
+	exitCount    int        // number of exits from the kernel and its loops that have been emitted
+	// for each annotated access to shared memory, the number of instructions before the access
+	sharedNoteIndex []int
+	operandCounters []operandCounter // one for each annotated accumulator
+	notes           *ir.Annotations
+	accessNotes     slab.Of[ir.Access]
+	groups          int // accumulators that are read before their first MMA
+	// accumulators that are read before their first MMA, in program order
+	readEmpty []*Accumulator
 }
 
 // Kernel starts a kernel. Calls on the result add its parameters and body.
@@ -118,7 +121,7 @@ func (m *Module) Kernel(name string, options ...KernelOption) *Kernel {
 	k.f.Linkage = ".visible"
 	k.f.HasParams = true
 	for _, option := range options {
-		if k.runs("Kernel", option != nil) {
+		if k.checkFunctions("Kernel", option != nil) {
 			option(k)
 		}
 	}
@@ -135,17 +138,17 @@ func (m *Module) function(name string) *Kernel {
 			name)
 	}
 	f := &ir.Func{Name: name, Defined: true, Pos: pos}
-	k := &Kernel{m: m, f: f, names: make(map[string]bool, someNames),
+	k := &Kernel{m: m, f: f, names: make(map[string]bool, initialNames),
 		starts: make(map[*ir.Var]*ir.Reg), head: &ir.Block{}, notes: new(ir.Annotations)}
 	switch {
 	case !identifier(name):
 		m.faultAt(pos, &ruleKernel,
 			"%q is not a valid kernel name, expected letters, digits, _ and $, starting with a letter",
 			name)
-		f.Name = m.claim("kernel")
+		f.Name = m.uniqueName("kernel")
 	case m.names[name]:
 		m.faultAt(pos, &ruleKernel, "%s is already declared in this module", name)
-		f.Name = m.claim(name)
+		f.Name = m.uniqueName(name)
 	default:
 		m.names[name] = true
 	}
@@ -156,8 +159,8 @@ func (m *Module) function(name string) *Kernel {
 	return k
 }
 
-// someNames is the initial capacity of a function's name table.
-const someNames = 48
+// initialNames is the initial capacity of a function's name table.
+const initialNames = 48
 
 // identifier reports whether name is a valid PTX identifier.
 func identifier(name string) bool {
@@ -170,7 +173,8 @@ func identifier(name string) bool {
 	return name != "" && name != "_" && name != "WARP_SZ"
 }
 
-// unique returns name, with a number appended if it is taken.
+// unique returns name if it is not in taken, and otherwise name with the smallest free numeric
+// suffix.
 func unique(name string, taken map[string]bool) string {
 	if !taken[name] {
 		return name
@@ -182,10 +186,10 @@ func unique(name string, taken map[string]bool) string {
 	}
 }
 
-// Name returns the name of the kernel.
+// Name returns the kernel's name, which is that of the PTX function.
 func (k *Kernel) Name() string { return k.sound().f.Name }
 
-// Module returns the module of k.
+// Module returns the module that contains k.
 func (k *Kernel) Module() *Module { return k.sound().m }
 
 // BlockThreads returns the number of threads of a block if Threads specified it, and 0 otherwise.
@@ -194,8 +198,9 @@ func (k *Kernel) BlockThreads() int {
 	return k.threads[0] * k.threads[1] * k.threads[2]
 }
 
-// Comment puts a comment before the next instruction. A comment of the form ptxdsl:ignore, a rule
-// and a reason suppresses findings of that rule at the next instruction:
+// Comment writes a comment before the next instruction in the PTX. Each line of the text becomes
+// one comment line. A comment of the form ptxdsl:ignore, a rule and a reason suppresses findings
+// of that rule at the next instruction:
 //
 //	k.Comment("ptxdsl:ignore A12 the preceding kernel writes activations, not weights")
 //	weights.CopyAsync(stage, 4)
@@ -206,7 +211,7 @@ func (k *Kernel) Comment(format string, args ...any) {
 	}
 }
 
-// Pragma puts a .pragma before the next instruction.
+// Pragma writes a .pragma directive before the next instruction in the PTX.
 func (k *Kernel) Pragma(text string) {
 	k = k.sound()
 	if strings.ContainsAny(text, "\"\n\r") {
@@ -214,14 +219,14 @@ func (k *Kernel) Pragma(text string) {
 			"%q is not a valid .pragma, expected one line without quotation marks", text)
 		return
 	}
-	in := k.room(k.m.calls.Here(), ".pragma", 1)
+	in := k.newInstr(k.m.calls.Here(), ".pragma", 1)
 	in.Args[0] = ir.Operand{Kind: ir.Raw, More: &ir.More{Text: `"` + text + `"`}}
 	k.append(in)
 }
 
-// room returns a new instruction with capacity for n operands, under the current guard. The caller
-// must append it before it requests another one.
-func (k *Kernel) room(pos ir.Pos, op string, n int) *ir.Instr {
+// newInstr returns a new instruction with space for n operands, under the current guard. The
+// caller must append the instruction before it calls newInstr again.
+func (k *Kernel) newInstr(pos ir.Pos, op string, n int) *ir.Instr {
 	in := k.order.Next()
 	in.Op = op
 	in.Pos = pos
@@ -230,27 +235,26 @@ func (k *Kernel) room(pos ir.Pos, op string, n int) *ir.Instr {
 	return in
 }
 
-// ins appends an instruction and checks it against the instruction set.
-//
-//go:noinline
+// ins appends an instruction and checks its form. The instruction gets the source position of the
+// builder call that called ins.
 func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
-	in := k.room(k.m.calls.Caller(), op, len(args))
+	in := k.newInstr(k.m.calls.Caller(), op, len(args))
 	copy(in.Args, args)
 	k.append(in)
 	return in
 }
 
-// append appends in to the kernel, and checks it against the instruction set.
+// append appends in to the current block and checks its form.
 func (k *Kernel) append(in *ir.Instr) {
-	k.tally(in)
+	k.countInstr(in)
 	k.put(in)
 	k.bind(in)
 	if in.Kind().Head() == isa.HeadWgmma {
-		k.followProducts(in)
+		k.trackWgmma(in)
 	}
 	if in.Form != nil && in.Ends() {
 		if in.Op[0] != 'b' {
-			k.noteExit() // exit and ret are not branches
+			k.noteExit() // exit and ret are not emitted by branch
 		}
 		if in.Guard.Reg != nil {
 			k.place(&ir.Block{})
@@ -260,14 +264,15 @@ func (k *Kernel) append(in *ir.Instr) {
 	}
 }
 
-// tally counts the properties of an instruction that finish needs later.
-func (k *Kernel) tally(in *ir.Instr) {
-	if count(in, 1) {
-		k.shared.named = append(k.shared.named, in)
+// countInstr counts the registers that an instruction uses, and remembers instructions that name
+// variables; finish needs both.
+func (k *Kernel) countInstr(in *ir.Instr) {
+	if countUses(in, 1) {
+		k.shared.users = append(k.shared.users, in)
 	}
 }
 
-// put appends in, preceded by the pending comments.
+// put appends in to the current block, with the pending comments before it.
 func (k *Kernel) put(in *ir.Instr) {
 	if k.doc != nil && in.Said == nil && k.cur != k.head &&
 		(k.role == nil || k.cur != k.role.head) {
@@ -275,7 +280,7 @@ func (k *Kernel) put(in *ir.Instr) {
 		k.doc = nil
 	}
 	if k.m.sealed {
-		k.late()
+		k.reportLate()
 		return
 	}
 	if k.cur == nil {
@@ -285,7 +290,8 @@ func (k *Kernel) put(in *ir.Instr) {
 	k.order.Put(k.cur)
 }
 
-// bind looks up the instruction form of in, and reports whether the instruction is valid.
+// bind looks up the instruction form of in and reports every mismatch. It returns whether the
+// instruction is valid.
 func (k *Kernel) bind(in *ir.Instr) bool {
 	problems := k.m.binder.Bind(in)
 	for i := range problems {
@@ -294,7 +300,7 @@ func (k *Kernel) bind(in *ir.Instr) bool {
 	return len(problems) == 0
 }
 
-// problem records a finding of package isa about the instruction.
+// problem records a mismatch that package isa found in an instruction.
 func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
 	severity := diag.Error
 	if p.Warning {

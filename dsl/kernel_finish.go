@@ -17,7 +17,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/suite"
 )
 
-// finish completes the module: it does everything that requires all kernels to be known.
+// finish completes the module when all kernels are built, and runs the analyzers.
 func (m *Module) finish() {
 	m.checkNames()
 	order := m.callOrder()
@@ -31,7 +31,7 @@ func (m *Module) finish() {
 		}
 		m.record(f.Pos, f.Diagnostic)
 	}
-	// Functions precede their callers.
+	// device functions precede their callers
 	slices.SortStableFunc(m.ir.Decls, func(a, b ir.Decl) int {
 		return rank(a, order) - rank(b, order)
 	})
@@ -43,22 +43,22 @@ func (m *Module) finish() {
 		m.ir.Version = v
 	}
 	for _, k := range m.kernels {
-		k.tellBoxes()
+		k.annotateBoxes()
 	}
 	if !m.skipHazards {
 		m.merge(suite.Run(m.ir, verify.Options{}).Findings, replacements)
 	}
 }
 
-// A replacement is a finding that replaces those of some hazard rules at its line.
+// A replacement is a finding of the builder that replaces findings of some hazard rules at its
+// source line, because it has more detail.
 type replacement struct {
 	index int // in the list of findings
 	rules []string
 }
 
-// merge adds the findings of the hazard analyzers. If an analyzer reports a mistake at the line of
-// a replacement, merge keeps the replacement, which has more detail, and gives it the graver
-// severity.
+// merge adds the findings of the hazard analyzers. If an analyzer reports a rule and line that a
+// replacement covers, merge keeps only the replacement, with the higher of the two severities.
 func (m *Module) merge(hazards diag.List, list []replacement) {
 	for _, h := range hazards {
 		i := slices.IndexFunc(list, func(r replacement) bool {
@@ -75,8 +75,8 @@ func (m *Module) merge(hazards diag.List, list []replacement) {
 	}
 }
 
-// checkNames reports parameters named like a function of the module. PTX allows that, but ptxas
-// 13.5 crashes on some of them.
+// checkNames reports parameters that have the name of a function in the module. PTX allows such
+// names, but ptxas 13.5 crashes on some of them.
 func (m *Module) checkNames() {
 	functions := make(map[string]bool)
 	for _, k := range m.kernels {
@@ -93,19 +93,19 @@ func (m *Module) checkNames() {
 	}
 }
 
-// tellBoxes records for each tensor map the byte count of one copy.
-func (k *Kernel) tellBoxes() {
+// annotateBoxes records the byte count of one copy through each tensor map.
+func (k *Kernel) annotateBoxes() {
 	for _, m := range k.maps {
-		rows := m.high
-		if m.of != nil && m.of.rows {
+		rows := m.boxRows
+		if m.tensor != nil && m.tensor.rows {
 			rows = 4 // a gather or scatter copies four rows
 		}
-		m.v.Box = &ir.Box{Bytes: int64(rows * m.box * m.tile.Type.Bits() / 8)}
+		m.v.Box = &ir.Box{Bytes: int64(rows * m.boxCols * m.tile.Type.Bits() / 8)}
 	}
 }
 
-// rank returns the sort key of a declaration: variables come first, then functions in call order,
-// then kernels.
+// rank returns the sort key of a declaration: variables precede device functions in call order,
+// which precede kernels.
 func rank(d ir.Decl, order map[*ir.Func]int) int {
 	switch d := d.(type) {
 	case *ir.Func:
@@ -119,7 +119,7 @@ func rank(d ir.Decl, order map[*ir.Func]int) int {
 
 func (k *Kernel) finish() {
 	for _, l := range k.marks {
-		if !l.placed && !l.refused {
+		if !l.placed && !l.isInvalid {
 			k.m.faultAt(l.block.Labels[0].Pos, &ruleLabel, "label %s is never placed",
 				l.block.Name())
 			k.place(l.block)
@@ -132,19 +132,20 @@ func (k *Kernel) finish() {
 	}
 	k.checkResults()
 	if k.cur != nil {
-		k.giveBack()
+		k.freeTensorMemory()
 		k.ins("ret")
 	}
-	k.begin()
-	k.prologue()
-	k.settleNotes()
-	k.settleShared()
+	k.placeSetup()
+	k.placeHead()
+	k.completeNotes()
+	k.placeShared()
 	k.dropUnread()
-	k.settleRegs()
+	k.listRegisters()
 }
 
-// begin puts the setup of mbarriers at the start of the kernel, after the head.
-func (k *Kernel) begin() {
+// placeSetup inserts the code that initializes mbarriers at the start of the kernel, after the
+// head.
+func (k *Kernel) placeSetup() {
 	body := k.f.Blocks
 	k.f.Blocks, k.cur = nil, nil
 	open := k.open
@@ -163,8 +164,9 @@ func (k *Kernel) begin() {
 	k.f.Blocks = append(k.f.Blocks, body...)
 }
 
-// prologue puts loads of values that are read once at the start of the kernel.
-func (k *Kernel) prologue() {
+// placeHead inserts the head block, whose instructions read parameters and special registers, at
+// the start of the kernel.
+func (k *Kernel) placeHead() {
 	first := k.f.Blocks[0]
 	if len(first.Labels) > 0 {
 		first = &ir.Block{}
@@ -173,8 +175,8 @@ func (k *Kernel) prologue() {
 	first.Instrs = append(k.head.Instrs, first.Instrs...)
 }
 
-// dropUnread removes loads of values at the start of the kernel that nothing uses, such as unused
-// components of %tid, and parameters that the kernel only passes on.
+// dropUnread removes instructions of the head whose result nothing uses, such as reads of unused
+// components of %tid.
 func (k *Kernel) dropUnread() {
 	first := k.f.Blocks[0]
 	head := len(k.head.Instrs)
@@ -182,7 +184,7 @@ func (k *Kernel) dropUnread() {
 	for i := head - 1; i >= 0; i-- {
 		in := first.Instrs[i]
 		if r := in.Args[0].Reg; r != nil && r.Uses == 1 && in.Kind() != isa.KindShfl {
-			count(in, -1)
+			countUses(in, -1)
 			continue
 		}
 		kept = append(kept, in)
@@ -191,9 +193,9 @@ func (k *Kernel) dropUnread() {
 	first.Instrs = append(kept, first.Instrs[head:]...)
 }
 
-// settleRegs lists the registers that instructions use.
-func (k *Kernel) settleRegs() {
-	list := make([]*ir.Reg, 0, k.made)
+// listRegisters stores the registers that instructions use in the function's register list.
+func (k *Kernel) listRegisters() {
+	list := make([]*ir.Reg, 0, k.regCount)
 	for r := range slab.All(&k.regs) {
 		if r.Uses != 0 {
 			list = append(list, r)
@@ -202,38 +204,40 @@ func (k *Kernel) settleRegs() {
 	k.f.Regs = list
 }
 
-// settleNotes completes the annotations of the kernel.
-func (k *Kernel) settleNotes() {
+// completeNotes stores the remaining annotations of the kernel: launch bounds, mbarriers and
+// results of checks.
+func (k *Kernel) completeNotes() {
 	a := k.notes
-	a.Block, a.Most, a.Blocks, a.Warp, a.Labels = k.threads, k.most, k.blocks, k.warp.r,
+	a.Block, a.Most, a.Blocks, a.Warp, a.Labels = k.threads, k.maxThreads, k.blocks, k.warp.r,
 		len(k.marks) > 0
 	for _, b := range k.setup.barriers {
 		a.Barriers = append(a.Barriers,
-			ir.Mbarrier{Name: b.name, Pos: b.pos, Count: b.count, Waited: b.asked, Comes: b.comes})
+			ir.Mbarrier{Name: b.name, Pos: b.pos, Count: b.count, Waited: b.firstWait,
+				Comes: b.hasArrival})
 	}
-	for _, acc := range k.sums {
+	for _, acc := range k.readEmpty {
 		if acc.empty {
-			a.EmptyReads = append(a.EmptyReads, acc.asked)
+			a.EmptyReads = append(a.EmptyReads, acc.firstRead)
 		}
 	}
 	k.noteArrivals()
 	k.noteOutputs()
 	k.noteVariables()
 	k.locateShared()
-	k.countOwned()
+	k.storeOperandCounts()
 	k.f.Annotations = a
 }
 
-// count adds by to the use count of each register in the instruction, and reports whether the
-// instruction names variables.
-func count(in *ir.Instr, by int32) (variables bool) {
+// countUses adds by to the use count of each register in the instruction, and reports whether the
+// instruction names a variable.
+func countUses(in *ir.Instr, by int32) (variables bool) {
 	if r := in.Guard.Reg; r != nil {
 		r.Uses += by
 	}
-	return countAll(in.Args, by)
+	return countOperandUses(in.Args, by)
 }
 
-func countAll(list []ir.Operand, by int32) (variables bool) {
+func countOperandUses(list []ir.Operand, by int32) (variables bool) {
 	for i := range list {
 		switch o := &list[i]; o.Kind {
 		case ir.Register:
@@ -242,7 +246,7 @@ func countAll(list []ir.Operand, by int32) (variables bool) {
 		case ir.Variable:
 			variables = true
 		default:
-			variables = countAll(o.Args(), by) || variables
+			variables = countOperandUses(o.Args(), by) || variables
 		}
 	}
 	return variables

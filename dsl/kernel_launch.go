@@ -11,11 +11,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/lower"
 )
 
-// The following is known while a module is built and is not part of its PTX. Package runtime uses
-// it to check launches.
+// This file returns properties of kernels that are not part of the PTX. Package runtime uses them
+// to check launches.
 
-// Place returns the Go line that emitted a line of the module's text, and its callers. ok is false
-// if they are unknown.
+// Place returns the Go position that emitted a line of the module's text, and the call stack that
+// led there, innermost call first. ok is false if the position is unknown.
 func (m *Module) Place(line int) (at diag.Place, from []diag.Place, ok bool) {
 	m = m.sound()
 	text, err := m.Text()
@@ -25,7 +25,8 @@ func (m *Module) Place(line int) (at diag.Place, from []diag.Place, ok bool) {
 	return lower.MapOf(m.ir, text).Place(line)
 }
 
-// DynamicShared returns the bytes of dynamic shared memory that a launch of a kernel needs.
+// DynamicShared returns the bytes of dynamic shared memory that a launch of the named kernel must
+// provide. ok is false if the module has no such kernel.
 func (m *Module) DynamicShared(kernel string) (bytes int, ok bool) {
 	m = m.sound()
 	if k := m.kernel(kernel); k != nil {
@@ -34,7 +35,8 @@ func (m *Module) DynamicShared(kernel string) (bytes int, ok bool) {
 	return 0, false
 }
 
-// Element returns the element type of a pointer parameter of the named kernel, such as "bf16".
+// Element returns the PTX name of the element type of a pointer parameter of the named kernel,
+// such as "bf16".
 func (m *Module) Element(kernel, param string) (ptx string, ok bool) {
 	m = m.sound()
 	k := m.kernel(kernel)
@@ -45,9 +47,10 @@ func (m *Module) Element(kernel, param string) (ptx string, ok bool) {
 	return strings.TrimPrefix(t.String(), "."), ok
 }
 
-// Box returns, for a tensor map parameter of a kernel, the element type, the box of one copy from
-// the outermost dimension, and the bytes of the swizzle. In im2col mode all sizes are zero except
-// the last, the channels, and pixels is the number of pixels; otherwise pixels is zero.
+// Box describes a tensor map parameter of the named kernel: the element type in PTX, the box
+// sizes of one copy, outermost dimension first, and the swizzle in bytes. In im2col mode all
+// sizes are zero except the last, the number of channels, and pixels is the number of pixels;
+// otherwise pixels is zero. ok is false if there is no such parameter.
 func (m *Module) Box(kernel, param string) (ptx string, sizes []int, pixels, swizzle int, ok bool) {
 	m = m.sound()
 	k := m.kernel(kernel)
@@ -59,21 +62,21 @@ func (m *Module) Box(kernel, param string) (ptx string, sizes []int, pixels, swi
 			continue
 		}
 		switch box := t.CopyBox(); {
-		case t.of == nil:
+		case t.tensor == nil:
 			sizes = []int{box.Rows, box.Cols}
-		case t.of.im2col:
-			sizes, pixels = slices.Clone(t.of.box), t.tile.Rows
-			sizes[len(sizes)-1] = t.box
+		case t.tensor.im2col:
+			sizes, pixels = slices.Clone(t.tensor.box), t.tile.Rows
+			sizes[len(sizes)-1] = t.boxCols
 		default:
-			sizes = slices.Clone(t.of.box)
-			sizes[len(sizes)-1] = t.box
+			sizes = slices.Clone(t.tensor.box)
+			sizes[len(sizes)-1] = t.boxCols
 		}
 		return t.element(), sizes, pixels, int(t.tile.Swizzle), true
 	}
 	return "", nil, 0, 0, false
 }
 
-// element returns the name that tensor maps use for the type.
+// element returns the PTX name of the map's element type, such as "bf16" or "b4x16_p64".
 func (m *TensorMap) element() string {
 	switch t := m.tile; {
 	case t.Type.Bits() == 6:
@@ -84,7 +87,7 @@ func (m *TensorMap) element() string {
 	return strings.TrimPrefix(m.tile.Type.String(), ".")
 }
 
-// kernel returns the kernel with a name, or nil.
+// kernel returns the kernel with the given name, or nil.
 func (m *Module) kernel(name string) *Kernel {
 	for _, k := range m.kernels {
 		if k.f.Kernel && k.f.Name == name {

@@ -10,14 +10,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A KernelOption sets a launch property of a kernel. Each may be given once.
+// A KernelOption sets a launch property of a kernel. Each property can be set once.
 type KernelOption func(*Kernel)
 
 // Threads sets the block size that a launch must have (.reqntid).
 func Threads(x int, yz ...int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
-		if !k.once(".reqntid", "block size (Threads, WarpCount, Warpgroups)") {
+		if !k.checkFirstUse(".reqntid", "block size (Threads, WarpCount, Warpgroups)") {
 			return
 		}
 		n := [3]int{x, 1, 1}
@@ -39,7 +39,8 @@ func WarpCount(n int) KernelOption { return Threads(times(32, n)) }
 // Warpgroups sets the block size to n warpgroups of four warps.
 func Warpgroups(n int) KernelOption { return Threads(times(128, n)) }
 
-// times multiplies a number of threads by n, without exceeding the largest block size.
+// times returns threads * n, or n itself if n is negative or exceeds the largest block size, so
+// that Threads reports the invalid value.
 func times(threads, n int) int {
 	if n > 1024 || n < 0 {
 		return n
@@ -47,29 +48,29 @@ func times(threads, n int) int {
 	return threads * n
 }
 
-// MaxThreads sets the largest block that a launch may have (.maxntid), for kernels whose launch
-// chooses the block size. Otherwise use Threads.
+// MaxThreads sets the largest block size that a launch may have (.maxntid), for kernels whose
+// block size the launch chooses. For a fixed block size use Threads.
 func MaxThreads(x int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
 		switch {
-		case !k.once(".maxntid", "MaxThreads"):
+		case !k.checkFirstUse(".maxntid", "MaxThreads"):
 		case x < 1 || x > 1024:
 			k.fault(&ruleKernel, "MaxThreads is %d, expected 1 to 1024", x)
 		default:
-			k.most = x
+			k.maxThreads = x
 			k.attr(".maxntid", fmt.Sprintf("%d, 1, 1", x))
 		}
 	}
 }
 
-// MinBlocks sets how many blocks must fit on a multiprocessor (.minnctapersm). It requires Threads
-// or MaxThreads.
+// MinBlocks sets how many blocks must fit on a multiprocessor at the same time (.minnctapersm).
+// It requires Threads or MaxThreads.
 func MinBlocks(n int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
 		switch {
-		case !k.once(".minnctapersm", "MinBlocks"):
+		case !k.checkFirstUse(".minnctapersm", "MinBlocks"):
 		case n < 1 || n > 32:
 			k.fault(&ruleKernel, "MinBlocks is %d, expected 1 to 32", n)
 		default:
@@ -84,7 +85,7 @@ func MaxRegs(n int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
 		switch {
-		case !k.once(".maxnreg", "MaxRegs"):
+		case !k.checkFirstUse(".maxnreg", "MaxRegs"):
 		case n < 16 || n > 255:
 			k.fault(&ruleKernel, "MaxRegs is %d, expected 16 to 255", n)
 		default:
@@ -104,7 +105,7 @@ func Cluster(x int, yz ...int) KernelOption {
 		case !k.m.Has(90):
 			k.fault(&ruleLacks, "%s does not support clusters, which need sm_90", k.m.Target())
 			return
-		case !k.once(".reqnctapercluster", "Cluster"):
+		case !k.checkFirstUse(".reqnctapercluster", "Cluster"):
 			return
 		case len(yz) > 2 || !limits.Fit(c, 16):
 			k.fault(&ruleKernel,
@@ -122,8 +123,9 @@ func (k *Kernel) attr(name, text string) {
 	k.f.Attrs = append(k.f.Attrs, ir.Directive{Name: name, Text: text})
 }
 
-// once reports whether an option is given for the first time, and records a finding if not.
-func (k *Kernel) once(directive, what string) bool {
+// checkFirstUse reports whether the directive has not been set before, and records a finding if
+// it has.
+func (k *Kernel) checkFirstUse(directive, what string) bool {
 	if a := k.f.Attr(directive); a != nil {
 		k.fault(&ruleKernel, "%s is set twice: %s %s is already set", what, directive, a.Text)
 		return false
@@ -131,9 +133,9 @@ func (k *Kernel) once(directive, what string) bool {
 	return true
 }
 
-// checkOptions reports options that contradict one another.
+// checkOptions reports launch options that contradict each other.
 func (k *Kernel) checkOptions() {
-	most, target := k.most, k.m.ir.Target.Info()
+	most, target := k.maxThreads, k.m.ir.Target.Info()
 	if n := k.BlockThreads(); n != 0 {
 		if most != 0 {
 			k.fault(&ruleKernel,

@@ -5,12 +5,13 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// A Label is a branch target, for code that is ported from PTX.
+// A Label is a branch target for code that is ported from PTX. New code uses If, Range, While and
+// Switch instead.
 type Label struct {
-	k       *Kernel
-	block   *ir.Block
-	placed  bool
-	refused bool // its name is invalid, which has been reported
+	k         *Kernel
+	block     *ir.Block
+	placed    bool
+	isInvalid bool // the name is invalid, which has been reported
 }
 
 // NewLabel returns a new label. PlaceLabel sets its position.
@@ -21,12 +22,12 @@ func (k *Kernel) NewLabel(name string) *Label {
 		k.fault(&ruleKernel, "%q is not a valid label name", name)
 		name = "label"
 	}
-	l := &Label{k: k, block: k.newBlock(name), refused: refused}
+	l := &Label{k: k, block: k.newBlock(name), isInvalid: refused}
 	k.marks = append(k.marks, l)
 	return l
 }
 
-// PlaceLabel places a label before the next instruction.
+// PlaceLabel sets the position of the label to before the next instruction.
 func (k *Kernel) PlaceLabel(l *Label) {
 	k = k.sound()
 	switch {
@@ -35,30 +36,30 @@ func (k *Kernel) PlaceLabel(l *Label) {
 	case l.placed:
 		k.fault(&ruleLabel, "label %s is placed twice", l.block.Name())
 	default:
-		l.placed, k.parted = true, true
+		l.placed, k.isDivergent = true, true
 		k.place(l.block)
 	}
 }
 
-// Branch branches to a label.
+// Branch emits an unconditional branch to the label.
 func (k *Kernel) Branch(l *Label) {
 	k = k.sound()
-	k.parted = true
-	if k.mine(l) {
+	k.isDivergent = true
+	if k.checkLabel(l) {
 		k.branch(l.block)
 	}
 }
 
-// BranchIf branches to a label if p is true.
+// BranchIf emits a branch to the label that is taken if p is true.
 func (k *Kernel) BranchIf(p Reg[Pred], l *Label) {
 	k = k.sound()
-	k.parted = true
-	if k.mine(l) {
+	k.isDivergent = true
+	if k.checkLabel(l) {
 		k.branchIf(p, false, l.block)
 	}
 }
 
-func (k *Kernel) mine(l *Label) bool {
+func (k *Kernel) checkLabel(l *Label) bool {
 	if l == nil || l.k != k {
 		k.fault(&ruleForeign, "%s branches to a label of another kernel", k.Name())
 		return false

@@ -8,10 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Matrix is a row-major matrix in global memory whose size the launch chooses. Copies and stores
-// of tiles are clipped at its edges: elements outside are read as zeros and not written. A row must
-// be a multiple of 16 bytes for copies, and an even number of columns for stores; otherwise the
-// access is misaligned and aborts the kernel.
+// A Matrix is a row-major matrix in global memory whose size the launch chooses. Copies and
+// stores of tiles are clipped at its edges: elements outside are read as zeros and not written.
+// Copies require that the row size is a multiple of 16 bytes, stores that the number of columns
+// is even; otherwise the access is misaligned and aborts the kernel.
 type Matrix struct {
 	k          *Kernel
 	name       string
@@ -19,7 +19,7 @@ type Matrix struct {
 	at         Addr
 	rows, cols Reg[U32]
 	pitch      Reg[U64] // bytes between consecutive rows
-	last       bool     // rows past the end read the last row instead of zeros
+	last       bool     // copies of rows past the end read the last row instead of zeros
 }
 
 // Matrix declares a kernel parameter that points to a matrix. [Matrix.Sized] sets its size.
@@ -38,20 +38,20 @@ func (k *Kernel) Matrix(name string, t isa.Type) *Matrix {
 	return &Matrix{k: k, name: name, typ: t, at: k.pointer(name, element)}
 }
 
-// Sized sets the number of rows and columns.
+// Sized returns the matrix with the given numbers of rows and columns.
 func (m *Matrix) Sized(rows, cols Reg[U32]) *Matrix {
 	if m == nil || m.k == nil {
 		return m
 	}
 	sized := *m
-	sized.rows, sized.cols = rows.kept(), cols.kept()
+	sized.rows, sized.cols = rows.snapshot(), cols.snapshot()
 	sized.pitch = To[U64](sized.bytes(cols))
 	return &sized
 }
 
-// RowsFrom returns the part of the matrix that starts at a row.
+// RowsFrom returns the part of the matrix that starts at the given row.
 func (m *Matrix) RowsFrom(row Reg[U32]) *Matrix {
-	if !m.known("RowsFrom") {
+	if !m.hasSize("RowsFrom") {
 		return m
 	}
 	part := *m
@@ -64,7 +64,7 @@ func (m *Matrix) RowsFrom(row Reg[U32]) *Matrix {
 // At returns the n-th of several contiguous matrices of the same size, such as those of a batch or
 // of attention heads.
 func (m *Matrix) At(n Reg[U32]) *Matrix {
-	if !m.known("At") {
+	if !m.hasSize("At") {
 		return m
 	}
 	part := *m
@@ -73,11 +73,11 @@ func (m *Matrix) At(n Reg[U32]) *Matrix {
 	return &part
 }
 
-// From returns the matrix that starts some elements after the address of m, such as one of a group
-// of matrices of different sizes. Give it a size with Sized. For copies the number of elements must
-// be a multiple of 16 bytes.
+// From returns the matrix whose first element is the given number of elements after that of m,
+// such as one of a group of matrices of different sizes. Its size must be set with Sized. For
+// copies the distance must be a multiple of 16 bytes.
 func (m *Matrix) From(elements Reg[U64]) *Matrix {
-	if m == nil || m.k == nil || !made(m.k, "matrix in From", elements.k) {
+	if m == nil || m.k == nil || !checkCreated(m.k, "matrix in From", elements.k) {
 		return m
 	}
 	part := *m
@@ -86,8 +86,8 @@ func (m *Matrix) From(elements Reg[U64]) *Matrix {
 	return &part
 }
 
-// ClampRows makes copies of rows past the end read the last row again, instead of zeros. Use it for
-// element types in which zero is not a valid value.
+// ClampRows returns the matrix with a different clipping of copies: rows past the end read the
+// last row again, instead of zeros. Use it for element types in which zero is not a valid value.
 func (m *Matrix) ClampRows() *Matrix {
 	if m == nil {
 		return m
@@ -97,7 +97,7 @@ func (m *Matrix) ClampRows() *Matrix {
 	return &part
 }
 
-// bytes returns the size in bytes of cols elements.
+// bytes returns the size in bytes of cols adjacent elements.
 func (m *Matrix) bytes(cols Reg[U32]) Reg[U32] {
 	if n := m.typ.Bits(); n < 8 {
 		return cols.DivI(int64(8 / n))
@@ -105,8 +105,9 @@ func (m *Matrix) bytes(cols Reg[U32]) Reg[U32] {
 	return cols.MulI(int64(m.typ.Bits() / 8))
 }
 
-// known reports whether the matrix is valid and has a size.
-func (m *Matrix) known(what string) bool {
+// hasSize reports whether the matrix was created by a builder call and has a size. It reports a
+// missing size.
+func (m *Matrix) hasSize(what string) bool {
 	if m == nil || m.k == nil {
 		return false
 	}
@@ -118,10 +119,10 @@ func (m *Matrix) known(what string) bool {
 	return true
 }
 
-// CopyAsync starts an asynchronous copy by all threads of the block into a tile, from the first row
-// of the matrix and column col. The column must be a multiple of 16 bytes.
+// CopyAsync starts an asynchronous copy by all threads of the block into a tile. The copied part
+// starts at row 0 and column col of the matrix. col must be at a multiple of 16 bytes.
 func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
-	if !m.known("CopyAsync") {
+	if !m.hasSize("CopyAsync") {
 		if k := to.at.k; k != nil && (m == nil || m.k == nil) {
 			k.fault(&ruleValue,
 				"matrix in CopyAsync is a zero value, not created by a builder call")
@@ -129,18 +130,18 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 		return
 	}
 	k := m.k
-	if !alike(to.Type, m.typ) && to.at.k != nil {
+	if !isCompatible(to.Type, m.typ) && to.at.k != nil {
 		k.fault(&ruleShape, "matrix %s of %s is copied into %s: the element types differ", m.name,
 			m.typ, to.Tile)
 		return
 	}
-	k.together("CopyAsync", true)
+	k.annotateCollective("CopyAsync", true)
 	first := m.bytes(col)
 	if n := int64(m.typ.Bits()); col.IsConstant() && col.bits*n%128 != 0 || m.cols.IsConstant() &&
 		m.cols.bits*n%128 != 0 {
 		k.fault(&ruleShape,
 			"copy of matrix %s is misaligned: it starts at column %s and rows have %s columns, expected multiples of 16 bytes",
-			m.name, spot(col), spot(m.cols))
+			m.name, formatIndex(col), formatIndex(m.cols))
 		return
 	}
 	from := At(m.at.Value64().Add(To[U64](first)), 0)
@@ -151,44 +152,47 @@ func (m *Matrix) CopyAsync(to SharedTile, col Reg[U32], mods ...Mod) {
 // A clip limits a copy to the rows and bytes that lie inside the matrix.
 type clip struct {
 	m     *Matrix
-	first Reg[U32] // first byte of a row that is copied
+	first Reg[U32] // byte offset in the row where the copy starts
 }
 
-// bytes returns how many of the 16 bytes of a unit lie inside the matrix.
-func (c *clip) bytes(unit Reg[U32]) Reg[U32] {
+// unitBytes returns how many of the 16 bytes of the unit at a byte offset lie inside the matrix.
+func (c *clip) unitBytes(unit Reg[U32]) Reg[U32] {
 	width, at := c.m.bytes(c.m.cols), c.first.Add(unit)
 	return width.Sub(at.Min(width)).MinI(16)
 }
 
-// of returns how many bytes of a row are copied, given the number of bytes that remain in each row.
-func (c *clip) of(row, bytes Reg[U32]) Reg[U32] {
+// rowBytes returns how many bytes of a unit are copied: bytes, or 0 if the row lies outside the
+// matrix.
+func (c *clip) rowBytes(row, bytes Reg[U32]) Reg[U32] {
 	if c.m.last {
 		return bytes
 	}
 	return Select(row.LT(c.m.rows), bytes, c.m.k.U32(0))
 }
 
-// row returns the row to copy: row, or the last row if it is outside.
+// row returns the row to copy: the given row, or the last row of the matrix if the given row lies
+// outside.
 func (c *clip) row(row Reg[U32]) Reg[U32] { return row.Min(c.m.rows.MaxI(1).SubI(1)) }
 
-// Store writes the accumulator to a matrix, with its first element at row and col. F32 elements are
-// rounded to half precision if the matrix has that type.
+// Store writes the accumulator to the matrix d, with its first element at row and col, clipped at
+// the edges. F32 elements are rounded to half precision if the matrix has that type.
 func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
-	if !made(w.kernel(), "accumulator in Store", d.kernel()) || !d.takes(w.k, w.shape.C) {
+	if !checkCreated(w.kernel(), "accumulator in Store", d.kernel()) ||
+		!d.acceptsAccumulator(w.k, w.shape.C) {
 		return
 	}
-	if !d.even(col) {
+	if !d.hasEvenColumns(col) {
 		return
 	}
-	w.k.storesTile(d.at.reg, d.at, row, col, w.rows, w.cols, 32)
+	w.k.annotateTileStore(d.at.reg, d.at, row, col, w.rows, w.cols, 32)
 	lane := w.k.Lane()
 	e := d.edge(row.Add(lane.ShrI(2)), col.Add(lane.AndI(3).ShlI(1)))
 	for i, line := range w.regs {
 		for h := range w.pairs() {
 			if i+h > 0 {
-				e.down()
+				e.nextLine()
 			}
-			e.line(func() {
+			e.emitLine(func() {
 				for j, cell := range line {
 					if w.shape.C == isa.F16 {
 						e.put(j*w.shape.N, cell[h].in(w.k))
@@ -201,27 +205,28 @@ func (w *WarpTile[C]) Store(d *Matrix, row, col Reg[U32]) {
 	}
 }
 
-// Store writes the accumulator to a matrix, clipped at its edges, as [WarpTile.Store] does.
-// [Output.Store] is faster if a tensor map takes whole tiles.
+// Store writes the accumulator to the matrix d, clipped at its edges, as [WarpTile.Store] does.
+// If the tile size divides the matrix, [Output.Store] with a tensor map is faster.
 func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
-	if !made(a.kernel(), "accumulator in Store", d.kernel()) || !d.takes(a.k, a.typ) {
+	if !checkCreated(a.kernel(), "accumulator in Store", d.kernel()) ||
+		!d.acceptsAccumulator(a.k, a.typ) {
 		return
 	}
-	a.holds()
+	a.checkRead()
 	k := a.k
-	k.storesTile(d.at.reg, d.at, row, col, a.rows, a.cols, 128)
+	k.annotateTileStore(d.at.reg, d.at, row, col, a.rows, a.cols, 128)
 	lane := k.Lane()
 	top, left := row.Add(k.WarpIndex().AndI(3).MadI(16, lane.ShrI(2))),
 		col.Add(lane.AndI(3).ShlI(1))
-	// registers per eight columns, for an upper and a lower row
+	// registers for eight columns of an upper and a lower row
 	each := len(a.regs[0]) * 8 / a.cols
 	for part := range a.parts {
 		e, regs := d.edge(top.AddI(int64(64*part)), left), a.operands(part)
 		for h := range 2 {
 			if h > 0 {
-				e.down()
+				e.nextLine()
 			}
-			e.line(func() {
+			e.emitLine(func() {
 				for j := range a.cols / 8 {
 					e.put(8*j, regs[each*j+h*each/2:each*j+(h+1)*each/2]...)
 				}
@@ -230,12 +235,13 @@ func (a *Accumulator) Store(d *Matrix, row, col Reg[U32]) {
 	}
 }
 
-// StoreRow writes adjacent elements of a row, clipped at the edges: an even number, starting at an
-// even column. It suits rows of an accumulator in tensor memory, where each thread holds a row.
-// Elements are rounded to half precision if the matrix has that type. [Output.StoreRows] is faster
-// if a tensor map takes whole tiles.
+// StoreRow writes adjacent elements of a row, clipped at the edges. The number of elements and
+// the first column must be even. Use it for accumulators in tensor memory, where each thread
+// holds a row. Elements are rounded to half precision if the matrix has that type.
+// [Output.StoreRows] with a tensor map is faster for whole tiles.
 func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
-	if !made(m.kernel(), "matrix in StoreRow", row.k, col.k) || !m.takes(m.k, isa.F32) {
+	if !checkCreated(m.kernel(), "matrix in StoreRow", row.k, col.k) ||
+		!m.acceptsAccumulator(m.k, isa.F32) {
 		return
 	}
 	if len(x)%2 != 0 {
@@ -243,12 +249,12 @@ func (m *Matrix) StoreRow(row, col Reg[U32], x []Reg[F32]) {
 			"%d elements are stored to a row of matrix %s, expected an even number", len(x), m.name)
 		return
 	}
-	if !m.even(col) {
+	if !m.hasEvenColumns(col) {
 		return
 	}
 	m.k.notes.Loose = append(m.k.notes.Loose, m.at.reg)
 	e := m.edge(row, col)
-	e.line(func() {
+	e.emitLine(func() {
 		for i := 0; i < len(x); i += 2 {
 			e.put(i, x[i].in(m.k), x[i+1].in(m.k))
 		}
@@ -263,35 +269,36 @@ func (m *Matrix) kernel() *Kernel {
 	return m.k
 }
 
-// takes reports whether accumulators of a type can be stored to the matrix.
-func (m *Matrix) takes(k *Kernel, t isa.Type) bool {
+// acceptsAccumulator reports whether accumulators of type t can be stored to the matrix, and
+// records the reason if not.
+func (m *Matrix) acceptsAccumulator(k *Kernel, t isa.Type) bool {
 	switch {
 	case m.kernel() == nil:
 		k.fault(&ruleValue, "matrix in Store is a zero value, not created by a builder call")
-	case !m.known("Store"):
+	case !m.hasSize("Store"):
 	case m.typ != t && !(t == isa.F32 && m.typ.Class() == isa.Half):
 		k.fault(&ruleShape, "accumulator of %s is stored to matrix %s of %s", t, m.name, m.typ)
 	default:
-		m.at.aligned(2 * size(m.typ)) // two elements are stored at a time
+		m.at.requireAlignment(2 * size(m.typ)) // two elements are stored at a time
 		return true
 	}
 	return false
 }
 
-// even reports whether elements can be stored in pairs starting at a column, as far as that is
-// known.
-func (m *Matrix) even(col Reg[U32]) bool {
+// hasEvenColumns reports whether elements can be stored in pairs that start at column col, and
+// records a finding if constants show that they cannot.
+func (m *Matrix) hasEvenColumns(col Reg[U32]) bool {
 	if col.IsConstant() && col.bits%2 != 0 || m.cols.IsConstant() && m.cols.bits%2 != 0 {
 		m.k.fault(&ruleShape,
 			"store to matrix %s is misaligned: it starts at column %s and rows have %s columns, expected even numbers, since two elements are stored at once",
-			m.name, spot(col), spot(m.cols))
+			m.name, formatIndex(col), formatIndex(m.cols))
 		return false
 	}
 	return true
 }
 
-// An edge is the position of a lane's accumulator elements in a matrix whose edges clip stores. A
-// lane has elements in lines that are eight rows apart.
+// An edge is the position of a lane's accumulator elements in a matrix at whose edges stores are
+// clipped. The elements are in rows that are eight apart.
 type edge struct {
 	m         *Matrix
 	at        Reg[U64]
@@ -304,14 +311,14 @@ func (m *Matrix) edge(row, col Reg[U32]) *edge {
 	return &edge{m: m, at: at, row: row, left: m.cols.Sub(col.Min(m.cols)), step: m.pitch.MulI(8)}
 }
 
-// down advances to the next line.
-func (e *edge) down() { e.at, e.row = e.at.Add(e.step), e.row.AddI(8) }
+// nextLine advances to the lane's next row, eight rows below.
+func (e *edge) nextLine() { e.at, e.row = e.at.Add(e.step), e.row.AddI(8) }
 
-// line emits the code of write under the condition that the row of the line is inside the matrix.
-func (e *edge) line(write func()) { e.m.k.If(e.row.LT(e.m.rows), write) }
+// emitLine emits the code of write under the condition that the current row is inside the matrix.
+func (e *edge) emitLine(write func()) { e.m.k.If(e.row.LT(e.m.rows), write) }
 
-// put stores two adjacent elements at a column offset in the line, if they are inside the matrix.
-// They are in two registers, or packed in one.
+// put stores two adjacent elements at a column offset in the current row, if they are inside the
+// matrix. The elements are in two registers, or packed in one.
 func (e *edge) put(col int, sums ...ir.Operand) {
 	m, k := e.m, e.m.k
 	to := At(e.at, int64(col*m.typ.Bits()/8))

@@ -9,7 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Addr is an address in a state space: a register or a variable, plus an offset in bytes.
+// An Addr is an address in a state space: a register or a variable, plus a constant offset in
+// bytes.
 type Addr struct {
 	k     *Kernel
 	space isa.Space
@@ -18,12 +19,12 @@ type Addr struct {
 	off   int64
 	align int // known alignment of base and offset in bytes, or 0 if unknown
 	scope int
-	use   *usage  // usage of a shared variable
-	root  *ir.Var // the pointer parameter that the address is derived from
+	use   *sharedUsage // accesses to the shared variable, or nil
+	root  *ir.Var      // pointer parameter from which the address is derived, or nil
 }
 
-// At returns the address x plus offset, in the state space that the instruction names. If x is a
-// variable, the address uses its value when the instruction executes.
+// At returns the address x plus offset, in bytes. The instruction that uses it determines the
+// state space. If x is a variable, the address uses the value of x at that instruction.
 func At[T Scalar](x Reg[T], offset int64) Addr {
 	x = x.register()
 	return Addr{k: x.k, reg: x.r, off: offset, scope: x.scope}
@@ -38,7 +39,7 @@ func (a Addr) Plus(n int64) Addr {
 	return a
 }
 
-// Space returns the state space of a.
+// Space returns the state space of a, which is Generic if the instruction determines it.
 func (a Addr) Space() isa.Space { return a.space }
 
 // Value returns a in a 32-bit register, for addresses in shared and local memory.
@@ -69,7 +70,7 @@ func addressValue[T Scalar](a Addr) Reg[T] {
 	if a.v == nil {
 		x := Reg[T]{k: k, r: a.reg, scope: a.scope}
 		if a.off == 0 {
-			return x.kept()
+			return x.snapshot()
 		}
 		return x.Add(Const[T](k, a.off))
 	}
@@ -78,7 +79,8 @@ func addressValue[T Scalar](a Addr) Reg[T] {
 	return d
 }
 
-// start returns the 32-bit address of a variable, computed once at the start of the kernel.
+// start returns the 32-bit address of a variable. It is computed once, at the start of the
+// kernel.
 func (k *Kernel) start(v *ir.Var) Reg[U32] {
 	if r := k.starts[v]; r != nil {
 		return Reg[U32]{k: k, r: r}
@@ -88,7 +90,7 @@ func (k *Kernel) start(v *ir.Var) Reg[U32] {
 	k.starts[v] = d.r
 	was, guard := k.toHead()
 	k.ins("mov.u32", d.in(k), k.naming(ir.Variable, v, 0))
-	k.back(was, guard)
+	k.restoreBlock(was, guard)
 	d.r.Name = k.regName(v.Name)
 	return d
 }
@@ -96,7 +98,7 @@ func (k *Kernel) start(v *ir.Var) Reg[U32] {
 // add returns the address n bytes after a.
 func (a Addr) add(n Reg[U32]) Addr { return Array[B8]{at: a}.At(n).at }
 
-// operand returns [a].
+// operand returns the operand [a].
 func (a Addr) operand(k *Kernel) (ir.Operand, bool) {
 	o, ok := a.inner(k)
 	return k.bracket(o), ok
@@ -108,7 +110,7 @@ func (a Addr) in(k *Kernel) ir.Operand {
 	return o
 }
 
-// inner returns the operands inside the brackets of an address.
+// inner returns the operand inside the brackets of [a].
 func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 	a.use.name()
 	switch {
@@ -116,7 +118,7 @@ func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 		k.fault(&ruleValue, "address is a zero value, not created by a builder call")
 		return ir.Operand{}, false
 	case a.k != k:
-		k.foreign("address", a.k)
+		k.reportForeignKernel("address", a.k)
 		return ir.Operand{}, false
 	case a.v != nil:
 		return k.naming(ir.Variable, a.v, a.off), true
@@ -124,13 +126,14 @@ func (a Addr) inner(k *Kernel) (ir.Operand, bool) {
 		k.fault(&ruleValue,
 			"address is in a register that is a zero value, not created by a builder call")
 		return ir.Operand{}, false
-	case !k.reaches(a.scope):
+	case !k.isInScope(a.scope):
 		k.outOfScope("address", a.scope)
 	}
 	return ir.Operand{Kind: ir.Register, Reg: a.reg, Value: a.off}, true
 }
 
-// alignment returns the alignment of n plus a multiple of align.
+// alignment returns the largest power of two that divides both n and align, which is a power of
+// two.
 func alignment(n int64, align int) int {
 	for align > 1 && n%int64(align) != 0 {
 		align /= 2
@@ -139,7 +142,7 @@ func alignment(n int64, align int) int {
 }
 
 // An Array is a sequence of elements of one type in memory: a pointer parameter of a kernel, or a
-// variable in shared, local or constant memory. Indices count elements.
+// variable in shared, local or constant memory. Indices are in elements.
 type Array[T Scalar] struct {
 	at   Addr
 	dims []int // dimensions of a variable, or nil if unknown
@@ -149,27 +152,28 @@ type Array[T Scalar] struct {
 func Param[T Scalar](k *Kernel, name string) Reg[T] {
 	k = k.sound()
 	t := TypeOf[T]()
-	k.stores(name, t)
+	k.checkStorable(name, t)
 	v := k.param(name, t, 0)
 	d := fresh[T](k)
 	was, guard := k.toHead()
 	k.ins(k.op("ld.param", memory(t)), d.in(k), k.address(v))
-	k.back(was, guard)
+	k.restoreBlock(was, guard)
 	d.r.Name, d.scope = k.regName(name), 0
 	return d
 }
 
-// toHead redirects new instructions to the start of the kernel, until the caller calls the function
-// it returns.
+// toHead redirects new instructions to the start of the kernel, until restoreBlock is called with
+// the results.
 func (k *Kernel) toHead() (*ir.Block, ir.Guard) {
 	was, guard := k.cur, k.guard
 	k.cur, k.guard = k.head, ir.Guard{}
 	return was, guard
 }
 
-func (k *Kernel) back(was *ir.Block, guard ir.Guard) { k.cur, k.guard = was, guard }
+func (k *Kernel) restoreBlock(was *ir.Block, guard ir.Guard) { k.cur, k.guard = was, guard }
 
-// regName derives a register name from a name that the author gave.
+// regName returns a register name that is derived from a parameter name, or "" if the name cannot
+// be used.
 func (k *Kernel) regName(name string) string {
 	if !identifier(name) {
 		return ""
@@ -182,8 +186,8 @@ func (k *Kernel) regName(name string) string {
 	return r
 }
 
-// stores reports a type that cannot be stored in memory.
-func (k *Kernel) stores(name string, t isa.Type) {
+// checkStorable reports a type whose values cannot be stored in memory.
+func (k *Kernel) checkStorable(name string, t isa.Type) {
 	if t == isa.Predicate {
 		k.fault(&ruleMemory,
 			"%s holds predicates, which cannot be stored in memory; store a U8 or U32 (Select, To) and convert back with NEI(0)",
@@ -191,7 +195,7 @@ func (k *Kernel) stores(name string, t isa.Type) {
 	}
 }
 
-// param declares a parameter of the kernel.
+// param declares a parameter of the function. bytes is the size of an array parameter, or 0.
 func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 	switch {
 	case !identifier(name):
@@ -217,20 +221,20 @@ func (k *Kernel) param(name string, t isa.Type, bytes int64) *ir.Var {
 	return v
 }
 
-// address returns the address operand [v].
+// address returns the operand [v].
 func (k *Kernel) address(v *ir.Var) ir.Operand {
 	return k.bracket(k.naming(ir.Variable, v, 0))
 }
 
-// bracket returns the operand [parts]. It copies the parts.
+// bracket returns the operand [parts]. It copies the list.
 func (k *Kernel) bracket(parts ...ir.Operand) ir.Operand {
 	return k.list(ir.Address, slab.Copy(&k.args, parts))
 }
 
-// memory returns the type that loads and stores of t use.
+// memory returns the type that ld and st use for values of type t.
 func memory(t isa.Type) isa.Type {
 	switch {
-	case t.Bits() == 8 && !integer(t):
+	case t.Bits() == 8 && !isInteger(t):
 		return isa.B8
 	case t.Class() == isa.Half || t.Class() == isa.Packed || t.Class() == isa.Lanes ||
 		t == isa.Tf32:
@@ -239,13 +243,13 @@ func memory(t isa.Type) isa.Type {
 	return t
 }
 
-// size returns the size of an element in bytes.
+// size returns the size in bytes of an element in memory.
 func size(t isa.Type) int64 { return int64(max(8, t.Bits()) / 8) }
 
 // Addr returns the address of the first element.
 func (a Array[T]) Addr() Addr { return a.at }
 
-// At returns the array that starts at element i.
+// At returns the part of the array that starts at element i.
 func (a Array[T]) At(i Reg[U32]) Array[T] {
 	k := a.at.k
 	if k == nil {
@@ -256,17 +260,17 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 		return a.AtI(i.bits)
 	}
 	if i.k != k {
-		i.in(k) // reports i as invalid
+		i.in(k) // reports i if it is invalid
 		return a
 	}
 	base := a.at
 	if a.at.space == isa.Global || a.at.space == isa.Generic {
 		o := ir.Operand{Kind: ir.Register, Reg: base.reg}
-		if !k.reaches(base.scope) {
+		if !k.isInScope(base.scope) {
 			base.inner(k)
 		}
 		// Not mad.wide: ptxas generates better code from two instructions, which it fuses.
-		offset := k.widened(i, n)
+		offset := k.wideOffset(i, n)
 		d := fresh[U64](k)
 		k.ins("add.u64", d.in(k), o, offset.in(k))
 		a.at.reg, a.at.scope = d.r, d.scope
@@ -283,7 +287,8 @@ func (a Array[T]) At(i Reg[U32]) Array[T] {
 	return a
 }
 
-// At64 is like At, with a 64-bit index, for arrays in global memory of more than 4 G elements.
+// At64 returns the part of the array that starts at element i, as At does, for arrays in global
+// memory of more than 2^32 elements.
 func (a Array[T]) At64(i Reg[U64]) Array[T] {
 	k := a.at.k
 	if k == nil {
@@ -305,7 +310,7 @@ func (a Array[T]) At64(i Reg[U64]) Array[T] {
 	return a
 }
 
-// AtI returns the array that starts at element n.
+// AtI returns the part of the array that starts at element n.
 func (a Array[T]) AtI(n int64) Array[T] {
 	if a.at.k == nil {
 		return a
@@ -328,8 +333,8 @@ func (a Array[T]) AtI(n int64) Array[T] {
 	return a
 }
 
-// Index returns the element index for coordinates in a variable with several dimensions:
-// t.Index(row, column).
+// Index returns the index of an element from its coordinates in a variable with several
+// dimensions: t.Index(row, column).
 func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 	k := a.at.k
 	if k == nil || len(at) == 0 {
@@ -354,10 +359,10 @@ func (a Array[T]) Index(at ...Reg[U32]) Reg[U32] {
 	return i
 }
 
-// Load returns element i.
+// Load returns element i, which ld reads.
 func (a Array[T]) Load(i Reg[U32], mods ...Mod) Reg[T] { return a.At(i).LoadFirst(mods...) }
 
-// LoadI returns element n.
+// LoadI returns element n, which ld reads.
 func (a Array[T]) LoadI(n int64, mods ...Mod) Reg[T] { return a.AtI(n).LoadFirst(mods...) }
 
 // Store writes x to element i.
@@ -373,7 +378,7 @@ func (a Array[T]) LoadFirst(mods ...Mod) Reg[T] {
 		return Reg[T]{}
 	}
 	d := fresh[T](k)
-	k.accesses(a.at, size(TypeOf[T]()), false, mods)
+	k.annotateAccess(a.at, size(TypeOf[T]()), false, mods)
 	k.ins(k.access("ld", a.at.space, mods, 1, memory(TypeOf[T]())), d.in(k), a.at.in(k))
 	return d
 }
@@ -391,13 +396,13 @@ func (a Array[T]) StoreFirst(x Reg[T], mods ...Mod) {
 		k.fault(&ruleMemory, "store writes %s memory, which is read-only", a.at.space)
 		return
 	}
-	if floating(TypeOf[T]()) && TypeOf[T]().Class() == isa.Half {
+	if isFloat(TypeOf[T]()) && TypeOf[T]().Class() == isa.Half {
 		x = x.register()
 	}
-	k.accesses(a.at, size(TypeOf[T]()), true, nil)
+	k.annotateAccess(a.at, size(TypeOf[T]()), true, nil)
 	k.ins(k.access("st", a.at.space, mods, 1, memory(TypeOf[T]())), a.at.in(k), x.in(k))
 }
 
 // As returns the memory of an array reinterpreted as elements of another type, such as pairs of
-// BF16 for BF16. Indices count the new elements.
+// BF16 for BF16. Indices are in elements of the new type.
 func As[D, S Scalar](a Array[S]) Array[D] { return Array[D]{at: a.at} }

@@ -22,32 +22,33 @@ func (a Array[T]) Atomic(how Mod, i Reg[U32], x Reg[T], mods ...Mod) Reg[T] {
 		return x
 	}
 	d := fresh[T](k)
-	if a.combines("Atomic", how) {
+	if a.checkAtomic("Atomic", how) {
 		at := a.At(i).at
-		if how.typed() == isa.ModExch {
-			k.accesses(at, size(TypeOf[T]()), true, nil)
+		if how.isaMod() == isa.ModExch {
+			k.annotateAccess(at, size(TypeOf[T]()), true, nil)
 		} else {
-			k.combines(at, size(TypeOf[T]()))
+			k.annotateAtomic(at, size(TypeOf[T]()))
 		}
-		k.ins(a.atomic("atom", how, mods), d.in(k), at.in(k), combinable(x, k))
+		k.ins(a.atomicOpcode("atom", how, mods), d.in(k), at.in(k), combinable(x, k))
 	}
 	return d
 }
 
-// Reduce combines x with element i atomically without returning the previous value, which is faster
-// than Atomic.
+// Reduce combines x with element i atomically, as Atomic does, but returns no value, which is
+// faster.
 func (a Array[T]) Reduce(how Mod, i Reg[U32], x Reg[T], mods ...Mod) {
-	if k := a.at.k; k != nil && a.combines("Reduce", how) {
+	if k := a.at.k; k != nil && a.checkAtomic("Reduce", how) {
 		at := a.At(i).at
-		k.combines(at, size(TypeOf[T]()))
-		k.ins(a.atomic("red", how, mods), at.in(k), combinable(x, k))
+		k.annotateAtomic(at, size(TypeOf[T]()))
+		k.ins(a.atomicOpcode("red", how, mods), at.in(k), combinable(x, k))
 	}
 }
 
-// AtomicVec is Atomic for adjacent elements that start at element i, in one access of at most 16
-// bytes (sm_90, global memory). Each element is combined separately. F32 elements can be added;
-// half-precision elements, and pairs of them, can be added or compared. The address must be aligned
-// to the size of the vector.
+// AtomicVec combines adjacent elements that start at element i, as Atomic does, in one access of
+// at most 16 bytes (sm_90, global memory). Each element is combined separately. F32 elements can
+// be added. Half-precision elements, and pairs of them, can be added or combined with min and
+// max. The address must be aligned to the size of the vector. The result holds the previous
+// values.
 func (a Array[T]) AtomicVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) []Reg[T] {
 	k := a.at.k
 	if k == nil {
@@ -63,7 +64,7 @@ func (a Array[T]) AtomicVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) []Reg[
 	return out
 }
 
-// ReduceVec is like AtomicVec, but returns no result, which is faster.
+// ReduceVec combines adjacent elements as AtomicVec does, but returns no values, which is faster.
 func (a Array[T]) ReduceVec(how Mod, i Reg[U32], x []Reg[T], mods ...Mod) {
 	if a.at.k != nil {
 		a.vectorAtomic("red", how, i, x, mods)
@@ -88,11 +89,12 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 			k.m.Target(), instead)
 		return
 	}
-	if m := how.typed(); t.Class() == isa.Half && (m == isa.ModMin || m == isa.ModMax) {
+	if m := how.isaMod(); t.Class() == isa.Half && (m == isa.ModMin || m == isa.ModMax) {
 		how += ".noftz"
 	}
 	// The type is the last modifier; the vector modifier precedes it.
-	op := strings.TrimSuffix(a.atomic(head, how, mods), t.String()) + fmt.Sprintf(".v%d", len(x)) +
+	op := strings.TrimSuffix(a.atomicOpcode(head, how, mods), t.String()) +
+		fmt.Sprintf(".v%d", len(x)) +
 		t.String()
 	in := make([]ir.Operand, len(x))
 	for n, v := range x {
@@ -102,24 +104,26 @@ func (a Array[T]) vectorAtomic(head string, how Mod, i Reg[U32], x []Reg[T], mod
 	k.ins(op, append(out, at.in(k), k.list(ir.Vector, in))...)
 }
 
-// CompareAndSwap writes x to element i if it equals expected, and returns the previous value.
+// CompareAndSwap atomically writes x to element i if the element equals expected, and returns the
+// previous value.
 func (a Array[T]) CompareAndSwap(i Reg[U32], expected, x Reg[T], mods ...Mod) Reg[T] {
 	k := a.at.k
 	if k == nil {
 		return x
 	}
 	d := fresh[T](k)
-	if a.combines("CompareAndSwap", "cas") {
+	if a.checkAtomic("CompareAndSwap", "cas") {
 		at := a.At(i).at
-		k.combines(at, size(TypeOf[T]()))
-		k.ins(a.atomic("atom", "cas", mods), d.in(k), at.in(k), combinable(expected, k),
+		k.annotateAtomic(at, size(TypeOf[T]()))
+		k.ins(a.atomicOpcode("atom", "cas", mods), d.in(k), at.in(k), combinable(expected, k),
 			combinable(x, k))
 	}
 	return d
 }
 
-// combinable returns x as the operand of an atomic operation. Constants are immediates, except
-// floats in instructions with an untyped operand.
+// combinable returns x as the operand of an atomic operation. A constant becomes an immediate
+// operand, but a floating-point constant is moved into a register, because some of the
+// instructions have untyped operands.
 func combinable[T Scalar](x Reg[T], k *Kernel) ir.Operand {
 	if x.IsConstant() && constant.KindOf(x.Type()) != ir.Int {
 		x = x.register()
@@ -127,8 +131,9 @@ func combinable[T Scalar](x Reg[T], k *Kernel) ir.Operand {
 	return x.in(k)
 }
 
-// combines reports whether an atomic operation exists for T in the array's state space.
-func (a Array[T]) combines(call string, how Mod) bool {
+// checkAtomic reports whether the atomic operation exists for T in the array's state space, and
+// records a finding if not.
+func (a Array[T]) checkAtomic(call string, how Mod) bool {
 	k, t := a.at.k, TypeOf[T]()
 	switch a.at.space {
 	case isa.Local, isa.Const, isa.Param:
@@ -137,10 +142,11 @@ func (a Array[T]) combines(call string, how Mod) bool {
 		return false
 	}
 	wrong := ""
-	if slices.Contains(atomics(call), how) {
-		wrong = uncombinable(how.typed(), t)
+	if slices.Contains(atomicOperations(call), how) {
+		wrong = unsupportedAtomic(how.isaMod(), t)
 	} else {
-		wrong = "expected one of " + strings.Join(spelled(atomics(call)), ", ") + instead(how)
+		wrong = "expected one of " + strings.Join(modStrings(atomicOperations(call)), ", ") +
+			suggestAtomicCall(how)
 	}
 	if wrong != "" {
 		k.fault(&ruleOperand, "%s %q is not available for %s: %s", call, string(how), t, wrong)
@@ -148,29 +154,30 @@ func (a Array[T]) combines(call string, how Mod) bool {
 	return wrong == ""
 }
 
-// instead returns the call to use for an operation that the current call does not support.
-func instead(how Mod) string {
+// suggestAtomicCall returns the end of a message that names the call to use for an operation that
+// the current call does not support.
+func suggestAtomicCall(how Mod) string {
 	switch {
 	case isa.KindOf(string(how)) == isa.KindSub:
 		return "; to subtract, add the Neg of the value"
-	case how.typed() == isa.ModCAS:
+	case how.isaMod() == isa.ModCAS:
 		return "; use CompareAndSwap"
-	case how.typed() == isa.ModExch:
+	case how.isaMod() == isa.ModExch:
 		return "; use Atomic"
 	}
 	return ""
 }
 
-// uncombinable describes the types that an atomic operation supports, or returns "" if it supports
-// t.
-func uncombinable(how isa.Mod, t isa.Type) string {
+// unsupportedAtomic returns "" if the atomic operation supports type t, and otherwise a
+// description of the types that it supports.
+func unsupportedAtomic(how isa.Mod, t isa.Type) string {
 	width := t.Bits()
 	word := width == 32 || width == 64
-	whole := integer(t) && word
+	whole := isInteger(t) && word
 	half := t.Class() == isa.Half
 	switch how {
 	case isa.ModExch, isa.ModCAS:
-		return unexchangeable(how, width)
+		return unsupportedExchange(how, width)
 	case isa.ModAdd:
 		switch {
 		case whole, t == isa.F32, t == isa.F64, half && t != isa.Tf32:
@@ -185,7 +192,7 @@ func uncombinable(how isa.Mod, t isa.Type) string {
 	}
 	switch how {
 	case isa.ModAnd, isa.ModOr, isa.ModXor:
-		if !integer(t) && t != isa.B32 && t != isa.B64 {
+		if !isInteger(t) && t != isa.B32 && t != isa.B64 {
 			return fmt.Sprintf(
 				"expected an integer type; reinterpret the array with dsl.As[dsl.U%d]", width)
 		}
@@ -201,9 +208,9 @@ func uncombinable(how isa.Mod, t isa.Type) string {
 	return ""
 }
 
-// unexchangeable describes the widths that an exchange or compare-and-swap supports, or returns ""
-// if it supports the given width.
-func unexchangeable(how isa.Mod, width int) string {
+// unsupportedExchange returns "" if an exchange or compare-and-swap supports the width, and
+// otherwise a description of the widths that it supports.
+func unsupportedExchange(how isa.Mod, width int) string {
 	switch {
 	case width == 32, width == 64, width == 128, width == 16 && how == isa.ModCAS:
 		return ""
@@ -213,8 +220,8 @@ func unexchangeable(how isa.Mod, width int) string {
 	return "expected 32, 64 or 128 bits"
 }
 
-// atomics returns the operations that a call supports.
-func atomics(call string) []Mod {
+// atomicOperations returns the operations that the named call supports.
+func atomicOperations(call string) []Mod {
 	list := []Mod{"add", "min", "max", "and", "or", "xor", "inc", "dec", "exch"}
 	switch call {
 	case "CompareAndSwap":
@@ -225,7 +232,7 @@ func atomics(call string) []Mod {
 	return list
 }
 
-func spelled(list []Mod) []string {
+func modStrings(list []Mod) []string {
 	words := make([]string, len(list))
 	for i, m := range list {
 		words[i] = string(m)
@@ -233,9 +240,9 @@ func spelled(list []Mod) []string {
 	return words
 }
 
-func (a Array[T]) atomic(head string, how Mod, mods []Mod) string {
+func (a Array[T]) atomicOpcode(head string, how Mod, mods []Mod) string {
 	t := TypeOf[T]()
-	switch how.typed() {
+	switch how.isaMod() {
 	case isa.ModAnd, isa.ModOr, isa.ModXor, isa.ModExch, isa.ModCAS:
 		t = bits(t.Bits())
 	case isa.ModAdd:
@@ -243,7 +250,7 @@ func (a Array[T]) atomic(head string, how Mod, mods []Mod) string {
 			how = "add.noftz"
 		}
 		if t == isa.S64 {
-			t = isa.U64 // the same bits as an unsigned type
+			t = isa.U64 // the encoding of the sum is the same as for unsigned integers
 		}
 	}
 	if len(mods) == 0 {

@@ -8,19 +8,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Bulk copies move contiguous bytes asynchronously (sm_90), without registers. One thread starts a
-// copy for all. Both addresses and the length must be multiples of 16 bytes.
+// Bulk copies move contiguous bytes asynchronously (sm_90), without registers. One thread starts
+// the copy for the whole block. Both addresses and the length must be multiples of 16 bytes.
 
 // BulkLoad starts an asynchronous copy of n elements from global to shared memory. The copy
 // completes its bytes on the mbarrier full, which must expect them ([Barrier.ArriveExpect]). One
 // thread must call it. With a mask, the elements are multicast to the blocks of the cluster whose
 // bits are set.
 func (a Array[T]) BulkLoad(to Array[T], n Reg[U32], full Barrier, mask ...Reg[U16]) {
-	k, bytes, ok := a.bulk("BulkLoad", isa.Global, to, isa.Shared, n)
-	if !ok || !k.known(full) {
+	k, bytes, ok := a.bulkBytes("BulkLoad", isa.Global, to, isa.Shared, n)
+	if !ok || !k.checkBarrier(full) {
 		return
 	}
-	if full.paired() {
+	if full.isPaired() {
 		k.fault(&ruleProtocol,
 			"bulk copy writes a stage that both blocks of a CTA pair fill, but it cannot signal the even block; use a pipeline with PerBlock")
 		return
@@ -40,46 +40,46 @@ func (a Array[T]) BulkLoad(to Array[T], n Reg[U32], full Barrier, mask ...Reg[U1
 // call it, after FenceAsync in all threads that wrote the elements. The copy belongs to the
 // thread's next CommitStores.
 func (a Array[T]) BulkStore(from Array[T], n Reg[U32]) {
-	if k, bytes, ok := a.bulk("BulkStore", isa.Global, from, isa.Shared, n); ok {
+	if k, bytes, ok := a.bulkBytes("BulkStore", isa.Global, from, isa.Shared, n); ok {
 		k.noteFirst(&k.notes.FirstStore)
 		k.ins("cp.async.bulk.global.shared::cta.bulk_group", a.at.in(k), from.at.in(k), bytes.in(k))
 	}
 }
 
-// BulkReduce is BulkStore that combines the elements with those in global memory. The operation is
-// add, min, max, inc, dec, and, or, xor. Each element is combined atomically, so that several
-// blocks may reduce into the same memory.
+// BulkReduce starts an asynchronous copy as BulkStore does, but combines the elements with those
+// in global memory. The operation is add, min, max, inc, dec, and, or, xor. Each element is
+// combined atomically, so that several blocks may reduce into the same memory.
 func (a Array[T]) BulkReduce(how Mod, from Array[T], n Reg[U32]) {
-	k, bytes, ok := a.bulk("BulkReduce", isa.Global, from, isa.Shared, n)
+	k, bytes, ok := a.bulkBytes("BulkReduce", isa.Global, from, isa.Shared, n)
 	if !ok {
 		return
 	}
 	k.noteFirst(&k.notes.FirstStore)
 	t := TypeOf[T]()
 	switch {
-	case floating(t) && how.bitwise():
+	case isFloat(t) && how.isBitwise():
 		k.fault(&ruleOperand,
 			"BulkReduce %q is not available for %s, expected an integer type; reinterpret the array with dsl.As[dsl.U%d]",
 			how, t, t.Bits())
 		return
-	case how.bitwise():
+	case how.isBitwise():
 		t = bits(t.Bits())
-	case how.typed() == isa.ModAdd && t.Class() == isa.Half:
+	case how.isaMod() == isa.ModAdd && t.Class() == isa.Half:
 		how = "add.noftz"
-	case how.typed() == isa.ModAdd && t == isa.S64:
-		t = isa.U64 // the same bits
+	case how.isaMod() == isa.ModAdd && t == isa.S64:
+		t = isa.U64 // the encoding of the sum is the same as for unsigned integers
 	}
 	k.ins("cp.reduce.async.bulk.global.shared::cta.bulk_group."+string(how)+t.String(), a.at.in(k),
 		from.at.in(k), bytes.in(k))
 }
 
-// BulkSend starts an asynchronous copy of n elements from shared memory to the array to in the
-// shared memory of another block of the cluster, given its rank. The copy completes its bytes on
-// the mbarrier full of that block. One thread must call it, after FenceAsync in all threads that
-// wrote the elements.
+// BulkSend starts an asynchronous copy of n elements from shared memory into the shared memory of
+// the block of the cluster with the given rank, where the destination is at the same address as
+// to in this block. The copy completes its bytes on the mbarrier full of that block. One thread
+// must call it, after FenceAsync in all threads that wrote the elements.
 func (a Array[T]) BulkSend(to Array[T], n, rank Reg[U32], full Barrier) {
-	k, bytes, ok := a.bulk("BulkSend", isa.Shared, to, isa.Shared, n)
-	if !ok || !k.known(full) {
+	k, bytes, ok := a.bulkBytes("BulkSend", isa.Shared, to, isa.Shared, n)
+	if !ok || !k.checkBarrier(full) {
 		return
 	}
 	signal := full.at
@@ -91,13 +91,14 @@ func (a Array[T]) BulkSend(to Array[T], n, rank Reg[U32], full Barrier) {
 
 // BulkPrefetch prefetches n elements of global memory into the L2 cache. One thread must call it.
 func (a Array[T]) BulkPrefetch(n Reg[U32]) {
-	if k, bytes, ok := a.bulk("BulkPrefetch", isa.Global, a, isa.Global, n); ok {
+	if k, bytes, ok := a.bulkBytes("BulkPrefetch", isa.Global, a, isa.Global, n); ok {
 		k.ins("cp.async.bulk.prefetch.L2.global", a.at.in(k), bytes.in(k))
 	}
 }
 
-// known reports whether the mbarrier was created by a builder call.
-func (k *Kernel) known(b Barrier) bool {
+// checkBarrier reports whether the mbarrier was created by a builder call, and records a finding
+// if not.
+func (k *Kernel) checkBarrier(b Barrier) bool {
 	if b.at.k == nil {
 		k.fault(&ruleValue,
 			"mbarrier of the bulk copy is a zero value, not created by a builder call")
@@ -106,9 +107,9 @@ func (k *Kernel) known(b Barrier) bool {
 	return true
 }
 
-// bulk returns the byte count of a copy of n elements between two arrays. It reports an invalid
-// length or address.
-func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace isa.Space,
+// bulkBytes returns the kernel and the byte count of a copy of n elements between two arrays. It
+// reports an invalid length, address or state space.
+func (a Array[T]) bulkBytes(what string, space isa.Space, other Array[T], otherSpace isa.Space,
 	n Reg[U32]) (k *Kernel, bytes Reg[U32], ok bool) {
 	k = a.at.k
 	if k == nil {
@@ -129,31 +130,31 @@ func (a Array[T]) bulk(what string, space isa.Space, other Array[T], otherSpace 
 	case n.IsConstant() && (n.bits < 1 || n.bits*each%16 != 0):
 		k.fault(&ruleMemory, "%s copies %d x %s, expected a multiple of 16 bytes", what, n.bits,
 			TypeOf[T]())
-	case n.IsConstant() && (a.short(n.bits) || other.short(n.bits)):
+	case n.IsConstant() && (a.isShorterThan(n.bits) || other.isShorterThan(n.bits)):
 		k.fault(&ruleMemory,
 			"%s copies %d elements, which is out of bounds: one of the variables is smaller", what,
 			n.bits)
 	case a.at.off%16 != 0 || other.at.off%16 != 0:
 		k.fault(&ruleMemory, "address in %s is misaligned, expected a multiple of 16 bytes", what)
 	default:
-		a.at.aligned(16)
-		other.at.aligned(16)
+		a.at.requireAlignment(16)
+		other.at.requireAlignment(16)
 		return k, n.MulI(each), true
 	}
 	return k, n, false
 }
 
-// short reports whether the array has a known length of fewer than n elements.
-func (a Array[T]) short(n int64) bool {
+// isShorterThan reports whether the array has a known length, of fewer than n elements.
+func (a Array[T]) isShorterThan(n int64) bool {
 	return a.at.v != nil && a.at.v.Size() > 0 && a.at.off+n*size(TypeOf[T]()) > a.at.v.Size()
 }
 
-// A Chunk is a run of adjacent elements of an array in global memory that a Pipeline copies without
-// a tensor map, with BulkLoad.
+// A Chunk is a number of adjacent elements of an array in global memory that a Pipeline copies to
+// a stage with BulkLoad, without a tensor map.
 type Chunk[T Scalar] struct {
 	a    Array[T]
 	n    int
-	feed *TensorMap // only has a tile and a name
+	feed *TensorMap // has only a tile and a name
 }
 
 // ChunkOf divides an array into chunks of n elements. The length of the array must be a multiple of
@@ -172,10 +173,10 @@ func ChunkOf[T Scalar](a Array[T], n int) *Chunk[T] {
 	return c
 }
 
-// Feed returns the chunks as one of the inputs of a Pipeline.
+// Feed returns the chunks as an input of a Pipeline.
 func (c *Chunk[T]) Feed() Feed { return Feed{from: c.feed} }
 
-// Load starts the copy of chunk i of the array into a stage from Produce.
+// Load starts the copy of chunk i of the array into a stage of Produce.
 func (c *Chunk[T]) Load(s *Stage, i Reg[U32]) {
 	if to, ok := s.fill(c.feed); ok {
 		k := s.p.k
@@ -184,7 +185,7 @@ func (c *Chunk[T]) Load(s *Stage, i Reg[U32]) {
 	}
 }
 
-// InStage returns the chunk in a stage.
+// InStage returns the chunk that the stage holds.
 func (c *Chunk[T]) InStage(s *Stage) Array[T] {
 	return Array[T]{at: s.Tile(c.feed).Addr(), dims: []int{c.n}}
 }

@@ -8,20 +8,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Global declares a kernel parameter that points to global memory. In a device function it declares
-// an argument, for which Call takes an array in global memory.
+// Global declares a kernel parameter that points to global memory. In a device function it
+// declares an argument, for which Call takes an array in global memory.
 //
 // The pointer must be aligned for the widest access that the kernel makes relative to it: to the
-// size of one element if all accesses are scalar, to the size of the vector for vector and
-// asynchronous copies. Build declares that alignment with .ptr .align. A launch with a pointer that
-// is aligned less, such as a slice of a larger buffer, is an error.
+// element size if all accesses are scalar, and to the vector size for vector accesses and
+// asynchronous copies. Build declares that alignment with .ptr .align. A launch with a pointer
+// that is aligned less, such as a slice of a larger buffer, is an error.
 func Global[T Scalar](k *Kernel, name string) Array[T] {
 	k = k.sound()
-	k.stores(name, TypeOf[T]())
+	k.checkStorable(name, TypeOf[T]())
 	return Array[T]{at: k.pointer(name, TypeOf[T]())}
 }
 
-// pointer declares a parameter that points to elements of a type in global memory.
+// pointer declares a parameter that points to elements of type t in global memory.
 func (k *Kernel) pointer(name string, t isa.Type) Addr {
 	v := k.param(name, isa.U64, 0)
 	align := 0
@@ -35,14 +35,15 @@ func (k *Kernel) pointer(name string, t isa.Type) Addr {
 	k.elements[v.Name] = t
 	was, guard := k.toHead()
 	at := k.loadPointer(k.address(v))
-	k.back(was, guard)
+	k.restoreBlock(was, guard)
 	at.reg.Name, at.scope, at.align, at.root = k.regName(name), 0, align, v
 	return at
 }
 
-// aligned records an access of bytes at a. If the address is derived from a pointer parameter, that
-// parameter declares the alignment.
-func (a Addr) aligned(bytes int64) {
+// requireAlignment records an access of the given number of bytes at a. If the address is derived
+// from a pointer parameter, the parameter is declared with that alignment, or with the largest
+// alignment of all its accesses.
+func (a Addr) requireAlignment(bytes int64) {
 	if a.root != nil && a.root.Ptr != nil {
 		a.root.Ptr.Align = max(a.root.Ptr.Align, int(bytes))
 	}
@@ -56,12 +57,9 @@ func (k *Kernel) loadPointer(from ir.Operand) Addr {
 	return Addr{k: k, space: isa.Global, reg: p.r, scope: p.scope}
 }
 
-// Pointer returns the memory at an address that the kernel computed or loaded. Addresses have 64
-// bits in global memory and in the generic address space (isa.Generic), and 32 bits in shared and
-// local memory.
-//
-//	rows := dsl.Global[dsl.U64](k, "rows") // pointers to rows
-//	row := dsl.Pointer[dsl.F32](rows.Load(i), isa.Generic)
+// Pointer returns the memory at an address that the kernel computed or loaded. Addresses in
+// global memory and in the generic address space (isa.Generic) have 64 bits, those in shared and
+// local memory have 32 bits.
 func Pointer[T, A Scalar](address Reg[A], space isa.Space) Array[T] {
 	k := address.k
 	if k == nil {
@@ -77,12 +75,12 @@ func Pointer[T, A Scalar](address Reg[A], space isa.Space) Array[T] {
 			"pointer points into %s memory, expected generic, global, shared or local", space)
 		space, want = isa.Generic, isa.U64
 	}
-	if t := TypeOf[A](); !whole(t) || t.Bits() != want.Bits() {
+	if t := TypeOf[A](); !isIntegerOrBits(t) || t.Bits() != want.Bits() {
 		k.fault(&ruleMemory, "address in a register of type %s points into %s, expected %d bits", t,
 			describeSpace(space), want.Bits())
 		return Array[T]{}
 	}
-	x := address.register().kept()
+	x := address.register().snapshot()
 	return Array[T]{at: Addr{k: k, space: space, reg: x.r, scope: x.scope}}
 }
 
@@ -93,15 +91,16 @@ func describeSpace(s isa.Space) string {
 	return s.String() + " memory"
 }
 
-// operand returns the array's address, for instructions written with Ins.
+// operand returns the operand for the array's first element, for instructions written with Ins.
 func (a Array[T]) operand(k *Kernel) (ir.Operand, bool) { return a.at.operand(k) }
 
-// A pointer is an argument that is passed to a device function as a pointer.
+// A pointer is an argument that is passed to a device function as a generic address.
 type pointer interface {
 	generic(k *Kernel) Reg[U64]
 }
 
-// generic returns the generic address of an array in global memory, as device functions expect it.
+// generic returns the generic address of an array in global memory, which is what device
+// functions expect.
 func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	p := fresh[U64](k)
 	switch {
@@ -120,9 +119,9 @@ func (a Array[T]) generic(k *Kernel) Reg[U64] {
 	return p
 }
 
-// widened returns i times n as a 64-bit value. It reuses the result of a recent identical
-// instruction if that is still valid.
-func (k *Kernel) widened(i Reg[U32], n int64) Reg[U64] {
+// wideOffset returns i times n as a 64-bit value. If one of the last instructions of the block
+// computed it and its result is unchanged, wideOffset returns that result.
+func (k *Kernel) wideOffset(i Reg[U32], n int64) Reg[U64] {
 	if n == 1 {
 		return To[U64](i)
 	}
@@ -130,7 +129,7 @@ func (k *Kernel) widened(i Reg[U32], n int64) Reg[U64] {
 	if k.cur != nil {
 		few := 16
 		for in := range k.order.Backward(k.cur) {
-			if few--; few < 0 || in.Form == nil || writes(in, o.Reg) {
+			if few--; few < 0 || in.Form == nil || writesRegister(in, o.Reg) {
 				break
 			}
 			if in.Is(isa.KindMulWide, isa.ModU32) && in.Guard.Reg == nil &&
@@ -145,8 +144,8 @@ func (k *Kernel) widened(i Reg[U32], n int64) Reg[U64] {
 	return d
 }
 
-// writes reports whether an instruction writes a register.
-func writes(in *ir.Instr, r *ir.Reg) (found bool) {
+// writesRegister reports whether an instruction writes register r.
+func writesRegister(in *ir.Instr, r *ir.Reg) (found bool) {
 	in.Registers(func(x *ir.Reg, a isa.Access) { found = found || x == r && a != isa.Read })
 	return found
 }

@@ -11,34 +11,36 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// sharedMemory holds the shared variables of a kernel. If they fit the static limit of 48 KB, they
-// are declared one by one. Otherwise all are placed in one dynamic array, whose size the launch
-// must specify.
+// sharedMemory describes the shared variables of a kernel. If they fit the static limit of 48 KB,
+// they are declared one by one. Otherwise all are placed in one dynamic array, whose size the
+// launch must specify.
 type sharedMemory struct {
-	vars  []*ir.Var
-	bytes int64       // size that the launch must specify, known after Build
-	rest  *ir.Var     // the array that DynamicShared declares
-	named []*ir.Instr // instructions that name variables of any space
-	uses  []*usage
+	vars    []*ir.Var
+	bytes   int64       // dynamic shared memory that the launch must provide, known after Build
+	dynamic *ir.Var     // the array of unknown size that DynamicShared declares
+	users   []*ir.Instr // instructions that name variables of any state space
+	uses    []*sharedUsage
 }
 
 // Shared declares a variable in the shared memory of the block with the given dimensions, in
 // row-major order.
 func Shared[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	k = k.sound()
-	k.stores(name, TypeOf[T]())
+	k.checkStorable(name, TypeOf[T]())
 	v := k.newShared(name, memory(TypeOf[T]()), 16, dims)
-	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align, use: k.used(v)},
+	return Array[T]{
+		at:   Addr{k: k, space: isa.Shared, v: v, align: v.Align, use: k.newSharedUsage(v)},
 		dims: dims}
 }
 
-// DynamicShared declares a shared variable whose size the launch chooses: the dynamic shared memory
-// beyond what [Kernel.DynamicShared] returns. The kernel must get the number of elements in another
-// way, such as a parameter. A kernel can declare one such variable.
+// DynamicShared declares a shared variable whose size the launch chooses: the dynamic shared
+// memory beyond what [Kernel.DynamicShared] returns. The number of elements is not known to the
+// kernel and must be passed to it, for example as a parameter. A kernel can declare one such
+// variable.
 func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 	k = k.sound()
-	k.stores(name, TypeOf[T]())
-	if k.shared.rest != nil {
+	k.checkStorable(name, TypeOf[T]())
+	if k.shared.dynamic != nil {
 		k.fault(&ruleMemory,
 			"%s is the second variable of dynamic size, but both would have the same address", name)
 	}
@@ -49,11 +51,11 @@ func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 	k.names[name] = true
 	v := &ir.Var{Name: name, Linkage: ".extern", Space: isa.Shared, Type: memory(TypeOf[T]()),
 		Align: 16, Dims: []int64{ir.Unsized}, Pos: k.m.calls.Here()}
-	k.shared.rest = v
+	k.shared.dynamic = v
 	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}}
 }
 
-// SharedBytes declares bytes of shared memory with the given alignment.
+// SharedBytes declares the given number of bytes of shared memory with the given alignment.
 func (k *Kernel) SharedBytes(name string, bytes, align int) Addr {
 	k = k.sound()
 	if align < 1 || align&(align-1) != 0 || align > 1<<15 {
@@ -101,9 +103,9 @@ func (k *Kernel) newShared(name string, t isa.Type, align int, dims []int) *ir.V
 // Local declares a variable in the local memory of each thread, with the given dimensions.
 func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	k = k.sound()
-	k.stores(name, TypeOf[T]())
+	k.checkStorable(name, TypeOf[T]())
 	n := int64(1)
-	const most = 512 << 10 // bytes of a thread
+	const most = 512 << 10 // maximum bytes per thread
 	for _, d := range dims {
 		if d < 1 {
 			k.fault(&ruleMemory, "%s has a dimension of %d, expected a positive number", name, d)
@@ -126,7 +128,7 @@ func Local[T Scalar](k *Kernel, name string, dims ...int) Array[T] {
 	return Array[T]{at: Addr{k: k, space: isa.Local, v: v, align: 16}, dims: dims}
 }
 
-// sharedTotal returns the size of all shared variables in bytes.
+// sharedTotal returns the size in bytes of all shared variables, with the padding between them.
 func (k *Kernel) sharedTotal() int64 {
 	var total int64
 	for _, v := range k.shared.vars {
@@ -147,24 +149,26 @@ func (k *Kernel) checkShared() {
 	}
 }
 
-// settleShared decides where the shared variables are placed, once all are known.
-func (k *Kernel) settleShared() {
+// placeShared declares the shared variables when all are known: each separately, or all in one
+// dynamic array if they exceed the static limit.
+func (k *Kernel) placeShared() {
 	if k.sharedTotal() <= limits.StaticShared {
 		k.f.Vars = append(k.shared.vars[:len(k.shared.vars):len(k.shared.vars)], k.f.Vars...)
-		if v := k.shared.rest; v != nil {
-			v.Name = k.m.claim(k.Name() + "_" + v.Name)
+		if v := k.shared.dynamic; v != nil {
+			v.Name = k.m.uniqueName(k.Name() + "_" + v.Name)
 			k.m.ir.Decls = append([]ir.Decl{v}, k.m.ir.Decls...)
 		}
 		return
 	}
-	k.layOut()
+	k.placeDynamic()
 }
 
-// layOut places all shared variables in one dynamic array, by decreasing alignment so that there is
-// no padding between them.
-func (k *Kernel) layOut() {
-	all := &ir.Var{Name: k.m.claim(k.Name() + "_shared"), Linkage: ".extern", Space: isa.Shared,
-		Type: isa.B8, Dims: []int64{ir.Unsized}, Align: 16}
+// placeDynamic places all shared variables in one dynamic array, by decreasing alignment so that
+// there is no padding between them.
+func (k *Kernel) placeDynamic() {
+	all := &ir.Var{Name: k.m.uniqueName(k.Name() + "_shared"), Linkage: ".extern",
+		Space: isa.Shared,
+		Type:  isa.B8, Dims: []int64{ir.Unsized}, Align: 16}
 	offset := make(map[*ir.Var]int64)
 	var placed []ir.Placed
 	var end int64
@@ -181,20 +185,20 @@ func (k *Kernel) layOut() {
 		}
 	}
 	k.shared.bytes = end
-	if v := k.shared.rest; v != nil {
+	if v := k.shared.dynamic; v != nil {
 		offset[v] = end
 		placed = append(placed, ir.Placed{Var: v, Offset: end})
 		all.Doc = append(all.Doc, fmt.Sprintf("// %d: %s, the rest", end, v.Name))
 	}
 	k.m.ir.Decls = append([]ir.Decl{all}, k.m.ir.Decls...)
 	k.notes.Layout = ir.Layout{Array: all, Placed: placed}
-	for _, in := range k.shared.named {
-		settle(in.Args, offset, all)
+	for _, in := range k.shared.users {
+		rewriteShared(in.Args, offset, all)
 	}
 }
 
-// settle rewrites operands that name variables to offsets in the array.
-func settle(list []ir.Operand, offset map[*ir.Var]int64, array *ir.Var) {
+// rewriteShared changes operands that name variables to offsets in the array.
+func rewriteShared(list []ir.Operand, offset map[*ir.Var]int64, array *ir.Var) {
 	for i := range list {
 		o := &list[i]
 		if v := o.Var(); v != nil {
@@ -203,10 +207,11 @@ func settle(list []ir.Operand, offset map[*ir.Var]int64, array *ir.Var) {
 				o.Value += off
 			}
 		}
-		settle(o.Args(), offset, array)
+		rewriteShared(o.Args(), offset, array)
 	}
 }
 
-// DynamicShared returns the bytes of dynamic shared memory that a launch of k needs. It is known
-// after [Module.Build]. Memory beyond it belongs to the variable of the function [DynamicShared].
+// DynamicShared returns the bytes of dynamic shared memory that a launch of k must provide. The
+// result is valid after [Module.Build]. Memory beyond these bytes belongs to the variable that
+// the function [DynamicShared] declares.
 func (k *Kernel) DynamicShared() int { return int(k.sound().shared.bytes) }

@@ -11,22 +11,23 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An MMA is a shape of mma.sync: a warp multiplies M rows of A by N columns of B, with depth K.
+// An MMA is a shape of mma.sync and its element types: a warp multiplies M rows of A by N columns
+// of B, with depth K.
 type MMA struct {
 	M, N, K int
 	A, B    isa.Type
 	C       isa.Type
 	Bit     BitOp // operation of single-bit MMAs; empty for other types
-	Sparse  bool  // half of the elements of A are zero and not stored: see SparseMMAFor
-	Split   bool  // F32 as the sum of two TF32 each, multiplied in three MMAs
+	Sparse  bool  // half of the elements of A are zero and not stored; see SparseMMAFor
+	Split   bool  // F32 is split into two TF32, multiplied in three MMAs; see MMAFor
 	// Saturate clamps integer accumulators instead of wrapping them (.satfinite).
 	Saturate bool
-	// How elements share scale factors in block-scaled formats: see ScaledMMAFor.
+	// Scale specifies how elements share scale factors in block-scaled formats; see ScaledMMAFor.
 	Scale BlockScale
 }
 
-// A BitOp combines two bits; mma.sync on single bits counts the ones of the result (PTX ISA 9.1,
-// section 9.7.14.5.14).
+// A BitOp combines single-bit elements of A and B; mma.sync then adds the number of ones of the
+// result to the accumulator (PTX ISA 9.1, section 9.7.14.5.14).
 type BitOp string
 
 // The operations of single-bit MMAs.
@@ -59,16 +60,16 @@ func MMAFor(t, sums isa.Type) MMA {
 	return s
 }
 
-// HalfDepth returns the shape with half the depth, which the types of at most 32 bits also have on
-// sm_80: m16n8k8 for .f16 and .bf16, m16n8k4 for .tf32, m16n8k16 for .s8, and so on. It is for K
-// that is not a multiple of the full depth.
+// HalfDepth returns the shape with half the depth, which exists for types of at most 32 bits:
+// m16n8k8 for .f16 and .bf16, m16n8k4 for .tf32, m16n8k16 for .s8, and so on. Use it if K is not
+// a multiple of the full depth.
 func (s MMA) HalfDepth() MMA {
 	s.K /= 2
 	return s
 }
 
-// MMAFor is the function MMAFor for the module's target. For F64 from sm_90 on it returns the
-// larger shape, since the small shape of sm_80 is slow there.
+// MMAFor returns the shape that the function MMAFor returns, except for F64 on sm_90 and later,
+// where it returns the larger shape, since the small shape of sm_80 is slow there.
 func (m *Module) MMAFor(t, sums isa.Type) MMA {
 	m = m.sound()
 	s := MMAFor(t, sums)
@@ -83,7 +84,8 @@ func (m *Module) MMAFor(t, sums isa.Type) MMA {
 // in shared memory.
 func MixedMMAFor(a, b, sums isa.Type) MMA { return MMA{M: 16, N: 8, K: 32, A: a, B: b, C: sums} }
 
-// SparseMixedMMAFor is like MixedMMAFor, for a sparse A operand; see SparseMMAFor.
+// SparseMixedMMAFor returns the shape for a sparse A operand of the types that MixedMMAFor
+// supports; see SparseMMAFor.
 func SparseMixedMMAFor(a, b, sums isa.Type) MMA {
 	s := MixedMMAFor(a, b, sums)
 	s.K *= 2
@@ -91,29 +93,31 @@ func SparseMixedMMAFor(a, b, sums isa.Type) MMA {
 	return s
 }
 
-// small reports whether elements of 4 and 6 bits are padded to bytes.
-func (s MMA) small() bool {
+// isPaddedToBytes reports whether the elements of A or B have 4 or 6 bits and are padded to
+// bytes.
+func (s MMA) isPaddedToBytes() bool {
 	bytes := s.K == 32 && !s.Sparse || s.K == 64 && s.Sparse
 	of := func(t isa.Type) bool { return t == isa.E2m1 || t == isa.E2m3 || t == isa.E3m2 }
 	return bytes && (of(s.A) || of(s.B))
 }
 
-// wide returns the number of bits that an element of the given type occupies in a register.
-func (s MMA) wide(t isa.Type) int {
-	if s.small() {
+// elementBits returns the number of bits that an element of type t occupies in a register.
+func (s MMA) elementBits(t isa.Type) int {
+	if s.isPaddedToBytes() {
 		return 8
 	}
 	return t.Bits()
 }
 
-// takes reports whether the elements of a tile can be MMA operands of the given type.
-func (s MMA) takes(t Tile, of isa.Type) bool {
-	return alike(t.Type, of) && t.wide() == s.wide(of) && (t.Type == of || !s.small())
+// accepts reports whether the elements of tile t can be MMA operands of type of.
+func (s MMA) accepts(t Tile, of isa.Type) bool {
+	return isCompatible(t.Type, of) && t.elementBits() == s.elementBits(of) &&
+		(t.Type == of || !s.isPaddedToBytes())
 }
 
-// differ describes the tiles that the shape expects, for messages.
-func (s MMA) differ() string {
-	if s.small() {
+// describeMismatch describes the tiles that the shape expects, as the end of a message.
+func (s MMA) describeMismatch() string {
+	if s.isPaddedToBytes() {
 		return "expected elements of " + s.A.String() + " and " + s.B.String() +
 			", with those of 4 bits padded (Box.Padded)"
 	}
@@ -137,36 +141,38 @@ func (s MMA) op() string {
 	if s.Bit != "" {
 		op += "." + string(s.Bit) + ".popc"
 	}
-	if s.scaled() {
+	if s.isScaled() {
 		op += s.Scale.Type.String()
 	}
 	return op
 }
 
-// registers returns how many registers per lane hold A, B and C, and their types.
+// registers returns the number of registers per lane that hold A, B and C. in is the register
+// type of A and B, out that of C.
 func (s MMA) registers() (a, b, c int, in, out isa.Type) {
-	in, out = isa.B32, held(s.C)
+	in, out = isa.B32, registerType(s.C)
 	if s.A == isa.F64 {
 		return s.M * s.K / 32, s.K * s.N / 32, s.M * s.N / 32, isa.F64, isa.F64
 	}
 	if s.C == isa.F16 {
 		out = isa.B32
 	}
-	return s.M * s.K * s.wide(s.A) / 1024, s.K * s.N * s.wide(s.B) / 1024,
+	return s.M * s.K * s.elementBits(s.A) / 1024, s.K * s.N * s.elementBits(s.B) / 1024,
 		s.M * s.N * s.C.Bits() / (32 * max(32, s.C.Bits())), in, out
 }
 
-// A WarpTile is the accumulator of a warp: a matrix of rows and columns that several mma.sync
-// compute, in the registers of its lanes.
+// A WarpTile is the accumulator of a warp: a matrix of rows by cols elements that several MMAs
+// per step compute, in the registers of the warp's lanes.
 type WarpTile[C Scalar] struct {
-	k          *Kernel
-	shape      MMA
-	rows, cols int
-	taken      int          // number of MMA and Clear operands that name a register
-	regs       [][][]Reg[C] // by M rows, then N columns; an F16 register holds two elements
+	k            *Kernel
+	shape        MMA
+	rows, cols   int
+	operandCount int          // number of MMA and Clear operands that name each register
+	regs         [][][]Reg[C] // by M rows, then by N columns; an F16 register holds two elements
 }
 
-// NewWarpTile returns an accumulator with all elements zero.
+// NewWarpTile returns an accumulator of rows by cols elements, all zero. The size must be a
+// multiple of the shape's M and N.
 func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 	k = k.sound()
 	if shape.M < 1 || shape.N < 1 || shape.K < 1 {
@@ -189,14 +195,14 @@ func NewWarpTile[C Scalar](k *Kernel, shape MMA, rows, cols int) *WarpTile[C] {
 		w.rows, w.cols = k.standInShape(shape.M, 2*shape.N)
 	}
 	w.regs = w.zeros()
-	if w.holds(&w.taken); shape.Split {
-		// accumulators that other values are added to are not cleared
-		k.owned[len(k.owned)-1].takes = nil
+	if w.annotateRegisters(&w.operandCount); shape.Split {
+		// accumulators to which other values are added first are not cleared
+		k.operandCounters[len(k.operandCounters)-1].count = nil
 	}
 	return w
 }
 
-// zeros returns a cleared accumulator.
+// zeros returns the registers of a cleared accumulator of this shape.
 func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
 	_, _, n, _, _ := w.shape.registers()
 	for range w.rows / w.shape.M {
@@ -218,8 +224,9 @@ func (w *WarpTile[C]) zeros() (sums [][][]Reg[C]) {
 	return sums
 }
 
-// holds records the current registers of the accumulator.
-func (w *WarpTile[C]) holds(takes *int) {
+// annotateRegisters annotates the current registers of the accumulator. count points to the
+// number of operands that name each of them, or is nil.
+func (w *WarpTile[C]) annotateRegisters(count *int) {
 	list := make([]*ir.Reg, 0, w.rows/w.shape.M*(w.cols/w.shape.N)*len(w.regs[0][0]))
 	for _, line := range w.regs {
 		for _, cell := range line {
@@ -228,8 +235,8 @@ func (w *WarpTile[C]) holds(takes *int) {
 			}
 		}
 	}
-	w.k.holdsAccumulator(ir.Accumulator{Pos: w.k.m.calls.Here(), Words: w.Registers(),
-		Registers: [][]*ir.Reg{list}}, owned{takes: takes, first: 1})
+	w.k.annotateAccumulator(ir.Accumulator{Pos: w.k.m.calls.Here(), Words: w.Registers(),
+		Registers: [][]*ir.Reg{list}}, operandCounter{count: count, first: 1})
 }
 
 // kernel returns the kernel of w, or nil for a zero value.
@@ -240,7 +247,7 @@ func (w *WarpTile[C]) kernel() *Kernel {
 	return w.k
 }
 
-// Registers returns the number of 32-bit registers per lane that the accumulator takes.
+// Registers returns the number of 32-bit registers per lane that hold the accumulator.
 func (w *WarpTile[C]) Registers() int {
 	if w == nil {
 		return 0
@@ -248,19 +255,20 @@ func (w *WarpTile[C]) Registers() int {
 	return w.rows * w.cols * w.shape.C.Bits() / 1024
 }
 
-// MMA adds the product of rows of x, starting at fromX, and the transpose of rows of y, starting at
-// fromY, over the whole depth of the tiles. Either may be Transposed.
+// MMA adds the product of rows of x and the transpose of rows of y. The rows start at fromX and
+// fromY; their numbers are the rows and columns of the accumulator. K is the whole depth of the
+// tiles. Either tile may be Transposed.
 func (w *WarpTile[C]) MMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) {
-	if made(w.kernel(), "accumulator in MMA", x.at.k, y.at.k) {
+	if checkCreated(w.kernel(), "accumulator in MMA", x.at.k, y.at.k) {
 		w.MMAStep(x, fromX, y, fromY).MMA()
 	}
 }
 
-// multiplies reports whether x and y can be multiplied, and records the reason if not.
-func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
+// checkOperands reports whether x and y can be multiplied, and records the reason if not.
+func (w *WarpTile[C]) checkOperands(x, y SharedTile) bool {
 	k, s := w.k, w.shape
-	rows, depth := x.sides()
-	cols, deep := y.sides()
+	rows, depth := x.operandShape()
+	cols, deep := y.operandShape()
 	switch {
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
@@ -270,9 +278,9 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 			x.at.k.Name(), y.at.k.Name(), k.Name())
 	case s.Sparse:
 		k.fault(&ruleShape, "MMA is called with %s, a sparse shape; use SparseMMA", s)
-	case !s.takes(x.Tile, s.A) || !s.takes(y.Tile, s.B):
+	case !s.accepts(x.Tile, s.A) || !s.accepts(y.Tile, s.B):
 		k.fault(&ruleShape, "operands of MMA, %s and %s, do not match shape %s of %s and %s: %s",
-			x.Tile, y.Tile, s, s.A, s.B, s.differ())
+			x.Tile, y.Tile, s, s.A, s.B, s.describeMismatch())
 	case depth != deep || depth%s.K != 0 || rows < w.rows || cols < w.cols:
 		k.fault(&ruleShape,
 			"operands of MMA, %s and %s, do not fit an accumulator of %dx%d: their rows must have the same length, a multiple of %d elements, and they must have enough rows",
@@ -282,14 +290,16 @@ func (w *WarpTile[C]) multiplies(x, y SharedTile) bool {
 			"operands of MMA, %s and %s, are too wide: tiles of .f64 must not be wider than their swizzle",
 			x.Tile, y.Tile)
 	default:
-		return (x.byElement() || x.transposable()) && (y.byElement() || y.transposable())
+		return (x.loadsByElement() || x.checkTransposable()) &&
+			(y.loadsByElement() || y.checkTransposable())
 	}
 	return false
 }
 
-// alike reports whether elements of type t can be used as another type without conversion: the
-// types are equal, or one is untyped bits. F32 is truncated to TF32.
-func alike(t, as isa.Type) bool {
+// isCompatible reports whether elements of type t can be used as type as without conversion: the
+// types are equal, or one is untyped and has the same width, or one is F32 and the other TF32,
+// which tensor cores truncate to.
+func isCompatible(t, as isa.Type) bool {
 	switch {
 	case t == as, t == isa.F32 && as == isa.Tf32, t == isa.Tf32 && as == isa.F32:
 		return true
@@ -297,25 +307,27 @@ func alike(t, as isa.Type) bool {
 	return t.Bits() == as.Bits() && (t.Class() == isa.Bits || as.Class() == isa.Bits)
 }
 
-// within reports a finding if a constant first row and n rows exceed the tile.
-func within(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
-	rows, _ := t.sides()
+// checkRows reports whether n rows from row from on are inside the tile, as far as from is
+// constant, and records a finding if not. It also annotates the access.
+func checkRows(k *Kernel, t SharedTile, from Reg[U32], n int) bool {
+	rows, _ := t.operandShape()
 	if from.k == k && from.IsConstant() && from.bits+int64(n) > int64(rows) {
 		k.fault(&ruleShape, "%d rows from row %d are out of bounds: %s has %d", n, from.bits, t,
 			rows)
 		return false
 	}
-	t.takes(from, n, rows, ir.Rows)
+	t.annotateRows(from, n, rows, ir.Rows)
 	return true
 }
 
-// apart makes the following MMAs accumulate into a separate, cleared accumulator. The returned
-// function adds it to the main one. Tensor cores truncate each sum, and the error grows with the
-// accumulator, so short partial sums that are added with rounding are more exact.
-func (w *WarpTile[C]) apart() (join func()) {
+// startPartial makes the following MMAs accumulate into a separate, cleared accumulator. The
+// returned function adds the separate accumulator to the main one. Tensor cores truncate each
+// sum, and the error grows with the accumulator; short partial sums that are added with rounding
+// are therefore more exact.
+func (w *WarpTile[C]) startPartial() (join func()) {
 	all := w.regs
 	w.regs = w.zeros()
-	w.holds(nil)
+	w.annotateRegisters(nil)
 	return func() {
 		part := w.regs
 		w.regs = all
@@ -330,7 +342,7 @@ func (w *WarpTile[C]) apart() (join func()) {
 }
 
 // multiplySplit issues the MMAs of split F32 fragments, the smallest terms first.
-func (w *WarpTile[C]) multiplySplit(f factors) {
+func (w *WarpTile[C]) multiplySplit(f fragmentSet) {
 	a, restA := w.k.split(f.a)
 	b, restB := w.k.split(f.b)
 	w.multiply(restA, b, noOperands)
@@ -338,9 +350,9 @@ func (w *WarpTile[C]) multiplySplit(f factors) {
 	w.multiply(a, b, noOperands)
 }
 
-// split splits fragments of F32 into two fragments of TF32, whose sum equals them except for the
-// last bits.
-func (k *Kernel) split(fragments [][]ir.Operand) (most, rest [][]ir.Operand) {
+// split splits fragments of F32 into two fragments of TF32: the rounded elements, and the rounded
+// remainders.
+func (k *Kernel) split(fragments [][]ir.Operand) (rounded, remainder [][]ir.Operand) {
 	narrow := func(x ir.Operand) ir.Operand {
 		r := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
 		k.ins("cvt.rna.tf32.f32", r, x)
@@ -354,19 +366,19 @@ func (k *Kernel) split(fragments [][]ir.Operand) (most, rest [][]ir.Operand) {
 			k.ins("sub.rn.f32", left, x, upper[i])
 			lower[i] = narrow(left)
 		}
-		most, rest = append(most, upper), append(rest, lower)
+		rounded, remainder = append(rounded, upper), append(remainder, lower)
 	}
-	return most, rest
+	return rounded, remainder
 }
 
-// noOperands returns the empty list of trailing operands.
+// noOperands returns no trailing operands, for multiply.
 func noOperands(_, _ int) []ir.Operand { return nil }
 
-// multiply issues the MMAs of A and B fragments. The function more returns the operands that follow
-// the fragments of a row and column.
+// multiply issues the MMAs of A and B fragments. more returns the operands that follow the
+// fragments of a row and column, such as sparsity metadata.
 func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(i, j int) []ir.Operand) {
 	k, op := w.k, w.shape.op()
-	w.taken += 2
+	w.operandCount += 2
 	for i := range fa {
 		for j := range fb {
 			c := slab.Many(&k.args, len(w.regs[i][j]))
@@ -380,7 +392,7 @@ func (w *WarpTile[C]) multiply(fa, fb [][]ir.Operand, more func(i, j int) []ir.O
 	}
 }
 
-// Registers returns the number of registers per lane that hold A, B and the accumulator, for
+// Registers returns the number of registers per lane that hold A, B and the accumulator C, for
 // instructions written with Ins.
 func (s MMA) Registers() (a, b, c int) {
 	a, b, c, _, _ = s.registers()

@@ -11,20 +11,20 @@ import (
 )
 
 // AFragmentsFunc returns an A operand that the kernel computes, for MMAFragments, such as
-// dequantized 4-bit weights. The function cell returns the registers for sixteen rows and one step
-// of K elements, as many as [MMA.Registers] counts. A register holds the n adjacent elements of one
-// row that fit 32 bits: register r of lane l holds those of row l/4 + r%2*8, starting at column
-// (l%4 + r/2*4)*n of the step.
+// dequantized 4-bit weights. The function cell returns the registers for sixteen rows and one
+// step of K elements, as many as [MMA.Registers] returns for A. A register holds the n adjacent
+// elements of one row that fit 32 bits: register r of lane l holds those of row l/4 + r%2*8,
+// starting at column (l%4 + r/2*4)*n of the step.
 func (w *WarpTile[C]) AFragmentsFunc(depth int, cell func(step, rows int) []Reg[B32]) *Fragments {
-	if !made(w.kernel(), "accumulator in AFragmentsFunc") ||
-		!w.k.runs("AFragmentsFunc", cell != nil) {
+	if !checkCreated(w.kernel(), "accumulator in AFragmentsFunc") ||
+		!w.k.checkFunctions("AFragmentsFunc", cell != nil) {
 		return &Fragments{}
 	}
 	k, s := w.k, w.shape
 	each, _, _ := s.Registers()
 	f := &Fragments{k: k, typ: s.A, rows: w.rows, cols: depth, each: s.K}
 	switch {
-	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64 || s.M != 16:
+	case s.Sparse || s.Split || s.isScaled() || s.A == isa.F64 || s.M != 16:
 		k.fault(&ruleShape, "fragments of %s cannot be computed before the MMA with shape %s", s,
 			s.A)
 		return f
@@ -33,19 +33,19 @@ func (w *WarpTile[C]) AFragmentsFunc(depth int, cell func(step, rows int) []Reg[
 			depth, s, s.K)
 		return f
 	}
-	f.regs = k.computed(depth/s.K, w.rows/s.M, each, cell)
+	f.regs = k.computedFragments(depth/s.K, w.rows/s.M, each, cell)
 	return f
 }
 
 // AFragmentsFunc returns the A operand of a wgmma that the kernel computes in registers: elements
-// of 16 bits, in steps of 16. It is [WarpTile.AFragmentsFunc] for wgmma. Each call of cell returns
-// the registers for the sixteen rows of the thread's warp, out of the 64 of a part of the
-// accumulator: register r of lane l holds two adjacent elements of row l/4 + r%2*8, starting at
-// column (l%4 + r/2*4)*2 of the step. The registers must not change until the MMAs are complete.
+// of 16 bits, in steps of 16. Each call of cell returns the registers for the sixteen rows of the
+// thread's warp, out of the 64 of a part of the accumulator: register r of lane l holds two
+// adjacent elements of row l/4 + r%2*8, starting at column (l%4 + r/2*4)*2 of the step. The
+// registers must not change until the MMAs are complete.
 func (a *Accumulator) AFragmentsFunc(t isa.Type, depth int,
 	cell func(step, part int) []Reg[B32]) *Fragments {
-	if !made(a.kernel(), "accumulator in AFragmentsFunc") ||
-		!a.k.runs("AFragmentsFunc", cell != nil) {
+	if !checkCreated(a.kernel(), "accumulator in AFragmentsFunc") ||
+		!a.k.checkFunctions("AFragmentsFunc", cell != nil) {
 		return &Fragments{}
 	}
 	k := a.k
@@ -56,12 +56,14 @@ func (a *Accumulator) AFragmentsFunc(t isa.Type, depth int,
 			depth, t)
 		return f
 	}
-	f.regs = k.computed(depth/16, a.parts, 4, cell)
+	f.regs = k.computedFragments(depth/16, a.parts, 4, cell)
 	return f
 }
 
-// computed returns the registers that cell returns for each step and each sixteen rows.
-func (k *Kernel) computed(steps, cells, each int,
+// computedFragments calls cell for each step and each of the given number of cells, and returns
+// the registers. It reports a cell that does not have the expected number of registers and
+// returns nil.
+func (k *Kernel) computedFragments(steps, cells, each int,
 	cell func(step, n int) []Reg[B32]) (list [][][]Reg[B32]) {
 	for step := range steps {
 		var line [][]Reg[B32]
@@ -88,25 +90,26 @@ func (k *Kernel) computed(steps, cells, each int,
 	return list
 }
 
-// SparseMMA is MMA for a sparse A operand x, which stores two of each four adjacent elements in a
-// row (of TF32 one of two). The tiles of y have twice as many columns. The function metadata
-// returns the register with the sparsity metadata for a step of 32 bytes of x and 64 rows of the
-// accumulator. Each thread holds its own part, as PTX specifies for wgmma (PTX ISA 9.1, section
-// 9.7.15.6.1); for types of 16 and 32 bits only the first two of each four lanes provide it.
+// SparseMMA adds a product as MMA does, for a sparse A operand x, which stores two of each four
+// adjacent elements in a row (of TF32 one of two). The tiles of y have twice as many columns. The
+// function metadata returns the register with the sparsity metadata for a step of 32 bytes of x
+// and 64 rows of the accumulator. Each thread provides its own part, as PTX specifies for wgmma
+// (PTX ISA 9.1, section 9.7.15.6.1); for types of 16 and 32 bits only the first two of each four
+// lanes provide one.
 func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) Reg[U32]) {
-	if !made(a.kernel(), "accumulator in SparseMMA", x.at.k, y.at.k) ||
-		!a.k.runs("SparseMMA", metadata != nil) {
+	if !checkCreated(a.kernel(), "accumulator in SparseMMA", x.at.k, y.at.k) ||
+		!a.k.checkFunctions("SparseMMA", metadata != nil) {
 		return
 	}
 	k := a.k
-	k.lanes("SparseMMA")
+	k.annotateWarpOperation("SparseMMA")
 	a.empty = false
-	x.stage.reads(wgmma)
-	y.stage.reads(wgmma)
+	x.stage.markRead(wgmma)
+	y.stage.markRead(wgmma)
 	t := x.Type
 	depth := 32 * 8 / max(1, t.Bits())
-	rows, left := x.sides()
-	cols, deep := y.sides()
+	rows, left := x.operandShape()
+	cols, deep := y.operandShape()
 	switch {
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "tile in SparseMMA is a zero value, not created by a builder call")
@@ -115,7 +118,7 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) R
 		k.fault(&ruleShape, "operands of SparseMMA, %s and %s, have different element types",
 			x.Tile, y.Tile)
 		return
-	case !x.transposable() || !y.transposable():
+	case !x.checkTransposable() || !y.checkTransposable():
 		return
 	case rows != a.rows || cols != a.cols:
 		k.fault(&ruleShape,
@@ -124,7 +127,7 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) R
 		return
 	case 2*left != deep || left%depth != 0:
 		k.fault(&ruleShape,
-			"operands of SparseMMA, %s and %s, have the wrong widths: x must have half as many columns as y, and a multiple of %d",
+			"operands of SparseMMA, %s and %s, have the wrong widths: the first must have half as many columns as the second, and their number must be a multiple of %d",
 			x, y, depth)
 		return
 	case x.stage == nil && y.stage == nil:
@@ -134,7 +137,7 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) R
 	}
 	// The sparsity metadata is read before the MMAs begin, because the registers of asynchronous
 	// MMAs must not be written.
-	metadataRegs := k.computed(left/depth, a.parts, 1, func(step, part int) []Reg[B32] {
+	metadataRegs := k.computedFragments(left/depth, a.parts, 1, func(step, part int) []Reg[B32] {
 		return []Reg[B32]{Bits[B32](metadata(step, part))}
 	})
 	if metadataRegs == nil {

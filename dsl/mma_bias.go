@@ -5,10 +5,12 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// MapPairs is Map for two adjacent columns at a time: x is at the position of the cell, y in the
-// next column. It lets the kernel load values per column as vectors.
+// MapPairs replaces the elements as Map does, but two adjacent columns at a time: x is the
+// element at c, y the element in the next column. The function can therefore load values per
+// column as vectors.
 func (w *WarpTile[C]) MapPairs(f func(c Cell, x, y Reg[C]) (Reg[C], Reg[C])) {
-	if !made(w.kernel(), "accumulator in MapPairs") || !w.k.runs("MapPairs", f != nil) {
+	if !checkCreated(w.kernel(), "accumulator in MapPairs") ||
+		!w.k.checkFunctions("MapPairs", f != nil) {
 		return
 	}
 	w.visit(func(c Cell, cell []Reg[C], n int) {
@@ -18,11 +20,11 @@ func (w *WarpTile[C]) MapPairs(f func(c Cell, x, y Reg[C]) (Reg[C], Reg[C])) {
 	})
 }
 
-// AddBias adds an element of bias to each column: the element at col to column 0 of the tile. Each
-// lane loads two adjacent elements at once, and each only once for all rows. The pointer must be
-// aligned to two elements, and col must be even.
+// AddBias adds an element of bias to each column: the element at index col to column 0 of the
+// tile, and so on. Each lane loads two adjacent elements at once, and uses them for all of its
+// rows. The pointer must be aligned to two elements, and col must be even.
 func (w *WarpTile[C]) AddBias(bias Array[C], col Reg[U32]) {
-	if !made(w.kernel(), "accumulator in AddBias", bias.at.k, col.k) {
+	if !checkCreated(w.kernel(), "accumulator in AddBias", bias.at.k, col.k) {
 		return
 	}
 	row := newBiasRow(w.k, bias, col)
@@ -32,9 +34,11 @@ func (w *WarpTile[C]) AddBias(bias Array[C], col Reg[U32]) {
 	})
 }
 
-// MapPairs is Map for two adjacent columns at a time, as [WarpTile.MapPairs].
+// MapPairs replaces the elements as Map does, but two adjacent columns at a time; see
+// [WarpTile.MapPairs].
 func (a *Accumulator) MapPairs(f func(c Cell, x, y Reg[F32]) (Reg[F32], Reg[F32])) {
-	if !made(a.kernel(), "accumulator in MapPairs") || !a.k.runs("MapPairs", f != nil) {
+	if !checkCreated(a.kernel(), "accumulator in MapPairs") ||
+		!a.k.checkFunctions("MapPairs", f != nil) {
 		return
 	}
 	a.visit("MapPairs", func(c Cell, regs []*ir.Reg) {
@@ -45,9 +49,9 @@ func (a *Accumulator) MapPairs(f func(c Cell, x, y Reg[F32]) (Reg[F32], Reg[F32]
 	})
 }
 
-// AddBias adds an element of bias to each column, as [WarpTile.AddBias].
+// AddBias adds an element of bias to each column; see [WarpTile.AddBias].
 func (a *Accumulator) AddBias(bias Array[F32], col Reg[U32]) {
-	if !made(a.kernel(), "accumulator in AddBias", bias.at.k, col.k) {
+	if !checkCreated(a.kernel(), "accumulator in AddBias", bias.at.k, col.k) {
 		return
 	}
 	row := newBiasRow(a.k, bias, col)
@@ -57,9 +61,9 @@ func (a *Accumulator) AddBias(bias Array[F32], col Reg[U32]) {
 	})
 }
 
-// A biasRow loads the elements of a row that the lane's columns need.
+// A biasRow loads the elements of a bias that belong to the lane's columns, each pair once.
 type biasRow[T Scalar] struct {
-	from  Array[T] // at the lane's first column
+	from  Array[T] // starts at the lane's first column
 	pairs map[int][]Reg[T]
 }
 
@@ -68,7 +72,7 @@ func newBiasRow[T Scalar](k *Kernel, bias Array[T], col Reg[U32]) biasRow[T] {
 	return biasRow[T]{from: bias.At(col.Add(first)), pairs: make(map[int][]Reg[T])}
 }
 
-// pair returns the elements for the column of c and the next one.
+// pair returns the bias elements for the column of c and the next one.
 func (b biasRow[T]) pair(c Cell) []Reg[T] {
 	if b.pairs[c.col] == nil {
 		b.pairs[c.col] = b.from.AtI(int64(c.col)).LoadFirstVec(2)

@@ -8,10 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// ScaledMMAFor returns the shape of mma.sync for a block-scaled format, with accumulators of F32
-// (sm_120a): e2m1 by e2m1 with a scale factor per 32 or 16 elements, or any types of 8, 6 and 4
-// bits with a scale factor per 32 elements, where elements of 4 bits are padded (PTX ISA 9.1,
-// section 9.7.14.5.14).
+// ScaledMMAFor returns the shape of mma.sync for operands with scale factors and F32 accumulators
+// (sm_120a). The operands are e2m1 and e2m1 with a scale factor per 32 or 16 elements, or any
+// types of 8, 6 and 4 bits with a scale factor per 32 elements, where elements of 4 bits are
+// padded (PTX ISA 9.1, section 9.7.14.5.14).
 func ScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 	m := MMA{M: 16, N: 8, K: 32, A: a, B: b, C: isa.F32, Scale: s}
 	if a.Bits() == 4 && b.Bits() == 4 {
@@ -20,8 +20,8 @@ func ScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 	return m
 }
 
-// SparseScaledMMAFor is ScaledMMAFor for a sparse A operand; see SparseMMAFor. The scaling must
-// come from [BlockScale.Sparse].
+// SparseScaledMMAFor returns the shape of ScaledMMAFor for a sparse A operand; see SparseMMAFor.
+// The scale must come from [BlockScale.Sparse].
 func SparseScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 	m := ScaledMMAFor(a, b, s)
 	m.K *= 2
@@ -29,12 +29,12 @@ func SparseScaledMMAFor(a, b isa.Type, s BlockScale) MMA {
 	return m
 }
 
-// scaled reports whether the shape has scale factors.
-func (s MMA) scaled() bool { return s.Scale.Vector > 0 }
+// isScaled reports whether the operands have scale factors.
+func (s MMA) isScaled() bool { return s.Scale.Vector > 0 }
 
-// factors returns the number of scale factors of a row per instruction, and the modifier for it, or
-// "" if there is no such instruction.
-func (s MMA) factors() (n int, kind string) {
+// scaleFactors returns the number of scale factors per row and instruction, and the .kind
+// modifier of the instruction. kind is "" if PTX has no such instruction.
+func (s MMA) scaleFactors() (n int, kind string) {
 	numbers, depth := s.Scale.Vector, s.K
 	if s.Sparse {
 		if numbers%2 != 0 {
@@ -57,21 +57,21 @@ func (s MMA) factors() (n int, kind string) {
 	return 1, ""
 }
 
-// scaling returns the modifiers for scale factors.
+// scaling returns the modifiers of the opcode for the kind and the scale factors.
 func (s MMA) scaling() string {
 	switch {
-	case !s.scaled() && s.small():
+	case !s.isScaled() && s.isPaddedToBytes():
 		return ".kind::f8f6f4"
-	case !s.scaled():
+	case !s.isScaled():
 		return ""
 	}
-	_, kind := s.factors()
+	_, kind := s.scaleFactors()
 	return ".kind::" + kind
 }
 
-// unscaled reports an MMA without scale factors, of a shape that requires them.
-func (w *WarpTile[C]) unscaled() bool {
-	if w.shape.scaled() {
+// checkUnscaled reports whether the shape has no scale factors, and records a finding if it has.
+func (w *WarpTile[C]) checkUnscaled() bool {
+	if w.shape.isScaled() {
 		w.k.fault(&ruleShape,
 			"MMA is called with %s of %s and %s, a block-scaled shape; use ScaledMMAStep or SparseScaledMMAStep",
 			w.shape, w.shape.A, w.shape.B)
@@ -80,57 +80,61 @@ func (w *WarpTile[C]) unscaled() bool {
 	return true
 }
 
-// ScaledMMA is MMA for block-scaled operands. The scale factors are tiles of a ScaleMap for the
-// rows of x and of y. The depth of the tiles must be whole atoms.
+// ScaledMMA adds a product as MMA does, for block-scaled operands. scaleX and scaleY are tiles of
+// a ScaleMap with the scale factors of the rows of x and y. The depth of the tiles must be a
+// multiple of an atom's; see [BlockScale].
 func (w *WarpTile[C]) ScaledMMA(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32],
 	scaleX, scaleY SharedTile) {
-	if made(w.kernel(), "accumulator in ScaledMMA", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
+	if checkCreated(w.kernel(), "accumulator in ScaledMMA", x.at.k, y.at.k, scaleX.at.k,
+		scaleY.at.k) {
 		w.ScaledMMAStep(x, fromX, y, fromY, scaleX, scaleY).MMA()
 	}
 }
 
-// ScaledMMAStep returns what ScaledMMA computes, for AsyncPipeline.Multiply.
+// ScaledMMAStep returns the MMAs that ScaledMMA executes, for AsyncPipeline.Multiply.
 func (w *WarpTile[C]) ScaledMMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32],
 	scaleX, scaleY SharedTile) MMAStep {
-	if !made(w.kernel(), "accumulator in ScaledMMAStep", x.at.k, y.at.k, scaleX.at.k, scaleY.at.k) {
+	if !checkCreated(w.kernel(), "accumulator in ScaledMMAStep", x.at.k, y.at.k, scaleX.at.k,
+		scaleY.at.k) {
 		return MMAStep{}
 	}
-	_, depth := y.sides()
-	if !w.multiplies(x, y) || !w.scales(x, y, scaleX, scaleY, depth) {
+	_, depth := y.operandShape()
+	if !w.checkOperands(x, y) || !w.checkScales(x, y, scaleX, scaleY, depth) {
 		return MMAStep{reported: true}
 	}
-	return w.withScales(w.dense(x, fromX, y, fromY), scaleX, fromX, scaleY, fromY)
+	return w.withScales(w.denseStep(x, fromX, y, fromY), scaleX, fromX, scaleY, fromY)
 }
 
-// SparseScaledMMA is like ScaledMMA, for a sparse A operand x; see SparseMMA.
+// SparseScaledMMA adds a product as ScaledMMA does, for a sparse A operand x; see SparseMMA.
 func (w *WarpTile[C]) SparseScaledMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile,
 	fromY Reg[U32], scaleX, scaleY SharedTile) {
-	if made(w.kernel(), "accumulator in SparseScaledMMA", x.at.k, meta.at.k, scaleX.at.k,
+	if checkCreated(w.kernel(), "accumulator in SparseScaledMMA", x.at.k, meta.at.k, scaleX.at.k,
 		scaleY.at.k) {
 		w.SparseScaledMMAStep(x, fromX, meta, y, fromY, scaleX, scaleY).MMA()
 	}
 }
 
-// SparseScaledMMAStep returns what SparseScaledMMA computes, for AsyncPipeline.Multiply.
+// SparseScaledMMAStep returns the MMAs that SparseScaledMMA executes, for AsyncPipeline.Multiply.
 func (w *WarpTile[C]) SparseScaledMMAStep(x SharedTile, fromX Reg[U32], meta SharedTile,
 	y []SharedTile, fromY Reg[U32], scaleX, scaleY SharedTile) MMAStep {
-	if !made(w.kernel(), "accumulator in SparseScaledMMAStep", x.at.k, meta.at.k, scaleX.at.k,
+	if !checkCreated(w.kernel(), "accumulator in SparseScaledMMAStep", x.at.k, meta.at.k,
+		scaleX.at.k,
 		scaleY.at.k) {
 		return MMAStep{}
 	}
-	if !w.sparse(x, meta, y) || !w.scales(x, y[0], scaleX, scaleY, 2*x.Cols) {
+	if !w.checkSparse(x, meta, y) || !w.checkScales(x, y[0], scaleX, scaleY, 2*x.Cols) {
 		return MMAStep{reported: true}
 	}
-	return w.withScales(w.spread(x, fromX, meta, y, fromY), scaleX, fromX, scaleY, fromY)
+	return w.withScales(w.sparseStep(x, fromX, meta, y, fromY), scaleX, fromX, scaleY, fromY)
 }
 
-// scales reports whether scale factors match tiles of the given depth, and records the reason if
-// not.
-func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
+// checkScales reports whether scale factors match tiles of the given depth, and records the
+// reason if not.
+func (w *WarpTile[C]) checkScales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 	k, s := w.k, w.shape
-	_, kind := s.factors()
+	_, kind := s.scaleFactors()
 	switch {
-	case !s.scaled():
+	case !s.isScaled():
 		k.fault(&ruleShape,
 			"ScaledMMA is called with %s of %s and %s, a shape without scale factors; use a shape from ScaledMMAFor",
 			s, s.A, s.B)
@@ -170,43 +174,43 @@ func (w *WarpTile[C]) scales(x, y, scaleX, scaleY SharedTile, depth int) bool {
 	return true
 }
 
-// withScales adds scale factors to an MMA step. A register holds four factors of a row, for one,
-// two or four instructions, each of which selects its first factor. Lane l holds those of row l/4
-// of A (plus eight if l is odd), and those of column l/4 of B.
+// withScales adds the loads of scale factors to an MMA step. A register holds four factors of a
+// row, for one, two or four instructions; each instruction selects its first factor. Lane l holds
+// the factors of row l/4 of A (plus eight if l is odd), and those of column l/4 of B.
 func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], scaleY SharedTile,
 	fromY Reg[U32]) MMAStep {
 	if p.k == nil {
 		return p
 	}
 	k, s := w.k, w.shape
-	each, _ := s.factors()
+	each, _ := s.scaleFactors()
 	lane := k.Lane()
 	row := lane.ShrI(2)
 	readX := scaleX.factorReader(fromX.Add(row.Add(lane.AndI(1).ShlI(3))), s.M)
 	readY := scaleY.factorReader(fromY.Add(row), s.N)
 	m, n := w.rows/s.M, w.cols/s.N
 	kept := func(count int) [][]ir.Operand {
-		cells := open(count, 2)
+		cells := emptyCells(count, 2)
 		for i, cell := range k.cells(count, 1, isa.B32) {
 			cells[i][0] = cell[0]
 		}
 		return cells
 	}
-	room, keep, read := p.room, p.kept, p.read
-	p.room = func() factors {
+	room, keep, read := p.newFragments, p.newLiveFragments, p.read
+	p.newFragments = func() fragmentSet {
 		f := room()
-		f.scaleA, f.scaleB = open(m, 2), open(n, 2)
+		f.scaleA, f.scaleB = emptyCells(m, 2), emptyCells(n, 2)
 		return f
 	}
-	p.kept = func() factors {
+	p.newLiveFragments = func() fragmentSet {
 		f := keep()
 		f.scaleA, f.scaleB = kept(m), kept(n)
 		return f
 	}
-	p.read = func(step int, before, into factors) {
+	p.read = func(step int, before, into fragmentSet) {
 		read(step, before, into)
 		first := step * each
-		// the index of the first factor, and the first lane that holds a row
+		// the index of the first factor, and the first lane of those that hold the factors
 		which := k.vector(number(int64(first%4)), number(0))
 		side := func(into, before [][]ir.Operand, read func(i, atom int, into *ir.Operand)) {
 			for i, cell := range into {
@@ -221,10 +225,10 @@ func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], s
 		side(into.scaleA, before.scaleA, readX)
 		side(into.scaleB, before.scaleB, readY)
 	}
-	more := func(f factors, i, j int) []ir.Operand {
+	more := func(f fragmentSet, i, j int) []ir.Operand {
 		return []ir.Operand{f.scaleA[i][0], f.scaleA[i][1], f.scaleB[j][0], f.scaleB[j][1]}
 	}
-	p.multiply = func(f factors) {
+	p.multiply = func(f fragmentSet) {
 		w.multiply(f.a, f.b, func(i, j int) []ir.Operand {
 			if f.sparsity == nil {
 				return more(f, i, j)
@@ -235,9 +239,9 @@ func (w *WarpTile[C]) withScales(p MMAStep, scaleX SharedTile, fromX Reg[U32], s
 	return p
 }
 
-// factorReader returns a function that loads four factors of a row of a scale factor tile into a
-// register. The row is the lane's row plus i times rows. It allocates the register if there is
-// none.
+// factorReader returns a function that loads four scale factors of a row into a register. The row
+// is row plus i times rows, and atom is the index of the atom along K. If into has no register,
+// the function allocates one.
 func (t SharedTile) factorReader(row Reg[U32], rows int) func(i, atom int, into *ir.Operand) {
 	k := t.at.k
 	base := t.Addr()

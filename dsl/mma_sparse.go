@@ -27,34 +27,35 @@ func (s MMA) unit() int {
 	return 8
 }
 
-// units returns the number of units in the given number of elements.
-func (s MMA) units(numbers int) int { return numbers * s.wide(s.A) / s.unit() }
+// units returns the number of metadata units in the given number of elements.
+func (s MMA) units(numbers int) int { return numbers * s.elementBits(s.A) / s.unit() }
 
-// SparseMMA is MMA for a sparse A operand x, which stores two of each four adjacent elements in a
-// row. The tiles of y are side by side and together have twice the columns of x. The tile meta
-// holds the sparsity metadata: for every four elements the indices of the two stored ones, two bits
-// each, the first in the lowest bits.
+// SparseMMA adds a product as MMA does, for a sparse A operand x, which stores two of each four
+// adjacent elements in a row. The tiles of y are side by side and together have twice as many
+// columns as x. The tile meta holds the sparsity metadata: for every four elements, the indices
+// of the two stored ones, two bits each, the first in the lowest bits.
 func (w *WarpTile[C]) SparseMMA(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile,
 	fromY Reg[U32]) {
-	if made(w.kernel(), "accumulator in SparseMMA", x.at.k, meta.at.k) {
+	if checkCreated(w.kernel(), "accumulator in SparseMMA", x.at.k, meta.at.k) {
 		w.SparseMMAStep(x, fromX, meta, y, fromY).MMA()
 	}
 }
 
-// SparseMMAStep returns what SparseMMA computes, for AsyncPipeline.Multiply.
+// SparseMMAStep returns the MMAs that SparseMMA executes, for AsyncPipeline.Multiply.
 func (w *WarpTile[C]) SparseMMAStep(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile,
 	fromY Reg[U32]) MMAStep {
-	if !made(w.kernel(), "accumulator in SparseMMAStep", x.at.k, meta.at.k) {
+	if !checkCreated(w.kernel(), "accumulator in SparseMMAStep", x.at.k, meta.at.k) {
 		return MMAStep{}
 	}
-	if !w.unscaled() || !w.sparse(x, meta, y) {
+	if !w.checkUnscaled() || !w.checkSparse(x, meta, y) {
 		return MMAStep{reported: true}
 	}
-	return w.spread(x, fromX, meta, y, fromY)
+	return w.sparseStep(x, fromX, meta, y, fromY)
 }
 
-// spread returns the MMA step of two tiles whose shapes match, where the A tile is sparse.
-func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile,
+// sparseStep returns the MMA step for a sparse A tile x with metadata meta, and B tiles y, whose
+// shapes have been checked.
+func (w *WarpTile[C]) sparseStep(x SharedTile, fromX Reg[U32], meta SharedTile, y []SharedTile,
 	fromY Reg[U32]) MMAStep {
 	k, s := w.k, w.shape
 	lane := k.Lane()
@@ -64,26 +65,26 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 		b[i] = t.reader(fromY.Add(lane.AndI(7)), lane.ShrI(3))
 	}
 	tell := w.metadataLoader(meta, fromX)
-	// bytes of a row of B, and registers of A and of B, in a step: with half the depth, half as
-	// many
-	bytes := s.K * s.wide(s.B) / 8
+	// bytes of a row of B per step, and registers of A and of B per step; half as many with half
+	// the depth
+	bytes := s.K * s.elementBits(s.B) / 8
 	registers := bytes / 16
 	perTile := y[0].RowBytes() / bytes
 	m, n := w.rows/s.M, w.cols/s.N
-	room := func(sparsity [][]ir.Operand) factors {
-		return factors{a: k.cells(m, registers, isa.B32), b: k.cells(n, registers, isa.B32),
+	room := func(sparsity [][]ir.Operand) fragmentSet {
+		return fragmentSet{a: k.cells(m, registers, isa.B32), b: k.cells(n, registers, isa.B32),
 			sparsity: sparsity}
 	}
-	p := w.product(2 * x.RowBytes() / bytes)
-	p.room = func() factors { return room(open(m, 2)) }
-	p.kept = func() factors {
-		sparsity := open(m, 2)
+	p := w.newStep(2 * x.RowBytes() / bytes)
+	p.newFragments = func() fragmentSet { return room(emptyCells(m, 2)) }
+	p.newLiveFragments = func() fragmentSet {
+		sparsity := emptyCells(m, 2)
 		for i, cell := range k.cells(m, 1, isa.B32) {
 			sparsity[i][0] = cell[0]
 		}
 		return room(sparsity)
 	}
-	p.read = func(step int, before, into factors) {
+	p.read = func(step int, before, into fragmentSet) {
 		atA, atB := a.at(step*bytes/2), b[step/perTile].at(step%perTile*bytes)
 		for i, cell := range into.a {
 			x.fragment(cell, atA.Plus(int64(i*s.M*x.Pitch())))
@@ -104,14 +105,14 @@ func (w *WarpTile[C]) spread(x SharedTile, fromX Reg[U32], meta SharedTile, y []
 			cell[1] = part
 		}
 	}
-	p.multiply = func(f factors) {
+	p.multiply = func(f fragmentSet) {
 		w.multiply(f.a, f.b, func(i, _ int) []ir.Operand { return f.sparsity[i] })
 	}
 	return p
 }
 
-// sparse reports whether the tiles of MMASparse fit, and records the reason if not.
-func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
+// checkSparse reports whether the tiles fit a sparse MMA, and records the reason if not.
+func (w *WarpTile[C]) checkSparse(x, meta SharedTile, y []SharedTile) bool {
 	k, s := w.k, w.shape
 	if x.at.k == nil || meta.at.k == nil || len(y) == 0 {
 		k.fault(&ruleValue, "tile in SparseMMA is a zero value, not created by a builder call")
@@ -136,13 +137,13 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 		k.fault(&ruleShape,
 			"SparseMMA is called with %s of %s, a dense shape; use a shape from SparseMMAFor", s,
 			s.A)
-	case !s.takes(x.Tile, s.A) || !s.takes(y[0].Tile, s.B):
+	case !s.accepts(x.Tile, s.A) || !s.accepts(y[0].Tile, s.B):
 		k.fault(&ruleShape, "operands of SparseMMA, %s and %s, do not match shape %s of %s: %s",
-			x.Tile, y[0].Tile, s, s.A, s.differ())
+			x.Tile, y[0].Tile, s, s.A, s.describeMismatch())
 	case cols != 2*x.Cols || y[0].RowBytes()%64 != 0 || s.units(cols)%64 != 0 || x.Rows < w.rows ||
 		y[0].Rows < w.cols:
 		k.fault(&ruleShape,
-			"operands of SparseMMA, %s and %d tiles of %s, do not fit an accumulator of %dx%d: x must have half as many columns as the tiles of y together, its rows must be a multiple of 64 bytes, and both must have enough rows",
+			"operands of SparseMMA, %s and %d tiles of %s, do not fit an accumulator of %dx%d: the first must have half as many columns as the other tiles together, the rows of the other tiles must be multiples of 64 bytes, and all tiles must have enough rows",
 			x.Tile, len(y), y[0].Tile, w.rows, w.cols)
 	case meta.RowBytes() != s.units(cols)/8 || meta.Rows != x.Rows || meta.Swizzle != NoSwizzle:
 		k.fault(&ruleShape,
@@ -154,12 +155,12 @@ func (w *WarpTile[C]) sparse(x, meta SharedTile, y []SharedTile) bool {
 	return false
 }
 
-// metadataLoader returns a function that loads the sparsity metadata of 64 units of the i-th M rows
-// into a register, starting at a byte offset in the rows of meta. It allocates the register if
-// there is none. Four lanes share two rows, eight apart, and the 64 units: two steps of 16-bit
-// units, or one of 8-bit units. For 16-bit units, a lane holds 16 units of both rows, in the halves
-// of its register. For 8-bit units, even lanes hold 32 units of the upper row, and odd lanes 32
-// units of the lower row.
+// metadataLoader returns a function that loads the sparsity metadata of 64 units into a register,
+// for the i-th group of M rows, starting at a byte offset in the rows of meta. If into has no
+// register, the function allocates one. Four lanes share two rows, eight apart, and the 64 units:
+// two steps of 16-bit units, or one step of 8-bit units. For 16-bit units, a lane holds 16 units
+// of both rows, in the halves of its register. For 8-bit units, even lanes hold 32 units of the
+// upper row, and odd lanes 32 units of the lower row.
 func (w *WarpTile[C]) metadataLoader(meta SharedTile, from Reg[U32]) func(i, bytes int,
 	into *ir.Operand) {
 	k := w.k

@@ -12,46 +12,49 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An MMAStep describes the MMAs of a warp on two tiles in shared memory. [AsyncPipeline.Multiply]
+// An MMAStep holds the MMAs of a warp on two tiles in shared memory. [AsyncPipeline.Multiply]
 // loads its fragments ahead of time; MMA executes it at once.
 type MMAStep struct {
-	k     *Kernel
-	sums  any // the accumulator, a WarpTile
-	steps int
-	room  func() factors // allocates the registers for the fragments of a step
-	// the same, for fragments that stay live into the next loop iteration
-	kept     func() factors
-	read     func(step int, before, into factors)
-	multiply func(factors)
-	// called before the steps of a pair of tiles; the function it returns is called after them
+	k            *Kernel
+	sums         any // the accumulator, a *WarpTile
+	steps        int
+	newFragments func() fragmentSet // allocates the registers for the fragments of a step
+	// newLiveFragments allocates registers for fragments that stay live into the next loop
+	// iteration.
+	newLiveFragments func() fragmentSet
+	read             func(step int, before, into fragmentSet)
+	multiply         func(fragmentSet)
+	// begin is called before the steps of a pair of tiles; the function that it returns is called
+	// after them.
 	begin    func() (end func())
-	reported bool // there is no MMA, and the reason has been reported
+	reported bool // the tiles are invalid, which has been reported, and there is no MMA
 }
 
-// factors holds the fragments of A by M rows and of B by N columns, the sparsity metadata of a
-// sparse A by M rows, and the scale factors of both. A cell without a register receives the one
-// that is loaded; a cell with a register is written.
-type factors struct{ a, b, sparsity, scaleA, scaleB [][]ir.Operand }
+// A fragmentSet holds the fragments of one step: those of A by M rows, those of B by N columns,
+// the sparsity metadata of a sparse A by M rows, and the scale factors of both. When fragments
+// are loaded, a cell that is empty receives the loaded register; a cell that has a register is
+// written.
+type fragmentSet struct{ a, b, sparsity, scaleA, scaleB [][]ir.Operand }
 
-// set copies other fragments into f.
-func (f factors) set(k *Kernel, to factors) {
-	for n, cells := range f.all() {
+// set copies the fragments of to into f.
+func (f fragmentSet) set(k *Kernel, from fragmentSet) {
+	for n, cells := range f.lists() {
 		for i, cell := range cells {
-			k.fill(cell, to.all()[n][i])
+			k.fill(cell, from.lists()[n][i])
 		}
 	}
 }
 
-// all returns the five kinds of fragments.
-func (f factors) all() [5][][]ir.Operand {
+// lists returns the five lists of fragments.
+func (f fragmentSet) lists() [5][][]ir.Operand {
 	return [5][][]ir.Operand{f.a, f.b, f.sparsity, f.scaleA, f.scaleB}
 }
 
-// shares reports whether two sets of fragments have a register in common.
-func (f factors) shares(other factors) bool {
-	for n, cells := range f.all() {
+// sharesRegister reports whether two sets of fragments have a register in common.
+func (f fragmentSet) sharesRegister(other fragmentSet) bool {
+	for n, cells := range f.lists() {
 		for i, cell := range cells {
-			if len(cell) > 0 && cell[0] == other.all()[n][i][0] {
+			if len(cell) > 0 && cell[0] == other.lists()[n][i][0] {
 				return true
 			}
 		}
@@ -59,7 +62,8 @@ func (f factors) shares(other factors) bool {
 	return false
 }
 
-// fill puts registers into a cell; if the cell has registers, it copies to them.
+// fill stores registers in the empty elements of cell, and copies them to the registers in the
+// other elements.
 func (k *Kernel) fill(cell, registers []ir.Operand) {
 	for i, r := range cell {
 		if r.Kind != ir.Register {
@@ -70,31 +74,32 @@ func (k *Kernel) fill(cell, registers []ir.Operand) {
 	}
 }
 
-// MMAStep returns the MMAs that MMA would execute on these tiles, for AsyncPipeline.Multiply.
+// MMAStep returns the MMAs that MMA executes on these tiles, for AsyncPipeline.Multiply.
 func (w *WarpTile[C]) MMAStep(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) MMAStep {
-	if !made(w.kernel(), "accumulator in MMAStep", x.at.k, y.at.k) {
+	if !checkCreated(w.kernel(), "accumulator in MMAStep", x.at.k, y.at.k) {
 		return MMAStep{}
 	}
-	if !w.unscaled() || !w.multiplies(x, y) || !within(w.k, x, fromX, w.rows) ||
-		!within(w.k, y, fromY, w.cols) {
+	if !w.checkUnscaled() || !w.checkOperands(x, y) || !checkRows(w.k, x, fromX, w.rows) ||
+		!checkRows(w.k, y, fromY, w.cols) {
 		return MMAStep{reported: true}
 	}
-	return w.dense(x, fromX, y, fromY)
+	return w.denseStep(x, fromX, y, fromY)
 }
 
-// dense returns the MMA step of two tiles whose shapes match.
-func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Reg[U32]) MMAStep {
+// denseStep returns the MMA step of two tiles whose shapes have been checked.
+func (w *WarpTile[C]) denseStep(x SharedTile, fromX Reg[U32], y SharedTile,
+	fromY Reg[U32]) MMAStep {
 	s := w.shape
-	_, depth := x.sides()
-	p := w.product(depth / s.K)
-	w.k.multiplied(x.side(fromX, w.rows), y.side(fromY, w.cols))
+	_, depth := x.operandShape()
+	p := w.newStep(depth / s.K)
+	w.k.annotateProduct(x.operandSide(fromX, w.rows), y.operandSide(fromY, w.cols))
 	x.cover, y.cover = nil, nil
 	if s.Split {
-		p.multiply, p.begin = w.multiplySplit, w.apart
+		p.multiply, p.begin = w.multiplySplit, w.startPartial
 	}
 	var a, b func(step int) func(into [][]ir.Operand)
-	if s.A == isa.F64 || x.byElement() {
-		a = w.elements(x, fromX, s.M)
+	if s.A == isa.F64 || x.loadsByElement() {
+		a = w.elementLoader(x, fromX, s.M)
 	} else {
 		read := x.fragments(x.leftCorner(s.K), fromX, s.K)
 		a = func(step int) func([][]ir.Operand) {
@@ -102,8 +107,8 @@ func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Re
 			return func(into [][]ir.Operand) { w.loadA(at, into) }
 		}
 	}
-	if s.A == isa.F64 || y.byElement() {
-		b = w.elements(y, fromY, s.N)
+	if s.A == isa.F64 || y.loadsByElement() {
+		b = w.elementLoader(y, fromY, s.N)
 	} else {
 		read := y.fragments(y.rightCorner(s.K), fromY, s.K)
 		b = func(step int) func([][]ir.Operand) {
@@ -111,7 +116,7 @@ func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Re
 			return func(into [][]ir.Operand) { w.loadB(at, into) }
 		}
 	}
-	p.read = func(step int, _, into factors) {
+	p.read = func(step int, _, into fragmentSet) {
 		left, right := a(step), b(step)
 		left(into.a)
 		right(into.b)
@@ -119,20 +124,22 @@ func (w *WarpTile[C]) dense(x SharedTile, fromX Reg[U32], y SharedTile, fromY Re
 	return p
 }
 
-// product returns an MMA step with the given number of K steps, whose fragments are not loaded yet.
-func (w *WarpTile[C]) product(steps int) MMAStep {
+// newStep returns an MMA step with the given number of steps along K. The caller sets the
+// function read, which loads the fragments.
+func (w *WarpTile[C]) newStep(steps int) MMAStep {
 	return MMAStep{
-		k: w.k, sums: w, steps: steps, room: w.room, kept: w.room,
-		multiply: func(f factors) { w.multiply(f.a, f.b, noOperands) },
-		begin:    func() func() { return func() {} },
+		k: w.k, sums: w, steps: steps, newFragments: w.newFragments,
+		newLiveFragments: w.newFragments,
+		multiply:         func(f fragmentSet) { w.multiply(f.a, f.b, noOperands) },
+		begin:            func() func() { return func() {} },
 	}
 }
 
-// MMAStepFunc is MMAStep with a B operand that the kernel computes, such as dequantized 4-bit
-// weights. The function right returns the fragments for one step of K elements: for each N columns
-// of the warp's tile the registers that [MMA.Registers] counts. A register holds the n adjacent
-// elements of one column that fit 32 bits: register r of lane l in column group c holds those of
-// column c*N + l/4, starting at row (l%4 + 4*r)*n of the step.
+// MMAStepFunc returns an MMA step as MMAStep does, but with a B operand that the kernel computes,
+// such as dequantized 4-bit weights. The function right returns the fragments for one step of K
+// elements: for each N columns of the warp's tile the registers that [MMA.Registers] counts. A
+// register holds the n adjacent elements of one column that fit 32 bits: register r of lane l in
+// column group c holds those of column c*N + l/4, starting at row (l%4 + 4*r)*n of the step.
 //
 //	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep {
 //		return w.MMAStepFunc(s.Tile(0), fromA, func(step int) [][]dsl.Reg[dsl.B32] {
@@ -141,12 +148,12 @@ func (w *WarpTile[C]) product(steps int) MMAStep {
 //	})
 func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32],
 	right func(step int) [][]Reg[B32]) MMAStep {
-	if !made(w.kernel(), "accumulator in MMAStepFunc", x.at.k) ||
-		!w.k.runs("MMAStepFunc", right != nil) {
+	if !checkCreated(w.kernel(), "accumulator in MMAStepFunc", x.at.k) ||
+		!w.k.checkFunctions("MMAStepFunc", right != nil) {
 		return MMAStep{reported: true}
 	}
 	k, s := w.k, w.shape
-	rows, depth := x.sides()
+	rows, depth := x.operandShape()
 	none := MMAStep{reported: true}
 	switch {
 	case x.at.k == nil:
@@ -157,35 +164,37 @@ func (w *WarpTile[C]) MMAStepFunc(x SharedTile, fromX Reg[U32],
 			"MMA reads a tile of kernel %s, but its accumulator belongs to kernel %s",
 			x.at.k.Name(), k.Name())
 		return none
-	case s.Sparse || s.Split || s.scaled() || s.A == isa.F64:
+	case s.Sparse || s.Split || s.isScaled() || s.A == isa.F64:
 		k.fault(&ruleShape,
 			"MMAStepFunc is called with shape %s of %s, whose fragments have another layout; use MMAStep",
 			s, s.A)
 		return none
-	case !s.takes(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
+	case !s.accepts(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
 		k.fault(&ruleShape,
 			"operand %s of MMAStepFunc does not fit an accumulator of %dx%d with shape %s of %s: it has too few rows, or its depth is not a multiple of %d",
 			x, w.rows, w.cols, s, s.A, s.K)
 		return none
-	case !x.transposable():
+	case !x.checkTransposable():
 		return none
 	}
-	p := w.product(depth / s.K)
+	p := w.newStep(depth / s.K)
 	_, each, _, _, _ := s.registers()
-	p.room = func() factors { return factors{a: w.roomLeft(), b: open(w.cols/s.N, each)} }
-	k.multiplied(x.side(fromX, w.rows), ir.Side{})
+	p.newFragments = func() fragmentSet {
+		return fragmentSet{a: w.newFragmentsA(), b: emptyCells(w.cols/s.N, each)}
+	}
+	k.annotateProduct(x.operandSide(fromX, w.rows), ir.Side{})
 	x.cover = nil
 	a, here := x.fragments(x.leftCorner(s.K), fromX, s.K), k.m.calls.Here()
-	p.read = func(step int, _, into factors) {
+	p.read = func(step int, _, into fragmentSet) {
 		w.loadA(a(step), into.a)
-		w.given(here, right(step), into.b)
+		w.setFragments(here, right(step), into.b)
 	}
 	return p
 }
 
-// given puts fragments that the author computed into the cells of a step. Findings are reported at
-// the position here.
-func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Operand) {
+// setFragments puts fragments that the author computed into the cells of a step. Findings are
+// reported at the position here.
+func (w *WarpTile[C]) setFragments(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Operand) {
 	k := w.k
 	_, each, _, _, _ := w.shape.registers()
 	wrong := len(fragments) != len(into)
@@ -195,7 +204,7 @@ func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Ope
 	if wrong {
 		k.m.faultAt(here, &ruleShape,
 			"B operand of one MMA has %s, expected %d lists of %d registers: one list for each %d of %d columns",
-			inWords(fragments), len(into), each, w.shape.N, w.cols)
+			describeFragments(fragments), len(into), each, w.shape.N, w.cols)
 		fragments = slices.Repeat([][]Reg[B32]{slices.Repeat([]Reg[B32]{Const[B32](k, 0)}, each)},
 			len(into))
 	}
@@ -208,8 +217,8 @@ func (w *WarpTile[C]) given(here ir.Pos, fragments [][]Reg[B32], into [][]ir.Ope
 	}
 }
 
-// inWords describes the number of registers in each fragment, for messages.
-func inWords(fragments [][]Reg[B32]) string {
+// describeFragments describes the number of registers in the fragments, for messages.
+func describeFragments(fragments [][]Reg[B32]) string {
 	if len(fragments) == 0 {
 		return "nothing"
 	}
@@ -226,33 +235,36 @@ func (p MMAStep) MMA() {
 	if p.k == nil {
 		return
 	}
-	p.k.lanes("MMA")
+	p.k.annotateWarpOperation("MMA")
 	end := p.begin()
-	var f factors
+	var f fragmentSet
 	for step := range p.steps {
 		before := f
-		f = p.room()
+		f = p.newFragments()
 		p.read(step, before, f)
 		p.multiply(f)
 	}
 	end()
 }
 
-// room allocates registers for the fragments of a step.
-func (w *WarpTile[C]) room() factors { return factors{a: w.roomLeft(), b: w.roomRight()} }
+// newFragments allocates registers for the A and B fragments of a step.
+func (w *WarpTile[C]) newFragments() fragmentSet {
+	return fragmentSet{a: w.newFragmentsA(), b: w.newFragmentsB()}
+}
 
-func (w *WarpTile[C]) roomLeft() [][]ir.Operand {
+func (w *WarpTile[C]) newFragmentsA() [][]ir.Operand {
 	n, _, _, t, _ := w.shape.registers()
 	return w.k.cells(w.rows/w.shape.M, n, t)
 }
 
-func (w *WarpTile[C]) roomRight() [][]ir.Operand {
+func (w *WarpTile[C]) newFragmentsB() [][]ir.Operand {
 	_, n, _, t, _ := w.shape.registers()
 	return w.k.cells(w.cols/w.shape.N, n, t)
 }
 
-// open returns cells without registers, for fragments that are already in registers.
-func open(cells, n int) [][]ir.Operand {
+// emptyCells returns cells of n elements without registers, for fragments that are already in
+// registers.
+func emptyCells(cells, n int) [][]ir.Operand {
 	list := make([][]ir.Operand, cells)
 	for i := range list {
 		list[i] = make([]ir.Operand, n)
@@ -260,7 +272,7 @@ func open(cells, n int) [][]ir.Operand {
 	return list
 }
 
-// cells returns lists of n new registers each.
+// cells returns lists of n new registers of type t each.
 func (k *Kernel) cells(cells, n int, t isa.Type) [][]ir.Operand {
 	list := make([][]ir.Operand, cells)
 	for i := range list {
@@ -269,7 +281,7 @@ func (k *Kernel) cells(cells, n int, t isa.Type) [][]ir.Operand {
 	return list
 }
 
-// cell returns n new registers.
+// cell returns n new registers of type t.
 func (k *Kernel) cell(n int, t isa.Type) []ir.Operand {
 	list := slab.Many(&k.args, n)
 	for i := range list {
@@ -278,9 +290,9 @@ func (k *Kernel) cell(n int, t isa.Type) []ir.Operand {
 	return list
 }
 
-// elements returns a function that loads the fragments of a step element by element: eight rows by
-// four columns at a time, in column order. rows is the height of a fragment.
-func (w *WarpTile[C]) elements(t SharedTile, from Reg[U32],
+// elementLoader returns a function that loads the fragments of a step element by element: eight
+// rows by four columns at a time, in column order. rows is the number of rows of a fragment.
+func (w *WarpTile[C]) elementLoader(t SharedTile, from Reg[U32],
 	rows int) func(step int) func(into [][]ir.Operand) {
 	k, depth := w.k, w.shape.K
 	bytes := t.Type.Bits() / 8
@@ -290,9 +302,9 @@ func (w *WarpTile[C]) elements(t SharedTile, from Reg[U32],
 	}
 	lane := k.Lane()
 	row, col := from.Add(lane.ShrI(2)), lane.AndI(3)
-	var at func(col int) Addr // address of an element of the lane's first row
+	var at func(col int) Addr // elements in a unit of 16 bytes
 	down := bytes             // distance from a row to the next
-	if t.turned {
+	if t.isTransposed {
 		first := t.Addr().add(col.MulI(int64(t.Pitch())).Add(row.MulI(int64(bytes))))
 		at = func(col int) Addr { return first.Plus(int64(col * t.Pitch())) }
 	} else {

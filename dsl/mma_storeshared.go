@@ -7,7 +7,7 @@ package dsl
 // store or reduce. The first row must be a multiple of eight. The tile must have the accumulator's
 // element type and number of columns.
 func (w *WarpTile[C]) StoreShared(to SharedTile, from Reg[U32]) {
-	if !made(w.kernel(), "accumulator in StoreShared", to.at.k) {
+	if !checkCreated(w.kernel(), "accumulator in StoreShared", to.at.k) {
 		return
 	}
 	k, s := w.k, w.shape
@@ -20,7 +20,7 @@ func (w *WarpTile[C]) StoreShared(to SharedTile, from Reg[U32]) {
 			w.cols, s.C, to.Tile)
 		return
 	}
-	if !within(k, to, from, w.rows) {
+	if !checkRows(k, to, from, w.rows) {
 		return
 	}
 	bytes := s.C.Bits() / 8

@@ -5,10 +5,10 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// Origin returns the first row and column of a warp's tile within the tile of the block. The warps
-// of the block are arranged in a grid with the given number of warps per row.
+// Origin returns the first row and column of a warp's tile within the tile of the block. The
+// warps of the block form a grid in row-major order, with across warps per row.
 func (w *WarpTile[C]) Origin(warp Reg[U32], across int) (row, col Reg[U32]) {
-	if !made(w.kernel(), "accumulator in Origin", warp.k) {
+	if !checkCreated(w.kernel(), "accumulator in Origin", warp.k) {
 		return Reg[U32]{}, Reg[U32]{}
 	}
 	if across < 1 {
@@ -20,10 +20,10 @@ func (w *WarpTile[C]) Origin(warp Reg[U32], across int) (row, col Reg[U32]) {
 		warp.RemI(int64(across)).MulI(int64(w.cols))
 }
 
-// pairs returns how many pairs of adjacent elements a lane holds of a cell of M rows and N columns.
+// pairs returns how many pairs of adjacent elements a lane holds of M rows and N columns.
 func (w *WarpTile[C]) pairs() int { return w.shape.M * w.shape.N / 64 }
 
-// pair returns two adjacent elements of a cell.
+// pair returns the n-th pair of adjacent elements of a cell.
 func (w *WarpTile[C]) pair(cell []Reg[C], n int) (x, y Reg[C]) {
 	if w.shape.C == isa.F16 {
 		return Unpack[C](Reg[B32]{k: w.k, r: cell[n].r, scope: cell[n].scope})
@@ -31,15 +31,15 @@ func (w *WarpTile[C]) pair(cell []Reg[C], n int) (x, y Reg[C]) {
 	return cell[2*n], cell[2*n+1]
 }
 
-// Each calls visit for the elements of the lane, two adjacent columns at a time: x is at row and
-// col of the warp's tile, y in the next column. The values are the accumulator registers
-// themselves, which later MMAs modify; use Var to copy one.
+// Each calls visit for the elements of the lane, two adjacent columns at a time: x is the element
+// at row and col of the warp's tile, y the element in the next column. The values are the
+// accumulator registers themselves, which later MMAs modify; use Var to copy one.
 func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
-	if !made(w.kernel(), "accumulator in Each") {
+	if !checkCreated(w.kernel(), "accumulator in Each") {
 		return
 	}
 	k, s := w.k, w.shape
-	if !k.runs("Each", visit != nil) {
+	if !k.checkFunctions("Each", visit != nil) {
 		return
 	}
 	lane := k.Lane()
@@ -62,16 +62,17 @@ func (w *WarpTile[C]) Each(visit func(row, col Reg[U32], x, y Reg[C])) {
 	}
 }
 
-// A Cell is the position of an element of a WarpTile or an Accumulator.
+// A Cell is the position of an element in a WarpTile or an Accumulator.
 type Cell struct {
-	LocalRow int // index among the rows of which the lane holds a part; see LocalRows
+	LocalRow int // index among the rows of which the lane holds elements; see LocalRows
 	lane     Reg[U32]
-	// the warp of a warpgroup, each of which has sixteen rows; unset if one warp has the whole tile
+	// warp of a warpgroup, in which each warp has sixteen rows; unset if one warp has the whole
+	// tile
 	warp     Reg[U32]
-	row, col int // position of lane 0
+	row, col int // position of the corresponding element of lane 0
 }
 
-// Row returns the row within the tile.
+// Row returns the row of the element within the tile.
 func (c Cell) Row() Reg[U32] {
 	row := c.lane.ShrI(2).AddI(int64(c.row))
 	if c.warp.k != nil {
@@ -80,7 +81,7 @@ func (c Cell) Row() Reg[U32] {
 	return row
 }
 
-// Col returns the column within the tile.
+// Col returns the column of the element within the tile.
 func (c Cell) Col() Reg[U32] { return c.lane.AndI(3).ShlI(1).AddI(int64(c.col)) }
 
 // LocalRows returns the number of rows of which a lane holds elements. Four lanes share each row.
@@ -91,17 +92,18 @@ func (w *WarpTile[C]) LocalRows() int {
 	return w.rows / 8
 }
 
-// Row returns the row of the tile for one of the lane's LocalRows. Use it to load values per row
-// once, before Map.
+// Row returns the row of the tile for one of the lane's LocalRows. Call it before Map to load
+// values per row once.
 func (w *WarpTile[C]) Row(line int) Reg[U32] {
-	if !made(w.kernel(), "accumulator in Row") || !w.k.among(line, w.LocalRows()) {
+	if !checkCreated(w.kernel(), "accumulator in Row") || !w.k.checkLocalRow(line, w.LocalRows()) {
 		return Reg[U32]{}
 	}
 	return Cell{lane: w.k.Lane(), row: line/w.pairs()*w.shape.M + line%w.pairs()*8}.Row()
 }
 
-// among reports whether line is a valid index.
-func (k *Kernel) among(line, lines int) bool {
+// checkLocalRow reports whether line is a valid index of a local row, and records a finding if
+// not.
+func (k *Kernel) checkLocalRow(line, lines int) bool {
 	if line < 0 || line >= lines {
 		k.fault(&ruleShape, "local row %d is out of bounds: a lane has %d rows", line, lines)
 		return false
@@ -109,7 +111,7 @@ func (k *Kernel) among(line, lines int) bool {
 	return true
 }
 
-// visit visits the elements of the lane, cell by cell.
+// visit calls do for each pair of adjacent elements of the lane, the n-th pair of its cell.
 func (w *WarpTile[C]) visit(do func(c Cell, cell []Reg[C], n int)) {
 	lane := w.k.Lane()
 	for i, line := range w.regs {
@@ -122,15 +124,16 @@ func (w *WarpTile[C]) visit(do func(c Cell, cell []Reg[C], n int)) {
 	}
 }
 
-// Map replaces each element with the result of f, such as a scale, an activation, a mask or a bias.
-// Each lane visits its own elements. The argument of f is the accumulator register itself, which
-// holds the result after Map; use Var to keep its old value. For a bias per column use AddBias.
+// Map replaces each element with the result of f, such as a scale, an activation, a mask or a
+// bias. f is called for the elements of a lane. Its argument is the accumulator register itself,
+// which holds the result after Map; use Var to keep the old value. For a bias per column use
+// AddBias.
 func (w *WarpTile[C]) Map(f func(c Cell, x Reg[C]) Reg[C]) {
-	if !made(w.kernel(), "accumulator in Map") {
+	if !checkCreated(w.kernel(), "accumulator in Map") {
 		return
 	}
 	k := w.k
-	if !k.runs("Map", f != nil) {
+	if !k.checkFunctions("Map", f != nil) {
 		return
 	}
 	w.visit(func(c Cell, cell []Reg[C], n int) {
@@ -141,7 +144,7 @@ func (w *WarpTile[C]) Map(f func(c Cell, x Reg[C]) Reg[C]) {
 	})
 }
 
-// put replaces two adjacent elements of a cell.
+// put replaces the n-th pair of adjacent elements of a cell.
 func (w *WarpTile[C]) put(cell []Reg[C], n int, x, y Reg[C]) {
 	if w.shape.C == isa.F16 {
 		w.k.ins("mov.b32", cell[n].in(w.k), w.k.vector(x.register().in(w.k), y.register().in(w.k)))
@@ -151,40 +154,39 @@ func (w *WarpTile[C]) put(cell []Reg[C], n int, x, y Reg[C]) {
 	assign(cell[2*n+1], y)
 }
 
-// RowReduce combines the elements of each row. It returns one value for each of the LocalRows, the
-// same in all four lanes of the row.
+// RowReduce combines the elements of each row. It returns one result for each of the LocalRows,
+// the same in the four lanes that share the row.
 func (w *WarpTile[C]) RowReduce(combine func(a, b Reg[C]) Reg[C]) []Reg[C] {
-	if !made(w.kernel(), "accumulator in RowReduce") {
+	if !checkCreated(w.kernel(), "accumulator in RowReduce") {
 		return nil
 	}
 	all := make([]Reg[C], w.LocalRows())
-	if !w.k.runs("RowReduce", combine != nil) {
+	if !w.k.checkFunctions("RowReduce", combine != nil) {
 		return all
 	}
 	w.visit(func(c Cell, cell []Reg[C], n int) {
 		x, y := w.pair(cell, n)
-		gather(all, c.LocalRow, x, y, combine)
+		combineRow(all, c.LocalRow, x, y, combine)
 	})
 	for i, x := range all {
-		all[i] = w.QuadReduce(x, combine).kept() // combine may return its argument
+		all[i] = w.QuadReduce(x, combine).snapshot() // combine may return its argument
 	}
 	return all
 }
 
-// QuadReduce combines x over the quad of lanes that share a row, and returns the result in all
-// four.
+// QuadReduce combines x over the four lanes that share a row, and returns the result in all four.
 func (w *WarpTile[C]) QuadReduce(x Reg[C], combine func(a, b Reg[C]) Reg[C]) Reg[C] {
-	if !made(w.kernel(), "accumulator in QuadReduce", x.k) {
+	if !checkCreated(w.kernel(), "accumulator in QuadReduce", x.k) {
 		return x
 	}
-	if !w.k.runs("QuadReduce", combine != nil) {
+	if !w.k.checkFunctions("QuadReduce", combine != nil) {
 		return x
 	}
 	return acrossRow(x, combine)
 }
 
-// gather combines two adjacent elements with the partial result of their row.
-func gather[T Scalar](all []Reg[T], line int, x, y Reg[T], combine func(a, b Reg[T]) Reg[T]) {
+// combineRow combines two adjacent elements with the partial result of their row.
+func combineRow[T Scalar](all []Reg[T], line int, x, y Reg[T], combine func(a, b Reg[T]) Reg[T]) {
 	both := combine(x, y)
 	if all[line].k != nil {
 		both = combine(all[line], both)

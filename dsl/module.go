@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/lower"
 )
 
-// A Module is a set of kernels and device functions for one target, and becomes one PTX file. A
+// A Module is a set of kernels and device functions for one target. It becomes one PTX file. A
 // module must be built by one goroutine; different modules can be built concurrently.
 type Module struct {
 	ir      *ir.Module
@@ -28,16 +28,16 @@ type Module struct {
 	skipHazards bool
 	kernels     []*Kernel
 	built       bool
-	sealed      bool // instructions added from now on are lost
+	sealed      bool // the module was built, so that instructions added now are lost
 	stray       bool // not created by New
-	// spellings caches the opcodes that were written.
+	// spellings caches the opcodes that builder calls have used.
 	spellings spellings
 }
 
 // An Option changes how a Module is built.
 type Option func(*Module)
 
-// LineInfo emits .file and .loc lines, with which debuggers and profilers show the Go source.
+// LineInfo emits .file and .loc directives, so that debuggers and profilers show the Go source.
 func LineInfo() Option { return func(m *Module) { m.sound().lines = true } }
 
 // SkipHazards makes Build and Text skip the hazard analyzers, which check each kernel for races and
@@ -62,14 +62,15 @@ func Version(version string) Option {
 	}
 }
 
-// New returns a module for a target, such as "sm_90a".
+// New returns a module for a target, such as "sm_90a". The name appears in messages and as a
+// comment in the PTX.
 func New(name, target string, options ...Option) *Module {
 	m := new(Module)
 	m.start(name, target, options)
 	return m
 }
 
-// start initializes m as a module for a target.
+// start initializes m as a module for a target. An unknown target is reported.
 func (m *Module) start(name, target string, options []Option) {
 	m.ir, m.names = &ir.Module{Name: name, Bits: 64}, make(map[string]bool)
 	m.ir.Source = &m.calls
@@ -95,7 +96,8 @@ func (m *Module) start(name, target string, options []Option) {
 	m.binder = ir.NewBinder(m.version(), t)
 }
 
-// version returns the newest PTX version whose forms the module may use.
+// version returns the newest PTX version whose forms the module may use: the version from the
+// option Version, or else the newest known version.
 func (m *Module) version() isa.Version {
 	if v := m.ir.Version; v != 0 {
 		return v
@@ -103,7 +105,7 @@ func (m *Module) version() isa.Version {
 	return isa.Newest()
 }
 
-// Name returns the name of the module.
+// Name returns the name that was passed to New.
 func (m *Module) Name() string { return m.sound().ir.Name }
 
 // Target returns the target of the module, such as "sm_90a".
@@ -113,10 +115,10 @@ func (m *Module) Target() string { return m.sound().ir.Target.String() }
 // cp.async, Has(90) for bulk copies. A kernel can use it to support several targets.
 func (m *Module) Has(number int) bool { return m.sound().ir.Target.Info().Number >= number }
 
-// atLeast reports whether the module may use forms that require PTX version v.
-func (m *Module) atLeast(v isa.Version) bool { return m.version() >= v }
+// hasVersion reports whether the module may use forms that require PTX version v.
+func (m *Module) hasVersion(v isa.Version) bool { return m.version() >= v }
 
-// Is reports whether the target of the module is one of the given targets.
+// Is reports whether the target of the module is one of the given targets, such as "sm_90a".
 func (m *Module) Is(targets ...string) bool {
 	m = m.sound()
 	for _, t := range targets {
@@ -127,9 +129,10 @@ func (m *Module) Is(targets ...string) bool {
 	return false
 }
 
-// Build finishes the module and returns it as package ir represents it, with all findings: those of
-// the builder and, unless [SkipHazards] is given, those of the hazard analyzers. A module with
-// errors must not be lowered.
+// Build completes the module and returns it in the representation of package ir, with all
+// findings: those of the builder and, unless [SkipHazards] is given, those of the hazard
+// analyzers. Later calls return the same results. A module with errors must not be lowered to
+// PTX.
 func (m *Module) Build() (*ir.Module, diag.List) {
 	m = m.sound()
 	if !m.built {
@@ -142,7 +145,7 @@ func (m *Module) Build() (*ir.Module, diag.List) {
 	return m.ir, slices.Clone(m.faults)
 }
 
-// Text returns the module as PTX. If Build finds an error, Text returns an *Error with all
+// Text returns the module as PTX. If Build finds an error, Text returns an *Error that holds all
 // findings.
 func (m *Module) Text() (string, error) {
 	m = m.sound()
@@ -156,22 +159,23 @@ func (m *Module) Text() (string, error) {
 	return lower.Text(built), nil
 }
 
-// Findings returns all findings of Build: the errors, which Text returns too, and warnings, reviews
-// and notes. Formatted with %v it reads like an error. golden.Clean fails on any finding that is
-// not a note.
+// Findings returns all findings of Build: errors, which Text also returns, and warnings, reviews
+// and notes. The verb %v formats the list as an error message. golden.Clean fails if any finding
+// is not a note.
 func (m *Module) Findings() diag.List {
 	_, list := m.Build()
 	return list
 }
 
-// Places returns a function that maps the lines of the module's text, as returned by Text, to the
-// Go line that emitted them and its callers.
+// Places returns a function that maps a line of the given text, as returned by Text, to the Go
+// position that emitted it and the call stack that led there, innermost call first. ok is false
+// if the position is unknown.
 func (m *Module) Places(text string) func(line int) (at diag.Place, from []diag.Place, ok bool) {
 	m = m.sound()
 	return lower.MapOf(m.ir, text).Place
 }
 
-// An Error holds the findings that kept a module from being built.
+// An Error holds the findings of a module that could not be built.
 type Error struct {
 	Name string
 	List diag.List
@@ -194,8 +198,9 @@ func (e *Error) Error() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// claim returns an unused name of the module that is name or resembles it.
-func (m *Module) claim(name string) string {
+// uniqueName reserves and returns an unused name in the module: name, or name with a numeric
+// suffix.
+func (m *Module) uniqueName(name string) string {
 	free := unique(name, m.names)
 	m.names[free] = true
 	return free

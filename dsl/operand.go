@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Bracket returns an operand of several parts in brackets: [map, {x, y}] is Bracket(m, dsl.List(x,
-// y)). An address among the parts is written without its own brackets.
+// Bracket returns an operand of several parts in brackets, for Ins: [map, {x, y}] is Bracket(m,
+// dsl.List(x, y)). An address among the parts is written without its own brackets.
 func Bracket(parts ...any) Operand { return bracket(parts) }
 
 type bracket []any
@@ -21,16 +21,16 @@ func (b bracket) operand(k *Kernel) (ir.Operand, bool) {
 	return k.list(ir.Address, list), ok
 }
 
-// parts converts Go values to parts of an operand.
-func (k *Kernel) parts(of string, values []any) ([]ir.Operand, bool) {
+// parts converts Go values to operands. what describes the whole operand in messages.
+func (k *Kernel) parts(what string, values []any) ([]ir.Operand, bool) {
 	list, all := make([]ir.Operand, len(values)), true
 	for i, x := range values {
 		var ok bool
 		if a, address := x.(Addr); address {
 			list[i], ok = a.inner(k)
-		} else if list[i], ok = k.any(x); !ok {
+		} else if list[i], ok = k.anyOperand(x); !ok {
 			k.fault(&ruleOperand, "part %d of %s has the Go type %T, which is not an operand", i+1,
-				of, x)
+				what, x)
 		}
 		all = all && ok
 	}
@@ -48,8 +48,8 @@ func (u unified) operand(k *Kernel) (ir.Operand, bool) {
 	return o, ok
 }
 
-// Symbol returns the variable at a by name, without brackets, as mov takes it. For an address in a
-// register it returns the register.
+// Symbol returns the name of the variable to which a refers, without brackets, as mov expects it.
+// For an address in a register it returns the register.
 func (a Addr) Symbol() Operand { return symbol{a} }
 
 type symbol struct{ a Addr }
@@ -77,34 +77,35 @@ func NewByte(k *Kernel) Operand {
 	k = k.sound()
 	r := k.newReg(isa.B8)
 	r.Varies = true
-	return loose{k, r, k.scope()}
+	return untypedRegister{k, r, k.scope()}
 }
 
-// A loose register is an operand without a Reg.
-type loose struct {
+// An untypedRegister is an operand without a Reg.
+type untypedRegister struct {
 	k     *Kernel
 	r     *ir.Reg
 	scope int
 }
 
-func (l loose) operand(k *Kernel) (ir.Operand, bool) {
+func (l untypedRegister) operand(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case l.k != k:
-		k.foreign("value", l.k)
+		k.reportForeignKernel("value", l.k)
 		return ir.Operand{}, false
-	case !k.reaches(l.scope):
+	case !k.isInScope(l.scope):
 		k.outOfScope("register", l.scope)
 	}
 	return ir.Operand{Kind: ir.Register, Reg: l.r}, true
 }
 
-// Minus returns the operand -x, for the few instructions that negate an operand. Elsewhere use Neg.
+// Minus returns the operand -x, for the few instructions that accept a negated operand. In other
+// code use Neg.
 func Minus(x Operand) Operand { return minus{x} }
 
 type minus struct{ x Operand }
 
 func (m minus) operand(k *Kernel) (ir.Operand, bool) {
-	o, ok := k.given(m.x)
+	o, ok := k.operandOf(m.x)
 	o.Minus = true
 	return o, ok
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Output holds staging tiles in shared memory, one per warpgroup of a role, through which
-// results are stored to global memory: the warpgroup writes its registers into the tile, and the
-// TMA stores it asynchronously.
+// An Output stores results to global memory through staging tiles in shared memory, one per
+// warpgroup of a role: the warpgroup writes its registers into the tile, and the TMA stores the
+// tile asynchronously.
 type Output struct {
 	k       *Kernel
 	to      *TensorMap
-	tiles   SharedTile // the first of the tiles
+	tiles   SharedTile // the staging tile of the first warpgroup
 	groups  int
 	barrier []NamedBarrier
 	pos     ir.Pos
-	stored  ir.Pos // position of the first store
+	stored  ir.Pos // position of the first store, or NoPos
 	drained bool
 }
 
@@ -34,7 +34,8 @@ func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 		k.fault(&ruleValue,
 			"tensor map of output %s is a zero value, not created by a builder call", name)
 		to = &TensorMap{k: k, name: name,
-			tile: Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, box: 64, high: 64}
+			tile: Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128}, boxCols: 64,
+			boxRows: 64}
 		to.v = &ir.Var{Name: name, Space: isa.Param, Type: isa.B8, Dims: []int64{128}}
 	}
 	o := &Output{k: k, to: to, groups: groups, pos: k.m.calls.Here()}
@@ -55,8 +56,9 @@ func (o *Output) kernel() *Kernel {
 	return o.k
 }
 
-// first returns a predicate that is true in the thread that stores and waits for its warpgroup.
-func (o *Output) first() Reg[Pred] { return o.k.Thread().AndI(127).EQI(0) }
+// isStoringThread returns a predicate that is true in the thread of each warpgroup that starts
+// its stores and waits for them.
+func (o *Output) isStoringThread() Reg[Pred] { return o.k.Thread().AndI(127).EQI(0) }
 
 // sync waits for the threads of a warpgroup.
 func (o *Output) sync(group Reg[U32]) {
@@ -79,12 +81,12 @@ func (o *Output) tile(group Reg[U32]) SharedTile {
 	return t
 }
 
-// Store writes 64 rows of an accumulator, those of the given part, to the matrix, converted to its
-// type. Row and col are the coordinates of the tile's first element. Store waits until the staging
-// tile is free, and returns while the TMA still reads it.
+// Store writes one part of an accumulator, 64 rows, to the matrix, converted to its element type.
+// row and col are the coordinates of the part's first element. Store waits until the warpgroup's
+// staging tile is free, and returns while the TMA still reads the tile.
 func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	k := o.kernel()
-	if !made(k, "output in Store", acc.kernel(), row.k) {
+	if !checkCreated(k, "output in Store", acc.kernel(), row.k) {
 		return
 	}
 	t := o.to.tile
@@ -111,9 +113,9 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 			o.groups)
 		return
 	}
-	o.stores()
-	k.storesTile(o.to.v, Addr{}, row, col, 64, acc.cols, 128)
-	o.through(group, row, col, func(tile SharedTile) {
+	o.noteStore()
+	k.annotateTileStore(o.to.v, Addr{}, row, col, 64, acc.cols, 128)
+	o.storeGroup(group, row, col, func(tile SharedTile) {
 		if t.Type == isa.F32 {
 			acc.putWide(part, tile)
 		} else {
@@ -122,13 +124,14 @@ func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	})
 }
 
-// StoreTMEM writes a tensor memory accumulator of 128 rows to the matrix, converted to its type.
-// Call it in the body of Drain, outside of conditions, as the last read of the accumulator. It
-// frees the accumulator as soon as all elements are loaded (except in a CTA pair). If other code
-// reads the accumulator too, use StoreRows with Load, which does not free it.
+// StoreTMEM writes a tensor memory accumulator of 128 rows to the matrix, converted to its
+// element type. Call it in the body of Drain, outside conditions, as the last read of the
+// accumulator. It frees the accumulator as soon as all elements are loaded (except in a CTA
+// pair). If other code reads the accumulator too, use StoreRows with Load, which does not free
+// it.
 func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	k := o.kernel()
-	if !made(k, "output in StoreTMEM", a.kernel(), row.k) {
+	if !checkCreated(k, "output in StoreTMEM", a.kernel(), row.k) {
 		return
 	}
 	switch t := o.to.tile; {
@@ -152,7 +155,8 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	}
 }
 
-// loadFor is like Load, for a matrix of type t: integers are returned as the bits of F32.
+// loadFor loads elements as Load does, for a matrix of type t. For .s32 it returns the bits of
+// the integers as F32.
 func (a *AccumulatorStage) loadFor(t isa.Type, col, n int) []Reg[F32] {
 	if t != isa.S32 {
 		return a.Load(col, n)
@@ -164,8 +168,9 @@ func (a *AccumulatorStage) loadFor(t isa.Type, col, n int) []Reg[F32] {
 	return list
 }
 
-// storeOverlapping is StoreTMEM for one of two overlapping accumulators. It stores 64 columns at a
-// time: the accumulator in the first place shares its last columns and starts with them.
+// storeOverlapping implements StoreTMEM for one of two overlapping accumulators. It stores 64
+// columns at a time and starts with the shared columns, which are the last ones of an accumulator
+// in the first position.
 func (o *Output) storeOverlapping(a *AccumulatorStage, row, col Reg[U32]) {
 	const wide = 64
 	k, t := o.k, o.to.tile
@@ -177,13 +182,13 @@ func (o *Output) storeOverlapping(a *AccumulatorStage, row, col Reg[U32]) {
 		return
 	}
 	groups, at, second := t.Cols/wide, a.row, a.second()
-	o.stores()
-	k.storesTile(o.to.v, Addr{}, row, col, 128, t.Cols, 128)
-	o.staged(row, col, func(tile SharedTile, line Reg[U32]) {
+	o.noteStore()
+	k.annotateTileStore(o.to.v, Addr{}, row, col, 128, t.Cols, 128)
+	o.storeStaged(row, col, func(tile SharedTile, line Reg[U32]) {
 		for g := range groups {
 			if g == a.t.shared/wide && k.scope() == a.scope {
 				a.Release()
-				a.gone = false
+				a.released = false
 			}
 			first := (g + groups - a.t.shared/wide) % groups
 			group := Select(second.EQI(0), k.U32(first), k.U32(g))
@@ -196,11 +201,12 @@ func (o *Output) storeOverlapping(a *AccumulatorStage, row, col Reg[U32]) {
 			}
 		}
 	})
-	a.row, a.gone = at, k.scope() == a.scope
+	a.row, a.released = at, k.scope() == a.scope
 }
 
-// put writes the fragment with stmatrix. Each lane supplies the address of a row of one of four 8x8
-// matrices: the upper and lower rows of two groups of eight columns.
+// put writes part of an accumulator to a staging tile with stmatrix. Each lane supplies the
+// address of a row of one of four 8x8 matrices: the upper and lower rows of two groups of eight
+// columns.
 func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
 	k := o.k
 	lane := k.Lane()
@@ -209,7 +215,7 @@ func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
 	row := warp.ShlI(4).Add(lane.AndI(8)).Add(line) // matrices 1 and 3 are the lower rows
 	turn, wide := line, int(tile.Swizzle)
 	if wide == 64 {
-		turn = line.ShrI(1) // two rows in the period of 128 bytes
+		turn = line.ShrI(1) // the swizzle repeats every two rows, 128 bytes
 	}
 	unit := lane.ShrI(4).Xor(turn).ShlI(4) // matrices 2 and 3 are the second group of columns
 	at := tile.at.add(row.MulI(int64(tile.Pitch())))
@@ -231,7 +237,8 @@ func (o *Output) put(acc *Accumulator, part int, tile SharedTile) {
 	}
 }
 
-// putWide writes the elements of a part without conversion, two adjacent elements at a time.
+// putWide writes part of an accumulator to a staging tile without conversion, two adjacent
+// elements at a time.
 func (a *Accumulator) putWide(part int, tile SharedTile) {
 	k, lane := a.k, a.k.Lane()
 	row := k.WarpIndex().AndI(3).ShlI(4).Add(lane.ShrI(2))
@@ -248,7 +255,7 @@ func (a *Accumulator) putWide(part int, tile SharedTile) {
 	}
 }
 
-// packedPair returns the type of two elements of t in one register.
+// packedPair returns the type of two elements of t in one register, for t F16 or BF16.
 func packedPair(t isa.Type) isa.Type {
 	if t == isa.F16 {
 		return isa.F16x2
@@ -256,17 +263,18 @@ func packedPair(t isa.Type) isa.Type {
 	return isa.Bf16x2
 }
 
-// Wait waits until all stores of the warpgroup are complete. Call it at the end of the role.
+// Wait waits until all stores of the warpgroup are complete. Call it at the end of the role that
+// stores.
 func (o *Output) Wait() {
 	if o.kernel() == nil {
 		return
 	}
 	o.drained = true
-	o.k.When(o.first(), func() { o.k.waitGroups("cp.async.bulk.wait_group", 0) })
+	o.k.When(o.isStoringThread(), func() { o.k.waitGroups("cp.async.bulk.wait_group", 0) })
 }
 
-// stores records the position of a store.
-func (o *Output) stores() {
+// noteStore records the position of the first store.
+func (o *Output) noteStore() {
 	if o.stored == ir.NoPos {
 		o.stored = o.k.m.calls.Here()
 	}
@@ -276,6 +284,7 @@ func (o *Output) stores() {
 func (k *Kernel) noteOutputs() {
 	for _, o := range k.outputs {
 		k.notes.Outputs = append(k.notes.Outputs,
-			ir.Output{Map: o.to.name, Pos: o.pos, Stored: o.stored, Waited: o.drained || k.waited})
+			ir.Output{Map: o.to.name, Pos: o.pos, Stored: o.stored, Waited: o.drained ||
+				k.allStoresWaited})
 	}
 }

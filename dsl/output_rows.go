@@ -8,24 +8,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// StoreRows writes 128 rows to the matrix, one per thread, as accumulators in tensor memory are
-// distributed. The function elements returns n elements of the thread's row, starting at column
-// col; it can add a bias or another matrix ([SharedTile.LoadRow]), scale, and apply an activation.
-// The elements are converted to the matrix's type: .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or
-// .e2m1; a matrix of .s32 takes their bits. Elements of 6 bits take a byte in shared memory
-// (.b6p2x16), and the matrix must have a multiple of 128 columns.
+// StoreRows writes 128 rows to the matrix, one per thread, which is how accumulators in tensor
+// memory are distributed. The function elements returns n elements of the thread's row, starting
+// at column col; it can add a bias or another matrix ([SharedTile.LoadRow]), scale, and apply an
+// activation. The elements are converted to the matrix's type: .f32, .bf16, .f16, .e4m3, .e5m2,
+// .e2m3, .e3m2 or .e2m1; a matrix of .s32 takes their bits. Elements of 6 bits take a byte in
+// shared memory (.b6p2x16), and the matrix must have a multiple of 128 columns.
 func (o *Output) StoreRows(row, col Reg[U32], elements func(col, n int) []Reg[F32]) {
 	o.storeRows(row, col, 32, elements, elements != nil)
 }
 
-// storeRows is like StoreRows, but computes chunk elements at a time.
+// storeRows implements StoreRows and computes chunk elements at a time. given is false if the
+// author passed a nil function.
 func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n int) []Reg[F32],
 	given bool) {
 	k := o.kernel()
-	if !made(k, "output in StoreRows", row.k) || !k.runs("StoreRows", given) {
+	if !checkCreated(k, "output in StoreRows", row.k) || !k.checkFunctions("StoreRows", given) {
 		return
 	}
-	o.stores()
+	o.noteStore()
 	t := o.to.tile
 	switch {
 	case t.Rows != 128 || o.groups != 1:
@@ -33,14 +34,14 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 			"StoreRows stores 128 rows, which do not match the output tile %s of %d warpgroups", t,
 			o.groups)
 		return
-	case !storable(t.Type) || t.Padded || t.Swizzle == NoSwizzle || t.Cols%chunk != 0:
+	case !isStorable(t.Type) || t.Padded || t.Swizzle == NoSwizzle || t.Cols%chunk != 0:
 		k.fault(&ruleShape,
 			"output tile %s is not supported, expected .f32, .bf16, .f16, .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 with a swizzle and a multiple of %d columns",
 			t, chunk)
 		return
 	}
-	k.storesTile(o.to.v, Addr{}, row, col, 128, t.Cols, 128)
-	o.staged(row, col, func(tile SharedTile, line Reg[U32]) {
+	k.annotateTileStore(o.to.v, Addr{}, row, col, 128, t.Cols, 128)
+	o.storeStaged(row, col, func(tile SharedTile, line Reg[U32]) {
 		put := tile.rowWriter(line)
 		for c := 0; c < t.Cols; c += chunk {
 			x := elements(c, chunk)
@@ -54,18 +55,18 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 	})
 }
 
-// staged waits until the staging tile of 128 rows is free, runs write, in which each thread writes
-// its row, and stores the tile.
-func (o *Output) staged(row, col Reg[U32], write func(tile SharedTile, line Reg[U32])) {
+// storeStaged waits until the staging tile of 128 rows is free, calls write, in which each thread
+// writes its row, and stores the tile.
+func (o *Output) storeStaged(row, col Reg[U32], write func(tile SharedTile, line Reg[U32])) {
 	k := o.k
-	o.through(k.U32(0), row, col, func(tile SharedTile) { write(tile, k.Thread().AndI(127)) })
+	o.storeGroup(k.U32(0), row, col, func(tile SharedTile) { write(tile, k.Thread().AndI(127)) })
 }
 
-// through waits until the staging tile of a warpgroup is free, runs write, which fills it, and
-// stores it.
-func (o *Output) through(group, row, col Reg[U32], write func(tile SharedTile)) {
+// storeGroup waits until the staging tile of a warpgroup is free, calls write, which fills the
+// tile, and stores the tile.
+func (o *Output) storeGroup(group, row, col Reg[U32], write func(tile SharedTile)) {
 	k := o.k
-	first := o.first()
+	first := o.isStoringThread()
 	k.Comment("the previous store has read the tile")
 	k.When(first, func() { k.WaitStoresRead(0) })
 	o.sync(group)
@@ -74,15 +75,15 @@ func (o *Output) through(group, row, col Reg[U32], write func(tile SharedTile)) 
 	k.FenceAsync()
 	o.sync(group)
 	k.When(first, func() {
-		o.to.through = true
+		o.to.hasOutput = true
 		o.to.Store(tile, row, col)
-		o.to.through = false
+		o.to.hasOutput = false
 		k.CommitStores()
 	})
 }
 
-// storable reports whether accumulator rows can be stored as elements of a type.
-func storable(t isa.Type) bool {
+// isStorable reports whether accumulator rows can be stored as elements of type t.
+func isStorable(t isa.Type) bool {
 	switch t {
 	case isa.F32, isa.S32, isa.Bf16, isa.F16, isa.E4m3, isa.E5m2, isa.E2m3, isa.E3m2, isa.E2m1:
 		return true
@@ -90,8 +91,8 @@ func storable(t isa.Type) bool {
 	return false
 }
 
-// unitAddresses returns a function that returns the address of the 16-byte unit at a constant byte
-// offset in a row of a swizzled tile.
+// unitAddresses returns a function that returns the address of the 16-byte unit at a constant
+// byte offset in row line of a swizzled tile.
 func (t SharedTile) unitAddresses(line Reg[U32]) func(b int) Addr {
 	at := t.at.add(line.MulI(int64(t.Pitch())))
 	var unit Reg[U32]
@@ -106,17 +107,17 @@ func (t SharedTile) unitAddresses(line Reg[U32]) func(b int) Addr {
 	}
 }
 
-// rowWriter returns a function that writes adjacent elements to a row of the tile, converted to its
-// type, in whole 16-byte units.
+// rowWriter returns a function that writes adjacent elements to row line of the tile, converted
+// to its type, in whole 16-byte units.
 func (t SharedTile) rowWriter(line Reg[U32]) func(col int, x []Reg[F32]) {
-	k, bits := t.at.k, t.wide()
+	k, bits := t.at.k, t.elementBits()
 	at := t.unitAddresses(line)
 	each := 128 / bits
 	return func(col int, x []Reg[F32]) {
 		for q := 0; q < len(x); q += each {
 			regs := make([]ir.Operand, 4)
 			for i := range regs {
-				regs[i] = k.packed(t.Type, x[q+i*each/4:][:each/4])
+				regs[i] = k.packElements(t.Type, x[q+i*each/4:][:each/4])
 			}
 			k.ins("st.shared.v4.b32", at((col+q)*bits/8).in(k), k.list(ir.Vector, regs))
 		}
@@ -124,11 +125,11 @@ func (t SharedTile) rowWriter(line Reg[U32]) func(col int, x []Reg[F32]) {
 }
 
 // LoadRow reads n adjacent elements of a row of a swizzled tile of .f32, .bf16 or .f16, as F32.
-// They must be whole units of 16 bytes. It suits epilogues that add a tile loaded by a pipeline.
+// They must fill whole 16-byte units. Use it in epilogues that add a tile loaded by a pipeline.
 func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 	k := t.at.k
 	none := make([]Reg[F32], max(n, 0))
-	if !made(k, "tile in LoadRow", row.k) {
+	if !checkCreated(k, "tile in LoadRow", row.k) {
 		return none
 	}
 	bits := t.Type.Bits()
@@ -139,8 +140,8 @@ func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 			col, col+n-1, t.Tile)
 		return none
 	}
-	t.open()
-	t.elsewhere()
+	t.noteAddress()
+	t.noteOtherRead()
 	at := t.unitAddresses(row)
 	list := make([]Reg[F32], 0, n)
 	for b := col * bits / 8; b < (col+n)*bits/8; b += 16 {
@@ -150,14 +151,14 @@ func (t SharedTile) LoadRow(row Reg[U32], col, n int) []Reg[F32] {
 		}
 		k.ins("ld.shared.v4.b32", k.list(ir.Vector, words), at(b).in(k))
 		for _, w := range words {
-			list = append(list, k.unpacked(t.Type, w)...)
+			list = append(list, k.unpackWord(t.Type, w)...)
 		}
 	}
 	return list
 }
 
-// unpacked returns the elements of a register as F32.
-func (k *Kernel) unpacked(t isa.Type, word ir.Operand) []Reg[F32] {
+// unpackWord returns the one or two elements of type t in a register as F32.
+func (k *Kernel) unpackWord(t isa.Type, word ir.Operand) []Reg[F32] {
 	x := fresh[F32](k)
 	if t == isa.F32 {
 		k.ins("mov.b32", x.in(k), word)

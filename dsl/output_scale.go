@@ -8,8 +8,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A ScaleOutput holds the scale factors of a block-scaled matrix that a kernel writes, in the
-// layout of [BlockScale.Offset], which the ScaleMap of a later kernel reads.
+// A ScaleOutput is a parameter that points to the scale factors of a block-scaled matrix that the
+// kernel writes. They have the layout of [BlockScale.Offset], which the ScaleMap of a later
+// kernel reads.
 type ScaleOutput struct {
 	BlockScale
 	k          *Kernel
@@ -19,7 +20,7 @@ type ScaleOutput struct {
 }
 
 // ScaleOutput declares a parameter that points to the scale factors that [Output.StoreScaled]
-// writes, [BlockScale.Bytes] of them.
+// writes, [BlockScale.Bytes] bytes.
 func (k *Kernel) ScaleOutput(name string, b BlockScale) *ScaleOutput {
 	k = k.sound()
 	if b.Type != isa.Ue8m0 && b.Type != isa.Ue4m3 || b.Vector != 16 && b.Vector != 32 {
@@ -30,9 +31,9 @@ func (k *Kernel) ScaleOutput(name string, b BlockScale) *ScaleOutput {
 	return &ScaleOutput{BlockScale: b, k: k, name: name, at: Global[U32](k, name)}
 }
 
-// Sized sets the number of rows and columns of the matrix.
+// Sized returns the scale output for a matrix with the given numbers of rows and columns.
 func (s *ScaleOutput) Sized(rows, cols Reg[U32]) *ScaleOutput {
-	if s == nil || !made(s.k, "scale output in Sized", rows.k, cols.k) {
+	if s == nil || !checkCreated(s.k, "scale output in Sized", rows.k, cols.k) {
 		return s
 	}
 	sized := *s
@@ -40,8 +41,8 @@ func (s *ScaleOutput) Sized(rows, cols Reg[U32]) *ScaleOutput {
 	return &sized
 }
 
-// largest returns the largest value of a type.
-func largest(t isa.Type) float64 {
+// maxValue returns the largest finite value of the small floating-point type t.
+func maxValue(t isa.Type) float64 {
 	switch t {
 	case isa.E4m3:
 		return 448
@@ -55,15 +56,16 @@ func largest(t isa.Type) float64 {
 	return 6 // e2m1
 }
 
-// StoreScaled is StoreRows for a block-scaled matrix. The scale factor of a block is its largest
-// magnitude divided by the largest value of the element type, rounded (up to a power of two for
-// .ue8m0). Elements are divided by their scale factor. A scale for the whole matrix, which brings
-// the scale factors into the range of .ue4m3, must be applied by the function elements. The tile
-// must have two blocks per row, or a multiple of four.
+// StoreScaled stores rows as StoreRows does, to a block-scaled matrix. The scale factor of a
+// block is its largest magnitude divided by the largest value of the element type, rounded (up to
+// a power of two for .ue8m0). Elements are divided by their scale factor. A scale for the whole
+// matrix, which brings the scale factors into the range of .ue4m3, must be applied by the
+// function elements. The tile must have two blocks per row, or a multiple of four.
 func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32],
 	elements func(col, n int) []Reg[F32]) {
 	k := o.kernel()
-	if !made(k, "output in StoreScaled", row.k, col.k) || !k.runs("StoreScaled", elements != nil) {
+	if !checkCreated(k, "output in StoreScaled", row.k, col.k) ||
+		!k.checkFunctions("StoreScaled", elements != nil) {
 		return
 	}
 	t := o.to.tile
@@ -72,12 +74,12 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32],
 		k.fault(&ruleValue,
 			"scale output in StoreScaled is a zero value, not created by a builder call")
 		return
-	case !made(k, "output in StoreScaled", to.k):
+	case !checkCreated(k, "output in StoreScaled", to.k):
 		return
 	case to.rows.k == nil:
 		k.fault(&ruleShape, "scale output %s has no size; use Sized", to.name)
 		return
-	case t.Type.Bits() > 8 || !storable(t.Type) || t.Cols%(4*to.Vector) != 0 &&
+	case t.Type.Bits() > 8 || !isStorable(t.Type) || t.Cols%(4*to.Vector) != 0 &&
 		t.Cols != 2*to.Vector:
 		k.fault(&ruleShape,
 			"output tile %s with %s is not supported, expected .e4m3, .e5m2, .e2m3, .e3m2 or .e2m1 and a multiple of %d columns, or %d",
@@ -86,11 +88,11 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32],
 	}
 	line := k.Thread().AndI(127)
 	atoms := to.cols.CeilDiv(int64(4 * to.Vector))
-	// The index of a word of four scale factors of the row. Scale factors are stored in units of
+	// The index of a word of four scale factors in the row. Scale factors are stored in units of
 	// 128 rows, and the tile starts at such a unit.
 	word := row.ShrI(7).Mul(atoms).ShlI(7).Add(line.AndI(31).ShlI(2)).Add(line.ShrI(5))
 	inside := row.LT(to.rows)
-	var codes []ir.Operand // each with two scale factors
+	var codes []ir.Operand // registers that each hold two scale factors
 	o.storeRows(row, col, 2*to.Vector, func(c, n int) []Reg[F32] {
 		x := elements(c, n)
 		if len(x) != n {
@@ -121,8 +123,8 @@ func (o *Output) StoreScaled(to *ScaleOutput, row, col Reg[U32],
 	}, true)
 }
 
-// scaleFactors returns the scale factors of two lists of elements as bytes of one register, and the
-// factors that elements are multiplied by.
+// scaleFactors returns the scale factors of two lists of elements as two bytes of one register,
+// and the factors by which the elements are multiplied.
 func (k *Kernel) scaleFactors(t, of isa.Type,
 	low, high []Reg[F32]) (code ir.Operand, by [2]Reg[F32]) {
 	var want [2]Reg[F32]
@@ -131,7 +133,7 @@ func (k *Kernel) scaleFactors(t, of isa.Type,
 		for _, x := range list[1:] {
 			want[i] = want[i].Max(x.Abs())
 		}
-		want[i] = want[i].MulF(1 / largest(of))
+		want[i] = want[i].MulF(1 / maxValue(of))
 	}
 	code = ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B16)}
 	if t == isa.Ue8m0 {
@@ -147,7 +149,7 @@ func (k *Kernel) scaleFactors(t, of isa.Type,
 	k.ins("cvt.rn.satfinite.e4m3x2.f32", code, k.arg(want[1]), k.arg(want[0]))
 	halves := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
 	k.ins("cvt.rn.f16x2.e4m3x2", halves, code)
-	for i, is := range k.unpacked(isa.F16, halves) {
+	for i, is := range k.unpackWord(isa.F16, halves) {
 		by[i] = fresh[F32](k)
 		k.ins("rcp.approx.ftz.f32", by[i].in(k), is.in(k))
 		by[i] = by[i].Min(k.F32(0x1.fffffep127)) // zero divided by a zero scale must give zero

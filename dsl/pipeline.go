@@ -10,28 +10,29 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A Pipeline is a ring of stages in shared memory that one role fills and another reads. Each stage
-// holds one tile per feed and has two mbarriers: full, on which the copies complete, and empty, on
-// which the consumers arrive. The pipeline keeps track of the stage index and the phase parity.
+// A Pipeline is a ring of stages in shared memory that one role fills and another reads. Each
+// stage holds one tile per feed and has two mbarriers: full, on which the copies into the stage
+// complete, and empty, on which the consumers arrive. The pipeline keeps track of stage indices
+// and phase parities.
 type Pipeline struct {
 	ring
-	feeds   []Feed
-	offsets []int // offset of each feed within a stage
-	bytes   int   // size of a stage
-	expect  int   // bytes whose arrival completes a stage
-	store   Addr
-	far     bool // a feed is multicast to the whole cluster
-	written bool // threads fill the pipeline
-	reads   *ir.Buffer
-	covers  []ir.PipelineTile // one for each feed
+	feeds         []Feed
+	offsets       []int // byte offset of each feed within a stage
+	bytes         int   // size of a stage in bytes
+	expect        int   // bytes that complete the phase of a stage's full mbarrier
+	store         Addr
+	isClusterWide bool // whether a feed is multicast to the whole cluster
+	written       bool // whether threads fill the pipeline
+	reads         *ir.Buffer
+	covers        []ir.PipelineTile // one for each feed
 }
 
-// A Feed is one input of a Pipeline: the tile that each stage holds, and the tensor map that loads
-// it.
+// A Feed is an input of a Pipeline: the tile that each stage holds, and the tensor map from which
+// it is loaded.
 //
 // In a cluster, blocks that need the same tile can share its load. Each block loads a part of the
-// rows and multicasts it to the others. For a cluster of 2 x 2 blocks that compute a 2 x 2 group of
-// output tiles:
+// rows and multicasts the part to the other blocks. For a cluster of 2 x 2 blocks that compute a
+// 2 x 2 group of output tiles:
 //
 //	            B tile 0     B tile 1
 //	A tile 0   block (0,0)  block (0,1)   MulticastRow: both need A tile 0
@@ -43,15 +44,15 @@ type Feed struct {
 	share share
 }
 
-// Feed returns the tiles of m as one of the inputs of a Pipeline.
+// Feed returns the tiles of m as an input of a Pipeline.
 func (m *TensorMap) Feed() Feed { return Feed{from: m} }
 
 // Multicast returns the feed shared by all blocks of the cluster: each block loads a part of the
 // rows for all of them.
-func (f Feed) Multicast() Feed { return f.by(everyone) }
+func (f Feed) Multicast() Feed { return f.withShare(wholeCluster) }
 
-// Pipeline declares a ring of stages in shared memory. The tiles of a stage are contiguous, each at
-// its own alignment.
+// Pipeline declares a ring of stages in shared memory. Within a stage, each tile starts at the
+// next address with its alignment.
 func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	k = k.sound()
 	p := &Pipeline{ring: k.newRing(name, stages)}
@@ -89,16 +90,16 @@ func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 		p.bytes += t.Bytes()
 		p.expect += t.CopyBytes()
 		align = max(align, a)
-		p.share(f)
+		p.splitLoad(f)
 	}
 	p.bytes = (p.bytes + align - 1) / align * align
 	p.store = k.SharedBytes(unique(name+"_stages", k.names), max(16, p.bytes*p.stages), align)
 	return p
 }
 
-// PerBlock makes each block of a CTA pair fill and read the pipeline separately, which is required
-// if threads read it. Otherwise both blocks fill it for the MMAs of the even block. See
-// [Kernel.CTAPair].
+// PerBlock makes each block of a CTA pair fill and read the pipeline separately, which is
+// required if threads read it. Otherwise both blocks fill the pipeline for the MMAs of the even
+// block. See [Kernel.CTAPair].
 func (p *Pipeline) PerBlock() *Pipeline {
 	if p != nil && p.k != nil {
 		p.pair, p.full.spec.pair = false, false
@@ -114,7 +115,7 @@ func (p *Pipeline) Stages() int {
 	return p.stages
 }
 
-// StageBytes returns the bytes of shared memory of a stage.
+// StageBytes returns the size of a stage in shared memory, in bytes.
 func (p *Pipeline) StageBytes() int {
 	if p == nil {
 		return 0
@@ -122,21 +123,21 @@ func (p *Pipeline) StageBytes() int {
 	return p.bytes
 }
 
-// A Stage is one stage of a Pipeline, in one iteration of Produce or Consume.
+// A Stage is the stage of a Pipeline that one iteration of Produce or Consume fills or reads.
 type Stage struct {
-	p      *Pipeline
-	index  Reg[U32]
-	state  *place
-	full   Barrier
-	empty  Barrier
-	base   Addr      // address of the stage's tiles
-	loads  bool      // the stage belongs to a producer
-	loaded []bool    // one for each feed
-	uses   []filling // state of the computed tiles
-	by     reader
-	opened bool // threads of the role have used its addresses
-	scope  int  // scope of the body that reads it
-	met    bool // the warp has converged in that scope since the stage was full
+	p           *Pipeline
+	index       Reg[U32]
+	state       *place
+	full        Barrier
+	empty       Barrier
+	base        Addr      // address of the stage's first tile
+	loads       bool      // whether the stage is being filled
+	loaded      []bool    // for each feed, whether its tile has been loaded
+	uses        []filling // accesses to the computed tiles
+	by          reader
+	addressUsed bool // threads may read the stage, because they have an address in it
+	scope       int  // scope of the loop body that reads the stage
+	converged   bool // whether the warp has converged in that scope since the stage was full
 }
 
 // kernel returns the kernel of s, or nil for a zero value.
@@ -148,19 +149,19 @@ func (s *Stage) kernel() *Kernel {
 }
 
 // Iteration returns the index of the loop iteration, starting at 0.
-func (s *Stage) Iteration() Reg[U32] { return s.known().index }
+func (s *Stage) Iteration() Reg[U32] { return s.orEmpty().index }
 
-// Slot returns the index of the stage in the ring.
-func (s *Stage) Slot() Reg[U32] { return s.known().state.stage }
+// Slot returns the index of the stage in the ring, from 0 to Stages()-1.
+func (s *Stage) Slot() Reg[U32] { return s.orEmpty().state.stage }
 
 // Full returns the mbarrier on which the copies into the stage complete.
-func (s *Stage) Full() Barrier { return s.known().full }
+func (s *Stage) Full() Barrier { return s.orEmpty().full }
 
 // Empty returns the mbarrier on which the consumers of the stage arrive.
-func (s *Stage) Empty() Barrier { return s.known().empty }
+func (s *Stage) Empty() Barrier { return s.orEmpty().empty }
 
-// known returns s. If s is a zero value it reports that and returns an empty stage.
-func (s *Stage) known() *Stage {
+// orEmpty returns s. If s is a zero value, it returns an empty stage, whose use is reported.
+func (s *Stage) orEmpty() *Stage {
 	if s.kernel() == nil {
 		return &Stage{state: &place{}}
 	}
@@ -169,7 +170,7 @@ func (s *Stage) known() *Stage {
 
 // Tile returns the tile of a tensor map in the stage.
 func (s *Stage) Tile(m *TensorMap) SharedTile {
-	p := s.known().p
+	p := s.orEmpty().p
 	if p == nil {
 		return SharedTile{Tile: m.Tile()}
 	}
@@ -181,13 +182,13 @@ func (s *Stage) Tile(m *TensorMap) SharedTile {
 	t := SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s,
 		halved: m.halves > 0}
 	if !s.loads {
-		p.k.take(p.reads, i, 1)
+		p.k.noteReads(p.reads, i, 1)
 		t.cover = &p.covers[i]
 	}
 	return t
 }
 
-// stageOf returns the stage of iteration i of a role.
+// stageOf returns the stage for iteration i of a role whose position in the ring is state.
 func (p *Pipeline) stageOf(i Reg[U32], state *place) *Stage {
 	s := &Stage{p: p, index: i, state: state}
 	s.full, s.empty = p.barriers(state)
@@ -204,9 +205,10 @@ func (p *Pipeline) feed(m *TensorMap) int {
 	return -1
 }
 
-// Produce returns a loop that fills n stages. Each iteration waits until a stage is empty, sets the
-// byte count that its mbarrier expects, and runs the body, which loads the tiles. Only the first
-// warp of the role executes the loop, and one of its threads starts the copies.
+// Produce returns a loop that fills n stages. Each iteration waits until a stage is empty, sets
+// the byte count that its mbarrier expects, and runs the body, which starts the loads of the
+// tiles. Only the first warp of the role executes the loop, and one of its threads starts the
+// copies.
 //
 //	for s := range ab.Produce(n) {
 //		s.Load(a, dsl.TileAt(row, s.Iteration()))
@@ -216,12 +218,12 @@ func (p *Pipeline) feed(m *TensorMap) int {
 // If the pipeline has a ComputedTile, all warps of the role execute the loop.
 func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 	return func(yield func(*Stage) bool) {
-		if p == nil || !made(p.k, "pipeline in Produce", n.k) {
+		if p == nil || !checkCreated(p.k, "pipeline in Produce", n.k) {
 			return
 		}
 		k := p.k
 		if p.written {
-			p.write(n, yield)
+			p.produceComputed(n, yield)
 			return
 		}
 		state := p.state(1)
@@ -234,15 +236,16 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 			s := p.stageOf(i, state)
 			s.loads, s.loaded = true, make([]bool, len(p.feeds))
 			s.Empty().Wait(state.parity)
-			// one thread continues for the warp, and the others must not miss the phase
+			// one thread continues for the warp, and the other threads must not miss the phase
 			k.SyncWarp()
 			if p.pair {
 				// The even block's mbarrier counts the bytes of both blocks.
-				k.When(leader.And(k.even()), func() { s.Full().ArriveExpect(k.U32(2 * p.expect)) })
+				k.When(leader.And(k.isEvenBlock()),
+					func() { s.Full().ArriveExpect(k.U32(2 * p.expect)) })
 			} else {
 				k.When(leader, func() { s.Full().ArriveExpect(k.U32(p.expect)) })
 			}
-			if !p.filled(s, yield) {
+			if !p.buildProduce(s, yield) {
 				break
 			}
 			state.next(&p.ring)
@@ -250,11 +253,11 @@ func (p *Pipeline) Produce(n Reg[U32]) iter.Seq[*Stage] {
 	}
 }
 
-// waitUntilEmpty emits a wait at the end of a role that fills a pipeline of several blocks. The
-// role waits until all stages are empty, because the tensor cores of other blocks signal the
-// mbarriers of this block, which must not exit before.
+// waitUntilEmpty emits a wait at the end of a role that fills a pipeline shared by several
+// blocks. The role waits until all stages are empty, because the tensor cores of other blocks
+// arrive on the mbarriers of this block, so this block must not exit before.
 func (p *Pipeline) waitUntilEmpty(r *role, state *place) {
-	if !p.pair && (!p.far || p.k.tmem.base == nil) || slices.Contains(r.filled, p) {
+	if !p.pair && (!p.isClusterWide || p.k.tmem.base == nil) || slices.Contains(r.filled, p) {
 		return
 	}
 	r.filled = append(r.filled, p)
@@ -269,8 +272,8 @@ func (p *Pipeline) waitUntilEmpty(r *role, state *place) {
 	})
 }
 
-// Load starts the copy of a tile of m into the stage. Its position counts tiles, unlike the row and
-// column of [TensorMap.Load], which count elements.
+// Load starts the copy of a tile of m into the stage. The position is given in tiles, unlike the
+// row and column of [TensorMap.Load], which are given in elements.
 func (s *Stage) Load(m *TensorMap, tile TileCoord) {
 	to, ok := s.fill(m)
 	if !ok {
@@ -289,10 +292,11 @@ func (s *Stage) Load(m *TensorMap, tile TileCoord) {
 	k.When(k.Leader(), func() { m.Load(to, r, c, s.Full()) })
 }
 
-// fill returns the destination of a tile of m in the stage, unless it cannot be loaded here.
+// fill returns the destination of a tile of m in the stage. ok is false if the tile cannot be
+// loaded here, which fill reports.
 func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 	k := s.kernel()
-	if !made(k, "stage in Load", m.kernel()) {
+	if !checkCreated(k, "stage in Load", m.kernel()) {
 		return to, false
 	}
 	p := s.p
@@ -314,17 +318,17 @@ func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 	return to, false
 }
 
-// Consume returns a loop over n stages. Each iteration waits until a stage is full, runs the body,
-// and frees the stage when the MMAs that the body started are complete.
+// Consume returns a loop over n stages. Each iteration waits until a stage is full, runs the
+// body, and releases the stage when the MMAs that the body started are complete.
 func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 	return func(yield func(*Stage) bool) {
-		if p == nil || !made(p.k, "pipeline in Consume", n.k) {
+		if p == nil || !checkCreated(p.k, "pipeline in Consume", n.k) {
 			return
 		}
 		k := p.k
 		state := p.state(0)
 		for i := range k.Range(k.U32(0), n) {
-			s := p.take(i, state)
+			s := p.waitFull(i, state)
 			if !yield(s) {
 				k.fault(&ruleLoop,
 					"Go break or return leaves the body of Consume, which is built only once")
@@ -336,26 +340,27 @@ func (p *Pipeline) Consume(n Reg[U32]) iter.Seq[*Stage] {
 	}
 }
 
-// take waits until the role's current stage is full.
-func (p *Pipeline) take(i Reg[U32], state *place) *Stage {
+// waitFull emits the wait until the role's current stage is full, and returns the stage.
+func (p *Pipeline) waitFull(i Reg[U32], state *place) *Stage {
 	s := p.stageOf(i, state)
 	s.Full().Wait(state.parity)
 	if r := p.k.role; r != nil && (r.single || r.n == 1) {
-		p.k.SyncWarp() // one thread continues for the warp, and the others must not miss the phase
+		// one thread continues for the warp, and the other threads must not miss the phase
+		p.k.SyncWarp()
 	}
 	s.scope = p.k.scope()
-	p.k.reading = append(p.k.reading, s)
+	p.k.openStages = append(p.k.openStages, s)
 	return s
 }
 
 // ConsumeOne consumes the next stage, as one iteration of Consume does. Since there is no loop,
-// values that body computes can be used after it. The Iteration of the stage is 0.
+// values that body computes can be used afterwards. The Iteration of the stage is 0.
 func (p *Pipeline) ConsumeOne(body func(s *Stage)) {
-	if p == nil || p.k == nil || !p.k.runs("ConsumeOne", body != nil) {
+	if p == nil || p.k == nil || !p.k.checkFunctions("ConsumeOne", body != nil) {
 		return
 	}
 	state := p.state(0)
-	s := p.take(p.k.U32(0), state)
+	s := p.waitFull(p.k.U32(0), state)
 	p.k.m.calls.Run(func() { body(s) })
 	s.release()
 	state.next(&p.ring)

@@ -9,7 +9,7 @@ import (
 )
 
 // An AsyncPipeline is a ring of stages in shared memory that all threads of the block fill with
-// cp.async (sm_80), some stages ahead of the one that they compute on.
+// cp.async (sm_80). Stages are filled several iterations before the threads compute on them.
 type AsyncPipeline struct {
 	k       *Kernel
 	name    string
@@ -18,7 +18,7 @@ type AsyncPipeline struct {
 	offsets []int
 	bytes   int
 	store   Addr
-	asked   []bool // which tiles the current load has copied; nil outside of a load
+	copied  []bool // for each tile, whether this call of load has copied it; nil outside load
 	reads   *ir.Buffer
 	covers  []ir.PipelineTile // one for each tile
 }
@@ -59,13 +59,13 @@ func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPip
 	return p
 }
 
-// An AsyncStage is a stage of an AsyncPipeline while it is filled or read.
+// An AsyncStage is a stage of an AsyncPipeline that is being filled or read.
 type AsyncStage struct {
 	p    *AsyncPipeline
 	base Addr
 }
 
-// Tile returns the n-th tile of the stage.
+// Tile returns the n-th tile of the stage, in the order of the declaration.
 func (s AsyncStage) Tile(n int) SharedTile {
 	if s.p == nil {
 		return SharedTile{}
@@ -78,10 +78,10 @@ func (s AsyncStage) Tile(n int) SharedTile {
 		}
 	}
 	t := SharedTile{Tile: s.p.tiles[n], at: s.base.Plus(int64(s.p.offsets[n]))}
-	if s.p.asked != nil {
-		s.p.asked[n] = true
+	if s.p.copied != nil {
+		s.p.copied[n] = true
 	} else {
-		s.p.k.take(s.p.reads, n, 1)
+		s.p.k.noteReads(s.p.reads, n, 1)
 		t.cover = &s.p.covers[n]
 	}
 	return t
@@ -92,48 +92,48 @@ func (p *AsyncPipeline) at(n Reg[U32]) AsyncStage {
 	return AsyncStage{p: p, base: p.store.add(n.MulI(int64(p.bytes)))}
 }
 
-// Run executes the given number of steps: load fills the stage of a step, some stages before use
-// computes on it. All threads of the block must take part. When Run ends no copy is in flight, and
-// all threads may write shared memory.
+// Run executes the given number of steps. For each step, load fills a stage, and several steps
+// later use computes on the stage. All threads of the block must take part. When Run ends no copy
+// is in flight, and all threads may write shared memory.
 func (p *AsyncPipeline) Run(steps Reg[U32], load, use func(step Reg[U32], s AsyncStage)) {
-	if p == nil || !made(p.k, "pipeline in Run", steps.k) {
+	if p == nil || !checkCreated(p.k, "pipeline in Run", steps.k) {
 		return
 	}
 	k := p.k
-	if !k.runs("Run", load != nil, use != nil) {
+	if !k.checkFunctions("Run", load != nil, use != nil) {
 		return
 	}
-	k.together("Run", true)
-	r := p.begin(steps, p.watch(load))
+	k.annotateCollective("Run", true)
+	r := p.begin(steps, p.checkLoads(load))
 	for step := range k.Range(k.U32(0), steps) {
 		k.Comment("this stage has arrived, and every thread has read the previous one")
-		r.arrived()
-		r.ahead(step)
+		r.waitStage()
+		r.loadAhead(step)
 		use(step, r.stage())
 		r.next()
 	}
 	p.drain()
 }
 
-// Multiply runs the steps of a GEMM main loop, as Run does, with double-buffered fragments:
-// fragments are loaded one step before the MMA that uses them, which takes twice the registers. The
-// function product returns the MMA step for a stage; it is called each time fragments are loaded.
+// Multiply runs the steps of a GEMM main loop, as Run does, but loads fragments one step before
+// the MMA that uses them, which takes twice the registers for fragments. The function product
+// returns the MMA step for a stage; it is called each time fragments are loaded.
 //
 //	ab.Multiply(steps, load, func(s dsl.AsyncStage) dsl.MMAStep {
 //		return w.MMAStep(s.Tile(0), fromA, s.Tile(1), fromB)
 //	})
 func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s AsyncStage),
 	product func(s AsyncStage) MMAStep) {
-	if p == nil || !made(p.k, "pipeline in Multiply", steps.k) {
+	if p == nil || !checkCreated(p.k, "pipeline in Multiply", steps.k) {
 		return
 	}
 	k := p.k
-	if !k.runs("Multiply", load != nil, product != nil) {
+	if !k.checkFunctions("Multiply", load != nil, product != nil) {
 		return
 	}
-	r := p.begin(steps, p.watch(load))
+	r := p.begin(steps, p.checkLoads(load))
 	k.Comment("the first fragments")
-	r.arrived()
+	r.waitStage()
 	now := product(r.stage())
 	switch {
 	case now.reported:
@@ -151,27 +151,27 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 			"Multiply is called with different MMA steps; all stages must use one accumulator and one shape")
 		return now
 	}
-	first := now.kept()
-	now.read(0, factors{}, first)
+	first := now.newLiveFragments()
+	now.read(0, fragmentSet{}, first)
 	for step := range k.Range(k.U32(0), steps) {
-		r.ahead(step)
+		r.loadAhead(step)
 		now = again()
 		end := now.begin()
 		f := first
 		for i := 1; i < now.steps; i++ {
-			coming := now.room()
+			coming := now.newFragments()
 			now.read(i, f, coming)
 			now.multiply(f)
 			f = coming
 		}
 		r.next()
 		k.Comment("the next stage has arrived, and every thread has read all of this one")
-		r.arrived()
-		coming, busy := first, f.shares(first)
+		r.waitStage()
+		coming, busy := first, f.sharesRegister(first)
 		if busy {
-			coming = now.room() // the first fragments of this stage have not been multiplied yet
+			coming = now.newFragments() // the first fragments of this stage are not multiplied yet
 		}
-		again().read(0, factors{}, coming)
+		again().read(0, fragmentSet{}, coming)
 		now.multiply(f)
 		end()
 		if busy {
@@ -181,15 +181,16 @@ func (p *AsyncPipeline) Multiply(steps Reg[U32], load func(step Reg[U32], s Asyn
 	p.drain()
 }
 
-// An asyncRun is the state of a loop over the stages of an AsyncPipeline.
+// An asyncRun is a loop over the stages of an AsyncPipeline that is being built.
 type asyncRun struct {
 	*AsyncPipeline
 	steps       Reg[U32]
 	load        func(step Reg[U32], s AsyncStage)
-	read, write Reg[U32] // stage indices
+	read, write Reg[U32] // indices of the stages to read and to fill next
 }
 
-// begin fills all stages but one.
+// begin emits the loads of the first steps, which fill all stages but one, and returns the state
+// of the loop.
 func (p *AsyncPipeline) begin(steps Reg[U32], load func(step Reg[U32], s AsyncStage)) *asyncRun {
 	k := p.k
 	ahead := p.stages - 1
@@ -201,15 +202,16 @@ func (p *AsyncPipeline) begin(steps Reg[U32], load func(step Reg[U32], s AsyncSt
 	return &asyncRun{p, steps, load, k.U32(0).Var(), k.U32(ahead).Var()}
 }
 
-// watch wraps a load function. The result also records the tiles of the stage that load does not
-// copy.
-func (p *AsyncPipeline) watch(load func(step Reg[U32], s AsyncStage)) func(Reg[U32], AsyncStage) {
+// checkLoads returns a load function that calls load and then records the tiles of the stage that
+// load does not copy.
+func (p *AsyncPipeline) checkLoads(load func(step Reg[U32], s AsyncStage)) func(Reg[U32],
+	AsyncStage) {
 	reported := false
 	return func(step Reg[U32], s AsyncStage) {
 		was := p.k.loading
-		p.k.loading, p.asked = p.name, make([]bool, len(p.tiles))
+		p.k.loading, p.copied = p.name, make([]bool, len(p.tiles))
 		load(step, s)
-		for i, asked := range p.asked {
+		for i, asked := range p.copied {
 			if !asked && !reported {
 				p.k.notes.Missing = append(p.k.notes.Missing,
 					ir.MissingTile{Pos: p.k.m.calls.Here(), Pipeline: p.name, Kind: ir.CopiedStage,
@@ -217,29 +219,30 @@ func (p *AsyncPipeline) watch(load func(step Reg[U32], s AsyncStage)) func(Reg[U
 				reported = true
 			}
 		}
-		p.k.loading, p.asked = was, nil
+		p.k.loading, p.copied = was, nil
 	}
 }
 
 // stage returns the stage that is read in this iteration.
 func (r *asyncRun) stage() AsyncStage { return r.at(r.read) }
 
-// arrived waits for the copies into the current stage, which are the oldest in flight, and then for
-// all threads. After it, all threads have finished reading the previous stage.
-func (r *asyncRun) arrived() {
+// waitStage waits for the copies into the current stage, which are the oldest in flight, and then
+// for all threads. Afterwards all threads have finished reading the previous stage.
+func (r *asyncRun) waitStage() {
 	r.k.ins("cp.async.wait_group", number(int64(r.stages-2)))
 	r.k.Sync()
 }
 
-// ahead starts the copies of a later step into the stage that was read last.
-func (r *asyncRun) ahead(step Reg[U32]) {
+// loadAhead starts the copies of a later step into the stage that was read in the previous
+// iteration.
+func (r *asyncRun) loadAhead(step Reg[U32]) {
 	k := r.k
 	coming := step.AddI(int64(r.stages - 1))
 	k.If(coming.LT(r.steps), func() { r.load(coming, r.at(r.write)) })
 	k.ins("cp.async.commit_group")
 }
 
-// next advances to the next stage.
+// next advances the indices of the stages to read and to fill.
 func (r *asyncRun) next() {
 	k := r.k
 	for _, n := range []Reg[U32]{r.read, r.write} {
@@ -249,19 +252,19 @@ func (r *asyncRun) next() {
 	}
 }
 
-// drain waits for the copies in flight, and for all threads.
+// drain waits for all copies in flight, and then for all threads of the block.
 func (p *AsyncPipeline) drain() {
 	p.k.ins("cp.async.wait_group", number(0))
 	p.k.Sync()
 }
 
-// CopyAsync starts an asynchronous copy of a tile from a matrix in global memory by all threads of
-// the block, 16 bytes at a time. The address of the tile's first element is from; pitch is the
-// distance in bytes between rows of the matrix. The whole tile must be inside the matrix;
+// CopyAsync starts an asynchronous copy of a tile from a matrix in global memory by all threads
+// of the block, 16 bytes at a time. from is the address of the tile's first element, and pitch
+// the distance in bytes between rows of the matrix. The whole tile must be inside the matrix;
 // [Matrix.CopyAsync] clips tiles at the edges.
 func (k *Kernel) CopyAsync(to SharedTile, from Addr, pitch Reg[U64], mods ...Mod) {
 	k = k.sound()
-	k.together("CopyAsync", true)
+	k.annotateCollective("CopyAsync", true)
 	k.copyAsync(to, from, pitch, nil, mods)
 }
 
@@ -286,7 +289,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	for _, m := range mods {
 		op += "." + string(m)
 	}
-	from.aligned(16)
+	from.requireAlignment(16)
 	u := &unitCopy{k: k, op: op, to: to, from: from, pitch: pitch, clip: c}
 	if threads%units == 0 && (to.Rows%(threads/units) == 0 || threads/units%to.Rows == 0) {
 		u.rows(threads/units, units)
@@ -295,7 +298,7 @@ func (k *Kernel) copyAsync(to SharedTile, from Addr, pitch Reg[U64], c *clip, mo
 	}
 }
 
-// A unitCopy copies a tile in units of 16 bytes.
+// A unitCopy copies a tile in units of 16 bytes. Its methods emit the copy.
 type unitCopy struct {
 	k     *Kernel
 	op    string
@@ -305,7 +308,7 @@ type unitCopy struct {
 	clip  *clip // nil if the whole tile is inside the matrix
 }
 
-// place returns the address of the 16-byte unit of the tile at a byte offset in a row.
+// place returns the address of the 16-byte unit at a byte offset in a row of the tile.
 func (u *unitCopy) place(row, unit Reg[U32]) Addr {
 	to := u.to
 	r := to.reader(row, u.k.U32(0))
@@ -316,15 +319,15 @@ func (u *unitCopy) place(row, unit Reg[U32]) Addr {
 	return r.row.add(slab.Add(r.unit.Xor(unit.AndI(int64(to.Swizzle) - 1))))
 }
 
-// source returns a function that returns the address in global memory of a unit in a row of the
+// source returns a function that returns the global memory address of a unit in a row of the
 // matrix.
 func (u *unitCopy) source(unit Reg[U32]) func(row Reg[U32]) Reg[U64] {
 	first := u.from.Value64().Add(To[U64](unit))
 	return func(row Reg[U32]) Reg[U64] { return first.Add(To[U64](row).Mul(u.pitch)) }
 }
 
-// rows copies the tile so that each thread copies the same unit of several rows, at a constant
-// distance.
+// rows copies the tile so that each thread copies the same unit of several rows. The rows of a
+// thread are lines apart.
 func (u *unitCopy) rows(lines, units int) {
 	k, to, c := u.k, u.to, u.clip
 	tid := k.Thread()
@@ -335,7 +338,7 @@ func (u *unitCopy) rows(lines, units int) {
 	there, step := line(row), u.pitch.MulI(int64(lines))
 	var left Reg[U32]
 	if c != nil {
-		left = c.bytes(unit)
+		left = c.unitBytes(unit)
 	}
 	for i := 0; i < to.Rows; i += lines {
 		here := at.Plus(int64(i * to.Pitch()))
@@ -344,7 +347,7 @@ func (u *unitCopy) rows(lines, units int) {
 		}
 		args := []ir.Operand{here.in(k), {}, number(16)}
 		if c != nil {
-			args = append(args, c.of(row.AddI(int64(i)), left).in(k))
+			args = append(args, c.rowBytes(row.AddI(int64(i)), left).in(k))
 			if c.m.last {
 				there = line(c.row(row.AddI(int64(i))))
 			}
@@ -362,7 +365,7 @@ func (u *unitCopy) rows(lines, units int) {
 }
 
 // each copies the tile so that consecutive threads copy consecutive units. It is used if the rows
-// do not divide evenly among the threads.
+// cannot be divided evenly among the threads.
 func (u *unitCopy) each(threads, units int) {
 	k, c := u.k, u.clip
 	for from, all := 0, u.to.Rows*units; from < all; from += threads {
@@ -373,7 +376,7 @@ func (u *unitCopy) each(threads, units int) {
 			line := u.source(unit)
 			there := line(row)
 			if c != nil {
-				args = append(args, c.of(row, c.bytes(unit)).in(k))
+				args = append(args, c.rowBytes(row, c.unitBytes(unit)).in(k))
 				if c.m.last {
 					there = line(c.row(row))
 				}
@@ -390,7 +393,7 @@ func (u *unitCopy) each(threads, units int) {
 }
 
 // CommitCopies commits the copies that the thread started with CopyAsync as one group
-// (cp.async.commit_group). It is for copies outside of an AsyncPipeline.
+// (cp.async.commit_group). It is for copies outside an AsyncPipeline.
 func (k *Kernel) CommitCopies() {
 	k = k.sound()
 	if k.loading != "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A ComputedTile is an input of a Pipeline that threads of a role write, instead of copies, such as
-// 8-bit weights converted to 16 bits for the tensor cores.
+// A ComputedTile is an input of a Pipeline that threads of a role write, such as 8-bit weights
+// converted to 16 bits for the tensor cores.
 //
 //	wide := k.ComputedTile("wide",
 //		dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
@@ -35,17 +35,17 @@ func (k *Kernel) ComputedTile(name string, t Tile) *ComputedTile {
 		t = k.standIn(Tile{Type: isa.B32, Rows: 8, Cols: 4})
 	}
 	return &ComputedTile{
-		&TensorMap{k: k, name: name, tile: t, box: t.Cols, high: t.Rows, written: true}}
+		&TensorMap{k: k, name: name, tile: t, boxCols: t.Cols, boxRows: t.Rows, written: true}}
 }
 
-// A filling tracks whether the threads write a computed tile of a stage, as they must.
+// A filling records whether threads write a computed tile of a stage, as they must.
 type filling struct {
 	m *TensorMap
-	*usage
-	pos ir.Pos // position of the call of In
+	*sharedUsage
+	pos ir.Pos // position of the call of Tile
 }
 
-// noteFillings records computed tiles that are never written.
+// noteFillings annotates computed tiles of the stage that are never written.
 func (s *Stage) noteFillings() {
 	for _, f := range s.uses {
 		if !f.written && f.named == f.known {
@@ -64,8 +64,8 @@ func (w *ComputedTile) kernel() *Kernel {
 	return w.m.kernel()
 }
 
-// Feed returns the tile as one of the inputs of a Pipeline. All inputs of such a pipeline must be
-// computed tiles.
+// Feed returns the tile as an input of a Pipeline. All inputs of such a pipeline must be computed
+// tiles.
 func (w *ComputedTile) Feed() Feed {
 	if w.kernel() == nil {
 		return Feed{}
@@ -73,11 +73,11 @@ func (w *ComputedTile) Feed() Feed {
 	return Feed{from: w.m}
 }
 
-// Tile returns the tile in a stage: to be written if Produce returned the stage, and to be read if
-// Consume did.
+// Tile returns the tile in a stage. Write it in a stage of Produce, and read it in a stage of
+// Consume.
 func (w *ComputedTile) Tile(s *Stage) SharedTile {
 	switch {
-	case !made(w.kernel(), "stage of the computed tile", s.kernel()):
+	case !checkCreated(w.kernel(), "stage of the computed tile", s.kernel()):
 		return SharedTile{}
 	case s.kernel() == nil:
 		w.m.k.fault(&ruleValue,
@@ -87,18 +87,18 @@ func (w *ComputedTile) Tile(s *Stage) SharedTile {
 	t := s.Tile(w.m)
 	if i := s.p.feed(w.m); s.loads && i >= 0 {
 		if !s.loaded[i] {
-			s.uses = append(s.uses, filling{w.m, &usage{}, w.m.k.m.calls.Here()})
+			s.uses = append(s.uses, filling{w.m, &sharedUsage{}, w.m.k.m.calls.Here()})
 		}
 		s.loaded[i] = true
 		t.at.use = s.uses[slices.IndexFunc(s.uses, func(f filling) bool {
 			return f.m == w.m
-		})].usage
+		})].sharedUsage
 	}
 	return t
 }
 
-// write implements Produce for pipelines that threads fill.
-func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
+// produceComputed implements Produce for pipelines that threads fill.
+func (p *Pipeline) produceComputed(n Reg[U32], yield func(*Stage) bool) {
 	k := p.k
 	if p.pair {
 		k.fault(&ruleProtocol, "threads write pipeline %s, which a CTA pair shares; use PerBlock",
@@ -109,21 +109,21 @@ func (p *Pipeline) write(n Reg[U32], yield func(*Stage) bool) {
 		s := p.stageOf(i, state)
 		s.loads, s.loaded = true, make([]bool, len(p.feeds))
 		s.Empty().Wait(state.parity)
-		if !p.filled(s, yield) {
+		if !p.buildProduce(s, yield) {
 			break
 		}
 		s.noteFillings()
 		k.FenceAsync()
 		k.SyncWarp()
 		k.When(k.Leader(), s.Full().Arrive)
-		p.arrives(p.full, k.roleWarps())
+		p.countArrivals(p.full, k.roleWarps())
 		state.next(&p.ring)
 	}
 }
 
-// filled builds the body of Produce. It reports whether the body ran to its end, without a Go break
-// or return.
-func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
+// buildProduce builds the body of Produce. It reports whether the body ran to its end, and
+// records a finding for a Go break or return.
+func (p *Pipeline) buildProduce(s *Stage, yield func(*Stage) bool) bool {
 	k := p.k
 	if !yield(s) {
 		k.fault(&ruleLoop,
@@ -145,16 +145,16 @@ func (p *Pipeline) filled(s *Stage, yield func(*Stage) bool) bool {
 }
 
 // CopyAsync starts an asynchronous copy by the thread of n adjacent elements, 4, 8 or 16 bytes,
-// from global to shared memory (cp.async, sm_80). It suits gathered rows, also into the tiles of an
-// AsyncPipeline. If a condition is given and is false, zeros are written and nothing is read. The
-// copy belongs to the thread's next CommitCopies, or to the stage of the pipeline.
+// from global to shared memory (cp.async, sm_80). Use it to gather rows, also into the tiles of
+// an AsyncPipeline. If a condition is given and is false, the copy writes zeros and reads
+// nothing. The copy belongs to the thread's next CommitCopies, or to the stage of the pipeline.
 func (a Array[T]) CopyAsync(to Array[T], n int, where ...Reg[Pred]) {
 	a.at.copyAsync(to.at, int64(n)*size(TypeOf[T]()), where)
 }
 
 func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 	k := a.k
-	if !made(k, "array in CopyAsync", to.k) {
+	if !checkCreated(k, "array in CopyAsync", to.k) {
 		return
 	}
 	switch {
@@ -185,14 +185,14 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 			all = all.And(p)
 		}
 		args = append(args, Select(all, k.U32(int(bytes)), k.U32(0)))
-		// If the condition is false nothing is read, so the address may be anything.
-		k.under(all, false, func() { k.accesses(a, bytes, false, nil) })
+		// If the condition is false nothing is read, so the address may be out of bounds.
+		k.under(all, false, func() { k.annotateAccess(a, bytes, false, nil) })
 	} else {
-		k.accesses(a, bytes, false, nil)
+		k.annotateAccess(a, bytes, false, nil)
 	}
-	k.accesses(to, bytes, true, nil)
+	k.annotateAccess(to, bytes, true, nil)
 	k.Ins(op, args...)
 }
 
-// isShared reports whether s is the shared memory of the block.
+// isShared reports whether s denotes the shared memory of the block.
 func isShared(s isa.Space) bool { return s == isa.Shared || s == isa.SharedCTA }

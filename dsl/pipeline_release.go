@@ -3,7 +3,8 @@
 
 package dsl
 
-// A reader specifies what reads a stage besides the threads of the role. Release waits for it.
+// A reader specifies which asynchronous operations read a stage, besides the threads of the role.
+// The release of the stage waits for them.
 type reader uint8
 
 const (
@@ -12,8 +13,8 @@ const (
 	tcgen05        // the tensor cores of sm_100a; MMAs arrive on the mbarrier when they complete
 )
 
-// reads marks a stage as read by tensor-core operations.
-func (s *Stage) reads(by reader) {
+// markRead records that tensor-core operations of the given kind read the stage.
+func (s *Stage) markRead(by reader) {
 	if s != nil && s.p != nil {
 		for i := range s.p.covers {
 			s.p.covers[i].Others = true
@@ -22,13 +23,14 @@ func (s *Stage) reads(by reader) {
 	}
 }
 
-// release releases the stage after everything that reads it has completed.
+// release emits the arrival on the empty mbarrier, after the completion of all operations that
+// read the stage.
 func (s *Stage) release() {
 	p := s.p
 	k := p.k
 	empty := s.Empty()
 	arrivals := 1
-	defer func() { k.reading = k.reading[:len(k.reading)-1] }()
+	defer func() { k.openStages = k.openStages[:len(k.openStages)-1] }()
 	switch {
 	case s.by != tcgen05 && p.pair:
 		k.fault(&ruleProtocol,
@@ -39,61 +41,62 @@ func (s *Stage) release() {
 			"pipeline %s is separate for each block (PerBlock), but the MMA of a CTA pair reads both blocks",
 			p.name)
 	case s.by == tcgen05:
-		s.settle()
-		if p.far {
+		s.syncReaders()
+		if p.isClusterWide {
 			p.commit(empty)
-			arrivals = p.signals()
+			arrivals = p.remoteArrivals()
 		} else {
 			k.When(k.Leader(), func() { k.commit(empty, p.pair) })
 		}
-	case p.far && p.signals() < k.clusterSize():
-		s.finish()
-		s.settle()
-		arrivals = k.roleWarps() * p.signals()
-		lane, order := k.Lane(), s.order()
-		near := k.U32(1).Shl(lane).And(p.neighbours()).NEI(0)
+	case p.isClusterWide && p.remoteArrivals() < k.clusterSize():
+		s.waitWgmma()
+		s.syncReaders()
+		arrivals = k.roleWarps() * p.remoteArrivals()
+		lane, order := k.Lane(), s.arrivalOrder()
+		near := k.U32(1).Shl(lane).And(p.neighbourMask()).NEI(0)
 		k.When(near, func() { empty.arriveAt(lane, order) })
-	case p.far:
-		s.finish()
-		s.settle()
-		// One lane per block of the cluster arrives on that block's mbarrier.
+	case p.isClusterWide:
+		s.waitWgmma()
+		s.syncReaders()
+		// One lane per block of the cluster arrives on the mbarrier of that block.
 		arrivals = k.roleWarps() * k.clusterSize()
-		lane, order := k.Lane(), s.order()
+		lane, order := k.Lane(), s.arrivalOrder()
 		k.When(lane.LTI(int64(k.clusterSize())), func() { empty.arriveAt(lane, order) })
 	default:
-		s.finish()
+		s.waitWgmma()
 		arrivals = k.roleWarps()
-		s.settle()
+		s.syncReaders()
 		k.When(k.Leader(), empty.Arrive)
 	}
-	p.arrives(p.empty, arrivals)
+	p.countArrivals(p.empty, arrivals)
 }
 
-// order returns the memory order of the arrivals in other blocks.
-func (s *Stage) order() string {
-	if s.by == wgmma && !s.opened {
-		return ".relaxed" // only the tensor cores read the stage, and they have completed
+// arrivalOrder returns the memory order of the arrivals on mbarriers of other blocks.
+func (s *Stage) arrivalOrder() string {
+	if s.by == wgmma && !s.addressUsed {
+		return ".relaxed" // only wgmma operations read the stage, and they have completed
 	}
 	return ".release"
 }
 
-// settle makes sure that all threads of the warp have read the stage before one of them releases
-// it. The next copy overwrites the stage through the async proxy, so no load may still be in
-// flight.
-func (s *Stage) settle() {
+// syncReaders makes sure that all threads of the warp have read the stage before one of them
+// releases it. The next copy overwrites the stage through the async proxy, so no load of the warp
+// may still be in flight.
+func (s *Stage) syncReaders() {
 	switch k := s.p.k; {
-	case s.by == threads || s.opened:
+	case s.by == threads || s.addressUsed:
 		k.FenceAsync()
 		k.SyncWarp()
-	case s.by == wgmma && !s.met:
-		// the loop with the MMAs may run zero times, and then some lanes still wait for the stage
+	case s.by == wgmma && !s.converged:
+		// the loop with the MMAs may run zero times, and then some lanes may still wait for the
+		// stage
 		k.SyncWarp()
 	}
 }
 
-// finish waits for the wgmma operations of the stage.
-func (s *Stage) finish() {
+// waitWgmma waits for the wgmma operations that read the stage.
+func (s *Stage) waitWgmma() {
 	if s.by == wgmma {
-		s.p.k.endProducts()
+		s.p.k.waitStarted()
 	}
 }

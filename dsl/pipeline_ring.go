@@ -3,15 +3,15 @@
 
 package dsl
 
-// A ring is a circular buffer of stages between two roles. Each stage has an mbarrier that signals
-// that it is full, and one that signals that it is empty.
+// A ring is a circular buffer of stages between two roles. Each stage has an mbarrier full, which
+// the producer completes, and an mbarrier empty, which the consumer completes.
 type ring struct {
 	k           *Kernel
 	name        string
 	stages      int
 	full, empty Barrier
-	pair        bool     // shared by a pair of blocks (tcgen05)
-	counted     []string // roles whose arrivals have been counted
+	pair        bool     // whether a pair of blocks shares the ring (tcgen05)
+	counted     []string // mbarriers and roles whose arrivals have been counted
 }
 
 func (k *Kernel) newRing(name string, stages int) ring {
@@ -23,11 +23,12 @@ func (k *Kernel) newRing(name string, stages int) ring {
 		full: k.barriers(name+" full", stages, 1), empty: k.barriers(name+" empty", stages, 0)}
 }
 
-// A place is the position of a role in a ring: the current stage index and phase parity.
+// A place is the position of a role in a ring, held in two variables.
 type place struct{ stage, parity Reg[U32] }
 
-// state returns the position of the current role in the ring. A role starts at the first stage. The
-// producer first waits for parity 1, which is already complete on a new mbarrier.
+// state returns the position of the current role in the ring, which starts at the first stage.
+// parity is the first phase parity for which the role waits: 1 for producers, since that parity
+// is already complete on a new mbarrier, 0 for consumers.
 func (r *ring) state(parity int) *place {
 	k := r.k
 	if k.role == nil {
@@ -48,7 +49,7 @@ func (r *ring) state(parity int) *place {
 	return s
 }
 
-// barriers returns the two mbarriers of a role's current stage.
+// barriers returns the two mbarriers of the stage at a position.
 func (r *ring) barriers(at *place) (full, empty Barrier) {
 	full = r.full.At(at.stage)
 	empty = r.empty
@@ -56,7 +57,7 @@ func (r *ring) barriers(at *place) (full, empty Barrier) {
 	return full, empty
 }
 
-// next advances to the next stage.
+// next advances to the next stage, and flips the parity after the last one.
 func (s *place) next(r *ring) {
 	k := r.k
 	flip := func() {
@@ -75,8 +76,9 @@ func (s *place) next(r *ring) {
 	})
 }
 
-// arrives adds n to the arrival count of an mbarrier, once for each role.
-func (r *ring) arrives(b Barrier, n int) {
+// countArrivals adds n to the number of arrivals that mbarrier b expects per phase, once for each
+// role.
+func (r *ring) countArrivals(b Barrier, n int) {
 	name := b.spec.name
 	if r.k.role != nil {
 		name += " " + r.k.role.name
@@ -90,7 +92,8 @@ func (r *ring) arrives(b Barrier, n int) {
 	b.spec.count += n
 }
 
-// roleWarps returns the number of warps in the role that is being built.
+// roleWarps returns the number of warps of the role that is being built, or of the block outside
+// roles.
 func (k *Kernel) roleWarps() int {
 	if k.role == nil {
 		return max(1, k.BlockThreads()/32)

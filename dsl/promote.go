@@ -10,10 +10,10 @@ import (
 
 // Clear sets every element to zero.
 func (w *WarpTile[C]) Clear() {
-	if !made(w.kernel(), "accumulator in Clear") {
+	if !checkCreated(w.kernel(), "accumulator in Clear") {
 		return
 	}
-	w.taken++
+	w.operandCount++
 	for _, line := range w.regs {
 		for _, cell := range line {
 			for _, sum := range cell {
@@ -23,14 +23,14 @@ func (w *WarpTile[C]) Clear() {
 	}
 }
 
-// Clear sets every element to zero. It is only needed before Promote; otherwise the first MMA
-// overwrites the accumulator.
+// Clear sets every element to zero. It is only needed if Promote may read the accumulator before
+// its first MMA; the first MMA overwrites the accumulator.
 func (a *Accumulator) Clear() {
-	if !made(a.kernel(), "accumulator in Clear") {
+	if !checkCreated(a.kernel(), "accumulator in Clear") {
 		return
 	}
 	a.empty = false
-	a.taken++
+	a.operandCount++
 	for _, regs := range a.regs {
 		for _, r := range regs {
 			a.k.ins("mov"+bits(r.Type.Bits()).String(),
@@ -41,8 +41,8 @@ func (a *Accumulator) Clear() {
 }
 
 // Promote calls f for each element of part and the element of total at the same position, and
-// stores the result in total. It is used for scaled products: sums of integers or small floats
-// whose scale changes along the depth are promoted to F32.
+// stores the result in total. Use it if the scale of the operands changes along K: each partial
+// sum of integers or small floats is scaled and added to an F32 accumulator.
 //
 //	type f32 = dsl.Reg[dsl.F32]
 //	dsl.Promote(total, part, func(c dsl.Cell, sum f32, x dsl.Reg[dsl.S32]) f32 {
@@ -50,9 +50,9 @@ func (a *Accumulator) Clear() {
 //	})
 func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D],
 	f func(c Cell, sum Reg[C], x Reg[D]) Reg[C]) {
-	if !made(total.kernel(), "accumulator in Promote", part.kernel()) ||
-		!made(part.kernel(), "accumulator in Promote", total.kernel()) ||
-		!total.k.runs("Promote", f != nil) {
+	if !checkCreated(total.kernel(), "accumulator in Promote", part.kernel()) ||
+		!checkCreated(part.kernel(), "accumulator in Promote", total.kernel()) ||
+		!total.k.checkFunctions("Promote", f != nil) {
 		return
 	}
 	k := total.k
@@ -79,13 +79,13 @@ func Promote[C, D Scalar](total *WarpTile[C], part *WarpTile[D],
 	})
 }
 
-// PromoteAccumulator is Promote for wgmma accumulators: total has elements of F32, part of type T.
-// The MMAs into part must be complete; see [Accumulator.Wait].
+// PromoteAccumulator combines wgmma accumulators as Promote does: total has elements of F32, part
+// of type T. The MMAs into part must be complete; see [Accumulator.Wait].
 func PromoteAccumulator[T Scalar](total, part *Accumulator,
 	f func(c Cell, sum Reg[F32], x Reg[T]) Reg[F32]) {
-	if !made(total.kernel(), "accumulator in PromoteAccumulator", part.kernel()) ||
-		!made(part.kernel(), "accumulator in PromoteAccumulator", total.kernel()) ||
-		!total.k.runs("PromoteAccumulator", f != nil) {
+	if !checkCreated(total.kernel(), "accumulator in PromoteAccumulator", part.kernel()) ||
+		!checkCreated(part.kernel(), "accumulator in PromoteAccumulator", total.kernel()) ||
+		!total.k.checkFunctions("PromoteAccumulator", f != nil) {
 		return
 	}
 	k := total.k
@@ -106,7 +106,7 @@ func PromoteAccumulator[T Scalar](total, part *Accumulator,
 		return
 	}
 	if total.typ == isa.F32 {
-		part.holds()
+		part.checkRead()
 	}
 	total.visit("PromoteAccumulator", func(c Cell, regs []*ir.Reg) {
 		from := part.regs[c.LocalRow/2][c.col/8*4+c.LocalRow%2*2:]

@@ -10,18 +10,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Reg is a value of a kernel, one for each thread: a register or a constant. Operations append an
-// instruction and return a new value. Only a variable, made by Var, can be written again, with Set.
+// A Reg is a value of a kernel, one for each thread: a register or a constant. Operations append
+// an instruction and return a new Reg. Only a variable, created by Var, can be assigned again,
+// with Set.
 type Reg[T Scalar] struct {
 	k     *Kernel
 	r     *ir.Reg // nil for a constant
-	bits  int64   // of a constant, in the type's width
-	scope int     // scope that computes it
+	bits  int64   // encoding of a constant, in the width of the type
+	scope int     // scope in which the value is computed
 }
 
-// Internal operations are functions of a Reg, not methods, and generic functions name only those
-// Reg types that an exported call has. Otherwise the compiler would generate all methods of all
-// types again in each package that builds kernels.
+// Internal operations are functions of a Reg, not methods, and generic functions use only those
+// instances of Reg that an exported call uses. Otherwise the compiler would generate all methods
+// of all instances again in each package that builds kernels.
 
 // An Operand is an operand of an instruction: a value, an address, a vector or a label.
 type Operand interface {
@@ -31,10 +32,10 @@ type Operand interface {
 // Kernel returns the kernel that x belongs to, or nil for the zero Reg.
 func (x Reg[T]) Kernel() *Kernel { return x.k }
 
-// Type returns the instruction-set type of x.
+// Type returns the PTX type of x.
 func (x Reg[T]) Type() isa.Type { return TypeOf[T]() }
 
-// IsConstant reports whether x is known while the kernel is built.
+// IsConstant reports whether the value of x is known at build time.
 func (x Reg[T]) IsConstant() bool { return x.k != nil && x.r == nil }
 
 // Named gives the register of x a name in the PTX, without a number if the name is unused.
@@ -54,21 +55,22 @@ func (x Reg[T]) Named(name string) Reg[T] {
 	return x
 }
 
-// fresh returns a new register.
+// fresh returns a new register for a value of type T.
 func fresh[T Scalar](k *Kernel) Reg[T] {
-	return Reg[T]{k: k, r: k.newReg(held(TypeOf[T]())), scope: k.scope()}
+	return Reg[T]{k: k, r: k.newReg(registerType(TypeOf[T]())), scope: k.scope()}
 }
 
 // newReg returns a new register of type t.
 func (k *Kernel) newReg(t isa.Type) *ir.Reg {
 	r := slab.One(&k.regs)
 	r.Type = t
-	k.made++
+	k.regCount++
 	return r
 }
 
-// NewReg returns a register that is not yet written, as a result of instructions written with Ins.
-// It must be written on every path before it is read; Build warns if nothing writes it.
+// NewReg returns a register that is not written yet, to be the result of instructions written
+// with Ins. An instruction must write it on every path before it is read; Build warns if no
+// instruction writes it.
 func NewReg[T Scalar](k *Kernel) Reg[T] {
 	k = k.sound()
 	d := fresh[T](k)
@@ -77,8 +79,8 @@ func NewReg[T Scalar](k *Kernel) Reg[T] {
 	return d
 }
 
-// operand returns x as an operand of an instruction of k. If x is invalid, it reports that and
-// returns a constant, so that building can continue.
+// operand returns x as an operand of an instruction of k. If x is not valid in k, it reports that
+// and returns a constant, so that building can continue.
 func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 	switch {
 	case x.k == nil:
@@ -86,16 +88,16 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 			TypeOf[T]())
 		return ir.Operand{}, false
 	case x.k != k:
-		k.foreign("value", x.k)
+		k.reportForeignKernel("value", x.k)
 		return ir.Operand{}, false
 	case x.r == nil:
-		if !k.reaches(x.scope) {
+		if !k.isInScope(x.scope) {
 			k.fault(&ruleScope,
 				"constant defined inside %s is used after it and has its value even if that code does not run; declare a variable with Var before it and assign with Set inside",
 				k.scopeName(x.scope))
 		}
 		return ir.Operand{Kind: constant.KindOf(TypeOf[T]()), Value: x.bits}, true
-	case !k.reaches(x.scope):
+	case !k.isInScope(x.scope):
 		k.outOfScope("value", x.scope)
 		return ir.Operand{Kind: ir.Register, Reg: x.r}, true
 	}
@@ -103,44 +105,47 @@ func (x Reg[T]) operand(k *Kernel) (ir.Operand, bool) {
 }
 
 // in returns x as an operand of an instruction of k, for callers that do not check whether x is
-// valid. For a type parameter it is faster than arg, which converts to an interface.
+// valid. It is faster than arg, which converts x to an interface.
 func (x Reg[T]) in(k *Kernel) ir.Operand {
 	o, _ := x.operand(k)
 	return o
 }
 
-// arg returns an operand for callers that ignore whether x is valid.
+// arg returns x as an operand of an instruction of k, for callers that do not check whether x is
+// valid.
 func (k *Kernel) arg(x Operand) ir.Operand {
 	if x == nil {
-		return k.missing()
+		return k.reportNilOperand()
 	}
 	o, _ := x.operand(k)
 	return o
 }
 
-// missing reports a nil operand and returns a placeholder for it.
-func (k *Kernel) missing() ir.Operand {
+// reportNilOperand reports a nil operand and returns a placeholder.
+func (k *Kernel) reportNilOperand() ir.Operand {
 	k.fault(&ruleOperand, "operand is nil, expected a value, an address, a label or a number")
 	return ir.Operand{}
 }
 
-// given returns the operand x, or a placeholder if x is nil.
-func (k *Kernel) given(x Operand) (ir.Operand, bool) {
+// operandOf returns x as an operand of an instruction of k. If x is nil, it reports that and
+// returns a placeholder.
+func (k *Kernel) operandOf(x Operand) (ir.Operand, bool) {
 	if x == nil {
-		return k.missing(), false
+		return k.reportNilOperand(), false
 	}
 	return x.operand(k)
 }
 
-// keptIf returns x.kept() if same is set, because the result of the operation is x itself.
-func keptIf[T Scalar](x Reg[T], same bool) Reg[T] {
+// snapshotIf returns x.snapshot() if same is set, because the result of the operation is x
+// itself, and otherwise x.
+func snapshotIf[T Scalar](x Reg[T], same bool) Reg[T] {
 	if same {
-		return x.kept()
+		return x.snapshot()
 	}
 	return x
 }
 
-// register returns x in a register; a constant is moved into one.
+// register returns x in a register. A constant is moved into a new register.
 func (x Reg[T]) register() Reg[T] {
 	if x.k == nil || x.r != nil {
 		return x
@@ -157,7 +162,7 @@ func (x Reg[T]) Var() Reg[T] {
 	return d
 }
 
-// duplicate returns a copy of x in a new register, which the author cannot change with Set.
+// duplicate returns a copy of x in a new register.
 func duplicate[T Scalar](x Reg[T]) Reg[T] {
 	if x.k == nil {
 		return x
@@ -167,18 +172,18 @@ func duplicate[T Scalar](x Reg[T]) Reg[T] {
 	return d
 }
 
-// kept returns the current value of x. If x is a variable, which may change later, it returns a
-// copy.
-func (x Reg[T]) kept() Reg[T] {
+// snapshot returns the current value of x. If x is a variable, whose value may change later, the
+// result is a copy.
+func (x Reg[T]) snapshot() Reg[T] {
 	if x.k == nil || x.r == nil || !x.r.Varies {
 		return x
 	}
 	return duplicate(x)
 }
 
-// Set assigns y to the variable x.
+// Set assigns y to x, which must be a variable.
 //
-//go:noinline
+// go:noinline
 func (x Reg[T]) Set(y Reg[T]) {
 	k := x.k
 	if k == nil {
@@ -200,7 +205,7 @@ func (x Reg[T]) Set(y Reg[T]) {
 			return
 		}
 	}
-	if what := k.asked(x.r); what != "" {
+	if what := k.cachedName(x.r); what != "" {
 		k.fault(&ruleValue,
 			"Set is called on %s, which is computed once per kernel; declare a variable with Var",
 			what)
@@ -214,18 +219,19 @@ func (x Reg[T]) Set(y Reg[T]) {
 	assign(x, y)
 }
 
-// assign implements Set for any register.
+// assign emits the move of y into the register of x, which need not be a variable.
 //
-//go:noinline
+// go:noinline
 func assign[T Scalar](x, y Reg[T]) {
 	if x.k == nil || x.r == nil {
-		return // already reported
+		return // the problem has been reported
 	}
-	compute(x.k, x.k.spelled(doMove, x.r.Type, nil), x, y)
+	emitTyped(x.k, x.k.opcodeFor(doMove, x.r.Type, nil), x, y)
 }
 
-// asked describes a value that the kernel caches and returns to several callers, for messages.
-func (k *Kernel) asked(r *ir.Reg) string {
+// cachedName returns the name of the method that returns r, for registers that the kernel caches
+// and returns to several callers, and "" for other registers.
+func (k *Kernel) cachedName(r *ir.Reg) string {
 	switch r {
 	case k.warp.r:
 		return "WarpIndex"
@@ -240,8 +246,8 @@ func (k *Kernel) asked(r *ir.Reg) string {
 	return ""
 }
 
-// moved returns the type that mov uses for a register type.
-func moved(t isa.Type) isa.Type {
+// movType returns the type that mov uses for a register type.
+func movType(t isa.Type) isa.Type {
 	switch t.Class() {
 	case isa.Half, isa.Lanes:
 		return bits(t.Bits())

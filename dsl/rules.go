@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/annotated"
 )
 
-// Rules returns the rules of the builder: mistakes in builder calls other than the form of an
-// instruction.
+// Rules returns the rules of findings that the builder reports about its own calls. Rules about
+// the form of an instruction belong to package isa.
 func Rules() diag.Rules {
 	list := annotated.Rules()
 	for _, r := range allRules {
@@ -23,7 +23,7 @@ var allRules = []*diag.Rule{
 	&ruleLabel, &ruleSize, &ruleFunction, &ruleLacks, &ruleAuthor,
 }
 
-// The rules that analyzers of annotations report too.
+// Rules that the analyzers of annotations report too.
 var (
 	ruleValue    = annotated.Value
 	ruleWay      = annotated.Flow

@@ -5,30 +5,32 @@ package dsl
 
 import "iter"
 
-// A Schedule assigns output tiles to the blocks of a persistent grid.
+// A Schedule assigns output tiles to the blocks of a persistent grid, in which each block
+// computes several tiles.
 type Schedule struct {
 	k          *Kernel
 	rows, cols Reg[U32] // number of tiles
 	group      int
 }
 
-// Tiles is a Schedule or a DynamicSchedule, for kernels that support both.
+// Tiles is implemented by Schedule and DynamicSchedule, for kernels that support both.
 type Tiles interface {
 	Each() iter.Seq[TileCoord]
 }
 
-// A TileCoord is the position of a tile in a matrix, counted in tiles. Coordinates that count
+// A TileCoord is the position of a tile in a matrix, in units of tiles. Positions in units of
 // elements are passed as two values, row and col.
 type TileCoord struct{ Row, Col Reg[U32] }
 
-// TileAt returns the TileCoord of a row and a column of tiles.
+// TileAt returns the TileCoord for a row and a column of tiles.
 func TileAt(row, col Reg[U32]) TileCoord { return TileCoord{Row: row, Col: col} }
 
-// Persistent returns a schedule over the given rows and columns of tiles, for a persistent grid.
-// Tiles are assigned in groups of the given number of rows, column by column, so that concurrent
-// blocks share operands in the L2 cache. The blocks of a cluster get adjacent tiles: those along x
-// tiles in adjacent rows, those along y tiles in adjacent columns. The grid must consist of whole
-// clusters. If the tiles do not divide evenly, some tiles are outside of the matrix.
+// Persistent returns a schedule over rows by cols tiles, for a persistent grid. Tiles are
+// assigned in groups of the given number of tile rows, column by column within the group, so that
+// concurrent blocks share operands in the L2 cache. The blocks of a cluster get adjacent tiles:
+// those along x tiles in adjacent rows, those along y tiles in adjacent columns. The grid must
+// consist of whole clusters. If the cluster size does not divide the number of tiles, some tiles
+// lie outside the matrix.
 func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
 	k = k.sound()
 	if group < 1 {
@@ -37,10 +39,10 @@ func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
 		group = 1
 	}
 	k.notes.Schedules++
-	return &Schedule{k: k, rows: rows.kept(), cols: cols.kept(), group: group}
+	return &Schedule{k: k, rows: rows.snapshot(), cols: cols.snapshot(), group: group}
 }
 
-// Each returns a loop over the tiles of the block.
+// Each returns a loop over the tiles that the schedule assigns to the block.
 func (s *Schedule) Each() iter.Seq[TileCoord] {
 	return func(yield func(TileCoord) bool) {
 		if s == nil || s.k == nil {
@@ -59,7 +61,8 @@ func (s *Schedule) Each() iter.Seq[TileCoord] {
 		}
 		total := rows.Mul(cols)
 		for id := range k.RangeStep(first, total, step) {
-			tile, on := k.dealt(k.inCluster(grouped(id, rows, cols, s.group))), false
+			tile, on := k.annotateTileCorner(k.tileInCluster(groupedTile(id, rows, cols, s.group))),
+				false
 			if k.m.calls.Run(func() { on = yield(tile) }); !on {
 				k.fault(&ruleLoop,
 					"Go break or return leaves the body of Each, which is built only once")
@@ -69,7 +72,8 @@ func (s *Schedule) Each() iter.Seq[TileCoord] {
 	}
 }
 
-// clusterTiles returns the number of rows and columns of tiles that a cluster computes.
+// clusterTiles returns the size of the group of tiles that a cluster computes: its rows and
+// columns of tiles.
 func (k *Kernel) clusterTiles() (high, wide int64) {
 	if k.cluster[2] > 1 {
 		k.fault(&ruleProtocol,
@@ -79,8 +83,9 @@ func (k *Kernel) clusterTiles() (high, wide int64) {
 	return int64(max(1, k.cluster[0])), int64(max(1, k.cluster[1]))
 }
 
-// inCluster returns the tile of the block among the tiles of its cluster.
-func (k *Kernel) inCluster(at TileCoord) TileCoord {
+// tileInCluster returns the tile of the block, given the position of the cluster in units of tile
+// groups.
+func (k *Kernel) tileInCluster(at TileCoord) TileCoord {
 	high, wide := k.clusterTiles()
 	up, left := k.ClusterRank(), k.U32(0)
 	if wide > 1 {
@@ -96,7 +101,7 @@ func (k *Kernel) inCluster(at TileCoord) TileCoord {
 }
 
 // BlockTile returns the tile of the block in a grid with one block per tile along x. Tiles are
-// assigned in groups of the given number of rows, as Persistent does.
+// assigned in groups of the given number of tile rows, as Persistent does.
 func (k *Kernel) BlockTile(rows, cols Reg[U32], group int) TileCoord {
 	k = k.sound()
 	if group < 1 {
@@ -105,12 +110,12 @@ func (k *Kernel) BlockTile(rows, cols Reg[U32], group int) TileCoord {
 		group = 1
 	}
 	k.notes.Schedules++
-	return k.dealt(grouped(k.CTAID().X, rows, cols, group))
+	return k.annotateTileCorner(groupedTile(k.CTAID().X, rows, cols, group))
 }
 
-// grouped returns the tile with index id. Within a group, tiles are in column order. The last group
-// may have fewer rows.
-func grouped(id, rows, cols Reg[U32], group int) TileCoord {
+// groupedTile returns the tile with index id. Within a group of tile rows, indices increase down
+// the columns. The last group may have fewer rows.
+func groupedTile(id, rows, cols Reg[U32], group int) TileCoord {
 	if group == 1 {
 		row := id.Div(cols)
 		return TileCoord{Row: row, Col: id.Sub(row.Mul(cols))}

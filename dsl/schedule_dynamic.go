@@ -10,15 +10,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A DynamicSchedule assigns tiles to blocks in hardware, with cluster launch control (sm_100). The
-// grid has one block per tile, and a block that has finished its tile takes over one that has not
-// started. This balances tiles of different cost, and lets blocks of another kernel run in between.
-// See PTX ISA 9.1, section 9.7.13.17.
+// A DynamicSchedule assigns tiles to blocks in hardware, with cluster launch control (sm_100).
+// The grid has one block per tile, and a block that has finished its tile takes over one that has
+// not started. This balances tiles of different cost, and lets the hardware run blocks of another
+// kernel between two tiles. See PTX ISA 9.1, section 9.7.13.17.
 type DynamicSchedule struct {
 	ring
 	rows, cols Reg[U32] // number of tiles
 	group      int
-	answers    Addr // cluster launch control responses, 16 bytes per stage
+	responses  Addr // cluster launch control responses, 16 bytes per stage
 }
 
 // DynamicSchedule returns a schedule over the given rows and columns of tiles, in the order of
@@ -40,11 +40,11 @@ func (k *Kernel) DynamicSchedule(rows, cols Reg[U32], group int) *DynamicSchedul
 	const stages = 2 // one response is processed while the next is requested
 	return &DynamicSchedule{ring: k.newRing(unique("tiles", k.names), stages), rows: rows,
 		cols: cols, group: group,
-		answers: k.SharedBytes(unique("answers", k.names), 16*stages, 16)}
+		responses: k.SharedBytes(unique("answers", k.names), 16*stages, 16)}
 }
 
-// RunScheduler requests tiles until there are none left, and passes them to the other roles. One
-// role of one warp must call it, and do nothing else.
+// RunScheduler requests tiles until none is left, and passes them to the other roles. One role of
+// one warp must call it, and do nothing else.
 func (d *DynamicSchedule) RunScheduler() {
 	if d == nil || d.k == nil {
 		return
@@ -59,13 +59,13 @@ func (d *DynamicSchedule) RunScheduler() {
 	state, leader := d.state(1), k.Leader()
 	k.Loop(func() {
 		full, empty := d.barriers(state)
-		at := d.answer(state)
+		at := d.responseAddr(state)
 		ask := func() {
 			k.ins("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128", at.in(k), full.at.in(k))
 		}
 		if k.clusterSize() == 1 {
 			empty.Wait(state.parity)
-			// one thread continues for the warp, and the others must not miss the phase
+			// one thread continues for the warp, and the other threads must not miss the phase
 			k.SyncWarp()
 			k.When(leader, func() {
 				full.ArriveExpect(k.U32(16))
@@ -84,21 +84,22 @@ func (d *DynamicSchedule) RunScheduler() {
 			})
 		}
 		full.Wait(state.parity.XorI(1))
-		_, more := d.read(at)
-		// the next response is written through the async proxy, after this read
+		_, more := d.queryResponse(at)
+		// the next response is written through the async proxy, after this read of the previous
+		// one
 		k.FenceAsync()
 		if size := k.clusterSize(); size > 1 {
 			k.SyncWarp()
 			k.Comment("the first block sends the next request after this block has read the response")
 			k.When(leader, func() { empty.ArriveAt(k.U32(0)) })
-			d.arrives(d.empty, size)
+			d.countArrivals(d.empty, size)
 		}
 		state.next(&d.ring)
 		k.BreakIf(more.Not())
 	})
 }
 
-// Each returns a loop over the tiles of the block.
+// Each returns a loop over the tiles that the block receives.
 func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 	return func(yield func(TileCoord) bool) {
 		if d == nil || d.k == nil {
@@ -118,7 +119,7 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 		state := d.state(0)
 		id := k.CTAID().X.DivI(size).Var()
 		k.Loop(func() {
-			at := grouped(id, rows, d.cols, d.group)
+			at := groupedTile(id, rows, d.cols, d.group)
 			if size > 1 {
 				at.Row = at.Row.MadI(size, k.ClusterRank())
 			}
@@ -128,8 +129,9 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 			}
 			full, empty := d.barriers(state)
 			full.Wait(state.parity)
-			next, more := d.read(d.answer(state))
-			// the next response is written through the async proxy, after this read
+			next, more := d.queryResponse(d.responseAddr(state))
+			// the next response is written through the async proxy, after this read of the
+			// previous one
 			k.FenceAsync()
 			k.SyncWarp()
 			arrive := empty.Arrive
@@ -137,7 +139,7 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 				arrive = func() { empty.ArriveAt(k.U32(0)) }
 			}
 			k.When(k.Leader(), arrive)
-			d.arrives(d.empty, d.arrivals())
+			d.countArrivals(d.empty, d.arrivals())
 			state.next(&d.ring)
 			id.Set(next.DivI(size))
 			k.BreakIf(more.Not())
@@ -145,8 +147,8 @@ func (d *DynamicSchedule) Each() iter.Seq[TileCoord] {
 	}
 }
 
-// arrivals returns the number of warps of the cluster that arrive after reading a response, for the
-// role that is being built.
+// arrivals returns the number of arrivals on the empty mbarrier per response, over the cluster,
+// by the role that is being built. Each of its warps arrives once.
 func (d *DynamicSchedule) arrivals() int {
 	k := d.k
 	warps := k.roleWarps()
@@ -162,11 +164,12 @@ func (d *DynamicSchedule) arrivals() int {
 	return warps * k.clusterSize()
 }
 
-// answer returns the address of the response in a stage.
-func (d *DynamicSchedule) answer(at *place) Addr { return d.answers.add(at.stage.ShlI(4)) }
+// responseAddr returns the address of the response in a stage.
+func (d *DynamicSchedule) responseAddr(at *place) Addr { return d.responses.add(at.stage.ShlI(4)) }
 
-// read returns the first block of the canceled cluster, and whether a cluster was canceled.
-func (d *DynamicSchedule) read(at Addr) (first Reg[U32], more Reg[Pred]) {
+// queryResponse returns the x index of the first block of the canceled cluster, and whether a
+// cluster was canceled.
+func (d *DynamicSchedule) queryResponse(at Addr) (first Reg[U32], more Reg[Pred]) {
 	k := d.k
 	answer := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B128)}
 	k.ins("ld.shared.b128", answer, at.in(k))

@@ -5,27 +5,27 @@ package dsl
 
 import "iter"
 
-// A GroupSchedule assigns the tiles of a grouped GEMM, such as the experts of a mixture-of-experts
-// layer, to the blocks of a persistent grid. The row counts of the groups are read from device
-// memory, so the host does not need to know them.
+// A GroupSchedule assigns the tiles of a grouped GEMM, such as the experts of a
+// mixture-of-experts layer, to the blocks of a persistent grid. The row counts of the groups are
+// read from device memory, so the host does not need them at launch.
 type GroupSchedule struct {
-	k        *Kernel
-	starts   Array[U32]
-	groups   Reg[U32]
-	height   int
-	cols     Reg[U32] // number of tile columns
-	together int
+	k         *Kernel
+	starts    Array[U32]
+	groups    Reg[U32]
+	height    int
+	cols      Reg[U32] // number of columns of tiles
+	groupRows int
 }
 
-// A GroupTile is a tile of a group. FirstRow and EndRow count rows over all groups: the tile starts
-// at FirstRow, and the group ends before EndRow, which may be inside the tile. TileCol is the
-// column of the tile, counted in tiles.
+// A GroupTile is a tile of a group. FirstRow and EndRow are row indices over all groups: the tile
+// starts at FirstRow, and the group ends before EndRow, which may be inside the tile. TileCol is
+// the column of the tile, in units of tiles.
 type GroupTile struct{ Group, FirstRow, EndRow, TileCol Reg[U32] }
 
 // PersistentGroups returns a schedule for a grouped GEMM whose groups are stored one after the
-// other: group i has the rows from starts[i] up to starts[i+1], in tiles of the given height and
-// cols columns of tiles. Within a group tiles are assigned as Persistent does. A group may be
-// empty. Whole warps must execute the loop.
+// other: group i has the rows from starts[i] up to starts[i+1], which are divided into tiles of
+// the given height and cols columns of tiles. Within a group, together tile rows are assigned at
+// a time, as Persistent does. A group may be empty. Whole warps must execute the loop.
 //
 //	tiles := k.PersistentGroups(starts, experts, 128, n.CeilDiv(256), 8)
 //	for at := range tiles.Each() {
@@ -50,11 +50,11 @@ func (k *Kernel) PersistentGroups(starts Array[U32], groups Reg[U32], height int
 		return nil
 	}
 	return &GroupSchedule{k: k, starts: starts, groups: groups, height: height, cols: cols,
-		together: together}
+		groupRows: together}
 }
 
-// Each returns a loop over the tiles of the block. Each lane of the warp examines one of 32 groups,
-// so that finding the group of a tile takes few instructions.
+// Each returns a loop over the tiles that the schedule assigns to the block. Each lane of the
+// warp examines one of 32 groups, so that finding the group of a tile takes few instructions.
 func (s *GroupSchedule) Each() iter.Seq[GroupTile] {
 	return func(yield func(GroupTile) bool) {
 		if s == nil || s.k == nil {
@@ -84,7 +84,7 @@ func (s *GroupSchedule) Each() iter.Seq[GroupTile] {
 			first, last := start.ShuffleFrom(lane), end.ShuffleFrom(lane)
 			rows := last.Sub(first).CeilDiv(int64(s.height))
 			in = in.Sub(upto.ShuffleFrom(lane).Sub(rows.Mul(s.cols)))
-			at := grouped(in, rows, s.cols, s.together)
+			at := groupedTile(in, rows, s.cols, s.groupRows)
 			if !yield(GroupTile{Group: next.SubI(32).Add(lane),
 				FirstRow: at.Row.MadI(int64(s.height), first), EndRow: last, TileCol: at.Col}) {
 				k.fault(&ruleLoop,

@@ -10,32 +10,33 @@ import (
 )
 
 // A StreamSchedule divides the steps of all tiles of a GEMM evenly among the blocks of a grid, so
-// that no multiprocessor is idle in the last wave (stream-K). If several blocks compute parts of a
-// tile, the block with the last step adds the parts up; the others write theirs to memory.
+// that no multiprocessor is idle in the last wave (stream-K). If several blocks compute parts of
+// a tile, the block with the last step adds the parts, which the other blocks write to memory.
 type StreamSchedule struct {
 	k                 *Kernel
 	rows, cols, steps Reg[U32]
-	together          int
+	groupRows         int
 	partials          Array[F32]
 	flags             Array[U32]
 	groups            int
-	barrier           NamedBarrier // the first barrier; there is one per warpgroup
+	barrier           NamedBarrier // of the first warpgroup; those of the other warpgroups follow
 }
 
-// A StreamTile is a range of steps of a tile: Steps steps, starting at First.
+// A StreamTile is a range of K steps of a tile that one block computes: Steps steps, starting at
+// First.
 type StreamTile struct {
 	TileCoord
 	First, Steps Reg[U32]
 	s            *StreamSchedule
-	begin        Reg[U32] // first step of the tile, counted over all shared tiles
+	begin        Reg[U32] // first step of the tile, in the order of the steps of all shared tiles
 }
 
-// StreamK returns a stream-K schedule over the given rows and columns of tiles with the given
-// number of steps each, for warpgroups that each compute a part of every tile. The steps of the
-// tiles in the last full wave and in the remainder are divided evenly among the blocks; all other
-// tiles are assigned as Persistent does. Each block needs space in partials for the accumulators of
-// its warpgroups ([Accumulator.SavePartial]), and one element of flags per warpgroup, which must be
-// zero when the launch starts and is zero when it ends.
+// StreamK returns a stream-K schedule over rows by cols tiles of the given number of K steps
+// each, for warpgroups that each compute a part of every tile. The steps of the tiles in the last
+// full wave and in the remainder are divided evenly among the blocks; all other tiles are
+// assigned as Persistent does, together tile rows at a time. Each block needs space in partials
+// for the accumulators of its warpgroups ([Accumulator.SavePartial]), and one element of flags
+// per warpgroup. The flags must be zero when the launch starts, and are zero when it ends.
 //
 //	work := k.StreamK(rows, cols, steps, 8, 2, partials, flags)
 //	for at := range work.Each() {
@@ -48,13 +49,13 @@ type StreamTile struct {
 func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, partials Array[F32],
 	flags Array[U32]) *StreamSchedule {
 	k = k.sound()
-	s := &StreamSchedule{k: k, rows: rows, cols: cols, steps: steps, together: together,
+	s := &StreamSchedule{k: k, rows: rows, cols: cols, steps: steps, groupRows: together,
 		partials: partials, flags: flags, groups: groups}
 	if together < 1 || groups < 1 || groups > 4 {
 		k.fault(&ruleProtocol,
 			"StreamK has groups of %d rows of tiles and %d warpgroups, expected a positive number and 1 to 4",
 			together, groups)
-		s.together, s.groups = 1, 1
+		s.groupRows, s.groups = 1, 1
 	}
 	if n := k.clusterSize(); n > 1 {
 		k.fault(&ruleProtocol, "StreamK is used in a cluster of %d blocks, expected no cluster", n)
@@ -67,9 +68,9 @@ func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, parti
 	return s
 }
 
-// shared returns the number of shared tiles, and a function that returns a block's first step among
-// the steps of all shared tiles.
-func (s *StreamSchedule) shared() (tiles Reg[U32], begins func(block Reg[U32]) Reg[U32]) {
+// sharedTiles returns the number of tiles whose steps are divided among blocks, and a function
+// that returns a block's first step among the steps of these tiles.
+func (s *StreamSchedule) sharedTiles() (tiles Reg[U32], begins func(block Reg[U32]) Reg[U32]) {
 	k := s.k
 	blocks, all := k.NCTAID().X, s.rows.Mul(s.cols)
 	whole := all.Div(blocks).MaxI(1).SubI(1).Mul(blocks)
@@ -79,9 +80,9 @@ func (s *StreamSchedule) shared() (tiles Reg[U32], begins func(block Reg[U32]) R
 	return tiles, func(block Reg[U32]) Reg[U32] { return block.Mad(each, block.Min(more)) }
 }
 
-// Each returns a loop over the tiles of which the block computes steps. Shared tiles come first.
-// Among these, the tile whose last steps belong to another block is first, because that block waits
-// for it.
+// Each returns a loop over the tiles of which the block computes steps. Tiles that are shared
+// with other blocks come first. Among them, the tile whose last steps belong to another block is
+// first, because that block waits for it.
 func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 	return func(yield func(StreamTile) bool) {
 		if s == nil || s.k == nil {
@@ -89,7 +90,7 @@ func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 		}
 		k := s.k
 		all := s.rows.Mul(s.cols)
-		tiles, begins := s.shared()
+		tiles, begins := s.sharedTiles()
 		block := k.CTAID().X
 		first := begins(block)
 		at, id := begins(block.AddI(1)).Var(), tiles.Add(block).Var()
@@ -102,7 +103,7 @@ func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 			begin := tile.Mul(s.steps)
 			from, to := Select(sharing, first.Max(begin).Sub(begin), k.U32(0)),
 				Select(sharing, at.Sub(begin), s.steps)
-			t := StreamTile{TileCoord: grouped(tile, s.rows, s.cols, s.together), First: from,
+			t := StreamTile{TileCoord: groupedTile(tile, s.rows, s.cols, s.groupRows), First: from,
 				Steps: to.Sub(from), s: s, begin: begin}
 			at.Set(Select(sharing, begin.Add(from), at))
 			id.Set(Select(sharing, id, id.Add(k.NCTAID().X)))
@@ -118,11 +119,11 @@ func (s *StreamSchedule) Each() iter.Seq[StreamTile] {
 // Fixup completes a tile. If the block has the tile's last step, it adds the partial accumulators
 // of other blocks to the warpgroup's accumulator and runs store. Otherwise it writes the
 // accumulator to memory for that block. All threads of the warpgroup must call it. group is the
-// index of the warpgroup among those of the schedule.
+// warpgroup's index in the schedule.
 func (t StreamTile) Fixup(acc *Accumulator, group Reg[U32], store func()) {
 	s := t.s
 	if s == nil || s.k == nil {
-		made(nil, "tile in Fixup", acc.kernel(), group.k)
+		checkCreated(nil, "tile in Fixup", acc.kernel(), group.k)
 		return
 	}
 	k := s.k
@@ -130,7 +131,7 @@ func (t StreamTile) Fixup(acc *Accumulator, group Reg[U32], store func()) {
 	case acc.kernel() == nil:
 		k.fault(&ruleValue, "accumulator in Fixup is a zero value, not created by a builder call")
 		return
-	case !k.runs("Fixup", store != nil):
+	case !k.checkFunctions("Fixup", store != nil):
 		return
 	}
 	size, first := int64(acc.rows*acc.cols), k.Thread().AndI(127).EQI(0)
@@ -146,7 +147,7 @@ func (t StreamTile) Fixup(acc *Accumulator, group Reg[U32], store func()) {
 		return s.partials.At(slot.MulI(size)), k.Semaphore(s.flags, slot)
 	}
 	k.If(t.First.Add(t.Steps).EQ(s.steps), func() {
-		_, begins := s.shared()
+		_, begins := s.sharedTiles()
 		block, left := k.CTAID().X.Var(), t.First.Var()
 		k.While(func() Reg[Pred] { return left.NEI(0) }, func() {
 			k.Comment("the preceding blocks compute the remaining steps")
@@ -171,24 +172,27 @@ func (t StreamTile) Fixup(acc *Accumulator, group Reg[U32], store func()) {
 }
 
 // SavePartial writes the accumulator of a warpgroup to memory, rows*cols elements aligned to 16
-// bytes, in an internal order that AddPartial expects. It requires an F32 accumulator.
+// bytes, in the order in which AddPartial reads them. It requires an F32 accumulator.
 func (a *Accumulator) SavePartial(to Array[F32]) {
-	a.saved("SavePartial", to, func(to Array[F32], sums []Reg[F32]) { to.StoreFirstVec(sums) })
+	a.visitPartial("SavePartial", to, func(to Array[F32], sums []Reg[F32]) {
+		to.StoreFirstVec(sums)
+	})
 }
 
-// AddPartial adds elements that SavePartial wrote, from an accumulator of the same shape.
+// AddPartial adds elements that SavePartial wrote from an accumulator of the same shape.
 func (a *Accumulator) AddPartial(from Array[F32]) {
-	a.saved("AddPartial", from, func(from Array[F32], sums []Reg[F32]) {
+	a.visitPartial("AddPartial", from, func(from Array[F32], sums []Reg[F32]) {
 		for i, x := range from.LoadFirstVec(len(sums)) {
 			assign(sums[i], sums[i].Add(x))
 		}
 	})
 }
 
-// saved visits the accumulator elements of the thread, four at a time, with their positions in
-// memory. The elements of different threads are interleaved.
-func (a *Accumulator) saved(what string, at Array[F32], do func(at Array[F32], sums []Reg[F32])) {
-	if !made(a.kernel(), what+" of sums", at.at.k) {
+// visitPartial calls do for the accumulator elements of the thread, four at a time, with their
+// position in memory. The elements of different threads are interleaved.
+func (a *Accumulator) visitPartial(what string, at Array[F32],
+	do func(at Array[F32], sums []Reg[F32])) {
+	if !checkCreated(a.kernel(), what+" of sums", at.at.k) {
 		return
 	}
 	k := a.k
@@ -200,7 +204,7 @@ func (a *Accumulator) saved(what string, at Array[F32], do func(at Array[F32], s
 		k.fault(&ruleShape, "%s is called on an accumulator of %s, expected .f32", what, a.typ)
 		return
 	}
-	a.holds()
+	a.checkRead()
 	at = at.At(k.Thread().AndI(127).ShlI(2))
 	n := int64(0)
 	for _, regs := range a.regs {

@@ -5,14 +5,14 @@ package dsl
 
 import "strings"
 
-// A scope is a region of the kernel that may not execute: a branch, a loop body, a role. Values
-// computed in it can only be used in it.
+// A scope is a region of the kernel that may not execute: a branch, a loop body, a role. A value
+// that is computed in a scope can only be used in that scope.
 type scope struct {
 	id   int
 	what string
 }
 
-// enter opens a scope.
+// enter opens a scope. what describes it in messages, such as "a loop".
 func (k *Kernel) enter(what string) {
 	k.open = append(k.open, scope{id: len(k.scopeNames), what: what})
 	k.scopeNames = append(k.scopeNames, what)
@@ -31,8 +31,9 @@ func (k *Kernel) leave() { k.open = k.open[:len(k.open)-1] }
 // scope returns the innermost open scope.
 func (k *Kernel) scope() int { return k.open[len(k.open)-1].id }
 
-// reaches reports whether values of a scope are defined here.
-func (k *Kernel) reaches(id int) bool {
+// isInScope reports whether the values of the scope with the given index are defined at this
+// point.
+func (k *Kernel) isInScope(id int) bool {
 	for i := len(k.open) - 1; i >= 0; i-- {
 		if k.open[i].id <= id {
 			return k.open[i].id == id
@@ -41,8 +42,9 @@ func (k *Kernel) reaches(id int) bool {
 	return false
 }
 
-// outOfScope reports a value, an address or a register of a scope that has ended. Roles run in
-// different warps, so a value of another role is never defined, not merely undefined on some paths.
+// outOfScope reports the use of a value, an address or a register after its scope has ended.
+// Roles run in different warps, so a value of another role is never defined; the message
+// distinguishes that case.
 func (k *Kernel) outOfScope(what string, id int) {
 	from, to := k.scopeRoles[id], k.scopeRoles[k.scope()]
 	if from != "" && from != to {

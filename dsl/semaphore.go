@@ -5,8 +5,8 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// A Semaphore is a counter in global memory with which blocks of one launch wait for each other. It
-// must be zero when the launch starts.
+// A Semaphore is a counter in global memory with which blocks of one launch synchronize. It must
+// be zero when the launch starts.
 type Semaphore struct {
 	at Array[U32]
 }
@@ -26,9 +26,9 @@ func (k *Kernel) Semaphore(counters Array[U32], i Reg[U32]) Semaphore {
 	return Semaphore{counters.At(i)}
 }
 
-// Arrive adds one per thread that executes it, with release order. To arrive for a block, call Sync
-// and then Arrive in one thread. After a Wait for that count, a thread can read what the threads
-// wrote before.
+// Arrive adds one to the counter for each thread that executes it, with release order. To arrive
+// once for a block, call Sync and then Arrive in one thread. A thread whose Wait has observed the
+// arrival can read what the arriving thread wrote before.
 func (s Semaphore) Arrive() {
 	if k := s.at.at.k; k != nil {
 		s.at.Reduce("add", k.U32(0), k.U32(1), Release, ScopeGPU)
@@ -40,7 +40,7 @@ func (s Semaphore) Arrive() {
 // indices, or any block of a grid that fits on the device at once.
 func (s Semaphore) Wait(n Reg[U32]) {
 	k := s.at.at.k
-	if !made(k, "semaphore in Wait", n.k) {
+	if !checkCreated(k, "semaphore in Wait", n.k) {
 		return
 	}
 	if k.guard.Reg != nil {
@@ -55,7 +55,8 @@ func (s Semaphore) Wait(n Reg[U32]) {
 	k.branchIf(s.at.LoadFirst(Acquire, ScopeGPU).LT(n), false, again)
 }
 
-// Reset sets the counter to zero for the next launch. The last thread that waits must call it.
+// Reset sets the counter to zero for the next launch. Only the thread that waits last may call
+// it.
 func (s Semaphore) Reset() {
 	if k := s.at.at.k; k != nil {
 		k.notes.Resets++
@@ -63,10 +64,10 @@ func (s Semaphore) Reset() {
 	}
 }
 
-// Fence orders the memory accesses of the thread before it with those after it, as observed by the
-// threads of a scope: ScopeCTA, ScopeCluster (sm_90), ScopeGPU, ScopeSys. For ScopeGPU it is
-// __threadfence of CUDA. Another thread observes that order only if it reads a flag written after
-// the fence and then executes a fence itself; [Semaphore] does both.
+// Fence orders the memory accesses of the thread before it with those after it, as observed by
+// the threads of a scope: ScopeCTA, ScopeCluster (sm_90), ScopeGPU, ScopeSys. ScopeGPU
+// corresponds to __threadfence in CUDA. Another thread observes that order only if it reads a
+// flag written after the fence and then executes a fence itself; [Semaphore] does both.
 func (k *Kernel) Fence(scope Mod) {
 	k = k.sound()
 	old, ok := map[Mod]string{ScopeCTA: "cta", ScopeCluster: "", ScopeGPU: "gl",

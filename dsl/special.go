@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// A Dim3 is an index or a size in three dimensions.
+// A Dim3 is an index or a size in three dimensions, such as %tid.
 type Dim3 struct{ X, Y, Z Reg[U32] }
 
 // TID returns the thread index in the block.
@@ -62,7 +62,7 @@ func (k *Kernel) Thread() Reg[U32] {
 	}
 	if k.thread.k == nil {
 		tid, n := k.TID(), k.NTID()
-		k.first(func() {
+		k.atKernelStart(func() {
 			if k.threads[2] == 1 {
 				k.thread = tid.Y.Mad(n.X, tid.X)
 			} else {
@@ -73,26 +73,26 @@ func (k *Kernel) Thread() Reg[U32] {
 	return k.thread
 }
 
-// first emits code at the start of the kernel.
-func (k *Kernel) first(build func()) {
+// atKernelStart emits code in the head of the kernel.
+func (k *Kernel) atKernelStart(build func()) {
 	was, guard, scopes := k.cur, k.guard, k.open
 	k.cur, k.guard, k.open = k.head, ir.Guard{}, k.open[:1]
 	build()
 	k.cur, k.guard, k.open = was, guard, scopes
 }
 
-// WarpIndex returns the index of the thread's warp in its block, in a form that the assembler knows
-// to be warp-uniform.
+// WarpIndex returns the index of the thread's warp in its block. The value comes from a shuffle,
+// so that ptxas treats it as warp-uniform.
 func (k *Kernel) WarpIndex() Reg[U32] {
 	k = k.sound()
 	if k.warp.k == nil {
 		thread := k.Thread()
-		k.first(func() { k.warp = k.shuffle("idx", thread.ShrI(5), 0, 31) })
+		k.atKernelStart(func() { k.warp = k.shuffle("idx", thread.ShrI(5), 0, 31) })
 	}
 	return k.warp
 }
 
-// Clock returns the cycle counter of the multiprocessor, read at each call.
+// Clock returns the cycle counter of the multiprocessor (%clock64). Each call reads it again.
 func (k *Kernel) Clock() Reg[U64] {
 	k = k.sound()
 	d := fresh[U64](k)
@@ -100,7 +100,7 @@ func (k *Kernel) Clock() Reg[U64] {
 	return d
 }
 
-// GlobalTimer returns the time in nanoseconds, read at each call.
+// GlobalTimer returns the time in nanoseconds (%globaltimer). Each call reads it again.
 func (k *Kernel) GlobalTimer() Reg[U64] {
 	k = k.sound()
 	d := fresh[U64](k)
@@ -112,14 +112,16 @@ func (k *Kernel) dim3(x, y, z string) Dim3 {
 	return Dim3{Special[U32](k, x), Special[U32](k, y), Special[U32](k, z)}
 }
 
-// A special is a special register that a kernel has read, and the register that holds its value.
+// A special is a special register that the kernel has read, and the register that holds its
+// value.
 type special struct {
 	name string
 	r    *ir.Reg
 }
 
-// changing returns the instruction for reading a special register whose value changes over time.
-func changing(name string) (how string, ok bool) {
+// rereadCall returns the call that reads a special register whose value changes over time, for
+// messages. ok is false for other registers.
+func rereadCall(name string) (how string, ok bool) {
 	switch {
 	case name == "%clock", name == "%clock_hi", name == "%clock64":
 		return "Clock", true
@@ -131,8 +133,8 @@ func changing(name string) (how string, ok bool) {
 	return "", false
 }
 
-// Special returns a special register, named with the %, that does not change while the kernel runs.
-// It is read once, at the start of the kernel.
+// Special returns the value of a special register that does not change while the kernel runs. The
+// name includes the %. The register is read once, at the start of the kernel.
 func Special[T Scalar](k *Kernel, name string) Reg[T] {
 	k = k.sound()
 	for i := range k.specials {
@@ -141,7 +143,7 @@ func Special[T Scalar](k *Kernel, name string) Reg[T] {
 		}
 	}
 	k.checkSpecial(name)
-	if how, changes := changing(name); changes {
+	if how, changes := rereadCall(name); changes {
 		k.fault(&ruleOperand, "%s changes while the kernel runs, but Special reads it once; use %s",
 			name, how)
 	}
@@ -150,7 +152,7 @@ func Special[T Scalar](k *Kernel, name string) Reg[T] {
 	k.specials = append(k.specials, special{name, d.r})
 	was, guard := k.cur, k.guard
 	k.cur, k.guard = k.head, ir.Guard{}
-	k.ins(k.op("mov", moved(held(TypeOf[T]()))), d.in(k), k.special(name))
+	k.ins(k.op("mov", movType(registerType(TypeOf[T]()))), d.in(k), k.special(name))
 	k.cur, k.guard = was, guard
 	return d
 }

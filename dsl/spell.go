@@ -12,28 +12,28 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An opcode holds the parts of an opcode except its modifiers.
+// An opcode is an opcode without its modifiers.
 type opcode struct {
 	head  string
 	space isa.Space // state space of a memory access
 	count uint8     // vector length; 0 or 1 for a scalar
 	typ   isa.Type
-	from  isa.Type // source type of a conversion
+	from  isa.Type // source type of a conversion, or 0
 }
 
-// A written is an opcode with its modifiers, and the resulting text, which is "" until it is
+// A cachedOpcode is an opcode with its modifiers, and the resulting text, which is "" until it is
 // needed.
-type written struct {
+type cachedOpcode struct {
 	opcode
 	mods []Mod
 	text string
-	next *written // next in the list with the same hash
+	next *cachedOpcode // next in the list of opcodes with the same hash
 }
 
-// A verb is an operation on values of one type.
+// A verb is an arithmetic operation, or mov, on values of one type.
 type verb uint8
 
-// The verbs.
+// The verbs, named after the instructions.
 const (
 	doMove verb = iota
 	doAdd
@@ -65,7 +65,7 @@ const (
 	doTanh
 )
 
-// verbs holds the base opcode of each verb, without types and modifiers.
+// verbs holds the instruction name of each verb, without types and modifiers.
 var verbs = [...]string{
 	doMove: "mov", doAdd: "add", doSub: "sub", doMul: "mul", doMulHi: "mul.hi", doMad: "mad",
 	doFMA: "fma", doDiv: "div", doRem: "rem",
@@ -75,25 +75,26 @@ var verbs = [...]string{
 	doLog2: "lg2", doSin: "sin", doCos: "cos", doTanh: "tanh",
 }
 
-// A spelling is the opcode of a verb for a type, with the author's modifiers.
+// A spelling is the opcode of a verb for a type and modifiers of the author.
 type spelling struct {
 	typ   isa.Type
 	mods  []Mod
 	text  string
-	forms [2]settled // the two used last
-	next  *spelling  // next in the list of the same verb
+	forms [2]cachedForm // the two forms that were used last
+	next  *spelling     // next in the list of spellings of the same verb
 }
 
-// spellings caches opcodes: a kernel uses the same ones many times.
+// spellings caches opcodes, because a kernel uses the same opcodes many times.
 type spellings struct {
-	verbs  [len(verbs)]*spelling
-	made   slab.Of[spelling]
-	others [64]*written // hashed by their parts
-	wrote  slab.Of[written]
+	verbs     [len(verbs)]*spelling
+	verbSlab  slab.Of[spelling]
+	others    [64]*cachedOpcode // hashed by their fields
+	otherSlab slab.Of[cachedOpcode]
 }
 
-// of returns the opcode o with modifiers.
-func (s *spellings) of(o opcode, mods []Mod) *written {
+// lookup returns the cached opcode with the parts o and the given modifiers. It adds the opcode
+// to the cache if needed.
+func (s *spellings) lookup(o opcode, mods []Mod) *cachedOpcode {
 	h := uint(len(o.head)) + uint(o.head[0])<<1 + uint(o.head[len(o.head)-1])<<3 + uint(o.typ)*5 +
 		uint(o.from)*11 + uint(o.count)*17
 	for _, m := range mods {
@@ -107,17 +108,17 @@ func (s *spellings) of(o opcode, mods []Mod) *written {
 			return known
 		}
 	}
-	fresh := slab.One(&s.wrote)
-	*fresh = written{opcode: o, mods: slices.Clone(mods), next: *first}
+	fresh := slab.One(&s.otherSlab)
+	*fresh = cachedOpcode{opcode: o, mods: slices.Clone(mods), next: *first}
 	*first = fresh
 	return fresh
 }
 
-// op joins head, modifiers and a type: "add" + RN + F32 is "add.rn.f32".
+// op joins an instruction name, modifiers and a type: "add", RN and F32 give "add.rn.f32".
 func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string {
-	o := k.m.spellings.of(opcode{head: head, typ: t}, mods)
+	o := k.m.spellings.lookup(opcode{head: head, typ: t}, mods)
 	if o.text == "" {
-		text := head + dotted(mods)
+		text := head + dotMods(mods)
 		if t != 0 {
 			text += t.String()
 		}
@@ -126,19 +127,20 @@ func (k *Kernel) op(head string, t isa.Type, mods ...Mod) string {
 	return o.text
 }
 
-// conversion joins head, modifiers and two types: "cvt" + RN + F32 from F64 is "cvt.rn.f32.f64".
+// conversion joins an instruction name, modifiers and two types: "cvt", RN, F32 and F64 give
+// "cvt.rn.f32.f64".
 func (k *Kernel) conversion(head string, to, from isa.Type, mods []Mod) string {
-	s := k.m.spellings.of(opcode{head: head, typ: to, from: from}, mods)
+	s := k.m.spellings.lookup(opcode{head: head, typ: to, from: from}, mods)
 	if s.text == "" {
-		s.text = k.m.binder.Shared(head + dotted(mods) + to.String() + from.String())
+		s.text = k.m.binder.Shared(head + dotMods(mods) + to.String() + from.String())
 	}
 	return s.text
 }
 
-// access returns the opcode of a load or store of n elements, with its modifiers in the manual's
-// order.
+// access returns the opcode of a load or store of n elements of type t, with its modifiers in the
+// order that PTX requires.
 func (k *Kernel) access(head string, space isa.Space, mods []Mod, n int, t isa.Type) string {
-	s := k.m.spellings.of(opcode{head: head, space: space, count: uint8(n), typ: t}, mods)
+	s := k.m.spellings.lookup(opcode{head: head, space: space, count: uint8(n), typ: t}, mods)
 	if s.text != "" {
 		return s.text
 	}
@@ -169,33 +171,33 @@ var needRounding = []verb{doDiv, doSqrt, doRcp, doFMA}
 // approximate lists the approximate operations, which require .approx for F32.
 var approximate = []verb{doRsqrt, doExp2, doLog2, doSin, doCos, doTanh}
 
-// spelled returns the opcode of an operation on values of t. If there is none it reports that and
-// returns nil.
-func (k *Kernel) spelled(v verb, t isa.Type, mods []Mod) *spelling {
+// opcodeFor returns the opcode of operation v on values of type t. If PTX has none, it reports
+// that and returns nil.
+func (k *Kernel) opcodeFor(v verb, t isa.Type, mods []Mod) *spelling {
 	first := &k.m.spellings.verbs[v]
 	for s := *first; s != nil; s = s.next {
 		if s.typ == t && slices.Equal(s.mods, mods) {
 			return s
 		}
 	}
-	if !k.computes(verbs[v], t) {
+	if !k.hasArithmetic(verbs[v], t) {
 		return nil
 	}
-	s := slab.One(&k.m.spellings.made)
+	s := slab.One(&k.m.spellings.verbSlab)
 	*s = spelling{typ: t, mods: slices.Clone(mods), text: k.spell(v, t, mods), next: *first}
 	*first = s
 	return s
 }
 
-// spell adds the modifiers that an operation requires and the author omitted: the half of a
-// product, the rounding, .approx.
+// spell returns the text of an opcode. It adds the modifiers that the operation requires and the
+// author omitted: the half of a product, the rounding, and .approx.
 func (k *Kernel) spell(v verb, t isa.Type, mods []Mod) string {
 	var room [4]Mod
 	head := verbs[v]
 	switch {
 	case v == doMove:
-		t = moved(t)
-	case integer(t):
+		t = movType(t)
+	case isInteger(t):
 		switch v {
 		case doMul, doMad:
 			head += ".lo"
@@ -214,15 +216,15 @@ func (k *Kernel) spell(v verb, t isa.Type, mods []Mod) string {
 	case slices.Contains(approximate, v) && !slices.Contains(mods, Approx):
 		list := append(room[:0], Approx)
 		if (t == isa.Bf16 || t == isa.Bf16x2) && v == doExp2 && !slices.Contains(mods, FTZ) {
-			list = append(list, FTZ) // the only form in PTX
+			list = append(list, FTZ) // PTX has no other form
 		}
 		mods = append(list, mods...)
 	}
 	return k.op(head, t, mods...)
 }
 
-// dotted joins modifiers with dots, as in an opcode.
-func dotted(mods []Mod) string {
+// dotMods returns the modifiers as they appear in an opcode, each preceded by a dot.
+func dotMods(mods []Mod) string {
 	var b strings.Builder
 	for _, m := range mods {
 		if m != "" {

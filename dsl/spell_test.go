@@ -24,7 +24,7 @@ func TestSpelled(t *testing.T) {
 	}
 	ask := func(k *Kernel, q *question) string {
 		if q.value {
-			return k.spelled(q.verb, q.typ, q.mods).text
+			return k.opcodeFor(q.verb, q.typ, q.mods).text
 		}
 		return k.op(verbs[q.verb], q.typ, q.mods...)
 	}

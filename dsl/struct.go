@@ -13,8 +13,8 @@ import (
 )
 
 // Struct declares a kernel parameter that is a struct passed by value. S is a Go struct of values
-// of the kernel, pointers to global memory (Array), Go arrays of both, and nested structs. Fields
-// are laid out as in C, each aligned to its size.
+// of the kernel, pointers to global memory (Array), Go arrays of both, and nested structs. The
+// layout is that of C, with each field aligned to its size.
 //
 //	type scaling struct {
 //		Factor dsl.Reg[dsl.F32]
@@ -34,7 +34,7 @@ func Struct[S any](k *Kernel, name string) S {
 	value := reflect.ValueOf(&s).Elem()
 	problem := fmt.Sprintf("has type %s", value.Type())
 	if value.Kind() == reflect.Struct {
-		problem = p.measure(value, "")
+		problem = p.layOut(value, "")
 	}
 	if problem != "" {
 		k.fault(&ruleOperand,
@@ -43,7 +43,7 @@ func Struct[S any](k *Kernel, name string) S {
 		return s
 	}
 	bytes := (p.bytes + p.align - 1) / p.align * p.align
-	if most := k.paramRoom(); bytes > most {
+	if most := k.maxParamBytes(); bytes > most {
 		k.fault(&ruleSize,
 			"parameter %s has %d bytes, but the parameters of a kernel have at most %d", name,
 			bytes, most)
@@ -55,50 +55,50 @@ func Struct[S any](k *Kernel, name string) S {
 	for _, f := range p.fields {
 		f.field.loadFrom(k, p.v, f.at)
 	}
-	k.back(was, guard)
+	k.restoreBlock(was, guard)
 	return s
 }
 
-// paramRoom returns the maximum size in bytes of a kernel's parameters, which depends on the PTX
-// version and target.
-func (k *Kernel) paramRoom() int64 {
-	if k.m.atLeast(isa.MakeVersion(8, 1)) && k.m.Has(70) {
+// maxParamBytes returns the maximum size in bytes of a kernel's parameters, which depends on the
+// PTX version and the target.
+func (k *Kernel) maxParamBytes() int64 {
+	if k.m.hasVersion(isa.MakeVersion(8, 1)) && k.m.Has(70) {
 		return 32764
 	}
 	return 4096
 }
 
-// A structure is a struct whose fields are being laid out.
+// A structure is a struct parameter whose fields are being laid out.
 type structure struct {
 	k            *Kernel
 	v            *ir.Var
 	bytes, align int64
-	fields       []placed
+	fields       []placedField
 }
 
-// placed is a field and its offset in the struct.
-type placed struct {
+// A placedField is a field and its byte offset in the struct.
+type placedField struct {
 	field field
 	at    int64
 }
 
-// A field is a value that a struct can hold: a *Reg or a *Array, which is a pointer to global
+// A field is a value that a struct can hold: a *Reg, or an *Array, which is a pointer to global
 // memory.
 type field interface {
-	stored() isa.Type
+	fieldType() isa.Type
 	loadFrom(k *Kernel, v *ir.Var, at int64)
 }
 
-// measure lays out the values in x. If a field has no valid type it returns a description of the
-// problem, else "".
-func (p *structure) measure(x reflect.Value, name string) (problem string) {
+// layOut assigns an offset to each value in x. name is the path of x in the struct. If a field
+// has no valid type, layOut returns a description of the problem, else "".
+func (p *structure) layOut(x reflect.Value, name string) (problem string) {
 	if f, ok := x.Addr().Interface().(field); ok {
-		n := size(f.stored())
-		if f.stored() == isa.Predicate {
+		n := size(f.fieldType())
+		if f.fieldType() == isa.Predicate {
 			return "has a predicate field, " + name
 		}
 		p.bytes = (p.bytes + n - 1) / n * n
-		p.fields = append(p.fields, placed{f, p.bytes})
+		p.fields = append(p.fields, placedField{f, p.bytes})
 		p.bytes += n
 		p.align = max(p.align, n)
 		return ""
@@ -106,13 +106,13 @@ func (p *structure) measure(x reflect.Value, name string) (problem string) {
 	switch x.Kind() {
 	case reflect.Array:
 		for i := range x.Len() {
-			if problem := p.measure(x.Index(i), fmt.Sprintf("%s[%d]", name, i)); problem != "" {
+			if problem := p.layOut(x.Index(i), fmt.Sprintf("%s[%d]", name, i)); problem != "" {
 				return problem
 			}
 		}
 		return ""
 	case reflect.Struct:
-		// A struct starts and ends at a multiple of its largest alignment.
+		// A struct starts and ends at a multiple of the largest alignment of its fields.
 		inner := structure{k: p.k}
 		for i := range x.NumField() {
 			f := x.Type().Field(i)
@@ -120,7 +120,7 @@ func (p *structure) measure(x reflect.Value, name string) (problem string) {
 			if !f.IsExported() {
 				return "has an unexported field, " + full
 			}
-			if problem := inner.measure(x.Field(i), full); problem != "" {
+			if problem := inner.layOut(x.Field(i), full); problem != "" {
 				return problem
 			}
 		}
@@ -130,7 +130,7 @@ func (p *structure) measure(x reflect.Value, name string) (problem string) {
 		p.align = max(p.align, inner.align)
 		p.bytes = (p.bytes + inner.align - 1) / inner.align * inner.align
 		for _, f := range inner.fields {
-			p.fields = append(p.fields, placed{f.field, p.bytes + f.at})
+			p.fields = append(p.fields, placedField{f.field, p.bytes + f.at})
 		}
 		p.bytes += (inner.bytes + inner.align - 1) / inner.align * inner.align
 		return ""
@@ -138,26 +138,26 @@ func (p *structure) measure(x reflect.Value, name string) (problem string) {
 	return fmt.Sprintf("has a field of type %s, %s", x.Type(), name)
 }
 
-// stored returns the type of x in memory.
-func (x *Reg[T]) stored() isa.Type { return TypeOf[T]() }
+// fieldType returns the type of x in memory.
+func (x *Reg[T]) fieldType() isa.Type { return TypeOf[T]() }
 
-// loadFrom sets x to the value at an offset in a parameter.
+// loadFrom loads x from a byte offset in parameter v.
 func (x *Reg[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
 	*x = fresh[T](k)
 	x.scope = 0
-	k.ins(k.op("ld.param", memory(TypeOf[T]())), x.in(k), k.within(v, at))
+	k.ins(k.op("ld.param", memory(TypeOf[T]())), x.in(k), k.paramAddress(v, at))
 }
 
-// stored returns the type of a pointer in memory.
-func (a *Array[T]) stored() isa.Type { return isa.U64 }
+// fieldType returns the type of a pointer in memory.
+func (a *Array[T]) fieldType() isa.Type { return isa.U64 }
 
-// loadFrom sets a to the array that a pointer in a parameter refers to.
+// loadFrom loads the pointer a from a byte offset in parameter v.
 func (a *Array[T]) loadFrom(k *Kernel, v *ir.Var, at int64) {
-	a.at = k.loadPointer(k.within(v, at))
+	a.at = k.loadPointer(k.paramAddress(v, at))
 	a.at.scope = 0
 }
 
-// within returns the address at an offset in a variable.
-func (k *Kernel) within(v *ir.Var, at int64) ir.Operand {
+// paramAddress returns the operand for a byte offset in parameter v.
+func (k *Kernel) paramAddress(v *ir.Var, at int64) ir.Operand {
 	return k.bracket(k.naming(ir.Variable, v, at))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A tensorKind is a kind of tcgen05.mma, with its type codes in the instruction descriptor (PTX
-// 9.1, 9.7.16.4.2).
+// A tensorKind is a .kind of tcgen05.mma, with the codes of the element types of A and B in the
+// instruction descriptor (PTX 9.1, 9.7.16.4.2).
 type tensorKind struct {
 	name  string
 	a     uint32
@@ -17,10 +17,11 @@ type tensorKind struct {
 	depth int // elements along K per instruction
 }
 
-// kinds8 holds the codes of the small floating-point types.
+// kinds8 holds the codes of the small floating-point types in the instruction descriptor.
 var kinds8 = map[isa.Type]uint32{isa.E4m3: 0, isa.E5m2: 1, isa.E2m3: 3, isa.E3m2: 4, isa.E2m1: 5}
 
-// denseKind returns the kind for two element types without block scaling.
+// denseKind returns the kind of MMA for element types a and b without scale factors. ok is false
+// if tcgen05.mma does not support the types.
 func denseKind(a, b isa.Type) (tensorKind, bool) {
 	x, ok1 := kinds8[a]
 	y, ok2 := kinds8[b]
@@ -46,8 +47,9 @@ func sign(t isa.Type) uint32 {
 	return 0
 }
 
-// tensorDescriptor returns the descriptor of a tile for tcgen05 (PTX 9.1, 9.7.16.4.1). It differs
-// from wgmma's in its constant and in the codes of swizzles.
+// tensorDescriptor returns the shared-memory descriptor of a tile for tcgen05 (PTX 9.1,
+// 9.7.16.4.1). It differs from a wgmma descriptor in one constant field and in the codes of
+// swizzles.
 func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 	var mode uint64
 	switch t.Swizzle {
@@ -65,9 +67,9 @@ func (k *Kernel) tensorDescriptor(t SharedTile) Reg[U64] {
 	return k.descriptor(t.at, mode<<61|1<<46|t.strides())
 }
 
-// Descriptor returns the matrix descriptor of the tile, for instructions written with Ins: for
-// wgmma on sm_90a, and for tcgen05 on other targets. To advance along a row, add DescriptorOffset
-// of the column, in units of 16 bytes.
+// Descriptor returns the shared-memory descriptor of the tile, for instructions written with Ins:
+// for wgmma on sm_90a, and for tcgen05 on other targets. To advance along a row, add
+// DescriptorOffset of the column divided by 16.
 func (t SharedTile) Descriptor() Reg[U64] {
 	k := t.at.k
 	switch {
@@ -83,41 +85,42 @@ func (t SharedTile) Descriptor() Reg[U64] {
 // the rows of y its columns. In a CTA pair each block holds half of the rows of both; see
 // [Kernel.CTAPair]. Tiles of 8 and 16 bits may be Transposed.
 func (a *AccumulatorStage) MMA(x, y SharedTile) {
-	a.dense(tensorProduct{x: x, y: y})
+	a.issueDense(tensorProduct{x: x, y: y})
 }
 
-// SparseMMA is MMA for a sparse A operand x, which stores two of each four adjacent elements in a
-// row (of TF32 one of two). The sparsity metadata comes from a SparsityMap. The tiles of y have
-// twice as many columns.
+// SparseMMA adds a product as MMA does, for a sparse A operand x, which stores two of each four
+// adjacent elements in a row (of TF32 one of two). sparsity is a tile of a SparsityMap. The tiles
+// of y have twice as many columns as x.
 func (a *AccumulatorStage) SparseMMA(x, sparsity, y SharedTile) {
-	a.dense(tensorProduct{x: x, sparsity: &sparsity, y: y})
+	a.issueDense(tensorProduct{x: x, sparsity: &sparsity, y: y})
 }
 
-// MMAFromTMEM is like MMA, with an A operand in tensor memory.
+// MMAFromTMEM adds a product as MMA does, with an A operand in tensor memory.
 func (a *AccumulatorStage) MMAFromTMEM(x *TMEMOperandStage, y SharedTile) {
-	if a.left("MMAFromTMEM", x, y) {
-		a.dense(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y})
+	if a.checkTMEMOperand("MMAFromTMEM", x, y) {
+		a.issueDense(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y})
 	}
 }
 
-// ScaledMMAFromTMEM is like ScaledMMA, with an A operand in tensor memory, of .e4m3 or .e5m2.
+// ScaledMMAFromTMEM adds a product as ScaledMMA does, with an A operand of .e4m3 or .e5m2 in
+// tensor memory.
 func (a *AccumulatorStage) ScaledMMAFromTMEM(b BlockScale, x *TMEMOperandStage,
 	y, scaleX, scaleY SharedTile) {
-	if a.left("ScaledMMAFromTMEM", x, y) {
-		a.scaled(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y,
+	if a.checkTMEMOperand("ScaledMMAFromTMEM", x, y) {
+		a.issueScaled(tensorProduct{x: SharedTile{Tile: x.t.tile, at: y.at}, left: x, y: y,
 			scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 	}
 }
 
-// left reports whether an operand in tensor memory can be multiplied, and records the reason if
-// not.
-func (a *AccumulatorStage) left(what string, x *TMEMOperandStage, y SharedTile) bool {
+// checkTMEMOperand reports whether an operand in tensor memory can be multiplied, and records the
+// reason if not. what is the name of the call.
+func (a *AccumulatorStage) checkTMEMOperand(what string, x *TMEMOperandStage, y SharedTile) bool {
 	k := a.kernel()
 	if k != nil {
 		a.multiplied = true
 	}
 	switch {
-	case !made(k, what+" of sums", x.kernel(), y.at.k):
+	case !checkCreated(k, what+" of sums", x.kernel(), y.at.k):
 	case x.kernel() == nil:
 		k.fault(&ruleValue, "operand of %s is a zero value, not created by a builder call", what)
 	case x.fills:
@@ -130,10 +133,10 @@ func (a *AccumulatorStage) left(what string, x *TMEMOperandStage, y SharedTile) 
 	return false
 }
 
-// dense issues an MMA without scale factors.
-func (a *AccumulatorStage) dense(p tensorProduct) {
+// issueDense checks and issues an MMA without scale factors.
+func (a *AccumulatorStage) issueDense(p tensorProduct) {
 	k := a.kernel()
-	if !made(k, "accumulator in MMA", p.x.at.k, p.y.at.k) {
+	if !checkCreated(k, "accumulator in MMA", p.x.at.k, p.y.at.k) {
 		return
 	}
 	a.multiplied = true
@@ -145,14 +148,14 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 			"operands of MMA, %s and %s, have types for which tcgen05.mma has no kind", p.x.Tile,
 			p.y.Tile)
 		return
-	case kind.name == "f8f6f4" && (p.x.wide() != 8 || p.y.wide() != 8):
+	case kind.name == "f8f6f4" && (p.x.elementBits() != 8 || p.y.elementBits() != 8):
 		k.fault(&ruleShape,
 			"operands of MMA, %s and %s, are packed, but tcgen05.mma needs padded 4-bit elements (Box.Padded)",
 			p.x.Tile, p.y.Tile)
 		return
 	}
 	p.kind = kind
-	if !a.fits(p) {
+	if !a.checkFits(p) {
 		return
 	}
 	sums := uint32(1)
@@ -167,21 +170,21 @@ func (a *AccumulatorStage) dense(p tensorProduct) {
 	case a.t.half:
 		sums = 0
 	}
-	id := p.factors() | sums<<4 | uint32(a.t.cols>>3)<<17 | uint32(a.t.rows>>4)<<24
+	id := p.operandBits() | sums<<4 | uint32(a.t.cols>>3)<<17 | uint32(a.t.rows>>4)<<24
 	p.op, p.id = "", func(step int) uint32 { return id | uint32(p.selector(step)) }
 	a.issue(p)
 }
 
-// A tensorProduct is an MMA of two tiles into an accumulator in tensor memory, one step of K at a
-// time.
+// A tensorProduct holds the operands of an MMA of two tiles into an accumulator in tensor memory,
+// which is issued one step along K at a time.
 type tensorProduct struct {
 	kind tensorKind
 	x, y SharedTile
-	// set if x is in tensor memory; the tile then only describes its shape
+	// left is set if x is in tensor memory; x then only specifies the shape
 	left     *TMEMOperandStage
-	sparsity *SharedTile // the sparsity metadata of a sparse x
-	scales   *scales     // scale factors of block-scaled types
-	op       string      // the modifier of the opcode for scaling
+	sparsity *SharedTile // sparsity metadata of a sparse x, or nil
+	scales   *scales     // scale factors of block-scaled types, or nil
+	op       string      // modifier of the opcode for the scale factors, or ""
 	id       func(step int) uint32
 }
 
@@ -194,35 +197,35 @@ func (p *tensorProduct) ratio() int {
 	return 1
 }
 
-// factors returns the fields of the instruction descriptor for the operands.
-func (p *tensorProduct) factors() uint32 {
+// operandBits returns the fields of the instruction descriptor that describe the operands.
+func (p *tensorProduct) operandBits() uint32 {
 	id := p.kind.a<<7 | p.kind.b<<10
 	if p.sparsity != nil {
 		id |= 1 << 2
 	}
-	if p.x.turned {
+	if p.x.isTransposed {
 		id |= 1 << 15
 	}
-	if p.y.turned {
+	if p.y.isTransposed {
 		id |= 1 << 16
 	}
 	return id
 }
 
-// selector returns which of two columns holds the metadata of a step. Instructions name columns in
-// pairs, and elements of 16 and 32 bits need one column each.
+// selector returns 0 or 1: which column of a pair holds the metadata of a step. The instruction
+// specifies an even column, and elements of 16 and 32 bits need one column per step.
 func (p *tensorProduct) selector(step int) int {
-	if p.sparsity != nil && p.x.wide() > 8 {
+	if p.sparsity != nil && p.x.elementBits() > 8 {
 		return step % 2
 	}
 	return 0
 }
 
 // issue issues the MMAs from one thread. The same thread copies scale factors and metadata to
-// tensor memory before them, so that the hardware executes the copies first.
+// tensor memory before them, because the hardware executes operations of one thread in order.
 func (a *AccumulatorStage) issue(p tensorProduct) {
 	k, t := a.t.k, a.t
-	k.lanes("MMA")
+	k.annotateWarpOperation("MMA")
 	base := Reg[U32]{k: k, r: k.tmem.base}
 	var left func(step int) ir.Operand
 	op, sparse := "tcgen05.mma.", p.sparsity != nil
@@ -238,10 +241,10 @@ func (a *AccumulatorStage) issue(p tensorProduct) {
 	if sparse {
 		op += "sp."
 	}
-	op += k.tmem.group() + ".kind::" + p.kind.name + p.op
+	op += k.tmem.ctaGroup() + ".kind::" + p.kind.name + p.op
 	to, zeros := a.address(), base.AddI(int64(t.sparsity))
-	a.begin(&p)
-	_, depth := p.x.sides()
+	a.orderAfterWrites(&p)
+	_, depth := p.x.operandShape()
 	steps := depth / p.kind.depth
 	ids := make([]Reg[U32], steps)
 	for step := range ids {
@@ -257,7 +260,7 @@ func (a *AccumulatorStage) issue(p tensorProduct) {
 		for step := range steps {
 			args := []ir.Operand{tensorAddress(k, to), left(step), k.arg(right(step))}
 			if sparse {
-				args = append(args, tensorAddress(k, zeros.AddI(int64(p.place(step)))))
+				args = append(args, tensorAddress(k, zeros.AddI(int64(p.metadataColumn(step)))))
 			}
 			args = append(args, k.arg(ids[step]))
 			if p.scales != nil {
@@ -265,19 +268,19 @@ func (a *AccumulatorStage) issue(p tensorProduct) {
 			}
 			k.ins(op, append(args, k.arg(a.used))...)
 			if step == 0 {
-				a.mark()
+				a.markUsed()
 			}
 		}
 	})
 }
 
-// stepDescriptors returns a function for the descriptor of a tile from step*depth elements along K
-// on. A step with a depth of 96 that begins in one slab and ends in the next has the address of the
-// next slab in place of the leading offset (PTX 9.1, 9.7.16.5.4).
+// stepDescriptors returns a function that returns the descriptor of a tile that starts at element
+// step*depth along K. For a depth of 96, a step that begins in one slab and ends in the next has
+// the address of the next slab in place of the leading offset (PTX 9.1, 9.7.16.5.4).
 func (k *Kernel) stepDescriptors(t SharedTile, depth int) func(step int) Reg[U64] {
 	d := k.tensorDescriptor(t)
 	if depth != 96 {
-		return func(step int) Reg[U64] { return d.AddI(int64(t.along(step*depth) >> 4)) }
+		return func(step int) Reg[U64] { return d.AddI(int64(t.descriptorStep(step*depth) >> 4)) }
 	}
 	const bytes = 48
 	start := To[U64](t.at.Value().ShrI(4).AndI(0x3fff))
@@ -292,7 +295,8 @@ func (k *Kernel) stepDescriptors(t SharedTile, depth int) func(step int) Reg[U64
 	}
 }
 
-// readStages marks the stages of an MMA as read by the tensor cores, also if the MMA is rejected.
+// readStages records that the tensor cores read the stages of the operands. It is also called if
+// the MMA is rejected, to avoid further findings.
 func (p *tensorProduct) readStages() {
 	list := []SharedTile{p.x, p.y}
 	if p.sparsity != nil {
@@ -302,13 +306,13 @@ func (p *tensorProduct) readStages() {
 		list = append(list, p.scales.x, p.scales.y)
 	}
 	for _, t := range list {
-		t.stage.reads(tcgen05)
+		t.stage.markRead(tcgen05)
 	}
 }
 
-// begin orders the MMAs after the writes of their tiles, once per stage. Tiles outside of stages
-// are not tracked.
-func (a *AccumulatorStage) begin(p *tensorProduct) {
+// orderAfterWrites emits the fence that orders the MMAs after the writes of their tiles, once per
+// stage. Outside stages it is emitted for each MMA.
+func (a *AccumulatorStage) orderAfterWrites(p *tensorProduct) {
 	ordered := p.y.stage != nil && p.y.stage.by == tcgen05 &&
 		(p.left != nil || p.x.stage != nil && p.x.stage.by == tcgen05)
 	if !ordered {
@@ -316,7 +320,7 @@ func (a *AccumulatorStage) begin(p *tensorProduct) {
 	}
 }
 
-// constant returns a register with a constant, which is set once at the head of the role.
+// constant returns a register that holds n. In a role the register is set once, at the head.
 func (k *Kernel) constant(n uint32) Reg[U32] {
 	if k.role == nil {
 		return k.U32(int(n)).Var()
@@ -335,9 +339,9 @@ func (k *Kernel) constant(n uint32) Reg[U32] {
 	return x
 }
 
-// mark records that the accumulator has contents from here on. It is emitted outside of the guard,
-// because it applies to all lanes of the warp.
-func (a *AccumulatorStage) mark() {
+// markUsed sets the predicate used, so that the next MMA adds to the accumulator. The instruction
+// is emitted without the current guard, because it applies to all lanes of the warp.
+func (a *AccumulatorStage) markUsed() {
 	k := a.t.k
 	guard := k.guard
 	k.guard = ir.Guard{}
@@ -345,15 +349,15 @@ func (a *AccumulatorStage) mark() {
 	k.guard = guard
 }
 
-// fits reports whether an MMA can accumulate into a, and records the reason if not.
-func (a *AccumulatorStage) fits(p tensorProduct) bool {
+// checkFits reports whether an MMA can accumulate into a, and records the reason if not.
+func (a *AccumulatorStage) checkFits(p tensorProduct) bool {
 	k, t, x, y := a.t.k, a.t, p.x, p.y
 	share := 1
 	if t.pair {
 		share = 2
 	}
-	rows, deep := x.sides()
-	cols, deepY := y.sides()
+	rows, deep := x.operandShape()
+	cols, deepY := y.operandShape()
 	depth := p.kind.depth
 	switch {
 	case !a.fills:
@@ -370,7 +374,7 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 			x, y, t.rows, t.cols, t.rows/share, t.cols/share)
 	case p.sparsity != nil && (deep*2 != deepY || deep%depth != 0):
 		k.fault(&ruleShape,
-			"operands of SparseMMA, %s and %s, have the wrong widths: x must have half as many columns as y, and a multiple of %d",
+			"operands of SparseMMA, %s and %s, have the wrong widths: the first must have half as many columns as the second, and their number must be a multiple of %d",
 			x, y, depth)
 	case p.sparsity == nil && (deep != deepY || deep%depth != 0):
 		k.fault(&ruleShape,
@@ -382,12 +386,12 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 		k.fault(&ruleShape,
 			"integer MMA writes %d columns, expected a multiple of 16 (of 32 in a CTA pair), if there are more than 32",
 			t.cols)
-	case y.turned && y.Type.Bits() == 8 && t.cols%(16*share) != 0:
+	case y.isTransposed && y.Type.Bits() == 8 && t.cols%(16*share) != 0:
 		k.fault(&ruleShape,
 			"MMA of %s writes %d columns, expected a multiple of %d for transposed tiles of 8-bit elements",
 			y, t.cols, 16*share)
 	case p.sparsity != nil:
-		return a.fitsMetadata(x, *p.sparsity)
+		return a.checkMetadata(x, *p.sparsity)
 	default:
 		return true
 	}
@@ -398,7 +402,7 @@ func (a *AccumulatorStage) fits(p tensorProduct) bool {
 // 9.7.16.10.1).
 func (t SharedTile) canTranspose(kind tensorKind) bool {
 	packed := kind.name == "mxf4" || kind.name == "mxf4nvf4"
-	if t.turned && (packed || t.Type.Bits() != 8 && t.Type.Bits() != 16) {
+	if t.isTransposed && (packed || t.Type.Bits() != 8 && t.Type.Bits() != 16) {
 		t.at.k.fault(&ruleShape, "%s cannot be transposed, expected elements of 8 or 16 bits", t)
 		return false
 	}

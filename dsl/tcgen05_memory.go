@@ -11,24 +11,24 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// tensorMemory describes the tensor memory of a block: one allocation for all that the kernel uses.
-// The first warp allocates it at the start and frees it at the end.
+// tensorMemory describes the tensor memory that the kernel allocates: one allocation for all its
+// uses. The first warp allocates it at the start and frees it at the end.
 type tensorMemory struct {
 	columns int     // number of columns in use
-	base    *ir.Reg // address of the allocation
-	slot    *ir.Var // shared variable that receives the address
+	base    *ir.Reg // register with the address of the allocation, or nil
+	slot    *ir.Var // shared variable to which the hardware writes the address
 	pair    bool    // allocated for a pair of blocks
 	plan    []tensorRegion
 }
 
-// A tensorRegion is a range of columns of tensor memory with one use.
+// A tensorRegion is a range of tensor memory columns and the name of its use.
 type tensorRegion struct {
 	name     string
 	first, n int
 }
 
-// TMEMPlan returns a table of the columns of tensor memory that the kernel has reserved, and of the
-// columns that it allocates, or "" if there are none.
+// TMEMPlan returns a table of the tensor memory columns that the kernel uses and allocates, or ""
+// if it uses none.
 //
 //	tensor memory of matmul: 280 of 512 columns used, 512 allocated
 //	columns   0 to 127: acc, accumulator 0
@@ -43,20 +43,21 @@ func (k *Kernel) TMEMPlan() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "tensor memory of %s: %d of 512 columns used, %d allocated\n", k.Name(),
-		t.columns, t.allocated())
+		t.columns, t.allocatedColumns())
 	for _, r := range t.plan {
 		fmt.Fprintf(&b, "columns %3d to %3d: %s\n", r.first, r.first+r.n-1, r.name)
 	}
 	return b.String()
 }
 
-// plans records the uses of columns for TMEMPlan.
-func (t *tensorMemory) plans(first, n int, format string, args ...any) {
+// addPlan records the use of n columns for TMEMPlan.
+func (t *tensorMemory) addPlan(first, n int, format string, args ...any) {
 	t.plan = append(t.plan, tensorRegion{fmt.Sprintf(format, args...), first, n})
 }
 
-// allocated returns the columns of the allocation: a power of two, at least 32.
-func (t *tensorMemory) allocated() int {
+// allocatedColumns returns the number of columns of the allocation: the next power of two, at
+// least 32.
+func (t *tensorMemory) allocatedColumns() int {
 	n := 32
 	for n < t.columns {
 		n *= 2
@@ -64,8 +65,8 @@ func (t *tensorMemory) allocated() int {
 	return n
 }
 
-// columns reserves n columns of tensor memory and returns the first.
-func (k *Kernel) columns(n int) int {
+// reserveColumns reserves n columns of tensor memory and returns the first.
+func (k *Kernel) reserveColumns(n int) int {
 	t := &k.tmem
 	if t.base == nil {
 		if !k.m.Is("sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f", "sm_107a",
@@ -90,14 +91,14 @@ func (k *Kernel) columns(n int) int {
 	return first
 }
 
-func (t *tensorMemory) group() string {
+func (t *tensorMemory) ctaGroup() string {
 	if t.pair {
 		return "cta_group::2"
 	}
 	return "cta_group::1"
 }
 
-// allocate emits the part of the setup that allocates the columns.
+// allocate emits the part of the setup code that allocates tensor memory.
 func (k *Kernel) allocate() {
 	t := &k.tmem
 	slot := Addr{k: k, space: isa.SharedCTA, v: t.slot}
@@ -107,9 +108,9 @@ func (k *Kernel) allocate() {
 	}
 	k.Comment("the first warp allocates tensor memory for the block")
 	k.If(k.WarpIndex().EQI(0), func() {
-		k.ins("tcgen05.alloc."+t.group()+".sync.aligned.shared::cta.b32", k.arg(slot),
-			number(int64(t.allocated())))
-		k.ins("tcgen05.relinquish_alloc_permit." + t.group() + ".sync.aligned")
+		k.ins("tcgen05.alloc."+t.ctaGroup()+".sync.aligned.shared::cta.b32", k.arg(slot),
+			number(int64(t.allocatedColumns())))
+		k.ins("tcgen05.relinquish_alloc_permit." + t.ctaGroup() + ".sync.aligned")
 	})
 	k.ins("tcgen05.fence::before_thread_sync")
 	k.Sync()
@@ -118,8 +119,8 @@ func (k *Kernel) allocate() {
 		k.arg(Addr{k: k, space: isa.Shared, v: t.slot}))
 }
 
-// giveBack frees the columns at the end of the kernel.
-func (k *Kernel) giveBack() {
+// freeTensorMemory emits the code that frees tensor memory at the end of the kernel.
+func (k *Kernel) freeTensorMemory() {
 	t := &k.tmem
 	if t.base == nil {
 		return
@@ -132,8 +133,8 @@ func (k *Kernel) giveBack() {
 		k.Sync()
 	}
 	k.If(k.WarpIndex().EQI(0), func() {
-		k.ins("tcgen05.dealloc."+t.group()+".sync.aligned.b32",
-			ir.Operand{Kind: ir.Register, Reg: t.base}, number(int64(t.allocated())))
+		k.ins("tcgen05.dealloc."+t.ctaGroup()+".sync.aligned.b32",
+			ir.Operand{Kind: ir.Register, Reg: t.base}, number(int64(t.allocatedColumns())))
 	})
 }
 

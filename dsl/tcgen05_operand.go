@@ -11,9 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A TMEMOperand is a ring of A operands of 128 rows in tensor memory (sm_100a). Threads write them,
-// and tcgen05.mma reads them from tensor memory instead of shared memory, such as the probabilities
-// in attention. In a CTA pair each block writes its own 128 of the 256 rows.
+// A TMEMOperand is a ring of A operands of 128 rows in tensor memory (sm_100a). Threads write
+// them, and tcgen05.mma reads them from tensor memory instead of shared memory, for example the
+// attention weights. In a CTA pair each block writes its own 128 of the 256 rows.
 type TMEMOperand struct {
 	ring
 	tile  Tile
@@ -25,7 +25,7 @@ type TMEMOperand struct {
 func (k *Kernel) TMEMOperand(name string, t isa.Type, cols, stages int) *TMEMOperand {
 	k = k.sound()
 	f := &TMEMOperand{ring: k.newRing(name, stages), tile: Tile{Type: t, Rows: 128, Cols: cols}}
-	f.full.spec.count = 0 // threads arrive, so the count depends on the role
+	f.full.spec.count = 0 // threads arrive, so the count depends on the role and is added later
 	f.pair = k.tmem.pair
 	if t != isa.F16 && t != isa.Bf16 && t != isa.E4m3 && t != isa.E5m2 {
 		k.fault(&ruleShape, "TMEMOperand %s has type %s, expected .f16, .bf16, .e4m3 or .e5m2",
@@ -37,20 +37,21 @@ func (k *Kernel) TMEMOperand(name string, t isa.Type, cols, stages int) *TMEMOpe
 			"TMEMOperand %s has %d columns, expected rows of a multiple of 32 bytes", name, cols)
 		f.tile.Cols = 32
 	}
-	f.first = k.columns(f.columns() * f.stages)
-	k.tmem.plans(f.first, f.columns()*f.stages, "%s, A operand", name)
+	f.first = k.reserveColumns(f.columns() * f.stages)
+	k.tmem.addPlan(f.first, f.columns()*f.stages, "%s, A operand", name)
 	return f
 }
 
-// columns returns the number of tensor memory columns of a stage, four bytes each.
+// columns returns the number of tensor memory columns of a stage. A column holds four bytes of
+// each row.
 func (f *TMEMOperand) columns() int { return f.tile.RowBytes() / 4 }
 
-// A TMEMOperandStage is one operand of a TMEMOperand ring while it is written or read.
+// A TMEMOperandStage is one operand of a TMEMOperand ring that is being written or read.
 type TMEMOperandStage struct {
 	t     *TMEMOperand
 	place *place
 	fills bool
-	put   []bool // columns that have been written
+	put   []bool // for each column, whether it has been written
 }
 
 // kernel returns the kernel of the operand, or nil for a zero value.
@@ -61,7 +62,7 @@ func (s *TMEMOperandStage) kernel() *Kernel {
 	return s.t.k
 }
 
-// address returns the address of the operand in tensor memory.
+// address returns the tensor memory address of the operand.
 func (s *TMEMOperandStage) address() Reg[U32] {
 	k := s.t.k
 	base := Reg[U32]{k: k, r: k.tmem.base}.AddI(int64(s.t.first))
@@ -71,15 +72,15 @@ func (s *TMEMOperandStage) address() Reg[U32] {
 	return s.place.stage.MadI(int64(s.t.columns()), base)
 }
 
-// Fill waits until the next operand is free, calls body, which writes it, and passes it to the
-// MMAs. It must run in a role of four warps whose first index is a multiple of four. Each thread
-// writes one row, as in [TMEM.Drain].
+// Fill waits until the next operand is free, calls body, which writes the operand, and signals
+// the role that issues the MMAs. It must run in a role of four warps whose first index is a
+// multiple of four. Each thread writes one row, as in [TMEM.Drain].
 func (f *TMEMOperand) Fill(body func(*TMEMOperandStage)) {
-	if f == nil || f.k == nil || !f.k.runs("Fill", body != nil) {
+	if f == nil || f.k == nil || !f.k.checkFunctions("Fill", body != nil) {
 		return
 	}
 	k := f.k
-	k.quarters("writes")
+	k.checkWarpgroups("writes")
 	state := f.state(1)
 	full, empty := f.barriers(state)
 	empty.Wait(state.parity)
@@ -96,22 +97,22 @@ func (f *TMEMOperand) Fill(body func(*TMEMOperandStage)) {
 	k.ins("tcgen05.fence::before_thread_sync")
 	k.SyncWarp()
 	if f.pair {
-		// The even block issues the MMA and waits for this arrival. The preceding fence orders the
-		// writes.
-		k.When(k.Leader(), func() { full.arriveAt(k.leading(), ".relaxed") })
-		f.arrives(f.full, 2*k.roleWarps())
+		// The even block issues the MMA and waits for this arrival. The preceding fence orders
+		// the writes.
+		k.When(k.Leader(), func() { full.arriveAt(k.evenRank(), ".relaxed") })
+		f.countArrivals(f.full, 2*k.roleWarps())
 	} else {
 		k.When(k.Leader(), full.Arrive)
-		f.arrives(f.full, k.roleWarps())
+		f.countArrivals(f.full, k.roleWarps())
 	}
 	state.next(&f.ring)
 }
 
-// Drain waits until the next operand is written, calls body, which issues the MMAs
-// ([AccumulatorStage.MMAFromTMEM]), and frees the operand when they are complete. It must run in a
-// role of one warp.
+// Drain waits until the next operand is written, calls body, which issues the MMAs that read it
+// ([AccumulatorStage.MMAFromTMEM]), and frees the operand when they are complete. It must run in
+// a role of one warp.
 func (f *TMEMOperand) Drain(body func(*TMEMOperandStage)) {
-	if f == nil || f.k == nil || !f.k.runs("Drain", body != nil) {
+	if f == nil || f.k == nil || !f.k.checkFunctions("Drain", body != nil) {
 		return
 	}
 	k := f.k
@@ -127,12 +128,12 @@ func (f *TMEMOperand) Drain(body func(*TMEMOperandStage)) {
 	k.ins("tcgen05.fence::after_thread_sync")
 	body(&TMEMOperandStage{t: f, place: state})
 	k.When(k.Leader(), func() { k.commit(empty, f.pair) })
-	f.arrives(f.empty, 1)
+	f.countArrivals(f.empty, 1)
 	state.next(&f.ring)
 }
 
-// Store writes elements of the thread's row, starting at a column, converted to the operand's type.
-// The elements must fill whole registers.
+// Store writes elements of the thread's row, starting at column col, converted to the operand's
+// type. The elements must fill whole registers.
 func (s *TMEMOperandStage) Store(col int, x []Reg[F32]) {
 	k := s.kernel()
 	if k == nil {
@@ -153,7 +154,7 @@ func (s *TMEMOperandStage) Store(col int, x []Reg[F32]) {
 		return
 	case col < 0 || col%each != 0 || len(x)%each != 0 || n < 1 || n > 128 || n&(n-1) != 0 ||
 		col+len(x) > s.t.tile.Cols:
-		s.put = nil // the cause of the missing columns is reported
+		s.put = nil // the cause of the missing columns has been reported
 		k.fault(&ruleShape,
 			"columns %d to %d are stored to a TMEMOperand with %d columns of %s; they must fill a power of two of registers with %d elements each",
 			col, col+len(x)-1, s.t.tile.Cols, s.t.tile.Type, each)
@@ -166,16 +167,16 @@ func (s *TMEMOperandStage) Store(col int, x []Reg[F32]) {
 	}
 	regs := make([]ir.Operand, n)
 	for i := range regs {
-		regs[i] = k.packed(s.t.tile.Type, x[i*each:][:each])
+		regs[i] = k.packElements(s.t.tile.Type, x[i*each:][:each])
 	}
-	at := s.address().Add(k.quarter()).AddI(int64(col / each))
+	at := s.address().Add(k.firstTMEMLane()).AddI(int64(col / each))
 	k.ins(fmt.Sprintf("tcgen05.st.sync.aligned.32x32b.x%d.b32", n), tensorAddress(k, at),
 		k.list(ir.Vector, regs))
 }
 
-// packed packs as many elements as fill a register, converted to type t, the first in the lowest
-// bits.
-func (k *Kernel) packed(t isa.Type, x []Reg[F32]) ir.Operand {
+// packElements converts x, the elements that fill one register, to type t and packs them, the
+// first in the lowest bits.
+func (k *Kernel) packElements(t isa.Type, x []Reg[F32]) ir.Operand {
 	all := ir.Operand{Kind: ir.Register, Reg: k.newReg(isa.B32)}
 	switch t.Bits() {
 	case 32:
@@ -196,15 +197,16 @@ func (k *Kernel) packed(t isa.Type, x []Reg[F32]) ir.Operand {
 	return all
 }
 
-// quarter returns the first tensor memory lane that the warp can access, as an address: 32 lanes
-// per warp, starting at bit 16.
-func (k *Kernel) quarter() Reg[U32] { return k.WarpIndex().AndI(3).ShlI(21) }
+// firstTMEMLane returns the first tensor memory lane that the warp can access, as an address.
+// Each warp can access 32 lanes; the lane index starts at bit 16.
+func (k *Kernel) firstTMEMLane() Reg[U32] { return k.WarpIndex().AndI(3).ShlI(21) }
 
-// quarters reports a role whose warps cannot access all lanes of tensor memory.
-func (k *Kernel) quarters(what string) {
+// checkWarpgroups reports a role that does not consist of whole warpgroups, and therefore cannot
+// access all lanes of tensor memory.
+func (k *Kernel) checkWarpgroups(what string) {
 	if r := k.role; r != nil && (r.n%4 != 0 || r.first%4 != 0) {
 		k.fault(&ruleRole,
 			"role %s %s tensor memory but consists of %s, expected whole warpgroups, since a warp can access only a quarter of the rows",
-			r.name, what, r.who())
+			r.name, what, r.warpRange())
 	}
 }

@@ -5,25 +5,26 @@ package dsl
 
 import "github.com/ptxdsl/ptxdsl/ir"
 
-// TMEM is a ring of accumulators in tensor memory (sm_100a). One role fills them with MMAs and
-// another reads them; with two or more stages both run concurrently.
+// TMEM is a ring of accumulators in tensor memory (sm_100a). One role fills the accumulators with
+// MMAs, and another role reads them. With two or more stages both roles work at the same time.
 type TMEM struct {
 	ring
 	rows, cols int
-	first      int // column of the first stage
-	scaleA     int // columns of scale factors
+	first      int // first column of the first stage
+	scaleA     int // first columns of the scale factors of A and B
 	scaleB     int
-	scaled     int  // atoms of scale factors along K
+	scaled     int  // number of scale factor atoms along K
 	sparsity   int  // first column of the sparsity metadata
-	placed     int  // number of columns of sparsity metadata
-	half       bool // F16 accumulators, one element per column
+	placed     int  // number of columns with sparsity metadata
+	half       bool // accumulators are F16, one element per column
 	deep       bool // block-scaled MMAs of packed 4-bit elements have a depth of 96
-	shared     int  // columns that two overlapping accumulators share; see Overlap
+	shared     int  // number of columns that two overlapping accumulators share; see Overlap
 	reads      *ir.Buffer
 }
 
-// F16Accumulators makes the accumulators of the ring F16, for operands of .f16, and of 8, 6 and 4
-// bits without scale factors. They take as many columns as F32; Load converts them to F32.
+// F16Accumulators makes the elements of the accumulators F16, for operands of .f16, and of 8, 6
+// and 4 bits without scale factors. F16 elements occupy as many columns as F32 elements. Load
+// converts them to F32.
 func (t *TMEM) F16Accumulators() *TMEM {
 	if t.kernel() != nil {
 		t.half = true
@@ -46,11 +47,12 @@ func (t *TMEM) Depth96() *TMEM {
 	return t
 }
 
-// Overlap makes a ring of one accumulator alternate between two places that share the given number
-// of columns: the last ones of the first place are the first ones of the second. Two accumulators
-// of 256 columns thus leave room for scale factors. [Output.StoreTMEM] stores the shared columns
-// first and releases them, so that the next MMAs run while it stores the others. Other readers
-// release them at the end. Overlap must directly follow the declaration.
+// Overlap makes a ring of one accumulator alternate between two positions that share the given
+// number of columns: the last columns of the first position are the first columns of the second.
+// Two accumulators of 256 columns thus leave room for scale factors. [Output.StoreTMEM] stores
+// the shared columns first and releases them, so that the next MMAs run while it stores the other
+// columns. All other readers release the accumulator at the end. Overlap must directly follow the
+// declaration.
 //
 //	               0            192  256           448     512
 //	first place    |-----------------|
@@ -69,8 +71,8 @@ func (t *TMEM) Overlap(columns int) *TMEM {
 		return t
 	}
 	t.shared = columns
-	k.columns(t.cols - columns)
-	k.tmem.plans(t.first+t.cols-columns, t.cols,
+	k.reserveColumns(t.cols - columns)
+	k.tmem.addPlan(t.first+t.cols-columns, t.cols,
 		"%s, accumulator 1; its first %d columns overlap accumulator 0", t.name, columns)
 	return t
 }
@@ -83,8 +85,8 @@ func (t *TMEM) kernel() *Kernel {
 	return t.k
 }
 
-// TMEM declares a ring of accumulators in tensor memory with the given number of rows (64 or 128;
-// 256 for a CTA pair) and columns.
+// TMEM declares a ring of accumulators in tensor memory. Each has the given number of rows (64 or
+// 128; 256 for a CTA pair) and columns.
 func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 	k = k.sound()
 	t := &TMEM{ring: k.newRing(name, stages), rows: rows, cols: cols}
@@ -102,20 +104,20 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 		_, t.cols = k.standInShape(rows, 16)
 	}
 	t.reads = k.buffer(name, ir.TensorColumns, t.cols)
-	t.first = k.columns(t.cols * t.stages)
+	t.first = k.reserveColumns(t.cols * t.stages)
 	for i := range t.stages {
-		k.tmem.plans(t.first+i*t.cols, t.cols, "%s, accumulator %d", name, i)
+		k.tmem.addPlan(t.first+i*t.cols, t.cols, "%s, accumulator %d", name, i)
 	}
 	t.pair = k.tmem.pair
 	return t
 }
 
-// Fill waits until the next accumulator is free, calls body, which issues the MMAs, and signals the
-// readers when they are complete. It must run in a role of one warp, of which one thread issues the
-// MMAs.
+// Fill waits until the next accumulator is free, calls body, which issues the MMAs, and signals
+// the readers when the MMAs are complete. It must run in a role of one warp, of which one thread
+// issues the MMAs.
 func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	k := t.kernel()
-	if k == nil || !k.runs("Fill", body != nil) {
+	if k == nil || !k.checkFunctions("Fill", body != nil) {
 		return
 	}
 	state := t.state(1)
@@ -139,23 +141,23 @@ func (t *TMEM) Fill(body func(*AccumulatorStage)) {
 	state.next(&t.ring)
 }
 
-// Drain waits until the next accumulator is full, calls body, which reads it, and frees it, unless
-// body has called Release. It must run in a role of four warps whose first index is a multiple of
-// four, since each warp can access only a quarter of the rows.
+// Drain waits until the next accumulator is full, calls body, which reads the accumulator, and
+// frees the accumulator unless body has called Release. It must run in a role of four warps whose
+// first index is a multiple of four, since each warp can access only a quarter of the rows.
 func (t *TMEM) Drain(body func(*AccumulatorStage)) {
 	k := t.kernel()
-	if k == nil || !k.runs("Drain", body != nil) {
+	if k == nil || !k.checkFunctions("Drain", body != nil) {
 		return
 	}
 	state := t.state(0)
-	k.quarters("reads")
+	k.checkWarpgroups("reads")
 	full, empty := t.barriers(state)
 	full.Wait(state.parity)
 	k.ins("tcgen05.fence::after_thread_sync")
 	a := &AccumulatorStage{t: t, place: state, empty: empty, scope: k.scope()}
-	a.row = a.address().Add(k.quarter())
+	a.row = a.address().Add(k.firstTMEMLane())
 	body(a)
-	if !a.gone {
+	if !a.released {
 		a.Release()
 	}
 	state.next(&t.ring)

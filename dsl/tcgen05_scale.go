@@ -17,19 +17,19 @@ import (
 // memory atoms are stored in row-major order.
 type BlockScale struct {
 	Type   isa.Type // ue8m0 or ue4m3
-	Vector int      // elements that share a factor
+	Vector int      // number of adjacent elements that share a scale factor
 }
 
 // The block-scaled formats.
 var (
 	MXFP8 = BlockScale{isa.Ue8m0, 32} // elements are e4m3 or e5m2
 	MXFP6 = BlockScale{isa.Ue8m0, 32} // elements are e2m3 or e3m2
-	MXFP4 = BlockScale{isa.Ue8m0, 32} // with e2m1
-	NVFP4 = BlockScale{isa.Ue4m3, 16} // with e2m1
+	MXFP4 = BlockScale{isa.Ue8m0, 32} // elements are e2m1
+	NVFP4 = BlockScale{isa.Ue4m3, 16} // elements are e2m1
 )
 
-// Offset returns the byte offset in global memory of the scale factor for an element of a matrix
-// with the given number of columns.
+// Offset returns the byte offset in global memory of the scale factor for the element at row and
+// col, in a matrix with cols columns.
 func (b BlockScale) Offset(row, col, cols int) int {
 	return atoms.ScaleOffset(b.Vector, row, col, cols)
 }
@@ -39,9 +39,10 @@ func (b BlockScale) Offset(row, col, cols int) int {
 // NaN.
 func (b BlockScale) Bytes(rows, cols int) int { return atoms.ScaleBytes(b.Vector, rows, cols) }
 
-// ScaleMap declares a parameter for the scale factors of a tile of rows and columns. The tensor map
-// copies whole atoms as bytes. The rows must be a multiple of 128, or 64 or 192; in those two cases
-// every second tile starts in the middle of an atom (see [SharedTile.ScaleHalf]).
+// ScaleMap declares a parameter for the scale factors of a tile of rows by cols elements. The
+// tensor map copies whole atoms as bytes. rows must be a multiple of 128, or 64 or 192; in the
+// latter two cases every second tile starts in the middle of an atom (see
+// [SharedTile.ScaleHalf]).
 func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap {
 	k = k.sound()
 	atoms := cols / (4 * max(1, b.Vector))
@@ -59,12 +60,12 @@ func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap 
 	return m
 }
 
-// ScaleHalf returns the scale factors of tile n for a ScaledMMA with 64 or 192 columns. If n is
-// odd, they start in the middle of an atom of 128 rows.
+// ScaleHalf returns the scale factors of tile n for a ScaledMMA with 64 or 192 columns. For an
+// odd n they start in the middle of an atom of 128 rows.
 func (t SharedTile) ScaleHalf(n Reg[U32]) SharedTile {
 	k := t.at.k
 	switch {
-	case !made(k, "tile in ScaleHalf", n.k):
+	case !checkCreated(k, "tile in ScaleHalf", n.k):
 	case !t.halved:
 		k.fault(&ruleShape,
 			"ScaleHalf is called on %s, expected scale factors of a ScaleMap with 64 or 192 rows",
@@ -75,8 +76,8 @@ func (t SharedTile) ScaleHalf(n Reg[U32]) SharedTile {
 	return t
 }
 
-// scaledKind returns the kind of tcgen05.mma for block-scaled types. In a sparse MMA a scale factor
-// applies to twice as many elements, counting zeros.
+// scaledKind returns the kind of MMA for element types with scale factors. ok is false if there
+// is none. In a sparse MMA a scale factor applies to twice as many elements, counting zeros.
 func scaledKind(a, b Tile, s BlockScale, sparse bool) (tensorKind, bool) {
 	x, ok1 := kinds8[a.Type]
 	y, ok2 := kinds8[b.Type]
@@ -91,65 +92,67 @@ func scaledKind(a, b Tile, s BlockScale, sparse bool) (tensorKind, bool) {
 		return tensorKind{"mxf4nvf4", 1, 1, 64}, true
 	case fours && numbers == 32 && s.Type == isa.Ue8m0:
 		return tensorKind{"mxf4", 1, 1, 64}, true
-	case ok1 && ok2 && numbers == 32 && s.Type == isa.Ue8m0 && a.wide() == 8 && b.wide() == 8:
+	case ok1 && ok2 && numbers == 32 && s.Type == isa.Ue8m0 && a.elementBits() == 8 &&
+		b.elementBits() == 8:
 		return tensorKind{"mxf8f6f4", x, y, 32}, true
 	}
 	return tensorKind{}, false
 }
 
-// scaleQualifier returns the modifier for the number of elements that share a factor. Since PTX
-// 8.8, which family targets require, it names that number; before, it names the factors per
-// instruction.
+// scaleQualifier returns the modifier that specifies how elements share scale factors. Since PTX
+// 8.8, which family targets require, it specifies the number of elements per factor; before, the
+// number of factors per instruction.
 func (k *Kernel) scaleQualifier(kind tensorKind) string {
 	named := map[string][2]string{"mxf8f6f4": {"block32", "scale_vec::1X"},
 		"mxf4": {"block32", "scale_vec::2X"}, "mxf4nvf4": {"block16", "scale_vec::4X"}}[kind.name]
-	if k.m.atLeast(808) {
+	if k.m.hasVersion(808) {
 		return named[0]
 	}
 	return named[1]
 }
 
-// Scales reserves tensor memory columns for the scale factors of one pipeline stage, for tiles with
-// the given depth.
+// Scales reserves tensor memory columns for the scale factors of one pipeline stage, whose tiles
+// have cols columns.
 func (t *TMEM) Scales(b BlockScale, cols int) *TMEM {
 	if t.kernel() == nil {
 		return t
 	}
 	atoms := min(512, max(0, cols)/(4*max(1, b.Vector)))
 	t.scaled = atoms
-	t.scaleA = t.k.columns(4 * atoms) // each block has 128 rows, in a pair too
-	t.scaleB = t.k.columns(4 * atoms * t.scaleRows())
-	t.k.tmem.plans(t.scaleA, 4*atoms, "%s, scale factors of A", t.name)
-	t.k.tmem.plans(t.scaleB, 4*atoms*t.scaleRows(), "%s, scale factors of B", t.name)
+	t.scaleA = t.k.reserveColumns(4 * atoms) // each block has 128 rows of A, also in a CTA pair
+	t.scaleB = t.k.reserveColumns(4 * atoms * t.scaleRows())
+	t.k.tmem.addPlan(t.scaleA, 4*atoms, "%s, scale factors of A", t.name)
+	t.k.tmem.addPlan(t.scaleB, 4*atoms*t.scaleRows(), "%s, scale factors of B", t.name)
 	return t
 }
 
 // scaleRows returns the number of 128-column groups for which the B operand has scale factors.
 func (t *TMEM) scaleRows() int { return (t.cols + 127) / 128 }
 
-// ScaledMMA adds the block-scaled product of x and the transpose of y. The thread first copies the
-// scale factors from shared to tensor memory; tcgen05 executes the copy and the MMA in order.
+// ScaledMMA adds the product of x and the transpose of y, with scale factors. The thread first
+// copies the scale factors from shared to tensor memory; tcgen05 executes the copy and the MMA in
+// order.
 func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTile) {
-	a.scaled(tensorProduct{x: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
+	a.issueScaled(tensorProduct{x: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 }
 
-// scales holds the scale factors of an MMA.
+// scales holds the scale factors of the operands of an MMA.
 type scales struct {
 	BlockScale
 	x, y SharedTile
-	each int // scale factors of a row per instruction
+	each int // number of scale factors of a row per instruction
 }
 
-// scaled issues a block-scaled MMA. If the product has metadata, x is sparse and has half of the
-// columns of y.
-func (a *AccumulatorStage) scaled(p tensorProduct) {
+// issueScaled checks and issues an MMA with scale factors. If the product has metadata, x is
+// sparse and has half as many columns as y.
+func (a *AccumulatorStage) issueScaled(p tensorProduct) {
 	k, s := a.kernel(), p.scales
-	if !made(k, "accumulator in ScaledMMA", p.x.at.k, p.y.at.k, s.x.at.k, s.y.at.k) {
+	if !checkCreated(k, "accumulator in ScaledMMA", p.x.at.k, p.y.at.k, s.x.at.k, s.y.at.k) {
 		return
 	}
 	a.multiplied = true
 	defer p.readStages()
-	if a.t.deep && !a.deepProduct(&p) {
+	if a.t.deep && !a.checkDepth96(&p) {
 		return
 	}
 	kind, ok := scaledKind(p.x.Tile, p.y.Tile, s.BlockScale, p.sparsity != nil)
@@ -168,12 +171,12 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 		kind.depth = 96
 	}
 	p.kind = kind
-	_, depth := p.y.sides()
-	if !a.fits(p) || !a.fitsScales(s, depth) {
+	_, depth := p.y.operandShape()
+	if !a.checkFits(p) || !a.checkScales(s, depth) {
 		return
 	}
 	s.each = kind.depth * p.ratio() / s.Vector
-	id := p.factors() | uint32(a.t.cols>>3)<<17 | uint32(a.t.rows>>7)<<27
+	id := p.operandBits() | uint32(a.t.cols>>3)<<17 | uint32(a.t.rows>>7)<<27
 	if s.Type == isa.Ue8m0 {
 		id |= 1 << 23
 	}
@@ -181,7 +184,7 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 		id |= 1 << 31
 	}
 	p.op = ".block_scale." + k.scaleQualifier(kind)
-	// Four factors of a row share one column; the descriptor selects among them.
+	// Four factors of a row share one column; the instruction descriptor selects one of them.
 	p.id = func(step int) uint32 {
 		part := uint32(step * s.each % 4)
 		return id | part<<4 | part<<29
@@ -189,10 +192,11 @@ func (a *AccumulatorStage) scaled(p tensorProduct) {
 	a.issue(p)
 }
 
-// deepProduct reports whether an MMA can have a depth of 96, and records the reason if not.
-func (a *AccumulatorStage) deepProduct(p *tensorProduct) bool {
+// checkDepth96 reports whether the operands fit an MMA with a depth of 96, and records the reason
+// if not.
+func (a *AccumulatorStage) checkDepth96(p *tensorProduct) bool {
 	for _, t := range []SharedTile{p.x, p.y} {
-		if p.left != nil || p.sparsity != nil || t.Type != isa.E2m1 || t.Padded || t.turned ||
+		if p.left != nil || p.sparsity != nil || t.Type != isa.E2m1 || t.Padded || t.isTransposed ||
 			t.Swizzle != Swizzle128 || t.Cols%768 != 0 {
 			a.t.k.fault(&ruleShape,
 				"operands %s and %s do not fit a block-scaled MMA with a depth of 96, expected dense packed .e2m1 with a swizzle of 128 bytes and a multiple of 768 columns",
@@ -203,14 +207,14 @@ func (a *AccumulatorStage) deepProduct(p *tensorProduct) bool {
 	return true
 }
 
-// copy copies the scale factors to tensor memory.
+// copy emits the copies of the scale factors to tensor memory.
 func (s *scales) copy(t *TMEM) {
 	base := Reg[U32]{k: t.k, r: t.k.tmem.base}
 	t.k.copyScales(s.x, base.AddI(int64(t.scaleA)))
 	t.k.copyScales(s.y, base.AddI(int64(t.scaleB)))
 }
 
-// at returns the tensor memory addresses of the scale factors of a step.
+// at returns the operands with the tensor memory addresses of the scale factors for a step.
 func (s *scales) at(t *TMEM, step int) []ir.Operand {
 	base, column := Reg[U32]{k: t.k, r: t.k.tmem.base}, 4*(step*s.each/4)
 	atA := base.AddI(int64(t.scaleA + column))
@@ -221,9 +225,9 @@ func (s *scales) at(t *TMEM, step int) []ir.Operand {
 	return []ir.Operand{tensorAddress(t.k, atA), tensorAddress(t.k, atB)}
 }
 
-// fitsScales reports whether scale factors match tiles of the given depth, and records the reason
-// if not.
-func (a *AccumulatorStage) fitsScales(s *scales, depth int) bool {
+// checkScales reports whether scale factors match tiles of the given depth, and records the
+// reason if not.
+func (a *AccumulatorStage) checkScales(s *scales, depth int) bool {
 	k := a.t.k
 	for i, f := range []SharedTile{s.x, s.y} {
 		rows := []int{1, a.t.scaleRows()}[i]
@@ -263,8 +267,8 @@ func (a *AccumulatorStage) fitsScales(s *scales, depth int) bool {
 	return false
 }
 
-// copyScales copies the atoms of a tile of scale factors into tensor memory. For each atom along
-// the row, the four columns of all groups of 128 rows are adjacent.
+// copyScales emits the copies of the atoms of a scale factor tile to tensor memory. For each atom
+// along K, the four columns of all groups of 128 rows are adjacent.
 func (k *Kernel) copyScales(from SharedTile, to Reg[U32]) {
 	atoms := from.Cols / 64
 	d := k.atomDescriptor(from)
@@ -272,15 +276,16 @@ func (k *Kernel) copyScales(from SharedTile, to Reg[U32]) {
 		for row := range from.Rows {
 			off := int64(512 * (row*atoms + atom))
 			column := int64(4 * (atom*from.Rows + row))
-			k.ins("tcgen05.cp."+k.tmem.group()+".32x128b.warpx4", tensorAddress(k, to.AddI(column)),
+			k.ins("tcgen05.cp."+k.tmem.ctaGroup()+".32x128b.warpx4",
+				tensorAddress(k, to.AddI(column)),
 				k.arg(d.AddI(off>>4)))
 		}
 	}
 }
 
-// Sparse returns the scaling for an MMA with a sparse A operand (SparseScaledMMA): each scale
-// factor applies to twice as many elements, counting zeros.
+// Sparse returns the scale format for an MMA with a sparse A operand (SparseScaledMMA): each
+// scale factor applies to twice as many elements, counting zeros.
 func (b BlockScale) Sparse() BlockScale { return BlockScale{b.Type, 2 * b.Vector} }
 
-// String returns the name of the scale factor format.
+// String returns a description of the format for messages.
 func (b BlockScale) String() string { return fmt.Sprintf("%s for %d", b.Type, b.Vector) }

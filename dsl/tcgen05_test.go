@@ -152,7 +152,7 @@ func tableRows(t *testing.T, name string) (rows [][]string) {
 	return rows
 }
 
-func whole(t *testing.T, s string) int {
+func isIntegerOrBits(t *testing.T, s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestInstructionDescriptors(t *testing.T) {
 		}
 		packed := f[0] == "packed"
 		c := tensorCase{x: tensorTypes[f[0]], y: tensorTypes[f[1]], padded: !packed,
-			rows: whole(t, f[3]), cols: whole(t, f[4]), turnX: f[5][0] == 'm',
+			rows: isIntegerOrBits(t, f[3]), cols: isIntegerOrBits(t, f[4]), turnX: f[5][0] == 'm',
 			turnY:  f[5][1] == 'm',
 			sparse: f[6] == "sparse", swizzle: dsl.Swizzle128}
 		c.depth = 128 * 8 / max(8, c.x.Bits()) // 128 bytes
@@ -229,8 +229,9 @@ func TestTileDescriptors(t *testing.T) {
 	}
 	for _, f := range rows {
 		typ, turned := tensorTypes[f[1]], f[0] == "m"
-		c := tensorCase{x: typ, y: typ, rows: 64, cols: whole(t, f[2]), depth: whole(t, f[3]),
-			turnY: turned, swizzle: dsl.Swizzle(whole(t, f[4]))}
+		c := tensorCase{x: typ, y: typ, rows: 64, cols: isIntegerOrBits(t, f[2]),
+			depth: isIntegerOrBits(t, f[3]),
+			turnY: turned, swizzle: dsl.Swizzle(isIntegerOrBits(t, f[4]))}
 		text := c.build(t)
 		found := joined.FindAllStringSubmatch(text, -1)
 		if len(found) != 2 {

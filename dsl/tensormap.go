@@ -9,66 +9,68 @@ import (
 )
 
 // A TensorMap is a kernel parameter that holds a tensor map for a matrix in global memory. The
-// launch makes the map from this declaration and the matrix, so that they always agree.
+// launch creates the tensor map from this declaration and the matrix, so the map always agrees
+// with the kernel.
 type TensorMap struct {
-	k    *Kernel
-	v    *ir.Var
-	name string
-	tile Tile // tile of a whole load
-	box  int  // columns per copy
-	of   *Tensor
-	high int // rows per copy: fewer than the tile has if the blocks of a cluster share the load
-	// For scale factors of 64 or 192 rows: the number of groups of 64 rows; else 0. Every other
-	// tile starts in the middle of an atom.
-	halves  int
-	columns bool // blocks of a cluster that share the tile load columns of it instead of rows
-	reg     *ir.Reg
-	through bool // an Output stores through it
-	written bool // not a map: threads write the tile (ComputedTile)
+	k       *Kernel
+	v       *ir.Var
+	name    string
+	tile    Tile // tile that a whole load fills
+	boxCols int  // columns per copy
+	tensor  *Tensor
+	boxRows int // rows per copy, less than the tile's if blocks of a cluster split the load
+	// halves is the number of 64-row groups of scale factors for 64 or 192 rows, else 0. Every
+	// second tile then starts in the middle of an atom.
+	halves        int
+	splitsColumns bool // blocks that share the tile load some of its columns instead of rows
+	reg           *ir.Reg
+	hasOutput     bool // the kernel stores to the matrix through an Output
+	written       bool // there is no map: threads write the tile (ComputedTile)
 }
 
-// A Box is the number of rows and columns of a tile, as TensorMap takes them.
+// A Box is the size of a tile, as TensorMap expects it.
 type Box struct {
 	Rows, Cols int
 	Padded     bool // see Tile.Padded
 }
 
-// TensorMap declares a parameter for the tensor map of a row-major matrix that is copied in tiles.
-// A tile that is wider than its swizzle takes one copy per swizzle width, and a single row of more
-// than 256 elements several.
+// TensorMap declares a parameter for the tensor map of a row-major matrix that is copied in
+// tiles. A tile that is wider than its swizzle needs one copy per swizzle width, and a single row
+// of more than 256 elements needs several copies.
 func (k *Kernel) TensorMap(name string, t isa.Type, box Box, s Swizzle) *TensorMap {
 	k = k.sound()
 	m := &TensorMap{k: k, name: name,
 		tile: Tile{Type: t, Rows: box.Rows, Cols: box.Cols, Swizzle: s, Padded: box.Padded}}
 	problem := m.tile.check()
-	m.box = box.Cols
+	m.boxCols = box.Cols
 	if s != NoSwizzle && t.Bits() > 0 && m.tile.RowBytes() > int(s) {
-		m.box = int(s) * 8 / m.tile.wide()
+		m.boxCols = int(s) * 8 / m.tile.elementBits()
 	}
 	if s == NoSwizzle && box.Rows == 1 {
-		m.box = lineBox(box.Cols) // the parts of a single row are consecutive
+		m.boxCols = lineBox(box.Cols) // the parts of a single row are consecutive
 	}
 	switch {
 	case problem != "":
-	case box.Rows > 256 || m.box > 256:
+	case box.Rows > 256 || m.boxCols > 256:
 		problem = m.tile.String() + ": a tensor copy has at most 256 rows and 256 columns"
-	case m.tile.wide() != t.Bits() && (m.box != 128 || s != NoSwizzle && s != Swizzle128):
+	case m.tile.elementBits() != t.Bits() &&
+		(m.boxCols != 128 || s != NoSwizzle && s != Swizzle128):
 		problem = m.tile.String() +
 			": a copy of padded elements has rows of 128 elements, and a swizzle of 128 bytes or none"
-	case m.tile.wide() == t.Bits() && m.box*t.Bits()/8%16 != 0:
+	case m.tile.elementBits() == t.Bits() && m.boxCols*t.Bits()/8%16 != 0:
 		problem = m.tile.String() + ": the rows of a copy must be a multiple of 16 bytes"
 	}
 	if problem != "" {
 		k.fault(&ruleShape, "tensor map %s: %s", name, problem)
 		m.tile = k.standIn(Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: Swizzle128})
-		m.box = 64
+		m.boxCols = 64
 	}
 	p := k.mapParam(name, m.tile)
-	p.high, p.box = p.tile.Rows, m.box
+	p.boxRows, p.boxCols = p.tile.Rows, m.boxCols
 	return p
 }
 
-// mapParam declares a tensor map parameter whose copies have the shape of a tile.
+// mapParam declares a tensor map parameter. A copy through the map fills tile t.
 func (k *Kernel) mapParam(name string, t Tile) *TensorMap {
 	if !k.m.Has(90) {
 		k.fault(&ruleLacks, "%s does not support tensor maps, which need sm_90; use cp.async",
@@ -80,7 +82,7 @@ func (k *Kernel) mapParam(name string, t Tile) *TensorMap {
 	return m
 }
 
-// Tile returns the shape of a tile.
+// Tile returns the tile that one load fills.
 func (m *TensorMap) Tile() Tile {
 	if m == nil {
 		return Tile{Type: isa.B32, Rows: 1, Cols: 4}
@@ -96,14 +98,14 @@ func (m *TensorMap) Name() string {
 	return m.name
 }
 
-// CopyBox returns the box of a single copy, for which the launch makes the map. It is the whole
-// tile, or as many columns as the swizzle is wide and as many rows as one block of a cluster loads
-// for the others.
+// CopyBox returns the box of a single copy, which is the box of the tensor map. It is the whole
+// tile, or fewer columns if the tile is wider than its swizzle, and fewer rows if blocks of a
+// cluster share the load.
 func (m *TensorMap) CopyBox() Box {
 	if m == nil {
 		return Box{}
 	}
-	return Box{Rows: m.high, Cols: m.box}
+	return Box{Rows: m.boxRows, Cols: m.boxCols}
 }
 
 // kernel returns the kernel of m, or nil for a zero value.
@@ -114,7 +116,7 @@ func (m *TensorMap) kernel() *Kernel {
 	return m.k
 }
 
-// addr returns the address of the map for the TMA.
+// addr returns the generic address of the map for TMA instructions.
 func (m *TensorMap) addr() Addr {
 	k := m.k
 	if m.reg == nil {
@@ -123,7 +125,7 @@ func (m *TensorMap) addr() Addr {
 		k.ins("mov.u64", k.arg(Reg[U64]{k: k, r: raw.r}), k.naming(ir.Variable, m.v, 0))
 		k.ins("cvta.param.u64", k.arg(Reg[U64]{k: k, r: generic.r}),
 			k.arg(Reg[U64]{k: k, r: raw.r}))
-		k.back(was, guard)
+		k.restoreBlock(was, guard)
 		m.reg = generic.r
 		m.reg.Name = k.regName(m.name)
 	}
@@ -141,16 +143,16 @@ func (m *TensorMap) bracket(coordinates ...Operand) ir.Operand {
 	return k.bracket(inner, k.vector(at...))
 }
 
-// Load starts the copy of the tile whose first element is at row and col, and completes its bytes
-// on the mbarrier full. One thread must call it. With a mask, the tile is multicast to the blocks
-// of the cluster whose bits are set.
+// Load starts the copy of a tile from the matrix to the tile to, and completes its bytes on the
+// mbarrier full. The first element is at row and col of the matrix. One thread must call Load.
+// With a mask, the tile is multicast to the blocks of the cluster whose bits are set.
 func (m *TensorMap) Load(to SharedTile, row, col Reg[U32], full Barrier, mask ...Reg[U16]) {
 	m.load(to, 0, m.Tile().Rows, row, col, full, mask)
 }
 
-// meets reports whether both the tensor map and a tile were created by builder calls, and records a
-// finding if not.
-func (m *TensorMap) meets(t SharedTile) (k *Kernel, ok bool) {
+// checkTile reports whether both the tensor map and tile t were created by builder calls, and
+// records a finding if not. k is their kernel.
+func (m *TensorMap) checkTile(t SharedTile) (k *Kernel, ok bool) {
 	switch {
 	case m.kernel() == nil && t.at.k != nil:
 		t.at.k.fault(&ruleValue, "tensor map in the copy")
@@ -164,10 +166,11 @@ func (m *TensorMap) meets(t SharedTile) (k *Kernel, ok bool) {
 	return nil, false
 }
 
-// load copies n rows of a tile, starting at row first of the tile.
+// load copies n rows of a tile, starting at row first of the tile, from row and col of the
+// matrix.
 func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Barrier,
 	mask []Reg[U16]) {
-	k, ok := m.meets(to)
+	k, ok := m.checkTile(to)
 	if !ok {
 		return
 	}
@@ -176,26 +179,26 @@ func (m *TensorMap) load(to SharedTile, first, n int, row, col Reg[U32], full Ba
 			to.Tile)
 		return
 	}
-	copyTo := m.copier(full, mask)
-	parts := m.tile.Cols / m.box
+	copyTo := m.newCopy(full, mask)
+	parts := m.tile.Cols / m.boxCols
 	for part := range parts {
-		c := col.AddI(int64(part * m.box))
-		for at := 0; at < n; at += m.high {
+		c := col.AddI(int64(part * m.boxCols))
+		for at := 0; at < n; at += m.boxRows {
 			copyTo(to.at.Plus(int64(part*m.tile.Bytes()/parts+(first+at)*m.tile.Pitch())),
 				row.AddI(int64(at)), c)
 		}
 	}
 }
 
-// copier returns a function that starts a copy which completes on an mbarrier.
-func (m *TensorMap) copier(full Barrier, mask []Reg[U16]) func(place Addr, row, col Reg[U32]) {
+// newCopy returns a function that emits one copy, which completes on an mbarrier.
+func (m *TensorMap) newCopy(full Barrier, mask []Reg[U16]) func(place Addr, row, col Reg[U32]) {
 	k := m.k
 	op := "cp.async.bulk.tensor.2d." + k.copySpace(mask, full) +
 		".global.mbarrier::complete_tx::bytes"
 	if len(mask) > 0 {
 		op += ".multicast::cluster"
 	}
-	signal, group := k.signal(full)
+	signal, group := k.completionBarrier(full)
 	op += group
 	return func(place Addr, row, col Reg[U32]) {
 		args := []ir.Operand{place.in(k), m.bracket(col, row), signal.in(k)}
@@ -206,19 +209,20 @@ func (m *TensorMap) copier(full Barrier, mask []Reg[U16]) func(place Addr, row, 
 	}
 }
 
-// copySpace returns the state space of a copy's destination. Before PTX 8.6 it was always
-// .shared::cluster.
+// copySpace returns the state space of a copy's destination, as a modifier. Before PTX 8.6
+// .shared::cluster was the only one.
 func (k *Kernel) copySpace(mask []Reg[U16], full Barrier) string {
-	if len(mask) > 0 || full.paired() || !k.m.atLeast(806) {
+	if len(mask) > 0 || full.isPaired() || !k.m.hasVersion(806) {
 		return "shared::cluster"
 	}
 	return "shared::cta"
 }
 
-// signal returns the address of the mbarrier that copies complete on, and the modifier that they
-// need. In a pair it is the even block's mbarrier, whose address differs in one bit.
-func (k *Kernel) signal(full Barrier) (at Addr, group string) {
-	if !full.paired() {
+// completionBarrier returns the address of the mbarrier on which copies complete, and the
+// modifier that this requires. In a CTA pair it is the even block's mbarrier, whose address
+// differs from that of the own mbarrier in one bit.
+func (k *Kernel) completionBarrier(full Barrier) (at Addr, group string) {
+	if !full.isPaired() {
 		return full.at, ""
 	}
 	far := full.at.Value().AndI(0xfeffffff)
@@ -232,16 +236,16 @@ func (m *TensorMap) Store(from SharedTile, row, col Reg[U32]) {
 	m.store("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group", from, row, col)
 }
 
-// Reduce is like Store, but combines the tile with the matrix. The operation is add, min, max, inc,
-// dec, and, or, xor. Each element is combined atomically, so that several blocks may reduce into
-// one tile.
+// Reduce starts a copy as Store does, but combines the tile with the matrix. The operation is
+// add, min, max, inc, dec, and, or, xor. Each element is combined atomically, so that several
+// blocks may reduce into one tile.
 func (m *TensorMap) Reduce(how Mod, from SharedTile, row, col Reg[U32]) {
 	m.store("cp.reduce.async.bulk.tensor.2d.global.shared::cta."+string(how)+".bulk_group", from,
 		row, col)
 }
 
 func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
-	k, ok := m.meets(from)
+	k, ok := m.checkTile(from)
 	if !ok {
 		return
 	}
@@ -251,13 +255,13 @@ func (m *TensorMap) store(op string, from SharedTile, row, col Reg[U32]) {
 		return
 	}
 	k.noteFirst(&k.notes.FirstStore)
-	from.elsewhere()
-	if !m.through {
+	from.noteOtherRead()
+	if !m.hasOutput {
 		k.notes.Loose = append(k.notes.Loose, m.v)
 	}
-	parts := m.tile.Cols / m.box
+	parts := m.tile.Cols / m.boxCols
 	for part := range parts {
-		c := col.AddI(int64(part * m.box))
+		c := col.AddI(int64(part * m.boxCols))
 		k.ins(op, m.bracket(c, row), from.at.Plus(int64(part*m.tile.Bytes()/parts)).in(k))
 	}
 }
@@ -272,7 +276,7 @@ func (k *Kernel) CommitStores() {
 // (cp.async.bulk.wait_group).
 func (k *Kernel) WaitStores(n int) {
 	k = k.sound()
-	k.waited = true
+	k.allStoresWaited = true
 	k.waitGroups("cp.async.bulk.wait_group", n)
 }
 
@@ -282,7 +286,7 @@ func (k *Kernel) WaitStoresRead(n int) {
 	k.sound().waitGroups("cp.async.bulk.wait_group.read", n)
 }
 
-// waitGroups waits until at most n copy groups are in flight.
+// waitGroups emits a wait until at most n copy groups are in flight.
 func (k *Kernel) waitGroups(op string, n int) {
 	if n < 0 {
 		k.fault(&ruleProtocol, "WaitStores allows %d groups in flight, expected 0 or more", n)
@@ -291,7 +295,7 @@ func (k *Kernel) waitGroups(op string, n int) {
 	k.ins(op, number(int64(n)))
 }
 
-// FenceAsync makes the thread's writes to shared memory visible to the asynchronous proxy, that is,
-// to the TMA and the tensor cores. Every thread that wrote must call it, before the barrier after
-// which one thread starts the copy.
+// FenceAsync makes the thread's writes to shared memory visible to the async proxy, that is, to
+// the TMA and the tensor cores. Every thread that wrote must call it, before the barrier that
+// precedes the start of the copy or MMA.
 func (k *Kernel) FenceAsync() { k.sound().ins("fence.proxy.async.shared::cta") }

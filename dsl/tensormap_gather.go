@@ -3,11 +3,12 @@
 
 package dsl
 
-// Gather starts the copy of four rows of the matrix, starting at column col, to four rows of a tile
-// that start at row first, and completes their bytes on the mbarrier full (sm_100).
+// Gather starts the copy of four rows of the matrix, starting at column col, to four rows of a
+// tile, starting at row first. The bytes complete on the mbarrier full (sm_100). One thread must
+// call it.
 func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32], full Barrier) {
-	if k := x.kernel(); x.four("gathered into", to, first) && k.known(full) {
-		signal, group := k.signal(full)
+	if k := x.kernel(); x.checkFourRows("gathered into", to, first) && k.checkBarrier(full) {
+		signal, group := k.completionBarrier(full)
 		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil, full)+
 			".global.tile::gather4.mbarrier::complete_tx::bytes"+group,
 			to.at.Plus(int64(first*to.Pitch())).in(k),
@@ -15,10 +16,10 @@ func (x *Tensor) Gather(to SharedTile, first int, rows [4]Reg[U32], col Reg[U32]
 	}
 }
 
-// Scatter starts the copy of four rows of a tile to four rows of the matrix, starting at column
-// col. The copy belongs to the thread's next CommitStores.
+// Scatter starts the copy of four rows of a tile, starting at row first, to four rows of the
+// matrix, starting at column col (sm_100). The copy belongs to the thread's next CommitStores.
 func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U32]) {
-	if k := x.kernel(); x.four("scattered from", from, first) {
+	if k := x.kernel(); x.checkFourRows("scattered from", from, first) {
 		k.noteFirst(&k.notes.FirstStore)
 		k.ins("cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group",
 			x.m.bracket(col, rows[0], rows[1], rows[2], rows[3]),
@@ -26,10 +27,11 @@ func (x *Tensor) Scatter(from SharedTile, first int, rows [4]Reg[U32], col Reg[U
 	}
 }
 
-// four checks a gather or scatter of four rows of a tile, and reports whether it is valid.
-func (x *Tensor) four(what string, t SharedTile, first int) bool {
+// checkFourRows reports whether the gather or scatter of four rows of a tile is valid, and
+// records the reason if not.
+func (x *Tensor) checkFourRows(what string, t SharedTile, first int) bool {
 	k := x.kernel()
-	if !made(k, "tensor in the copy", t.at.k) {
+	if !checkCreated(k, "tensor in the copy", t.at.k) {
 		return false
 	}
 	want := x.m.tile
@@ -48,9 +50,8 @@ func (x *Tensor) four(what string, t SharedTile, first int) bool {
 	return false
 }
 
-// GatherFeed returns tiles of n gathered rows as one of the inputs of a Pipeline (sm_100). The
-// number of rows is a multiple of four, up to 128. GatherStage loads them, and InStage returns the
-// tile.
+// GatherFeed returns tiles of n gathered rows as an input of a Pipeline (sm_100). n must be a
+// multiple of four, at most 128. GatherStage loads the rows, and InStage returns the tile.
 func (x *Tensor) GatherFeed(n int) Feed {
 	k := x.kernel()
 	switch {
@@ -63,39 +64,40 @@ func (x *Tensor) GatherFeed(n int) Feed {
 	case n < 4 || n > 128 || n%4 != 0:
 		k.fault(&ruleShape, "feed has %d gathered rows, expected a multiple of 4 up to 128", n)
 		n = 4
-	case x.many != nil && x.many.tile.Rows != n:
+	case x.gathered != nil && x.gathered.tile.Rows != n:
 		k.fault(&ruleShape, "tensor %s already has a feed of %[3]d gathered rows, got %[2]d",
-			x.m.name, n, x.many.tile.Rows)
+			x.m.name, n, x.gathered.tile.Rows)
 	}
-	if x.many == nil {
+	if x.gathered == nil {
 		many := *x.m
-		many.tile.Rows, many.high = n, n
-		x.many = &many
+		many.tile.Rows, many.boxRows = n, n
+		x.gathered = &many
 	}
-	return Feed{from: x.many}
+	return Feed{from: x.gathered}
 }
 
-// GatherStage starts the copies of gathered rows, starting at column col, into a stage from
-// Produce. Lane l of the warp provides the row indices of rows 4*l to 4*l+3 of the tile.
+// GatherStage starts the copies of gathered rows, starting at column col, into a stage of
+// Produce. Lane l of the warp provides the indices of the matrix rows for rows 4*l to 4*l+3 of
+// the tile.
 func (x *Tensor) GatherStage(s *Stage, rows [4]Reg[U32], col Reg[U32]) {
-	if !x.given(s) {
+	if !x.checkStage(s) {
 		return
 	}
 	k := x.m.k
-	if x.many == nil {
+	if x.gathered == nil {
 		k.fault(&ruleProtocol,
 			"no pipeline gathers rows of tensor %s; create a feed with GatherFeed", x.m.name)
 		return
 	}
-	to, ok := s.fill(x.many)
-	if !ok || !k.known(s.Full()) {
+	to, ok := s.fill(x.gathered)
+	if !ok || !k.checkBarrier(s.Full()) {
 		return
 	}
-	k.lanes("GatherStage")
+	k.annotateWarpOperation("GatherStage")
 	lane, signal := k.Lane(), s.Full()
 	at := to.at.add(lane.MulI(int64(4 * to.Pitch())))
-	from, group := k.signal(signal)
-	k.SyncWarp() // one thread has set the expected byte count
+	from, group := k.completionBarrier(signal)
+	k.SyncWarp() // one thread of the warp has set the expected byte count
 	copies := func() {
 		k.ins("cp.async.bulk.tensor.2d."+k.copySpace(nil, signal)+
 			".global.tile::gather4.mbarrier::complete_tx::bytes"+group,

@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Scalar is a type that a register can hold: the T of Reg[T]. The scalar types have no useful
-// values; they are type arguments only.
+// A Scalar is a type that a register can hold: the T of Reg[T]. Its implementations are only type
+// arguments; their values have no meaning.
 type Scalar interface {
 	scalar() isa.Type
 }
@@ -95,18 +95,18 @@ func (UE8M0x2) scalar() isa.Type { return isa.Ue8m0x2 }
 func (UE4M3x2) scalar() isa.Type { return isa.Ue4m3x2 }
 func (E3M2x2) scalar() isa.Type  { return isa.E3m2x2 }
 
-// TypeOf returns the instruction-set type of T.
+// TypeOf returns the PTX type of T.
 func TypeOf[T Scalar]() isa.Type {
 	var t T
 	return t.scalar()
 }
 
-// goName returns the Go name of a scalar type.
+// goName returns the Go name of a scalar type, such as "F32".
 func goName(x Scalar) string { return reflect.TypeOf(x).Name() }
 
-// held returns the type of the register that holds values of t: PTX has no registers of 8 bits, of
-// small floats, or of packed types.
-func held(t isa.Type) isa.Type {
+// registerType returns the type of the register that holds values of t. There are no registers of
+// 8 bits, of small floating-point types or of packed types.
+func registerType(t isa.Type) isa.Type {
 	switch t {
 	case isa.U32, isa.S32, isa.B32: // the most frequent types
 		return isa.B32
@@ -116,8 +116,8 @@ func held(t isa.Type) isa.Type {
 	switch {
 	case t == isa.Tf32:
 		return isa.B32
-	case t == isa.B8 || integer(t):
-		return bits(t.Bits()) // PTX with one register class per width is easiest to read
+	case t == isa.B8 || isInteger(t):
+		return bits(t.Bits()) // the PTX is easier to read with one register type per width
 	case t.Class() == isa.Packed && t.Bits() == 8:
 		return isa.B16
 	case t.Class() == isa.Packed || t.Class() == isa.Lanes || !t.Register():
@@ -139,16 +139,17 @@ func bits(n int) isa.Type {
 	return isa.B128
 }
 
-// integer reports whether t is an integer type.
-func integer(t isa.Type) bool { return t.Class() == isa.Signed || t.Class() == isa.Unsigned }
+// isInteger reports whether t is a signed or unsigned integer type.
+func isInteger(t isa.Type) bool { return t.Class() == isa.Signed || t.Class() == isa.Unsigned }
 
-// floating reports whether t has floating-point arithmetic.
-func floating(t isa.Type) bool {
+// isFloat reports whether PTX has arithmetic for the floating-point type t.
+func isFloat(t isa.Type) bool {
 	return t.Class() == isa.Float || t.Class() == isa.Half || t == isa.F32x2
 }
 
-// packed returns the number of elements in a value of t.
-func packed(t isa.Type) int {
+// elementCount returns the number of elements in a value of t, which is 1 unless t is a packed
+// type.
+func elementCount(t isa.Type) int {
 	switch t {
 	case isa.F16x2, isa.Bf16x2, isa.F32x2, isa.E4m3x2, isa.E5m2x2, isa.E2m1x2, isa.E2m3x2,
 		isa.E3m2x2, isa.Ue8m0x2, isa.Ue4m3x2:
@@ -159,20 +160,20 @@ func packed(t isa.Type) int {
 	return 1
 }
 
-// A Mod is a modifier of an instruction, without its dot.
+// A Mod is a modifier of an instruction, without its leading dot.
 type Mod string
 
-// typed returns m as a modifier of the instruction set, or isa.NoMod if no instruction has it.
-func (m Mod) typed() isa.Mod {
+// isaMod returns m as a modifier of package isa, or isa.NoMod if no instruction has it.
+func (m Mod) isaMod() isa.Mod {
 	if list := isa.ModsOf("." + string(m)); len(list) == 1 {
 		return list[0]
 	}
 	return isa.NoMod
 }
 
-// bitwise reports whether m is an operation on bits.
-func (m Mod) bitwise() bool {
-	switch m.typed() {
+// isBitwise reports whether m is one of and, or and xor.
+func (m Mod) isBitwise() bool {
+	switch m.isaMod() {
 	case isa.ModAnd, isa.ModOr, isa.ModXor:
 		return true
 	}

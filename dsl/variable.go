@@ -11,19 +11,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// constantLimit is the limit of a module's .const variables in bytes.
+// constantLimit is the maximum size in bytes of all .const variables of a module.
 const constantLimit = 64 << 10
 
-// A Variable is an array that belongs to the module. Every kernel of the module can read it,
-// through In. The host finds it by name, with runtime.Variable.
+// A Variable is an array that belongs to the module. Kernels of the module access it through In.
+// The host accesses it by name, with runtime.Variable.
 type Variable[T Scalar] struct {
 	m    *Module
 	v    *ir.Var
 	dims []int
 }
 
-// ConstantVariable declares constants in .const memory (__constant__), which is fast if all threads
-// of a warp read the same element.
+// ConstantVariable declares an array with the given values in .const memory (__constant__). Reads
+// are fast if all threads of a warp read the same element.
 func ConstantVariable[T Scalar](m *Module, name string, values ...float64) Variable[T] {
 	m = m.sound()
 	v := m.variable(name, isa.Const, TypeOf[T](), len(values))
@@ -44,20 +44,20 @@ func ConstantVariable[T Scalar](m *Module, name string, values ...float64) Varia
 	}
 	if all > constantLimit {
 		m.fault(&ruleSize,
-			"constant memory limit exceeded: the variables of %s have %d bytes, but a module has %d",
+			"constant memory limit exceeded: %s declares %d bytes, the limit is %d",
 			m.Name(), all, constantLimit)
 	}
 	return Variable[T]{m: m, v: v, dims: []int{len(values)}}
 }
 
-// GlobalVariable declares n elements in global memory that are zero when the module is loaded and
-// persist between launches.
+// GlobalVariable declares an array of n elements in global memory. They are zero when the module
+// is loaded, and keep their values between launches.
 func GlobalVariable[T Scalar](m *Module, name string, n int) Variable[T] {
 	m = m.sound()
 	return Variable[T]{m: m, v: m.variable(name, isa.Global, TypeOf[T](), n), dims: []int{n}}
 }
 
-// In returns the variable as an array of a kernel.
+// In returns the variable as an array that kernel k can access.
 func (x Variable[T]) In(k *Kernel) Array[T] {
 	k = k.sound()
 	switch {
@@ -65,7 +65,8 @@ func (x Variable[T]) In(k *Kernel) Array[T] {
 		k.fault(&ruleValue, "variable is a zero value, not created by a builder call")
 		return Array[T]{}
 	case x.m != k.m:
-		k.alien(x.m, "variable %s of another module is used in %s", x.v.Name, k.Name())
+		k.reportForeignModule(x.m, "variable %s of another module is used in %s", x.v.Name,
+			k.Name())
 		return Array[T]{}
 	}
 	at := Addr{k: k, space: x.v.Space, v: x.v, align: x.v.Align}
@@ -75,21 +76,22 @@ func (x Variable[T]) In(k *Kernel) Array[T] {
 		p.scope = 0
 		was, guard := k.toHead()
 		k.ins("mov.u64", p.in(k), k.naming(ir.Variable, x.v, 0))
-		k.back(was, guard)
+		k.restoreBlock(was, guard)
 		at.v, at.reg = nil, p.r
 	}
 	return Array[T]{at: at, dims: x.dims}
 }
 
-// variable declares a variable of the module.
+// variable declares a variable of the module. An invalid name, or one that is in use, is reported
+// and replaced.
 func (m *Module) variable(name string, space isa.Space, t isa.Type, n int) *ir.Var {
 	switch {
 	case !identifier(name):
 		m.fault(&ruleKernel, "%q is not a valid variable name", name)
-		name = m.claim("variable")
+		name = m.uniqueName("variable")
 	case m.names[name]:
 		m.fault(&ruleKernel, "%s is already declared in this module", name)
-		name = m.claim(name)
+		name = m.uniqueName(name)
 	}
 	m.names[name] = true
 	if t == isa.Predicate {
@@ -109,9 +111,9 @@ func (m *Module) variable(name string, space isa.Space, t isa.Type, n int) *ir.V
 	return v
 }
 
-// constantOf returns v as an initial value of type t.
+// constantOf returns v as an initial value of type t. ok is false if t cannot represent v.
 func constantOf(t isa.Type, v float64) (constant.Value, bool) {
-	if floating(t) || t == isa.Tf32 {
+	if isFloat(t) || t == isa.Tf32 {
 		return constant.Float(t, v)
 	}
 	if v != math.Trunc(v) || math.Abs(v) > 1<<53 {

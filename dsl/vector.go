@@ -9,21 +9,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// LoadVec returns the n elements that start at element i, read in one access of at most 16 bytes
-// (32 on sm_100). The address must be aligned to the size of the vector: i counts elements, not
-// vectors, and must be a multiple of n. Build reports a misaligned i if it can evaluate it for the
-// threads of the first block.
+// LoadVec returns n adjacent elements, starting at element i, which are read in one access of at
+// most 16 bytes (32 on sm_100). The address must be aligned to the size of the vector, so i,
+// which is in units of elements, must be a multiple of n. Build reports a misaligned i if it can
+// evaluate it for the threads of the first block.
 func (a Array[T]) LoadVec(i Reg[U32], n int, mods ...Mod) []Reg[T] {
 	return a.At(i).LoadFirstVec(n, mods...)
 }
 
-// StoreVec writes the elements that start at element i, in one access. See LoadVec for the
+// StoreVec writes adjacent elements, starting at element i, in one access. See LoadVec for the
 // alignment.
 func (a Array[T]) StoreVec(i Reg[U32], x []Reg[T], mods ...Mod) {
 	a.At(i).StoreFirstVec(x, mods...)
 }
 
-// LoadFirstVec returns the first n elements.
+// LoadFirstVec returns the first n elements, which are read in one access; see LoadVec.
 func (a Array[T]) LoadFirstVec(n int, mods ...Mod) []Reg[T] {
 	k := a.at.k
 	list := make([]Reg[T], max(n, 0))
@@ -47,7 +47,7 @@ func (a Array[T]) LoadFirstVec(n int, mods ...Mod) []Reg[T] {
 			regs[i] = ir.Operand{Kind: ir.Register, Reg: k.newReg(w.typ)}
 		}
 	}
-	k.accesses(a.at, int64(n)*size(TypeOf[T]()), false, mods)
+	k.annotateAccess(a.at, int64(n)*size(TypeOf[T]()), false, mods)
 	k.ins(k.access("ld", a.at.space, mods, w.count, w.typ), k.oneOrMany(regs), a.at.in(k))
 	if w.each == 1 {
 		return list
@@ -95,7 +95,7 @@ func (k *Kernel) joinBytes(to ir.Operand, from []ir.Operand) {
 	k.ins("mov.b32", to, k.vector(halves[0], halves[1]))
 }
 
-// StoreFirstVec writes the first elements.
+// StoreFirstVec writes the first len(x) elements in one access; see LoadVec.
 func (a Array[T]) StoreFirstVec(x []Reg[T], mods ...Mod) {
 	k := a.at.k
 	if k == nil {
@@ -122,7 +122,7 @@ func (a Array[T]) StoreFirstVec(x []Reg[T], mods ...Mod) {
 			k.joinBytes(regs[i], from[:])
 		}
 	}
-	k.accesses(a.at, int64(len(x))*size(TypeOf[T]()), true, nil)
+	k.annotateAccess(a.at, int64(len(x))*size(TypeOf[T]()), true, nil)
 	k.ins(k.access("st", a.at.space, mods, w.count, w.typ), a.at.in(k), k.oneOrMany(regs))
 }
 
@@ -133,8 +133,8 @@ func (k *Kernel) oneOrMany(regs []ir.Operand) ir.Operand {
 	return k.list(ir.Vector, regs)
 }
 
-// words describes how a vector is accessed: the number and type of its registers, and the elements
-// per register: one, two or four.
+// words describes the access to a vector: the number and type of its registers, and the number of
+// elements per register: one, two or four.
 type words struct {
 	count, each int
 	typ         isa.Type

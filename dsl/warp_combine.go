@@ -8,10 +8,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// combined applies combine to the values of two lanes. It reports a function that ignores one of
-// them, or whose result depends on the order in which lanes are paired: the final result would miss
-// some lanes.
-func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[T]) Reg[T] {
+// combineLanes applies combine to the values of two lanes. It reports a combine function that
+// ignores one of its arguments, or whose operation is not associative: the final result would be
+// wrong.
+func combineLanes[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[T]) Reg[T] {
 	k := a.k
 	if k == nil || a.r == nil || b.r == nil || a.r == b.r {
 		return combine(a, b)
@@ -19,7 +19,7 @@ func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[
 	first, second := a.r.Uses, b.r.Uses
 	x := combine(a, b)
 	if x.k != k {
-		return x // reported at its use
+		return x // reported where x is used
 	}
 	which := ""
 	switch {
@@ -28,28 +28,28 @@ func combined[T Scalar](call string, combine func(a, b Reg[T]) Reg[T], a, b Reg[
 	case b.r.Uses == second && x.r != b.r, x.r == a.r:
 		which = "second"
 	default:
-		k.pairs(call, x.r, a.r, b.r)
+		k.checkAssociative(call, x.r, a.r, b.r)
 		return x
 	}
-	k.doubt(k.m.calls.Here(),
+	k.warn(k.m.calls.Here(),
 		"combine function of %s ignores its %s argument, so the result does not depend on all lanes",
 		call, which)
 	return x
 }
 
-// pairs records that a call combines values with an operation that is not associative.
-func (k *Kernel) pairs(call string, x, a, b *ir.Reg) {
-	switch head := k.joins(x, a, b); head {
+// checkAssociative warns if the call combines values with an operation that is not associative.
+func (k *Kernel) checkAssociative(call string, x, a, b *ir.Reg) {
+	switch head := k.operationOf(x, a, b); head {
 	case isa.HeadSub, isa.HeadDiv, isa.HeadRem, isa.HeadShl, isa.HeadShr:
-		k.doubt(k.m.calls.Here(),
+		k.warn(k.m.calls.Here(),
 			"combine function of %s uses %s, which is not associative; use an operation such as add, max or bitwise or",
 			call, head)
 	}
 }
 
-// joins returns the operation that has just computed x from a and b, or isa.NoHead if there is
-// none.
-func (k *Kernel) joins(x, a, b *ir.Reg) isa.Head {
+// operationOf returns the head of the instruction that has just computed x from a and b, or
+// isa.NoHead.
+func (k *Kernel) operationOf(x, a, b *ir.Reg) isa.Head {
 	if k.cur == nil {
 		return isa.NoHead
 	}

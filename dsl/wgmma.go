@@ -10,24 +10,24 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Accumulator is the destination of wgmma: a matrix of 64 rows per part, distributed over the
-// registers of the 128 threads of a warpgroup.
+// An Accumulator is the destination of wgmma: a matrix of 64 rows per part, held in the registers
+// of a warpgroup's 128 threads.
 type Accumulator struct {
-	k     *Kernel
-	rows  int // a multiple of 64
-	cols  int
-	typ   isa.Type
-	regs  [][]*ir.Reg // one list for each 64 rows
-	used  Reg[Pred]   // whether it holds a result that the next MMA adds to
-	parts int
-	empty bool   // no MMA has written it so far
-	loops int    // loops around its declaration
-	asked ir.Pos // position of a read while it was empty
-	taken int    // number of MMA and Clear operands that name its registers
+	k            *Kernel
+	rows         int // a multiple of 64
+	cols         int
+	typ          isa.Type
+	regs         [][]*ir.Reg // registers of the thread, by groups of 64 rows
+	used         Reg[Pred]   // whether the accumulator holds a result to which the next MMA adds
+	parts        int
+	empty        bool   // no MMA has written the accumulator yet
+	loops        int    // number of loops around the declaration
+	firstRead    ir.Pos // position of the first read while it was empty
+	operandCount int    // number of MMA and Clear operands that name each register
 }
 
 // Accumulator returns a new accumulator of wgmma (sm_90a) with the given shape. The first MMA
-// overwrites it, later ones add to it. Each thread holds rows*cols/128 elements.
+// overwrites the accumulator, and later MMAs add to it. Each thread holds rows*cols/128 elements.
 func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 	k = k.sound()
 	a := &Accumulator{k: k, rows: rows, cols: cols, typ: t, parts: rows / 64, empty: true,
@@ -62,22 +62,22 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 		list := make([]*ir.Reg, each)
 		for i := range list {
 			list[i] = k.newReg(held)
-			list[i].Varies = true // written by MMAs, Map, and Set on the result of At
+			list[i].Varies = true // MMAs, Map, and Set on the result of At write the register
 		}
 		a.regs = append(a.regs, list)
 	}
 	a.used = fresh[Pred](k)
 	in := k.ins("setp.ne.b32", a.used.in(k), number(0), number(0))
-	k.holdsAccumulator(ir.Accumulator{Pos: in.Pos, Clear: in, Words: a.Registers(),
-		Registers: a.regs}, owned{takes: &a.taken})
+	k.annotateAccumulator(ir.Accumulator{Pos: in.Pos, Clear: in, Words: a.Registers(),
+		Registers: a.regs}, operandCounter{count: &a.operandCount})
 	return a
 }
 
-// maxAccumulator is the limit of accumulator registers per thread. A thread has 255 registers and
-// needs some for other values.
+// maxAccumulator is the maximum number of registers per thread of an accumulator. A thread has
+// 255 registers and needs some for other values.
 const maxAccumulator = 240
 
-// Registers returns the number of registers per thread that the accumulator takes.
+// Registers returns the number of registers per thread that hold the accumulator.
 func (a *Accumulator) Registers() int {
 	if a.kernel() == nil {
 		return 0
@@ -93,23 +93,24 @@ func (a *Accumulator) kernel() *Kernel {
 	return a.k
 }
 
-// MMA adds the product of x and the transpose of y. The rows of x are the rows of the accumulator,
-// the rows of y its columns, and both tiles have the same depth. Either may be Transposed.
+// MMA adds the product of x and the transpose of y. The rows of x correspond to the rows of the
+// accumulator, the rows of y to its columns. Both tiles must have the same depth. Either may be
+// Transposed.
 func (a *Accumulator) MMA(x, y SharedTile) {
-	if !made(a.kernel(), "accumulator in MMA", x.at.k, y.at.k) {
+	if !checkCreated(a.kernel(), "accumulator in MMA", x.at.k, y.at.k) {
 		return
 	}
 	k := a.k
-	k.lanes("MMA")
+	k.annotateWarpOperation("MMA")
 	a.empty = false
 	defer func() {
-		x.stage.reads(wgmma)
-		y.stage.reads(wgmma)
+		x.stage.markRead(wgmma)
+		y.stage.markRead(wgmma)
 	}()
 	t := x.Type
-	depth := 32 * 8 / max(1, t.Bits()) // a row of 32 bytes
-	rows, left := x.sides()
-	cols, deep := y.sides()
+	depth := 32 * 8 / max(1, t.Bits()) // elements in 32 bytes of a row
+	rows, left := x.operandShape()
+	cols, deep := y.operandShape()
 	switch {
 	case x.at.k == nil || y.at.k == nil:
 		k.fault(&ruleValue, "tile in MMA is a zero value, not created by a builder call")
@@ -118,7 +119,7 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 		k.fault(&ruleShape, "operands of MMA, %s and %s, have different element types", x.Tile,
 			y.Tile)
 		return
-	case !x.transposable() || !y.transposable():
+	case !x.checkTransposable() || !y.checkTransposable():
 		return
 	case rows != a.rows || cols != a.cols:
 		k.fault(&ruleShape,
@@ -147,31 +148,31 @@ func (a *Accumulator) MMA(x, y SharedTile) {
 	k.accumulate(op, a, x, y, dx, dy, depth, nil)
 }
 
-// accumulate issues the MMAs of a pair of tiles, 32 bytes of K at a time. For a sparse x, zeros
-// returns the metadata operands, and y has twice the depth.
+// accumulate issues the MMAs of two tiles, one for each 32 bytes along K and 64 rows of the
+// accumulator. For a sparse x, metadata returns the metadata operands, and y has twice the depth.
 func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy Reg[U64], depth int,
-	zeros func(step, part int) []ir.Operand) {
+	metadata func(step, part int) []ir.Operand) {
 	t := x.Type
-	_, deep := x.sides()
+	_, deep := x.operandShape()
 	ratio := 1
-	if zeros != nil {
+	if metadata != nil {
 		ratio = 2
 	}
 	down := func(part int) int { return part * 64 * x.Pitch() }
-	if x.turned {
+	if x.isTransposed {
 		down = func(part int) int { return x.DescriptorOffset(part * 64) }
 	}
 	for step := range deep / depth {
-		fx, fy := x.along(step*depth), y.along(step*depth*ratio)
+		fx, fy := x.descriptorStep(step*depth), y.descriptorStep(step*depth*ratio)
 		for part := range a.parts {
 			args := []ir.Operand{a.vector(part), dx.AddI(int64((fx + down(part)) >> 4)).in(k),
 				dy.AddI(int64(fy >> 4)).in(k)}
-			if zeros != nil {
-				args = append(args, zeros(step, part)...)
+			if metadata != nil {
+				args = append(args, metadata(step, part)...)
 			}
 			args = append(args, a.used.in(k))
 			if t.Class() != isa.Signed && t.Class() != isa.Unsigned {
-				args = append(args, number(1), number(1)) // neither is negated
+				args = append(args, number(1), number(1)) // neither operand is negated
 			}
 			if t.Bits() == 16 {
 				args = append(args, x.transposeOperand(), y.transposeOperand())
@@ -184,8 +185,8 @@ func (k *Kernel) accumulate(op string, a *Accumulator, x, y SharedTile, dx, dy R
 	}
 }
 
-// wgmmaDescriptor returns the descriptor of a tile for wgmma (PTX 9.1, 9.7.15.5.1.2): the address
-// in units of 16 bytes, the stride between groups of eight rows, and the swizzle.
+// wgmmaDescriptor returns the shared-memory descriptor of a tile for wgmma (PTX 9.1,
+// 9.7.15.5.1.2): the address in units of 16 bytes, the strides, and the swizzle.
 func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {
 	var mode uint64
 	switch t.Swizzle {
@@ -202,48 +203,48 @@ func (k *Kernel) wgmmaDescriptor(t SharedTile) Reg[U64] {
 	return k.descriptor(t.at, mode<<62|t.strides())
 }
 
-// strides returns the descriptor fields for the distance between groups of eight rows and, in
-// transposed tiles, between slabs.
+// strides returns the stride fields of a descriptor: the distance between groups of eight rows
+// and, in transposed tiles, between slabs.
 func (t SharedTile) strides() uint64 {
 	leading := uint64(1)
-	if t.turned {
-		// between slabs of columns; the stride down the rows stays eight rows
+	if t.isTransposed {
+		// distance between slabs of columns
 		leading = uint64(t.SlabBytes() >> 4)
 	}
 	return uint64(8*t.Pitch()>>4)<<32 | leading<<16
 }
 
-// descriptor combines an address in shared memory with the other fields of a descriptor.
+// descriptor returns the descriptor with the address at and the given other fields.
 func (k *Kernel) descriptor(at Addr, fixed uint64) Reg[U64] {
 	a := at.Value().ShrI(4).AndI(0x3fff)
 	return To[U64](a).Or(k.U64(fixed))
 }
 
-// holds records a read of the accumulator, which is a mistake before the first MMA. In a loop
-// around the declaration, an MMA of the previous iteration may come first; that is checked at the
-// end.
-func (a *Accumulator) holds() {
-	if !a.empty || a.asked != ir.NoPos {
+// checkRead records a read of the accumulator, which is a mistake before the first MMA. In a loop
+// that does not contain the declaration, an MMA of the previous iteration may precede the read,
+// so such a read is checked when the kernel is complete.
+func (a *Accumulator) checkRead() {
+	if !a.empty || a.firstRead != ir.NoPos {
 		return
 	}
 	k := a.k
-	a.asked = k.m.calls.Here()
+	a.firstRead = k.m.calls.Here()
 	if len(k.loops) > a.loops || len(k.marks) > 0 {
-		k.sums = append(k.sums, a)
+		k.readEmpty = append(k.readEmpty, a)
 		return
 	}
-	k.notes.EmptyReads = append(k.notes.EmptyReads, a.asked)
+	k.notes.EmptyReads = append(k.notes.EmptyReads, a.firstRead)
 }
 
-// value returns an accumulator element of the thread.
+// value returns element i of the thread's registers for a part.
 func (a *Accumulator) value(part, i int) Reg[F32] {
 	return Reg[F32]{k: a.k, r: a.regs[part][i], scope: a.used.scope}
 }
 
 // EachElement calls visit for the accumulator elements of the thread, two adjacent columns at a
-// time: x is at row and col of the accumulator, y is in the next column. T is the accumulator's
-// element type. The values are the accumulator registers themselves, which later MMAs modify; use
-// Var to copy one.
+// time: x is the element at row and col of the accumulator, y the element in the next column. T
+// is the accumulator's element type. The values are the accumulator registers themselves, which
+// later MMAs modify; use Var to copy one.
 func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Reg[T])) {
 	k := a.kernel()
 	switch {
@@ -252,13 +253,13 @@ func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Re
 	case TypeOf[T]() != a.typ:
 		k.fault(&ruleShape, "accumulator of %s is used as %s", a.typ, TypeOf[T]())
 		return
-	case !k.runs("EachElement", visit != nil):
+	case !k.checkFunctions("EachElement", visit != nil):
 		return
 	}
-	a.holds()
+	a.checkRead()
 	lane := k.Lane()
 	top, left := k.WarpIndex().AndI(3).ShlI(4).Add(lane.ShrI(2)), lane.AndI(3).ShlI(1)
-	each := 2 // number of registers of two adjacent elements
+	each := 2 // number of registers for two adjacent elements
 	if a.typ == isa.F16 {
 		each = 1
 	}
@@ -269,7 +270,8 @@ func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Re
 	for part, regs := range a.regs {
 		rows := [2]Reg[U32]{top.AddI(int64(64 * part)), top.AddI(int64(64*part + 8))}
 		for i := 0; i < len(regs); i += each {
-			// index of the pair: upper and lower rows alternate, then come the next eight columns
+			// index of the pair: an upper and a lower row alternate, then follow the next eight
+			// columns
 			n := i / each
 			x, y := Reg[T]{k: k, r: regs[i], scope: a.used.scope},
 				Reg[T]{k: k, r: regs[i+each-1], scope: a.used.scope}
@@ -281,9 +283,9 @@ func EachElement[T Scalar](a *Accumulator, visit func(row, col Reg[U32], x, y Re
 	}
 }
 
-// At returns two adjacent elements of the accumulator. They are in the 16 rows of the thread's
-// warp: in rows 0 to 7, or in rows 8 to 15 if lower is set. Their columns are among columns 8*group
-// to 8*group+7. It requires an F32 accumulator.
+// At returns two adjacent elements of the accumulator. They are in the part's 16 rows of the
+// thread's warp: in the first eight rows, or in the last eight if lower is set. Their columns are
+// two of columns 8*group to 8*group+7. It requires an F32 accumulator.
 func (a *Accumulator) At(part, group int, lower bool) (x, y Reg[F32]) {
 	if a.kernel() == nil {
 		return x, y
@@ -298,6 +300,6 @@ func (a *Accumulator) At(part, group int, lower bool) (x, y Reg[F32]) {
 			8*group, 8*group+7, a.rows, a.cols, a.typ)
 		return a.k.F32(0), a.k.F32(0)
 	}
-	a.holds()
+	a.checkRead()
 	return a.value(part, i), a.value(part, i+1)
 }

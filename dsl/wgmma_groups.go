@@ -11,34 +11,35 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Wait waits until all MMAs that the warpgroup has started are complete. After the loop over a
-// pipeline they are complete; inside the loop, code that reads or modifies the accumulator must
-// call Wait.
+// Wait waits until all MMAs that the warpgroup has started are complete. After a loop of Consume
+// they are complete. Code inside the loop that reads or modifies the accumulator must call Wait
+// first.
 func (a *Accumulator) Wait() {
-	if !made(a.kernel(), "accumulator in Wait") {
+	if !checkCreated(a.kernel(), "accumulator in Wait") {
 		return
 	}
 	a.k.CommitMMA()
 	a.k.WaitMMA(0)
 }
 
-// A startedProduct is a wgmma operation in flight without a wait.
+// A startedProduct records that wgmma operations may be in flight that were started in a scope.
 type startedProduct struct {
 	scope     int
 	committed bool
 }
 
-// followProducts tracks wgmma instructions, including those written as text. A commit or wait in a
-// scope applies to operations started in it or in inner scopes. Operations that were started in
-// outer scopes may not have been started on every path to it.
-func (k *Kernel) followProducts(in *ir.Instr) {
+// trackWgmma updates the list of wgmma operations in flight after a wgmma instruction, including
+// those written with Ins. A commit or wait in a scope applies to operations started in it or in
+// inner scopes. Operations that were started in outer scopes may not have been started on every
+// path to it.
+func (k *Kernel) trackWgmma(in *ir.Instr) {
 	here := k.scope()
 	switch kind := in.Kind(); {
 	case kind == isa.KindWgmmaMmaAsync:
 		if p := (startedProduct{scope: here}); !slices.Contains(k.started, p) {
 			k.started = append(k.started, p)
 		}
-	case in.Guard.Reg != nil: // may not be executed
+	case in.Guard.Reg != nil: // the instruction may not be executed
 	case kind == isa.KindWgmmaCommitGroup:
 		for i := range k.started {
 			p := &k.started[i]
@@ -49,14 +50,14 @@ func (k *Kernel) followProducts(in *ir.Instr) {
 		k.started = slices.DeleteFunc(k.started, func(p startedProduct) bool {
 			return p.committed && p.scope >= here
 		})
-		for _, s := range k.reading {
-			s.met = s.met || s.scope == here
+		for _, s := range k.openStages {
+			s.converged = s.converged || s.scope == here
 		}
 	}
 }
 
-// endProducts reports wgmma operations that are never waited for.
-func (k *Kernel) endProducts() {
+// waitStarted commits and waits for the wgmma operations that are still in flight.
+func (k *Kernel) waitStarted() {
 	if slices.ContainsFunc(k.started, func(p startedProduct) bool { return !p.committed }) {
 		k.CommitMMA()
 	}
@@ -70,7 +71,8 @@ func (k *Kernel) endProducts() {
 func (k *Kernel) CommitMMA() { k.sound().ins("wgmma.commit_group.sync.aligned") }
 
 // WaitMMA waits until at most the given number of the warpgroup's latest MMA groups are in flight
-// (wgmma.wait_group), so that code which reads an earlier accumulator overlaps with them.
+// (wgmma.wait_group). Code that reads an accumulator of an earlier group can then overlap with
+// the groups in flight.
 //
 //	scores.MMA(queries, keys)
 //	k.CommitMMA()
@@ -78,7 +80,7 @@ func (k *Kernel) CommitMMA() { k.sound().ins("wgmma.commit_group.sync.aligned") 
 //	k.CommitMMA()
 //	k.WaitMMA(1) // scores is complete, out is still in flight
 //
-// The assembler moves a wait ahead of arithmetic that does not depend on it, up to the next branch.
+// ptxas moves a wait before arithmetic that does not depend on it, back to the previous branch.
 // Arithmetic between two waits overlaps with the MMAs only if a branch separates them, such as a
 // conditional rescaling:
 //
@@ -108,20 +110,20 @@ func (a *Accumulator) LocalRows() int {
 
 // Row returns the row of the accumulator for one of the thread's LocalRows.
 func (a *Accumulator) Row(line int) Reg[U32] {
-	if !made(a.kernel(), "accumulator in Row") || !a.k.among(line, a.LocalRows()) {
+	if !checkCreated(a.kernel(), "accumulator in Row") || !a.k.checkLocalRow(line, a.LocalRows()) {
 		return Reg[U32]{}
 	}
 	return Cell{lane: a.k.Lane(), warp: a.k.WarpIndex(), row: 64*(line/2) + 8*(line%2)}.Row()
 }
 
-// visit visits the accumulator elements of the thread, two adjacent ones at a time: register i and
-// the next one of a part.
+// visit calls do for the accumulator elements of the thread, two adjacent elements at a time,
+// with the registers of a part from the current one on.
 func (a *Accumulator) visit(what string, do func(c Cell, regs []*ir.Reg)) {
 	if a.typ != isa.F32 {
 		a.k.fault(&ruleShape, "%s is called on an accumulator of %s, expected .f32", what, a.typ)
 		return
 	}
-	a.holds()
+	a.checkRead()
 	lane, warp := a.k.Lane(), a.k.WarpIndex()
 	for part, regs := range a.regs {
 		for i := 0; i < len(regs); i += 2 {
@@ -138,10 +140,10 @@ func (a *Accumulator) sum(r *ir.Reg) Reg[F32] { return Reg[F32]{k: a.k, r: r, sc
 // Map replaces each element with the result of f, as [WarpTile.Map] does. It requires an F32
 // accumulator.
 func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
-	if !made(a.kernel(), "accumulator in Map") {
+	if !checkCreated(a.kernel(), "accumulator in Map") {
 		return
 	}
-	if !a.k.runs("Map", f != nil) {
+	if !a.k.checkFunctions("Map", f != nil) {
 		return
 	}
 	a.visit("Map", func(c Cell, regs []*ir.Reg) {
@@ -156,26 +158,26 @@ func (a *Accumulator) Map(f func(c Cell, x Reg[F32]) Reg[F32]) {
 
 // RowReduce combines the elements of each row, as [WarpTile.RowReduce] does.
 func (a *Accumulator) RowReduce(combine func(x, y Reg[F32]) Reg[F32]) []Reg[F32] {
-	if !made(a.kernel(), "accumulator in RowReduce") {
+	if !checkCreated(a.kernel(), "accumulator in RowReduce") {
 		return nil
 	}
 	all := make([]Reg[F32], a.LocalRows())
-	if !a.k.runs("RowReduce", combine != nil) {
+	if !a.k.checkFunctions("RowReduce", combine != nil) {
 		return all
 	}
 	a.visit("RowReduce", func(c Cell, regs []*ir.Reg) {
-		gather(all, c.LocalRow, a.sum(regs[0]), a.sum(regs[1]), combine)
+		combineRow(all, c.LocalRow, a.sum(regs[0]), a.sum(regs[1]), combine)
 	})
 	for i, x := range all {
-		all[i] = acrossRow(x, combine).kept()
+		all[i] = acrossRow(x, combine).snapshot()
 	}
 	return all
 }
 
-// QuadReduce combines x of the four threads that share a row, as [WarpTile.QuadReduce] does.
+// QuadReduce combines x over the four threads that share a row, as [WarpTile.QuadReduce] does.
 func (a *Accumulator) QuadReduce(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32]) Reg[F32] {
-	if !made(a.kernel(), "accumulator in QuadReduce", x.k) ||
-		!a.k.runs("QuadReduce", combine != nil) {
+	if !checkCreated(a.kernel(), "accumulator in QuadReduce", x.k) ||
+		!a.k.checkFunctions("QuadReduce", combine != nil) {
 		return x
 	}
 	return acrossRow(x, combine)
@@ -186,7 +188,7 @@ func (a *Accumulator) QuadReduce(x Reg[F32], combine func(x, y Reg[F32]) Reg[F32
 // columns in each sixteen: column 4t+i has element 2t+i, and column 4t+2+i element 8+2t+i, for t
 // below 4 and i below 2. The other operand must have its depth in the same order.
 func (a *Accumulator) ToFragments(t isa.Type) *Fragments {
-	if !made(a.kernel(), "accumulator in ToFragments") {
+	if !checkCreated(a.kernel(), "accumulator in ToFragments") {
 		return &Fragments{}
 	}
 	k, small := a.k, isFP8(t)
@@ -245,13 +247,13 @@ func isFP8(t isa.Type) bool { return t == isa.E4m3 || t == isa.E5m2 }
 // which may be Transposed if its elements have 16 bits, are the columns of the accumulator. The
 // fragments must not change until the MMA is complete.
 func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
-	if !made(a.kernel(), "accumulator in MMAFragments", y.at.k) {
+	if !checkCreated(a.kernel(), "accumulator in MMAFragments", y.at.k) {
 		return
 	}
 	k := a.k
-	k.lanes("MMAFragments")
+	k.annotateWarpOperation("MMAFragments")
 	a.empty = false
-	rows, depth := y.sides()
+	rows, depth := y.operandShape()
 	switch {
 	case x == nil || x.k == nil || y.at.k == nil:
 		k.fault(&ruleValue,
@@ -282,7 +284,7 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 	op := "wgmma.mma_async.sync.aligned." + fmt.Sprintf("m64n%dk%d", a.cols, x.each) +
 		a.typ.String() + x.typ.String() + y.Type.String()
 	dy := k.wgmmaDescriptor(y)
-	y.stage.reads(wgmma)
+	y.stage.markRead(wgmma)
 	k.ins("wgmma.fence.sync.aligned")
 	for step, line := range x.regs {
 		for part, cell := range line {
@@ -303,16 +305,16 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 	}
 }
 
-// vector returns the registers of a part as an operand.
+// vector returns the registers of a part as a vector operand.
 func (a *Accumulator) vector(part int) ir.Operand {
 	if part == 0 {
-		a.taken++
+		a.operandCount++
 	}
 	return a.k.list(ir.Vector, a.operands(part))
 }
 
 func (a *Accumulator) operands(part int) []ir.Operand {
-	// the list is usually too long for the current array of the slab
+	// allocated separately, because the list is usually too long for the slab's current array
 	list := make([]ir.Operand, len(a.regs[part]))
 	for i, r := range a.regs[part] {
 		list[i] = ir.Operand{Kind: ir.Register, Reg: r}
@@ -320,10 +322,10 @@ func (a *Accumulator) operands(part int) []ir.Operand {
 	return list
 }
 
-// along returns the distance that a descriptor advances for depth elements along K: along a row, or
-// down the rows of a transposed tile.
-func (t SharedTile) along(depth int) int {
-	if t.turned {
+// descriptorStep returns the number of bytes by which a descriptor advances for depth elements
+// along K: along a row, or down the rows of a transposed tile.
+func (t SharedTile) descriptorStep(depth int) int {
+	if t.isTransposed {
 		return depth * t.Pitch()
 	}
 	return t.DescriptorOffset(depth)
@@ -331,7 +333,7 @@ func (t SharedTile) along(depth int) int {
 
 // transposeOperand returns the wgmma operand that specifies whether a tile is transposed.
 func (t SharedTile) transposeOperand() ir.Operand {
-	if t.turned {
+	if t.isTransposed {
 		return number(1)
 	}
 	return number(0)

@@ -16,8 +16,8 @@ type layout struct {
 	place      func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32)
 }
 
-// placed builds a kernel of four warps with a layout.
-func placed(m *dsl.Module, l layout) {
+// placedField builds a kernel of four warps with a layout.
+func placedField(m *dsl.Module, l layout) {
 	k := m.Kernel("placed", dsl.Threads(128))
 	rows, cols, depth := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
 		dsl.Param[dsl.U32](k, "depth")
@@ -72,13 +72,13 @@ func twice(m *dsl.Module, at int) {
 // covers are kernels that do not compute a part of their tiles, or store a part twice.
 var covers = []wrongKernel{
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
-		placed(m, layout{64, 32,
+		placedField(m, layout{64, 32,
 			func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
 				return w.Origin(warp, 2)
 			}})
 	}},
 	{"sm_80", func(m *dsl.Module, _ *dsl.Kernel) {
-		placed(m, layout{64, 64,
+		placedField(m, layout{64, 64,
 			func(_ *dsl.Kernel, _ *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
 				return warp.AndI(1).MulI(64).And(warp.ShlI(5)),
 					warp.ShrI(1).MulI(64).Or(warp.AndI(1).MulI(64))
@@ -137,19 +137,19 @@ func TestCovers(t *testing.T) { testWrong(t, "wrong_covers_test.go", covers, fal
 func TestRightCovers(t *testing.T) {
 	for name, build := range map[string]func(m *dsl.Module){
 		"two by two": func(m *dsl.Module) {
-			placed(m, layout{64, 64,
+			placedField(m, layout{64, 64,
 				func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
 					return w.Origin(warp, 2)
 				}})
 		},
 		"one by four": func(m *dsl.Module) {
-			placed(m, layout{128, 32,
+			placedField(m, layout{128, 32,
 				func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
 					return w.Origin(warp, 4)
 				}})
 		},
 		"from data": func(m *dsl.Module) {
-			placed(m, layout{64, 32,
+			placedField(m, layout{64, 32,
 				func(k *dsl.Kernel, w *dsl.WarpTile[dsl.F32], warp u32) (row, col u32) {
 					x := dsl.Global[dsl.U32](k, "x").Load(warp)
 					return x, x

@@ -38,12 +38,12 @@ var wrongTurns = []wrongKernel{
 		}
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
-		written(m, func(k *dsl.Kernel, tile dsl.SharedTile) {
+		cachedOpcode(m, func(k *dsl.Kernel, tile dsl.SharedTile) {
 			dsl.Element[dsl.BF16](tile, k.Lane(), k.U32(0)).LoadFirst()
 		})
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
-		written(m, func(*dsl.Kernel, dsl.SharedTile) {})
+		cachedOpcode(m, func(*dsl.Kernel, dsl.SharedTile) {})
 	}},
 }
 
@@ -52,8 +52,8 @@ func column(k *dsl.Kernel, t dsl.SharedTile, i u32) {
 	dsl.Element[dsl.BF16](t, k.Lane(), i.AddI(16)).LoadFirst() // want `D401: out of bounds: thread 0, in the last iteration of its loops, accesses column 64 of 64x64 \.bf16 with a swizzle of 128 bytes, which has 64 from -21 from -22`
 }
 
-// written builds a kernel in which a role writes the A operand.
-func written(m *dsl.Module, write func(k *dsl.Kernel, tile dsl.SharedTile)) {
+// cachedOpcode builds a kernel in which a role writes the A operand.
+func cachedOpcode(m *dsl.Module, write func(k *dsl.Kernel, tile dsl.SharedTile)) {
 	k := m.Kernel("written", dsl.Warpgroups(3))
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 	x := k.ComputedTile("x", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
@@ -127,14 +127,14 @@ func TestRightIterations(t *testing.T) {
 			}
 		},
 		"written by hand": func(m *dsl.Module, _ *dsl.Kernel) {
-			written(m, func(k *dsl.Kernel, tile dsl.SharedTile) {
+			cachedOpcode(m, func(k *dsl.Kernel, tile dsl.SharedTile) {
 				eachRow(k, tile, func(x dsl.Array[dsl.BF16]) {
 					k.Ins("st.shared.b32", x.Addr(), k.U32(0))
 				})
 			})
 		},
 		"written": func(m *dsl.Module, _ *dsl.Kernel) {
-			written(m, func(k *dsl.Kernel, tile dsl.SharedTile) {
+			cachedOpcode(m, func(k *dsl.Kernel, tile dsl.SharedTile) {
 				eachRow(k, tile, func(x dsl.Array[dsl.BF16]) { x.StoreFirst(k.BF16(0)) })
 			})
 		},

@@ -239,7 +239,7 @@ var wrongKernels = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 32, isa.F16, 16)
-		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: operands of SparseMMA, 64x32 \.f16 with a swizzle of 128 bytes and 2 tiles of 64x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 64x32: x must have half as many columns as the tiles of y together, its rows must be a multiple of 64 bytes, and both must have enough rows`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: operands of SparseMMA, 64x32 \.f16 with a swizzle of 128 bytes and 2 tiles of 64x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 64x32: the first must have half as many columns as the other tiles together, the rows of the other tiles must be multiples of 64 bytes, and all tiles must have enough rows`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.F16, 8)

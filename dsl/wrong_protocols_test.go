@@ -93,7 +93,7 @@ var wrongProtocols = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.U8](m, "t", 1, 300) }},                       // want `D204: 300 is not a valid \.u8`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.S32](m, "t", 1.5) }},                         // want `D204: 1\.5 is not a valid \.s32`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.F32](m, "t") }},                              // want `D301: t has 0 elements, expected a positive number less than 2\^31`
-	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.F64](m, "t", make([]float64, 9000)...) }},    // want `D302: constant memory limit exceeded: the variables of wrong have 72000 bytes, but a module has 65536`
+	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.ConstantVariable[dsl.F64](m, "t", make([]float64, 9000)...) }},    // want `D302: constant memory limit exceeded: wrong declares 72000 bytes, the limit is 65536`
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) { dsl.GlobalVariable[dsl.F32](m, "no name", 4) }},                       // want `D103: "no name" is not a valid variable name`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.ConstantVariable[dsl.F32](m, "t", 1).In(k).StoreI(0, k.F32(1)) }}, // want `D301: store writes \.const memory, which is read-only`
 	{"sm_90", func(m *dsl.Module, k *dsl.Kernel) { dsl.ConstantVariable[dsl.F32](m, "t", 1, 2).In(k).LoadI(2) }},         // want `D301: index 2 is out of bounds: the array has 2 elements`

@@ -8,18 +8,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A body is the state of checking one function.
+// A body is the state of the check of one function body.
 type body struct {
 	fn     *function
 	block  *ptx.Block
-	loads  []load // of .param variables, to be compared with calls
-	labels bool   // a label was passed, so later code may run before earlier code
+	loads  []load // loads from .param variables, which finish compares with the results of calls
+	labels bool   // whether the body has labels, so that later code may run before earlier code
 
-	missing map[string]bool // names that were reported as not declared
+	missing map[string]bool // names that were reported as undeclared
 }
 
-// missed records an undeclared name, and reports whether it was already recorded.
-func (b *body) missed(name string) bool {
+// addMissing records an undeclared name. It returns true if the name was recorded before.
+func (b *body) addMissing(name string) bool {
 	if b.missing[name] {
 		return true
 	}
@@ -30,29 +30,29 @@ func (b *body) missed(name string) bool {
 	return false
 }
 
-// A load is an ld.param from a variable that only a call can write.
+// A load is an ld.param from a variable that only the result of a call can write.
 type load struct {
 	sym *symbol
 	at  ptx.Span
 }
 
-// readBody checks the statements of a function. The caller has opened the scope of the parameters,
-// which is also the scope of the outermost block.
+// readBody checks the statements of a function. The caller has opened the scope of the
+// parameters, which is also that of the outermost block.
 func (c *checker) readBody(b *ptx.Block, f *function) {
 	c.body = &body{fn: f, block: b}
 	clear(c.locs)
 	c.statements(b.Stmts)
 	for _, l := range c.body.loads {
-		if !l.sym.called && !c.lostNames().named[l.sym.name] {
+		if !l.sym.hasResult && !c.lostNames().named[l.sym.name] {
 			c.fault(&ruleNoCall, l.at, "%s is read, but no call stores its result there",
 				clip(l.sym.name)).
-				related(l.sym.at, "the declaration is here")
+				withRelated(l.sym.at, "the declaration is here")
 		}
 	}
 	c.body = nil
 }
 
-// statements checks a block in the scope that is open.
+// statements checks the statements of a block. The caller has opened the scope of the block.
 func (c *checker) statements(list []ptx.Node) {
 	for _, n := range list {
 		switch n := n.(type) {
@@ -107,8 +107,8 @@ func (c *checker) bodyFunction(n *ptx.Func) {
 	}
 }
 
-// label declares a label, or the label of a list or prototype. Labels share one name space with the
-// variables of the block.
+// label declares a label, including the label before a list of targets or a prototype. Labels
+// share a name space with the variables of the block. The result is nil if the label has no name.
 func (c *checker) label(w ptx.Word, k kind) *symbol {
 	if w.Text == "" {
 		return nil
@@ -117,14 +117,14 @@ func (c *checker) label(w ptx.Word, k kind) *symbol {
 	*sym = symbol{kind: k, name: w.Text, at: w.Span, arg: isa.Arg{Kind: isa.ArgLabel}}
 	s := c.scope()
 	if old := s.names[w.Text]; old != nil {
-		c.twice(sym, w.Text, old)
+		c.reportTwice(sym, w.Text, old)
 		return nil
 	}
 	s.put(w.Text, sym)
 	return sym
 }
 
-// branchList checks .branchtargets.
+// branchList checks a .branchtargets directive.
 func (c *checker) branchList(d *ptx.Directive) {
 	c.need(d.Name, ".branchtargets", 6, 0, 30)
 	for i := range d.Args {
@@ -140,13 +140,14 @@ func (c *checker) branchList(d *ptx.Directive) {
 	}
 }
 
-// branchTarget checks the next name of o in a list of targets, and reports whether there is one.
+// branchTarget checks the next name of operand o in a list of targets. It returns false if the
+// remaining names of o need no check.
 func (c *checker) branchTarget(d *ptx.Directive, o *ptx.Operand, name string) bool {
 	sym := c.find(name, o.At)
 	switch {
 	case sym == nil && name == d.Label.Text:
 	case sym == nil:
-		c.unknown(o, name, func(s *symbol) bool { return s.kind == label })
+		c.reportUnknown(o, name, func(s *symbol) bool { return s.kind == label })
 		return false
 	case sym.kind == variable || sym.kind == routine:
 		c.fault(&ruleTargets, o, "%s is %s, expected a label as the branch target", clip(name),
@@ -155,7 +156,7 @@ func (c *checker) branchTarget(d *ptx.Directive, o *ptx.Operand, name string) bo
 	return true
 }
 
-// callList checks .calltargets, whose functions are declared before it.
+// callList checks a .calltargets directive, whose functions must be declared before it.
 func (c *checker) callList(d *ptx.Directive) {
 	c.need(d.Name, ".calltargets", 2, 1, 20)
 	sym := c.label(d.Label, callTargets)
@@ -164,7 +165,7 @@ func (c *checker) callList(d *ptx.Directive) {
 		for name := range o.Names() {
 			f := c.find(name, o.At)
 			if f == nil {
-				c.unknown(o, name, func(s *symbol) bool { return s.kind == routine })
+				c.reportUnknown(o, name, func(s *symbol) bool { return s.kind == routine })
 				break
 			}
 			switch {
@@ -181,7 +182,7 @@ func (c *checker) callList(d *ptx.Directive) {
 	}
 }
 
-// guard checks @p and @!p.
+// guard checks the guard of an instruction, @p or @!p.
 func (c *checker) guard(in *ptx.Instr) {
 	w := in.Guard.Word
 	sym := c.find(w.Text, w.At)
@@ -191,7 +192,7 @@ func (c *checker) guard(in *ptx.Instr) {
 				"predicate", clip(w.Text), s.Type)
 			return
 		}
-		c.unknown(w, w.Text,
+		c.reportUnknown(w, w.Text,
 			func(s *symbol) bool { return s.kind == variable && s.shape.typ == c.types.pred })
 		return
 	}
@@ -203,6 +204,6 @@ func (c *checker) guard(in *ptx.Instr) {
 	if sym.shape.typ != c.types.pred {
 		c.fault(&ruleGuard, w, "guard %s is %s, expected a predicate", clip(w.Text),
 			sym.shape.String()).
-			related(sym.at, "the declaration is here")
+			withRelated(sym.at, "the declaration is here")
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
-// A callSite is a decomposed call: (results), target, (arguments), prototype.
+// A callSite has the operands of a call: (results), target, (arguments), prototype. Absent ones
+// are nil.
 type callSite struct {
 	results, target, args, proto *ptx.Operand
 }
@@ -32,8 +33,8 @@ func siteOf(in *ptx.Instr) (s callSite, ok bool) {
 	return s, len(list) < 2
 }
 
-// callOperand converts an operand of call for the instruction set, which checks only the modifiers;
-// names, signatures and targets are checked here.
+// callOperand converts an operand of call for package isa, which only checks the modifiers of
+// call. Names, signatures and targets are checked in this file.
 func (c *checker) callOperand(in *ptx.Instr, i int) isa.Arg {
 	if in.Args[i].Kind == ptx.List {
 		return isa.Arg{Kind: isa.ArgList}
@@ -41,7 +42,7 @@ func (c *checker) callOperand(in *ptx.Instr, i int) isa.Arg {
 	return isa.Arg{}
 }
 
-// call checks target, prototype and the passing of arguments.
+// call checks the target and the prototype of a call, and the arguments and results.
 func (c *checker) call(in *ptx.Instr, op *opcode) {
 	s, ok := siteOf(in)
 	if !ok {
@@ -51,7 +52,7 @@ func (c *checker) call(in *ptx.Instr, op *opcode) {
 	}
 	sym := c.find(s.target.Text, s.target.At)
 	if sym == nil {
-		c.unknown(s.target, s.target.Text, func(s *symbol) bool { return s.kind == routine })
+		c.reportUnknown(s.target, s.target.Text, func(s *symbol) bool { return s.kind == routine })
 		c.callParts(s)
 		return
 	}
@@ -68,7 +69,7 @@ func (c *checker) call(in *ptx.Instr, op *opcode) {
 	}
 }
 
-// callParts resolves results and arguments of a call without a signature.
+// callParts resolves the results and arguments of a call whose signature is not known.
 func (c *checker) callParts(s callSite) {
 	for _, list := range []*ptx.Operand{s.results, s.args} {
 		if list == nil {
@@ -81,15 +82,15 @@ func (c *checker) callParts(s callSite) {
 			}
 			sym := c.find(o.Text, o.At)
 			if sym == nil {
-				c.unknown(o, o.Text, passable)
+				c.reportUnknown(o, o.Text, isPassable)
 			} else if list == s.results {
-				sym.called = true
+				sym.hasResult = true
 			}
 		}
 	}
 }
 
-func passable(s *symbol) bool {
+func isPassable(s *symbol) bool {
 	return s.kind == variable &&
 		(s.shape.space == isa.Reg || s.shape.space == isa.Param && s.role == noRole)
 }
@@ -97,7 +98,7 @@ func passable(s *symbol) bool {
 func (c *checker) directCall(s callSite, f *function) {
 	if f.entry {
 		c.fault(&ruleCallTarget, s.target, "%s is an .entry; only a .func can be called",
-			clip(f.name)).related(f.at, "it is declared here")
+			clip(f.name)).withRelated(f.at, "it is declared here")
 		c.callParts(s)
 		return
 	}
@@ -105,12 +106,13 @@ func (c *checker) directCall(s callSite, f *function) {
 		f.called = s.target.Span
 	}
 	if s.proto != nil {
-		c.fault(&ruleCallTarget, s.proto, "call of %s by name takes no prototype", clip(f.name))
+		c.fault(&ruleCallTarget, s.proto, "direct call of %s must not have a prototype", clip(f.name))
 	}
 	c.pass(s, f)
 }
 
-// indirectCall checks a call through a register: its prototype, target list or table.
+// indirectCall checks a call through a register: its prototype, list of targets, or table of
+// functions.
 func (c *checker) indirectCall(s callSite, reg *symbol) {
 	t := reg.shape.typ
 	if !t.Whole() || t.Bits() < 32 || t.Bits() > 64 || reg.shape.vec > 1 {
@@ -126,7 +128,7 @@ func (c *checker) indirectCall(s callSite, reg *symbol) {
 	sym := c.find(s.proto.Text, s.proto.At)
 	switch {
 	case sym == nil:
-		c.unknown(s.proto, s.proto.Text,
+		c.reportUnknown(s.proto, s.proto.Text,
 			func(s *symbol) bool { return s.kind == prototype || s.kind == callTargets })
 	case sym.kind == prototype:
 		c.pass(s, sym.fn)
@@ -144,15 +146,15 @@ func (c *checker) indirectCall(s callSite, reg *symbol) {
 	case sym.shape.space != isa.Global && sym.shape.space != isa.Const:
 		c.fault(&rulePrototype, s.proto, "%s is in %s, expected a table of functions in .global "+
 			"or .const", clip(s.proto.Text), sym.shape.space)
-	case !sym.holds:
+	case !sym.hasFunctions:
 		c.fault(&rulePrototype, s.proto, "%s has no initializer, so the functions that it may "+
 			"call are unknown", clip(s.proto.Text))
 	}
 	c.callParts(s)
 }
 
-// pass compares the results and arguments of a call with a signature. It returns false after the
-// first mistake.
+// pass compares the results and arguments of a call with the signature of f. It returns false
+// after the first mistake.
 func (c *checker) pass(s callSite, f *function) bool {
 	good := c.passList(s, s.results, f, f.returns, "result", "results", output)
 	return c.passList(s, s.args, f, f.params, "argument", "arguments", input) && good
@@ -165,7 +167,7 @@ func (c *checker) passList(s callSite, list *ptx.Operand, f *function, formals [
 		actual = list.Args
 	}
 	least := len(formals)
-	if r == input && least > 0 && formals[least-1].shape.incomplete() {
+	if r == input && least > 0 && formals[least-1].shape.isIncomplete() {
 		least--
 	}
 	if len(actual) < least || len(actual) > len(formals) {
@@ -183,7 +185,7 @@ func (c *checker) passList(s callSite, list *ptx.Operand, f *function, formals [
 		}
 		c.fault(&ruleCallCount, at, "%s has %d %s, but the call passes %d", clip(name),
 			len(formals), want, len(actual)).
-			related(f.at, "the declaration is here")
+			withRelated(f.at, "the declaration is here")
 		c.callParts(s)
 		return false
 	}
@@ -194,10 +196,11 @@ func (c *checker) passList(s callSite, list *ptx.Operand, f *function, formals [
 	return good
 }
 
-// passOne compares one argument or result with its parameter.
+// passOne compares one argument or result with its parameter. one describes it in messages, as
+// "argument" or "result".
 func (c *checker) passOne(o *ptx.Operand, f *function, p *formal, i int, one string, r role) bool {
 	bad := func(format string, args ...any) bool {
-		c.fault(&ruleCallType, o, format, args...).related(p.at, "the parameter is here")
+		c.fault(&ruleCallType, o, format, args...).withRelated(p.at, "the parameter is here")
 		return false
 	}
 	if constant.Is(o) {
@@ -232,7 +235,7 @@ func (c *checker) passOne(o *ptx.Operand, f *function, p *formal, i int, one str
 		if _, ok := isa.SpecialRegister(o.Text); ok {
 			return bad("%s %d is a special register; move it to a register first", one, i+1)
 		}
-		c.unknown(o, o.Text, passable)
+		c.reportUnknown(o, o.Text, isPassable)
 		return false
 	case sym.kind != variable || sym.shape.space != isa.Reg && sym.shape.space != isa.Param:
 		return bad("%s %d is %s, expected a register or a .param variable", one, i+1, whatIs(sym))
@@ -241,11 +244,11 @@ func (c *checker) passOne(o *ptx.Operand, f *function, p *formal, i int, one str
 			"variable", one, i+1, clip(o.Text))
 	}
 	if r == output {
-		sym.called = true
+		sym.hasResult = true
 	}
 	actual := sym.shape
 	switch {
-	case !passes(&p.shape, &actual):
+	case !canPass(&p.shape, &actual):
 		return bad("%s %d of %s is %s, but the signature declares %s", one, i+1, clip(callee(f)),
 			actual.String(), p.shape.String())
 	case actual.align != p.shape.align:

@@ -11,62 +11,62 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// Options select what Check requires of a module.
+// Options configure Check.
 type Options struct {
-	// Whole reports whether the module is not linked with others: every called function must be
-	// defined in it, even one declared .extern.
+	// Whole specifies that the module is not linked with others: every function that is called
+	// must be defined in the module, even one declared .extern.
 	Whole bool
 }
 
-// Check reports errors in the form of a module, sorted by place. A module with syntax errors
-// can be checked too; Check skips what the parser could not parse and has reported.
+// Check returns the errors in the form of a module, sorted by position. The module may have
+// syntax errors; Check ignores the parts that the parser could not parse.
 func Check(f *ptx.File, opt Options) diag.List {
 	c := newChecker(f, opt)
 	c.file()
 	return c.list.Sort()
 }
 
-// A checker is the state of one Check.
+// A checker is the state of a call of Check.
 type checker struct {
 	src  *ptx.File
 	opt  Options
 	list diag.List
 
-	dropped diag.Diagnostic // receives the additions to findings beyond the limit
-	advice  int             // number of searches for similar names
-	doubts  int             // number of names that are unknown because of a reported mistake
-	lost    *lostNameSet    // nil until it is needed
-	trying  bool            // findings are discarded while an alternative is tried
+	dropped        diag.Diagnostic // receives details of findings beyond maxFindings
+	advice         int             // number of searches for similar names so far
+	unknownCount   int             // number of names that are unknown so far
+	lostNamesCache *lostNameSet    // see lostNames; nil until it is needed
+	trying         bool            // an alternative is being tried, whose findings are discarded
 
 	header header
 	match  *isa.Matcher // nil if the version or target is unknown
 	types  knownTypes
 
 	module *scope
-	scopes []*scope // from module to innermost
+	scopes []*scope // open scopes, from the module to the innermost block
 	spare  []*scope
 	chunk  []symbol
 
-	order   []*function // functions in the order they appear
-	aliased map[string]string
-	banks   constants
-	opcodes map[string]*opcode
-	locs    map[location]bool
-	marks   map[string]bool // labels of debug sections
-	inlined []ptx.Operand   // names of inlined functions
-	files   map[uint32]ptx.Span
-	debug   bool       // a .section was seen
-	pointed *ptx.Attr  // the first .const pointer parameter of a kernel
-	turned  *ptx.Instr // the first instruction that converts between .const and generic addresses
-	free    bool       // the module turns the calling convention off
+	order           []*function // functions in the order of the source
+	aliased         map[string]string
+	banks           constants
+	opcodes         map[string]*opcode
+	locs            map[location]bool
+	marks           map[string]bool // labels in debug sections
+	inlined         []ptx.Operand   // names of inlined functions in .loc directives
+	files           map[uint32]ptx.Span
+	debug           bool       // the module has a .section
+	constPointer    *ptx.Attr  // the first parameter of a kernel that is a .ptr .const, or nil
+	constConversion *ptx.Instr // first conversion between .const and generic addresses
+	noConvention    bool       // the module turns off the calling convention
 
-	body    *body     // the function being read, nil at module level
-	heading *function // the function whose directives are being read
+	body    *body     // the function body being checked, or nil at module scope
+	heading *function // the function whose directives are being checked, or nil
 	args    []isa.Arg
 	elems   []isa.Arg
 }
 
-// knownTypes are the types that the checks name.
+// knownTypes holds types that the checks refer to.
 type knownTypes struct {
 	pred, b32, u32, b64, f32, f64, b128, f16, f16x2 isa.Type
 }
@@ -89,12 +89,13 @@ func newChecker(f *ptx.File, opt Options) *checker {
 	return c
 }
 
-// file checks the whole module, with declarations in source order like the assembler.
+// file checks the whole module. Like ptxas, it processes declarations in source order.
 func (c *checker) file() {
 	rest := c.readHeader(c.src.Decls)
-	c.free = slices.ContainsFunc(rest, unconventional)
-	if c.header.known() {
-		// A version older than the target is reported once, not again at each instruction.
+	c.noConvention = slices.ContainsFunc(rest, disablesConvention)
+	if c.header.isKnown() {
+		// A version that is older than the target is reported once, so it must not also be
+		// reported for each instruction.
 		c.match = isa.NewMatcher(max(c.header.version, c.header.target.Info().Since),
 			c.header.target)
 	}
@@ -119,12 +120,12 @@ func (c *checker) topLevel(n ptx.Node) {
 	}
 }
 
-// finish makes the checks that need the whole module.
+// finish makes the checks for which the whole module must have been read.
 func (c *checker) finish() {
 	c.finishHeader()
 	c.finishConstants()
 	c.finishDebug()
 	c.finishPointers()
-	c.unresolved()
+	c.reportUnresolved()
 	c.finishKernels()
 }

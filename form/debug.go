@@ -14,7 +14,7 @@ import (
 // A location is the file, line and column of a .loc directive.
 type location [3]uint32
 
-// sourceFile checks .file index "name", time, size.
+// sourceFile checks a directive of the form .file index "name", time, size.
 func (c *checker) sourceFile(d *ptx.Directive) {
 	if len(d.Args) < 2 || len(d.Args) > 4 {
 		c.fault(&ruleFile, d, ".file takes an index and a quoted file name, optionally followed "+
@@ -49,13 +49,13 @@ func (c *checker) sourceFile(d *ptx.Directive) {
 	}
 	if old, ok := c.files[index]; ok {
 		c.fault(&ruleFileTwice, d.Args[0], "file index %d is declared twice", index).
-			related(old, "first declared here")
+			withRelated(old, "first declared here")
 		return
 	}
 	c.files[index] = d.Span
 }
 
-// locationNumbers checks the three numbers of .loc.
+// locationNumbers checks the three numbers of a .loc directive and returns them.
 func (c *checker) locationNumbers(d *ptx.Directive) (at location, ok bool) {
 	n := 0
 	for i := range d.Args {
@@ -91,7 +91,7 @@ func (c *checker) locationNumbers(d *ptx.Directive) (at location, ok bool) {
 	return at, true
 }
 
-// location checks .loc and its inlined_at.
+// location checks a .loc directive and its inlined_at attribute.
 func (c *checker) location(d *ptx.Directive) {
 	at, ok := c.locationNumbers(d)
 	if !ok {
@@ -137,7 +137,7 @@ func (c *checker) location(d *ptx.Directive) {
 	c.locs[at] = true
 }
 
-// finishDebug checks that the names of inlined functions are labels of debug sections.
+// finishDebug checks that the names of inlined functions are labels in debug sections.
 func (c *checker) finishDebug() {
 	for i := range c.inlined {
 		if o := &c.inlined[i]; !c.marks[o.Text] {
@@ -147,7 +147,7 @@ func (c *checker) finishDebug() {
 	}
 }
 
-// sources checks a section that contains text in an intermediate language.
+// sources checks a section that contains source text in an intermediate language.
 func (c *checker) sources(n *ptx.Sources) {
 	c.need(n.Name, n.Name.Text, 9, 4, 0)
 	for _, b := range n.Blocks {
@@ -167,7 +167,7 @@ func (c *checker) sources(n *ptx.Sources) {
 	}
 }
 
-// section checks the data of a DWARF section.
+// section checks a DWARF section and its data.
 func (c *checker) section(n *ptx.Section) {
 	c.need(n, ".section", 2, 0, 0)
 	c.debug = true
@@ -183,7 +183,7 @@ func (c *checker) section(n *ptx.Section) {
 			if old := labels[line.Name.Text]; old != nil {
 				c.fault(&ruleTwice, line.Name, "label %s is declared twice in this section",
 					clip(line.Name.Text)).
-					related(old.Name, "the first declaration is here")
+					withRelated(old.Name, "the first declaration is here")
 				continue
 			}
 			labels[line.Name.Text] = line
@@ -194,7 +194,7 @@ func (c *checker) section(n *ptx.Section) {
 	}
 }
 
-// sectionData checks .b8 1, 2 and .b32 label.
+// sectionData checks a line of data, such as .b8 1, 2 or .b32 label.
 func (c *checker) sectionData(line *ptx.Data) {
 	width := uint(0)
 	switch line.Type.Text {
@@ -235,15 +235,15 @@ func (c *checker) sectionData(line *ptx.Data) {
 			}
 			continue
 		}
-		if v := c.evaluate(o); v.OK() && !(v.Integer() && datum(o, v.Bits, width)) {
+		if v := c.evaluate(o); v.OK() && !(v.Integer() && fitsDatum(o, v.Bits, width)) {
 			c.fault(&ruleSectionData, o, "%s does not fit into %s", clip(c.text(o)), line.Type.Text)
 		}
 	}
 }
 
-// datum reports whether a number fits into a debug datum. The assembler keeps the low 32 bits of an
-// unsigned number, but keeps a signed number whole, which is then negative.
-func datum(o *ptx.Operand, bits uint64, width uint) bool {
+// fitsDatum reports whether a number fits into debug data of width bits. ptxas keeps the low 32
+// bits of an unsigned number, but all bits of a number with a sign, which is then negative.
+func fitsDatum(o *ptx.Operand, bits uint64, width uint) bool {
 	if o.Kind != ptx.Unary {
 		return width >= 32 || bits&math.MaxUint32 < 1<<width
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// moduleDirective checks a directive at module scope, after the header.
+// moduleDirective checks a directive at module scope that follows the header.
 func (c *checker) moduleDirective(d *ptx.Directive) {
 	switch name := d.Name.Text; name {
 	case ".version", ".target", ".address_size":
@@ -25,7 +25,7 @@ func (c *checker) moduleDirective(d *ptx.Directive) {
 		c.fault(&ruleDirectivePlace, d, "%s is not allowed at module scope; move it into a "+
 			"function", name)
 	default:
-		if _, ok := tunedNamed(name); ok {
+		if _, ok := directiveRuleOf(name); ok {
 			c.fault(&ruleDirectivePlace, d, "%s must be between the header of a function and its "+
 				"body", name)
 			return
@@ -63,7 +63,7 @@ func (c *checker) bodyDirective(d *ptx.Directive) {
 	case "@@DWARF":
 		c.checkRemoved(d, "@@DWARF", 2, 0)
 	default:
-		if _, ok := tunedNamed(name); ok {
+		if _, ok := directiveRuleOf(name); ok {
 			c.fault(&ruleDirectivePlace, d, "%s must be before the { of the function body", name)
 			return
 		}
@@ -79,7 +79,7 @@ func (c *checker) unknownDirective(d *ptx.Directive, known []string) {
 		suggestName(d.Name, diag.Nearest(d.Name.Text, known))
 }
 
-// alias checks .alias name, function.
+// alias checks a directive of the form .alias name, function.
 func (c *checker) alias(d *ptx.Directive) {
 	c.need(d.Name, ".alias", 6, 3, 30)
 	if len(d.Args) != 2 {
@@ -99,16 +99,16 @@ func (c *checker) alias(d *ptx.Directive) {
 			clip(c.aliased[a.name]))
 	case a.defined:
 		c.fault(&ruleAlias, name, "%s has a body, but an alias must be a .func declaration "+
-			"without a body", clip(a.name)).related(a.at, "the body is here")
+			"without a body", clip(a.name)).withRelated(a.at, "the body is here")
 	case b.linkage == ".weak" || b.linkage == ".extern":
 		c.fault(&ruleAlias, target, "%s is %s, expected a function that this module defines and "+
 			"that is not .weak", clip(b.name), b.linkage)
 	case a.noreturn != b.noreturn:
 		c.fault(&ruleAlias, name, "%s and %s differ in .noreturn", clip(a.name), clip(b.name))
 	default:
-		if what := differ(b, a); what != "" {
+		if what := describeDifference(b, a); what != "" {
 			c.fault(&ruleAlias, name, "%s differs from %s: %s", clip(a.name), clip(b.name),
-				what).related(b.at, "%s is here", clip(b.name))
+				what).withRelated(b.at, "%s is here", clip(b.name))
 		}
 	}
 	if c.aliased[a.name] == "" {
@@ -116,12 +116,13 @@ func (c *checker) alias(d *ptx.Directive) {
 	}
 }
 
-// aliasPart finds one of the two functions of an .alias.
+// aliasPart returns one of the two functions of an .alias directive. It reports a name that is
+// not a function and returns nil.
 func (c *checker) aliasPart(o *ptx.Operand) *function {
 	sym := c.module.findHere(o.Text)
 	switch {
 	case sym == nil:
-		c.unknown(o, o.Text, func(s *symbol) bool { return s.kind == routine })
+		c.reportUnknown(o, o.Text, func(s *symbol) bool { return s.kind == routine })
 	case sym.kind != routine:
 		c.fault(&ruleAlias, o, "%s is %s, expected a function", clip(o.Text), kindWords[sym.kind])
 	case sym.fn.entry:

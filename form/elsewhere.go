@@ -10,9 +10,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
-// elsewhere reports a name that is declared but not visible where it is used: later, in another
-// block, or in another function. It searches the tree again, which only costs time for mistakes.
-func (c *checker) elsewhere(at ptx.Node, name string) bool {
+// reportElsewhere reports a name that is declared, but is not visible where it is used: it is
+// declared later, in another block, or in another function. It returns false if there is no such
+// declaration. It searches the syntax tree, which takes time only for mistakes.
+func (c *checker) reportElsewhere(at ptx.Node, name string) bool {
 	if c.body != nil && c.body.block != nil {
 		if d, ok := declaration(c.body.block.Stmts, name); ok {
 			if c.missingBrace() {
@@ -27,7 +28,7 @@ func (c *checker) elsewhere(at ptx.Node, name string) bool {
 			}
 			c.fault(&ruleUndeclared, at, "%s is not declared here; it is declared %s", clip(name),
 				word).
-				related(d, "the declaration is here")
+				withRelated(d, "the declaration is here")
 			return true
 		}
 	}
@@ -35,17 +36,18 @@ func (c *checker) elsewhere(at ptx.Node, name string) bool {
 		if n.Pos() <= at.Pos() {
 			continue
 		}
-		if d, ok := named(n, name); ok {
+		if d, ok := nameIn(n, name); ok {
 			c.fault(&ruleUndeclared, at, "%s is used before its declaration",
 				clip(name)).
-				related(d, "the declaration is here")
+				withRelated(d, "the declaration is here")
 			return true
 		}
 	}
 	return false
 }
 
-// declaration finds the declaration of a name in a list of statements, blocks included.
+// declaration returns the position of the declaration of a name in a list of statements, nested
+// blocks included.
 func declaration(list []ptx.Node, name string) (ptx.Span, bool) {
 	for _, n := range list {
 		if b, ok := n.(*ptx.Block); ok {
@@ -54,14 +56,14 @@ func declaration(list []ptx.Node, name string) (ptx.Span, bool) {
 			}
 			continue
 		}
-		if d, ok := named(n, name); ok {
+		if d, ok := nameIn(n, name); ok {
 			return d, true
 		}
 	}
 	return ptx.Span{}, false
 }
 
-// labelIn finds a label of a name in a list of statements, blocks included.
+// labelIn returns the position of a label in a list of statements, nested blocks included.
 func labelIn(list []ptx.Node, name string) (ptx.Span, bool) {
 	for _, n := range list {
 		switch n := n.(type) {
@@ -78,8 +80,9 @@ func labelIn(list []ptx.Node, name string) (ptx.Span, bool) {
 	return ptx.Span{}, false
 }
 
-// named returns the position of a name in a declaration.
-func named(n ptx.Node, name string) (ptx.Span, bool) {
+// nameIn returns the position of a name in the declaration n. ok is false if n does not declare
+// the name.
+func nameIn(n ptx.Node, name string) (ptx.Span, bool) {
 	switch n := n.(type) {
 	case *ptx.Label:
 		return n.Name.Span, n.Name.Text == name
@@ -101,7 +104,7 @@ func named(n ptx.Node, name string) (ptx.Span, bool) {
 	return ptx.Span{}, false
 }
 
-// inRange reports whether d declares a name as a part of a range.
+// inRange reports whether the range d, such as %r<10>, declares a name.
 func inRange(d *ptx.Declarator, name string) bool {
 	rest, ok := strings.CutPrefix(name, d.Name.Text)
 	if !ok || rest == "" {

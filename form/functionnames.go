@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// enter declares a function, and compares it with an earlier declaration.
+// enter adds a function to the module scope. If the function was declared before, it compares the
+// two declarations.
 func (c *checker) enter(n *ptx.Func, f *function) {
 	if f.name == "" {
 		return
@@ -19,7 +20,7 @@ func (c *checker) enter(n *ptx.Func, f *function) {
 	if f.defined && f.linkage == ".extern" {
 		c.fault(&ruleRedefined, n.Name, "%s is .extern but has a body, expected .visible",
 			clip(f.name)).
-			fix(n.Linkage[0], ".visible", "write .visible")
+			withFix(n.Linkage[0], ".visible", "write .visible")
 	}
 	if target := c.aliased[f.name]; target != "" && f.defined {
 		c.fault(&ruleAlias, n.Name, "%s is an alias for %s, so it cannot have a body", clip(f.name),
@@ -37,7 +38,7 @@ func (c *checker) enter(n *ptx.Func, f *function) {
 	if old.kind != routine {
 		c.fault(&ruleTwice, n.Name, "%s is declared twice: as a function and as a variable",
 			clip(f.name)).
-			related(old.at, "the first declaration is here")
+			withRelated(old.at, "the first declaration is here")
 		return
 	}
 	c.redeclare(n, f, old)
@@ -47,7 +48,7 @@ func (c *checker) enter(n *ptx.Func, f *function) {
 func (c *checker) redeclare(n *ptx.Func, f *function, sym *symbol) {
 	old := sym.fn
 	bad := func(format string, args ...any) {
-		c.fault(&ruleRedefined, n.Name, format, args...).related(old.at,
+		c.fault(&ruleRedefined, n.Name, format, args...).withRelated(old.at,
 			"the first declaration is here")
 	}
 	switch {
@@ -70,10 +71,10 @@ func (c *checker) redeclare(n *ptx.Func, f *function, sym *symbol) {
 	case f.labelled && old.labelled && f.unified != old.unified:
 		bad("%s has a different .unified identifier than in the other declaration", clip(f.name))
 	default:
-		if what := differ(old, f); what != "" {
+		if what := describeDifference(old, f); what != "" {
 			c.fault(&ruleMismatch, n.Name, "%s differs from its declaration: %s", clip(f.name),
 				what).
-				related(old.at, "the first declaration is here")
+				withRelated(old.at, "the first declaration is here")
 		}
 	}
 	if f.defined && !old.defined {
@@ -93,17 +94,18 @@ func linkageWord(word string) string {
 	return word
 }
 
-// recordAddressTaken records that the address of a function is taken.
+// recordAddressTaken records that the address of a function is taken at a position.
 func (s *symbol) recordAddressTaken(at ptx.Span) {
 	if s.kind == routine && s.fn != nil && s.fn.taken.At == ptx.NoPos {
 		s.fn.taken = at
 	}
 }
 
-// unresolved reports functions without a body: those that are not .extern and, in a module that is
-// not linked with others, those that are called or whose address is taken. Modules with a function
-// of several results cannot be linked, because there is no calling convention for them.
-func (c *checker) unresolved() {
+// reportUnresolved reports functions without a body that must have one: those that are not
+// .extern and, in a module that is not linked with others, those that are called or whose address
+// is taken. A module with a function that returns several values cannot be linked, because the
+// calling convention does not cover such functions.
+func (c *checker) reportUnresolved() {
 	several := slices.ContainsFunc(c.src.Decls, func(n ptx.Node) bool {
 		f, ok := n.(*ptx.Func)
 		return ok && len(f.Returns) > 1
@@ -124,18 +126,18 @@ func (c *checker) unresolved() {
 		if f.taken.At != ptx.NoPos {
 			c.fault(&ruleUnresolved, f.taken, "address of %s is taken, but this module does not "+
 				"define the function", clip(f.name)).
-				related(f.at, "the declaration is here")
+				withRelated(f.at, "the declaration is here")
 			continue
 		}
 		if f.called.At == ptx.NoPos {
 			continue
 		}
 		switch f.name {
-		case "vprintf", "malloc", "free", "__assertfail": // provided by the driver
+		case "vprintf", "malloc", "free", "__assertfail": // the driver provides these functions
 			continue
 		}
 		c.fault(&ruleUnresolved, f.called, "%s is called but not defined in this module",
 			clip(f.name)).
-			related(f.at, "the declaration is here")
+			withRelated(f.at, "the declaration is here")
 	}
 }

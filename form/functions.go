@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A function is an .entry, a .func or a call prototype.
+// A function is an .entry, a .func or the signature of a .callprototype.
 type function struct {
 	name     string
 	at       ptx.Span // the name
@@ -18,13 +18,13 @@ type function struct {
 	params   []formal
 	defined  bool
 	noreturn bool
-	memory   bool     // whether it has .minperctamemory
-	called   ptx.Span // the first call
-	taken    ptx.Span // where its address is first taken
-	preserve [2]int64 // .abi_preserve and .abi_preserve_control, plus one
+	memory   bool     // whether it has a .minperctamemory directive
+	called   ptx.Span // position of the first call
+	taken    ptx.Span // position where its address is first taken
+	preserve [2]int64 // numbers of .abi_preserve and .abi_preserve_control, plus one; 0 if absent
 	unified  [2]int64
-	labelled bool // the .unified numbers
-	uses     uses
+	labelled bool // whether unified is set
+	uses     resources
 }
 
 // A formal is a parameter or return value.
@@ -34,7 +34,7 @@ type formal struct {
 	shape shape
 }
 
-// function checks a declaration or definition at module scope, body included.
+// function checks a function at module scope, including its body.
 func (c *checker) function(n *ptx.Func) {
 	f := c.signature(n)
 	c.tuning(n, f)
@@ -48,7 +48,7 @@ func (c *checker) function(n *ptx.Func) {
 	c.pop()
 }
 
-// signature reads a function's header.
+// signature checks the header of a function and returns its properties.
 func (c *checker) signature(n *ptx.Func) *function {
 	f := &function{name: n.Name.Text, at: n.Name.Span, entry: n.Kind.Text == ".entry",
 		defined: n.Body != nil}
@@ -78,8 +78,8 @@ func (c *checker) signature(n *ptx.Func) *function {
 	}
 	for i, v := range n.Params {
 		p := c.formal(v, f, n.Kind.Text == ".callprototype", input)
-		if p.shape.incomplete() {
-			c.unsized(v, f, i == len(n.Params)-1)
+		if p.shape.isIncomplete() {
+			c.checkUnsized(v, f, i == len(n.Params)-1)
 		}
 		f.params = append(f.params, p)
 	}
@@ -90,7 +90,7 @@ func (c *checker) signature(n *ptx.Func) *function {
 	return f
 }
 
-// results checks that several results are only returned in registers.
+// results checks that a function with several results returns them in registers.
 func (c *checker) results(n *ptx.Func, f *function) {
 	if len(f.returns) < 2 {
 		return
@@ -104,8 +104,8 @@ func (c *checker) results(n *ptx.Func, f *function) {
 	}
 }
 
-// unsized checks an array parameter without a size.
-func (c *checker) unsized(v *ptx.Var, f *function, last bool) {
+// checkUnsized checks an array parameter without a size. last is set for the last parameter.
+func (c *checker) checkUnsized(v *ptx.Var, f *function, last bool) {
 	switch {
 	case f.entry:
 		c.fault(&ruleUnsized, v, "a parameter of an .entry must have a size; this array has none")
@@ -116,7 +116,7 @@ func (c *checker) unsized(v *ptx.Var, f *function, last bool) {
 	}
 }
 
-// formal checks one parameter or return value.
+// formal checks a parameter or return value, and returns it.
 func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal {
 	var p formal
 	s, ok := c.readType(v)
@@ -147,18 +147,19 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 	c.formalPlace(v, &s, f, r, ok, prototype)
 	if !prototype {
 		c.formalType(v, &s, f, ok)
-	} else if ok && (s.typ.Class() == isa.Pred && len(s.dims) == 0 && !c.free || c.tooNarrow(&s)) {
+	} else if ok && (s.typ.Class() == isa.Pred && len(s.dims) == 0 && !c.noConvention ||
+		c.isTooNarrow(&s)) {
 		c.fault(&ruleParameterType, v, "%s cannot be passed to a function; use %s", s.typ,
 			widerType(s.typ))
 	}
-	if r == output && s.incomplete() {
+	if r == output && s.isIncomplete() {
 		c.fault(&ruleUnsized, v, "a return value must have a size; this array has none")
 	}
 	return p
 }
 
-// parameterLength checks the length n of an array that is a parameter, and returns the length that
-// the assembler uses.
+// parameterLength checks the length of an array parameter, which is n as a number, and returns
+// the length that ptxas uses.
 func (c *checker) parameterLength(d *ptx.Declarator, n int64, f *function) int64 {
 	v, ok := c.plainInteger(&d.Dims[0])
 	if !ok {
@@ -170,13 +171,13 @@ func (c *checker) parameterLength(d *ptx.Declarator, n int64, f *function) int64
 		return int64(short)
 	case !f.entry:
 		c.fault(&ruleArray, d.Dims[0],
-			"parameter %s has %d elements, expected less than 4294967296",
+			"parameter %s has %d elements, expected at most 4294967295",
 			clip(d.Name.Text), v)
 	}
 	return n
 }
 
-// formalPlace checks the space and the .ptr of a parameter.
+// formalPlace checks the state space and the .ptr attribute of a parameter.
 func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, prototype bool) {
 	for _, w := range v.Linkage {
 		c.need(w, w.Text, 8, 8, 0)
@@ -186,14 +187,14 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 	}
 	for i := range v.Attrs {
 		switch a := &v.Attrs[i]; {
-		case a.Name.Text == ".const" && f.entry && c.pointed == nil:
-			c.pointed = a
+		case a.Name.Text == ".const" && f.entry && c.constPointer == nil:
+			c.constPointer = a
 		case a.Name.Text == ".ptr":
 			c.need(a.Name, ".ptr", 2, 2, 0)
 			if !f.entry && !prototype {
 				c.fault(&rulePointer, a, ".ptr is allowed only on parameters of an .entry")
 			}
-		case a.Name.Text == ".align" && ofPointee(v, a) && !f.entry && !prototype &&
+		case a.Name.Text == ".align" && isPointeeAlign(v, a) && !f.entry && !prototype &&
 			v.Attrs[0].Name.Text != ".ptr":
 			c.fault(&rulePointer, a, ".align after the type describes the target of a pointer "+
 				"and is only for parameters of an .entry; put the alignment of the parameter "+
@@ -206,11 +207,11 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 			c.need(v, "a kernel's parameter list", 1, 4, 0)
 			return
 		}
-		if h := &c.header; h.hasVersion && !h.since(2, 0) {
+		if h := &c.header; h.hasVersion && !h.supportsVersion(2, 0) {
 			c.fault(&ruleParameterSpace, v.Space,
 				"PTX %s requires that parameters of a .func are registers",
 				h.version)
-		} else if !h.on(20) {
+		} else if !h.supportsTarget(20) {
 			c.fault(&ruleParameterSpace, v.Space,
 				"on %s, parameters of a .func must be registers (.reg)", h.target)
 		}
@@ -220,11 +221,12 @@ func (c *checker) formalPlace(v *ptx.Var, s *shape, f *function, r role, ok, pro
 	case f.entry:
 		c.fault(&ruleParameterSpace, v.Space, "a parameter of an .entry is in %s, expected .param",
 			clip(v.Space.Text)).
-			fix(v.Space, ".param", "write .param")
+			withFix(v.Space, ".param", "write .param")
 	}
 }
 
-// formalType checks the type of a parameter of a declaration, as opposed to a prototype.
+// formalType checks the type of a parameter of a function. Parameters of prototypes are not
+// checked in this way.
 func (c *checker) formalType(v *ptx.Var, s *shape, f *function, ok bool) {
 	if s.typ.Class() == isa.Opaque {
 		switch {
@@ -236,7 +238,7 @@ func (c *checker) formalType(v *ptx.Var, s *shape, f *function, ok bool) {
 		c.samplerMode(v, s)
 		return
 	}
-	if !f.entry && ok && (c.passedPredicate(s) || c.tooNarrow(s)) {
+	if !f.entry && ok && (c.isPredicateRegister(s) || c.isTooNarrow(s)) {
 		c.fault(&ruleParameterType, v, "%s cannot be passed to a function; use %s", s.typ,
 			widerType(s.typ))
 		return
@@ -261,9 +263,10 @@ func (c *checker) formalType(v *ptx.Var, s *shape, f *function, ok bool) {
 	}
 }
 
-// unconventional reports whether a declaration turns the calling convention off for its whole
-// module: a function that returns several values, or a register or local variable of the module.
-func unconventional(n ptx.Node) bool {
+// disablesConvention reports whether a declaration turns off the calling convention for the
+// module: a function that returns several values, or a register or local variable at module
+// scope.
+func disablesConvention(n ptx.Node) bool {
 	switch n := n.(type) {
 	case *ptx.Func:
 		return len(n.Returns) > 1
@@ -273,21 +276,22 @@ func unconventional(n ptx.Node) bool {
 	return false
 }
 
-// passedPredicate reports whether a parameter is a predicate register, which the calling convention
-// does not support.
-func (c *checker) passedPredicate(s *shape) bool {
-	return !c.free && c.header.since(3, 0) && s.typ.Class() == isa.Pred && s.space == isa.Reg &&
+// isPredicateRegister reports whether a parameter is a predicate register, which the calling
+// convention does not support.
+func (c *checker) isPredicateRegister(s *shape) bool {
+	return !c.noConvention && c.header.supportsVersion(3, 0) && s.typ.Class() == isa.Pred &&
+		s.space == isa.Reg &&
 		len(s.dims) == 0
 }
 
-// tooNarrow reports whether a parameter is too narrow for the calling convention: it is an integer
-// of 8 or 16 bits.
-func (c *checker) tooNarrow(s *shape) bool {
-	return !c.free && c.header.since(3, 0) && s.vec <= 1 && len(s.dims) == 0 &&
+// isTooNarrow reports whether a parameter is an integer of 8 or 16 bits, which is too narrow for
+// the calling convention.
+func (c *checker) isTooNarrow(s *shape) bool {
+	return !c.noConvention && c.header.supportsVersion(3, 0) && s.vec <= 1 && len(s.dims) == 0 &&
 		s.typ.Bits() < 32 && (s.typ.Class() == isa.Signed || s.typ.Class() == isa.Unsigned)
 }
 
-// widerType returns the type that a parameter of a narrow type must have.
+// widerType returns the 32-bit type to use for a parameter of a narrow integer type.
 func widerType(t isa.Type) string {
 	if t.Class() == isa.Signed {
 		return ".s32"
@@ -295,7 +299,7 @@ func widerType(t isa.Type) string {
 	return ".u32"
 }
 
-// parameterSpace adds up the sizes of a kernel's parameters.
+// parameterSpace checks the total size of a kernel's parameters.
 func (c *checker) parameterSpace(n *ptx.Func, f *function) {
 	end := int64(0)
 	for i := range f.params {
@@ -307,9 +311,9 @@ func (c *checker) parameterSpace(n *ptx.Func, f *function) {
 	}
 	most := int64(32764)
 	switch {
-	case !c.header.since(1, 5):
+	case !c.header.supportsVersion(1, 5):
 		most = 256
-	case !c.header.since(8, 1):
+	case !c.header.supportsVersion(8, 1):
 		most = 4352
 	}
 	if end > most {
@@ -320,7 +324,7 @@ func (c *checker) parameterSpace(n *ptx.Func, f *function) {
 	}
 }
 
-// parameters enters the parameters of a definition into its scope.
+// parameters adds the parameters of a function definition to its scope.
 func (c *checker) parameters(n *ptx.Func, f *function) {
 	enter := func(list []formal, r role) {
 		for i := range list {

@@ -13,36 +13,40 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A header holds the directives at the start of a module.
+// A header holds the contents of the directives at the start of a module.
 type header struct {
 	version    isa.Version
 	target     isa.Target
-	hasVersion bool // the version exists
-	hasTarget  bool // the target exists
+	hasVersion bool // whether version is a known version
+	hasTarget  bool // whether target is a known target
 	targetWord ptx.Operand
-	address    int64       // 32 or 64
-	addressAt  ptx.Operand // where it is written
-	mode       string      // texmode_...
+	address    int64       // address size in bits, 32 or 64
+	addressAt  ptx.Operand // operand of .address_size
+	mode       string      // the texture mode, such as texmode_unified, or ""
 	debug      *ptx.Operand
 }
 
-// known reports whether the version and target of the module are known, so that gates can be
-// checked.
-func (h *header) known() bool { return h.hasVersion && h.hasTarget }
+// isKnown reports whether both the version and the target of the module are known, so that
+// requirements can be checked.
+func (h *header) isKnown() bool { return h.hasVersion && h.hasTarget }
 
-// independent reports whether textures and samplers are independent.
-func (h *header) independent() bool { return h.mode == "texmode_independent" }
+// isIndependent reports whether textures and samplers are declared separately.
+func (h *header) isIndependent() bool { return h.mode == "texmode_independent" }
 
-// since reports whether the module may use a feature of a PTX version.
-func (h *header) since(major, minor int) bool {
+// supportsVersion reports whether the module may use a feature of a PTX version. If the version
+// is not known, it returns true.
+func (h *header) supportsVersion(major, minor int) bool {
 	return !h.hasVersion || h.version >= isa.MakeVersion(major, minor)
 }
 
-// on reports whether the target of the module has a feature of an architecture.
-func (h *header) on(number int) bool { return !h.hasTarget || h.target.Info().Number >= number }
+// supportsTarget reports whether the target of the module has the features of architecture
+// sm_number. If the target is not known, it returns true.
+func (h *header) supportsTarget(number int) bool {
+	return !h.hasTarget || h.target.Info().Number >= number
+}
 
-// readHeader checks .version, .target and .address_size, which begin a module in this order, and
-// returns what follows them.
+// readHeader checks .version, .target and .address_size, with which a module begins in this
+// order, and returns the declarations that follow them.
 func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 	c.header.address = 64
 	list = c.headInOrder(list)
@@ -60,7 +64,7 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 		if d.Name.Text != name {
 			c.fault(&ruleUnknownDirective, d.Name, "%s is not a directive that is allowed here; "+
 				"did you mean %s?", clip(d.Name.Text), name).
-				fix(d.Name, name, "write %s", name)
+				withFix(d.Name, name, "write %s", name)
 		}
 		list = list[1:]
 		return d
@@ -78,13 +82,14 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 		behind = ptx.Span{At: list[0].Pos(), To: list[0].End()}
 	}
 	d := next(".target")
-	switch headed := version != nil || c.lostNames().headed; {
+	switch headed := version != nil || c.lostNames().badVersion; {
 	case !headed && d == nil:
 		c.fault(&ruleNoVersion, at, "the module does not start with .version and .target")
 	case !headed:
 		c.fault(&ruleNoVersion, at, "the module does not start with .version").
-			fixAt(at.At, at.At, ".version "+isa.Newest().String()+"\n", "start with .version %s",
-				isa.Newest()).guess()
+			withFixAt(at.At, at.At, ".version "+isa.Newest().String()+"\n",
+				"start with .version %s",
+				isa.Newest()).asGuess()
 	case d == nil:
 		at = behind
 		c.fault(&ruleNoTarget, at, ".target is missing after .version")
@@ -98,8 +103,8 @@ func (c *checker) readHeader(list []ptx.Node) []ptx.Node {
 	return list
 }
 
-// headInOrder sorts the directives at the start of a module into the required order, and reports
-// the first that is out of order.
+// headInOrder moves the directives at the start of a module into the required order, and reports
+// the first directive that is out of order.
 func (c *checker) headInOrder(list []ptx.Node) []ptx.Node {
 	names := [...]string{".version", ".target", ".address_size"}
 	var head [len(names)][]ptx.Node
@@ -158,7 +163,7 @@ func (c *checker) readVersion(d *ptx.Directive) {
 			clip(arg.Text), isa.Newest())
 		return
 	}
-	// The assembler reads 8.10 as 8 plus ten tenths, which is 9.0.
+	// ptxas reads 8.10 as 8 plus ten tenths, which is 9.0.
 	tenths := a*10 + b
 	v := isa.MakeVersion(tenths/10, tenths%10)
 	if !v.Known() {
@@ -166,14 +171,15 @@ func (c *checker) readVersion(d *ptx.Directive) {
 		if v > isa.Newest() {
 			f.d.Message = "PTX version " + clip(arg.Text) + " is unknown; the newest is " +
 				isa.Newest().String()
-			f.fix(arg, isa.Newest().String(), "write %s", isa.Newest())
+			f.withFix(arg, isa.Newest().String(), "write %s", isa.Newest())
 		}
 		return
 	}
 	c.header.version, c.header.hasVersion = v, true
 }
 
-// readTarget reads one .target. If there are several architectures, the last one counts.
+// readTarget reads a .target directive. If the directive has several architectures, the last one
+// applies.
 func (c *checker) readTarget(d *ptx.Directive, first bool) {
 	if len(d.Args) == 0 {
 		c.fault(&ruleTarget, d, ".target has no architecture")
@@ -198,7 +204,7 @@ func (c *checker) readTarget(d *ptx.Directive, first bool) {
 			c.header.debug = &d.Args[i]
 			c.need(arg, word, 3, 0, 0)
 		case word == "map_f64_to_f32":
-			if c.header.hasTarget && c.header.on(13) {
+			if c.header.hasTarget && c.header.supportsTarget(13) {
 				c.fault(&ruleTargetOption, arg,
 					"map_f64_to_f32 is allowed only on targets before sm_13, but %s has .f64",
 					c.header.target)
@@ -223,7 +229,7 @@ func (c *checker) readArchitecture(arg ptx.Operand) {
 	}
 	h := &c.header
 	if h.hasTarget && h.target.Info().Number == t.Info().Number && t.Info().Suffix == 0 {
-		return // the suffix of the earlier one applies
+		return // the suffix of the earlier architecture applies
 	}
 	h.target, h.hasTarget, h.targetWord = t, true, arg
 }
@@ -245,7 +251,7 @@ func (c *checker) readAddressSize(d *ptx.Directive) {
 			if v == 32 {
 				c.fault(&ruleAddressSize, d.Args[0], "32-bit addresses are no longer supported "+
 					"by the assembler, expected 64").
-					fix(d.Args[0], "64", "write 64")
+					withFix(d.Args[0], "64", "write 64")
 			}
 			return
 		}
@@ -259,11 +265,11 @@ func (c *checker) readAddressSize(d *ptx.Directive) {
 	c.fault(&ruleAddressSize, d, ".address_size takes one number, 32 or 64")
 }
 
-// finishHeader checks what depends on the rest of the module: an empty module may name a target
-// that its version does not have.
+// finishHeader makes the checks that depend on whether the module has declarations: the target of
+// an empty module need not exist in its version.
 func (c *checker) finishHeader() {
 	h := &c.header
-	if h.known() && len(c.src.Decls) > 0 {
+	if h.isKnown() && len(c.src.Decls) > 0 {
 		info := h.target.Info()
 		arg := h.targetWord
 		switch {
@@ -283,7 +289,7 @@ func (c *checker) finishHeader() {
 	}
 }
 
-// beyondHeader reports whether the module declares anything.
+// beyondHeader reports whether the module has anything besides the header.
 func (c *checker) beyondHeader() bool {
 	for _, n := range c.src.Decls {
 		d, ok := n.(*ptx.Directive)
@@ -295,8 +301,9 @@ func (c *checker) beyondHeader() bool {
 	return false
 }
 
-// need reports a feature that the version or target of the module does not support. A number of 0
-// means that every target supports it.
+// need reports a feature that the PTX version or target of the module does not support: it
+// requires version major.minor and architecture sm_number. A number of 0 means that every target
+// supports the feature.
 func (c *checker) need(at ptx.Node, feature string, major, minor, number int) {
 	h := &c.header
 	if v := isa.MakeVersion(major, minor); h.hasVersion && h.version < v {
@@ -310,10 +317,11 @@ func (c *checker) need(at ptx.Node, feature string, major, minor, number int) {
 	}
 }
 
-// gate is like need, for a gate of the instruction table.
+// gate reports a feature that the PTX version or target of the module does not support, as need
+// does. The feature exists where open is satisfied and gone is not.
 func (c *checker) gate(at ptx.Node, feature string, open, gone isa.Gate) {
 	h := &c.header
-	if !h.known() {
+	if !h.isKnown() {
 		return
 	}
 	if !open.Open(h.version, h.target) {

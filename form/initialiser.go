@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
-// initialiser checks the value that a declaration gives a variable.
+// initialiser checks the initial value of a variable. ok is false if the declaration has other
+// mistakes.
 func (c *checker) initialiser(d *ptx.Declarator, s *shape, linkage string, ok bool) {
 	if d.Init == nil {
 		return
@@ -41,7 +42,7 @@ func (c *checker) initialiser(d *ptx.Declarator, s *shape, linkage string, ok bo
 	c.value(d.Init, d.Name.Text, s, s.dims)
 }
 
-// value checks one initial value against the remaining dimensions.
+// value checks an initial value of a variable or element, whose dimensions are dims.
 func (c *checker) value(o *ptx.Operand, name string, s *shape, dims []int64) {
 	if len(dims) > 0 {
 		if o.Kind != ptx.Vector {
@@ -80,7 +81,7 @@ func (c *checker) value(o *ptx.Operand, name string, s *shape, dims []int64) {
 	c.scalarValue(o, name, s)
 }
 
-// scalarValue checks a constant expression or an address.
+// scalarValue checks the initial value of a scalar: a constant expression or an address.
 func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
 	if !constant.Is(o) {
 		c.addressValue(o, name, s)
@@ -101,7 +102,7 @@ func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
 				(len(bits) == 8 || len(bits) == 16) {
 				text = map[int]string{8: "0f", 16: "0d"}[len(bits)] + bits
 			}
-			f.fix(o, text, "write %s", text)
+			f.withFix(o, text, "write %s", text)
 		}
 	case (class == isa.Signed || class == isa.Unsigned) && v.Real():
 		c.fault(&ruleValue, o, "%s is %s, but %s is a floating-point constant; expected an integer",
@@ -112,16 +113,17 @@ func (c *checker) scalarValue(o *ptx.Operand, name string, s *shape) {
 	}
 }
 
-// An address is a decoded initial value: 0xff(generic(name)+offset).
-type address struct {
+// A maskedAddress is a decoded initial value of the form 0xff(generic(name)+offset). Absent parts
+// are nil.
+type maskedAddress struct {
 	name    *ptx.Operand
 	generic *ptx.Operand
 	mask    *ptx.Operand
 	offset  *ptx.Operand
 }
 
-// decode decomposes an address expression.
-func (c *checker) decode(o *ptx.Operand) (a address, ok bool) {
+// decode decomposes an initial value that is an address. ok is false for another expression.
+func (c *checker) decode(o *ptx.Operand) (a maskedAddress, ok bool) {
 	for {
 		switch {
 		case o.Kind == ptx.Name:
@@ -142,7 +144,7 @@ func (c *checker) decode(o *ptx.Operand) (a address, ok bool) {
 	}
 }
 
-// addressValue checks an initial value that names a variable or function.
+// addressValue checks an initial value that is the address of a variable or function.
 func (c *checker) addressValue(o *ptx.Operand, name string, s *shape) {
 	a, ok := c.decode(o)
 	if !ok {
@@ -161,12 +163,12 @@ func (c *checker) addressValue(o *ptx.Operand, name string, s *shape) {
 		c.wantInteger(a.offset, v, "the offset")
 	}
 	if a.name.Text == name && c.scope().findHere(name) == nil {
-		return // the variable itself
+		return // the name is that of the variable itself
 	}
 	sym := c.find(a.name.Text, a.name.At)
 	switch {
 	case sym == nil:
-		c.unknown(a.name, a.name.Text, func(s *symbol) bool {
+		c.reportUnknown(a.name, a.name.Text, func(s *symbol) bool {
 			return s.kind == routine || s.kind == variable &&
 				(s.shape.space == isa.Global || s.shape.space == isa.Const)
 		})
@@ -182,8 +184,9 @@ func (c *checker) addressValue(o *ptx.Operand, name string, s *shape) {
 	}
 }
 
-// addressType checks that the variable can hold an address, or, with a mask, one byte of it.
-func (c *checker) addressType(o *ptx.Operand, a *address, name string, s *shape) bool {
+// addressType checks that the variable can hold an address, or, if there is a mask, one byte of
+// an address.
+func (c *checker) addressType(o *ptx.Operand, a *maskedAddress, name string, s *shape) bool {
 	t := s.typ
 	unsigned := t.Class() == isa.Unsigned
 	if a.mask == nil {
@@ -212,8 +215,8 @@ func (c *checker) addressType(o *ptx.Operand, a *address, name string, s *shape)
 	return true
 }
 
-// holdsFunctions reports whether an initial value names functions only, so that the variable can
-// be a table of call targets.
+// holdsFunctions reports whether an initial value consists of names of functions, so that the
+// variable can be a table of call targets.
 func (c *checker) holdsFunctions(o *ptx.Operand) bool {
 	if o.Kind == ptx.Vector {
 		for i := range o.Args {

@@ -12,25 +12,26 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// An opcode holds the properties of an opcode that are checked outside of the instruction set.
+// An opcode holds the properties of an opcode that package isa does not check.
 type opcode struct {
-	head     string
-	video    bool // operands may select bytes
-	minus    bool // operands may be negated
-	vector   bool // accepts a whole special register, such as %tid
-	narrow   bool // whether its space requires 64-bit address registers
-	loads    bool // ld.param
-	stores   bool // st.param
-	space    string
-	width    isa.Type // width of the operands of mov
-	fraction bool     // createpolicy.fractional
-	sampler  bool     // txq of a sampler attribute, if samplers are independent
-	own      bool     // txq of an attribute that only samplers have
-	turns    bool     // converts between .const and generic addresses
-	nameless bool     // a single word that is not an instruction name
+	head          string
+	video         bool // operands may select bytes or half words of a register
+	minus         bool // operands may be negated with a minus sign
+	vector        bool // operands may be a whole special register, such as %tid
+	narrow        bool // addresses must be in 64-bit registers
+	loads         bool // the instruction is ld.param
+	stores        bool // the instruction is st.param
+	space         string
+	width         isa.Type // width of the operands of mov, or 0
+	fraction      bool     // the instruction is createpolicy.fractional
+	sampler       bool     // txq of an attribute that samplers have in texmode_independent
+	samplerOnly   bool     // txq of an attribute that only samplers have
+	convertsConst bool     // the instruction converts between .const and generic addresses
+	nameless      bool     // the opcode is a single word that is not an instruction name
 }
 
-// opcode decodes the text of an opcode; files have few different ones.
+// opcode returns the properties of an opcode. They are cached, because a file has few different
+// opcodes.
 func (c *checker) opcode(text string) *opcode {
 	if op := c.opcodes[text]; op != nil {
 		return op
@@ -66,15 +67,15 @@ func (c *checker) opcode(text string) *opcode {
 	case "ld", "ldu", "st", "atom", "red", "prefetch", "prefetchu", "discard", "applypriority",
 		"mbarrier", "multimem":
 		op.narrow = !spaced && !has("tensormap") && !has("async") && !has("bulk")
-		op.turns = head == "prefetch" && has("const")
+		op.convertsConst = head == "prefetch" && has("const")
 	case "createpolicy":
 		op.fraction = has("fractional")
 	case "cvta":
-		op.turns = has("const")
+		op.convertsConst = has("const")
 	case "txq":
 		op.sampler = has("filter_mode") || has("addr_mode_0") || has("addr_mode_1") ||
 			has("addr_mode_2")
-		op.own = has("force_unnormalized_coords")
+		op.samplerOnly = has("force_unnormalized_coords")
 	case "vmad":
 		op.minus = true
 	case "mov":
@@ -96,8 +97,8 @@ func (c *checker) opcode(text string) *opcode {
 	return op
 }
 
-// instruction checks one instruction: its guard and names, and then the whole instruction against
-// the instruction set.
+// instruction checks the guard and the names in an instruction, and then the form of the
+// instruction with package isa.
 func (c *checker) instruction(in *ptx.Instr) {
 	op := c.opcode(in.Op.Text)
 	if in.Guard.Text != "" {
@@ -106,10 +107,10 @@ func (c *checker) instruction(in *ptx.Instr) {
 	if op.nameless && c.labelWithoutColon(in) {
 		c.add("F201", diag.Error, in.Op.At, in.Op.To, "unknown instruction "+clip(in.Op.Text)+
 			"; a label must be followed by a colon").
-			fixAt(in.Op.To, in.Op.To, ":", "write %s:", clip(in.Op.Text)).guess()
+			withFixAt(in.Op.To, in.Op.To, ":", "write %s:", clip(in.Op.Text)).asGuess()
 		return
 	}
-	before, doubts := len(c.list), c.doubts
+	before, doubts := len(c.list), c.unknownCount
 	c.args, c.elems = c.args[:0], c.elems[:0]
 	if op.head == "call" {
 		c.call(in, op)
@@ -121,7 +122,7 @@ func (c *checker) instruction(in *ptx.Instr) {
 		}
 		o := &in.Args[i]
 		if i > 0 && o.Kind == ptx.Name && o.Text == "_" {
-			c.args = append(c.args, isa.Arg{}) // the parser has reported it
+			c.args = append(c.args, isa.Arg{}) // the parser has reported the operand
 			continue
 		}
 		c.args = append(c.args, c.operand(op, o))
@@ -130,14 +131,14 @@ func (c *checker) instruction(in *ptx.Instr) {
 		c.special(in, op)
 	}
 	switch {
-	case op.turns && c.turned == nil:
-		c.turned = in
+	case op.convertsConst && c.constConversion == nil:
+		c.constConversion = in
 	case op.fraction:
 		c.fraction(in)
 	case op.head == "tcgen05":
 		c.body.fn.uses.useGroup(in.Op)
 	case op.head == "tex" || op.head == "tld4" || op.head == "txq":
-		c.sampled(in, op)
+		c.checkTextureMode(in, op)
 	}
 	if c.match == nil {
 		return
@@ -151,8 +152,8 @@ func (c *checker) instruction(in *ptx.Instr) {
 			})...)
 	}
 	for i := range problems {
-		// A branch to an undeclared label, for example, is reported once.
-		if problems[i].Arg < 0 || len(c.list) == before && c.doubts == doubts {
+		// A branch to an undeclared label, for example, must be reported only once.
+		if problems[i].Arg < 0 || len(c.list) == before && c.unknownCount == doubts {
 			c.problem(in, &problems[i])
 		}
 	}
@@ -161,10 +162,10 @@ func (c *checker) instruction(in *ptx.Instr) {
 	}
 }
 
-// problem reports a problem that the instruction set found.
+// problem records a problem that package isa found in an instruction.
 func (c *checker) problem(in *ptx.Instr, p *isa.Problem) {
 	from, to := in.Op.At, in.Op.To
-	plain := int(to-from) == len(in.Op.Text) // without spaces inside
+	plain := int(to-from) == len(in.Op.Text) // the opcode has no spaces inside
 	word := false
 	switch {
 	case p.Arg >= 0 && p.Arg < len(in.Args):
@@ -194,9 +195,9 @@ func (c *checker) problem(in *ptx.Instr, p *isa.Problem) {
 	switch {
 	case p.Want == "" || p.Arg >= 0:
 	case word && strings.HasPrefix(p.Want, "."):
-		f.fixAt(from, to, p.Want, "write %s", p.Want)
+		f.withFixAt(from, to, p.Want, "write %s", p.Want)
 	case !strings.HasPrefix(p.Want, "."):
-		f.fixAt(in.Op.At, in.Op.To, p.Want, "write %s", p.Want)
+		f.withFixAt(in.Op.At, in.Op.To, p.Want, "write %s", p.Want)
 	}
 	if f.d.Fix != nil {
 		f.d.Fix.Guess = true // the nearest form may not be the intended one
@@ -221,8 +222,8 @@ func modifier(op string, n int) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// checkAddress reports a 32-bit base register in a space that requires 64 bits, and parameters that
-// are accessed in the wrong direction.
+// checkAddress reports an address in a 32-bit register in a state space that requires 64 bits,
+// and an access to a parameter in the wrong direction.
 func (c *checker) checkAddress(op *opcode, o *ptx.Operand, a *isa.Arg) {
 	if len(a.Elems) == 0 {
 		return
@@ -242,7 +243,7 @@ func (c *checker) checkAddress(op *opcode, o *ptx.Operand, a *isa.Arg) {
 	}
 }
 
-// special checks the addresses in mov and cvta.
+// special checks mov and cvta of addresses, and accesses to parameters.
 func (c *checker) special(in *ptx.Instr, op *opcode) {
 	if op.loads || op.stores {
 		c.guardedParameter(in, op)
@@ -272,7 +273,7 @@ func (c *checker) special(in *ptx.Instr, op *opcode) {
 	}
 }
 
-// symbolOf returns the variable that an operand is based on.
+// symbolOf returns the variable on which an address operand is based, or nil.
 func (c *checker) symbolOf(o *ptx.Operand) *symbol {
 	for o.Kind == ptx.Binary || o.Kind == ptx.Index || o.Kind == ptx.Address {
 		if len(o.Args) == 0 {

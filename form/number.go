@@ -10,12 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
-// evaluate evaluates a constant expression and reports mistakes in it.
+// evaluate returns the value of a constant expression. It reports mistakes in the expression.
 func (c *checker) evaluate(o *ptx.Operand) constant.Value {
 	return constant.Evaluate(o, c.badConstant)
 }
 
-// badConstant reports a mistake in a constant expression.
+// badConstant reports a mistake in a constant expression. It shortens the arguments of the
+// message.
 func (c *checker) badConstant(at *ptx.Operand, message string, args ...any) {
 	for i, a := range args {
 		switch a := a.(type) {
@@ -28,7 +29,7 @@ func (c *checker) badConstant(at *ptx.Operand, message string, args ...any) {
 	c.fault(&ruleExpression, at, message, args...)
 }
 
-// wantInteger reports a constant that is not an integer, and returns whether it is one.
+// wantInteger reports whether a constant is an integer, and records a finding if not.
 func (c *checker) wantInteger(o *ptx.Operand, v constant.Value, what string) bool {
 	return constant.WantInteger(o, v, what, c.badConstant)
 }
@@ -46,7 +47,8 @@ func (c *checker) plainInteger(o *ptx.Operand) (int64, bool) {
 	return int64(v.Bits), true
 }
 
-// tooLarge reports whether an operand is an integer that exceeds 64 bits.
+// tooLarge reports whether an operand is an integer that exceeds 64 bits, and records a finding
+// if so.
 func (c *checker) tooLarge(o *ptx.Operand) bool {
 	if o.Kind != ptx.Literal {
 		return false
@@ -59,11 +61,12 @@ func (c *checker) tooLarge(o *ptx.Operand) bool {
 	return true
 }
 
-// word32 returns a number in a directive. The assembler keeps the low 32 bits of a signed 64-bit
-// number and rejects only larger ones, so 0xffffffffffffffff is 0xffffffff.
+// word32 returns a number in a directive as ptxas reads it: the low 32 bits of a signed 64-bit
+// number, so that 0xffffffffffffffff is 0xffffffff. fits is false for larger numbers, which ptxas
+// rejects.
 func word32(v int64) (n uint32, fits bool) { return uint32(v), v <= math.MaxUint32 }
 
-// text returns an operand as it stands in the source.
+// text returns the source text of n.
 func (c *checker) text(n ptx.Node) string {
 	from, to := n.Pos(), n.End()
 	if from < 0 || int(to) > len(c.src.Text) || from > to {

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// opaquePlaced checks where a texture, sampler or surface may be declared.
-func (c *checker) opaquePlaced(v *ptx.Var, s *shape, at level) bool {
+// checkOpaquePlace checks that a texture, sampler or surface is declared where that is allowed.
+func (c *checker) checkOpaquePlace(v *ptx.Var, s *shape, at level) bool {
 	c.samplerMode(v, s)
 	switch {
 	case at != atModule:
@@ -21,23 +21,24 @@ func (c *checker) opaquePlaced(v *ptx.Var, s *shape, at level) bool {
 			".entry, not in a body", s.typ)
 	case s.space != isa.Global:
 		c.fault(&ruleOpaque, v.Space, "%s must be declared in .global, not in %s", s.typ, s.space).
-			fix(v.Space, ".global", "declare it in .global")
+			withFix(v.Space, ".global", "declare it in .global")
 	default:
 		return true
 	}
 	return false
 }
 
-// sampled checks fetches and queries against the texture mode. In texmode_independent every fetch
-// names both a texture and a sampler, and queries of sampler attributes name the sampler. Otherwise
-// a fetch names no sampler.
-func (c *checker) sampled(in *ptx.Instr, op *opcode) {
-	apart := c.header.independent()
+// checkTextureMode checks fetches and queries. In texmode_independent every fetch has a texture
+// and a sampler operand, and a query of a sampler attribute has the sampler as its operand.
+// Otherwise a fetch has no sampler operand.
+func (c *checker) checkTextureMode(in *ptx.Instr, op *opcode) {
+	apart := c.header.isIndependent()
 	for i := range c.args {
 		a := &c.args[i]
 		switch {
 		case a.Kind != isa.ArgAddress || len(a.Elems) == 0:
-		case op.head == "txq" && (op.sampler && apart || op.own) && a.Elems[0].Kind == isa.ArgSym &&
+		case op.head == "txq" && (op.sampler && apart || op.samplerOnly) &&
+			a.Elems[0].Kind == isa.ArgSym &&
 			a.Elems[0].Type.String() == ".texref":
 			c.fault(&ruleTextureMode, &in.Args[i], "%s is a texture, expected a sampler",
 				clip(c.text(&in.Args[i].Args[0])))
@@ -61,8 +62,8 @@ func (c *checker) sampled(in *ptx.Instr, op *opcode) {
 }
 
 // readsSamplerAsCoordinates reports whether the assembler accepts a fetch with a sampler although
-// textures include their samplers. It then uses the sampler as the coordinates, and the coordinates
-// as the next operand. It never does so for layered or multisample textures.
+// textures include their samplers. ptxas then uses the sampler as the coordinates, and the
+// coordinates as the next operand. It does not do so for layered or multisample textures.
 func readsSamplerAsCoordinates(opcode string, coordinates *isa.Arg, rest []isa.Arg) bool {
 	words := strings.Split(opcode, ".")
 	size := map[string]int{"1d": 1, "2d": 2, "3d": 4, "cube": 4}
@@ -71,7 +72,7 @@ func readsSamplerAsCoordinates(opcode string, coordinates *isa.Arg, rest []isa.A
 		return false
 	}
 	geometry, vector := words[at], coordinates.Kind == isa.ArgVector
-	offset := geometry != "cube" // or a depth to compare with, which 3d does not have
+	offset := geometry != "cube" // an offset, or a depth to compare with, which 3d does not have
 	depth := len(rest) > 0 && rest[len(rest)-1].Kind != isa.ArgVector &&
 		rest[len(rest)-1].Kind != isa.ArgInt
 	switch {
@@ -88,13 +89,13 @@ func readsSamplerAsCoordinates(opcode string, coordinates *isa.Arg, rest []isa.A
 }
 
 func (c *checker) samplerMode(v *ptx.Var, s *shape) {
-	if s.typ.String() == ".samplerref" && !c.header.independent() {
+	if s.typ.String() == ".samplerref" && !c.header.isIndependent() {
 		c.fault(&ruleTextureMode, v.Type, ".samplerref requires texmode_independent in .target; "+
 			"otherwise textures include their samplers")
 	}
 }
 
-// opaqueFields returns the fields of opaque variables.
+// opaqueFields returns the names of the fields that can initialize a variable of an opaque type.
 func opaqueFields(typ string) []string {
 	common := []string{"width", "height", "depth", "channel_data_type", "channel_order",
 		"array_size",
@@ -114,7 +115,8 @@ func opaqueWords() []string {
 		"clamp_to_border"}
 }
 
-// opaqueValue checks { field = value, ... }, in a list where the variable is an array.
+// opaqueValue checks an initial value of the form { field = value, ... }, or a list of such
+// values for an array.
 func (c *checker) opaqueValue(o *ptx.Operand, s *shape, dims []int64) {
 	if o.Kind != ptx.Vector {
 		c.fault(&ruleField, o, "initial value of %s must be a list of fields in braces", s.typ)
@@ -153,7 +155,7 @@ func (c *checker) opaqueValue(o *ptx.Operand, s *shape, dims []int64) {
 	}
 }
 
-// fieldOf splits name = value.
+// fieldOf returns the two sides of name = value. ok is false for another expression.
 func fieldOf(o *ptx.Operand) (name, val *ptx.Operand, ok bool) {
 	if o.Kind == ptx.Binary && o.Text == "=" && len(o.Args) == 2 && o.Args[0].Kind == ptx.Name {
 		return &o.Args[0], &o.Args[1], true

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
-// recordAddressTaken reserves n arguments for the parts of an operand.
-func (c *checker) recordAddressTaken(n int) []isa.Arg {
+// reserveArgs returns n elements for the parts of an operand.
+func (c *checker) reserveArgs(n int) []isa.Arg {
 	if len(c.elems)+n > cap(c.elems) {
 		c.elems = make([]isa.Arg, 0, max(256, 2*cap(c.elems), 2*n))
 	}
@@ -21,8 +21,8 @@ func (c *checker) recordAddressTaken(n int) []isa.Arg {
 	return c.elems[at : at+n : at+n]
 }
 
-// operand resolves an operand for the instruction set. It reports mistakes in names and constants;
-// the result is then unknown.
+// operand converts an operand for package isa. It reports mistakes in names and constants; the
+// result is then of kind isa.ArgUnknown.
 func (c *checker) operand(op *opcode, o *ptx.Operand) isa.Arg {
 	switch o.Kind {
 	case ptx.Name:
@@ -33,14 +33,14 @@ func (c *checker) operand(op *opcode, o *ptx.Operand) isa.Arg {
 		if constant.Is(&o.Args[0]) {
 			return c.immediate(o)
 		}
-		return c.negated(op, o)
+		return c.negatedOperand(op, o)
 	case ptx.Binary:
 		if constant.Is(&o.Args[0]) {
 			return c.immediate(o)
 		}
 		return c.offset(op, o)
 	case ptx.Index:
-		return c.indexed(op, o)
+		return c.indexedOperand(op, o)
 	case ptx.Vector:
 		return c.group(op, o, isa.ArgVector)
 	case ptx.Pair:
@@ -58,14 +58,14 @@ func (c *checker) operand(op *opcode, o *ptx.Operand) isa.Arg {
 }
 
 func (c *checker) group(op *opcode, o *ptx.Operand, k isa.ArgKind) isa.Arg {
-	elems := c.recordAddressTaken(len(o.Args))
+	elems := c.reserveArgs(len(o.Args))
 	for i := range o.Args {
 		elems[i] = c.operand(op, &o.Args[i])
 	}
 	return isa.Arg{Kind: k, Elems: elems}
 }
 
-// immediate returns a constant expression.
+// immediate converts a constant expression for package isa.
 func (c *checker) immediate(o *ptx.Operand) isa.Arg {
 	v := c.evaluate(o)
 	switch v.Type {
@@ -79,7 +79,8 @@ func (c *checker) immediate(o *ptx.Operand) isa.Arg {
 	return isa.Arg{Kind: isa.ArgInt, Value: int64(v.Bits)}
 }
 
-// name resolves a register, variable, label, function, special register or sink.
+// name converts a name for package isa: a register, variable, label, function, special register
+// or sink.
 func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 	text := o.Text
 	if text == "_" {
@@ -103,14 +104,14 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 		a := isa.Arg{Kind: isa.ArgSreg, Type: s.Type}
 		if w := op.width; s.Name == "%gridid" && w != 0 && w.Bits() < s.Type.Bits() &&
 			w.Class() != isa.Float && w.Class() != isa.Half && w.Class() != isa.Pred {
-			a.Type = w // it had 32 bits before PTX 3.0, and mov still reads either width
+			a.Type = w // the register had 32 bits before PTX 3.0, and mov still reads either width
 		}
 		if s.Vector {
 			a.Count = 4
 			if !op.vector {
 				c.fault(&ruleComponent, o, "%s is a vector, expected one of %s.x, %s.y and %s.z",
 					text, text, text, text).
-					fix(o, text+".x", "write %s.x", text).guess()
+					withFix(o, text+".x", "write %s.x", text).asGuess()
 				return isa.Arg{}
 			}
 			a.Kind = isa.ArgUnknown
@@ -121,20 +122,20 @@ func (c *checker) name(op *opcode, o *ptx.Operand) isa.Arg {
 	return isa.Arg{}
 }
 
-// unknownName reports an undeclared operand.
+// unknownName reports an undeclared name in an operand.
 func (c *checker) unknownName(o *ptx.Operand, text string) {
 	if len(text) > 1 && text[0] == '%' {
-		if near := nearestSpecial(text); near != "" && !c.likeRange(text) {
+		if near := nearestSpecial(text); near != "" && !c.isLikeRange(text) {
 			c.fault(&ruleUndeclared, o, "%s is not declared here and is not a special register",
 				clip(text)).suggestName(o, near)
 			return
 		}
 	}
-	c.unknown(o, text, nil)
+	c.reportUnknown(o, text, nil)
 }
 
-// likeRange reports whether a name looks like a member of a range, such as %r5.
-func (c *checker) likeRange(text string) bool {
+// isLikeRange reports whether a name looks like a member of a declared range, such as %r5.
+func (c *checker) isLikeRange(text string) bool {
 	stem := strings.TrimRight(text, "0123456789")
 	for _, s := range c.scopes {
 		if s.ranges[stem] != nil {
@@ -144,18 +145,18 @@ func (c *checker) likeRange(text string) bool {
 	return false
 }
 
-// nearestSpecial returns the special register that differs from a name in one letter.
+// nearestSpecial returns a special register whose name differs from text in one letter, or "".
 func nearestSpecial(text string) string {
 	for i := range isa.Specials {
 		name := isa.Specials[i].Name
-		if len(text) > 4 && oneApart(text, name) {
+		if len(text) > 4 && isOneEditApart(text, name) {
 			return name
 		}
 	}
 	return ""
 }
 
-func oneApart(a, b string) bool {
+func isOneEditApart(a, b string) bool {
 	i, j := 0, 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
@@ -166,7 +167,7 @@ func oneApart(a, b string) bool {
 	return max(len(a), len(b))-i-j == 1
 }
 
-// component resolves v.x of a vector, %tid.x, or the part of a register that a video instruction
+// component converts v.x of a vector, %tid.x, or a part of a register that a video instruction
 // selects.
 func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.Arg {
 	at := ptx.Span{At: o.At, To: o.At + ptx.Pos(len(base))}
@@ -191,7 +192,7 @@ func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.
 		a.Count = 1
 		return a
 	}
-	if op.video && selector(field) {
+	if op.video && isSelector(field) {
 		a.Part = field
 		return a
 	}
@@ -201,14 +202,14 @@ func (c *checker) component(op *opcode, o *ptx.Operand, base, field string) isa.
 	} else {
 		c.fault(&ruleComponent, part, "%s is not a vector, so it has no component %s", clip(base),
 			clip(field)).
-			fixAt(part.At, part.To, "", "drop %s", clip(field))
+			withFixAt(part.At, part.To, "", "drop %s", clip(field))
 	}
 	return isa.Arg{}
 }
 
-// selector reports whether a field selects bytes (.b0, .b3210) or half words (.h1, .h10) of a video
-// operand. The instruction decides which of them are valid.
-func selector(field string) bool {
+// isSelector reports whether a field selects bytes (.b0, .b3210) or half words (.h1, .h10) of a
+// video operand. Which selections are valid depends on the instruction.
+func isSelector(field string) bool {
 	if len(field) < 3 || len(field) > 6 || field[1] != 'b' && field[1] != 'h' {
 		return false
 	}
@@ -220,7 +221,7 @@ func selector(field string) bool {
 	return true
 }
 
-// specialPart returns a component of a special register.
+// specialPart converts a component of a special register.
 func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span,
 	base, field string) isa.Arg {
 	s, ok := isa.SpecialRegister(base)
@@ -230,13 +231,13 @@ func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span,
 				clip(base)).suggestName(at, near)
 			return isa.Arg{}
 		}
-		c.unknown(at, base, nil)
+		c.reportUnknown(at, base, nil)
 		return isa.Arg{}
 	}
 	c.specialUse(at, s)
 	switch {
 	case !s.Vector:
-		c.fault(&ruleComponent, part, "%s has no components", base).fixAt(part.At, part.To, "",
+		c.fault(&ruleComponent, part, "%s has no components", base).withFixAt(part.At, part.To, "",
 			"drop %s", clip(field))
 		return isa.Arg{}
 	case len(field) != 2 || !strings.Contains(".x.y.z.w.r.g.b.a", field):
@@ -244,20 +245,20 @@ func (c *checker) specialPart(op *opcode, o *ptx.Operand, at, part ptx.Span,
 			clip(field))
 		return isa.Arg{}
 	}
-	if op.width.Bits() == 16 && old16(base) {
+	if op.width.Bits() == 16 && hasOld16Bits(base) {
 		return isa.Arg{Kind: isa.ArgSreg, Type: op.width}
 	}
 	return isa.Arg{Kind: isa.ArgSreg, Type: s.Type}
 }
 
-// old16 reports whether a special register had 16 bits before PTX 2.0. mov still accepts a 16-bit
-// destination for it.
-func old16(name string) bool {
+// hasOld16Bits reports whether a special register had 16 bits before PTX 2.0. mov still accepts a
+// 16-bit destination for such a register.
+func hasOld16Bits(name string) bool {
 	return name == "%tid" || name == "%ntid" || name == "%ctaid" || name == "%nctaid"
 }
 
-// negated resolves the operand !p or -a.
-func (c *checker) negated(op *opcode, o *ptx.Operand) isa.Arg {
+// negatedOperand converts the operand !p or -a.
+func (c *checker) negatedOperand(op *opcode, o *ptx.Operand) isa.Arg {
 	a := c.operand(op, &o.Args[0])
 	if a.Kind == isa.ArgUnknown {
 		return a
@@ -299,7 +300,7 @@ func describe(a *isa.Arg) string {
 	return "not a register"
 }
 
-// offset resolves an operand that consists of a name plus a constant.
+// offset converts an operand that consists of a name plus a constant.
 func (c *checker) offset(op *opcode, o *ptx.Operand) isa.Arg {
 	if o.Text != "+" || len(o.Args) != 2 {
 		c.fault(&ruleOperand, o, "%s is not a valid operand", clip(c.text(o)))
@@ -315,8 +316,9 @@ func (c *checker) offset(op *opcode, o *ptx.Operand) isa.Arg {
 	return a
 }
 
-// indexed resolves array[i]: an address in most instructions, and the address of a variable in mov.
-func (c *checker) indexed(op *opcode, o *ptx.Operand) isa.Arg {
+// indexedOperand converts array[i]. In most instructions it is an address; in mov it is the
+// address of a variable.
+func (c *checker) indexedOperand(op *opcode, o *ptx.Operand) isa.Arg {
 	a := c.operand(op, &o.Args[0])
 	i := c.operand(op, &o.Args[1])
 	switch {
@@ -334,7 +336,7 @@ func (c *checker) indexed(op *opcode, o *ptx.Operand) isa.Arg {
 	if op.head == "mov" || op.head == "cvta" {
 		return a
 	}
-	elems := c.recordAddressTaken(1)
+	elems := c.reserveArgs(1)
 	elems[0] = a
 	return isa.Arg{Kind: isa.ArgAddress, Elems: elems}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// parameterAccess checks ld.param and st.param of a parameter by name.
+// parameterAccess checks an ld.param or st.param that accesses a parameter by name.
 func (c *checker) parameterAccess(op *opcode, o *ptx.Operand) {
 	sym := c.symbolOf(o)
 	if sym == nil || sym.shape.space != isa.Param {
@@ -18,27 +18,28 @@ func (c *checker) parameterAccess(op *opcode, o *ptx.Operand) {
 	case op.stores && sym.role == input:
 		c.fault(&ruleParameterWrite, o, "%s is an input parameter and cannot be written by "+
 			"st.param", clip(sym.name)).
-			related(sym.at, "the declaration is here")
+			withRelated(sym.at, "the declaration is here")
 	case op.loads && sym.role == output:
 		c.fault(&ruleParameterRead, o, "%s is a return value and cannot be read by ld.param",
 			clip(sym.name)).
-			related(sym.at, "the declaration is here")
+			withRelated(sym.at, "the declaration is here")
 	case op.space == "param::func" && sym.entry:
 		c.fault(&ruleParameterSide, o, "%s is a parameter of an .entry, expected .param::entry",
 			clip(sym.name))
 	case op.space == "param::entry" && sym.role == noRole:
 		c.fault(&ruleParameterSide, o, "%s is a .param variable of a call, expected .param::func",
 			clip(sym.name))
-	case op.loads && sym.role == noRole && !sym.called && !c.body.labels && c.header.since(2, 0) &&
+	case op.loads && sym.role == noRole && !sym.hasResult && !c.body.labels &&
+		c.header.supportsVersion(2, 0) &&
 		!c.lostNames().named[sym.name]:
 		c.fault(&ruleNoCall, o, "%s is read before any call stores a result in it", clip(sym.name)).
-			related(sym.at, "the declaration is here")
-	case op.loads && sym.role == noRole && c.header.since(2, 0):
+			withRelated(sym.at, "the declaration is here")
+	case op.loads && sym.role == noRole && c.header.supportsVersion(2, 0):
 		c.body.loads = append(c.body.loads, load{sym, o.Span})
 	}
 }
 
-// guardedParameter checks that the accesses of a call sequence have no guard.
+// guardedParameter checks that the parameter accesses of a call sequence have no guard.
 func (c *checker) guardedParameter(in *ptx.Instr, op *opcode) {
 	if in.Guard.Text == "" {
 		return
@@ -51,13 +52,14 @@ func (c *checker) guardedParameter(in *ptx.Instr, op *opcode) {
 		if sym := c.symbolOf(o); sym != nil && sym.shape.space == isa.Param && sym.role == noRole {
 			c.fault(&ruleParameterGuard, in, "%s.param of %s is part of a call and cannot have a "+
 				"guard", op.head, clip(sym.name)).
-				related(sym.at, "the declaration is here")
+				withRelated(sym.at, "the declaration is here")
 		}
 	}
 }
 
-// addressTaken reports .param variables of a call whose address is taken: they may be passed in
-// registers. The assembler compiles cvta of such a variable with an offset, and crashes on mov.
+// addressTaken reports .param variables of a call whose address is taken, because such variables
+// may be passed in registers. ptxas compiles cvta of such a variable with an offset, and crashes
+// on mov.
 func (c *checker) addressTaken(in *ptx.Instr, op *opcode) {
 	if op.head != "mov" && op.head != "cvta" && op.head != "prefetch" {
 		return
@@ -75,17 +77,18 @@ func (c *checker) addressTaken(in *ptx.Instr, op *opcode) {
 		if sym := c.symbolOf(o); sym != nil && sym.role == noRole {
 			c.fault(&ruleParameterAddress, o, "address of %s cannot be taken: it is a .param "+
 				"variable of a call", clip(sym.name)).
-				related(sym.at, "the declaration is here")
+				withRelated(sym.at, "the declaration is here")
 		}
 	}
 }
 
-// finishPointers checks that no address is converted between .const and generic if a kernel has
-// pointers to constants, which are in another bank.
+// finishPointers checks that a module in which a kernel has pointers to .const memory does not
+// convert addresses between .const and generic, because these pointers refer to another bank.
 func (c *checker) finishPointers() {
-	if c.pointed != nil && c.turned != nil {
-		c.fault(&ruleConstantPointer, c.turned.Op, "%s is not allowed in a module with a kernel "+
-			"parameter that is a .ptr .const", clip(c.turned.Op.Text)).
-			related(c.pointed.Span, "the parameter is here")
+	if c.constPointer != nil && c.constConversion != nil {
+		c.fault(&ruleConstantPointer, c.constConversion.Op,
+			"%s is not allowed in a module with a kernel "+
+				"parameter that is a .ptr .const", clip(c.constConversion.Op.Text)).
+			withRelated(c.constPointer.Span, "the parameter is here")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// pragma checks the strings of .pragma. The assembler ignores unknown ones, so they only cause a
-// warning.
+// pragma checks the strings of a .pragma directive. ptxas ignores unknown strings, so they only
+// cause a warning. inside is set in the body of a function.
 func (c *checker) pragma(d *ptx.Directive, inside bool) {
 	c.need(d.Name, ".pragma", 2, 0, 0)
 	for i := range d.Args {
@@ -39,7 +39,7 @@ func (c *checker) pragmaText(a *ptx.Operand, text string, inside bool) {
 	}
 	for _, long := range []string{"frequency", "used_bytes_mask"} {
 		if strings.HasPrefix(word, long) {
-			word = long // the assembler only compares the prefix
+			word = long // ptxas only compares the prefix
 		}
 	}
 	rest := strings.Trim(strings.TrimPrefix(text, word), " \t=")
@@ -76,8 +76,8 @@ func (c *checker) pragmaText(a *ptx.Operand, text string, inside bool) {
 	}
 }
 
-// modulePragma reports a pragma at module scope, where the assembler only accepts nounroll and does
-// not ignore others.
+// modulePragma reports a string that is not allowed at module scope, where ptxas accepts only
+// nounroll and does not ignore other strings.
 func (c *checker) modulePragma(a *ptx.Operand, text string) {
 	word, _, _ := strings.Cut(text, " ")
 	if slices.Contains(pragmaNames(), word) && word != "nounroll" {
@@ -100,7 +100,8 @@ func quoted(word string) string {
 	return strconv.Quote(word)
 }
 
-// frequency checks the number in a frequency pragma: how often a block runs, at least once.
+// frequency checks the number in a frequency pragma: how often a block is executed, which must be
+// at least once.
 func (c *checker) frequency(a *ptx.Operand, rest string) {
 	c.need(a, "frequency", 9, 0, 0)
 	n, err := strconv.ParseUint(strings.TrimSpace(rest), 10, 64)

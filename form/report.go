@@ -11,21 +11,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A finding is the diagnostic that was recorded last. The caller adds details to it at once.
+// A finding refers to the diagnostic that was recorded last. The caller may add details to it
+// before it records another one.
 type finding struct {
 	c *checker
 	d *diag.Diagnostic
 }
 
-// Limits that keep the cost of checking a module with a mistake on every line close to that of a
-// correct module.
+// Limits for modules with very many mistakes, so that checking them hardly takes longer than
+// checking a correct module.
 const (
 	maxFindings = 10_000
-	maxAdvice   = 100 // searches for similar names
+	maxAdvice   = 100 // number of searches for similar names
 )
 
-// advise reports whether another search for a similar name is allowed.
-func (c *checker) advise() bool {
+// allowAdvice counts a search for a similar name, and reports whether it is allowed.
+func (c *checker) allowAdvice() bool {
 	c.advice++
 	return c.advice <= maxAdvice
 }
@@ -53,19 +54,19 @@ func (c *checker) add(rule string, s diag.Severity, from, to ptx.Pos, message st
 	return finding{c, &c.list[len(c.list)-1]}
 }
 
-// related adds another place, such as that of the first declaration.
-func (f finding) related(n ptx.Node, format string, args ...any) finding {
+// withRelated adds a related position, such as that of the first declaration.
+func (f finding) withRelated(n ptx.Node, format string, args ...any) finding {
 	f.d.Related = append(f.d.Related,
 		diag.Related{Place: f.c.place(n.Pos(), n.End()), Message: fmt.Sprintf(format, args...)})
 	return f
 }
 
-// fix adds the edit that replaces the extent of n.
-func (f finding) fix(n ptx.Node, text, format string, args ...any) finding {
-	return f.fixAt(n.Pos(), n.End(), text, format, args...)
+// withFix adds a fix that replaces the source text of n by text. format describes the fix.
+func (f finding) withFix(n ptx.Node, text, format string, args ...any) finding {
+	return f.withFixAt(n.Pos(), n.End(), text, format, args...)
 }
 
-func (f finding) fixAt(from, to ptx.Pos, text, format string, args ...any) finding {
+func (f finding) withFixAt(from, to ptx.Pos, text, format string, args ...any) finding {
 	f.d.Fix = &diag.Fix{
 		Message: fmt.Sprintf(format, args...),
 		Edits:   []diag.Edit{{Place: f.c.place(from, to), New: text}},
@@ -73,29 +74,30 @@ func (f finding) fixAt(from, to ptx.Pos, text, format string, args ...any) findi
 	return f
 }
 
-// guess marks the fix as a guess.
-func (f finding) guess() finding {
+// asGuess marks the fix of the finding as a guess.
+func (f finding) asGuess() finding {
 	if f.d.Fix != nil {
 		f.d.Fix.Guess = true
 	}
 	return f
 }
 
-// suggestName adds the suggestion of a similar name for the word at n, if there is one.
+// suggestName adds a similar name to the message, and a fix that replaces the source text of n by
+// that name. It does nothing if name is "".
 func (f finding) suggestName(n ptx.Node, name string) finding {
 	if name == "" {
 		return f
 	}
 	f.d.Message += fmt.Sprintf("; did you mean %s?", clip(name))
-	f = f.fix(n, name, "write %s", clip(name))
+	f = f.withFix(n, name, "write %s", clip(name))
 	f.d.Fix.Guess = true
 	return f
 }
 
-// place converts byte offsets to lines and columns.
+// place converts a range of byte offsets to lines and columns.
 func (c *checker) place(from, to ptx.Pos) diag.Place { return c.src.Place(from, to) }
 
-// clip shortens a word of the source for a message.
+// clip shortens a word of the source to at most 80 bytes, for messages.
 func clip(word string) string {
 	if len(word) > 80 {
 		word = word[:77] + "..."
@@ -103,7 +105,7 @@ func clip(word string) string {
 	return strings.ToValidUTF8(word, "?")
 }
 
-// plural returns "1 argument", "2 arguments".
+// plural returns the number with the noun in singular or plural, such as "2 arguments".
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -5,8 +5,8 @@ package form
 
 import "github.com/ptxdsl/ptxdsl/diag"
 
-// Rules returns the rules that Check reports itself. The rules of instructions (F201 to F319
-// and F401 to F403) are in package isa, those of syntax (F101 to F109) in package ptx.
+// Rules returns the rules that this package reports. The rules of instructions (F201 to F319 and
+// F401 to F403) are in package isa, the rules of syntax (F101 to F109) in package ptx.
 func Rules() diag.Rules {
 	return diag.Rules{
 		ruleNoVersion, ruleVersion, ruleNoTarget, ruleTarget, ruleTargetOption, ruleTargetSince,

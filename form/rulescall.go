@@ -81,7 +81,7 @@ call %rd1, (%r1), p;
 	ruleTargets = diag.Rule{
 		ID: "F625", Title: "wrong kind of name in .branchtargets or .calltargets", Layer: "form",
 		Severity: diag.Error,
-		What: "Reports .branchtargets with a name that is not a label, or .calltargets with a name that " +
+		What: "Reports a .branchtargets list with a name that is not a label, or a .calltargets list with a name that " +
 			"is not a function.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -94,7 +94,7 @@ call %rd1, (%r1), p;
 	}
 	ruleParameterWrite = diag.Rule{
 		ID: "F630", Title: "store to an input parameter", Layer: "form", Severity: diag.Error,
-		What:    "Reports st.param to a parameter that the function receives.",
+		What:    "Reports an st.param that writes a parameter of the function, instead of a return value.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .b32 a) { st.param.b32 [a], 1; ret; }",
 		Right:   ".func (.param .b32 a) f() { st.param.b32 [a], 1; ret; }",
@@ -103,7 +103,7 @@ call %rd1, (%r1), p;
 	}
 	ruleParameterRead = diag.Rule{
 		ID: "F631", Title: "load of a return value", Layer: "form", Severity: diag.Error,
-		What:    "Reports ld.param from the return value of the function.",
+		What:    "Reports an ld.param that reads a return value of the function, instead of a parameter.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func (.param .b32 a) f() { .reg .b32 r; ld.param.b32 r, [a]; ret; }",
 		Right:   ".func f(.param .b32 a) { .reg .b32 r; ld.param.b32 r, [a]; ret; }",
@@ -113,7 +113,7 @@ call %rd1, (%r1), p;
 	ruleParameterSide = diag.Rule{
 		ID: "F632", Title: ".param::entry and .param::func swapped", Layer: "form",
 		Severity: diag.Error,
-		What:     "Reports ld.param::func of a kernel parameter, or .param::entry of the variables of a call.",
+		What:     "Reports an access with .param::func to a kernel parameter, or with .param::entry to the .param variables of a call.",
 		Why:      "The assembler rejects the module.",
 		Wrong:    ".entry k(.param .b32 a) { .reg .b32 r; ld.param::func.b32 r, [a]; ret; }",
 		Right:    ".entry k(.param .b32 a) { .reg .b32 r; ld.param::entry.b32 r, [a]; ret; }",
@@ -123,7 +123,7 @@ call %rd1, (%r1), p;
 	ruleParameterAddress = diag.Rule{
 		ID: "F633", Title: "address of a call argument", Layer: "form", Severity: diag.Error,
 		What: "Reports mov, cvta.param or prefetch.param.tensormap of a .param variable in a function body, which may be passed in registers.",
-		Why:  "The assembler rejects the module. It overlooks mov of such a variable with an offset, and crashes when it generates the code.",
+		Why:  "The assembler rejects the module. It does not reject a mov of such a variable with an offset, but crashes when it generates code for it.",
 		Wrong: `
 .param .b32 a;
 mov.b64 %rd1, a;
@@ -152,8 +152,8 @@ mov.b64 %rd1, a;
 	}
 	ruleNoCall = diag.Rule{
 		ID: "F635", Title: "result read without a call", Layer: "form", Severity: diag.Error,
-		What:  "Reports ld.param of a .param variable that is not the result of any call in the function.",
-		Why:   "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
+		What:  "Reports an ld.param from a .param variable that is not the result of any call in the function.",
+		Why:   "The assembler rejects the module. In parse-only mode, the assembler does not report this error.",
 		Wrong: ".entry k() { .reg .b32 r; .param .b32 p; ld.param.b32 r, [p]; ret; }",
 		Right: `
 .extern .func (.param .b32 a) f();

@@ -18,7 +18,7 @@ var (
 	}
 	ruleTuningConflict = diag.Rule{
 		ID: "F702", Title: "conflicting directives", Layer: "form", Severity: diag.Error,
-		What:    "Reports .maxntid with .reqntid, or .maxclusterrank with .reqnctapercluster.",
+		What:    "Reports a kernel with both .maxntid and .reqntid, or with both .maxclusterrank and .reqnctapercluster.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k() .maxntid 128 .reqntid 128 { ret; }",
 		Right:   ".entry k() .reqntid 128 { ret; }",
@@ -28,7 +28,7 @@ var (
 	ruleTuningNeeds = diag.Rule{
 		ID: "F703", Title: "directive without the directives it requires", Layer: "form",
 		Severity: diag.Error,
-		What:     "Reports .blocksareclusters without .reqntid and .reqnctapercluster, or %perctamemorysize and %perctamemoryoffset in a kernel without .minperctamemory.",
+		What:     "Reports a kernel with .blocksareclusters that lacks .reqntid or .reqnctapercluster, and a use of %perctamemorysize or %perctamemoryoffset in a kernel without .minperctamemory.",
 		Why:      "The assembler rejects the module.",
 		Wrong:    ".entry k() .blocksareclusters { ret; }",
 		Right:    ".entry k() .reqntid 128 .reqnctapercluster 2 .blocksareclusters { ret; }",
@@ -39,7 +39,7 @@ var (
 		ID: "F704", Title: "directive on the wrong kind of function", Layer: "form",
 		Severity: diag.Error,
 		What:     "Reports a kernel directive on a .func, or a .func directive on a kernel.",
-		Why:      "The assembler stops there and reads no further.",
+		Why:      "The assembler stops at this error and does not check the rest of the module.",
 		Wrong:    ".func f() .maxntid 128 { ret; }",
 		Right:    ".entry k() .maxntid 128 { ret; }",
 		Fix:      "Move it or delete it.",
@@ -47,7 +47,7 @@ var (
 	}
 	ruleTuningTwice = diag.Rule{
 		ID: "F705", Title: "directive given twice", Layer: "form", Severity: diag.Error,
-		What:    "Reports .abi_preserve, .abi_preserve_control or .noreturn twice on one function.",
+		What:    "Reports a function with more than one .abi_preserve, .abi_preserve_control or .noreturn directive.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f() .abi_preserve 8 .abi_preserve 9 { ret; }",
 		Right:   ".func f() .abi_preserve 8 { ret; }",
@@ -56,8 +56,8 @@ var (
 	}
 	ruleTuningIdle = diag.Rule{
 		ID: "F706", Title: "directive without effect", Layer: "form", Severity: diag.Warning,
-		What:    "Reports .minnctapersm without .maxntid or .reqntid.",
-		Why:     "The assembler ignores it.",
+		What:    "Reports a kernel with .minnctapersm that has neither .maxntid nor .reqntid.",
+		Why:     "The assembler ignores .minnctapersm.",
 		Wrong:   ".entry k() .minnctapersm 2 { ret; }",
 		Right:   ".entry k() .maxntid 128 .minnctapersm 2 { ret; }",
 		Fix:     "Say how many threads a CTA has.",
@@ -65,7 +65,7 @@ var (
 	}
 	ruleLanguage = diag.Rule{
 		ID: "F707", Title: "unknown language", Layer: "form", Severity: diag.Error,
-		What:    "Reports .language with an unknown name or number.",
+		What:    "Reports a .language directive with an unknown name or number.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   `.entry k() .language "c++" { ret; }`,
 		Right:   `.entry k() .language "cuda c++" { ret; }`,
@@ -74,7 +74,7 @@ var (
 	}
 	rulePragma = diag.Rule{
 		ID: "F710", Title: "malformed pragma", Layer: "form", Severity: diag.Error,
-		What:    "Reports a pragma that lacks its argument, or that is not in quotes.",
+		What:    "Reports a pragma without its argument, or a pragma whose text is not in quotes.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   `.entry k() { .pragma "frequency"; ret; }`,
 		Right:   `.entry k() { .pragma "frequency 4"; ret; }`,
@@ -83,7 +83,7 @@ var (
 	}
 	rulePragmaPlace = diag.Rule{
 		ID: "F711", Title: "pragma in the wrong place", Layer: "form", Severity: diag.Error,
-		What: "Reports a statement pragma outside of a body, or a kernel pragma in a .func.",
+		What: "Reports a statement pragma outside a function body, or a kernel pragma in a .func.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .pragma "enable_smem_spilling";
@@ -95,8 +95,8 @@ var (
 	}
 	rulePragmaUnknown = diag.Rule{
 		ID: "F712", Title: "unknown pragma", Layer: "form", Severity: diag.Warning,
-		What:    "Reports a pragma in a function that is not a documented one.",
-		Why:     "The assembler ignores it.",
+		What:    "Reports an undocumented pragma in a function.",
+		Why:     "The assembler ignores the pragma.",
 		Wrong:   `.entry k() { .pragma "nounrol"; ret; }`,
 		Right:   `.entry k() { .pragma "nounroll"; ret; }`,
 		Fix:     "Write the intended pragma.",
@@ -104,8 +104,8 @@ var (
 	}
 	ruleFile = diag.Rule{
 		ID: "F720", Title: "malformed .file", Layer: "form", Severity: diag.Error,
-		What:    "Reports .file without an index and a quoted name.",
-		Why:     "The assembler stops there and reads no further.",
+		What:    "Reports a .file directive without an index or a quoted name.",
+		Why:     "The assembler stops at this error and does not check the rest of the module.",
 		Wrong:   "",
 		Right:   "",
 		Fix:     `Write .file 1 "name".`,
@@ -113,7 +113,7 @@ var (
 	}
 	ruleFileTwice = diag.Rule{
 		ID: "F721", Title: "file index given twice", Layer: "form", Severity: diag.Error,
-		What: "Reports two .file directives with one index.",
+		What: "Reports two .file directives with the same index.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .file 1 "a.cu"
@@ -128,8 +128,8 @@ var (
 	}
 	ruleLocation = diag.Rule{
 		ID: "F722", Title: "malformed .loc", Layer: "form", Severity: diag.Error,
-		What:    "Reports .loc without file, line and column.",
-		Why:     "The assembler stops there and reads no further.",
+		What:    "Reports a .loc directive that does not have a file, a line and a column.",
+		Why:     "The assembler stops at this error and does not check the rest of the module.",
 		Wrong:   "",
 		Right:   "",
 		Fix:     "Write .loc file line column.",
@@ -138,7 +138,7 @@ var (
 	ruleInlined = diag.Rule{
 		ID: "F723", Title: "inlined_at names a location without a preceding .loc", Layer: "form",
 		Severity: diag.Error,
-		What:     "Reports inlined_at with a file, line and column that no preceding .loc of the function has.",
+		What:     "Reports an inlined_at whose file, line and column do not occur in a preceding .loc of the function.",
 		Why:      "The assembler rejects the module.",
 		Wrong: `
 .file 1 "a.cu"

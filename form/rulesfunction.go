@@ -10,7 +10,7 @@ var (
 	ruleRedefined = diag.Rule{
 		ID: "F601", Title: "conflicting declarations of a function", Layer: "form",
 		Severity: diag.Error,
-		What:     "Reports a function defined twice, declared after its definition, or with different linkage, kind or .noreturn in two declarations.",
+		What:     "Reports a function that is defined twice, that is declared after its definition, or whose declarations differ in linkage, kind or .noreturn.",
 		Why:      "The assembler rejects the module.",
 		Wrong: `
 .func f() { ret; }
@@ -40,7 +40,7 @@ var (
 	}
 	ruleReturns = diag.Rule{
 		ID: "F603", Title: "invalid return values", Layer: "form", Severity: diag.Error,
-		What:    "Reports several return values, one of which is a .param.",
+		What:    "Reports a function with several return values, at least one of which is a .param.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func (.param .b32 a, .param .b32 b) f() { ret; }",
 		Right:   ".func (.param .align 4 .b8 a[8]) f() { ret; }",
@@ -49,7 +49,7 @@ var (
 	}
 	ruleParameterSpace = diag.Rule{
 		ID: "F604", Title: "parameter in the wrong space", Layer: "form", Severity: diag.Error,
-		What: "Reports a parameter of an .entry that is not a .param, or one of a .func that is " +
+		What: "Reports a parameter of an .entry that is not a .param, or a parameter of a .func that is " +
 			"neither .reg nor .param.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k(.reg .b32 a) { ret; }",
@@ -78,8 +78,8 @@ var (
 	}
 	ruleParameterBytes = diag.Rule{
 		ID: "F607", Title: "too many bytes of parameters", Layer: "form", Severity: diag.Error,
-		What: "Reports kernel parameters of more than 32764 bytes, or more than 4352 before PTX 8.1 " +
-			"or sm_70.",
+		What: "Reports a kernel whose parameters exceed 32764 bytes, or 4352 bytes before PTX 8.1 or " +
+			"sm_70.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k(.param .b8 a[40000]) { ret; }",
 		Right:   ".entry k(.param .b8 a[4000]) { ret; }",
@@ -98,7 +98,7 @@ var (
 	rulePointer = diag.Rule{
 		ID: "F609", Title: ".ptr or .hidden on a parameter of a .func", Layer: "form",
 		Severity: diag.Error,
-		What: "Reports .ptr, .align after the type, or .hidden before the parameter, outside of the " +
+		What: "Reports .ptr, .align after the type, or .hidden before the parameter, outside the " +
 			"parameter list of an .entry.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .u64 .ptr .global a) { ret; }",
@@ -151,7 +151,7 @@ var (
 			"that is not linked with others, a function that is called or whose address is taken " +
 			"but that is not defined. A module with a function of several results cannot be " +
 			"linked.",
-		Why: "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
+		Why: "The assembler rejects the module. In parse-only mode, the assembler does not report this error.",
 		Wrong: `
 .func f();
 .entry k() { call f; ret; }

@@ -30,7 +30,7 @@ var (
 	}
 	ruleGone = diag.Rule{
 		ID: "F411", Title: "removed feature", Layer: "form", Severity: diag.Error,
-		What:    "Reports a directive or declaration that PTX no longer has.",
+		What:    "Reports a directive or declaration that has been removed from PTX.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k() .maxntid 32 .maxnctapersm 2 { ret; }",
 		Right:   ".entry k() .maxntid 32 .minnctapersm 2 { ret; }",

@@ -10,7 +10,7 @@ var (
 	ruleNoVersion = diag.Rule{
 		ID: "F110", Title: "missing .version", Layer: "form", Severity: diag.Error,
 		What: "Reports a module whose first directive is not .version with a number.",
-		Why:  "The assembler stops there and reads no further.",
+		Why:  "The assembler stops at this error and does not check the rest of the module.",
 		Wrong: `
 .target sm_90
 .address_size 64
@@ -28,8 +28,8 @@ var (
 	}
 	ruleVersion = diag.Rule{
 		ID: "F111", Title: "unknown PTX version", Layer: "form", Severity: diag.Error,
-		What: "Reports a .version that does not exist, or one newer than this tool and its assembler know.",
-		Why:  "The assembler stops there and reads no further.",
+		What: "Reports a .version that does not exist, or that is newer than the versions that this tool supports.",
+		Why:  "The assembler stops at this error and does not check the rest of the module.",
 		Wrong: `
 .version 9.9
 .target sm_90
@@ -47,7 +47,7 @@ var (
 	ruleNoTarget = diag.Rule{
 		ID: "F112", Title: "missing .target after .version", Layer: "form", Severity: diag.Error,
 		What: "Reports a module whose second directive is not .target.",
-		Why:  "The assembler stops there and reads no further.",
+		Why:  "The assembler stops at this error and does not check the rest of the module.",
 		Wrong: `
 .version 9.5
 .address_size 64
@@ -64,7 +64,7 @@ var (
 	ruleTarget = diag.Rule{
 		ID: "F113", Title: "unknown target", Layer: "form", Severity: diag.Error,
 		What: "Reports a .target that does not name an architecture first, or that has an unknown option.",
-		Why:  "The assembler stops there and reads no further.",
+		Why:  "The assembler stops at this error and does not check the rest of the module.",
 		Wrong: `
 .version 9.5
 .target sm_99
@@ -82,7 +82,7 @@ var (
 	}
 	ruleTargetOption = diag.Rule{
 		ID: "F114", Title: "conflicting .target options", Layer: "form", Severity: diag.Error,
-		What: "Reports both texture modes, or map_f64_to_f32 on a target that has .f64.",
+		What: "Reports a .target with both texmode_unified and texmode_independent, or with map_f64_to_f32 on an architecture that has .f64.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .version 9.5
@@ -138,7 +138,7 @@ var (
 		ID: "F117", Title: ".version, .target or .address_size after other declarations",
 		Layer: "form", Severity: diag.Error,
 		What: "Reports a second .version, .target or .address_size after other declarations.",
-		Why:  "The assembler stops there and reads no further.",
+		Why:  "The assembler stops at this error and does not check the rest of the module.",
 		Wrong: `
 .version 9.5
 .target sm_90
@@ -157,7 +157,7 @@ var (
 	}
 	ruleDebug = diag.Rule{
 		ID: "F118", Title: "missing debug information", Layer: "form", Severity: diag.Error,
-		What: "Reports .target with the option debug in a module without a debug .section.",
+		What: "Reports a .target with the option debug in a module without a debug .section.",
 		Why:  "The assembler rejects the module.",
 		Wrong: `
 .version 9.5
@@ -177,7 +177,7 @@ var (
 	ruleDirectivePlace = diag.Rule{
 		ID: "F120", Title: "directive in the wrong place", Layer: "form", Severity: diag.Error,
 		What:    "Reports a function directive at module scope, or a module directive inside a function.",
-		Why:     "The assembler stops there and reads no further.",
+		Why:     "The assembler stops at this error and does not check the rest of the module.",
 		Wrong:   ".entry k() { .maxntid 32; ret; }",
 		Right:   ".entry k() .maxntid 32 { ret; }",
 		Fix:     "Move the directive to the scope it is for.",
@@ -187,7 +187,7 @@ var (
 		ID: "F121", Title: "unknown directive", Layer: "form", Severity: diag.Error,
 		What: "Reports a word with a leading dot that is not a directive, or not one that is allowed " +
 			"there.",
-		Why:     "The assembler stops there and reads no further.",
+		Why:     "The assembler stops at this error and does not check the rest of the module.",
 		Wrong:   ".entry k() .maxthreads 32 { ret; }",
 		Right:   ".entry k() .maxntid 32 { ret; }",
 		Fix:     "Write the intended directive.",

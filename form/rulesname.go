@@ -20,7 +20,7 @@ var (
 	}
 	ruleTwice = diag.Rule{
 		ID: "F502", Title: "name declared twice", Layer: "form", Severity: diag.Error,
-		What: "Reports two declarations of one name in one block. Parameters, labels and variables of a " +
+		What: "Reports two declarations of the same name in one block. Parameters, labels and variables of a " +
 			"function body share one name space, and name<n> declares every number below n.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -45,7 +45,7 @@ var (
 		Section: "5.2 Types",
 	}
 	rulePredicate = diag.Rule{
-		ID: "F504", Title: "predicate outside of .reg", Layer: "form", Severity: diag.Error,
+		ID: "F504", Title: "predicate outside .reg", Layer: "form", Severity: diag.Error,
 		What:    "Reports a .pred variable in memory or in a parameter.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".global .pred a;",
@@ -56,7 +56,7 @@ var (
 	ruleSpace = diag.Rule{
 		ID: "F505", Title: "state space not allowed here", Layer: "form", Severity: diag.Error,
 		What: "Reports a declaration in a state space that is not allowed at this scope: registers and " +
-			"local memory at module scope, or .param outside of functions.",
+			"local memory at module scope, or .param outside functions.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
 .local .b32 a;
@@ -68,7 +68,7 @@ var (
 	}
 	ruleAlign = diag.Rule{
 		ID: "F506", Title: "alignment is not a power of two", Layer: "form", Severity: diag.Error,
-		What:    "Reports an .align that is not a power of two, or one above 128 for a function parameter.",
+		What:    "Reports an .align that is not a power of two, or that is greater than 128 for a function parameter.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".global .align 12 .b8 a[24];",
 		Right:   ".global .align 16 .b8 a[24];",
@@ -77,7 +77,7 @@ var (
 	}
 	ruleVector = diag.Rule{
 		ID: "F507", Title: "invalid vector type", Layer: "form", Severity: diag.Error,
-		What:    "Reports a vector of predicates or textures, or one of more than 128 bits.",
+		What:    "Reports a vector of predicates or textures, or a vector of more than 128 bits.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".global .v4 .b64 a;",
 		Right:   ".global .v2 .b64 a;",
@@ -96,8 +96,8 @@ var (
 	}
 	ruleIncomplete = diag.Rule{
 		ID: "F509", Title: "array without a size", Layer: "form", Severity: diag.Error,
-		What: "Reports name[] that is not .extern and has no initial value, or an empty dimension " +
-			"other than the first.",
+		What: "Reports an array declared as name[] that is not .extern and has no initial value, or an " +
+			"empty dimension other than the first.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .b8 a[];",
 		Right:   ".extern .shared .b8 a[];",
@@ -106,7 +106,7 @@ var (
 	}
 	ruleRange = diag.Rule{
 		ID: "F510", Title: "malformed range of names", Layer: "form", Severity: diag.Error,
-		What:    "Reports name<n> where n is not a 32-bit integer.",
+		What:    "Reports a declaration of name<n> where n is not a 32-bit integer.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".reg .b32 a<4294967296>;",
 		Right:   ".reg .b32 a<4>;",
@@ -115,8 +115,8 @@ var (
 	}
 	ruleLinkage = diag.Rule{
 		ID: "F511", Title: "invalid linkage", Layer: "form", Severity: diag.Error,
-		What: "Reports .common outside of .global, more than one linkage directive, or one that the " +
-			"declaration cannot have.",
+		What: "Reports .common in a space other than .global, more than one linkage directive, or a " +
+			"linkage directive that the declaration cannot have.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".common .shared .b32 a;",
 		Right:   ".common .global .b32 a;",
@@ -126,7 +126,7 @@ var (
 	ruleExternClash = diag.Rule{
 		ID: "F512", Title: ".extern declaration does not match the definition", Layer: "form",
 		Severity: diag.Error,
-		What: "Reports an .extern declaration and a definition of one variable with different types, or " +
+		What: "Reports an .extern declaration and a definition of the same variable with different types, or " +
 			"a definition that is not visible to other modules.",
 		Why: "The assembler rejects the module.",
 		Wrong: `
@@ -142,7 +142,7 @@ var (
 	}
 	ruleAttribute = diag.Rule{
 		ID: "F513", Title: "invalid attribute", Layer: "form", Severity: diag.Error,
-		What:    "Reports an attribute that does not exist, or one on a variable that cannot have it.",
+		What:    "Reports an attribute that does not exist, or that the variable cannot have.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .attribute(.managed) .b32 a;",
 		Right:   ".global .attribute(.managed) .b32 a;",
@@ -169,8 +169,8 @@ var (
 	}
 	ruleConstants = diag.Rule{
 		ID: "F515", Title: "too many bytes of constants", Layer: "form", Severity: diag.Error,
-		What: "Reports .const variables that take more than 64 KB together.",
-		Why:  "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
+		What: "Reports .const variables that together exceed 64 KB.",
+		Why:  "The assembler rejects the module. In parse-only mode, the assembler does not report this error.",
 		Wrong: `
 .const .b8 a[40000];
 .const .b8 b[40000];

@@ -9,7 +9,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 var (
 	ruleGuard = diag.Rule{
 		ID: "F320", Title: "guard is not a predicate", Layer: "form", Severity: diag.Error,
-		What:    "Reports @name where name is not a .pred register.",
+		What:    "Reports a guard @name where name is not a .pred register.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   "@%r1 mov.b32 %r2, 1;",
 		Right:   "@%p1 mov.b32 %r2, 1;",
@@ -18,7 +18,7 @@ var (
 	}
 	ruleComponent = diag.Rule{
 		ID: "F321", Title: "component that does not exist", Layer: "form", Severity: diag.Error,
-		What: "Reports .x of a name that is not a vector, a component that the vector does not have, " +
+		What: "Reports a component such as .x of a name that is not a vector, a component that the vector does not have, " +
 			"or a special register with components used as a whole.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   "mov.b32 %r1, %laneid.x;",
@@ -29,7 +29,7 @@ var (
 	ruleIndex = diag.Rule{
 		ID: "F322", Title: "index into a name that is not an array", Layer: "form",
 		Severity: diag.Error,
-		What:     "Reports name[i] of a variable without dimensions, or an index that is not an integer.",
+		What:     "Reports an element name[i] of a variable without dimensions, or an index that is not an integer.",
 		Why:      "The assembler rejects the module.",
 		Wrong: `
 .local .b32 a;
@@ -44,7 +44,7 @@ mov.b64 %rd1, a[1];
 	}
 	ruleNegation = diag.Rule{
 		ID: "F323", Title: "operand cannot be negated", Layer: "form", Severity: diag.Error,
-		What: "Reports - before a register (only vmad allows it), or ! before an operand that is not " +
+		What: "Reports a minus sign before a register (only vmad allows it), or a ! before an operand that is not " +
 			"a predicate.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   "add.s32 %r1, %r2, -%r3;",
@@ -54,7 +54,7 @@ mov.b64 %rd1, a[1];
 	}
 	ruleOperand = diag.Rule{
 		ID: "F324", Title: "invalid operand", Layer: "form", Severity: diag.Error,
-		What:    "Reports text that the operand grammar allows but no instruction takes.",
+		What:    "Reports an operand that is syntactically valid but that no instruction accepts.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   "",
 		Right:   "",

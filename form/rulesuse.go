@@ -12,7 +12,7 @@ var (
 		What: "Reports a kernel that uses, including all functions it calls, more .shared variables than " +
 			"the limit. The limit is 48 KB, or the whole shared memory (227 KB, 99 KB on sm_12x) " +
 			"for a target such as sm_90a.",
-		Why: "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
+		Why: "The assembler rejects the module. In parse-only mode, the assembler does not report this error.",
 		Wrong: `
 .entry k() { .shared .b8 a[300000]; ret; }
 `,
@@ -27,7 +27,7 @@ var (
 		ID: "F640", Title: "both CTA groups in one kernel", Layer: "form", Severity: diag.Error,
 		What: "Reports tcgen05 instructions with .cta_group::1 and with .cta_group::2 in one kernel and " +
 			"the functions it calls.",
-		Why: "The assembler rejects the module. Parse-only runs of the assembler do not see it.",
+		Why: "The assembler rejects the module. In parse-only mode, the assembler does not report this error.",
 		Wrong: `
 .version 8.6
 .target sm_100a
@@ -55,7 +55,7 @@ var (
 	}
 	ruleFraction = diag.Rule{
 		ID: "F327", Title: "fraction out of range", Layer: "form", Severity: diag.Error,
-		What:  "Reports createpolicy.fractional with a constant that is not above 0 and at most 1.",
+		What:  "Reports a createpolicy.fractional whose constant is not greater than 0 and at most 1.",
 		Why:   "The assembler rejects the module.",
 		Wrong: "createpolicy.fractional.L2::evict_first.b64 %rd1, 1.5;",
 		Right: "createpolicy.fractional.L2::evict_first.b64 %rd1, 0.5;",

@@ -22,7 +22,7 @@ var (
 		What: "Reports an integer for a floating-point variable or a floating-point constant for an " +
 			"integer, a single value for an array, an address in a type that cannot hold one, or " +
 			"an initial value for a .f16 variable.",
-		Why:     "The assembler stops there and reads no further.",
+		Why:     "The assembler stops at this error and does not check the rest of the module.",
 		Wrong:   ".global .f32 a = 1;",
 		Right:   ".global .f32 a = 1.0;",
 		Fix:     "Write the value in the form of the type. Addresses need .u64.",
@@ -30,9 +30,9 @@ var (
 	}
 	ruleValueCount = diag.Rule{
 		ID: "F522", Title: "wrong number of initial values", Layer: "form", Severity: diag.Error,
-		What: "Reports more values than the array has elements, or a list whose length differs from " +
-			"that of the vector.",
-		Why:     "The assembler stops there and reads no further.",
+		What: "Reports an initializer with more values than the array has elements, or whose length " +
+			"differs from that of the vector.",
+		Why:     "The assembler stops at this error and does not check the rest of the module.",
 		Wrong:   ".global .b32 a[2] = {1, 2, 3};",
 		Right:   ".global .b32 a[3] = {1, 2, 3};",
 		Fix:     "Make the list match the declaration. Each dimension has its own braces.",
@@ -41,8 +41,8 @@ var (
 	ruleValueSpace = diag.Rule{
 		ID: "F523", Title: "initial value is the address of a variable without a fixed address",
 		Layer: "form", Severity: diag.Error,
-		What: "Reports an initial value that names a variable outside of .global and .const.",
-		Why:  "The assembler stops there and reads no further.",
+		What: "Reports an initial value with the address of a variable that is not in .global or .const.",
+		Why:  "The assembler stops at this error and does not check the rest of the module.",
 		Wrong: `
 .shared .b32 s;
 .global .u64 a = s;
@@ -74,8 +74,8 @@ var (
 	ruleOpaque = diag.Rule{
 		ID: "F530", Title: "texture, sampler or surface declared in the wrong place", Layer: "form",
 		Severity: diag.Error,
-		What: "Reports a texture, sampler or surface variable outside of .global and the parameters " +
-			"of an .entry, or its handle taken with an instruction other than mov.u64.",
+		What: "Reports a texture, sampler or surface variable that is neither in .global nor a parameter " +
+			"of an .entry, or an instruction other than mov.u64 that takes its handle.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .texref t;",
 		Right:   ".global .texref t;",
@@ -86,7 +86,7 @@ var (
 		ID: "F531", Title: "sampler does not match the texture mode", Layer: "form",
 		Severity: diag.Error,
 		What: "Reports a .samplerref, or a fetch with a sampler, in a module whose .target has no " +
-			"texmode_independent. With texmode_independent, a fetch without a sampler.",
+			"texmode_independent. With texmode_independent, reports a fetch without a sampler.",
 		Why: "The assembler rejects the module, or reads the sampler of a fetch as its " +
 			"coordinates.",
 		Wrong: ".global .samplerref s;",
@@ -103,7 +103,7 @@ var (
 		ID: "F532", Title: "unknown field of a texture, sampler or surface", Layer: "form",
 		Severity: diag.Error,
 		What:     "Reports a field that the type does not have, or an invalid value for a field.",
-		Why:      "The assembler stops there and reads no further.",
+		Why:      "The assembler stops at this error and does not check the rest of the module.",
 		Wrong:    ".global .texref t = { filter = nearest };",
 		Right:    ".global .texref t = { filter_mode = nearest };",
 		Fix:      "Write the intended field.",

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A kind is the kind of a declared name.
+// A kind is the kind of declaration that a name has.
 type kind uint8
 
 const (
@@ -31,7 +31,7 @@ var kindWords = [...]string{
 	callTargets: "a list of call targets", branchTargets: "a list of branch targets",
 }
 
-// A role specifies which side of a function a parameter is on.
+// A role distinguishes parameters and results of a function.
 type role uint8
 
 const (
@@ -42,42 +42,43 @@ const (
 
 // A symbol is a declared name.
 type symbol struct {
-	kind    kind
-	role    role
-	entry   bool // a parameter of an .entry
-	set     bool // an initialiser is present
-	holds   bool // the initialiser contains function names
-	called  bool // a .param that receives a call's result
-	linkage string
-	name    string
-	at      ptx.Span
-	shape   shape
-	count   int64       // names that a range declares
-	number  ptx.Operand // the number in the range
-	arg     isa.Arg     // the symbol as an operand
-	fn      *function   // the function, for a function or a prototype
-	targets []*function // the functions of a list of call targets
-	broken  bool        // its declaration has a mistake, so its type is unknown
-	more    *diag.Fix   // the fix of a finding that a range is too small
-	most    int64       // the largest count in that fix
+	kind           kind
+	role           role
+	entry          bool // whether it is a parameter of an .entry
+	hasInitialiser bool // whether the variable has an initial value
+	hasFunctions   bool // whether the initial value contains names of functions
+	hasResult      bool // whether the result of a call is stored in the .param variable
+	linkage        string
+	name           string
+	at             ptx.Span
+	shape          shape
+	count          int64       // number of names that a range declares
+	number         ptx.Operand // the operand with that number
+	arg            isa.Arg     // the symbol as an operand for package isa
+	fn             *function   // the function, or the signature of a prototype
+	targets        []*function // the functions in a list of call targets
+	broken         bool        // the declaration has a mistake, so the type is unknown
+	rangeFix       *diag.Fix   // fix of the finding that a range is too small
+	maxCount       int64       // number of names in that fix
 }
 
-// A scope holds the names of a block. Names of ranges name<n> are stored once per range.
+// A scope holds the names that are declared in a block. A range such as name<n> is stored as one
+// entry.
 type scope struct {
 	names  map[string]*symbol
 	ranges map[string]*symbol
-	stems  map[string]numbered // names that end in a number; nil until a range needs them
-	outer  map[string]int      // see checker.outside
+	stems  map[string]numberedName // names that end in a number; nil until a range needs them
+	outer  map[string]int          // see checker.outerScope
 }
 
-// A numbered is a declared name that ends in a number: the one with the smallest number of its
-// stem.
-type numbered struct {
+// A numberedName is a declared name that ends in a number. Of several names with the same text
+// before the number, it is the one with the smallest number.
+type numberedName struct {
 	number int64
 	sym    *symbol
 }
 
-// put enters a name.
+// put adds a name to the scope.
 func (s *scope) put(name string, sym *symbol) {
 	s.names[name] = sym
 	if s.stems != nil {
@@ -85,13 +86,15 @@ func (s *scope) put(name string, sym *symbol) {
 	}
 }
 
-// putStems enters a name under all of its stems: x12 has stem x with number 12, and stem x1 with 2.
+// putStems adds a name under each text that can precede its number: x12 is number 12 of stem x,
+// and number 2 of stem x1.
 func (s *scope) putStems(name string, sym *symbol) {
 	if sym.kind == label {
 		return
 	}
 	number, ten := int64(0), int64(1)
-	for at := len(name) - 1; at > 0 && len(name)-at < 19; at-- { // no range counts further
+	// longer numbers exceed every range
+	for at := len(name) - 1; at > 0 && len(name)-at < 19; at-- {
 		c := name[at]
 		if c < '0' || c > '9' {
 			return
@@ -102,7 +105,7 @@ func (s *scope) putStems(name string, sym *symbol) {
 			continue // 05 is not a number in a range
 		}
 		if old, ok := s.stems[name[:at]]; !ok || number < old.number {
-			s.stems[name[:at]] = numbered{number, sym}
+			s.stems[name[:at]] = numberedName{number, sym}
 		}
 	}
 }
@@ -131,7 +134,7 @@ func (c *checker) pop() {
 
 func (c *checker) scope() *scope { return c.scopes[len(c.scopes)-1] }
 
-// symbol returns a new symbol; they are made in chunks, because a module has many.
+// symbol returns a new symbol. Symbols are allocated in chunks, because a module has many.
 func (c *checker) symbol() *symbol {
 	if len(c.chunk) == 0 {
 		c.chunk = make([]symbol, 64)
@@ -141,20 +144,21 @@ func (c *checker) symbol() *symbol {
 	return s
 }
 
-// findHere finds a name that is declared in s itself, possibly as a member of a range.
+// findHere returns the symbol with a name that is declared in s itself, possibly as a member of a
+// range, or nil.
 func (s *scope) findHere(name string) *symbol {
 	named := s.names[name]
 	if named != nil && named.kind != label || len(s.ranges) == 0 {
 		return named
 	}
-	if ranged := s.ranged(name); ranged != nil {
-		return ranged // declared before a label of the same name
+	if ranged := s.findInRange(name); ranged != nil {
+		return ranged // it was declared before a label of the same name
 	}
 	return named
 }
 
-// ranged finds the range of s that declares a name.
-func (s *scope) ranged(name string) *symbol {
+// findInRange returns the range in s that declares a name, or nil.
+func (s *scope) findInRange(name string) *symbol {
 	digits := len(name)
 	for digits > 0 && name[digits-1] >= '0' && name[digits-1] <= '9' {
 		digits--
@@ -176,8 +180,9 @@ func (s *scope) ranged(name string) *symbol {
 	return sym
 }
 
-// find looks a name up from the innermost scope outwards, as visible at a position: a later label
-// only counts if nothing else has the name.
+// find returns the symbol for a name that is visible at a position, or nil. It searches from the
+// innermost scope outwards. A label that follows the position is only returned if the name has no
+// other declaration.
 func (c *checker) find(name string, at ptx.Pos) *symbol {
 	var later *symbol
 	for i := len(c.scopes) - 1; i >= 0; i = c.outerScope(i, name) {
@@ -192,19 +197,20 @@ func (c *checker) find(name string, at ptx.Pos) *symbol {
 			continue
 		}
 		if sym.broken {
-			c.doubts++
+			c.unknownCount++
 		}
 		return sym
 	}
 	return later
 }
 
-// linearScopes is the number of scopes that outside searches one by one.
+// linearScopes is the number of scopes that outerScope visits one by one.
 const linearScopes = 16
 
-// outerScope returns the next scope to search for a name after scope i. This is the enclosing scope
-// or, if there are many scopes, the next one that contains the name. The module's scope is always
-// searched. While a scope is open, declarations only go to it and to the module's scope.
+// outerScope returns the index of the next scope to search for a name after scope i. That is the
+// enclosing scope or, if there are many scopes, the next scope that contains the name. The scope
+// of the module is always searched. The cached results stay valid, because declarations only
+// change the innermost scope and that of the module.
 func (c *checker) outerScope(i int, name string) int {
 	if i <= linearScopes {
 		return i - 1
@@ -228,23 +234,24 @@ func (c *checker) outerScope(i int, name string) int {
 	return next
 }
 
-// declare enters a name into the innermost scope. It returns false if the name is taken.
+// declare adds a symbol to the innermost scope. It returns false and reports the symbol if the
+// name is already declared.
 func (c *checker) declare(sym *symbol) bool {
 	s := c.scope()
 	if old := s.findHere(sym.name); old != nil {
-		c.twice(sym, sym.name, old)
+		c.reportTwice(sym, sym.name, old)
 		return false
 	}
 	s.put(sym.name, sym)
 	return true
 }
 
-// declareRange enters name<count>.
+// declareRange adds a range name<count> to the innermost scope.
 func (c *checker) declareRange(sym *symbol) bool {
 	s := c.scope()
 	if old := s.ranges[sym.name]; old != nil {
 		f := c.fault(&ruleTwice, sym.at, "%s is declared twice in this scope", rangeName(sym)).
-			related(old.at, "the first declaration is here")
+			withRelated(old.at, "the first declaration is here")
 		if old.count < sym.count {
 			f.d.Message = rangeName(sym) + " declares " + sym.name + "0 to " + sym.name +
 				strconv.FormatInt(old.count-1, 10) + " twice in this scope"
@@ -252,18 +259,18 @@ func (c *checker) declareRange(sym *symbol) bool {
 		return false
 	}
 	if old, name := s.firstRedeclared(sym); old != nil {
-		c.twice(sym, name, old)
+		c.reportTwice(sym, name, old)
 		return false
 	}
 	s.ranges[sym.name] = sym
 	return true
 }
 
-// firstRedeclared finds the name with the smallest number in s that a new range would declare
-// again.
+// firstRedeclared returns the symbol in s with the smallest number that a new range declares
+// again, and its name.
 func (s *scope) firstRedeclared(sym *symbol) (*symbol, string) {
 	if s.stems == nil {
-		s.stems = make(map[string]numbered)
+		s.stems = make(map[string]numberedName)
 		for name, old := range s.names {
 			s.putStems(name, old)
 		}
@@ -274,28 +281,29 @@ func (s *scope) firstRedeclared(sym *symbol) (*symbol, string) {
 	return nil, ""
 }
 
-func (c *checker) twice(sym *symbol, name string, old *symbol) {
+func (c *checker) reportTwice(sym *symbol, name string, old *symbol) {
 	what := name
 	if old.kind != sym.kind {
 		what += ", " + kindWords[old.kind] + ","
 	}
 	first, second := old.at, sym.at
-	if first.At > second.At { // labels are entered before the statements around them
+	if first.At > second.At { // labels are declared before the statements around them
 		first, second = second, first
 	}
 	c.fault(&ruleTwice, second, "%s is declared twice in this scope", clip(what)).
-		related(first, "the first declaration is here")
+		withRelated(first, "the first declaration is here")
 }
 
 func rangeName(sym *symbol) string {
 	return sym.name + "<" + strconv.FormatInt(sym.count, 10) + ">"
 }
 
-// unknown reports an undeclared name: one just past the end of a range, one that is declared later,
-// or one similar to another. Each is reported once per function.
-func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
-	c.doubts++
-	if c.lostName(name) || !c.trying && c.body != nil && c.body.missed(name) {
+// reportUnknown reports an undeclared name once per function. The message depends on the likely
+// mistake: the name is just past the end of a range, is declared later, or is similar to another
+// name. fits restricts the similar names.
+func (c *checker) reportUnknown(at ptx.Node, name string, fits func(*symbol) bool) {
+	c.unknownCount++
+	if c.lostName(name) || !c.trying && c.body != nil && c.body.addMissing(name) {
 		return
 	}
 	digits := len(name)
@@ -315,17 +323,18 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		if sym.count > 0 {
 			last = sym.name + "0 to " + sym.name + strconv.FormatInt(sym.count-1, 10)
 		}
-		c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s declares only %s",
-			clip(name), rangeName(sym), last).
-			related(sym.at, "the declaration is here").
-			fix(sym.number, strconv.FormatInt(n+1, 10), "declare %s<%d>", sym.name, n+1))
+		c.rememberRange(sym, n+1,
+			c.fault(&ruleUndeclared, at, "%s is not declared: %s declares only %s",
+				clip(name), rangeName(sym), last).
+				withRelated(sym.at, "the declaration is here").
+				withFix(sym.number, strconv.FormatInt(n+1, 10), "declare %s<%d>", sym.name, n+1))
 		return
 	}
-	if !c.advise() {
+	if !c.allowAdvice() {
 		c.fault(&ruleUndeclared, at, "%s is not declared here", clip(name))
 		return
 	}
-	if c.elsewhere(at, name) || c.oneOnly(at, name, name[:digits]) {
+	if c.reportElsewhere(at, name) || c.reportSingleRegister(at, name, name[:digits]) {
 		return
 	}
 	if special := specialNamed(name); special != "" && fits == nil {
@@ -340,33 +349,33 @@ func (c *checker) unknown(at ptx.Node, name string, fits func(*symbol) bool) {
 		suggestName(at, diag.Nearest(name, c.visible(at.Pos(), fits)))
 }
 
-// widen remembers a finding that the range sym declares too few names. The fix of the finding
-// declares count names.
-func (c *checker) widen(sym *symbol, count int64, f finding) {
+// rememberRange records the finding that the range sym declares too few names. The fix of the
+// finding declares count names.
+func (c *checker) rememberRange(sym *symbol, count int64, f finding) {
 	if !c.trying {
-		sym.more, sym.most = f.d.Fix, count
+		sym.rangeFix, sym.maxCount = f.d.Fix, count
 	}
 }
 
-// raiseWidened reports whether widen was called for sym before. If so, it raises the count in that
-// fix.
+// raiseWidened reports whether rememberRange was called for sym before. If so, it increases the
+// number of names in the fix.
 func (c *checker) raiseWidened(sym *symbol, count int64) bool {
-	f := sym.more
+	f := sym.rangeFix
 	if f == nil || c.trying {
 		return false
 	}
-	if count > sym.most {
-		before, after := strconv.FormatInt(sym.most, 10), strconv.FormatInt(count, 10)
+	if count > sym.maxCount {
+		before, after := strconv.FormatInt(sym.maxCount, 10), strconv.FormatInt(count, 10)
 		f.Message = strings.TrimSuffix(f.Message, before+">") + after + ">"
 		f.Edits[0].New = strings.Replace(f.Edits[0].New, before, after, 1)
-		sym.most = count
+		sym.maxCount = count
 	}
 	return true
 }
 
-// oneOnly reports a name that would belong to a range if its prefix, which is a single register,
-// were declared as a range.
-func (c *checker) oneOnly(at ptx.Node, name, begin string) bool {
+// reportSingleRegister reports a name that would belong to a range if its prefix, which is a
+// single register, were declared as a range. It returns false for other names.
+func (c *checker) reportSingleRegister(at ptx.Node, name, begin string) bool {
 	n, err := strconv.ParseInt(name[len(begin):], 10, 32)
 	if err != nil || n > 1<<16 {
 		return false
@@ -377,18 +386,21 @@ func (c *checker) oneOnly(at ptx.Node, name, begin string) bool {
 			if c.raiseWidened(sym, n+1) {
 				return true
 			}
-			c.widen(sym, n+1, c.fault(&ruleUndeclared, at, "%s is not declared: %s is a single "+
-				"register", clip(name), clip(begin)).
-				related(sym.at, "the declaration is here").
-				fixAt(sym.at.To, sym.at.To, "<"+strconv.FormatInt(n+1, 10)+">", "declare %s<%d>",
-					clip(begin), n+1).guess())
+			c.rememberRange(sym, n+1,
+				c.fault(&ruleUndeclared, at, "%s is not declared: %s is a single "+
+					"register", clip(name), clip(begin)).
+					withRelated(sym.at, "the declaration is here").
+					withFixAt(sym.at.To, sym.at.To, "<"+strconv.FormatInt(n+1, 10)+">",
+						"declare %s<%d>",
+						clip(begin), n+1).asGuess())
 			return true
 		}
 	}
 	return false
 }
 
-// visible lists the names that are visible at a position; the first few of a range stand for all.
+// visible returns the names that are visible at a position. Of a range it returns only the first
+// few.
 func (c *checker) visible(at ptx.Pos, fits func(*symbol) bool) []string {
 	var names []string
 	for i := len(c.scopes) - 1; i >= 0; i-- {

@@ -11,22 +11,23 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A shape is the type of a variable: element type, vector length, dimensions, space, alignment.
+// A shape is the type of a variable: element type, vector length, dimensions, state space and
+// alignment.
 type shape struct {
-	typ   isa.Type
-	space isa.Space
-	vec   int     // 1 for a scalar
-	dims  []int64 // -1 for []
-	align int64   // alignment: the declared or the natural one
-	open  bool    // the type is unknown because of a mistake
+	typ       isa.Type
+	space     isa.Space
+	vec       int     // vector length; 1 for a scalar
+	dims      []int64 // -1 for []
+	align     int64   // declared alignment, or else the natural alignment
+	isUnknown bool    // the type is unknown because of a mistake
 }
 
 func (s *shape) element() int64 { return max(1, int64(s.typ.Bits()+7)/8) * int64(max(1, s.vec)) }
 
-// incomplete reports whether the size is open: [] or [0].
-func (s *shape) incomplete() bool { return len(s.dims) > 0 && s.dims[0] <= 0 }
+// isIncomplete reports whether the first dimension is [] or [0].
+func (s *shape) isIncomplete() bool { return len(s.dims) > 0 && s.dims[0] <= 0 }
 
-// size returns the number of bytes, clamped.
+// size returns the size in bytes, or 1<<62 if it is larger.
 func (s *shape) size() int64 {
 	const most = 1 << 62
 	n := s.element()
@@ -42,8 +43,8 @@ func (s *shape) size() int64 {
 	return n
 }
 
-// same reports whether two shapes are the same type, alignment and space aside.
-func (s *shape) same(o *shape) bool {
+// isSameType reports whether two shapes are equal, apart from alignment and state space.
+func (s *shape) isSameType(o *shape) bool {
 	if s.typ != o.typ || s.vec != o.vec || len(s.dims) != len(o.dims) {
 		return false
 	}
@@ -55,7 +56,7 @@ func (s *shape) same(o *shape) bool {
 	return true
 }
 
-// String returns the type as a declaration writes it, without name and space.
+// String returns the type as in a declaration, without name and state space.
 func (s *shape) String() string {
 	var b strings.Builder
 	if s.vec > 1 {
@@ -72,8 +73,8 @@ func (s *shape) String() string {
 	return b.String()
 }
 
-// readType reads the element type, vector length and alignment of a declaration, and checks what
-// does not depend on a name.
+// readType reads the element type, vector length and alignment of a declaration, and makes the
+// checks that do not depend on a name. ok is false after a mistake.
 func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 	s.vec, ok = 1, true
 	s.space, _ = isa.ParseSpace(v.Space.Text)
@@ -86,14 +87,14 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 	case !known:
 		c.fault(&ruleType, v.Type, "%s is not a type", clip(v.Type.Text)).
 			suggestName(v.Type, nearestType(v.Type.Text))
-		s.open = true
+		s.isUnknown = true
 		return s, false
 	case !t.Register() && t.Class() != isa.Opaque && v.Space.Text != "":
 		f := c.fault(&ruleType, v.Type, "%s is a type of instructions, not of variables; use %s", t,
-			holder(t))
-		f.fix(v.Type, holder(t), "declare %s", holder(t))
+			registerTypeFor(t))
+		f.withFix(v.Type, registerTypeFor(t), "declare %s", registerTypeFor(t))
 		ok = false
-		t, _ = isa.ParseType(holder(t))
+		t, _ = isa.ParseType(registerTypeFor(t))
 	}
 	s.typ = t
 	switch v.Vec.Text {
@@ -134,8 +135,9 @@ func (c *checker) readType(v *ptx.Var) (s shape, ok bool) {
 	return s, ok
 }
 
-// holder returns the type of the registers that hold values of a type that only instructions have.
-func holder(t isa.Type) string {
+// registerTypeFor returns the register type that holds values of a type that only instructions
+// have.
+func registerTypeFor(t isa.Type) string {
 	switch b := t.Bits(); {
 	case b <= 8:
 		return ".b8"
@@ -147,8 +149,8 @@ func holder(t isa.Type) string {
 	return ".b64"
 }
 
-// readAttributes reads .align, .ptr and .attribute, and returns the alignment, or 0 if there is
-// none.
+// readAttributes checks the attributes .align, .ptr and .attribute, and returns the alignment, or
+// 0.
 func (c *checker) readAttributes(v *ptx.Var, s *shape) int64 {
 	align := int64(0)
 	pointer := ptx.NoPos
@@ -157,7 +159,7 @@ func (c *checker) readAttributes(v *ptx.Var, s *shape) int64 {
 		switch a.Name.Text {
 		case ".align":
 			n := c.alignment(a)
-			if pointer == ptx.NoPos && !ofPointee(v, a) {
+			if pointer == ptx.NoPos && !isPointeeAlign(v, a) {
 				align = n
 			}
 		case ".ptr":
@@ -175,11 +177,11 @@ func (c *checker) readAttributes(v *ptx.Var, s *shape) int64 {
 	return align
 }
 
-// ofPointee reports whether the .align of a parameter without .ptr applies to the memory that the
-// parameter points to, because it follows the type.
-func ofPointee(v *ptx.Var, a *ptx.Attr) bool { return v.Type.Text != "" && a.At > v.Type.At }
+// isPointeeAlign reports whether the .align of a parameter without .ptr applies to the memory
+// that the parameter points to, which it does if it follows the type.
+func isPointeeAlign(v *ptx.Var, a *ptx.Attr) bool { return v.Type.Text != "" && a.At > v.Type.At }
 
-// alignment checks and returns the number of .align, or 0 if it is invalid.
+// alignment checks an .align attribute and returns its number, or 0 if the number is invalid.
 func (c *checker) alignment(a *ptx.Attr) int64 {
 	if len(a.Args) != 1 {
 		c.fault(&ruleAlign, a, ".align takes one number")
@@ -200,7 +202,7 @@ func (c *checker) alignment(a *ptx.Attr) int64 {
 			for next < n {
 				next *= 2
 			}
-			f.fix(a.Args[0], strconv.FormatInt(next, 10), "write %d", next)
+			f.withFix(a.Args[0], strconv.FormatInt(next, 10), "write %d", next)
 		}
 		return 0
 	}
@@ -233,7 +235,7 @@ func (c *checker) variableAttributes(a *ptx.Attr, s *shape) {
 	}
 }
 
-// unified checks .unified(upper, lower).
+// unified checks .unified(upper, lower) and returns the two numbers.
 func (c *checker) unified(o *ptx.Operand) (id [2]int64, ok bool) {
 	c.need(o, ".unified", 8, 0, 90)
 	if len(o.Args) != 2 {

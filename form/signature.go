@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// differ describes how two signatures differ, or "" if they are the same.
-func differ(a, b *function) string {
+// describeDifference returns a description of the difference between two signatures, or "".
+func describeDifference(a, b *function) string {
 	if len(a.params) != len(b.params) {
 		return fmt.Sprintf("%s in one declaration, %d here", plural(len(a.params), "parameter"),
 			len(b.params))
@@ -20,23 +20,23 @@ func differ(a, b *function) string {
 			len(b.returns))
 	}
 	for i := range a.returns {
-		if what := differFormal(&a.returns[i], &b.returns[i]); what != "" {
+		if what := describeFormalDifference(&a.returns[i], &b.returns[i]); what != "" {
 			return fmt.Sprintf("return value %d is %s", i+1, what)
 		}
 	}
 	for i := range a.params {
-		if what := differFormal(&a.params[i], &b.params[i]); what != "" {
+		if what := describeFormalDifference(&a.params[i], &b.params[i]); what != "" {
 			return fmt.Sprintf("parameter %d is %s", i+1, what)
 		}
 	}
 	return ""
 }
 
-func differFormal(a, b *formal) string {
+func describeFormalDifference(a, b *formal) string {
 	switch {
 	case a.shape.space != b.shape.space:
 		return fmt.Sprintf("a %s in one declaration, a %s here", a.shape.space, b.shape.space)
-	case !a.shape.same(&b.shape):
+	case !a.shape.isSameType(&b.shape):
 		return fmt.Sprintf("%s in one declaration, %s here", a.shape.String(), b.shape.String())
 	case a.shape.align != b.shape.align:
 		return fmt.Sprintf("aligned to %d in one declaration, to %d here", a.shape.align,
@@ -45,25 +45,25 @@ func differFormal(a, b *formal) string {
 	return ""
 }
 
-// passes reports whether a variable can be passed for a parameter, regardless of their state
-// spaces. Scalars and vectors must have compatible element types; arrays must also have the same
-// size.
-func passes(formal, actual *shape) bool {
+// canPass reports whether a variable can be passed for a parameter. State spaces are not
+// compared. Scalars and vectors must have compatible element types; arrays must also have the
+// same size.
+func canPass(formal, actual *shape) bool {
 	if formal.vec != actual.vec && (len(formal.dims) == 0 || len(actual.dims) == 0) {
 		return false
 	}
-	if !agree(formal.typ, actual.typ, len(formal.dims) > 0) {
+	if !areCompatible(formal.typ, actual.typ, len(formal.dims) > 0) {
 		return false
 	}
 	if len(formal.dims) != len(actual.dims) {
 		return false
 	}
-	return len(formal.dims) == 0 || formal.incomplete() || formal.size() == actual.size()
+	return len(formal.dims) == 0 || formal.isIncomplete() || formal.size() == actual.size()
 }
 
-// agree reports whether one element type can be passed for another. Elements of arrays may differ
-// in width.
-func agree(formal, actual isa.Type, array bool) bool {
+// areCompatible reports whether a value of one element type can be passed for another. Element
+// types of arrays may differ in width.
+func areCompatible(formal, actual isa.Type, array bool) bool {
 	if formal == actual {
 		return true
 	}

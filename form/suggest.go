@@ -11,11 +11,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
-// suggest finds the intended form of a mismatched operand: of the spellings that are often
-// confused, one that the instruction set accepts. It returns "" if there is none.
+// suggest returns the text of the operand that the author probably intended in place of a
+// mismatched one: of the operands that are often confused, the operand that makes the
+// instruction valid. The result is "" if no such operand makes the instruction valid.
 func (c *checker) suggest(in *ptx.Instr, at int) string {
 	op := c.opcodes[in.Op.Text]
-	if op == nil || at >= len(c.args) || !c.advise() {
+	if op == nil || at >= len(c.args) || !c.allowAdvice() {
 		return ""
 	}
 	was, found := c.args[at], len(c.list)
@@ -24,14 +25,15 @@ func (c *checker) suggest(in *ptx.Instr, at int) string {
 	for _, o := range confusedOperands(&in.Args[at]) {
 		c.args[at] = c.operand(op, &o)
 		if len(c.list) == found && c.match.Check(in.Op.Text, c.args) == nil {
-			return written(&o)
+			return operandText(&o)
 		}
 	}
 	return ""
 }
 
-// confusedOperands lists operands that authors confuse with the given one: a register and the
-// address in it, an integer and the floating-point constant with the same value or bits.
+// confusedOperands returns operands that authors confuse with the given one: a register and the
+// address in the register, an integer and the floating-point constant with the same value or
+// bits.
 func confusedOperands(o *ptx.Operand) []ptx.Operand {
 	literal := func(text string) ptx.Operand {
 		return ptx.Operand{Span: o.Span, Kind: ptx.Literal, Text: text}
@@ -60,16 +62,16 @@ func confusedOperands(o *ptx.Operand) []ptx.Operand {
 	return nil
 }
 
-// written returns the text of an operand that otherwise made.
-func written(o *ptx.Operand) string {
+// operandText returns the text of an operand that confusedOperands returned.
+func operandText(o *ptx.Operand) string {
 	if o.Kind == ptx.Address {
 		return "[" + o.Args[0].Text + "]"
 	}
 	return o.Text
 }
 
-// labelWithoutColon reports whether an unknown opcode looks like a label without a colon: a single
-// word on its line.
+// labelWithoutColon reports whether an unknown opcode is probably a label without a colon: a
+// single word on its line.
 func (c *checker) labelWithoutColon(in *ptx.Instr) bool {
 	if strings.IndexByte(in.Op.Text, '.') >= 0 || in.Guard.Text != "" || c.match == nil ||
 		!c.opcode(in.Op.Text).nameless {
@@ -82,8 +84,8 @@ func (c *checker) labelWithoutColon(in *ptx.Instr) bool {
 	return len(in.Args) == 0 || strings.Contains(c.src.Text[in.Op.To:in.Args[0].At], "\n")
 }
 
-// specialNamed returns the special register for a name without its percent sign, or for its CUDA
-// C++ name, or "" if there is none.
+// specialNamed returns the special register for a name without its percent sign, or for the name
+// of a CUDA C++ variable, or "".
 func specialNamed(name string) string {
 	switch strings.TrimPrefix(name, "%") {
 	case "threadIdx":

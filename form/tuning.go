@@ -13,48 +13,57 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A tuned is a directive between the header and the body of a function.
-type tuned struct {
-	entry, routine bool // allowed on kernels, on functions
-	least, most    int  // number of arguments
-	positive       bool // the numbers must be positive
-	once           bool
-	major, minor   int
-	target         int
+// A directiveRule describes the valid uses of a directive between the header and the body of a
+// function.
+type directiveRule struct {
+	entry, routine   bool // allowed for an .entry, for a .func
+	minArgs, maxArgs int  // limits for the number of arguments
+	isPositive       bool // the arguments must be positive
+	once             bool
+	major, minor     int
+	target           int
 }
 
-// tunedNamed returns the properties of a function directive. Versions and targets are those of the
-// assembler (PTX ISA 9.4, "Directives").
-func tunedNamed(name string) (t tuned, ok bool) {
+// directiveRuleOf returns the rule for a function directive. The versions and targets are those
+// that ptxas requires (PTX ISA 9.4, "Directives").
+func directiveRuleOf(name string) (t directiveRule, ok bool) {
 	switch name {
 	case ".maxntid":
-		return tuned{entry: true, least: 1, most: 3, positive: true, major: 1, minor: 3}, true
+		return directiveRule{entry: true, minArgs: 1, maxArgs: 3, isPositive: true, major: 1,
+			minor: 3}, true
 	case ".reqntid":
-		return tuned{entry: true, least: 1, most: 3, positive: true, major: 2, minor: 1}, true
+		return directiveRule{entry: true, minArgs: 1, maxArgs: 3, isPositive: true, major: 2,
+			minor: 1}, true
 	case ".maxnreg":
-		return tuned{entry: true, least: 1, most: 1, positive: true, major: 1, minor: 3}, true
+		return directiveRule{entry: true, minArgs: 1, maxArgs: 1, isPositive: true, major: 1,
+			minor: 3}, true
 	case ".minnctapersm":
-		return tuned{entry: true, least: 1, most: 1, positive: true, major: 2}, true
+		return directiveRule{entry: true, minArgs: 1, maxArgs: 1, isPositive: true, major: 2}, true
 	case ".maxnctapersm":
-		return tuned{entry: true, least: 1, most: 1, positive: true, major: 1, minor: 3}, true
+		return directiveRule{entry: true, minArgs: 1, maxArgs: 1, isPositive: true, major: 1,
+			minor: 3}, true
 	case ".maxclusterrank":
-		return tuned{entry: true, least: 1, most: 1, major: 7, minor: 8, target: 90}, true
+		return directiveRule{entry: true, minArgs: 1, maxArgs: 1, major: 7, minor: 8, target: 90},
+			true
 	case ".reqnctapercluster":
-		return tuned{entry: true, least: 1, most: 3, major: 7, minor: 8, target: 90}, true
+		return directiveRule{entry: true, minArgs: 1, maxArgs: 3, major: 7, minor: 8, target: 90},
+			true
 	case ".explicitcluster":
-		return tuned{entry: true, major: 7, minor: 8, target: 90}, true
+		return directiveRule{entry: true, major: 7, minor: 8, target: 90}, true
 	case ".blocksareclusters":
-		return tuned{entry: true, major: 9, target: 90}, true
+		return directiveRule{entry: true, major: 9, target: 90}, true
 	case ".minperctamemory":
-		return tuned{entry: true, least: 1, most: 1, major: 9, minor: 4}, true
+		return directiveRule{entry: true, minArgs: 1, maxArgs: 1, major: 9, minor: 4}, true
 	case ".language":
-		return tuned{entry: true, routine: true, least: 1, most: 64, major: 9, minor: 2}, true
+		return directiveRule{entry: true, routine: true, minArgs: 1, maxArgs: 64, major: 9,
+			minor: 2}, true
 	case ".noreturn":
-		return tuned{routine: true, once: true, major: 6, minor: 4, target: 30}, true
+		return directiveRule{routine: true, once: true, major: 6, minor: 4, target: 30}, true
 	case ".abi_preserve", ".abi_preserve_control":
-		return tuned{routine: true, least: 1, most: 1, once: true, major: 9, target: 80}, true
+		return directiveRule{routine: true, minArgs: 1, maxArgs: 1, once: true, major: 9,
+			target: 80}, true
 	}
-	return tuned{}, false
+	return directiveRule{}, false
 }
 
 // tuning checks the directives of a function.
@@ -79,15 +88,15 @@ func (c *checker) tuning(n *ptx.Func, f *function) {
 			c.functionAttribute(d, f)
 			continue
 		case ".local_maxnreg":
-			continue // undocumented
+			continue // the directive is undocumented
 		}
-		t, ok := tunedNamed(name)
+		t, ok := directiveRuleOf(name)
 		if !ok {
 			c.fault(&ruleUnknownDirective, d.Name, "%s is not a function directive", clip(name)).
-				suggestName(d.Name, diag.Nearest(name, tunedNames(f.entry)))
+				suggestName(d.Name, diag.Nearest(name, directiveNames(f.entry)))
 			continue
 		}
-		c.tuned(d, f, &t)
+		c.checkDirective(d, f, &t)
 		if v, ok := int64(0), len(d.Args) == 1; ok && strings.HasPrefix(name, ".abi_preserve") {
 			v, _ = c.plainInteger(&d.Args[0])
 			if name == ".abi_preserve" {
@@ -100,7 +109,7 @@ func (c *checker) tuning(n *ptx.Func, f *function) {
 			first[name] = d
 		} else if t.once {
 			c.fault(&ruleTuningTwice, d, "%s is given twice", name).
-				related(first[name], "first given here")
+				withRelated(first[name], "first given here")
 		}
 	}
 	f.memory = first[".minperctamemory"] != nil
@@ -112,7 +121,7 @@ func (c *checker) tuning(n *ptx.Func, f *function) {
 	c.checkCombinations(first)
 }
 
-func tunedNames(entry bool) []string {
+func directiveNames(entry bool) []string {
 	if entry {
 		return []string{".maxntid", ".reqntid", ".maxnreg", ".minnctapersm", ".maxclusterrank",
 			".reqnctapercluster",
@@ -121,8 +130,9 @@ func tunedNames(entry bool) []string {
 	return []string{".noreturn", ".abi_preserve", ".abi_preserve_control", ".language"}
 }
 
-// tuned checks the place, gate and numbers of one directive.
-func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
+// checkDirective checks the position, the required version and target, and the arguments of one
+// directive.
+func (c *checker) checkDirective(d *ptx.Directive, f *function, t *directiveRule) {
 	name := d.Name.Text
 	if f.entry && !t.entry || !f.entry && !t.routine {
 		kind := map[bool]string{true: "an .entry", false: "a .func"}
@@ -138,12 +148,12 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 		c.language(d)
 		return
 	}
-	if len(d.Args) < t.least || len(d.Args) > t.most {
-		want := plural(t.most, "number")
-		if t.least != t.most {
+	if len(d.Args) < t.minArgs || len(d.Args) > t.maxArgs {
+		want := plural(t.maxArgs, "number")
+		if t.minArgs != t.maxArgs {
 			want = "one to three numbers"
 		}
-		if t.most == 0 {
+		if t.maxArgs == 0 {
 			want = "nothing"
 		}
 		c.fault(&ruleTuningValue, d, "%s takes %s, but %d are given", name, want, len(d.Args))
@@ -160,7 +170,7 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 		case !fits:
 			c.fault(&ruleTuningValue, d.Args[i], "%s does not fit into 32 bits",
 				clip(c.text(&d.Args[i])))
-		case n == 0 && t.positive:
+		case n == 0 && t.isPositive:
 			c.fault(&ruleTuningValue, d.Args[i], "%s takes a number greater than zero", name)
 		case n >= 256 && strings.HasPrefix(name, ".abi_preserve"):
 			c.fault(&ruleTuningValue, d.Args[i], "%s is %d, expected at most 255 registers per "+
@@ -169,7 +179,7 @@ func (c *checker) tuned(d *ptx.Directive, f *function, t *tuned) {
 	}
 }
 
-// language checks the numbers and names of .language (PTX ISA 9.4, section 11.8.2).
+// language checks the arguments of .language (PTX ISA 9.4, section 11.8.2).
 func (c *checker) language(d *ptx.Directive) {
 	if len(d.Args) == 0 {
 		c.fault(&ruleLanguage, d, ".language has no language")
@@ -181,7 +191,7 @@ func (c *checker) language(d *ptx.Directive) {
 		a := &d.Args[i]
 		if i > 0 && !strings.Contains(c.src.Text[d.Args[i-1].To:a.At], ",") {
 			c.fault(&ruleLanguage, a, "languages of .language must be separated by commas").
-				fixAt(d.Args[i-1].To, d.Args[i-1].To, ",", "add a comma")
+				withFixAt(d.Args[i-1].To, d.Args[i-1].To, ",", "add a comma")
 			return
 		}
 		if a.Kind == ptx.String {
@@ -203,7 +213,8 @@ func (c *checker) language(d *ptx.Directive) {
 	}
 }
 
-// checkCombinations checks directives that exclude or require each other.
+// checkCombinations checks directives that exclude or require each other. first has the first
+// directive of each name.
 func (c *checker) checkCombinations(first map[string]*ptx.Directive) {
 	conflict := func(a, b string) {
 		x, y := first[a], first[b]
@@ -214,7 +225,7 @@ func (c *checker) checkCombinations(first map[string]*ptx.Directive) {
 			x, y = y, x
 		}
 		c.fault(&ruleTuningConflict, y, "%s and %s cannot be used together", a, b).
-			related(x, "%s is here", x.Name.Text)
+			withRelated(x, "%s is here", x.Name.Text)
 	}
 	conflict(".maxntid", ".reqntid")
 	conflict(".maxclusterrank", ".reqnctapercluster")
@@ -248,7 +259,8 @@ func (c *checker) functionAttribute(d *ptx.Directive, f *function) {
 	}
 }
 
-// specialUse checks the gate of a special register, and the directive that one of them requires.
+// specialUse checks the version and target that a special register requires, and the directive
+// .minperctamemory that some special registers require.
 func (c *checker) specialUse(at ptx.Node, s *isa.Special) {
 	c.gate(at, s.Name, s.Gate, isa.Gate{})
 	if strings.HasPrefix(s.Name, "%perctamemory") && c.body != nil && c.body.fn.entry &&

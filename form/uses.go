@@ -10,24 +10,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// uses records the resources of a function, for the limits of kernels that call it.
-type uses struct {
+// resources records the resources that a function uses, so that limits of the kernels that call
+// it can be checked.
+type resources struct {
 	calls  []*function
 	shared []*symbol
-	groups [2]ptx.Span // the first tcgen05 instruction with .cta_group::1 and ::2
+	groups [2]ptx.Span // first tcgen05 instruction with .cta_group::1 and ::2
 	has    [2]bool
 }
 
-// useShared notes a variable in shared memory.
-func (u *uses) useShared(sym *symbol) {
+// useShared records the use of a variable in shared memory.
+func (u *resources) useShared(sym *symbol) {
 	if n := len(u.shared); n > 0 && u.shared[n-1] == sym {
 		return
 	}
 	u.shared = append(u.shared, sym)
 }
 
-// useGroup notes the CTA group of a tcgen05 instruction.
-func (u *uses) useGroup(op ptx.Word) {
+// useGroup records the CTA group of a tcgen05 instruction.
+func (u *resources) useGroup(op ptx.Word) {
 	for i, word := range [...]string{".cta_group::1", ".cta_group::2"} {
 		if !u.has[i] && strings.Contains(op.Text, word) {
 			u.has[i], u.groups[i] = true, op.Span
@@ -35,22 +36,23 @@ func (u *uses) useGroup(op ptx.Word) {
 	}
 }
 
-// finishKernels checks the resources of each kernel with all functions that it calls. The assembler
-// checks them during code generation.
+// finishKernels checks the resources of each kernel together with those of all functions that it
+// calls. ptxas checks them during code generation.
 func (c *checker) finishKernels() {
 	most := c.sharedLimit()
-	whole := &sum{module: c.module, functions: map[*function]bool{}, symbols: map[*symbol]bool{}}
+	whole := &resourceSum{module: c.module, functions: map[*function]bool{},
+		symbols: map[*symbol]bool{}}
 	for _, f := range c.order {
 		whole.add(f)
 	}
 	if whole.bytes <= most && !(whole.has[0] && whole.has[1]) {
-		return // if the sum of all is within the limit, each kernel is
+		return // no kernel exceeds the limit if all functions together do not
 	}
 	for _, f := range c.order {
 		if !f.entry || !f.defined {
 			continue
 		}
-		total := &sum{module: c.module, functions: map[*function]bool{},
+		total := &resourceSum{module: c.module, functions: map[*function]bool{},
 			symbols: map[*symbol]bool{}}
 		total.add(f)
 		if total.has[0] && total.has[1] {
@@ -60,7 +62,7 @@ func (c *checker) finishKernels() {
 			}
 			c.fault(&ruleGroups, later, "kernel %s uses both .cta_group::1 and .cta_group::2; "+
 				"all its tcgen05 instructions must use the same one", clip(f.name)).
-				related(earlier, "the other group is used here")
+				withRelated(earlier, "the other group is used here")
 		}
 		if total.bytes > most {
 			c.fault(&ruleShared, f.at, "kernel %s uses %d bytes of static shared memory, but %s "+
@@ -69,8 +71,8 @@ func (c *checker) finishKernels() {
 	}
 }
 
-// sharedLimit returns the limit of static shared memory per kernel: 48 KB if the code must also run
-// on later targets, and the full capacity if it only runs on this one.
+// sharedLimit returns the maximum size in bytes of static shared memory per kernel: 48 KB if the
+// code must also run on later targets, and the full capacity if it only runs on this one.
 func (c *checker) sharedLimit() int64 {
 	if !c.header.hasTarget {
 		return 1 << 62
@@ -85,18 +87,18 @@ func (c *checker) sharedLimit() int64 {
 	return 227 << 10
 }
 
-// A sum adds up the resources of functions.
-type sum struct {
-	uses
+// A resourceSum adds the resources of several functions, each only once.
+type resourceSum struct {
+	resources
 	module    *scope
 	functions map[*function]bool
 	symbols   map[*symbol]bool
 	bytes     int64
 }
 
-func (s *sum) add(f *function) {
+func (s *resourceSum) add(f *function) {
 	if sym := s.module.names[f.name]; sym != nil && sym.fn != nil {
-		f = sym.fn // the definition, if a declaration is called
+		f = sym.fn // the definition, if f is a declaration
 	}
 	if s.functions[f] {
 		return
@@ -118,8 +120,7 @@ func (s *sum) add(f *function) {
 	}
 }
 
-// fraction checks the constant of createpolicy.fractional, which is first rounded to single
-// precision.
+// fraction checks the constant of createpolicy.fractional, rounded to single precision.
 func (c *checker) fraction(in *ptx.Instr) {
 	if len(in.Args) != 2 || c.args[1].Kind != isa.ArgFloat {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A level is the kind of scope that a declaration is in.
+// A level is the kind of scope in which a declaration is.
 type level uint8
 
 const (
@@ -20,7 +20,7 @@ const (
 	inBody
 )
 
-// variable checks a declaration and enters its names.
+// variable checks a declaration and declares its names.
 func (c *checker) variable(v *ptx.Var, at level) {
 	s, ok := c.readType(v)
 	if v.Space.Text == "" {
@@ -29,30 +29,30 @@ func (c *checker) variable(v *ptx.Var, at level) {
 			c.fault(&ruleUnknownDirective, v.Type, "%s is not a directive that is allowed here; "+
 				"a declaration starts with its state space", v.Type.Text)
 		case at != atModule && s.typ.Class() == isa.Opaque:
-			c.opaquePlaced(v, &s, at)
+			c.checkOpaquePlace(v, &s, at)
 		}
-		return // a declaration without a name
+		return // the declaration has no name
 	}
-	ok = c.placed(v, &s, at) && ok
+	ok = c.checkPlace(v, &s, at) && ok
 	linkage := c.linkage(v, &s, at)
 	for i := range v.Names {
 		c.declarator(v, &v.Names[i], s, linkage, ok)
 	}
 }
 
-// placed checks that variables of the space and type are allowed here.
-func (c *checker) placed(v *ptx.Var, s *shape, at level) bool {
+// checkPlace checks that variables of this state space and type are allowed in the scope.
+func (c *checker) checkPlace(v *ptx.Var, s *shape, at level) bool {
 	if s.typ.Class() == isa.Opaque {
-		return c.opaquePlaced(v, s, at)
+		return c.checkOpaquePlace(v, s, at)
 	}
 	if s.typ.Class() == isa.Pred && s.space != isa.Reg {
 		c.fault(&rulePredicate, v.Type, "a predicate is in %s, expected .reg", clip(v.Space.Text)).
-			fix(v.Space, ".reg", "declare it in .reg")
+			withFix(v.Space, ".reg", "declare it in .reg")
 		return false
 	}
 	switch s.space {
 	case isa.Reg, isa.Local:
-		if at == atModule && c.header.since(3, 0) {
+		if at == atModule && c.header.supportsVersion(3, 0) {
 			c.fault(&ruleSpace, v.Space, "%s variables cannot be declared at module scope; move "+
 				"the declaration into a function", v.Space.Text)
 			return false
@@ -83,16 +83,16 @@ func (c *checker) placed(v *ptx.Var, s *shape, at level) bool {
 	return true
 }
 
-// bodyParameter checks a .param variable inside a body: arguments of a call, or, in PTX before
-// 1.4, parameters of the kernel.
+// bodyParameter checks a .param variable in a body. It passes values of a call or, before PTX
+// 1.4, is a parameter of the kernel.
 func (c *checker) bodyParameter(v *ptx.Var, s *shape) bool {
 	ok := c.parameterType(v, s)
 	if s.align > 128 {
 		c.fault(&ruleAlign, v, "a parameter is aligned to %d bytes, expected at most 128", s.align)
 		ok = false
 	}
-	if c.header.hasVersion && !c.header.since(2, 0) && c.body != nil {
-		if c.header.since(1, 4) || !c.body.fn.entry {
+	if c.header.hasVersion && !c.header.supportsVersion(2, 0) && c.body != nil {
+		if c.header.supportsVersion(1, 4) || !c.body.fn.entry {
 			c.fault(&ruleSpace, v.Space, "in PTX %s, .param variables must be in the parameter "+
 				"list of an .entry", c.header.version)
 			ok = false
@@ -101,12 +101,12 @@ func (c *checker) bodyParameter(v *ptx.Var, s *shape) bool {
 	return ok
 }
 
-// parameterType checks for types that the parameter space does not allow.
+// parameterType checks that the type is allowed for .param variables.
 func (c *checker) parameterType(v *ptx.Var, s *shape) bool {
 	array := len(v.Names) > 0 && len(v.Names[0].Dims) > 0
 	if s.typ == c.types.f16x2 && !array {
 		c.fault(&ruleParameterType, v.Type, ".f16x2 cannot be the type of a parameter; use .b32").
-			fix(v.Type, ".b32", "declare .b32")
+			withFix(v.Type, ".b32", "declare .b32")
 		return false
 	}
 	if s.vec > 1 && !array {
@@ -116,7 +116,7 @@ func (c *checker) parameterType(v *ptx.Var, s *shape) bool {
 	return true
 }
 
-// checkRemoved reports the use of a feature that a PTX version removed.
+// checkRemoved reports the use of a feature that PTX version major.minor removed.
 func (c *checker) checkRemoved(at ptx.Node, feature string, major, minor int) {
 	if h := &c.header; h.hasVersion && h.version >= isa.MakeVersion(major, minor) {
 		c.fault(&ruleGone, at, "%s was removed in PTX %s, but the module is for PTX %s", feature,
@@ -124,7 +124,7 @@ func (c *checker) checkRemoved(at ptx.Node, feature string, major, minor int) {
 	}
 }
 
-// bank checks .const[n].
+// bank checks the number of a constant bank, .const[n].
 func (c *checker) bank(v *ptx.Var) {
 	if v.Bank == nil {
 		return
@@ -151,7 +151,7 @@ func incompleteExtern(v *ptx.Var) bool {
 	return extern
 }
 
-// linkage checks .extern, .visible, .weak and .common and returns the word.
+// linkage checks .extern, .visible, .weak and .common, and returns the directive or "".
 func (c *checker) linkage(v *ptx.Var, s *shape, at level) string {
 	if len(v.Linkage) == 0 {
 		return ""
@@ -181,22 +181,22 @@ func (c *checker) linkage(v *ptx.Var, s *shape, at level) string {
 	return word.Text
 }
 
-// declarator checks one name of a declaration and enters it.
+// declarator checks and declares one name of a declaration.
 func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage string, ok bool) {
 	if d.Name.Text == "" {
 		return
 	}
 	sym := c.symbol()
 	*sym = symbol{kind: variable, name: d.Name.Text, at: d.Name.Span, linkage: linkage,
-		set: d.Init != nil}
+		hasInitialiser: d.Init != nil}
 	s.dims = c.dimensions(d.Dims, d.Init)
 	if len(s.dims) > 0 && s.space == isa.Reg {
 		f := c.fault(&ruleArray, d, "%s is an array, which cannot be in .reg", clip(sym.name))
 		ok = false
 		if n := s.dims[0]; len(s.dims) == 1 && n > 0 && n < 1<<32 && d.Count == nil &&
 			d.Init == nil {
-			f.fixAt(d.Name.To, d.To, "<"+strconv.FormatInt(n, 10)+">", "declare %s<%d>",
-				clip(sym.name), n).guess()
+			f.withFixAt(d.Name.To, d.To, "<"+strconv.FormatInt(n, 10)+">", "declare %s<%d>",
+				clip(sym.name), n).asGuess()
 			s.dims = nil
 			sym.shape, sym.arg, sym.count, sym.number = s, argument(&s), n, d.Dims[0]
 			c.declareRange(sym)
@@ -204,21 +204,21 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 		}
 	}
 	c.initialiser(d, &s, linkage, ok)
-	if s.incomplete() && linkage != ".extern" && s.space != isa.Reg {
+	if s.isIncomplete() && linkage != ".extern" && s.space != isa.Reg {
 		c.fault(&ruleIncomplete, d, "%s has no size; only an .extern array may omit it",
 			clip(sym.name))
 	}
 	sym.shape = s
 	sym.arg = argument(&s)
-	sym.broken = s.open
+	sym.broken = s.isUnknown
 	if s.space == isa.Const && linkage != ".extern" {
 		c.banks.add(&s)
 	}
 	if d.Init != nil {
-		sym.holds = c.holdsFunctions(d.Init)
+		sym.hasFunctions = c.holdsFunctions(d.Init)
 	}
 	if d.Count != nil {
-		c.ranged(v, d, sym)
+		c.checkRange(v, d, sym)
 		return
 	}
 	if s.space == isa.Shared && c.body != nil && linkage != ".extern" {
@@ -231,7 +231,8 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 	c.declare(sym)
 }
 
-// argument returns a variable as an operand. A variable in .tex memory is a .texref since PTX 1.5.
+// argument returns a variable as an operand for package isa. A variable in .tex memory is a
+// .texref since PTX 1.5.
 func argument(s *shape) isa.Arg {
 	a := isa.Arg{Kind: isa.ArgSym, Type: s.typ, Space: s.space, Count: s.vec}
 	switch s.space {
@@ -243,7 +244,8 @@ func argument(s *shape) isa.Arg {
 	return a
 }
 
-// dimensions reads [4][], of which only the first may be open.
+// dimensions returns the array dimensions of a declaration, such as [4][8]. Only the first may be
+// [], which is returned as -1.
 func (c *checker) dimensions(list []ptx.Operand, init *ptx.Operand) []int64 {
 	if len(list) == 0 {
 		return nil
@@ -279,12 +281,12 @@ func (c *checker) dimensions(list []ptx.Operand, init *ptx.Operand) []int64 {
 	return dims
 }
 
-// ranged checks name<count> and enters it.
-func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
+// checkRange checks and declares a range, name<count>.
+func (c *checker) checkRange(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 	n, ok := c.plainInteger(d.Count)
 	switch {
 	case c.tooLarge(d.Count):
-		n = math.MaxUint32 // its names are declared, regardless of the count
+		n = math.MaxUint32 // the names are declared, whatever their number
 	case !ok:
 		c.fault(&ruleRange, d.Count, "%s is not a valid number of names", clip(c.text(d.Count)))
 		n = 0
@@ -308,7 +310,7 @@ func (c *checker) ranged(v *ptx.Var, d *ptx.Declarator, sym *symbol) {
 	}
 }
 
-// specialName reports a name at module scope that is a special register.
+// specialName reports a name at module scope that is the name of a special register.
 func (c *checker) specialName(at ptx.Node, name string) {
 	if _, ok := isa.SpecialRegister(name); ok {
 		c.fault(&ruleTwice, at, "%s is a special register and cannot be declared at module scope",
@@ -316,8 +318,8 @@ func (c *checker) specialName(at ptx.Node, name string) {
 	}
 }
 
-// declareGlobal enters a module-scope variable. An .extern declaration may accompany a visible
-// definition if their types agree.
+// declareGlobal declares a variable at module scope. An .extern declaration and a definition may
+// have the same name if their types agree.
 func (c *checker) declareGlobal(sym *symbol) {
 	c.specialName(sym.at, sym.name)
 	old := c.module.findHere(sym.name)
@@ -332,19 +334,19 @@ func (c *checker) declareGlobal(sym *symbol) {
 	if other.linkage == "" {
 		c.fault(&ruleExternClash, sym.at, "%s is .extern here but not visible in the other "+
 			"declaration, expected .visible", clip(sym.name)).
-			related(old.at, "the other declaration is here")
+			withRelated(old.at, "the other declaration is here")
 		return
 	}
 	a, b := extern.shape, other.shape
-	if a.incomplete() && len(a.dims) == len(b.dims) {
+	if a.isIncomplete() && len(a.dims) == len(b.dims) {
 		a.dims = b.dims
-	} else if b.incomplete() && len(a.dims) == len(b.dims) {
+	} else if b.isIncomplete() && len(a.dims) == len(b.dims) {
 		b.dims = a.dims
 	}
-	if !a.same(&b) {
+	if !a.isSameType(&b) {
 		c.fault(&ruleExternClash, sym.at, "%s is %s here but %s in the other declaration",
 			clip(sym.name), sym.shape.String(), old.shape.String()).
-			related(old.at, "the other declaration is here")
+			withRelated(old.at, "the other declaration is here")
 		return
 	}
 	if old == extern {
@@ -352,7 +354,7 @@ func (c *checker) declareGlobal(sym *symbol) {
 	}
 }
 
-// constants adds up the sizes of the constant variables of a module.
+// constants holds the total size of the .const variables of a module.
 type constants struct {
 	end int64
 }
@@ -364,7 +366,7 @@ func (b *constants) add(s *shape) {
 	b.end = min(b.end+s.size(), 1<<62)
 }
 
-// finishConstants compares the constant variables with the limit of their bank.
+// finishConstants checks the total size of the .const variables.
 func (c *checker) finishConstants() {
 	if c.banks.end > 0x10000 {
 		c.faultAt(&ruleConstants, 0, 0, ".const variables of the module take %s bytes, expected "+
@@ -372,7 +374,7 @@ func (c *checker) finishConstants() {
 	}
 }
 
-// nearestType returns the declarable type whose spelling is nearest to a word.
+// nearestType returns the type for declarations that is most similar to a word.
 func nearestType(word string) string {
 	return diag.Nearest(word,
 		[]string{".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64",

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 )
 
-// Verify is the usual test of a kernel's PTX: Clean, Check and Assemble.
+// Verify runs the tests that every kernel's PTX should pass: Clean, Check and Assemble.
 //
 //	m := dsl.New("saxpy", "sm_90")
 //	Saxpy(m)
@@ -27,8 +27,8 @@ func Verify(t *testing.T, m interface {
 }
 
 // Assemble requires that ptxas, NVIDIA's assembler, accepts the PTX of m. It looks for ptxas in
-// $PTXAS, then in the path, then in $CUDA_HOME/bin. If there is none, it skips a subtest named
-// ptxas and says so; on a CI machine, where $CI is set, it fails.
+// $PTXAS, then in the path, then in $CUDA_HOME/bin. If ptxas is not found, Assemble skips a
+// subtest named ptxas and reports that; on a CI machine, where $CI is set, the test fails.
 func Assemble(t *testing.T, m Module) {
 	t.Helper()
 	text, err := m.Text()
@@ -38,7 +38,8 @@ func Assemble(t *testing.T, m Module) {
 	AssembleText(t, m.Name(), text)
 }
 
-// AssembleText is like Assemble, for PTX from another source.
+// AssembleText requires that ptxas accepts text, as Assemble does, for PTX from another source
+// than a Module.
 func AssembleText(t *testing.T, name, text string) {
 	t.Helper()
 	tool, err := ptxas.Find()

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package golden compares the PTX of a kernel with a reviewed file. It is for the tests of
-// kernel authors: a change of the PTX appears as a difference of instructions, and `go test
-// -update` accepts it.
+// Package golden compares the PTX of a kernel with a reviewed file. Use it in tests of kernels: a
+// change of the PTX appears as a difference of instructions, and `go test -update` accepts the
+// change.
 //
 //	func TestSaxpy(t *testing.T) {
 //		m := dsl.New("saxpy", "sm_90")
@@ -12,7 +12,7 @@
 //	}
 //
 // The package defines the flag -update. Tests with other kinds of golden files call Updating
-// instead of defining a flag of that name: package flag accepts each name once.
+// instead of defining a flag of that name, because a program cannot define a flag twice.
 package golden
 
 import (
@@ -29,14 +29,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A Module has a name and generates PTX, such as a *dsl.Module.
+// A Module has a name and a PTX text, as a *dsl.Module does.
 type Module interface {
 	Name() string
 	Text() (string, error)
 }
 
-// A Located module reports the Go line, and its callers, for each line of its text, as a
-// *dsl.Module does. Check then shows the Go lines of each difference.
+// A Located module maps each line of its text to the Go line that emitted it and the callers of
+// that line, as a *dsl.Module does. Check then shows the Go lines of each difference.
 type Located interface {
 	Places(text string) func(line int) (at diag.Place, from []diag.Place, ok bool)
 }
@@ -45,23 +45,23 @@ type Located interface {
 const updateFlag = "update"
 
 func init() {
-	// The test binary often has a flag of this name already, which is used then.
+	// Another package of the test binary may have defined the flag; then that flag is used.
 	if flag.Lookup(updateFlag) == nil {
 		flag.Bool(updateFlag, false, "rewrite golden files")
 	}
 }
 
-// Updating reports whether the test runs with -update, which makes Check rewrite golden files.
-// Tests with other golden files can call it too. It is false until the flags are parsed.
+// Updating reports whether the test runs with -update, so that Check rewrites golden files. Tests
+// with other golden files can call it too. The result is false until the flags are parsed.
 func Updating() bool {
 	f := flag.Lookup(updateFlag)
 	return f != nil && f.Value.String() == "true"
 }
 
-// Check compares the PTX of m with testdata/NAME.ptx, where NAME is the module's name. It
-// reports differences as removed, added or changed instructions, with the Go lines that
-// generate them. Different names of registers and labels, and a different order of
-// declarations, do not count as differences. A long difference is truncated.
+// Check compares the PTX of m with testdata/NAME.ptx, where NAME is the module's name. It reports
+// each difference as removed, added or changed instructions, with the Go lines that generate
+// them. Names of registers and labels and the order of declarations are not compared. A long
+// difference is truncated.
 func Check(t testing.TB, m Module) {
 	t.Helper()
 	text, err := m.Text()
@@ -72,7 +72,7 @@ func Check(t testing.TB, m Module) {
 	check(t, m.Name(), text, origins(m, text))
 }
 
-// A Judged module returns all its findings, as a *dsl.Module does.
+// A Judged module returns its findings, as a *dsl.Module does.
 type Judged interface {
 	Findings() diag.List
 }
@@ -96,20 +96,21 @@ func Clean(t testing.TB, m Judged) {
 	}
 }
 
-// CheckText is like Check, for PTX from another source.
+// CheckText compares text with testdata/NAME.ptx as Check does, for PTX from another source than
+// a Module.
 func CheckText(t testing.TB, name, text string) {
 	t.Helper()
 	check(t, name, text, nil)
 }
 
-// origins returns a function that returns the Go lines for a line of m's text, or nil if m does not
-// know them.
+// origins returns a function that returns a description of the Go lines that emitted a line of
+// m's text, or nil if m is not Located.
 func origins(m Module, text string) func(line int) string {
 	l, ok := m.(Located)
 	if !ok {
 		return nil
 	}
-	// computed on first use, because most tests do not need them
+	// computed on first use, because most tests have no differences
 	var places func(int) (diag.Place, []diag.Place, bool)
 	return func(line int) string {
 		if places == nil {
@@ -156,16 +157,17 @@ func check(t testing.TB, name, text string, where func(line int) string) {
 		return
 	}
 	if diff != "" {
-		t.Errorf("%s (-want +got; run `go test -update` to accept):\n%s", path, first(diff, most))
+		t.Errorf("%s (-want +got; run `go test -update` to accept):\n%s", path,
+			firstLines(diff, maxLines))
 	}
 }
 
-// most limits the lines of a difference that a failing test shows. A longer difference means a
-// different kernel.
-const most = 200
+// maxLines is the maximum number of lines of a difference that a failing test shows.
+const maxLines = 200
 
-// first returns the first n lines of a text, and the number of lines left out.
-func first(text string, n int) string {
+// firstLines returns the first n lines of a text, followed by the number of lines that it leaves
+// out.
+func firstLines(text string, n int) string {
 	lines := strings.SplitAfter(text, "\n")
 	if len(lines) <= n+1 {
 		return text
@@ -174,8 +176,8 @@ func first(text string, n int) string {
 		"-update` and look at the diff in version control\n", len(lines)-1-n)
 }
 
-// write creates a file and its directory. It replaces the file atomically, since tests of other
-// packages may read it.
+// write creates a file and its directory. It replaces the file atomically, because tests of other
+// packages may read the file.
 func write(path, text string) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -216,8 +218,8 @@ func write(path, text string) (err error) {
 }
 
 // Diff returns the differences between two modules, or "" if they differ only in names of
-// registers and labels, the order of declarations, comments and layout. The list holds the
-// errors that keep one of them from being parsed.
+// registers and labels, the order of declarations, comments and layout. The list holds the syntax
+// errors if one of the texts cannot be parsed.
 func Diff(want, got string) (string, diag.List) { return compare(want, got, nil) }
 
 func compare(want, got string, where func(line int) string) (string, diag.List) {

@@ -10,13 +10,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/diff"
 )
 
-// A row pairs a line of each outline; one of them is nil if the line is only in the other.
+// A row pairs a line of the old outline with a line of the new one. One of them is nil if the
+// line has no counterpart.
 type row struct {
 	old, new *line
-	same     bool // equal except for names of registers and labels
+	same     bool // the lines are equal except for names of registers and labels
 }
 
-// match aligns two outlines: first by shape, and then by corresponding names.
+// match aligns two outlines: first by the shapes of lines, and then by corresponding names.
 func match(x, y []line) ([]row, *renaming) {
 	var rows []row
 	i, j := 0, 0
@@ -44,14 +45,14 @@ func match(x, y []line) ([]row, *renaming) {
 	return rows, names
 }
 
-// A name is a register or a label of a function.
+// A name is a register or label and the function that contains it.
 type name struct{ in, text string }
 
-// A renaming maps the names of one module to those of the other, one to one.
+// A renaming maps names of the old module to names of the new module, one to one.
 type renaming struct{ to map[name]string }
 
-// rename maps each name to the one that it is paired with most often, so that an inserted, deleted
-// or changed line does not rename the following ones.
+// rename maps each name to the name with which it is paired most often. Lines that were inserted,
+// deleted or changed therefore do not affect the names in the lines after them.
 func rename(rows []row) *renaming {
 	type vote struct {
 		from, to name
@@ -88,7 +89,7 @@ func rename(rows []row) *renaming {
 	return names
 }
 
-// equal reports whether two lines of one shape have corresponding names.
+// equal reports whether two lines of the same shape have corresponding names.
 func (r *renaming) equal(x, y *line) bool {
 	for i, n := range x.names {
 		if to, ok := r.to[name{x.in, n}]; !ok || to != y.names[i] {
@@ -98,7 +99,7 @@ func (r *renaming) equal(x, y *line) bool {
 	return true
 }
 
-// apply returns the statement of a line with the names of the other module.
+// apply returns the statement of a line of the old module with the names of the new module.
 func (r *renaming) apply(l *line) statement {
 	var parts func(list []part) []part
 	parts = func(list []part) []part {

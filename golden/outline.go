@@ -11,11 +11,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A line is a line of a module's outline, for comparison and display.
+// A line is a declaration or statement of a module, in the form in which it is compared and
+// displayed.
 type line struct {
-	in    string   // name of the function that contains it, or ""
+	in    string   // name of the function that contains the line, or ""
 	shape string   // text without the names of registers and labels
-	names []string // these names in order
+	names []string // names of registers and labels, in order
 	text  string   // source text
 	at    int      // line of the module's text
 	parts statement
@@ -23,19 +24,19 @@ type line struct {
 
 // A statement is a decomposed instruction or directive.
 type statement struct {
-	Guard []part // none or one
+	Guard []part // at most one element
 	Op    string
 	Args  []part
 }
 
-// A part is an operand, or part of one.
+// A part is an operand, or a part of one such as a vector element.
 type part struct {
 	Text  string
-	Name  bool // Text is the name of a register or label
+	Name  bool // whether Text is the name of a register or label
 	Parts []part
 }
 
-// leaves returns the number of names and constants in s.
+// leaves returns the number of names and constants among the operands of s.
 func (s *statement) leaves() int {
 	n := 0
 	var count func(list []part)
@@ -59,7 +60,8 @@ func shapes(list []line) []string {
 	return out
 }
 
-// outline converts a module to lines to compare: declarations sorted, instructions in order.
+// outline converts a module to the lines that are compared: declarations sorted, instructions in
+// order.
 func outline(f *ptx.File) []line {
 	o := &outliner{f: f}
 	var head, variables []line
@@ -68,9 +70,9 @@ func outline(f *ptx.File) []line {
 		case *ptx.Func:
 			continue
 		case *ptx.Var:
-			variables = append(variables, o.plain(n))
+			variables = append(variables, o.textLine(n))
 		default:
-			head = append(head, o.plain(n))
+			head = append(head, o.textLine(n))
 		}
 	}
 	sorted(variables)
@@ -87,30 +89,30 @@ func sorted(list []line) {
 	slices.SortStableFunc(list, func(a, b line) int { return strings.Compare(a.shape, b.shape) })
 }
 
-// An outliner makes the lines of a file.
+// An outliner creates the lines of a file.
 type outliner struct {
 	f      *ptx.File
 	in     string
-	scopes []map[string]declared // scopes of the function, the innermost last
-	times  map[string]int        // number of declarations of a name in the function
+	scopes []map[string]declaration // declarations by scope of the function, innermost last
+	times  map[string]int           // for each name, its number of declarations in the function
 }
 
-// A declared name is a label, a register, or a range of registers with this prefix.
-type declared struct {
+// A declaration is that of a label, of a register, or of a range of registers whose names start
+// with the given name.
+type declaration struct {
 	kind  string
-	which string // distinguishes several declarations of a name in a function; "" for the first
+	index string // suffix of a repeated declaration of a name in the function, or ""
 }
 
-// plain returns the line of a statement that must be textually equal.
-func (o *outliner) plain(n ptx.Node) line { return o.words(n.Pos(), n.End()) }
+// textLine returns the line of a statement whose text must be equal.
+func (o *outliner) textLine(n ptx.Node) line { return o.textRange(n.Pos(), n.End()) }
 
-func (o *outliner) words(from, to ptx.Pos) line {
+func (o *outliner) textRange(from, to ptx.Pos) line {
 	text := strings.Join(strings.Fields(o.f.Text[from:to]), " ")
 	return line{in: o.in, shape: text, text: text, at: o.f.Place(from, from).Line}
 }
 
-// function returns the lines of a function: its header, one for each parameter and directive, and
-// its body.
+// function returns the lines of a function: those of its header, then those of its body.
 func (o *outliner) function(n *ptx.Func) []line {
 	o.in, o.times = n.Name.Text, make(map[string]int)
 	defer func() { o.in = "" }()
@@ -124,7 +126,7 @@ func (o *outliner) function(n *ptx.Func) []line {
 	return append(append(list, variables...), code...)
 }
 
-// head returns the lines of a function's header: the name, and one for each parameter and
+// head returns the lines of a function's header: one for the name, and one for each parameter and
 // directive.
 func (o *outliner) head(n *ptx.Func) []line {
 	end := n.End()
@@ -143,25 +145,25 @@ func (o *outliner) head(n *ptx.Func) []line {
 	if len(parts) > 0 {
 		end = parts[0].Pos()
 	}
-	first := o.words(n.Pos(), end)
+	first := o.textRange(n.Pos(), end)
 	first.text = strings.TrimSpace(strings.TrimRight(first.text, "( "))
 	first.shape = first.text
 	list := []line{first}
 	for _, p := range parts {
-		l := o.plain(p)
+		l := o.textLine(p)
 		l.text = "\t" + l.text
 		list = append(list, l)
 	}
 	return list
 }
 
-// open records the labels and registers of a scope.
-func (o *outliner) open(b *ptx.Block) {
-	scope := make(map[string]declared)
+// addScope enters the scope of a block and records its labels and registers.
+func (o *outliner) addScope(b *ptx.Block) {
+	scope := make(map[string]declaration)
 	declare := func(name, kind string) {
-		d := declared{kind: kind}
+		d := declaration{kind: kind}
 		if n := o.times[name]; n > 0 {
-			d.which = "#" + strconv.Itoa(n)
+			d.index = "#" + strconv.Itoa(n)
 		}
 		o.times[name]++
 		scope[name] = d
@@ -181,31 +183,31 @@ func (o *outliner) open(b *ptx.Block) {
 	o.scopes = append(o.scopes, scope)
 }
 
-// block collects the declarations of a block and its code.
+// block appends the lines of a block's variables and code to the two lists.
 func (o *outliner) block(b *ptx.Block, variables, code *[]line) {
-	o.open(b)
+	o.addScope(b)
 	defer func() { o.scopes = o.scopes[:len(o.scopes)-1] }()
 	for _, n := range b.Stmts {
 		switch n := n.(type) {
 		case *ptx.Var:
 			if n.Space.Text != ".reg" {
-				*variables = append(*variables, o.plain(n))
+				*variables = append(*variables, o.textLine(n))
 			}
 		case *ptx.Label:
 			d, _ := o.lookup(n.Name.Text)
 			*code = append(*code,
-				line{in: o.in, shape: "label:", names: []string{n.Name.Text + d.which},
+				line{in: o.in, shape: "label:", names: []string{n.Name.Text + d.index},
 					text: n.Name.Text + ":", at: o.f.PlaceOf(n).Line})
 		case *ptx.Instr:
 			*code = append(*code, o.instr(n))
 		case *ptx.Block:
 			o.block(n, variables, code)
 		case *ptx.Directive:
-			if n.Name.Text != ".loc" { // source positions are not compared
+			if n.Name.Text != ".loc" { // .loc directives are not compared
 				*code = append(*code, o.statement(n, n.Name.Text, n.Args))
 			}
 		default:
-			*code = append(*code, o.plain(n))
+			*code = append(*code, o.textLine(n))
 		}
 	}
 }
@@ -218,17 +220,17 @@ func (o *outliner) instr(n *ptx.Instr) line {
 		if g.Not {
 			mark = "@!"
 		}
-		d, _, _ := o.free(g.Text)
+		d, _, _ := o.isFreeName(g.Text)
 		l.shape = mark + d.kind + " " + l.shape
-		l.names = append([]string{g.Text + d.which}, l.names...)
-		l.parts.Guard = []part{{Text: mark, Parts: []part{{Text: g.Text + d.which, Name: true}}}}
+		l.names = append([]string{g.Text + d.index}, l.names...)
+		l.parts.Guard = []part{{Text: mark, Parts: []part{{Text: g.Text + d.index, Name: true}}}}
 	}
 	return l
 }
 
-// statement returns a statement with operands.
+// statement returns the line of a statement with operands.
 func (o *outliner) statement(n ptx.Node, op string, args []ptx.Operand) line {
-	l := o.plain(n)
+	l := o.textLine(n)
 	l.parts = statement{Op: op}
 	var b strings.Builder
 	b.WriteString(op)
@@ -240,21 +242,21 @@ func (o *outliner) statement(n ptx.Node, op string, args []ptx.Operand) line {
 	return l
 }
 
-// operand writes the shape of an operand, and collects its register and label names.
+// operand writes the shape of an operand, and appends its register and label names to names.
 func (o *outliner) operand(x *ptx.Operand, shape *strings.Builder, names *[]string) part {
 	if len(x.Args) == 0 {
 		p := part{Text: x.Text}
-		var d declared
+		var d declaration
 		field, free := "", false
 		if x.Kind == ptx.Name {
-			d, field, free = o.free(x.Text)
+			d, field, free = o.isFreeName(x.Text)
 		}
 		if !free {
 			shape.WriteString(x.Text)
 			return p
 		}
 		shape.WriteString(d.kind + field)
-		p.Text, p.Name = strings.TrimSuffix(x.Text, field)+d.which, true
+		p.Text, p.Name = strings.TrimSuffix(x.Text, field)+d.index, true
 		*names = append(*names, p.Text)
 		return p
 	}
@@ -268,12 +270,13 @@ func (o *outliner) operand(x *ptx.Operand, shape *strings.Builder, names *[]stri
 	return p
 }
 
-// kindMark returns a letter that distinguishes groups of operands: [a], {a} and (a).
+// kindMark returns a letter for the kind of a group of operands, such as [a], {a} and (a).
 func kindMark(k ptx.OperandKind) string { return string(rune('A' + int(k))) }
 
-// free reports whether a name may differ, because it is a register, whose type must match, or a
-// label. The field after a register's name, .x or .h1, must match.
-func (o *outliner) free(text string) (d declared, field string, ok bool) {
+// isFreeName reports whether a name may differ between the modules, because it is a register,
+// whose type must match, or a label. The field after a register's name, such as .x or .h1, must
+// match.
+func (o *outliner) isFreeName(text string) (d declaration, field string, ok bool) {
 	base := text
 	if i := strings.IndexByte(text, '.'); i > 0 {
 		base, field = text[:i], text[i:]
@@ -282,8 +285,9 @@ func (o *outliner) free(text string) (d declared, field string, ok bool) {
 	return d, field, ok
 }
 
-// lookup finds the declaration of a name, or of its prefix.
-func (o *outliner) lookup(name string) (declared, bool) {
+// lookup returns the declaration of a name, or of the range of registers to which the name
+// belongs.
+func (o *outliner) lookup(name string) (declaration, bool) {
 	letters := strings.TrimRight(name, "0123456789")
 	for i := len(o.scopes) - 1; i >= 0; i-- {
 		if d, ok := o.scopes[i][name]; ok {
@@ -293,5 +297,5 @@ func (o *outliner) lookup(name string) (declared, bool) {
 			return d, true
 		}
 	}
-	return declared{}, false
+	return declaration{}, false
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// context is the number of lines shown around a difference.
+// context is the number of unchanged lines shown before and after a difference.
 const context = 3
 
-// A shown line is one line of the output.
-type shown struct {
+// A shownLine is one line of the output.
+type shownLine struct {
 	mark byte
 	line *line
-	old  *line // the line of the old module, or nil if it was added
+	old  *line // the corresponding line of the old module, or nil if the line was added
 	note string
 }
 
-// difference shows the rows that differ, with context, or "" if there are none. where returns the
-// origin of a line of the new module, or is nil.
+// difference returns the rows that differ, with context, or "" if no row differs. where returns
+// the origin of a line of the new module, or is nil.
 func difference(rows []row, names *renaming, where func(line int) string) string {
 	all := layout(rows, names)
 	near := make([]bool, len(all))
@@ -55,8 +55,8 @@ func difference(rows []row, names *renaming, where func(line int) string) string
 	return b.String()
 }
 
-// head writes the position of a run of lines in the old module, which is the golden file.
-func head(b *strings.Builder, all []shown) {
+// head writes the position in the old module, which is the golden file, of the lines that follow.
+func head(b *strings.Builder, all []shownLine) {
 	for _, s := range all {
 		switch {
 		case s.old == nil:
@@ -68,12 +68,13 @@ func head(b *strings.Builder, all []shown) {
 		}
 		return
 	}
-	b.WriteString("@ line 1\n") // the run is at the start of the file
+	b.WriteString("@ line 1\n") // the lines are at the start of the file
 }
 
-// layout converts rows to lines: for each run of changes, removed lines precede added ones.
-func layout(rows []row, names *renaming) []shown {
-	var all, came []shown
+// layout converts rows to lines. In each group of changed rows, the removed lines precede the
+// added lines.
+func layout(rows []row, names *renaming) []shownLine {
+	var all, came []shownLine
 	var gone []*line
 	flush := func() {
 		for i := range came {
@@ -86,23 +87,23 @@ func layout(rows []row, names *renaming) []shown {
 	for _, r := range rows {
 		if r.same {
 			flush()
-			all = append(all, shown{mark: ' ', line: r.new, old: r.old})
+			all = append(all, shownLine{mark: ' ', line: r.new, old: r.old})
 			continue
 		}
 		if r.old != nil {
-			all = append(all, shown{mark: '-', line: r.old, old: r.old})
+			all = append(all, shownLine{mark: '-', line: r.old, old: r.old})
 			gone = append(gone, r.old)
 		}
 		if r.new != nil {
-			came = append(came, shown{mark: '+', line: r.new})
+			came = append(came, shownLine{mark: '+', line: r.new})
 		}
 	}
 	flush()
 	return all
 }
 
-// changes describes the difference between two instructions with the same opcode, if they have so
-// many operands that the difference is hard to see.
+// changes describes the difference between two instructions with the same opcode. It returns ""
+// for instructions with few operands, whose difference is easy to see.
 func changes(x, y *line, names *renaming) string {
 	const few, most = 8, 3
 	if x.parts.Op != y.parts.Op || x.parts.leaves() <= few {
@@ -146,7 +147,7 @@ func (r *reporter) Report(result cmp.Result) {
 			}
 		}
 	}
-	// a part and its text count as one difference
+	// a difference in a part and in its text is counted once
 	if len(r.list) == 0 || r.list[len(r.list)-1] != where {
 		r.list = append(r.list, where)
 	}

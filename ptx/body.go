@@ -9,11 +9,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// block reads { ... }: the body of a function or a scope inside it.
+// block parses { ... }: the body of a function or a nested block.
 func (p *parser) block() *Block {
 	open := p.tok
 	if p.depth == 0 {
-		p.shifted = token{}
+		p.suspectBrace = token{}
 	}
 	if open.kind == '{' {
 		p.advance()
@@ -25,7 +25,7 @@ func (p *parser) block() *Block {
 	if p.depth == 0 {
 		symbols = inFunction
 	}
-	if !p.deeper(symbols, open) {
+	if !p.pushSymbols(symbols, open) {
 		p.skipBlock()
 		b.To = p.last
 		return b
@@ -35,12 +35,12 @@ func (p *parser) block() *Block {
 	for {
 		switch p.tok.kind {
 		case '}':
-			if i := p.indent(p.tok); i >= 0 && i < p.indent(open) && p.shifted.to == 0 {
-				p.shifted = open
+			if i := p.indent(p.tok); i >= 0 && i < p.indent(open) && p.suspectBrace.to == 0 {
+				p.suspectBrace = open
 			}
 			p.advance()
 		case endOfFile:
-			if !p.torn {
+			if !p.unclosed {
 				at := p.unclosedAt(open)
 				p.fail(at.at, at.to, unclosed, "%s is not closed", quoted("{"))
 			}
@@ -59,21 +59,21 @@ func (p *parser) block() *Block {
 	p.depth--
 	p.stack -= symbols
 	b.To = p.last
-	b.Stmts = p.taken(base)
+	b.Stmts = p.popNodes(base)
 	return b
 }
 
 // unclosedAt returns the brace that most likely lacks its "}" if the block that starts at open is
-// unclosed. The indentation may show that an inner block is unclosed, and that its "}" was meant
-// for the outer one.
+// not closed. If the indentation shows that the last "}" was intended for the outer block, that
+// is the brace of an inner block.
 func (p *parser) unclosedAt(open token) token {
-	if p.shifted.at > open.at {
-		return p.shifted
+	if p.suspectBrace.at > open.at {
+		return p.suspectBrace
 	}
 	return open
 }
 
-// indent returns the column of a token that is the first on its line, and zero for other tokens.
+// indent returns the column of a token that is the first on its line, and 0 for other tokens.
 func (p *parser) indent(t token) int {
 	if t.fresh {
 		for i := int(t.at); i >= 0 && i > int(t.at)-100; i-- {
@@ -85,7 +85,7 @@ func (p *parser) indent(t token) int {
 	return notPlain
 }
 
-// skipBlock skips the rest of a block.
+// skipBlock skips the rest of a block, including its closing brace.
 func (p *parser) skipBlock() {
 	for depth := 1; depth > 0 && p.tok.kind != endOfFile; p.advance() {
 		switch p.tok.kind {
@@ -97,21 +97,21 @@ func (p *parser) skipBlock() {
 	}
 }
 
-// opensModule reports whether the current word, which starts with a dot at the start of a line, is
-// only valid outside of functions, so that the "}" before it is missing.
+// opensModule reports whether the current word, which starts with a dot at the start of a line,
+// is only valid outside functions. Then the "}" before it is missing.
 func (p *parser) opensModule() bool {
 	switch p.textOf(p.tok) {
 	case ".entry", ".version", ".target", ".address_size", ".section":
 		return true
 	case ".visible", ".weak", ".extern":
-		ahead := p.scan // a copy: comments are recorded when the text is scanned again
+		ahead := p.scan // a copy, so that comments are only recorded in the second scan
 		next := ahead.next()
 		return next.kind == dot && p.textOf(next) == ".entry"
 	}
 	return false
 }
 
-// statement reads one statement of a function and puts it on the node stack.
+// statement parses one statement of a function and pushes its node.
 func (p *parser) statement() {
 	first := p.tok
 	switch first.kind {
@@ -127,12 +127,12 @@ func (p *parser) statement() {
 		}
 		p.instruction(first.at, unguarded, first)
 	case '@':
-		p.guarded()
+		p.guardedInstr()
 	case dot, dwarf:
 		p.item(absent())
 	case '{':
 		b := p.block()
-		p.keep(b)
+		p.pushNode(b)
 	case ';':
 		p.fail(first.at, first.to, syntax, "empty statement: no statement before %s", quoted(";"))
 		p.advance()
@@ -143,33 +143,33 @@ func (p *parser) statement() {
 		}
 		p.unexpected(want)
 		p.advance()
-		p.bad(first.at, p.skip())
+		p.pushBad(first.at, p.skip())
 	}
 }
 
-// label reads the rest of `name :`, with the ":" current.
+// label parses the rest of `name :`. The current token is the ":".
 func (p *parser) label(first token) {
 	w := p.word(first)
-	if reserved(w.Text) {
+	if isReserved(w.Text) {
 		p.fail(first.at, first.to, syntax, "%s cannot be a label", quoted(w.Text))
 	}
 	p.advance()
-	if p.tok.kind == dot && labelled(p.textOf(p.tok)) {
+	if p.tok.kind == dot && isNamedByLabel(p.textOf(p.tok)) {
 		p.item(w)
 		return
 	}
 	l := slab.One(&p.labels)
 	l.Span, l.Name = Span{first.at, p.last}, w
-	p.keep(l)
+	p.pushNode(l)
 }
 
-// labelled reports whether the label before a directive is its name.
-func labelled(word string) bool {
+// isNamedByLabel reports whether a label before the directive is the name of the directive.
+func isNamedByLabel(word string) bool {
 	return word == ".branchtargets" || word == ".calltargets" || word == ".callprototype"
 }
 
-// reserved reports whether a word that looks like a name is reserved.
-func reserved(word string) bool {
+// isReserved reports whether a word that has the form of a name is reserved.
+func isReserved(word string) bool {
 	switch word[0] {
 	case '_', 'W', 'f', 'i':
 		return word == "_" || word == "WARP_SZ" || word == "function_name" || word == "inlined_at"
@@ -177,14 +177,14 @@ func reserved(word string) bool {
 	return false
 }
 
-// guarded reads an instruction with a guard @p or @!p.
-func (p *parser) guarded() {
+// guardedInstr parses an instruction with a guard @p or @!p.
+func (p *parser) guardedInstr() {
 	start := p.tok.at
 	p.advance()
 	guard := Guard{Not: p.accept('!')}
-	if p.tok.kind != name || reserved(p.textOf(p.tok)) {
+	if p.tok.kind != name || isReserved(p.textOf(p.tok)) {
 		p.unexpected("the predicate of a guard")
-		p.bad(start, p.skip())
+		p.pushBad(start, p.skip())
 		return
 	}
 	guard.Word = p.word(p.tok)
@@ -192,7 +192,7 @@ func (p *parser) guarded() {
 	op := p.tok
 	if op.kind != name && op.kind != dotted {
 		p.unexpected("an instruction after its guard")
-		p.bad(start, p.skip())
+		p.pushBad(start, p.skip())
 		return
 	}
 	if p.plainInstr(start, guard, op) {
@@ -202,8 +202,8 @@ func (p *parser) guarded() {
 	p.instruction(start, guard, op)
 }
 
-// instruction reads the rest of an instruction that starts at start. Its opcode starts with op, the
-// previous token.
+// instruction parses the rest of an instruction that starts at start. op, the previous token, is
+// the start of the opcode.
 func (p *parser) instruction(start Pos, guard Guard, op token) {
 	in := slab.One(&p.instrs)
 	in.At, in.Guard, in.Op = start, guard, p.word(op)
@@ -211,21 +211,21 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 		p.opcode(in)
 	}
 	base := len(p.operands)
-	ok := !reserved(in.Op.Text)
+	ok := !isReserved(in.Op.Text)
 	if !ok {
-		p.fail(op.at, op.to, syntax, "%s cannot be an instruction", quoted(in.Op.Text))
-	} else if ok = !p.misread(op, in.Op); !ok {
-		// The error has been reported.
-	} else if want := p.runsOn(in.Op.Text); want != "" {
+		p.fail(op.at, op.to, syntax, "%s is reserved and cannot start an instruction", quoted(in.Op.Text))
+	} else if ok = !p.reportForeignSyntax(op, in.Op); !ok {
+		// the error has been reported
+	} else if want := p.missingEnd(in.Op.Text); want != "" {
 		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
-		// a label is kept, since branches may target it
+		// a label is kept, because branches may refer to it
 		if op.kind == name && want != quoted(";") && guard.Text == "" {
 			l := slab.One(&p.labels)
 			l.Span, l.Name = in.Op.Span, in.Op
-			p.keep(l)
+			p.pushNode(l)
 			return
 		}
-		p.bad(in.At, p.last)
+		p.pushBad(in.At, p.last)
 		return
 	} else if isCall(in.Op.Text) {
 		ok = p.callOperands()
@@ -241,16 +241,16 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	}
 	if ok && p.semicolon(`"," or ";"`) {
 		in.To = p.last
-		p.keep(in)
+		p.pushNode(in)
 		return
 	}
-	p.bad(in.At, p.skip())
+	p.pushBad(in.At, p.skip())
 }
 
-// runsOn returns what is missing after an opcode or a label if the next statement follows where
-// operands are expected. That is the case if the next line has two adjacent words, of which the
-// first is an opcode.
-func (p *parser) runsOn(op string) string {
+// missingEnd returns a description of the token that is missing after an opcode or a label, if
+// the next statement follows where operands are expected, and otherwise "". That is the case if
+// the next line has two adjacent words, of which the first is an opcode.
+func (p *parser) missingEnd(op string) string {
 	if t := p.tok; !t.fresh || t.kind != name && t.kind != dotted || p.scan.text[t.at] == '%' {
 		return ""
 	}
@@ -258,16 +258,17 @@ func (p *parser) runsOn(op string) string {
 	case "ret", "exit", "trap", "brkpt":
 		return quoted(";")
 	}
-	ahead := p.scan // a copy: comments are recorded when the text is scanned again
+	ahead := p.scan // a copy, so that comments are only recorded in the second scan
 	if next := ahead.next(); next.fresh || next.kind != name && next.kind != dotted {
 		return ""
 	}
 	return quoted(":") + " or " + quoted(";")
 }
 
-// misread reports syntax of other languages. The current token is the one after the first word of a
+// reportForeignSyntax reports syntax that other languages have, and returns false if the
+// statement has no such syntax. The current token is the token after op, the first word of the
 // statement.
-func (p *parser) misread(op token, w Word) bool {
+func (p *parser) reportForeignSyntax(op token, w Word) bool {
 	t := p.tok
 	switch {
 	case t.kind == ':' && op.kind == dotted && t.at == op.to:
@@ -292,8 +293,8 @@ func (p *parser) misread(op token, w Word) bool {
 	return true
 }
 
-// DeclaresWithoutDot reports whether a text starts with the state space of a variable without
-// its dot, followed by a blank.
+// DeclaresWithoutDot reports whether a text starts with the state space of a declaration without
+// its dot, followed by a space.
 func DeclaresWithoutDot(text string) bool {
 	word, _, ok := strings.Cut(text, " ")
 	switch word {
@@ -303,7 +304,7 @@ func DeclaresWithoutDot(text string) bool {
 	return false
 }
 
-// opcode appends modifiers that are separated from the opcode by white space, as in `add .u32`.
+// opcode adds modifiers that white space separates from the opcode, as in `add .u32`.
 func (p *parser) opcode(in *Instr) {
 	var b strings.Builder
 	b.WriteString(in.Op.Text)
@@ -315,12 +316,12 @@ func (p *parser) opcode(in *Instr) {
 	in.Op.Text = b.String()
 }
 
-// isCall reports whether an opcode is call, whose operands have their own syntax.
+// isCall reports whether an opcode is that of call, whose operands have a syntax of their own.
 func isCall(op string) bool {
 	return strings.HasPrefix(op, "call") && (len(op) == 4 || op[4] == '.')
 }
 
-// instrOperands reads operands up to the ";" and puts them on the operand stack.
+// instrOperands parses the operands up to the ";" and pushes them.
 func (p *parser) instrOperands() bool {
 	for first := true; ; first = false {
 		x, ok := p.operand(first)

@@ -11,22 +11,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// written reports whether an optional token of the grammar is present.
-func written(t lexer.Token) bool { return t.Type != 0 }
+// isWritten reports whether an optional token of the grammar is present in the text.
+func isWritten(t lexer.Token) bool { return t.Type != 0 }
 
-// token returns the frame's token for t of a syntax tree.
+// token returns the token of the frame that corresponds to t, a token of a syntax tree.
 func (f frame) token(t lexer.Token) token { return f.tokens[t.Pos.Offset] }
 
-// word returns the frame's token for t as a word. The word is absent if the optional token was not
-// written.
+// word returns the token of the frame that corresponds to t as a word. The word is absent if t is
+// an optional token that the text does not have.
 func (f frame) word(t lexer.Token) Word {
-	if !written(t) {
+	if !isWritten(t) {
 		return absent()
 	}
 	return f.p.word(f.token(t))
 }
 
-// operand returns the frame's token for t as an operand.
+// operand returns the token of the frame that corresponds to t as an operand.
 func (f frame) operand(t lexer.Token) Operand {
 	tok := f.token(t)
 	x := Operand{Span: Span{tok.at, tok.to}, Kind: Name, Text: f.p.textOf(tok)}
@@ -39,7 +39,7 @@ func (f frame) operand(t lexer.Token) Operand {
 	return x
 }
 
-// build creates the node of an item, reads its body, and pushes the node.
+// build creates the node of an item, parses its body, and pushes the node.
 func (p *parser) build(f frame, tree *item, span Span, label Word) {
 	switch {
 	case tree.Function != nil:
@@ -47,14 +47,14 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 	case tree.Variable != nil:
 		v := p.buildVar(f, tree.Variable)
 		v.Span = span
-		if written(tree.Linkage) {
+		if isWritten(tree.Linkage) {
 			v.Linkage = []Word{f.word(tree.Linkage)}
 			if p.depth > 0 {
 				p.fail(v.Linkage[0].At, v.Linkage[0].To, nesting, "variable inside a function "+
 					"cannot have %s", v.Linkage[0].Text)
 			}
 		}
-		p.keep(v)
+		p.pushNode(v)
 	case tree.Prototype != nil:
 		t := tree.Prototype
 		fn := &Func{Span: span, Kind: f.word(t.Kind), Label: label, Name: f.word(t.Name)}
@@ -62,7 +62,7 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 		if label.At < 0 {
 			p.fail(fn.Kind.At, fn.Kind.To, structure, "%s requires a label before it", fn.Kind.Text)
 		}
-		p.keep(fn)
+		p.pushNode(fn)
 	case tree.Section != nil:
 		s := &Section{Span: span, Name: f.word(tree.Section.Name)}
 		s.Lines = p.section()
@@ -70,7 +70,7 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 		if p.depth > 0 {
 			p.fail(span.At, s.Name.To, nesting, "section inside a function")
 		}
-		p.keep(s)
+		p.pushNode(s)
 	default:
 		d := p.buildDirective(f, tree.Directive)
 		d.Span, d.Label = span, label
@@ -83,12 +83,12 @@ func (p *parser) build(f frame, tree *item, span Span, label Word) {
 					d.Name.Text)
 			}
 		}
-		p.keep(d)
+		p.pushNode(d)
 	}
 }
 
-// checkVersion reports a .version that spans lines or contains a comment: the assembler reads that
-// directive before it scans.
+// checkVersion reports a .version directive that spans lines or contains a comment, because ptxas
+// reads that directive before it scans the text.
 func (p *parser) checkVersion(d *Directive) {
 	between := p.scan.text[d.Name.To:d.Args[0].At]
 	if strings.Trim(between, " \t") != "" {
@@ -100,10 +100,10 @@ func (p *parser) checkVersion(d *Directive) {
 func (p *parser) buildFunction(f frame, tree *item, span Span) {
 	t := tree.Function
 	fn := &Func{Span: span, Kind: f.word(t.Func), Label: absent(), Name: f.word(t.Name)}
-	if written(t.Entry) {
+	if isWritten(t.Entry) {
 		fn.Kind = f.word(t.Entry)
 	}
-	if written(tree.Linkage) {
+	if isWritten(tree.Linkage) {
 		fn.Linkage = []Word{f.word(tree.Linkage)}
 	}
 	if t.Marks != nil {
@@ -119,15 +119,15 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 				fn.Name.Text)
 			fn.Body = p.block()
 			fn.To = p.last
-			p.keep(fn)
+			p.pushNode(fn)
 			return
 		}
-		if written(t.Entry) && len(t.Notes) > 0 {
+		if isWritten(t.Entry) && len(t.Notes) > 0 {
 			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s: directives "+
 				"belong to its definition",
 				quoted(";"), fn.Name.Text)
 		}
-		p.keep(fn)
+		p.pushNode(fn)
 		return
 	}
 	if p.depth > 0 {
@@ -136,15 +136,15 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 	}
 	fn.Body = p.block()
 	fn.To = p.last
-	p.keep(fn)
+	p.pushNode(fn)
 }
 
 func (p *parser) buildSignature(f frame, fn *Func, returns, params lexer.Token,
 	notes []*directive) {
-	if fn.HasReturns = written(returns); fn.HasReturns {
+	if fn.HasReturns = isWritten(returns); fn.HasReturns {
 		fn.Returns = p.listAt(f.base + returns.Pos.Offset)
 	}
-	if fn.HasParams = written(params); fn.HasParams {
+	if fn.HasParams = isWritten(params); fn.HasParams {
 		fn.Params = p.listAt(f.base + params.Pos.Offset)
 	}
 	for _, n := range notes {
@@ -166,7 +166,8 @@ func (p *parser) buildSignature(f frame, fn *Func, returns, params lexer.Token,
 	}
 }
 
-// listAt returns the parameter list that the token at index i of the framer's stack represents.
+// listAt returns the parameter list that is represented by the token at index i of the framer's
+// stack.
 func (p *parser) listAt(i int) []*Var {
 	for _, l := range p.frame.lists {
 		if l.at == i {
@@ -185,7 +186,7 @@ func (p *parser) buildVar(f frame, t *variable) *Var {
 			v.Type = f.word(t.Alone.Of)
 		}
 	}
-	if written(t.Bank) {
+	if isWritten(t.Bank) {
 		bank := f.operand(t.Bank)
 		if open := f.tokens[t.Bank.Pos.Offset-1]; open.at != v.Space.To {
 			p.fail(open.at, open.to, syntax, "unexpected %s: the bank must directly follow .const",
@@ -207,7 +208,7 @@ func (p *parser) buildVar(f frame, t *variable) *Var {
 func (p *parser) buildDeclarator(f frame, t *declarator, d *Declarator) {
 	d.Name = f.word(t.Name)
 	d.Span = d.Name.Span
-	if written(t.Count) {
+	if isWritten(t.Count) {
 		count := f.operand(t.Count)
 		d.Count = &count
 		d.To = f.tokens[t.Count.Pos.Offset+1].to
@@ -216,7 +217,7 @@ func (p *parser) buildDeclarator(f frame, t *declarator, d *Declarator) {
 	if n := len(d.Dims); n > 0 {
 		d.To = f.token(t.Dims[n-1].Close).to
 	}
-	if written(t.Initial) {
+	if isWritten(t.Initial) {
 		i := f.base + t.Initial.Pos.Offset
 		for _, initial := range p.frame.initials {
 			if initial.at == i {
@@ -231,7 +232,7 @@ func (p *parser) buildDims(f frame, dims []*dimension) []Operand {
 	base := len(p.operands)
 	for _, t := range dims {
 		x := Operand{Span: Span{f.token(t.Open).to, f.token(t.Close).at}}
-		if written(t.Size) {
+		if isWritten(t.Size) {
 			x = f.operand(t.Size)
 		}
 		p.operands = append(p.operands, x)
@@ -263,7 +264,7 @@ func (p *parser) buildAttrs(f frame, before, after []*attribute, ptr *pointer) [
 	}
 	w := f.word(ptr.Word)
 	list = append(list, Attr{Span: w.Span, Name: w})
-	if written(ptr.Space) {
+	if isWritten(ptr.Space) {
 		w := f.word(ptr.Space)
 		list = append(list, Attr{Span: w.Span, Name: w})
 	}
@@ -299,7 +300,7 @@ func (p *parser) buildParam(f frame, t *parameter) *Var {
 	v := slab.One(&p.vars)
 	v.Span = Span{f.tokens[0].at, f.tokens[len(f.tokens)-1].to}
 	v.Space, v.Vec, v.Type = f.word(t.Space), f.word(t.Vector), f.word(t.Type)
-	if written(t.Hidden) {
+	if isWritten(t.Hidden) {
 		v.Linkage = []Word{f.word(t.Hidden)}
 	}
 	v.Attrs = p.buildAttrs(f, t.Before, t.After, t.Pointer)

@@ -10,14 +10,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/layout"
 )
 
-// blank prints a blank line before the next output, including its comments.
+// blank prints a blank line before the next line of output.
 func (p *printer) blank() {
 	p.Blank()
 	p.open = true
 }
 
-// gap keeps a blank line of the source before the code at pos.
-func (p *printer) gap(pos Pos) {
+// blankBefore prints a blank line before the code at pos if the source has one there.
+func (p *printer) blankBefore(pos Pos) {
 	if p.open {
 		p.open = false
 		return
@@ -36,13 +36,13 @@ func (p *printer) gap(pos Pos) {
 	}
 }
 
-// begin starts a line of printed code.
+// begin starts a line of output for code at a position of the source.
 func (p *printer) begin(at Pos, kind layout.Kind) {
-	p.gap(at)
+	p.blankBefore(at)
 	p.Begin(kind)
 }
 
-// end ends a line of printed code, whose source ends at to. Comments on the same source line stay
+// end ends a line of output whose source ends at to. Comments on the same source line are printed
 // on the line.
 func (p *printer) end(to Pos) {
 	if !p.End() {
@@ -60,7 +60,7 @@ func (p *printer) end(to Pos) {
 	}
 }
 
-// comment returns the next comment, which its caller prints.
+// comment returns the next comment to print.
 func (p *printer) comment() *Comment {
 	c := &p.comments[p.printed]
 	p.printed++
@@ -68,7 +68,8 @@ func (p *printer) comment() *Comment {
 	return c
 }
 
-// dueAt returns the position of the next comment, or a position after the end of the text.
+// dueAt returns the position of the next comment to print, or a position after the end of the
+// text.
 func (p *printer) dueAt() Pos {
 	if p.printed == len(p.comments) {
 		return math.MaxInt32
@@ -76,8 +77,8 @@ func (p *printer) dueAt() Pos {
 	return p.comments[p.printed].At
 }
 
-// commentMayFollow reports whether text may stand between the end of a statement and a comment on
-// the same line.
+// commentMayFollow reports whether a comment that is separated by text from the end of a
+// statement on the same line belongs on the line of the statement.
 func commentMayFollow(text string) bool {
 	for i := range len(text) {
 		switch text[i] {
@@ -89,24 +90,24 @@ func commentMayFollow(text string) bool {
 	return true
 }
 
-// leading prints the comments before pos, each on a line of its own.
+// leading prints the comments before pos, each on a separate line.
 func (p *printer) leading(pos Pos) {
 	for p.due < pos {
 		c := p.comment()
-		p.gap(c.At)
+		p.blankBefore(c.At)
 		p.Comment(c.Text)
 		p.prev = c.At + Pos(len(c.Text))
 	}
 }
 
-// interior prints the comments before pos inside a line of code. A line comment ends the line.
+// interior prints the comments before pos within a line of code. A // comment ends the line.
 func (p *printer) interior(pos Pos) {
 	if p.due >= pos {
 		return
 	}
 	if line, _ := p.Started(); !line {
-		// The printed order differs from the source, as for .align before .shared: comments in
-		// between are printed before the line.
+		// The printed order differs from that of the source, as for .align before .shared: the
+		// comments between them are printed before the line.
 		p.Before(func() { p.leading(pos) })
 	}
 	for p.due < pos {

@@ -5,7 +5,7 @@ package ptx
 
 import "github.com/ptxdsl/ptxdsl/internal/layout"
 
-// variable prints a declaration: .shared .align 16 .b8 tile[4096].
+// variable prints a declaration, such as .shared .align 16 .b8 tile[4096].
 func (p *printer) variable(n *Var) {
 	p.begin(n.At, layout.Decl)
 	p.specifiers(n)
@@ -18,8 +18,8 @@ func (p *printer) variable(n *Var) {
 	p.end(n.To)
 }
 
-// specifiers prints what precedes the names: linkage, space, and attributes and type in the order
-// of the source.
+// specifiers prints the part of a declaration before the names: linkage, state space, and
+// attributes and type in the order of the source.
 func (p *printer) specifiers(n *Var) {
 	for _, w := range n.Linkage {
 		p.word(w)
@@ -100,8 +100,8 @@ func (p *printer) declarators(n *Var) {
 	}
 }
 
-// function prints a definition, a declaration or a call prototype. Parameters are printed one per
-// line, except in prototypes and results.
+// function prints a definition, a declaration or a call prototype. Each parameter is printed on a
+// separate line, except in prototypes and results.
 func (p *printer) function(n *Func) {
 	prototype := n.Kind.Text == ".callprototype"
 	p.begin(n.At, layout.Plain)
@@ -146,7 +146,7 @@ func (p *printer) function(n *Func) {
 			continue
 		}
 		p.end(p.prev)
-		p.open = true // no blank lines in a header
+		p.open = true // a header has no blank lines
 		p.leading(a.At)
 		p.open = true
 		p.begin(a.At, layout.Plain)
@@ -159,7 +159,7 @@ func (p *printer) function(n *Func) {
 	if n.Body == nil {
 		p.interior(n.To)
 		if last := len(n.Attrs) - 1; last < 0 || !n.Attrs[last].Semi {
-			p.Put(";") // a pragma includes its semicolon, and a second one is an error
+			p.Put(";") // a pragma includes its semicolon, and ptxas rejects a second one
 		}
 		p.end(n.To)
 		return

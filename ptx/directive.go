@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// buildDirective creates the node of a directive, without its extent and label.
+// buildDirective creates the node of a directive, without its range and label.
 func (p *parser) buildDirective(f frame, t *directive) *Directive {
 	d := slab.One(&p.notes)
 	base := len(p.operands)
@@ -37,7 +37,7 @@ func (p *parser) buildDirective(f frame, t *directive) *Directive {
 		d.Name, d.Semi = f.word(t.Targets.Word), true
 		for _, a := range t.Targets.Args {
 			x := f.operand(a.Name)
-			if written(a.Count) {
+			if isWritten(a.Count) {
 				x.Kind, x.Args = Series, slab.Copy(&p.args, []Operand{f.operand(a.Count)})
 				x.To = f.tokens[a.Count.Pos.Offset+1].to
 			}
@@ -60,11 +60,11 @@ func (p *parser) buildDirective(f frame, t *directive) *Directive {
 		}
 	case t.Dwarf != nil:
 		d.Name = f.word(t.Dwarf.Word)
-		if written(t.Dwarf.Rest) {
+		if isWritten(t.Dwarf.Rest) {
 			p.operands = append(p.operands, f.operand(t.Dwarf.Rest))
 		}
 	default:
-		d.Name, d.Semi = f.word(t.Other.Word), written(t.Other.End)
+		d.Name, d.Semi = f.word(t.Other.Word), isWritten(t.Other.End)
 		p.directiveArgs(f, t.Other.Args)
 	}
 	d.Args = slab.Copy(&p.args, p.operands[base:])
@@ -72,7 +72,8 @@ func (p *parser) buildDirective(f frame, t *directive) *Directive {
 	return d
 }
 
-// directiveArgs pushes arguments as operands. Those without a comma before them are Spaced.
+// directiveArgs pushes arguments as operands. Arguments that are not preceded by a comma are
+// Spaced.
 func (p *parser) directiveArgs(f frame, list []lexer.Token) {
 	comma := true
 	for _, t := range list {
@@ -87,11 +88,11 @@ func (p *parser) directiveArgs(f frame, list []lexer.Token) {
 	}
 }
 
-// inlineArgs pushes function_name and inlined_at as operands.
+// inlineArgs pushes the attributes function_name and inlined_at as operands.
 func (p *parser) inlineArgs(f frame, t *inlined) {
 	w := f.token(t.Word)
 	fn := f.operand(t.Name)
-	if written(t.Offset) {
+	if isWritten(t.Offset) {
 		fn = p.node(Binary, "+", fn, f.operand(t.Offset))
 	}
 	x := p.node(Tuple, p.textOf(w), fn)

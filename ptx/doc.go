@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ptx handles PTX text: scanner, syntax tree, parser, printer and [Format]. It parses
-// everything that ptxas can parse, and also unknown opcodes, modifiers and directives, which parse,
-// print and format like any other. It checks only syntax; package form checks names, types and
-// forms. Errors are collected and returned together with the tree of what could be parsed.
+// Package ptx processes PTX text: it has a scanner, the syntax tree, a parser, a printer and
+// [Format]. It parses everything that ptxas can parse. Unknown opcodes, modifiers and directives
+// are parsed, printed and formatted like known ones. The package checks only syntax; package form
+// checks names, types and forms. Syntax errors are returned together with the tree of the parts
+// that could be parsed.
 package ptx

@@ -11,8 +11,9 @@ import (
 	"github.com/alecthomas/participle/v2"
 )
 
-// report converts an error of participle to a diagnostic; ending describes valid endings if
-// participle expected nothing. If the line ends too early, the parser goes back to the next line.
+// report converts an error of participle to a diagnostic. If participle did not expect a certain
+// token, ending describes the valid endings. If the error is that a line ends too early, parsing
+// continues with the next line.
 func (f frame) report(err error, ending string) {
 	p := f.p
 	var e participle.Error
@@ -21,7 +22,7 @@ func (f frame) report(err error, ending string) {
 	}
 	want := ending
 	if _, after, found := strings.Cut(e.Message(), "(expected "); found {
-		want = expectation(strings.TrimSuffix(after, ")"))
+		want = describeExpected(strings.TrimSuffix(after, ")"))
 	}
 	i := e.Position().Offset
 	t := p.tok
@@ -29,7 +30,7 @@ func (f frame) report(err error, ending string) {
 		t = f.tokens[i]
 	}
 	switch {
-	case t.kind == illegal: // reported by the scanner
+	case t.kind == illegal: // the scanner has reported the token
 	case t.fresh && i > 0 && (t.kind == name || t.kind == dotted || t.kind == dot || t.kind == '@'):
 		before := f.tokens[i-1]
 		p.fail(before.to, before.to, syntax, "expected %s after %s", want, quoted(p.textOf(before)))
@@ -41,7 +42,7 @@ func (f frame) report(err error, ending string) {
 	}
 }
 
-// rewind makes t, an earlier token, the current one again.
+// rewind makes the earlier token t the current token.
 func (p *parser) rewind(t token) {
 	p.scan.at = int(t.to)
 	for n := len(p.scan.comments); n > 0 && p.scan.comments[n-1].At > t.at; n-- {
@@ -50,12 +51,12 @@ func (p *parser) rewind(t token) {
 	p.tok = t
 }
 
-// expectation describes what participle expected, given as a production: only the possible first
-// symbols matter.
-func expectation(production string) string {
+// describeExpected describes the tokens that participle expected. The production is in
+// participle's notation; only the symbols with which it can start matter.
+func describeExpected(production string) string {
 	var list []string
-	for _, w := range first(&production) {
-		if w = wording(w); w != "" && !slices.Contains(list, w) {
+	for _, w := range firstSymbols(&production) {
+		if w = describeSymbol(w); w != "" && !slices.Contains(list, w) {
 			list = append(list, w)
 		}
 	}
@@ -68,8 +69,8 @@ func expectation(production string) string {
 	return strings.Join(list, "")
 }
 
-// wording describes a symbol of the grammar for messages.
-func wording(symbol string) string {
+// describeSymbol describes a symbol of the grammar for messages.
+func describeSymbol(symbol string) string {
 	switch symbol {
 	case "<name>", "Declarator":
 		return "a name"
@@ -105,9 +106,10 @@ func wording(symbol string) string {
 	return symbol
 }
 
-// first returns the symbols that can start a production in participle's notation: words, groups in
-// parentheses, alternatives separated by |, and suffixes ? * +. It advances s past what it reads.
-func first(s *string) []string {
+// firstSymbols returns the symbols with which a production in participle's notation can start.
+// The notation has words, groups in parentheses, alternatives separated by |, and suffixes ? * +.
+// firstSymbols removes the part of s that it has read.
+func firstSymbols(s *string) []string {
 	var set []string
 	open := true // all symbols so far are optional
 	for {
@@ -121,13 +123,13 @@ func first(s *string) []string {
 			return set
 		case '|':
 			*s = (*s)[1:]
-			return append(set, first(s)...)
+			return append(set, firstSymbols(s)...)
 		case '(':
 			if strings.HasPrefix(*s, "(?") {
 				*s = (*s)[2:]
 			}
 			*s = (*s)[1:]
-			begin = first(s)
+			begin = firstSymbols(s)
 			*s = strings.TrimPrefix(*s, ")")
 		default:
 			end := symbolEnd(*s)

@@ -3,15 +3,15 @@
 
 package ptx
 
-// constant reads a constant expression: x ? y : z has the lowest precedence, then the binary
-// operators, then unary operators and casts.
+// constant parses a constant expression. x ? y : z has the lowest precedence, followed by the
+// binary operators, then unary operators and casts.
 func (p *parser) constant() (Operand, bool) {
 	x, ok := p.binary(1)
 	if !ok || p.tok.kind != '?' {
 		return x, ok
 	}
 	question := p.tok
-	if !p.deeper(inBranch, question) {
+	if !p.pushSymbols(inBranch, question) {
 		return x, false
 	}
 	p.advance()
@@ -24,7 +24,7 @@ func (p *parser) constant() (Operand, bool) {
 		p.unexpected(`":" of a conditional expression`)
 		return x, false
 	}
-	if !p.deeper(inElse, question) {
+	if !p.pushSymbols(inElse, question) {
 		return x, false
 	}
 	z, ok := p.constant()
@@ -32,9 +32,9 @@ func (p *parser) constant() (Operand, bool) {
 	return p.node(Cond, "", x, y, z), ok
 }
 
-// deeper counts the symbols that token t pushes onto the parser stack of ptxas, and reports an
-// overflow.
-func (p *parser) deeper(symbols int, t token) bool {
+// pushSymbols adds the symbols that token t pushes onto the parser stack of ptxas, and reports an
+// overflow of that stack.
+func (p *parser) pushSymbols(symbols int, t token) bool {
 	if p.stack+symbols > stackSize {
 		p.fail(t.at, t.to, tooDeep,
 			"%s is nested too deeply; the assembler runs out of memory here", quoted(p.textOf(t)))
@@ -71,7 +71,8 @@ func precedence(k kind) int {
 	return 0
 }
 
-// binary reads operators of precedence at least least, and their operands.
+// binary parses operands and the binary operators between them whose precedence is at least
+// least.
 func (p *parser) binary(least int) (Operand, bool) {
 	x, ok := p.unary()
 	for ok {
@@ -89,7 +90,7 @@ func (p *parser) binary(least int) (Operand, bool) {
 				maxOperators)
 			return x, false
 		}
-		if !p.deeper(inBinary, operator) {
+		if !p.pushSymbols(inBinary, operator) {
 			return x, false
 		}
 		p.advance()
@@ -105,8 +106,8 @@ func (p *parser) binary(least int) (Operand, bool) {
 	return x, ok
 }
 
-// isHexFloat reports whether x is a literal such as 0f3F800000, which cannot be an operand of an
-// operator; double-precision ones can.
+// isHexFloat reports whether x is a single-precision literal such as 0f3F800000. Such a literal
+// cannot be the operand of an operator, unlike a double-precision one.
 func isHexFloat(x Operand) bool {
 	if x.Kind != Literal || len(x.Text) < 10 {
 		return false
@@ -114,7 +115,7 @@ func isHexFloat(x Operand) bool {
 	return x.Text[0] == '0' && x.Text[1]|0x20 == 'f'
 }
 
-// unary reads a literal, WARP_SZ, a parenthesis, a cast, or an operator and its operand.
+// unary parses a literal, WARP_SZ, a parenthesis, a cast, or an operator and its operand.
 func (p *parser) unary() (Operand, bool) {
 	t := p.tok
 	switch t.kind {
@@ -125,7 +126,7 @@ func (p *parser) unary() (Operand, bool) {
 			return p.leaf(Name), true
 		}
 	case '-', '+', '!', '~':
-		if !p.deeper(inUnary, t) {
+		if !p.pushSymbols(inUnary, t) {
 			return Operand{}, false
 		}
 		p.advance()
@@ -140,7 +141,7 @@ func (p *parser) unary() (Operand, bool) {
 		y.At = t.at
 		return y, ok
 	case '(':
-		if !p.deeper(inParens, t) {
+		if !p.pushSymbols(inParens, t) {
 			return Operand{}, false
 		}
 		x, ok := p.paren()
@@ -151,14 +152,14 @@ func (p *parser) unary() (Operand, bool) {
 	return Operand{}, false
 }
 
-// paren reads (x) or a cast such as (.s64)x.
+// paren parses (x) or a cast such as (.s64)x.
 func (p *parser) paren() (Operand, bool) {
 	open := p.tok
 	p.advance()
 	if p.tok.kind == dot {
 		cast := p.textOf(p.tok)
 		p.advance()
-		if !p.close(open, `")"`) || !p.deeper(inCast-inParens, open) {
+		if !p.close(open, `")"`) || !p.pushSymbols(inCast-inParens, open) {
 			return Operand{}, false
 		}
 		x, ok := p.unary()
@@ -176,20 +177,20 @@ func (p *parser) paren() (Operand, bool) {
 	return y, true
 }
 
-// initializer reads the text after the "=" of a declaration: a constant, the address of a symbol or
-// a part of one, or a list of these in braces.
+// initializer parses the text after the "=" of a declaration: a constant, the address of a symbol
+// or a part of one, or a list of these in braces.
 func (p *parser) initializer() (Operand, bool) {
 	p.operators = 0
 	t := p.tok
 	switch t.kind {
 	case '{':
-		if !p.deeper(inInitialize, t) {
+		if !p.pushSymbols(inInitialize, t) {
 			return Operand{}, false
 		}
 		defer func() { p.stack -= inInitialize }()
 		if ahead := p.scan; ahead.next().kind == '}' {
 			p.advance()
-			return p.enclosed(Vector, t, len(p.operands), true)
+			return p.enclosedOperand(Vector, t, len(p.operands), true)
 		}
 		return p.vector(true)
 	case name:
@@ -202,7 +203,7 @@ func (p *parser) initializer() (Operand, bool) {
 		if ahead.next().kind != '(' {
 			break
 		}
-		// Part of an address: 0xFF00(symbol).
+		// a part of an address: 0xFF00(symbol)
 		mask := p.textOf(t)
 		p.advance()
 		open := p.tok
@@ -224,11 +225,12 @@ func (p *parser) initializer() (Operand, bool) {
 	return p.constant()
 }
 
-// symbol reads the address of a symbol in an initializer: name, name+offset, generic(name),
-// generic(name)+offset. It also reads field = value, which initializes an opaque type.
+// symbol parses the address of a symbol in an initializer: name, name+offset, generic(name) or
+// generic(name)+offset. It also parses field = value, which initializes a variable of an opaque
+// type.
 func (p *parser) symbol() (Operand, bool) {
 	t := p.tok
-	if reserved(p.textOf(t)) {
+	if isReserved(p.textOf(t)) {
 		p.unexpected("an initial value")
 		return Operand{}, false
 	}
@@ -237,7 +239,7 @@ func (p *parser) symbol() (Operand, bool) {
 	case p.tok.kind == '(' && x.Text == "generic":
 		open := p.tok
 		p.advance()
-		if p.tok.kind != name || reserved(p.textOf(p.tok)) {
+		if p.tok.kind != name || isReserved(p.textOf(p.tok)) {
 			p.unexpected("a variable or a function")
 			return x, false
 		}
@@ -251,7 +253,7 @@ func (p *parser) symbol() (Operand, bool) {
 		p.advance()
 		var y Operand
 		ok := true
-		if p.tok.kind == name && !reserved(p.textOf(p.tok)) {
+		if p.tok.kind == name && !isReserved(p.textOf(p.tok)) {
 			y = p.leaf(Name)
 		} else {
 			y, ok = p.constant()

@@ -12,9 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Format formats text in the one style of docs/reference/format.md, with the manual's spelling of
-// each opcode. A module with syntax errors is not formatted: the result is empty and the errors are
-// returned. Formatting is idempotent.
+// Format formats text in the style that docs/reference/format.md describes, with modifiers in the
+// order of the PTX manual. If the module has syntax errors, the result is empty and the errors
+// are returned. Formatting is idempotent.
 func Format(name, text string) (string, diag.List) {
 	f, errs := Parse(name, text)
 	if errs.Errors() > 0 {
@@ -23,16 +23,16 @@ func Format(name, text string) (string, diag.List) {
 	return Print(f), errs
 }
 
-// Print prints a parsed module in the standard style. It uses the tree and its comments; from
-// the source text it takes only blank lines and which comments share a line with code.
+// Print prints a parsed module in the style of Format. It uses the tree and its comments. It uses
+// the source text only to find blank lines and comments that follow code on the same line.
 func Print(f *File) string {
 	var p printer
 	return p.print(f)
 }
 
-// print prints f, reusing the memory of the previous module.
+// print prints f. It reuses the memory of the previous call.
 func (p *printer) print(f *File) string {
-	if len(p.spelled) == 0 || len(p.spelled) > manyOpcodes {
+	if len(p.spelled) == 0 || len(p.spelled) > maxOpcodes {
 		p.spelled = map[string]string{}
 	}
 	p.Reset(printedLength(f))
@@ -43,11 +43,11 @@ func (p *printer) print(f *File) string {
 	return p.Text()
 }
 
-// manyOpcodes limits the cache; PTX has fewer opcodes.
-const manyOpcodes = 10_000
+// maxOpcodes is the maximum number of cached opcodes; PTX has fewer.
+const maxOpcodes = 10_000
 
-// printedLength estimates the printed length of f. A tree that was not parsed has no text from
-// which to estimate it.
+// printedLength returns an estimate of the printed length of f. For a tree that was not parsed
+// from text, the estimate depends on the number of statements.
 func printedLength(f *File) int {
 	n := len(f.Text) + len(f.Text)/8
 	statements := len(f.Decls)
@@ -60,22 +60,22 @@ func printedLength(f *File) int {
 	return max(n, line*statements) + 64
 }
 
-// A printer prints a module.
+// A printer prints the syntax tree of a module.
 type printer struct {
 	layout.Page
 	file     *File
 	comments []Comment
-	printed  int // number of comments printed so far
-	due      Pos // position of the next one
+	printed  int // number of comments that have been printed
+	due      Pos // position of the next comment to print
 	spelled  map[string]string
 	recent   [64]struct{ op, spelled string }
 
-	prev Pos  // end, in the source, of the last printed text
-	open bool // the last line opened a block, so no blank line follows
+	prev Pos  // end in the source of the text that was printed last
+	open bool // no blank line may follow, because the last line opened a block
 }
 
-// op spells an opcode in the manual's order. Opcodes repeat, so it first compares with the most
-// recent ones.
+// op returns an opcode with its modifiers in the order of the PTX manual. Opcodes repeat, so
+// recent results are cached.
 func (p *printer) op(op string) string {
 	if op == "" {
 		return ""
@@ -88,7 +88,7 @@ func (p *printer) op(op string) string {
 	}
 	s, ok := p.spelled[op]
 	if !ok {
-		op = strings.Clone(op) // the cache may outlive the module
+		op = strings.Clone(op) // the cache may outlive the text of the module
 		s, _ = isa.Canonical(op)
 		p.spelled[op] = s
 	}
@@ -96,15 +96,15 @@ func (p *printer) op(op string) string {
 	return s
 }
 
-// module prints the whole module.
+// module prints all declarations.
 func (p *printer) module() {
-	header := false // the last node was .version, .target or .address_size
+	header := false // the previous node was .version, .target or .address_size
 	for i, n := range p.file.Decls {
 		isHeader := headerLine(n)
 		switch {
 		case i > 0 && header && !isHeader:
 			p.blank()
-		case i > 0 && (tall(n) || tall(p.file.Decls[i-1])):
+		case i > 0 && (isTall(n) || isTall(p.file.Decls[i-1])):
 			p.blank()
 		}
 		header = isHeader
@@ -113,7 +113,7 @@ func (p *printer) module() {
 	p.leading(Pos(len(p.file.Text)))
 }
 
-// headerLine reports whether n is one of the lines that open a module.
+// headerLine reports whether n is one of the directives with which a module starts.
 func headerLine(n Node) bool {
 	d, ok := n.(*Directive)
 	if !ok {
@@ -126,8 +126,9 @@ func headerLine(n Node) bool {
 	return false
 }
 
-// tall reports whether n is printed on several lines and separated by blank lines.
-func tall(n Node) bool {
+// isTall reports whether n is printed on several lines, and is therefore separated by blank
+// lines.
+func isTall(n Node) bool {
 	switch n := n.(type) {
 	case *Func:
 		return n.Body != nil
@@ -137,7 +138,7 @@ func tall(n Node) bool {
 	return false
 }
 
-// node prints a declaration or statement with the comments before it.
+// node prints a declaration or statement, and the comments before it.
 func (p *printer) node(n Node) {
 	if at := n.Pos(); p.due < at {
 		p.leading(at)
@@ -220,21 +221,21 @@ func (p *printer) directiveText(n *Directive) {
 		p.Put(": ")
 	}
 	p.word(n.Name)
-	p.Put(n.commentMayFollow())
-	p.Line = p.spaced(p.Line, n.Args)
+	p.Put(n.separator())
+	p.Line = p.spacedArgs(p.Line, n.Args)
 }
 
-// commentMayFollow returns the separator between a directive and its arguments: nothing before a
-// parenthesis.
-func (n *Directive) commentMayFollow() string {
+// separator returns the text between a directive and its arguments: "" before a parenthesis,
+// otherwise a space.
+func (n *Directive) separator() string {
 	if len(n.Args) == 0 || n.Args[0].Kind == List && n.Name.Text == ".attribute" {
 		return ""
 	}
 	return " "
 }
 
-// spaced appends arguments, separated by white space or commas as in the source.
-func (p *printer) spaced(b []byte, args []Operand) []byte {
+// spacedArgs appends arguments to b, separated by white space or commas as in the source.
+func (p *printer) spacedArgs(b []byte, args []Operand) []byte {
 	for i := range args {
 		switch {
 		case i == 0:
@@ -255,14 +256,14 @@ func (p *printer) block(n *Block) {
 	p.body(n.Stmts, n.To)
 }
 
-// body prints statements up to the closing brace that ends at to. A blank line follows the
-// declarations at the start of a function.
+// body prints the statements of a block up to the closing brace that ends at to. In a function, a
+// blank line follows the declarations at the start.
 func (p *printer) body(list []Node, to Pos) {
 	p.Indent++
 	p.open = true
 	head := p.Indent == 1
 	for i, n := range list {
-		if head && !declares(n) {
+		if head && !isVariable(n) {
 			if head = false; i > 0 {
 				p.blank()
 			}
@@ -277,8 +278,8 @@ func (p *printer) body(list []Node, to Pos) {
 	p.end(to)
 }
 
-// declares reports whether n declares variables.
-func declares(n Node) bool {
+// isVariable reports whether n declares variables.
+func isVariable(n Node) bool {
 	_, ok := n.(*Var)
 	return ok
 }
@@ -292,7 +293,7 @@ func (p *printer) section(n *Section) {
 	p.body(n.Lines, n.To)
 }
 
-// brace prints the "{" that follows a header, on a line of its own.
+// brace prints the "{" after a header on a separate line.
 func (p *printer) brace(from Pos) {
 	open := p.find(from, '{')
 	p.leading(open)
@@ -301,7 +302,7 @@ func (p *printer) brace(from Pos) {
 	p.end(open + 1)
 }
 
-// find finds the first c after from that is not in a comment.
+// find returns the position of the first c after from that is not in a comment.
 func (p *printer) find(from Pos, c byte) Pos {
 	comments := p.comments[p.printed:]
 	for i := from; int(i) < len(p.file.Text); i++ {
@@ -323,6 +324,6 @@ func (p *printer) data(n *Data) {
 	p.begin(n.At, layout.Plain)
 	p.word(n.Type)
 	p.Put(" ")
-	p.Line = p.spaced(p.Line, n.Args)
+	p.Line = p.spacedArgs(p.Line, n.Args)
 	p.end(n.To)
 }

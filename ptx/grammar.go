@@ -11,10 +11,10 @@ import (
 )
 
 // The grammar of declarations and directives. It does not cover the bodies of functions and
-// sections (a frame ends at Open). Three parts are single tokens: Params is a parameter list, whose
-// elements are parsed as parameter below; Initial is an initializer; Rest is the rest of a line of
-// @@DWARF. WARP_SZ is a Number. Unwritten ends a declaration whose semicolon is optional and
-// missing.
+// sections: a frame ends at Open, the brace that starts a body. Three parts are single tokens:
+// Params is a parameter list, whose elements are parsed separately as parameter; Initial is an
+// initializer; Rest is the rest of a line of @@DWARF. WARP_SZ is a Number. Unwritten stands for
+// an optional semicolon that the text does not have.
 type (
 	// An item is one declaration or directive.
 	item struct {
@@ -52,7 +52,7 @@ type (
 		End  lexer.Token `parser:"@Open"`
 	}
 
-	// A variable with a type but no space is only valid if it declares no name.
+	// A variable with a type but without a state space is only valid if it declares no name.
 	variable struct {
 		Before []*attribute  `parser:"@@*"`
 		Alone  *aloneType    `parser:"( @@"`
@@ -96,8 +96,8 @@ type (
 		Dim     *dimension   `parser:"@@?"`
 	}
 
-	// A pointer holds the space and alignment of the memory that a pointer parameter refers to; the
-	// space is optional.
+	// A pointer is the .ptr attribute of a pointer parameter, with the state space, which is
+	// optional, and the alignment of the memory to which the parameter points.
 	pointer struct {
 		Word  lexer.Token `parser:"( @'.ptr'"`
 		Space lexer.Token `parser:"  @('.global' | '.shared' | '.const' | '.local')?"`
@@ -127,8 +127,8 @@ type (
 		Close lexer.Token `parser:"@')' )?"`
 	}
 
-	// A directive is a dot-word and its arguments. Known ones have their own forms; Other accepts
-	// directives of later PTX versions.
+	// A directive is a word with a dot and its arguments. Known directives have separate forms;
+	// Other accepts directives of later PTX versions.
 	directive struct {
 		Version *versionDirective `parser:"@@"`
 		Number  *numberDirective  `parser:"| @@"`
@@ -228,14 +228,14 @@ type (
 	}
 )
 
-// A grammar holds the parsers built from the types above.
+// A grammar holds the parsers for the types above.
 type grammar struct {
 	item      *participle.Parser[item]
 	parameter *participle.Parser[parameter]
 }
 
-// theGrammar is built when the first file is parsed, because that takes longer than parsing a small
-// file.
+// theGrammar returns the grammar. It is built at the first call, because that takes longer than
+// parsing a small file.
 var theGrammar = sync.OnceValue(func() grammar {
 	options := []participle.Option{participle.Lexer(symbols{}), participle.UseLookahead(0)}
 	return grammar{

@@ -3,38 +3,41 @@
 
 package ptx
 
-// A framer splits the token stream into declarations and directives, called frames, for the
-// grammar. Its fields are stacks: the frame of a parameter is pushed onto that of its function.
+// A framer divides the tokens into declarations and directives, called frames, which are then
+// matched with the grammar. Its fields are stacks: the frame of a parameter is on top of that of
+// its function.
 type framer struct {
 	tokens   []token
 	lists    []paramList
 	initials []initialValue
-	shapes   shapes
+	patterns patternCache
 }
 
-// reset drops the previous module, but keeps its shapes.
+// reset clears the state of the previous module. The cache of syntax trees is kept, unless it has
+// grown beyond maxPatterns.
 func (f *framer) reset() {
 	f.tokens = f.tokens[:0]
-	f.lists, f.initials = emptied(f.lists), emptied(f.initials)
-	if s := &f.shapes; len(s.items)+len(s.params) > manyShapes {
-		*s = shapes{}
+	f.lists, f.initials = clearStack(f.lists), clearStack(f.initials)
+	if s := &f.patterns; len(s.items)+len(s.params) > maxPatterns {
+		*s = patternCache{}
 	}
 }
 
-// A paramList is a parameter list that was read while its function was framed; at is the index of
-// the token that represents it.
+// A paramList is a parameter list that has been parsed. at is the index of the token that
+// represents the list in the frame of its function.
 type paramList struct {
 	at   int
 	vars []*Var
 }
 
-// An initialValue is an initializer, represented by one token in the same way.
+// An initialValue is an initializer that has been parsed, and the index of the token that
+// represents it.
 type initialValue struct {
 	at    int
 	value Operand
 }
 
-// module reads the whole module.
+// module parses the whole module.
 func (p *parser) module() {
 	for p.tok.kind != endOfFile {
 		t := p.tok
@@ -52,9 +55,9 @@ func (p *parser) module() {
 			p.fail(t.at, t.to, syntax, "unexpected %s: no statement precedes it",
 				quoted(";"))
 		case illegal:
-			if p.textOf(t) == "#" { // a preprocessor line
+			if p.textOf(t) == "#" { // a line of a preprocessor
 				p.skipStray()
-				p.bad(t.at, p.last)
+				p.pushBad(t.at, p.last)
 				continue
 			}
 		default:
@@ -62,16 +65,17 @@ func (p *parser) module() {
 				"unexpected %s outside of a function, expected a declaration or a directive%s",
 				quoted(p.textOf(t)), p.withDot(t))
 			p.skipStray()
-			p.bad(t.at, p.last)
+			p.pushBad(t.at, p.last)
 			continue
 		}
 		p.advance()
-		p.bad(t.at, t.to)
+		p.pushBad(t.at, t.to)
 	}
-	p.file.Decls = p.taken(0)
+	p.file.Decls = p.popNodes(0)
 }
 
-// withDot suggests the word with a dot if it is then valid.
+// withDot returns a suggestion to write the word with a dot, if that makes it a valid declaration
+// or directive, and otherwise "".
 func (p *parser) withDot(t token) string {
 	if t.kind == name {
 		if w := "." + p.textOf(t); opensItem(w) || w == ".version" || w == ".target" ||
@@ -82,10 +86,10 @@ func (p *parser) withDot(t token) string {
 	return ""
 }
 
-// skipStray skips text that is not valid outside of functions, up to a line that starts a
+// skipStray skips text that is not valid outside functions, up to a line that starts a
 // declaration.
 func (p *parser) skipStray() {
-	depth := 0 // open braces: a body whose header is missing is skipped
+	depth := 0 // number of open braces: a body whose header is missing is skipped
 	for p.advance(); p.tok.kind != endOfFile; p.advance() {
 		switch p.tok.kind {
 		case '{':
@@ -97,7 +101,7 @@ func (p *parser) skipStray() {
 				return
 			}
 			if depth < 0 {
-				return // closes no open brace
+				return // the brace closes no open brace
 			}
 		}
 		if p.tok.kind != dot || !p.tok.fresh {
@@ -117,8 +121,8 @@ func (p *parser) skipStray() {
 	}
 }
 
-// item reads one declaration or directive, with its body if it has one, and puts it on the node
-// stack.
+// item parses one declaration or directive, including its body, and pushes its node. label is the
+// label before it, if any.
 func (p *parser) item(label Word) {
 	start := p.tok.at
 	if label.At >= 0 {
@@ -142,16 +146,17 @@ func (p *parser) item(label Word) {
 	switch {
 	case ok:
 	case open:
-		// The header is invalid, but errors in the body are reported too.
+		// the header is invalid, but errors in the body are reported too
 		p.block()
-		p.bad(start, p.last)
+		p.pushBad(start, p.last)
 	default:
-		p.bad(start, p.last)
+		p.pushBad(start, p.last)
 	}
 }
 
-// collect frames one item: it pushes its tokens and stops after its end, or at the "{" of its body.
-// It returns false after it has reported an error, at a position where the next item can start.
+// collect pushes the tokens of one item. It stops after the end of the item, or at the "{" of its
+// body. If it reports an error, it returns false and stops at a position where the next item can
+// start.
 func (p *parser) collect(base int) bool {
 	first := p.tok
 	switch framing(p.textOf(first)) {
@@ -173,37 +178,37 @@ func (p *parser) collect(base int) bool {
 	}
 }
 
-// A header is the state of collect: what was seen of an item.
+// A header is the state of collect: the parts of the item that have been read.
 type header struct {
-	p        *parser
-	base     int
-	function bool // .entry or .func
-	callable bool // .func
-	listed   bool // the parameter list after the name
-	declared bool // the name of a .func
-	name     int  // index of the name
+	p          *parser
+	base       int
+	isFunction bool // the item is an .entry or .func
+	isFunc     bool // the item is a .func
+	hasParams  bool // the parameter list after the name has been read
+	isDeclared bool // the name of a .func has been read
+	name       int  // index of the name's token
 }
 
-// A framing step specifies what happens to a token.
+// A step is the action for a token of an item.
 type step uint8
 
 const (
-	keepToken step = iota // it belongs to the item
-	readToken             // it was read
-	endItem               // the item ends
-	badItem               // an error was reported
+	keepToken step = iota // the token belongs to the item
+	readToken             // the token has been read
+	endItem               // the item ends before the token
+	badItem               // an error has been reported
 )
 
-// next reads one token of an item.
+// next processes one token of an item.
 func (h *header) next(t token) step {
 	p := h.p
 	switch t.kind {
 	case name:
-		if !h.declared && h.callable && p.depth == 0 {
-			h.declared, h.name = true, len(p.frame.tokens)
+		if !h.isDeclared && h.isFunc && p.depth == 0 {
+			h.isDeclared, h.name = true, len(p.frame.tokens)
 		}
 	case endOfFile, '}':
-		h.unwritten()
+		h.reportUnwritten()
 		return endItem
 	case ';':
 		return h.semicolon(t)
@@ -211,7 +216,7 @@ func (h *header) next(t token) step {
 		p.frame.tokens = append(p.frame.tokens, t)
 		return endItem
 	case dotted:
-		if h.listed && t.fresh && p.bodyFollows() {
+		if h.hasParams && t.fresh && p.bodyFollows() {
 			return endItem
 		}
 	case '=':
@@ -222,7 +227,7 @@ func (h *header) next(t token) step {
 		return readToken
 	case '(':
 		if p.opensParams(h.base) {
-			h.listed = h.function && p.frame.tokens[len(p.frame.tokens)-1].kind == name
+			h.hasParams = h.isFunction && p.frame.tokens[len(p.frame.tokens)-1].kind == name
 			if !p.collectParams() {
 				return badItem
 			}
@@ -234,19 +239,19 @@ func (h *header) next(t token) step {
 	return keepToken
 }
 
-// unwritten reports the missing body or ";" of a declared function.
-func (h *header) unwritten() {
-	if h.declared {
-		h.p.unwritten()
+// reportUnwritten adds a token for the missing ";" or body of a declared .func.
+func (h *header) reportUnwritten() {
+	if h.isDeclared {
+		h.p.endUnwritten()
 	}
 }
 
-// semicolon reads a ";", which ends the item unless it belongs to a directive.
+// semicolon processes a ";", which ends the item unless it belongs to a directive.
 func (h *header) semicolon(t token) step {
 	p := h.p
-	takes := h.function && takesSemicolon(p.lastDot(h.name), h.declared)
+	takes := h.isFunction && takesSemicolon(p.lastDot(h.name), h.isDeclared)
 	if takes && p.frame.tokens[len(p.frame.tokens)-1].kind == ';' {
-		h.unwritten() // the only ";" belongs to the directive
+		h.reportUnwritten() // the only ";" belongs to the directive
 		return endItem
 	}
 	p.push(t)
@@ -256,29 +261,29 @@ func (h *header) semicolon(t token) step {
 	return endItem
 }
 
-// directive reads a word with a dot, which may begin the next item.
+// directive processes a word with a dot, which may be the start of the next item.
 func (h *header) directive(t token) step {
 	p := h.p
 	w := p.textOf(t)
-	if h.declared && opensItem(w) {
-		p.unwritten()
+	if h.isDeclared && opensItem(w) {
+		p.endUnwritten()
 		return endItem
 	}
-	if h.listed && t.fresh && w == ".reg" && p.bodyFollows() {
+	if h.hasParams && t.fresh && w == ".reg" && p.bodyFollows() {
 		return endItem
 	}
 	if w == ".entry" || w == ".func" {
-		h.function, h.callable = true, w == ".func"
+		h.isFunction, h.isFunc = true, w == ".func"
 	}
 	if t.fresh && len(p.frame.tokens) > h.base && opensStatement(w) &&
-		!(h.function && w == ".pragma") && !linkage(p.lastDot(h.base)) {
+		!(h.isFunction && w == ".pragma") && !linkage(p.lastDot(h.base)) {
 		return endItem // the grammar will report the missing ";"
 	}
 	return keepToken
 }
 
-// bodyFollows reports a missing "{" before the statements of a function, and frames one.
-// Declarations inside of functions have no body.
+// bodyFollows reports a missing "{" before the statements of a function, and adds the brace to
+// the frame. It returns false inside a function, where declarations have no body.
 func (p *parser) bodyFollows() bool {
 	if p.depth > 0 {
 		return false
@@ -288,13 +293,14 @@ func (p *parser) bodyFollows() bool {
 	return true
 }
 
-// unwritten ends the frame of a declared .func: the assembler requires no ";" after it before
-// another declaration. An .entry is always defined.
-func (p *parser) unwritten() {
+// endUnwritten ends the frame of a declared .func that has no ";", which ptxas does not require
+// before another declaration. An .entry always has a body.
+func (p *parser) endUnwritten() {
 	p.frame.tokens = append(p.frame.tokens, token{unwritten, false, p.last, p.last})
 }
 
-// opensItem reports whether a dot-word can only start a declaration or a directive of the module.
+// opensItem reports whether a word with a dot can only be the start of a declaration or directive
+// at module scope.
 func opensItem(word string) bool {
 	switch word {
 	case ".entry", ".func", ".global", ".const", ".shared", ".tex", ".surf", ".sampler", ".extern",
@@ -305,13 +311,13 @@ func opensItem(word string) bool {
 	return false
 }
 
-// push pushes the current token on the frame's stack and advances.
+// push adds the current token t to the frame and advances to the next token.
 func (p *parser) push(t token) {
 	p.frame.tokens = append(p.frame.tokens, t)
 	p.advance()
 }
 
-// lastDot returns the last dot-word of the frame that starts at base.
+// lastDot returns the last word with a dot in the frame that starts at base, or "".
 func (p *parser) lastDot(base int) string {
 	for i := len(p.frame.tokens) - 1; i >= base; i-- {
 		if t := p.frame.tokens[i]; t.kind == dot {
@@ -322,7 +328,7 @@ func (p *parser) lastDot(base int) string {
 }
 
 // takesSemicolon reports whether a ";" after a directive in a function header belongs to the
-// directive: it does for a pragma and for unknown directives.
+// directive. That is the case for .pragma and unknown directives.
 func takesSemicolon(word string, declared bool) bool {
 	return word == ".pragma" || declared && word != "" && framing(word) == toLineEnd
 }
@@ -336,14 +342,14 @@ func linkage(word string) bool {
 	return false
 }
 
-// How the end of an item is found.
+// Ways in which the end of an item is found.
 const (
-	toSemicolon = iota // up to ";", or the "{" of a body
+	toSemicolon = iota // up to a ";" or the "{" of a body
 	toLastArg          // after the last argument
-	toLineEnd          // after the last argument on the line, for unknown words
+	toLineEnd          // after the last argument on the line, for an unknown word
 )
 
-// framing returns how the end of an item that starts with word is found.
+// framing returns how the end of an item is found that starts with word.
 func framing(word string) int {
 	switch word {
 	case ".global", ".shared", ".const", ".local", ".reg", ".param", ".tex", ".sreg", ".surf",
@@ -363,8 +369,8 @@ func framing(word string) int {
 	return toLineEnd
 }
 
-// collectArgs frames a directive without a required semicolon: everything that can be an argument
-// belongs to it.
+// collectArgs reads a directive without a required semicolon. All tokens that can be arguments
+// belong to the directive; if line is set, only those on the same line.
 func (p *parser) collectArgs(base int, line bool) bool {
 	if p.tok.kind == dwarf {
 		p.collectDwarf()
@@ -400,7 +406,7 @@ func (p *parser) collectArgs(base int, line bool) bool {
 	}
 }
 
-// collectDwarf frames a line of @@DWARF, whose rest is one token.
+// collectDwarf reads a line of @@DWARF, whose rest becomes one token.
 func (p *parser) collectDwarf() {
 	t := p.tok
 	p.frame.tokens = append(p.frame.tokens, t)
@@ -412,7 +418,7 @@ func (p *parser) collectDwarf() {
 	}
 }
 
-// collectInitial reads an initialiser and frames it as one token.
+// collectInitial parses an initializer, which becomes one token.
 func (p *parser) collectInitial() bool {
 	start := p.tok.at
 	x, ok := p.initializer()

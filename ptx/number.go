@@ -3,8 +3,8 @@
 
 package ptx
 
-// number scans a literal that starts with a digit. If letters follow it, or digits are missing, it
-// returns one illegal token, so that there is one error.
+// number scans a literal that starts with a digit. If letters follow the literal, or digits are
+// missing, it returns a single illegal token, so that one error is reported.
 func (s *scanner) number(at int, fresh bool) token {
 	text := s.text
 	end := digitsEnd(text, at+1)
@@ -17,32 +17,32 @@ func (s *scanner) number(at int, fresh bool) token {
 	return s.token(number, fresh, at, end)
 }
 
-// numberEnd returns the end of the literal at i, or -1 if there is none.
+// numberEnd returns the end of the numeric literal at i, or -1.
 func numberEnd(text string, i int) int {
 	if text[i] == '0' && i+1 < len(text) {
 		switch text[i+1] {
 		case 'x', 'X':
-			return unsigned(text, i+2, hexEnd(text, i+2))
+			return unsignedEnd(text, i+2, hexEnd(text, i+2))
 		case 'b', 'B':
 			end := i + 2
 			for end < len(text) && (text[end] == '0' || text[end] == '1') {
 				end++
 			}
-			return unsigned(text, i+2, end)
+			return unsignedEnd(text, i+2, end)
 		case 'f', 'F':
-			return exactly(i+2, hexEnd(text, i+2), 8)
+			return endIfCount(i+2, hexEnd(text, i+2), 8)
 		case 'd', 'D':
-			return exactly(i+2, hexEnd(text, i+2), 16)
+			return endIfCount(i+2, hexEnd(text, i+2), 16)
 		}
 	}
 	end := digitsEnd(text, i)
 	if end < len(text) && text[end] == '.' {
-		if f := fraction(text, end); f > end+1 {
+		if f := fractionEnd(text, end); f > end+1 {
 			return f
 		}
-		return exponent(text, end+1)
+		return exponentEnd(text, end+1)
 	}
-	if e := exponent(text, end); e > end {
+	if e := exponentEnd(text, end); e > end {
 		return e
 	}
 	if text[i] == '0' {
@@ -52,12 +52,12 @@ func numberEnd(text string, i int) int {
 			}
 		}
 	}
-	return unsigned(text, i, end)
+	return unsignedEnd(text, i, end)
 }
 
-// unsigned skips the U that may follow the digits from start to end, of which at least one is
-// required.
-func unsigned(text string, start, end int) int {
+// unsignedEnd returns the end of an integer whose digits, at least one, are from start to end,
+// including the suffix U. It returns -1 if there are no digits.
+func unsignedEnd(text string, start, end int) int {
 	if end == start {
 		return -1
 	}
@@ -67,26 +67,26 @@ func unsigned(text string, start, end int) int {
 	return end
 }
 
-// exactly returns end if there are n digits before it, otherwise -1.
-func exactly(start, end, n int) int {
+// endIfCount returns end if it is n bytes after start, and otherwise -1.
+func endIfCount(start, end, n int) int {
 	if end-start != n {
 		return -1
 	}
 	return end
 }
 
-// fraction returns the end of .digits with an exponent, given the index of the dot; i+1 if no digit
-// follows.
-func fraction(text string, i int) int {
+// fractionEnd returns the end of .digits with an optional exponent. i is the index of the dot. If
+// no digit follows the dot, the result is i+1.
+func fractionEnd(text string, i int) int {
 	end := digitsEnd(text, i+1)
 	if end == i+1 {
 		return end
 	}
-	return exponent(text, end)
+	return exponentEnd(text, end)
 }
 
-// exponent returns the end of an exponent at i, or i if there is none.
-func exponent(text string, i int) int {
+// exponentEnd returns the end of the exponent at i, or i if there is none.
+func exponentEnd(text string, i int) int {
 	if i >= len(text) || text[i]|0x20 != 'e' {
 		return i
 	}
@@ -114,7 +114,7 @@ func hexEnd(text string, i int) int {
 	return i
 }
 
-// isInteger reports whether a literal is an integer, unlike 1.5, 1e3 and 0f3F800000.
+// isInteger reports whether a numeric literal is an integer, unlike 1.5, 1e3 and 0f3F800000.
 func isInteger(s string) bool {
 	if len(s) > 1 && s[0] == '0' && s[1] > '9' {
 		return s[1]|0x20 == 'x' || s[1]|0x20 == 'b'

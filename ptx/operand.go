@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// operand reads one operand of an instruction. Only the first may be a sink or a pair.
+// operand parses one operand of an instruction. Only the first operand may be a sink or a pair.
 func (p *parser) operand(first bool) (Operand, bool) {
 	p.operators = 0
 	t := p.tok
@@ -17,7 +17,7 @@ func (p *parser) operand(first bool) (Operand, bool) {
 	ok := true
 	switch t.kind {
 	case name:
-		x, ok = p.named(first)
+		x, ok = p.namedOperand(first)
 	case dotted:
 		p.advance()
 		x, ok = p.field(t)
@@ -26,7 +26,7 @@ func (p *parser) operand(first bool) (Operand, bool) {
 	case '[':
 		return p.address()
 	case '-', '!':
-		return p.signed()
+		return p.signedOperand()
 	case '(', '~', '+', number:
 		return p.constant()
 	case '*':
@@ -48,8 +48,8 @@ func (p *parser) operand(first bool) (Operand, bool) {
 	return p.node(Pair, "", x, y), true
 }
 
-// named reads an operand that starts with a name: name, name+offset or name[index].
-func (p *parser) named(first bool) (Operand, bool) {
+// namedOperand parses an operand that starts with a name: name, name+offset or name[index].
+func (p *parser) namedOperand(first bool) (Operand, bool) {
 	t := p.tok
 	w := p.textOf(t)
 	switch {
@@ -69,7 +69,7 @@ func (p *parser) named(first bool) (Operand, bool) {
 	case '[':
 		return p.index(x)
 	case dot:
-		// A field may be separated by white space: `%tid .x`.
+		// white space may precede a field: `%tid .x`
 		d := p.tok
 		p.advance()
 		x, ok := p.field(d)
@@ -79,7 +79,8 @@ func (p *parser) named(first bool) (Operand, bool) {
 	return x, true
 }
 
-// field returns a name with one field. The previous token t is all of it, or its last part.
+// field returns a name with one field, as an operand. The previous token t is the whole operand
+// or its last part.
 func (p *parser) field(t token) (Operand, bool) {
 	s := p.textOf(t)
 	d := strings.IndexByte(s, '.')
@@ -96,7 +97,7 @@ func (p *parser) field(t token) (Operand, bool) {
 	return Operand{Span: Span{t.at, t.to}, Kind: Name, Text: s}, true
 }
 
-// offset reads `+ constant` after x.
+// offset parses `+ constant` after x.
 func (p *parser) offset(x Operand) (Operand, bool) {
 	p.advance()
 	if p.tok.kind == name && p.scan.text[p.tok.at] == '%' {
@@ -107,7 +108,7 @@ func (p *parser) offset(x Operand) (Operand, bool) {
 	return p.node(Binary, "+", x, y), ok
 }
 
-// index reads `[i]` after x, where i is a register, a register and an offset, or a constant.
+// index parses `[i]` after x, where i is a register, a register plus an offset, or a constant.
 func (p *parser) index(x Operand) (Operand, bool) {
 	open := p.tok
 	p.advance()
@@ -120,12 +121,12 @@ func (p *parser) index(x Operand) (Operand, bool) {
 	return y, true
 }
 
-// base reads the base of an address or an index: name, name+constant or constant.
+// base parses the base of an address or an index: name, name+constant or constant.
 func (p *parser) base() (Operand, bool) {
 	if p.tok.kind != name || p.textOf(p.tok) == "WARP_SZ" {
 		return p.constant()
 	}
-	if reserved(p.textOf(p.tok)) {
+	if isReserved(p.textOf(p.tok)) {
 		p.unexpected("an address")
 		return Operand{}, false
 	}
@@ -142,7 +143,7 @@ func (p *parser) base() (Operand, bool) {
 	return x, true
 }
 
-// address reads an address in brackets, and .unified after it.
+// address parses an address in brackets, and .unified after the address.
 func (p *parser) address() (Operand, bool) {
 	x, ok := p.bracket()
 	if ok && p.tok.kind == dot && p.textOf(p.tok) == ".unified" {
@@ -152,14 +153,14 @@ func (p *parser) address() (Operand, bool) {
 	return x, ok
 }
 
-// bracket reads [base] or [base, more, {coordinates}].
+// bracket parses [base] or [base, more, {coordinates}].
 func (p *parser) bracket() (Operand, bool) {
 	open := p.tok
 	p.advance()
 	base := len(p.operands)
 	x, ok := p.base()
 	p.operands = append(p.operands, x)
-	names, vectors := 1, 0 // numbers of each read so far; ptxas accepts no other order
+	names, vectors := 1, 0 // numbers of names and vectors so far; ptxas accepts no other order
 	for ok && p.tok.kind == ',' && x.Kind == Name {
 		p.advance()
 		var y Operand
@@ -171,7 +172,7 @@ func (p *parser) bracket() (Operand, bool) {
 			y, ok = p.vector(false)
 			vectors++
 			if more := vectors == 1 && names >= 2 || vectors == 2; !more {
-				x = y // the last name
+				x = y // x is the name that was read last
 			}
 		default:
 			p.unexpected("a name or a vector of coordinates")
@@ -179,22 +180,23 @@ func (p *parser) bracket() (Operand, bool) {
 		}
 		p.operands = append(p.operands, y)
 	}
-	return p.enclosed(Address, open, base, ok)
+	return p.enclosedOperand(Address, open, base, ok)
 }
 
-// wantCloser describes the tokens that can follow an element of an operand.
+// wantCloser describes the tokens that can follow an element of an operand, for messages.
 var wantCloser = [...]string{Vector: `"," or "}"`, Address: `"," or "]"`, List: `"," or ")"`}
 
-// enclosed creates an operand from the operands on the stack since base, up to the bracket that
-// closes open.
-func (p *parser) enclosed(k OperandKind, open token, base int, ok bool) (Operand, bool) {
+// enclosedOperand creates an operand of kind k from the operands on the stack since base. The
+// text must continue with the bracket that closes open.
+func (p *parser) enclosedOperand(k OperandKind, open token, base int, ok bool) (Operand, bool) {
 	ok = ok && p.close(open, wantCloser[k])
 	x := Operand{Span: Span{open.at, p.last}, Kind: k, Args: slab.Copy(&p.args, p.operands[base:])}
 	p.operands = p.operands[:base]
 	return x, ok
 }
 
-// vector reads { element, element }: the elements of an operand, or those of an initialiser.
+// vector parses { element, element }: the elements of an operand, or of an initializer if initial
+// is set.
 func (p *parser) vector(initial bool) (Operand, bool) {
 	open := p.tok
 	p.advance()
@@ -209,13 +211,13 @@ func (p *parser) vector(initial bool) (Operand, bool) {
 		}
 		p.operands = append(p.operands, x)
 		if !ok || p.tok.kind != ',' {
-			return p.enclosed(Vector, open, base, ok)
+			return p.enclosedOperand(Vector, open, base, ok)
 		}
 		p.advance()
 	}
 }
 
-// element reads an element of a vector: a register, a constant or a sink.
+// element parses an element of a vector: a register, a constant or a sink.
 func (p *parser) element() (Operand, bool) {
 	p.operators = 0
 	switch t := p.tok; t.kind {
@@ -233,8 +235,8 @@ func (p *parser) element() (Operand, bool) {
 	return p.constant()
 }
 
-// signed reads -x and !x, of a register or of a constant.
-func (p *parser) signed() (Operand, bool) {
+// signedOperand parses -x or !x, where x is a register or a constant.
+func (p *parser) signedOperand() (Operand, bool) {
 	t := p.tok
 	ahead := p.scan
 	next := ahead.next()
@@ -242,7 +244,7 @@ func (p *parser) signed() (Operand, bool) {
 		return p.constant()
 	}
 	p.advance()
-	if reserved(p.textOf(p.tok)) {
+	if isReserved(p.textOf(p.tok)) {
 		p.unexpected("an operand")
 		return Operand{}, false
 	}
@@ -259,7 +261,7 @@ func (p *parser) signed() (Operand, bool) {
 	return y, ok
 }
 
-// callOperands reads (results), function, (arguments), prototype and pushes them.
+// callOperands parses (results), function, (arguments), prototype, and pushes the operands.
 func (p *parser) callOperands() bool {
 	if p.tok.kind == '(' {
 		x, ok := p.list()
@@ -288,9 +290,9 @@ func (p *parser) callOperands() bool {
 	return p.callee("a prototype or a list of targets")
 }
 
-// callee reads a plain name of a call.
+// callee parses a plain name in a call. what describes the name in messages.
 func (p *parser) callee(what string) bool {
-	if p.tok.kind != name || reserved(p.textOf(p.tok)) {
+	if p.tok.kind != name || isReserved(p.textOf(p.tok)) {
 		p.unexpected(what)
 		return false
 	}
@@ -299,13 +301,13 @@ func (p *parser) callee(what string) bool {
 	return true
 }
 
-// list reads the results or the arguments of a call.
+// list parses the results or the arguments of a call.
 func (p *parser) list() (Operand, bool) {
 	open := p.tok
 	p.advance()
 	base := len(p.operands)
 	if p.tok.kind == ')' {
-		return p.enclosed(List, open, base, true)
+		return p.enclosedOperand(List, open, base, true)
 	}
 	for {
 		p.operators = 0
@@ -318,7 +320,7 @@ func (p *parser) list() (Operand, bool) {
 		}
 		p.operands = append(p.operands, x)
 		if !ok || p.tok.kind != ',' {
-			return p.enclosed(List, open, base, ok)
+			return p.enclosedOperand(List, open, base, ok)
 		}
 		p.advance()
 	}
@@ -331,7 +333,7 @@ func (p *parser) leaf(k OperandKind) Operand {
 	return x
 }
 
-// node returns an operand made of others.
+// node returns an operand that consists of the operands args.
 func (p *parser) node(k OperandKind, text string, args ...Operand) Operand {
 	return Operand{
 		Span: Span{args[0].At, args[len(args)-1].To},

@@ -3,19 +3,19 @@
 
 package ptx
 
-// word prints a word, after the comments before it.
+// word prints a word and the comments before it.
 func (p *printer) word(w Word) {
 	p.interior(w.At)
 	p.Put(w.Text)
 }
 
-// operands prints a list with commas.
+// operands prints operands, separated by commas.
 func (p *printer) operands(list []Operand) {
-	p.Line = p.listed(p.Line, list, false)
+	p.Line = p.appendList(p.Line, list, false)
 }
 
-// listed appends a list to b.
-func (p *printer) listed(b []byte, list []Operand, tight bool) []byte {
+// appendList appends operands, separated by commas, to b.
+func (p *printer) appendList(b []byte, list []Operand, tight bool) []byte {
 	for i := range list {
 		if i > 0 {
 			b = append(b, ", "...)
@@ -25,8 +25,9 @@ func (p *printer) listed(b []byte, list []Operand, tight bool) []byte {
 	return b
 }
 
-// operand appends an operand to b. In addresses and indexes, operators are printed without spaces.
-// It passes the line b from call to call, because most of a module is operands.
+// operand appends an operand to b. If tight is set, as in addresses and indices, operators are
+// printed without spaces. The line is passed as a parameter for speed, because most of a module
+// is operands.
 func (p *printer) operand(b []byte, x *Operand, tight bool) []byte {
 	if p.due < x.At {
 		p.Line = b
@@ -70,11 +71,11 @@ func (p *printer) operand(b []byte, x *Operand, tight bool) []byte {
 		b = append(b, ')')
 	case Vector:
 		b = append(b, '{')
-		b = p.listed(b, x.Args, false)
+		b = p.appendList(b, x.Args, false)
 		b = append(b, '}')
 	case Address:
 		b = append(b, '[')
-		b = p.listed(b, x.Args, true)
+		b = p.appendList(b, x.Args, true)
 		b = append(b, ']')
 		b = append(b, x.Text...) // .unified
 	case Pair:
@@ -83,7 +84,7 @@ func (p *printer) operand(b []byte, x *Operand, tight bool) []byte {
 		b = p.operand(b, &x.Args[1], true)
 	case List:
 		b = append(b, '(')
-		b = p.listed(b, x.Args, false)
+		b = p.appendList(b, x.Args, false)
 		b = append(b, ')')
 	case Index:
 		b = p.operand(b, &x.Args[0], true)
@@ -93,7 +94,7 @@ func (p *printer) operand(b []byte, x *Operand, tight bool) []byte {
 	case Call:
 		b = append(b, x.Text...)
 		b = append(b, '(')
-		b = p.listed(b, x.Args, false)
+		b = p.appendList(b, x.Args, false)
 		b = append(b, ')')
 	case Series:
 		b = append(b, x.Text...)
@@ -103,7 +104,7 @@ func (p *printer) operand(b []byte, x *Operand, tight bool) []byte {
 	case Tuple:
 		b = append(b, x.Text...)
 		b = append(b, ' ')
-		b = p.spaced(b, x.Args)
+		b = p.spacedArgs(b, x.Args)
 	}
 	return b
 }

@@ -3,7 +3,8 @@
 
 package ptx
 
-// nextParam skips the comma between parameters, or reports that it is missing.
+// nextParam skips the comma between parameters, or reports that the comma is missing. It returns
+// false if no parameter follows.
 func (p *parser) nextParam() bool {
 	switch {
 	case p.accept(','):
@@ -12,7 +13,7 @@ func (p *parser) nextParam() bool {
 		p.fail(p.last, p.last, syntax, "expected %s before the next parameter", quoted(","))
 		return true
 	case p.tok.kind == ';':
-		ahead := p.scan // a copy: comments are recorded when the text is scanned again
+		ahead := p.scan // a copy, so that comments are only recorded in the second scan
 		if next := ahead.next(); next.kind == dot && opensParam(p.textOf(next)) {
 			p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s between parameters",
 				quoted(";"), quoted(","))
@@ -23,12 +24,12 @@ func (p *parser) nextParam() bool {
 	return false
 }
 
-// opensParam reports whether a parameter can start with a dot-word.
+// opensParam reports whether a parameter can start with the given word.
 func opensParam(word string) bool { return word == ".param" || word == ".reg" || word == ".hidden" }
 
-// headerGoesOn reports whether the current token can only occur in the header of a function, after
+// isHeaderToken reports whether the current token can only be in the header of a function, after
 // the parameter list.
-func (p *parser) headerGoesOn() bool {
+func (p *parser) isHeaderToken() bool {
 	switch p.tok.kind {
 	case '{':
 		return p.tok.fresh
@@ -38,7 +39,7 @@ func (p *parser) headerGoesOn() bool {
 	return false
 }
 
-// opensParams reports whether the current "(" opens a parameter list, not the arguments of an
+// opensParams reports whether the current "(" opens a parameter list and not the arguments of an
 // attribute.
 func (p *parser) opensParams(base int) bool {
 	if len(p.frame.tokens) == base {
@@ -52,7 +53,7 @@ func (p *parser) opensParams(base int) bool {
 	return w == ".func" || w == ".callprototype"
 }
 
-// collectParams reads a parameter list and frames it as one token. It reports invalid parameters
+// collectParams parses a parameter list, which becomes one token. It reports invalid parameters
 // and omits them.
 func (p *parser) collectParams() bool {
 	open := p.tok
@@ -73,7 +74,7 @@ func (p *parser) collectParams() bool {
 			}
 			if t.kind == dot && t.fresh && depth == 0 && len(p.frame.tokens) > base &&
 				p.lastDot(len(p.frame.tokens)-1) != ".hidden" &&
-				(opensParam(p.textOf(t)) || p.headerGoesOn()) {
+				(opensParam(p.textOf(t)) || p.isHeaderToken()) {
 				break // the comma or the parenthesis is missing
 			}
 			p.push(t)
@@ -82,15 +83,15 @@ func (p *parser) collectParams() bool {
 		if tree := p.matchParam(f); tree != nil {
 			vars = append(vars, p.buildParam(f, tree))
 		} else if len(f.tokens) > 0 {
-			// the parameter's name is known, but not its type
-			p.bad(f.tokens[0].at, p.last)
+			// the comma or the parenthesis is missing
+			p.pushBad(f.tokens[0].at, p.last)
 		}
 		p.frame.tokens = p.frame.tokens[:base]
 		if !p.nextParam() {
 			break
 		}
 	}
-	if p.headerGoesOn() {
+	if p.isHeaderToken() {
 		p.fail(p.last, p.last, syntax, "expected %s after the parameters", quoted(")"))
 	} else if !p.accept(')') {
 		p.unexpected(`"," or ")" of the parameters`)

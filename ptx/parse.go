@@ -13,19 +13,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 )
 
-// Limits for one file. Real modules are far below them; they prevent hostile input from exhausting
-// stack and memory.
+// Limits for one file. Real modules are far below them. They prevent hostile input from
+// exhausting stack and memory.
 const (
-	maxErrors = 10_000 // number of errors after which the parser gives up
-	// maximum number of operators in an expression, and so the depth of its tree
+	maxErrors = 10_000 // number of errors at which parsing ends
+	// maximum number of operators in an expression, which limits the depth of its tree
 	maxOperators = 1_000_000
 	maxText      = math.MaxInt32 - 16
 )
 
-// The parser of ptxas has a stack of 10000 symbols, and reports an error if a module is nested more
-// deeply. These constants are the symbols that each nesting level adds, found by experiment.
+// The parser of ptxas has a stack of 10000 symbols, and rejects a module that is nested more
+// deeply. These constants are the numbers of symbols that each level of nesting adds to the
+// stack, found by experiment.
 const (
-	stackSize    = 9988 // available at module level for nesting in a declaration
+	stackSize    = 9988 // available for a declaration at module scope
 	inFunction   = 10
 	inScope      = 6
 	inParens     = 1
@@ -37,29 +38,29 @@ const (
 	inInitialize = 2 // between braces
 )
 
-// Parse parses one module. The File is never nil: it holds what could be parsed, with a Bad
-// node for each part that could not. The list holds every syntax error, sorted by position.
+// Parse parses one module. The File is never nil. It has a Bad node for each part that could not
+// be parsed. The list has the syntax errors, sorted by position.
 func Parse(name, text string) (*File, diag.List) {
 	var p parser
 	return p.parse(name, text)
 }
 
-// A Parser parses modules one after another and reuses its memory. A tree is ten times as large as
-// its text, and allocating it takes as long as parsing. The tree of a module becomes invalid when
-// the next module is parsed; errors and printed text stay valid. The zero Parser is ready for use
-// by one goroutine at a time.
+// A Parser parses modules one after another and reuses its memory. A syntax tree is ten times as
+// large as its text, and its allocation takes as long as parsing. The tree of a module becomes
+// invalid when the next module is parsed. Errors and printed text stay valid. The zero Parser is
+// ready for use by one goroutine at a time.
 type Parser struct {
 	parser  parser
 	printer printer
 }
 
-// Parse is like the function Parse, but uses the memory of p.
+// Parse parses a module as the function Parse does, but reuses the memory of p.
 func (p *Parser) Parse(name, text string) (*File, diag.List) {
 	p.parser.reset()
 	return p.parser.parse(name, text)
 }
 
-// Format is like the function Format, but uses the memory of p.
+// Format formats a module as the function Format does, but reuses the memory of p.
 func (p *Parser) Format(name, text string) (string, diag.List) {
 	f, errs := p.Parse(name, text)
 	if errs.Errors() > 0 {
@@ -68,7 +69,7 @@ func (p *Parser) Format(name, text string) (string, diag.List) {
 	return p.printer.print(f), errs
 }
 
-// parse reads a module; the parser must be new or reset.
+// parse parses a module. The parser must be new or reset.
 func (p *parser) parse(name, text string) (*File, diag.List) {
 	p.file = &File{Name: name, Text: text}
 	if len(text) > maxText {
@@ -77,7 +78,7 @@ func (p *parser) parse(name, text string) (*File, diag.List) {
 		return p.file, p.errors
 	}
 	p.scan.text = text
-	// One comment per hundred bytes is usual; this avoids growing the table repeatedly.
+	// Modules usually have one comment per hundred bytes; this avoids most reallocations.
 	p.scan.comments = slices.Grow(p.scan.comments, len(text)/200)
 	if n := strings.IndexByte(text, 0); n >= 0 {
 		p.fail(Pos(n), Pos(n)+1, literal, "NUL byte: the assembler stops reading here, even in a "+
@@ -89,22 +90,22 @@ func (p *parser) parse(name, text string) (*File, diag.List) {
 	return p.file, p.errors.Sort()
 }
 
-// A parser parses one file. It looks one token ahead.
+// A parser parses one file. It reads one token ahead.
 type parser struct {
-	scan      scanner
-	file      *File
-	tok       token // the current token
-	last      Pos   // end of the previous token
-	errors    diag.List
-	depth     int   // number of open scopes
-	shifted   token // the first brace of this function whose "}" is indented less
-	torn      bool  // an unclosed comment or string reaches the end of the file
-	operators int   // number of operators in the current expression
-	stack     int   // symbols on the stack of ptxas's parser for the current nesting
+	scan         scanner
+	file         *File
+	tok          token // the current token
+	last         Pos   // end of the previous token
+	errors       diag.List
+	depth        int   // number of open blocks
+	suspectBrace token // first brace of the function whose "}" is indented less
+	unclosed     bool  // an unclosed comment or string extends to the end of the file
+	operators    int   // number of operators in the current expression
+	stack        int   // number of symbols on the parser stack of ptxas at the current nesting
 
-	textless bool // there is no more line with .source_end
+	noSourceEnd bool // no line with .source_end follows
 
-	// Stacks on which lists grow until their length is known.
+	// Stacks for lists whose length is not known yet.
 	nodes    []Node
 	operands []Operand
 
@@ -112,21 +113,22 @@ type parser struct {
 	instrs slab.Of[Instr]
 	labels slab.Of[Label]
 	lines  slab.Of[dataLine]
-	args   slab.Of[Operand] // operands of instructions, and of everything parsed from tokens
-	parts  slab.Of[Operand] // operands inside of plain operands
+	args   slab.Of[Operand] // operands of instructions, and those parsed from tokens
+	parts  slab.Of[Operand] // operands inside operands of plain instructions
 	notes  slab.Of[Directive]
 	vars   slab.Of[Var]
 	names  slab.Of[Declarator]
 	stmts  slab.Of[Node]
 }
 
-// reset reclaims the memory of the previous module.
+// reset prepares the parser for another module, and reuses the memory of the previous one.
 func (p *parser) reset() {
 	clear(p.scan.comments)
 	p.scan = scanner{comments: p.scan.comments[:0]}
-	p.file, p.errors, p.tok, p.last, p.depth, p.stack, p.torn, p.textless, p.shifted = nil, nil,
+	p.file, p.errors, p.tok, p.last, p.depth, p.stack, p.unclosed, p.noSourceEnd, p.suspectBrace =
+		nil, nil,
 		token{}, 0, 0, 0, false, false, token{}
-	p.nodes, p.operands = emptied(p.nodes), emptied(p.operands)
+	p.nodes, p.operands = clearStack(p.nodes), clearStack(p.operands)
 	p.frame.reset()
 	slab.Reset(&p.instrs)
 	slab.Reset(&p.labels)
@@ -139,13 +141,14 @@ func (p *parser) reset() {
 	slab.Reset(&p.stmts)
 }
 
-// emptied returns the memory of a stack, without pointers in it.
-func emptied[T any](stack []T) []T {
+// clearStack returns an empty stack with the memory of the given one, which is cleared so that it
+// contains no pointers.
+func clearStack[T any](stack []T) []T {
 	clear(stack[:cap(stack)])
 	return stack[:0]
 }
 
-// advance moves to the next token. It is the only place that reports illegal tokens.
+// advance moves to the next token. Illegal tokens are only reported here.
 func (p *parser) advance() {
 	p.last = p.tok.to
 	p.tok = p.scan.next()
@@ -157,18 +160,18 @@ func (p *parser) advance() {
 	}
 }
 
-// word returns a token's text with its position.
+// word returns the text of a token with its position.
 func (p *parser) word(t token) Word {
 	return Word{Span{t.at, t.to}, p.scan.text[t.at:t.to]}
 }
 
-// textOf returns a token's text.
+// textOf returns the text of a token.
 func (p *parser) textOf(t token) string { return p.scan.text[t.at:t.to] }
 
-// absent returns a word that was not written.
+// absent returns a word that is not in the text.
 func absent() Word { return Word{Span: Span{NoPos, NoPos}} }
 
-// fail reports an error from at to just before to.
+// fail reports an error in the range from at to before to.
 func (p *parser) fail(at, to Pos, rule, format string, args ...any) {
 	if len(p.errors) >= maxErrors {
 		return
@@ -183,11 +186,11 @@ func (p *parser) fail(at, to Pos, rule, format string, args ...any) {
 	})
 }
 
-// unexpected reports the current token, and what was expected instead.
+// unexpected reports the current token as unexpected. want describes the expected tokens.
 func (p *parser) unexpected(want string) {
 	t := p.tok
 	switch {
-	case t.kind == illegal: // reported by the scanner
+	case t.kind == illegal: // the scanner has reported the token
 	case t.kind == endOfFile:
 		p.fail(t.at, t.to, syntax, "unexpected end of file, expected %s", want)
 	case strings.HasPrefix(p.file.Text[t.at:], "*/"):
@@ -199,7 +202,7 @@ func (p *parser) unexpected(want string) {
 	}
 }
 
-// quoted returns text in quotes, shortened if it is long.
+// quoted returns text in quotation marks, shortened to 40 bytes.
 func quoted(text string) string {
 	if len(text) > 40 {
 		text = text[:37] + "..."
@@ -207,7 +210,7 @@ func quoted(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// accept skips a token of kind k, if it is next.
+// accept skips the current token if it has kind k, and reports whether it has.
 func (p *parser) accept(k kind) bool {
 	if p.tok.kind != k {
 		return false
@@ -216,12 +219,12 @@ func (p *parser) accept(k kind) bool {
 	return true
 }
 
-// close skips the bracket that closes the bracket open, or reports that it is missing.
+// close skips the bracket that closes open, or reports that the bracket is missing.
 func (p *parser) close(open token, want string) bool {
 	if p.accept(opposite(open.kind)) {
 		return true
 	}
-	if p.resumable() {
+	if p.isResumable() {
 		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
 		return false
 	}
@@ -229,39 +232,39 @@ func (p *parser) close(open token, want string) bool {
 	return false
 }
 
-// resumable reports whether the current token looks like the start of a new statement, so that an
-// unfinished one before it can be dropped without skipping text.
-func (p *parser) resumable() bool {
+// isResumable reports whether the current token looks like the start of a new statement, so that
+// the statement before it can be dropped without skipping text.
+func (p *parser) isResumable() bool {
 	switch p.tok.kind {
 	case endOfFile:
 		return true
 	case '}':
-		return !p.strayBrace()
+		return !p.isStrayBrace()
 	case name, dotted, '@', dot, dwarf:
 		return p.tok.fresh
 	}
 	return false
 }
 
-// strayBrace reports whether the current "}" is among operands and closes nothing, so that the
-// scope continues.
-func (p *parser) strayBrace() bool {
+// isStrayBrace reports whether the current "}" is among operands and closes no brace, so that the
+// block continues.
+func (p *parser) isStrayBrace() bool {
 	if p.tok.fresh {
 		return false
 	}
-	ahead := p.scan // a copy: comments are recorded when the text is scanned again
+	ahead := p.scan // a copy, so that comments are only recorded in the second scan
 	next := ahead.next()
 	return (next.kind == ',' || next.kind == ';') && !next.fresh
 }
 
-// semicolon skips the ";" that ends the text from start. If it is missing, it reports that and
-// continues at the apparent start of the next statement.
+// semicolon skips a ";". If the ";" is missing, it reports that and continues at the apparent
+// start of the next statement.
 func (p *parser) semicolon(want string) bool {
 	if p.tok.kind == ';' {
 		p.advance()
 		return true
 	}
-	if p.resumable() {
+	if p.isResumable() {
 		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
 		return true
 	}
@@ -269,10 +272,11 @@ func (p *parser) semicolon(want string) bool {
 	return false
 }
 
-// skip advances to where a statement can start: after the next ";", at the "}" that closes the
-// scope, or at a line that looks like a statement. It returns the end of the skipped text.
+// skip advances to a position where a statement can start: after the next ";", at the "}" that
+// closes the block, or at a line that looks like a statement. It returns the end of the skipped
+// text.
 func (p *parser) skip() Pos {
-	if p.resumable() {
+	if p.isResumable() {
 		return p.last
 	}
 	for depth := 0; ; {
@@ -290,7 +294,7 @@ func (p *parser) skip() Pos {
 		case '}':
 			if depth > 0 {
 				depth--
-			} else if !p.strayBrace() {
+			} else if !p.isStrayBrace() {
 				return p.last
 			}
 		case dot:
@@ -302,8 +306,8 @@ func (p *parser) skip() Pos {
 	}
 }
 
-// opensStatement reports whether a dot-word at the start of a line starts a statement; it may also
-// be a modifier of an opcode.
+// opensStatement reports whether a word with a dot at the start of a line starts a statement and
+// is not a modifier of an opcode.
 func opensStatement(word string) bool {
 	switch word {
 	case ".reg", ".param", ".local", ".loc", ".pragma", ".entry", ".func", ".visible", ".extern",
@@ -314,21 +318,21 @@ func opensStatement(word string) bool {
 	return false
 }
 
-// bad adds a Bad node for text that could not be parsed.
-func (p *parser) bad(at, to Pos) {
-	p.keep(&Bad{Span{at, max(at, to)}})
+// pushBad pushes a Bad node for text that could not be parsed.
+func (p *parser) pushBad(at, to Pos) {
+	p.pushNode(&Bad{Span{at, max(at, to)}})
 }
 
-// keep pushes a node on the stack.
-func (p *parser) keep(n Node) {
+// pushNode pushes a node on the stack.
+func (p *parser) pushNode(n Node) {
 	if len(p.nodes) == cap(p.nodes) {
 		p.nodes = slices.Grow(p.nodes, max(64, len(p.nodes)))
 	}
 	p.nodes = append(p.nodes, n)
 }
 
-// taken returns the nodes that were pushed since the stack had the height base.
-func (p *parser) taken(base int) []Node {
+// popNodes removes the nodes above height base from the stack and returns them.
+func (p *parser) popNodes(base int) []Node {
 	list := slab.Copy(&p.stmts, p.nodes[base:])
 	clear(p.nodes[base:])
 	p.nodes = p.nodes[:base]

@@ -11,14 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// A lineTable holds the offset of each line's first byte. It is built on first use, because most
-// files never need it.
+// A lineTable has the offset of the first byte of each line. It is built when it is first needed,
+// because most files never need it.
 type lineTable struct {
 	once   sync.Once
 	starts []Pos
 }
 
-// Place returns the range from at to just before to as lines and columns.
+// Place converts the range from at to before to to lines and columns.
 func (f *File) Place(at, to Pos) diag.Place {
 	if at < 0 || int(at) > len(f.Text) {
 		return diag.Place{File: f.Name}
@@ -30,10 +30,10 @@ func (f *File) Place(at, to Pos) diag.Place {
 	return p
 }
 
-// PlaceOf returns the extent of n.
+// PlaceOf returns the range of n as lines and columns.
 func (f *File) PlaceOf(n Node) diag.Place { return f.Place(n.Pos(), n.End()) }
 
-// position returns the line and the column of at, both from 1, columns in bytes.
+// position returns the line and column of an offset, both starting at 1. Columns are in bytes.
 func (f *File) position(at Pos) (line, column int) {
 	f.lines.once.Do(func() {
 		starts := make([]Pos, 1, strings.Count(f.Text, "\n")+1)

@@ -5,13 +5,14 @@ package ptx
 
 import "github.com/ptxdsl/ptxdsl/internal/slab"
 
-// Nearly all of a module is instructions as compilers emit them: on one line, with registers,
-// numbers, vectors of these, and addresses of a register and an offset. The rest is mostly debug
-// data, one number per line. The functions in this file parse such lines directly from the text,
-// without tokens. If a line has anything else, they consume nothing and report no errors; the
-// parser handles the whole grammar and reports errors.
+// Nearly all lines of a module are instructions in the form that compilers emit: on one line,
+// with registers, numbers, vectors of these, and addresses that consist of a register and an
+// offset. Most other lines are debug data, with one number per line. The functions in this file
+// parse such plain lines directly from the text, without tokens. For other lines they read
+// nothing and report no errors; the parser, which handles the whole grammar, then parses the line
+// and reports errors.
 
-// Limits of the operands of a plain instruction, and of the elements of a plain vector.
+// Limits for the number of operands of a plain instruction, and of elements of a plain vector.
 const (
 	plainOperands = 12
 	plainElements = 64
@@ -20,18 +21,18 @@ const (
 // notPlain is the result for text that is not a plain instruction or operand.
 const notPlain = -1
 
-// plainInstr reads the rest of an instruction that starts at start, after op, the current token,
-// and pushes it. It returns false if the instruction is not plain.
+// plainInstr parses the rest of an instruction that starts at start, and pushes its node. op, the
+// current token, is the opcode. It returns false if the instruction is not plain.
 func (p *parser) plainInstr(start Pos, guard Guard, op token) bool {
 	text, i := p.scan.text, int(op.to)
 	opcode := text[op.at:op.to]
-	if reserved(opcode) || isCall(opcode) {
+	if isReserved(opcode) || isCall(opcode) {
 		return false
 	}
 	args := slab.Room(&p.args, plainOperands)
 	n, i := p.plainOperands(args, i)
 	if i == notPlain {
-		clear(args[:n]) // the memory must be zero when it is returned
+		clear(args[:n]) // slab.Room requires that unused values are zero
 		return false
 	}
 	in := slab.One(&p.instrs)
@@ -42,14 +43,14 @@ func (p *parser) plainInstr(start Pos, guard Guard, op token) bool {
 	}
 	in.Op.Span, in.Op.Text = Span{op.at, op.to}, opcode
 	in.Args = slab.Many(&p.args, n)
-	p.keep(in)
+	p.pushNode(in)
 	p.scan.at, p.tok.to = i+1, Pos(i+1)
 	p.advance()
 	return true
 }
 
-// plainOperands reads operands into args, up to the semicolon. It returns their number and the
-// position of the semicolon.
+// plainOperands parses operands into args, up to the semicolon. It returns their number and the
+// position of the semicolon, or notPlain.
 func (p *parser) plainOperands(args []Operand, i int) (n, end int) {
 	text := p.scan.text
 	for n < len(args) {
@@ -71,7 +72,7 @@ func (p *parser) plainOperands(args []Operand, i int) (n, end int) {
 	return n, notPlain
 }
 
-// plainOperand reads the operand at i into x and returns its end.
+// plainOperand parses the operand at i into x and returns its end, or notPlain.
 func (p *parser) plainOperand(i int, x *Operand) int {
 	text := p.scan.text
 	if i >= len(text) {
@@ -94,20 +95,20 @@ func (p *parser) plainOperand(i int, x *Operand) int {
 	return notPlain
 }
 
-// plainName reads a name that is not one of the reserved words.
+// plainName parses a name that is not reserved.
 func plainName(text string, i int, x *Operand) int {
 	end := i + 1
 	for end < len(text) && classes[text[end]]&inWord != 0 {
 		end++
 	}
-	if end == i+1 && (text[i] == '%' || text[i] == '$') || reserved(text[i:end]) {
+	if end == i+1 && (text[i] == '%' || text[i] == '$') || isReserved(text[i:end]) {
 		return notPlain
 	}
 	x.set(Name, text, i, end)
 	return end
 }
 
-// plainField reads a name that may have a field, as %tid.x has.
+// plainField parses a name that may have a field, as %tid.x has.
 func plainField(text string, i int, x *Operand) int {
 	end := plainName(text, i, x)
 	if end != notPlain && end+1 < len(text) && text[end] == '.' && text[end+1] >= 'w' &&
@@ -118,13 +119,13 @@ func plainField(text string, i int, x *Operand) int {
 	return end
 }
 
-// set makes x an operand of one word, text from at to before to. Writing the fields separately is
-// cheaper than writing a whole operand while the garbage collector runs.
+// set makes x an operand that consists of the text from at to before to. Setting the fields
+// separately is cheaper than assigning a whole operand while the garbage collector runs.
 func (x *Operand) set(k OperandKind, text string, at, to int) {
 	x.At, x.To, x.Kind, x.Text = Pos(at), Pos(to), k, text[at:to]
 }
 
-// plainNumber reads a number. The next byte decides whether it ends there.
+// plainNumber parses a number. The number ends before a byte that cannot continue it.
 func plainNumber(text string, i int, x *Operand) int {
 	end := 0
 	if text[i] == '0' {
@@ -138,7 +139,7 @@ func plainNumber(text string, i int, x *Operand) int {
 	return end
 }
 
-// plainNegative reads - and the following digits.
+// plainNegative parses a minus sign and the digits after it.
 func (p *parser) plainNegative(i int, x *Operand) int {
 	text := p.scan.text
 	if i+1 >= len(text) || text[i+1] <= '0' || text[i+1] > '9' {
@@ -151,7 +152,7 @@ func (p *parser) plainNegative(i int, x *Operand) int {
 	return end
 }
 
-// plainAddress reads [name], [name+number] or [name+-number].
+// plainAddress parses [name], [name+number] or [name+-number].
 func (p *parser) plainAddress(i int, x *Operand) int {
 	text := p.scan.text
 	if i+1 >= len(text) || leads[text[i+1]] != leadLetter {
@@ -193,7 +194,7 @@ func (p *parser) plainAddress(i int, x *Operand) int {
 	return end + 1
 }
 
-// plainVector reads {a, b}, of names and numbers.
+// plainVector parses {a, b}, whose elements are names and numbers.
 func (p *parser) plainVector(i int, x *Operand) int {
 	text := p.scan.text
 	parts := slab.Room(&p.parts, plainElements)
@@ -234,7 +235,7 @@ func (p *parser) plainVector(i int, x *Operand) int {
 	return notPlain
 }
 
-// plainData reads a line of one number after the type, the current token.
+// plainData parses a line of data with one number. The current token is its type.
 func (p *parser) plainData() bool {
 	text, i := p.scan.text, int(p.tok.to)
 	if i+1 >= len(text) || text[i] != ' ' || leads[text[i+1]] != leadDigit {
@@ -244,28 +245,28 @@ func (p *parser) plainData() bool {
 	x := &line[0].arg[0]
 	end := plainNumber(text, i+1, x)
 	if end == notPlain || end == len(text) || text[end] != '\n' || !isInteger(x.Text) ||
-		goesOn(text, end) {
+		continues(text, end) {
 		return false
 	}
 	d := &slab.Many(&p.lines, 1)[0].Data
 	d.At, d.To = p.tok.at, Pos(end)
 	d.Type.Span, d.Type.Text = Span{p.tok.at, p.tok.to}, p.textOf(p.tok)
 	d.Args = line[0].arg[:]
-	p.keep(d)
+	p.pushNode(d)
 	p.scan.at, p.tok.to = end, Pos(end)
 	p.advance()
 	return true
 }
 
-// goesOn reports whether a comma follows the white space at i, or may follow after a comment.
-func goesOn(text string, i int) bool {
+// continues reports whether a comma follows the white space at i, or may follow after a comment.
+func continues(text string, i int) bool {
 	for i < len(text) && (leads[text[i]] == leadBlank || leads[text[i]] == leadLine) {
 		i++
 	}
 	return i < len(text) && (text[i] == ',' || text[i] == '/')
 }
 
-// A dataLine is a line of one number.
+// A dataLine is a line of data with one number.
 type dataLine struct {
 	Data
 	arg [1]Operand

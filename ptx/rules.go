@@ -24,7 +24,7 @@ const (
 	structure = "F109"
 )
 
-// Rules returns the rules of syntax.
+// Rules returns the rules of syntax, which the parser reports.
 func Rules() diag.Rules {
 	rule := func(id, title, what, why, wrong, right, fix string) diag.Rule {
 		return diag.Rule{ID: id, Title: title, Layer: "form", Severity: diag.Error,
@@ -41,7 +41,7 @@ func Rules() diag.Rules {
 		rule(literal, "malformed literal or invalid character",
 			"Reports a number with digits outside its base or an unknown suffix, 0f without 8 or 0d "+
 				"without 16 hexadecimal digits, a character that cannot start a token, or a "+
-				"non-ASCII byte outside of a comment.",
+				"non-ASCII byte outside a comment.",
 			stops, "mov.f32 %f1, 0f3F80;", "mov.f32 %f1, 0f3F800000;",
 			"Write all digits of the number, in its base."),
 		rule(unclosed, "unclosed bracket, string or comment",
@@ -72,7 +72,7 @@ func Rules() diag.Rules {
 			"Reports a file with more than ten thousand syntax errors.",
 			"It is probably not PTX.", "", "", "Fix the first errors."),
 		rule(structure, "part of a module in the wrong place",
-			"Reports statements outside of a function, .branchtargets without a label, or .version split "+
+			"Reports statements outside a function, .branchtargets without a label, or .version split "+
 				"over several lines.",
 			stops, ".visible .entry k() { ret; }\n}", ".visible .entry k() { ret; }",
 			"Move the statement to the place that the PTX manual requires."),
@@ -86,10 +86,10 @@ func (p *parser) reportIllegal(t token) {
 	switch {
 	case c == '"':
 		p.fail(t.at, t.at+1, unclosed, "string is not closed")
-		p.torn = true
+		p.unclosed = true
 	case c == '/':
 		p.fail(t.at, t.at+2, unclosed, "comment is not closed")
-		p.torn = true
+		p.unclosed = true
 	case classes[c]&digit != 0:
 		p.fail(t.at, t.to, literal, "%s is not a number%s", quoted(s), numberHint(s))
 	case t.at == 0 && strings.HasPrefix(s, "\ufeff"):
@@ -119,7 +119,7 @@ func (p *parser) checkString(t token) {
 	}
 }
 
-// numberHint specifies how to correct a number that starts as s does.
+// numberHint returns a hint how to correct a malformed number, for messages.
 func numberHint(s string) string {
 	if end := len(s) - 1; s[end]|0x20 == 'f' && numberEnd(s, 0) == end && strings.Contains(s, ".") {
 		return ": floating-point constants have no suffix"

@@ -5,14 +5,15 @@ package ptx
 
 import "strings"
 
-// A scanner splits text into tokens, one at a time and in one pass, and records the comments.
+// A scanner divides text into tokens, one at a time and in one pass. It records the comments.
 type scanner struct {
 	text     string
 	at       int
 	comments []Comment
 }
 
-// next returns the next token; at the end of the text it always returns endOfFile.
+// next returns the next token. At the end of the text it always returns a token of kind
+// endOfFile.
 func (s *scanner) next() token {
 	text, i := s.text, s.at
 	fresh := i == 0
@@ -49,7 +50,8 @@ func (s *scanner) next() token {
 			if end < 0 {
 				return s.token(illegal, fresh, i, len(text))
 			}
-			// A line feed inside a comment does not make the next token the first of its line.
+			// A line feed inside a comment does not make the next token the first one on its
+			// line.
 			i = end
 		}
 	}
@@ -57,13 +59,13 @@ func (s *scanner) next() token {
 	return token{endOfFile, true, Pos(len(text)), Pos(len(text))}
 }
 
-// token ends a token at to.
+// token returns a token that ends before to, and moves the scanner to its end.
 func (s *scanner) token(k kind, fresh bool, at, to int) token {
 	s.at = to
 	return token{k, fresh, Pos(at), Pos(to)}
 }
 
-// wordEnd returns the end of a run of identifier bytes that starts at i.
+// wordEnd returns the end of the sequence of identifier bytes that starts at i.
 func wordEnd(text string, i int) int {
 	for i < len(text) && classes[text[i]]&inWord != 0 {
 		i++
@@ -71,8 +73,8 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// word scans the rest of a word whose identifier extends from at to before i. The rest is the
-// modifiers of an opcode or the field of a register, if no white space precedes them.
+// word scans the rest of a word whose identifier is from at to before i. The rest consists of the
+// modifiers of an opcode or the field of a register, which no white space may precede.
 func (s *scanner) word(at, i int, fresh bool) token {
 	text := s.text
 	k := name
@@ -87,7 +89,7 @@ func (s *scanner) word(at, i int, fresh bool) token {
 	}
 	s.at = i
 	if i == at+1 && (text[at] == '%' || text[at] == '$') {
-		// % alone is an operator, $ alone is illegal.
+		// % without an identifier is an operator, $ is illegal.
 		if k = '%'; text[at] == '$' {
 			k = illegal
 		}
@@ -95,8 +97,8 @@ func (s *scanner) word(at, i int, fresh bool) token {
 	return token{k, fresh, Pos(at), Pos(i)}
 }
 
-// dotEnd returns the end of a modifier whose first byte after the dot is at i: word::word,
-// word::2:4.
+// dotEnd returns the end of a modifier, such as word::word or word::2:4. i is the index of the
+// first byte after its dot.
 func dotEnd(text string, i int) int {
 	i = wordEnd(text, i)
 	first := i
@@ -104,13 +106,13 @@ func dotEnd(text string, i int) int {
 		i = wordEnd(text, i+2)
 	}
 	if i > first && i+1 < len(text) && text[i] == ':' && '0' <= text[i+1] && text[i+1] <= '9' {
-		i = wordEnd(text, i+1) // .sp::2:4
+		i = wordEnd(text, i+1) // for .sp::2:4
 	}
 	return i
 }
 
-// dotWord scans a token that starts with a dot: a word such as .u32 or .16x64b, or a number such as
-// .5.
+// dotWord scans a token that starts with a dot: a word such as .u32 or .16x64b, or a number such
+// as .5.
 func (s *scanner) dotWord(at int, fresh bool) token {
 	text := s.text
 	if at+1 >= len(text) || classes[text[at+1]]&(inWord|dollar) != inWord {
@@ -118,7 +120,7 @@ func (s *scanner) dotWord(at int, fresh bool) token {
 	}
 	end := dotEnd(text, at+1)
 	if classes[text[at+1]]&digit != 0 {
-		if i := fraction(text, at); i >= end {
+		if i := fractionEnd(text, at); i >= end {
 			return s.token(number, fresh, at, i)
 		}
 	}
@@ -179,7 +181,7 @@ func (s *scanner) mark(at int, fresh bool) token {
 		}
 		return s.token('|', fresh, at, at+1)
 	}
-	// A run of non-ASCII bytes is one mistake, not one per byte.
+	// consecutive non-ASCII bytes are one mistake
 	end := at + 1
 	for c >= 0x80 && end < len(text) && text[end] >= 0x80 {
 		end++
@@ -187,7 +189,8 @@ func (s *scanner) mark(at int, fresh bool) token {
 	return s.token(illegal, fresh, at, end)
 }
 
-// comment records the comment at i and returns its end: i if there is none, -1 if it is not closed.
+// comment records the comment at i and returns its end. The result is i if there is no comment,
+// and -1 if the comment is not closed.
 func (s *scanner) comment(i int, fresh bool) int {
 	text := s.text
 	switch {
@@ -218,7 +221,7 @@ func (s *scanner) comment(i int, fresh bool) int {
 }
 
 // lineMarker returns the length of a preprocessor line marker at the start of text, such as `# 12
-// "kernel.cu" 3`, or 0. The assembler accepts no other line that starts with #.
+// "kernel.cu" 3`, or 0. ptxas rejects any other line that starts with #.
 func lineMarker(text string) int {
 	end := strings.IndexByte(text, '\n')
 	if end < 0 {
@@ -241,8 +244,8 @@ func lineMarker(text string) int {
 	return 1 + len(fields)
 }
 
-// restOfLine returns the extent of the rest of the current line without surrounding white space,
-// and skips it.
+// restOfLine skips the rest of the current line, and returns its range without surrounding white
+// space.
 func (s *scanner) restOfLine() (start, end Pos) {
 	line := s.text[s.at:]
 	if n := strings.IndexByte(line, '\n'); n >= 0 {

@@ -5,8 +5,8 @@ package ptx
 
 import "github.com/ptxdsl/ptxdsl/internal/slab"
 
-// section reads the body of a .section, starting at the "{": labels, and lines of data that end at
-// the next dot-word, label or "}".
+// section parses the body of a .section, starting at the "{": labels, and lines of data that end
+// at the next word with a dot, label or "}".
 func (p *parser) section() []Node {
 	open := p.tok
 	p.advance()
@@ -16,22 +16,22 @@ func (p *parser) section() []Node {
 		switch t.kind {
 		case '}':
 			p.advance()
-			return p.taken(base)
+			return p.popNodes(base)
 		case endOfFile:
 			p.fail(open.at, open.to, unclosed, "%s is not closed", quoted("{"))
-			return p.taken(base)
+			return p.popNodes(base)
 		case name:
 			p.advance()
 			w := p.word(t)
-			if reserved(w.Text) || !p.accept(':') {
+			if isReserved(w.Text) || !p.accept(':') {
 				p.unexpected(`":" after the label`)
 				p.skipLine()
-				p.bad(t.at, p.last)
+				p.pushBad(t.at, p.last)
 				continue
 			}
 			l := slab.One(&p.labels)
 			l.Span, l.Name = Span{t.at, p.last}, w
-			p.keep(l)
+			p.pushNode(l)
 		case dot:
 			if isDataType(p.textOf(t)) {
 				p.data()
@@ -40,34 +40,35 @@ func (p *parser) section() []Node {
 			if t.fresh && p.opensModule() {
 				p.fail(open.at, open.to, unclosed, "%s is not closed before %s",
 					quoted("{"), quoted(p.textOf(t)))
-				return p.taken(base)
+				return p.popNodes(base)
 			}
 			p.unexpected("data or a label")
 			p.advance()
 			p.skipLine()
-			p.bad(t.at, p.last)
+			p.pushBad(t.at, p.last)
 		default:
 			p.unexpected("data or a label")
 			p.advance()
 			p.skipLine()
-			p.bad(t.at, p.last)
+			p.pushBad(t.at, p.last)
 		}
 	}
 }
 
-// isDataType reports whether a dot-word starts a line of data: it is a letter and a width.
+// isDataType reports whether a word with a dot is the type of a line of data: a letter and a
+// width.
 func isDataType(word string) bool {
 	return len(word) > 2 && digitsEnd(word, 2) == len(word)
 }
 
-// skipLine advances to the next possible line of data, label or end of the section.
+// skipLine advances to the next line, or to the end of the section.
 func (p *parser) skipLine() {
 	for p.tok.kind != endOfFile && p.tok.kind != '}' && !p.tok.fresh {
 		p.advance()
 	}
 }
 
-// data reads one line: .b8 1, 2 or .b32 label+4.
+// data parses one line of data, such as .b8 1, 2 or .b32 label+4.
 func (p *parser) data() {
 	if p.plainData() {
 		return
@@ -81,7 +82,7 @@ func (p *parser) data() {
 		if !ok {
 			p.operands = p.operands[:base]
 			p.skipLine()
-			p.bad(line.At, p.last)
+			p.pushBad(line.At, p.last)
 			return
 		}
 		p.operands = append(p.operands, x)
@@ -97,10 +98,11 @@ func (p *parser) data() {
 	line.To = p.last
 	line.Args = slab.Copy(&p.args, p.operands[base:])
 	p.operands = p.operands[:base]
-	p.keep(line)
+	p.pushNode(line)
 }
 
-// datum reads a number, label, label+number, label-label, section or section+number.
+// datum parses an element of a line of data: a number, label, label+number, label-label, section
+// or section+number.
 func (p *parser) datum() (Operand, bool) {
 	t := p.tok
 	switch t.kind {
@@ -117,7 +119,7 @@ func (p *parser) datum() (Operand, bool) {
 		x.At = t.at
 		return x, true
 	case name:
-		if reserved(p.textOf(t)) {
+		if isReserved(p.textOf(t)) {
 			break
 		}
 		x := p.leaf(Name)
@@ -129,16 +131,16 @@ func (p *parser) datum() (Operand, bool) {
 			}
 			return p.node(Binary, "-", x, p.leaf(Name)), true
 		}
-		return p.displaced(x)
+		return p.displacement(x)
 	case dot:
-		return p.displaced(p.leaf(Name))
+		return p.displacement(p.leaf(Name))
 	}
 	p.unexpected("a number or a label")
 	return Operand{}, false
 }
 
-// displaced reads `+ number` after x, if it is there.
-func (p *parser) displaced(x Operand) (Operand, bool) {
+// displacement parses `+ number` after x if a plus sign follows, and otherwise returns x.
+func (p *parser) displacement(x Operand) (Operand, bool) {
 	if !p.accept('+') {
 		return x, true
 	}

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Names returns the names that an operand of .branchtargets or .calltargets denotes: its own name,
-// or those of a Series. A series may be very long, so stop at the first name that does not exist.
+// Names returns the names to which an operand of .branchtargets or .calltargets refers: the name
+// of the operand, or all names of a Series. A series may be very long, so the caller should stop
+// at the first name that does not exist.
 func (x *Operand) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if x.Kind != Series {
@@ -31,6 +32,6 @@ func (x *Operand) count() uint64 {
 	if digits == "WARP_SZ" {
 		return 32
 	}
-	n, _ := strconv.ParseUint(digits, 0, 64) // the largest value if it exceeds 64 bits
+	n, _ := strconv.ParseUint(digits, 0, 64) // MaxUint64 if it exceeds 64 bits
 	return n
 }

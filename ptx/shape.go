@@ -12,27 +12,29 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// A frame holds the tokens of one item or parameter for the grammar. In the grammar, the position
-// of a token is its index in the frame, so that one syntax tree fits all frames of its shape.
+// A frame has the tokens of one item or parameter, which the grammar matches. In the grammar, the
+// position of a token is its index in the frame, so that one syntax tree applies to all frames of
+// the same pattern.
 type frame struct {
 	p      *parser
 	tokens []token
-	base   int // index of the first token on the framer's stack
+	base   int // index of the first token in the framer's stack
 }
 
-// shapes caches the syntax trees of frames. A module declares thousands of variables and functions
-// in a few dozen shapes, such as .global .align 8 .b8 name[number]. The grammar parses each shape
-// once; names, numbers and parameters come from the current frame.
-type shapes struct {
+// patternCache caches the syntax trees of frames by their pattern: the sequence of keywords and
+// token kinds. A module has thousands of declarations in a few dozen patterns, such as .global
+// .align 8 .b8 name[number]. The grammar parses each pattern once; names, numbers and parameters
+// are taken from the current frame.
+type patternCache struct {
 	items  map[string]*item
 	params map[string]*parameter
 	key    []byte
 }
 
-// manyShapes limits the cache; real modules have fewer shapes.
-const manyShapes = 1000
+// maxPatterns is the maximum number of cached trees; real modules have fewer patterns.
+const maxPatterns = 1000
 
-// Symbols of the grammar. The zero type means that an optional token is absent.
+// The symbols of the grammar. The zero value means that an optional token is absent.
 const (
 	symbolName lexer.TokenType = iota + 1
 	symbolKeyword
@@ -49,7 +51,8 @@ const (
 	symbolMark
 )
 
-// symbols names the tokens for the grammar. It does no lexing.
+// symbols defines the token types for participle. The tokens come from the scanner of this
+// package.
 type symbols struct{}
 
 func (symbols) Symbols() map[string]lexer.TokenType {
@@ -66,14 +69,14 @@ func (symbols) Lex(string, io.Reader) (lexer.Lexer, error) {
 	return nil, errors.New("bug: the grammar reads frames only")
 }
 
-// symbol returns the type of a token in the grammar.
+// symbol returns the symbol of the grammar for a token.
 func (f frame) symbol(t token) lexer.TokenType {
 	switch t.kind {
 	case name:
 		switch w := f.p.textOf(t); {
 		case w == "WARP_SZ":
 			return symbolNumber
-		case reserved(w):
+		case isReserved(w):
 			return symbolKeyword
 		}
 		return symbolName
@@ -102,7 +105,7 @@ func (f frame) symbol(t token) lexer.TokenType {
 	return symbolMark
 }
 
-// A frameLexer feeds a frame to participle.
+// A frameLexer returns the tokens of a frame to participle.
 type frameLexer struct {
 	frame
 	next int
@@ -116,12 +119,12 @@ func (l *frameLexer) Next() (lexer.Token, error) {
 	}
 	l.next++
 	t := l.tokens[i]
-	// The tree may outlive the module.
+	// the tree may outlive the text of the module
 	return lexer.Token{Type: l.symbol(t), Value: strings.Clone(l.p.textOf(t)), Pos: pos}, nil
 }
 
-// key appends what the grammar sees of the frame: the text of dot-words and keywords, and the kind
-// of other tokens.
+// key appends the pattern of the frame to to: the text of words with dots and keywords, and the
+// kind of other tokens.
 func (f frame) key(to []byte) []byte {
 	for _, t := range f.tokens {
 		switch s := f.symbol(t); s {
@@ -137,19 +140,21 @@ func (f frame) key(to []byte) []byte {
 	return to
 }
 
-// matchItem returns the syntax tree of an item, or nil after it has reported an error.
+// matchItem returns the syntax tree of an item. If the item does not match the grammar, it
+// reports an error and returns nil.
 func (p *parser) matchItem(f frame) *item {
-	return match(f, &p.frame.shapes.items, theGrammar().item, "the end of the directive")
+	return match(f, &p.frame.patterns.items, theGrammar().item, "the end of the directive")
 }
 
-// matchParam returns the same for a parameter.
+// matchParam returns the syntax tree of a parameter, as matchItem does for an item.
 func (p *parser) matchParam(f frame) *parameter {
-	return match(f, &p.frame.shapes.params, theGrammar().parameter, `"," or ")"`)
+	return match(f, &p.frame.patterns.params, theGrammar().parameter, `"," or ")"`)
 }
 
-// match looks up the shape of f in seen, or parses it with the grammar.
+// match returns the syntax tree for the pattern of f from seen, or parses f with the grammar.
+// ending describes the valid endings for messages.
 func match[T any](f frame, seen *map[string]*T, grammar *participle.Parser[T], ending string) *T {
-	s := &f.p.frame.shapes
+	s := &f.p.frame.patterns
 	s.key = f.key(s.key[:0])
 	if tree, ok := (*seen)[string(s.key)]; ok {
 		return tree

@@ -9,8 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/layout"
 )
 
-// Words of a section with text in an intermediate language, as tile compilers emit it. ptxas for
-// PTX 9.4 accepts it, but it is undocumented; the syntax was found by experiment.
+// Words of a section with source text in an intermediate language, which tile compilers emit.
+// ptxas accepts the section for PTX 9.4, but it is undocumented; the syntax was found by
+// experiment.
 const (
 	sourcesWord = ".nv_intermediate_source_section"
 	blockWord   = ".code_block"
@@ -18,7 +19,7 @@ const (
 	endWord     = ".source_end"
 )
 
-// sources reads .nv_intermediate_source_section { .code_block { ... } ... } and pushes it.
+// sources parses .nv_intermediate_source_section { .code_block { ... } ... } and pushes its node.
 func (p *parser) sources() {
 	start := p.tok
 	n := &Sources{Name: p.word(start)}
@@ -26,7 +27,7 @@ func (p *parser) sources() {
 	open := p.tok
 	if !p.accept('{') {
 		p.unexpected(quoted("{"))
-		p.bad(start.at, p.last)
+		p.pushBad(start.at, p.last)
 		return
 	}
 	for {
@@ -34,7 +35,7 @@ func (p *parser) sources() {
 		switch {
 		case p.accept('}'):
 			n.Span = Span{start.at, p.last}
-			p.keep(n)
+			p.pushNode(n)
 			return
 		case t.kind == endOfFile:
 			p.fail(open.at, open.to, unclosed, "%s is not closed", quoted("{"))
@@ -47,12 +48,13 @@ func (p *parser) sources() {
 			p.unexpected(quoted(blockWord) + " or " + quoted("}"))
 		}
 		p.skipSources()
-		p.bad(start.at, p.last)
+		p.pushBad(start.at, p.last)
 		return
 	}
 }
 
-// skipSources skips a section in which an error was reported, including its text and braces.
+// skipSources skips a section in which an error was reported, including its source text and
+// braces.
 func (p *parser) skipSources() {
 	if _, end := p.sourceText(int(p.tok.at)); end >= 0 {
 		p.jump(end)
@@ -69,7 +71,7 @@ func (p *parser) skipSources() {
 }
 
 // source reads .code_block { .ir_name: "language" .sourceFileName: 1 .source_begin, lines,
-// .source_end }. It is nil if it reported an error.
+// .source_end }. It returns nil after an error.
 func (p *parser) source() *Source {
 	start := p.tok
 	s := &Source{Name: p.word(start)}
@@ -127,7 +129,7 @@ func (p *parser) source() *Source {
 	return s
 }
 
-// entry skips a word and the colon after it.
+// entry skips a word and the colon after the word, and reports whether they are present.
 func (p *parser) entry(word string) bool {
 	t := p.tok
 	if t.kind != dot || p.textOf(t) != word || !strings.HasPrefix(p.scan.text[t.to:], ":") {
@@ -139,8 +141,8 @@ func (p *parser) entry(word string) bool {
 	return true
 }
 
-// sourceText returns the start of the line with .source_end, searching from the line at from on,
-// and the end of that word, or -1 if there is none.
+// sourceText searches for a line with .source_end, starting with the line at from. It returns the
+// start of that line and the end of the word, or -1 for end.
 func sourceText(text string, from int) (last, end int) {
 	for from < len(text) {
 		line, _, _ := strings.Cut(text[from:], "\n")
@@ -152,17 +154,18 @@ func sourceText(text string, from int) (last, end int) {
 	return len(text), -1
 }
 
-// sourceText does the same in the parsed text, and remembers a failed search.
+// sourceText searches the parsed text as the function sourceText does. It does not repeat a
+// failed search.
 func (p *parser) sourceText(from int) (last, end int) {
 	end = -1
-	if !p.textless {
+	if !p.noSourceEnd {
 		last, end = sourceText(p.scan.text, from)
-		p.textless = end < 0
+		p.noSourceEnd = end < 0
 	}
 	return last, end
 }
 
-// jump continues parsing at a position of the text, which becomes the end of the previous token.
+// jump continues scanning at a position of the text, which becomes the end of the previous token.
 func (p *parser) jump(at int) {
 	p.scan.at, p.tok.to = at, Pos(at)
 	p.advance()
@@ -176,7 +179,7 @@ func (p *printer) sources(n *Sources) {
 	p.body(n.Blocks, n.To)
 }
 
-// source prints a .code_block, with its text unchanged.
+// source prints a .code_block. Its source text is not changed.
 func (p *printer) source(n *Source) {
 	p.begin(n.At, layout.Plain)
 	p.word(n.Name)
@@ -212,7 +215,7 @@ func (p *printer) source(n *Source) {
 	p.end(n.To)
 }
 
-// textEnd returns the end of the line with .source_end.
+// textEnd returns the end of the word .source_end after the text of n.
 func (p *printer) textEnd(n *Source) Pos {
 	_, end := sourceText(p.file.Text, int(n.Text.To))
 	return Pos(end)

@@ -3,10 +3,10 @@
 
 package ptx
 
-// A kind classifies a token. Punctuation of one byte is its own kind.
+// A kind classifies a token. The kind of punctuation that consists of one byte is that byte.
 type kind uint8
 
-// Kinds beyond single punctuation bytes.
+// The kinds other than punctuation of one byte.
 const (
 	endOfFile    kind = iota + 128
 	illegal           // an invalid byte or malformed literal
@@ -24,21 +24,22 @@ const (
 	unequal           // !=
 	andAnd            // &&
 	orOr              // ||
-	initial           // an initializer, parsed while its declaration was framed
-	params            // a parameter list, likewise
+	initial           // an initializer, which was parsed when its declaration was read
+	params            // a parameter list, which was parsed when its function was read
 	rest              // the rest of a line of @@DWARF
 	unwritten         // an omitted optional semicolon
 )
 
-// A token is a range of the text. It holds no copy, so scanning does not allocate.
+// A token is a range of the text. It has no copy of the text, so that scanning does not allocate
+// memory.
 type token struct {
 	kind  kind
-	fresh bool // the first token on its line
+	fresh bool // whether it is the first token on its line
 	at    Pos
 	to    Pos
 }
 
-// Classes of bytes inside tokens.
+// Classes of bytes within tokens.
 const (
 	digit  = 1 << iota // 0-9
 	hex                // 0-9 a-f A-F
@@ -48,8 +49,8 @@ const (
 
 // The kinds of tokens that a byte can start.
 const (
-	leadOther  = iota // nothing, a comment, or punctuation that may have a second byte
-	leadBlank         // white space except the line feed
+	leadOther  = iota // no token, a comment, or punctuation that may have a second byte
+	leadBlank         // white space other than a line feed
 	leadLine          // line feed
 	leadLetter        // an identifier
 	leadDigit
@@ -57,11 +58,11 @@ const (
 	leadMark // punctuation of one byte
 )
 
-// blanks is white space within a line. ptxas accepts form feeds, which separate pages of old
-// sources, and Control-Z, which old editors left at the end.
+// blanks is the white space within a line. ptxas accepts form feeds, which separate pages in old
+// sources, and Control-Z, which old editors wrote at the end of a file.
 const blanks = " \t\r\f\x1a"
 
-// classes and leads hold the class of every byte, and the kind of token it can start.
+// classes has the class of each byte, and leads the kind of token that the byte can start.
 var classes, leads = func() (classes, leads [256]uint8) {
 	for c := range 256 {
 		switch {

@@ -10,15 +10,17 @@ import (
 	"unsafe"
 )
 
-// A placer is an argument other than a number.
+// A placer is an argument of a launch that is not a number, such as a buffer.
 type placer interface {
 	place(p *Param, values []byte, d *Device) error
 }
 
-// put writes an argument to its position in the parameter space, or returns why it does not fit.
+// put writes an argument to the position of its parameter in values. It returns an error if the
+// argument does not fit the parameter.
 //
 // The argument is read through a pointer that the compiler cannot track, so that calling an
-// interface method does not move arguments to the heap: place retains nothing.
+// interface method does not move arguments to the heap. That is valid, because place does not
+// retain its receiver.
 func put(p *Param, values []byte, d *Device, arg *any) error {
 	hidden := uintptr(unsafe.Pointer(arg))
 	a := **(**any)(unsafe.Pointer(&hidden))
@@ -45,7 +47,7 @@ func put(p *Param, values []byte, d *Device, arg *any) error {
 		return integer(p, at, n.value, n.positive, n.word, n.size)
 	}
 	if n, ok := realNumber(a); ok {
-		if p.Size != n.size || !one(p, n.types...) {
+		if p.Size != n.size || !isScalarOf(p, n.types...) {
 			return mismatch(p, n.word)
 		}
 		var bytes [8]byte
@@ -57,15 +59,16 @@ func put(p *Param, values []byte, d *Device, arg *any) error {
 		"maps, pinned memory, numbers and []byte", a)
 }
 
-// A wholeValue is an argument of a Go integer type.
+// A wholeValue is the value of an argument of a Go integer type.
 type wholeValue struct {
-	value    int64 // the bits of a uint64
-	positive bool  // it is not negative
+	value    int64 // bit pattern of the value
+	positive bool  // whether the value is not negative
 	word     string
-	size     int // 0 for int and uint, which may be passed wherever their value fits
+	size     int // in bytes; 0 for int and uint, which fit any parameter that holds the value
 }
 
-// wholeNumber returns an argument of an integer type.
+// wholeNumber returns the value of an argument of a Go integer type. ok is false for other
+// arguments.
 func wholeNumber(a any) (wholeValue, bool) {
 	switch a := a.(type) {
 	case int:
@@ -92,12 +95,12 @@ func wholeNumber(a any) (wholeValue, bool) {
 	return wholeValue{}, false
 }
 
-// A realValue is an argument of a floating-point type.
+// A realValue is the value of an argument of a floating-point type.
 type realValue struct {
 	bits  uint64
 	word  string
 	size  int
-	types []string // types of parameters that accept it
+	types []string // types of the parameters for which it can be passed
 }
 
 var (
@@ -107,7 +110,8 @@ var (
 	brainTypes  = []string{"bf16", "b16"}
 )
 
-// realNumber returns an argument of a floating-point type.
+// realNumber returns the value of an argument of a floating-point type. ok is false for other
+// arguments.
 func realNumber(a any) (realValue, bool) {
 	switch a := a.(type) {
 	case float32:
@@ -122,14 +126,14 @@ func realNumber(a any) (realValue, bool) {
 	return realValue{}, false
 }
 
-// mismatch returns the error of an argument of the wrong kind.
+// mismatch returns the error for an argument of the wrong kind.
 func mismatch(p *Param, got string) error {
 	return argument("%s, but the parameter is %s", got, p)
 }
 
-// one reports whether a parameter is a single number of one of the given types. For a cubin only
-// the size of a parameter is known.
-func one(p *Param, types ...string) bool {
+// isScalarOf reports whether a parameter is a single number of one of the given types. The type
+// of a cubin's parameter is not known, so any type is accepted.
+func isScalarOf(p *Param, types ...string) bool {
 	if p.Type == "" {
 		return true
 	}
@@ -141,8 +145,8 @@ func one(p *Param, types ...string) bool {
 	return false
 }
 
-// integer writes an integer. An int or uint can be passed wherever its value fits; the sized types
-// must have the size of the parameter.
+// integer writes an integer to at. An int or uint can be passed if the parameter can represent
+// the value; other types must have the size of the parameter.
 func integer(p *Param, at []byte, v int64, positive bool, word string, size int) error {
 	unsigned, signed := false, false
 	switch p.Type {
@@ -150,7 +154,7 @@ func integer(p *Param, at []byte, v int64, positive bool, word string, size int)
 		unsigned = true
 	case "s8", "s16", "s32", "s64":
 		signed = true
-	case "b8", "b16", "b32", "b64", "": // accepts any integer of the size
+	case "b8", "b16", "b32", "b64", "": // any integer type of the same size
 	default:
 		return mismatch(p, word)
 	}
@@ -164,7 +168,7 @@ func integer(p *Param, at []byte, v int64, positive bool, word string, size int)
 	bits := 8 * p.Size
 	fits := true
 	switch {
-	case positive && uint64(v) > math.MaxInt64: // a uint or uint64
+	case positive && uint64(v) > math.MaxInt64: // a large uint or uint64
 		fits = bits == 64 && !signed
 	case positive && signed:
 		fits = uint64(v) < 1<<(bits-1)
@@ -193,7 +197,7 @@ func integer(p *Param, at []byte, v int64, positive bool, word string, size int)
 	return nil
 }
 
-// address writes an address for a pointer parameter.
+// address writes the address at as the value of a pointer parameter.
 func address(p *Param, values []byte, at Address, what string) error {
 	if p.Size != 8 || p.Count > 0 || p.Type != "" && p.Type != "u64" && p.Type != "b64" &&
 		p.Type != "s64" {
@@ -212,23 +216,23 @@ func (b *Buffer[T]) place(p *Param, values []byte, d *Device) error {
 	if b == nil {
 		return argument("a nil buffer")
 	}
-	if err := b.usableFrom(d); err != nil {
+	if err := b.checkAccess(d); err != nil {
 		return err
 	}
-	if p.Target != "" && p.Box == nil && !holds(b.word, b.width, p.Target) {
+	if p.Target != "" && p.Box == nil && !canHold(b.word, b.width, p.Target) {
 		return mismatch(p, "a buffer of "+b.word)
 	}
 	return address(p, values, b.at, b.what)
 }
 
-// usableFrom returns an error if kernels on d cannot access the memory. Memory of another device
-// requires Reach.
-func (m *memory) usableFrom(d *Device) error {
-	if m.dev.back != d.back && !d.reaches(m.dev) {
+// checkAccess returns an error if kernels on d cannot access the memory. Access to the memory of
+// another device requires Reach.
+func (m *memory) checkAccess(d *Device) error {
+	if m.dev.back != d.back && !d.canReach(m.dev) {
 		return argument("%s belongs to %s, but the kernel runs on %s; Device.Reach enables "+
 			"access to that memory", m.what, m.dev, d)
 	}
-	return m.usable(nil)
+	return m.checkOpen(nil)
 }
 
 // place writes the address of the memory.
@@ -236,15 +240,15 @@ func (m *Pinned[T]) place(p *Param, values []byte, d *Device) error {
 	if m == nil {
 		return argument("nil pinned memory")
 	}
-	if err := m.usable(nil); err != nil {
+	if err := m.checkOpen(nil); err != nil {
 		return err
 	}
 	return address(p, values, m.address(), m.what)
 }
 
-// holds reports whether elements of a Go type can hold a PTX type. PTX types that Go lacks are held
-// in integers of the same size.
-func holds(word string, width int, ptx string) bool {
+// canHold reports whether elements of a Go type can hold values of a PTX type. PTX types that Go
+// lacks are held in integers of the same size.
+func canHold(word string, width int, ptx string) bool {
 	float, half, brain := word == "float32" || word == "float64", word == "runtime.F16",
 		word == "runtime.BF16"
 	switch ptx {
@@ -269,5 +273,5 @@ func holds(word string, width int, ptx string) bool {
 	case "u64", "s64":
 		return width == 8 && !float
 	}
-	return true // untyped, packed and narrow types: any Go type of the same size
+	return true // untyped, packed and narrow types fit any Go type of the same size
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// An Element is a number of fixed size, the element type of buffers.
+// An Element is a number type of fixed size, which can be the element type of buffers.
 type Element interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
@@ -19,14 +19,14 @@ type Element interface {
 // An Address is an address in the memory of a device. As a launch argument it is not checked.
 type Address = device.Address
 
-// A Buffer is memory of a device, or a slice of it.
+// A Buffer is memory of a device, or a slice of such memory.
 type Buffer[T Element] struct {
 	memory
 	on   *Stream
 	part bool
 }
 
-// memory is the part of a buffer that does not depend on its type.
+// memory holds the properties of a buffer that do not depend on its element type.
 type memory struct {
 	*resource
 	at    device.Address
@@ -43,7 +43,7 @@ func Alloc[T Element](d *Device, n int) (*Buffer[T], error) {
 	b := &Buffer[T]{
 		memory: memory{resource: new(resource), count: n, width: int(unsafe.Sizeof(zero)),
 			word: fmt.Sprintf("%T", zero)}}
-	if err := d.usable(); err != nil {
+	if err := d.checkOpen(); err != nil {
 		return nil, err
 	}
 	if n <= 0 || n > math.MaxInt64/b.width {
@@ -55,13 +55,13 @@ func Alloc[T Element](d *Device, n int) (*Buffer[T], error) {
 		return nil, fmt.Errorf("%s, %d bytes: %w", what, b.bytes(), err)
 	}
 	b.at = at
-	if err := d.keep(b.resource, what, func() error { return d.back.Free(at) }); err != nil {
+	if err := d.addResource(b.resource, what, func() error { return d.back.Free(at) }); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-// view returns a buffer for memory with another owner.
+// view returns a buffer for memory that belongs to another resource.
 func view[T Element](t *resource, at device.Address, bytes int64) *Buffer[T] {
 	var zero T
 	width := int(unsafe.Sizeof(zero))
@@ -70,7 +70,7 @@ func view[T Element](t *resource, at device.Address, bytes int64) *Buffer[T] {
 			word: fmt.Sprintf("%T", zero)}, part: true}
 }
 
-// Upload allocates a buffer with the contents of xs.
+// Upload allocates a buffer and copies xs to it.
 func Upload[T Element](d *Device, xs []T) (*Buffer[T], error) {
 	b, err := Alloc[T](d, len(xs))
 	if err != nil {
@@ -83,7 +83,7 @@ func Upload[T Element](d *Device, xs []T) (*Buffer[T], error) {
 	return b, nil
 }
 
-// Download returns the contents of b.
+// Download returns a copy of the contents of b.
 func Download[T Element](b *Buffer[T]) ([]T, error) {
 	if b == nil {
 		return nil, argument("cannot download a nil buffer")
@@ -95,18 +95,18 @@ func Download[T Element](b *Buffer[T]) ([]T, error) {
 // Len returns the number of elements.
 func (b *Buffer[T]) Len() int { return b.count }
 
-// Address returns the address of b, for code that does not use buffers.
+// Address returns the address of b on the device, for code that does not use buffers.
 func (b *Buffer[T]) Address() Address { return b.at }
 
-// On returns b with its copies and fills ordered on a stream.
+// On returns b with another stream: copies and fills of the result are ordered on s.
 func (b *Buffer[T]) On(s *Stream) *Buffer[T] {
 	c := *b
 	c.on, c.part = s, true
 	return &c
 }
 
-// Slice returns elements lo up to but excluding hi of b. It shares b's memory and becomes
-// invalid when b is closed.
+// Slice returns the part of b from element lo up to, but not including, hi. It shares the memory
+// of b and becomes invalid when b is closed.
 func (b *Buffer[T]) Slice(lo, hi int) (*Buffer[T], error) {
 	if err := b.ready(); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (b *Buffer[T]) Slice(lo, hi int) (*Buffer[T], error) {
 	return &c, nil
 }
 
-// Close frees the memory. Only a whole buffer can be closed, not a slice.
+// Close frees the memory. A slice cannot be closed.
 func (b *Buffer[T]) Close() error {
 	if b == nil {
 		return argument("cannot close a nil buffer")
@@ -138,14 +138,14 @@ func (b *Buffer[T]) ready() error {
 	if b == nil {
 		return argument("a nil buffer")
 	}
-	if err := b.usable(nil); err != nil {
+	if err := b.checkOpen(nil); err != nil {
 		return err
 	}
 	return b.on.ready(b.dev)
 }
 
-// same returns an error if b does not have n elements.
-func (b *Buffer[T]) same(n int, what string) error {
+// checkLength returns an error if b cannot be used, or does not have n elements.
+func (b *Buffer[T]) checkLength(n int, what string) error {
 	if err := b.ready(); err != nil {
 		return err
 	}
@@ -156,9 +156,9 @@ func (b *Buffer[T]) same(n int, what string) error {
 	return nil
 }
 
-// Write copies xs to the device; xs must have as many elements as b.
+// Write copies xs to b, which must have the same length.
 func (b *Buffer[T]) Write(xs []T) error {
-	if err := b.same(len(xs), "the slice"); err != nil {
+	if err := b.checkLength(len(xs), "the slice"); err != nil {
 		return err
 	}
 	if err := b.dev.back.Upload(b.at, unsafe.Pointer(&xs[0]), b.bytes(), b.on.handle(),
@@ -168,9 +168,9 @@ func (b *Buffer[T]) Write(xs []T) error {
 	return nil
 }
 
-// Read copies b to xs, which must have as many elements.
+// Read copies b to xs, which must have the same length.
 func (b *Buffer[T]) Read(xs []T) error {
-	if err := b.same(len(xs), "the slice"); err != nil {
+	if err := b.checkLength(len(xs), "the slice"); err != nil {
 		return err
 	}
 	if err := b.dev.back.Download(unsafe.Pointer(&xs[0]), b.at, b.bytes(), b.on.handle(),
@@ -180,8 +180,7 @@ func (b *Buffer[T]) Read(xs []T) error {
 	return nil
 }
 
-// Fill sets every element to x. For elements of eight bytes, both halves of x must be equal,
-// as in zero.
+// Fill sets every element to x. For elements of eight bytes, both halves of x must be equal.
 func (b *Buffer[T]) Fill(x T) error {
 	if err := b.ready(); err != nil {
 		return err
@@ -219,14 +218,14 @@ func (b *Buffer[T]) CopyFrom(from *Buffer[T]) error {
 	if err := from.ready(); err != nil {
 		return err
 	}
-	if err := b.same(from.count, "the other buffer"); err != nil {
+	if err := b.checkLength(from.count, "the other buffer"); err != nil {
 		return err
 	}
 	var err error
 	if b.dev.back == from.dev.back {
 		err = b.dev.back.Copy(b.at, from.at, b.bytes(), b.on.handle())
 	} else {
-		// A copy between devices is issued by the source device.
+		// a copy between devices is issued by the source device
 		err = from.dev.back.CopyTo(b.dev.back, b.at, from.at, b.bytes(), from.on.handle())
 	}
 	if err != nil {

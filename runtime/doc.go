@@ -17,8 +17,9 @@
 //
 // # Order
 //
-// Work without a stream runs in order on the default stream. It runs after all earlier work on
-// other streams, and before later work on them; a stream made with [Apart] is exempt. Launches
-// return before the kernel has run. Copies between Go memory and a device return when they are
-// complete; copies of [Pinned] memory may return earlier.
+// Work that is submitted without a stream runs in order on the default stream. It runs after all
+// earlier work on other streams, and before all later work on them. Streams created with [Apart]
+// are not ordered with the default stream. Launches return before the kernel has run. Copies
+// between Go memory and a device return when they are complete; copies of [Pinned] memory may
+// return earlier.
 package runtime

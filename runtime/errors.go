@@ -11,17 +11,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Errors for errors.Is.
+// Errors that other errors wrap, for errors.Is.
 var (
 	ErrClosed   = errors.New("closed")
 	ErrArgument = errors.New("wrong argument")
 	ErrMemory   = device.ErrMemory // out of memory
 	ErrLost     = device.ErrLost   // a kernel made the device unusable
-	ErrAbsent   = device.ErrAbsent // no such device
+	ErrAbsent   = device.ErrAbsent // no such device exists
 	ErrTooOld   = device.ErrTooOld // the driver lacks a function
 )
 
-// argument returns an error of kind ErrArgument.
+// argument returns an error that wraps ErrArgument.
 func argument(format string, args ...any) error {
 	return &argumentError{fmt.Sprintf(format, args...)}
 }
@@ -31,7 +31,7 @@ type argumentError struct{ text string }
 func (e *argumentError) Error() string { return e.text }
 func (e *argumentError) Unwrap() error { return ErrArgument }
 
-// A resource is a resource of a device that must be closed: memory, streams, modules.
+// A resource is a part of a device that must be closed, such as memory, a stream or a module.
 type resource struct {
 	dev    *Device
 	what   string // description for messages, such as "buffer of 256 float32"
@@ -47,8 +47,8 @@ func (t *resource) Close() error {
 	if t.closed.Swap(true) {
 		return fmt.Errorf("%s: %w already", t.what, ErrClosed)
 	}
-	if !t.dev.forget(t) {
-		return nil // the device is being closed, which also closes this
+	if !t.dev.removeResource(t) {
+		return nil // the device is being closed, which also closes the resource
 	}
 	if err := t.free(); err != nil {
 		return fmt.Errorf("close of %s: %w", t.what, err)
@@ -59,8 +59,8 @@ func (t *resource) Close() error {
 // Device returns the device that the resource belongs to.
 func (t *resource) Device() *Device { return t.dev }
 
-// usable returns an error if the resource cannot be used with d.
-func (t *resource) usable(d *Device) error {
+// checkOpen returns an error if the resource is closed, or does not belong to d; d may be nil.
+func (t *resource) checkOpen(d *Device) error {
 	switch {
 	case t.closed.Load():
 		return fmt.Errorf("%s: %w", t.what, ErrClosed)

@@ -20,18 +20,18 @@ type Kernel struct {
 	back    device.Kernel
 	info    device.KernelInfo
 	sig     signature
-	dynamic int // bytes of dynamic shared memory that the source requires
+	dynamic int // bytes of dynamic shared memory that the source specifies
 
 	packets sync.Pool // pool of *packet
-	places  []int     // offsets of the parameters
+	places  []int     // offsets of the parameters in the parameter space
 }
 
-// Kernel returns a kernel of the module by name.
+// Kernel returns the kernel with the given name.
 func (m *Module) Kernel(name string) (*Kernel, error) {
 	if m == nil {
 		return nil, argument("cannot return kernel %s: the module is nil", name)
 	}
-	if err := m.usable(nil); err != nil {
+	if err := m.checkOpen(nil); err != nil {
 		return nil, err
 	}
 	m.mutex.Lock()
@@ -82,7 +82,7 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 			"kernel %s of %s: the parameters are unknown; load PTX, or use a driver for CUDA 12.4 or later",
 			name, m.name)
 	}
-	k.ask(m.source)
+	k.readSource(m.source)
 	for i := range k.sig.params {
 		k.places = append(k.places, k.sig.params[i].Offset)
 	}
@@ -91,17 +91,17 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 	return k, nil
 }
 
-// ask reads facts from the source that its text does not contain.
-func (k *Kernel) ask(source Source) {
-	if s, ok := source.(dynamic); ok {
+// readSource reads properties of the kernel from the source that its text does not contain.
+func (k *Kernel) readSource(source Source) {
+	if s, ok := source.(dynamicSource); ok {
 		k.dynamic, _ = s.DynamicShared(k.name)
 	}
 	for i := range k.sig.params {
 		p := &k.sig.params[i]
-		if s, ok := source.(elementary); ok {
+		if s, ok := source.(elementSource); ok {
 			p.Target, _ = s.Element(k.name, p.Name)
 		}
-		if s, ok := source.(boxed); ok {
+		if s, ok := source.(boxSource); ok {
 			if word, sizes, pixels, swizzle, ok := s.Box(k.name, p.Name); ok {
 				p.Target, p.Box = word, &Box{sizes, pixels, swizzle}
 			}
@@ -109,22 +109,23 @@ func (k *Kernel) ask(source Source) {
 	}
 }
 
-// Name returns the name of the kernel.
+// Name returns the name of the kernel in the PTX.
 func (k *Kernel) Name() string { return k.name }
 
-// Params returns the parameters of the kernel.
+// Params returns the parameters of the kernel, in order.
 func (k *Kernel) Params() []Param { return slices.Clone(k.sig.params) }
 
-// KernelInfo describes a loaded kernel.
+// KernelInfo has the properties of a loaded kernel.
 type KernelInfo = device.KernelInfo
 
-// Info describes the loaded kernel k.
+// Info returns the properties of the loaded kernel.
 func (k *Kernel) Info() KernelInfo { return k.info }
 
-// Block returns the block size that the kernel declares, or zero.
+// Block returns the block size that the kernel declares, or zeros.
 func (k *Kernel) Block() (x, y, z int) { return k.sig.block[0], k.sig.block[1], k.sig.block[2] }
 
-// Occupancy returns how many blocks of a launch fit on one multiprocessor at the same time.
+// Occupancy returns the number of blocks of a launch that fit on one multiprocessor at the same
+// time.
 func (k *Kernel) Occupancy(c Config) (int, error) {
 	l, err := k.shape(c)
 	if err != nil {
@@ -133,7 +134,7 @@ func (k *Kernel) Occupancy(c Config) (int, error) {
 	return k.back.Blocks(int(l.Block[0]*l.Block[1]*l.Block[2]), int(l.Shared))
 }
 
-// Clusters returns how many clusters of a launch fit on the device at the same time.
+// Clusters returns the number of clusters of a launch that fit on the device at the same time.
 func (k *Kernel) Clusters(c Config) (int, error) {
 	l, err := k.shape(c)
 	if err != nil {

@@ -22,7 +22,8 @@ type Config struct {
 	bad                       string
 }
 
-// three returns x, y and z of a size.
+// three returns a size of three dimensions. what describes the size, for the error if there are
+// more dimensions.
 func (c *Config) three(what string, x int, yz []int) [3]int {
 	s := [3]int{x, 1, 1}
 	copy(s[1:], yz)
@@ -32,14 +33,14 @@ func (c *Config) three(what string, x int, yz []int) [3]int {
 	return s
 }
 
-// Grid returns a launch configuration with a number of blocks.
+// Grid returns a launch configuration with the given number of blocks per dimension.
 func Grid(x int, yz ...int) Config {
 	var c Config
 	c.grid = c.three("the grid", x, yz)
 	return c
 }
 
-// Threads returns a launch configuration with enough blocks for n threads along x.
+// Threads returns a launch configuration with enough blocks for at least n threads along x.
 func Threads(n int) Config { return Config{threads: n, grid: [3]int{0, 1, 1}} }
 
 // Block sets the block size. It is not needed for kernels that declare their block size.
@@ -54,7 +55,8 @@ func (c Config) Cluster(x int, yz ...int) Config {
 	return c
 }
 
-// Shared sets the bytes of dynamic shared memory. It is not needed for kernels of package dsl.
+// Shared sets the size of dynamic shared memory in bytes. It is not needed for kernels of package
+// dsl.
 func (c Config) Shared(bytes int) Config {
 	c.shared, c.sized = bytes, true
 	return c
@@ -66,8 +68,8 @@ func (c Config) On(s *Stream) Config {
 	return c
 }
 
-// Cooperative makes all blocks run at the same time, so that they can wait for one another.
-// The launch fails if they do not fit.
+// Cooperative requires that all blocks run at the same time, so that they can wait for each
+// other. The launch fails if the device cannot hold all blocks.
 func (c Config) Cooperative() Config {
 	c.cooperative = true
 	return c
@@ -80,25 +82,26 @@ func (c Config) Programmatic() Config {
 	return c
 }
 
-// A packet is the memory of a launch. It is reused so that launches do not allocate.
+// A packet is the memory that a launch needs. It is reused so that launches do not allocate.
 type packet struct {
 	launch device.Launch
 	values []byte
 }
 
-// Launch launches the kernel with arguments in the order of its parameters: *Buffer for
-// pointers, *TensorMap for tensor maps, Go numbers for scalars, and []byte for arrays of
-// bytes. It returns before the kernel has run. Errors of the kernel are returned by a later
-// call, at the latest by Sync. On an emulated device it returns when the kernel has run, with its
-// errors. A kernel with griddepcontrol.launch_dependents may run further when the device is used
+// Launch launches the kernel with arguments in the order of its parameters: *Buffer for pointers,
+// *TensorMap for tensor maps, Go numbers for scalars, and []byte for arrays of bytes. It returns
+// before the kernel has run. Errors of the kernel are returned by a later call, at the latest by
+// Sync. On an emulated device, Launch returns when the kernel has ended, with its errors. A
+// kernel that executes griddepcontrol.launch_dependents may continue when the device is used
 // next.
 func (k *Kernel) Launch(c Config, args ...any) error {
 	return k.LaunchContext(context.Background(), c, args...)
 }
 
-// LaunchContext is Launch with a context. On an emulated device the kernel is aborted when the
-// context ends, and the error wraps the context's error. A GPU cannot abort a kernel: the context
-// is only checked before the launch. Use [Device.SyncContext] to limit the wait.
+// LaunchContext launches the kernel as Launch does, with a context. On an emulated device the
+// kernel is aborted when the context ends, and the error wraps the context's error. A GPU cannot
+// abort a kernel: the context is only checked before the launch. Use [Device.SyncContext] to
+// limit the wait.
 func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error {
 	if k == nil {
 		return argument("cannot launch a nil kernel")
@@ -107,7 +110,7 @@ func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error
 		return fmt.Errorf("launch of %s: %w", k.name, context.Cause(ctx))
 	}
 	m := k.module
-	if err := m.usable(nil); err != nil {
+	if err := m.checkOpen(nil); err != nil {
 		return fmt.Errorf("launch of %s: %w", k.name, err)
 	}
 	if err := c.stream.ready(m.dev); err != nil {
@@ -118,7 +121,7 @@ func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error
 		return err
 	}
 	if len(args) != len(k.sig.params) {
-		return k.count(len(args))
+		return k.argumentCountError(len(args))
 	}
 	p := k.packets.Get().(*packet)
 	for i := range args {
@@ -141,7 +144,7 @@ func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error
 	return nil
 }
 
-// comma returns ", name" if the parameter has a name.
+// comma returns ", name", or "" if the parameter has no name.
 func comma(name string) string {
 	if name == "" {
 		return ""
@@ -149,8 +152,8 @@ func comma(name string) string {
 	return ", " + name
 }
 
-// count returns the error of a launch with too few or too many arguments.
-func (k *Kernel) count(n int) error {
+// argumentCountError returns the error for a launch with too few or too many arguments.
+func (k *Kernel) argumentCountError(n int) error {
 	list := ""
 	for i := range k.sig.params {
 		if i > 0 {
@@ -162,7 +165,7 @@ func (k *Kernel) count(n int) error {
 		"(%s)", k.name, len(k.sig.params), n, list)
 }
 
-// shape returns the launch for a Config, without arguments.
+// shape returns the launch for a Config, without arguments, after checking it.
 func (k *Kernel) shape(c Config) (device.Launch, error) {
 	var l device.Launch
 	if c.bad != "" {
@@ -206,7 +209,7 @@ func (k *Kernel) shape(c Config) (device.Launch, error) {
 	return l, nil
 }
 
-// blocks completes and checks the grid, the block and the cluster.
+// blocks completes and checks the sizes of the grid, the block and the cluster.
 func (k *Kernel) blocks(c *Config) error {
 	info, declared := &k.module.dev.info, k.sig.block
 	switch {
@@ -224,7 +227,7 @@ func (k *Kernel) blocks(c *Config) error {
 	if c.threads != 0 && c.block[0] > 0 {
 		c.grid[0] = (c.threads + c.block[0] - 1) / c.block[0]
 	}
-	if c.cluster == [3]int{} && (k.sig.must || k.sig.cluster[0] != 0) {
+	if c.cluster == [3]int{} && (k.sig.mustCluster || k.sig.cluster[0] != 0) {
 		c.cluster = k.sig.cluster
 	}
 	if k.sig.cluster[0] != 0 && c.cluster != k.sig.cluster {
@@ -233,7 +236,7 @@ func (k *Kernel) blocks(c *Config) error {
 			k.name,
 			shape(c.cluster), shape(k.sig.cluster))
 	}
-	if k.sig.must && c.cluster[0] == 0 {
+	if k.sig.mustCluster && c.cluster[0] == 0 {
 		return argument("launch of %s: the kernel requires clusters; set their size with Cluster",
 			k.name)
 	}
@@ -251,9 +254,9 @@ func (k *Kernel) blocks(c *Config) error {
 				k.name, shape(c.grid), shape(c.cluster))
 		}
 	}
-	if n := c.block[0] * c.block[1] * c.block[2]; n > k.most() {
+	if n := c.block[0] * c.block[1] * c.block[2]; n > k.maxThreads() {
 		return argument("launch of %s: a block of %s has %d threads, expected at most %d%s", k.name,
-			shape(c.block), n, k.most(), k.why())
+			shape(c.block), n, k.maxThreads(), k.maxThreadsReason())
 	}
 	if c.cluster[0] != 0 {
 		n := c.cluster[0] * c.cluster[1] * c.cluster[2]
@@ -269,11 +272,11 @@ func (k *Kernel) blocks(c *Config) error {
 	return nil
 }
 
-// most returns the largest block size of the kernel.
-func (k *Kernel) most() int {
+// maxThreads returns the largest block size with which the kernel can be launched.
+func (k *Kernel) maxThreads() int {
 	n := k.module.dev.info.MaxThreads
-	if k.sig.largest > 0 {
-		n = min(n, k.sig.largest)
+	if k.sig.maxThreads > 0 {
+		n = min(n, k.sig.maxThreads)
 	}
 	if k.info.MaxThreads > 0 {
 		n = min(n, k.info.MaxThreads)
@@ -281,12 +284,12 @@ func (k *Kernel) most() int {
 	return n
 }
 
-// why returns what limits the block size, for messages.
-func (k *Kernel) why() string {
-	switch k.most() {
+// maxThreadsReason returns what limits the block size, for messages.
+func (k *Kernel) maxThreadsReason() string {
+	switch k.maxThreads() {
 	case k.module.dev.info.MaxThreads:
 		return " on " + k.module.dev.info.Place
-	case k.sig.largest:
+	case k.sig.maxThreads:
 		return ", as the kernel declares"
 	}
 	return fmt.Sprintf(" with the %d registers per thread that the kernel uses", k.info.Registers)

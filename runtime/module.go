@@ -21,37 +21,37 @@ type Source interface {
 	Text() (string, error)
 }
 
-// PTX is the text of a module.
+// PTX is the text of a module. It is a Source.
 type PTX string
 
-// Text returns the text.
+// Text returns p.
 func (p PTX) Text() (string, error) { return string(p), nil }
 
-// Optional methods of a Source, for facts that the text does not contain. A *dsl.Module has all of
-// them.
+// Optional methods of a Source, which return properties that the text does not contain. A
+// *dsl.Module has all of them.
 type (
-	named  interface{ Name() string }
-	placed interface {
+	namedSource  interface{ Name() string }
+	placedSource interface {
 		Place(line int) (diag.Place, []diag.Place, bool)
 	}
-	dynamic interface {
+	dynamicSource interface {
 		DynamicShared(kernel string) (bytes int, ok bool)
 	}
-	elementary interface {
+	elementSource interface {
 		Element(kernel, param string) (ptx string, ok bool)
 	}
-	boxed interface {
+	boxSource interface {
 		Box(kernel, param string) (ptx string, sizes []int, pixels, swizzle int, ok bool)
 	}
 )
 
-// A Module is a loaded module.
+// A Module is a module that is loaded on a device.
 type Module struct {
 	*resource
 	loaded  device.Loaded
 	name    string
 	source  Source
-	entries map[string]*signature // nil if the text is unknown
+	entries map[string]*signature // signatures by kernel name; nil if the text is not known
 
 	mutex   sync.Mutex
 	kernels map[string]*Kernel
@@ -60,10 +60,10 @@ type Module struct {
 // A LoadOption changes how a module is loaded.
 type LoadOption func(*device.Image)
 
-// Name sets the name of a module for messages, if only its text is known.
+// Name sets the name that messages use for a module of which only the text is known.
 func Name(name string) LoadOption { return func(i *device.Image) { i.Name = name } }
 
-// LineInfo keeps source lines for profilers and debuggers.
+// LineInfo keeps source line numbers for profilers and debuggers.
 func LineInfo() LoadOption { return func(i *device.Image) { i.Debug = true } }
 
 // Cache sets the directory that caches modules assembled by ptxas. It is used if there is a ptxas
@@ -73,7 +73,7 @@ func Cache(folder string) LoadOption { return func(i *device.Image) { i.Cache = 
 
 // Load loads a module. If it cannot be assembled, the error shows the offending lines.
 func (d *Device) Load(source Source, options ...LoadOption) (*Module, error) {
-	if err := d.usable(); err != nil {
+	if err := d.checkOpen(); err != nil {
 		return nil, err
 	}
 	if source == nil {
@@ -84,7 +84,7 @@ func (d *Device) Load(source Source, options ...LoadOption) (*Module, error) {
 		return nil, err
 	}
 	image := device.Image{Name: "module.ptx", PTX: text}
-	if n, ok := source.(named); ok {
+	if n, ok := source.(namedSource); ok {
 		image.Name = n.Name()
 	}
 	if folder, err := os.UserCacheDir(); err == nil {
@@ -94,7 +94,7 @@ func (d *Device) Load(source Source, options ...LoadOption) (*Module, error) {
 		option(&image)
 	}
 	entries, target := signatures(image.Name, text)
-	if problem := unfit(target, d.info); problem != "" {
+	if problem := misfit(target, d.info); problem != "" {
 		return nil, argument("load of %s: %s", image.Name, problem)
 	}
 	loaded, err := d.back.Load(image)
@@ -109,10 +109,10 @@ func (d *Device) Load(source Source, options ...LoadOption) (*Module, error) {
 	return d.module(loaded, &Module{name: image.Name, source: source, entries: entries})
 }
 
-// LoadCubin loads an assembled module. The parameters of its kernels have sizes but no types
-// or names.
+// LoadCubin loads a module that is already assembled. The types and names of its kernels'
+// parameters are not known, only their sizes.
 func (d *Device) LoadCubin(name string, cubin []byte) (*Module, error) {
-	if err := d.usable(); err != nil {
+	if err := d.checkOpen(); err != nil {
 		return nil, err
 	}
 	if len(cubin) == 0 {
@@ -127,12 +127,12 @@ func (d *Device) LoadCubin(name string, cubin []byte) (*Module, error) {
 
 func (d *Device) module(loaded device.Loaded, m *Module) (*Module, error) {
 	m.resource, m.loaded, m.kernels = new(resource), loaded, make(map[string]*Kernel)
-	return m, d.keep(m.resource, "module "+m.name,
+	return m, d.addResource(m.resource, "module "+m.name,
 		func() error { return d.back.Unload(loaded.Module) })
 }
 
-// Assembler returns the name of the assembler of the module, and whether the module came from the
-// cache. The name is "" for a cubin.
+// Assembler returns the name of the assembler that assembled the module, or "" for a cubin, and
+// whether the module came from the cache.
 func (m *Module) Assembler() (name string, cached bool) {
 	return m.loaded.Assembler, m.loaded.Cached
 }
@@ -153,7 +153,7 @@ func Variable[T Element](m *Module, name string) (*Buffer[T], error) {
 	if m == nil {
 		return nil, argument("a nil module")
 	}
-	if err := m.usable(nil); err != nil {
+	if err := m.checkOpen(nil); err != nil {
 		return nil, err
 	}
 	at, bytes, err := m.dev.back.Variable(m.loaded.Module, name)
@@ -168,10 +168,10 @@ func Variable[T Element](m *Module, name string) (*Buffer[T], error) {
 	return b, nil
 }
 
-// A LoadError describes a module that could not be assembled.
+// A LoadError is the error for a module that could not be assembled.
 type LoadError struct {
 	Module   string
-	Findings diag.List // at lines of the Go source if known, otherwise of the PTX
+	Findings diag.List // findings at lines of the Go source if it is known, otherwise of the PTX
 	Log      string    // output of the assembler
 	Err      error
 	text     string
@@ -198,9 +198,10 @@ func (e *LoadError) Error() string {
 // Unwrap returns the error of the device.
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// locate moves findings to the Go lines of their PTX, and adds the PTX lines as related places.
+// locate moves findings from lines of the PTX to the Go lines that emitted them, and adds the PTX
+// lines as related positions.
 func locate(list diag.List, source Source) diag.List {
-	p, ok := source.(placed)
+	p, ok := source.(placedSource)
 	if !ok {
 		return list
 	}

@@ -11,7 +11,7 @@ type F16 uint16
 // BF16 is a bfloat16: the upper half of a float32.
 type BF16 uint16
 
-// ToBF16 returns x rounded to nearest even.
+// ToBF16 returns x rounded to nearest, ties to even.
 func ToBF16(x float32) BF16 {
 	bits := math.Float32bits(x)
 	if x != x {
@@ -20,10 +20,10 @@ func ToBF16(x float32) BF16 {
 	return BF16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
-// Float32 returns x, exactly.
+// Float32 returns x as a float32, which is exact.
 func (x BF16) Float32() float32 { return math.Float32frombits(uint32(x) << 16) }
 
-// ToF16 returns x rounded to nearest even. Numbers that are too large become infinite.
+// ToF16 returns x rounded to nearest, ties to even. Numbers that are too large become infinite.
 func ToF16(x float32) F16 {
 	bits := math.Float32bits(x)
 	sign := F16(bits >> 16 & 0x8000)
@@ -40,7 +40,7 @@ func ToF16(x float32) F16 {
 	return sign | F16((size-0x3800_0000)>>13)
 }
 
-// Float32 returns x, exactly.
+// Float32 returns x as a float32, which is exact.
 func (x F16) Float32() float32 {
 	sign := uint32(x&0x8000) << 16
 	exponent, fraction := uint32(x>>10&31), uint32(x&0x3ff)

@@ -20,25 +20,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A Device runs kernels.
+// A Device is a GPU or an emulated device.
 type Device struct {
 	back device.Device
 	info device.Info
 
-	mutex  sync.Mutex
-	peers  []device.Device // arguments of earlier calls of Reach
-	serial int
-	things map[*resource]int // open resources, with their order of creation
-	closed atomic.Bool
+	mutex     sync.Mutex
+	peers     []device.Device // devices whose memory kernels can access; see Reach
+	serial    int
+	resources map[*resource]int // open resources, numbered in order of creation
+	closed    atomic.Bool
 }
 
-// Info describes a device and its limits.
+// Info has the properties and limits of a device.
 type Info = device.Info
 
 // Open opens a device by name. "cuda" and "cuda:0" are the first GPU. "emu:sm_90a" is an emulated
 // device with the limits of a target, and "emu" an emulated device that runs modules for every
-// target. A number, as in "emu:1" and "emu:sm_90a:1", gives the memory of an emulated device its
-// own address range. "" is the first GPU, or an emulated device if there is none.
+// target. Emulated devices with different numbers, as in "emu:1" and "emu:sm_90a:1", have
+// different address ranges. "" is the first GPU, or an emulated device if there is no GPU.
 func Open(name string) (*Device, error) {
 	kind, rest, numbered := strings.Cut(name, ":")
 	switch kind {
@@ -64,7 +64,7 @@ func Open(name string) (*Device, error) {
 	return nil, argument("%q is not a device; the first GPU is cuda:0", name)
 }
 
-// openGPU opens GPU number n.
+// openGPU opens the GPU with index n.
 func openGPU(n int) (*Device, error) {
 	l, err := driver.Find()
 	if err != nil {
@@ -102,21 +102,21 @@ func Count() (int, error) {
 	return l.Count()
 }
 
-// On returns a Device for an implementation of device.Device: for tests, and for devices that
-// Open does not support.
+// On returns a Device for an implementation of device.Device. It is for tests, and for devices
+// that Open does not support.
 func On(d device.Device) *Device {
-	return &Device{back: d, info: d.Info(), things: make(map[*resource]int)}
+	return &Device{back: d, info: d.Info(), resources: make(map[*resource]int)}
 }
 
-// Info describes d.
+// Info returns the properties and limits of d.
 func (d *Device) Info() Info { return d.info }
 
-// String returns the name of the device, as Open accepts it.
+// String returns the name of the device, which Open accepts.
 func (d *Device) String() string { return d.info.Place }
 
 // Memory returns the free and the total memory in bytes.
 func (d *Device) Memory() (free, total int64, err error) {
-	if err := d.usable(); err != nil {
+	if err := d.checkOpen(); err != nil {
 		return 0, 0, err
 	}
 	return d.back.Memory()
@@ -125,23 +125,24 @@ func (d *Device) Memory() (free, total int64, err error) {
 // Sync waits until all work is done. It returns errors of kernels that no earlier call
 // returned.
 func (d *Device) Sync() error {
-	if err := d.usable(); err != nil {
+	if err := d.checkOpen(); err != nil {
 		return err
 	}
 	return d.back.Synchronize()
 }
 
-// SyncContext is Sync, but also returns when the context ends. The work continues.
+// SyncContext waits as Sync does, but also returns when the context ends. The work on the device
+// continues.
 func (d *Device) SyncContext(ctx context.Context) error {
-	if err := d.usable(); err != nil {
+	if err := d.checkOpen(); err != nil {
 		return err
 	}
 	return within(ctx, d.back.Synchronize)
 }
 
-// Do runs work on a thread on which the device is current, as libraries such as cuBLAS expect.
+// Do calls work on a thread on which the device is current, as libraries such as cuBLAS require.
 func (d *Device) Do(work func() error) error {
-	if err := d.usable(); err != nil {
+	if err := d.checkOpen(); err != nil {
 		return err
 	}
 	return d.back.Do(work)
@@ -161,7 +162,7 @@ func (d *Device) Reach(other *Device) error {
 	if other == nil {
 		return argument("%s cannot reach nil", d)
 	}
-	if err := errors.Join(d.usable(), other.usable()); err != nil {
+	if err := errors.Join(d.checkOpen(), other.checkOpen()); err != nil {
 		return err
 	}
 	if err := d.back.Reach(other.back); err != nil {
@@ -173,14 +174,14 @@ func (d *Device) Reach(other *Device) error {
 	return nil
 }
 
-// reaches reports whether kernels on d can access memory of another device.
-func (d *Device) reaches(other *Device) bool {
+// canReach reports whether Reach has enabled access to the memory of another device.
+func (d *Device) canReach(other *Device) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return slices.Contains(d.peers, other.back)
 }
 
-// Close closes everything on the device, and the device.
+// Close closes all resources of the device, and the device.
 func (d *Device) Close() error {
 	if d == nil {
 		return argument("cannot close a nil device")
@@ -190,8 +191,8 @@ func (d *Device) Close() error {
 		d.mutex.Unlock()
 		return fmt.Errorf("device %s: %w already", d, ErrClosed)
 	}
-	things := d.things
-	d.things = nil
+	things := d.resources
+	d.resources = nil
 	d.mutex.Unlock()
 	var errs []error
 	known := d.back.Lost() != nil
@@ -216,8 +217,8 @@ func (d *Device) Close() error {
 	return errors.Join(append(errs, d.back.Close())...)
 }
 
-// usable returns an error if d is nil or closed.
-func (d *Device) usable() error {
+// checkOpen returns an error if d is nil or closed.
+func (d *Device) checkOpen() error {
 	if d == nil {
 		return argument("a nil device")
 	}
@@ -227,13 +228,13 @@ func (d *Device) usable() error {
 	return nil
 }
 
-// keep registers a resource with the function that closes it.
-func (d *Device) keep(t *resource, what string, free func() error) error {
+// addResource registers a resource with the function that frees it.
+func (d *Device) addResource(t *resource, what string, free func() error) error {
 	t.dev, t.what, t.free = d, what, free
 	d.mutex.Lock()
 	if !d.closed.Load() {
 		d.serial++
-		d.things[t] = d.serial
+		d.resources[t] = d.serial
 		d.mutex.Unlock()
 		return nil
 	}
@@ -241,11 +242,11 @@ func (d *Device) keep(t *resource, what string, free func() error) error {
 	return errors.Join(fmt.Errorf("device %s: %w", d, ErrClosed), free())
 }
 
-// forget removes t from the resources, and reports whether it was open.
-func (d *Device) forget(t *resource) bool {
+// removeResource removes a resource from the open ones, and reports whether it was open.
+func (d *Device) removeResource(t *resource) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	_, ok := d.things[t]
-	delete(d.things, t)
+	_, ok := d.resources[t]
+	delete(d.resources, t)
 	return ok
 }

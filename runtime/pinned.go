@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Pinned is pinned host memory. A device copies to and from it asynchronously and at full bus
-// speed.
+// Pinned is pinned host memory. Copies between it and a device are asynchronous and run at full
+// bus speed.
 type Pinned[T Element] struct {
 	*resource
 	elements []T
@@ -20,7 +20,7 @@ type Pinned[T Element] struct {
 // AllocPinned allocates n elements of pinned memory for d.
 func AllocPinned[T Element](d *Device, n int) (*Pinned[T], error) {
 	var zero T
-	if err := d.usable(); err != nil {
+	if err := d.checkOpen(); err != nil {
 		return nil, err
 	}
 	if n <= 0 {
@@ -32,25 +32,25 @@ func AllocPinned[T Element](d *Device, n int) (*Pinned[T], error) {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	m := &Pinned[T]{resource: new(resource), elements: unsafe.Slice((*T)(p), n)}
-	return m, d.keep(m.resource, what, func() error { return d.back.FreeHost(p) })
+	return m, d.addResource(m.resource, what, func() error { return d.back.FreeHost(p) })
 }
 
-// Slice returns the memory. It must not be used after Close.
+// Slice returns the memory as a slice. It must not be used after Close.
 func (p *Pinned[T]) Slice() []T { return p.elements }
 
-// ready returns an error if p cannot be copied from or to b.
+// ready returns an error if p and b cannot be copied to each other.
 func (p *Pinned[T]) ready(b *Buffer[T]) error {
 	if p == nil {
 		return argument("nil pinned memory")
 	}
-	if err := p.usable(nil); err != nil {
+	if err := p.checkOpen(nil); err != nil {
 		return err
 	}
-	return b.same(len(p.elements), "the pinned memory")
+	return b.checkLength(len(p.elements), "the pinned memory")
 }
 
-// WritePinned starts a copy of p to the device; p must have as many elements as b. It does not
-// wait: p must not change until the copy is complete.
+// WritePinned starts a copy of p to b, which must have the same length. It does not wait: p must
+// not change until the copy is complete.
 func (b *Buffer[T]) WritePinned(p *Pinned[T]) error {
 	if err := p.ready(b); err != nil {
 		return err
@@ -62,8 +62,8 @@ func (b *Buffer[T]) WritePinned(p *Pinned[T]) error {
 	return nil
 }
 
-// ReadPinned starts a copy of b to p. It does not wait: p holds the data when the copy is
-// complete.
+// ReadPinned starts a copy of b to p, which must have the same length. It does not wait: p is
+// valid when the copy is complete.
 func (b *Buffer[T]) ReadPinned(p *Pinned[T]) error {
 	if err := p.ready(b); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (b *Buffer[T]) ReadPinned(p *Pinned[T]) error {
 	return nil
 }
 
-// address returns the address for kernels, which is the host address.
+// address returns the address at which kernels can access the memory, which is the host address.
 func (p *Pinned[T]) address() device.Address {
 	return device.Address(uintptr(unsafe.Pointer(&p.elements[0])))
 }

@@ -15,15 +15,16 @@ import (
 
 // A Param is a parameter of a kernel.
 type Param struct {
-	Name   string // "" if only the cubin is known
-	Type   string // PTX type such as u64, f32 or b8; "" if only the cubin is known
+	Name   string // "" for a cubin
+	Type   string // PTX type such as u64, f32 or b8; "" for a cubin
 	Size   int    // in bytes
 	Align  int
 	Offset int  // offset in the parameter space
 	Count  int  // number of elements of an array, or 0 for other types
-	Points bool // declared as a pointer
+	Points bool // whether it is declared as a pointer
 	Aligns int  // declared alignment of a pointer, or 0 if it is not declared
-	// element type of a pointer or tensor map, such as bf16, if the source provides it
+	// Target is the element type of a pointer or tensor map, such as bf16, if the source provides
+	// it.
 	Target string
 	Box    *Box // box of a tensor map, if the source provides it
 }
@@ -35,14 +36,15 @@ type Box struct {
 	Swizzle int   // in bytes
 }
 
-// equal reports whether b and o are the same box. A single row equals a matrix with one row.
+// equal reports whether two boxes are the same. A box of one row equals a box of a matrix with
+// one row.
 func (b *Box) equal(o *Box) bool {
 	return slices.Equal(b.Sizes, o.Sizes) && b.Pixels == o.Pixels && b.Swizzle == o.Swizzle
 }
 
-// of describes the box with its element type for messages, such as "boxes of 64x32 bf16 with a
-// swizzle of 128".
-func (b *Box) of(word string) string {
+// describe describes the box and its element type for messages, such as "boxes of 64x32 bf16 with
+// a swizzle of 128".
+func (b *Box) describe(word string) string {
 	what := fmt.Sprintf("boxes of %s %s",
 		strings.Trim(strings.ReplaceAll(fmt.Sprint(b.Sizes), " ", "x"), "[]"), word)
 	if b.Pixels > 0 {
@@ -52,19 +54,19 @@ func (b *Box) of(word string) string {
 	return fmt.Sprintf("%s with a swizzle of %d", what, b.Swizzle)
 }
 
-// A signature holds the launch properties that the text of a kernel declares.
+// A signature holds the parameters and launch properties that a kernel declares.
 type signature struct {
-	params  []Param
-	size    int
-	known   bool // the sizes of all parameters are known
-	block   [3]int
-	largest int // declared maximum number of threads per block
-	cluster [3]int
-	must    bool // the launch must specify a cluster size
+	params      []Param
+	size        int
+	known       bool // the sizes of all parameters are known
+	block       [3]int
+	maxThreads  int // declared maximum number of threads per block
+	cluster     [3]int
+	mustCluster bool // whether the launch must specify a cluster size
 }
 
-// signatures reads the declarations of kernels from a text. It does not check the text; the
-// assembler does.
+// signatures returns the declarations of the kernels in a text, by name, and the target of the
+// module. It does not report errors in the text; the assembler does.
 func signatures(name, text string) (entries map[string]*signature, target string) {
 	f, _ := ptx.Parse(name, text)
 	entries = make(map[string]*signature)
@@ -109,17 +111,17 @@ func read(n *ptx.Func) *signature {
 		case ".reqntid":
 			s.block = dims
 		case ".maxntid":
-			s.largest = product
+			s.maxThreads = product
 		case ".reqnctapercluster":
 			s.cluster = dims
 		case ".explicitcluster":
-			s.must = true
+			s.mustCluster = true
 		}
 	}
 	return s
 }
 
-// sizes returns the size in bytes of a parameter type.
+// sizes returns the size of a PTX type in bytes, or 0.
 func sizes(word string) int {
 	switch word {
 	case "u8", "s8", "b8", "e4m3", "e5m2":
@@ -156,7 +158,8 @@ func (s *signature) param(v *ptx.Var, d ptx.Declarator) {
 		p.Size *= int(n)
 	}
 	for _, a := range v.Attrs {
-		// .align after .ptr applies to the memory, .align before the type to the parameter.
+		// .align after .ptr applies to the memory to which the pointer refers, .align before the
+		// type to the parameter
 		switch a.Name.Text {
 		case ".ptr":
 			p.Points = true
@@ -168,7 +171,7 @@ func (s *signature) param(v *ptx.Var, d ptx.Declarator) {
 			switch {
 			case p.Points:
 				p.Aligns = n
-			// after the type, it also applies to the memory
+			// after the type, .align also applies to the memory
 			case v.Type.Text == "" || a.At < v.Type.At:
 				p.Align = n
 			}
@@ -183,15 +186,15 @@ func (s *signature) param(v *ptx.Var, d ptx.Declarator) {
 	s.params = append(s.params, p)
 }
 
-// map128 reports whether a parameter is a tensor map.
-func (p *Param) map128() bool { return p.Size == 128 && p.Align >= 64 && p.Count > 0 }
+// isTensorMap reports whether a parameter is a tensor map.
+func (p *Param) isTensorMap() bool { return p.Size == 128 && p.Align >= 64 && p.Count > 0 }
 
 // String formats the parameter for messages.
 func (p *Param) String() string {
 	switch {
 	case p.Type == "":
 		return fmt.Sprintf("%d bytes", p.Size)
-	case p.map128():
+	case p.isTensorMap():
 		return "." + p.Type + "[" + strconv.Itoa(p.Count) + "], a tensor map"
 	case p.Count > 0:
 		return "." + p.Type + "[" + strconv.Itoa(p.Count) + "]"
@@ -203,9 +206,9 @@ func (p *Param) String() string {
 	return "." + p.Type
 }
 
-// unfit returns why a module for a target does not run on a device, or "". It implements the rules
-// for the three kinds of targets, so it needs no list of targets.
-func unfit(target string, info device.Info) string {
+// misfit returns the reason why a module for a target cannot run on a device, or "". It applies
+// the rules for the three kinds of targets, so that it needs no list of targets.
+func misfit(target string, info device.Info) string {
 	number, found := strings.CutPrefix(target, "sm_")
 	if !found || info.AllTargets {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A Stream is a queue of work. A nil *Stream is the default stream.
+// A Stream is a queue of work on a device. A nil *Stream is the default stream.
 type Stream struct {
 	*resource
 	id device.Handle
@@ -20,16 +20,16 @@ type Stream struct {
 // A StreamOption sets a property of a stream.
 type StreamOption func(*device.StreamOptions)
 
-// Apart makes a stream that is not ordered with the default stream.
+// Apart specifies that a stream is not ordered with the default stream.
 func Apart() StreamOption { return func(o *device.StreamOptions) { o.Apart = true } }
 
 // Priority sets the priority of a stream. Blocks of streams with lower numbers run first; 0 is
 // the default, negative numbers are urgent.
 func Priority(n int) StreamOption { return func(o *device.StreamOptions) { o.Priority = n } }
 
-// Stream creates a stream.
+// Stream creates a stream on the device.
 func (d *Device) Stream(options ...StreamOption) (*Stream, error) {
-	if err := d.usable(); err != nil {
+	if err := d.checkOpen(); err != nil {
 		return nil, err
 	}
 	var o device.StreamOptions
@@ -41,7 +41,7 @@ func (d *Device) Stream(options ...StreamOption) (*Stream, error) {
 		return nil, fmt.Errorf("stream: %w", err)
 	}
 	s := &Stream{new(resource), id}
-	return s, d.keep(s.resource, "stream", func() error { return d.back.FreeStream(id) })
+	return s, d.addResource(s.resource, "stream", func() error { return d.back.FreeStream(id) })
 }
 
 func (s *Stream) handle() device.Handle {
@@ -51,15 +51,15 @@ func (s *Stream) handle() device.Handle {
 	return s.id
 }
 
-// Handle returns the stream as a CUstream, for other libraries.
+// Handle returns the stream as a CUstream, for use with other libraries.
 func (s *Stream) Handle() uintptr { return uintptr(s.handle()) }
 
 // ready returns an error if s cannot be used for work on d.
 func (s *Stream) ready(d *Device) error {
 	if s == nil {
-		return d.usable()
+		return d.checkOpen()
 	}
-	return s.usable(d)
+	return s.checkOpen(d)
 }
 
 // Sync waits until the work of the stream is complete.
@@ -68,19 +68,19 @@ func (s *Stream) Sync() error {
 		return argument(
 			"the nil stream is the default stream of every device; use Device.Sync to wait for it")
 	}
-	if err := s.usable(nil); err != nil {
+	if err := s.checkOpen(nil); err != nil {
 		return err
 	}
 	return s.dev.back.WaitStream(s.id)
 }
 
-// SyncContext is Sync, but also returns when the context ends. The work continues.
+// SyncContext waits as Sync does, but also returns when the context ends. The work continues.
 func (s *Stream) SyncContext(ctx context.Context) error {
 	return within(ctx, s.Sync)
 }
 
-// within calls wait and returns when wait returns or the context ends. If the context ends first,
-// wait continues in its goroutine.
+// within calls wait, and returns when wait returns or the context ends. If the context ends
+// first, wait continues in another goroutine.
 func within(ctx context.Context, wait func() error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -103,7 +103,7 @@ func (s *Stream) Done() (bool, error) {
 	if s == nil {
 		return false, argument("the nil stream is the default stream of every device")
 	}
-	if err := s.usable(nil); err != nil {
+	if err := s.checkOpen(nil); err != nil {
 		return false, err
 	}
 	return s.dev.back.StreamDone(s.id)
@@ -115,9 +115,9 @@ type Event struct {
 	id device.Handle
 }
 
-// Event creates an event.
+// Event creates an event on the device.
 func (d *Device) Event() (*Event, error) {
-	if err := d.usable(); err != nil {
+	if err := d.checkOpen(); err != nil {
 		return nil, err
 	}
 	id, err := d.back.NewEvent(true)
@@ -125,17 +125,17 @@ func (d *Device) Event() (*Event, error) {
 		return nil, fmt.Errorf("event: %w", err)
 	}
 	e := &Event{new(resource), id}
-	return e, d.keep(e.resource, "event", func() error { return d.back.FreeEvent(id) })
+	return e, d.addResource(e.resource, "event", func() error { return d.back.FreeEvent(id) })
 }
 
 func (e *Event) ready() error {
 	if e == nil {
 		return argument("a nil event")
 	}
-	return e.usable(nil)
+	return e.checkOpen(nil)
 }
 
-// Record records the event after the current work of s; nil is the default stream.
+// Record records the event after the current work of s, where nil is the default stream.
 func (e *Event) Record(s *Stream) error {
 	if err := e.ready(); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (e *Event) Sync() error {
 	return e.dev.back.WaitEvent(e.id)
 }
 
-// SyncContext is Sync, but also returns when the context ends.
+// SyncContext waits as Sync does, but also returns when the context ends.
 func (e *Event) SyncContext(ctx context.Context) error {
 	return within(ctx, e.Sync)
 }
@@ -194,20 +194,20 @@ func (e *Event) Since(earlier *Event) (time.Duration, error) {
 	return time.Duration(float64(ms) * float64(time.Millisecond)), err
 }
 
-// A Graph is recorded work that can be replayed at the cost of one launch. It holds the addresses
-// of the buffers used during recording; these must not be closed before the graph.
+// A Graph is recorded work that can be executed again with one launch. It contains the addresses
+// of the buffers that were used during recording, which must not be closed before the graph.
 type Graph struct {
 	*resource
 	id device.Handle
 }
 
-// Record calls work, which must submit its operations to s, and returns them as a graph
-// instead of executing them. The function must not wait for anything.
+// Record calls work, which must submit its operations to s, and returns these operations as a
+// graph instead of executing them. work must not wait for the device.
 func (s *Stream) Record(work func() error) (*Graph, error) {
 	if s == nil {
 		return nil, argument("the nil stream cannot record; make a stream with Device.Stream")
 	}
-	if err := s.usable(nil); err != nil {
+	if err := s.checkOpen(nil); err != nil {
 		return nil, err
 	}
 	d := s.dev
@@ -218,7 +218,7 @@ func (s *Stream) Record(work func() error) (*Graph, error) {
 	id, err := d.back.End(s.id)
 	if workError != nil {
 		if err == nil {
-			_ = d.back.FreeGraph(id) // the error of the work is more useful
+			_ = d.back.FreeGraph(id) // the error of work is more useful
 		}
 		return nil, fmt.Errorf("recording: %w", workError)
 	}
@@ -226,15 +226,15 @@ func (s *Stream) Record(work func() error) (*Graph, error) {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
 	g := &Graph{new(resource), id}
-	return g, d.keep(g.resource, "graph", func() error { return d.back.FreeGraph(id) })
+	return g, d.addResource(g.resource, "graph", func() error { return d.back.FreeGraph(id) })
 }
 
-// Replay runs the graph on s.
+// Replay executes the operations of the graph on s.
 func (g *Graph) Replay(s *Stream) error {
 	if g == nil {
 		return argument("cannot replay a nil graph")
 	}
-	if err := g.usable(nil); err != nil {
+	if err := g.checkOpen(nil); err != nil {
 		return err
 	}
 	if err := s.ready(g.dev); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A TensorMap describes a tensor in a buffer to the TMA unit, which copies boxes of it. It is
-// an argument for kernels that declare one, and must not outlive the buffer.
+// A TensorMap describes a tensor in a buffer, of which the TMA copies boxes. It is the argument
+// for a parameter that is a tensor map, and must not be used after the buffer is closed.
 type TensorMap struct {
 	bytes  [128]byte
 	memory *memory
@@ -26,7 +26,7 @@ type MapOption func(*mapping)
 type mapping struct {
 	device.TensorMap
 	word   string
-	widths []int // strides in elements, as passed to Strides
+	widths []int // strides in elements, from the option Strides
 }
 
 // As sets the element type, such as "tf32" for a buffer of float32; the default is that of the
@@ -46,7 +46,7 @@ func Promotion(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Prom
 // box.
 func Interleave(bytes int) MapOption { return func(m *mapping) { m.TensorMap.Interleave = bytes } }
 
-// NaN fills out-of-bounds elements with NaN instead of zero.
+// NaN specifies that out-of-bounds elements are NaN instead of zero.
 func NaN() MapOption { return func(m *mapping) { m.TensorMap.NaN = true } }
 
 // Strides sets the distance in elements between successive indices of each dimension except
@@ -55,7 +55,8 @@ func Strides(elements ...int) MapOption {
 	return func(m *mapping) { m.widths = append([]int{}, elements...) }
 }
 
-// Steps makes a box take every n-th element of a dimension.
+// Steps specifies that a box contains every n-th element of a dimension, for each dimension from
+// the outermost.
 func Steps(each ...int) MapOption {
 	return func(m *mapping) {
 		m.TensorMap.Steps = nil
@@ -65,8 +66,8 @@ func Steps(each ...int) MapOption {
 	}
 }
 
-// Tiled returns the map of a tensor whose boxes are copied unchanged. Sizes are in order from
-// the outermost to the innermost dimension, which is contiguous: rows, columns.
+// Tiled returns a tensor map in tiled mode, through which boxes are copied. Sizes are in order
+// from the outermost to the innermost dimension, which is contiguous: rows, columns.
 func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*TensorMap, error) {
 	if err := b.ready(); err != nil {
 		return nil, fmt.Errorf("tensor map: %w", err)
@@ -100,12 +101,13 @@ func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*Te
 	return t, t.encode(&m.TensorMap)
 }
 
-// Window is the bounding box of an im2col map: for each spatial dimension, outermost first, how far
-// the filter extends before the first pixel and after the last one.
+// Window is the bounding box of an im2col map: for each spatial dimension, outermost first, the
+// number of positions by which the filter extends before the first pixel and after the last one.
 type Window struct{ Lower, Upper []int }
 
-// Im2col returns the map of a tensor of three to five dimensions, images first and channels last. A
-// copy loads a number of channels of a number of pixels under a filter.
+// Im2col returns a tensor map in im2col mode, for a tensor of three to five dimensions, images
+// first and channels last. A copy loads the given numbers of channels and pixels for one position
+// in the filter.
 func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int,
 	options ...MapOption) (*TensorMap, error) {
 	if err := b.ready(); err != nil {
@@ -147,15 +149,16 @@ func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int
 	return t, t.encode(&m.TensorMap)
 }
 
-// TensorMap returns the map for a matrix in a buffer, for a kernel parameter. Box, swizzle and
-// element type come from the kernel, which must be from a *dsl.Module.
+// TensorMap returns the tensor map of a matrix in buffer b for the named kernel parameter. Box,
+// swizzle and element type are those that the kernel declares; the kernel must be from a
+// *dsl.Module.
 func (k *Kernel) TensorMap(param string, b Matrix, rows, cols int,
 	options ...MapOption) (*TensorMap, error) {
 	return k.Tensor(param, b, []int{rows, cols}, options...)
 }
 
-// Tensor is like TensorMap for a tensor of one to five dimensions, with sizes from the
-// outermost to the innermost dimension.
+// Tensor returns a tensor map as TensorMap does, for a tensor of one to five dimensions. Sizes
+// are in order from the outermost to the innermost dimension.
 func (k *Kernel) Tensor(param string, b Matrix, sizes []int,
 	options ...MapOption) (*TensorMap, error) {
 	p, err := k.mapParam(param, b, sizes)
@@ -168,12 +171,12 @@ func (k *Kernel) Tensor(param string, b Matrix, sizes []int,
 			k.name, param)
 	}
 	m, err := b.tiled(sizes, p.Box.Sizes, p.options(options))
-	return m, k.of(param, err)
+	return m, k.wrapError(param, err)
 }
 
-// Images returns the map for images in a buffer, for a kernel parameter. A copy loads the pixels
-// under a filter (see Im2col); the numbers of pixels and channels come from the kernel. The first
-// size is the number of images, the last the number of channels.
+// Images returns the im2col tensor map of images in a buffer for the named kernel parameter; see
+// Im2col. The kernel declares the numbers of pixels and channels per copy. The first size is the
+// number of images, the last the number of channels.
 func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window,
 	options ...MapOption) (*TensorMap, error) {
 	p, err := k.mapParam(param, b, sizes)
@@ -185,10 +188,10 @@ func (k *Kernel) Images(param string, b Matrix, sizes []int, w Window,
 			k.name, param)
 	}
 	m, err := b.im2col(sizes, w, p.Box.Sizes[len(sizes)-1], p.Box.Pixels, p.options(options))
-	return m, k.of(param, err)
+	return m, k.wrapError(param, err)
 }
 
-// mapParam returns a tensor map parameter whose box the source provides.
+// mapParam returns the named parameter, which must be a tensor map whose box the source provides.
 func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 	if k == nil || b == nil {
 		return nil, argument("cannot create a tensor map: the kernel or the buffer is nil")
@@ -211,20 +214,21 @@ func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 	return nil, argument("kernel %s has no parameter %s", k.name, param)
 }
 
-// options returns the options that the kernel was built with, followed by those of the caller.
+// options returns the options that the kernel's declaration requires, followed by those of the
+// caller.
 func (p *Param) options(more []MapOption) []MapOption {
 	return append([]MapOption{As(p.Target), Swizzle(p.Box.Swizzle)}, more...)
 }
 
-// of returns an error with the names of the kernel and of the parameter added.
-func (k *Kernel) of(param string, err error) error {
+// wrapError returns err with the names of the kernel and the parameter, or nil.
+func (k *Kernel) wrapError(param string, err error) error {
 	if err != nil {
 		return fmt.Errorf("kernel %s, %s: %w", k.name, param, err)
 	}
 	return nil
 }
 
-// A Matrix is a buffer of any type.
+// A Matrix is a buffer of any element type.
 type Matrix interface {
 	tiled(sizes, box []int, options []MapOption) (*TensorMap, error)
 	im2col(sizes []int, w Window, channels, pixels int, options []MapOption) (*TensorMap, error)
@@ -239,7 +243,8 @@ func (b *Buffer[T]) im2col(sizes []int, w Window, channels, pixels int,
 	return Im2col(b, sizes, w, channels, pixels, options...)
 }
 
-// types returns the code and size in bits of an element type of tensor maps.
+// types returns the code and the width in bits of an element type of tensor maps. ok is false for
+// other types.
 func types(word string) (t device.TensorType, bits int, ok bool) {
 	switch word {
 	case "u8", "s8", "b8", "e4m3", "e5m2", "ue8m0":
@@ -274,7 +279,7 @@ func types(word string) (t device.TensorType, bits int, ok bool) {
 	return 0, 0, false
 }
 
-// typeOf returns the PTX name of a Go type.
+// typeOf returns the PTX name of a Go element type.
 func typeOf(word string) string {
 	switch word {
 	case "runtime.F16":
@@ -294,7 +299,7 @@ func bits(word string) int {
 	return n
 }
 
-// mapping returns the description of a tensor in a buffer, without its box.
+// mapping returns the description of a tensor in a buffer, without the box.
 func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mapping, error) {
 	d := &mapping{word: typeOf(word)}
 	d.Address = m.at
@@ -306,7 +311,7 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 		return nil, err
 	}
 	d.Type = t
-	unit, align := 1, 16 // elements in the innermost dimension, bytes of strides
+	unit, align := 1, 16 // innermost elements, and the alignment of strides in bytes
 	if leave := d.TensorMap.Interleave; leave != 0 {
 		unit, align = max(1, 8*leave/width), leave
 	}
@@ -324,8 +329,9 @@ func (m *memory) mapping(word string, sizes []int, options []MapOption) (*mappin
 	return d, nil
 }
 
-// checkMapping checks the properties of a tensor map that do not depend on its sizes. width is the
-// width of its elements in bits, and typed says that they have a type of tensor maps.
+// checkMapping checks the properties of a tensor map that do not depend on its sizes. width is
+// the width of its elements in bits; typed is false if tensor maps do not support the element
+// type.
 func (m *memory) checkMapping(d *mapping, dimensions, width int, typed bool) error {
 	leave := d.TensorMap.Interleave
 	switch {
@@ -334,7 +340,7 @@ func (m *memory) checkMapping(d *mapping, dimensions, width int, typed bool) err
 			m.dev)
 	case !typed:
 		return argument("tensor map: %s is not an element type of tensor maps", d.word)
-	case width >= 8 && width != 8*m.width && m.width != 1: // bytes may be anything
+	case width >= 8 && width != 8*m.width && m.width != 1: // a buffer of bytes may hold any type
 		return argument("tensor map: the elements have type %s, but the buffer holds %s", d.word,
 			m.word)
 	case dimensions < 1 || dimensions > 5:
@@ -364,7 +370,7 @@ func (m *memory) checkMapping(d *mapping, dimensions, width int, typed bool) err
 	return nil
 }
 
-// setStrides sets the strides in elements that the options do not set. unit is the number of
+// setStrides sets the strides, in elements, if the options do not set them. unit is the number of
 // elements in the innermost dimension.
 func (d *mapping) setStrides(sizes []int, unit int) error {
 	last := len(sizes) - 1
@@ -391,8 +397,8 @@ func (d *mapping) setStrides(sizes []int, unit int) error {
 	return nil
 }
 
-// setSizes sets the sizes and the strides in bytes. It returns the number of elements from the
-// first to the last.
+// setSizes sets the sizes, and the strides in bytes. It returns the number of elements from the
+// first to the last one of the tensor.
 func (d *mapping) setSizes(sizes []int, unit, align, width int) (need int, err error) {
 	last := len(sizes) - 1
 	need = unit
@@ -433,16 +439,17 @@ func (t *TensorMap) place(p *Param, values []byte, d *Device) error {
 	if t == nil {
 		return argument("a nil tensor map")
 	}
-	if p.Size != 128 || p.Type != "" && !p.map128() {
+	if p.Size != 128 || p.Type != "" && !p.isTensorMap() {
 		return mismatch(p, "a tensor map")
 	}
-	if err := t.memory.usableFrom(d); err != nil {
+	if err := t.memory.checkAccess(d); err != nil {
 		return err
 	}
 	if p.Box != nil &&
 		(p.Target != t.word && bits(p.Target) != bits(t.word) || !p.Box.equal(&t.box)) {
-		return argument("a tensor map of %s, but the kernel was built for %s", t.box.of(t.word),
-			p.Box.of(p.Target))
+		return argument("a tensor map of %s, but the kernel was built for %s",
+			t.box.describe(t.word),
+			p.Box.describe(p.Target))
 	}
 	copy(values[p.Offset:], t.bytes[:])
 	return nil

@@ -62,7 +62,7 @@ could not be read or run.`,
 	}
 }
 
-// checkFlags are the flags of check.
+// checkFlags holds the flags of check.
 type checkFlags struct {
 	kernel, launch, format, rules string
 	json, strict, quiet           bool
@@ -98,15 +98,16 @@ func runCheck(c *call) int {
 		f.format = "json"
 	}
 	if kinds := []string{"text", "json", "sarif", "github"}; !slices.Contains(kinds, f.format) {
-		return c.misuse("-format=%s: unknown format%s (text, json, sarif or github)", f.format,
+		return c.reportMisuse("-format=%s: unknown format%s (text, json, sarif or github)",
+			f.format,
 			didYouMean("", diag.Nearest(f.format, kinds)))
 	}
 	if f.seeds < 1 {
-		return c.misuse("-seeds=%d: expected 1 or more", f.seeds)
+		return c.reportMisuse("-seeds=%d: expected 1 or more", f.seeds)
 	}
 	var err error
 	if f.selected, err = selectRules("-rules", f.rules, dynamic.Rules()); err != nil {
-		return c.misuse("%v", err)
+		return c.reportMisuse("%v", err)
 	}
 	o := dynamic.Options{Kernel: f.kernel, Seeds: f.seeds}
 	if o.Search = f.search; f.search == 0 {
@@ -116,19 +117,19 @@ func runCheck(c *call) int {
 		if seed, err := strconv.ParseUint(f.replay, 10, 64); err == nil {
 			o.Seed = &seed
 		} else if o.Order, err = schedule.ParseWitness(f.replay); err != nil {
-			return c.misuse("-replay=%s: %v", f.replay, err)
+			return c.reportMisuse("-replay=%s: %v", f.replay, err)
 		}
 	}
 	if f.launch != "" {
 		if f.launch == "-" && (c.flags.NArg() == 0 || slices.Contains(c.flags.Args(), "-")) {
-			return c.misuse("- is given twice; standard input is read once")
+			return c.reportMisuse("- is given twice; standard input is read once")
 		}
-		_, text, err := c.one(f.launch)
+		_, text, err := c.readOne(f.launch)
 		if err == nil {
 			o.Launch, err = readLaunch(f.launch, text)
 		}
 		if err != nil {
-			return c.trouble(err)
+			return c.reportTrouble(err)
 		}
 	}
 	inputs, code, ok := c.inputs("")
@@ -136,8 +137,8 @@ func runCheck(c *call) int {
 		return code
 	}
 	r := &checkReport{c: c, f: &f, texts: map[string]string{}}
-	each(c, inputs, "checking", func(in *input) checked {
-		x := checked{in: in}
+	each(c, inputs, "checking", func(in *input) checkResult {
+		x := checkResult{in: in}
 		if x.text, x.err = in.read(c.stdin); x.err == nil {
 			x.results, x.err = dynamic.File(in.name, x.text, o)
 		}
@@ -146,7 +147,8 @@ func runCheck(c *call) int {
 	return r.finish()
 }
 
-// readLaunch reads a launch: flags of ptxdsl run, separated by white space; quotes group words.
+// readLaunch reads a launch file: flags of ptxdsl run, separated by white space, with quotes
+// around words that contain white space.
 func readLaunch(path, text string) (*dynamic.Launch, error) {
 	var f runFlags
 	set := flag.NewFlagSet(path, flag.ContinueOnError)
@@ -196,8 +198,8 @@ func readLaunch(path, text string) (*dynamic.Launch, error) {
 	return l, nil
 }
 
-// launchValue returns the bytes of a number: f32 if it has a point or an exponent, otherwise an
-// integer. A type may precede it: f64=1.5.
+// launchValue returns the bytes of a number: an f32 if it has a point or an exponent, otherwise
+// an integer. A type may precede the number, as in f64=1.5.
 func launchValue(text string) ([]byte, error) {
 	typ, number, typed := strings.Cut(text, "=")
 	if !typed {
@@ -216,15 +218,15 @@ func launchValue(text string) ([]byte, error) {
 	return a.bytes, nil
 }
 
-// checked is the result for one file.
-type checked struct {
+// A checkResult is the result of check for one file.
+type checkResult struct {
 	in      *input
 	text    string
 	results []dynamic.Result
 	err     error
 }
 
-// A checkReport prints results as they come.
+// A checkReport prints results as they become available.
 type checkReport struct {
 	c        *call
 	f        *checkFlags
@@ -234,10 +236,10 @@ type checkReport struct {
 	failures []string
 }
 
-// add processes the results of the next file.
-func (r *checkReport) add(x checked) {
+// add prints the results for the next file.
+func (r *checkReport) add(x checkResult) {
 	if x.err != nil {
-		if !harmless(x.err) {
+		if !isHarmless(x.err) {
 			r.code = exitTrouble
 			r.failures = append(r.failures, x.err.Error())
 		}
@@ -264,7 +266,7 @@ func (r *checkReport) add(x checked) {
 }
 
 // print prints the result of a kernel.
-func (r *checkReport) print(x *checked, k *dynamic.Result) {
+func (r *checkReport) print(x *checkResult, k *dynamic.Result) {
 	w := r.c.stdout
 	switch r.f.format {
 	case "json":
@@ -300,7 +302,7 @@ func (r *checkReport) print(x *checked, k *dynamic.Result) {
 	fmt.Fprintf(w, "%s: kernel %s: %s%s\n", x.in.name, k.Kernel, k.Verdict(), note)
 }
 
-// A summary is the JSON object of a kernel, after those of its findings.
+// A summary is the JSON object that -json prints for a kernel, after the objects of its findings.
 type summary struct {
 	File       string   `json:"file"`
 	Kernel     string   `json:"kernel"`
@@ -313,7 +315,7 @@ type summary struct {
 	Complete   bool     `json:"all_orders,omitempty"`
 }
 
-// summaryOf returns the summary of a kernel.
+// summaryOf returns the JSON object for a kernel.
 func summaryOf(file string, k *dynamic.Result) summary {
 	s := summary{
 		File: file, Kernel: k.Kernel, Verdict: k.Verdict(), Tried: k.Tried,
@@ -326,7 +328,7 @@ func summaryOf(file string, k *dynamic.Result) summary {
 	return s
 }
 
-// writeTimeline writes the order that a search found.
+// writeTimeline writes the order of execution that a search found to the file of -timeline.
 func (r *checkReport) writeTimeline(list []schedule.Entry) {
 	f, err := os.Create(r.f.timeline)
 	if err == nil {
@@ -343,7 +345,7 @@ func (r *checkReport) writeTimeline(list []schedule.Entry) {
 	}
 }
 
-// lineList formats lines, with runs as ranges.
+// lineList formats line numbers, with consecutive ones as ranges.
 func lineList(lines []int) string {
 	var words []string
 	for i := 0; i < len(lines); {
@@ -368,8 +370,8 @@ func lineList(lines []int) string {
 func (r *checkReport) finish() int {
 	if r.f.format == "sarif" && !r.f.quiet {
 		_ = diag.SARIF(r.c.stdout, diag.Run{
-			Tool: "ptxdsl", Version: version(), URI: home,
-			Help:  home + "/blob/main/docs/reference/rules.md#%s",
+			Tool: "ptxdsl", Version: version(), URI: homePage,
+			Help:  homePage + "/blob/main/docs/reference/rules.md#%s",
 			Rules: dynamic.Rules(), Failures: r.failures, Source: diag.Texts(r.texts),
 		}, r.findings)
 	}

@@ -22,7 +22,7 @@ import (
 // TestPages compares the generated pages with their sources; -update writes them.
 func TestPages(t *testing.T) {
 	for file, got := range map[string]string{
-		"rules.md":    rulesPage(pages()),
+		"rules.md":    rulesPage(rulesWithPage()),
 		"isa.md":      isaPage(instructions()),
 		"commands.md": commandsPage(t),
 	} {
@@ -71,7 +71,7 @@ func commandsPage(t *testing.T) string {
 func rulesPage(all diag.Rules) string {
 	var b strings.Builder
 	b.WriteString(
-		generated + "# Rules\n\nWhat `ptxdsl verify` and `ptxdsl check` can report; `ptxdsl explain ID` prints the same pages.\n\n| rule | severity | what is wrong |\n|---|---|---|\n")
+		generated + "# Rules\n\nThis page lists the findings that `ptxdsl verify` and `ptxdsl check` can report. `ptxdsl explain ID` prints the page of one rule.\n\n| rule | severity | what is wrong |\n|---|---|---|\n")
 	for _, r := range all {
 		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.ID, r.ID, r.Severity,
 			strings.ReplaceAll(r.Title, "|", `\|`))

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// each runs work on every input, several at once, and passes the results to emit in the order
-// of the inputs, as early as possible. The total size of the inputs in progress is bounded: a
-// file above the bound is processed alone.
+// each calls work for every input, several at a time, and passes the results to emit in the order
+// of the inputs, as early as possible. The total size of the inputs in progress is limited; a
+// file above the limit is processed alone.
 func each[T any](c *call, inputs func(yield func(input) bool), doing string, work func(*input) T,
 	emit func(T)) {
 	type job struct {
@@ -53,8 +53,8 @@ func each[T any](c *call, inputs func(yield func(input) bool), doing string, wor
 	p.clear()
 }
 
-// A budget is a number of bytes shared by several goroutines. Requests are granted and returned in
-// order, so the oldest can always proceed.
+// A budget is a number of bytes that several goroutines share. Requests are granted in order, so
+// that the oldest request can always proceed.
 type budget struct {
 	mu         sync.Mutex
 	back       *sync.Cond
@@ -67,7 +67,8 @@ func newBudget(size int64) *budget {
 	return b
 }
 
-// take waits for n bytes, at most for all of them, and returns how many to give back.
+// take waits until n bytes, or all bytes if n is larger, are available. It returns the number of
+// bytes to give back.
 func (b *budget) take(n int64) int64 {
 	n = min(n, b.size)
 	b.mu.Lock()
@@ -86,21 +87,21 @@ func (b *budget) give(n int64) {
 	b.back.Broadcast()
 }
 
-// A progress shows on a terminal, after the first second, how far the work is. Elsewhere it is
-// silent.
+// A progress shows the progress of the work on a terminal, after the first second. If the output
+// is not a terminal, it shows nothing.
 type progress struct {
-	w     *output
-	doing string
-	tick  <-chan time.Time // nil without a terminal
-	stop  func()
-	begun time.Time
-	files int
-	bytes int64
-	shown bool
+	w       *output
+	doing   string
+	tick    <-chan time.Time // nil if the output is not a terminal
+	stop    func()
+	started time.Time
+	files   int
+	bytes   int64
+	shown   bool
 }
 
 func newProgress(w *output, doing string) *progress {
-	p := &progress{w: w, doing: doing, begun: time.Now(), stop: func() {}}
+	p := &progress{w: w, doing: doing, started: time.Now(), stop: func() {}}
 	if w.terminal() {
 		t := time.NewTicker(200 * time.Millisecond)
 		p.tick, p.stop = t.C, t.Stop
@@ -109,7 +110,7 @@ func newProgress(w *output, doing string) *progress {
 }
 
 func (p *progress) show() {
-	since := time.Since(p.begun)
+	since := time.Since(p.started)
 	if since < time.Second {
 		return
 	}
@@ -118,7 +119,7 @@ func (p *progress) show() {
 		float64(p.bytes)/1e6, since.Seconds())
 }
 
-// clear removes the line, before other output.
+// clear removes the progress line before other output is written.
 func (p *progress) clear() {
 	if p.shown {
 		p.shown = false

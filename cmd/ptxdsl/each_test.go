@@ -74,7 +74,7 @@ func TestProgress(t *testing.T) {
 	if b.Len() > 0 {
 		t.Errorf("within the first second: %q", &b)
 	}
-	p.begun, p.files, p.bytes = time.Now().Add(-2*time.Second), 3, 4_500_000
+	p.started, p.files, p.bytes = time.Now().Add(-2*time.Second), 3, 4_500_000
 	p.show()
 	p.clear()
 	p.clear()

@@ -34,7 +34,7 @@ func runExplain(c *call) int {
 	if code, ok := c.parse(); !ok {
 		return code
 	}
-	all := pages()
+	all := rulesWithPage()
 	if c.flags.NArg() == 0 {
 		for _, r := range all {
 			fmt.Fprintf(c.stdout, "%-6s %-8s %s\n", r.ID, r.Severity, r.Title)

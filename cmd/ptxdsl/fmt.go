@@ -48,11 +48,11 @@ read, parsed or written.`,
 	}
 }
 
-// fmtFlags are the flags of fmt, with gofmt's meaning.
+// fmtFlags holds the flags of fmt, which have the same meanings as those of gofmt.
 type fmtFlags struct {
 	list, write, diff, all bool
 
-	parsers sync.Pool // pool of *ptx.Parser, which reuse memory between files
+	parsers sync.Pool // pool of *ptx.Parser, which reuse memory
 }
 
 func runFmt(c *call) int {
@@ -68,26 +68,26 @@ func runFmt(c *call) int {
 	if !ok {
 		return code
 	}
-	each(c, inputs, "formatting", func(in *input) formatted { return f.format(c, in) },
-		func(r formatted) {
+	each(c, inputs, "formatting", func(in *input) formatResult { return f.format(c, in) },
+		func(r formatResult) {
 			code = max(code, f.report(c, &r))
 		})
 	return code
 }
 
-// A formatted is the result for one file.
-type formatted struct {
+// A formatResult is the result of fmt for one file.
+type formatResult struct {
 	in       *input
 	text     string // text of the file
 	result   string
-	diff     string // set with -d
+	diff     string // set if -d is given
 	findings diag.List
 	err      error
 }
 
-// format formats one file, and with -w writes it.
-func (f *fmtFlags) format(c *call, in *input) formatted {
-	r := formatted{in: in}
+// format formats one file. If -w is given, it also writes the file.
+func (f *fmtFlags) format(c *call, in *input) formatResult {
+	r := formatResult{in: in}
 	if r.text, r.err = in.read(c.stdin); r.err != nil {
 		return r
 	}
@@ -105,7 +105,7 @@ func (f *fmtFlags) format(c *call, in *input) formatted {
 		return r
 	}
 	if f.write {
-		r.err = replace(in.name, in.info, r.result)
+		r.err = replaceFile(in.name, in.info, r.result)
 	}
 	if f.diff {
 		name := filepath.ToSlash(in.name)
@@ -115,10 +115,10 @@ func (f *fmtFlags) format(c *call, in *input) formatted {
 }
 
 // report prints the result for one file, and returns its exit code.
-func (f *fmtFlags) report(c *call, r *formatted) int {
+func (f *fmtFlags) report(c *call, r *formatResult) int {
 	switch {
 	case r.err != nil:
-		return c.unread(r.err)
+		return c.reportUnread(r.err)
 	case r.findings.Errors() > 0:
 		c.findings(c.stderr, r.in.name, r.text, r.findings, f.all)
 		return exitTrouble
@@ -138,15 +138,15 @@ func (f *fmtFlags) report(c *call, r *formatted) int {
 	return exitClean
 }
 
-// shown is the number of findings that are printed per file without -e.
-const shown = 10
+// maxShown is the number of findings per file that are printed without -e.
+const maxShown = 10
 
-// findings prints the findings of one file for people.
+// findings prints the findings of one file with their source lines.
 func (c *call) findings(w *output, name, text string, l diag.List, all bool) {
 	rest := 0
-	if !all && len(l) > shown {
-		rest = len(l) - shown
-		l = l[:shown]
+	if !all && len(l) > maxShown {
+		rest = len(l) - maxShown
+		l = l[:maxShown]
 	}
 	p := diag.Printer{Source: diag.Texts(map[string]string{name: text}), Color: w.colour()}
 	_ = p.Print(w, l) // w stores the error

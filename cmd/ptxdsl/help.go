@@ -33,7 +33,8 @@ Exit codes: 0 clean, 1 errors or differences found, 2 something could not be rea
 `)
 }
 
-// help returns the command of that name.
+// help prints the help of the command in args, or the list of commands, and returns the exit
+// code.
 func (c *call) help(args []string) int {
 	if len(args) == 0 {
 		usage(c.stdout)
@@ -57,7 +58,7 @@ func (c *call) help(args []string) int {
 	return exitTrouble
 }
 
-// commandHelp is the page of one command, made from its texts and its flags.
+// commandHelp writes the help page of a command, which consists of its texts and its flags.
 func (c *call) commandHelp(w io.Writer, cmd *command) {
 	fmt.Fprintf(w, "usage: ptxdsl %s\n\n%s\n", cmd.synopsis(), strings.Trim(cmd.long, "\n"))
 	head := "\nFlags:\n"

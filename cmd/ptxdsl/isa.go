@@ -43,7 +43,7 @@ Exit codes: 0 found, 2 nothing matches.`,
 	}
 }
 
-// isaFlags are the parsed flags of isa.
+// isaFlags holds the flags of isa.
 type isaFlags struct {
 	json, stats bool
 	filter      filter
@@ -67,7 +67,7 @@ func runISA(c *call) int {
 				isa.Newest())
 		}
 		if err != nil {
-			return c.misuse("-ptx=%s: %v", version, err)
+			return c.reportMisuse("-ptx=%s: %v", version, err)
 		}
 		f.filter.version = v
 	}
@@ -79,7 +79,7 @@ func runISA(c *call) int {
 			for _, info := range isa.Targets {
 				known = append(known, info.Name)
 			}
-			return c.misuse("-target=%s: unknown target%s", target,
+			return c.reportMisuse("-target=%s: unknown target%s", target,
 				didYouMean("", diag.Nearest(target, known)))
 		}
 		f.filter.target = &t
@@ -98,14 +98,14 @@ func runISA(c *call) int {
 	return exitClean
 }
 
-// A selection is the requested part of the table.
+// A selection is the part of the instruction set that the patterns select.
 type selection struct {
 	instructions []isa.Instruction
 	specials     []isa.Special
 	directives   []isa.DirectiveInfo
 }
 
-// instructions returns a copy of the whole table, which filters may change.
+// instructions returns a copy of the instruction table, which filters may modify.
 func instructions() []isa.Instruction {
 	var all []isa.Instruction
 	for ins := range isa.Standard().All() {
@@ -114,8 +114,8 @@ func instructions() []isa.Instruction {
 	return all
 }
 
-// find returns the matches of the patterns. If a pattern matches nothing, it prints a message and
-// returns nil.
+// find returns the selection of all patterns. If a pattern matches nothing, it prints a message
+// and returns nil.
 func (f *isaFlags) find(c *call) *selection {
 	all := instructions()
 	out := &selection{}
@@ -146,7 +146,8 @@ func (f *isaFlags) find(c *call) *selection {
 	return out
 }
 
-// add adds what one pattern matches, by the first interpretation that matches anything.
+// add adds the matches of a pattern, by the first interpretation of the pattern that matches
+// anything. It reports whether there is a match.
 func (s *selection) add(pattern string, all []isa.Instruction) bool {
 	switch {
 	case strings.HasPrefix(pattern, "%"):
@@ -184,7 +185,8 @@ func (s *selection) addWhere(all []isa.Instruction, ok func(name string) bool) b
 	return found
 }
 
-// addOpcode interprets the pattern as a name with modifiers, and adds the forms that have them.
+// addOpcode interprets the pattern as an instruction name with modifiers, and adds the forms that
+// have these modifiers.
 func (s *selection) addOpcode(all []isa.Instruction, pattern string) bool {
 	found := false
 	for name := pattern; !found && name != ""; {
@@ -228,7 +230,8 @@ func (s *selection) addSpecials(pattern string) bool {
 	return len(s.specials) > 0
 }
 
-// withModifiers keeps the forms that can carry all the modifiers.
+// withModifiers returns the instructions with only those forms that can have all of the
+// modifiers.
 func withModifiers(list []isa.Instruction, mods []string) []isa.Instruction {
 	var out []isa.Instruction
 	for _, ins := range list {
@@ -251,7 +254,7 @@ func withModifiers(list []isa.Instruction, mods []string) []isa.Instruction {
 	return out
 }
 
-// nearestWord returns the name that a pattern most likely meant.
+// nearestWord returns the name that is most similar to a pattern, or "".
 func nearestWord(pattern string, all []isa.Instruction) string {
 	var words []string
 	for _, ins := range all {

@@ -15,7 +15,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// Fields of a form and their order are part of the interface: programs read them.
+// Programs read these objects, so the names and order of fields must not change.
 type (
 	jsonForm struct {
 		Name     string        `json:"name"`
@@ -25,7 +25,7 @@ type (
 		Section  string        `json:"section"`
 		Slots    []jsonSlot    `json:"modifiers"`
 		Operands []jsonOperand `json:"operands"`
-		// all must be satisfied, each by any of its clauses
+		// all lists must be satisfied, each by any of its gates
 		Since   [][]jsonGate `json:"since"`
 		Until   [][]jsonGate `json:"until,omitempty"`
 		When    []jsonWhen   `json:"when,omitempty"`
@@ -46,7 +46,7 @@ type (
 	}
 	jsonGate struct {
 		PTX string `json:"ptx"`
-		// sm_90+ is sm_90 and later, sm_100f its family, sm_100a only sm_100a
+		// sm_90+ stands for sm_90 and later, sm_100f for its family, sm_100a for sm_100a only
 		Targets []string `json:"targets,omitempty"`
 	}
 	jsonWhen struct {
@@ -56,12 +56,12 @@ type (
 	}
 	jsonTable struct {
 		Columns []string `json:"columns"`
-		// names of vector lengths, as used in operands
+		// names of vector lengths that operands refer to
 		Lengths []string  `json:"lengths,omitempty"`
 		Rows    []jsonRow `json:"rows"`
 	}
 	jsonRow struct {
-		Cells   []string   `json:"cells"` // "*" any, "-" none, "(a b)" one of them
+		Cells   []string   `json:"cells"` // "*" any, "-" none, "(a b)" one of the words
 		Lengths []int      `json:"lengths,omitempty"`
 		Since   []jsonGate `json:"since,omitempty"`
 	}
@@ -77,7 +77,7 @@ type (
 	}
 )
 
-// printISAJSON writes one object for each form.
+// printISAJSON writes a JSON object for each form.
 func printISAJSON(w io.Writer, list []isa.Instruction) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -188,14 +188,14 @@ func operandsJSON(f *isa.Form, list []isa.Operand) []jsonOperand {
 	return out
 }
 
-// A count is a row of the statistics.
+// A count is a row of the statistics: one instruction family, or the total.
 type count struct {
 	heads, words                  map[string]bool
 	names, forms, emulated, gates int
 }
 
-// printStats counts opcodes (the first word), instructions (the name), forms, and values of
-// modifiers, by family.
+// printStats prints, for each family, the number of opcodes (the first words), of instructions
+// (the names), of forms, and of modifier values.
 func printStats(w io.Writer, list []isa.Instruction, whole bool) {
 	total := count{heads: map[string]bool{}, words: map[string]bool{}}
 	rows := map[string]*count{}
@@ -226,8 +226,8 @@ func printStats(w io.Writer, list []isa.Instruction, whole bool) {
 	}
 }
 
-// printNotEmulated lists the forms that the emulator does not run, by the reason. Forms of a reason
-// that excludes many are only counted.
+// printNotEmulated lists the forms that the emulator cannot execute, by reason. If a reason
+// applies to many forms, only their number is printed.
 func printNotEmulated(w io.Writer, list []isa.Instruction) {
 	const most = 10
 	forms := map[string][]string{}

@@ -9,14 +9,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A filter keeps what a PTX version and a target support.
+// A filter selects the forms, rows and values that a PTX version and a target support.
 type filter struct {
 	wanted  bool
 	version isa.Version
-	target  *isa.Target // nil for any
+	target  *isa.Target // nil for any target
 }
 
-func (f *filter) open(g isa.Gate) bool {
+func (f *filter) isOpen(g isa.Gate) bool {
 	if f.target != nil {
 		return g.Open(f.version, *f.target)
 	}
@@ -24,7 +24,7 @@ func (f *filter) open(g isa.Gate) bool {
 		slices.ContainsFunc(g.Clauses, func(c isa.Clause) bool { return f.version >= c.Since })
 }
 
-// apply drops unsupported forms, table rows and modifier values.
+// apply returns the instructions without unsupported forms, table rows and modifier values.
 func (f *filter) apply(list []isa.Instruction) []isa.Instruction {
 	var out []isa.Instruction
 	for _, ins := range list {
@@ -41,28 +41,30 @@ func (f *filter) apply(list []isa.Instruction) []isa.Instruction {
 	return out
 }
 
-// words drops unsupported special registers and directives.
+// words removes unsupported special registers and directives.
 func (f *filter) words(s *selection) {
-	s.specials = slices.DeleteFunc(s.specials, func(r isa.Special) bool { return !f.open(r.Gate) })
+	s.specials = slices.DeleteFunc(s.specials, func(r isa.Special) bool {
+		return !f.isOpen(r.Gate)
+	})
 	s.directives = slices.DeleteFunc(s.directives, func(d isa.DirectiveInfo) bool {
-		return !f.open(d.Gate) || f.target != nil && len(d.Gone.Clauses) > 0 && f.open(d.Gone)
+		return !f.isOpen(d.Gate) || f.target != nil && len(d.Gone.Clauses) > 0 && f.isOpen(d.Gone)
 	})
 }
 
 func (f *filter) form(form *isa.Form) bool {
 	for _, g := range form.Gates {
-		if !f.open(g) {
+		if !f.isOpen(g) {
 			return false
 		}
 	}
 	for _, g := range form.Gone {
-		if f.target != nil && len(g.Clauses) > 0 && f.open(g) {
+		if f.target != nil && len(g.Clauses) > 0 && f.isOpen(g) {
 			return false
 		}
 	}
 	for i := range form.Tables {
 		if !slices.ContainsFunc(form.Tables[i].Rows,
-			func(r isa.Row) bool { return f.open(r.Gate) }) {
+			func(r isa.Row) bool { return f.isOpen(r.Gate) }) {
 			return false
 		}
 	}
@@ -70,17 +72,17 @@ func (f *filter) form(form *isa.Form) bool {
 	for i := range form.Tables {
 		t := &form.Tables[i]
 		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows),
-			func(r isa.Row) bool { return !f.open(r.Gate) })
+			func(r isa.Row) bool { return !f.isOpen(r.Gate) })
 	}
-	// A satisfied condition is omitted; for others the missing requirement is kept.
+	// A condition that is satisfied is omitted; otherwise the missing requirement is kept.
 	form.When = slices.DeleteFunc(slices.Clone(form.When), func(w isa.Condition) bool {
-		return (f.target != nil || !w.Gone) && f.open(w.Gate) != w.Gone
+		return (f.target != nil || !w.Gone) && f.isOpen(w.Gate) != w.Gone
 	})
 	form.Slots = slices.Clone(form.Slots)
 	for i := range form.Slots {
 		s := &form.Slots[i]
 		s.Values = slices.DeleteFunc(slices.Clone(s.Values), func(v isa.Value) bool {
-			return !f.open(v.Gate)
+			return !f.isOpen(v.Gate)
 		})
 		if s.Required && len(s.Values) == 0 {
 			return false

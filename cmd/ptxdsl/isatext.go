@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// print prints the selection: briefly, one line for each instruction, or with all forms.
+// print prints the selection: one line for each instruction if brief is set, otherwise all forms.
 func (s *selection) print(w io.Writer, brief bool) {
 	if brief {
 		family := ""
@@ -60,7 +60,7 @@ func lead(before string) string {
 	return "\n"
 }
 
-// printForm prints one form: its syntax, then one line for each property.
+// printForm prints the syntax of a form, and a line for each property.
 func printForm(w io.Writer, f *isa.Form) {
 	words := tableWords()
 	fmt.Fprintf(w, "\n  %s;\n", words.Syntax(f))
@@ -86,7 +86,7 @@ func printForm(w io.Writer, f *isa.Form) {
 		}
 	}
 	for _, r := range f.Rules {
-		line("rule", strings.TrimSpace(r.Text+prefixed(": ", r.Why)))
+		line("rule", strings.TrimSpace(r.Text+withPrefix(": ", r.Why)))
 	}
 	for _, c := range f.When {
 		word := "since "
@@ -110,17 +110,17 @@ func printForm(w io.Writer, f *isa.Form) {
 	for _, n := range f.Notes {
 		line("note", n)
 	}
-	line("note", prefixed("not in the manual: ", f.Lenient))
+	line("note", withPrefix("not in the manual: ", f.Lenient))
 }
 
-func prefixed(p, s string) string {
+func withPrefix(p, s string) string {
 	if s == "" {
 		return ""
 	}
 	return p + s
 }
 
-// fold breaks a line at blanks.
+// fold breaks a line at spaces so that no part exceeds width, where possible.
 func fold(s string, width int, newline string) string {
 	var b strings.Builder
 	n := 0
@@ -138,8 +138,8 @@ func fold(s string, width int, newline string) string {
 	return b.String()
 }
 
-// tableWords returns the modifiers of the standard instruction set.
+// tableWords returns the modifiers of the standard instruction set, for package notation.
 func tableWords() notation.Words { return notation.Words(isa.Standard().Mods) }
 
-// word returns a modifier with its dot.
+// word returns the text of a modifier, with its dot.
 func word(m isa.Mod) string { return isa.Standard().Mods[m] }

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command ptxdsl formats, checks, analyzes and runs PTX. It is the only place in the project
-// with flags and exit codes; the packages beside it do the work.
+// Command ptxdsl formats, checks, analyzes and runs PTX. Flags and exit codes are handled here;
+// the packages that this command imports do the work.
 package main
 
 import (
@@ -23,25 +23,25 @@ import (
 const (
 	exitClean    = 0 // no findings
 	exitFindings = 1 // errors in the PTX, or differences
-	exitTrouble  = 2 // an input could not be read, written or understood
+	exitTrouble  = 2 // an input could not be read, written or parsed
 )
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// A command is one word after ptxdsl.
+// A command is a subcommand of ptxdsl.
 type command struct {
-	name, args string // "fmt", "[flags] [path ...]"
+	name, args string // such as "fmt" and "[flags] [path ...]"
 	short      string // one-line description
-	long       string // what ptxdsl help prints above the flags
-	examples   string // text below the flags
+	long       string // text that ptxdsl help prints above the flags
+	examples   string // text that ptxdsl help prints below the flags
 	run        func(*call) int
 }
 
 func (cmd *command) synopsis() string { return strings.TrimSpace(cmd.name + " " + cmd.args) }
 
-// commands returns the commands in the order of the help.
+// commands returns the commands in the order in which the help lists them.
 func commands() []*command {
 	return []*command{fmtCommand(), verifyCommand(), checkCommand(), optCommand(), runCommand(),
 		statsCommand(), explainCommand(), isaCommand(), versionCommand()}
@@ -54,11 +54,11 @@ type call struct {
 	args           []string // arguments after the command's name
 	stdin          io.Reader
 	stdout, stderr *output
-	// set by tests, or nil for runtime.Open
+	// open is set by tests; nil means runtime.Open
 	open func(device string) (*runtime.Device, error)
 }
 
-// run is the whole program except for the process around it.
+// run executes the command line args and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := &call{stdin: stdin, stdout: &output{w: stdout}, stderr: &output{w: stderr}}
 	code := c.dispatch(args)
@@ -117,7 +117,7 @@ func didYouMean(before, word string) string {
 	return "; did you mean " + before + word + "?"
 }
 
-// parse parses the flags of the command. If it is not ok, the command returns code.
+// parse parses the flags of the command. If ok is false, the command must return code.
 func (c *call) parse() (code int, ok bool) {
 	err := c.flags.Parse(c.args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -138,33 +138,34 @@ func (c *call) parse() (code int, ok bool) {
 		}
 		message = fmt.Sprintf("unknown flag -%s%s", word, near)
 	}
-	return c.misuse("%s", message), false
+	return c.reportMisuse("%s", message), false
 }
 
-// misuse reports an invalid command line.
-func (c *call) misuse(format string, args ...any) int {
+// reportMisuse reports an invalid command line and returns the exit code.
+func (c *call) reportMisuse(format string, args ...any) int {
 	fmt.Fprintf(c.stderr, "ptxdsl %s: %s\nusage: ptxdsl %s\nRun 'ptxdsl help %s' for more.\n",
 		c.command.name, fmt.Sprintf(format, args...), c.command.synopsis(), c.command.name)
 	return exitTrouble
 }
 
-// trouble reports an operation that failed.
-func (c *call) trouble(err error) int {
+// reportTrouble reports an operation that failed and returns the exit code.
+func (c *call) reportTrouble(err error) int {
 	fmt.Fprintln(c.stderr, err)
 	return exitTrouble
 }
 
-// unread reports the files that a command that rewrites files could not read. An empty directory
-// does not change the exit code, as in gofmt, but gets a message in case its name was mistyped.
-func (c *call) unread(err error) int {
-	if errors.As(err, &emptyFolder{}) || harmless(err) {
+// reportUnread reports a file that could not be read, for commands that rewrite files, and
+// returns the exit code. An empty directory does not change the exit code, as in gofmt, but it is
+// reported, because its name may be mistyped.
+func (c *call) reportUnread(err error) int {
+	if errors.As(err, &emptyFolder{}) || isHarmless(err) {
 		fmt.Fprintln(c.stderr, err)
 		return exitClean
 	}
-	return c.trouble(err)
+	return c.reportTrouble(err)
 }
 
-// An output records failed writes, so that a full disk is not mistaken for success.
+// An output records the error of a failed write, so that a full disk is not mistaken for success.
 type output struct {
 	w   io.Writer
 	err error
@@ -189,5 +190,5 @@ func (o *output) terminal() bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// colour reports whether o supports colours and the user wants them (no-color.org).
+// colour reports whether o supports colours and the user has not disabled them (no-color.org).
 func (o *output) colour() bool { return os.Getenv("NO_COLOR") == "" && o.terminal() }

@@ -8,25 +8,26 @@ import (
 	"runtime/debug"
 )
 
-// Trees are created, used once and dropped, so collecting garbage seldom halves the run time. Few
-// small files are in memory at once, so it costs little memory. For large files the collector
-// returns to its normal pace: five times the size of its tree could exceed the machine's memory.
+// Syntax trees are used once and then garbage. With few garbage collections the run takes half
+// the time. Few small files are in memory at once, so the cost in memory is small. Before a large
+// file the default is restored, because five times the size of its tree could exceed the memory
+// of the machine.
 const (
-	seldom    = 400     // percent of live memory
-	usual     = 100     // Go's default
-	largeFile = 8 << 20 // bytes of source
+	seldomPercent = 400     // GOGC in percent
+	usualPercent  = 100     // Go's default
+	largeFile     = 8 << 20 // bytes of source
 )
 
-// collectSeldom sets the collector's pace for a run over many inputs, unless GOGC is set.
+// collectSeldom makes garbage collections rare, for a run over many inputs, unless GOGC is set.
 func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(seldom)
+		debug.SetGCPercent(seldomPercent)
 	}
 }
 
-// collectUsually restores the pace before a large input.
+// collectUsually restores the default before a large input.
 func collectUsually(bytes int64) {
 	if bytes > largeFile && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(usual)
+		debug.SetGCPercent(usualPercent)
 	}
 }

@@ -22,7 +22,7 @@ func optCommand() *command {
 	var list strings.Builder
 	for _, p := range passes.List() {
 		fmt.Fprintf(&list, "\n    %-18s %s", p.Name,
-			strings.Join(wrapped(p.Doc, 56), "\n"+strings.Repeat(" ", 23)))
+			strings.Join(wrapText(p.Doc, 56), "\n"+strings.Repeat(" ", 23)))
 	}
 	return &command{
 		name:  "opt",
@@ -55,11 +55,11 @@ Exit codes: 0 success, 1 if a module has errors, or with -d if anything differs,
 	}
 }
 
-// optFlags are the flags of opt.
+// optFlags holds the flags of opt.
 type optFlags struct {
 	write, names, diff, all, time bool
 	list                          []*passes.Pass
-	dump                          []string // before:NAME, after:NAME
+	dump                          []string // points of -dump: before:NAME, after:NAME
 }
 
 func runOpt(c *call) int {
@@ -78,20 +78,20 @@ func runOpt(c *call) int {
 		return code
 	}
 	if err := f.choose(*names, *dump); err != nil {
-		return c.misuse("%v", err)
+		return c.reportMisuse("%v", err)
 	}
 	inputs, code, ok := c.inputs(map[bool]string{true: "-w"}[f.write])
 	if !ok {
 		return code
 	}
-	each(c, inputs, "optimising", func(in *input) optimised { return f.module(c, in) },
-		func(r optimised) {
+	each(c, inputs, "optimising", func(in *input) optResult { return f.module(c, in) },
+		func(r optResult) {
 			code = max(code, f.report(c, &r))
 		})
 	return code
 }
 
-// choose finds the named passes, and the points at which to print.
+// choose parses the lists of passes, and of the points at which -dump prints the module.
 func (f *optFlags) choose(names, dump string) error {
 	switch {
 	case names == "all":
@@ -131,8 +131,8 @@ func words(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// An optimised is the result for one file.
-type optimised struct {
+// An optResult is the result of opt for one file.
+type optResult struct {
 	in       *input
 	text     string // text of the file
 	result   string
@@ -142,8 +142,8 @@ type optimised struct {
 	err      error
 }
 
-// module processes one file.
-func (f *optFlags) module(c *call, in *input) (r optimised) {
+// module runs the passes on one file.
+func (f *optFlags) module(c *call, in *input) (r optResult) {
 	r.in = in
 	if r.text, r.err = in.read(c.stdin); r.err != nil {
 		return r
@@ -154,13 +154,13 @@ func (f *optFlags) module(c *call, in *input) (r optimised) {
 		r.failed = true
 		return r
 	}
-	f.say(&r, "lift", time.Since(start), "")
+	f.logTime(&r, "lift", time.Since(start), "")
 	if len(f.list) > 0 {
 		f.print(&r, m, "before", f.list[0])
 	}
 	i := 0
 	passes.Run(m, f.list, func(s *passes.Step) bool {
-		f.say(&r, s.Pass.Name, s.Took, plural(s.Changes, "change"))
+		f.logTime(&r, s.Pass.Name, s.Took, plural(s.Changes, "change"))
 		r.findings = append(r.findings, s.Findings...)
 		f.print(&r, m, "after", s.Pass)
 		if i++; i < len(f.list) {
@@ -170,24 +170,24 @@ func (f *optFlags) module(c *call, in *input) (r optimised) {
 	})
 	start = time.Now()
 	r.result = lower.Text(m)
-	f.say(&r, "lower", time.Since(start), "")
+	f.logTime(&r, "lower", time.Since(start), "")
 	if f.write && r.result != r.text {
-		r.err = replace(in.name, in.info, r.result)
+		r.err = replaceFile(in.name, in.info, r.result)
 	}
 	return r
 }
 
-// load returns a text as a module, or nil and its errors.
+// load returns the module of a text, or nil and its errors.
 func load(name, text string) (*ir.Module, diag.List) {
 	m, l := ptxdsl.Load(name, text)
 	return m, slices.DeleteFunc(l, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })
 }
 
 // report prints the result for one file, and returns its exit code.
-func (f *optFlags) report(c *call, r *optimised) int {
+func (f *optFlags) report(c *call, r *optResult) int {
 	_, _ = c.stderr.Write(r.notes) // stderr stores the error
 	if r.err != nil {
-		return c.unread(r.err)
+		return c.reportUnread(r.err)
 	}
 	c.findings(c.stderr, r.in.name, r.text, r.findings, f.all)
 	if r.failed {
@@ -208,16 +208,16 @@ func (f *optFlags) report(c *call, r *optimised) int {
 	return exitClean
 }
 
-// print prints the module if -dump requests it.
-func (f *optFlags) print(r *optimised, m *ir.Module, when string, p *passes.Pass) {
+// print prints the module if -dump requests that at this point.
+func (f *optFlags) print(r *optResult, m *ir.Module, when string, p *passes.Pass) {
 	if slices.Contains(f.dump, when+":"+p.Name) {
 		r.notes = fmt.Appendf(r.notes, "// %s %s of %s\n%s\n", when, p.Name, r.in.name,
 			lower.Text(m))
 	}
 }
 
-// say adds a line of -time output.
-func (f *optFlags) say(r *optimised, what string, took time.Duration, done string) {
+// logTime adds a line to the output of -time.
+func (f *optFlags) logTime(r *optResult, what string, took time.Duration, done string) {
 	if f.time {
 		line := fmt.Sprintf("%s: %-16s %10s  %s", r.in.name, what, took.Round(time.Microsecond),
 			done)
@@ -225,8 +225,8 @@ func (f *optFlags) say(r *optimised, what string, took time.Duration, done strin
 	}
 }
 
-// wrapped breaks a sentence into lines.
-func wrapped(text string, width int) []string {
+// wrapText divides a text into lines of at most width bytes.
+func wrapText(text string, width int) []string {
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(text) {
@@ -239,7 +239,7 @@ func wrapped(text string, width int) []string {
 	return append(lines, line)
 }
 
-// plural returns a number with a noun.
+// plural returns the number with the noun in singular or plural.
 func plural(n int, word string) string {
 	if n != 1 {
 		word += "s"

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// keepOwner does nothing: a new file gets its owner from the directory.
+// keepOwner does nothing, because a new file gets its owner from the directory.
 func keepOwner(*os.File, fs.FileInfo) {}
 
-// hardLinks returns one, since the number of hard links is unknown here.
+// hardLinks returns 1, because the number of hard links is not known on this system.
 func hardLinks(fs.FileInfo) uint64 { return 1 }

@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// keepOwner gives f the owner and group of the file that info describes, as far as the system
-// permits. Only the superuser can change owners, and formatting with a new owner is better than
-// failing.
+// keepOwner gives f the owner and group of the file that info describes, if the system permits
+// that. Only the superuser can change owners; otherwise the file gets a new owner, which is
+// better than an error.
 func keepOwner(f *os.File, info fs.FileInfo) {
 	mine, err := f.Stat()
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// Input limits in bytes. The help of the commands states them.
+// Input limits in bytes, which the help of the commands states.
 const (
-	mostOfFile = math.MaxInt32 - 16 // for a regular file: the range of positions in a module
-	// for standard input, a pipe or a device, which may be endless
-	mostOfStream = 256 << 20
+	maxFileBytes = math.MaxInt32 - 16 // for a regular file; positions in a module have 32 bits
+	// maxStreamBytes is the limit for standard input, a pipe or a device, which may be endless.
+	maxStreamBytes = 256 << 20
 )
 
 // read returns the text of an input.
@@ -25,11 +25,11 @@ func (in *input) read(stdin io.Reader) (string, error) {
 	if in.err != nil {
 		return "", in.err
 	}
-	src, most := stdin, int64(mostOfStream)
+	src, most := stdin, int64(maxStreamBytes)
 	if in.info != nil {
-		if in.weight() > mostOfFile {
+		if in.weight() > maxFileBytes {
 			return "", fmt.Errorf("%s: file has %d bytes, but at most %d can be read", in.name,
-				in.weight(), int64(mostOfFile))
+				in.weight(), int64(maxFileBytes))
 		}
 		f, err := os.Open(in.name)
 		if err != nil {
@@ -39,7 +39,7 @@ func (in *input) read(stdin io.Reader) (string, error) {
 		src = f
 	}
 	if in.info != nil && in.info.Mode().IsRegular() {
-		most = mostOfFile
+		most = maxFileBytes
 	}
 	text, err := readText(src, most, in.weight())
 	if err != nil && !errors.As(err, new(*os.PathError)) {
@@ -48,8 +48,8 @@ func (in *input) read(stdin io.Reader) (string, error) {
 	return text, err
 }
 
-// readText reads at most `most` bytes of text, of which size are expected. It stops at bytes that
-// PTX cannot contain, because a device may be endless.
+// readText reads text of at most `most` bytes; size is the expected number of bytes. It stops at
+// a byte that PTX cannot contain, because a device may be endless.
 func readText(src io.Reader, most, size int64) (string, error) {
 	var b strings.Builder
 	b.Grow(int(size) + 1)
@@ -71,7 +71,7 @@ func readText(src io.Reader, most, size int64) (string, error) {
 	}
 }
 
-// notText names the format of a text that is not PTX, or returns "".
+// notText returns a description of the format of a text that is not PTX, or "".
 func notText(s string) string {
 	i := strings.IndexByte(s, 0)
 	switch {

@@ -15,18 +15,19 @@ import (
 	dynamic "github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
-// home is the home page of the project.
-const home = "https://github.com/ptxdsl/ptxdsl"
+// homePage is the home page of the project.
+const homePage = "https://github.com/ptxdsl/ptxdsl"
 
-// pages returns the rules that have a page: those of verify, of lifting, of building kernels in Go,
-// and of check.
-func pages() diag.Rules {
+// rulesWithPage returns the rules that have a page: those of verify, of lifting, of building
+// kernels in Go, and of check.
+func rulesWithPage() diag.Rules {
 	return diag.Rules(slices.Concat(ptxdsl.Rules(), lift.Rules(), dsl.Rules(),
 		dynamic.Rules())).Sorted()
 }
 
-// selectRules returns the rule ids that a flag selects with a list of ids, prefixes of ids and
-// layers, or nil for an empty list. A complete id only selects itself: A1 does not select A11.
+// selectRules returns the ids of the rules that a flag selects with a list of ids, prefixes of
+// ids and layers, or nil for an empty list. A complete id selects only the rule itself: A1 does
+// not select A11.
 func selectRules(flag, list string, all diag.Rules) (map[string]bool, error) {
 	if list == "" {
 		return nil, nil
@@ -62,7 +63,7 @@ func selectRules(flag, list string, all diag.Rules) (map[string]bool, error) {
 	return set, nil
 }
 
-// nearestRule returns the rule or layer that a word most likely meant, ignoring case.
+// nearestRule returns the rule or layer that is most similar to a word, ignoring case, or "".
 func nearestRule(word string, known []string) string {
 	if near := diag.Nearest(strings.ToUpper(word), known); near != "" {
 		return near

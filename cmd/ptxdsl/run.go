@@ -58,25 +58,25 @@ has errors, 2 if the kernel could not be run.`,
 	}
 }
 
-// A repeated is a flag that may be given several times.
-type repeated []string
+// A repeatedFlag is a flag that may be given several times.
+type repeatedFlag []string
 
-func (r *repeated) String() string { return strings.Join(*r, " ") }
+func (r *repeatedFlag) String() string { return strings.Join(*r, " ") }
 
 // Set adds a value.
-func (r *repeated) Set(value string) error {
+func (r *repeatedFlag) Set(value string) error {
 	*r = append(*r, value)
 	return nil
 }
 
-// runFlags are the flags of run.
+// runFlags holds the flags of run.
 type runFlags struct {
 	kernel, device       string
 	grid, block, cluster string
 	threads, shared      int
 	cooperative          bool
-	args                 repeated
-	print, write, want   repeated
+	args                 repeatedFlag
+	print, write, want   repeatedFlag
 	limit, time          int
 	tolerance            float64
 	timeout              time.Duration
@@ -115,15 +115,15 @@ func runRun(c *call) int {
 	}
 	config, err := f.config()
 	if err != nil {
-		return c.misuse("%v", err)
+		return c.reportMisuse("%v", err)
 	}
-	_, text, err := c.one(path)
+	_, text, err := c.readOne(path)
 	if err != nil {
-		return c.trouble(err)
+		return c.reportTrouble(err)
 	}
 	d, err := f.open(c)
 	if err != nil {
-		return c.trouble(err)
+		return c.reportTrouble(err)
 	}
 	if info := d.Info(); info.Emulated {
 		fmt.Fprintf(c.stderr, "ptxdsl run: on %s, %s\n", d, info.Name)
@@ -140,7 +140,7 @@ func runRun(c *call) int {
 	return code
 }
 
-// file parses flags before and after the file name.
+// file parses flags before and after the file name. If ok is false, the command must return code.
 func (c *call) file() (path string, code int, ok bool) {
 	if code, ok := c.parse(); !ok {
 		return "", code, false
@@ -152,13 +152,13 @@ func (c *call) file() (path string, code int, ok bool) {
 		}
 	}
 	if path == "" || c.flags.NArg() > 0 {
-		return "", c.misuse("expected one file, or - for standard input"), false
+		return "", c.reportMisuse("expected one file, or - for standard input"), false
 	}
 	return path, exitClean, true
 }
 
-// one returns the name and the text of a file or of standard input.
-func (c *call) one(path string) (name, text string, err error) {
+// readOne returns the name and the text of one file or of standard input.
+func (c *call) readOne(path string) (name, text string, err error) {
 	in := input{name: standardInput}
 	if path != "-" {
 		walk([]string{path}, func(found input) bool {
@@ -181,7 +181,7 @@ func (c *call) device(name string) (*runtime.Device, error) {
 	return runtime.Open(name)
 }
 
-// sizes parses x,y,z.
+// sizes parses the value of a flag, x,y,z, of which y and z are optional.
 func sizes(flag, text string) (x int, yz []int, err error) {
 	for i, word := range strings.FieldsFunc(text,
 		func(r rune) bool { return r == ',' || r == 'x' }) {
@@ -198,7 +198,7 @@ func sizes(flag, text string) (x int, yz []int, err error) {
 	return x, yz, nil
 }
 
-// config returns the launch configuration from the flags.
+// config returns the launch configuration that the flags specify.
 func (f *runFlags) config() (runtime.Config, error) {
 	var config runtime.Config
 	switch {
@@ -243,7 +243,7 @@ func (f *runFlags) config() (runtime.Config, error) {
 	return config, nil
 }
 
-// choose selects the kernel.
+// choose returns the kernel that -kernel names, or the only kernel of the module.
 func (f *runFlags) choose(m *runtime.Module) (*runtime.Kernel, error) {
 	name := f.kernel
 	if names := m.Kernels(); name == "" {
@@ -260,7 +260,7 @@ func (f *runFlags) choose(m *runtime.Module) (*runtime.Kernel, error) {
 	return m.Kernel(name)
 }
 
-// run loads the module, launches the kernel and prints results.
+// run loads the module, launches the kernel, and prints or compares the results.
 func (f *runFlags) run(c *call, d *runtime.Device, path, text string,
 	config runtime.Config) (int, error) {
 	m, err := d.Load(runtime.PTX(text), runtime.Name(path))
@@ -291,7 +291,7 @@ func (f *runFlags) run(c *call, d *runtime.Device, path, text string,
 			values[i] = buffers[i]
 		}
 	}
-	shown, err := f.shows(params, buffers)
+	shown, err := f.arrayResults(params, buffers)
 	if err != nil {
 		return exitTrouble, err
 	}
@@ -334,7 +334,7 @@ func (f *runFlags) run(c *call, d *runtime.Device, path, text string,
 	return code, nil
 }
 
-// list describes parameters in words.
+// list describes parameters, for messages.
 func list(params []runtime.Param) string {
 	var words []string
 	for _, p := range params {
@@ -343,15 +343,15 @@ func list(params []runtime.Param) string {
 	return strings.Join(words, ", ")
 }
 
-// A result is an operation on an array after the kernel has run.
+// A result is an operation on an array after the launch: print, write to a file, or compare.
 type result struct {
 	index   int
 	compare *array
-	path    string // output file
+	path    string // output file, or "" to print
 }
 
-// shows returns the operations that the flags request, in the order print, write, compare.
-func (f *runFlags) shows(params []runtime.Param,
+// arrayResults returns the operations that the flags request, in the order print, write, compare.
+func (f *runFlags) arrayResults(params []runtime.Param,
 	buffers []*runtime.Buffer[uint8]) ([]result, error) {
 	find := func(flag, name string) (int, error) {
 		i := slices.IndexFunc(params, func(p runtime.Param) bool { return p.Name == name })
@@ -404,11 +404,11 @@ func (f *runFlags) shows(params []runtime.Param,
 	return out, nil
 }
 
-// show performs the operation; ok is false if a comparison failed.
+// show performs the operation on an array. ok is false if a comparison failed.
 func (s result) show(c *call, f *runFlags, name string, a *array) (ok bool, err error) {
 	switch {
 	case s.compare != nil:
-		problem := a.differs(s.compare, f.tolerance)
+		problem := a.describeDifference(s.compare, f.tolerance)
 		if problem == "" {
 			fmt.Fprintf(c.stdout, "%s: as expected\n", name)
 			return true, nil

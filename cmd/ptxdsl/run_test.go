@@ -259,7 +259,7 @@ func TestArrays(t *testing.T) {
 	} {
 		a, err := parseArray(test.text)
 		if err == nil && test.as != "" {
-			a, err = a.as(test.as)
+			a, err = a.convert(test.as)
 		}
 		if err != nil {
 			if !strings.Contains(err.Error(), test.want) {
@@ -278,7 +278,7 @@ func TestArrays(t *testing.T) {
 	x, _ := parseArray("f32[100]=random:7")
 	y, _ := parseArray("f32[100]=random:7")
 	z, _ := parseArray("f32[100]=random:8")
-	if x.differs(y, 0) != "" || z.differs(x, 0.01) == "" {
+	if x.describeDifference(y, 0) != "" || z.describeDifference(x, 0.01) == "" {
 		t.Error("random numbers do not depend on their seed alone")
 	}
 }

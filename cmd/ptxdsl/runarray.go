@@ -19,17 +19,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// An array holds numbers of one type.
+// An array holds numbers of one type, for an argument or a result.
 type array struct {
 	typ   string // type name such as f32, bf16 or u8
 	shape []int
 	bytes []byte
 }
 
-// largest is the maximum size in bytes of an array that an argument may request.
-const largest = 1 << 36
+// maxArrayBytes is the maximum size of an array that an argument may request.
+const maxArrayBytes = 1 << 36
 
-// arrayTypes returns the types of arrays.
+// arrayTypes returns the element types that an array may have.
 func arrayTypes() []string {
 	return []string{"u8", "s8", "b8", "u16", "s16", "b16", "f16", "bf16", "u32", "s32", "b32",
 		"f32", "u64", "s64", "b64", "f64"}
@@ -38,7 +38,8 @@ func arrayTypes() []string {
 // width returns the number of bytes of an element.
 func width(typ string) int { return npy.Size(typ) }
 
-// argumentFor parses the argument for a parameter: a value, or an array that is copied to a buffer.
+// argumentFor parses the argument for a parameter. It returns a scalar value, or an array that is
+// copied to a buffer.
 func argumentFor(p runtime.Param, text string) (value any, a *array, err error) {
 	pointer := p.Size == 8 && p.Count == 0 &&
 		(p.Type == "u64" || p.Type == "b64" || p.Type == "s64")
@@ -54,7 +55,7 @@ func argumentFor(p runtime.Param, text string) (value any, a *array, err error) 
 	if a, err = parseArray(text); err != nil {
 		return nil, nil, err
 	}
-	if p.Count > 0 { // passed by value
+	if p.Count > 0 { // an array that is passed by value
 		if len(a.bytes) != p.Size {
 			return nil, nil, fmt.Errorf("the argument has %d bytes, but the parameter has %d",
 				len(a.bytes), p.Size)
@@ -64,7 +65,7 @@ func argumentFor(p runtime.Param, text string) (value any, a *array, err error) 
 	return nil, a, nil
 }
 
-// scalar parses a number of a parameter's type.
+// scalar parses a number of the given type.
 func scalar(typ, text string) (any, error) {
 	one := &array{typ: typ, bytes: make([]byte, width(typ))}
 	if width(typ) == 0 {
@@ -110,7 +111,7 @@ func parseArray(text string) (*array, error) {
 		if err != nil {
 			return nil, err
 		}
-		return a.as(typ)
+		return a.convert(typ)
 	}
 	if strings.HasSuffix(text, ".npy") {
 		return readArray(text)
@@ -140,14 +141,14 @@ func parseArray(text string) (*array, error) {
 		return a, nil
 	}
 	n, err := strconv.Atoi(count)
-	if err != nil || n < 1 || n > largest/width(typ) {
+	if err != nil || n < 1 || n > maxArrayBytes/width(typ) {
 		return nil, fmt.Errorf("array length %s is out of range", count)
 	}
 	a := &array{typ, []int{n}, make([]byte, n*width(typ))}
 	return a, a.generate(what)
 }
 
-// generate fills the array with generated values.
+// generate fills the array with values: zeros, iota, random and so on.
 func (a *array) generate(what string) error {
 	kind, seed, seeded := strings.Cut(what, ":")
 	switch kind {
@@ -186,7 +187,7 @@ func (a *array) length() int { return len(a.bytes) / width(a.typ) }
 
 func (a *array) float() bool { return strings.Contains(a.typ, "f") }
 
-// put parses a number and stores it.
+// put parses a number and stores it as element i.
 func (a *array) put(i int, text string) error {
 	if a.float() {
 		v, err := strconv.ParseFloat(text, 64)
@@ -209,7 +210,7 @@ func (a *array) put(i int, text string) error {
 	return nil
 }
 
-// set stores f in a floating-point array, or n in an integer array.
+// set stores f in a floating-point array, or n in an integer array, as element i.
 func (a *array) set(i int, f float64, n int64) {
 	at := a.bytes[i*width(a.typ):]
 	switch a.typ {
@@ -276,7 +277,7 @@ func (a *array) number(i int) float64 {
 	return float64(n)
 }
 
-// text formats element i; untyped bits are hexadecimal.
+// text formats element i. Untyped elements are formatted as hexadecimal numbers.
 func (a *array) text(i int) string {
 	switch {
 	case a.typ == "f64":
@@ -291,9 +292,10 @@ func (a *array) text(i int) string {
 	return strconv.FormatInt(a.integer(i), 10)
 }
 
-// as converts the numbers to another type. Floats are rounded to nearest, or toward zero if the
-// type is an integer. An integer out of range is an error.
-func (a *array) as(typ string) (*array, error) {
+// convert returns the array with its numbers converted to another type. Floating-point numbers
+// are rounded to nearest, or towards zero if the type is an integer type. An integer out of range
+// is an error.
+func (a *array) convert(typ string) (*array, error) {
 	if typ == a.typ || typ[0] == 'b' && typ != "bf16" && width(typ) == width(a.typ) ||
 		a.typ == "b16" && width(typ) == 2 {
 		return &array{typ, a.shape, a.bytes}, nil
@@ -315,8 +317,9 @@ func (a *array) as(typ string) (*array, error) {
 	return out, nil
 }
 
-// differs describes where two arrays differ by more than a tolerance, or "" if they do not.
-func (a *array) differs(want *array, tolerance float64) string {
+// describeDifference returns a description of the elements that differ by more than a tolerance,
+// or "".
+func (a *array) describeDifference(want *array, tolerance float64) string {
 	if a.length() != want.length() {
 		return fmt.Sprintf("%d elements, expected %d", a.length(), want.length())
 	}
@@ -330,7 +333,7 @@ func (a *array) differs(want *array, tolerance float64) string {
 		if same(i) {
 			continue
 		}
-		// The difference is relative for expected values above one.
+		// the difference is relative for expected values above one
 		d := math.Abs(a.number(i)-want.number(i)) / math.Max(1, math.Abs(want.number(i)))
 		if d > 0 && d <= tolerance {
 			continue
@@ -370,12 +373,13 @@ func readArray(path string) (*array, error) {
 	return &array{a.Type, a.Shape, a.Bytes}, nil
 }
 
-// write writes a NumPy file. NumPy has no bfloat16, so it is converted to F32.
+// write writes the array as a NumPy file. NumPy has no bfloat16, so bf16 elements are converted
+// to F32.
 func (a *array) write(w io.Writer) error {
 	out := a
 	switch {
 	case a.typ == "bf16":
-		wide, err := a.as("f32")
+		wide, err := a.convert("f32")
 		if err != nil {
 			return err
 		}

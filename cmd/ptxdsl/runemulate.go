@@ -18,13 +18,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/inspect"
 )
 
-// emulateFlags are the flags of run that require an emulated device.
+// emulateFlags holds the flags of run that require an emulated device.
 type emulateFlags struct {
 	seed               uint64
 	completion, checks string
 	exact, stats       bool
 	trace, thread      string
-	watch, stop, tiles repeated
+	watch, stop, tiles repeatedFlag
 	hits               int
 
 	counts   *inspect.Stats
@@ -33,7 +33,7 @@ type emulateFlags struct {
 	breaks   []*inspect.Break
 }
 
-// declare declares the flags.
+// declare declares the flags in a flag set.
 func (f *emulateFlags) declare(flags *flag.FlagSet) {
 	flags.Uint64Var(&f.seed, "seed", 0, "emulator: order in which warps run, and with -completion "+
 		"random\nwhen asynchronous operations complete")
@@ -61,14 +61,14 @@ func (f *emulateFlags) declare(flags *flag.FlagSet) {
 			"0 prints all")
 }
 
-// wanted reports whether a flag is set that requires the emulator.
-func (f *emulateFlags) wanted() bool {
+// isSet reports whether a flag that requires the emulator is set.
+func (f *emulateFlags) isSet() bool {
 	return f.seed != 0 || f.completion != "" || f.checks != "" || f.exact || f.stats ||
 		f.trace != "" ||
 		len(f.watch)+len(f.stop)+len(f.tiles) > 0
 }
 
-// options returns the device options for the flags.
+// options returns the options of the emulated device for the flags.
 func (f *emulateFlags) options(c *call, place string) (emu.Options, error) {
 	o, err := emu.ParsePlace(place)
 	if err != nil {
@@ -103,7 +103,7 @@ func (f *emulateFlags) options(c *call, place string) (emu.Options, error) {
 	return o, err
 }
 
-// observers returns the observers that the flags request.
+// observers returns the observers of the emulator that the flags request.
 func (f *emulateFlags) observers(out io.Writer) (list []emu.Observer, err error) {
 	var focus inspect.Focus
 	block, thread, ok := strings.Cut(f.thread, ",")
@@ -142,10 +142,11 @@ func (f *emulateFlags) observers(out io.Writer) (list []emu.Observer, err error)
 	return list, nil
 }
 
-// open opens the device of -device with the options of the other flags.
+// open opens the device of -device. If other flags require the emulator, it opens an emulated
+// device with their options.
 func (f *runFlags) open(c *call) (*runtime.Device, error) {
 	name := f.device
-	if name == "" && f.emulate.wanted() {
+	if name == "" && f.emulate.isSet() {
 		name = "emu"
 	}
 	d, err := c.device(name)
@@ -153,7 +154,7 @@ func (f *runFlags) open(c *call) (*runtime.Device, error) {
 		return nil, err
 	}
 	if !d.Info().Emulated {
-		if f.emulate.wanted() {
+		if f.emulate.isSet() {
 			return nil, errors.Join(
 				fmt.Errorf("%s is a GPU; flags of the emulator need -device emu",
 					d), d.Close())
@@ -171,7 +172,7 @@ func (f *runFlags) open(c *call) (*runtime.Device, error) {
 	return runtime.On(back), nil
 }
 
-// report prints the counters, and writes the timeline.
+// report prints the counts of -stats, and writes the timeline of -trace.
 func (f *emulateFlags) report(c *call) error {
 	for _, w := range f.watches {
 		if w.Shown() == 0 {
@@ -200,7 +201,7 @@ func (f *emulateFlags) report(c *call) error {
 	return errors.Join(f.timeline.Write(file), file.Close())
 }
 
-// showProgress overwrites a line with the progress of a kernel.
+// showProgress overwrites the current line of w with the progress of a kernel.
 func showProgress(w io.Writer, p emu.Progress) {
 	if p.Ended {
 		fmt.Fprint(w, "\r\x1b[K")

@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// measure times launches one by one, after warm-up launches.
+// measure prints the times of launches, which are measured one by one, after warm-up launches.
 func (f *runFlags) measure(c *call, d *runtime.Device, launch func() error) error {
 	first, e1 := d.Event()
 	last, e2 := d.Event()

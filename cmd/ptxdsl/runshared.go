@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// launchShared returns the names of dynamic shared variables that a kernel may use: arrays of
-// unspecified size that the kernel or a device function names.
+// launchShared returns the names of the dynamic shared variables that a kernel may use: arrays of
+// unspecified size to which the kernel or a device function refers.
 func launchShared(text, kernel string) (names []string) {
 	f, _ := ptx.Parse("", text)
 	var bodies []string

@@ -52,15 +52,15 @@ or none was found.`,
 	}
 }
 
-// statsFlags are the flags of stats.
+// statsFlags holds the flags of stats.
 type statsFlags struct{ json, more, exact bool }
 
-// A counted is the result for one file.
-type counted struct {
+// A statsResult is the result of stats for one file.
+type statsResult struct {
 	name, text string
 	module     *ir.Module
 	kernels    []pressure.Kernel
-	refused    string    // the first message of ptxas, if it rejects the module
+	refused    string    // first message of ptxas, if it rejects the module
 	findings   diag.List // errors, if there is no result
 	err        error
 }
@@ -77,19 +77,19 @@ func runStats(c *call) int {
 	}
 	tool, err := f.assembler(c)
 	if err != nil {
-		return c.trouble(err)
+		return c.reportTrouble(err)
 	}
 	inputs, code, ok := c.inputs("")
 	if !ok {
 		return code
 	}
-	each(c, inputs, "counting", func(in *input) counted { return countOf(c, in, tool) },
-		func(r counted) {
+	each(c, inputs, "counting", func(in *input) statsResult { return countOf(c, in, tool) },
+		func(r statsResult) {
 			switch {
-			case harmless(r.err):
+			case isHarmless(r.err):
 				fmt.Fprintln(c.stderr, r.err)
 			case r.err != nil:
-				code = c.trouble(r.err)
+				code = c.reportTrouble(r.err)
 			case len(r.findings) > 0:
 				c.findings(c.stderr, r.name, r.text, r.findings, false)
 				code = max(code, exitFindings)
@@ -104,11 +104,12 @@ func runStats(c *call) int {
 	return code
 }
 
-// exactTimeout limits one run of ptxas, which takes minutes for some large modules. After that the
-// registers are estimated.
+// exactTimeout is the maximum time of a run of ptxas, which takes minutes for some large modules.
+// After that, the registers are estimated.
 const exactTimeout = 30 * time.Second
 
-// assembler returns the ptxas to count with, or nil for estimates.
+// assembler returns the ptxas with which registers are counted, or nil if they are to be
+// estimated.
 func (f *statsFlags) assembler(c *call) (*ptxas.Tool, error) {
 	if !f.exact {
 		return nil, nil
@@ -128,8 +129,8 @@ func (f *statsFlags) assembler(c *call) (*ptxas.Tool, error) {
 
 // countOf reads one file and counts the registers of its kernels with tool, or estimates them if
 // tool is nil.
-func countOf(c *call, in *input, tool *ptxas.Tool) counted {
-	r := counted{name: in.name}
+func countOf(c *call, in *input, tool *ptxas.Tool) statsResult {
+	r := statsResult{name: in.name}
 	if r.text, r.err = in.read(c.stdin); r.err != nil {
 		return r
 	}
@@ -144,8 +145,8 @@ func countOf(c *call, in *input, tool *ptxas.Tool) counted {
 }
 
 // count replaces the estimates by the counts of ptxas. If ptxas rejects the module, the estimates
-// are kept, and refused says why.
-func (r *counted) count(tool *ptxas.Tool) error {
+// are kept, and refused is set.
+func (r *statsResult) count(tool *ptxas.Tool) error {
 	usage, v, err := tool.Usage(context.Background(), r.text, ptxas.Options{})
 	// the module may call functions of other modules
 	if err == nil && v.Status == ptxas.Rejected {
@@ -173,8 +174,8 @@ func (r *counted) count(tool *ptxas.Tool) error {
 	return nil
 }
 
-// line returns the line of an instruction in the text, 0 if there is none.
-func (r *counted) line(in *ir.Instr) int {
+// line returns the line of an instruction in the text, or 0.
+func (r *statsResult) line(in *ir.Instr) int {
 	if in == nil {
 		return 0
 	}
@@ -182,14 +183,14 @@ func (r *counted) line(in *ir.Instr) int {
 	return at.Line
 }
 
-// statsObject is a kernel as -json prints it.
+// A statsObject is the JSON object that -json prints for a kernel.
 type statsObject struct {
 	File      string `json:"file"`
 	Kernel    string `json:"kernel"`
 	Target    string `json:"target"`
 	Registers int    `json:"registers"`
-	Exact     bool   `json:"exact"` // from ptxas
-	// range that contains the true count of 90 % of kernels, if it is an estimate
+	Exact     bool   `json:"exact"` // whether Registers is the count of ptxas
+	// range that contains the true count for 90 % of kernels, if Registers is an estimate
 	Low       int           `json:"low"`
 	High      int           `json:"high"`
 	Wanted    int           `json:"wanted"`
@@ -237,7 +238,7 @@ type statsBudget struct {
 	Valid bool `json:"valid"`
 }
 
-func (r *counted) object(k *pressure.Kernel) statsObject {
+func (r *statsResult) object(k *pressure.Kernel) statsObject {
 	o := statsObject{
 		File: r.name, Kernel: k.Func.Name, Target: k.Target.String(), Registers: k.Registers,
 		Exact: k.Exact, Low: k.Low, High: k.High,

@@ -11,9 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// origin returns the source line that an instruction was compiled from, "kernels.py:20", according
-// to the preceding .loc; empty if there is none.
-func (r *counted) origin(in *ir.Instr) string {
+// origin returns the source line from which an instruction was compiled, such as "kernels.py:20",
+// according to the preceding .loc directive, or "".
+func (r *statsResult) origin(in *ir.Instr) string {
 	for _, f := range r.module.Funcs() {
 		at := ""
 		for _, b := range f.Blocks {
@@ -30,8 +30,8 @@ func (r *counted) origin(in *ir.Instr) string {
 	return ""
 }
 
-// place returns the file and line that the operands of a .loc refer to.
-func (r *counted) place(text string) string {
+// place returns the file and line to which the operands of a .loc directive refer.
+func (r *statsResult) place(text string) string {
 	words := strings.Fields(text)
 	if len(words) < 2 {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-// print prints a file's kernels as a table, with remarks under each line.
-func (r *counted) print(w io.Writer, more bool) {
+// print prints the kernels of a file as a table, with remarks below each line.
+func (r *statsResult) print(w io.Writer, more bool) {
 	if len(r.kernels) == 0 {
 		fmt.Fprintf(w, "%s: no kernels\n", r.name)
 		return
@@ -44,7 +44,7 @@ func (r *counted) print(w io.Writer, more bool) {
 	}
 }
 
-// registerCount returns a count, or an estimate with its range: ~72 (64-88).
+// registerCount formats a register count, or an estimate with its range, such as ~72 (64-88).
 func registerCount(k *pressure.Kernel) string {
 	if k.Exact || k.Low == k.High {
 		return fmt.Sprint(k.Registers)
@@ -59,8 +59,8 @@ func numberOr(n int) string {
 	return fmt.Sprint(n)
 }
 
-// hottest describes the point with the most live registers.
-func (r *counted) hottest(k *pressure.Kernel) string {
+// hottest describes the instruction at which the most registers are live.
+func (r *statsResult) hottest(k *pressure.Kernel) string {
 	if k.Peak.Instr == nil {
 		return "-"
 	}
@@ -72,8 +72,8 @@ func (r *counted) hottest(k *pressure.Kernel) string {
 		k.Peak.Words)
 }
 
-// remarks prints the lines under a kernel.
-func (r *counted) remarks(w io.Writer, k *pressure.Kernel, more bool) {
+// remarks prints the remarks below the line of a kernel.
+func (r *statsResult) remarks(w io.Writer, k *pressure.Kernel, more bool) {
 	if k.Occupancy.Warps == 0 {
 		fmt.Fprintf(w,
 			"    cannot be launched: the kernel uses so much %s that no block of %d threads fits on a multiprocessor\n",
@@ -91,12 +91,13 @@ func (r *counted) remarks(w io.Writer, k *pressure.Kernel, more bool) {
 	}
 	if more && len(k.Peak.Live) > 0 {
 		fmt.Fprintf(w, "    live at line %d: %s\n", r.line(k.Peak.Instr),
-			strings.Join(wrapped(liveWords(k.Peak.Live), 90), "\n      "))
+			strings.Join(wrapText(liveWords(k.Peak.Live), 90), "\n      "))
 	}
 	r.budgets(w, k)
 }
 
-// liveWords lists the live registers, with the number of words of those that take several.
+// liveWords formats a list of live registers, with the number of words of those that have
+// several.
 func liveWords(list []pressure.Live) string {
 	words := make([]string, len(list))
 	for i, l := range list {
@@ -108,8 +109,8 @@ func liveWords(list []pressure.Live) string {
 	return strings.Join(words, " ")
 }
 
-// budgets prints the register arithmetic of setmaxnreg.
-func (r *counted) budgets(w io.Writer, k *pressure.Kernel) {
+// budgets prints how setmaxnreg distributes the registers of a kernel.
+func (r *statsResult) budgets(w io.Writer, k *pressure.Kernel) {
 	b := k.Budgets
 	if len(b.Roles) == 0 {
 		return

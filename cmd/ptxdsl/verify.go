@@ -69,18 +69,18 @@ could not be read or none was found.`,
 	}
 }
 
-// verifyFlags are the flags of verify.
+// verifyFlags holds the flags of verify.
 type verifyFlags struct {
-	format                          string
-	rules                           string
-	json, sarif, all, fix, say, mum bool
-	whole                           bool
-	effort                          int
-	strict                          bool
-	errors                          string
-	block, grid                     string
-	threads, blocks                 [3]int // parsed from block and grid; zeros if not given
-	// ids, or nil for the default: all selected, none promoted
+	format                                string
+	rules                                 string
+	json, sarif, all, fix, verbose, quiet bool
+	whole                                 bool
+	effort                                int
+	strict                                bool
+	errors                                string
+	block, grid                           string
+	threads, blocks                       [3]int // from block and grid; zeros if not given
+	// rule ids; nil selects all rules and promotes none
 	selected, promoted map[string]bool
 }
 
@@ -100,12 +100,12 @@ func runVerify(c *call) int {
 	c.flags.StringVar(&f.format, "format", "text", "`kind` of report: text, json, sarif or github")
 	c.flags.BoolVar(&f.json, "json", false, "same as -format=json: one JSON object per finding "+
 		"and line")
-	c.flags.BoolVar(&f.mum, "q", false, "print no report, only set the exit code")
+	c.flags.BoolVar(&f.quiet, "q", false, "print no report, only set the exit code")
 	c.flags.StringVar(&f.rules, "rules", "", "check only these rules: a comma-separated `list` "+
 		"of ids (F203), prefixes\nof ids (F2) and layers (form, proxies)")
 	c.flags.BoolVar(&f.sarif, "sarif", false, "same as -format=sarif: a SARIF 2.1.0 log")
 	c.flags.BoolVar(&f.strict, "strict", false, "exit with 1 if there are reviews")
-	c.flags.BoolVar(&f.say, "v", false, "also list clean files, with what was checked")
+	c.flags.BoolVar(&f.verbose, "v", false, "also list clean files, with what was checked")
 	c.flags.BoolVar(&f.whole, "whole", false, "the module is not linked with others: all "+
 		"functions it calls must be in it")
 	if code, ok := c.parse(); !ok {
@@ -118,38 +118,39 @@ func runVerify(c *call) int {
 		f.format = "sarif"
 	}
 	if kinds := []string{"text", "json", "sarif", "github"}; f.json && f.sarif {
-		return c.misuse("-json and -sarif cannot be used together")
+		return c.reportMisuse("-json and -sarif cannot be used together")
 	} else if !slices.Contains(kinds, f.format) {
-		return c.misuse("-format=%s: unknown format%s (text, json, sarif or github)", f.format,
+		return c.reportMisuse("-format=%s: unknown format%s (text, json, sarif or github)",
+			f.format,
 			didYouMean("", diag.Nearest(f.format, kinds)))
 	}
 	var err error
 	if f.selected, err = selectRules("-rules", f.rules, ptxdsl.Rules()); err != nil {
-		return c.misuse("%v", err)
+		return c.reportMisuse("%v", err)
 	}
 	if f.promoted, err = selectRules("-error", f.errors, ptxdsl.Rules()); err != nil {
-		return c.misuse("%v", err)
+		return c.reportMisuse("%v", err)
 	}
 	if f.effort < 1 || f.effort > verify.MostEffort {
-		return c.misuse("-effort=%d: expected 1 to %d", f.effort, verify.MostEffort)
+		return c.reportMisuse("-effort=%d: expected 1 to %d", f.effort, verify.MostEffort)
 	}
-	if f.threads, err = extents("block", f.block); err != nil {
-		return c.misuse("%v", err)
+	if f.threads, err = parseExtents("block", f.block); err != nil {
+		return c.reportMisuse("%v", err)
 	}
-	if f.blocks, err = extents("grid", f.grid); err != nil {
-		return c.misuse("%v", err)
+	if f.blocks, err = parseExtents("grid", f.grid); err != nil {
+		return c.reportMisuse("%v", err)
 	}
 	inputs, code, ok := c.inputs(map[bool]string{true: "-fix"}[f.fix])
 	if !ok {
 		return code
 	}
 	r := newReport(c, &f)
-	each(c, inputs, "verifying", func(in *input) verified { return f.verify(c, in) }, r.add)
+	each(c, inputs, "verifying", func(in *input) verifyResult { return f.verify(c, in) }, r.add)
 	return r.finish()
 }
 
-// extents returns the sizes that a flag gives, or zeros.
-func extents(flag, text string) (n [3]int, err error) {
+// parseExtents returns the size that a flag specifies, or zeros.
+func parseExtents(flag, text string) (n [3]int, err error) {
 	if text == "" {
 		return n, nil
 	}
@@ -168,17 +169,17 @@ func extents(flag, text string) (n [3]int, err error) {
 	return n, nil
 }
 
-// A verified is the result for one file.
-type verified struct {
+// A verifyResult is the result of verify for one file.
+type verifyResult struct {
 	*ptxdsl.Report
 	in   *input
-	text string // after fixes
+	text string // text after fixes
 	err  error
 }
 
-// verify checks one file, after applying fixes with -fix.
-func (f *verifyFlags) verify(c *call, in *input) verified {
-	v := verified{in: in}
+// verify checks one file. If -fix is given, it applies fixes first.
+func (f *verifyFlags) verify(c *call, in *input) verifyResult {
+	v := verifyResult{in: in}
 	before, err := in.read(c.stdin)
 	if err != nil {
 		v.err = err
@@ -191,25 +192,25 @@ func (f *verifyFlags) verify(c *call, in *input) verified {
 		return v
 	}
 	if v.text, v.Report = ptxdsl.Fix(in.name, before, o); v.text != before {
-		v.err = replace(in.name, in.info, v.text)
+		v.err = replaceFile(in.name, in.info, v.text)
 	}
 	return v
 }
 
-// silent reports whether nothing is printed for the file: it is clean without assumptions.
-func (v *verified) silent() bool {
+// isSilent reports whether nothing is printed for the file, because it is clean without
+// assumptions.
+func (v *verifyResult) isSilent() bool {
 	return len(v.Findings) == 0 && v.Fixed == 0 && v.Verdict() == verify.Clean &&
 		len(v.Assumed()) == 0
 }
 
-// A report prints verdicts as they become available, and collects what can only be printed at the
-// end.
+// A report prints verdicts as they become available, and collects what is printed at the end.
 type report struct {
 	c    *call
 	f    *verifyFlags
 	code int
 
-	findings diag.List // for SARIF, which is one document
+	findings diag.List // for SARIF, whose output is one document
 	texts    map[string]string
 	failures []string
 }
@@ -218,9 +219,9 @@ func newReport(c *call, f *verifyFlags) *report {
 	return &report{c: c, f: f, texts: map[string]string{}}
 }
 
-// add takes the result for the next file.
-func (r *report) add(v verified) {
-	if harmless(v.err) {
+// add prints the result for the next file.
+func (r *report) add(v verifyResult) {
+	if isHarmless(v.err) {
 		fmt.Fprintln(r.c.stderr, v.err)
 		return
 	}
@@ -233,13 +234,13 @@ func (r *report) add(v verified) {
 	if v.Findings.Errors() > 0 || r.f.strict && v.Verdict() == verify.Review {
 		r.code = max(r.code, exitFindings)
 	}
-	if r.f.mum {
+	if r.f.quiet {
 		return
 	}
 	src := diag.Texts(map[string]string{v.in.name: v.text})
 	switch r.f.format {
 	case "json":
-		_ = diag.JSON(r.c.stdout, v.Findings) // stdout records the error
+		_ = diag.JSON(r.c.stdout, v.Findings) // stdout stores the error
 	case "github":
 		_ = diag.GitHub(r.c.stdout, src, v.Findings)
 	case "sarif":
@@ -249,27 +250,27 @@ func (r *report) add(v verified) {
 		}
 	default:
 		shown := v.Findings
-		if !r.f.say {
-			// The last line specifies what was not checked.
+		if !r.f.verbose {
+			// the summary line lists what was not checked
 			shown = slices.DeleteFunc(slices.Clone(shown), func(d diag.Diagnostic) bool {
 				return d.Severity == diag.Note
 			})
 		}
 		r.c.findings(r.c.stdout, v.in.name, v.text, shown, r.f.all)
-		if r.f.say || r.c.stdout.terminal() || !v.silent() {
+		if r.f.verbose || r.c.stdout.terminal() || !v.isSilent() {
 			fmt.Fprintln(r.c.stdout, v.Summary())
 		}
 	}
 }
 
-// finish prints the rest and returns the exit code of the run.
+// finish prints the collected results and returns the exit code.
 func (r *report) finish() int {
-	if r.f.format == "sarif" && !r.f.mum {
+	if r.f.format == "sarif" && !r.f.quiet {
 		_ = diag.SARIF(r.c.stdout, diag.Run{
 			Tool:    "ptxdsl",
 			Version: version(),
-			URI:     home,
-			Help:    home + "/blob/main/docs/reference/rules.md#%s",
+			URI:     homePage,
+			Help:    homePage + "/blob/main/docs/reference/rules.md#%s",
 			Rules: slices.DeleteFunc(ptxdsl.Rules(), func(d diag.Rule) bool {
 				return r.f.selected != nil && !r.f.selected[d.ID]
 			}),

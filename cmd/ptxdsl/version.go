@@ -29,7 +29,7 @@ func runVersion(c *call) int {
 		return code
 	}
 	if c.flags.NArg() > 0 {
-		return c.misuse("it takes no arguments")
+		return c.reportMisuse("it takes no arguments")
 	}
 	targets := isa.Targets
 	fmt.Fprintf(c.stdout, "ptxdsl %s, %s %s/%s\nPTX %s to %s, %d targets to %s\n",
@@ -38,7 +38,8 @@ func runVersion(c *call) int {
 	return exitClean
 }
 
-// version returns the version of the module as built: a release, or the revision.
+// version returns the version of the module: a release, or the revision from which the program
+// was built.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

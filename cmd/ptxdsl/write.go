@@ -13,11 +13,12 @@ import (
 	"path/filepath"
 )
 
-// replace gives a file new contents. It writes a temporary file beside it and renames that, so that
-// the name always refers to a complete text, old or new. Permissions, owner and the target of a
-// symbolic link are kept. A file that has changed since it was read (see info) is not touched. A
-// file with several hard links is written in place, so that all its names still refer to one file.
-func replace(name string, info fs.FileInfo, text string) (err error) {
+// replaceFile replaces the contents of a file. It writes a temporary file in the same directory
+// and renames it, so that the name always refers to a complete text, old or new. Permissions, the
+// owner and the target of a symbolic link are kept. A file that has changed since it was read
+// (see info) is not modified. A file with several hard links is written in place, so that all its
+// names still refer to one file.
+func replaceFile(name string, info fs.FileInfo, text string) (err error) {
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil {
 		return err
@@ -25,7 +26,7 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file, so it cannot be rewritten", name)
 	}
-	// Opening for writing fails for a read-only file; a rename would succeed.
+	// opening for writing fails for a read-only file, which a rename would replace
 	old, err := os.OpenFile(target, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -62,10 +63,10 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	if changed(now, info) {
+	if isChanged(now, info) {
 		if have, readErr := os.ReadFile(target); readErr == nil && string(have) == text {
 			os.Remove(tmp.Name())
-			return nil // already rewritten through another name
+			return nil // the file has been rewritten through another name
 		}
 		return errChanged
 	}
@@ -74,13 +75,13 @@ func replace(name string, info fs.FileInfo, text string) (err error) {
 
 var errChanged = errors.New("it was changed by another program in the meantime")
 
-// changed reports whether a file has changed since it was read.
-func changed(now, then fs.FileInfo) bool {
+// isChanged reports whether a file has changed since it was read.
+func isChanged(now, then fs.FileInfo) bool {
 	return now.Size() != then.Size() || !now.ModTime().Equal(then.ModTime())
 }
 
-// overwrite writes new contents to an open file. It keeps a copy of the old contents beside the
-// file until the write is complete.
+// overwrite writes new contents to an open file. Until the write is complete, it keeps a copy of
+// the old contents beside the file.
 func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
 	now, err := f.Stat()
 	if err != nil {
@@ -90,9 +91,9 @@ func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
 	if err != nil {
 		return err
 	}
-	if changed(now, info) {
+	if isChanged(now, info) {
 		if string(old) == text {
-			return nil // already rewritten through another name
+			return nil // the file has been rewritten through another name
 		}
 		return fmt.Errorf("%s: %w; the file is unchanged", name, errChanged)
 	}
@@ -107,8 +108,8 @@ func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
 		os.Remove(backup.Name())
 		return fmt.Errorf("%s: %w; the file is unchanged", name, err)
 	}
-	if err := rewritten(f, text); err != nil {
-		if rewritten(f, string(old)) != nil {
+	if err := rewrite(f, text); err != nil {
+		if rewrite(f, string(old)) != nil {
 			return fmt.Errorf("%s: %w; its previous contents are in %s", name, err, backup.Name())
 		}
 		os.Remove(backup.Name())
@@ -117,8 +118,8 @@ func overwrite(name string, f *os.File, info fs.FileInfo, text string) error {
 	return os.Remove(backup.Name())
 }
 
-// rewritten overwrites all contents of a file.
-func rewritten(f *os.File, text string) error {
+// rewrite replaces the contents of an open file.
+func rewrite(f *os.File, text string) error {
 	if _, err := f.WriteAt([]byte(text), 0); err != nil {
 		return err
 	}

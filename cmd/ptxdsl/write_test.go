@@ -56,7 +56,7 @@ func TestReplace(t *testing.T) {
 	file, link := filepath.Join(dir, "a.ptx"), filepath.Join(dir, "link.ptx")
 	for _, mode := range []fs.FileMode{0o644, 0o600, 0o755, 0o664} {
 		info := writeFile(t, file, "old", mode)
-		if err := replace(file, info, "new and longer"); err != nil {
+		if err := replaceFile(file, info, "new and longer"); err != nil {
 			t.Fatal(err)
 		}
 		wantFile(t, file, "new and longer", mode)
@@ -66,7 +66,7 @@ func TestReplace(t *testing.T) {
 	if err := os.Symlink("a.ptx", link); err != nil {
 		t.Fatal(err)
 	}
-	if err := replace(link, info, "new"); err != nil {
+	if err := replaceFile(link, info, "new"); err != nil {
 		t.Fatal(err)
 	}
 	wantFile(t, file, "new", 0o640)
@@ -79,7 +79,7 @@ func TestReplaceChangedMeanwhile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.ptx")
 	info := writeFile(t, file, "old", 0o644)
 	writeFile(t, file, "theirs", 0o644)
-	if err := replace(file, info, "ours"); err == nil ||
+	if err := replaceFile(file, info, "ours"); err == nil ||
 		!strings.Contains(err.Error(), "changed by another program") {
 		t.Errorf("error is %v", err)
 	}
@@ -89,7 +89,7 @@ func TestReplaceChangedMeanwhile(t *testing.T) {
 	if err := os.Chtimes(file, time.Time{}, info.ModTime().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	if err := replace(file, info, "ours"); err == nil {
+	if err := replaceFile(file, info, "ours"); err == nil {
 		t.Error("a file of the same size with another time was overwritten")
 	}
 }
@@ -134,7 +134,7 @@ func TestReplaceLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "a.ptx", "theirs", 0o640)
-	if err := replace("a.ptx", info, "ours"); err == nil ||
+	if err := replaceFile("a.ptx", info, "ours"); err == nil ||
 		!strings.Contains(err.Error(), "changed by another program") {
 		t.Errorf("error is %v", err)
 	}

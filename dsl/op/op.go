@@ -12,50 +12,53 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// PTX starts the instructions of one kernel. Each method starts an instruction, the methods of its
-// result add modifiers, and Do appends the instruction to the kernel.
-type PTX struct{ b *book }
+// PTX has a method for each instruction that can be appended to a kernel. The method returns the
+// instruction without modifiers, the methods of its result add modifiers, and Do appends the
+// instruction to the kernel.
+type PTX struct{ cache *instructionCache }
 
 // On returns the instructions for k. For the body of a device function f, pass f.Kernel.
-func On(k *dsl.Kernel) PTX { return PTX{&book{k: k, first: make(map[int]*ins)}} }
+func On(k *dsl.Kernel) PTX { return PTX{&instructionCache{k: k, bare: make(map[int]*ins)}} }
 
-// A book caches the instructions that a PTX has started, so that each opcode is spelled only once.
-type book struct {
-	k     *dsl.Kernel
-	first map[int]*ins // instructions without modifiers, by index in the table
+// An instructionCache holds the instructions that a PTX has returned, so that the text of each
+// opcode is built only once.
+type instructionCache struct {
+	k    *dsl.Kernel
+	bare map[int]*ins // instructions without modifiers, by index in the table
 }
 
-// An instruction is a name of the table, with the modifiers that all of its forms have.
+// An instruction is an entry of the generated table: an instruction name, with the modifiers that
+// all of its forms have.
 type instruction struct {
 	name  string
 	fixed []string
 }
 
-// An ins is an instruction with the modifiers added so far. It is immutable: adding a modifier
-// returns another ins.
+// An ins is an instruction with the modifiers that have been added to it. It is immutable: adding
+// a modifier returns another ins.
 type ins struct {
-	b      *book
+	cache  *instructionCache
 	number int    // index in the table
-	words  string // the modifiers, in the author's order
+	mods   string // the modifiers, in the author's order
 	op     string // the full opcode; "" until it is needed
 	last   string // the modifier that was added last
 	next   []*ins // results of adding one more modifier
 }
 
-// begin returns the instruction with an index in the table.
+// begin returns the instruction with an index in the table, without modifiers.
 func (p PTX) begin(number int) *ins {
-	if p.b == nil {
+	if p.cache == nil {
 		return nil
 	}
-	i := p.b.first[number]
+	i := p.cache.bare[number]
 	if i == nil {
-		i = &ins{b: p.b, number: number}
-		p.b.first[number] = i
+		i = &ins{cache: p.cache, number: number}
+		p.cache.bare[number] = i
 	}
 	return i
 }
 
-// with returns i with one more modifier, given with its dot.
+// with returns i with one more modifier, which starts with a dot.
 func (i *ins) with(word string) *ins {
 	if i == nil {
 		return nil
@@ -65,38 +68,40 @@ func (i *ins) with(word string) *ins {
 			return n
 		}
 	}
-	n := &ins{b: i.b, number: i.number, words: i.words + word, last: word}
+	n := &ins{cache: i.cache, number: i.number, mods: i.mods + word, last: word}
 	i.next = append(i.next, n)
 	return n
 }
 
-// also returns i with modifiers that are computed in Go.
-func (i *ins) also(words []dsl.Mod) *ins {
+// withAll returns i with modifiers that are computed in Go code.
+func (i *ins) withAll(words []dsl.Mod) *ins {
 	for _, w := range words {
 		i = i.with("." + strings.TrimPrefix(string(w), "."))
 	}
 	return i
 }
 
-// shape returns i with the shape of a matrix multiplication.
+// shape returns i with the shape modifier of a matrix multiplication, such as .m64n128k16.
 func (i *ins) shape(m, n, k int) *ins { return i.with(fmt.Sprintf(".m%dn%dk%d", m, n, k)) }
 
-// do appends the instruction. A zero PTX has no kernel, so its instructions are dropped.
+// do appends the instruction to the kernel. A zero PTX has no kernel, so its instructions are
+// dropped.
 func (i *ins) do(operands ...any) {
-	if i == nil || i.b.k == nil {
+	if i == nil || i.cache.k == nil {
 		return
 	}
 	if i.op == "" {
 		i.op = i.spell()
 	}
-	i.b.k.Ins(i.op, operands...)
+	i.cache.k.Ins(i.op, operands...)
 }
 
-// spell returns the opcode, with the modifiers that every form has, in the manual's order. If no
-// form has these modifiers, they keep the author's order, and the kernel reports the mistake.
+// spell returns the opcode, including the modifiers that every form has, in the order of the PTX
+// manual. If no form has this set of modifiers, they keep the author's order, and the kernel
+// reports the mistake.
 func (i *ins) spell() string {
 	entry := &table[i.number]
-	written := strings.Split(i.words, ".")
+	written := strings.Split(i.mods, ".")
 	var b strings.Builder
 	b.WriteString(entry.name)
 	for _, word := range entry.fixed {
@@ -104,7 +109,7 @@ func (i *ins) spell() string {
 			b.WriteString(word)
 		}
 	}
-	b.WriteString(i.words)
+	b.WriteString(i.mods)
 	op, _ := isa.Canonical(b.String())
 	return op
 }

@@ -210,7 +210,7 @@ func (i *Add) UE8M0x4() *Add {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Add) Mod(words ...dsl.Mod) *Add {
-	return (*Add)((*ins)(i).also(words))
+	return (*Add)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Add]:
@@ -415,7 +415,7 @@ func (i *Sub) UE8M0x4() *Sub {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Sub) Mod(words ...dsl.Mod) *Sub {
-	return (*Sub)((*ins)(i).also(words))
+	return (*Sub)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Sub]:
@@ -490,7 +490,7 @@ func (i *Addc) Sat() *Addc {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Addc) Mod(words ...dsl.Mod) *Addc {
-	return (*Addc)((*ins)(i).also(words))
+	return (*Addc)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Addc]:
@@ -565,7 +565,7 @@ func (i *Subc) Sat() *Subc {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Subc) Mod(words ...dsl.Mod) *Subc {
-	return (*Subc)((*ins)(i).also(words))
+	return (*Subc)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Subc]:
@@ -623,7 +623,7 @@ func (i *MulLo) S64() *MulLo {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MulLo) Mod(words ...dsl.Mod) *MulLo {
-	return (*MulLo)((*ins)(i).also(words))
+	return (*MulLo)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MulLo]:
@@ -678,7 +678,7 @@ func (i *MulHi) S64() *MulHi {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MulHi) Mod(words ...dsl.Mod) *MulHi {
-	return (*MulHi)((*ins)(i).also(words))
+	return (*MulHi)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MulHi]:
@@ -723,7 +723,7 @@ func (i *MulWide) S32() *MulWide {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MulWide) Mod(words ...dsl.Mod) *MulWide {
-	return (*MulWide)((*ins)(i).also(words))
+	return (*MulWide)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MulWide]:
@@ -788,7 +788,7 @@ func (i *MadLo) CC() *MadLo {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MadLo) Mod(words ...dsl.Mod) *MadLo {
-	return (*MadLo)((*ins)(i).also(words))
+	return (*MadLo)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MadLo]:
@@ -860,7 +860,7 @@ func (i *MadHi) CC() *MadHi {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MadHi) Mod(words ...dsl.Mod) *MadHi {
-	return (*MadHi)((*ins)(i).also(words))
+	return (*MadHi)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MadHi]:
@@ -911,7 +911,7 @@ func (i *MadWide) S32() *MadWide {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MadWide) Mod(words ...dsl.Mod) *MadWide {
-	return (*MadWide)((*ins)(i).also(words))
+	return (*MadWide)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MadWide]:
@@ -978,7 +978,7 @@ func (i *MadcLo) S64() *MadcLo {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MadcLo) Mod(words ...dsl.Mod) *MadcLo {
-	return (*MadcLo)((*ins)(i).also(words))
+	return (*MadcLo)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MadcLo]:
@@ -1051,7 +1051,7 @@ func (i *MadcHi) Sat() *MadcHi {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MadcHi) Mod(words ...dsl.Mod) *MadcHi {
-	return (*MadcHi)((*ins)(i).also(words))
+	return (*MadcHi)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MadcHi]:
@@ -1092,7 +1092,7 @@ func (i *Mul24Lo) S32() *Mul24Lo {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mul24Lo) Mod(words ...dsl.Mod) *Mul24Lo {
-	return (*Mul24Lo)((*ins)(i).also(words))
+	return (*Mul24Lo)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Mul24Lo]:
@@ -1128,7 +1128,7 @@ func (i *Mul24Hi) S32() *Mul24Hi {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mul24Hi) Mod(words ...dsl.Mod) *Mul24Hi {
-	return (*Mul24Hi)((*ins)(i).also(words))
+	return (*Mul24Hi)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Mul24Hi]:
@@ -1164,7 +1164,7 @@ func (i *Mad24Lo) S32() *Mad24Lo {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mad24Lo) Mod(words ...dsl.Mod) *Mad24Lo {
-	return (*Mad24Lo)((*ins)(i).also(words))
+	return (*Mad24Lo)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Mad24Lo]:
@@ -1207,7 +1207,7 @@ func (i *Mad24Hi) Sat() *Mad24Hi {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mad24Hi) Mod(words ...dsl.Mod) *Mad24Hi {
-	return (*Mad24Hi)((*ins)(i).also(words))
+	return (*Mad24Hi)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Mad24Hi]:
@@ -1245,7 +1245,7 @@ func (i *ClmadLo) S64() *ClmadLo {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ClmadLo) Mod(words ...dsl.Mod) *ClmadLo {
-	return (*ClmadLo)((*ins)(i).also(words))
+	return (*ClmadLo)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.ClmadLo]:
@@ -1283,7 +1283,7 @@ func (i *ClmadHi) S64() *ClmadHi {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ClmadHi) Mod(words ...dsl.Mod) *ClmadHi {
-	return (*ClmadHi)((*ins)(i).also(words))
+	return (*ClmadHi)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.ClmadHi]:
@@ -1340,7 +1340,7 @@ func (i *Sad) S64() *Sad {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Sad) Mod(words ...dsl.Mod) *Sad {
-	return (*Sad)((*ins)(i).also(words))
+	return (*Sad)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Sad]:
@@ -1444,7 +1444,7 @@ func (i *Div) F64() *Div {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Div) Mod(words ...dsl.Mod) *Div {
-	return (*Div)((*ins)(i).also(words))
+	return (*Div)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Div]:
@@ -1499,7 +1499,7 @@ func (i *Rem) S64() *Rem {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Rem) Mod(words ...dsl.Mod) *Rem {
-	return (*Rem)((*ins)(i).also(words))
+	return (*Rem)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Rem]:
@@ -1581,7 +1581,7 @@ func (i *Abs) BF16x2() *Abs {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Abs) Mod(words ...dsl.Mod) *Abs {
-	return (*Abs)((*ins)(i).also(words))
+	return (*Abs)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Abs]:
@@ -1670,7 +1670,7 @@ func (i *Neg) BF16x2() *Neg {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Neg) Mod(words ...dsl.Mod) *Neg {
-	return (*Neg)((*ins)(i).also(words))
+	return (*Neg)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Neg]:
@@ -1815,7 +1815,7 @@ func (i *Min) BF16x2() *Min {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Min) Mod(words ...dsl.Mod) *Min {
-	return (*Min)((*ins)(i).also(words))
+	return (*Min)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Min]:
@@ -1963,7 +1963,7 @@ func (i *Max) BF16x2() *Max {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Max) Mod(words ...dsl.Mod) *Max {
-	return (*Max)((*ins)(i).also(words))
+	return (*Max)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Max]:
@@ -2004,7 +2004,7 @@ func (i *Popc) B64() *Popc {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Popc) Mod(words ...dsl.Mod) *Popc {
-	return (*Popc)((*ins)(i).also(words))
+	return (*Popc)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Popc]:
@@ -2041,7 +2041,7 @@ func (i *Clz) B64() *Clz {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Clz) Mod(words ...dsl.Mod) *Clz {
-	return (*Clz)((*ins)(i).also(words))
+	return (*Clz)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Clz]:
@@ -2093,7 +2093,7 @@ func (i *Bfind) S64() *Bfind {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Bfind) Mod(words ...dsl.Mod) *Bfind {
-	return (*Bfind)((*ins)(i).also(words))
+	return (*Bfind)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Bfind]:
@@ -2124,7 +2124,7 @@ func (i *Fns) B32() *Fns {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Fns) Mod(words ...dsl.Mod) *Fns {
-	return (*Fns)((*ins)(i).also(words))
+	return (*Fns)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Fns]:
@@ -2162,7 +2162,7 @@ func (i *Brev) B64() *Brev {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Brev) Mod(words ...dsl.Mod) *Brev {
-	return (*Brev)((*ins)(i).also(words))
+	return (*Brev)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Brev]:
@@ -2208,7 +2208,7 @@ func (i *Bfe) S64() *Bfe {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Bfe) Mod(words ...dsl.Mod) *Bfe {
-	return (*Bfe)((*ins)(i).also(words))
+	return (*Bfe)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Bfe]:
@@ -2246,7 +2246,7 @@ func (i *Bfi) B64() *Bfi {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Bfi) Mod(words ...dsl.Mod) *Bfi {
-	return (*Bfi)((*ins)(i).also(words))
+	return (*Bfi)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Bfi]:
@@ -2297,7 +2297,7 @@ func (i *Szext) S32() *Szext {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Szext) Mod(words ...dsl.Mod) *Szext {
-	return (*Szext)((*ins)(i).also(words))
+	return (*Szext)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Szext]:
@@ -2341,7 +2341,7 @@ func (i *Bmsk) B32() *Bmsk {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Bmsk) Mod(words ...dsl.Mod) *Bmsk {
-	return (*Bmsk)((*ins)(i).also(words))
+	return (*Bmsk)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Bmsk]:
@@ -2380,7 +2380,7 @@ func (i *Dp4a) S32() *Dp4a {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Dp4a) Mod(words ...dsl.Mod) *Dp4a {
-	return (*Dp4a)((*ins)(i).also(words))
+	return (*Dp4a)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Dp4a]:
@@ -2420,7 +2420,7 @@ func (i *Dp2aLo) S32() *Dp2aLo {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Dp2aLo) Mod(words ...dsl.Mod) *Dp2aLo {
-	return (*Dp2aLo)((*ins)(i).also(words))
+	return (*Dp2aLo)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Dp2aLo]:
@@ -2460,7 +2460,7 @@ func (i *Dp2aHi) S32() *Dp2aHi {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Dp2aHi) Mod(words ...dsl.Mod) *Dp2aHi {
-	return (*Dp2aHi)((*ins)(i).also(words))
+	return (*Dp2aHi)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Dp2aHi]:

@@ -75,7 +75,7 @@ func (i *CpAsync) CG() *CpAsync {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsync) Mod(words ...dsl.Mod) *CpAsync {
-	return (*CpAsync)((*ins)(i).also(words))
+	return (*CpAsync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CpAsync]:
@@ -107,7 +107,7 @@ type CpAsyncCommitGroup ins
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncCommitGroup) Mod(words ...dsl.Mod) *CpAsyncCommitGroup {
-	return (*CpAsyncCommitGroup)((*ins)(i).also(words))
+	return (*CpAsyncCommitGroup)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -131,7 +131,7 @@ type CpAsyncWaitGroup ins
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncWaitGroup) Mod(words ...dsl.Mod) *CpAsyncWaitGroup {
-	return (*CpAsyncWaitGroup)((*ins)(i).also(words))
+	return (*CpAsyncWaitGroup)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncWaitGroup]:
@@ -155,7 +155,7 @@ type CpAsyncWaitAll ins
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncWaitAll) Mod(words ...dsl.Mod) *CpAsyncWaitAll {
-	return (*CpAsyncWaitAll)((*ins)(i).also(words))
+	return (*CpAsyncWaitAll)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -337,7 +337,7 @@ func (i *StAsync) SharedCTA() *StAsync {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *StAsync) Mod(words ...dsl.Mod) *StAsync {
-	return (*StAsync)((*ins)(i).also(words))
+	return (*StAsync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.StAsync]:
@@ -483,7 +483,7 @@ func (i *RedAsync) Global() *RedAsync {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *RedAsync) Mod(words ...dsl.Mod) *RedAsync {
-	return (*RedAsync)((*ins)(i).also(words))
+	return (*RedAsync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.RedAsync]:
@@ -519,7 +519,7 @@ func (i *StBulk) SharedCTA() *StBulk {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *StBulk) Mod(words ...dsl.Mod) *StBulk {
-	return (*StBulk)((*ins)(i).also(words))
+	return (*StBulk)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.StBulk]:

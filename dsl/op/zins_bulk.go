@@ -181,7 +181,7 @@ func (i *CpAsyncBulk) B128() *CpAsyncBulk {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncBulk) Mod(words ...dsl.Mod) *CpAsyncBulk {
-	return (*CpAsyncBulk)((*ins)(i).also(words))
+	return (*CpAsyncBulk)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncBulk]:
@@ -216,7 +216,7 @@ type CpAsyncBulkCommitGroup ins
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncBulkCommitGroup) Mod(words ...dsl.Mod) *CpAsyncBulkCommitGroup {
-	return (*CpAsyncBulkCommitGroup)((*ins)(i).also(words))
+	return (*CpAsyncBulkCommitGroup)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -245,7 +245,7 @@ func (i *CpAsyncBulkWaitGroup) Read() *CpAsyncBulkWaitGroup {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncBulkWaitGroup) Mod(words ...dsl.Mod) *CpAsyncBulkWaitGroup {
-	return (*CpAsyncBulkWaitGroup)((*ins)(i).also(words))
+	return (*CpAsyncBulkWaitGroup)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncBulkWaitGroup]:
@@ -291,7 +291,7 @@ func (i *CpAsyncBulkPrefetch) L2EvictLast() *CpAsyncBulkPrefetch {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncBulkPrefetch) Mod(words ...dsl.Mod) *CpAsyncBulkPrefetch {
-	return (*CpAsyncBulkPrefetch)((*ins)(i).also(words))
+	return (*CpAsyncBulkPrefetch)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncBulkPrefetch]:
@@ -335,7 +335,7 @@ func (i *ApplypriorityAsyncBulk) L2EvictNormal() *ApplypriorityAsyncBulk {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ApplypriorityAsyncBulk) Mod(words ...dsl.Mod) *ApplypriorityAsyncBulk {
-	return (*ApplypriorityAsyncBulk)((*ins)(i).also(words))
+	return (*ApplypriorityAsyncBulk)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.ApplypriorityAsyncBulk]:
@@ -517,7 +517,7 @@ func (i *CpReduceAsyncBulk) NoFTZ() *CpReduceAsyncBulk {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpReduceAsyncBulk) Mod(words ...dsl.Mod) *CpReduceAsyncBulk {
-	return (*CpReduceAsyncBulk)((*ins)(i).also(words))
+	return (*CpReduceAsyncBulk)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CpReduceAsyncBulk]:
@@ -756,7 +756,7 @@ func (i *CpAsyncBulkTensor) BulkGroup() *CpAsyncBulkTensor {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncBulkTensor) Mod(words ...dsl.Mod) *CpAsyncBulkTensor {
-	return (*CpAsyncBulkTensor)((*ins)(i).also(words))
+	return (*CpAsyncBulkTensor)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncBulkTensor]:
@@ -929,7 +929,7 @@ func (i *CpReduceAsyncBulkTensor) OverrideGlobalDimStride() *CpReduceAsyncBulkTe
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpReduceAsyncBulkTensor) Mod(words ...dsl.Mod) *CpReduceAsyncBulkTensor {
-	return (*CpReduceAsyncBulkTensor)((*ins)(i).also(words))
+	return (*CpReduceAsyncBulkTensor)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CpReduceAsyncBulkTensor]:
@@ -1061,7 +1061,7 @@ func (i *CpAsyncBulkPrefetchTensor) OverrideGlobalDimStride() *CpAsyncBulkPrefet
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncBulkPrefetchTensor) Mod(words ...dsl.Mod) *CpAsyncBulkPrefetchTensor {
-	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).also(words))
+	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncBulkPrefetchTensor]:
@@ -1204,7 +1204,7 @@ func (i *ApplypriorityAsyncBulkTensor) OverrideGlobalDimStride() *ApplypriorityA
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ApplypriorityAsyncBulkTensor) Mod(words ...dsl.Mod) *ApplypriorityAsyncBulkTensor {
-	return (*ApplypriorityAsyncBulkTensor)((*ins)(i).also(words))
+	return (*ApplypriorityAsyncBulkTensor)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see
@@ -1353,7 +1353,7 @@ func (i *TensormapReplace) FillMode() *TensormapReplace {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TensormapReplace) Mod(words ...dsl.Mod) *TensormapReplace {
-	return (*TensormapReplace)((*ins)(i).also(words))
+	return (*TensormapReplace)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.TensormapReplace]:
@@ -1416,7 +1416,7 @@ func (i *TensormapQueryAllocClassLarge) B1024() *TensormapQueryAllocClassLarge {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TensormapQueryAllocClassLarge) Mod(words ...dsl.Mod) *TensormapQueryAllocClassLarge {
-	return (*TensormapQueryAllocClassLarge)((*ins)(i).also(words))
+	return (*TensormapQueryAllocClassLarge)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see
@@ -1498,7 +1498,7 @@ func (i *TensormapCpFenceproxy) Aligned() *TensormapCpFenceproxy {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TensormapCpFenceproxy) Mod(words ...dsl.Mod) *TensormapCpFenceproxy {
-	return (*TensormapCpFenceproxy)((*ins)(i).also(words))
+	return (*TensormapCpFenceproxy)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.TensormapCpFenceproxy]:
@@ -1728,7 +1728,7 @@ func (i *MultimemLdReduce) E4M3x2() *MultimemLdReduce {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemLdReduce) Mod(words ...dsl.Mod) *MultimemLdReduce {
-	return (*MultimemLdReduce)((*ins)(i).also(words))
+	return (*MultimemLdReduce)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MultimemLdReduce]:
@@ -1917,7 +1917,7 @@ func (i *MultimemSt) E4M3x2() *MultimemSt {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemSt) Mod(words ...dsl.Mod) *MultimemSt {
-	return (*MultimemSt)((*ins)(i).also(words))
+	return (*MultimemSt)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MultimemSt]:
@@ -2093,7 +2093,7 @@ func (i *MultimemRed) BF16() *MultimemRed {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemRed) Mod(words ...dsl.Mod) *MultimemRed {
-	return (*MultimemRed)((*ins)(i).also(words))
+	return (*MultimemRed)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MultimemRed]:
@@ -2216,7 +2216,7 @@ func (i *MultimemStAsync) S8() *MultimemStAsync {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemStAsync) Mod(words ...dsl.Mod) *MultimemStAsync {
-	return (*MultimemStAsync)((*ins)(i).also(words))
+	return (*MultimemStAsync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MultimemStAsync]:
@@ -2290,7 +2290,7 @@ func (i *MultimemRedAsync) U64() *MultimemRedAsync {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemRedAsync) Mod(words ...dsl.Mod) *MultimemRedAsync {
-	return (*MultimemRedAsync)((*ins)(i).also(words))
+	return (*MultimemRedAsync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MultimemRedAsync]:
@@ -2375,7 +2375,7 @@ func (i *MultimemCpAsyncBulk) B128() *MultimemCpAsyncBulk {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemCpAsyncBulk) Mod(words ...dsl.Mod) *MultimemCpAsyncBulk {
-	return (*MultimemCpAsyncBulk)((*ins)(i).also(words))
+	return (*MultimemCpAsyncBulk)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MultimemCpAsyncBulk]:
@@ -2545,7 +2545,7 @@ func (i *MultimemCpReduceAsyncBulk) NoFTZ() *MultimemCpReduceAsyncBulk {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MultimemCpReduceAsyncBulk) Mod(words ...dsl.Mod) *MultimemCpReduceAsyncBulk {
-	return (*MultimemCpReduceAsyncBulk)((*ins)(i).also(words))
+	return (*MultimemCpReduceAsyncBulk)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MultimemCpReduceAsyncBulk]:
@@ -2637,7 +2637,7 @@ func (i *Spcompress) X64() *Spcompress {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Spcompress) Mod(words ...dsl.Mod) *Spcompress {
-	return (*Spcompress)((*ins)(i).also(words))
+	return (*Spcompress)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Spcompress]:
@@ -2769,7 +2769,7 @@ func (i *Spdecompress) X64() *Spdecompress {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Spdecompress) Mod(words ...dsl.Mod) *Spdecompress {
-	return (*Spdecompress)((*ins)(i).also(words))
+	return (*Spdecompress)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Spdecompress]:

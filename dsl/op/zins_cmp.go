@@ -256,7 +256,7 @@ func (i *Set) BF16x2() *Set {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Set) Mod(words ...dsl.Mod) *Set {
-	return (*Set)((*ins)(i).also(words))
+	return (*Set)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Set]:
@@ -487,7 +487,7 @@ func (i *Setp) BF16x2() *Setp {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Setp) Mod(words ...dsl.Mod) *Setp {
-	return (*Setp)((*ins)(i).also(words))
+	return (*Setp)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Setp]:
@@ -572,7 +572,7 @@ func (i *Selp) F64() *Selp {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Selp) Mod(words ...dsl.Mod) *Selp {
-	return (*Selp)((*ins)(i).also(words))
+	return (*Selp)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Selp]:
@@ -660,7 +660,7 @@ func (i *Slct) FTZ() *Slct {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Slct) Mod(words ...dsl.Mod) *Slct {
-	return (*Slct)((*ins)(i).also(words))
+	return (*Slct)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Slct]:

@@ -23,7 +23,7 @@ func (i *Bra) Uni() *Bra {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Bra) Mod(words ...dsl.Mod) *Bra {
-	return (*Bra)((*ins)(i).also(words))
+	return (*Bra)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Bra]:
@@ -51,7 +51,7 @@ func (i *BrxIdx) Uni() *BrxIdx {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BrxIdx) Mod(words ...dsl.Mod) *BrxIdx {
-	return (*BrxIdx)((*ins)(i).also(words))
+	return (*BrxIdx)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BrxIdx]:
@@ -83,7 +83,7 @@ func (i *Call) Uni() *Call {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Call) Mod(words ...dsl.Mod) *Call {
-	return (*Call)((*ins)(i).also(words))
+	return (*Call)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Call]:
@@ -112,7 +112,7 @@ func (i *Ret) Uni() *Ret {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Ret) Mod(words ...dsl.Mod) *Ret {
-	return (*Ret)((*ins)(i).also(words))
+	return (*Ret)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -132,7 +132,7 @@ type Exit ins
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Exit) Mod(words ...dsl.Mod) *Exit {
-	return (*Exit)((*ins)(i).also(words))
+	return (*Exit)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.

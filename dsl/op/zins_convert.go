@@ -312,7 +312,7 @@ func (i *Cvt) S2F6x2() *Cvt {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Cvt) Mod(words ...dsl.Mod) *Cvt {
-	return (*Cvt)((*ins)(i).also(words))
+	return (*Cvt)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Cvt]:
@@ -406,7 +406,7 @@ func (i *CvtPack) B32() *CvtPack {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CvtPack) Mod(words ...dsl.Mod) *CvtPack {
-	return (*CvtPack)((*ins)(i).also(words))
+	return (*CvtPack)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CvtPack]:

@@ -61,7 +61,7 @@ func (i *FabricTryGetAsync) B128() *FabricTryGetAsync {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryGetAsync) Mod(words ...dsl.Mod) *FabricTryGetAsync {
-	return (*FabricTryGetAsync)((*ins)(i).also(words))
+	return (*FabricTryGetAsync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryGetAsync]:
@@ -145,7 +145,7 @@ func (i *FabricTryPutAsync) B128() *FabricTryPutAsync {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryPutAsync) Mod(words ...dsl.Mod) *FabricTryPutAsync {
-	return (*FabricTryPutAsync)((*ins)(i).also(words))
+	return (*FabricTryPutAsync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryPutAsync]:
@@ -304,7 +304,7 @@ func (i *FabricTryRedAsync) F64() *FabricTryRedAsync {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryRedAsync) Mod(words ...dsl.Mod) *FabricTryRedAsync {
-	return (*FabricTryRedAsync)((*ins)(i).also(words))
+	return (*FabricTryRedAsync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryRedAsync]:
@@ -477,7 +477,7 @@ func (i *FabricTryPullredAsync) AccF32() *FabricTryPullredAsync {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryPullredAsync) Mod(words ...dsl.Mod) *FabricTryPullredAsync {
-	return (*FabricTryPullredAsync)((*ins)(i).also(words))
+	return (*FabricTryPullredAsync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryPullredAsync]:
@@ -638,7 +638,7 @@ func (i *FabricTryAtomAsync) F64() *FabricTryAtomAsync {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryAtomAsync) Mod(words ...dsl.Mod) *FabricTryAtomAsync {
-	return (*FabricTryAtomAsync)((*ins)(i).also(words))
+	return (*FabricTryAtomAsync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryAtomAsync]:
@@ -672,7 +672,7 @@ func (i *FabricSubmit) OpRestrictFetching() *FabricSubmit {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricSubmit) Mod(words ...dsl.Mod) *FabricSubmit {
-	return (*FabricSubmit)((*ins)(i).also(words))
+	return (*FabricSubmit)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -703,7 +703,7 @@ func (i *FabricWait) SyncRestrictReads() *FabricWait {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricWait) Mod(words ...dsl.Mod) *FabricWait {
-	return (*FabricWait)((*ins)(i).also(words))
+	return (*FabricWait)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.FabricWait]:
@@ -817,7 +817,7 @@ func (i *FabricTryGetAsyncTensor) B128() *FabricTryGetAsyncTensor {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryGetAsyncTensor) Mod(words ...dsl.Mod) *FabricTryGetAsyncTensor {
-	return (*FabricTryGetAsyncTensor)((*ins)(i).also(words))
+	return (*FabricTryGetAsyncTensor)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryGetAsyncTensor]:
@@ -951,7 +951,7 @@ func (i *FabricTryPutAsyncTensor) B128() *FabricTryPutAsyncTensor {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryPutAsyncTensor) Mod(words ...dsl.Mod) *FabricTryPutAsyncTensor {
-	return (*FabricTryPutAsyncTensor)((*ins)(i).also(words))
+	return (*FabricTryPutAsyncTensor)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryPutAsyncTensor]:
@@ -1113,7 +1113,7 @@ func (i *FabricTryRedAsyncTensor) Max() *FabricTryRedAsyncTensor {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FabricTryRedAsyncTensor) Mod(words ...dsl.Mod) *FabricTryRedAsyncTensor {
-	return (*FabricTryRedAsyncTensor)((*ins)(i).also(words))
+	return (*FabricTryRedAsyncTensor)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.FabricTryRedAsyncTensor]:

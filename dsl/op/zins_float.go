@@ -64,7 +64,7 @@ func (i *Testp) F64() *Testp {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Testp) Mod(words ...dsl.Mod) *Testp {
-	return (*Testp)((*ins)(i).also(words))
+	return (*Testp)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Testp]:
@@ -101,7 +101,7 @@ func (i *Copysign) F64() *Copysign {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Copysign) Mod(words ...dsl.Mod) *Copysign {
-	return (*Copysign)((*ins)(i).also(words))
+	return (*Copysign)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Copysign]:
@@ -247,7 +247,7 @@ func (i *Mul) UE8M0x4() *Mul {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mul) Mod(words ...dsl.Mod) *Mul {
-	return (*Mul)((*ins)(i).also(words))
+	return (*Mul)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Mul]:
@@ -412,7 +412,7 @@ func (i *Fma) UE8M0x4() *Fma {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Fma) Mod(words ...dsl.Mod) *Fma {
-	return (*Fma)((*ins)(i).also(words))
+	return (*Fma)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Fma]:
@@ -486,7 +486,7 @@ func (i *Mad) F64() *Mad {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mad) Mod(words ...dsl.Mod) *Mad {
-	return (*Mad)((*ins)(i).also(words))
+	return (*Mad)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Mad]:
@@ -525,7 +525,7 @@ func (i *DivFull) F32() *DivFull {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *DivFull) Mod(words ...dsl.Mod) *DivFull {
-	return (*DivFull)((*ins)(i).also(words))
+	return (*DivFull)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.DivFull]:
@@ -596,7 +596,7 @@ func (i *Rcp) F64() *Rcp {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Rcp) Mod(words ...dsl.Mod) *Rcp {
-	return (*Rcp)((*ins)(i).also(words))
+	return (*Rcp)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Rcp]:
@@ -665,7 +665,7 @@ func (i *Sqrt) F64() *Sqrt {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Sqrt) Mod(words ...dsl.Mod) *Sqrt {
-	return (*Sqrt)((*ins)(i).also(words))
+	return (*Sqrt)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Sqrt]:
@@ -712,7 +712,7 @@ func (i *Rsqrt) F64() *Rsqrt {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Rsqrt) Mod(words ...dsl.Mod) *Rsqrt {
-	return (*Rsqrt)((*ins)(i).also(words))
+	return (*Rsqrt)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Rsqrt]:
@@ -758,7 +758,7 @@ func (i *Sin) Turns() *Sin {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Sin) Mod(words ...dsl.Mod) *Sin {
-	return (*Sin)((*ins)(i).also(words))
+	return (*Sin)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Sin]:
@@ -804,7 +804,7 @@ func (i *Cos) Turns() *Cos {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Cos) Mod(words ...dsl.Mod) *Cos {
-	return (*Cos)((*ins)(i).also(words))
+	return (*Cos)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Cos]:
@@ -844,7 +844,7 @@ func (i *Lg2) F32() *Lg2 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Lg2) Mod(words ...dsl.Mod) *Lg2 {
-	return (*Lg2)((*ins)(i).also(words))
+	return (*Lg2)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Lg2]:
@@ -908,7 +908,7 @@ func (i *Ex2) BF16x2() *Ex2 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Ex2) Mod(words ...dsl.Mod) *Ex2 {
-	return (*Ex2)((*ins)(i).also(words))
+	return (*Ex2)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Ex2]:
@@ -968,7 +968,7 @@ func (i *Tanh) BF16x2() *Tanh {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tanh) Mod(words ...dsl.Mod) *Tanh {
-	return (*Tanh)((*ins)(i).also(words))
+	return (*Tanh)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tanh]:

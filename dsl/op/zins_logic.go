@@ -41,7 +41,7 @@ func (i *And) B64() *And {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *And) Mod(words ...dsl.Mod) *And {
-	return (*And)((*ins)(i).also(words))
+	return (*And)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.And]:
@@ -87,7 +87,7 @@ func (i *Or) B64() *Or {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Or) Mod(words ...dsl.Mod) *Or {
-	return (*Or)((*ins)(i).also(words))
+	return (*Or)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Or]:
@@ -133,7 +133,7 @@ func (i *Xor) B64() *Xor {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Xor) Mod(words ...dsl.Mod) *Xor {
-	return (*Xor)((*ins)(i).also(words))
+	return (*Xor)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Xor]:
@@ -179,7 +179,7 @@ func (i *Not) B64() *Not {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Not) Mod(words ...dsl.Mod) *Not {
-	return (*Not)((*ins)(i).also(words))
+	return (*Not)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Not]:
@@ -218,7 +218,7 @@ func (i *Cnot) B64() *Cnot {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Cnot) Mod(words ...dsl.Mod) *Cnot {
-	return (*Cnot)((*ins)(i).also(words))
+	return (*Cnot)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Cnot]:
@@ -261,7 +261,7 @@ func (i *Lop3) And() *Lop3 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Lop3) Mod(words ...dsl.Mod) *Lop3 {
-	return (*Lop3)((*ins)(i).also(words))
+	return (*Lop3)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Lop3]:
@@ -309,7 +309,7 @@ func (i *ShfL) B32() *ShfL {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ShfL) Mod(words ...dsl.Mod) *ShfL {
-	return (*ShfL)((*ins)(i).also(words))
+	return (*ShfL)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.ShfL]:
@@ -355,7 +355,7 @@ func (i *ShfR) B32() *ShfR {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ShfR) Mod(words ...dsl.Mod) *ShfR {
-	return (*ShfR)((*ins)(i).also(words))
+	return (*ShfR)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.ShfR]:
@@ -396,7 +396,7 @@ func (i *Shl) B64() *Shl {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Shl) Mod(words ...dsl.Mod) *Shl {
-	return (*Shl)((*ins)(i).also(words))
+	return (*Shl)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Shl]:
@@ -467,7 +467,7 @@ func (i *Shr) S64() *Shr {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Shr) Mod(words ...dsl.Mod) *Shr {
-	return (*Shr)((*ins)(i).also(words))
+	return (*Shr)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Shr]:

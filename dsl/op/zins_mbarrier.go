@@ -51,7 +51,7 @@ func (i *MbarrierInit) B64() *MbarrierInit {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierInit) Mod(words ...dsl.Mod) *MbarrierInit {
-	return (*MbarrierInit)((*ins)(i).also(words))
+	return (*MbarrierInit)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierInit]:
@@ -95,7 +95,7 @@ func (i *MbarrierInval) B64() *MbarrierInval {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierInval) Mod(words ...dsl.Mod) *MbarrierInval {
-	return (*MbarrierInval)((*ins)(i).also(words))
+	return (*MbarrierInval)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierInval]:
@@ -172,7 +172,7 @@ func (i *MbarrierCheckLayout) Sys() *MbarrierCheckLayout {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierCheckLayout) Mod(words ...dsl.Mod) *MbarrierCheckLayout {
-	return (*MbarrierCheckLayout)((*ins)(i).also(words))
+	return (*MbarrierCheckLayout)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierCheckLayout]:
@@ -242,7 +242,7 @@ func (i *MbarrierExpectTx) MulticastCluster32b() *MbarrierExpectTx {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierExpectTx) Mod(words ...dsl.Mod) *MbarrierExpectTx {
-	return (*MbarrierExpectTx)((*ins)(i).also(words))
+	return (*MbarrierExpectTx)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierExpectTx]:
@@ -314,7 +314,7 @@ func (i *MbarrierCompleteTx) MulticastCluster32b() *MbarrierCompleteTx {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierCompleteTx) Mod(words ...dsl.Mod) *MbarrierCompleteTx {
-	return (*MbarrierCompleteTx)((*ins)(i).also(words))
+	return (*MbarrierCompleteTx)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierCompleteTx]:
@@ -399,7 +399,7 @@ func (i *MbarrierArrive) MulticastCluster32b() *MbarrierArrive {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierArrive) Mod(words ...dsl.Mod) *MbarrierArrive {
-	return (*MbarrierArrive)((*ins)(i).also(words))
+	return (*MbarrierArrive)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierArrive]:
@@ -486,7 +486,7 @@ func (i *MbarrierArriveExpectTx) MulticastCluster32b() *MbarrierArriveExpectTx {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierArriveExpectTx) Mod(words ...dsl.Mod) *MbarrierArriveExpectTx {
-	return (*MbarrierArriveExpectTx)((*ins)(i).also(words))
+	return (*MbarrierArriveExpectTx)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierArriveExpectTx]:
@@ -574,7 +574,7 @@ func (i *MbarrierArriveDrop) MulticastCluster32b() *MbarrierArriveDrop {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierArriveDrop) Mod(words ...dsl.Mod) *MbarrierArriveDrop {
-	return (*MbarrierArriveDrop)((*ins)(i).also(words))
+	return (*MbarrierArriveDrop)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierArriveDrop]:
@@ -661,7 +661,7 @@ func (i *MbarrierArriveDropExpectTx) MulticastCluster32b() *MbarrierArriveDropEx
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierArriveDropExpectTx) Mod(words ...dsl.Mod) *MbarrierArriveDropExpectTx {
-	return (*MbarrierArriveDropExpectTx)((*ins)(i).also(words))
+	return (*MbarrierArriveDropExpectTx)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see
@@ -717,7 +717,7 @@ func (i *CpAsyncMbarrierArrive) B64() *CpAsyncMbarrierArrive {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CpAsyncMbarrierArrive) Mod(words ...dsl.Mod) *CpAsyncMbarrierArrive {
-	return (*CpAsyncMbarrierArrive)((*ins)(i).also(words))
+	return (*CpAsyncMbarrierArrive)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CpAsyncMbarrierArrive]:
@@ -788,7 +788,7 @@ func (i *MbarrierTestWait) PhaseTypePrimary() *MbarrierTestWait {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierTestWait) Mod(words ...dsl.Mod) *MbarrierTestWait {
-	return (*MbarrierTestWait)((*ins)(i).also(words))
+	return (*MbarrierTestWait)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierTestWait]:
@@ -869,7 +869,7 @@ func (i *MbarrierTestWaitParity) PhaseTypePrimary() *MbarrierTestWaitParity {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierTestWaitParity) Mod(words ...dsl.Mod) *MbarrierTestWaitParity {
-	return (*MbarrierTestWaitParity)((*ins)(i).also(words))
+	return (*MbarrierTestWaitParity)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierTestWaitParity]:
@@ -945,7 +945,7 @@ func (i *MbarrierTryWait) PhaseTypePrimary() *MbarrierTryWait {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierTryWait) Mod(words ...dsl.Mod) *MbarrierTryWait {
-	return (*MbarrierTryWait)((*ins)(i).also(words))
+	return (*MbarrierTryWait)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierTryWait]:
@@ -1027,7 +1027,7 @@ func (i *MbarrierTryWaitParity) PhaseTypePrimary() *MbarrierTryWaitParity {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierTryWaitParity) Mod(words ...dsl.Mod) *MbarrierTryWaitParity {
-	return (*MbarrierTryWaitParity)((*ins)(i).also(words))
+	return (*MbarrierTryWaitParity)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierTryWaitParity]:
@@ -1070,7 +1070,7 @@ func (i *MbarrierPendingCount) B64() *MbarrierPendingCount {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MbarrierPendingCount) Mod(words ...dsl.Mod) *MbarrierPendingCount {
-	return (*MbarrierPendingCount)((*ins)(i).also(words))
+	return (*MbarrierPendingCount)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.MbarrierPendingCount]:

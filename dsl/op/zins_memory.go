@@ -322,7 +322,7 @@ func (i *Ld) MMIO() *Ld {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Ld) Mod(words ...dsl.Mod) *Ld {
-	return (*Ld)((*ins)(i).also(words))
+	return (*Ld)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Ld]:
@@ -442,7 +442,7 @@ func (i *Ldu) F64() *Ldu {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Ldu) Mod(words ...dsl.Mod) *Ldu {
-	return (*Ldu)((*ins)(i).also(words))
+	return (*Ldu)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Ldu]:
@@ -720,7 +720,7 @@ func (i *St) MMIO() *St {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *St) Mod(words ...dsl.Mod) *St {
-	return (*St)((*ins)(i).also(words))
+	return (*St)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.St]:
@@ -968,7 +968,7 @@ func (i *Atom) V8() *Atom {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Atom) Mod(words ...dsl.Mod) *Atom {
-	return (*Atom)((*ins)(i).also(words))
+	return (*Atom)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Atom]:
@@ -1188,7 +1188,7 @@ func (i *Red) V8() *Red {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Red) Mod(words ...dsl.Mod) *Red {
-	return (*Red)((*ins)(i).also(words))
+	return (*Red)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Red]:
@@ -1278,7 +1278,7 @@ func (i *Prefetch) ValidAddr() *Prefetch {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Prefetch) Mod(words ...dsl.Mod) *Prefetch {
-	return (*Prefetch)((*ins)(i).also(words))
+	return (*Prefetch)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Prefetch]:
@@ -1309,7 +1309,7 @@ func (i *Prefetchu) L1() *Prefetchu {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Prefetchu) Mod(words ...dsl.Mod) *Prefetchu {
-	return (*Prefetchu)((*ins)(i).also(words))
+	return (*Prefetchu)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Prefetchu]:
@@ -1345,7 +1345,7 @@ func (i *Applypriority) L2EvictNormal() *Applypriority {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Applypriority) Mod(words ...dsl.Mod) *Applypriority {
-	return (*Applypriority)((*ins)(i).also(words))
+	return (*Applypriority)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Applypriority]:
@@ -1382,7 +1382,7 @@ func (i *Discard) L2() *Discard {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Discard) Mod(words ...dsl.Mod) *Discard {
-	return (*Discard)((*ins)(i).also(words))
+	return (*Discard)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Discard]:
@@ -1451,7 +1451,7 @@ func (i *CreatepolicyRange) Fabric() *CreatepolicyRange {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CreatepolicyRange) Mod(words ...dsl.Mod) *CreatepolicyRange {
-	return (*CreatepolicyRange)((*ins)(i).also(words))
+	return (*CreatepolicyRange)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CreatepolicyRange]:
@@ -1515,7 +1515,7 @@ func (i *CreatepolicyFractional) B64() *CreatepolicyFractional {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CreatepolicyFractional) Mod(words ...dsl.Mod) *CreatepolicyFractional {
-	return (*CreatepolicyFractional)((*ins)(i).also(words))
+	return (*CreatepolicyFractional)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CreatepolicyFractional]:
@@ -1553,7 +1553,7 @@ func (i *CreatepolicyCvt) B64() *CreatepolicyCvt {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CreatepolicyCvt) Mod(words ...dsl.Mod) *CreatepolicyCvt {
-	return (*CreatepolicyCvt)((*ins)(i).also(words))
+	return (*CreatepolicyCvt)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CreatepolicyCvt]:

@@ -20,7 +20,7 @@ type Brkpt ins
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Brkpt) Mod(words ...dsl.Mod) *Brkpt {
-	return (*Brkpt)((*ins)(i).also(words))
+	return (*Brkpt)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -50,7 +50,7 @@ func (i *Nanosleep) U32() *Nanosleep {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Nanosleep) Mod(words ...dsl.Mod) *Nanosleep {
-	return (*Nanosleep)((*ins)(i).also(words))
+	return (*Nanosleep)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Nanosleep]:
@@ -77,7 +77,7 @@ func (i *Pmevent) Mask() *Pmevent {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Pmevent) Mod(words ...dsl.Mod) *Pmevent {
-	return (*Pmevent)((*ins)(i).also(words))
+	return (*Pmevent)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Pmevent]:
@@ -98,7 +98,7 @@ type Trap ins
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Trap) Mod(words ...dsl.Mod) *Trap {
-	return (*Trap)((*ins)(i).also(words))
+	return (*Trap)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -145,7 +145,7 @@ func (i *SetmaxnregInc) S32() *SetmaxnregInc {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SetmaxnregInc) Mod(words ...dsl.Mod) *SetmaxnregInc {
-	return (*SetmaxnregInc)((*ins)(i).also(words))
+	return (*SetmaxnregInc)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.SetmaxnregInc]:
@@ -193,7 +193,7 @@ func (i *SetmaxnregDec) S32() *SetmaxnregDec {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SetmaxnregDec) Mod(words ...dsl.Mod) *SetmaxnregDec {
-	return (*SetmaxnregDec)((*ins)(i).also(words))
+	return (*SetmaxnregDec)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.SetmaxnregDec]:
@@ -237,7 +237,7 @@ func (i *TraceMark) Cond() *TraceMark {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TraceMark) Mod(words ...dsl.Mod) *TraceMark {
-	return (*TraceMark)((*ins)(i).also(words))
+	return (*TraceMark)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.TraceMark]:

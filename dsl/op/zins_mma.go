@@ -381,7 +381,7 @@ func (i *Mma) Or() *Mma {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mma) Mod(words ...dsl.Mod) *Mma {
-	return (*Mma)((*ins)(i).also(words))
+	return (*Mma)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Mma]:
@@ -555,7 +555,7 @@ func (i *WmmaLoadA) B1() *WmmaLoadA {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WmmaLoadA) Mod(words ...dsl.Mod) *WmmaLoadA {
-	return (*WmmaLoadA)((*ins)(i).also(words))
+	return (*WmmaLoadA)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.WmmaLoadA]:
@@ -710,7 +710,7 @@ func (i *WmmaLoadB) B1() *WmmaLoadB {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WmmaLoadB) Mod(words ...dsl.Mod) *WmmaLoadB {
-	return (*WmmaLoadB)((*ins)(i).also(words))
+	return (*WmmaLoadB)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.WmmaLoadB]:
@@ -897,7 +897,7 @@ func (i *WmmaLoadC) F64() *WmmaLoadC {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WmmaLoadC) Mod(words ...dsl.Mod) *WmmaLoadC {
-	return (*WmmaLoadC)((*ins)(i).also(words))
+	return (*WmmaLoadC)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.WmmaLoadC]:
@@ -1084,7 +1084,7 @@ func (i *WmmaStoreD) F64() *WmmaStoreD {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WmmaStoreD) Mod(words ...dsl.Mod) *WmmaStoreD {
-	return (*WmmaStoreD)((*ins)(i).also(words))
+	return (*WmmaStoreD)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.WmmaStoreD]:
@@ -1283,7 +1283,7 @@ func (i *WmmaMma) B1() *WmmaMma {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WmmaMma) Mod(words ...dsl.Mod) *WmmaMma {
-	return (*WmmaMma)((*ins)(i).also(words))
+	return (*WmmaMma)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.WmmaMma]:
@@ -1446,7 +1446,7 @@ func (i *Ldmatrix) X128() *Ldmatrix {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Ldmatrix) Mod(words ...dsl.Mod) *Ldmatrix {
-	return (*Ldmatrix)((*ins)(i).also(words))
+	return (*Ldmatrix)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Ldmatrix]:
@@ -1564,7 +1564,7 @@ func (i *Stmatrix) X128() *Stmatrix {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Stmatrix) Mod(words ...dsl.Mod) *Stmatrix {
-	return (*Stmatrix)((*ins)(i).also(words))
+	return (*Stmatrix)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Stmatrix]:
@@ -1618,7 +1618,7 @@ func (i *Movmatrix) B16() *Movmatrix {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Movmatrix) Mod(words ...dsl.Mod) *Movmatrix {
-	return (*Movmatrix)((*ins)(i).also(words))
+	return (*Movmatrix)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Movmatrix]:

@@ -104,7 +104,7 @@ func (i *Mov) V4() *Mov {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mov) Mod(words ...dsl.Mod) *Mov {
-	return (*Mov)((*ins)(i).also(words))
+	return (*Mov)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Mov]:
@@ -171,7 +171,7 @@ func (i *Shfl) NoMembermaskOverlap() *Shfl {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Shfl) Mod(words ...dsl.Mod) *Shfl {
-	return (*Shfl)((*ins)(i).also(words))
+	return (*Shfl)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Shfl]:
@@ -238,7 +238,7 @@ func (i *Prmt) RC16() *Prmt {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Prmt) Mod(words ...dsl.Mod) *Prmt {
-	return (*Prmt)((*ins)(i).also(words))
+	return (*Prmt)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Prmt]:
@@ -315,7 +315,7 @@ func (i *Isspacep) ParamEntry() *Isspacep {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Isspacep) Mod(words ...dsl.Mod) *Isspacep {
-	return (*Isspacep)((*ins)(i).also(words))
+	return (*Isspacep)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Isspacep]:
@@ -401,7 +401,7 @@ func (i *Cvta) U64() *Cvta {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Cvta) Mod(words ...dsl.Mod) *Cvta {
-	return (*Cvta)((*ins)(i).also(words))
+	return (*Cvta)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Cvta]:
@@ -487,7 +487,7 @@ func (i *CvtaTo) U64() *CvtaTo {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *CvtaTo) Mod(words ...dsl.Mod) *CvtaTo {
-	return (*CvtaTo)((*ins)(i).also(words))
+	return (*CvtaTo)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.CvtaTo]:
@@ -539,7 +539,7 @@ func (i *Mapa) S64() *Mapa {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Mapa) Mod(words ...dsl.Mod) *Mapa {
-	return (*Mapa)((*ins)(i).also(words))
+	return (*Mapa)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Mapa]:
@@ -592,7 +592,7 @@ func (i *Getctarank) S64() *Getctarank {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Getctarank) Mod(words ...dsl.Mod) *Getctarank {
-	return (*Getctarank)((*ins)(i).also(words))
+	return (*Getctarank)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Getctarank]:

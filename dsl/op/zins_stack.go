@@ -32,7 +32,7 @@ func (i *Stacksave) U64() *Stacksave {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Stacksave) Mod(words ...dsl.Mod) *Stacksave {
-	return (*Stacksave)((*ins)(i).also(words))
+	return (*Stacksave)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Stacksave]:
@@ -67,7 +67,7 @@ func (i *Stackrestore) U64() *Stackrestore {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Stackrestore) Mod(words ...dsl.Mod) *Stackrestore {
-	return (*Stackrestore)((*ins)(i).also(words))
+	return (*Stackrestore)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Stackrestore]:
@@ -102,7 +102,7 @@ func (i *Alloca) U64() *Alloca {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Alloca) Mod(words ...dsl.Mod) *Alloca {
-	return (*Alloca)((*ins)(i).also(words))
+	return (*Alloca)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Alloca]:

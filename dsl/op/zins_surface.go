@@ -139,7 +139,7 @@ func (i *SuldB) Zero() *SuldB {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SuldB) Mod(words ...dsl.Mod) *SuldB {
-	return (*SuldB)((*ins)(i).also(words))
+	return (*SuldB)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.SuldB]:
@@ -291,7 +291,7 @@ func (i *SustB) V8() *SustB {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SustB) Mod(words ...dsl.Mod) *SustB {
-	return (*SustB)((*ins)(i).also(words))
+	return (*SustB)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.SustB]:
@@ -425,7 +425,7 @@ func (i *SustP) Zero() *SustP {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SustP) Mod(words ...dsl.Mod) *SustP {
-	return (*SustP)((*ins)(i).also(words))
+	return (*SustP)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.SustP]:
@@ -548,7 +548,7 @@ func (i *SuredB) Zero() *SuredB {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SuredB) Mod(words ...dsl.Mod) *SuredB {
-	return (*SuredB)((*ins)(i).also(words))
+	return (*SuredB)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.SuredB]:
@@ -655,7 +655,7 @@ func (i *SuredP) Zero() *SuredP {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *SuredP) Mod(words ...dsl.Mod) *SuredP {
-	return (*SuredP)((*ins)(i).also(words))
+	return (*SuredP)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.SuredP]:
@@ -731,7 +731,7 @@ func (i *Suq) B32() *Suq {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Suq) Mod(words ...dsl.Mod) *Suq {
-	return (*Suq)((*ins)(i).also(words))
+	return (*Suq)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Suq]:

@@ -38,7 +38,7 @@ func (i *Bar) Any() *Bar {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Bar) Mod(words ...dsl.Mod) *Bar {
-	return (*Bar)((*ins)(i).also(words))
+	return (*Bar)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Bar]:
@@ -68,7 +68,7 @@ func (i *BarArrive) Any() *BarArrive {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarArrive) Mod(words ...dsl.Mod) *BarArrive {
-	return (*BarArrive)((*ins)(i).also(words))
+	return (*BarArrive)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarArrive]:
@@ -127,7 +127,7 @@ func (i *BarRed) Pred() *BarRed {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarRed) Mod(words ...dsl.Mod) *BarRed {
-	return (*BarRed)((*ins)(i).also(words))
+	return (*BarRed)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarRed]:
@@ -161,7 +161,7 @@ func (i *BarCTA) Sync() *BarCTA {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarCTA) Mod(words ...dsl.Mod) *BarCTA {
-	return (*BarCTA)((*ins)(i).also(words))
+	return (*BarCTA)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarCTA]:
@@ -186,7 +186,7 @@ type BarCTAArrive ins
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarCTAArrive) Mod(words ...dsl.Mod) *BarCTAArrive {
-	return (*BarCTAArrive)((*ins)(i).also(words))
+	return (*BarCTAArrive)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarCTAArrive]:
@@ -240,7 +240,7 @@ func (i *BarCTARed) Pred() *BarCTARed {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarCTARed) Mod(words ...dsl.Mod) *BarCTARed {
-	return (*BarCTARed)((*ins)(i).also(words))
+	return (*BarCTARed)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarCTARed]:
@@ -279,7 +279,7 @@ func (i *Barrier) Aligned() *Barrier {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Barrier) Mod(words ...dsl.Mod) *Barrier {
-	return (*Barrier)((*ins)(i).also(words))
+	return (*Barrier)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Barrier]:
@@ -309,7 +309,7 @@ func (i *BarrierArrive) Aligned() *BarrierArrive {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierArrive) Mod(words ...dsl.Mod) *BarrierArrive {
-	return (*BarrierArrive)((*ins)(i).also(words))
+	return (*BarrierArrive)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarrierArrive]:
@@ -368,7 +368,7 @@ func (i *BarrierRed) Pred() *BarrierRed {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierRed) Mod(words ...dsl.Mod) *BarrierRed {
-	return (*BarrierRed)((*ins)(i).also(words))
+	return (*BarrierRed)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarrierRed]:
@@ -407,7 +407,7 @@ func (i *BarrierCTA) Aligned() *BarrierCTA {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierCTA) Mod(words ...dsl.Mod) *BarrierCTA {
-	return (*BarrierCTA)((*ins)(i).also(words))
+	return (*BarrierCTA)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarrierCTA]:
@@ -438,7 +438,7 @@ func (i *BarrierCTAArrive) Aligned() *BarrierCTAArrive {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierCTAArrive) Mod(words ...dsl.Mod) *BarrierCTAArrive {
-	return (*BarrierCTAArrive)((*ins)(i).also(words))
+	return (*BarrierCTAArrive)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarrierCTAArrive]:
@@ -497,7 +497,7 @@ func (i *BarrierCTARed) Pred() *BarrierCTARed {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierCTARed) Mod(words ...dsl.Mod) *BarrierCTARed {
-	return (*BarrierCTARed)((*ins)(i).also(words))
+	return (*BarrierCTARed)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarrierCTARed]:
@@ -535,7 +535,7 @@ func (i *BarWarp) NoMembermaskOverlap() *BarWarp {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarWarp) Mod(words ...dsl.Mod) *BarWarp {
-	return (*BarWarp)((*ins)(i).also(words))
+	return (*BarWarp)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.BarWarp]:
@@ -577,7 +577,7 @@ func (i *BarrierClusterArrive) Aligned() *BarrierClusterArrive {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierClusterArrive) Mod(words ...dsl.Mod) *BarrierClusterArrive {
-	return (*BarrierClusterArrive)((*ins)(i).also(words))
+	return (*BarrierClusterArrive)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -611,7 +611,7 @@ func (i *BarrierClusterWait) Aligned() *BarrierClusterWait {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *BarrierClusterWait) Mod(words ...dsl.Mod) *BarrierClusterWait {
-	return (*BarrierClusterWait)((*ins)(i).also(words))
+	return (*BarrierClusterWait)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -651,7 +651,7 @@ func (i *Membar) Sys() *Membar {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Membar) Mod(words ...dsl.Mod) *Membar {
-	return (*Membar)((*ins)(i).also(words))
+	return (*Membar)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -684,7 +684,7 @@ func (i *MembarProxy) Async() *MembarProxy {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *MembarProxy) Mod(words ...dsl.Mod) *MembarProxy {
-	return (*MembarProxy)((*ins)(i).also(words))
+	return (*MembarProxy)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -782,7 +782,7 @@ func (i *Fence) SyncRestrictRead() *Fence {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Fence) Mod(words ...dsl.Mod) *Fence {
-	return (*Fence)((*ins)(i).also(words))
+	return (*Fence)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -941,7 +941,7 @@ func (i *FenceProxy) AcqRel() *FenceProxy {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *FenceProxy) Mod(words ...dsl.Mod) *FenceProxy {
-	return (*FenceProxy)((*ins)(i).also(words))
+	return (*FenceProxy)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.FenceProxy]:
@@ -1009,7 +1009,7 @@ func (i *Vote) NoMembermaskOverlap() *Vote {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vote) Mod(words ...dsl.Mod) *Vote {
-	return (*Vote)((*ins)(i).also(words))
+	return (*Vote)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vote]:
@@ -1070,7 +1070,7 @@ func (i *Match) All() *Match {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Match) Mod(words ...dsl.Mod) *Match {
-	return (*Match)((*ins)(i).also(words))
+	return (*Match)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Match]:
@@ -1105,7 +1105,7 @@ func (i *Activemask) B32() *Activemask {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Activemask) Mod(words ...dsl.Mod) *Activemask {
-	return (*Activemask)((*ins)(i).also(words))
+	return (*Activemask)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Activemask]:
@@ -1204,7 +1204,7 @@ func (i *Redux) F32() *Redux {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Redux) Mod(words ...dsl.Mod) *Redux {
-	return (*Redux)((*ins)(i).also(words))
+	return (*Redux)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Redux]:
@@ -1236,7 +1236,7 @@ func (i *Elect) Sync() *Elect {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Elect) Mod(words ...dsl.Mod) *Elect {
-	return (*Elect)((*ins)(i).also(words))
+	return (*Elect)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Elect]:
@@ -1274,7 +1274,7 @@ func (i *Griddepcontrol) Wait() *Griddepcontrol {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Griddepcontrol) Mod(words ...dsl.Mod) *Griddepcontrol {
-	return (*Griddepcontrol)((*ins)(i).also(words))
+	return (*Griddepcontrol)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -1320,7 +1320,7 @@ func (i *ClusterlaunchcontrolTryCancelAsync) B128() *ClusterlaunchcontrolTryCanc
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ClusterlaunchcontrolTryCancelAsync) Mod(words ...dsl.Mod) *ClusterlaunchcontrolTryCancelAsync {
-	return (*ClusterlaunchcontrolTryCancelAsync)((*ins)(i).also(words))
+	return (*ClusterlaunchcontrolTryCancelAsync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see
@@ -1399,7 +1399,7 @@ func (i *ClusterlaunchcontrolQueryCancel) GetFirstCTAIDZ() *Clusterlaunchcontrol
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *ClusterlaunchcontrolQueryCancel) Mod(words ...dsl.Mod) *ClusterlaunchcontrolQueryCancel {
-	return (*ClusterlaunchcontrolQueryCancel)((*ins)(i).also(words))
+	return (*ClusterlaunchcontrolQueryCancel)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see

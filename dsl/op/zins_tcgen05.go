@@ -59,7 +59,7 @@ func (i *Tcgen05Alloc) Exclusive() *Tcgen05Alloc {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Alloc) Mod(words ...dsl.Mod) *Tcgen05Alloc {
-	return (*Tcgen05Alloc)((*ins)(i).also(words))
+	return (*Tcgen05Alloc)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Alloc]:
@@ -118,7 +118,7 @@ func (i *Tcgen05Dealloc) Exclusive() *Tcgen05Dealloc {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Dealloc) Mod(words ...dsl.Mod) *Tcgen05Dealloc {
-	return (*Tcgen05Dealloc)((*ins)(i).also(words))
+	return (*Tcgen05Dealloc)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Dealloc]:
@@ -169,7 +169,7 @@ func (i *Tcgen05RelinquishAllocPermit) Aligned() *Tcgen05RelinquishAllocPermit {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05RelinquishAllocPermit) Mod(words ...dsl.Mod) *Tcgen05RelinquishAllocPermit {
-	return (*Tcgen05RelinquishAllocPermit)((*ins)(i).also(words))
+	return (*Tcgen05RelinquishAllocPermit)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -285,7 +285,7 @@ func (i *Tcgen05Ld) Shape16x32bx2() *Tcgen05Ld {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Ld) Mod(words ...dsl.Mod) *Tcgen05Ld {
-	return (*Tcgen05Ld)((*ins)(i).also(words))
+	return (*Tcgen05Ld)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Ld]:
@@ -410,7 +410,7 @@ func (i *Tcgen05LdRed) S32() *Tcgen05LdRed {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05LdRed) Mod(words ...dsl.Mod) *Tcgen05LdRed {
-	return (*Tcgen05LdRed)((*ins)(i).also(words))
+	return (*Tcgen05LdRed)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05LdRed]:
@@ -518,7 +518,7 @@ func (i *Tcgen05LdSpcompress) B2() *Tcgen05LdSpcompress {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05LdSpcompress) Mod(words ...dsl.Mod) *Tcgen05LdSpcompress {
-	return (*Tcgen05LdSpcompress)((*ins)(i).also(words))
+	return (*Tcgen05LdSpcompress)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05LdSpcompress]:
@@ -630,7 +630,7 @@ func (i *Tcgen05LdRedSpcompress) B2() *Tcgen05LdRedSpcompress {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05LdRedSpcompress) Mod(words ...dsl.Mod) *Tcgen05LdRedSpcompress {
-	return (*Tcgen05LdRedSpcompress)((*ins)(i).also(words))
+	return (*Tcgen05LdRedSpcompress)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05LdRedSpcompress]:
@@ -750,7 +750,7 @@ func (i *Tcgen05St) Shape16x32bx2() *Tcgen05St {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05St) Mod(words ...dsl.Mod) *Tcgen05St {
-	return (*Tcgen05St)((*ins)(i).also(words))
+	return (*Tcgen05St)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05St]:
@@ -788,7 +788,7 @@ func (i *Tcgen05WaitLd) Aligned() *Tcgen05WaitLd {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05WaitLd) Mod(words ...dsl.Mod) *Tcgen05WaitLd {
-	return (*Tcgen05WaitLd)((*ins)(i).also(words))
+	return (*Tcgen05WaitLd)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -823,7 +823,7 @@ func (i *Tcgen05WaitSt) Aligned() *Tcgen05WaitSt {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05WaitSt) Mod(words ...dsl.Mod) *Tcgen05WaitSt {
-	return (*Tcgen05WaitSt)((*ins)(i).also(words))
+	return (*Tcgen05WaitSt)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -918,7 +918,7 @@ func (i *Tcgen05Cp) WarpX4() *Tcgen05Cp {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Cp) Mod(words ...dsl.Mod) *Tcgen05Cp {
-	return (*Tcgen05Cp)((*ins)(i).also(words))
+	return (*Tcgen05Cp)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Cp]:
@@ -962,7 +962,7 @@ func (i *Tcgen05Shift) Down() *Tcgen05Shift {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Shift) Mod(words ...dsl.Mod) *Tcgen05Shift {
-	return (*Tcgen05Shift)((*ins)(i).also(words))
+	return (*Tcgen05Shift)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Shift]:
@@ -988,7 +988,7 @@ type Tcgen05FenceBeforeThreadSync ins
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05FenceBeforeThreadSync) Mod(words ...dsl.Mod) *Tcgen05FenceBeforeThreadSync {
-	return (*Tcgen05FenceBeforeThreadSync)((*ins)(i).also(words))
+	return (*Tcgen05FenceBeforeThreadSync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -1012,7 +1012,7 @@ type Tcgen05FenceAfterThreadSync ins
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05FenceAfterThreadSync) Mod(words ...dsl.Mod) *Tcgen05FenceAfterThreadSync {
-	return (*Tcgen05FenceAfterThreadSync)((*ins)(i).also(words))
+	return (*Tcgen05FenceAfterThreadSync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -1105,7 +1105,7 @@ func (i *Tcgen05Commit) SyncRestrictSharedCluster() *Tcgen05Commit {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Commit) Mod(words ...dsl.Mod) *Tcgen05Commit {
-	return (*Tcgen05Commit)((*ins)(i).also(words))
+	return (*Tcgen05Commit)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Commit]:
@@ -1316,7 +1316,7 @@ func (i *Tcgen05Mma) Block16() *Tcgen05Mma {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05Mma) Mod(words ...dsl.Mod) *Tcgen05Mma {
-	return (*Tcgen05Mma)((*ins)(i).also(words))
+	return (*Tcgen05Mma)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05Mma]:
@@ -1482,7 +1482,7 @@ func (i *Tcgen05MmaWs) KindTi16() *Tcgen05MmaWs {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tcgen05MmaWs) Mod(words ...dsl.Mod) *Tcgen05MmaWs {
-	return (*Tcgen05MmaWs)((*ins)(i).also(words))
+	return (*Tcgen05MmaWs)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tcgen05MmaWs]:

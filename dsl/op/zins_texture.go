@@ -127,7 +127,7 @@ func (i *Tex) ACube() *Tex {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tex) Mod(words ...dsl.Mod) *Tex {
-	return (*Tex)((*ins)(i).also(words))
+	return (*Tex)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tex]:
@@ -269,7 +269,7 @@ func (i *TexBase) ACube() *TexBase {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TexBase) Mod(words ...dsl.Mod) *TexBase {
-	return (*TexBase)((*ins)(i).also(words))
+	return (*TexBase)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.TexBase]:
@@ -401,7 +401,7 @@ func (i *TexLevel) ACube() *TexLevel {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TexLevel) Mod(words ...dsl.Mod) *TexLevel {
-	return (*TexLevel)((*ins)(i).also(words))
+	return (*TexLevel)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.TexLevel]:
@@ -534,7 +534,7 @@ func (i *TexGrad) ACube() *TexGrad {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TexGrad) Mod(words ...dsl.Mod) *TexGrad {
-	return (*TexGrad)((*ins)(i).also(words))
+	return (*TexGrad)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.TexGrad]:
@@ -653,7 +653,7 @@ func (i *Tld4) ACube() *Tld4 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Tld4) Mod(words ...dsl.Mod) *Tld4 {
-	return (*Tld4)((*ins)(i).also(words))
+	return (*Tld4)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Tld4]:
@@ -777,7 +777,7 @@ func (i *Txq) ForceUnnormalizedCoords() *Txq {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Txq) Mod(words ...dsl.Mod) *Txq {
-	return (*Txq)((*ins)(i).also(words))
+	return (*Txq)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Txq]:
@@ -827,7 +827,7 @@ func (i *TxqLevel) B32() *TxqLevel {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *TxqLevel) Mod(words ...dsl.Mod) *TxqLevel {
-	return (*TxqLevel)((*ins)(i).also(words))
+	return (*TxqLevel)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.TxqLevel]:
@@ -870,7 +870,7 @@ func (i *Istypep) Surfref() *Istypep {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Istypep) Mod(words ...dsl.Mod) *Istypep {
-	return (*Istypep)((*ins)(i).also(words))
+	return (*Istypep)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Istypep]:

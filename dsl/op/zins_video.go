@@ -57,7 +57,7 @@ func (i *Vadd) Max() *Vadd {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vadd) Mod(words ...dsl.Mod) *Vadd {
-	return (*Vadd)((*ins)(i).also(words))
+	return (*Vadd)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vadd]:
@@ -120,7 +120,7 @@ func (i *Vsub) Max() *Vsub {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vsub) Mod(words ...dsl.Mod) *Vsub {
-	return (*Vsub)((*ins)(i).also(words))
+	return (*Vsub)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vsub]:
@@ -184,7 +184,7 @@ func (i *Vabsdiff) Max() *Vabsdiff {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vabsdiff) Mod(words ...dsl.Mod) *Vabsdiff {
-	return (*Vabsdiff)((*ins)(i).also(words))
+	return (*Vabsdiff)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vabsdiff]:
@@ -247,7 +247,7 @@ func (i *Vmin) Max() *Vmin {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmin) Mod(words ...dsl.Mod) *Vmin {
-	return (*Vmin)((*ins)(i).also(words))
+	return (*Vmin)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vmin]:
@@ -310,7 +310,7 @@ func (i *Vmax) Max() *Vmax {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmax) Mod(words ...dsl.Mod) *Vmax {
-	return (*Vmax)((*ins)(i).also(words))
+	return (*Vmax)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vmax]:
@@ -383,7 +383,7 @@ func (i *Vshl) Max() *Vshl {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vshl) Mod(words ...dsl.Mod) *Vshl {
-	return (*Vshl)((*ins)(i).also(words))
+	return (*Vshl)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vshl]:
@@ -456,7 +456,7 @@ func (i *Vshr) Max() *Vshr {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vshr) Mod(words ...dsl.Mod) *Vshr {
-	return (*Vshr)((*ins)(i).also(words))
+	return (*Vshr)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vshr]:
@@ -520,7 +520,7 @@ func (i *Vmad) Po() *Vmad {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmad) Mod(words ...dsl.Mod) *Vmad {
-	return (*Vmad)((*ins)(i).also(words))
+	return (*Vmad)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vmad]:
@@ -608,7 +608,7 @@ func (i *Vset) Max() *Vset {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vset) Mod(words ...dsl.Mod) *Vset {
-	return (*Vset)((*ins)(i).also(words))
+	return (*Vset)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vset]:
@@ -659,7 +659,7 @@ func (i *Vadd2) Add() *Vadd2 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vadd2) Mod(words ...dsl.Mod) *Vadd2 {
-	return (*Vadd2)((*ins)(i).also(words))
+	return (*Vadd2)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vadd2]:
@@ -711,7 +711,7 @@ func (i *Vsub2) Add() *Vsub2 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vsub2) Mod(words ...dsl.Mod) *Vsub2 {
-	return (*Vsub2)((*ins)(i).also(words))
+	return (*Vsub2)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vsub2]:
@@ -763,7 +763,7 @@ func (i *Vavrg2) Add() *Vavrg2 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vavrg2) Mod(words ...dsl.Mod) *Vavrg2 {
-	return (*Vavrg2)((*ins)(i).also(words))
+	return (*Vavrg2)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vavrg2]:
@@ -815,7 +815,7 @@ func (i *Vabsdiff2) Add() *Vabsdiff2 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vabsdiff2) Mod(words ...dsl.Mod) *Vabsdiff2 {
-	return (*Vabsdiff2)((*ins)(i).also(words))
+	return (*Vabsdiff2)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vabsdiff2]:
@@ -867,7 +867,7 @@ func (i *Vmin2) Add() *Vmin2 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmin2) Mod(words ...dsl.Mod) *Vmin2 {
-	return (*Vmin2)((*ins)(i).also(words))
+	return (*Vmin2)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vmin2]:
@@ -919,7 +919,7 @@ func (i *Vmax2) Add() *Vmax2 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmax2) Mod(words ...dsl.Mod) *Vmax2 {
-	return (*Vmax2)((*ins)(i).also(words))
+	return (*Vmax2)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vmax2]:
@@ -996,7 +996,7 @@ func (i *Vset2) Add() *Vset2 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vset2) Mod(words ...dsl.Mod) *Vset2 {
-	return (*Vset2)((*ins)(i).also(words))
+	return (*Vset2)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vset2]:
@@ -1047,7 +1047,7 @@ func (i *Vadd4) Add() *Vadd4 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vadd4) Mod(words ...dsl.Mod) *Vadd4 {
-	return (*Vadd4)((*ins)(i).also(words))
+	return (*Vadd4)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vadd4]:
@@ -1098,7 +1098,7 @@ func (i *Vsub4) Add() *Vsub4 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vsub4) Mod(words ...dsl.Mod) *Vsub4 {
-	return (*Vsub4)((*ins)(i).also(words))
+	return (*Vsub4)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vsub4]:
@@ -1149,7 +1149,7 @@ func (i *Vavrg4) Add() *Vavrg4 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vavrg4) Mod(words ...dsl.Mod) *Vavrg4 {
-	return (*Vavrg4)((*ins)(i).also(words))
+	return (*Vavrg4)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vavrg4]:
@@ -1201,7 +1201,7 @@ func (i *Vabsdiff4) Add() *Vabsdiff4 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vabsdiff4) Mod(words ...dsl.Mod) *Vabsdiff4 {
-	return (*Vabsdiff4)((*ins)(i).also(words))
+	return (*Vabsdiff4)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vabsdiff4]:
@@ -1253,7 +1253,7 @@ func (i *Vmin4) Add() *Vmin4 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmin4) Mod(words ...dsl.Mod) *Vmin4 {
-	return (*Vmin4)((*ins)(i).also(words))
+	return (*Vmin4)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vmin4]:
@@ -1305,7 +1305,7 @@ func (i *Vmax4) Add() *Vmax4 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vmax4) Mod(words ...dsl.Mod) *Vmax4 {
-	return (*Vmax4)((*ins)(i).also(words))
+	return (*Vmax4)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vmax4]:
@@ -1381,7 +1381,7 @@ func (i *Vset4) Add() *Vset4 {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *Vset4) Mod(words ...dsl.Mod) *Vset4 {
-	return (*Vset4)((*ins)(i).also(words))
+	return (*Vset4)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.Vset4]:

@@ -170,7 +170,7 @@ func (i *WgmmaMmaAsync) Popc() *WgmmaMmaAsync {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WgmmaMmaAsync) Mod(words ...dsl.Mod) *WgmmaMmaAsync {
-	return (*WgmmaMmaAsync)((*ins)(i).also(words))
+	return (*WgmmaMmaAsync)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.WgmmaMmaAsync]:
@@ -217,7 +217,7 @@ func (i *WgmmaFence) Aligned() *WgmmaFence {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WgmmaFence) Mod(words ...dsl.Mod) *WgmmaFence {
-	return (*WgmmaFence)((*ins)(i).also(words))
+	return (*WgmmaFence)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -253,7 +253,7 @@ func (i *WgmmaCommitGroup) Aligned() *WgmmaCommitGroup {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WgmmaCommitGroup) Mod(words ...dsl.Mod) *WgmmaCommitGroup {
-	return (*WgmmaCommitGroup)((*ins)(i).also(words))
+	return (*WgmmaCommitGroup)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. It has no operands.
@@ -288,7 +288,7 @@ func (i *WgmmaWaitGroup) Aligned() *WgmmaWaitGroup {
 
 // Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf("x%d", n)).
 func (i *WgmmaWaitGroup) Mod(words ...dsl.Mod) *WgmmaWaitGroup {
-	return (*WgmmaWaitGroup)((*ins)(i).also(words))
+	return (*WgmmaWaitGroup)((*ins)(i).withAll(words))
 }
 
 // Do appends the instruction. Its operands depend on the form; see [PTX.WgmmaWaitGroup]:

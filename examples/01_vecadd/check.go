@@ -10,11 +10,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
-// Check adds vectors of odd and even lengths, with infinities, NaN and subnormal numbers among the
-// elements.
+// Check adds vectors of even and odd lengths. Some elements are infinities, NaNs and subnormal
+// numbers.
 func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("vecadd", Build)
 	if err != nil {

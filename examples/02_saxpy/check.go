@@ -10,11 +10,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
 // Check runs the kernel on vectors of several lengths, with fewer threads than elements and with
-// more. The kernel and the reference both round once, so results are equal.
+// more threads than elements. Both the kernel and the reference round each result once, so the
+// results must be equal.
 func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("saxpy", Build)
 	if err != nil {

@@ -1,13 +1,14 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package saxpy computes y = a*x + y, four elements at a time.
+// Package saxpy is a kernel that computes y = a*x + y, four elements at a time.
 package saxpy
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
-// Build adds a kernel that computes y[i] = a*x[i] + y[i] for i < n, a multiple of four. Each thread
-// loops over the vectors with the stride of the whole grid, and moves 16 bytes at a time.
+// Build adds to m a kernel that computes y[i] = a*x[i] + y[i] for i < n, where n is a multiple of
+// four. The threads of the grid step through the vectors together (a grid-stride loop); each
+// thread loads and stores 16 bytes at a time.
 func Build(m *dsl.Module) {
 	k := m.Kernel("saxpy", dsl.Threads(256))
 	x, y := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "y")
@@ -22,7 +23,7 @@ func Build(m *dsl.Module) {
 	}
 }
 
-// Reference computes the same on the CPU.
+// Reference returns a*x + y, computed on the CPU.
 func Reference(a float32, x, y []float32) []float32 {
 	out := make([]float32, len(y))
 	for i := range out {

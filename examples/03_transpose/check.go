@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernels are built for.
+// Targets are the PTX targets for which the kernels are built.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
 // Check transposes matrices of several shapes with both kernels.

@@ -10,18 +10,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
-// tolerance returns the tolerance for sums of n elements in [-1, 1], which are about as large as
-// the square root of n. An F32 addition rounds to 2^-24 of its result. One thread adds
-// n/(threads*blocks) elements, and then the sums of blocks are added.
+// tolerance returns the tolerance for the sum of n elements in [-1, 1]. Such a sum is about as
+// large as the square root of n. Each F32 addition has a relative error of 2^-24. One thread adds
+// n/(threads*blocks) elements, and then the sums of the blocks are added.
 func tolerance(n, blocks int) kerneltest.Tolerance {
 	additions := n/(threads*blocks) + min(blocks, n/threads+1)
 	return kerneltest.Abs(0x1p-23).RoundedEvery(max(1, n/additions)).Sum(n)
 }
 
-// Check sums vectors of several lengths with several grids.
+// Check sums vectors of several lengths with grids of several sizes.
 func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("reduce", Build)
 	if err != nil {

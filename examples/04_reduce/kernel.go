@@ -1,17 +1,18 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reduce sums a vector: within warps by shuffles, within the block through shared memory,
-// between blocks by an atomic.
+// Package reduce is a kernel that sums a vector: within warps by shuffles, within a block through
+// shared memory, and between blocks by atomics.
 package reduce
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
 const threads = 256
 
-// Build adds a kernel that adds the sum of x[0:n] to *sum. Each thread sums the elements of its
-// stride, each warp sums its threads with shuffles, and each block sums its warps through shared
-// memory. One thread of each block adds the result with an atomic.
+// Build adds to m a kernel that adds the sum of x[0:n] to *sum. Each thread sums the elements of
+// a grid-stride loop, each warp sums the values of its threads with shuffles, and each block sums
+// the values of its warps through shared memory. One thread of each block then adds the sum of
+// the block to *sum with an atomic.
 func Build(m *dsl.Module) {
 	k := m.Kernel("reduce", dsl.Threads(threads))
 	x, sum := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "sum")

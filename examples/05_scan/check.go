@@ -10,10 +10,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
-// Check computes prefix sums of vectors that need one block, and many.
+// Check computes the prefix sums of vectors of one block and of many blocks.
 func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("scan", Build)
 	if err != nil {

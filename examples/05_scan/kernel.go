@@ -1,16 +1,16 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scan computes the inclusive prefix sums of each block of a vector.
+// Package scan is a kernel that computes inclusive prefix sums within blocks of 256 elements.
 package scan
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
 const threads = 256
 
-// Build adds a kernel that sets y[i] to the sum of x from the start of i's block of 256 elements up
-// to and including x[i]. n is a multiple of 256. To scan longer ranges, scan the last sums of the
-// blocks and add the results.
+// Build adds to m a kernel that sets y[i] to the sum of x from the start of i's block of 256
+// elements up to and including x[i]. n is a multiple of 256. To scan a whole vector, scan the
+// last sums of all blocks, and add the results to the elements of the blocks that follow.
 func Build(m *dsl.Module) {
 	k := m.Kernel("scan", dsl.Threads(threads))
 	x, y := dsl.Global[dsl.U32](k, "x"), dsl.Global[dsl.U32](k, "y")
@@ -41,7 +41,7 @@ func scanWarp(k *dsl.Kernel, v dsl.Reg[dsl.U32]) dsl.Reg[dsl.U32] {
 	return v
 }
 
-// Reference computes the same on the CPU.
+// Reference returns the prefix sums within blocks, computed on the CPU.
 func Reference(x []uint32) []uint32 {
 	y := make([]uint32, len(x))
 	for i := range x {

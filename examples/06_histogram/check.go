@@ -10,10 +10,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
-// Check counts arrays of bytes with one value, with three values, and with all values.
+// Check counts byte arrays that contain one value, three values and all 256 values.
 func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("histogram", Build)
 	if err != nil {

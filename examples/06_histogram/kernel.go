@@ -1,15 +1,15 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package histogram counts byte values with atomics in shared memory.
+// Package histogram is a kernel that counts byte values with atomics in shared memory.
 package histogram
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
 const bins = 256
 
-// Build adds a kernel that adds the number of occurrences of each byte value v in data, of n bytes,
-// to counts[v]. Each block first counts in shared memory.
+// Build adds to m a kernel that adds the number of occurrences of each byte value v in data[0:n]
+// to counts[v]. Each block first counts in shared memory, and then adds its counts to the result.
 func Build(m *dsl.Module) {
 	k := m.Kernel("histogram", dsl.Threads(bins))
 	data, counts := dsl.Global[dsl.U8](k, "data"), dsl.Global[dsl.U32](k, "counts")
@@ -26,7 +26,7 @@ func Build(m *dsl.Module) {
 	counts.Reduce("add", tid, local.Load(tid))
 }
 
-// Reference computes the same on the CPU.
+// Reference returns the counts, computed on the CPU.
 func Reference(data []byte) [bins]uint32 {
 	var counts [bins]uint32
 	for _, v := range data {

@@ -13,20 +13,21 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
-// Check runs the kernel for all types on rows of several lengths, with elements that are close
-// together and elements that are far apart.
+// Check runs the kernel for all types on rows of several lengths, with elements from -1 to 1 and
+// from -300 to 300.
 func Check(t *kerneltest.T) error {
-	// Results below the smallest normal number may become zero.
+	// Results below the smallest normal number may be flushed to zero.
 	tiny := kerneltest.Abs(0x1p-126)
 	for _, cols := range t.Lengths(1024, 4096, 32768) {
 		for _, rows := range kerneltest.Sizes(t, func(rows int) int { return rows * cols }, 1, 3,
 			133) {
 			for _, size := range []float64{1, 300} {
-				// ex2.approx has an error of 2 ulp, and x - max a relative error of 2^-24. Its
-				// magnitude is at most 2·size, and at most 87 if the result is a normal number.
+				// ex2.approx has an error of 2 ulp, and the rounding of x - max adds a relative
+				// error of 2^-24 times the magnitude of x - max. This magnitude is at most
+				// 2*size, and at most 87 if the result is a normal number.
 				single := kerneltest.Rel(4e-7 + min(2*size, 87)*0x1p-24).Plus(tiny)
 				if err := errors.Join(
 					check(t, isa.F32, kerneltest.F32, rows, cols, size, single),
@@ -42,7 +43,8 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// check runs the kernel for one type on elements from -size to size.
+// check runs the kernel for one type on random elements from -size to size, and compares the
+// results with those of Reference.
 func check[E runtime.Element](
 	t *kerneltest.T, typ isa.Type, f kerneltest.Format[E], rows, cols int, size float64,
 	tolerance kerneltest.Tolerance,

@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Check normalizes rows of all types and of several lengths. The last block has as many rows as the
-// others, or fewer.
+// Check normalizes rows of all types and of several lengths. In some cases, the last block has
+// fewer rows than the other blocks.
 func Check(t *kerneltest.T) error {
 	for _, hidden := range t.Lengths(1024, 2048, 3072, 4096, 8192, 16384, 32768) {
 		for _, rows := range kerneltest.Sizes(t, func(rows int) int { return rows * hidden }, 1, 7,
@@ -31,20 +31,21 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// checkType runs the kernel for one type.
+// checkType runs the kernel for one type, with the tolerance of the type.
 func checkType(t *kerneltest.T, typ isa.Type, hidden, rows int) error {
 	switch typ {
-	case isa.F16: // the result is rounded to half a unit in the last place
+	case isa.F16: // the result is rounded once, by half a unit in the last place
 		return check(t, typ, kerneltest.F16, hidden, rows, kerneltest.F16.ULPs(0.52))
 	case isa.Bf16:
 		return check(t, typ, kerneltest.BF16, hidden, rows, kerneltest.BF16.ULPs(0.52))
 	}
-	// rsqrt.approx (2 ulp), two multiplications and the sum are rounded: a thread that adds small
-	// squares to a large one loses a part of each.
+	// rsqrt.approx has an error of 2 ulp, and two multiplications and the sum are rounded. A
+	// thread that adds small squares to a large sum loses a part of each small square.
 	return check(t, isa.F32, kerneltest.F32, hidden, rows, kerneltest.F32.ULPs(5.2))
 }
 
-// check runs the kernel for elements of a format.
+// check runs the kernel for elements of one format, and compares the results with those of
+// Reference.
 func check[E runtime.Element](
 	t *kerneltest.T, typ isa.Type, f kerneltest.Format[E], hidden, rows int,
 	tolerance kerneltest.Tolerance,

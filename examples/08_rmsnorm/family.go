@@ -10,10 +10,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Kind is a function of the rows of a matrix.
+// A Kind is a function that BuildRow computes for each row of a matrix.
 type Kind string
 
-// The kinds of BuildRow.
+// The kinds that BuildRow supports.
 const (
 	Normalize    Kind = "rmsnorm"       // x / sqrt(mean(x*x) + eps) * w
 	LayerNorm    Kind = "layernorm"     // (x - mean) / sqrt(variance + eps) * w + b
@@ -22,21 +22,23 @@ const (
 	Gradient     Kind = "cross_entropy_backward"
 )
 
-// A RowKernel is a kernel that computes one row with a block of at least 128 threads, or with a
-// cluster of blocks. The row stays in registers: short rows in F32, long rows as they were loaded.
+// A RowKernel describes a kernel that computes each row with a block of at least 128 threads, or
+// with a cluster of blocks. The threads keep the row in registers: short rows as F32, long rows
+// in the type in which they are stored.
 type RowKernel struct {
 	Kind Kind
-	Type isa.Type // of x and y: .f32, .f16 or .bf16
-	Cols int      // any number; rows of a multiple of 16 bytes are accessed 16 bytes at a time
-	// Residual adds a row to x first, and stores the sum in its place.
+	Type isa.Type // type of x and y: .f32, .f16 or .bf16
+	Cols int      // row length; rows of a multiple of 16 bytes are faster
+	// Residual selects a residual connection: the kernel first adds a second input to x, and
+	// stores the sum in place of that input.
 	Residual bool
-	// Output is the type of y: that of x, or .e4m3 with a scale for each row, or .e2m1 with a scale
-	// of .e4m3 for each 16 elements. y is the quotient of the result and its scale.
+	// Output is the type of y: zero or Type for the type of x, .e4m3 with one scale per row, or
+	// .e2m1 with one .e4m3 scale per 16 elements. y is the result divided by its scale.
 	Output isa.Type
 }
 
-// Threads returns the number of threads of a block and the number of blocks for a row: a thread has
-// at most 64 elements.
+// Threads returns the number of threads per block, and the number of blocks per row, such that a
+// thread computes at most 64 elements, as far as 8 blocks of 1024 threads suffice.
 func (r RowKernel) Threads() (threads, blocks int) {
 	if r.streamed() {
 		s := r.stream()
@@ -53,8 +55,8 @@ func (r RowKernel) Threads() (threads, blocks int) {
 	return threads, blocks
 }
 
-// BuildRow adds a kernel that computes the function for each row. A launch has as many blocks for
-// each row as Threads returns. Clusters need sm_90.
+// BuildRow adds to m a kernel that computes the function of r for each row. A launch needs the
+// number of blocks per row that Threads returns. Clusters need sm_90.
 func BuildRow(m *dsl.Module, r RowKernel) {
 	switch r.Type {
 	case isa.F32:
@@ -66,7 +68,7 @@ func BuildRow(m *dsl.Module, r RowKernel) {
 	}
 }
 
-// buildRow builds a kernel for rows of E.
+// buildRow adds the kernel for rows of type E.
 func buildRow[E dsl.Scalar](m *dsl.Module, r RowKernel) {
 	if r.streamed() {
 		buildStream[E](m, r)
@@ -86,7 +88,7 @@ func buildRow[E dsl.Scalar](m *dsl.Module, r RowKernel) {
 	}
 }
 
-// softmax computes exp(x) / sum(exp(x)).
+// softmax emits a kernel that computes exp(x) / sum(exp(x)).
 func softmax[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	y := dsl.Global[E](f.k, "y")
 	f.begin()
@@ -98,7 +100,8 @@ func softmax[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 		f.Map(v, func(x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return x.Mul(part) }))
 }
 
-// crossEntropy computes the loss, and the logarithm of the sum for the backward pass.
+// crossEntropy emits a kernel that computes the loss of each row, and the logarithm of the sum of
+// exponentials, which the backward pass needs.
 func crossEntropy[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	k := f.k
 	targets, losses, sums := dsl.Global[dsl.U32](k, "targets"), dsl.Global[dsl.F32](k, "losses"),
@@ -116,7 +119,7 @@ func crossEntropy[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	})
 }
 
-// gradient computes the derivative of the loss.
+// gradient emits a kernel that computes the derivative of the loss with respect to x.
 func gradient[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	k := f.k
 	targets, sums := dsl.Global[dsl.U32](k, "targets"), dsl.Global[dsl.F32](k, "sums")

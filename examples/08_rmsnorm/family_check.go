@@ -15,8 +15,8 @@ import (
 
 const epsilon = 1e-5
 
-// check runs the kernel on rows of random numbers and on rows with edge values, and compares its
-// results.
+// check runs the kernel on random rows and on rows that contain edge values, and compares the
+// results with those of reference.
 func (r RowKernel) check(t *kerneltest.T, rows int, tolerance kerneltest.Tolerance) error {
 	switch r.Type {
 	case isa.F16:
@@ -27,8 +27,9 @@ func (r RowKernel) check(t *kerneltest.T, rows int, tolerance kerneltest.Toleran
 	return checkRow(t, r, kerneltest.F32, rows, tolerance)
 }
 
-// inputs returns rows of random elements from -4 to 4. Some rows are special: one has only zeros,
-// one contains NaN, one contains an infinity, and one mixes very small and very large numbers.
+// inputs returns rows of random elements from -4 to 4. Some rows are special: one contains only
+// zeros, one contains NaN, one contains an infinity, and one contains very small and very large
+// numbers.
 func inputs[E runtime.Element](t *kerneltest.T, f kerneltest.Format[E], rows, cols int) []E {
 	xs := kerneltest.Random(t, f.Within(-4, 4), rows*cols)
 	put := func(row int, values ...float64) {
@@ -48,7 +49,8 @@ func inputs[E runtime.Element](t *kerneltest.T, f kerneltest.Format[E], rows, co
 	return xs
 }
 
-// reference returns the results for a row. It overwrites residual with the sum.
+// reference returns the results for a row, computed on the CPU. With Residual, it overwrites
+// residual with the sum of x and residual.
 func (r RowKernel) reference(x, w, b, residual []float64) []float64 {
 	x = append([]float64(nil), x...)
 	if r.Residual {
@@ -81,11 +83,11 @@ func (r RowKernel) reference(x, w, b, residual []float64) []float64 {
 	return y
 }
 
-// logSum returns the logarithm of the sum of the powers of e.
+// logSum returns log(sum(exp(x))).
 func logSum(x []float64) float64 {
 	most, sum := math.Inf(-1), 0.0
 	for _, v := range x {
-		most = math.Max(most, v) // also NaN
+		most = math.Max(most, v) // also propagates NaN, unlike a comparison
 	}
 	for _, v := range x {
 		sum += math.Exp(v - most)
@@ -93,7 +95,7 @@ func logSum(x []float64) float64 {
 	return most + math.Log(sum)
 }
 
-// launcher launches the kernel with arguments by name.
+// launch launches the kernel. known has an argument for each parameter name.
 func (r RowKernel) launch(t *kerneltest.T, rows int, known map[string]any) error {
 	k, err := t.Kernel(string(r.Kind), func(m *dsl.Module) { BuildRow(m, r) })
 	if err != nil {
@@ -144,7 +146,7 @@ func checkRow[E runtime.Element](t *kerneltest.T, r RowKernel, f kerneltest.Form
 		return r.checkScaled(t, what, codes, singles, groups, want, tolerance)
 	}
 	if r.Residual {
-		// One sum, rounded.
+		// The stored sum is the result of one addition, which is rounded once.
 		if err := kerneltest.Compare(t, "sums of "+what, f.Decode(residual), old,
 			f.ULPs(0.5)); err != nil {
 			return err
@@ -153,9 +155,10 @@ func checkRow[E runtime.Element](t *kerneltest.T, r RowKernel, f kerneltest.Form
 	return kerneltest.Compare(t, what, f.Decode(y), want, tolerance)
 }
 
-// checkScaled compares elements with scale factors. The scale factor of a row or group is its
-// largest magnitude divided by the largest element of the type. The tolerance is therefore half of
-// a unit in the last place of the largest element.
+// checkScaled compares a result that is stored with scale factors. The scale factor of a row or
+// group is its largest magnitude divided by the largest number of the type. Each element is
+// therefore compared after division by the largest magnitude, and the tolerance is half a unit in
+// the last place of the largest number.
 func (r RowKernel) checkScaled(
 	t *kerneltest.T, what string, codes []uint8, singles []float32, groups []uint8, want []float64,
 	tolerance kerneltest.Tolerance,
@@ -179,7 +182,7 @@ func (r RowKernel) checkScaled(
 			}
 		}
 		if r.Output == isa.E2m1 {
-			// smaller scales of .e4m3 are subnormal, with an error up to 2^-10
+			// smaller scales of .e4m3 are subnormal numbers with errors of up to 2^-10
 			most = max(most, 6*0x1p-6)
 		}
 		relative[i] = want[i]
@@ -187,7 +190,7 @@ func (r RowKernel) checkScaled(
 			got[i], relative[i] = got[i]/most, want[i]/most
 		}
 		if r.Output == isa.E2m1 && math.IsNaN(want[i]) {
-			got[i] = math.NaN() // .e2m1 has no NaN: the element is unspecified
+			got[i] = math.NaN() // .e2m1 has no NaN, so the element is unspecified
 		}
 	}
 	return kerneltest.Compare(t, what, got, relative, tolerance)
@@ -237,7 +240,7 @@ func checkLoss[E runtime.Element](t *kerneltest.T, r RowKernel, f kerneltest.For
 	return kerneltest.Compare(t, what, losses, loss, tolerance)
 }
 
-// checkRope runs the kernel of BuildRope for a type.
+// checkRope runs the kernel of BuildRope for one type, and compares the results with a reference.
 func checkRope[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format[E],
 	tokens, heads, dim int, tolerance kerneltest.Tolerance) error {
 	k, err := t.Kernel("rope", func(m *dsl.Module) { BuildRope(m, typ, dim) })

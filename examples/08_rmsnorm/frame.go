@@ -25,7 +25,7 @@ func newFrame[E dsl.Scalar](m *dsl.Module, r RowKernel) *frame[E] {
 		options = append(options, dsl.Cluster(blocks))
 	}
 	if long := r.Cols >= 8192*blocks; long && r.Type.Bits() == 16 && !r.Residual && threads <= 512 {
-		// 64 registers, for blocks that load while others wait
+		// limit the registers to 64 per thread, so that one block loads while another waits
 		options = append(options, dsl.MinBlocks(1024/threads))
 	}
 	return &frame[E]{k: m.Kernel(string(r.Kind), options...), r: r}

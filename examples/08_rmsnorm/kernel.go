@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rmsnorm normalizes the rows of a matrix by their root mean square, in one pass.
+// Package rmsnorm has kernels that normalize the rows of a matrix, and compute similar functions
+// of rows, in one pass.
 package rmsnorm
 
 import (
@@ -12,14 +13,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "sm_121"}
 
-// block is the number of threads of a block, unless a row needs more.
+// block is the number of threads per block, unless a row needs more threads.
 const block = 128
 
-// threadsFor returns the number of threads per row: few enough that each thread has several vectors
-// in flight, and enough that a row fits into their registers.
+// threadsFor returns the number of threads per row: few enough that each thread has several loads
+// in flight, and enough that the registers of the threads can hold the row.
 func threadsFor(hidden int) int {
 	switch {
 	case hidden <= 512:
@@ -30,15 +31,15 @@ func threadsFor(hidden int) int {
 	return 256
 }
 
-// Rows returns the number of rows per block, and the threads of a block.
+// Rows returns the number of rows per block, and the number of threads per block.
 func Rows(hidden int) (rows, threads int) {
 	each := threadsFor(hidden)
 	return max(1, block/each), max(block, each)
 }
 
-// Build adds a kernel that computes y = x / sqrt(mean(x*x) + eps) * w for each row of x, of .f32,
-// .f16 or .bf16, with sums in F32. The row stays in registers, so that x is read once and y written
-// once, 16 bytes at a time. A block computes Rows(hidden) rows.
+// Build adds to m a kernel that computes y = x / sqrt(mean(x*x) + eps) * w for each row of x,
+// which is .f32, .f16 or .bf16, with sums in F32. The row is kept in registers, so x is read
+// once, 16 bytes at a time. Each block computes Rows(hidden) rows.
 func Build(m *dsl.Module, t isa.Type, hidden int) {
 	rows, threads := Rows(hidden)
 	each := threads / rows
@@ -53,7 +54,8 @@ func Build(m *dsl.Module, t isa.Type, hidden int) {
 
 	tid := k.TID().X
 	lane := tid.AndI(int64(each - 1))
-	// Threads past the last row compute the last row again, so that all threads reach the barriers.
+	// Threads after the last row compute the last row again, so that all threads reach the
+	// barriers.
 	row := k.CTAID().X.MadI(int64(rows), tid.DivI(int64(each))).Min(n.SubI(1))
 	start := dsl.To[dsl.U64](row).MulI(int64(hidden))
 	x, y := px.At64(start), py.At64(start)
@@ -88,7 +90,8 @@ func Build(m *dsl.Module, t isa.Type, hidden int) {
 	}
 }
 
-// rowSum returns the sum over the threads of a row.
+// rowSum returns the sum of a value over the threads of a row. A block has the given number of
+// rows, with each threads per row.
 func rowSum(k *dsl.Kernel, sum dsl.Reg[dsl.F32], rows, each int) dsl.Reg[dsl.F32] {
 	sum = sum.WarpSum()
 	warps := each / 32
@@ -106,7 +109,7 @@ func rowSum(k *dsl.Kernel, sum dsl.Reg[dsl.F32], rows, each int) dsl.Reg[dsl.F32
 	return total
 }
 
-// Reference returns a row x, normalized and multiplied by the weights w.
+// Reference returns the row x, normalized and multiplied by the weights w.
 func Reference(x, w []float64, eps float64) []float64 {
 	var sum float64
 	for _, v := range x {

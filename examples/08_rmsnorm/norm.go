@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// norm normalizes rows.
+// norm emits a kernel that normalizes rows: RMSNorm or LayerNorm, depending on the kind.
 func norm[E dsl.Scalar](f *frame[E], x dsl.Array[E]) {
 	k, r := f.k, f.r
 	w := dsl.Global[E](k, "w")
@@ -114,7 +114,8 @@ func declareE2M1[E dsl.Scalar](f *frame[E]) func(v dsl.RowValues) {
 	}
 }
 
-// quotients returns elements times the reciprocal of their scale, two in a register.
+// quotients returns the elements multiplied by by, the reciprocal of their scale. Each register
+// holds two results.
 func quotients[P dsl.Scalar](xs []dsl.Reg[dsl.F32], by dsl.Reg[dsl.F32]) (pairs []dsl.Reg[P]) {
 	for j := 0; j < len(xs); j += 2 {
 		pairs = append(pairs, dsl.Pack[P](xs[j].Mul(by), xs[j+1].Mul(by)))

@@ -8,12 +8,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// RopeRows is the number of heads that a block of BuildRope computes, one for each warp.
+// RopeRows is the number of heads that a block of BuildRope computes: one per warp.
 const RopeRows = 8
 
-// BuildRope adds a kernel for the queries or keys of attention: it normalizes each head as BuildRow
-// does with Normalize, and then rotates the pairs of elements i and i + dim/2 by the angle of the
-// head's token. x and y are (tokens * heads) x dim; cosines and sines are tokens x dim/2.
+// BuildRope adds to m a kernel for the queries or keys of attention. The kernel normalizes each
+// head as BuildRow does with Normalize, and then rotates each pair of elements i and i + dim/2 by
+// the angle of the head's token (RoPE). x and y have tokens * heads rows of dim elements; cosines
+// and sines have tokens rows of dim/2 elements.
 func BuildRope(m *dsl.Module, t isa.Type, dim int) {
 	switch t {
 	case isa.F32:
@@ -37,7 +38,7 @@ func buildRope[E dsl.Scalar](m *dsl.Module, dim int) {
 		return
 	}
 	row := k.CTAID().X.MadI(RopeRows, k.WarpIndex())
-	at := row.Min(rows.SubI(1)) // warps past the last head read it again
+	at := row.Min(rows.SubI(1)) // warps past the last head read the last head again
 	start := dsl.To[dsl.U64](at).MulI(int64(dim))
 	xs, ys := x.At64(start), y.At64(start)
 	var low, high []dsl.Reg[dsl.F32]

@@ -10,18 +10,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A stream is a kernel for long rows of 16-bit elements. Bulk copies bring the part of a row that a
-// block computes to shared memory, so that the bytes in flight do not take registers. Blocks of a
-// cluster exchange all their partial results at once.
+// A stream is a kernel for long rows of 16-bit elements. Bulk copies move the part of the row
+// that a block computes to shared memory, so that loads in flight do not take registers. The
+// blocks of a cluster exchange their partial results through shared memory.
 type stream[E dsl.Scalar] struct {
 	k      *dsl.Kernel
 	r      RowKernel
 	shape  streamShape
-	part   int              // elements of a block
-	step   int              // elements of a step of all threads
-	chunk  int              // elements that are copied at once
-	first  dsl.Reg[dsl.U32] // first element of the thread in the part
-	base   dsl.Reg[dsl.U32] // index of the block's first element in the row
+	part   int              // number of elements per block
+	step   int              // number of elements that all threads compute in one step
+	chunk  int              // number of elements per bulk copy
+	first  dsl.Reg[dsl.U32] // index in the part of the thread's first element
+	base   dsl.Reg[dsl.U32] // index in the row of the block's first element
 	row    dsl.Reg[dsl.U32]
 	start  dsl.Reg[dsl.U64] // of the block's part in the matrix
 	staged dsl.Array[E]     // the part
@@ -29,13 +29,14 @@ type stream[E dsl.Scalar] struct {
 	end    func()           // waits until no other block reads the memory of this one
 }
 
-// A streamShape is the shape of the blocks of a stream.
+// A streamShape gives the numbers of threads and blocks of a stream.
 type streamShape struct {
-	threads, blocks int // of a row
-	together        int // blocks that share a multiprocessor
+	threads, blocks int // threads per block, and blocks per row
+	together        int // blocks that run on a multiprocessor at the same time
 }
 
-// longest is the longest row that is kept in registers, of those that may be streamed.
+// longest is the length of the longest row that is kept in registers if the kernel supports
+// streaming.
 const longest = 16384
 
 // streamed reports whether the kernel is a stream.
@@ -50,9 +51,9 @@ func (r RowKernel) streamed() bool {
 	return r.Cols%(8*s.blocks) == 0 && r.Cols <= 32768*s.blocks
 }
 
-// stream returns the shape of a stream.
+// stream returns the shape of the kernel as a stream.
 func (r RowKernel) stream() streamShape {
-	const memory, part = 226 << 10, 32768 // bytes of a multiprocessor, and elements of a block
+	const memory, part = 226 << 10, 32768 // bytes per multiprocessor, elements per block
 	s := streamShape{threads: 256, blocks: 1}
 	for ; r.Cols > part*s.blocks && s.blocks < 8; s.blocks *= 2 {
 	}
@@ -60,7 +61,7 @@ func (r RowKernel) stream() streamShape {
 	return s
 }
 
-// newStream declares a kernel.
+// newStream adds a kernel to m and returns its stream.
 func newStream[E dsl.Scalar](m *dsl.Module, r RowKernel) *stream[E] {
 	const chunks = 4
 	s := r.stream()
@@ -74,7 +75,7 @@ func newStream[E dsl.Scalar](m *dsl.Module, r RowKernel) *stream[E] {
 	return f
 }
 
-// begin starts the copies of the block's part, after the parameters are declared.
+// begin starts the copies of the block's part. All parameters must have been declared before.
 func (f *stream[E]) begin(x dsl.Array[E]) {
 	k, s := f.k, f.shape
 	f.row, f.base = k.CTAID().X, k.U32(0)
@@ -123,13 +124,13 @@ func (f *stream[E]) reduce(first bool, name string,
 	return dsl.BlockReduce(total, name, plus)
 }
 
-// exchange returns the values of all blocks of the cluster.
+// exchange returns the given values from each block of the cluster.
 func (f *stream[E]) exchange(values ...dsl.Reg[dsl.F32]) (all [][]dsl.Reg[dsl.F32]) {
 	all, f.end = dsl.ClusterGather("values", values...)
 	return all
 }
 
-// store writes results of eight elements as 16 bytes.
+// store converts eight results to E and writes them as 16 bytes.
 func (f *stream[E]) store(y dsl.Array[E], at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
 	list := make([]dsl.Reg[E], len(xs))
 	for i, x := range xs {
@@ -138,7 +139,7 @@ func (f *stream[E]) store(y dsl.Array[E], at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.
 	y.StoreVec(at, list)
 }
 
-// buildStream builds a kernel for long rows.
+// buildStream adds the kernel for long rows.
 func buildStream[E dsl.Scalar](m *dsl.Module, r RowKernel) {
 	f := newStream[E](m, r)
 	x := dsl.Global[E](f.k, "x")
@@ -184,11 +185,13 @@ func (f *stream[E]) crossEntropy(x dsl.Array[E]) {
 	})
 }
 
-// powers returns the largest element of the row, and the sum of the powers relative to it, in one
-// pass: each thread has its own largest element, and multiplies its sum when that grows.
+// powers returns the largest element of the row, and the sum of exp(x - largest), in one pass.
+// Each thread keeps the largest of its elements so far, and rescales its sum when a larger
+// element appears.
 func (f *stream[E]) powers() (most, sum dsl.Reg[dsl.F32]) {
 	k := f.k
-	// A block, or a thread, may have only elements of -inf.
+	// The initial value is finite because a block or a thread may have only elements that are
+	// -inf.
 	largestSoFar, sumSoFar := k.F32(-math.MaxFloat32).Var(), k.F32(0).Var()
 	f.elements(true, func(_ dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
 		now := largestSoFar.Max(xs[0])
@@ -218,7 +221,7 @@ func (f *stream[E]) powers() (most, sum dsl.Reg[dsl.F32]) {
 	return most, sum
 }
 
-// total returns the sum of a value over the blocks.
+// total returns the sum over the blocks of the value with index i.
 func total(all [][]dsl.Reg[dsl.F32], i int) dsl.Reg[dsl.F32] {
 	sum := all[0][i]
 	for _, of := range all[1:] {
@@ -227,7 +230,7 @@ func total(all [][]dsl.Reg[dsl.F32], i int) dsl.Reg[dsl.F32] {
 	return sum
 }
 
-// normalize divides by the root mean square.
+// normalize emits a kernel that divides each row by its root mean square.
 func (f *stream[E]) normalize(x dsl.Array[E]) {
 	k := f.k
 	w, y, eps := dsl.Global[E](k, "w"), dsl.Global[E](k, "y"), dsl.Param[dsl.F32](k, "eps")
@@ -246,7 +249,8 @@ func (f *stream[E]) normalize(x dsl.Array[E]) {
 	})
 }
 
-// quantize stores the largest magnitude of a row as 448, the largest number of .e4m3.
+// quantize emits a kernel that normalizes each row, and stores it as .e4m3 with a scale such that
+// the largest magnitude becomes 448, the largest number of .e4m3.
 func (f *stream[E]) quantize(x dsl.Array[E]) {
 	k := f.k
 	w, y, scales, eps := dsl.Global[E](k, "w"), dsl.Global[dsl.E4M3x2](k, "y"),
@@ -268,7 +272,7 @@ func (f *stream[E]) quantize(x dsl.Array[E]) {
 	for _, of := range all[1:] {
 		magnitude = magnitude.Max(of[1])
 	}
-	// a row of zeros has a scale, too
+	// the lower bound keeps the scale of a row of zeros from being zero
 	scale := magnitude.Mul(norm).MulF(1.0 / 448).Max(k.F32(0x1p-120))
 	k.If(f.base.Add(f.first).EQI(0), func() { scales.Store(f.row, scale) })
 	by := scale.Rcp()
@@ -286,7 +290,8 @@ func (f *stream[E]) quantize(x dsl.Array[E]) {
 	})
 }
 
-// layerNorm combines the blocks' means, and the sums of squared differences from them.
+// layerNorm emits a kernel for LayerNorm. Each block computes the mean of its part and the sum of
+// the squared differences from that mean; the results of the blocks are then combined.
 func (f *stream[E]) layerNorm(x dsl.Array[E]) {
 	k := f.k
 	w, b, y, eps := dsl.Global[E](k, "w"), dsl.Global[E](k, "b"), dsl.Global[E](k, "y"),

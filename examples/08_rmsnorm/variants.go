@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets of the variants: one of each generation, those with clusters, and those with conversions
-// to .e4m3 and .e2m1.
+// Targets of the variants: the oldest and the newest target, a target with clusters, and targets
+// that can convert to .e4m3 and to .e2m1.
 var (
 	some      = []string{"sm_80", "sm_121"}
 	clustered = []string{"sm_90"}
@@ -20,18 +20,19 @@ var (
 	floats4   = []string{"sm_120a"}
 )
 
-// Tolerances. The 16-bit types round the result once, and F32 errors are far below that.
+// Tolerances by type. Kernels with 16-bit types round the result once; F32 errors are much
+// smaller than this rounding.
 var (
 	norms = map[isa.Type]kerneltest.Tolerance{
 		isa.F32: kerneltest.F32.ULPs(4), isa.F16: kerneltest.F16.ULPs(0.52),
 		isa.Bf16: kerneltest.BF16.ULPs(0.52),
 	}
-	// The error of x is that of a logarithm.
+	// The relative error of exp(x) is the absolute error of x.
 	softmaxes = map[isa.Type]kerneltest.Tolerance{
 		isa.F32: kerneltest.Rel(2e-6).Plus(kerneltest.Abs(0x1p-126)),
 		isa.F16: kerneltest.F16.ULPs(0.53), isa.Bf16: kerneltest.BF16.ULPs(0.52),
 	}
-	// Centered numbers may be much smaller than those of the row.
+	// Differences from the mean may be much smaller than the elements of the row.
 	centered = map[isa.Type]kerneltest.Tolerance{
 		isa.F32:  kerneltest.F32.ULPs(1.3).Plus(kerneltest.Abs(2.5e-7)),
 		isa.F16:  kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(1e-6)),
@@ -47,7 +48,7 @@ var (
 	}
 )
 
-// Reasons for the tolerances.
+// Reasons for the tolerances. They are printed in the table of variants.
 const (
 	fourRoundings = "the sum, rsqrt.approx with 2 ulp, and two products are rounded; the sum loses parts of squares that are far below the largest"
 	halfUnit      = "the result is rounded once; F32 errors are far below its unit"
@@ -57,10 +58,11 @@ const (
 	powers        = "ex2.approx has 2 ulp, and its argument is rounded"
 )
 
-// types are the types of x and y.
+// types are the types of x and y that are tested.
 var types = []isa.Type{isa.F32, isa.F16, isa.Bf16}
 
-// Variants returns a variant for each option of the kernels.
+// Variants returns one test configuration for each option of the kernels, with several types and
+// row lengths.
 func Variants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	for _, typ := range types {
@@ -80,7 +82,8 @@ func Variants() []kerneltest.Variant {
 	return append(append(list, rowVariants()...), ropeVariants()...)
 }
 
-// why returns the reason for a tolerance: rounding for 16-bit types.
+// why returns the reason for the tolerance of a type: f32 for .f32, and the rounding of the
+// result for 16-bit types.
 func why(t isa.Type, f32 string) string {
 	if t == isa.F32 {
 		return f32
@@ -88,7 +91,7 @@ func why(t isa.Type, f32 string) string {
 	return halfUnit
 }
 
-// rowVariants returns the variants of BuildRow.
+// rowVariants returns the test configurations of BuildRow.
 func rowVariants() (list []kerneltest.Variant) {
 	add := func(option string, r RowKernel, rows int, targets []string,
 		tolerance kerneltest.Tolerance, why string) {
@@ -161,7 +164,7 @@ func rowVariants() (list []kerneltest.Variant) {
 	})
 }
 
-// ropeVariants returns the variants of BuildRope.
+// ropeVariants returns the test configurations of BuildRope.
 func ropeVariants() (list []kerneltest.Variant) {
 	for _, typ := range types {
 		for _, dim := range []int{64, 128, 256} {

@@ -8,14 +8,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_80", "sm_90", "sm_100", "sm_120"}
 
-// tolerance is the error of F32 sums: each addition rounds to 2^-24 of a sum that is about the
-// square root of K.
+// tolerance is the error of F32 sums: each addition has a relative error of 2^-24. A sum is about
+// as large as the square root of the number of its terms.
 var tolerance = kerneltest.Abs(0x1p-24).RoundedEvery(1)
 
-// Check multiplies matrices of several shapes.
+// Check multiplies matrices of several shapes, and compares the products with a host reference.
 func Check(t *kerneltest.T) error {
 	k, err := t.Kernel("matmul_simt", Build)
 	if err != nil {
@@ -33,7 +33,7 @@ func Check(t *kerneltest.T) error {
 		if err != nil {
 			return err
 		}
-		// B is stored transposed relative to the matrix that CompareGEMM expects.
+		// Row col of the second matrix that CompareGEMM expects is column col of B.
 		err = t.CompareGEMM(g, func(row, col int) float64 { return float64(d[row*g.N+col]) },
 			func(row, k int) float64 { return float64(a[row*g.K+k]) },
 			func(col, k int) float64 { return float64(b[k*g.N+col]) }, tolerance)

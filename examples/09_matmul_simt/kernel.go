@@ -1,25 +1,25 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package simt multiplies matrices of F32 without tensor cores.
+// Package simt is a kernel that multiplies F32 matrices without tensor cores.
 package simt
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
 const (
-	tile  = 128 // rows and columns that a block computes
-	depth = 8   // depth of one step
-	part  = 8   // rows and columns that a thread computes
+	tile  = 128 // rows and columns of the tile of D that a block computes
+	depth = 8   // columns of A, and rows of B, that a step multiplies
+	part  = 8   // rows and columns of D that a thread computes
 )
 
-// Build adds a kernel that computes d = a * b for row-major F32 matrices a (m x k) and b (k x n),
-// all sizes multiples of the tile. A block of 256 threads computes 128x128 elements, each thread
-// 8x8 of them.
+// Build adds to m a kernel that computes d = a * b for row-major F32 matrices a (m x k) and b (k
+// x n). m and n are multiples of tile, and k is a multiple of depth. A block of 256 threads
+// computes 128x128 elements of d, and each thread computes 8x8 elements.
 func Build(m *dsl.Module) {
 	k := m.Kernel("matmul_simt", dsl.Threads(256))
 	a, b, d := dsl.Global[dsl.F32](k, "a"), dsl.Global[dsl.F32](k, "b"), dsl.Global[dsl.F32](k, "d")
 	n, length := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "k")
-	// transposed, so that a thread's eight rows are contiguous
+	// the tile of a is stored transposed, so that the eight rows of a thread are contiguous
 	as := dsl.Shared[dsl.F32](k, "as", depth, tile+4)
 	bs := dsl.Shared[dsl.F32](k, "bs", depth, tile)
 	tid := k.TID().X
@@ -33,7 +33,7 @@ func Build(m *dsl.Module) {
 		}
 	}
 	loadRow, loadCol := tid.ShrI(1), tid.AndI(1).MulI(4) // tile of a: 128 rows of two vectors
-	// tile of b: 8 rows of 32 vectors
+	// the tile of a has 128 rows of two vectors
 	loadDepth, loadAcross := tid.ShrI(5), tid.AndI(31).MulI(4)
 	for at := range k.RangeStep(k.U32(0), length, k.U32(depth)) {
 		va := a.LoadVec(top.Add(loadRow).Mad(length, at.Add(loadCol)), 4)

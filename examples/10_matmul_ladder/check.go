@@ -13,10 +13,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernels are built for. Versions 1 to 3 need sm_90.
+// Targets are the PTX targets for which the kernels are built. Versions 1 to 3 need sm_90.
 var Targets = []string{"sm_80", "sm_90", "sm_90a", "sm_120a"}
 
-// Check multiplies matrices of several shapes with every version, every swizzle and every type.
+// Check multiplies matrices of several shapes with every version, every swizzle and every type,
+// and compares the products with a host reference.
 func Check(t *kerneltest.T) error {
 	for _, v := range Variants() {
 		switch c := t.Device.Info().Capability; {
@@ -34,7 +35,7 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// check multiplies matrices of several shapes with a version.
+// check builds one version and multiplies matrices of several shapes with it.
 func check(t *kerneltest.T, version int, tiling Tiling) error {
 	name := fmt.Sprintf("matmul_v%d", version)
 	k, err := t.Kernel(name, func(m *dsl.Module) { build(version)(m, tiling) })
@@ -56,10 +57,11 @@ func check(t *kerneltest.T, version int, tiling Tiling) error {
 	return nil
 }
 
-// build returns the function that adds a version.
+// build returns the function that adds the kernel of a version.
 func build(version int) func(*dsl.Module, Tiling) { return append(Versions(), V3, V4)[version] }
 
-// multiply runs a version on random matrices. An MMA truncates the sums after 16 products.
+// multiply runs one version on random matrices, and checks the product. An MMA truncates its sums
+// after every 16 products.
 func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, version int,
 	g kerneltest.GEMM) error {
 	blocks, err := t.Blocks(g.M, g.N, g.K)
@@ -67,7 +69,7 @@ func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, version int,
 		return err
 	}
 	if version >= 3 {
-		blocks = min((blocks+1)/2, on.Device.Info().SMs) // a block computes two tiles or more
+		blocks = min((blocks+1)/2, on.Device.Info().SMs) // about two tiles per block, or more
 	}
 	sums := kerneltest.Abs(0x1p-24).TruncatedEvery(16)
 	switch t.typ() {
@@ -81,8 +83,9 @@ func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, version int,
 		kerneltest.BF16.ULPs(0.5).Plus(sums))
 }
 
-// multiplied multiplies matrices of one format. In each matrix, some rows are zero except for one
-// edge value: NaN, an infinity, the largest or smallest number, or a zero.
+// multiplied multiplies matrices of one format and checks the product. In each matrix, some rows
+// contain only zeros and one edge value: NaN, an infinity, the largest or smallest number, or a
+// zero.
 func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, blocks int,
 	g kerneltest.GEMM,
 	in kerneltest.Format[E], out kerneltest.Format[D], tolerance kerneltest.Tolerance,
@@ -93,7 +96,8 @@ func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, blocks
 			if row := 3 + 2*i; row < rows {
 				line := xs[row*g.K:][:g.K]
 				clear(line)
-				// no edge value of A is multiplied by one of B
+				// A and B have their edge values in different columns, so two edge values are
+				// never multiplied
 				line[2*t.Rand.IntN(g.K/2)+side] = edge
 			}
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// V0 copies with cp.async: all threads load, several stages ahead of the MMAs.
+// V0 adds a kernel that copies with cp.async: all threads copy operands, several stages ahead of
+// the MMAs.
 func V0(m *dsl.Module, t Tiling) {
 	if t.typ() == isa.S8 {
 		v0[dsl.S32](m, t)

@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// V1 copies with the TMA: one thread starts the copies of whole tiles, and mbarriers signal their
-// completion.
+// V1 adds a kernel that copies with the TMA: one thread starts the copies of whole tiles, and
+// mbarriers signal their completion.
 func V1(m *dsl.Module, t Tiling) {
 	if t.typ() == isa.S8 {
 		v1[dsl.S32](m, t)

@@ -8,7 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// V2 has a separate warp for loading, so that the eight MMA warps never wait for each other.
+// V2 adds a kernel in which a separate warp loads the operands, so that the eight warps that
+// execute the MMAs never wait for each other.
 func V2(m *dsl.Module, t Tiling) {
 	if t.typ() == isa.S8 {
 		v2[dsl.S32](m, t)
@@ -18,8 +19,8 @@ func V2(m *dsl.Module, t Tiling) {
 }
 
 func v2[C dsl.Scalar](m *dsl.Module, t Tiling) {
-	// Without this limit, ptxas 13.5 spills: it gives each of 288 threads only 32 registers
-	// although it needs more than 168.
+	// Without this limit, ptxas 13.5 gives each of the 288 threads only 32 registers, although a
+	// thread needs more than 168, and spills the rest to memory.
 	k := m.Kernel("matmul_v2", dsl.Threads(288), dsl.MaxRegs(160))
 	a := k.TensorMap("a", t.typ(), dsl.Box{Rows: t.M, Cols: t.K}, t.Swizzle)
 	b := k.TensorMap("b", t.typ(), dsl.Box{Rows: t.N, Cols: t.K}, t.Swizzle)

@@ -8,15 +8,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// V3 is persistent: a block computes several tiles of D. Two warpgroups compute the left and the
-// right half of each tile, each from its own pipeline. The load warp fills the pipelines in turn,
-// so that one warpgroup multiplies while the other stores its half (ping-pong):
+// V3 adds a persistent kernel: a block computes several tiles of D. Two warpgroups compute the
+// left and the right half of each tile, each from its own pipeline. The load warp fills the
+// pipelines alternately, so that one warpgroup multiplies while the other stores its half
+// (ping-pong):
 //
 //	load    | left 0      | right 0     | left 1      | right 1     |
 //	left      | multiply 0  | store 0     | multiply 1  | store 1
 //	right                   | multiply 0  | store 0     | multiply 1
 //
-// The load warpgroup gives registers to the others (setmaxnreg) on targets that can.
+// On targets that have setmaxnreg, the load warpgroup gives registers to the other warpgroups.
 func V3(m *dsl.Module, t Tiling) {
 	if t.typ() == isa.S8 {
 		v3[dsl.S32](m, t)

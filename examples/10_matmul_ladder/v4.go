@@ -8,12 +8,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Deep is a tiling for V4: four stages take 192 KB of shared memory, or 96 KB with a swizzle of 64
-// bytes.
+// Deep is a tiling for V4. Its four stages take 192 KB of shared memory, or 96 KB with a swizzle
+// of 64 bytes.
 var Deep = Tiling{M: 128, N: 256, K: 64, Stages: 4, Swizzle: dsl.Swizzle128}
 
-// V4 is persistent, like V3, but eight warps share each tile. The pipeline holds twice as many
-// steps, and loading continues with the next tile while the warps store the last one.
+// V4 adds a persistent kernel, like V3, but all eight warps compute the same tile. The pipeline
+// has twice as many stages, and the load warp already loads the next tile while the other warps
+// store a tile.
 func V4(m *dsl.Module, t Tiling) {
 	if t.typ() == isa.S8 {
 		v4[dsl.S32](m, t)

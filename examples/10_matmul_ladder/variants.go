@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Variants returns a variant for each version and swizzle, and for each type.
+// Variants returns one test configuration for each version and swizzle, and for each type.
 func Variants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	add := func(option, name string, version int, t Tiling) {
@@ -64,7 +64,7 @@ func Variants() []kerneltest.Variant {
 	return append(list, oneSource()...)
 }
 
-// oneSource returns the variants that show what all versions share.
+// oneSource returns the test configurations that build all versions from the same Go source.
 func oneSource() []kerneltest.Variant {
 	first := kerneltest.Variant{
 		Option: "sm_90 and sm_120 builds of one source", Name: "all versions",

@@ -12,14 +12,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernels are built for.
+// Targets are the PTX targets for which the kernels are built.
 var Targets = []string{"sm_90", "sm_100", "sm_120"}
 
-// tolerance is for an F32 sum over many threads, a reciprocal of 1 ulp and a multiplication.
+// tolerance allows for an F32 sum over many threads, a reciprocal with an error of 1 ulp, and a
+// multiplication.
 var tolerance = kerneltest.F32.ULPs(6)
 
-// Check divides the rows of matrices of several shapes by their sums. It does so three times, to
-// detect a second kernel that does not wait for the first.
+// Check divides the rows of matrices of several shapes by their sums. It repeats each division
+// three times to detect a second kernel that does not wait for the first.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("clusters", 90, 0); err != nil {
 		return err
@@ -47,10 +48,10 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// check divides rows of n elements. Both kernels run on one stream, and the second may start before
-// the first has ended.
+// check divides rows of n elements and compares the results with those of Reference. Both kernels
+// run on one stream, and the second may start before the first has ended.
 func check(t *kerneltest.T, sum, scale *runtime.Kernel, rows, n int) error {
-	// Positive elements keep the sums away from zero.
+	// Positive elements keep the sums from being close to zero.
 	xs := kerneltest.Random(t, kerneltest.F32.Within(0.5, 2.5), rows*n)
 	s, err := t.Device.Stream()
 	if err != nil {

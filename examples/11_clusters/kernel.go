@@ -1,26 +1,26 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clusters divides the rows of a matrix by their sums. A cluster of blocks sums a row
-// through distributed shared memory. The second kernel starts before the first has finished, with
-// programmatic dependent launch.
+// Package clusters has two kernels that divide the rows of a matrix by their sums. In the first,
+// a cluster of blocks sums a row through distributed shared memory. The second starts before the
+// first has finished, with programmatic dependent launch.
 package clusters
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
 const (
 	threads = 256
-	cluster = 4 // blocks that share a row
+	cluster = 4 // number of blocks that sum one row together
 )
 
-// Build adds both kernels: sum_rows writes the sum of each row of x, whose rows have n elements,
-// and scale_rows divides the rows by these sums.
+// Build adds two kernels to m: sum_rows writes the sum of each row of x, which has n elements per
+// row, and scale_rows divides each row by its sum.
 func Build(m *dsl.Module) {
 	buildSums(m)
 	buildScale(m)
 }
 
-// buildSums adds a kernel with one cluster per row.
+// buildSums adds the kernel sum_rows, with one cluster per row.
 func buildSums(m *dsl.Module) {
 	k := m.Kernel("sum_rows", dsl.Threads(threads), dsl.Cluster(cluster))
 	x, sums := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "sums")
@@ -39,8 +39,8 @@ func buildSums(m *dsl.Module) {
 	k.If(first.EQI(0), func() { sums.Store(row, sum) })
 }
 
-// buildScale adds a kernel with one block per row. It loads its elements before it waits for the
-// sums.
+// buildScale adds the kernel scale_rows, with one block per row. A thread loads its elements
+// before it waits for the sums.
 func buildScale(m *dsl.Module) {
 	k := m.Kernel("scale_rows", dsl.Threads(threads))
 	x, sums, y := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "sums"),

@@ -9,15 +9,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_90", "sm_100"}
 
-// tolerance is the error of F32 sums: an MMA of 16 products truncates a sum of about the square
-// root of K to 2^-24.
+// tolerance is the error of F32 sums: each MMA adds 16 products, and truncates the sum with a
+// relative error of 2^-24. A sum is about as large as the square root of K.
 var tolerance = kerneltest.Abs(0x1p-24).TruncatedEvery(16)
 
-// Check multiplies matrices of several shapes, some with K in one part and some with K in many
-// parts.
+// Check multiplies matrices of several shapes, with and without splitting K, and compares the
+// products with a host reference.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("the TMA", 90, 0); err != nil {
 		return err

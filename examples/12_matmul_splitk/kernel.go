@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package splitk multiplies bfloat16 matrices with a small result and a large K. Several blocks
-// compute partial sums of the same tile, and the TMA adds them in global memory.
+// Package splitk is a kernel that multiplies bfloat16 matrices if the product is small and K is
+// large. Several blocks compute partial sums of the same tile, and the TMA adds them in global
+// memory.
 package splitk
 
 import (
@@ -10,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the tile shape of a block with eight MMA warps, in two rows and four columns, and one
-// load warp.
+// A Tiling describes the tile of a block with one load warp and eight warps that execute MMAs,
+// arranged in two rows and four columns.
 type Tiling struct {
 	M, N, K int
 	Stages  int
@@ -20,20 +21,21 @@ type Tiling struct {
 // Default is a tiling that fits the shared memory of sm_90 and sm_100.
 var Default = Tiling{M: 128, N: 128, K: 64, Stages: 2}
 
-// Blocks returns the grid of a launch: along x the tiles of the product, and along y the number of
-// parts of K. There are enough parts to give every multiprocessor a block, but each part has at
-// least four steps.
+// Blocks returns the size of the grid: x is the number of tiles of the product, and y is the
+// number of parts of K. There are enough parts to give every multiprocessor a block, but each
+// part has at least four steps, unless K is shorter.
 func (t Tiling) Blocks(m, n, k, multiprocessors int) (x, y int) {
 	x = (m + t.M - 1) / t.M * ((n + t.N - 1) / t.N)
 	steps := (k + t.K - 1) / t.K
 	return x, max(1, min(multiprocessors/x, steps/4))
 }
 
-// Build adds a kernel that adds A * B' to D, for bfloat16 matrices A (m x k) and B (n x k) and an
-// F32 matrix D (m x n). D must be zero, or contain the matrix to add to. The height of the grid is
-// the number of parts of K. n must be a multiple of 4 and k of 8, as the TMA requires.
+// Build adds to m a kernel that adds A * B' to D, for bfloat16 matrices A (m x k) and B (n x k)
+// and an F32 matrix D (m x n). Set D to zero before the launch, or to the matrix to which the
+// product is to be added. The height of the grid is the number of parts of K. The TMA requires
+// that n is a multiple of 4 and that k is a multiple of 8.
 func Build(m *dsl.Module, t Tiling) {
-	// As in example 10, ptxas 13.5 needs this limit for 288 threads.
+	// As in example 10, ptxas 13.5 spills registers of 288 threads without this limit.
 	k := m.Kernel("splitk", dsl.Threads(288), dsl.MaxRegs(160))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, dsl.Swizzle128)
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: t.N, Cols: t.K}, dsl.Swizzle128)
@@ -48,7 +50,7 @@ func Build(m *dsl.Module, t Tiling) {
 	steps := last.Sub(first)
 
 	ab := k.Pipeline("ab", t.Stages, a.Feed(), b.Feed())
-	out := k.SharedTiles("out", d.Tile(), 4) // one for each column of warps
+	out := k.SharedTiles("out", d.Tile(), 4) // one tile per column of warps
 	math := k.NamedBarrier(256)
 	k.Roles(
 		dsl.OnWarp(8, "load", func() {

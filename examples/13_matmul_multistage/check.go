@@ -13,22 +13,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_80", "sm_90"}
 
-// Tolerances. The products are exact. The tensor cores of sm_80 add 8 products of 16 bits, or 4 of
-// TF32, and truncate the sum in F32. F32 operands take three TF32 products. F64 sums are rounded
-// each time.
+// Tolerances. The products are exact. The tensor cores of sm_80 add 8 products of 16-bit types or
+// 4 products of TF32 at a time, and truncate the sum to F32. The product of two F32 operands is
+// the sum of three TF32 products. F64 sums are rounded after each addition.
 var (
 	sum16 = kerneltest.Abs(0x1p-24).TruncatedEvery(8)
 	sum32 = kerneltest.Abs(0x1p-24).TruncatedEvery(4)
-	split = kerneltest.Abs(0x1p-25).TruncatedEvery(4) // sums over a stage only are truncated
+	split = kerneltest.Abs(0x1p-25).TruncatedEvery(4) // in each stage
 	sum64 = kerneltest.Abs(0x1.8p-54).RoundedEvery(1)
 	exact = kerneltest.Tolerance{}
 )
 
-// Check multiplies matrices of every type in several shapes, some of which are not multiples of the
-// tile.
+// Check multiplies matrices of every type in several shapes, some of which are not multiples of
+// the tile, and compares the products with a host reference.
 func Check(t *kerneltest.T) error {
 	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
 		kerneltest.GEMM{M: 1, N: 2, K: 16}, kerneltest.GEMM{M: 33, N: 70, K: 144},
@@ -47,7 +47,7 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// checkOf multiplies matrices of a type.
+// checkOf multiplies matrices of one type, and checks the product.
 func checkOf(t *kerneltest.T, typ isa.Type, g kerneltest.GEMM) error {
 	switch typ {
 	case isa.F16:
@@ -74,8 +74,9 @@ func checkOf(t *kerneltest.T, typ isa.Type, g kerneltest.GEMM) error {
 	return fmt.Errorf("no check for %s", typ)
 }
 
-// check multiplies random matrices. Rows with edge values are part of them, but not for F32: an F32
-// element is the sum of three TF32 numbers, and the rest of infinity is NaN.
+// check multiplies random matrices of one type, and checks the product. Some rows have edge
+// values, except for F32: the kernel splits an F32 element into a sum of three TF32 numbers, and
+// the second part of an infinity is NaN.
 func check[E, C runtime.Element](
 	t *kerneltest.T, typ isa.Type, g kerneltest.GEMM, in kerneltest.Format[E],
 	out kerneltest.Format[C], tolerance kerneltest.Tolerance,
@@ -87,14 +88,16 @@ func check[E, C runtime.Element](
 	return multiply(t, typ, a, b, out, tolerance)
 }
 
-// checkBits multiplies random matrices of integers of fewer than 8 bits.
+// checkBits multiplies random matrices of integers with fewer than 8 bits, and checks the
+// product. value converts the bits of an element.
 func checkBits(t *kerneltest.T, typ isa.Type, g kerneltest.GEMM, value func(bits uint8) int) error {
 	a, b := kerneltest.RandomPacked(t, g.M, g.K, typ.Bits(), value),
 		kerneltest.RandomPacked(t, g.N, g.K, typ.Bits(), value)
 	return multiply(t, typ, a, b, kerneltest.S32, exact)
 }
 
-// multiply runs the kernel for a type.
+// multiply builds the kernel for typ, multiplies a and b, and checks that the product is within
+// the tolerance.
 func multiply[C runtime.Element](
 	t *kerneltest.T, typ isa.Type, a, b kerneltest.Matrix, out kerneltest.Format[C],
 	tolerance kerneltest.Tolerance,

@@ -11,35 +11,35 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Epilogue specifies how the accumulators are changed before they are stored. All fields but the
-// type of D require F32 accumulators.
+// An Epilogue specifies how the accumulators are changed before they are stored. Each field
+// except D requires F32 accumulators.
 type Epilogue struct {
-	// D is the type of the result; the default is that of the accumulators. F32 accumulators
-	// convert to F16 and BF16. S32 accumulators are multiplied by the parameter alpha, and convert
-	// to F32, or to S8 with saturation.
+	// D is the type of the result; the default is the type of the accumulators. F32 accumulators
+	// can be stored as F16 or BF16. S32 accumulators can be multiplied by the parameter alpha and
+	// stored as F32, or as S8 with saturation.
 	D          isa.Type
 	Scale      bool       // D = alpha * A * B' + beta * C, with C in F32
-	Bias       bool       // adds a bias for each column
-	Activation Activation // applied last
+	Bias       bool       // adds a bias to each column
+	Activation Activation // applied after Scale and Bias
 }
 
-// An Activation is a function of an element.
+// An Activation is a function that is applied to each element of D.
 type Activation int
 
-// The activation functions.
+// The supported activation functions.
 const (
 	Identity Activation = iota
 	ReLU
-	GELU // the approximation with tanh
+	GELU // the approximation that uses tanh
 )
 
-// geluCubic and geluScale are the constants of GELU: x/2 * (1 + tanh(scale * (x + cubic * x^3))),
-// which is x * sigmoid(2 * scale * (x + cubic * x^3)).
+// geluCubic and geluScale are the constants of GELU: x/2 * (1 + tanh(geluScale * (x + geluCubic *
+// x^3))), which equals x * sigmoid(2 * geluScale * (x + geluCubic * x^3)).
 const geluCubic = 0.044715
 
 var geluScale = math.Sqrt(2 / math.Pi)
 
-// apply returns the activation of an element.
+// apply returns the activation function of x.
 func (a Activation) apply(k *dsl.Kernel, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
 	switch a {
 	case ReLU:
@@ -51,19 +51,20 @@ func (a Activation) apply(k *dsl.Kernel, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
 	return x
 }
 
-// A writer writes accumulators of type C to D.
+// A writer writes accumulators of type C to D. Of the fields for D, only that of the selected
+// output is set.
 type writer[C dsl.Scalar] struct {
 	k           *dsl.Kernel
 	o           Options
 	d           *dsl.Matrix
-	sums        dsl.Array[C] // D, for sums that are added to it
+	sums        dsl.Array[C] // D, if partial sums are added to it
 	floats      dsl.Array[dsl.F32]
 	bytes       dsl.Array[dsl.S8]
 	c, bias     dsl.Array[dsl.F32]
 	alpha, beta dsl.Reg[dsl.F32]
 }
 
-// declare declares the parameters of an epilogue, starting with D.
+// declare declares the parameters of the kernel that an epilogue needs, starting with D.
 func declare[C dsl.Scalar](k *dsl.Kernel, o Options) *writer[C] {
 	w, e := &writer[C]{k: k, o: o}, o.Epilogue
 	switch {
@@ -88,7 +89,8 @@ func declare[C dsl.Scalar](k *dsl.Kernel, o Options) *writer[C] {
 	return w
 }
 
-// store stores the tile of a warp, whose first element is at row and col of D.
+// store applies the epilogue to the tile of a warp and stores the tile. row and col are the
+// position of its first element in D.
 func (w *writer[C]) store(sums *dsl.WarpTile[C], in operands, row, col dsl.Reg[dsl.U32]) {
 	if f, ok := any(sums).(*dsl.WarpTile[dsl.F32]); ok {
 		w.change(f, in, row, col)
@@ -103,7 +105,7 @@ func (w *writer[C]) store(sums *dsl.WarpTile[C], in operands, row, col dsl.Reg[d
 	})
 }
 
-// put adds or stores two adjacent elements.
+// put stores two adjacent elements, or adds them to D.
 func (w *writer[C]) put(at dsl.Reg[dsl.U32], x, y dsl.Reg[C]) {
 	scaled := func(x dsl.Reg[C]) dsl.Reg[dsl.F32] { return dsl.To[dsl.F32](x).Mul(w.alpha) }
 	switch {
@@ -120,8 +122,8 @@ func (w *writer[C]) put(at dsl.Reg[dsl.U32], x, y dsl.Reg[C]) {
 	}
 }
 
-// change applies the epilogue to the accumulators. Elements outside of D use the values at the edge
-// of D.
+// change applies the epilogue to the accumulators. Elements outside D are computed with the
+// values of C and the bias at the edge of D, and not stored.
 func (w *writer[C]) change(sums *dsl.WarpTile[dsl.F32], in operands, row, col dsl.Reg[dsl.U32]) {
 	e, k := w.o.Epilogue, w.k
 	if !e.Scale && !e.Bias && e.Activation == Identity {

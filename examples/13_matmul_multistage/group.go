@@ -5,15 +5,17 @@ package multistage
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
-// A Group is one of several products in a launch. The matrices of all groups are stored in one
-// array each. A, B and D are the indices of the first elements of the group in these arrays; those
-// of A and B must be multiples of 16 bytes.
+// A Group is one of several products that a launch computes. The matrices A of all groups are
+// stored in one array; so are the matrices B and D. The fields A, B and D are the indices of the
+// group's first elements in these arrays. For A and B, the positions must be multiples of 16
+// bytes.
 type Group struct{ M, N, K, A, B, D int }
 
-// groupWords is the number of words of a group in the parameter groups.
+// groupWords is the number of 32-bit words per group in the parameter groups.
 const groupWords = 6
 
-// Words returns the parameter groups for a launch, and the number of blocks, one for each tile.
+// Words returns the contents of the parameter groups for a launch, and the number of blocks: one
+// for each tile of each group.
 func (t Tiling) Words(list []Group) (words []uint32, blocks int) {
 	for _, g := range list {
 		for _, x := range []int{g.M, g.N, g.K, g.A, g.B, g.D} {
@@ -24,8 +26,9 @@ func (t Tiling) Words(list []Group) (words []uint32, blocks int) {
 	return words, blocks
 }
 
-// findGroup finds the group of the block and reads its sizes. It subtracts the number of tiles of
-// each group from the block index, until the rest is the index of a tile in the group.
+// findGroup returns the operands with the sizes of the block's group, and with the index of the
+// block's tile in this group. The emitted code subtracts the number of tiles of each group from
+// the block index, until the remainder is the index of a tile in the group.
 func findGroup(k *dsl.Kernel, o Options, in operands) operands {
 	groups := dsl.Global[dsl.U32](k, "groups")
 	read := func(g dsl.Reg[dsl.U32], word int) dsl.Reg[dsl.U32] {

@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package multistage multiplies matrices on the tensor cores of sm_80, in every supported type.
+// Package multistage has kernels that multiply matrices on the tensor cores of sm_80, for every
+// supported type.
 package multistage
 
 import (
@@ -11,26 +12,28 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the tile shape of a block of eight warps, in two rows and four columns. A tile is 128
-// bytes deep.
+// A Tiling describes the tile that a block of eight warps computes. The warps are arranged in two
+// rows and four columns. The rows of the operand tiles have 128 bytes.
 type Tiling struct {
 	M, N   int
 	Stages int
 }
 
-// depth is the number of bytes in a row of a tile. group is the number of rows of tiles that are
-// assigned together, so that concurrent blocks share operands in the L2 cache.
+// depth is the number of bytes per row of an operand tile. group is the number of rows of tiles
+// that are assigned together: blocks that run at the same time then share operands in the L2
+// cache.
 const (
 	depth = 128
 	group = 8
 )
 
-// Types are the element types. F32 is computed as three products of TF32.
+// Types are the supported types of A and B. An F32 product is computed as three products of TF32.
 var Types = []isa.Type{isa.F16, isa.Bf16, isa.Tf32, isa.F32, isa.S8, isa.U8, isa.S4, isa.U4, isa.B1,
 	isa.F64}
 
-// Default returns a tiling that fits into the shared memory of sm_80 and into the registers of a
-// warp. The accumulators of F64 are wide, and F32 has two sets of them.
+// Default returns a tiling for which the operands fit into the shared memory of sm_80, and the
+// accumulators into the registers of a warp. F64 accumulators take twice the registers, and F32
+// needs two sets of accumulators.
 func Default(t isa.Type) Tiling {
 	switch t {
 	case isa.F64:
@@ -41,7 +44,8 @@ func Default(t isa.Type) Tiling {
 	return Tiling{M: 128, N: 256, Stages: 3}
 }
 
-// Blocks returns the grid of a launch, or an error if the kernel does not support the sizes.
+// Blocks returns the number of blocks that cover an m x n product, or an error if a size is not
+// supported for elements of type e.
 func (t Tiling) Blocks(e isa.Type, m, n, k int) (int, error) {
 	switch {
 	case k*e.Bits()%128 != 0:
@@ -53,10 +57,11 @@ func (t Tiling) Blocks(e isa.Type, m, n, k int) (int, error) {
 	return (n + t.N - 1) / t.N * ((m + t.M - 1) / t.M), nil
 }
 
-// Build adds a kernel that computes D = A * B' for A (m x k) and B (n x k) of type t, and D (m x n)
-// of the accumulator type, on the tensor cores of sm_80. Tiles are clipped at the edges, so all
-// sizes that Blocks accepts work. Elements smaller than a byte are packed, the first in the lowest
-// bits; single bits are multiplied with and. From sm_90 on, F64 uses the larger shapes.
+// Build adds to m a kernel that computes D = A * B' for A (m x k) and B (n x k) of type t, and D
+// (m x n) of the accumulator type, on the tensor cores of sm_80. Tiles are clipped at the edges
+// of D, so all sizes that Blocks accepts are supported. Elements smaller than a byte are packed,
+// with the first element in the lowest bits; single bits are multiplied with a bitwise and. From
+// sm_90 on, F64 uses the larger MMA shapes.
 func Build(m *dsl.Module, t isa.Type, tiling Tiling) {
 	switch Sums(t) {
 	case isa.S32:
@@ -68,7 +73,7 @@ func Build(m *dsl.Module, t isa.Type, tiling Tiling) {
 	}
 }
 
-// Sums returns the accumulator type for operands of type t.
+// Sums returns the type of the accumulators for operands of type t.
 func Sums(t isa.Type) isa.Type {
 	switch t {
 	case isa.S8, isa.U8, isa.S4, isa.U4, isa.B1:
@@ -91,8 +96,9 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 
 	tileA := dsl.Tile{Type: t, Rows: tiling.M, Cols: depth * 8 / t.Bits(), Swizzle: dsl.Swizzle128}
 	if t == isa.F64 {
-		// F64 fragments are loaded element by element, four of a row. With 32 bytes of padding per
-		// row, elements loaded together are in different banks.
+		// F64 fragments are loaded element by element; a row of a fragment has four elements.
+		// With 32 bytes of padding per row, the elements that one instruction loads are in
+		// different banks.
 		tileA.Swizzle, tileA.Pad = dsl.NoSwizzle, 32
 	}
 	tileB := tileA
@@ -110,5 +116,5 @@ func build[C dsl.Scalar](m *dsl.Module, t isa.Type, tiling Tiling) {
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }
 
-// name returns a type as a suffix of a kernel name, such as "_tf32".
+// name returns the suffix of the kernel name for a type, such as "_tf32".
 func name(t isa.Type) string { return "_" + t.String()[1:] }

@@ -10,35 +10,37 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Options are the choices of BuildWith. The zero value of each field but Type is the default.
+// Options select what BuildWith builds. The zero value of each field except Type selects the
+// default.
 type Options struct {
-	Type   isa.Type                               // of A and B
-	Sums   isa.Type                               // of the accumulators; the default is Sums(Type)
+	Type   isa.Type                               // type of A and B
+	Sums   isa.Type                               // type of accumulators; default Sums(Type)
 	Tiling Tiling                                 // the default is Small(Type)
-	Shape  func(m *dsl.Module, s dsl.MMA) dsl.MMA // changes the shape of the MMA
+	Shape  func(m *dsl.Module, s dsl.MMA) dsl.MMA // changes the MMA, for example its shape
 	// A stored as k x m, and B as k x n, for elements of at least 16 bits.
 	TransposeA, TransposeB bool
 	Epilogue               Epilogue
 	Split                  Split
 	// Batch multiplies one pair of matrices for each index along z of the grid.
 	Batch bool
-	// Groups multiplies matrices of several sizes: see Group.
+	// If set, A is stored as k x m, or B as k x n. Elements need at least 16 bits.
 	Groups bool
 }
 
-// A Split is a method for computing one tile of D with several blocks, which add their partial
-// results to D. D must be zero, or contain the matrix to add to.
+// A Split is a method to compute one tile of D with several blocks, which add their partial
+// results to D. Set D to zero before the launch, or to the matrix to which the product is to be
+// added.
 type Split int
 
-// Ways to share tiles.
+// The methods of Split.
 const (
 	NoSplit Split = iota
 	SplitK        // the blocks along y each compute a part of K
 	StreamK       // all blocks compute the same number of steps
 )
 
-// Small returns a tiling that also fits into the 99 KiB of shared memory that a block has on sm_86
-// and sm_89.
+// Small returns a tiling that also fits into the 99 KiB of shared memory per block of sm_86 and
+// sm_89.
 func Small(t isa.Type) Tiling {
 	if t == isa.F64 || t == isa.F32 {
 		return Tiling{M: 64, N: 64, Stages: 3}
@@ -46,7 +48,7 @@ func Small(t isa.Type) Tiling {
 	return Tiling{M: 128, N: 128, Stages: 3}
 }
 
-// resolve fills in the defaults.
+// resolve returns the options with defaults filled in, and the MMA that they select.
 func (o Options) resolve(m *dsl.Module) (Options, dsl.MMA) {
 	o.Sums, o.Tiling = cmp.Or(o.Sums, Sums(o.Type)), cmp.Or(o.Tiling, Small(o.Type))
 	shape := m.MMAFor(o.Type, o.Sums)
@@ -56,7 +58,7 @@ func (o Options) resolve(m *dsl.Module) (Options, dsl.MMA) {
 	return o, shape
 }
 
-// BuildWith adds a kernel that computes D = A * B' as Build does, with options.
+// BuildWith adds to m a kernel that computes D = A * B' like Build, with the given options.
 func BuildWith(m *dsl.Module, o Options) {
 	o, shape := o.resolve(m)
 	switch o.Sums {
@@ -71,14 +73,14 @@ func BuildWith(m *dsl.Module, o Options) {
 	}
 }
 
-// operands are the matrices of a kernel, and their sizes.
+// operands are the matrices of a kernel and their sizes.
 type operands struct {
 	a, b, d            *dsl.Matrix
 	rows, cols, length dsl.Reg[dsl.U32]
-	tile               dsl.Reg[dsl.U32] // index of the tile in its group, if there are groups
+	tile               dsl.Reg[dsl.U32] // index of the tile in its group, if the kernel has groups
 }
 
-// sized sets the sizes of the matrices.
+// sized returns the operands with the sizes set on the matrices.
 func (in operands) sized(o Options) operands {
 	in.a, in.b, in.d = in.a.Sized(in.rows, in.length), in.b.Sized(in.cols, in.length),
 		in.d.Sized(in.rows, in.cols)
@@ -91,9 +93,9 @@ func (in operands) sized(o Options) operands {
 	return in
 }
 
-// tile returns the tile of an operand with the given rows and the depth of one step. Transposed
-// elements of 32 and 64 bits are loaded one by one; 16 bytes of padding per row let rows start in
-// different banks.
+// tile returns the tile of an operand with the given number of rows and the depth of one step.
+// Transposed elements of 32 and 64 bits are loaded one by one; with 16 bytes of padding per row,
+// the rows start in different banks.
 func (o Options) tile(rows int, transposed bool) dsl.Tile {
 	deep := depth * 8 / o.Type.Bits()
 	t := dsl.Tile{Type: o.Type, Rows: rows, Cols: deep, Swizzle: dsl.Swizzle128}
@@ -106,11 +108,11 @@ func (o Options) tile(rows int, transposed bool) dsl.Tile {
 // An operand is A or B in the main loop.
 type operand struct {
 	m          *dsl.Matrix
-	row        dsl.Reg[dsl.U32] // of the tile
+	row        dsl.Reg[dsl.U32] // first row of the tile
 	transposed bool
 }
 
-// copy starts the copy of a tile from column at of the operand.
+// copy starts an asynchronous copy of the tile whose first column in the operand is at.
 func (x operand) copy(to dsl.SharedTile, at dsl.Reg[dsl.U32]) {
 	if x.transposed {
 		x.m.RowsFrom(at).CopyAsync(to, x.row)
@@ -127,7 +129,7 @@ func newOperand(m *dsl.Matrix, row dsl.Reg[dsl.U32], transposed bool) operand {
 	return operand{m, row, transposed}
 }
 
-// buildWith builds a kernel with accumulators of C.
+// buildWith adds a kernel with accumulators of type C.
 func buildWith[C dsl.Scalar](m *dsl.Module, o Options, shape dsl.MMA) {
 	k := m.Kernel("matmul"+name(o.Type), dsl.Threads(256))
 	in := operands{a: k.Matrix("a", o.Type), b: k.Matrix("b", o.Type)}
@@ -146,7 +148,8 @@ func buildWith[C dsl.Scalar](m *dsl.Module, o Options, shape dsl.MMA) {
 		o.tile(o.Tiling.N, o.TransposeB))
 	deep := int64(depth * 8 / o.Type.Bits())
 
-	// part computes some steps of the tile in a row and column of tiles.
+	// part computes some steps of the product for one tile, given its row and column of tiles,
+	// and stores the result.
 	part := func(tileRow, tileCol, first, steps dsl.Reg[dsl.U32]) {
 		row, col := tileRow.MulI(int64(o.Tiling.M)), tileCol.MulI(int64(o.Tiling.N))
 		a, b := newOperand(in.a, row, o.TransposeA), newOperand(in.b, col, o.TransposeB)

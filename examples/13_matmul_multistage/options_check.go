@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// A trial is a launch with options and a comparison of its results.
+// A trial is a launch with options, the sizes of the launch, and the tolerance of its results.
 type trial struct {
 	Options
 	tolerance kerneltest.Tolerance
@@ -25,7 +25,8 @@ type trial struct {
 	batch     int  // pairs of matrices; 0 is one
 }
 
-// The parameters of epilogues. For INT8, alpha maps typical sums to the range of S8.
+// The arguments for alpha and beta. For INT8, alpha is narrow, which maps typical sums to the
+// range of S8.
 const alpha, beta, narrow = 0.75, -2, 0x1p-12
 
 // nan is NaN.
@@ -37,16 +38,17 @@ type numbers struct {
 	value []float64
 }
 
-// A filling specifies which elements a matrix has.
+// A filling specifies how the elements of a matrix are chosen.
 type filling int
 
 const (
 	uniform filling = iota
-	edges           // one edge value in each row, otherwise zeros; for integers some edge values
-	powers          // powers of two, with which products of edge values are exact
+	edges           // one edge value per row, otherwise zeros; for integers several edge values
+	powers          // powers of two, whose products with edge values are exact
 )
 
-// random returns count matrices of a type, stored by rows, or by columns if transposed.
+// random returns count matrices of the type of A and B, stored by rows, or by columns if
+// transposed.
 func (x trial) random(t *kerneltest.T, rows, cols, count int, transposed bool,
 	fill filling) numbers {
 	switch x.Type {
@@ -70,7 +72,7 @@ func (x trial) random(t *kerneltest.T, rows, cols, count int, transposed bool,
 	return x.packed(t, rows, cols)
 }
 
-// of returns random matrices of a format.
+// of returns count matrices of a format.
 func of[E runtime.Element](t *kerneltest.T, f kerneltest.Format[E], rows, cols, count int,
 	transposed bool, fill filling) numbers {
 	xs := kerneltest.Random(t, f, rows*cols*count)
@@ -104,7 +106,7 @@ func of[E runtime.Element](t *kerneltest.T, f kerneltest.Format[E], rows, cols, 
 	return n
 }
 
-// packed returns a random matrix of integers of one or four bits.
+// packed returns a random matrix of integers with one bit or four bits.
 func (x trial) packed(t *kerneltest.T, rows, cols int) numbers {
 	bits := x.Type.Bits()
 	bytes := make([]uint8, rows*cols*bits/8)
@@ -158,7 +160,7 @@ func (x trial) product(g kerneltest.GEMM, a, b []float64, xor bool) []float64 {
 	return d
 }
 
-// finish returns the result of the epilogue for an element.
+// finish applies the epilogue to one element.
 func (e Epilogue) finish(sum, c, bias float64) float64 {
 	if e.Scale {
 		sum = alpha*sum + beta*c
@@ -175,7 +177,7 @@ func (e Epilogue) finish(sum, c, bias float64) float64 {
 	return sum
 }
 
-// check runs the kernel and compares its results.
+// check runs the kernel and checks its results.
 func (x trial) check(t *kerneltest.T, g kerneltest.GEMM) error {
 	m := dsl.New("options.ptx", t.Target())
 	o, shape := x.Options.resolve(m)
@@ -199,7 +201,7 @@ func (x trial) check(t *kerneltest.T, g kerneltest.GEMM) error {
 	return run(t, x, shape, g, kerneltest.F32)
 }
 
-// run runs the kernel with results of a format.
+// run runs the kernel for an output of the given format, and checks its results.
 func run[D runtime.Element](t *kerneltest.T, x trial, shape dsl.MMA, g kerneltest.GEMM,
 	f kerneltest.Format[D]) error {
 	k, err := t.Kernel("matmul"+name(x.Type), func(m *dsl.Module) { BuildWith(m, x.Options) })
@@ -255,7 +257,7 @@ func run[D runtime.Element](t *kerneltest.T, x trial, shape dsl.MMA, g kerneltes
 			case x.Sums == isa.S32:
 				sum = max(math.MinInt32, min(math.MaxInt32, sum))
 			case x.edges:
-				sum = f.Float(f.From(sum)) // overflow is infinite
+				sum = f.Float(f.From(sum)) // numbers beyond the range of the format become infinite
 			}
 			want = append(want, x.Epilogue.finish(sum, float64(c[j]), float64(bias[j%g.N])))
 		}
@@ -278,7 +280,8 @@ func (x trial) exactness() kerneltest.Tolerance {
 	return kerneltest.Tolerance{}
 }
 
-// checkGroups multiplies a group of matrices of several sizes, all with rows of 16 bytes or more.
+// checkGroups multiplies several pairs of matrices of different sizes in one launch, and checks
+// the products. A row has at least 16 bytes.
 func (x trial) checkGroups(t *kerneltest.T) error {
 	k, err := t.Kernel("matmul"+name(x.Type), func(m *dsl.Module) { BuildWith(m, x.Options) })
 	if err != nil {

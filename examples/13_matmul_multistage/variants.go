@@ -12,16 +12,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Tolerances of options. F16 sums are rounded after every 8 products.
+// Tolerances for options. F16 accumulators are rounded after every 8 products.
 var (
 	sumF16 = kerneltest.Abs(0x1p-11).RoundedEvery(8)
-	// The sums of variants are short, and lose less than those that Check allows for.
+	// The variants have small K, so their sums have smaller errors than Check allows.
 	short16    = kerneltest.Abs(0x1.8p-25).TruncatedEvery(8)
 	short32    = kerneltest.Abs(0x1.4p-25).TruncatedEvery(4)
 	shortSplit = kerneltest.Abs(0x1p-26).TruncatedEvery(4)
-	// The FP8 tensor cores of sm_89 keep 13 fractional bits.
+	// The FP8 tensor cores of sm_89 keep 13 fractional bits of a sum.
 	short8 = kerneltest.Abs(0x1p-14).TruncatedEvery(16)
-	// A part of K has short sums, too. F64 sums of the parts are rounded once more.
+	// With split K, each part has a short sum. F64 sums of the parts are rounded once more.
 	shared = map[isa.Type]kerneltest.Tolerance{
 		isa.Bf16: kerneltest.Abs(0x1p-27).TruncatedEvery(8),
 		isa.Tf32: kerneltest.Abs(0x1.8p-27).TruncatedEvery(4),
@@ -29,13 +29,14 @@ var (
 	}
 )
 
-// Targets of the options: the first with these tensor cores, and those with less shared memory.
+// Targets of the options: the first target with these tensor cores, and targets with less shared
+// memory.
 var (
 	ampere  = Targets[:1]
 	limited = []string{"sm_86", "sm_89"}
 )
 
-// variant returns a variant that runs the kernel in odd sizes.
+// variant returns a test configuration that runs the kernel for the given sizes.
 func (x trial) variant(option, name, why string, targets []string,
 	sizes ...kerneltest.GEMM) kerneltest.Variant {
 	return kerneltest.Variant{
@@ -59,15 +60,15 @@ func (x trial) variant(option, name, why string, targets []string,
 	}
 }
 
-// plain reports whether the results of the kernel are exact for edge values: the epilogue does not
-// change the accumulators, and F32 is not split into TF32.
+// plain reports whether results are exact for edge values: the epilogue does not change the
+// accumulators, and F32 elements are not split into TF32.
 func (x trial) plain() bool {
 	e := x.Epilogue
 	return x.Type != isa.F32 && e == Epilogue{D: e.D} && x.Split == NoSplit && x.batch == 0 &&
 		(e.D == 0 || x.Sums == isa.F16)
 }
 
-// Variants returns a variant for each option of the kernel.
+// Variants returns one test configuration for each option of the kernel.
 func Variants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	for _, typ := range Types {
@@ -81,10 +82,10 @@ func Variants() []kerneltest.Variant {
 	return append(append(append(list, shapes()...), layouts()...), epilogues()...)
 }
 
-// half is the option that selects the MMA shape with half the depth.
+// half is an option that selects the MMA shape with half the depth.
 func half(_ *dsl.Module, s dsl.MMA) dsl.MMA { return s.HalfDepth() }
 
-// shapes returns the variants with MMA shapes other than the default.
+// shapes returns the test configurations with MMA shapes other than the default.
 func shapes() (list []kerneltest.Variant) {
 	odd := kerneltest.GEMM{M: 65, N: 130, K: 400}
 	add := func(option, name string, x trial, targets []string, sizes ...kerneltest.GEMM) {
@@ -152,22 +153,24 @@ func shapes() (list []kerneltest.Variant) {
 	return list
 }
 
-// tolerances are those of the sums of each type; integers are exact.
+// tolerances are the tolerances of sums by type. Sums of integers are exact.
 var tolerances = map[isa.Type]kerneltest.Tolerance{
 	isa.F16: short16, isa.Bf16: short16, isa.Tf32: short32, isa.F32: shortSplit, isa.F64: sum64,
 }
 
-// size describes the tiling.
+// size returns a description of the tiling for the table of variants.
 func (x trial) size() string {
 	o, _ := x.resolve(dsl.New("size", "sm_80"))
 	return fmt.Sprintf("%dx%d, %d stages", o.Tiling.M, o.Tiling.N, o.Tiling.Stages)
 }
 
-// layouts returns the variants with other layouts, tile shapes and ways to share the work.
+// layouts returns the test configurations with other memory layouts, tile shapes and methods to
+// split the work.
 func layouts() (list []kerneltest.Variant) {
 	odd := kerneltest.GEMM{M: 72, N: 136, K: 392}
 	for _, typ := range []isa.Type{isa.Bf16, isa.Tf32, isa.F64} {
-		// The names are those of BLAS: K is contiguous for an A that is T, and for a B that is N.
+		// BLAS names: in an A that is "T" and in a B that is "N", the elements along K are
+		// contiguous.
 		for _, side := range []string{"TN", "TT", "NN", "NT"} {
 			x := trial{Options: Options{Type: typ, TransposeA: side[0] == 'N',
 				TransposeB: side[1] == 'T'}, tolerance: tolerances[typ]}
@@ -210,7 +213,7 @@ func layouts() (list []kerneltest.Variant) {
 	return append(list, x.variant("grouped", "f16, 3 sizes", why(isa.F16), ampere))
 }
 
-// epilogues returns the variants with epilogues.
+// epilogues returns the test configurations with epilogues.
 func epilogues() (list []kerneltest.Variant) {
 	odd := kerneltest.GEMM{M: 65, N: 130, K: 144}
 	add := func(option, name string, typ isa.Type, e Epilogue, tolerance kerneltest.Tolerance,
@@ -254,7 +257,7 @@ func epilogues() (list []kerneltest.Variant) {
 	return list
 }
 
-// why explains the tolerance for a type.
+// why returns the reason for the tolerance of a type.
 func why(t isa.Type) string {
 	switch t {
 	case isa.F64:
@@ -267,7 +270,7 @@ func why(t isa.Type) string {
 	return "integers are exact"
 }
 
-// checkType multiplies matrices of a type in odd sizes.
+// checkType multiplies matrices of one type, whose sizes are not multiples of the tile.
 func checkType(t *kerneltest.T, typ isa.Type) error {
 	var errs []error
 	for _, g := range []kerneltest.GEMM{{M: 1, N: 2, K: 16}, {M: 65, N: 130, K: 400}} {

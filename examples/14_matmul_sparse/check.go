@@ -14,9 +14,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Compress keeps the two nonzero elements of each group of four, of which at most two may be
-// nonzero. It returns them with their indices in the group, two bits each, the first in the lowest
-// bits. If fewer than two are nonzero, it also keeps zeros.
+// Compress returns the two nonzero elements of each group of four, and their indices in the
+// group. Each index has two bits, and the first index is in the lowest bits. At most two elements
+// of a group may be nonzero; if fewer are nonzero, Compress also returns zeros.
 func Compress[E comparable](xs []E) (kept []E, indices []byte) {
 	var zero E
 	kept = make([]E, 0, len(xs)/2)
@@ -28,7 +28,7 @@ func Compress[E comparable](xs []E) (kept []E, indices []byte) {
 				at = append(at, p)
 			}
 		}
-		switch { // the indices of a pair increase
+		switch { // add the indices of zeros, in increasing order
 		case len(at) == 0:
 			at = []int{0, 1}
 		case len(at) == 1 && at[0] == 0:
@@ -42,13 +42,13 @@ func Compress[E comparable](xs []E) (kept []E, indices []byte) {
 	return kept, indices
 }
 
-// CompressSingles is Compress for 32-bit elements, whose groups consist of four 16-bit halves. It
-// keeps one of each two elements.
+// CompressSingles is Compress for 32-bit elements: it returns one of every two elements. The
+// indices refer to groups of four 16-bit halves.
 func CompressSingles(xs []float32) (kept []float32, indices []byte) {
 	kept = make([]float32, 0, len(xs)/2)
 	indices = make([]byte, len(xs)/4)
 	for i := 0; i < len(xs); i += 2 {
-		at, halves := 0, byte(0b0100) // the halves 0 and 1
+		at, halves := 0, byte(0b0100) // halves 0 and 1
 		if xs[i] == 0 {
 			at, halves = 1, 0b1110
 		}
@@ -58,19 +58,19 @@ func CompressSingles(xs []float32) (kept []float32, indices []byte) {
 	return kept, indices
 }
 
-// Targets are the targets that the kernel is built for. E4M3 needs sm_89.
+// Targets are the PTX targets for which the kernel is built and tested. E4M3 needs sm_89.
 var Targets = []string{"sm_80", "sm_90"}
 
-// Tolerances. The products are exact. The tensor cores of sm_80 multiply 16 elements of 16 bits, or
-// 8 of TF32, of which half are zero, and truncate the sum in F32.
+// Tolerances. The products are exact. The tensor cores of sm_80 multiply 16 elements of 16 bits
+// or 8 elements of TF32 at a time, half of which are zero, and truncate the sum to F32.
 var (
 	sum16 = kerneltest.Abs(0x1p-25).TruncatedEvery(16)
 	sum32 = kerneltest.Abs(0x1p-25).TruncatedEvery(8)
 	exact = kerneltest.Tolerance{}
 )
 
-// Check multiplies matrices of every type in several shapes, some of which are not multiples of the
-// tile.
+// Check multiplies matrices of every type in several shapes, some of which are not multiples of
+// the tile, and compares the products with a host reference.
 func Check(t *kerneltest.T) error {
 	for _, g := range kerneltest.Sizes(t, kerneltest.GEMM.Cost,
 		kerneltest.GEMM{M: 1, N: 2, K: 512}, kerneltest.GEMM{M: 33, N: 70, K: 512},
@@ -91,7 +91,7 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// checkOf multiplies matrices of a type with the kernel of Build.
+// checkOf runs the kernel of Build for one type, and compares the product with a host reference.
 func checkOf(t *kerneltest.T, typ isa.Type, g kerneltest.GEMM) error {
 	x := trial{Options: Options{Shape(typ), Default}}
 	switch typ {
@@ -103,7 +103,7 @@ func checkOf(t *kerneltest.T, typ isa.Type, g kerneltest.GEMM) error {
 	return x.check(t, g)
 }
 
-// A trial is a launch with options and a comparison of its results.
+// A trial is a launch with options, and the tolerance of its results.
 type trial struct {
 	Options
 	tolerance kerneltest.Tolerance
@@ -251,7 +251,8 @@ func (x trial) checkClamped(t *kerneltest.T) error {
 		kerneltest.S32.Decode(d), want, exact)
 }
 
-// checkPairs multiplies random matrices of INT4. Pairs of elements are kept or dropped together.
+// checkPairs runs the kernel on random matrices of INT4. Pairs of elements are kept or dropped
+// together.
 func checkPairs(t *kerneltest.T, x trial, g kerneltest.GEMM) error {
 	value := func(x uint8) int { return int(int8(x<<4) >> 4) }
 	if x.MMA.A == isa.U4 {
@@ -268,7 +269,7 @@ func checkPairs(t *kerneltest.T, x trial, g kerneltest.GEMM) error {
 		indices)
 }
 
-// drop sets half of the elements in each group of n to zero.
+// drop sets half of the elements in each group of n elements to zero.
 func drop[E runtime.Element](t *kerneltest.T, xs []E, n int) {
 	for i := 0; i < len(xs); i += n {
 		for _, at := range t.Rand.Perm(n)[:n/2] {
@@ -277,7 +278,8 @@ func drop[E runtime.Element](t *kerneltest.T, xs []E, n int) {
 	}
 }
 
-// multiply runs the kernel.
+// multiply runs the kernel with the given nonzero elements of A and their indices, and compares
+// the product with that of a and b.
 func multiply[C runtime.Element](
 	t *kerneltest.T, x trial, a, b kerneltest.Matrix, out kerneltest.Format[C], indices []byte,
 ) error {

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sparse multiplies matrices with 2:4 structured sparsity in the A operand on the tensor
-// cores of sm_80.
+// Package sparse has kernels that multiply matrices on the tensor cores of sm_80, where A has 2:4
+// structured sparsity.
 package sparse
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the tile shape of a block of eight warps, in two rows and four columns. A stage holds
-// 256 bytes of each row of B.
+// A Tiling describes the tile that a block of eight warps computes. The warps are arranged in two
+// rows and four columns. A stage holds 256 bytes of each row of B.
 type Tiling struct {
 	M, N   int
 	Stages int
@@ -22,14 +22,14 @@ type Tiling struct {
 // Default is a tiling that fits into the shared memory of sm_80.
 var Default = Tiling{M: 128, N: 128, Stages: 3}
 
-// Types are the element types. E4M3 needs sm_89.
+// Types are the supported types of A and B. E4M3 needs sm_89.
 var Types = []isa.Type{isa.F16, isa.Bf16, isa.Tf32, isa.S8, isa.S4, isa.E4m3}
 
-// Depth returns the number of columns of B in a stage.
+// Depth returns the number of elements per row of B in a stage.
 func Depth(t isa.Type) int { return 256 * 8 / t.Bits() }
 
-// unit returns the size in bits of the units that sparsity applies to: elements, pairs of elements,
-// or halves.
+// unit returns the size in bits of the units that are zero or nonzero: elements of 8 or 16 bits,
+// pairs of INT4 elements, or halves of TF32 elements.
 func unit(t isa.Type) int {
 	if t.Bits() > 8 {
 		return 16
@@ -37,8 +37,8 @@ func unit(t isa.Type) int {
 	return 8
 }
 
-// Blocks returns the grid of a launch along x and y, or an error if the kernel does not support the
-// sizes.
+// Blocks returns the size of the grid along x and y, or an error if the kernel does not support
+// the sizes.
 func (t Tiling) Blocks(e isa.Type, m, n, k int) (x, y int, err error) {
 	switch {
 	case k%Depth(e) != 0:
@@ -49,23 +49,25 @@ func (t Tiling) Blocks(e isa.Type, m, n, k int) (x, y int, err error) {
 	return (n + t.N - 1) / t.N, (m + t.M - 1) / t.M, nil
 }
 
-// Build adds a kernel that computes D = A * B' for A (m x k) and B (n x k) of type t, and D (m x n)
-// of the accumulator type. Of each four adjacent units in a row of A two are zero; a unit is an
-// element of 8 or 16 bits, a pair of INT4, or half of a TF32. The parameter a (m x k/2) holds the
-// other two, and e their indices, as Compress returns them. Tiles are clipped at the edges, so all
-// sizes that Blocks accepts work.
+// Build adds to m a kernel that computes D = A * B' for A (m x k) and B (n x k) of type t, and D
+// (m x n) of the accumulator type. Of every four adjacent units in a row of A, at least two are
+// zero, where a unit is an element of 8 or 16 bits, a pair of INT4 elements, or half of a TF32
+// element. The parameter a (m x k/2) contains the two other units, and e contains their indices,
+// in the format of Compress. Tiles are clipped at the edges of D, so all sizes that Blocks
+// accepts are supported.
 func Build(m *dsl.Module, t isa.Type, tiling Tiling) {
 	BuildWith(m, Options{MMA: Shape(t), Tiling: tiling})
 }
 
-// Options are the choices of BuildWith.
+// Options select what BuildWith builds.
 type Options struct {
-	// the shape, such as Shape(t), that with HalfDepth, or with F16 or saturated sums
+	// MMA is the instruction: Shape(t), or a variant with half the depth, F16 accumulators or
+	// saturation.
 	MMA    dsl.MMA
 	Tiling Tiling
 }
 
-// Shape returns the fastest MMA for a type, with sums of 32 bits.
+// Shape returns the fastest MMA for a type, with 32-bit accumulators.
 func Shape(t isa.Type) dsl.MMA {
 	switch t {
 	case isa.S8, isa.U8, isa.S4, isa.U4:
@@ -74,7 +76,7 @@ func Shape(t isa.Type) dsl.MMA {
 	return dsl.SparseMMAFor(t, isa.F32)
 }
 
-// BuildWith adds the kernel of Build with options.
+// BuildWith adds the kernel of Build, with the given options.
 func BuildWith(m *dsl.Module, o Options) {
 	switch o.MMA.C {
 	case isa.S32:
@@ -94,13 +96,13 @@ func build[C dsl.Scalar](m *dsl.Module, o Options) {
 		dsl.Param[dsl.U32](k, "k")
 	row, col := k.CTAID().Y.MulI(int64(tiling.M)), k.CTAID().X.MulI(int64(tiling.N))
 	half := Depth(t) / 2
-	metadata := 256 / unit(t) // bytes of metadata per row in a stage
+	metadata := 256 / unit(t) // bytes of indices per row of a stage
 	steps := length.DivI(int64(Depth(t)))
 	a, b = a.Sized(rows, length.ShrI(1)).RowsFrom(row), b.Sized(cols, length).RowsFrom(col)
-	// the metadata must be valid, and zero is not
+	// rows past the end repeat the last row, because zero is not a valid pair of indices
 	e = e.Sized(rows, steps.MulI(int64(metadata))).RowsFrom(row).ClampRows()
 
-	// B has two tiles per stage, because a swizzle is at most 128 bytes wide.
+	// A stage has two tiles of B, because a swizzle is at most 128 bytes wide.
 	tileB := dsl.Tile{Type: t, Rows: tiling.N, Cols: half, Swizzle: dsl.Swizzle128}
 	ab := k.AsyncPipeline("ab", tiling.Stages,
 		dsl.Tile{Type: t, Rows: tiling.M, Cols: half, Swizzle: dsl.Swizzle128},
@@ -123,5 +125,5 @@ func build[C dsl.Scalar](m *dsl.Module, o Options) {
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }
 
-// name returns a type as a suffix of a kernel name, such as "_bf16".
+// name returns the suffix of the kernel name for a type, such as "_bf16".
 func name(t isa.Type) string { return "_" + t.String()[1:] }

@@ -11,14 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// sumF16 is the tolerance of sums in F16. They are rounded after every 16 products, of which half
-// are zero.
+// sumF16 is the tolerance of F16 sums, which are rounded after every 16 products. Half of the
+// products are zero.
 var sumF16 = kerneltest.Abs(0x1.8p-12).RoundedEvery(16)
 
-// sum8 is the tolerance of sums of FP8 on sm_89. Those of sm_90 are more accurate.
+// sum8 is the tolerance of FP8 sums on sm_89; sums on sm_90 are more accurate.
 var sum8 = kerneltest.Abs(0x1p-14).TruncatedEvery(32)
 
-// Variants returns a variant for each option of the kernel.
+// Variants returns one test configuration per option of the kernel.
 func Variants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	add := func(option, label string, x trial, targets []string, why string) {
@@ -47,7 +47,7 @@ func Variants() []kerneltest.Variant {
 			tolerance = sum32
 		case isa.E4m3, isa.E5m2:
 			tolerance = sum8
-			// sm_89 has 99 KB of shared memory
+			// sm_89 has only 99 KB of shared memory per block
 			targets, tiling = []string{"sm_89", "sm_90"}, Tiling{M: 64, N: 64, Stages: 3}
 		}
 		add("sparse element types", name(typ)[1:],
@@ -89,7 +89,7 @@ func Variants() []kerneltest.Variant {
 	return list
 }
 
-// why explains the tolerance for a type.
+// why returns the reason for the tolerance of a type.
 func why(t isa.Type) string {
 	switch t {
 	case isa.Tf32:

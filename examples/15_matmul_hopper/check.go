@@ -11,15 +11,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_90a"}
 
-// tolerance is half a unit in the last place of BF16, plus the error of F32 sums, which an MMA
-// truncates after 16 products.
+// tolerance is half a unit in the last place of BF16, plus the error of F32 sums, which are
+// truncated after every 16 products.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
 
 // Check multiplies matrices of several shapes, with and without clusters, in tiles of several
-// widths.
+// widths, and compares the products with a host reference.
 func Check(t *kerneltest.T) error {
 	if t.Target() != "sm_90a" {
 		return kerneltest.Skip("wgmma requires sm_90a, and the device is %s", t.Target())
@@ -45,8 +45,8 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// Multiply runs the kernel on random matrices, with edge values in some rows, and compares the
-// product.
+// Multiply runs the kernel on random matrices with edge values in some rows, and compares the
+// product with a host reference.
 func Multiply(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, g kerneltest.GEMM) error {
 	grid := runtime.Grid(tiling.Blocks(g.M, g.N, t.Device.Info().SMs))
 	a, b := kerneltest.EdgeMatrix(t, g.M, g.K, kerneltest.BF16, 0),

@@ -10,11 +10,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Options are the choices of BuildWith. The zero value of each field but Tiling is the default.
+// Options select what BuildWith builds. The zero value of each field except Tiling selects the
+// default.
 type Options struct {
 	Tiling Tiling
-	Type   isa.Type // of A and B; the default is BF16
-	D      isa.Type // of the result; the default is Result(Type)
+	Type   isa.Type // type of A and B; the default is BF16
+	D      isa.Type // type of the result; the default is Result(Type)
 	// A stored as k x m, and B as k x n, for elements of 16 bits.
 	TransposeA, TransposeB bool
 	// D stored as n x m. Together with exchanged operands, this computes few rows of D.
@@ -22,15 +23,15 @@ type Options struct {
 	// Scale multiplies the product by scale_a and scale_b, parameters of one element each. Products
 	// of FP8 need it.
 	Scale bool
-	// StreamK divides the steps of all tiles evenly among the blocks, which add partial sums
-	// through the parameters partials and flags; see Parts. It requires sums of F32 and no cluster.
+	// If set, A is stored as k x m, or B as k x n. Elements need 16 bits.
 	StreamK bool
-	// Split is the number of blocks of a cluster that divide the steps of a tile, of which there
-	// must be as many; 0 or 1 for none. It requires TransposeD, and one cluster for each tile.
+	// Split is the number of blocks of a cluster that divide the steps of a tile among
+	// themselves; 0 and 1 mean that one block computes all steps. A tile needs at least Split
+	// steps. Split requires TransposeD, and a grid with one cluster per tile.
 	Split int
 }
 
-// Sums returns the accumulator type for operands of type t.
+// Sums returns the type of the accumulators for operands of type t.
 func Sums(t isa.Type) isa.Type {
 	if t == isa.S8 || t == isa.U8 {
 		return isa.S32
@@ -38,8 +39,8 @@ func Sums(t isa.Type) isa.Type {
 	return isa.F32
 }
 
-// Result returns the default type of the result for operands of type t: integers are exact, TF32
-// keeps F32, and FP8 has results of BF16.
+// Result returns the default type of the result for operands of type t: S32 for integers, F32 for
+// TF32, and BF16 for FP8.
 func Result(t isa.Type) isa.Type {
 	switch t {
 	case isa.F16:
@@ -52,20 +53,19 @@ func Result(t isa.Type) isa.Type {
 	return isa.Bf16
 }
 
-// Deep returns the tiling with rows of 128 bytes for a type, which is as deep as the swizzle is
-// wide.
+// Deep returns a copy of t for which a row of an operand tile is as long as a swizzle, 128 bytes.
 func (t Tiling) Deep(e isa.Type) Tiling {
 	t.K = 128 * 8 / e.Bits()
 	return t
 }
 
-// Parts returns the lengths of the arrays partials and flags for a stream-K grid of the given size.
-// The elements of flags must be zero before a launch and are zero after it.
+// Parts returns the lengths of the arrays partials and flags for a stream-K grid with the given
+// number of blocks. The elements of flags must be zero before a launch, and are zero after it.
 func (t Tiling) Parts(blocks int) (partials, flags int) {
 	return blocks * t.M * t.N, blocks * t.warpgroups()
 }
 
-// resolve fills in the defaults.
+// resolve returns the options with defaults filled in.
 func (o Options) resolve() Options {
 	if o.Type == (Options{}).Type {
 		o.Type = isa.Bf16
@@ -76,18 +76,18 @@ func (o Options) resolve() Options {
 	return o
 }
 
-// staged reports whether results are stored through shared memory and the TMA. 32-bit results would
-// occupy the memory of two stages.
+// staged reports whether results are stored through shared memory and the TMA. Results of 32 bits
+// are not, because they would take the shared memory of two stages.
 func (o Options) staged() bool { return !o.TransposeD && o.D.Bits() == 16 }
 
-// A product is a kernel that is being built.
+// A product holds the values that are needed to build a kernel.
 type product struct {
 	Options
 	k      *dsl.Kernel
 	a, b   *dsl.TensorMap
 	out    *dsl.Output
 	matrix *dsl.Matrix
-	// stores an element of a transposed D
+	// put stores an element of a transposed D.
 	put               func(at dsl.Reg[dsl.U32], x dsl.Reg[dsl.F32])
 	scales            []dsl.Array[dsl.F32]
 	rows, cols, depth dsl.Reg[dsl.U32]
@@ -98,13 +98,14 @@ type product struct {
 // A part is a range of K steps of one tile of D.
 type part struct {
 	dsl.TileCoord
-	first  dsl.Reg[dsl.U32] // index of the first step, for stream-K
+	first  dsl.Reg[dsl.U32] // index of the first step; zero value unless stream-K is selected
 	steps  dsl.Reg[dsl.U32]
 	finish func(acc *dsl.Accumulator, group dsl.Reg[dsl.U32], store func())
 }
 
-// BuildWith adds a kernel that computes D = A * B' as Build does, with options. Rows of A, B and a
-// staged D must be multiples of 16 bytes; D of 32 bits must have an even number of columns.
+// BuildWith adds to m a kernel that computes D = A * B' like Build, with the given options. Rows
+// of A and B, and of a D that is stored by the TMA, must be multiples of 16 bytes. A D with
+// 32-bit elements must have an even number of columns.
 func BuildWith(m *dsl.Module, o Options) {
 	p := newProduct(m, o.resolve())
 	if p.Split > 1 {
@@ -142,8 +143,8 @@ func BuildWith(m *dsl.Module, o Options) {
 	)
 }
 
-// registers returns the registers per thread of the warpgroup that loads and of those that compute;
-// 0 leaves them as they are.
+// registers returns the numbers of registers per thread of the warpgroup that loads and of the
+// warpgroups that compute; 0 means that the number is not changed.
 func (t Tiling) registers() (load, math int) {
 	switch t.warpgroups() {
 	case 1:
@@ -154,7 +155,7 @@ func (t Tiling) registers() (load, math int) {
 	return 32, 160
 }
 
-// role returns a role with a budget of registers.
+// role returns the role with the given number of registers per thread.
 func role(r dsl.Role, registers int) dsl.Role {
 	if registers > 0 {
 		r = r.Regs(registers)
@@ -228,7 +229,7 @@ func newProduct(m *dsl.Module, o Options) *product {
 	return p
 }
 
-// wholeTiles returns the tiles of a block with all of their steps.
+// wholeTiles returns the tiles that a block computes, each with all of its steps.
 func wholeTiles(tiles *dsl.Schedule, steps dsl.Reg[dsl.U32]) iter.Seq[part] {
 	return func(yield func(part) bool) {
 		for at := range tiles.Each() {
@@ -240,8 +241,8 @@ func wholeTiles(tiles *dsl.Schedule, steps dsl.Reg[dsl.U32]) iter.Seq[part] {
 	}
 }
 
-// sharedTiles returns the tiles of a block for stream-K, each with the range of steps that the
-// block computes.
+// sharedTiles returns the tiles to which a block contributes with stream-K, each with the range
+// of steps that the block computes.
 func sharedTiles(tiles *dsl.StreamSchedule) iter.Seq[part] {
 	return func(yield func(part) bool) {
 		for at := range tiles.Each() {
@@ -253,7 +254,7 @@ func sharedTiles(tiles *dsl.StreamSchedule) iter.Seq[part] {
 	}
 }
 
-// store stores the rows of a warpgroup.
+// store stores the rows of D that a warpgroup has computed.
 func (p *product) store(acc *dsl.Accumulator, group dsl.Reg[dsl.U32], at part) {
 	n := p.Tiling.warpgroups()
 	parts := p.Tiling.M / n / 64
@@ -275,7 +276,7 @@ func (p *product) store(acc *dsl.Accumulator, group dsl.Reg[dsl.U32], at part) {
 	}
 }
 
-// storeTransposed stores the rows of a warpgroup as columns.
+// storeTransposed stores the rows that a warpgroup has computed as columns of a transposed D.
 func (p *product) storeTransposed(acc *dsl.Accumulator, row, col dsl.Reg[dsl.U32]) {
 	dsl.EachElement(acc, func(r, c dsl.Reg[dsl.U32], x, y dsl.Reg[dsl.F32]) {
 		r, c = r.Add(row), c.Add(col)
@@ -287,7 +288,7 @@ func (p *product) storeTransposed(acc *dsl.Accumulator, row, col dsl.Reg[dsl.U32
 	})
 }
 
-// elements declares D, and returns a function that stores an element of it.
+// elements declares D with elements of type T, and returns a function that stores one element.
 func elements[T dsl.Scalar](k *dsl.Kernel) func(at dsl.Reg[dsl.U32], x dsl.Reg[dsl.F32]) {
 	d := dsl.Global[T](k, "d")
 	return func(at dsl.Reg[dsl.U32], x dsl.Reg[dsl.F32]) { d.Store(at, dsl.To[T](x)) }

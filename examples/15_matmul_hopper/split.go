@@ -5,11 +5,13 @@ package hopper
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
-// pad is the padding of a row of partial sums, so that the stores of a warp have no bank conflicts.
+// pad is the number of unused elements after each row of partial sums. It avoids bank conflicts
+// between the stores of a warp.
 const pad = 4
 
-// buildSplit builds a kernel whose clusters divide the steps of a tile. Each block leaves its
-// partial sums in shared memory, and adds up some columns of all blocks.
+// buildSplit adds a kernel whose clusters divide the steps of a tile among their blocks. Each
+// block leaves its partial sums in shared memory; then each block adds the partial sums of all
+// blocks for some columns.
 func (p *product) buildSplit() {
 	k, t, n, split := p.k, p.Tiling, p.Tiling.warpgroups(), int64(p.Split)
 	rank, tile := k.ClusterRank(), k.CTAID().X.DivI(split)
@@ -46,7 +48,7 @@ func (p *product) buildSplit() {
 	k.SyncCluster()
 }
 
-// addUp adds up the block's columns of the partial sums, and stores them.
+// addUp adds the partial sums of all blocks for this block's columns, and stores the results.
 func (p *product) addUp(parts dsl.Array[dsl.F32], row, col dsl.Reg[dsl.U32]) {
 	k, t := p.k, p.Tiling
 	scale := k.F32(1)

@@ -13,15 +13,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Tolerances of sums in F32. An MMA of TF32 truncates them after 8 products. The tensor cores keep
-// 13 fractional bits of sums of FP8, relative to the largest of 32 products and the sum so far.
+// Tolerances of F32 sums. TF32 sums are truncated after every 8 products. FP8 sums keep 13
+// fractional bits, relative to the largest of 32 products and the previous sum.
 var (
 	sum16 = kerneltest.Abs(0x1p-24).TruncatedEvery(16)
 	sum32 = kerneltest.Abs(0x1p-24).TruncatedEvery(8)
 	sum8  = kerneltest.Abs(0x1p-13).TruncatedEvery(32)
 )
 
-// Variants returns a variant for each option of the kernel.
+// Variants returns one test configuration for each option of the kernel.
 func Variants() []kerneltest.Variant {
 	tall, narrow, low, square := Default, Default, Default, Default
 	tall.M, tall.N = 256, 128
@@ -73,7 +73,8 @@ func Variants() []kerneltest.Variant {
 			kerneltest.BF16, bf16),
 	}
 	for _, side := range []string{"TT", "NN", "NT"} {
-		// The names are those of BLAS: K is contiguous for an A that is T, and for a B that is N.
+		// BLAS names: in an A that is "T" and in a B that is "N", the elements along K are
+		// contiguous.
 		o := Options{TransposeA: side[0] == 'N', TransposeB: side[1] == 'T'}
 		list = append(list,
 			variant("layouts", "bf16, "+side, o, kerneltest.BF16, kerneltest.BF16, bf16))
@@ -81,7 +82,8 @@ func Variants() []kerneltest.Variant {
 	return list
 }
 
-// variant returns a variant that runs the kernel in odd sizes.
+// variant returns a test configuration that runs the kernel for sizes that are not multiples of
+// the tile.
 func variant[E, D runtime.Element](option, name string, o Options, in kerneltest.Format[E],
 	out kerneltest.Format[D],
 	tolerance kerneltest.Tolerance,
@@ -113,7 +115,8 @@ func variant[E, D runtime.Element](option, name string, o Options, in kerneltest
 	}
 }
 
-// check multiplies random matrices, with edge values in some rows, and compares the product.
+// check runs the kernel on random matrices with edge values in some rows, and compares the
+// product with a host reference.
 func check[E, D runtime.Element](t *kerneltest.T, o Options, g kerneltest.GEMM,
 	in kerneltest.Format[E], out kerneltest.Format[D],
 	tolerance kerneltest.Tolerance,
@@ -175,7 +178,7 @@ func check[E, D runtime.Element](t *kerneltest.T, o Options, g kerneltest.GEMM,
 		tolerance)
 }
 
-// stored returns the rows and columns of a matrix in memory.
+// stored returns the numbers of rows and columns of a matrix as it is stored in memory.
 func stored(transposed bool, rows, cols int) (int, int) {
 	if transposed {
 		rows, cols = cols, rows

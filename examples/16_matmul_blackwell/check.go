@@ -13,11 +13,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_100a", "sm_103a"}
 
-// Check multiplies matrices of every type with one block and with a CTA pair, and BF16 with tiles
-// that the hardware assigns, in shapes that are not all multiples of the tile.
+// Check multiplies matrices of every type with one block and with a CTA pair, and BF16 also with
+// tiles that the hardware assigns to blocks. Some shapes are not multiples of the tile. The
+// products are compared with a host reference.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("tcgen05", 100, 120); err != nil {
 		return err
@@ -33,7 +34,7 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// checkTiling multiplies matrices of several shapes.
+// checkTiling runs the kernel with one tiling on matrices of several shapes.
 func checkTiling(t *kerneltest.T, tiling Tiling) error {
 	k, err := t.Kernel("matmul", func(m *dsl.Module) { Build(m, tiling) })
 	if err != nil {
@@ -52,8 +53,8 @@ func checkTiling(t *kerneltest.T, tiling Tiling) error {
 	return nil
 }
 
-// multiply multiplies random matrices of the tiling's type, with edge values, and compares the
-// product with the reference. A sum is truncated to F32 for each 32 bytes of a row.
+// multiply runs the kernel on random matrices with edge values, and compares the product with a
+// host reference. A sum is truncated to F32 after every 32 bytes of a row.
 func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, g kerneltest.GEMM) error {
 	blocks, each := 1, 256/t.Type.Bits()
 	if t.Pair {
@@ -83,8 +84,9 @@ func (t Tiling) multiply(on *kerneltest.T, k *runtime.Kernel, g kerneltest.GEMM)
 		kerneltest.BF16.ULPs(0.5).Plus(sums))
 }
 
-// multiplied multiplies matrices of one format. In each matrix, every second one of the first rows
-// is zero except for one edge value: NaN, an infinity, the largest or smallest number, or a zero.
+// multiplied multiplies matrices of one format and checks the product. In each matrix, every
+// second one of the first rows contains only zeros and one edge value: NaN, an infinity, the
+// largest or smallest number, or a zero.
 func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, grid runtime.Config,
 	g kerneltest.GEMM,
 	in kerneltest.Format[E], out kerneltest.Format[D], tolerance kerneltest.Tolerance,
@@ -93,12 +95,13 @@ func multiplied[E, D runtime.Element](t *kerneltest.T, k *runtime.Kernel, grid r
 		xs := kerneltest.Random(t, in, rows*g.K)
 		for i, edge := range in.Edges() {
 			if in.Name == kerneltest.TF32.Name {
-				edge = in.From(in.Float(edge)) // the edges of F32 have more bits
+				edge = in.From(in.Float(edge)) // the edge values of F32 have more bits than TF32
 			}
 			if row := 1 + 2*i; row < rows && i < 12 {
 				line := xs[row*g.K:][:g.K]
 				clear(line)
-				// no edge value of A is multiplied by one of B
+				// A and B have their edge values in different columns, so two edge values are
+				// never multiplied
 				line[2*t.Rand.IntN(g.K/2)+side] = edge
 			}
 		}

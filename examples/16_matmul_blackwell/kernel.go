@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package blackwell multiplies matrices of BF16, F16, TF32, FP8 and INT8 with tcgen05.
+// Package blackwell has kernels that multiply matrices of BF16, F16, TF32, FP8 and INT8 with
+// tcgen05.
 package blackwell
 
 import (
@@ -9,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Types are the element types of A and B.
+// Types are the supported types of A and B.
 var Types = []isa.Type{isa.Bf16, isa.F16, isa.Tf32, isa.E4m3, isa.E5m2, isa.S8, isa.U8}
 
 // result returns the type of D for a type of A and B.
@@ -25,23 +26,26 @@ func result(t isa.Type) isa.Type {
 	return isa.Bf16
 }
 
-// A Tiling is the tile shape of a block or a CTA pair, and its pipeline.
+// A Tiling describes the tile of a block or of a CTA pair, and the pipeline that loads its
+// operands.
 type Tiling struct {
 	Type   isa.Type // type of A and B
-	N, K   int      // size of a tile, which has 128 rows per block
+	N, K   int      // size of a tile; a tile has 128 rows per block
 	Stages int
-	Group  int  // rows of tiles that are assigned together
-	Pair   bool // two blocks work as a CTA pair: a tile has 256 rows
-	// The hardware assigns tiles to blocks, and the launch has one block per tile. Otherwise the
-	// launch has one block per multiprocessor, and tiles are assigned in advance.
+	Group  int  // number of rows of tiles that are assigned together
+	Pair   bool // whether two blocks form a CTA pair, whose tiles have 256 rows
+	// If Dynamic is set, the hardware assigns tiles to blocks while the kernel runs, and a launch
+	// has one block per tile. Otherwise a launch has one block per multiprocessor, and each block
+	// computes a fixed sequence of tiles.
 	Dynamic bool
 }
 
-// Default is a tiling for BF16 that fits the shared and tensor memory of sm_100.
+// Default is a tiling for BF16 that fits into the shared memory and the tensor memory of sm_100.
 var Default = DefaultOf(isa.Bf16, false)
 
-// DefaultOf returns a tiling for a type, for one block or a CTA pair. A row of a stage takes 128
-// bytes. Results of 32 bits take twice the shared memory.
+// DefaultOf returns a tiling for a type, for one block or for a CTA pair. A row of an operand
+// tile has 128 bytes. Results of 32 bits take twice the shared memory, so their tilings have
+// narrower tiles or fewer stages.
 func DefaultOf(typ isa.Type, pair bool) Tiling {
 	t := Tiling{Type: typ, N: 256, K: 1024 / typ.Bits(), Stages: 3, Group: 8, Pair: pair}
 	switch wide := result(typ).Bits() == 32; {
@@ -53,10 +57,11 @@ func DefaultOf(typ isa.Type, pair bool) Tiling {
 	return t
 }
 
-// Build adds a kernel that computes D = A * B' for matrices A (m x k), B (n x k) and D (m x n). The
-// accumulators are F32, or S32 for integers. One warp loads, one issues MMAs, and four warps store
-// results while the next tile is computed. The rows of the matrices must be multiples of 16 bytes,
-// as the TMA requires; it reads zeros outside of the matrices and does not write there.
+// Build adds to m a kernel that computes D = A * B' for matrices A (m x k), B (n x k) and D (m x
+// n). The accumulators are F32, or S32 for integers. One warp loads, one warp issues MMAs, and
+// four warps store results while the next tile is computed. The TMA requires that the rows of the
+// matrices are multiples of 16 bytes. Tiles may extend past the edges, because the TMA reads
+// zeros outside the matrices and does not write there.
 func Build(m *dsl.Module, t Tiling) {
 	options, blocks := []dsl.KernelOption{dsl.Threads(256)}, 1
 	if t.Pair {

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Variants returns a variant for each type, with one block and with a CTA pair, and for tiles that
-// the hardware assigns.
+// Variants returns one test configuration for each type with one block and with a CTA pair, and
+// one for tiles that the hardware assigns.
 func Variants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	add := func(name string, t Tiling) {
@@ -24,7 +24,7 @@ func Variants() []kerneltest.Variant {
 		}
 		targets := Targets
 		if t.Type == isa.S8 || t.Type == isa.U8 {
-			targets = []string{"sm_100a"} // sm_103a has no integers
+			targets = []string{"sm_100a"} // sm_103a has no integer MMAs
 		}
 		list = append(list, kerneltest.Variant{
 			Option: option, Name: name, Targets: targets, Why: why(t.Type),
@@ -49,7 +49,7 @@ func Variants() []kerneltest.Variant {
 	return list
 }
 
-// why explains the tolerance for a type.
+// why returns the reason for the tolerance of a type.
 func why(t isa.Type) string {
 	switch t {
 	case isa.S8, isa.U8:

@@ -11,7 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Case is a kernel that the tests build, verify, assemble and run: a format with options.
+// A Case is a kernel that the tests build, verify, assemble and run: a format, a tiling and an
+// epilogue.
 type Case struct {
 	Name     string
 	Format   Format
@@ -25,7 +26,7 @@ type Case struct {
 // bfloat is the epilogue that stores BF16.
 var bfloat = Epilogue{D: isa.Bf16}
 
-// Cases are all options of the kernels.
+// Cases returns the test cases for all options of the kernels.
 func Cases() []Case {
 	var list []Case
 	add := func(name string, f Format, t Tiling, e Epilogue) {
@@ -97,8 +98,8 @@ func Cases() []Case {
 	return list
 }
 
-// CasesFor returns the cases that a target has: those of sm_100a also on sm_103a if they differ
-// there, and those of sm_120a with common formats also on sm_121a.
+// CasesFor returns the cases to test on a target. sm_103a has those cases of sm_100a that differ
+// there, and sm_121a has those cases of sm_120a that use common formats.
 func CasesFor(target string) []Case {
 	var list []Case
 	for _, c := range Cases() {
@@ -112,8 +113,8 @@ func CasesFor(target string) []Case {
 	return list
 }
 
-// common reports whether the case has one of the formats that are most used, for tests of one case
-// for each option.
+// common reports whether the case has one of the most used formats, with which the other options
+// are tested.
 func (c Case) common() bool {
 	return slices.Contains([]Format{nvfp4, mxfp4, mxfp6, mxfp8, mxfp8x4, nvfp4.Zeros(),
 		mxfp8.Zeros()}, c.Format)

@@ -14,17 +14,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernels are built for: Build for sm_100a and sm_103a, BuildSync
-// for the others.
+// Targets are the PTX targets for which the kernels are built: Build for sm_100a and sm_103a,
+// BuildSync for sm_120a and sm_121a.
 var Targets = []string{"sm_100a", "sm_103a", "sm_120a", "sm_121a"}
 
-// tolerance is half a unit in the last place of BF16, plus the error of F32 sums. These formats
-// have few bits, so the sums are nearly exact; an MMA truncates after 32 products.
+// tolerance is half a unit in the last place of BF16, plus the error of F32 sums. Sums are
+// truncated after every 32 products, but their errors are small because the elements of these
+// formats have few bits.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-20).TruncatedEvery(32))
 
-// Check multiplies matrices with every case of the target, in shapes that are not all multiples of
-// the tile. Some rows have edge values: NaN, infinities, the largest and smallest numbers, and
-// scale factors of zero.
+// Check multiplies matrices with every case of the target, and compares the products with a host
+// reference. Some shapes are not multiples of the tile. Some rows have edge values: NaN,
+// infinities, the largest and smallest numbers, and scale factors of zero.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("block scaling", 100, 0); err != nil {
 		return err
@@ -32,7 +33,7 @@ func Check(t *kerneltest.T) error {
 	for i, c := range CasesFor(t.Target()) {
 		if t.Budget > 0 && t.Budget < kerneltest.EmulatorBudget &&
 			c.option() == c.Format.option() && i%7 != 0 {
-			continue // an emulator that also looks for races runs some of the formats
+			continue // if the emulator also looks for races, run only some of the formats
 		}
 		for _, g := range c.sizes(t) {
 			if err := c.Check(t, g); err != nil {
@@ -43,8 +44,8 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// sizes returns the sizes that a case is checked with: on the emulator one, which depends on the
-// case's tiles, and on a GPU more.
+// sizes returns the sizes with which a case is tested: one size on the emulator, which depends on
+// the tiles of the case, and more sizes on a GPU.
 func (c Case) sizes(t *kerneltest.T) []kerneltest.GEMM {
 	small := kerneltest.GEMM{M: 45, N: 72, K: 400}
 	if c.Tiling.Pair {
@@ -65,8 +66,8 @@ func (c Case) sizes(t *kerneltest.T) []kerneltest.GEMM {
 	return list
 }
 
-// round rounds a size up to a multiple that the copies of a case require: rows of 16 bytes, or of
-// 128 elements if the elements take fewer bits in global than in shared memory.
+// round rounds sizes up to multiples that the copies of the case require: rows of 16 bytes, or
+// rows of 128 elements if elements take more bits in shared memory than in global memory.
 func (c Case) round(g kerneltest.GEMM) kerneltest.GEMM {
 	up := func(x *int, n int) { *x = (*x + n - 1) / n * n }
 	f := c.Format
@@ -93,10 +94,11 @@ func (c Case) round(g kerneltest.GEMM) kerneltest.GEMM {
 	return g
 }
 
-// A part is one of the matrix products of a launch: its rows of A and D, and its rows of B.
+// A part is one of the matrix products of a launch: its first row in A and D, its number of rows
+// in A and D, and its first row in B.
 type part struct{ row, rows, right int }
 
-// parts returns the matrix products of a launch, and the total number of rows of A and B.
+// parts returns the matrix products of a launch, and the total numbers of rows of A and of B.
 func (c Case) parts(g kerneltest.GEMM) (list []part, left, right int) {
 	high, wide := 128, max(128, c.Tiling.N)
 	if c.Tiling.Pair {
@@ -112,7 +114,7 @@ func (c Case) parts(g kerneltest.GEMM) (list []part, left, right int) {
 	return []part{{0, g.M, 0}}, g.M, g.N
 }
 
-// Check multiplies random matrices, some rows of which have edge values, and compares the result
+// Check runs the kernel on random matrices with edge values in some rows, and compares the result
 // with a float64 reference.
 func (c Case) Check(t *kerneltest.T, g kerneltest.GEMM) error {
 	k, err := t.Kernel(c.kernel(), c.Build)
@@ -125,9 +127,10 @@ func (c Case) Check(t *kerneltest.T, g kerneltest.GEMM) error {
 	if f.Sparse {
 		a.drop(t, f.together())
 	}
-	if c.Epilogue.Scale.Vector == 0 { // a block with NaN has no scale factor
+	if c.Epilogue.Scale.Vector == 0 { // the scale factor of a block that contains NaN is undefined
 		a.edges(t, false)
-		// the tensor cores do not multiply B by elements of A that are not stored
+		// B has no NaN and no infinity if A is sparse: the kernel does not multiply the zeros of
+		// A that are not stored
 		b.edges(t, f.Sparse)
 	}
 	matrixC := make([]float64, rows*g.N)
@@ -174,7 +177,7 @@ func (c Case) Check(t *kerneltest.T, g kerneltest.GEMM) error {
 	return c.compare(t, g, parts, a, b, matrixC, d.at, factors)
 }
 
-// describe adds the arguments of several problems.
+// describe adds the arguments that describe several problems in one launch.
 func (c Case) describe(known map[string]any, parts []part) {
 	known["problems"] = len(parts)
 	if c.Tiling.Problems != Grouped {
@@ -189,8 +192,8 @@ func (c Case) describe(known map[string]any, parts []part) {
 	known["starts"] = kerneltest.In(append(starts, uint32(last.row+last.rows)))
 }
 
-// grid returns a grid of one cluster per tile, but at most as many clusters as the device runs at
-// once, unless the hardware assigns tiles.
+// grid returns a grid with one cluster per tile. Unless the hardware assigns tiles, the grid has
+// at most as many clusters as the device can run at the same time.
 func (c Case) grid(on *kerneltest.T, g kerneltest.GEMM, problems int) runtime.Config {
 	if c.Sync {
 		s := c.Format.SyncDefault()
@@ -205,12 +208,12 @@ func (c Case) grid(on *kerneltest.T, g kerneltest.GEMM, problems int) runtime.Co
 	return runtime.Grid(rows*clusters, cols)
 }
 
-// compare compares the output with the product in float64.
+// compare compares the output with the product, computed in float64.
 func (c Case) compare(t *kerneltest.T, g kerneltest.GEMM, parts []part, a, b Numbers,
 	matrixC []float64, got func(int) float64, factors []uint32) error {
 	as, bs := a.values(), b.values()
 	want := make([]float64, len(matrixC))
-	inside := make([]int, 0, len(want)) // elements of D that belong to a problem
+	inside := make([]int, 0, len(want)) // indices of the elements of D that belong to a problem
 	for _, p := range parts {
 		for row := p.row; row < p.row+p.rows; row++ {
 			for col := range g.N {
@@ -239,7 +242,7 @@ func (c Case) compare(t *kerneltest.T, g kerneltest.GEMM, parts []part, a, b Num
 	return c.Epilogue.compare(t, what, g.N, inside, want, got, factors)
 }
 
-// overflowed returns x, or infinity if x overflows F32 or BF16.
+// overflowed returns x, or an infinity if x is outside the range of F32 or BF16.
 func overflowed(x float64) float64 {
 	if x = float64(float32(x)); math.Abs(x) > 0x1.ffp127-0x1p119 {
 		return kerneltest.BF16.Float(kerneltest.BF16.From(x))
@@ -247,7 +250,7 @@ func overflowed(x float64) float64 {
 	return x
 }
 
-// Build adds the kernel of the case.
+// Build adds the kernel of the case to m.
 func (c Case) Build(m *dsl.Module) {
 	if c.Sync {
 		BuildSync(m, c.Format, c.Format.SyncDefault())

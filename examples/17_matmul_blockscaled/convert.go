@@ -12,10 +12,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Factors of the product and of C.
+// The arguments for alpha and beta, the factors of the product and of C.
 const alpha, beta = 0.25, -2
 
-// scaleWords returns scale factors as an argument: a row of words for each 128 rows.
+// scaleWords returns the scale factors as a kernel argument: one row of 64-bit words for every
+// 128 rows of the matrix.
 func scaleWords(n Numbers) *kerneltest.Array {
 	atoms := n.ScaleAtoms()
 	words := make([]uint64, len(atoms)/8)
@@ -26,13 +27,13 @@ func scaleWords(n Numbers) *kerneltest.Array {
 	return kerneltest.In(words).Tensor(high, len(words)/high)
 }
 
-// An output is D as an argument of the kernel, and its elements after the launch.
+// An output holds D as a kernel argument. at returns an element of D after the launch.
 type output struct {
 	array *kerneltest.Array
 	at    func(i int) float64
 }
 
-// output returns the output buffer for n elements of the result type.
+// output returns an output with n elements of the result type.
 func (e Epilogue) output(n int) output {
 	switch e.D {
 	case isa.F32:
@@ -52,13 +53,13 @@ func (e Epilogue) output(n int) output {
 	return output{kerneltest.InOut(d), func(i int) float64 { return f.Float(unpacked(d, i, bits)) }}
 }
 
-// sumError is the maximum relative error of the sums before rounding to the result type.
+// sumError is the maximum relative error of the sums before they are rounded to the result type.
 const sumError = 1e-6
 
-// compare compares the output elements at the indices inside with the reference. Each element and
-// scale factor must be the value of its type that is nearest to the exact result, within the error
-// of the sums. The recorded error is divided by the error of the nearest value. The sums in the
-// checks fit into F32.
+// compare compares the output elements with the given indices (inside) with the reference. Each
+// element and each scale factor must be the value of its type that is nearest to the exact
+// result, allowing for the error of the sums. The recorded error is relative to the error of the
+// nearest value. The sums in the checks do not overflow F32.
 func (e Epilogue) compare(t *kerneltest.T, what string, cols int, inside []int, want []float64,
 	got func(i int) float64, factors []uint32) error {
 	vector := max(1, e.Scale.Vector)
@@ -101,8 +102,9 @@ func (e Epilogue) compare(t *kerneltest.T, what string, cols int, inside []int, 
 	return kerneltest.Compare(t, what, errors, make([]float64, len(errors)), allowed)
 }
 
-// saturates reports whether a result of a narrow type is correct for NaN or for a value beyond the
-// range of the type. cvt.satfinite then returns the largest number, and F16 becomes infinite.
+// saturates reports whether a result of a narrow type is correct for an exact result x that is
+// NaN or beyond the range of the type: cvt.satfinite returns the largest number, and F16 becomes
+// infinite.
 func (e Epilogue) saturates(is, x float64) bool {
 	switch {
 	case e.D == isa.F16:
@@ -113,7 +115,7 @@ func (e Epilogue) saturates(is, x float64) bool {
 	return false
 }
 
-// values returns the elements times their scale factors.
+// values returns the elements multiplied by their scale factors.
 func (n Numbers) values() []float64 {
 	list := make([]float64, len(n.Codes))
 	for i := range list {
@@ -122,7 +124,7 @@ func (n Numbers) values() []float64 {
 	return list
 }
 
-// largest returns the largest value of the result type.
+// largest returns the largest finite value of the result type.
 func (e Epilogue) largest() float64 {
 	switch e.D {
 	case isa.E2m1:
@@ -137,8 +139,9 @@ func (e Epilogue) largest() float64 {
 	return 448
 }
 
-// scales reports whether a scale factor is correct for a value. It must be the nearest number of
-// its type or, if the type has only powers of two, the smallest power that is not below the value.
+// scales reports whether a scale factor is correct for an exact value: the nearest number of its
+// type or, if the type has only powers of two, the smallest power of two that is not less than
+// the value.
 func (e Epilogue) scales(is, want float64) bool {
 	if e.Scale.Type == isa.Ue8m0 {
 		return is >= want*(1-sumError) && is/2 < want*(1+sumError)
@@ -148,7 +151,8 @@ func (e Epilogue) scales(is, want float64) bool {
 	return math.Abs(is-want) <= best+sumError*(1+want)
 }
 
-// nearest returns the distance of x to the nearest value of the result type times a scale factor.
+// nearest returns the maximum distance of x to the nearest value of the result type times a scale
+// factor.
 func (e Epilogue) nearest(x, scale float64) float64 {
 	switch e.D {
 	case isa.F32:

@@ -8,16 +8,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Epilogue describes how the accumulators are converted and stored.
+// An Epilogue specifies how the accumulators are converted and stored.
 type Epilogue struct {
 	Name string
 	D    isa.Type
-	// block scaling of the result, computed by the kernel; none if Vector is 0
+	// Scale is the block scaling of the result, for which the kernel computes scale factors. The
+	// result has none if Vector is 0.
 	Scale dsl.BlockScale
-	C     bool // result is alpha times the product plus beta times a bfloat16 matrix C
+	C     bool // whether the result is alpha times the product plus beta times a bfloat16 matrix C
 }
 
-// Epilogues are some of the epilogues of the kernel, besides storing bfloat16.
+// Epilogues are the tested epilogues, besides the one that stores bfloat16.
 var Epilogues = []Epilogue{
 	{Name: "_f32", D: isa.F32},
 	{Name: "_c", D: isa.Bf16, C: true},
@@ -32,7 +33,7 @@ var Epilogues = []Epilogue{
 	{Name: "_mxfp6_e3m2", D: isa.E3m2, Scale: dsl.MXFP6},
 }
 
-// tiling returns a tiling that leaves enough shared memory for the results and C.
+// tiling returns a copy of t that leaves enough shared memory for the results and C.
 func (e Epilogue) tiling(t Tiling) Tiling {
 	if e.C || e.D == isa.F32 {
 		t.Stages = 2
@@ -40,7 +41,7 @@ func (e Epilogue) tiling(t Tiling) Tiling {
 	return t
 }
 
-// A writer is the state of an Epilogue in a kernel.
+// A writer holds the values that an Epilogue uses in a kernel.
 type writer struct {
 	Epilogue
 	k           *dsl.Kernel
@@ -48,11 +49,11 @@ type writer struct {
 	c, d        *dsl.TensorMap
 	out         *dsl.Output
 	factors     *dsl.ScaleOutput
-	more        *dsl.Pipeline // pipeline of the tiles of C
+	more        *dsl.Pipeline // pipeline that loads the tiles of C
 	alpha, beta dsl.Reg[dsl.F32]
 }
 
-// declare declares the parameters of an Epilogue.
+// declare declares the parameters of the Epilogue and returns its writer.
 func (e Epilogue) declare(k *dsl.Kernel, t Tiling) *writer {
 	w := &writer{Epilogue: e, k: k, n: t.N}
 	box := dsl.Box{Rows: 128, Cols: t.N}
@@ -71,12 +72,12 @@ func (e Epilogue) declare(k *dsl.Kernel, t Tiling) *writer {
 func (w *writer) room() {
 	w.out = w.k.Output("out", w.d, 1)
 	if w.C {
-		// threads read it, so each block of a pair has its own
+		// threads read C, so each block of a pair has a separate pipeline
 		w.more = w.k.Pipeline("more", 1, w.c.Feed()).PerBlock()
 	}
 }
 
-// roles returns the additional roles of the epilogue, besides the storing role.
+// roles returns the roles that the epilogue needs besides the role that stores results.
 func (w *writer) roles(tiles *tiles) []dsl.Role {
 	if !w.C {
 		return nil

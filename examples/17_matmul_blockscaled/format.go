@@ -10,37 +10,41 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Format is a block-scaled format: the element types of A and B, and their scale factors.
+// A Format is a block-scaled format: the element types of A and B, and the type of their scale
+// factors.
 type Format struct {
 	Name  string
 	A, B  isa.Type
 	Scale dsl.BlockScale
-	// 2:4 sparsity of A: of each four adjacent elements in a row two are zero and not stored; of
-	// packed elements, two of four pairs. A scale factor applies to twice as many elements.
+	// Sparse selects 2:4 sparsity of A: of every four adjacent elements in a row, two are zero
+	// and not stored. With Packed, this applies to pairs of elements. A scale factor applies to
+	// twice as many elements.
 	Sparse bool
-	// Packed places two elements of 4 bits in a byte of shared memory (kinds mxf4 and mxf4nvf4).
-	// Otherwise an element takes a byte there, whatever its size in global memory (mxf8f6f4).
+	// Packed stores two elements of 4 bits in a byte of shared memory (kinds mxf4 and mxf4nvf4).
+	// Otherwise an element takes a byte of shared memory, whatever its size in global memory is
+	// (kind mxf8f6f4).
 	Packed bool
-	// Deep makes an MMA 96 elements deep instead of 64, which sm_103a can with packed elements.
+	// Deep selects MMAs that multiply 96 elements per row instead of 64. They require sm_103a and
+	// Packed.
 	Deep bool
 	// Depth is the number of elements per row of A in a stage, which take 128 bytes, or 384 with
 	// MMAs 96 deep.
 	Depth int
 }
 
-// Zeros returns the format with a sparse A.
+// Zeros returns the format with 2:4 sparsity of A.
 func (f Format) Zeros() Format {
 	f.Name, f.Scale, f.Sparse = f.Name+"_sparse", f.Scale.Sparse(), true
 	return f
 }
 
-// Depth96 returns the format with MMAs that are 96 elements deep.
+// Depth96 returns the format with MMAs that multiply 96 elements per row.
 func (f Format) Depth96() Format {
 	f.Name, f.Deep, f.Depth = f.Name+"_k96", true, 768
 	return f
 }
 
-// box returns the box of a tile with the given rows and columns.
+// box returns the TMA box of a tile with the given numbers of rows and columns.
 func (f Format) box(t isa.Type, rows, cols int) dsl.Box {
 	return dsl.Box{Rows: rows, Cols: cols, Padded: t.Bits() < 8 && !f.Packed}
 }
@@ -53,8 +57,8 @@ func (f Format) depth() (kept, full int) {
 	return f.Depth, f.Depth
 }
 
-// aligned returns the number of elements of which the length of a row must be a multiple: 16 bytes,
-// or 128 elements if elements are padded in shared memory.
+// aligned returns the number that must divide the length of a row in elements: the number of
+// elements in 16 bytes, or 128 if elements are padded in shared memory.
 func (f Format) aligned() int {
 	n := 16
 	for _, t := range []isa.Type{f.A, f.B} {
@@ -71,7 +75,7 @@ func (f Format) aligned() int {
 	return n
 }
 
-// The formats in which A and B have the same type.
+// Formats in which A and B have the same type.
 var (
 	nvfp4 = Format{Name: "nvfp4", A: isa.E2m1, B: isa.E2m1, Scale: dsl.NVFP4, Packed: true,
 		Depth: 256}
@@ -81,14 +85,15 @@ var (
 	mxfp8 = mixed(isa.E4m3, isa.E4m3)
 )
 
-// uniform16 is packed mxfp4 with a power-of-two scale factor for each 16 elements (mxf4nvf4).
+// uniform16 is mxfp4 with one power-of-two scale factor for every 16 elements (kind mxf4nvf4).
 var uniform16 = Format{Name: "mxfp4_block16", A: isa.E2m1, B: isa.E2m1,
 	Scale: dsl.BlockScale{Type: isa.Ue8m0, Vector: 16}, Packed: true, Depth: 256}
 
 // mxfp8x4 has 8-bit activations and 4-bit weights.
 var mxfp8x4 = mixed(isa.E4m3, isa.E2m1)
 
-// mixed returns a format of the kind mxf8f6f4, in which A and B are each of 8, 6 or 4 bits.
+// mixed returns a format of the kind mxf8f6f4, in which the elements of A and of B have 8, 6 or 4
+// bits.
 func mixed(a, b isa.Type) Format {
 	name := func(t isa.Type) string {
 		switch t {
@@ -114,7 +119,8 @@ func mixed(a, b isa.Type) Format {
 	return f
 }
 
-// FormatFor returns the dense format of two element types and a scale factor, if there is one.
+// FormatFor returns the dense format with the given element types and scale factors. ok is false
+// if no such format exists.
 func FormatFor(a, b isa.Type, scale dsl.BlockScale) (f Format, ok bool) {
 	for _, f := range append([]Format{nvfp4, mxfp4, uniform16}, Pairs()...) {
 		if f.A == a && f.B == b && f.Scale == scale {
@@ -124,7 +130,7 @@ func FormatFor(a, b isa.Type, scale dsl.BlockScale) (f Format, ok bool) {
 	return Format{}, false
 }
 
-// Pairs returns all formats of the kind mxf8f6f4: every pair of five types.
+// Pairs returns all formats of the kind mxf8f6f4: one for every pair of the five types.
 func Pairs() []Format {
 	types := []isa.Type{isa.E4m3, isa.E5m2, isa.E2m3, isa.E3m2, isa.E2m1}
 	var list []Format
@@ -136,7 +142,8 @@ func Pairs() []Format {
 	return list
 }
 
-// Formats are the dense formats that the kernel is built for, and then those with a sparse A.
+// Formats are the formats for which the kernel is built: first the dense formats, and then the
+// same formats with sparse A.
 var Formats = formats()
 
 func formats() []Format {

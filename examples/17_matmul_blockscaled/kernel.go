@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package blockscaled multiplies matrices of block-scaled formats (nvfp4, mxfp4, mxfp6, mxfp8, and
-// mixed ones) with tcgen05.
+// Package blockscaled has kernels that multiply matrices of block-scaled formats (nvfp4, mxfp4,
+// mxfp6, mxfp8, and mixtures) with tcgen05 or mma.sync.
 package blockscaled
 
 import (
@@ -10,30 +10,33 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the tile shape of a block or a CTA pair, and its pipeline.
+// A Tiling describes the tile of a block or of a CTA pair, and the pipeline that loads its
+// operands.
 type Tiling struct {
 	N      int // number of columns of a tile
 	Stages int
-	Group  int  // rows of tiles that are assigned together
-	Pair   bool // two blocks work as a CTA pair
-	// Cluster size, in rows and columns of tiles; 0 means 1, or two rows for a pair. Blocks that
-	// need the same tile each load a part of it for all of them.
+	Group  int  // number of rows of tiles that are assigned together
+	Pair   bool // whether two blocks form a CTA pair
+	// Size of a cluster in rows and columns of tiles; 0 means 1, or two rows for a CTA pair.
+	// Blocks of a cluster that need the same tile each load a part of it for all of them
+	// (multicast).
 	Rows, Cols int
-	// Overlap keeps two accumulators of 256 columns, which share 64 of them.
+	// Overlap selects two accumulators of 256 columns, of which 64 columns are shared.
 	Overlap bool
-	// The hardware assigns tiles to blocks (cluster launch control), and the launch has one block
-	// per tile. Otherwise tiles are assigned in advance.
+	// If Dynamic is set, the hardware assigns tiles to blocks while the kernel runs (cluster
+	// launch control), and a launch has one block per tile. Otherwise each block computes a fixed
+	// sequence of tiles.
 	Dynamic bool
-	// ColumnsA and ColumnsB are set if A or B is stored by columns (MN-major), as k x m or k x n,
-	// which elements of 8 bits can be.
+	// ColumnsA and ColumnsB mean that A or B is stored by columns (MN-major), as k x m or k x n.
+	// Elements need 8 bits.
 	ColumnsA, ColumnsB bool
-	// Async copies scale factors with cp.async instead of the TMA, which needs tensor maps and has
-	// a fixed cost per copy.
+	// Async selects cp.async instead of the TMA to copy scale factors. The TMA needs tensor maps
+	// and has a fixed cost per copy.
 	Async    bool
 	Problems Problems
 }
 
-// cluster returns the cluster size in rows and columns of tiles.
+// cluster returns the size of a cluster in rows and columns of tiles.
 func (t Tiling) cluster() (rows, cols int) {
 	rows, cols = max(1, t.Rows), max(1, t.Cols)
 	if t.Pair {
@@ -42,8 +45,9 @@ func (t Tiling) cluster() (rows, cols int) {
 	return rows, cols
 }
 
-// Default returns a tiling that fits the shared and tensor memory of sm_100, for one block or a CTA
-// pair. Stages of sparse formats are larger, because they hold twice as much of B.
+// Default returns a tiling that fits into the shared memory and the tensor memory of sm_100, for
+// one block or for a CTA pair. Sparse formats have fewer stages, because a stage holds twice as
+// many elements of B.
 func (f Format) Default(pair bool) Tiling {
 	t := Tiling{N: 128, Stages: 4, Group: 8, Pair: pair}
 	if pair {
@@ -58,19 +62,20 @@ func (f Format) Default(pair bool) Tiling {
 	return t
 }
 
-// Build adds a kernel that computes D = (A * SFA) * (B * SFB)' for matrices of a block-scaled
-// format, with D in bfloat16 and F32 accumulators. Scale factors are stored in the layout of
-// dsl.BlockScale; the TMA copies them to shared memory, and tcgen05.cp copies them to tensor
-// memory. n must be a multiple of 8. A row of k elements must be a multiple of 16 bytes, and k a
-// multiple of 128 if elements of 4 or 6 bits take a byte in shared memory. The TMA reads zeros
-// outside of the matrices and does not write there. In a sparse format A is m x k/2, and e holds
-// the metadata (see dsl.SparsityOffset).
+// Build adds to m a kernel that computes D = (A * SFA) * (B * SFB)' for matrices of a
+// block-scaled format, with D in bfloat16 and F32 accumulators. Scale factors are stored in the
+// layout of dsl.BlockScale; the TMA copies them to shared memory, and tcgen05.cp copies them to
+// tensor memory. n must be a multiple of 8. A row of k elements must be a multiple of 16 bytes;
+// if elements of 4 or 6 bits take a byte in shared memory, k must be a multiple of 128. Tiles may
+// extend past the edges, because the TMA reads zeros outside the matrices and does not write
+// there. In a sparse format A is m x k/2, and e contains the indices of the stored elements (see
+// dsl.SparsityOffset).
 func Build(m *dsl.Module, f Format, t Tiling) { BuildWith(m, f, t, Epilogue{D: isa.Bf16}) }
 
-// BuildWith is like Build, with another epilogue.
+// BuildWith is like Build, with the given epilogue.
 func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) { buildKernel(m, f, t, end) }
 
-// buildKernel returns the kernel that BuildWith adds.
+// buildKernel adds the kernel of BuildWith, and returns it.
 func buildKernel(m *dsl.Module, f Format, t Tiling, end Epilogue) *dsl.Kernel {
 	options := []dsl.KernelOption{dsl.Threads(256)}
 	if high, wide := t.cluster(); high*wide > 1 {
@@ -113,7 +118,7 @@ func buildKernel(m *dsl.Module, f Format, t Tiling, end Epilogue) *dsl.Kernel {
 	return k
 }
 
-// check reports options that do not fit together.
+// check reports options that cannot be combined as errors of the kernel.
 func (t Tiling) check(k *dsl.Kernel, f Format) {
 	high, wide := t.cluster()
 	switch {
@@ -144,7 +149,7 @@ func (t Tiling) accumulators(k *dsl.Kernel, f Format, depth int) *dsl.TMEM {
 		rows = 256
 	}
 	if t.N > 192 {
-		results = 1 // two accumulators and the scale factors exceed tensor memory
+		results = 1 // tensor memory cannot hold two accumulators and the scale factors
 	}
 	acc := k.TMEM("acc", rows, t.N, results)
 	if t.Overlap {

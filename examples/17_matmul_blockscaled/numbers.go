@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Numbers is a matrix of a block-scaled format: the codes of the elements and of the scale factors,
-// in row-major order.
+// Numbers is a matrix of a block-scaled format. Codes holds the bits of the elements, and Factors
+// the bits of the scale factors, both in row-major order.
 type Numbers struct {
 	Type       isa.Type
 	Scale      dsl.BlockScale
@@ -22,10 +22,11 @@ type Numbers struct {
 	Codes      []uint8
 	Factors    []uint8
 
-	number, factor kerneltest.Format[uint8] // formats of the codes
+	number, factor kerneltest.Format[uint8] // formats of Codes and Factors
 }
 
-// random returns random elements below 8 with scale factors from 1/8 to 1.
+// random returns a matrix of random elements with magnitudes below 8, and with scale factors from
+// 1/8 to 1.
 func (f Format) random(t *kerneltest.T, typ isa.Type, rows, cols int) Numbers {
 	n := Numbers{
 		Type: typ, Scale: f.Scale, Rows: rows, Cols: cols, Codes: make([]uint8, rows*cols),
@@ -33,22 +34,23 @@ func (f Format) random(t *kerneltest.T, typ isa.Type, rows, cols int) Numbers {
 	}
 	for i := range n.Codes {
 		n.Codes[i] = uint8(t.Rand.IntN(1 << typ.Bits()))
-		for !(math.Abs(n.number.Float(n.Codes[i])) < 8) { // also NaN
-			n.Codes[i] &^= 1 << (typ.Bits() - 2) // the highest exponent bit
+		for !(math.Abs(n.number.Float(n.Codes[i])) < 8) { // also true for NaN
+			n.Codes[i] &^= 1 << (typ.Bits() - 2) // clear the highest exponent bit
 		}
 	}
 	n.Factors = kerneltest.Random(t, n.factor, rows*((cols+f.Scale.Vector-1)/f.Scale.Vector))
 	return n
 }
 
-// Value returns an element times its scale factor.
+// Value returns an element multiplied by its scale factor.
 func (n Numbers) Value(row, col int) float64 {
 	factors := len(n.Factors) / n.Rows
 	return n.number.Float(n.Codes[row*n.Cols+col]) *
 		n.factor.Float(n.Factors[row*factors+col/n.Scale.Vector])
 }
 
-// Packed returns the elements as stored in global memory, the first in the lowest bits.
+// Packed returns the elements as they are stored in global memory, with the first element in the
+// lowest bits.
 func (n Numbers) Packed() []byte {
 	bits := n.Type.Bits()
 	packed := make([]byte, (len(n.Codes)*bits+7)/8)
@@ -63,7 +65,7 @@ func (n Numbers) Packed() []byte {
 	return packed
 }
 
-// argument returns the elements as an argument of a kernel: by rows, or by columns.
+// argument returns the elements as a kernel argument, stored by rows or by columns.
 func (n Numbers) argument(columns bool) *kerneltest.Array {
 	if columns {
 		n = n.transposed()
@@ -81,9 +83,8 @@ func (n Numbers) transposed() Numbers {
 	return n
 }
 
-// edges replaces some rows by rows with a single nonzero element: an edge value of the type, such
-// as NaN, or one whose scale factor is an edge value. If finite is set there are no elements that
-// are NaN or infinite.
+// edges replaces some rows by rows with a single nonzero element. The element or its scale factor
+// is an edge value, such as NaN. If finite is set, no element becomes NaN or infinite.
 func (n Numbers) edges(t *kerneltest.T, finite bool) {
 	bits := n.Type.Bits()
 	elements := []uint8{1<<(bits-1) - 1, 1<<bits - 1, 1<<(bits-1) - 2, 1, 1 << (bits - 1),
@@ -130,7 +131,7 @@ func (f Format) together() int {
 	return 1
 }
 
-// unpacked returns element i of packed elements of the given number of bits.
+// unpacked returns the element with index i from packed elements with the given number of bits.
 func unpacked(packed []byte, i, bits int) uint8 {
 	at := i * bits
 	wide := uint16(packed[at/8])
@@ -140,7 +141,7 @@ func unpacked(packed []byte, i, bits int) uint8 {
 	return uint8(wide>>(at%8)) & uint8(1<<bits-1)
 }
 
-// drop sets two of each four units to zero. A unit has `together` elements.
+// drop sets two of every four units to zero. A unit has together elements.
 func (n Numbers) drop(t *kerneltest.T, together int) {
 	for i := 0; i < len(n.Codes); i += 4 * together {
 		for _, at := range t.Rand.Perm(4)[:2] {
@@ -201,7 +202,7 @@ func (n Numbers) keep(together int, put func(row, group int, places uint8)) Numb
 	return kept
 }
 
-// indices returns which two of four units are kept, the lower index first.
+// indices returns the positions of the two of four units that are kept, the lower one first.
 func indices(four []uint8) (first, second int) {
 	together := len(four) / 4
 	var kept []int

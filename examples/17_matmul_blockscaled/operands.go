@@ -9,20 +9,20 @@ import (
 )
 
 // operands are the matrices that a kernel reads: A, B, their scale factors, and the sparsity
-// metadata of A.
+// indices of A.
 type operands struct {
 	k           *dsl.Kernel
 	f           Format
 	t           Tiling
 	a, b        *dsl.TensorMap
-	sfa, sfb, e *dsl.TensorMap // sfa and sfb are nil if cp.async copies scale factors
+	sfa, sfb, e *dsl.TensorMap // sfa and sfb are nil if cp.async copies the scale factors
 	asyncA      *asyncScales
 	asyncB      *asyncScales
 	stage       *dsl.Pipeline
-	factors     *dsl.Pipeline // of asyncA and asyncB
+	factors     *dsl.Pipeline // pipeline of asyncA and asyncB
 }
 
-// operands declares the parameters of the operands.
+// operands declares the parameters for the operands.
 func (f Format) operands(k *dsl.Kernel, t Tiling) *operands {
 	in := &operands{k: k, f: f, t: t}
 	kept, depth := f.depth()
@@ -93,7 +93,7 @@ func (in *operands) roles(tiles *tiles, steps, length dsl.Reg[dsl.U32]) []dsl.Ro
 	return roles
 }
 
-// load starts the copies of a stage.
+// load starts the copies of one stage.
 func (in *operands) load(s *dsl.Stage, at tile) {
 	step, right := s.Iteration(), at.right
 	if in.t.Pair {
@@ -110,7 +110,7 @@ func (in *operands) load(s *dsl.Stage, at tile) {
 	}
 }
 
-// multiply issues the MMAs of a tile.
+// multiply issues the MMAs of one tile.
 func (in *operands) multiply(d *dsl.AccumulatorStage, at tile, steps dsl.Reg[dsl.U32]) {
 	for s := range in.stage.Consume(steps) {
 		if in.t.Async {
@@ -127,7 +127,7 @@ func (in *operands) multiply(d *dsl.AccumulatorStage, at tile, steps dsl.Reg[dsl
 	}
 }
 
-// step issues the MMAs of a stage.
+// step issues the MMAs of one stage.
 func (in *operands) step(d *dsl.AccumulatorStage, s *dsl.Stage, scaleA, scaleB dsl.SharedTile) {
 	a, b := s.Tile(in.a).TransposedIf(in.t.ColumnsA), s.Tile(in.b).TransposedIf(in.t.ColumnsB)
 	if in.f.Sparse {
@@ -137,17 +137,18 @@ func (in *operands) step(d *dsl.AccumulatorStage, s *dsl.Stage, scaleA, scaleB d
 	}
 }
 
-// asyncScales are scale factors that a warp copies with cp.async.
+// asyncScales copies scale factors with cp.async, executed by one warp.
 type asyncScales struct {
 	k     *dsl.Kernel
 	from  dsl.Array[dsl.U64]
 	to    *dsl.ComputedTile
-	each  int // elements of a row that an atom covers
-	atoms int // atoms of a row in a stage
-	rows  int // groups of 128 rows
+	each  int // number of elements of a row that an atom of scale factors covers
+	atoms int // number of atoms per row in a stage
+	rows  int // number of groups of 128 rows
 }
 
-// newAsyncScales declares the parameter and the tile of scale factors of rows and columns.
+// newAsyncScales declares the parameter and the tile for the scale factors of the given numbers
+// of rows and columns.
 func newAsyncScales(k *dsl.Kernel, name string, b dsl.BlockScale, rows, cols int) *asyncScales {
 	s := &asyncScales{k: k, from: dsl.Global[dsl.U64](k, name), each: 4 * b.Vector,
 		rows: rows / 128}
@@ -156,11 +157,11 @@ func newAsyncScales(k *dsl.Kernel, name string, b dsl.BlockScale, rows, cols int
 	return s
 }
 
-// load copies the scale factors of a stage. A lane copies 16 bytes of each atom of 512 bytes, and
-// writes zeros for atoms after the end of the rows.
+// load copies the scale factors of a stage. Each lane copies 16 bytes of each atom of 512 bytes.
+// Atoms after the end of the rows are filled with zeros.
 func (s *asyncScales) load(stage *dsl.Stage, row, length dsl.Reg[dsl.U32]) {
 	to, lane := s.to.Tile(stage), s.k.Lane()
-	across := length.CeilDiv(int64(s.each)) // atoms per row of the matrix
+	across := length.CeilDiv(int64(s.each)) // number of atoms per row of the matrix
 	for r := range s.rows {
 		for i := range s.atoms {
 			atom := stage.Iteration().MulI(int64(s.atoms)).AddI(int64(i))

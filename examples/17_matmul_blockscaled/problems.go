@@ -14,32 +14,34 @@ type Problems int
 
 const (
 	OneProblem Problems = iota
-	// Batched multiplies several pairs of matrices of the same size, which are stored one below the
-	// other. A and D have a multiple of 128 rows per problem (256 for CTA pairs), B one of N and
-	// 128; the rows of padding are computed too.
+	// Batched multiplies several pairs of matrices of the same size, which are stored one below
+	// the other. Per problem, A and D have a multiple of 128 rows (256 for CTA pairs), and the
+	// number of rows of B is a multiple of N and 128. Rows that pad a problem are computed too.
 	Batched
-	// Grouped multiplies groups of rows of A by a matrix B each, as the experts of a
-	// mixture-of-experts layer do. Group i has the rows from starts[i] up to starts[i+1] of A and
-	// D, a multiple of 128, which the kernel reads from device memory. B is stored as in Batched.
+	// Grouped multiplies each group of rows of A by a different matrix B, as the experts of a
+	// mixture-of-experts layer do. Group i consists of the rows from starts[i] to starts[i+1]-1
+	// of A and D; the numbers in starts are multiples of 128, and the kernel reads them from
+	// device memory. B is stored as for Batched.
 	Grouped
 )
 
 // A tile is the position of a tile of D and of its operands, counted in tiles.
 type tile struct {
-	row   dsl.Reg[dsl.U32] // in A, its scale factors, and D
-	col   dsl.Reg[dsl.U32] // in D
+	row   dsl.Reg[dsl.U32] // row of tiles in A, its scale factors, and D
+	col   dsl.Reg[dsl.U32] // column of tiles in D
 	right dsl.Reg[dsl.U32] // row of tiles in B and its scale factors
 }
 
-// tiles assigns tiles to blocks.
+// tiles is the schedule that assigns tiles to blocks.
 type tiles struct {
 	k       *dsl.Kernel
-	rows    dsl.Reg[dsl.U32] // rows of D
+	rows    dsl.Reg[dsl.U32] // number of rows of D
 	each    func() iter.Seq[tile]
 	dynamic *dsl.DynamicSchedule
 }
 
-// tiles returns the schedule of a launch. It declares the parameters of Batched and Grouped.
+// tiles returns the schedule of a launch. For Batched and Grouped, it also declares their
+// parameters.
 func (t Tiling) tiles(k *dsl.Kernel, rows, cols dsl.Reg[dsl.U32]) *tiles {
 	across := cols.CeilDiv(int64(t.N))
 	if t.Problems == Grouped {
@@ -55,7 +57,7 @@ func (t Tiling) tiles(k *dsl.Kernel, rows, cols dsl.Reg[dsl.U32]) *tiles {
 		down = rows.CeilDiv(128 * high).MulI(high)
 		all = down.Mul(dsl.Param[dsl.U32](k, "problems"))
 		s.rows = all.MulI(128)
-		if t.N < 128 { // a scale factor atom covers two tiles
+		if t.N < 128 { // an atom of scale factors covers two tiles
 			across = cols.CeilDiv(128).MulI(2)
 		}
 	}
@@ -82,7 +84,7 @@ func (t Tiling) tiles(k *dsl.Kernel, rows, cols dsl.Reg[dsl.U32]) *tiles {
 	return s
 }
 
-// groups returns the schedule of Grouped.
+// groups returns the schedule for Grouped.
 func (t Tiling) groups(k *dsl.Kernel, rows, across dsl.Reg[dsl.U32]) *tiles {
 	starts, groups := dsl.Global[dsl.U32](k, "starts"), dsl.Param[dsl.U32](k, "groups")
 	if t.N < 128 {
@@ -101,7 +103,7 @@ func (t Tiling) groups(k *dsl.Kernel, rows, across dsl.Reg[dsl.U32]) *tiles {
 	}}
 }
 
-// roles returns the scheduler warp, if the hardware assigns tiles.
+// roles returns the role of the scheduler warp, if the hardware assigns tiles.
 func (s *tiles) roles() []dsl.Role {
 	if s.dynamic == nil {
 		return nil

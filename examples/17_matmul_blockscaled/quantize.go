@@ -13,7 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// A layout is the bit layout of an element type.
+// A layout describes an element type: the numbers of exponent and fraction bits, the exponent
+// bias, and the largest finite value.
 type layout struct {
 	exponents, fractions, bias int
 	largest                    float64
@@ -36,11 +37,11 @@ func newNumbers(typ isa.Type, scale dsl.BlockScale, rows, cols int) Numbers {
 	}
 }
 
-// Quantize converts a row-major matrix to a block-scaled format. The scale factor of a block is its
-// largest magnitude divided by the largest value of the element type, rounded up to a power of two
-// for .ue8m0 and to nearest for .ue4m3, and at most the largest one. Elements are divided by it and
-// rounded to nearest even; those beyond the range become the largest value. A NaN makes the scale
-// factor of its block NaN.
+// Quantize converts a row-major matrix to a block-scaled format. The scale factor of a block is
+// the largest magnitude in the block divided by the largest value of the element type, rounded up
+// to a power of two for .ue8m0 and to nearest for .ue4m3, and limited to the largest scale
+// factor. Elements are divided by the scale factor and rounded to nearest even; elements beyond
+// the range become the largest value. If a block contains NaN, its scale factor becomes NaN.
 func Quantize(values []float32, typ isa.Type, scale dsl.BlockScale, rows, cols int) Numbers {
 	n := newNumbers(typ, scale, rows, cols)
 	each := len(n.Factors) / max(1, rows)
@@ -62,7 +63,8 @@ func Quantize(values []float32, typ isa.Type, scale dsl.BlockScale, rows, cols i
 	return n
 }
 
-// quantizeBlock writes the codes of a block and returns that of its scale factor.
+// quantizeBlock writes the codes of the elements of a block to codes, and returns the code of its
+// scale factor.
 func quantizeBlock(block []float32, typ, scale isa.Type, codes []uint8) uint8 {
 	l := layouts[typ]
 	var top float32
@@ -106,7 +108,7 @@ func quantizeBlock(block []float32, typ, scale isa.Type, codes []uint8) uint8 {
 	return factor
 }
 
-// ue4m3 returns the value of a scale factor.
+// ue4m3 returns the value of a scale factor of type .ue4m3.
 func ue4m3(code uint8) float64 {
 	if code < 8 {
 		return float64(code) * 0x1p-9
@@ -114,7 +116,8 @@ func ue4m3(code uint8) float64 {
 	return math.Ldexp(float64(8+code&7), int(code>>3)-10)
 }
 
-// code returns the code of the magnitude of x, rounded to nearest even, and at most the largest.
+// code returns the code of the magnitude of x, rounded to nearest even and limited to the largest
+// value.
 func (l layout) code(x float64) uint8 {
 	x = math.Abs(x)
 	if x >= l.largest {
@@ -129,8 +132,8 @@ func (l layout) code(x float64) uint8 {
 	return uint8(bits>>shift) - uint8((1023-l.bias)<<l.fractions)
 }
 
-// QuantizeReference is Quantize by search: it tries every scale factor and every element, and is
-// the reference that tests compare Quantize with.
+// QuantizeReference returns the same result as Quantize by exhaustive search of scale factors and
+// elements. Tests compare Quantize with it.
 func QuantizeReference(values []float32, typ isa.Type, scale dsl.BlockScale,
 	rows, cols int) Numbers {
 	n := newNumbers(typ, scale, rows, cols)
@@ -154,7 +157,7 @@ func QuantizeReference(values []float32, typ isa.Type, scale dsl.BlockScale,
 	return n
 }
 
-// largest returns the largest finite element.
+// largest returns the largest finite value of the element type.
 func (n Numbers) largest() (x float64) {
 	for code := range 1 << n.Type.Bits() {
 		if y := n.number.Float(uint8(code)); !math.IsInf(y, 0) && !math.IsNaN(y) {
@@ -164,8 +167,9 @@ func (n Numbers) largest() (x float64) {
 	return x
 }
 
-// searchFactor returns the code of the scale factor for a wanted factor: the smallest that is not
-// smaller for .ue8m0, and the nearest for .ue4m3.
+// searchFactor returns the code of the scale factor for the exact value want: the smallest factor
+// that is not less than want for .ue8m0, and the nearest factor for .ue4m3. If valid is not set,
+// it returns the code of NaN.
 func (n Numbers) searchFactor(want float64, valid bool) uint8 {
 	if !valid {
 		return map[isa.Type]uint8{isa.Ue8m0: 0xff, isa.Ue4m3: 0x7f}[n.Scale.Type]
@@ -181,7 +185,8 @@ func (n Numbers) searchFactor(want float64, valid bool) uint8 {
 	return n.factor.From(min(want, 448))
 }
 
-// searchElement returns the code of the element nearest to x divided by a scale factor.
+// searchElement returns the code of the element that is nearest to x divided by the scale factor
+// by.
 func (n Numbers) searchElement(x, by float64) uint8 {
 	minus := uint8(1) << (n.Type.Bits() - 1)
 	code := uint8(0)
@@ -194,8 +199,8 @@ func (n Numbers) searchElement(x, by float64) uint8 {
 	return code
 }
 
-// ScaleAtoms returns the scale factors in the layout that the tensor cores read, for whole atoms of
-// 128 rows by four factors. The padding has the code 0.
+// ScaleAtoms returns the scale factors in the layout that the tensor cores read, padded to whole
+// atoms of 128 rows by four factors. Padding has the code 0.
 func (n Numbers) ScaleAtoms() []byte {
 	atoms := make([]byte, n.Scale.Bytes(n.Rows, n.Cols))
 	each := len(n.Factors) / n.Rows
@@ -205,7 +210,7 @@ func (n Numbers) ScaleAtoms() []byte {
 	return atoms
 }
 
-// ScaleRows returns the scale factors of a matrix by rows, from the layout of ScaleAtoms.
+// ScaleRows converts scale factors from the layout of ScaleAtoms to row-major order.
 func ScaleRows(atoms []byte, scale dsl.BlockScale, rows, cols int) []uint8 {
 	each := (cols + scale.Vector - 1) / scale.Vector
 	factors := make([]uint8, rows*each)
@@ -215,7 +220,7 @@ func ScaleRows(atoms []byte, scale dsl.BlockScale, rows, cols int) []uint8 {
 	return factors
 }
 
-// Unpack returns n codes of elements, from the layout of Packed.
+// Unpack converts n elements from the layout of Packed to one code per byte.
 func Unpack(packed []byte, typ isa.Type, n int) []uint8 {
 	codes := make([]uint8, n)
 	for i := range codes {

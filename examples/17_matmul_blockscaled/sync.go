@@ -14,12 +14,12 @@ import (
 // elements deep.
 func SyncFormats() []Format { return append(slices.Clone(Formats), uniform16, uniform16.Zeros()) }
 
-// A SyncTiling is the tile shape of a block with eight MMA warps, in two rows and four columns, and
-// one load warp.
+// A SyncTiling describes the tile of a block with one load warp and eight warps that execute
+// MMAs, arranged in two rows and four columns.
 type SyncTiling struct {
 	M, N   int
 	Stages int
-	Group  int // rows of tiles that are assigned together
+	Group  int // number of rows of tiles that are assigned together
 }
 
 // SyncDefault returns a tiling that fits the 99 KB of shared memory per block of sm_120. A stage of
@@ -54,8 +54,8 @@ type load struct {
 // factors from registers. Their layout in global memory is the same. In a sparse format e holds the
 // metadata by rows, as CompressRows returns it.
 func BuildSync(m *dsl.Module, f Format, t SyncTiling) {
-	// Without this limit, ptxas gives each of 288 threads fewer registers than the accumulators and
-	// fragments need.
+	// Without this limit, ptxas gives each of the 288 threads fewer registers than the
+	// accumulators and fragments need.
 	k := m.Kernel("matmul_sync_"+f.Name, dsl.Threads(288), dsl.MaxRegs(208))
 	kept, depth := f.depth()
 	a := k.TensorMap("a", f.A, f.box(f.A, t.M, kept), dsl.Swizzle128)

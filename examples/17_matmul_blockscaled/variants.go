@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Variants returns a variant for each case, and for the functions of the host.
+// Variants returns one test configuration for each case, and for each function of the host.
 func Variants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	for _, c := range Cases() {
@@ -32,7 +32,7 @@ func Variants() []kerneltest.Variant {
 	return append(list, hostVariants()...)
 }
 
-// checkAll checks the case with the sizes for the device.
+// checkAll runs the case with all sizes for the device.
 func (c Case) checkAll(t *kerneltest.T) error {
 	for _, g := range c.sizes(t) {
 		if err := c.Check(t, g); err != nil {
@@ -42,7 +42,7 @@ func (c Case) checkAll(t *kerneltest.T) error {
 	return nil
 }
 
-// why specifies what the tolerance is for.
+// why returns the reason for the tolerance of the case.
 func (c Case) why() string {
 	if c.Epilogue.D == isa.Bf16 {
 		return "the result is rounded to BF16, and sums are truncated to F32"
@@ -50,7 +50,7 @@ func (c Case) why() string {
 	return "the result may be as far away as the nearest number of its type"
 }
 
-// option returns the name of the option that the case demonstrates.
+// option returns the name of the option that the case tests, as in the table of variants.
 func (c Case) option() string {
 	f, t := c.Format, c.Tiling
 	switch {
@@ -84,7 +84,7 @@ func (c Case) option() string {
 	return f.option()
 }
 
-// option returns the option that the format shows.
+// option returns the name of the option that the format belongs to, as in the table of variants.
 func (f Format) option() string {
 	same := f.A == f.B
 	switch {
@@ -102,8 +102,8 @@ func (f Format) option() string {
 	return "every legal mxf8f6f4 pair"
 }
 
-// hostVariants returns the variants that demonstrate functions of the host. Each runs a kernel with
-// the results of such a function.
+// hostVariants returns the test configurations for functions that run on the host. Each one runs
+// a kernel with the results of such a function.
 func hostVariants() []kerneltest.Variant {
 	tiling := Tiling{N: 128, Stages: 2, Group: 8}
 	var list []kerneltest.Variant
@@ -135,8 +135,8 @@ func hostVariants() []kerneltest.Variant {
 	return list
 }
 
-// checkQuantized quantizes matrices of F32, checks that packing and the layout of scale factors are
-// reversible, and multiplies the matrices.
+// checkQuantized quantizes F32 matrices, checks that the packed elements and the scale factors
+// can be converted back, and multiplies the matrices.
 func (c Case) checkQuantized(t *kerneltest.T, g kerneltest.GEMM) error {
 	k, err := t.Kernel(c.kernel(), c.Build)
 	if err != nil {
@@ -173,7 +173,7 @@ func (c Case) checkQuantized(t *kerneltest.T, g kerneltest.GEMM) error {
 	return c.compare(t, g, []part{{0, g.M, 0}}, a, b, make([]float64, g.M*g.N), d.at, nil)
 }
 
-// plan is the expected use of tensor memory by nvfp4 with overlapping accumulators.
+// plan is the expected table of the tensor memory that nvfp4 uses with overlapping accumulators.
 const plan = `tensor memory of matmul_nvfp4: 496 of 512 columns used, 512 allocated
 columns   0 to 255: acc, accumulator 0
 columns 192 to 447: acc, accumulator 1, shares its first 64 columns
@@ -181,7 +181,7 @@ columns 448 to 463: acc, scale factors of A
 columns 464 to 495: acc, scale factors of B
 `
 
-// checkPlan compares the tensor memory use of a kernel with the constant plan.
+// checkPlan compares the table of a kernel with plan.
 func checkPlan() error {
 	if got := Plan(nvfp4, Tiling{N: 256, Stages: 2, Group: 8, Overlap: true}); got != plan {
 		return fmt.Errorf("the plan of tensor memory is\n%swant\n%s", got, plan)
@@ -189,7 +189,7 @@ func checkPlan() error {
 	return nil
 }
 
-// Plan returns a table of the tensor memory columns that a kernel uses.
+// Plan returns a table of the columns of tensor memory that a kernel uses.
 func Plan(f Format, t Tiling) string {
 	return buildKernel(dsl.New("plan", "sm_103a"), f, t, bfloat).TMEMPlan()
 }

@@ -11,26 +11,26 @@ import (
 )
 
 // The backward pass has three kernels: BuildRows computes two numbers for each query,
-// BuildBackwardKV the gradients of keys and values, and BuildBackwardQ the gradient of the queries.
-// Each element of a gradient is computed by one warp, so the results do not depend on an order of
-// atomic operations.
+// BuildBackwardKV computes the gradients of keys and values, and BuildBackwardQ computes the
+// gradient of the queries. Each element of a gradient is computed by one warp, so the results do
+// not depend on an order of atomic operations.
 
-// Names of the kernels of the backward pass.
+// The names of the kernels of the backward pass.
 func (s Shape) rowsName() string { return s.Name() + "_rows" }
 func (s Shape) kvName() string   { return s.Name() + "_backward_kv" }
 func (s Shape) qName() string    { return s.Name() + "_backward_q" }
 
-// A head holds the matrices of one head, with rows of s.Width elements.
+// A head holds the matrices of one head. A row has s.Width elements.
 type head struct {
 	q, k, v, grad *dsl.Matrix
-	logs, deltas  dsl.Array[dsl.F32] // of each query: see BuildRows
+	logs, deltas  dsl.Array[dsl.F32] // numbers of each query, which BuildRows computes
 	queries, keys u32
 	index         u32
 }
 
-// declareHead declares the parameters that the kernels share. logs[i] is the logarithm to base 2 of
-// the sum of the exponentials of the scores of query i, and deltas[i] the product of its result and
-// the gradient of that.
+// declareHead declares the parameters that the kernels share. logs[i] is the logarithm to base 2
+// of the sum of the exponentials of the scores of query i. deltas[i] is the dot product of the
+// result of query i and the gradient of that result.
 func (s Shape) declareHead(k *dsl.Kernel) head {
 	h := head{q: k.Matrix("q", s.Type), k: k.Matrix("k", s.Type), v: k.Matrix("v", s.Type),
 		grad: k.Matrix("do", s.Type)}
@@ -46,11 +46,12 @@ func (s Shape) declareHead(k *dsl.Kernel) head {
 	return h
 }
 
-// scale is the factor of the scores in exponents to base 2.
+// scale is the factor that converts scores to exponents of base 2.
 func (s Shape) scale() float64 { return math.Log2E / math.Sqrt(float64(s.Width)) }
 
-// BuildRows adds a kernel that computes logs and deltas. The grid has one block per tile of queries
-// along x, and one per head along y. The result of the forward pass is o, and its gradient do.
+// BuildRows adds to m a kernel that computes logs and deltas. The grid has one block per tile of
+// queries along x, and one per head along y. o is the result of the forward pass, and do is the
+// gradient of that result.
 func BuildRows(m *dsl.Module, s Shape) {
 	k := s.kernel(m, s.rowsName(), usual, dsl.Threads(128))
 	o := k.Matrix("o", s.Type)
@@ -102,9 +103,9 @@ func BuildRows(m *dsl.Module, s Shape) {
 	}
 }
 
-// BuildBackwardKV adds a kernel that computes dk and dv. A block has Keys keys, a quarter for each
-// warp, and its rows of the transposed scores: the columns are the queries. The grid has one block
-// per tile of keys along x, and one per head along y.
+// BuildBackwardKV adds to m a kernel that computes dk and dv. A block computes the gradients of
+// Keys keys, a quarter in each warp, from the transposed scores: rows are keys, and columns are
+// queries. The grid has one block per tile of keys along x, and one per head along y.
 func BuildBackwardKV(m *dsl.Module, s Shape) {
 	k := s.kernel(m, s.kvName(), usual, dsl.Threads(128))
 	h := s.declareHead(k)
@@ -122,7 +123,7 @@ func BuildBackwardKV(m *dsl.Module, s Shape) {
 	sumK.Clear()
 	sumV.Clear()
 
-	// The first query that sees the first key of the block; earlier tiles of queries are skipped.
+	// Skip tiles of queries that do not see the first key of the block.
 	earlier, skip := h.keys.Sub(h.queries), zero
 	if s.Causal {
 		skip = first.Sub(earlier.Min(first)).DivI(Queries)
@@ -169,8 +170,8 @@ func BuildBackwardKV(m *dsl.Module, s Shape) {
 	sumV.Store(dv.Sized(h.keys, width).At(h.index), first.Add(row), zero)
 }
 
-// BuildBackwardQ adds a kernel that computes dq. The grid has one block per tile of queries along
-// x, and one per head along y.
+// BuildBackwardQ adds to m a kernel that computes dq. The grid has one block per tile of queries
+// along x, and one per head along y.
 func BuildBackwardQ(m *dsl.Module, s Shape) {
 	k := s.kernel(m, s.qName(), usual, dsl.Threads(128))
 	h := s.declareHead(k)

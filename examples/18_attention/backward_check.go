@@ -14,8 +14,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Backward returns the gradients of the queries, keys and values of one head, for the gradient of
-// the result.
+// Backward returns the gradients of the queries, keys and values of one head, given the gradient
+// of its output. It is the reference, computed on the CPU.
 func Backward(q, k, v, gradient []float64, width int, causal bool) (dq, dk, dv []float64) {
 	n, m := len(q)/width, len(k)/width
 	dq, dk, dv = make([]float64, len(q)), make([]float64, len(k)), make([]float64, len(v))
@@ -54,7 +54,7 @@ func Backward(q, k, v, gradient []float64, width int, causal bool) (dq, dk, dv [
 	return dq, dk, dv
 }
 
-// backwardVariants returns the kernels of the backward pass.
+// backwardVariants returns the test configurations of the backward pass.
 func backwardVariants() (list []kerneltest.Variant) {
 	for _, s := range []Shape{{isa.Bf16, 64, false}, {isa.Bf16, 64, true}, {isa.F16, 64, true},
 		{isa.F16, 128, false}, {isa.Bf16, 128, true}} {
@@ -76,8 +76,8 @@ func backwardVariants() (list []kerneltest.Variant) {
 	return list
 }
 
-// CheckBackward runs the three kernels on heads whose sizes are not multiples of the tiles, and
-// with edge values.
+// CheckBackward runs the three kernels, and compares the gradients with those of Backward. The
+// sizes are not multiples of the tiles, and some elements are edge values.
 func CheckBackward(t *kerneltest.T, s Shape) error {
 	sizes := []size{{2, 70, 133}, {1, 64, 64}, {1, 5, 130}, {1, 1, 1}, {2, 7, 9}}
 	var errs []error
@@ -142,8 +142,8 @@ func checkBackward[E runtime.Element](t *kerneltest.T, s Shape, z size, f kernel
 		}
 	}
 	what := fmt.Sprintf("%d heads of %d queries and %d keys", z.heads, z.queries, z.keys)
-	// A probability or its change has an error of half a unit of the type, and the sum of many such
-	// products with elements of at most 1 one of about the unit.
+	// A rounded probability or score gradient has an error of up to half a unit. The sum of many
+	// products of such numbers and elements of at most 1 has an error of about one unit.
 	tolerance := f.ULPs(0.5).Plus(kerneltest.Abs(unit))
 	return errors.Join(
 		kerneltest.Compare(t, "dv, "+what, f.Decode(dv), wantV, tolerance),
@@ -152,10 +152,10 @@ func checkBackward[E runtime.Element](t *kerneltest.T, s Shape, z size, f kernel
 	)
 }
 
-// edges puts edge values into the heads of some sizes. With one key, whose weight is one and whose
-// value is zero here, the gradient of the value is that of the result. Of two heads, the last query
-// of the second has a gradient with NaN, which reaches all keys and one column of the values, and
-// subnormal numbers. Of two small heads, the last query of the first is NaN.
+// edges sets edge values in the heads of some sizes. With one key, whose weight is one and whose
+// value is zero here, the gradient of the value is that of the result. Of two heads, the last
+// query of the second has a gradient with NaN, which reaches all keys and one column of the
+// values, and subnormal numbers. Of two small heads, the last query of the first is NaN.
 func edges[E runtime.Element](f kerneltest.Format[E], z size, q, v, gradient []E) {
 	switch width := len(q) / (z.heads * z.queries); {
 	case z.keys == 1:

@@ -10,15 +10,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Batch holds the properties of a kernel for sequences of different lengths.
+// A Batch describes a kernel for sequences of different lengths.
 type Batch struct {
 	Shape         // Width may be any multiple of 32 up to 256
-	Heads, KV int // heads of queries, and of keys and values, of which each serves Heads/KV heads
-	// tokens in a page of keys and values, a multiple of 64, or 0 if they are not paged
+	Heads, KV int // query heads and key/value heads; Heads/KV query heads share one
+	// PageTokens is the number of tokens per page of keys and values, a multiple of 64, or 0 if
+	// keys and values are not paged.
 	PageTokens int
 }
 
-// Name is the name of the kernel: "attention_bf16_64_causal_8of2_pages".
+// Name returns the name of the kernel, such as "attention_bf16_64_causal_8of2_pages".
 func (b Batch) Name() string {
 	name := fmt.Sprintf("%s_%dof%d", b.Shape.Name(), b.Heads, b.KV)
 	if b.PageTokens > 0 {
@@ -27,8 +28,8 @@ func (b Batch) Name() string {
 	return name
 }
 
-// tile returns the number of keys in a tile. With wide heads there are fewer, so that the stages
-// fit into 99 KB of shared memory.
+// tile returns the number of keys per tile. Wide heads have fewer keys per tile, so that the
+// stages fit into 99 KB of shared memory.
 func (b Batch) tile() int {
 	if b.Width > 128 {
 		return Keys / 2
@@ -52,13 +53,13 @@ func (b Batch) known(k *dsl.Kernel) bool {
 	return false
 }
 
-// BuildBatch adds a kernel for sequences of different lengths. A row of Q and O is a token with all
-// its heads. The tokens of all sequences are stored one after the other: those of sequence s are
-// the rows from starts_q[s] up to, but not including, starts_q[s+1]. K and V are stored in the same
-// way, with starts_k. If they are paged, starts_k only counts tokens: row s of the table of `most`
-// columns lists the pages of sequence s. The grid has one block per tile of queries of the longest
-// sequence along x, one per head of queries along y, and one per sequence along z. Each query must
-// see a key.
+// BuildBatch adds to m a kernel for sequences of different lengths. A row of Q and O is a token
+// with all its heads. The tokens of all sequences are stored one after the other: those of
+// sequence s are the rows from starts_q[s] up to, but not including, starts_q[s+1]. K and V are
+// stored in the same way, with starts_k. If they are paged, starts_k only counts tokens: row s of
+// the table of `most` columns lists the pages of sequence s. The grid has one block per tile of
+// queries of the longest sequence along x, one per head of queries along y, and one per sequence
+// along z. Each query must see a key.
 func BuildBatch(m *dsl.Module, b Batch) {
 	k := m.Kernel(b.Name(), dsl.Threads(128))
 	if !b.known(k) {

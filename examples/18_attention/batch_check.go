@@ -15,16 +15,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// BatchTargets are the targets that the kernel for batches is built for.
+// BatchTargets are the PTX targets for which the kernel for batches is built and tested.
 var BatchTargets = []string{"sm_80", "sm_90", "sm_120"}
 
-// Variants returns the kernels of each option.
+// Variants returns the test configurations of all kernels.
 func Variants() []kerneltest.Variant {
 	return slices.Concat(batchVariants(), tensorVariants(), fp8Variants(), backwardVariants(),
 		mlaVariants())
 }
 
-// batchVariants returns the kernels for batches with each option.
+// batchVariants returns one test configuration for each option of the kernel for batches.
 func batchVariants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	add := func(option, name string, b Batch) {
@@ -55,8 +55,8 @@ func batchVariants() []kerneltest.Variant {
 	return list
 }
 
-// tensorVariants returns the kernels that use the tensor cores of one target, for heads of the same
-// length.
+// tensorVariants returns the test configurations of the kernels that use the tensor cores of one
+// target, for heads of the same length.
 func tensorVariants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	for _, s := range []Shape{{isa.F16, 64, false}, {isa.Bf16, 64, true}, {isa.Bf16, 128, false},
@@ -77,8 +77,8 @@ func tensorVariants() []kerneltest.Variant {
 	return list
 }
 
-// CheckBatch runs the kernel on sequences of different lengths, one of them a single token. Some
-// values are edge values.
+// CheckBatch runs the kernel on sequences of different lengths, one of which is a single token,
+// and compares the results with those of Reference. Some values are edge values.
 func CheckBatch(t *kerneltest.T, b Batch) error {
 	if b.Type == isa.F16 {
 		return checkBatch(t, b, kerneltest.F16,
@@ -103,7 +103,7 @@ func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format
 	}
 	q, ks, vs := kerneltest.Random(t, f, allQ*wideQ), kerneltest.Random(t, f, rows*wideK),
 		kerneltest.Random(t, f, rows*wideK)
-	// at returns the row of a key of a sequence.
+	// at returns the row in ks and vs of a key of a sequence.
 	at := func(s, key int) int {
 		if b.PageTokens == 0 {
 			return int(startsK[s]) + key
@@ -147,7 +147,7 @@ func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format
 		tolerance)
 }
 
-// starts returns the index at which each sequence starts, followed by the end of the last one.
+// starts returns the index at which each sequence starts, and then the end of the last sequence.
 func starts(lengths []int) []uint32 {
 	list := make([]uint32, 1, len(lengths)+1)
 	for i, n := range lengths {
@@ -157,7 +157,7 @@ func starts(lengths []int) []uint32 {
 }
 
 // pageTable assigns pages to sequences in random order. Entries after the last page of a sequence
-// are out of range, because the kernel must not read them.
+// are out of range, to detect a kernel that uses them.
 func pageTable(t *kerneltest.T, keys []int, most, page int) []uint32 {
 	order := t.Rand.Perm(len(keys) * most)
 	table := make([]uint32, len(keys)*most)
@@ -172,7 +172,7 @@ func pageTable(t *kerneltest.T, keys []int, most, page int) []uint32 {
 	return table
 }
 
-// checkAll returns a check that runs variants.
+// checkAll returns a check that runs the checks of all given variants.
 func checkAll(variants []kerneltest.Variant) func(*kerneltest.T) error {
 	return func(t *kerneltest.T) error {
 		var errs []error

@@ -9,16 +9,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// BlackwellQueries and BlackwellKeys are the rows of the tiles of BuildBlackwell. Each thread has
-// one query.
+// BlackwellQueries and BlackwellKeys are the numbers of rows of the tiles of BuildBlackwell. Each
+// thread computes the softmax of one query.
 const (
 	BlackwellQueries = 128
 	BlackwellKeys    = 128
 )
 
 // BuildBlackwell is Build for sm_100. Tensor memory holds the scores, the probabilities (as an A
-// operand) and the weighted sums of a tile. Separate warps load and issue MMAs, so that the next
-// scores are computed while four warps compute the softmax of the current ones.
+// operand) and the weighted sums of a tile. Separate warps load operands and issue MMAs: the MMAs
+// for the next scores run while four warps compute the softmax of the current scores.
 func BuildBlackwell(m *dsl.Module, s Shape) {
 	k := s.kernel(m, "blackwell_"+s.Name(), usual, dsl.Warpgroups(2))
 	tile := []int{1, BlackwellKeys, s.Width}
@@ -75,13 +75,14 @@ func BuildBlackwell(m *dsl.Module, s Shape) {
 				var shrink f32
 				scores.Drain(func(d *dsl.AccumulatorStage) {
 					from := step.MulI(BlackwellKeys)
-					seen := keys // keys from this index on are masked
+					seen := keys // number of keys that are not masked
 					if s.Causal {
 						seen = seen.Min(number.Add(d.Row()).AddI(1))
 					}
 					shrink = r.Take(d, weights, seen.Sub(seen.Min(from)))
 				})
-				// weighted values of the previous step, while those of this step are computed
+				// add the weighted values of the previous step while the tensor cores compute
+				// those of this step
 				k.If(step.GTI(0), func() { r.Gather(sums) })
 				r.Shrink(shrink)
 			}
@@ -91,18 +92,18 @@ func BuildBlackwell(m *dsl.Module, s Shape) {
 	)
 }
 
-// A tensorRow is the softmax of one thread's row, whose scores arrive one tile at a time in tensor
-// memory.
+// A tensorRow computes the softmax of one thread's row. The scores arrive in tensor memory, one
+// tile at a time.
 type tensorRow struct {
 	k         *dsl.Kernel
 	s         Shape
 	most, sum f32
-	scale     f32 // running maximum and sum
+	scale     f32 // factor of scores in exponents of base 2
 	out       []f32
 }
 
-// chunk is the number of columns of tensor memory read at a time. With a wide head, there are no
-// registers for more.
+// chunk is the number of columns of tensor memory that are read at a time. With wide heads, there
+// are not enough registers for more columns.
 const chunk = 16
 
 func newTensorRow(k *dsl.Kernel, s Shape) *tensorRow {
@@ -114,9 +115,9 @@ func newTensorRow(k *dsl.Kernel, s Shape) *tensorRow {
 	return r
 }
 
-// Take computes the probabilities of a tile of scores. The first seen of them are not masked. It
-// returns the factor by which the accumulated output must be multiplied. It reads the scores twice,
-// because all of them would need as many registers as the output.
+// Take computes the probabilities of a tile of scores. The first seen scores are used, and the
+// remaining ones are masked. Take returns the factor by which the accumulated output must be
+// multiplied. It reads the scores twice, because they would take as many registers as the output.
 func (r *tensorRow) Take(d *dsl.AccumulatorStage, weights *dsl.TMEMOperand, seen u32) (shrink f32) {
 	each := func(visit func(col int, x []f32)) {
 		for col := 0; col < BlackwellKeys; col += chunk {
@@ -165,14 +166,14 @@ func (r *tensorRow) Gather(sums *dsl.TMEM) {
 	})
 }
 
-// Shrink multiplies the output by a factor.
+// Shrink multiplies the accumulated output by a factor.
 func (r *tensorRow) Shrink(by f32) {
 	for _, x := range r.out {
 		x.Set(x.Mul(by))
 	}
 }
 
-// Store divides the output by the sum of the probabilities, and writes it.
+// Store divides the output by the sum of the probabilities, and writes it to the matrix o.
 func (r *tensorRow) Store(o *dsl.Matrix, first u32) {
 	r.Shrink(r.sum.Rcp(dsl.Approx))
 	o.StoreRow(first.Add(r.k.Thread().AndI(BlackwellQueries-1)), r.k.U32(0), r.out)

@@ -15,11 +15,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernels are built for: Build for all except sm_100a, BuildHopper
-// for sm_90a, BuildBlackwell for sm_100a.
+// Targets are the PTX targets for which the kernels are built: BuildHopper for sm_90a,
+// BuildBlackwell for sm_100a, and Build for all targets except sm_100a.
 var Targets = []string{"sm_80", "sm_90", "sm_90a", "sm_100a", "sm_120"}
 
-// Reference returns the attention of one head with rows of width elements.
+// Reference returns the attention of one head whose rows have width elements, computed on the
+// CPU.
 func Reference(q, k, v []float64, width int, causal bool) []float64 {
 	n, m := len(q)/width, len(k)/width
 	out := make([]float64, len(q))
@@ -50,7 +51,7 @@ func Reference(q, k, v []float64, width int, causal bool) []float64 {
 	return out
 }
 
-// A size is a number of heads, and of queries and keys in each.
+// A size is a number of heads, and the numbers of queries and keys of each head.
 type size struct{ heads, queries, keys int }
 
 // Check runs all kernels for the device on several heads, with sizes that are not all multiples of
@@ -84,8 +85,9 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// checkShape runs all kernels for a shape on heads of several sizes. Probabilities are at most 1
-// and rounded to the type, with an error of half of 2^-11 or 2^-8; so is the result.
+// checkShape runs all kernels for a shape on heads of several sizes. Probabilities, which are at
+// most 1, and results are rounded to the type: the error is half of 2^-11 for F16 and half of
+// 2^-8 for BF16.
 func checkShape(t *kerneltest.T, shape Shape, sizes ...size) error {
 	var errs []error
 	for _, s := range sizes {
@@ -102,8 +104,8 @@ func checkShape(t *kerneltest.T, shape Shape, sizes ...size) error {
 	return errors.Join(errs...)
 }
 
-// check runs all kernels for a shape on random heads with edge values. If there is one key, it has
-// the weight one, and the results are its values.
+// check runs all kernels for a shape on random heads with edge values. If there is only one key,
+// its weight is one, and the result is its value.
 func check[E runtime.Element](
 	t *kerneltest.T, shape Shape, s size, f kerneltest.Format[E], tolerance kerneltest.Tolerance,
 ) error {
@@ -119,7 +121,7 @@ func check[E runtime.Element](
 		unusual(f, v[:shape.Width])
 	}
 	if s.queries > 1 {
-		q[len(q)-1] = f.From(math.NaN()) // the last result
+		q[len(q)-1] = f.From(math.NaN()) // affects the last result
 	}
 	var want []float64
 	for h := range s.heads {
@@ -152,10 +154,10 @@ func check[E runtime.Element](
 	return nil
 }
 
-// unusual replaces some elements of a value by NaN, the infinities and the smallest number. The key
-// must be one that all queries see: a key that is masked has the weight zero, and the product with
-// an infinity is NaN. Larger finite numbers have rounding errors that exceed the tolerance of the
-// others.
+// unusual replaces some elements of a value by NaN, the infinities and the smallest number. All
+// queries must see the key of this value: a masked key has the weight zero, and zero times an
+// infinity is NaN. Larger finite numbers are not used, because their rounding errors exceed the
+// tolerance of other elements.
 func unusual[E runtime.Element](f kerneltest.Format[E], value []E) {
 	for i, x := range []E{f.From(math.NaN()), f.From(math.Inf(1)), f.From(math.Inf(-1)),
 		f.Edges()[4]} {
@@ -163,10 +165,10 @@ func unusual[E runtime.Element](f kerneltest.Format[E], value []E) {
 	}
 }
 
-// A variant is a kernel that computes attention.
+// A variant is one of the kernels that compute attention.
 type variant struct {
 	name       string
-	queries    int  // queries per block
+	queries    int  // number of queries per block
 	persistent bool // a block computes several tiles; the last parameter is the number of heads
 	build      func(*dsl.Module, Shape)
 }
@@ -197,8 +199,8 @@ func (v variant) grid(t *kerneltest.T, s size) (grid runtime.Config, heads []any
 	return runtime.Grid(blocks, s.heads), nil
 }
 
-// Speed notes the speed of the kernels: 64 heads of 4096 queries and keys of 128 elements in BF16,
-// the median of 30 launches.
+// Speed notes the speed of the kernels for 64 heads of 4096 queries and keys with 128 elements of
+// BF16. Each time is the median of 30 launches.
 func Speed(t *kerneltest.T) error {
 	for _, causal := range []bool{false, true} {
 		shape, s := Shape{isa.Bf16, 128, causal}, size{64, 4096, 4096}
@@ -218,7 +220,8 @@ func Speed(t *kerneltest.T) error {
 	return nil
 }
 
-// time measures launches that use one matrix as queries, keys and values.
+// time returns the median time of launches in which one matrix is used as queries, keys and
+// values.
 func (v variant) time(t *kerneltest.T, shape Shape, s size,
 	x []runtime.BF16) (time.Duration, error) {
 	kernel, err := t.Kernel(v.name, func(m *dsl.Module) { v.build(m, shape) })

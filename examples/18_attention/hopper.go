@@ -10,15 +10,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Hopper is a shape of the blocks of BuildHopper.
+// A Hopper describes the blocks of BuildHopper.
 type Hopper struct {
-	Groups int // two or three warpgroups that multiply, each with 64 queries
-	Keys   int // rows of a tile of keys and values
-	Ahead  int // tiles of queries in shared memory
-	Stages int // tiles of keys, and of values
+	Groups int // number of warpgroups that compute, 2 or 3, each with 64 queries
+	Keys   int // number of keys per tile
+	Ahead  int // number of tiles of queries in shared memory
+	Stages int // number of tiles of keys, and of values, in shared memory
 }
 
-// HopperFor returns the shape for a head.
+// HopperFor returns the fastest blocks for a shape.
 func HopperFor(s Shape) Hopper {
 	switch {
 	case s.Width == 64:
@@ -31,25 +31,25 @@ func HopperFor(s Shape) Hopper {
 	return Hopper{Groups: 2, Keys: 144, Ahead: 2, Stages: 2}
 }
 
-// Queries returns the queries of a block.
+// Queries returns the number of queries per block.
 func (h Hopper) Queries() int { return 64 * h.Groups }
 
-// A task is a tile of queries of one head.
+// A task is one tile of queries of one head.
 type task struct {
 	head  u32
-	first u32 // first query
-	after u32 // index of the first query among the keys
+	first u32 // index of the first query
+	after u32 // position of the first query, counted in keys
 	steps u32 // number of key tiles that the queries see, at least one
 }
 
-// BuildHopper is Build for sm_90a, also for heads of 256 elements: one warpgroup loads with the
-// TMA, and two or three issue wgmma. A stage holds a tile of keys and the values of the previous
-// tile, so that the scores of one tile and the weighted values of the previous tile are in flight
-// together, and the softmax of one overlaps with the other. The grid is persistent: each block
-// processes several tiles of queries, and the last parameter is the number of heads.
+// BuildHopper is Build for sm_90a, which also supports heads of 256 elements. One warpgroup loads
+// with the TMA, and two or three warpgroups issue wgmma. A stage holds a tile of keys and the
+// values of the previous tile: while one wgmma computes the scores of a tile, another multiplies
+// the values of the previous tile, and the softmax overlaps with both. The grid is persistent:
+// each block computes several tiles of queries. The last parameter is the number of heads.
 func BuildHopper(m *dsl.Module, s Shape) { BuildHopperWith(m, s, HopperFor(s)) }
 
-// BuildHopperWith is BuildHopper with blocks of a shape.
+// BuildHopperWith is BuildHopper with the given blocks.
 func BuildHopperWith(m *dsl.Module, s Shape, h Hopper) {
 	k := s.kernel(m, "hopper_"+s.Name(), []int{64, 128, 256}, dsl.Warpgroups(h.Groups+1))
 	tile := []int{1, h.Keys, s.Width}
@@ -111,8 +111,8 @@ func BuildHopperWith(m *dsl.Module, s Shape, h Hopper) {
 						shrink := rows.Weigh(scores)
 						next := scores.ToFragments(s.Type)
 						k.Comment("the branch holds the wait behind the softmax: in one block, the assembler would wait first")
-						// A factor below one means that the maximum of one of the two rows has
-						// grown.
+						// A factor below one means that the maximum of at least one of the two
+						// rows has increased.
 						k.If(k.AnyLane(shrink[0].Min(shrink[1]).LTF(1)), func() {
 							k.WaitMMA(0)
 							rows.Shrink(out, shrink)
@@ -131,9 +131,10 @@ func BuildHopperWith(m *dsl.Module, s Shape, h Hopper) {
 	)
 }
 
-// tasks returns a loop over the tasks of a block. Tiles of eight heads are assigned together; they
-// share keys and values in the L2 cache. Causal tasks are longer for later queries, so the first
-// and the last tile of a head are assigned together, the second and the last but one, and so on.
+// tasks returns a loop over the tasks of a block. Eight heads are assigned together, because they
+// then share keys and values in the L2 cache. With causal attention, later queries see more keys;
+// the first tile of a head is therefore followed by the last one, the second by the last but one,
+// and so on.
 func (s Shape) tasks(k *dsl.Kernel, h Hopper, heads, queries, keys u32) iter.Seq[task] {
 	blocks := queries.CeilDiv(int64(h.Queries()))
 	taskOf := func(head, block u32) task {

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package attention computes softmax(Q K' / sqrt(d)) V one tile of keys at a time. The scores and
-// the probabilities stay in the registers of the warp that computes them.
+// Package attention has kernels that compute softmax(Q K' / sqrt(d)) V for one tile of keys at a
+// time. The scores and the probabilities stay in the registers of the warp that computes them.
 package attention
 
 import (
@@ -19,31 +19,33 @@ type (
 	u32 = dsl.Reg[dsl.U32]
 )
 
-// A Shape holds the properties that the kernel is built for.
+// A Shape describes the heads for which a kernel is built.
 type Shape struct {
-	Type  isa.Type // type of all four matrices: F16 or BF16
-	Width int      // elements per row of a head: 64 or 128, and 256 for BuildHopper
-	// a query sees the keys up to its own; if there are more keys than queries, the last query sees
-	// all keys
+	Type  isa.Type // type of Q, K, V and O: F16 or BF16
+	Width int      // number of elements per row of a head: 64 or 128, or 256 with BuildHopper
+	// If Causal is set, a query sees only the keys up to its own position. If there are more keys
+	// than queries, the last query sees all keys.
 	Causal bool
 }
 
-// Queries and Keys are the rows of a block's tiles. Each of four warps has sixteen queries.
+// Queries and Keys are the numbers of rows in a block's tiles. Each of the four warps computes
+// sixteen queries.
 const (
 	Queries = 64
 	Keys    = 64
 )
 
-// Name is the name of the kernel: "attention_bf16_64_causal".
+// Name returns the name of the kernel, such as "attention_bf16_64_causal".
 func (s Shape) Name() string {
 	return fmt.Sprintf("attention_%s_%d%s", s.Type.String()[1:], s.Width,
 		map[bool]string{true: "_causal"}[s.Causal])
 }
 
-// usual are the numbers of elements of a head that most kernels support.
+// usual are the head widths that most kernels support.
 var usual = []int{64, 128}
 
-// kernel adds a kernel for heads of the given widths, with an error if the shape is another one.
+// kernel adds a kernel to m. It reports an error if the shape has a different type, or a width
+// that is not in widths.
 func (s Shape) kernel(m *dsl.Module, name string, widths []int,
 	options ...dsl.KernelOption) *dsl.Kernel {
 	k := m.Kernel(name, options...)
@@ -54,12 +56,12 @@ func (s Shape) kernel(m *dsl.Module, name string, widths []int,
 	return k
 }
 
-// number returns the index of the first query of a block, counted in keys. The last query and the
-// last key have the same index.
+// number returns the position of a block's first query, counted in keys: the last query has the
+// position of the last key.
 func (s Shape) number(first, queries, keys u32) u32 { return first.Add(keys.Sub(queries)) }
 
-// steps returns the number of key tiles that the queries of a block see. first is the index of the
-// first query among the keys.
+// steps returns the number of key tiles that the queries of a block see. first is the position of
+// the first query, counted in keys.
 func (s Shape) steps(keys, first u32, queries, tile int) u32 {
 	steps := keys.CeilDiv(int64(tile))
 	if s.Causal {
@@ -68,8 +70,8 @@ func (s Shape) steps(keys, first u32, queries, tile int) u32 {
 	return steps
 }
 
-// Build adds a kernel for heads of n queries and m keys, stored head by head. The grid has one
-// block per tile of queries along x, and one per head along y.
+// Build adds to m a kernel for heads with n queries and m keys, stored head by head. The grid has
+// one block per tile of queries along x, and one per head along y.
 func Build(m *dsl.Module, s Shape) {
 	k := s.kernel(m, s.Name(), usual, dsl.Threads(128))
 	q, ks, vs, o := k.Matrix("q", s.Type), k.Matrix("k", s.Type), k.Matrix("v", s.Type),

@@ -11,35 +11,36 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Sizes of multi-head latent attention (MLA): all heads share one row of keys per token, which
-// consists of a latent vector and a part with a rotary embedding. The latent vector is also the
-// value.
+// Sizes for multi-head latent attention (MLA). All heads share one row of keys per token, which
+// consists of a latent vector and a part with rotary embedding (RoPE). The latent vector is also
+// the value.
 const (
 	Latent    = 512
 	rotary    = 64
 	LatentRow = Latent + rotary
-	// MLAHeads is the number of heads of a block, and mlaKeys that of the keys of a tile.
+	// MLAHeads is the number of heads per block, mlaKeys the number of keys per tile, and
+	// mlaWarps the number of warps.
 	MLAHeads = 16
 	mlaKeys  = 32
 	mlaWarps = 2
 )
 
-// An MLA holds the properties of a kernel for MLA decoding.
+// An MLA describes a kernel for MLA decoding.
 type MLA struct {
-	Type       isa.Type // of queries, cache and results: F16 or BF16
-	PageTokens int      // tokens in a page of the cache, a multiple of 32
+	Type       isa.Type // type of queries, cache and results: F16 or BF16
+	PageTokens int      // number of tokens per page of the cache, a multiple of 32
 }
 
-// Name is the name of the kernel: "mla_bf16".
+// Name returns the name of the kernel, such as "mla_bf16".
 func (a MLA) Name() string { return "mla_" + a.Type.String()[1:] }
 
-// BuildMLA adds a kernel that decodes one token of each sequence. Its queries have a row of
-// LatentRow elements for each head, which the weights of the keys are already multiplied into. The
-// cache has a row of LatentRow elements for each token, in pages: row s of the table of `most`
-// columns lists the pages of sequence s, of which lengths[s] tokens are in use. Results have a row
-// of Latent elements for each head. The grid has one block per MLAHeads heads along x, and one per
-// sequence along y. In a tile of keys, each warp computes the scores of some of the keys, and then
-// some of the columns of the result.
+// BuildMLA adds to m a kernel that decodes one token of each sequence. The queries have one row
+// of LatentRow elements per head, which the caller has already multiplied by the weights of the
+// keys. The cache has one row of LatentRow elements per token, in pages: row s of a table with
+// `most` columns lists the pages of sequence s, which has lengths[s] tokens. Results have one row
+// of Latent elements per head. The grid has one block per MLAHeads heads along x, and one per
+// sequence along y. For each tile of keys, each warp first computes the scores of some keys, and
+// then some columns of the result.
 func BuildMLA(m *dsl.Module, a MLA) {
 	k := m.Kernel(a.Name(), dsl.Threads(32*mlaWarps))
 	if a.Type != isa.F16 && a.Type != isa.Bf16 || a.PageTokens < mlaKeys ||
@@ -97,7 +98,7 @@ func BuildMLA(m *dsl.Module, a MLA) {
 	out.Store(o.Sized(heads, k.U32(Latent)).At(sequence), first, warp.MulI(Latent/mlaWarps))
 }
 
-// storePair rounds two adjacent elements of a row and stores them.
+// storePair rounds two adjacent elements of a row to the type of the tile and stores them.
 func storePair(t dsl.SharedTile, row, col u32, x, y f32) {
 	if t.Type == isa.F16 {
 		dsl.Element[dsl.F16](t, row,
@@ -108,12 +109,12 @@ func storePair(t dsl.SharedTile, row, col u32, x, y f32) {
 		col).StoreFirstVec([]dsl.Reg[dsl.BF16]{dsl.To[dsl.BF16](x), dsl.To[dsl.BF16](y)})
 }
 
-// A sharedSoftmax is an online softmax of rows whose scores are distributed over the warps.
+// A sharedSoftmax is an online softmax of rows whose scores are distributed over several warps.
 type sharedSoftmax struct {
 	softmax
 	k      *dsl.Kernel
 	out    *dsl.WarpTile[dsl.F32]
-	shared [2]dsl.Array[dsl.F32] // a maximum and a sum of each warp and row
+	shared [2]dsl.Array[dsl.F32] // a maximum and a sum for each warp and row
 }
 
 func newSharedSoftmax(k *dsl.Kernel, out *dsl.WarpTile[dsl.F32], scale f32) *sharedSoftmax {
@@ -125,7 +126,8 @@ func newSharedSoftmax(k *dsl.Kernel, out *dsl.WarpTile[dsl.F32], scale f32) *sha
 	return s
 }
 
-// combine reduces a value of each local row over the warps.
+// combine reduces the values of each local row over the warps with both. Every warp receives the
+// results.
 func (s *sharedSoftmax) combine(in dsl.Array[dsl.F32], values []f32,
 	both func(a, b f32) f32) []f32 {
 	k := s.k
@@ -145,8 +147,8 @@ func (s *sharedSoftmax) combine(in dsl.Array[dsl.F32], values []f32,
 	return all
 }
 
-// weigh replaces scores by probabilities, and returns the factor for the accumulated result of each
-// row.
+// weigh replaces scores by probabilities. It returns, for each row, the factor by which the
+// accumulated result must be multiplied.
 func (s *sharedSoftmax) weigh(scores *dsl.WarpTile[dsl.F32]) (shrink []f32) {
 	most := func(a, b f32) f32 { return a.Max(b) }
 	shrink = s.combine(s.shared[0], scores.RowReduce(most), most)
@@ -174,7 +176,7 @@ func (s *sharedSoftmax) divide() {
 	s.out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(sums[c.LocalRow].Rcp(dsl.Approx)) })
 }
 
-// String describes the properties.
+// String returns a description for the table of variants.
 func (a MLA) String() string {
 	return fmt.Sprintf("%s, pages of %d tokens", a.Type.String()[1:], a.PageTokens)
 }

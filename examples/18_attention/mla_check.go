@@ -14,11 +14,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// mlaScale is the factor of the scores: heads have 128 elements before the weights of the keys are
-// multiplied into the queries, and 64 with a rotary embedding.
+// mlaScale is the factor of the scores, 1/sqrt(192): before the weights of the keys are
+// multiplied into the queries, a head has 128 elements, and 64 more elements with rotary
+// embedding.
 var mlaScale = 1 / math.Sqrt(192)
 
-// mlaVariants returns the kernels for MLA.
+// mlaVariants returns the test configurations of the kernel for MLA.
 func mlaVariants() (list []kerneltest.Variant) {
 	for _, a := range []MLA{{isa.Bf16, 64}, {isa.F16, 32}} {
 		list = append(list, kerneltest.Variant{
@@ -31,8 +32,9 @@ func mlaVariants() (list []kerneltest.Variant) {
 	return list
 }
 
-// CheckMLA runs the kernel on sequences of different lengths, with a number of heads that is not a
-// multiple of those of a block. Some elements are edge values.
+// CheckMLA runs the kernel on sequences of different lengths, and compares the results with those
+// of mlaReference. The number of heads is not a multiple of MLAHeads, and some elements are edge
+// values.
 func CheckMLA(t *kerneltest.T, a MLA) error {
 	if a.Type == isa.F16 {
 		return checkMLA(t, a, kerneltest.F16,
@@ -49,8 +51,9 @@ func checkMLA[E runtime.Element](t *kerneltest.T, a MLA, f kerneltest.Format[E],
 	table := pageTable(t, lengths, most, a.PageTokens)
 	q := kerneltest.Random(t, f, len(lengths)*heads*LatentRow)
 	cache := kerneltest.Random(t, f, len(table)*a.PageTokens*LatentRow)
-	q[3*LatentRow+5] = f.From(math.NaN()) // all results of a head
-	// The only token of the first sequence has the weight one, so results are its elements.
+	q[3*LatentRow+5] = f.From(math.NaN()) // affects all results of a head
+	// The only token of the first sequence has the weight one, so the results are the elements of
+	// the token.
 	first := int(table[0]) * a.PageTokens * LatentRow
 	for i, x := range f.Edges() {
 		if v := f.Float(x); !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -88,8 +91,8 @@ func checkMLA[E runtime.Element](t *kerneltest.T, a MLA, f kerneltest.Format[E],
 	return kerneltest.Compare(t, what, f.Decode(out), want, tolerance)
 }
 
-// mlaReference returns the result of one head: the mean of the latent vectors of the keys, weighted
-// by the softmax of their products with the query.
+// mlaReference returns the result of one head, computed on the CPU: the mean of the latent
+// vectors of the keys, weighted by the softmax of the scaled products of keys and query.
 func mlaReference(q []float64, key func(int) []float64, keys int) []float64 {
 	weights, rows := make([]float64, keys), make([][]float64, keys)
 	largest, sum := math.Inf(-1), 0.0

@@ -16,10 +16,10 @@ type sums interface {
 	QuadReduce(x f32, combine func(a, b f32) f32) f32
 }
 
-// mask sets the scores of keys that a query does not see to -inf. The tile has `tile` keys,
-// starting at from, out of `keys` in all. A causal query sees the keys up to its own; number is the
-// index of the block's first query among the keys, and the rows of the scores start some rows after
-// it.
+// mask sets the scores of keys that a query does not see to -inf. The tile consists of `tile`
+// keys, starting at key number from; there are keys keys in all. A causal query sees the keys up
+// to its own position. first is the position of the block's first query, counted in keys, and row
+// is the number of queries of the block before the first row of scores.
 func (s Shape) mask(k *dsl.Kernel, scores sums, tile int, from, keys, first, row u32) {
 	hide := func(some dsl.Reg[dsl.Pred], allowed func(c dsl.Cell) dsl.Reg[dsl.Pred]) {
 		k.If(some, func() {
@@ -38,12 +38,14 @@ func (s Shape) mask(k *dsl.Kernel, scores sums, tile int, from, keys, first, row
 	}
 }
 
-// A softmax is the online softmax of rows whose scores are computed one tile at a time: the running
-// maximum, and the sum of the probabilities relative to it.
+// A softmax computes the softmax of rows whose scores are computed one tile at a time (online
+// softmax). It keeps the maximum so far, and the sum of the probabilities relative to this
+// maximum.
 type softmax struct {
-	// one for each of the thread's rows; each of the four threads of a row sums its own columns
+	// one value for each row of the thread; each of the four threads of a row sums its own
+	// columns
 	most, sum []f32
-	// probabilities are powers of two: exp(x / sqrt(d)) is 2 to the power of x * scale
+	// factor of scores in exponents: exp(x / sqrt(d)) is 2 to the power of x * scale
 	scale f32
 	top   float64 // the largest probability is 2 to the power of top, and so is the factor of the sum
 }
@@ -56,8 +58,8 @@ func newSoftmax(k *dsl.Kernel, lines, width int) *softmax {
 	return r
 }
 
-// Take computes the probabilities of scores, and rescales the accumulated output of rows whose
-// maximum has grown.
+// Take replaces scores by probabilities, and rescales the accumulated output of rows whose
+// maximum has increased.
 func (r *softmax) Take(scores, out sums) { r.Shrink(out, r.Weigh(scores)) }
 
 // scaled returns the power of two for a score, less top.
@@ -86,7 +88,7 @@ func (r *softmax) Weigh(scores sums) (shrink []f32) {
 	return shrink
 }
 
-// Shrink multiplies the accumulated output of each row by its factor.
+// Shrink multiplies the accumulated output of each row by the factor of the row.
 func (r *softmax) Shrink(out sums, shrink []f32) {
 	out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(shrink[c.LocalRow]) })
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernels are built for.
+// Targets are the PTX targets for which the kernels are built and tested.
 var Targets = []string{"sm_80", "sm_90"}
 
-// A variant is a kernel with its grid.
+// A variant is one of the kernels.
 type variant struct {
 	name   string
 	build  func(*dsl.Module)
 	blocks func(m, n, k int) (runtime.Config, error)
-	weight func(weight uint8, scale float32) float64 // the value of a weight in the reference
+	weight func(weight uint8, scale float32) float64 // value of a weight in the reference
 }
 
 var variants = []variant{
@@ -38,18 +38,20 @@ var variants = []variant{
 	}},
 }
 
-// tolerance is half a unit in the last place of F16, plus the error of F32 sums, which an MMA
-// truncates after 8 products.
+// tolerance is half a unit in the last place of F16, plus the error of F32 sums, which are
+// truncated after every 8 products.
 var tolerance = kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(8))
 
-// Check multiplies random matrices of several shapes with both kernels.
+// Check multiplies random matrices of several shapes with both kernels, and compares the products
+// with a host reference.
 func Check(t *kerneltest.T) error {
 	sizes := kerneltest.Sizes(t, kerneltest.GEMM.Cost,
 		kerneltest.GEMM{M: 1, N: 64, K: 256}, kerneltest.GEMM{M: 33, N: 192, K: 256},
 		kerneltest.GEMM{M: 16, N: 64, K: 512}, kerneltest.GEMM{M: 128, N: 256, K: 1024},
 		kerneltest.GEMM{M: 333, N: 704, K: 640}, kerneltest.GEMM{M: 640, N: 1024, K: 2048},
 	)
-	// With K = 128, Build dequantizes weights of a stage that was never filled, and ignores them.
+	// With K = 128, Build dequantizes the weights of a stage that has not been loaded, and does
+	// not use them.
 	sizes = append(sizes, kerneltest.GEMM{M: 1, N: 512, K: 128})
 	for _, g := range sizes {
 		for _, v := range variants {
@@ -61,13 +63,14 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// check multiplies random matrices. Some rows of A have an edge value.
+// check runs the kernel on random matrices and compares the product with a host reference. Some
+// rows of A have an edge value.
 func (v variant) check(t *kerneltest.T, g kerneltest.GEMM) error {
 	weights := make([]uint8, g.N*g.K)
 	for i := range weights {
 		weights[i] = uint8(t.Rand.IntN(16))
 	}
-	// With these scales, no weight is larger than one.
+	// With these scales, no weight has a magnitude of more than one.
 	scales := kerneltest.Random(t, kerneltest.F16.Within(-1./Zero, 1./Zero), g.K/Group*g.N)
 	packed, e1 := Pack(weights, g.N, g.K)
 	factors, e2 := PackScales(scales, g.N)
@@ -86,8 +89,8 @@ func (v variant) check(t *kerneltest.T, g kerneltest.GEMM) error {
 	return kerneltest.Multiply(t, k, grid, a, b, kerneltest.F16, tolerance, more)
 }
 
-// Speed notes the speed for many rows, in FLOP/s, and for few rows, in bytes of weights per second:
-// for one matrix, and for several layers whose weights exceed the cache.
+// Speed notes the speed for many rows in FLOP/s, and for few rows in bytes of weights per second:
+// for one matrix, and for several layers whose weights do not fit into the cache.
 func Speed(t *kerneltest.T) error {
 	const n, depth, layers = 8192, 8192, 8
 	for i, rows := range []int{4096, 16} {
@@ -136,7 +139,7 @@ func Speed(t *kerneltest.T) error {
 	return nil
 }
 
-// Dequantize returns the value of a weight, rounded to F16 as in the kernel.
+// Dequantize returns the value of a weight, rounded to F16 like in the kernel of Build.
 func Dequantize(weight uint8, scale float32) float32 {
 	return runtime.ToF16(float32(int(weight)-Zero) * scale).Float32()
 }

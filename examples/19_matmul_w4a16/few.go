@@ -9,25 +9,26 @@ import (
 )
 
 // A block of BuildFew computes sixteen rows and 64 columns. Its warps divide K among them, Group
-// weights at a time, and each warp copies its own operands. This gives the largest number of blocks
-// that read each weight once, and no warp waits for another.
+// weights at a time, and each warp copies its own operands, so no warp waits for another warp.
+// This gives the largest number of blocks for which each weight is read only once.
 const (
 	fewRows = 16
 	warps   = 16
 )
 
-// BlocksFew returns the grid of a launch of BuildFew along x and y, or an error if the kernel does
-// not support the sizes.
+// BlocksFew returns the size of the grid of BuildFew along x and y, or an error if the kernel
+// does not support the sizes.
 func BlocksFew(m, n, k int) (x, y int, err error) {
 	return n / pack, (m + fewRows - 1) / fewRows, takes(n, k)
 }
 
-// BuildFew adds a kernel that computes the same as Build, for few rows, as in token-by-token
-// generation, where loading the weights takes nearly all the time. Weights are converted without
-// their scales; the sums of a group are multiplied by the scale. A Programmatic launch starts to
-// read weights and scales before the preceding kernel has ended, which may still write a.
+// BuildFew adds to m a kernel that computes the same as Build, and is fast for few rows, as in
+// token-by-token generation, where loading the weights takes nearly all the time. Weights are
+// converted without their scales; instead, the sum of each group is multiplied by the scale. With
+// a Programmatic launch, the kernel starts to read weights and scales before the preceding kernel
+// has ended; that kernel may still write a.
 func BuildFew(m *dsl.Module) {
-	stages := int64(2) // stages per warp, limited by shared memory
+	stages := int64(2) // number of stages per warp, limited by shared memory
 	if m.Has(90) {
 		stages = 3
 	}
@@ -55,7 +56,7 @@ func BuildFew(m *dsl.Module) {
 			append(isRow, at.LT(rows))
 	}
 	fromB := k.CTAID().X.Mad(length.DivI(Group), warp).MadI(Group*words, lane.MulI(4))
-	early := m.Has(90) // the preceding kernel may still be running
+	early := m.Has(90) // whether the preceding kernel may still be running
 	weights := func(turn u32, half int64, stage u32) {
 		from, to := b.At(turn.MadI(warps*Group*words, fromB)).AtI(half*depth*words),
 			rights.At(ring.Add(stage).MadI(depth*words, lane.MulI(4)))

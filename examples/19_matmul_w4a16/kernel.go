@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package w4a16 multiplies 16-bit activations by 4-bit weights, which are dequantized in registers
-// between shared memory and the tensor cores.
+// Package w4a16 has kernels that multiply 16-bit activations by 4-bit weights. Threads dequantize
+// the weights in registers, between shared memory and the tensor cores.
 package w4a16
 
 import (
@@ -14,9 +14,10 @@ import (
 
 type u32 = dsl.Reg[dsl.U32]
 
-// Tile sizes of Build: the rows and columns of a block of eight warps, in two rows and four
-// columns; the depth of a stage; the number of weights of a column that share a scale; and the
-// number of rows of tiles that are assigned together.
+// Sizes of Build: tileRows and tileCols are the rows and columns of the tile of a block, whose
+// eight warps are arranged in two rows and four columns; stages is the number of stages and depth
+// the number of weights per column in a stage; Group is the number of weights of a column that
+// share a scale; group is the number of rows of tiles that are assigned together.
 const (
 	tileRows, tileCols = 128, 256
 	stages             = 4
@@ -25,13 +26,13 @@ const (
 	group              = 8
 )
 
-// Blocks returns the grid of a launch of Build, or an error if the kernel does not support the
-// sizes.
+// Blocks returns the number of blocks of a launch of Build, or an error if the kernel does not
+// support the sizes.
 func Blocks(m, n, k int) (int, error) {
 	return (n + tileCols - 1) / tileCols * ((m + tileRows - 1) / tileRows), takes(n, k)
 }
 
-// takes returns an error if the kernels do not support the given sizes.
+// takes returns an error if the kernels do not support the sizes.
 func takes(n, k int) error {
 	switch {
 	case k%Group != 0:
@@ -42,9 +43,9 @@ func takes(n, k int) error {
 	return nil
 }
 
-// Build adds a kernel that computes D = A * B' for A (m x k) of F16 and four-bit weights B (n x k),
-// which Pack and PackScales convert to the parameters b and scales. D is m x n of F16. The weight
-// fragments of a step are dequantized during the MMAs of the previous step.
+// Build adds to m a kernel that computes D = A * B' for an F16 matrix A (m x k), four-bit weights
+// B (n x k), and an F16 matrix D (m x n). Pack and PackScales convert B to the parameters b and
+// scales. The weights of a step are dequantized during the MMAs of the previous step.
 func Build(m *dsl.Module) {
 	k := m.Kernel("w4a16", dsl.Threads(256))
 	a, b, scales, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.B32), k.Matrix("scales", isa.F16),
@@ -78,8 +79,8 @@ func Build(m *dsl.Module) {
 	w.Store(d.Sized(rows, cols), row.Add(fromA), col.Add(fromB))
 }
 
-// weights returns the fragments of one step and their scales. A fragment row holds 16 weights of 64
-// columns, which are adjacent in a row of the tile.
+// weights returns the fragments of B for one step, dequantized, and with their scales applied. A
+// row of the packed tile holds the words of 64 columns; each step uses 16 weights of each column.
 func weights(step int, packed dsl.SharedTile, row u32,
 	scales dsl.Array[dsl.F16]) (right [][]dsl.Reg[dsl.B32]) {
 	lane := row.Kernel().Lane()
@@ -94,7 +95,7 @@ func weights(step int, packed dsl.SharedTile, row u32,
 	return right
 }
 
-// dequantize returns the two registers of a fragment, given a word with the weights in bits 0 to 7
+// dequantize returns the two registers of a fragment. word contains the weights in bits 0 to 7
 // and 16 to 23.
 func dequantize(word dsl.Reg[dsl.B32], scale dsl.Reg[dsl.F16]) []dsl.Reg[dsl.B32] {
 	both := dsl.Pack[dsl.F16x2](scale, scale)
@@ -105,11 +106,12 @@ func dequantize(word dsl.Reg[dsl.B32], scale dsl.Reg[dsl.F16]) []dsl.Reg[dsl.B32
 	return fragment
 }
 
-// unscaled is dequantize without a scale. Four bits ORed into the mantissa of 1024 give 1024 plus
-// the weight; four bits higher, they give 1024 plus 16 times the weight.
+// unscaled is dequantize without a scale. The F16 number 1024 with a weight in the lowest four
+// bits of its mantissa is 1024 plus the weight; with the weight in the next four bits, it is 1024
+// plus 16 times the weight.
 func unscaled(word dsl.Reg[dsl.B32]) []dsl.Reg[dsl.B32] {
 	k := word.Kernel()
-	const masked = 0xea // (a & b) | c
+	const masked = 0xea // the lop3 table of (a & b) | c
 	low := dsl.Result[dsl.F16x2](k, "lop3.b32", word, 0x000f000f, 0x64006400, masked)
 	high := dsl.Result[dsl.F16x2](k, "lop3.b32", word, 0x00f000f0, 0x64006400, masked)
 	pair := func(x float64) dsl.Reg[dsl.F16x2] { return dsl.ConstF[dsl.F16x2](k, x) }

@@ -12,16 +12,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_90a"}
 
-// tolerance is half a unit in the last place of BF16, plus the error of sums of 128 FP8 products,
-// of which wgmma keeps 13 fraction bits relative to the largest.
+// tolerance is half a unit in the last place of BF16, plus the error of sums of 128 FP8 products:
+// wgmma keeps 13 fraction bits, relative to the largest product.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12))
 
-// Check multiplies random matrices of several shapes, some of which are not multiples of the tile.
-// Some rows have an edge value, and in large matrices one row has scale factors of zero and one
-// NaN.
+// Check multiplies random matrices of several shapes, some of which are not multiples of the
+// tile, and compares the products with a host reference. Some rows have an edge value. In large
+// matrices, one row has scale factors of zero, and one scale factor is NaN.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
@@ -69,7 +69,7 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// Speed notes the speed for random matrices.
+// Speed notes the speed of the kernel for random matrices.
 func Speed(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
@@ -83,7 +83,7 @@ func Speed(t *kerneltest.T) error {
 		xs := t.Uint32s(n * n / 4)
 		bytes := make([]uint8, 0, n*n)
 		for _, x := range xs {
-			x &= 0x77777777 // without NaN
+			x &= 0x77777777 // no NaN
 			bytes = append(bytes, uint8(x), uint8(x>>8)|0x80, uint8(x>>16), uint8(x>>24))
 		}
 		a, e1 := runtime.Upload(t.Device, bytes)

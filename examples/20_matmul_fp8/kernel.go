@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fp8 multiplies block-scaled FP8 matrices on the tensor cores of Hopper, which do not
-// support scale factors: partial sums are scaled and added in F32.
+// Package fp8 is a kernel that multiplies block-scaled FP8 matrices on the tensor cores of
+// Hopper. These do not support scale factors, so partial sums are scaled and added in F32.
 package fp8
 
 import (
@@ -12,17 +12,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Block is the number of elements along K that share a scale factor: of one row of A, and of Block
-// rows of B. A tile of the result has Block rows and columns, and a pipeline stage is Block
-// elements deep.
+// Block is the number of elements along K that share a scale factor. In A, each row has its own
+// scale factors; in B, Block rows share them. A tile of the result has Block rows and Block
+// columns, and a pipeline stage holds Block elements of each row.
 const (
 	Block  = 128
 	stages = 6
 	group  = 8
 )
 
-// Factors returns the number of scale factors of A and of B, for matrices with the given rows and k
-// columns. A has one per row (rounded up to whole tiles) and block of K; B has one per tile.
+// Factors returns the number of scale factors of a matrix with the given rows and k columns, if
+// the matrix is A and if it is B. For each block of K, A has one factor per row, with the rows
+// rounded up to whole tiles, and B has one factor per tile.
 func Factors(rows, k int) (a, b int) {
 	tiles, blocks := (rows+Block-1)/Block, (k+Block-1)/Block
 	return blocks * tiles * Block, tiles * blocks
@@ -39,11 +40,11 @@ func Takes(n, k int) error {
 	return nil
 }
 
-// Build adds a kernel that computes D = A * B' for E4M3 matrices A (m x k) and B (n x k), each
-// element times the scale factor of its block, and D (m x n) of BF16. One warpgroup loads; two more
-// compute 64 rows each. The tensor cores keep few bits in FP8 sums and do not apply scale factors,
-// so the sum of each block of K is computed separately, and threads scale and add these sums in
-// F32. The grid is persistent and may have any size.
+// Build adds to m a kernel that computes D = A * B' for E4M3 matrices A (m x k) and B (n x k),
+// whose elements are multiplied by the scale factor of their block, and a BF16 matrix D (m x n).
+// One warpgroup loads, and two warpgroups compute 64 rows each. The tensor cores keep few bits in
+// FP8 sums and do not apply scale factors, so they compute the sum of each block of K separately,
+// and threads scale and add these sums in F32. The grid is persistent and may have any size.
 func Build(m *dsl.Module) {
 	k := m.Kernel("matmul_fp8", dsl.Warpgroups(3))
 	box := dsl.Box{Rows: Block, Cols: Block}

@@ -12,20 +12,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_90a"}
 
-// tolerance is half a unit in the last place of BF16, plus the error of F32 sums, which an MMA
-// truncates after 16 products.
+// tolerance is half a unit in the last place of BF16, plus the error of F32 sums, which are
+// truncated after every 16 products.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
 
-// experts holds the number of rows of each expert, and the size of their matrices.
+// experts holds the number of rows of each expert, and the sizes n and k that all experts share.
 type experts struct {
 	rows []int
 	n, k int
 }
 
-// cost returns the cost for kerneltest.Sizes.
+// cost returns the cost of a check, for kerneltest.Sizes.
 func (e experts) cost() int {
 	rows := 0
 	for _, n := range e.rows {
@@ -34,8 +34,8 @@ func (e experts) cost() int {
 	return kerneltest.GEMM{M: rows, N: e.n, K: e.k}.Cost()
 }
 
-// Check multiplies the rows of experts with no row, one row, and more rows than a tile, and of more
-// experts than a warp has lanes.
+// Check runs the kernel for experts with no row, with one row, and with more rows than a tile,
+// and for more experts than a warp has lanes. It compares the products with a host reference.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
@@ -66,8 +66,8 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// Starts returns the first row of each expert and the end of the last expert, given the number of
-// rows of each.
+// Starts returns the index of the first row of each expert, and then the end of the last expert.
+// The argument contains the number of rows of each expert.
 func Starts(rows []int) []uint32 {
 	starts := make([]uint32, 1, len(rows)+1)
 	for i, n := range rows {
@@ -76,7 +76,8 @@ func Starts(rows []int) []uint32 {
 	return starts
 }
 
-// check multiplies the rows of some experts. Some rows and weights have an edge value.
+// check runs the kernel on random rows and weights, some of which have an edge value, and
+// compares the products with a host reference.
 func check(t *kerneltest.T, kernel *runtime.Kernel, rows []int, n, depth int) error {
 	starts := Starts(rows)
 	all := int(starts[len(rows)])
@@ -88,7 +89,8 @@ func check(t *kerneltest.T, kernel *runtime.Kernel, rows []int, n, depth int) er
 	kerneltest.EdgeRows(t, kerneltest.BF16, len(rows)*n, depth, 1, func(row, k int) *runtime.BF16 {
 		return &b[row*depth+k]
 	})
-	// The kernel stores whole tiles through the tensor map, and parts of tiles through the pointer.
+	// The kernel stores whole tiles through the tensor map and parts of tiles through the
+	// pointer, so both refer to d.
 	d := make([]runtime.BF16, all*n)
 	out := kerneltest.Out(d).Tensor(all, n)
 	err := t.Launch(kernel, runtime.Grid(t.Device.Info().SMs), kerneltest.In(a).Tensor(all, depth),
@@ -114,7 +116,7 @@ func check(t *kerneltest.T, kernel *runtime.Kernel, rows []int, n, depth int) er
 	return nil
 }
 
-// Launch launches the kernel on all rows of the experts.
+// Launch launches the kernel on the rows of all experts. all is the total number of rows.
 func Launch(kernel *runtime.Kernel, grid runtime.Config, a, b, d *runtime.Buffer[runtime.BF16],
 	starts *runtime.Buffer[uint32], all, experts, n, depth int) error {
 	left, e1 := kernel.Tensor("a", a, []int{all, depth})
@@ -126,7 +128,8 @@ func Launch(kernel *runtime.Kernel, grid runtime.Config, a, b, d *runtime.Buffer
 	return kernel.Launch(grid, left, right, out, d, starts, experts, n, depth)
 }
 
-// Speed notes the speed for eight experts with equal numbers of rows, and with different ones.
+// Speed notes the speed for eight experts with equal numbers of rows and with different numbers
+// of rows.
 func Speed(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package grouped is the matrix multiplication of a mixture-of-experts layer on Hopper. Rows are
-// sorted by expert, and the rows of each expert are multiplied by its own weights, all in one
-// launch. The number of rows per expert is read from device memory, so the host does not wait for
-// it.
+// sorted by expert, and one launch multiplies the rows of each expert by the weights of that
+// expert. The kernel reads the number of rows per expert from device memory, so the host does not
+// have to wait until it is known.
 package grouped
 
 import (
@@ -12,25 +12,26 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the tile shape of a block and its pipeline.
+// A Tiling describes the tile of a block and the pipeline that loads its operands.
 type Tiling struct {
-	M, N, K int // size of a tile; two warpgroups share the M rows
+	M, N, K int // size of a tile; each of two warpgroups computes half of the rows
 	Stages  int
-	Group   int // rows of tiles that are assigned together
+	Group   int // number of rows of tiles that are assigned together
 }
 
-// Tilings for experts with many rows and with few. The wider tile has a higher throughput; the
-// narrower one leaves fewer multiprocessors idle.
+// Tilings for experts with many rows and with few rows. Large has a higher throughput; with
+// Small, fewer multiprocessors are idle.
 var (
 	Large = Tiling{M: 128, N: 256, K: 64, Stages: 3, Group: 8}
 	Small = Tiling{M: 128, N: 128, K: 64, Stages: 5, Group: 8}
 )
 
-// Build adds a kernel that computes rows starts[i] to starts[i+1] of D as the same rows of A times
-// the transpose of the i-th matrix of B, for each expert i. The matrices are bfloat16: A (all rows
-// x k), B (experts x n x k) and D (all rows x n), with F32 accumulators. The tensor map d and the
-// pointer out refer to the same matrix: whole tiles are stored by the TMA, but the last rows of an
-// expert that do not fill a tile are stored row by row. n and k are multiples of 8.
+// Build adds to m a kernel that computes, for each expert i, the rows from starts[i] to
+// starts[i+1]-1 of D as the product of the same rows of A and the transpose of the i-th matrix of
+// B. The matrices are bfloat16: A (all rows x k), B (experts x n x k) and D (all rows x n); the
+// accumulators are F32. The tensor map d and the pointer out refer to the same matrix: the TMA
+// stores whole tiles, and threads store the last rows of an expert if these do not fill a tile. n
+// and k are multiples of 8.
 func Build(m *dsl.Module, t Tiling) {
 	k := m.Kernel("matmul_grouped", dsl.Warpgroups(3))
 	a := k.Tensor("a", isa.Bf16, []int{t.M, t.K}, dsl.Swizzle128)

@@ -12,15 +12,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_90a"}
 
-// tolerance is half a unit in the last place of BF16, plus the error of F32 sums, which an MMA
-// truncates after 16 products.
+// tolerance is half a unit in the last place of BF16, plus the error of F32 sums, which are
+// truncated after every 16 products.
 var tolerance = kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedEvery(16))
 
-// Check multiplies matrices with fewer tiles than blocks, about as many, and more, on grids of
-// several sizes.
+// Check multiplies matrices with fewer tiles than blocks, with about as many tiles as blocks, and
+// with more tiles, on grids of several sizes. It compares the products with a host reference.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
@@ -48,14 +48,14 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// buffers holds the arguments of a launch.
+// buffers holds the device memory of a launch.
 type buffers struct {
 	a, b, d  *runtime.Buffer[runtime.BF16]
 	partials *runtime.Buffer[float32]
 	flags    *runtime.Buffer[uint32]
 }
 
-// upload copies the arguments of a launch to the device.
+// upload allocates the device memory of a launch and copies the operands to it.
 func upload(t *kerneltest.T, tiling Tiling, p kerneltest.GEMM, as, bs []runtime.BF16,
 	blocks int) (l buffers, err error) {
 	partials, flags := tiling.Parts(blocks)
@@ -83,8 +83,9 @@ func (l buffers) close() error {
 	return errors.Join(l.a.Close(), l.b.Close(), l.d.Close(), l.partials.Close(), l.flags.Close())
 }
 
-// check multiplies random matrices, with edge values in some rows, three times, where each launch
-// reuses the memory of the previous one, and compares the last result.
+// check runs the kernel three times on random matrices with edge values in some rows, where each
+// launch reuses the memory of the previous launch. It compares the last product with a host
+// reference.
 func check(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, p kerneltest.GEMM, blocks int) error {
 	as, bs := kerneltest.Random(t, kerneltest.BF16, p.M*p.K),
 		kerneltest.Random(t, kerneltest.BF16, p.N*p.K)
@@ -124,8 +125,8 @@ func check(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, p kerneltest.GEMM,
 		func(row, k int) float64 { return kerneltest.BF16.Float(bs[row*p.K+k]) }, tolerance)
 }
 
-// Speed measures the kernel on sizes whose tiles fill the last wave, and on sizes whose tiles leave
-// most of it idle.
+// Speed notes the speed for sizes whose tiles fill the last wave, and for sizes whose tiles leave
+// most multiprocessors idle in the last wave.
 func Speed(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package streamk is a stream-K matrix multiplication on Hopper: all blocks compute the same number
-// of steps, regardless of tile boundaries, so that no multiprocessor is idle in the last wave.
-// Partial sums of shared tiles are combined through memory.
+// Package streamk is a stream-K matrix multiplication on Hopper: all blocks compute the same
+// number of steps, regardless of tile boundaries, so no multiprocessor is idle at the end. If
+// several blocks compute parts of a tile, they add their partial sums through global memory.
 package streamk
 
 import (
@@ -11,25 +11,27 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tiling is the tile shape of a block and its pipeline.
+// A Tiling describes the tile of a block and the pipeline that loads its operands.
 type Tiling struct {
-	M, N, K int // size of a tile; two warpgroups share the M rows
+	M, N, K int // size of a tile; each of two warpgroups computes half of the rows
 	Stages  int
-	Group   int // rows of tiles that are assigned together
+	Group   int // number of rows of tiles that are assigned together
 }
 
-// Tilings. The wider tile has a higher throughput, and exchanges more partial sums between blocks.
+// Tilings. Wide has a higher throughput, but its blocks exchange more partial sums.
 var (
 	Wide   = Tiling{M: 128, N: 256, K: 64, Stages: 3, Group: 8}
 	Narrow = Tiling{M: 128, N: 128, K: 64, Stages: 5, Group: 8}
 )
 
-// Parts returns the lengths of the arrays partials and flags for a grid of the given size.
+// Parts returns the lengths of the arrays partials and flags for a grid with the given number of
+// blocks.
 func (t Tiling) Parts(blocks int) (partials, flags int) { return blocks * t.M * t.N, blocks * 2 }
 
-// Build adds a kernel that computes D = A * B' for bfloat16 matrices A (m x k), B (n x k) and D (m
-// x n), with F32 accumulators. n and k are multiples of 8. The elements of flags must be zero
-// before a launch and are zero after it. All blocks of the launch must be resident at once.
+// Build adds to m a kernel that computes D = A * B' for bfloat16 matrices A (m x k), B (n x k)
+// and D (m x n), with F32 accumulators. n and k are multiples of 8. The elements of flags must be
+// zero before a launch, and are zero after it. The device must be able to run all blocks of the
+// launch at the same time.
 func Build(m *dsl.Module, t Tiling) {
 	k := m.Kernel("matmul_streamk", dsl.Warpgroups(3))
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: t.M, Cols: t.K}, dsl.Swizzle128)

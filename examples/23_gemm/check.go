@@ -15,18 +15,20 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the library is tested on.
+// Targets are the PTX targets for which the library is tested.
 var Targets = []string{"sm_80", "sm_90a", "sm_100a", "sm_120a"}
 
-// Tolerances of sums of sixteen-bit numbers, of TF32, of F32 as three products of TF32, and of F64.
+// Tolerances of sums: sum16 for 16-bit types, sum32 for TF32 and for F32 as three products of
+// TF32, and sum64 for F64.
 var (
 	sum16 = kerneltest.Abs(0x1p-24).TruncatedEvery(8)
 	sum32 = kerneltest.Abs(0x1p-24).TruncatedEvery(4)
 	sum64 = kerneltest.Abs(0x1.8p-54).RoundedEvery(1)
 )
 
-// Check multiplies matrices of every type, stored in every way, of sizes that the kernels do not
-// support themselves.
+// Check multiplies matrices of every type in every combination of layouts, and compares the
+// products with a host reference. The library has to pad some sizes, because the kernels do not
+// support them.
 func Check(t *kerneltest.T) error {
 	l := New(t.Device)
 	for _, g := range []kerneltest.GEMM{{M: 1, N: 1, K: 1}, {M: 37, N: 53, K: 29},
@@ -67,10 +69,11 @@ func Check(t *kerneltest.T) error {
 // sum8 is the tolerance of sums of FP8, of which the tensor cores keep 13 fractional bits.
 var sum8 = kerneltest.Abs(0x1.8p-14).TruncatedEvery(32)
 
-// scaleA and scaleB are the factors of operands of FP8.
+// scaleA and scaleB are the scale factors of FP8 operands.
 const scaleA, scaleB = 0.5, -0.25
 
-// checkFP8 multiplies matrices of E4M3, with and without scales, where there is a kernel for them.
+// checkFP8 multiplies matrices of E4M3, with and without scale factors, if the target has a
+// kernel for them.
 func checkFP8(t *kerneltest.T, l *Library, g kerneltest.GEMM, turnA, turnB bool) error {
 	if t.Target() != "sm_90a" {
 		return nil
@@ -91,7 +94,7 @@ func checkFP8(t *kerneltest.T, l *Library, g kerneltest.GEMM, turnA, turnB bool)
 	return err
 }
 
-// Variants returns the calls for the systems that the library covers.
+// Variants returns one test configuration for each kind of call that the library supports.
 func Variants() []kerneltest.Variant {
 	call := func(option, name string, targets []string,
 		check func(*kerneltest.T, *Library, kerneltest.GEMM) error, why string) kerneltest.Variant {
@@ -127,9 +130,10 @@ func Variants() []kerneltest.Variant {
 	}
 }
 
-// check multiplies random matrices that are stored by rows, or transposed. Some rows of A and
-// columns of B have an edge value, unless an element is computed as three numbers of TF32, of which
-// infinity has none, or added to an old one, with a rounding error relative to the edge value.
+// check multiplies random matrices that are stored by rows or by columns, and compares the
+// product with a host reference. Some rows of A and columns of B have an edge value, unless an
+// element is computed as three numbers of TF32, of which infinity has none, or added to an old
+// one, with a rounding error relative to the edge value.
 func check[D, E runtime.Element](t *kerneltest.T, l *Library, g kerneltest.GEMM, turnA, turnB bool,
 	in kerneltest.Format[E], out kerneltest.Format[D], o Options, tolerance kerneltest.Tolerance,
 ) error {
@@ -179,7 +183,7 @@ func check[D, E runtime.Element](t *kerneltest.T, l *Library, g kerneltest.GEMM,
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	// The old D and the factors are two more products of the sum.
+	// The reference computes beta * D as N more products of each sum.
 	alpha := o.resolve().Alpha
 	if o.ScaleA != nil {
 		alpha = scaleA * scaleB
@@ -210,7 +214,7 @@ func check[D, E runtime.Element](t *kerneltest.T, l *Library, g kerneltest.GEMM,
 	return errors.Join(a.Close(), b.Close(), d.Close())
 }
 
-// Build adds the kernels that copy and convert, for two of their types.
+// Build adds to m the kernels that pad, transpose and convert, each for one type.
 func Build(m *dsl.Module) {
 	buildPad[dsl.B16](m)
 	buildTranspose[dsl.B16](m)

@@ -21,7 +21,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A Library multiplies matrices on one device. Its calls run in order.
+// A Library multiplies matrices on one device. Its methods may be called concurrently; the calls
+// run in order.
 type Library struct {
 	device  *runtime.Device
 	mutex   sync.Mutex
@@ -29,18 +30,18 @@ type Library struct {
 	modules map[string]*runtime.Module
 	kernels map[string]*runtime.Kernel
 	memory  map[string]memory
-	calls   map[any]calls // by their arguments
-	choices *choices      // nil without tuning
+	calls   map[any]calls // previous calls by their arguments
+	choices *choices      // nil if kernels are not tuned
 }
 
-// memory is a buffer that later calls reuse.
+// memory is a buffer that several calls use.
 type memory struct {
 	buffer any
 	n      int
 	close  func() error
 }
 
-// New returns a library that loads kernels when they are first needed.
+// New returns a library that loads each kernel when it is first needed.
 func New(d *runtime.Device) *Library {
 	return &Library{
 		device: d, modules: make(map[string]*runtime.Module),
@@ -49,15 +50,15 @@ func New(d *runtime.Device) *Library {
 	}
 }
 
-// Use makes later calls run on a stream, or on the default stream if s is nil. The library's memory
-// is shared by all its calls, so earlier calls must be complete.
+// Use selects the stream on which later calls run; nil selects the default stream. All calls
+// share the memory of the library, so earlier calls must have completed.
 func (l *Library) Use(s *runtime.Stream) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.stream = s
 }
 
-// Close unloads the kernels and frees the memory that the library allocated.
+// Close unloads the kernels, and frees the memory that the library has allocated.
 func (l *Library) Close() error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -75,48 +76,48 @@ func (l *Library) Close() error {
 	return all
 }
 
-// E4M3 and E5M2 are elements of FP8, as their bits.
+// E4M3 and E5M2 are FP8 elements, stored as their bits.
 type (
 	E4M3 uint8
 	E5M2 uint8
 )
 
-// A Matrix is a matrix on the device.
+// A Matrix is a matrix in device memory.
 type Matrix[E runtime.Element] struct {
 	Data       *runtime.Buffer[E]
 	Rows, Cols int
-	Transposed bool // Data holds the columns one after the other
+	Transposed bool // whether Data is stored by columns
 }
 
-// By returns a matrix that is stored by rows.
+// By returns a matrix with the given data, which is stored by rows.
 func By[E runtime.Element](data *runtime.Buffer[E], rows, cols int) Matrix[E] {
 	return Matrix[E]{Data: data, Rows: rows, Cols: cols}
 }
 
-// T returns the transposed matrix, without copying it.
+// T returns the transposed matrix, which uses the same data.
 func (m Matrix[E]) T() Matrix[E] {
 	return Matrix[E]{Data: m.Data, Rows: m.Cols, Cols: m.Rows, Transposed: !m.Transposed}
 }
 
-// Options change what Multiply computes. The zero value is D = A * B.
+// Options specify what Multiply computes. The zero value selects D = A * B.
 type Options struct {
-	Alpha float64 // factor of the product; 0 stands for 1
-	Beta  float64 // factor of the old D, which is not read if it is 0
-	// F32 operands are multiplied as TF32, with 10 bits of mantissa. Otherwise they take three
-	// products of TF32, which are about as precise as F32.
+	Alpha float64 // factor of the product; 0 means 1
+	Beta  float64 // factor of the old D; D is not read if it is 0
+	// If TF32 is set, F32 operands are multiplied as TF32, with 10 bits of mantissa. Otherwise
+	// the product is the sum of three TF32 products, which is about as precise as F32.
 	TF32 bool
-	// Factors of all elements of A and of B, for FP8: one number each, which the kernel reads. Both
-	// are nil, or none.
+	// ScaleA and ScaleB are the factors of all elements of A and of B, for FP8. Each buffer
+	// contains one number, which the kernel reads. Either both are nil or neither is.
 	ScaleA, ScaleB *runtime.Buffer[float32]
 }
 
 // Multiply computes D = Alpha * A * B + Beta * D. D must be stored by rows.
 //
-// Operands of float32, runtime.F16 and runtime.BF16 are added in F32, of float64 in F64, and of
-// int8 and uint8 in 32-bit integers. D may be of any floating-point type, except that operands of
-// float64 need one of float64 or float32. Integers may also have a D of int32, if Alpha is 1 and
-// Beta 0. FP8 requires sm_90a and a D of float32, runtime.F16 or runtime.BF16, with Alpha 1 and
-// Beta 0.
+// The products are added in F32 for operands of float32, runtime.F16 and runtime.BF16, in F64 for
+// float64, and in 32-bit integers for int8 and uint8. D may have any floating-point type, except
+// that operands of float64 require a D of float64 or float32. Integers may also have a D of
+// int32, if Alpha is 1 and Beta 0. FP8 requires sm_90a and a D of float32, runtime.F16 or
+// runtime.BF16, with Alpha 1 and Beta 0.
 func Multiply[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o Options) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -148,14 +149,14 @@ func Multiply[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E], o O
 	return nil
 }
 
-// calls holds the launches of a product, so that another call with the same matrices can repeat
+// calls holds the launches that compute a product. Another call with the same arguments repeats
 // them.
 type calls struct {
 	what  string
 	steps []func() error
 }
 
-// remember keeps the launches of a product.
+// remember stores the launches of a product under its key.
 func (l *Library) remember(key any, c calls) {
 	const most = 256
 	if len(l.calls) >= most {
@@ -164,7 +165,7 @@ func (l *Library) remember(key any, c calls) {
 	l.calls[key] = c
 }
 
-// resolve fills in the defaults.
+// resolve returns the options with defaults filled in.
 func (o Options) resolve() Options {
 	if o.Alpha == 0 {
 		o.Alpha = 1
@@ -172,10 +173,10 @@ func (o Options) resolve() Options {
 	return o
 }
 
-// plain reports whether the product of the kernel is already the result.
+// plain reports whether the result is the product, without factors and without the old D.
 func (o Options) plain() bool { return o.Alpha == 1 && o.Beta == 0 }
 
-// steps returns the launches that prepare the operands, multiply them and finish the result.
+// steps returns the launches that prepare the operands, multiply them and convert the result.
 func steps[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E],
 	o Options) ([]func() error, error) {
 	list, err := product(l, p, d, a, b, o)
@@ -194,8 +195,8 @@ func steps[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E
 	return append(list, last), err
 }
 
-// product returns the launches that prepare the operands; the last one is the kernel of the
-// product.
+// product returns the launches that prepare the operands, and then the launch of the kernel that
+// multiplies them.
 func product[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix[E],
 	o Options) (list []func() error, err error) {
 	left, first, e1 := prepare(l, p, "a", a, p.m, p.turnA)
@@ -218,7 +219,7 @@ func product[D, E runtime.Element](l *Library, p *plan, d Matrix[D], a, b Matrix
 	return list, err
 }
 
-// scratch returns memory for the sums of a product.
+// scratch returns memory for the product in the type of its sums.
 func (p *plan) scratch(l *Library) (runtime.Matrix, error) {
 	switch p.sums {
 	case isa.F64:
@@ -229,7 +230,7 @@ func (p *plan) scratch(l *Library) (runtime.Matrix, error) {
 	return reserve[float32](l, "x", p.m*p.width)
 }
 
-// finish returns the launch that converts the product in the memory of the library.
+// finish returns the launch that converts the product from the memory of the library to D.
 func finish[X, D runtime.Element](l *Library, p *plan, d Matrix[D],
 	o Options) (func() error, error) {
 	x, err := reserve[X](l, "x", p.m*p.width)
@@ -255,8 +256,9 @@ func finish[X, D runtime.Element](l *Library, p *plan, d Matrix[D],
 }
 
 // prepare returns an operand in the layout that the kernel needs: stored by rows, with the given
-// height and the depth of the plan. It also returns the launch that creates the operand, if one is
-// necessary. If turned is set, the kernel can read transposed operands itself.
+// height and the depth of the plan. It also returns the launch that copies the operand to this
+// layout, or nil if the operand can be used as it is. turned is set if the kernel reads the
+// operand as it is stored, transposed.
 func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], height int,
 	turned bool) (*runtime.Buffer[E], func() error, error) {
 	if turned || !p.copies(m.Transposed, m.Rows, m.Cols, height) {
@@ -281,10 +283,11 @@ func prepare[E runtime.Element](l *Library, p *plan, name string, m Matrix[E], h
 	}, nil
 }
 
-// tiles returns the number of tiles of a matrix for the kernels that copy.
+// tiles returns the number of tiles of a matrix for the kernels that copy matrices.
 func tiles(rows, cols int) int { return (rows + side - 1) / side * ((cols + side - 1) / side) }
 
-// grid returns the configuration of a launch.
+// grid returns the configuration of a launch with the given number of blocks on the stream of the
+// library.
 func (l *Library) grid(blocks int) runtime.Config {
 	c := runtime.Grid(blocks)
 	if l.stream != nil {
@@ -293,8 +296,8 @@ func (l *Library) grid(blocks int) runtime.Config {
 	return c
 }
 
-// launcher returns a function that runs the kernel of the product. Its parameters have the same
-// names in all examples.
+// launcher returns a function that runs the kernel that multiplies. All examples use the same
+// names for the parameters of such kernels.
 func (l *Library) launcher(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix,
 	o Options) (func() error, error) {
 	type stored struct {
@@ -343,9 +346,9 @@ func (l *Library) launcher(k *runtime.Kernel, p *plan, a, b, d runtime.Matrix,
 	return func() error { return k.Launch(grid, args...) }, nil
 }
 
-// semaphores returns semaphores of stream-K, which are zero between launches.
+// semaphores returns n flags for stream-K. They are zero before and after each launch.
 func (l *Library) semaphores(n int) (*runtime.Buffer[uint32], error) {
-	const most = 4096 // of all plans
+	const most = 4096 // enough for all plans
 	_, ok := l.memory["flags uint32"]
 	flags, err := reserve[uint32](l, "flags", max(n, most))
 	if err != nil || ok {
@@ -357,7 +360,7 @@ func (l *Library) semaphores(n int) (*runtime.Buffer[uint32], error) {
 	return flags, flags.Fill(0)
 }
 
-// kernel returns a kernel, which it loads if it is not loaded.
+// kernel returns the kernel with the given key. If it is not loaded, kernel builds and loads it.
 func (l *Library) kernel(key, name string, build func(*dsl.Module)) (*runtime.Kernel, error) {
 	if k := l.kernels[key]; k != nil {
 		return k, nil
@@ -370,7 +373,7 @@ func (l *Library) kernel(key, name string, build func(*dsl.Module)) (*runtime.Ke
 	return k, nil
 }
 
-// load builds and loads a kernel.
+// load builds a kernel and loads its module.
 func (l *Library) load(key, name string,
 	build func(*dsl.Module)) (*runtime.Module, *runtime.Kernel, error) {
 	m := dsl.New(key, l.device.Info().Target)
@@ -386,7 +389,8 @@ func (l *Library) load(key, name string,
 	return loaded, k, nil
 }
 
-// reserve returns memory of n elements, which the next call with the same name and type overwrites.
+// reserve returns memory for n elements. Each call with the same name and type returns the same
+// memory, so the contents do not persist.
 func reserve[E runtime.Element](l *Library, name string, n int) (*runtime.Buffer[E], error) {
 	key := fmt.Sprintf("%s %T", name, *new(E))
 	old, ok := l.memory[key]
@@ -395,7 +399,7 @@ func reserve[E runtime.Element](l *Library, name string, n int) (*runtime.Buffer
 	}
 	if ok {
 		delete(l.memory, key)
-		clear(l.calls) // which may use the old memory
+		clear(l.calls) // the previous calls may use the old memory
 		if err := errors.Join(l.device.Sync(), old.close()); err != nil {
 			return nil, err
 		}
@@ -408,7 +412,8 @@ func reserve[E runtime.Element](l *Library, name string, n int) (*runtime.Buffer
 	return b.Slice(0, n)
 }
 
-// fits returns an error if a buffer is too small for a matrix, or the sizes are out of range.
+// fits returns an error if the sizes of a matrix are out of range, or if its buffer has a
+// different number of elements.
 func fits[E runtime.Element](name string, m Matrix[E]) error {
 	switch {
 	case m.Rows <= 0 || m.Cols <= 0 || m.Rows > math.MaxInt32 || m.Cols > math.MaxInt32:

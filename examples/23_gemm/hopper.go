@@ -12,16 +12,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// fewRows is the largest number of rows for which the operands are exchanged: the columns of a tile
-// then cover all rows of D, and weights are read once.
+// fewRows is the largest number of rows of A for which the operands are exchanged. The columns of
+// one tile then cover all rows of D, so each weight is read only once.
 const fewRows = 256
 
-// hopper returns the kernels with wgmma that can compute the product; the first is the likely
-// fastest. The operands may be stored transposed.
+// hopper returns the kernels with wgmma that can compute the product, and that with the highest
+// expected speed first. turnedA and turnedB are set if an operand is stored transposed.
 func (p *plan) hopper(info runtime.Info, turnedA, turnedB bool, depth int, o Options) []*plan {
 	options := hopper.Options{Type: p.operand, D: p.result, Scale: o.ScaleA != nil}
 	switch {
-	case p.sums == isa.F64 || p.operand == isa.F32: // F32 is three products of TF32
+	case p.sums == isa.F64 || p.operand == isa.F32: // F32 is computed as three products of TF32
 		return nil
 	case !o.plain() || p.result == isa.F64 || p.sums == isa.S32 && p.result != isa.S32:
 		options.D = p.sums
@@ -31,7 +31,8 @@ func (p *plan) hopper(info runtime.Info, turnedA, turnedB bool, depth int, o Opt
 	if options.D.Bits() == 16 {
 		even = 8
 	}
-	// Without padding, operands of 16 bits can be read as they are stored.
+	// A kernel can read a transposed operand of 16 bits as it is stored if no padding is
+	// necessary.
 	turns := p.operand.Bits() == 16 && p.depth == depth
 	p.turnA, p.turnB = turnedA && turns && p.m%8 == 0, turnedB && turns && p.n%8 == 0
 	options.TransposeA, options.TransposeB = p.turnA, p.turnB
@@ -52,12 +53,12 @@ func (p *plan) hopper(info runtime.Info, turnedA, turnedB bool, depth int, o Opt
 	return list
 }
 
-// tilings returns the tile shapes to choose from for m rows, without clusters.
+// tilings returns the tile shapes to try for m rows, without clusters.
 func tilings(o hopper.Options, m int) (list []hopper.Tiling) {
 	shapes := [][2]int{{128, 256}, {128, 192}, {128, 128}, {128, 64}, {256, 128}, {256, 64},
 		{192, 192}, {192, 128}}
 	if !o.TransposeB {
-		// fill other grids
+		// shapes that fill grids which the other shapes do not fill
 		shapes = append(shapes, [][2]int{{128, 160}, {128, 96}, {256, 192}, {256, 160}}...)
 	}
 	if m <= 128 {
@@ -69,7 +70,8 @@ func tilings(o hopper.Options, m int) (list []hopper.Tiling) {
 	return list
 }
 
-// staged returns a tiling with as many stages as fit into shared memory beside the staged results.
+// staged returns the tiling with the largest number of stages that fit into shared memory
+// together with the staged results.
 func staged(t hopper.Tiling, o hopper.Options) hopper.Tiling {
 	const memory, most = 226 << 10, 12
 	room := memory
@@ -77,7 +79,7 @@ func staged(t hopper.Tiling, o hopper.Options) hopper.Tiling {
 		room -= min(t.M, 128+t.M%128) * t.N * 2 // 64 rows for each warpgroup
 	}
 	if t.M == 64 {
-		room /= 2 // two blocks share a multiprocessor
+		room /= 2 // two blocks run on a multiprocessor
 	}
 	if o.Split > 1 {
 		room -= (t.M + 4) * t.N * 4
@@ -87,8 +89,8 @@ func staged(t hopper.Tiling, o hopper.Options) hopper.Tiling {
 	return t
 }
 
-// whole returns the plans for one tile shape: blocks that compute whole tiles, clusters of two
-// blocks, and stream-K.
+// whole returns the plans for one tile shape: with blocks that compute whole tiles, with clusters
+// of two blocks, and with stream-K.
 func (p *plan) whole(info runtime.Info, o hopper.Options, t hopper.Tiling) []*plan {
 	o.Tiling = t
 	list := []*plan{p.with(info, o)}
@@ -117,7 +119,7 @@ func (p *plan) few(info runtime.Info, o hopper.Options) (list []*plan) {
 		}
 		for _, rows := range []int{64, 128} {
 			if rows == 64 && cols > 64 {
-				continue // too many registers for two blocks
+				continue // two blocks need too many registers
 			}
 			o.Tiling = staged(hopper.Tiling{M: rows, N: cols, Cluster: 1, Group: 1}, o)
 			for _, shared := range []bool{true, false} {
@@ -135,14 +137,14 @@ func (p *plan) few(info runtime.Info, o hopper.Options) (list []*plan) {
 	return list
 }
 
-// splits reports whether clusters may divide the steps of the tiles: there are enough steps, and
-// not many more blocks than run at once.
+// splits reports whether clusters may divide the steps of a tile among their blocks: there must
+// be enough steps, and not many more blocks than can run at the same time.
 func (p *plan) splits(info runtime.Info, o hopper.Options) bool {
 	t := o.Tiling
 	return t.N <= 128 && t.Tiles(p.n, p.m)*o.Split <= 2*slots(info, t) && p.depth >= 4*o.Split*t.K
 }
 
-// slots returns the number of blocks that run at once.
+// slots returns the number of blocks that the device can run at the same time.
 func slots(info runtime.Info, t hopper.Tiling) int {
 	if t.M == 64 {
 		return 2 * info.SMs
@@ -150,7 +152,7 @@ func slots(info runtime.Info, t hopper.Tiling) int {
 	return info.SMs
 }
 
-// with returns a plan that uses the given kernel.
+// with returns a copy of the plan that uses the kernel with the given options.
 func (p *plan) with(info runtime.Info, o hopper.Options) *plan {
 	q, t := *p, o.Tiling
 	rows, cols := p.m, p.width
@@ -188,13 +190,13 @@ func (p *plan) with(info runtime.Info, o hopper.Options) *plan {
 	return &q
 }
 
-// name128 returns the start of the name of the plan with the tile shape that example 15 prefers.
+// name128 returns the prefix of the name of the plan with the tile shape that example 15 prefers.
 func (p *plan) name128(info runtime.Info) string {
 	t := hopper.For(p.m, p.width, info.SMs)
 	return fmt.Sprintf("hopper %dx%d,", t.M, t.N)
 }
 
-// likely moves the first plan whose name starts with the given text to the front.
+// likely moves the first plan whose name has the given prefix to the front.
 func likely(list []*plan, start string) {
 	for i, p := range list {
 		if len(p.name) >= len(start) && p.name[:len(start)] == start {

@@ -6,13 +6,13 @@ package gemm
 import "github.com/ptxdsl/ptxdsl/dsl"
 
 const (
-	side  = 32 // rows and columns of the tiles that the kernels below copy
-	lines = 8  // rows of threads
+	side  = 32 // rows and columns of a tile of the kernels that copy
+	lines = 8  // rows of threads in a block
 	group = 8  // rows of tiles that are assigned together
 )
 
-// buildPad adds a kernel that copies a matrix of rows x cols elements to one of height x width,
-// which are at least as many, and fills the rest with zeros.
+// buildPad adds a kernel that copies a matrix of rows x cols elements to a matrix of height x
+// width elements, which is at least as large, and fills the remaining elements with zeros.
 func buildPad[T dsl.Scalar](m *dsl.Module) {
 	k := m.Kernel("pad", dsl.Threads(side, lines))
 	to, from := dsl.Global[T](k, "to"), dsl.Global[T](k, "from")
@@ -23,8 +23,8 @@ func buildPad[T dsl.Scalar](m *dsl.Module) {
 	})
 }
 
-// buildTranspose is like buildPad, for a matrix that is stored transposed, as cols rows of rows
-// elements.
+// buildTranspose is like buildPad for a matrix that is stored transposed: as cols rows with rows
+// elements each.
 func buildTranspose[T dsl.Scalar](m *dsl.Module) {
 	k := m.Kernel("transpose", dsl.Threads(side, lines))
 	to, from := dsl.Global[T](k, "to"), dsl.Global[T](k, "from")
@@ -47,13 +47,14 @@ func buildTranspose[T dsl.Scalar](m *dsl.Module) {
 	}
 }
 
-// sizes declares the parameters of the kernels that copy.
+// sizes declares the size parameters of the kernels that copy.
 func sizes(k *dsl.Kernel) (rows, cols, height, width dsl.Reg[dsl.U32]) {
 	return dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.U32](k, "cols"),
 		dsl.Param[dsl.U32](k, "height"), dsl.Param[dsl.U32](k, "width")
 }
 
-// load returns an element of a matrix of rows x cols elements, and zero outside.
+// load returns an element of a matrix of rows x cols elements, or zero if the position is outside
+// of the matrix.
 func load[T dsl.Scalar](from dsl.Array[T], row, col, rows, cols dsl.Reg[dsl.U32]) dsl.Reg[T] {
 	zero := dsl.Const[T](row.Kernel(), 0)
 	x := from.At64(dsl.MulWide[dsl.U64](row.Min(rows.SubI(1)), cols)).Load(col.Min(cols.SubI(1)),
@@ -61,8 +62,8 @@ func load[T dsl.Scalar](from dsl.Array[T], row, col, rows, cols dsl.Reg[dsl.U32]
 	return dsl.Select(col.LT(cols), dsl.Select(row.LT(rows), x, zero), zero)
 }
 
-// buildFinish adds a kernel that computes D = alpha * X + beta * D in the precision C, for D of
-// rows x cols elements and X with rows of width elements. Without old, D is not read.
+// buildFinish adds a kernel that computes D = alpha * X + beta * D with type C, where D has rows
+// x cols elements and the rows of X have width elements. If old is not set, D is not read.
 func buildFinish[X, C, D dsl.Scalar](m *dsl.Module, old bool) {
 	k := m.Kernel("finish", dsl.Threads(side, lines))
 	d, x := dsl.Global[D](k, "d"), dsl.Global[X](k, "x")
@@ -79,7 +80,7 @@ func buildFinish[X, C, D dsl.Scalar](m *dsl.Module, old bool) {
 	})
 }
 
-// convert is dsl.To, except that it emits no instruction if the types are equal.
+// convert is dsl.To, but emits no instruction if the two types are equal.
 func convert[D, S dsl.Scalar](x dsl.Reg[S]) dsl.Reg[D] {
 	if same, ok := any(x).(dsl.Reg[D]); ok {
 		return same
@@ -87,7 +88,8 @@ func convert[D, S dsl.Scalar](x dsl.Reg[S]) dsl.Reg[D] {
 	return dsl.To[D](x)
 }
 
-// each calls body for the elements of a matrix, in tiles of one block.
+// each calls body with the position of an element. The emitted code visits all elements of a
+// matrix; each block visits one tile.
 func each(k *dsl.Kernel, rows, cols dsl.Reg[dsl.U32], body func(row, col dsl.Reg[dsl.U32])) {
 	at := k.BlockTile(rows.CeilDiv(side), cols.CeilDiv(side), group)
 	col := at.Col.MulI(side).Add(k.TID().X)

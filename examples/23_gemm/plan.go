@@ -16,34 +16,34 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A plan specifies how a product is computed.
+// A plan specifies which kernel computes a product, and with which arguments.
 type plan struct {
-	name   string // of the kernel and its tiling
+	name   string // name of the kernel and its tiling
 	kernel string
 	build  func(*dsl.Module)
 	blocks int
-	direct bool // the kernel writes the result itself
+	direct bool // whether the kernel writes the result itself
 
 	operand, sums, result isa.Type
 	m, n, depth           int // depth is the padded length of a sum
-	width                 int // the padded columns of the product
+	width                 int // padded number of columns of the product
 
-	turnA, turnB    bool // the kernel reads the operand as it is stored, transposed
-	swapped         bool // the kernel computes the transposed product of the exchanged operands
-	partials, flags int  // lengths of the arrays of stream-K; 0 without it
+	turnA, turnB    bool // whether the kernel reads an operand as it is stored, transposed
+	swapped         bool // whether the kernel computes the transposed product, B' * A'
+	partials, flags int  // lengths of the arrays for stream-K, or 0
 }
 
-// String returns the name of the kernel and the size.
+// String returns the name of the kernel and the sizes of the product.
 func (p *plan) String() string {
 	return fmt.Sprintf("%s, %dx%dx%d", p.name, p.m, p.n, p.depth)
 }
 
-// copies reports whether an operand has to be copied into rows of the depth of the plan.
+// copies reports whether an operand has to be copied because it is transposed or padded.
 func (p *plan) copies(transposed bool, rows, cols, height int) bool {
 	return transposed || rows != height || cols != p.depth
 }
 
-// precision is the type in which the product is scaled.
+// precision returns the type in which the product is multiplied by the factors.
 func (p *plan) precision() isa.Type {
 	switch {
 	case p.sums == isa.F64 || p.result == isa.F64:
@@ -54,7 +54,8 @@ func (p *plan) precision() isa.Type {
 	return isa.F32
 }
 
-// Describe returns which kernel multiplies the matrices, and its grid.
+// Describe returns a description of the kernel that Multiply uses for the arguments, and its
+// grid.
 func Describe[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E],
 	o Options) (string, error) {
 	l.mutex.Lock()
@@ -80,7 +81,8 @@ func Describe[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E],
 	return text, nil
 }
 
-// plans returns the kernels that can multiply the matrices; the first is the likely fastest.
+// plans returns the kernels that can multiply the matrices. The first has the highest expected
+// speed.
 func plans[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E],
 	o Options) ([]*plan, error) {
 	p, err := planOf(info, d, a, b, o)
@@ -110,7 +112,7 @@ func plans[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E],
 	return []*plan{p}, err
 }
 
-// planOf checks the arguments, and returns a plan with their types and sizes.
+// planOf checks the arguments, and returns a plan that contains their types and sizes.
 func planOf[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E],
 	o Options) (*plan, error) {
 	for _, err := range []error{fits("A", a), fits("B", b), fits("D", d)} {
@@ -150,7 +152,7 @@ func planOf[D, E runtime.Element](info runtime.Info, d Matrix[D], a, b Matrix[E]
 	return p, nil
 }
 
-// fp8 reports whether a type has eight bits and an exponent.
+// fp8 reports whether a type is an FP8 type.
 func fp8(t isa.Type) bool { return t == isa.E4m3 || t == isa.E5m2 }
 
 // tiling returns a tiling whose stages fit into the shared memory of a block.
@@ -163,7 +165,7 @@ func tiling(t isa.Type, info runtime.Info) multistage.Tiling {
 	return tiling
 }
 
-// bf16 chooses a kernel whose result is BF16.
+// bf16 sets the kernel of a plan whose result is BF16.
 func (p *plan) bf16(info runtime.Info) {
 	p.direct = true
 	switch target := info.Target; {
@@ -184,10 +186,10 @@ func (p *plan) bf16(info runtime.Info) {
 	}
 }
 
-// round rounds up to a multiple.
+// round returns the smallest multiple of to that is not less than n.
 func round(n, to int) int { return (n + to - 1) / to * to }
 
-// typeOf returns the PTX type of an element, or 0 for types that no matrix has.
+// typeOf returns the PTX type of an element, or 0 for types that matrices cannot have.
 func typeOf[E runtime.Element]() isa.Type {
 	switch any(*new(E)).(type) {
 	case runtime.F16:
@@ -214,7 +216,7 @@ func typeOf[E runtime.Element]() isa.Type {
 	return 0
 }
 
-// copyKernel returns the function that builds a kernel for operands of a type.
+// copyKernel returns the function that builds the kernel to pad or transpose operands of a type.
 func copyKernel(kind string, t isa.Type) func(*dsl.Module) {
 	pad := kind == "pad"
 	switch t.Bits() {
@@ -235,7 +237,7 @@ func either(first bool, a, b func(*dsl.Module)) func(*dsl.Module) {
 	return b
 }
 
-// finishKernel returns the function that builds a kernel for a product and a result.
+// finishKernel returns the function that builds the kernel to convert sums of a type to a result.
 func finishKernel(sums, result isa.Type, old bool) func(*dsl.Module) {
 	return func(m *dsl.Module) {
 		switch sums {

@@ -19,22 +19,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// choices holds the kernels that were measured to be the fastest.
+// choices holds the kernels that measurements found to be the fastest.
 type choices struct {
 	path   string
 	known  map[string]choice
-	choose func([]*plan) *plan // for tests: chooses without measuring, if not nil
+	choose func([]*plan) *plan // if not nil, chooses a plan without measuring, for tests
 }
 
-// A choice is the kernel that was chosen for a product. Its name is the name of one of the plans.
+// A choice is the kernel that was chosen for a product. Kernel is the name of its plan.
 type choice struct {
 	Kernel       string  `json:"kernel"`
 	Microseconds float64 `json:"microseconds"`
 }
 
-// Tuned returns a library that measures all kernels when it first computes a product of some shape,
-// types and layout, and then uses the fastest. It keeps the choices in a file in the folder, for
-// the device and driver. The default folder is ptxdsl/gemm in the user's cache.
+// Tuned returns a library that measures all possible kernels when it first computes a product of
+// some shape, types and layout, and then uses the fastest kernel. It stores the choices in a file
+// for the device and driver in folder; "" means ptxdsl/gemm in the user's cache directory.
 func Tuned(d *runtime.Device, folder string) (*Library, error) {
 	if folder == "" {
 		cache, err := os.UserCacheDir()
@@ -60,7 +60,7 @@ func Tuned(d *runtime.Device, folder string) (*Library, error) {
 	return l, nil
 }
 
-// readChoices reads a file of choices, which may be absent.
+// readChoices reads a file of choices. If the file does not exist, there are no choices.
 func readChoices(path string) (map[string]choice, error) {
 	known := make(map[string]choice)
 	text, err := os.ReadFile(path)
@@ -73,7 +73,7 @@ func readChoices(path string) (map[string]choice, error) {
 	return known, err
 }
 
-// save adds the choices to the file, in which another process may have written others.
+// save adds the choices to the file. It keeps choices that another process has written.
 func (c *choices) save() error {
 	known, err := readChoices(c.path)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *choices) save() error {
 	return os.Rename(f.Name(), c.path)
 }
 
-// choose returns the plan for a product.
+// choose returns the plan to use for a product.
 func choose[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E],
 	o Options) (*plan, error) {
 	list, err := plans(l.device.Info(), d, a, b, o)
@@ -121,7 +121,7 @@ func choose[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E],
 	return best.plan, l.choices.save()
 }
 
-// key describes a product in the file of choices.
+// key returns a description of the product, which is its key in the file of choices.
 func (p *plan) key(turnedA, turnedB bool, o Options) string {
 	layout := func(turned bool) string {
 		if turned {
@@ -140,12 +140,12 @@ func (p *plan) key(turnedA, turnedB bool, o Options) string {
 // A Trial is the measured time of a kernel.
 type Trial struct {
 	Kernel string
-	Took   time.Duration // the median
+	Took   time.Duration // median of the measured times
 	plan   *plan
 }
 
-// Trials measures all kernels that can compute a product, and returns them in order of their time.
-// It overwrites D.
+// Trials measures all kernels that can compute a product, and returns them in order of increasing
+// time. It overwrites D.
 func Trials[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E],
 	o Options) ([]Trial, error) {
 	l.mutex.Lock()
@@ -157,14 +157,15 @@ func Trials[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E],
 	return measure(l, list, d, a, b, o.resolve())
 }
 
-// Kernels are measured in rounds. After the first rounds, kernels that are slower than the fastest
-// by more than the factor slower are left out.
+// Kernels are measured in rounds. After the first rounds, those that take more than slower times
+// the time of the fastest kernel are dropped.
 const (
 	rounds, firstRounds = 15, 3
 	slower              = 1.15
 )
 
-// measure runs all plans in turn, with a cold cache, and sorts them by their median time.
+// measure measures all plans in rounds, with a cold cache, and returns them in order of their
+// median times.
 func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b Matrix[E],
 	o Options) ([]Trial, error) {
 	if err := l.preload(list); err != nil {
@@ -217,7 +218,7 @@ func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b M
 	return trials, errors.Join(first.Close(), last.Close())
 }
 
-// runAll calls functions until one fails.
+// runAll calls functions until one of them returns an error.
 func runAll(list []func() error) error {
 	for _, f := range list {
 		if err := f(); err != nil {
@@ -227,7 +228,7 @@ func runAll(list []func() error) error {
 	return nil
 }
 
-// preload loads the kernels of plans concurrently.
+// preload loads the kernels of all plans concurrently.
 func (l *Library) preload(list []*plan) error {
 	modules, kernels := make([]*runtime.Module, len(list)), make([]*runtime.Kernel, len(list))
 	errs := make([]error, len(list))
@@ -251,7 +252,7 @@ func (l *Library) preload(list []*plan) error {
 	return errors.Join(errs...)
 }
 
-// fastest returns the shortest time so far.
+// fastest returns the shortest time.
 func fastest(trials []Trial) time.Duration {
 	return slices.MinFunc(trials, func(x, y Trial) int { return cmp.Compare(x.Took, y.Took) }).Took
 }

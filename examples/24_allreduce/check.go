@@ -17,14 +17,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_90", "sm_100"}
 
-// Types are the element types.
+// Types are the supported element types.
 var Types = []isa.Type{isa.F32, isa.F16, isa.Bf16}
 
-// Check adds vectors of two and of three emulated devices, also with edge values. On a GPU it is
-// skipped: package runtime has no multicast memory there.
+// Check adds the vectors of two and of three emulated devices, and compares the sums with a host
+// reference. Some elements are edge values. On a GPU the check is skipped, because package
+// runtime does not support multicast memory of GPUs.
 func Check(t *kerneltest.T) error {
 	var errs []error
 	for _, typ := range Types {
@@ -33,7 +34,7 @@ func Check(t *kerneltest.T) error {
 	return errors.Join(errs...)
 }
 
-// Variants returns a variant for each type.
+// Variants returns one test configuration for each type.
 func Variants() []kerneltest.Variant {
 	var list []kerneltest.Variant
 	for _, typ := range Types {
@@ -48,7 +49,7 @@ func Variants() []kerneltest.Variant {
 	return list
 }
 
-// checkType adds vectors of a type.
+// checkType runs the check for vectors of one type.
 func checkType(t *kerneltest.T, typ isa.Type, devices int) error {
 	if !t.Device.Info().Emulated {
 		return kerneltest.Skip("multicast memory exists only on emulated devices")
@@ -62,10 +63,11 @@ func checkType(t *kerneltest.T, typ isa.Type, devices int) error {
 	return check(t, typ, kerneltest.F32, devices)
 }
 
-// check adds the vectors of devices. The number of 16-byte vectors is not a multiple of the
-// devices. Two devices also have edge values. The elements of more are positive: the order of the
-// sums is not defined, and with one sign each rounding is at most half a unit in the last place of
-// the result.
+// check adds the vectors of several devices, and compares the sums with a host reference. The
+// number of 16-byte vectors is not a multiple of the number of devices. With two devices, some
+// elements are edge values. With more devices, all elements are positive: the order of the
+// additions is not defined, and if all signs are equal, the error of each rounding is at most
+// half a unit in the last place of the result.
 func check[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format[E],
 	devices int) error {
 	const vectors, blocks = 1001, 3
@@ -113,7 +115,7 @@ func check[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format
 		}
 	}
 	for i, x := range want {
-		want[i] = flush(typ, f.Float(f.From(x))) // overflow is infinite
+		want[i] = flush(typ, f.Float(f.From(x))) // too large sums become infinite
 	}
 	var all sync.WaitGroup
 	errs := make([]error, devices)
@@ -145,7 +147,7 @@ func check[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format
 	return nil
 }
 
-// flush replaces subnormal numbers of F32 by zero, as atomic sums of F32 in global memory do.
+// flush replaces subnormal F32 numbers by zero, like atomic F32 additions in global memory.
 func flush(typ isa.Type, x float64) float64 {
 	if typ == isa.F32 && math.Abs(x) < 0x1p-126 {
 		return 0

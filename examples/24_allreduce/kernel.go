@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package allreduce adds vectors of several devices with multimem instructions. The switch that
-// connects the devices adds the elements, so each device loads and stores one part of the result
-// only.
+// Package allreduce is a kernel that adds the vectors of several devices with multimem
+// instructions. The switch that connects the devices adds the elements, so each device loads and
+// stores only one part of the result.
 package allreduce
 
 import (
@@ -13,17 +13,18 @@ import (
 
 type u32 = dsl.Reg[dsl.U32]
 
-// Threads is the number of threads of a block.
+// Threads is the number of threads per block.
 const Threads = 256
 
 // Name returns the name of the kernel for a type.
 func Name(t isa.Type) string { return "allreduce_" + t.String()[1:] }
 
-// Build adds a kernel that replaces the vector of each device by the sum over all devices, for
-// elements of .f32, .f16 or .bf16. It is launched on all devices at the same time, with grids of
-// the same size, of which all blocks run at the same time. multi and arrivals are multicast
-// addresses, of the vectors and of a counter, and arrived is the counter of the device at its
-// ordinary address. The counters are zero before the launch. A vector has 16 bytes times vectors.
+// Build adds to m a kernel that replaces the vector of each device by the sum over all devices,
+// for elements of .f32, .f16 or .bf16. Launch the kernel on all devices at the same time, with
+// grids of the same size whose blocks can all run at the same time. multi is the multicast
+// address of the vectors, arrivals is the multicast address of a counter, and arrived is the
+// ordinary address of the counter of the device. The counters are zero before the launch. vectors
+// is the length of each device's vector in units of 16 bytes.
 func Build(m *dsl.Module, t isa.Type) {
 	k := m.Kernel(Name(t), dsl.Threads(Threads))
 	kind := ".add.v4.f32"
@@ -35,12 +36,13 @@ func Build(m *dsl.Module, t isa.Type) {
 	rank, devices := dsl.Param[dsl.U32](k, "rank"), dsl.Param[dsl.U32](k, "devices")
 
 	blocks := devices.Mul(k.NCTAID().X)
-	// meet waits until all blocks of all devices have called it as often as this one.
+	// meet waits until all blocks of all devices have called meet. count is the number of calls
+	// so far, including this one, times the total number of blocks on all devices.
 	meet := func(count u32) {
 		k.Sync()
 		k.If(k.Thread().EQI(0), func() {
 			k.Ins("multimem.red.release.sys.global.add.u32", arrivals.Addr(), 1)
-			// The counter has two addresses.
+			// The counter has two addresses, so accesses to it need this fence.
 			k.Ins("fence.proxy.alias")
 			k.While(func() dsl.Reg[dsl.Pred] {
 				return arrived.LoadFirst(dsl.Acquire, dsl.ScopeSys).LT(count)
@@ -66,7 +68,7 @@ func Build(m *dsl.Module, t isa.Type) {
 	meet(blocks.ShlI(1))
 }
 
-// store returns the type of a store of 16 bytes.
+// store returns the modifiers of a store of 16 bytes.
 func store(t isa.Type) string {
 	if t == isa.F32 {
 		return ".v4.f32"

@@ -15,10 +15,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_80", "sm_120"}
 
-// Reference returns the columns of the count largest elements of a row, and the sampled one.
+// Reference returns the columns of the count largest elements of a row, and the sampled column,
+// computed on the CPU.
 func Reference(x []float64, count int,
 	temperature, topP, random float64) (columns []int, token int) {
 	order := make([]int, len(x))
@@ -62,7 +63,7 @@ func Reference(x []float64, count int,
 	return columns, columns[count-1]
 }
 
-// Check runs the kernel for all types.
+// Check runs the kernel for all types and several counts.
 func Check(t *kerneltest.T) error {
 	var errs []error
 	for _, v := range Variants() {
@@ -73,7 +74,7 @@ func Check(t *kerneltest.T) error {
 	return errors.Join(errs...)
 }
 
-// Variants returns a variant for each type and several K.
+// Variants returns test configurations for each type and several counts.
 func Variants() (list []kerneltest.Variant) {
 	add := func(t isa.Type, count int) {
 		list = append(list, kerneltest.Variant{
@@ -91,8 +92,8 @@ func Variants() (list []kerneltest.Variant) {
 	return list
 }
 
-// checkType runs the kernel for a type on rows of random numbers, with edge values in one and few
-// different numbers in another.
+// checkType runs the kernel for one type, and compares the results with those of Reference. The
+// rows contain random numbers; one row has edge values, and one has only a few different numbers.
 func checkType(t *kerneltest.T, typ isa.Type, count int) error {
 	var errs []error
 	for _, cols := range t.Lengths(1001, max(count, 37), 5000, 128_256) {
@@ -116,7 +117,7 @@ func check[E runtime.Element](t *kerneltest.T, typ isa.Type, f kerneltest.Format
 	const rows, temperature, topP = 5, 0.7, 0.9
 	xs := kerneltest.Random(t, f.Within(-8, 8), rows*cols)
 	copy(xs[cols:], kerneltest.RandomEdges(t, f, cols))
-	for i := range cols { // ties
+	for i := range cols { // equal elements
 		xs[2*cols+i] = f.From(float64(t.Rand.IntN(4)))
 		xs[3*cols+i] = f.From(-1)
 	}

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package topk finds the largest elements of each row of a matrix, such as the logits of a language
-// model, and samples one of them.
+// Package topk is a kernel that finds the largest elements in each row of a matrix, such as the
+// logits of a language model, and samples one of them.
 package topk
 
 import (
@@ -18,18 +18,20 @@ type (
 	pred = dsl.Reg[dsl.Pred]
 )
 
-// Threads is the number of threads of a block, and the largest K.
+// Threads is the number of threads per block, and the largest possible count.
 const Threads = 256
 
-// Name returns the name of the kernel.
+// Name returns the name of the kernel for a type and count.
 func Name(t isa.Type, count int) string { return fmt.Sprintf("topk_%s_%d", t.String()[1:], count) }
 
-// Build adds a kernel that writes the count largest elements of each row, of .f32, .f16 or .bf16,
-// in descending order, and their columns. Equal elements are ordered by column, and NaN counts as
-// the smallest. It also samples one of them for each row: probabilities are the softmax of the
-// elements divided by a temperature, and of the most probable ones as many are kept as have top_p
-// of the sum. The token is the first at which the running sum exceeds a random number from 0 to 1
-// times the sum of those. The grid has one block per row, of at least count columns.
+// Build adds to m a kernel that writes the count largest elements of each row, in descending
+// order, and their columns. The elements are .f32, .f16 or .bf16. Equal elements are ordered by
+// column, and NaN is less than all numbers. The kernel also samples a column for each row. The
+// probabilities are the softmax of the elements divided by a temperature. Only the most probable
+// elements whose sum of probabilities reaches top_p of the total are kept. The result is the
+// first element for which the running sum exceeds the product of the sum of the kept
+// probabilities and a random number from 0 to 1. The grid has one block per row; a row has at
+// least count columns.
 func Build(m *dsl.Module, t isa.Type, count int) {
 	if t == isa.F32 {
 		build[dsl.F32](m, count)

@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// keyOf returns an unsigned integer that orders like x. NaN is the smallest, and both zeros are
-// equal.
+// keyOf returns an unsigned integer that is ordered like x. NaN has the smallest key, and both
+// zeros have the same key.
 func keyOf(x f32) u32 {
 	k := x.Kernel()
 	bits := dsl.Bits[dsl.U32](x)
@@ -19,7 +19,7 @@ func keyOf(x f32) u32 {
 	return dsl.Select(x.IsNaN(), k.U32(0), key)
 }
 
-// valueOf returns the number of a key.
+// valueOf returns the number that has the key.
 func valueOf(key u32) f32 {
 	k := key.Kernel()
 	flip := dsl.Select(key.GEI(1<<31), k.U32(1<<31), k.U32(math.MaxUint32))
@@ -28,13 +28,13 @@ func valueOf(key u32) f32 {
 
 func plus(a, b u32) u32 { return a.Add(b) }
 
-// threshold returns the key of the element at position count in descending order, and how many
-// elements with this key are among the first count. Each of four passes finds eight bits of the
-// key, from a histogram of the elements that agree in the preceding bits.
+// threshold returns the key of the element at position count in descending order (least), and the
+// number of elements with this key among the first count elements (equal). Each of four passes
+// finds eight bits of the key from a histogram of the elements that have the same preceding bits.
 func threshold(k *dsl.Kernel, cols u32, count int, key func(u32) u32) (least, equal u32) {
 	bins, found := dsl.Shared[dsl.U32](k, "bins", Threads), dsl.Shared[dsl.U32](k, "found", 2)
 	own := k.Thread()
-	bin := k.U32(Threads - 1).Sub(own) // threads count the bins from the largest on
+	bin := k.U32(Threads - 1).Sub(own) // thread 0 reads the bin of the largest values
 	least, equal = k.U32(0), k.U32(count)
 	for shift := int64(24); shift >= 0; shift -= 8 {
 		k.Comment("bits %d to %d of the key", shift, shift+7)
@@ -66,20 +66,21 @@ func threshold(k *dsl.Kernel, cols u32, count int, key func(u32) u32) (least, eq
 	return least, equal
 }
 
-// gather returns the keys and columns of the first count elements: those above the threshold, and
-// then some equal to it, each in the order of the columns.
+// gather returns the keys and columns of the first count elements: those whose key is greater
+// than least, and then the first equal elements whose key is least, both in the order of the
+// columns.
 func gather(k *dsl.Kernel, cols u32, count int, key func(u32) u32,
 	least, equal u32) (keys, places dsl.Array[dsl.U32]) {
 	keys, places = dsl.Shared[dsl.U32](k, "keys", Threads),
 		dsl.Shared[dsl.U32](k, "places", Threads)
 	own, above := k.Thread(), k.U32(count).Sub(equal)
-	larger, same := k.U32(0).Var(), k.U32(0).Var() // found in the columns before
+	larger, same := k.U32(0).Var(), k.U32(0).Var() // numbers of elements in the preceding columns
 	for start := range k.RangeStep(k.U32(0), cols, k.U32(Threads)) {
 		col := start.Add(own)
 		x := key(col.Min(cols.SubI(1)))
 		inside := func(p pred) u32 { return dsl.Select(col.LT(cols), one(p), k.U32(0)) }
 		isLarger, isSame := inside(x.GT(least)), inside(x.EQ(least))
-		// both counts of a block fit into 16 bits
+		// each of the two counts of a block fits into 16 bits
 		before, all := dsl.BlockExclusiveScan(isLarger.Or(isSame.ShlI(16)), k.U32(0), "before",
 			plus)
 		at := larger.Add(before.AndI(0xffff))
@@ -101,12 +102,12 @@ func gather(k *dsl.Kernel, cols u32, count int, key func(u32) u32,
 	return keys, places
 }
 
-// sample returns the rank of the sampled element, among the elements in descending order.
+// sample returns the position of the sampled element in the descending order.
 func sample(k *dsl.Kernel, count int, sorted dsl.Array[dsl.F32],
 	temperature, topP, random f32) u32 {
 	own := k.Thread()
 	most, x := sorted.LoadI(0), sorted.Load(own.MinI(int64(count-1)))
-	// an infinity has all of the probability
+	// an infinite element has the whole probability
 	weight := dsl.Select(x.EQ(most), k.F32(1),
 		x.Sub(most).Div(temperature, dsl.Full).MulF(math.Log2E).Exp2(dsl.Approx))
 	weight = dsl.Select(own.LTI(int64(count)), weight, k.F32(0))
@@ -117,5 +118,5 @@ func sample(k *dsl.Kernel, count int, sorted dsl.Array[dsl.F32],
 	return dsl.BlockReduce(passed, "passed", plus).MinI(int64(count - 1))
 }
 
-// one returns 1 if p is true, and otherwise 0.
+// one returns 1 if p is true, and 0 otherwise.
 func one(p pred) u32 { return dsl.Select(p, p.Kernel().U32(1), p.Kernel().U32(0)) }

@@ -12,16 +12,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the kernel is built for.
+// Targets are the PTX targets for which the kernel is built.
 var Targets = []string{"sm_90a"}
 
-// experts holds the number of rows of each expert, and the size of their matrices.
+// experts holds the number of rows of each expert, and the sizes n and k that all experts share.
 type experts struct {
 	rows []int
 	n, k int
 }
 
-// cost returns the cost for kerneltest.Sizes.
+// cost returns the cost of a check, for kerneltest.Sizes.
 func (e experts) cost() int {
 	rows := 0
 	for _, n := range e.rows {
@@ -30,15 +30,16 @@ func (e experts) cost() int {
 	return 2 * kerneltest.GEMM{M: rows, N: e.n, K: e.k}.Cost()
 }
 
-// sizes are those of the checks: experts with no row, one row, and more rows than a tile, and sizes
-// that are not multiples of a tile.
+// sizes are the sizes of the checks: with experts that have no row, one row, and more rows than a
+// tile, and with n and k that are not multiples of a tile.
 var sizes = []experts{
 	{[]int{0, 1, 0}, 8, 16}, {[]int{130, 0, 5}, 40, 144}, {[]int{3, 65}, 136, 112},
 	{[]int{130, 0, 64, 3}, 136, 272},
 	{[]int{300, 0, 517, 128}, 1032, 1040},
 }
 
-// Check runs the kernel on random rows, and on rows with edge values.
+// Check runs the kernel on random rows, some of which have edge values, and compares the results
+// with a host reference.
 func Check(t *kerneltest.T) error {
 	if err := t.Needs("wgmma", 90, 100); err != nil {
 		return err
@@ -55,7 +56,7 @@ func Check(t *kerneltest.T) error {
 	return nil
 }
 
-// Variants returns the kernel.
+// Variants returns the test configuration of the kernel.
 func Variants() []kerneltest.Variant {
 	return []kerneltest.Variant{{
 		Option: "grouped FP8 GEMM with SwiGLU", Name: "e4m3 to bf16", Targets: Targets,
@@ -65,7 +66,7 @@ func Variants() []kerneltest.Variant {
 	}}
 }
 
-// weights are the elements of a matrix of weights for each expert, with their scale factors.
+// weights holds a weight matrix for each expert: the bits of the elements, and the scale factors.
 type weights struct {
 	codes   []uint8
 	factors []float32
@@ -79,8 +80,8 @@ func (e experts) weights(t *kerneltest.T) weights {
 	}
 }
 
-// product returns the product of a row of A and a row of the weights of an expert. Each block of K
-// is multiplied by its factors.
+// product returns the dot product of a row of A and a row of an expert's weights. The sum of each
+// block of K is multiplied by its scale factors.
 func (e experts) product(a []float64, factors []float32, w weights, expert, col int,
 	values []float64) (sum float64) {
 	steps, blocks := (e.k+Block-1)/Block, (e.n+Block-1)/Block
@@ -95,8 +96,8 @@ func (e experts) product(a []float64, factors []float32, w weights, expert, col 
 	return sum
 }
 
-// edges puts edge values into some rows of A, into their factors, and into a row of the weights of
-// the last expert.
+// edges sets edge values in some rows of A, in their scale factors, and in the last row of
+// weights of the last expert.
 func (e experts) edges(t *kerneltest.T, a []uint8, factors []float32, gate weights) {
 	f, all, steps := kerneltest.Narrow(isa.E4m3), len(a)/e.k, (e.k+Block-1)/Block
 	kerneltest.EdgeRows(t, f, all, e.k, 0, func(row, k int) *uint8 { return &a[row*e.k+k] })
@@ -105,10 +106,10 @@ func (e experts) edges(t *kerneltest.T, a []uint8, factors []float32, gate weigh
 			factors[row*steps] = float32(x)
 		}
 	}
-	gate.codes[len(gate.codes)-1] = 0x7f // NaN, for all rows of the expert
+	gate.codes[len(gate.codes)-1] = 0x7f // NaN, which affects all rows of the expert
 }
 
-// check compares the results of all rows.
+// check runs the kernel and compares the results of all rows with a host reference.
 func (e experts) check(t *kerneltest.T, kernel *runtime.Kernel) error {
 	f := kerneltest.Narrow(isa.E4m3)
 	starts := make([]uint32, 1, len(e.rows)+1)
@@ -150,9 +151,9 @@ func (e experts) check(t *kerneltest.T, kernel *runtime.Kernel) error {
 		}
 	}
 	what := fmt.Sprintf("%d experts, %dx%dx%d", len(e.rows), all, e.n, e.k)
-	// The error of one product is multiplied by the other, so elements are compared relative to
-	// both. Half a unit of BF16 is up to 2^-8 of a result. Sums of a block of K keep 13 fraction
-	// bits of the largest product.
+	// The error of each of the two products is multiplied by the other product, so the tolerance
+	// is relative to both. Rounding to BF16 adds up to 2^-9 of a result. Sums of a block of K
+	// keep 13 fraction bits, relative to the largest product.
 	return kerneltest.Compare(t, what, got, want,
 		kerneltest.Rel(0x1p-8).Plus(kerneltest.Abs(0x1p-14).TruncatedEvery(32).Sum(e.k)))
 }

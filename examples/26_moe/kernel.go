@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package moe is the first half of a mixture-of-experts layer on Hopper: a grouped GEMM of
-// block-scaled FP8 matrices with a SwiGLU activation. Each expert multiplies its rows by two weight
-// matrices, and the activation combines the products in registers.
+// block-scaled FP8 matrices with a SwiGLU activation. The rows of each expert are multiplied by
+// two weight matrices, and the activation combines the two products in registers.
 package moe
 
 import (
@@ -18,8 +18,8 @@ type (
 	u32 = dsl.Reg[dsl.U32]
 )
 
-// Block is the number of elements along K that share a scale factor, and of rows of the weights
-// that do. A tile of the result has tileRows rows and tileCols columns.
+// Block is the number of elements along K that share a scale factor. In the weights, Block rows
+// also share it. A tile of the result has tileRows rows and tileCols columns.
 const (
 	Block    = 128
 	tileRows = 128
@@ -28,12 +28,12 @@ const (
 	group    = 8
 )
 
-// Build adds a kernel that computes rows starts[i] to starts[i+1] of D as silu(A G') * (A U'), for
-// each expert i, with the same rows of A and the i-th matrices of the weights G and U. A (all rows
-// x k), G and U (experts x n x k) are matrices of E4M3, and D (all rows x n) of BF16. factors_a has
-// a scale factor for each row and Block elements of K, stored row by row. factors_g and factors_u
-// have one for each expert, Block rows and Block elements of K. n is a multiple of 8, and k of 16.
-// The grid is persistent.
+// Build adds to m a kernel that computes, for each expert i, the rows from starts[i] to
+// starts[i+1]-1 of D as silu(A G') * (A U'), from the same rows of A and the i-th matrices of the
+// weights G and U. A (all rows x k), G and U (experts x n x k) are matrices of E4M3, and D (all
+// rows x n) of BF16. factors_a has a scale factor for each row and Block elements of K, stored
+// row by row. factors_g and factors_u have one for each expert, Block rows and Block elements of
+// K. n is a multiple of 8, and k of 16. The grid is persistent.
 //
 // Tensor cores keep few bits in sums of FP8 products, so each block of K is summed separately.
 func Build(m *dsl.Module) {
@@ -78,7 +78,7 @@ func Build(m *dsl.Module) {
 					ofU := factorsU.Load(ofWeights.Add(s.Iteration()), dsl.NC)
 					var ofA []f32
 					for i := range partG.LocalRows() {
-						// rows behind those of the expert are not stored
+						// rows after the last row of the expert are not stored
 						local := row.Add(partG.Row(i)).Min(at.EndRow.SubI(1))
 						ofA = append(ofA, factorsA.Load(local.Mad(steps, s.Iteration()), dsl.NC))
 					}
@@ -95,7 +95,7 @@ func Build(m *dsl.Module) {
 	)
 }
 
-// promote adds the scaled sums of a block of K.
+// promote adds the sums of one block of K, multiplied by their scale factors, to the total.
 func promote(total, part *dsl.Accumulator, ofA []f32, ofB f32) {
 	dsl.PromoteAccumulator(total, part, func(c dsl.Cell, sum, x f32) f32 {
 		return x.FMA(ofA[c.LocalRow].Mul(ofB), sum)

@@ -13,16 +13,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// Heads are the sizes of an attention with heads that are stored one after the other.
+// Heads gives the sizes of attention for heads of the same length, which are stored one after the
+// other.
 type Heads struct {
 	Heads, Queries, Keys int
-	Width                int  // elements of a row: 64 or 128
-	Causal               bool // a query sees the keys up to its own; the last query sees all keys
+	Width                int  // elements per row of a head: 64 or 128
+	Causal               bool // each query sees the keys up to its own position; the last sees all
 }
 
-// Attention computes O = softmax(Q K' / sqrt(Width)) V for each head, of runtime.F16 or
-// runtime.BF16. AttentionBatch supports other widths, sequences of different lengths, and fewer
-// heads of keys.
+// Attention computes O = softmax(Q K' / sqrt(Width)) V for each head, with elements of
+// runtime.F16 or runtime.BF16. AttentionBatch supports other widths, sequences of different
+// lengths, and fewer heads of keys and values than of queries.
 func Attention[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E], h Heads) error {
 	s := attention.Shape{Type: typeOf[E](), Width: h.Width, Causal: h.Causal}
 	n, m := h.Heads*h.Queries*h.Width, h.Heads*h.Keys*h.Width
@@ -48,7 +49,7 @@ func Attention[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E], h H
 	})
 }
 
-// attention chooses the kernel for heads: with wgmma, with tcgen05, or with mma.sync.
+// attention returns the plan for heads: a kernel with wgmma, with tcgen05, or with mma.sync.
 func (l *Library) attention(s attention.Shape, h Heads) plan {
 	info := l.device.Info()
 	grid := func(tile int) runtime.Config { return runtime.Grid((h.Queries+tile-1)/tile, h.Heads) }
@@ -69,12 +70,13 @@ func (l *Library) attention(s attention.Shape, h Heads) plan {
 	return p
 }
 
-// A Batch describes sequences of tokens that are stored one after the other. A row of Q and O is a
-// token with all its heads, and a row of K and V one with fewer heads or as many.
+// A Batch describes sequences of tokens that are stored one after the other. A row of Q and O is
+// a token with all of its heads. A row of K and V is a token with KV heads, each of which
+// Heads/KV query heads share.
 type Batch struct {
-	Heads, KV     int   // heads of queries, and of keys and values
-	Width         int   // elements of a head: a multiple of 32 up to 256
-	Queries, Keys []int // tokens of each sequence
+	Heads, KV     int   // number of query heads, and of key/value heads
+	Width         int   // elements per row of a head: a multiple of 32 up to 256
+	Queries, Keys []int // number of tokens of each sequence
 	Causal        bool
 }
 
@@ -119,7 +121,7 @@ func AttentionBatch[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E]
 	return errors.Join(err, l.device.Sync(), fromQ.Close(), fromK.Close())
 }
 
-// starts returns the index at which each sequence starts, followed by the end of the last one.
+// starts returns the index at which each sequence starts, and then the end of the last sequence.
 func starts(lengths []int) []uint32 {
 	list := make([]uint32, 1, len(lengths)+1)
 	for i, n := range lengths {

@@ -14,10 +14,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// Targets are the targets that the library is tested on.
+// Targets are the PTX targets for which the library is tested.
 var Targets = []string{"sm_80", "sm_90a", "sm_100a", "sm_120a"}
 
-// Check makes the calls that are tested on the device.
+// Check runs the test configurations for the target of the device.
 func Check(t *kerneltest.T) error {
 	var errs []error
 	for _, v := range Variants() {
@@ -30,7 +30,7 @@ func Check(t *kerneltest.T) error {
 	return errors.Join(errs...)
 }
 
-// Variants returns the calls.
+// Variants returns one test configuration for each kind of call that the library supports.
 func Variants() []kerneltest.Variant {
 	call := func(option, name string, targets []string, why string,
 		check func(*kerneltest.T, *Library) error) kerneltest.Variant {
@@ -79,14 +79,14 @@ func Variants() []kerneltest.Variant {
 	}
 }
 
-// on copies elements to the device. The buffers are freed when the device is closed.
+// on copies elements to the device. The buffer is freed when the device is closed.
 func on[E runtime.Element](t *kerneltest.T, err *error, xs []E) *runtime.Buffer[E] {
 	b, e := runtime.Upload(t.Device, xs)
 	*err = errors.Join(*err, e)
 	return b
 }
 
-// compare downloads the results and compares them with the reference.
+// compare downloads results and compares them with the reference.
 func compare[E runtime.Element](
 	t *kerneltest.T, what string, f kerneltest.Format[E], b *runtime.Buffer[E], want []float64,
 	tolerance kerneltest.Tolerance,
@@ -100,8 +100,8 @@ func compare[E runtime.Element](
 
 const eps = 1e-5
 
-// lines returns rows of random elements, but a row of zeros, one with NaN, one with each infinity,
-// and one with very small and large numbers.
+// lines returns rows of random elements. Some rows are special: one has only zeros, one contains
+// NaN, two contain an infinity, and one contains very small and very large numbers.
 func lines[E runtime.Element](t *kerneltest.T, f kerneltest.Format[E], rows, cols int) []E {
 	xs := kerneltest.Random(t, f.Within(-4, 4), rows*cols)
 	clear(xs[cols : 2*cols])
@@ -171,11 +171,11 @@ func checkLayerNorm(t *kerneltest.T, l *Library) error {
 		f.ULPs(0.5).Plus(kerneltest.Abs(1e-6)))
 }
 
-// logSum returns the logarithm of the sum of exponentials.
+// logSum returns log(sum(exp(x))).
 func logSum(x []float64) float64 {
 	most, sum := math.Inf(-1), 0.0
 	for _, v := range x {
-		most = math.Max(most, v) // also NaN
+		most = math.Max(most, v) // also propagates NaN, unlike a comparison
 	}
 	for _, v := range x {
 		sum += math.Exp(v - most)
@@ -223,7 +223,8 @@ func checkLoss(t *kerneltest.T, l *Library) error {
 		want, kerneltest.F32.ULPs(1.5))
 }
 
-// reference returns the attention of one query, whose keys and values key returns.
+// reference returns the attention of one query, computed on the CPU. key returns the key and the
+// value with an index.
 func reference(q []float64, keys int, key func(int) (k, v []float64)) []float64 {
 	weights, sum, out := make([]float64, keys), 0.0, make([]float64, len(q))
 	for j := range weights {
@@ -244,8 +245,8 @@ func reference(q []float64, keys int, key func(int) (k, v []float64)) []float64 
 	return out
 }
 
-// unusual makes the last element of the queries NaN, and puts NaN, the infinities and the smallest
-// number into the value of the first key, which all queries of its head see.
+// unusual sets the last element of the queries to NaN, and some elements of the value of the
+// first key, which all queries of its head see, to NaN, the infinities and the smallest number.
 func unusual[E runtime.Element](f kerneltest.Format[E], qs, vs []E) {
 	qs[len(qs)-1] = f.From(math.NaN())
 	vs[0], vs[3], vs[6], vs[9] = f.From(math.NaN()), f.From(math.Inf(1)), f.From(math.Inf(-1)),
@@ -323,7 +324,7 @@ func checkBatch(t *kerneltest.T, l *Library) error {
 func checkScaled(t *kerneltest.T, l *Library, typA, typB isa.Type, scale dsl.BlockScale) error {
 	for _, g := range []kerneltest.GEMM{{M: 37, N: 53, K: 100}, {M: 133, N: 144, K: 272}} {
 		as, bs := random(t, typA, g.M, g.K), random(t, typB, g.N, g.K)
-		clear(as[g.K : 2*g.K]) // with scale factors of zero, or the smallest ones
+		clear(as[g.K : 2*g.K]) // their scale factors are zero or the smallest ones
 		clear(bs[:16])
 		clear(bs[3*g.K : 4*g.K])
 		a, e1 := Quantize(l, as, g.M, g.K, typA, scale)
@@ -354,13 +355,13 @@ func checkScaled(t *kerneltest.T, l *Library, typA, typB isa.Type, scale dsl.Blo
 	return nil
 }
 
-// random returns a matrix of random elements of a type that a block-scaled format represents
-// exactly: each 16 elements include the largest one, so their scale factor is 1.
+// random returns a matrix of random elements of a type, which a block-scaled format represents
+// exactly: every 16 elements include the largest number of the type, so their scale factor is 1.
 func random(t *kerneltest.T, typ isa.Type, rows, cols int) []float32 {
 	f := kerneltest.Narrow(typ)
 	most := float32(0)
 	for _, code := range f.Edges() {
-		if x := float32(f.Float(code)); x > most { // not NaN
+		if x := float32(f.Float(code)); x > most { // false for NaN
 			most = x
 		}
 	}

@@ -5,10 +5,10 @@ package calls
 
 import "github.com/ptxdsl/ptxdsl/dsl"
 
-// cropThreads is the number of threads of a block of the kernel that copies.
+// cropThreads is the number of threads per block of the kernel crop.
 const cropThreads = 256
 
-// Build adds the kernel that copies the first cols elements of each row of width elements.
+// Build adds to m a kernel that copies the first cols elements of each row of width elements.
 func Build(m *dsl.Module) {
 	k := m.Kernel("crop", dsl.Threads(cropThreads))
 	to, from := dsl.Global[dsl.B16](k, "to"), dsl.Global[dsl.B16](k, "from")

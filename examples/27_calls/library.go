@@ -16,14 +16,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A Library holds the kernels of one device. Its calls run in order.
+// A Library holds the kernels of one device. Its functions may be called concurrently; the
+// launches run in order.
 type Library struct {
 	device  *runtime.Device
 	mutex   sync.Mutex
 	modules map[string]*runtime.Module
 }
 
-// New returns a library that loads kernels when they are first needed.
+// New returns a library that loads each kernel when it is first needed.
 func New(d *runtime.Device) *Library {
 	return &Library{device: d, modules: make(map[string]*runtime.Module)}
 }
@@ -40,16 +41,17 @@ func (l *Library) Close() error {
 	return all
 }
 
-// A plan is the kernel of a call.
+// A plan is a kernel and its launch configuration.
 type plan struct {
-	name   string // of the kernel
-	key    string // identifies the kernel with its options
+	name   string // name of the kernel
+	key    string // identifies the kernel together with its options
 	build  func(*dsl.Module)
 	config runtime.Config
 }
 
-// run launches the kernel of a plan with arguments by the name of the parameter. It loads the
-// kernel if it is not loaded. A tensor is the data of a tensor map with its sizes.
+// run launches the kernel of a plan. It loads the kernel if it is not loaded. known has an
+// argument for each parameter name; an argument of type tensor is the data for a tensor map and
+// its sizes.
 func (l *Library) run(p plan, known map[string]any) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -86,13 +88,13 @@ func (l *Library) run(p plan, known map[string]any) error {
 	return k.Launch(p.config, args...)
 }
 
-// A tensor is an argument for a tensor map or a pointer.
+// A tensor is an argument for a tensor map or for a pointer.
 type tensor struct {
 	data  runtime.Matrix
 	sizes []int
 }
 
-// typeOf returns the PTX type of a floating-point element.
+// typeOf returns the PTX type of a floating-point element, or 0 for other types.
 func typeOf[E runtime.Element]() isa.Type {
 	switch any(*new(E)).(type) {
 	case runtime.F16:
@@ -105,7 +107,7 @@ func typeOf[E runtime.Element]() isa.Type {
 	return 0
 }
 
-// holds returns an error if a buffer does not have a number of elements.
+// holds returns an error if a buffer is nil, or does not have n elements.
 func holds[E runtime.Element](name string, b *runtime.Buffer[E], n int) error {
 	switch {
 	case b == nil:

@@ -13,9 +13,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// mostColumns is the length of the longest row: a cluster of eight blocks with 64 elements per
-// thread.
-const mostColumns = 8 * 1024 * 64
+// maxColumns is the length of the longest supported row: a cluster of eight blocks computes 64
+// elements per thread.
+const maxColumns = 8 * 1024 * 64
 
 // errTypes reports a type of elements that no kernel has.
 var errTypes = errors.New(
@@ -68,8 +68,8 @@ func Softmax[E runtime.Element](l *Library, y, x *runtime.Buffer[E], rows, cols 
 	return l.run(p, map[string]any{"x": x, "y": y})
 }
 
-// CrossEntropy computes for each row of X the logarithm of the sum of exponentials, and the loss,
-// which is this minus the element of the target column.
+// CrossEntropy computes two numbers for each row of X: the logarithm of the sum of exponentials,
+// and the loss, which is this logarithm minus the element in the target column.
 func CrossEntropy[E runtime.Element](
 	l *Library, losses, sums *runtime.Buffer[float32], x *runtime.Buffer[E],
 	targets *runtime.Buffer[uint32], rows, cols int,
@@ -106,15 +106,16 @@ func fits[E runtime.Element](y, x *runtime.Buffer[E], rows, cols int) error {
 	return errors.Join(holds("X", x, rows*cols), holds("Y", y, rows*cols))
 }
 
-// rows chooses the kernel of a row function: for RMSNorm the one that computes several short rows
-// in a block, if it has the row length, and otherwise a block or a cluster for each row.
+// rows returns the plan for a row function. RMSNorm uses the kernel that computes several short
+// rows per block, if it supports the row length. Otherwise one block or one cluster computes each
+// row.
 func (l *Library) rows(r rmsnorm.RowKernel, rows int) (plan, error) {
 	switch {
 	case r.Type == 0:
 		return plan{}, errTypes
 	case rows < 1 || r.Cols < 1 || r.Cols > mostColumns:
 		return plan{},
-			fmt.Errorf("%d rows of %d elements, want up to %d", rows, r.Cols, mostColumns)
+			fmt.Errorf("%d rows of %d elements, want up to %d", rows, r.Cols, maxColumns)
 	}
 	key := fmt.Sprintf("%s%s of %d, residual %t", r.Kind, r.Type, r.Cols, r.Residual)
 	each, threads := rmsnorm.Rows(r.Cols)
@@ -137,5 +138,5 @@ func (l *Library) rows(r rmsnorm.RowKernel, rows int) (plan, error) {
 	}, nil
 }
 
-// isHalf reports whether a type has 16 bits.
+// isHalf reports whether a type is a 16-bit floating-point type.
 func isHalf(t isa.Type) bool { return t == isa.F16 || t == isa.Bf16 }

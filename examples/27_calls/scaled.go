@@ -14,22 +14,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A Scaled is a matrix of a block-scaled format on the device.
+// A Scaled is a block-scaled matrix in device memory.
 type Scaled struct {
 	Type       isa.Type
 	Scale      dsl.BlockScale
 	Rows, Cols int
 
-	padded   int // columns with padding
+	padded   int // number of columns including padding
 	elements *runtime.Buffer[uint8]
 	factors  *runtime.Buffer[uint64]
-	words    int // of the scale factors of 128 rows
+	words    int // number of words for the scale factors of 128 rows
 }
 
-// padding is a number of elements of which every kernel supports a multiple in a row.
+// padding is a number of elements per row of which all kernels support every multiple.
 const padding = 128
 
-// Quantize converts a matrix of rows to a block-scaled format, and copies it to the device.
+// Quantize converts a row-major matrix to a block-scaled format, and copies it to the device.
 func Quantize(l *Library, values []float32, rows, cols int, t isa.Type,
 	scale dsl.BlockScale) (*Scaled, error) {
 	if rows < 1 || cols < 1 || len(values) != rows*cols {
@@ -61,7 +61,7 @@ func Quantize(l *Library, values []float32, rows, cols int, t isa.Type,
 // Close frees the memory of the matrix.
 func (x *Scaled) Close() error { return errors.Join(x.elements.Close(), x.factors.Close()) }
 
-// MultiplyScaled computes D = A B' for matrices of a block-scaled format, with D of BF16.
+// MultiplyScaled computes D = A B' for block-scaled matrices A and B, and D of BF16.
 func MultiplyScaled(l *Library, d *runtime.Buffer[runtime.BF16], a, b *Scaled) error {
 	if a == nil || b == nil {
 		return errors.New("calls: MultiplyScaled: an operand is nil, want matrices from Quantize")
@@ -83,7 +83,7 @@ func MultiplyScaled(l *Library, d *runtime.Buffer[runtime.BF16], a, b *Scaled) e
 		return fmt.Errorf("calls: MultiplyScaled: %w", err)
 	}
 	to, wide := d, (b.Rows+7)/8*8
-	if wide != b.Rows { // the TMA stores rows of 16 bytes
+	if wide != b.Rows { // the TMA stores rows that are multiples of 16 bytes
 		if to, err = runtime.Alloc[runtime.BF16](l.device, a.Rows*wide); err != nil {
 			return err
 		}
@@ -111,8 +111,8 @@ func MultiplyScaled(l *Library, d *runtime.Buffer[runtime.BF16], a, b *Scaled) e
 	return errors.Join(err, l.device.Sync(), to.Close())
 }
 
-// scaled chooses the kernel of a product: with tcgen05 on CTA pairs or, for few rows or columns, on
-// one SM, or with mma.sync.
+// scaled returns the plan for a product. The kernel uses tcgen05 on CTA pairs, or on one SM for
+// few rows or columns, or mma.sync.
 func (l *Library) scaled(f blockscaled.Format, rows, cols int) (plan, error) {
 	info := l.device.Info()
 	tiles := func(high, wide int) int {

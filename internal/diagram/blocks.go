@@ -68,7 +68,7 @@ func HopperRoles() string {
 	return c.svg()
 }
 
-// Pair draws which parts of A, B and D each block of a CTA pair holds.
+// Pair draws the parts of A, B and D that each block of a CTA pair holds.
 func Pair() string {
 	c := newCanvas(900, 560, "A pair of blocks")
 	c.text(450, 26, 17, "middle",
@@ -97,7 +97,7 @@ func Pair() string {
 	return c.svg()
 }
 
-// Multicast draws which blocks of a cluster of 4 by 2 share the tiles of A and B.
+// Multicast draws the blocks of a cluster of 4 by 2 that share tiles of A and B.
 func Multicast() string {
 	c := newCanvas(900, 520, "Multicast in a cluster")
 	c.text(450, 26, 17, "middle",

@@ -1,13 +1,14 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package diagram draws the diagrams of the documentation as SVG. Layouts come from the functions
-// that the kernels use: dsl.Tile.Offset, dsl.BlockScale.Offset and the fragment table of mma.sync.
+// Package diagram draws the diagrams of the documentation as SVG. The layouts are computed by the
+// functions that kernels use: dsl.Tile.Offset, dsl.BlockScale.Offset and the fragment table of
+// mma.sync.
 package diagram
 
 //go:generate go run ./cmd/diagram ../../docs/images
 
-// A File is a diagram and the name of its file.
+// A File is a diagram as SVG text and the name of its file.
 type File struct{ Name, SVG string }
 
 // All returns every diagram.

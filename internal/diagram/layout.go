@@ -44,12 +44,12 @@ func Swizzle(bytes int) string {
 	return c.svg()
 }
 
-// A cellOf returns the lane of a warp that holds an element of a matrix, and the index among the
-// lane's registers.
+// A cellOf returns the lane of a warp that holds an element of a matrix, and the element's index
+// in the lane's part of the fragment.
 type cellOf func(row, col int) (lane, index int)
 
-// fragmentA and the functions below are the fragments of mma.sync.m16n8k16 for 16-bit types and F32
-// accumulators (PTX ISA, section "Matrix Fragments for mma.m16n8k16").
+// fragmentA, fragmentB and fragmentC are the fragments of mma.sync.m16n8k16 for 16-bit types and
+// F32 accumulators (PTX ISA, section "Matrix Fragments for mma.m16n8k16").
 func fragmentA(row, col int) (lane, index int) {
 	return row%8*4 + col%8/2, col/8*4 + row/8*2 + col%2
 }
@@ -62,7 +62,7 @@ func fragmentC(row, col int) (lane, index int) {
 	return row%8*4 + col/2, row/8*2 + col%2
 }
 
-// MMA draws which lane holds which elements of the fragments of mma.sync m16n8k16.
+// MMA draws the elements that each lane holds of the fragments of mma.sync m16n8k16.
 func MMA() string {
 	c := newCanvas(1150, 860, "Fragments of mma.sync m16n8k16")
 	c.text(575, 26, 17, "middle",
@@ -97,7 +97,7 @@ func MMA() string {
 	return c.svg()
 }
 
-// ScaleFactors draws the layout unit of scale factors: 128 rows by four factors in 512 bytes.
+// ScaleFactors draws an atom of scale factors: 128 rows by four factors in 512 bytes.
 func ScaleFactors() string {
 	const left, top, width, height = 120, 110, 44, 20
 	c := newCanvas(860, 800, "Scale factors")

@@ -3,7 +3,7 @@
 
 package diagram
 
-// A span is something that a row of a timeline does for some units of time.
+// A span is an activity in a row of a timeline, from a start time and for a length of time.
 type span struct {
 	from, length int
 	label        string
@@ -16,7 +16,7 @@ type lane struct {
 	spans []span
 }
 
-// timeline draws what several roles do over time, with lines of text below.
+// timeline draws rows of activities over time, with notes as lines of text below.
 func timeline(title string, lanes []lane, notes ...string) string {
 	const left, top, unit, height = 150, 50, 44, 46
 	width := left + 16*unit + 20
@@ -43,7 +43,7 @@ const (
 	barriers
 )
 
-// repeat returns spans of the same length, one after each step.
+// repeat returns spans of equal length, one per label, whose start times are step apart.
 func repeat(from, step, length, color int, labels ...string) (list []span) {
 	for i, label := range labels {
 		list = append(list, span{from + i*step, length, label, color})
@@ -51,7 +51,7 @@ func repeat(from, step, length, color int, labels ...string) (list []span) {
 	return list
 }
 
-// LadderV0 draws the first version of the BF16 ladder.
+// LadderV0 draws the timeline of the first version of the BF16 ladder.
 func LadderV0() string {
 	threads := repeat(0, 1, 1, copies, "c0", "c1")
 	for i, label := range []string{"mma 0", "mma 1", "mma 2"} {
@@ -70,7 +70,7 @@ func LadderV0() string {
 		"sync: wait_group for the own part, then bar.sync, so that all parts are visible to all warps.")
 }
 
-// LadderV1 draws the second version.
+// LadderV1 draws the timeline of the second version.
 func LadderV1() string {
 	return timeline("v1: the TMA copies, one thread starts it", []lane{
 		{"thread 0",
@@ -84,7 +84,7 @@ func LadderV1() string {
 		"sync: fence.proxy.async and bar.sync, before the TMA overwrites a stage that warps have read.")
 }
 
-// LadderV2 draws the third version.
+// LadderV2 draws the timeline of the third version.
 func LadderV2() string {
 	return timeline("v2: a load warp; warps that multiply wait only for data", []lane{
 		{"load warp",
@@ -98,7 +98,7 @@ func LadderV2() string {
 		"empty[stage]: each warp arrives after its last read; the load warp waits. No bar.sync in the loop.")
 }
 
-// LadderV3 draws the fourth version.
+// LadderV3 draws the timeline of the fourth version.
 func LadderV3() string {
 	return timeline("v3: persistent, two warpgroups in turn (ping-pong)", []lane{
 		{"load (40 regs)",
@@ -114,7 +114,7 @@ func LadderV3() string {
 		"A block computes the tiles blockIdx, blockIdx + gridDim, ...: launch, setup and drain happen once.")
 }
 
-// LadderV4 draws the fifth version.
+// LadderV4 draws the timeline of the fifth version.
 func LadderV4() string {
 	return timeline("v4: persistent, eight warps share a tile", []lane{
 		{"load (24 regs)",

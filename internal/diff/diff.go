@@ -1,10 +1,11 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package diff compares texts by lines and writes the difference in the unified format that patch
-// reads. It first matches lines that occur exactly once on both sides, and then compares the parts
-// between them in the same way. This takes nearly linear time and gives readable hunks. A part
-// without such lines is compared by longest common subsequence, unless it is too large.
+// Package diff compares texts line by line and writes the difference in the unified format of the
+// program patch. It first matches lines that occur exactly once in both texts, and then compares
+// the parts between matched lines in the same way. This takes nearly linear time and gives
+// readable hunks. A part without such lines is compared by longest common subsequence, unless it
+// is too large.
 package diff
 
 import (
@@ -13,7 +14,7 @@ import (
 	"strings"
 )
 
-// context is the number of unchanged lines around a change.
+// context is the number of unchanged lines before and after a change.
 const context = 3
 
 // Unified returns the unified diff from before to after, or "" if they are equal.
@@ -36,7 +37,7 @@ func Unified(beforeName, before, afterName, after string) string {
 	return out.String()
 }
 
-// split splits a text after each line end.
+// split splits a text into lines that include their line ends.
 func split(s string) []string {
 	lines := strings.SplitAfter(s, "\n")
 	if lines[len(lines)-1] == "" {
@@ -45,7 +46,8 @@ func split(s string) []string {
 	return lines
 }
 
-// A Run records that lines A0 to A1 of one side correspond to lines B0 to B1 of the other.
+// A Run is a difference: lines A0 to A1 of one text correspond to lines B0 to B1 of the other.
+// The end is exclusive.
 type Run struct{ A0, A1, B0, B1 int }
 
 func writeHunk(out *strings.Builder, a, b []string, hunk []Run) {
@@ -64,7 +66,8 @@ func writeHunk(out *strings.Builder, a, b []string, hunk []Run) {
 	write(out, ' ', a[at:at+tail])
 }
 
-// span returns the range in a hunk header. An empty range names the line before it.
+// span returns the range of lines in a hunk header. For an empty range, the header has the number
+// of the line before it.
 func span(from, to int) string {
 	if from == to {
 		return fmt.Sprintf("%d,0", from)
@@ -82,9 +85,9 @@ func write(out *strings.Builder, mark byte, lines []string) {
 	}
 }
 
-// Changes lists the ranges in which a and b differ, in order. Two ranges never touch.
+// Changes returns the ranges in which a and b differ, in order. Adjacent ranges are merged.
 func Changes(a, b []string) []Run {
-	// Lines are replaced by numbers, which compare faster.
+	// Lines are replaced by integers, which compare faster.
 	number := make(map[string]int32)
 	x, y := intern(number, a), intern(number, b)
 	c := comparer{a: x, b: y, seen: make([]tally, len(number))}
@@ -113,8 +116,8 @@ func intern(number map[string]int32, lines []string) []int32 {
 	return out
 }
 
-// A tally counts the occurrences of a line in the part being compared, and stores its last index in
-// b.
+// A tally counts the occurrences of a line in the two parts that are being compared, and stores
+// its last index in b.
 type tally struct{ inA, inB, at int32 }
 
 type comparer struct {
@@ -137,8 +140,8 @@ func (c *comparer) compare(a0, a1, b0, b1 int) {
 	var anchors [][2]int
 	if a0 < a1 && b0 < b1 {
 		anchors = c.anchors(a0, a1, b0, b1)
-		if len(anchors) == 0 && (a1-a0)*(b1-b0) <= mostPairs {
-			anchors = c.longest(a0, a1, b0, b1)
+		if len(anchors) == 0 && (a1-a0)*(b1-b0) <= maxPairs {
+			anchors = c.longestCommon(a0, a1, b0, b1)
 		}
 	}
 	if len(anchors) == 0 {
@@ -152,8 +155,8 @@ func (c *comparer) compare(a0, a1, b0, b1 int) {
 	c.compare(a0, a1, b0, b1)
 }
 
-// anchors pairs lines that occur once on each side, and returns the longest list of pairs that is
-// in order on both sides.
+// anchors pairs the lines that occur once in each part, and returns the longest list of pairs
+// that is increasing in both.
 func (c *comparer) anchors(a0, a1, b0, b1 int) [][2]int {
 	for _, n := range c.a[a0:a1] {
 		c.seen[n].inA++
@@ -174,11 +177,12 @@ func (c *comparer) anchors(a0, a1, b0, b1 int) [][2]int {
 	for _, n := range c.b[b0:b1] {
 		c.seen[n] = tally{}
 	}
-	return rising(pairs)
+	return longestIncreasing(pairs)
 }
 
-// rising returns the longest subsequence of pairs that is also increasing on the second side.
-func rising(pairs [][2]int) [][2]int {
+// longestIncreasing returns the longest subsequence of pairs that is also increasing in the
+// second index.
+func longestIncreasing(pairs [][2]int) [][2]int {
 	var ends []int // ends[k] is the last pair of the best subsequence of length k+1
 	before := make([]int, len(pairs))
 	for i, p := range pairs {
@@ -203,13 +207,13 @@ func rising(pairs [][2]int) [][2]int {
 	return out
 }
 
-// mostPairs bounds the table of the longest common subsequence.
-const mostPairs = 1 << 20
+// maxPairs is the maximum size of the table for the longest common subsequence.
+const maxPairs = 1 << 20
 
-// longest returns the longest common subsequence as pairs of lines.
-func (c *comparer) longest(a0, a1, b0, b1 int) [][2]int {
+// longestCommon returns the longest common subsequence of two parts as pairs of line indices.
+func (c *comparer) longestCommon(a0, a1, b0, b1 int) [][2]int {
 	width := b1 - b0 + 1
-	// length of the longest subsequence from each pair of lines on
+	// length of the longest common subsequence from each pair of lines to the end
 	most := make([]int32, (a1-a0+1)*width)
 	for i := a1 - 1; i >= a0; i-- {
 		for j := b1 - 1; j >= b0; j-- {

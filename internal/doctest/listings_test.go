@@ -109,7 +109,7 @@ func made(t *testing.T, name string, x piece) string {
 	case "table":
 		return table(read(t, x.args))
 	case "excerpt":
-		if !excerpted(read(t, x.args), x.text) {
+		if !isExcerpt(read(t, x.args), x.text) {
 			t.Errorf("%s:%d: these lines do not follow one another in %s:\n%s", name, x.line,
 				x.args, x.text)
 		}
@@ -146,7 +146,7 @@ func TestLinks(t *testing.T) {
 				if strings.Contains(m[1], "://") {
 					continue
 				}
-				file, anchor := target(name, m[1])
+				file, anchor := linkTarget(name, m[1])
 				if _, err := os.Stat(filepath.Join(root, file)); err != nil {
 					t.Errorf("%s: the link %s leads nowhere", name, m[1])
 					continue

@@ -5,7 +5,7 @@
 // commands print what the pages show, and that links resolve. It contains only tests; page.go
 // parses Markdown.
 //
-// A comment before a code block specifies where the block comes from:
+// A comment before a code block specifies the source of the block:
 //
 //	<!-- file: saxpy/saxpy.go from docs/tutorial/code/saxpy/saxpy.go -->  a whole Go file
 //	<!-- file: stage.ptx -->                       a file that the reader writes
@@ -15,13 +15,14 @@
 //	<!-- shown: it needs a GPU -->                 not tested, and why
 //
 // The comment <!-- table: FILE --> before a table says that the table is generated from the
-// //cuda: comments of a Go file. `go test ./internal/doctest -update` rewrites listings, tables and
-// output.
+// //cuda: comments of a Go file. `go test ./internal/doctest -update` rewrites listings, tables
+// and output.
 package doctest
 
 import "strings"
 
-// A page is a Markdown file as a list of pieces. Joined, their texts are the file.
+// A page is a Markdown file that is divided into pieces. The texts of the pieces make up the
+// file.
 type page struct {
 	name   string // path from the root of the repository
 	pieces []piece
@@ -29,15 +30,15 @@ type page struct {
 
 // A piece is text, or a code block or table with the comment before it.
 type piece struct {
-	line   int    // number of its first line
-	marker string // "file", "source", "run" and so on; "" without a comment
+	line   int    // line number of the piece's first line
+	marker string // "file", "source", "run" and so on; "" if no comment precedes the piece
 	args   string
 	lang   string // language of a code block, such as "go"
 	code   bool   // the piece is a code block
 	text   string // content of a code block without its fences
 }
 
-// parse splits a Markdown text.
+// parse divides a Markdown text into pieces.
 func parse(name, text string) page {
 	p := page{name: name}
 	var last piece // the piece being read
@@ -88,7 +89,7 @@ func parse(name, text string) page {
 	return p
 }
 
-// comment parses <!-- marker: args -->.
+// comment parses a line of the form <!-- marker: args -->. ok is false for other lines.
 func comment(line string) (marker, args string, ok bool) {
 	inner, ok := strings.CutPrefix(line, "<!-- ")
 	if !ok {

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// The import path of the tutorial's code in this repository, and in the reader's module.
+// Import paths of the tutorial's code: in this repository, and in the reader's module.
 const (
-	ourPath    = "github.com/ptxdsl/ptxdsl/docs/tutorial/code/"
-	readerPath = "example.com/kernels/"
+	repositoryPath = "github.com/ptxdsl/ptxdsl/docs/tutorial/code/"
+	readerPath     = "example.com/kernels/"
 )
 
-// listing returns a Go file as the reader writes it: without the licence, and with imports of the
-// reader's module.
+// listing returns a Go file as the reader of the tutorial writes it: without the licence, and
+// with the import paths of the reader's module.
 func listing(text string) string {
 	for strings.HasPrefix(text, "//") {
 		_, text, _ = strings.Cut(text, "\n")
@@ -28,11 +28,11 @@ func listing(text string) string {
 			break
 		}
 	}
-	return strings.ReplaceAll(text, ourPath, readerPath)
+	return strings.ReplaceAll(text, repositoryPath, readerPath)
 }
 
-// declaration returns a top-level declaration of a Go file with its comment. The name is NAME or
-// TYPE.METHOD.
+// declaration returns a top-level declaration of a Go file, with its comment. The name has the
+// form NAME or TYPE.METHOD.
 func declaration(text, name string) (string, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "source.go", text, parser.ParseComments)
@@ -40,7 +40,7 @@ func declaration(text, name string) (string, error) {
 		return "", err
 	}
 	for _, d := range file.Decls {
-		if !declares(d, name) {
+		if !isDeclarationOf(d, name) {
 			continue
 		}
 		from := d.Pos()
@@ -62,7 +62,7 @@ func docOf(d ast.Decl) *ast.CommentGroup {
 	return nil
 }
 
-func declares(d ast.Decl, name string) bool {
+func isDeclarationOf(d ast.Decl, name string) bool {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
 		full := d.Name.Name
@@ -95,9 +95,9 @@ func declares(d ast.Decl, name string) bool {
 	return false
 }
 
-// excerpted reports whether the lines of part are consecutive lines of text, ignoring a common
-// indentation.
-func excerpted(text, part string) bool {
+// isExcerpt reports whether the lines of part are consecutive lines of text. Indentation is
+// ignored.
+func isExcerpt(text, part string) bool {
 	return strings.Contains(unindent(text), unindent(part))
 }
 
@@ -110,9 +110,9 @@ func unindent(text string) string {
 	return b.String()
 }
 
-// table builds the rows of a CUDA-to-Go table from the //cuda: comments of a Go file. The comment
-// is the CUDA code. The Go code is the statements up to the next empty line, comment or closing
-// brace.
+// table returns the rows of a CUDA-to-Go table from the //cuda: comments of a Go file. Such a
+// comment contains the CUDA code; a //cuda:text comment describes it in words. The Go code is the
+// statements that follow, up to the next empty line, comment or closing brace.
 func table(text string) string {
 	var b strings.Builder
 	b.WriteString("| CUDA or PTX | Go |\n|---|---|\n")
@@ -120,7 +120,7 @@ func table(text string) string {
 	var code []string
 	flush := func() {
 		if cuda != "" && len(code) > 0 {
-			fmt.Fprintf(&b, "| %s | %s |\n", cell(cuda), cells(code))
+			fmt.Fprintf(&b, "| %s | %s |\n", cuda, cells(code))
 		}
 		cuda, code = "", nil
 	}
@@ -131,7 +131,10 @@ func table(text string) string {
 		switch {
 		case strings.HasPrefix(trimmed, "//cuda: "):
 			flush()
-			cuda, indent = strings.TrimPrefix(trimmed, "//cuda: "), lead
+			cuda, indent = cell(strings.TrimPrefix(trimmed, "//cuda: ")), lead
+		case strings.HasPrefix(trimmed, "//cuda:text "):
+			flush()
+			cuda, indent = strings.TrimPrefix(trimmed, "//cuda:text "), lead
 		case trimmed == "" || len(lead) < len(indent):
 			flush()
 		case cuda != "" && !strings.HasPrefix(trimmed, "//"):
@@ -142,7 +145,7 @@ func table(text string) string {
 	return b.String()
 }
 
-// cell formats text for a table; text between backquotes is already code.
+// cell formats text as code in a table cell. Text that contains backquotes is returned as it is.
 func cell(s string) string {
 	s = strings.ReplaceAll(s, "|", `\|`)
 	if strings.Contains(s, "`") {
@@ -151,7 +154,7 @@ func cell(s string) string {
 	return "`" + s + "`"
 }
 
-// cells formats lines of Go for a table.
+// cells formats lines of Go as code in a table cell.
 func cells(lines []string) string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
@@ -162,8 +165,8 @@ func cells(lines []string) string {
 	return strings.Join(out, "<br>")
 }
 
-// target returns the file and the anchor that a link on a page refers to.
-func target(page, link string) (file, anchor string) {
+// linkTarget returns the file and the anchor to which a link on a page refers.
+func linkTarget(page, link string) (file, anchor string) {
 	file, anchor, _ = strings.Cut(link, "#")
 	if file == "" {
 		return page, anchor

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package emutest opens emulated devices that edit the text of kernels before loading them. Tests
-// use it to check that a kernel with a deliberate mistake gives wrong results.
+// Package emutest provides emulated devices that edit the PTX of modules before they load them.
+// Tests use it to check that a kernel with a deliberate mistake gives wrong results.
 package emutest
 
 import (
@@ -12,15 +12,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A Device is an emulated device that can edit the text of modules.
+// A Device is an emulated device that can edit the PTX of modules.
 type Device struct {
 	*emu.Device
-	// Edit, if not nil, is applied to the PTX of every module before it is loaded.
+	// Edit, if not nil, is applied to the PTX of every module that is loaded.
 	Edit func(text string) string
-	Ran  map[string]int // number of occurrences of each tcgen05.mma opcode in the modules
+	Ran  map[string]int // number of occurrences of each tcgen05.mma opcode in the loaded modules
 }
 
-// New opens an emulated device of a target.
+// New returns an emulated device for a target, such as "sm_100a".
 func New(target string) *Device {
 	d, err := emu.New(emu.Options{Target: target, Workers: 1})
 	if err != nil {
@@ -29,7 +29,7 @@ func New(target string) *Device {
 	return &Device{Device: d, Ran: make(map[string]int)}
 }
 
-// Load loads a module.
+// Load edits the PTX of a module and loads the module.
 func (d *Device) Load(im device.Image) (device.Loaded, error) {
 	if d.Edit != nil {
 		im.PTX = d.Edit(im.PTX)
@@ -40,5 +40,5 @@ func (d *Device) Load(im device.Image) (device.Loaded, error) {
 	return d.Device.Load(im)
 }
 
-// products matches opcodes of tcgen05.mma.
+// products matches tcgen05.mma opcodes.
 var products = regexp.MustCompile(`tcgen05\.mma[\w.:]*`)

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package fakecuda is a fake CUDA driver for tests. It keeps track of memory, streams, events,
-// graphs and modules, records calls, fails on request, and runs Go functions as kernels. Invalid
-// calls return the driver's errors.
+// graphs and modules, records calls, and runs Go functions as kernels. It can be set to fail.
+// Invalid calls return the same error codes as the CUDA driver.
 package fakecuda
 
 import (
@@ -32,19 +32,20 @@ type Driver struct {
 	GPUs    int
 	Memory  int // device memory in bytes
 
-	// Fail returns the error that a function returns instead of doing its work, or 0 for none.
+	// Fail returns the error code that a function returns instead of its effect, or 0 if the
+	// function should not fail.
 	Fail func(symbol string) uintptr
-	// Missing are the symbols that the library lacks.
+	// Missing lists the symbols that Lookup does not find.
 	Missing []string
-	// Reject makes the driver's assembler reject all PTX, with Log as its message. It always
-	// rejects text that contains "!;".
+	// Reject makes the driver reject all PTX, with Log as the message of its assembler. Text that
+	// contains "!;" is always rejected.
 	Reject bool
 	Log    string
-	// Attributes override the device attributes, which are those of an H200.
+	// Attributes replace device attributes; the others are those of an H200.
 	Attributes map[int]int
-	// Kernels are Go functions that run when a kernel of that name is launched.
+	// Kernels has the Go functions that run when a kernel with that name is launched.
 	Kernels map[string]func(d *Driver, l Launch)
-	// Params are the parameter sizes that the driver reports for a kernel.
+	// Params has the parameter sizes that the driver reports for each kernel.
 	Params map[string][]int
 
 	mutex     sync.Mutex
@@ -54,34 +55,34 @@ type Driver struct {
 	next      uint64
 	memory    map[uint64][]byte
 	host      map[uintptr][]byte
-	variables map[uint64][]byte // variables of modules
-	// kinds of open handles: streams, events, graphs, modules, contexts
-	things    map[uint64]string
+	variables map[uint64][]byte // variables of modules, by address
+	// handles has the kind of each open handle: stream, event, graph, module or context.
+	handles   map[uint64]string
 	functions map[uint64]string
 	modules   map[uint64]string // PTX text of modules
 	recording map[uint64][]func()
 	graphs    map[uint64][]func()
 	used      int
-	lost      uintptr
+	lostCode  uintptr
 }
 
-// New returns a driver of CUDA 13.0 with one GPU like an H200.
+// New returns a driver of CUDA 13.0 with one GPU that has the attributes of an H200.
 func New() *Driver {
 	return &Driver{
 		Version: 13000, GPUs: 1, Memory: 1 << 30, Kernels: make(map[string]func(*Driver, Launch)),
 		Params: make(map[string][]int),
 		texts:  make(map[uintptr]*byte), next: 0x7f00_0000_0000, memory: make(map[uint64][]byte),
 		host: make(map[uintptr][]byte), variables: make(map[uint64][]byte),
-		things: make(map[uint64]string), functions: make(map[uint64]string),
+		handles: make(map[uint64]string), functions: make(map[uint64]string),
 		modules:   make(map[uint64]string),
 		recording: make(map[uint64][]func()), graphs: make(map[uint64][]func()),
 	}
 }
 
-// Library returns the fake driver as a library for package driver.
+// Library returns the fake driver as a library of package driver.
 func (d *Driver) Library() (*driver.Library, error) { return driver.With(driver.TableOf(d.Lookup)) }
 
-// Lookup returns the function of a symbol, or nil if it is missing.
+// Lookup returns the function with a symbol, or nil if the symbol is in Missing.
 func (d *Driver) Lookup(symbol string) func(args []uintptr) uintptr {
 	if slices.Contains(d.Missing, symbol) {
 		return nil
@@ -95,24 +96,24 @@ func (d *Driver) Lookup(symbol string) func(args []uintptr) uintptr {
 		}
 		if d.Fail != nil {
 			if code := d.Fail(symbol); code != 0 {
-				if sticky(code) {
-					d.lost = code
+				if isSticky(code) {
+					d.lostCode = code
 				}
 				return code
 			}
 		}
 		if f == nil {
-			return d.lost
+			return d.lostCode
 		}
 		return f(args)
 	}
 }
 
-// sticky reports whether an error makes the context unusable.
-func sticky(code uintptr) bool { return code >= 700 && code <= 719 && code != 701 && code != 704 }
+// isSticky reports whether an error makes the context unusable.
+func isSticky(code uintptr) bool { return code >= 700 && code <= 719 && code != 701 && code != 704 }
 
-// Calls returns the names of the functions called since the last call of Calls, except
-// cuCtxSetCurrent.
+// Calls returns the symbols of the functions that were called since the last call of Calls,
+// except cuCtxSetCurrent.
 func (d *Driver) Calls() []string {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -130,8 +131,8 @@ func (d *Driver) Launches() []Launch {
 	return launches
 }
 
-// Open returns how many handles of a kind are open: "memory", "host", "stream", "event", "module",
-// "graph", "exec", "context".
+// Open returns the number of open handles of a kind: "memory", "host", "stream", "event",
+// "module", "graph", "exec" or "context".
 func (d *Driver) Open(kind string) int {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -142,7 +143,7 @@ func (d *Driver) Open(kind string) int {
 		return len(d.host)
 	}
 	n := 0
-	for _, k := range d.things {
+	for _, k := range d.handles {
 		if k == kind {
 			n++
 		}
@@ -150,13 +151,13 @@ func (d *Driver) Open(kind string) int {
 	return n
 }
 
-// pointer converts an address that was passed through a C call.
+// pointer converts an address that a caller passed as an integer.
 func pointer(a uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&a)) }
 
-// put stores a value at such an address.
+// put stores a value at an address that a caller passed.
 func put[T any](at uintptr, v T) { *(*T)(pointer(at)) = v }
 
-// read returns n bytes at such an address.
+// read returns the n bytes at an address that a caller passed.
 func read(at uintptr, n uintptr) []byte {
 	if n == 0 {
 		return nil
@@ -164,7 +165,7 @@ func read(at uintptr, n uintptr) []byte {
 	return unsafe.Slice((*byte)(pointer(at)), n)
 }
 
-// text reads a C string.
+// text returns the C string at an address that a caller passed.
 func text(at uintptr) string {
 	n := uintptr(0)
 	for *(*byte)(unsafe.Add(pointer(at), n)) != 0 {
@@ -173,14 +174,15 @@ func text(at uintptr) string {
 	return string(read(at, n))
 }
 
-// make returns a new handle of a kind.
+// make returns a new handle of a kind, such as "stream".
 func (d *Driver) make(kind string) uint64 {
 	d.next += 0x1000
-	d.things[d.next] = kind
+	d.handles[d.next] = kind
 	return d.next
 }
 
-// Bytes returns n bytes of device memory at an address, or nil if they are not within one buffer.
+// Bytes returns n bytes of device memory at an address. The result aliases the memory. It is nil
+// if the bytes are not within one buffer.
 func (d *Driver) Bytes(at uint64, n int) []byte {
 	for _, memory := range []map[uint64][]byte{d.memory, d.variables} {
 		for start, b := range memory {
@@ -197,10 +199,10 @@ func (d *Driver) Bytes(at uint64, n int) []byte {
 	return nil
 }
 
-// entry matches the kernels of a text.
+// entry matches the .entry directive of a kernel.
 var entry = regexp.MustCompile(`\.entry\s+([\w$]+)`)
 
-// names returns the name and description of an error.
+// names returns the name and description of an error code.
 func names(code uintptr) (name, text string) {
 	switch code {
 	case 1:

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// CUresults that the functions return.
+// CUresult codes that the functions return.
 const (
 	ok            = 0
 	invalidValue  = 1
@@ -21,19 +21,20 @@ const (
 	illegal       = 700
 )
 
-// functionsBySymbol returns the functions with an effect. They run with the mutex held.
+// functionsBySymbol returns the functions that are not just successful no-ops. The mutex is held
+// when they are called.
 func (d *Driver) functionsBySymbol() map[string]func(a []uintptr) uintptr {
 	all := map[string]func(a []uintptr) uintptr{
 		"cuDriverGetVersion": func(a []uintptr) uintptr { put(a[0], int32(d.Version)); return ok },
-		"cuGetErrorName":     func(a []uintptr) uintptr { return d.say(a, false) },
-		"cuGetErrorString":   func(a []uintptr) uintptr { return d.say(a, true) },
+		"cuGetErrorName":     func(a []uintptr) uintptr { return d.errorText(a, false) },
+		"cuGetErrorString":   func(a []uintptr) uintptr { return d.errorText(a, true) },
 	}
 	for _, part := range []map[string]func(a []uintptr) uintptr{d.deviceFunctions(),
 		d.memoryFunctions(), d.streamFunctions(), d.moduleFunctions()} {
 		for symbol, f := range part {
 			all[symbol] = func(a []uintptr) uintptr {
-				if d.lost != 0 && !strings.HasPrefix(symbol, "cuDevice") {
-					return d.lost
+				if d.lostCode != 0 && !strings.HasPrefix(symbol, "cuDevice") {
+					return d.lostCode
 				}
 				return f(a)
 			}
@@ -42,7 +43,7 @@ func (d *Driver) functionsBySymbol() map[string]func(a []uintptr) uintptr {
 	return all
 }
 
-func (d *Driver) say(a []uintptr, long bool) uintptr {
+func (d *Driver) errorText(a []uintptr, long bool) uintptr {
 	name, text := names(a[0])
 	key := a[0] << 1
 	if long {
@@ -81,8 +82,8 @@ func (d *Driver) deviceFunctions() map[string]func(a []uintptr) uintptr {
 			return ok
 		},
 		"cuDevicePrimaryCtxRetain": func(a []uintptr) uintptr {
-			if d.lost != 0 {
-				return d.lost
+			if d.lostCode != 0 {
+				return d.lostCode
 			}
 			put(a[0], d.make("context"))
 			return ok
@@ -98,9 +99,9 @@ func (d *Driver) deviceFunctions() map[string]func(a []uintptr) uintptr {
 }
 
 func (d *Driver) dropContext() uintptr {
-	for h, kind := range d.things {
+	for h, kind := range d.handles {
 		if kind == "context" {
-			delete(d.things, h)
+			delete(d.handles, h)
 			return ok
 		}
 	}
@@ -188,7 +189,8 @@ func (d *Driver) memoryFunctions() map[string]func(a []uintptr) uintptr {
 	}
 }
 
-// encode copies the arguments into the tensor map, so that tests can check them.
+// encode writes the arguments to the tensor map in a format of its own, so that tests can check
+// them.
 func (d *Driver) encode(a []uintptr, mark byte) uintptr {
 	if a[0]%64 != 0 || a[3]%16 != 0 {
 		return invalidValue
@@ -217,10 +219,10 @@ func (d *Driver) streamFunctions() map[string]func(a []uintptr) uintptr {
 	}
 	drop := func(kind string) func(a []uintptr) uintptr {
 		return func(a []uintptr) uintptr {
-			if d.things[uint64(a[0])] != kind {
+			if d.handles[uint64(a[0])] != kind {
 				return invalidHandle
 			}
-			delete(d.things, uint64(a[0]))
+			delete(d.handles, uint64(a[0]))
 			return ok
 		}
 	}
@@ -234,7 +236,7 @@ func (d *Driver) streamFunctions() map[string]func(a []uintptr) uintptr {
 			return ok
 		},
 		"cuStreamBeginCapture_v2": func(a []uintptr) uintptr {
-			if d.things[uint64(a[0])] != "stream" {
+			if d.handles[uint64(a[0])] != "stream" {
 				return invalidHandle
 			}
 			d.recording[uint64(a[0])] = []func(){}
@@ -258,7 +260,7 @@ func (d *Driver) streamFunctions() map[string]func(a []uintptr) uintptr {
 			return ok
 		},
 		"cuGraphLaunch": func(a []uintptr) uintptr {
-			if d.things[uint64(a[0])] != "exec" {
+			if d.handles[uint64(a[0])] != "exec" {
 				return invalidHandle
 			}
 			for _, work := range d.graphs[uint64(a[0])] {

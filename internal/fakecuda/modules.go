@@ -22,10 +22,10 @@ func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
 			return ok
 		},
 		"cuModuleUnload": func(a []uintptr) uintptr {
-			if d.things[uint64(a[0])] != "module" {
+			if d.handles[uint64(a[0])] != "module" {
 				return invalidHandle
 			}
-			delete(d.things, uint64(a[0]))
+			delete(d.handles, uint64(a[0]))
 			return ok
 		},
 		"cuModuleGetFunction": func(a []uintptr) uintptr {
@@ -97,7 +97,7 @@ func (d *Driver) moduleFunctions() map[string]func(a []uintptr) uintptr {
 	}
 }
 
-// attribute and config have the layouts of CUlaunchAttribute and CUlaunchConfig.
+// attribute and config have the memory layouts of CUlaunchAttribute and CUlaunchConfig.
 type attribute struct {
 	id    uint32
 	_     uint32
@@ -114,7 +114,7 @@ type config struct {
 	_           uint32
 }
 
-// log writes the assembler's message to the buffer that the options give.
+// log writes the assembler's message to the buffer among the options of cuModuleLoadDataEx.
 func (d *Driver) log(count, options, values uintptr) {
 	for i := range count {
 		option := *(*uint32)(unsafe.Add(pointer(options), 4*i))
@@ -169,4 +169,4 @@ func (d *Driver) launch(l Launch, arguments, extra uintptr) uintptr {
 
 // Lose makes every later call fail, as after an illegal access in a kernel. A kernel function may
 // call it.
-func (d *Driver) Lose() { d.lost = illegal }
+func (d *Driver) Lose() { d.lostCode = illegal }

@@ -7,9 +7,9 @@
 //	add.f32 %r1, %q2, %r1 // want 14:"unknown" 19:"type" `one more on this line`
 //	// want+1 "the finding is one line further on"
 //
-// A pattern is matched against the rule, a space and the message. A number before it is the column
-// where the finding must begin. An unexpected finding fails the test, and so does an expectation
-// without a finding.
+// A pattern is matched against a text that consists of the rule, a space and the message. A
+// number before it is the column where the finding must begin. An unexpected finding fails the
+// test, and so does an expectation without a finding.
 package filetest
 
 import (
@@ -24,10 +24,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// A Want is one expectation.
+// A Want is one expectation: a finding that a comment requires.
 type Want struct {
 	Line   int
-	Column int // 0 for any
+	Column int // 0 if the column does not matter
 	Rx     *regexp.Regexp
 }
 
@@ -45,7 +45,7 @@ var (
 	closing = regexp.MustCompile(`^\s*(\*/.*)?$`)
 )
 
-// Wants reads the expectations of a file.
+// Wants returns the expectations in the comments of a text.
 func Wants(text string) ([]Want, error) {
 	var list []Want
 	for i, line := range strings.Split(text, "\n") {
@@ -124,7 +124,7 @@ func (w Want) meets(d diag.Diagnostic) bool {
 		w.Rx.MatchString(d.Rule+" "+d.Message)
 }
 
-// Check fails the test unless the findings are the expected ones.
+// Check fails the test unless the findings match the expectations in the comments of the text.
 func Check(t testing.TB, name, text string, findings diag.List) {
 	t.Helper()
 	list, err := Compare(text, findings)
@@ -136,8 +136,8 @@ func Check(t testing.TB, name, text string, findings diag.List) {
 	}
 }
 
-// Run checks every file that matches a pattern in a subtest, with the findings that find returns.
-// It fails if no file matches.
+// Run runs a subtest for every file that matches a pattern. The findings that find returns must
+// match the expectations in the file's comments. Run fails if no file matches.
 func Run(t *testing.T, pattern string, find func(name, text string) diag.List) {
 	t.Helper()
 	names, err := filepath.Glob(pattern)

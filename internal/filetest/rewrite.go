@@ -17,9 +17,10 @@ const (
 	afterLine  = "-- after --\n"
 )
 
-// Rewrite tests functions that transform text. Each file that matches a pattern has a comment, the
-// line "-- before --", an input text, the line "-- after --", and the expected output of do. With
-// update it rewrites the expected output. do receives the name of the file's folder.
+// Rewrite tests a function do that transforms text. Each file that matches a pattern has a
+// comment, the line "-- before --", an input text, the line "-- after --", and the expected
+// output. If update is set, the expected output is rewritten. do receives the name of the file's
+// directory.
 func Rewrite(t *testing.T, pattern string, update bool,
 	do func(t *testing.T, folder, before string) string) {
 	t.Helper()

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hazardtest tests a hazard analyzer on files whose comments contain the expected findings;
-// see package filetest.
+// Package hazardtest tests a hazard analyzer with files whose comments contain the expected
+// findings; see package filetest.
 package hazardtest
 
 import (
@@ -18,8 +18,8 @@ import (
 )
 
 // Run runs an analyzer on every file of testdata. The files must pass the form checks. Every rule
-// of the analyzer must be expected somewhere, except the rules in except, for which no PTX shows
-// the mistake. Findings in a file review.ptx must be reviews.
+// of the analyzer must occur in some file, except the rules in except, which no PTX can violate.
+// Findings in a file review.ptx must be reviews.
 func Run(t *testing.T, a *verify.Analyzer, except ...string) {
 	t.Helper()
 	found := make(map[string]bool)
@@ -35,7 +35,7 @@ func Run(t *testing.T, a *verify.Analyzer, except ...string) {
 				return list // notes are not expected
 			}
 			list = verify.Run(m, []*verify.Analyzer{a}, verify.Options{}).Findings
-			// notes about what was not checked
+			// notes do not need an expectation
 			list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Rule == "V101" })
 			for _, d := range list {
 				if filepath.Base(name) == "review.ptx" && d.Severity != diag.Review {

@@ -9,5 +9,6 @@ import "time"
 
 var begun = time.Now()
 
-// processorTime returns wall-clock time, on systems without a processor time.
+// processorTime returns the wall-clock time since the start, because the system does not report
+// processor time.
 func processorTime() time.Duration { return time.Since(begun) }

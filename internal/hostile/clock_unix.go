@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// processorTime returns the processor time that the process has used.
+// processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
 	var use syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {

@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hostile generates PTX texts that could be slow to process: one construct is repeated or
-// nested as often as fits into a size. Tests process them at several sizes and compare the times.
+// Package hostile generates PTX texts that a quadratic algorithm would process slowly: one
+// construct is repeated or nested as often as fits into a given size. Tests process such texts at
+// several sizes and compare the times.
 package hostile
 
 import (
@@ -10,8 +11,8 @@ import (
 	"strings"
 )
 
-// A Text is one kind of hostile text. It consists of Before, then Unit for 0, 1, 2 and so on, then
-// Middle, then Close once for each Unit in reverse order, then After.
+// A Text is a kind of hostile text. It consists of Before, then Unit(0), Unit(1) and so on, then
+// Middle, then Close once for each unit, then After.
 type Text struct {
 	Name   string
 	Before string
@@ -19,7 +20,7 @@ type Text struct {
 	Middle string
 	Close  string
 	After  string
-	Valid  bool // the module passes the form checks, so that all commands process it completely
+	Valid  bool // the module passes the form checks, so that later phases process it too
 }
 
 // Of returns the text with as many units as fit into size bytes, at least one.
@@ -43,28 +44,30 @@ func (t *Text) Of(size int) string {
 
 // Texts returns all kinds of hostile text.
 func Texts() []Text {
-	return append(append(append(scanned(), declared()...), stated()...), valid()...)
+	return append(append(append(tokenTexts(), declarationTexts()...), statementTexts()...),
+		validTexts()...)
 }
 
-// same returns a Unit that does not depend on the index.
-func same(unit string) func(int) string { return func(int) string { return unit } }
+// constantUnit returns a Unit function that ignores the index.
+func constantUnit(unit string) func(int) string { return func(int) string { return unit } }
 
-// counted returns a Unit that formats the index with a format whose verbs all print it.
-func counted(format string) func(int) string {
-	n := strings.Count(format, "%[1]d") // the index is passed once and printed by each verb
+// indexedUnit returns a Unit function that formats the index. The format may contain it several
+// times.
+func indexedUnit(format string) func(int) string {
+	n := strings.Count(format, "%[1]d") // all verbs refer to the first argument
 	if n == 0 {
 		panic("bug: a counted unit does not print its index")
 	}
 	return func(i int) string { return fmt.Sprintf(format, i) }
 }
 
-func repeated(name, unit string) Text { return Text{Name: name, Unit: same(unit)} }
+func repeatedText(name, unit string) Text { return Text{Name: name, Unit: constantUnit(unit)} }
 
-func within(name, before, unit, after string) Text {
-	return Text{Name: name, Before: before, Unit: same(unit), After: after}
+func enclosedText(name, before, unit, after string) Text {
+	return Text{Name: name, Before: before, Unit: constantUnit(unit), After: after}
 }
 
-// Headers of modules and kernels.
+// Beginnings and ends of modules and kernels.
 const (
 	head   = ".version 8.8\n.target sm_90a\n.address_size 64\n"
 	kernel = head + ".visible .entry k(.param .u64 a)\n{\n"
@@ -72,17 +75,19 @@ const (
 	ending = "\nret;\n}\n"
 )
 
-// body returns a text of repeated statements in a kernel that declares registers.
+// body returns a text that repeats a statement in a kernel that declares registers.
 func body(name, unit string) Text {
-	return Text{Name: name, Before: kernel + regs, Unit: same(unit), After: ending}
+	return Text{Name: name, Before: kernel + regs, Unit: constantUnit(unit), After: ending}
 }
 
-// bodyOf is like body, with statements that contain their index.
+// bodyOf returns a text that repeats a statement with an index in a kernel that declares
+// registers.
 func bodyOf(name, format string) Text {
-	return Text{Name: name, Before: kernel + regs, Unit: counted(format), After: ending}
+	return Text{Name: name, Before: kernel + regs, Unit: indexedUnit(format), After: ending}
 }
 
-// bare returns a text of repeated statements in a kernel of a module without a header.
-func bare(name, unit string) Text {
-	return Text{Name: name, Before: ".entry k()\n{\n", Unit: same(unit), After: ending}
+// bareBody returns a text that repeats a statement in a kernel of a module without header
+// directives.
+func bareBody(name, unit string) Text {
+	return Text{Name: name, Before: ".entry k()\n{\n", Unit: constantUnit(unit), After: ending}
 }

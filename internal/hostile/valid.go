@@ -5,8 +5,8 @@ package hostile
 
 import "fmt"
 
-// valid returns modules that pass the form checks, so that all commands process them completely.
-func valid() []Text {
+// validTexts returns modules that pass the form checks, so that later phases process them too.
+func validTexts() []Text {
 	const callee = head + ".extern .func f(.param .b32 x);\n.visible .entry k(.param .u64 a)\n{\n"
 	list := []Text{
 		body("additions", "add.s32 %r1, %r1, %r2;\n"),
@@ -40,23 +40,24 @@ func valid() []Text {
 		bodyOf("exits", "setp.eq.s32 %%p1, %%r1, %[1]d; @%%p1 ret;\n"),
 		bodyOf("branches back", "L%[1]d: setp.eq.s32 %%p1, %%r1, %[1]d; @%%p1 bra L0;\n"),
 		{Name: "branches to the end", Before: kernel + regs,
-			Unit: counted("setp.eq.s32 %%p1, %%r1, %[1]d; @%%p1 bra E;\n"), After: "E: ret;\n}\n"},
+			Unit:  indexedUnit("setp.eq.s32 %%p1, %%r1, %[1]d; @%%p1 bra E;\n"),
+			After: "E: ret;\n}\n"},
 		{Name: "loops in loops", Before: kernel + regs,
-			Unit:  counted("L%[1]d: add.s32 %%r1, %%r1, %[1]d;\n"),
+			Unit:  indexedUnit("L%[1]d: add.s32 %%r1, %%r1, %[1]d;\n"),
 			Close: "setp.lt.s32 %p1, %r1, 9; @%p1 bra L0;\n", After: ending},
 		body("scopes of a kernel", "{ .reg .b32 x; mov.b32 x, 1; }\n"),
 		body("pragmas of a kernel", ".pragma \"nounroll\";\n"),
 		{Name: "calls of one function", Before: callee + regs, After: ending,
-			Unit: same("{ .param .b32 x; st.param.b32 [x], %r1; call f, (x); }\n")},
+			Unit: constantUnit("{ .param .b32 x; st.param.b32 [x], %r1; call f, (x); }\n")},
 		{Name: "calls with many names", Before: callee + regs, After: ending,
-			Unit: counted(
+			Unit: indexedUnit(
 				"{ .param .b32 x%[1]d; st.param.b32 [x%[1]d], %%r1; call f, (x%[1]d); }\n")},
-		{Name: "branch targets", Before: kernel + regs, Unit: counted("L%[1]d:\n"),
+		{Name: "branch targets", Before: kernel + regs, Unit: indexedUnit("L%[1]d:\n"),
 			Middle: "t: .branchtargets L0, L0, L0;\nbrx.idx %r1, t;", After: ending},
 		{Name: "same branch targets", Before: kernel + regs + "L:\nt: .branchtargets ",
-			Unit: same("L, "), Middle: "L;\nbrx.idx %r1, t;", After: ending},
+			Unit: constantUnit("L, "), Middle: "L;\nbrx.idx %r1, t;", After: ending},
 		{Name: "lists of branch targets", Before: kernel + regs + "L:\n",
-			Unit: counted("t%[1]d: .branchtargets L, L;\n"), Middle: "brx.idx %r1, t0;",
+			Unit: indexedUnit("t%[1]d: .branchtargets L, L;\n"), Middle: "brx.idx %r1, t0;",
 			After: ending},
 		bodyOf("branches by index",
 			"t%[1]d: .branchtargets L%[1]d, M%[1]d; brx.idx %%r1, t%[1]d; L%[1]d: add.s32 %%r1, %%r1, 1; M%[1]d:\n"),
@@ -66,20 +67,21 @@ func valid() []Text {
 		{Name: "locations that are inlined",
 			Before: head + ".section .debug_str {\nL: .b8 1\n}\n" + kernel[len(head):] + regs,
 			After:  ending,
-			Unit: counted(
+			Unit: indexedUnit(
 				".loc 1 1 1\n.loc 1 2 1, function_name L, inlined_at 1 1 1\nadd.s32 %%r1, %%r1, %[1]d;\n")},
 		{Name: "kernels", Before: head,
-			Unit: counted(".visible .entry k%[1]d(.param .u64 a) { ret; }\n")},
+			Unit: indexedUnit(".visible .entry k%[1]d(.param .u64 a) { ret; }\n")},
 		{Name: "kernels with barriers", Before: head,
-			Unit: counted(".visible .entry k%[1]d() { bar.sync 0; ret; }\n")},
+			Unit: indexedUnit(".visible .entry k%[1]d() { bar.sync 0; ret; }\n")},
 		{Name: "parameters of a function", Before: ".version 8.8\n.target sm_90\n.visible .func f(",
-			Unit: counted(".param .b8 p%[1]d, "), Middle: ".param .b8 z) { ret; }"},
-		{Name: "global variables", Before: head, Unit: counted(".global .b32 x%[1]d = %[1]d;\n")},
+			Unit: indexedUnit(".param .b8 p%[1]d, "), Middle: ".param .b8 z) { ret; }"},
+		{Name: "global variables", Before: head,
+			Unit: indexedUnit(".global .b32 x%[1]d = %[1]d;\n")},
 		{Name: "variables of addresses", Before: head + ".global .b32 x;\n.global .u64 y[] = {",
-			Unit: same("x, "), Middle: "x};\n"},
+			Unit: constantUnit("x, "), Middle: "x};\n"},
 		{Name: "external functions", Before: head,
-			Unit: counted(".extern .func f%[1]d(.param .b32 x);\n")},
-		{Name: "functions", Before: head, Unit: counted(".func f%[1]d() { ret; }\n")},
+			Unit: indexedUnit(".extern .func f%[1]d(.param .b32 x);\n")},
+		{Name: "functions", Before: head, Unit: indexedUnit(".func f%[1]d() { ret; }\n")},
 		{Name: "chain of calls", Before: head + ".func f0() { ret; }\n", Unit: func(i int) string {
 			return fmt.Sprintf(".func f%d() { call f%d; ret; }\n", i+1, i)
 		}, After: ".visible .entry k() { ret; }\n"},
@@ -94,12 +96,13 @@ func valid() []Text {
 					i+1, i, i, i, i+1)
 			}},
 		{Name: "functions that call one another", Before: head,
-			Unit: counted(
+			Unit: indexedUnit(
 				".visible .func f%[1]d();\n.visible .func g%[1]d() { call f%[1]d; ret; }\n.visible .func f%[1]d() { call g%[1]d; ret; }\n")},
-		{Name: "comments of a kernel", Before: kernel, Unit: counted("// %[1]d\n"), After: ending},
+		{Name: "comments of a kernel", Before: kernel, Unit: indexedUnit("// %[1]d\n"),
+			After: ending},
 		{Name: "debug sections",
 			Before: ".version 8.8\n.target sm_90, debug\n.section .debug_info {\n",
-			Unit:   same(".b8 1\n"), After: "}\n.visible .entry k() { ret; }\n"},
+			Unit:   constantUnit(".b8 1\n"), After: "}\n.visible .entry k() { ret; }\n"},
 		bodyOf("constants", "mov.b32 %%r1, 1+2*%[1]d;\n"),
 		bodyOf("stores", "st.global.u32 [%%rd1+%[1]d], %%r1;\n"),
 		bodyOf("stores to shared memory", "st.shared.u32 [%%r1+%[1]d], %%r1;\n"),

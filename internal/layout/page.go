@@ -12,62 +12,64 @@ import (
 	"unsafe"
 )
 
-// A Kind specifies which lines are aligned together.
+// A Kind determines the lines with which a line is aligned.
 type Kind uint8
 
 // Kinds of lines.
 const (
-	Plain Kind = iota // lines that are not aligned
-	Pass              // not aligned, and does not end a run of aligned lines: .loc
+	Plain Kind = iota // not aligned
+	Pass              // not aligned, without effect on the lines around it: .loc
 	Instr             // opcode | operands
 	Decl              // specifiers | names
 )
 
-// A line is one line of code: the parts [head:tail] and [tail:note] of the buffer, and the trailing
-// comment [note:end].
+// A line is one line of code. It consists of the parts [head:tail] and [tail:note] of the buffer
+// Page.Line, and the trailing comment [note:end].
 type line struct {
 	head, tail, note, end int32
 	before, behind        int32 // widths of the two parts
 	indent                int16
-	raw                   bool // contains several lines: neither aligned nor wrapped
+	raw                   bool // contains line breaks; neither aligned nor wrapped
 }
 
-// Widths of the style, in columns.
+// Limits of widths, in columns.
 const (
-	widestHead = 28  // maximum width of opcodes and specifiers for aligning operands
-	widestCode = 88  // maximum width of code for aligning comments
-	widestLine = 120 // maximum width of a line before it is wrapped
-	tabWidth   = 8
+	maxHead  = 28  // maximum width of opcodes and specifiers that determine the column of operands
+	maxCode  = 88  // maximum width of code that determines the column of comments
+	maxLine  = 120 // maximum width of a line that is not wrapped
+	tabWidth = 8
 )
 
-// A Page is formatted text that grows by lines. For each line of code, call Begin, append to Line,
-// call Tail before the operands, and call End. A run of lines that are aligned together is written
-// when it ends. The zero Page is empty and ready for use.
+// A Page is a text that is formatted line by line. For each line of code, call Begin, append text
+// to Line, call Tail before the operands, and call End. Lines that are aligned together are
+// written as soon as the last of them is known. The zero Page is empty and ready for use.
 type Page struct {
-	Line   []byte // the code of the current run; the line being built is at the end
+	Line   []byte // text of the lines in run, with the line being built at the end
 	Indent int    // indentation of the next line
-	// Flags of the line being built.
-	Broken  bool // it spans several lines of text
-	Foreign bool // it contains text other than ASCII
+	// Properties of the line being built.
+	Broken  bool // the line contains line breaks
+	Foreign bool // the line contains other characters than ASCII
 
 	out   []byte // finished text
-	run   []line // lines of the current run, whose text is in Line
-	kind  Kind   // kind of the lines in the run
-	level int    // their indentation
+	run   []line // consecutive lines that are aligned together
+	kind  Kind   // kind of the lines in run
+	level int    // indentation of the lines in run
 }
 
-// Reset empties p and reserves space for the given number of bytes. It keeps its memory.
+// Reset makes p empty and reserves space for the given number of bytes. It reuses the memory of
+// p.
 func (p *Page) Reset(room int) {
 	*p = Page{out: slices.Grow(p.out[:0], room), Line: p.Line[:0], run: p.run[:0]}
 }
 
-// Text returns the whole text of the page.
+// Text returns the text of the page as a copy.
 func (p *Page) Text() string {
 	p.flush()
 	return string(p.out)
 }
 
-// Give returns Text without a copy: the page releases its memory to the caller, and is empty.
+// Give returns the text of the page without a copy. The page gives up its memory and becomes
+// empty.
 func (p *Page) Give() string {
 	p.flush()
 	text := unsafe.String(unsafe.SliceData(p.out), len(p.out))
@@ -89,8 +91,8 @@ func (p *Page) Begin(kind Kind) {
 		if len(p.run) > 0 && p.kind != Pass && p.kind != kind || p.level != p.Indent {
 			p.flush()
 		}
-		if kind == Plain && len(p.run) > 0 && !p.noted() {
-			p.flush() // it is not aligned with the lines before it
+		if kind == Plain && len(p.run) > 0 && !p.hasNote() {
+			p.flush() // the line is not aligned with the lines before it
 		}
 		p.kind, p.level = kind, p.Indent
 	}
@@ -98,8 +100,8 @@ func (p *Page) Begin(kind Kind) {
 		line{indent: int16(p.Indent), head: int32(len(p.Line)), tail: -1, note: -1})
 }
 
-// noted reports whether the last line of the run has a trailing comment.
-func (p *Page) noted() bool {
+// hasNote reports whether the last line has a trailing comment.
+func (p *Page) hasNote() bool {
 	l := &p.run[len(p.run)-1]
 	return l.note < l.end
 }
@@ -107,10 +109,10 @@ func (p *Page) noted() bool {
 // Put appends text to the line being built.
 func (p *Page) Put(s string) { p.Line = append(p.Line, s...) }
 
-// Tail marks the position where operands or names begin.
+// Tail marks the position in the current line where the operands or names begin.
 func (p *Page) Tail() { p.run[len(p.run)-1].tail = int32(len(p.Line)) }
 
-// End ends the code of a line. It returns false if the line has already ended.
+// End ends the code of the current line. It returns false if the code has already ended.
 func (p *Page) End() bool {
 	l := &p.run[len(p.run)-1]
 	if l.note >= 0 {
@@ -151,19 +153,21 @@ func (p *Page) Comment(text string) {
 	p.out = append(p.out, '\n')
 }
 
-// Verbatim adds lines unchanged.
+// Verbatim adds text that consists of whole lines, without formatting it.
 func (p *Page) Verbatim(lines string) {
 	p.flush()
 	p.out = append(p.out, lines...)
 }
 
-// Started reports whether the line being built has any text, and whether it has text after Tail.
+// Started reports whether the line being built has text, and whether it has text after the
+// position of Tail.
 func (p *Page) Started() (line, part bool) {
 	l := &p.run[len(p.run)-1]
 	return len(p.Line) > int(l.head), len(p.Line) > int(max(l.head, l.tail))
 }
 
-// Before calls print to add comments before the line that was begun and is still empty.
+// Before calls print, which adds comments before the current line. The current line must still be
+// empty.
 func (p *Page) Before(print func()) {
 	last := len(p.run) - 1
 	l := p.run[last]

@@ -30,7 +30,7 @@ func spaces(text []byte, n int) []byte {
 	return text[:len(text)+n]
 }
 
-// flush writes the run of lines, aligned.
+// flush writes the collected lines with their alignment.
 func (p *Page) flush() {
 	if len(p.run) == 0 {
 		return
@@ -38,7 +38,7 @@ func (p *Page) flush() {
 	column := int32(0)
 	for i := range p.run {
 		l := &p.run[i]
-		if !l.raw && l.tail < l.note && l.before <= widestHead {
+		if !l.raw && l.tail < l.note && l.before <= maxHead {
 			column = max(column, l.before)
 		}
 	}
@@ -49,7 +49,7 @@ func (p *Page) flush() {
 		}
 		notes := int32(0)
 		for k := i; k < j; k++ {
-			if w := p.run[k].code(column); w <= widestCode {
+			if w := p.run[k].code(column); w <= maxCode {
 				notes = max(notes, w)
 			}
 		}
@@ -66,11 +66,11 @@ func (p *Page) flush() {
 	p.Line = p.Line[:0]
 }
 
-// code returns the width of a line without its indentation and comment; more than widestCode for a
-// line whose comment is not aligned.
+// code returns the width of a line without its indentation and comment. The result exceeds
+// maxCode if the comment must not be aligned.
 func (l *line) code(column int32) int32 {
 	if l.raw {
-		return widestCode + 1
+		return maxCode + 1
 	}
 	if l.tail == l.note {
 		return l.before
@@ -78,7 +78,7 @@ func (l *line) code(column int32) int32 {
 	return max(l.before, column) + 1 + l.behind
 }
 
-// write writes a line: the head, the operands at one column, and the comment at another.
+// write writes a line with its operands at column and its comment at notes.
 func (p *Page) write(l *line, column, notes int32) {
 	indent := int(l.indent)
 	p.out = tabs(p.out, indent)
@@ -91,9 +91,9 @@ func (p *Page) write(l *line, column, notes int32) {
 		}
 		p.out = spaces(p.out, int(n))
 		at += n
-		if !l.raw && indent*tabWidth+int(at+l.behind) > widestLine {
+		if !l.raw && indent*tabWidth+int(at+l.behind) > maxLine {
 			p.out = wrap(p.out, tail, indent+1, indent*tabWidth+int(at))
-			at = widestCode + 1
+			at = maxCode + 1
 		} else {
 			p.out = append(p.out, tail...)
 			at += l.behind
@@ -110,19 +110,19 @@ func (p *Page) write(l *line, column, notes int32) {
 	p.out = append(p.out, '\n')
 }
 
-// wrap appends text, which is too long for a line, to to, broken after commas. Text begins at
-// column at; continuation lines have their own indentation.
+// wrap appends text, which does not fit into a line, to to. It breaks lines after commas. The
+// first line starts at column at, and further lines are indented by indent tabs.
 func wrap(to, text []byte, indent, at int) []byte {
 	even := bytes.IndexByte(text, '"') < 0 && bytes.IndexByte(text, '/') < 0 &&
 		int(width(text)) == len(text)
 	for len(text) > 0 {
-		end, columns := piece(text, widestLine-at, even)
-		if columns > widestLine-at {
+		end, columns := piece(text, maxLine-at, even)
+		if columns > maxLine-at {
 			to = append(bytes.TrimRight(to, " "), '\n')
 			to = tabs(to, indent)
 			at = indent * tabWidth
 			text = bytes.TrimLeft(text, " ")
-			end, columns = piece(text, widestLine-at, even)
+			end, columns = piece(text, maxLine-at, even)
 		}
 		to = append(to, text[:end]...)
 		text = text[end:]
@@ -131,9 +131,9 @@ func wrap(to, text []byte, indent, at int) []byte {
 	return to
 }
 
-// piece returns how much of text fits into a line with the given number of columns, and its width.
-// The piece ends after the last comma that fits if text is even, that is, ASCII without strings and
-// comments; otherwise it ends after the next comma, even if that is too long.
+// piece returns the length of the part of text that fits into a line with room columns, and its
+// width. If text is even, that is, ASCII without strings and comments, the part ends after the
+// last comma that fits. Otherwise it ends after the next comma, even if that is too long.
 func piece(text []byte, room int, even bool) (end, columns int) {
 	if even && len(text) <= room {
 		return len(text), len(text)
@@ -149,7 +149,7 @@ func piece(text []byte, room int, even bool) (end, columns int) {
 	return len(text), int(width(text))
 }
 
-// comma finds the next comma outside a string and a comment, or -1 if there is none.
+// comma returns the index of the next comma outside strings and comments, or -1.
 func comma(text []byte) int {
 	if i := bytes.IndexByte(text, ','); i < 0 || bytes.IndexByte(text[:i], '"') < 0 &&
 		bytes.IndexByte(text[:i], '/') < 0 {

@@ -12,24 +12,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Words are the modifiers of an instruction set, dots included, indexed by isa.Mod.
+// Words has the modifiers of an instruction set, each with its dot, indexed by isa.Mod.
 type Words []string
 
-// Word returns a modifier with its dot.
+// Word returns the text of a modifier, with its dot.
 func (w Words) Word(m isa.Mod) string { return w[m] }
 
-// A Line describes what an operand accepts.
+// A Line is an operand name and a description of what the operand accepts.
 type Line struct{ Name, Text string }
 
-// Syntax returns the syntax of a form, without the semicolon.
+// Syntax returns the opcode and operands of a form, without the semicolon.
 func (w Words) Syntax(f *isa.Form) string {
 	return strings.TrimSuffix(f.Template+" "+w.Operands(f, f.Operands), " ")
 }
 
-// Lines describes what each operand of f, and each part of it, accepts.
+// Lines returns descriptions of what each operand of f accepts, and each part of an operand.
 func (w Words) Lines(f *isa.Form) []Line { return w.lines(f, f.Operands, "") }
 
-// Values returns the values of a slot. A value with a gate of its own is followed by the gate.
+// Values returns the values of a slot. If a value requires a version or target, these follow in
+// brackets.
 func (w Words) Values(values []isa.Value) string {
 	words := make([]string, len(values))
 	for i, v := range values {
@@ -41,7 +42,7 @@ func (w Words) Values(values []isa.Value) string {
 	return strings.Join(words, " ")
 }
 
-// Gate formats a gate as it follows a word: "8.6 sm_100a, 8.8 sm_100f".
+// Gate formats the alternatives of a gate, such as "8.6 sm_100a, 8.8 sm_100f".
 func Gate(g isa.Gate) string {
 	words := make([]string, len(g.Clauses))
 	for i, c := range g.Clauses {
@@ -53,7 +54,7 @@ func Gate(g isa.Gate) string {
 	return strings.Join(words, ", ")
 }
 
-// Target formats a target of a gate: sm_90+ for sm_90 and later, sm_100f for its family.
+// Target formats a target of a gate: sm_90+ stands for sm_90 and later, sm_100f for its family.
 func Target(on string) string {
 	if last := on[len(on)-1]; last == 'a' || last == 'f' {
 		return "sm_" + on
@@ -99,7 +100,8 @@ func (w Words) Absent(f *isa.Form, o *isa.Operand) bool {
 		w.Expr(f, o.If) == Never
 }
 
-// lines describes what each operand, and each part of it, accepts.
+// lines returns descriptions of what each operand in list accepts. under is the prefix of the
+// names of parts.
 func (w Words) lines(f *isa.Form, list []isa.Operand, under string) []Line {
 	var out []Line
 	for _, o := range list {

@@ -92,7 +92,7 @@ func typeText(f *isa.Form, t isa.TypeRef) string {
 	return word
 }
 
-// space describes an address in the state space that a reference names.
+// space describes an address in a state space.
 func (w Words) space(f *isa.Form, s isa.SpaceRef) string {
 	var generic isa.Space
 	text := "address in " + s.Space.String()
@@ -136,7 +136,7 @@ func countText(f *isa.Form, c isa.Count) string {
 	return ""
 }
 
-// Table formats a table of valid combinations: its columns, then its rows.
+// Table formats a table of valid combinations: the names of its columns, then its rows.
 func (w Words) Table(f *isa.Form, t *isa.Table) []string {
 	out := []string{"(" + strings.Join(w.Columns(f, t), " ") + ") is one of"}
 	for _, r := range t.Rows {
@@ -159,7 +159,7 @@ func (w Words) Table(f *isa.Form, t *isa.Table) []string {
 	return out
 }
 
-// Columns returns the column names of a table.
+// Columns returns the names of the columns of a table.
 func (w Words) Columns(f *isa.Form, t *isa.Table) []string {
 	var out []string
 	for _, c := range t.Columns {
@@ -172,7 +172,7 @@ func (w Words) Columns(f *isa.Form, t *isa.Table) []string {
 	return out
 }
 
-// Cell returns the modifiers that a cell of a table admits.
+// Cell returns the modifiers that a table cell allows, separated by vertical bars.
 func (w Words) Cell(cell []isa.Mod) string {
 	if cell == nil {
 		return "*"
@@ -190,8 +190,8 @@ func (w Words) Cell(cell []isa.Mod) string {
 	return "(" + strings.Join(words, " ") + ")"
 }
 
-// Never is the text of a condition that is never true, because it names a modifier that only other
-// forms of the instruction have.
+// Never is the text of a condition that is never true, because it refers to a modifier that only
+// other forms of the instruction have.
 const Never = "never"
 
 // Expr formats a condition in the notation of the spec.
@@ -258,7 +258,7 @@ func (w Words) Expr(f *isa.Form, x isa.Expr) string {
 	return stack[0].text
 }
 
-// operandNamed returns the name of the operand with a number.
+// operandNamed returns the name of the operand with the given ID.
 func operandNamed(list []isa.Operand, id int) string {
 	for _, o := range list {
 		if o.ID == id && o.Inside == nil {

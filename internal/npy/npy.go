@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// An Array holds numbers of one type. Bytes are in little-endian order.
+// An Array is an array of numbers of one type. Bytes are in little-endian, row-major order.
 type Array struct {
 	Type  string // PTX type: f32, s8, u64; b16 is a 2-byte type that NumPy lacks, such as bf16
 	Shape []int
@@ -31,7 +31,7 @@ func (a *Array) Len() int {
 	return n
 }
 
-// words maps the types to NumPy's names.
+// words maps the type names of NumPy to PTX types.
 func words() map[string]string {
 	return map[string]string{
 		"|i1": "s8", "|u1": "u8", "|b1": "u8", "<i2": "s16", "<u2": "u16", "<i4": "s32",
@@ -40,7 +40,7 @@ func words() map[string]string {
 	}
 }
 
-// Size returns the number of bytes of an element, or 0 for an unsupported type.
+// Size returns the size of an element in bytes, or 0 for an unsupported type.
 func Size(t string) int {
 	n, err := strconv.Atoi(strings.TrimLeft(t, "bfsu"))
 	if err != nil || n%8 != 0 {
@@ -51,10 +51,11 @@ func Size(t string) int {
 
 const magic = "\x93NUMPY"
 
-// most is the maximum accepted header size; headers have a few hundred bytes.
-const most = 1 << 20
+// maxHeader is the maximum accepted header size in bytes; typical headers have a few hundred
+// bytes.
+const maxHeader = 1 << 20
 
-// Read reads an array.
+// Read reads an array in NPY format.
 func Read(r io.Reader) (*Array, error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil || string(head[:6]) != magic {
@@ -75,7 +76,7 @@ func Read(r io.Reader) (*Array, error) {
 	default:
 		return nil, fmt.Errorf("unknown format version %d, expected 1 to 3", head[6])
 	}
-	if length > most {
+	if length > maxHeader {
 		return nil, fmt.Errorf("the header is too large: %d bytes", length)
 	}
 	header := make([]byte, length)
@@ -87,7 +88,8 @@ func Read(r io.Reader) (*Array, error) {
 		return nil, err
 	}
 	need := int64(a.Len()) * int64(Size(a.Type))
-	// The memory allocated depends on the bytes present, not on the size in the header.
+	// The amount of memory depends on the number of bytes in the file, not on the size that the
+	// header specifies.
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, io.LimitReader(r, need+1)); err != nil {
 		return nil, err
@@ -132,7 +134,7 @@ func parse(header string) (*Array, error) {
 	return a, nil
 }
 
-// Write writes an array.
+// Write writes the array in NPY format.
 func (a *Array) Write(w io.Writer) error {
 	descr := ""
 	for word, t := range words() {
@@ -156,7 +158,7 @@ func (a *Array) Write(w io.Writer) error {
 		shape = strings.TrimSuffix(shape, " ")
 	}
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape)
-	// The data begin at a multiple of 64 bytes.
+	// The data begins at a multiple of 64 bytes.
 	pad := 63 - (10+len(header))%64
 	header += strings.Repeat(" ", pad) + "\n"
 	out := append([]byte(magic), 1, 0, byte(len(header)), byte(len(header)>>8))

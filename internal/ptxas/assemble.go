@@ -13,9 +13,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// Options control how a module is assembled. The zero Options suit any whole program.
+// Options control how a module is assembled. The zero value is for a whole program.
 type Options struct {
-	Target      string   // the target to assemble for, such as sm_90a; "" for the module's own
+	Target      string   // target such as sm_90a; "" for the target of the module
 	Relocatable bool     // -c: calls to functions of other modules are resolved by the linker
 	Flags       []string // further options, such as -O1 or -v
 }
@@ -27,8 +27,8 @@ func (t *Tool) Parse(ctx context.Context, text string, o Options) (Verdict, erro
 	return v, err
 }
 
-// Assemble assembles a module into a cubin. If ptxas rejects the module, the cubin is nil and the
-// verdict says why.
+// Assemble assembles a module and returns the cubin. If ptxas rejects the module, the cubin is
+// nil and the verdict has the messages.
 func (t *Tool) Assemble(ctx context.Context, text string, o Options) ([]byte, Verdict, error) {
 	return t.module(ctx, text, o, true)
 }
@@ -112,7 +112,7 @@ func (t *Tool) module(ctx context.Context, text string, o Options,
 	return nil, v, nil
 }
 
-// syntaxError reports whether ptxas stopped reading before the end of the file.
+// syntaxError reports whether ptxas stopped before the end of a file because of a syntax error.
 func syntaxError(list []Message) bool {
 	for _, m := range list {
 		if m.Level == Fatal && m.Line > 0 {
@@ -123,8 +123,8 @@ func syntaxError(list []Message) bool {
 }
 
 // archFor returns the -arch option for a module: that of the given target, or of the module's
-// .target line. For a module without a known target it returns any architecture; ptxas then reports
-// the error.
+// .target line. If the module has no known target, archFor returns any architecture, and ptxas
+// then reports the error.
 func (t *Tool) archFor(ctx context.Context, text, target string, generate bool) (string, error) {
 	name := target
 	if name == "" {
@@ -139,7 +139,7 @@ func (t *Tool) archFor(ctx context.Context, text, target string, generate bool) 
 		_, err := t.Target(ctx, target)
 		return "", err
 	default:
-		f, err := t.learn(ctx)
+		f, err := t.readFacts(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -153,8 +153,8 @@ func (t *Tool) archFor(ctx context.Context, text, target string, generate bool) 
 	return chosen.Arch, nil
 }
 
-// targetOf returns the sm_ word of the .target line. It parses as little PTX as possible, so that
-// the check by ptxas does not depend on the parser under test.
+// targetOf returns the sm_ word of the module's .target directive. It parses as little PTX as
+// possible, so that a check with ptxas does not depend on the parser under test.
 func targetOf(text string) string {
 	for text != "" {
 		switch {

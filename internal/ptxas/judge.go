@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// Judge checks probes under one .version and .target, in parse-only mode, and returns their
-// verdicts in order. The error is set for failures that no probe caused: an invalid version and
-// target, a missing ptxas, a canceled context.
+// Judge checks probes with ptxas in parse-only mode, under one .version and .target, and returns
+// their verdicts in order. The error is non-nil for failures that no probe caused: an invalid
+// version or target, a missing ptxas, or a canceled context.
 //
-// A probe is only accepted if it was part of a run of ptxas without any error. If some probes of a
-// batch fail, the batch is run again without them, because ptxas makes some of its checks only if
-// earlier checks find nothing. ptxas stops reading a file at a syntax error, so the probes after
-// one are checked again in smaller files. One process reads many independent files, so a malformed
-// probe costs a small file and not a process.
+// A probe is only accepted if it was part of a run of ptxas without any error. If some probes of
+// a batch fail, the batch is run again without them, because ptxas makes some of its checks only
+// if earlier checks find no errors. ptxas stops reading a file at a syntax error, so the probes
+// after it are checked again in smaller files. One process of ptxas reads many independent files,
+// so that a syntax error only affects the probes of one small file.
 func (t *Tool) Judge(ctx context.Context, version, target string,
 	probes []Probe) ([]Verdict, error) {
 	at, err := t.Target(ctx, target)
@@ -43,7 +43,7 @@ func (t *Tool) Judge(ctx context.Context, version, target string,
 		tool: t, version: version, target: target, arch: at.Arch,
 		probes: probes, verdicts: make([]Verdict, len(probes)),
 	}
-	return b.verdicts, b.all(ctx, folder)
+	return b.verdicts, b.judgeAll(ctx, folder)
 }
 
 // A batch holds the state of one call of Judge.
@@ -51,22 +51,22 @@ type batch struct {
 	tool                  *Tool
 	version, target, arch string
 	probes                []Probe
-	// each element is written only by the worker that holds its probe
+	// each element is written only by the worker to which its probe belongs
 	verdicts []Verdict
 }
 
-// A job is a list of probes for one run of ptxas, in files of a given size.
+// A job is a list of probes for one run of ptxas.
 type job struct {
 	probes []int
 	size   int  // probes per file
 	alone  bool // the probes must not share a file
 }
 
-// judgeTime bounds a run of ptxas over probes, which normally takes 0.1 s.
+// judgeTime is the maximum time of a run of ptxas over probes. A run normally takes 0.1 s.
 const judgeTime = 30 * time.Second
 
 const (
-	// probes per run; with more, the cost of starting ptxas is no longer noticeable
+	// probes per run; with more probes per run, the time to start ptxas hardly decreases
 	chunk    = 4096
 	maxFiles = 2000 // files per run
 )
@@ -82,11 +82,11 @@ func smaller(size int) int {
 	return 1
 }
 
-// all distributes the probes over the workers.
-func (b *batch) all(ctx context.Context, folder string) error {
+// judgeAll distributes the probes over the workers.
+func (b *batch) judgeAll(ctx context.Context, folder string) error {
 	var together, alone []int
 	for i := range b.probes {
-		if contained(&b.probes[i]) {
+		if isContained(&b.probes[i]) {
 			together = append(together, i)
 		} else {
 			alone = append(alone, i)
@@ -112,7 +112,7 @@ func (b *batch) all(ctx context.Context, folder string) error {
 		group.Go(func() {
 			mine := filepath.Join(folder, strconv.Itoa(i))
 			for j := range work {
-				if err := b.settle(ctx, mine, j); err != nil {
+				if err := b.runJobs(ctx, mine, j); err != nil {
 					cancel(err)
 				}
 			}
@@ -126,8 +126,8 @@ func (b *batch) all(ctx context.Context, folder string) error {
 	return context.Cause(ctx)
 }
 
-// settle runs a job, and the jobs that result from it, until every probe has a verdict.
-func (b *batch) settle(ctx context.Context, folder string, first job) error {
+// runJobs runs a job and the jobs that result from it, until every probe of first has a verdict.
+func (b *batch) runJobs(ctx context.Context, folder string, first job) error {
 	open := []job{first}
 	for len(open) > 0 {
 		j := open[len(open)-1]
@@ -147,15 +147,15 @@ func (b *batch) settle(ctx context.Context, folder string, first job) error {
 			continue
 		}
 		if r.crash != "" {
-			open = append(open, b.crashed(j, r)...)
+			open = append(open, b.splitCrash(j, r)...)
 			continue
 		}
-		open = append(open, b.sort(j, sheets, r)...)
+		open = append(open, b.splitErrors(j, sheets, r)...)
 	}
 	return nil
 }
 
-// run writes the files of a job and runs ptxas on them.
+// run writes the probes of a job to files and runs ptxas on them.
 func (b *batch) run(ctx context.Context, folder string, j job) ([]*sheet, result, error) {
 	if err := os.RemoveAll(folder); err != nil {
 		return nil, result{}, err
@@ -180,8 +180,9 @@ func (b *batch) run(ctx context.Context, folder string, j job) ([]*sheet, result
 	return sheets, r, err
 }
 
-// accept accepts the probes of a run without errors over one file. A run over several files would
-// not be enough, because ptxas makes its last checks only for the last file.
+// accept accepts the probes of a run over a single file that ended without errors. A run over
+// several files would not be sufficient, because ptxas makes its last checks only for the last
+// file.
 func (b *batch) accept(s *sheet, r result) {
 	for _, m := range r.messages {
 		o := s.owner(m.Line)
@@ -197,7 +198,7 @@ func (b *batch) accept(s *sheet, r result) {
 	}
 }
 
-// note adds a message to a probe's verdict.
+// note adds a message to the verdict of a probe.
 func (b *batch) note(probe int, m Message, o span) {
 	m.File, m.Line = "", o.body
 	v := &b.verdicts[probe]
@@ -212,8 +213,9 @@ func sheetOf(sheets []*sheet, m Message) (*sheet, bool) {
 	return sheets[i], true
 }
 
-// crashed narrows a crash of ptxas down to a probe.
-func (b *batch) crashed(j job, r result) []job {
+// splitCrash handles a crash of ptxas: it divides the job until a single probe remains, which
+// gets the verdict Crashed.
+func (b *batch) splitCrash(j job, r result) []job {
 	if len(j.probes) == 1 {
 		v := &b.verdicts[j.probes[0]]
 		v.Status, v.Messages = Crashed, append(r.messages, Message{Level: Fatal, Text: r.crash})
@@ -227,9 +229,9 @@ func halves(j job) []job {
 	return []job{{j.probes[half:], j.size, j.alone}, {j.probes[:half], j.size, j.alone}}
 }
 
-// sort handles a run with errors. It settles the probes that have errors of their own, and returns
-// jobs for the others.
-func (b *batch) sort(j job, sheets []*sheet, r result) []job {
+// splitErrors handles a run with errors. It sets the verdicts of probes that caused errors, and
+// returns jobs for all other probes.
+func (b *batch) splitErrors(j job, sheets []*sheet, r result) []job {
 	said := make(map[*sheet][]Message)
 	var lost []Message // errors without a file name
 	for _, m := range r.messages {
@@ -250,7 +252,7 @@ func (b *batch) sort(j job, sheets []*sheet, r result) []job {
 	switch {
 	case settled || len(again) > 0 || len(sheets) > 1:
 	case len(j.probes) == 1:
-		// All errors belong to the only probe, whatever file ptxas names.
+		// all errors belong to the only probe, whatever file the messages refer to
 		b.verdicts[j.probes[0]] = Verdict{Status: Rejected, Messages: lost}
 		return nil
 	default:
@@ -272,13 +274,13 @@ func (b *batch) sort(j job, sheets []*sheet, r result) []job {
 	return append(open, job{confirm, len(confirm), false})
 }
 
-// read handles the messages of one file. It settles the probes with errors of their own and returns
-// their number, the probes without errors, and the probes to check again, because a syntax error
-// came before them or an error may belong to several probes.
+// read handles the messages about one file. It sets the verdicts of the probes that caused errors
+// and returns their number. It also returns the probes without errors, and the probes to check
+// again, because a syntax error came before them or an error may belong to several probes.
 func (b *batch) read(s *sheet, said []Message) (bad int, clean, again []int) {
 	status := make([]Status, len(s.probes))
 	shared := make([]bool, len(s.probes))
-	end := len(s.probes) // the first probe that ptxas did not read
+	end := len(s.probes) // index of the first probe that ptxas did not read
 	for _, m := range said {
 		o := s.owner(m.Line)
 		if m.Level < Error || o.body == absorber && m.Level == Error {
@@ -297,7 +299,7 @@ func (b *batch) read(s *sheet, said []Message) (bad int, clean, again []int) {
 			shared[k] = true
 		}
 		if m.Level == Fatal && o.first > 0 {
-			// the error may come from the preceding probe, for example from an unclosed string
+			// the preceding probe may have caused the error, for example with an unclosed string
 			shared[o.first-1] = true
 		}
 	}

@@ -162,7 +162,7 @@ func TestContained(t *testing.T) {
 		"// {": true, "// {\n{": false, `"{"`: true, `"`: false, `"\"`: false, "# 3": false,
 		"": true, "a / b * c": true,
 	} {
-		if got := contained(&Probe{Body: strings.Split(text, "\n")}); got != want {
+		if got := isContained(&Probe{Body: strings.Split(text, "\n")}); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}

@@ -11,10 +11,11 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// A Level is the severity of a message, in ascending order.
+// A Level is the severity of a message. Levels increase with severity.
 type Level uint8
 
-// Levels. After a Fatal message ptxas stops reading the file: later lines were not checked.
+// The levels. After a Fatal message ptxas stops reading the file, so that later lines are not
+// checked.
 const (
 	Info Level = iota
 	Warning
@@ -22,7 +23,7 @@ const (
 	Fatal
 )
 
-// String returns the word that ptxas prints for l.
+// String returns the word that ptxas prints for the level.
 func (l Level) String() string {
 	switch l {
 	case Info:
@@ -38,7 +39,7 @@ func (l Level) String() string {
 // A Message is one message of ptxas.
 type Message struct {
 	File  string // as given to ptxas; "" if the message has none
-	Line  int    // counted from 1, or 0 if the message has none
+	Line  int    // line number from 1, or 0 if the message has none
 	Level Level
 	Code  string // code of an advisory message, such as C7515; usually ""
 	Text  string
@@ -61,8 +62,8 @@ func (m Message) String() string {
 	return b.String()
 }
 
-// Diagnostic returns m as a finding about a file. The rule is the code of the message, or "ptxas"
-// if it has none.
+// Diagnostic returns m as a finding about the named file. The rule is the code of the message, or
+// "ptxas" if the message has no code.
 func (m Message) Diagnostic(name string) diag.Diagnostic {
 	d := diag.Diagnostic{Place: diag.Place{File: name, Line: m.Line}, Rule: "ptxas",
 		Message: m.Text}
@@ -86,11 +87,11 @@ var (
 	messageCode = regexp.MustCompile(`^\(([A-Z]\d+)\) `)
 )
 
-// The last line of every run with errors; it has no information.
-const aborted = "Ptx assembly aborted due to errors"
+// abortText is the last line of every run with errors; it has no information.
+const abortText = "Ptx assembly aborted due to errors"
 
-// parseMessages parses the output of ptxas. An indented line continues the previous message, as the
-// resource lines of -v do.
+// parseMessages parses the output of ptxas. An indented line belongs to the message before it, as
+// in the output of -v.
 func parseMessages(output string) []Message {
 	var list []Message
 	for line := range strings.Lines(output) {
@@ -116,7 +117,7 @@ func parseMessages(output string) []Message {
 			m.Code = code[1]
 			m.Text = m.Text[len(code[0]):]
 		}
-		if m.Line == 0 && m.Text == aborted {
+		if m.Line == 0 && m.Text == abortText {
 			continue
 		}
 		list = append(list, m)
@@ -124,7 +125,7 @@ func parseMessages(output string) []Message {
 	return list
 }
 
-// worst returns the highest level in list, or Info if it is empty.
+// worst returns the highest level of the messages in list, or Info if list is empty.
 func worst(list []Message) Level {
 	w := Info
 	for _, m := range list {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A Probe is a piece of PTX to be checked by ptxas. It is placed in a kernel of a module with many
-// other probes:
+// A Probe is a piece of PTX to be checked by ptxas. It is placed in a kernel of a module with
+// many other probes:
 //
 //	Module                      once for all probes with the same line
 //	.entry name (Params) {
@@ -19,36 +19,36 @@ import (
 //	    { Body }
 //	}
 //
-// Registers that many probes share belong in Decls, because declaring them costs ptxas more time
-// than reading an instruction. Names of one probe, labels included, belong in its Body. Names at
-// module scope must be unique. To check the structure of a module (directives, function headers,
-// broken declarations), use JudgeModules.
+// Registers that many probes share should be in Decls, because ptxas needs more time to declare
+// them than to read an instruction. Names that only one probe uses, labels included, should be in
+// its Body. Names at module scope must be unique. To check the structure of a module (directives,
+// function headers, broken declarations), use JudgeModules.
 //
 // A body must not affect the text after it: bodies with unbalanced braces, block comments or line
 // markers are detected and checked in a module of their own.
 type Probe struct {
 	Module []string // module-scope declarations, one per element
-	Params []string // kernel parameters, without commas
+	Params []string // kernel parameters, without the commas between them
 	Decls  []string // declarations at the head of the kernel
 	Body   []string // lines to check
 }
 
-// A Status is the outcome of a probe.
+// A Status is the outcome of checking a probe.
 type Status uint8
 
-// Outcomes of a probe.
+// The outcomes of checking a probe.
 const (
-	// Accepted means no error, in a module without any error.
+	// Accepted means that a module with the probe had no errors at all.
 	Accepted Status = iota
-	// Rejected means at least one error.
+	// Rejected means that the probe caused at least one error.
 	Rejected
-	// Malformed means a syntax error, at which ptxas stopped reading.
+	// Malformed means that the probe has a syntax error, at which ptxas stopped reading.
 	Malformed
 	// Crashed means that ptxas crashed or timed out.
 	Crashed
 )
 
-// String returns the lower-case name of s.
+// String returns the name of the status in lower case.
 func (s Status) String() string {
 	switch s {
 	case Accepted:
@@ -61,8 +61,8 @@ func (s Status) String() string {
 	return "crashed"
 }
 
-// A Verdict is the result of ptxas for one probe. The line of a message is the index of a Body
-// line, from 1; it is 0 if the message refers to a declaration or to no line.
+// A Verdict is the result of ptxas for one probe. The line of a message is the index of a line of
+// Body, starting at 1, or 0 if the message refers to a declaration or to no line.
 type Verdict struct {
 	Status   Status
 	Messages []Message
@@ -83,31 +83,31 @@ func (v Verdict) String() string {
 	return v.Status.String() + ": " + strings.Join(words, "; ")
 }
 
-// sharers bounds the probes per kernel: enough that the declarations cost little, and few enough
-// that symbol lookup in ptxas stays fast.
-const sharers = 64
+// maxProbesPerKernel is the maximum number of probes per kernel. More probes share the cost of
+// the declarations, but symbol lookup in ptxas becomes slower.
+const maxProbesPerKernel = 64
 
-// A span is a run of lines of a sheet that belong to the same probes. It ends where the next one
-// begins.
+// A span is a sequence of lines of a sheet that belong to the same probes. It ends where the next
+// span begins.
 type span struct {
 	line        int
-	first, last int // the probes it belongs to, as indexes into sheet.probes
-	body        int // number of the Body line, or 0 for lines around it, or absorber
+	first, last int // indices in sheet.probes of the probes to which the lines belong
+	body        int // index of the line of Body, from 1; 0 for other lines; or absorber
 }
 
-// absorber marks the lines at the top of a sheet whose errors belong to no probe. If a syntax error
-// ended the previous file of the same process, ptxas still holds the modifiers that it read last,
-// and reports them at the first instruction of the next file.
+// absorber marks the lines at the top of a sheet, whose errors belong to no probe. If a syntax
+// error ended the previous file of the same process, ptxas still has the last modifiers that it
+// read, and reports them at the first instruction of the next file.
 const absorber = -1
 
-// A sheet is a module that contains probes.
+// A sheet is a module that contains several probes.
 type sheet struct {
-	probes []int // indexes of the caller's probes
+	probes []int // indices of the caller's probes
 	text   []byte
 	spans  []span
 }
 
-// compose writes the probes with the given indexes into one module.
+// compose returns a module that contains the probes with the given indices.
 func compose(version, target string, all []Probe, numbers []int) *sheet {
 	s := &sheet{probes: numbers}
 	b := make([]byte, 0, 128*len(numbers)+256)
@@ -124,7 +124,7 @@ func compose(version, target string, all []Probe, numbers []int) *sheet {
 	put(".version " + version)
 	put(".target " + target)
 	if versionOrder(version) >= versionOrder("2.3") {
-		put(".address_size 64") // the directive was introduced in PTX 2.3
+		put(".address_size 64") // the directive exists since PTX 2.3
 	}
 	own(0, len(numbers)-1, absorber)
 	put(".entry absorber { ret; }")
@@ -141,7 +141,7 @@ func compose(version, target string, all []Probe, numbers []int) *sheet {
 	for i := 0; i < len(numbers); {
 		head := &all[numbers[i]]
 		j := i + 1
-		for j < len(numbers) && j-i < sharers && sameKernel(head, &all[numbers[j]]) {
+		for j < len(numbers) && j-i < maxProbesPerKernel && sameKernel(head, &all[numbers[j]]) {
 			j++
 		}
 		own(i, j-1, 0)
@@ -156,7 +156,7 @@ func compose(version, target string, all []Probe, numbers []int) *sheet {
 				own(k, k, n+1)
 				put(text)
 			}
-			// ptxas reports an incomplete statement at the end of a body at this brace.
+			// ptxas reports an incomplete statement at the end of a body at this brace
 			own(k, k, 0)
 			put("}")
 		}
@@ -168,7 +168,7 @@ func compose(version, target string, all []Probe, numbers []int) *sheet {
 	return s
 }
 
-// owner returns the span of a line.
+// owner returns the span that contains a line.
 func (s *sheet) owner(line int) span {
 	i := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].line > line })
 	return s.spans[max(i, 1)-1]
@@ -178,12 +178,12 @@ func sameKernel(a, b *Probe) bool {
 	return slices.Equal(a.Params, b.Params) && slices.Equal(a.Decls, b.Decls)
 }
 
-// contained reports whether the probe's text cannot affect the text after it. It could with an
-// unclosed comment or string, an unbalanced brace, or a line marker.
-func contained(p *Probe) bool {
+// isContained reports whether the text of the probe cannot affect the text after it, as an
+// unclosed comment or string, an unbalanced brace or a line marker could.
+func isContained(p *Probe) bool {
 	for _, part := range [...][]string{p.Module, p.Params, p.Decls, p.Body} {
 		depth := 0
-		inside := "" // the end marker of the comment that is open
+		inside := "" // end marker of the current comment, or ""
 		for _, text := range part {
 			for len(text) > 0 {
 				if inside != "" {

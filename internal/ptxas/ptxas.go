@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package ptxas finds and runs NVIDIA's assembler. It assembles modules, checks them without
-// generating code, and checks thousands of short probes in one call. It parses the messages of
-// ptxas. It does not use the instruction table, so that the two can be compared.
+// generating code, and checks thousands of short probes in one call. It also parses the messages
+// of ptxas. The package does not use the instruction table of package isa, so that ptxas and the
+// table can be compared.
 package ptxas
 
 import (
@@ -21,16 +22,17 @@ import (
 	"time"
 )
 
-// A Tool is one ptxas binary. It caches facts about the binary, so use one Tool for many calls. It
-// is safe for concurrent use.
+// A Tool is a ptxas binary. It caches properties of the binary, so use one Tool for many calls.
+// It is safe for concurrent use.
 type Tool struct {
 	Path string // path of the binary
 
-	// Timeout bounds one run of ptxas on a module; a longer run counts as a crash. Zero means
-	// DefaultTimeout.
+	// Timeout is the maximum time of a run of ptxas on a module. A longer run counts as a crash.
+	// Zero means DefaultTimeout.
 	Timeout time.Duration
 
-	// Workers is the number of ptxas processes that a call may run at once; zero means one per CPU.
+	// Workers is the maximum number of concurrent ptxas processes of a call; zero means one per
+	// CPU.
 	Workers int
 
 	once  sync.Once
@@ -42,25 +44,25 @@ type Tool struct {
 	listErr error
 
 	mutex sync.Mutex
-	named map[string]Target // results of target, or the zero Target for an unknown name
+	named map[string]Target // results of target; the zero Target for an unknown name
 	pairs map[pair]bool     // results of Supports
 }
 
-// DefaultTimeout bounds one run of ptxas. The largest modules take minutes to optimize.
+// DefaultTimeout is the maximum time of a run of ptxas. The largest modules take minutes.
 const DefaultTimeout = 10 * time.Minute
 
 // New returns the Tool at path, without checking that it exists.
 func New(path string) *Tool { return &Tool{Path: path} }
 
-// ErrMissing is the error of Find if there is no ptxas.
+// ErrMissing is the error of Find if ptxas is not found.
 var ErrMissing = errors.New("ptxas not found")
 
-// Find looks for ptxas, in this order: the file named by $PTXAS; the .tools folder that `make
-// tools` fills, in the nearest parent folder with a go.mod; $PATH; and $CUDA_HOME/bin. The error
-// specifies how to install it.
+// Find returns the first ptxas of these: the file named by $PTXAS; the one that `make tools`
+// installed in .tools, in the nearest parent directory with a go.mod; the one in $PATH; and the
+// one in $CUDA_HOME/bin. If there is none, the text of the error explains how to install ptxas.
 func Find() (*Tool, error) {
 	if p := os.Getenv("PTXAS"); p != "" {
-		// A wrong $PTXAS is an error: another version must not be used silently.
+		// A wrong $PTXAS is an error, because another version must not be used silently.
 		if !isProgram(p) {
 			return nil, fmt.Errorf("%w: $PTXAS is %q, which is not a program", ErrMissing, p)
 		}
@@ -81,8 +83,8 @@ func Find() (*Tool, error) {
 		"(looked at $PTXAS, .tools beside go.mod, $PATH and $CUDA_HOME/bin)", ErrMissing)
 }
 
-// Installed returns the path of a program that `make tools` or `make corpus-tools` installed, or ""
-// if it is missing.
+// Installed returns the path of a program that `make tools` or `make corpus-tools` installed, or
+// "" if it is not installed.
 func Installed(program string) string {
 	folder, err := os.Getwd()
 	if err != nil {
@@ -114,14 +116,14 @@ type result struct {
 	messages []Message
 	output   string
 	code     int    // exit status
-	crash    string // how it crashed; "" if it exited
+	crash    string // description of a crash; "" if ptxas exited
 }
 
 var crashText = regexp.MustCompile(
 	`(?i)internal (?:compiler )?error|segmentation fault|assertion .*failed|core dumped`)
 
-// run runs ptxas in a folder. The error is set for failures that ptxas did not cause: the binary is
-// missing, or the context was canceled.
+// run runs ptxas in a directory. The error is non-nil for failures that ptxas did not cause: the
+// binary is missing, or the context was canceled.
 func (t *Tool) run(ctx context.Context, limit time.Duration, folder string,
 	args ...string) (result, error) {
 	inner, cancel := context.WithTimeout(ctx, limit)
@@ -177,7 +179,7 @@ func (t *Tool) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// scratch creates a temporary folder and returns the function that removes it.
+// scratch creates a temporary directory and returns a function that removes it.
 func scratch() (string, func(), error) {
 	folder, err := os.MkdirTemp("", "ptxas-")
 	if err != nil {

@@ -17,72 +17,75 @@ import (
 	"strings"
 )
 
-// A Target is a target that ptxas accepts in a .target line.
+// A Target is a target that ptxas accepts in a .target directive.
 type Target struct {
 	Name string // such as sm_90a
-	// Arch is the -arch option for checking code for this target without generating code. It is the
-	// target's own virtual architecture if there is one. Targets that ptxas only parses (sm_10 to
-	// sm_72, and the renamed sm_101) use the first architecture that accepts them.
+	// Arch is the -arch option for checking code for this target without generating code. It is
+	// the target's own virtual architecture if there is one. Targets for which ptxas cannot
+	// generate code (sm_10 to sm_72, and the renamed sm_101) use the first architecture that
+	// accepts them.
 	Arch string
-	// Real is the -arch option that generates code for it.
+	// Real is the -arch option for generating code for this target.
 	Real string
 }
 
-// facts holds what the binary reports about itself.
+// facts holds the properties that the binary reports about itself.
 type facts struct {
 	release  string
 	versions []string // oldest first
-	archs    []string // architectures, such as 75 and 90a, by number and then suffix
+	archs    []string // architectures, such as 75 and 90a, sorted by number and then by suffix
 }
 
 func (f *facts) newest() string { return f.versions[len(f.versions)-1] }
 
-// Release returns the version of the binary, such as 13.5.37.
+// Release returns the version of the binary, such as "13.5.37".
 func (t *Tool) Release(ctx context.Context) (string, error) {
-	f, err := t.learn(ctx)
+	f, err := t.readFacts(ctx)
 	return f.release, err
 }
 
-// Versions returns every .version that the binary accepts, oldest first.
+// Versions returns the PTX versions that the binary accepts in a .version directive, oldest
+// first.
 func (t *Tool) Versions(ctx context.Context) ([]string, error) {
-	f, err := t.learn(ctx)
+	f, err := t.readFacts(ctx)
 	return f.versions, err
 }
 
-// NewestPTX returns the newest .version that the binary accepts.
+// NewestPTX returns the newest PTX version that the binary accepts.
 func (t *Tool) NewestPTX(ctx context.Context) (string, error) {
-	f, err := t.learn(ctx)
+	f, err := t.readFacts(ctx)
 	if err != nil {
 		return "", err
 	}
 	return f.newest(), nil
 }
 
-// Targets returns every target that the binary accepts, by number and then suffix. It needs a run
-// of ptxas with hundreds of files; Target looks up a single name.
+// Targets returns all targets that the binary accepts, sorted by number and then by suffix. The
+// first call takes a run of ptxas with hundreds of files; use Target for a single name.
 func (t *Tool) Targets(ctx context.Context) ([]Target, error) {
 	t.listing.Do(func() { t.list, t.listErr = t.probeTargets(context.WithoutCancel(ctx)) })
 	return t.list, t.listErr
 }
 
-// Target looks up one target by name.
+// Target returns the target with a name, or an error if ptxas does not accept the name.
 func (t *Tool) Target(ctx context.Context, name string) (Target, error) {
 	target, ok, err := t.target(ctx, name)
 	if err == nil && !ok {
-		f, _ := t.learn(ctx)
+		f, _ := t.readFacts(ctx)
 		err = fmt.Errorf("ptxas %s knows no target %q", f.release, name)
 	}
 	return target, err
 }
 
-// target looks up a name, and caches the result.
+// target returns the target with a name, and caches the result. ok is false if ptxas does not
+// accept the name.
 func (t *Tool) target(ctx context.Context, name string) (Target, bool, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if known, asked := t.named[name]; asked {
 		return known, known.Name != "", nil
 	}
-	f, err := t.learn(ctx)
+	f, err := t.readFacts(ctx)
 	if err != nil {
 		return Target{}, false, err
 	}
@@ -99,9 +102,9 @@ func (t *Tool) target(ctx context.Context, name string) (Target, bool, error) {
 	return found, found.Name != "", nil
 }
 
-// Supports reports whether ptxas accepts a .target with a .version.
+// Supports reports whether ptxas accepts a target with a PTX version.
 func (t *Tool) Supports(ctx context.Context, version, target string) (bool, error) {
-	f, err := t.learn(ctx)
+	f, err := t.readFacts(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -115,7 +118,8 @@ func (t *Tool) Supports(ctx context.Context, version, target string) (bool, erro
 	if ok, known := t.pairs[key]; known {
 		return ok, nil
 	}
-	// ptxas checks this at the end of a run and only for the last file, so each pair needs a run.
+	// ptxas checks this at the end of a run and only for the last file, so each pair needs a
+	// separate run
 	ok, err = t.accepts(ctx, at.Arch, header(version, target))
 	if err != nil {
 		return false, err
@@ -127,7 +131,7 @@ func (t *Tool) Supports(ctx context.Context, version, target string) (bool, erro
 	return ok, nil
 }
 
-// Since returns the first .version that accepts a .target.
+// Since returns the first PTX version that accepts a target.
 func (t *Tool) Since(ctx context.Context, target string) (string, error) {
 	versions, err := t.Versions(ctx)
 	if err != nil {
@@ -154,7 +158,7 @@ func header(version, target string) string {
 	return ".version " + version + "\n.target " + target + "\n.entry k { ret; }\n"
 }
 
-// accepts reports whether a module passes the parse-only check.
+// accepts reports whether ptxas accepts a module in parse-only mode.
 func (t *Tool) accepts(ctx context.Context, arch, text string) (bool, error) {
 	folder, done, err := scratch()
 	if err != nil {
@@ -168,7 +172,7 @@ func (t *Tool) accepts(ctx context.Context, arch, text string) (bool, error) {
 	return r.code == 0 && r.crash == "", err
 }
 
-func (t *Tool) learn(ctx context.Context) (facts, error) {
+func (t *Tool) readFacts(ctx context.Context) (facts, error) {
 	t.once.Do(func() { t.facts, t.err = t.probe(context.WithoutCancel(ctx)) })
 	return t.facts, t.err
 }
@@ -180,18 +184,18 @@ var (
 	targetText  = regexp.MustCompile(`^sm_[1-9]\d{1,2}[af]?$`)
 )
 
-// probe reads the help text of the binary. The help does not list the .target words it accepts or
-// their versions; those are found by trial.
+// probe reads the help text of the binary. The help does not list the accepted targets and their
+// versions, which are found by trial.
 func (t *Tool) probe(ctx context.Context) (facts, error) {
 	var f facts
-	text, err := t.ask(ctx, "--version")
+	text, err := t.runOption(ctx, "--version")
 	if err != nil {
 		return f, err
 	}
 	if m := releaseText.FindStringSubmatch(text); m != nil {
 		f.release = m[1]
 	}
-	if text, err = t.ask(ctx, "--list-version"); err != nil {
+	if text, err = t.runOption(ctx, "--list-version"); err != nil {
 		return f, err
 	}
 	for _, v := range strings.Fields(text) {
@@ -199,7 +203,7 @@ func (t *Tool) probe(ctx context.Context) (facts, error) {
 			f.versions = append(f.versions, v)
 		}
 	}
-	if text, err = t.ask(ctx, "--help"); err != nil {
+	if text, err = t.runOption(ctx, "--help"); err != nil {
 		return f, err
 	}
 	for _, m := range archText.FindAllStringSubmatch(text, -1) {
@@ -214,7 +218,7 @@ func (t *Tool) probe(ctx context.Context) (facts, error) {
 	return f, nil
 }
 
-func (t *Tool) ask(ctx context.Context, option string) (string, error) {
+func (t *Tool) runOption(ctx context.Context, option string) (string, error) {
 	r, err := t.run(ctx, judgeTime, "", option)
 	if err != nil {
 		return "", err
@@ -225,10 +229,10 @@ func (t *Tool) ask(ctx context.Context, option string) (string, error) {
 	return r.output, nil
 }
 
-// probeTargets tries every possible name in a .target line. One process reads any number of files
-// and reports an unknown name in each, so this needs one run.
+// probeTargets tries every possible name in a .target directive. A single run of ptxas can read
+// all the files and reports an unknown name in each.
 func (t *Tool) probeTargets(ctx context.Context) ([]Target, error) {
-	f, err := t.learn(ctx)
+	f, err := t.readFacts(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -279,9 +283,9 @@ func (t *Tool) probeTargets(ctx context.Context) ([]Target, error) {
 	return list, nil
 }
 
-// targetAt returns the target of a name, with the architecture for checking it. If ptxas accepts
-// the name but has no such architecture, it uses the nearest later one that accepts the target. For
-// an unknown name it returns the zero Target.
+// targetAt returns the target with a name, and the architecture for checking it. If ptxas accepts
+// the name but has no such architecture, it uses the next later architecture that accepts the
+// target. For an unknown name it returns the zero Target.
 func (t *Tool) targetAt(ctx context.Context, f *facts, name string) (Target, error) {
 	at := func(arch string) Target {
 		return Target{Name: "sm_" + name, Arch: "compute_" + arch, Real: "sm_" + arch}
@@ -318,7 +322,7 @@ func archOrder(a, b string) int {
 	return strings.Compare(s, u)
 }
 
-// versionOrder returns a number by which versions can be compared.
+// versionOrder returns an integer that increases with the PTX version.
 func versionOrder(v string) int {
 	major, minor, _ := strings.Cut(v, ".")
 	a, _ := strconv.Atoi(major)

@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// A Usage is the resource usage of a kernel, as ptxas -v prints it.
+// A Usage is the resource usage of a kernel, as ptxas -v reports it.
 type Usage struct {
 	Registers               int
 	SpillStores, SpillLoads int // bytes
@@ -22,8 +22,8 @@ var (
 	usageCount  = regexp.MustCompile(`^Used (\d+) registers`)
 )
 
-// Usage assembles a module and returns the resource usage of its kernels, by name. If ptxas rejects
-// the module, the map is empty and the verdict says why.
+// Usage assembles a module and returns the resource usage of its kernels, by name. If ptxas
+// rejects the module, the map is empty and the verdict has the messages.
 func (t *Tool) Usage(ctx context.Context, text string,
 	o Options) (map[string]Usage, Verdict, error) {
 	o.Flags = append(slices.Clone(o.Flags), "-v")

@@ -2,41 +2,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package slab allocates many small values in a few large arrays. A value stays in memory as long
-// as any value of its array is referenced, or until Reset reuses all of them.
+// as any value of the same array is referenced, or until Reset frees all values for reuse.
 package slab
 
 import "iter"
 
-// An Of allocates values of one type from arrays that grow, so that small modules waste little
-// memory and large modules need few arrays. The zero Of is ready for use. It has functions instead
-// of methods: the compiler compiles all methods of a generic type in every package that can see a
-// value with such a field, which includes every package that builds kernels.
+// An Of allocates values of one type from arrays of increasing size, so that small modules waste
+// little memory and large modules need few arrays. The zero Of is ready for use. It has functions
+// instead of methods: the compiler compiles all methods of a generic type in every package that
+// can see a value with such a field, which includes every package that builds kernels.
 type Of[T any] struct {
 	array  []T   // the array in use
-	at     int   // index of its first free element
-	last   int   // index after the last list that Append extended, plus one, or 0 for none
+	at     int   // index of the first free element of array
+	last   int   // index of the last list that Append extended, plus one, or 0
 	arrays [][]T // all arrays
-	used   int   // number of arrays used since the last Reset
+	used   int   // number of arrays in use since the last Reset
 }
 
 const (
-	least = 16
-	most  = 512
+	minArray = 16
+	maxArray = 512
 )
 
-// Grow reserves contiguous space for n values.
+// Grow reserves contiguous space for the next n values.
 func Grow[T any](s *Of[T], n int) {
 	if len(s.array)-s.at < n {
-		more(s, n)
+		nextArray(s, n)
 	}
 }
 
-// more continues in another array with space for n values.
-//
-//go:noinline
-func more[T any](s *Of[T], n int) { s.array, s.at, s.last = next(s, n), 0, 0 }
+// nextArray continues in another array that has space for n values.
+func nextArray[T any](s *Of[T], n int) { s.array, s.at, s.last = next(s, n), 0, 0 }
 
-// next returns the next array with space for n values.
+// next returns an unused array with space for n values.
 func next[T any](s *Of[T], n int) []T {
 	for s.used < len(s.arrays) {
 		s.used++
@@ -44,22 +42,23 @@ func next[T any](s *Of[T], n int) []T {
 			return next
 		}
 	}
-	size := least
+	size := minArray
 	if s.used > 0 {
-		size = min(2*len(s.arrays[s.used-1]), most)
+		size = min(2*len(s.arrays[s.used-1]), maxArray)
 	}
 	s.arrays = append(s.arrays, make([]T, max(size, n)))
 	s.used++
 	return s.arrays[s.used-1]
 }
 
-// Append returns list with v appended. The list that it extended last grows in place.
+// Append returns list with v appended. If list is the one that Append extended last, it grows in
+// place.
 func Append[T any](s *Of[T], list []T, v T) []T {
 	n := len(list)
 	switch {
 	case n < cap(list):
 		return append(list, v)
-	// nothing was allocated since
+	// no value was allocated after list
 	case n > 0 && s.last > 0 && s.last-1+n == s.at && s.at < len(s.array) &&
 		&list[0] == &s.array[s.last-1]:
 		s.at++
@@ -76,7 +75,8 @@ func Append[T any](s *Of[T], list []T, v T) []T {
 	return list
 }
 
-// All visits the allocated values. It may also visit values that are not allocated, which are zero.
+// All returns the allocated values. It may also return values that are not allocated, which are
+// zero.
 func All[T any](s *Of[T]) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for _, a := range s.arrays[:s.used] {
@@ -89,7 +89,7 @@ func All[T any](s *Of[T]) iter.Seq[*T] {
 	}
 }
 
-// Reset frees all values for reuse.
+// Reset frees all values for reuse and sets them to zero.
 func Reset[T any](s *Of[T]) {
 	for _, a := range s.arrays[:s.used] {
 		clear(a)
@@ -97,35 +97,36 @@ func Reset[T any](s *Of[T]) {
 	s.array, s.at, s.last, s.used = nil, 0, 0, 0
 }
 
-// One returns a zero value.
+// One returns a new value, which is zero.
 func One[T any](s *Of[T]) *T {
 	if s.at == len(s.array) {
-		more(s, 1)
+		nextArray(s, 1)
 	}
 	v := &s.array[s.at]
 	s.at++
 	return v
 }
 
-// Room returns a list of the next n values, for the caller to write before Many allocates some or
-// all of them. Values that are not allocated keep their contents in the next Room.
+// Room returns the space of the next n values. The caller may write them before it calls Many to
+// allocate some or all of them. Values that are not allocated keep their contents until the next
+// Room.
 func Room[T any](s *Of[T], n int) []T {
 	Grow(s, n)
 	return s.array[s.at : s.at+n : s.at+n]
 }
 
-// Many returns a list of n values, which are zero unless they were written through Room. Appending
-// to the list does not overwrite neighbouring values.
+// Many returns n new values, which are zero unless they were written through Room. Appending to
+// the result does not overwrite other values.
 func Many[T any](s *Of[T], n int) []T {
 	if len(s.array)-s.at < n {
-		more(s, n)
+		nextArray(s, n)
 	}
 	from := s.at
 	s.at += n
 	return s.array[from:s.at:s.at]
 }
 
-// Copy returns a copy of from, or nil if from is empty.
+// Copy returns a copy of from in new values, or nil if from is empty.
 func Copy[T any](s *Of[T], from []T) []T {
 	if len(from) == 0 {
 		return nil

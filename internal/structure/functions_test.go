@@ -27,8 +27,8 @@ var longFunctions = map[string]string{
 	"runtime/emu/check/rules.go:Rules":                  "a table",
 	"runtime/emu/kinds.go:newEntries":                   "a table",
 	"internal/oracle/gputest/failures.go:failureChecks": "a table",
-	"internal/hostile/stated.go:stated":                 "a table",
-	"internal/hostile/valid.go:valid":                   "a table",
+	"internal/hostile/stated.go:statementTexts":         "a table",
+	"internal/hostile/valid.go:validTexts":              "a table",
 	"internal/fakecuda/modules.go:moduleFunctions":      "a table",
 
 	"internal/oracle/gpuagree/program/mbarriers.go:Mbarriers": "a list of programs",

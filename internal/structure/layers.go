@@ -1,25 +1,25 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package structure lists the packages and what each may import. Its tests compare the list with
-// the imports and with the page of the architecture. Tests may import anything. The path "." is the
-// root package.
+// Package structure lists the packages of this module and the packages that each may import. Its
+// tests compare the list with the actual imports and with docs/explanation/architecture.md. Tests
+// may import any package. The path "." stands for the root package.
 package structure
 
 import "strings"
 
-// Anything allows every package of this project.
+// Anything in the field Imports allows all packages of this module.
 const Anything = "anything"
 
-// A Layer is a directory of packages with the imports that they may have.
+// A Layer is a directory of packages and the imports that they may have.
 type Layer struct {
-	Path    string // path from the root of the module; includes packages below it
-	Holds   string // one line for the page of the architecture
+	Path    string // directory relative to the root; includes packages below it
+	Holds   string // description on the page about the architecture
 	Imports string // paths of layers, separated by spaces
 	Modules string // paths of other modules, separated by spaces
 }
 
-// Layers returns the table. If several layers contain a package, the innermost one applies.
+// Layers returns all layers. If several layers contain a package, the innermost layer applies.
 func Layers() []Layer {
 	const (
 		cmp        = "github.com/google/go-cmp"
@@ -289,7 +289,8 @@ func Layers() []Layer {
 	}
 }
 
-// Of returns the layer of a package, given its path from the root of the module.
+// Of returns the layer of a package, given by its directory relative to the root of the module.
+// ok is false if no layer contains it.
 func Of(layers []Layer, path string) (layer Layer, ok bool) {
 	for _, r := range layers {
 		if within(path, r.Path) && len(r.Path) >= len(layer.Path) {
@@ -299,13 +300,13 @@ func Of(layers []Layer, path string) (layer Layer, ok bool) {
 	return layer, ok
 }
 
-// within reports whether path is folder or below it.
+// within reports whether path is folder or is below it.
 func within(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+"/")
 }
 
-// May reports whether r's packages may import a package of this project. Packages of a layer may
-// import each other. A layer inside another one has to be listed by itself.
+// May reports whether the packages of r may import a package of this module. Packages of the same
+// layer may import each other. A layer inside another layer must be listed separately.
 func (r Layer) May(layers []Layer, path string) bool {
 	layer, _ := Of(layers, path)
 	if layer.Path == r.Path || r.Imports == Anything {
@@ -319,7 +320,7 @@ func (r Layer) May(layers []Layer, path string) bool {
 	return false
 }
 
-// MayUse reports whether r's packages may import a package of another module.
+// MayUse reports whether the packages of r may import a package of another module.
 func (r Layer) MayUse(path string) bool {
 	for name := range strings.FieldsSeq(r.Modules) {
 		if within(path, name) {

@@ -3,7 +3,7 @@
 
 package systems
 
-// The options of each system.
+// The options that each system should have.
 var (
 	blackwell = []string{
 		"mxfp8, mxfp6, mxfp4 and nvfp4",

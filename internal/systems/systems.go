@@ -1,12 +1,13 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package systems lists the options of the kernels for matrix products and row operations, with the
-// variants of the examples that implement them. Its test generates docs/reference/systems.md.
+// Package systems lists the options of the kernel families for matrix products and row
+// operations, with the variants of the examples that test each option. Its test generates
+// docs/reference/systems.md.
 //
 // To add a variant, return it from the function Variants of its example, with an Option of this
-// package's list, and run go test ./internal/systems -run TestPage -update. A new example is added
-// to the list in Systems.
+// package's list, and run go test ./internal/systems -run TestPage -update. A new example is
+// added to the list in Systems.
 package systems
 
 import (
@@ -32,18 +33,18 @@ import (
 // A System is a family of kernels.
 type System struct {
 	Name     string
-	Options  []string // what the family is planned to have; the page lists those without a variant
+	Options  []string // options that the family should have; the page lists those without a variant
 	Pages    []string // names of the pages in docs/explanation/systems
 	Examples []Example
 }
 
-// An Example is a directory of examples with variants of a system.
+// An Example is a directory in examples, with its variants.
 type Example struct {
 	Directory string
 	Variants  []kerneltest.Variant
 }
 
-// Systems returns the systems, in the order of the page.
+// Systems returns the systems in the order of the page.
 func Systems() []System {
 	return []System{
 		{"Blackwell block-scaled GEMM", blackwell, []string{"blockscaled"}, []Example{
@@ -77,7 +78,7 @@ func Systems() []System {
 	}
 }
 
-// Missing returns the options that no variant has.
+// Missing returns the options for which no variant exists.
 func (s System) Missing() []string {
 	return slices.DeleteFunc(slices.Clone(s.Options), func(option string) bool {
 		return slices.ContainsFunc(s.Examples, func(e Example) bool {
@@ -88,8 +89,8 @@ func (s System) Missing() []string {
 	})
 }
 
-// Runs reports whether a kernel that is built for one of some targets also runs on a device;
-// without targets it runs on all.
+// Runs reports whether a kernel that is built for one of the targets can run on a device. A
+// kernel without targets runs on all devices.
 func Runs(targets []string, device string) bool {
 	on, _ := isa.ParseTarget(device)
 	d := on.Info()

@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Number reads a literal. Ok is false if it is not one; over is true if it does not fit.
+// Number returns the value of a literal. ok is false if text is not a literal. over is set if the
+// value does not fit into 64 bits.
 func Number(text string) (v Value, over, ok bool) {
 	if text == "WARP_SZ" {
 		return Value{isa.S64, 32}, false, true

@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// Errors for errors.Is.
+// Kinds of faults, for errors.Is.
 var (
 	ErrMemory = errors.New("out of memory")
 	ErrLost   = errors.New("the device is lost")
@@ -18,7 +18,7 @@ var (
 	ErrTooOld = errors.New("the driver is too old")
 )
 
-// A Fault is a failed call to a device.
+// A Fault is the error of a call to a device.
 type Fault struct {
 	Call string // such as cuMemAlloc_v2
 	Code int
@@ -28,7 +28,7 @@ type Fault struct {
 	Note string // advice
 }
 
-// Error returns the failed call and its error.
+// Error returns the call and the description of the error, with the advice.
 func (f *Fault) Error() string {
 	var b strings.Builder
 	b.WriteString(f.Call + ": " + f.Text + " (" + f.Name + ")")
@@ -41,15 +41,15 @@ func (f *Fault) Error() string {
 // Unwrap returns the Kind.
 func (f *Fault) Unwrap() error { return f.Kind }
 
-// A Rejection is PTX that could not be assembled.
+// A Rejection is the error for PTX that could not be assembled.
 type Rejection struct {
 	Module   string
-	Findings diag.List // at lines of the PTX
-	Log      string    // output of the assembler, if it could not be parsed
+	Findings diag.List // findings at lines of the PTX
+	Log      string    // output of the assembler
 	Cause    error
 }
 
-// Error returns the first line of the error.
+// Error returns the first message of the assembler.
 func (r *Rejection) Error() string {
 	if len(r.Findings) == 0 {
 		return r.Module + ": " + r.Cause.Error() + "\n" + strings.TrimSpace(r.Log)

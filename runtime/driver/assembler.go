@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// An assembler is a ptxas on this machine.
+// An assembler is a ptxas that is installed on this machine.
 type assembler struct{ path string }
 
 // findAssembler searches for ptxas as package internal/ptxas does.
@@ -26,9 +26,9 @@ func findAssembler() (assembler, error) {
 	return assembler{tool.Path}, nil
 }
 
-// older reports whether the assembler is older than a CUDA version. It also returns true if its
+// isOlder reports whether the assembler is older than a CUDA version such as "12.8", or its
 // version is unknown.
-func (a assembler) older(than string) bool {
+func (a assembler) isOlder(than string) bool {
 	out, err := exec.Command(a.path, "--version").Output()
 	if err != nil {
 		return true
@@ -36,18 +36,18 @@ func (a assembler) older(than string) bool {
 	number := regexp.MustCompile(`release (\d+)\.(\d+)`)
 	have, ok := parse(number, string(out))
 	want, _ := parse(number, "release "+than)
-	return !ok || have.less(want)
+	return !ok || have.isOlder(want)
 }
 
-// assemble assembles a cubin for a compute capability, which may be newer than the module's target.
-// If that fails, log is the assembler's output.
+// assemble assembles a module to a cubin for a compute capability, which may be newer than the
+// module's target. If ptxas fails, log is its output.
 func (a assembler) assemble(image device.Image,
 	capability int) (cubin []byte, log string, err error) {
 	folder, err := os.MkdirTemp("", "ptxdsl-")
 	if err != nil {
 		return nil, "", err
 	}
-	// files that cannot be removed are left to the system
+	// a file that cannot be removed is left to the system
 	defer func() { _ = os.RemoveAll(folder) }()
 	in, out := filepath.Join(folder, "m.ptx"), filepath.Join(folder, "m.cubin")
 	if err := os.WriteFile(in, []byte(image.PTX), 0o600); err != nil {

@@ -14,17 +14,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A store is a cache entry for one assembled module: a file named by a hash of all its inputs,
-// which starts with a checksum of the contents. Files are written under a temporary name and
-// renamed, so that concurrent processes never read an incomplete file. A failure of the cache costs
-// time but is not an error.
+// A store is a cache entry for one assembled module: a file that is named by a hash of all inputs
+// and starts with a checksum of its contents. Files are written under a temporary name and
+// renamed, so that concurrent processes never read an incomplete file. A failure of the cache
+// costs time but is not an error.
 type store struct {
-	folder string // "" if nothing is cached
+	folder string // "" if the cache is not used
 	path   string
 }
 
 // store returns the cache entry of an assembled image. The assembler is identified by its file,
-// size and date, since asking it for its version takes longer than loading.
+// size and date, because reading its version takes longer than loading a module.
 func (c *Context) store(image device.Image, assembler string) store {
 	if image.Cache == "" {
 		return store{}
@@ -43,7 +43,7 @@ func (c *Context) store(image device.Image, assembler string) store {
 	return store{image.Cache, filepath.Join(image.Cache, name[:2], name+".cubin")}
 }
 
-// load returns the cached cubin; ok is false if there is none or it is damaged.
+// load returns the cached cubin. ok is false if the entry is missing or damaged.
 func (s store) load() (cubin []byte, ok bool) {
 	if s.folder == "" {
 		return nil, false
@@ -62,14 +62,14 @@ func (s store) load() (cubin []byte, ok bool) {
 	return nil, false
 }
 
-// drop removes the cubin.
+// drop removes the entry.
 func (s store) drop() {
 	if s.folder != "" {
 		_ = os.Remove(s.path)
 	}
 }
 
-// save stores a cubin.
+// save stores a cubin in the entry.
 func (s store) save(cubin []byte) {
 	if s.folder == "" || os.MkdirAll(filepath.Dir(s.path), 0o755) != nil {
 		return
@@ -91,8 +91,8 @@ func (s store) save(cubin []byte) {
 	}
 }
 
-// driverRelease returns the release of the driver's kernel module, which is more precise than the
-// CUDA version.
+// driverRelease returns the release of the kernel driver, which is more precise than the CUDA
+// version.
 func driverRelease() string {
 	// if the file is missing, the CUDA version is used
 	b, _ := os.ReadFile("/proc/driver/nvidia/version")

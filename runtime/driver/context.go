@@ -14,18 +14,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A Context is an open GPU: the primary context of one device, shared with other libraries of
-// the process.
+// A Context is an open GPU: the primary context of one device, shared with other libraries of the
+// process.
 //
 // The driver keeps the current context per thread, and goroutines move between threads. Every
-// call therefore locks its thread and makes the context current. That takes nanoseconds;
-// handing work to a dedicated thread takes microseconds.
+// call therefore locks its thread and makes the context current, which takes nanoseconds. Passing
+// the work to a dedicated thread would take microseconds.
 type Context struct {
 	library *Library
 	number  int
 	device  uintptr   // CUdevice
 	context uintptr   // CUcontext
-	current []uintptr // the context as an argument
+	current []uintptr // the context as an argument list
 	info    device.Info
 
 	launches sync.Pool // pool of *packet
@@ -35,13 +35,13 @@ type Context struct {
 	peers  map[*Context]bool
 
 	lost   atomic.Pointer[device.Fault]
-	latest atomic.Pointer[kernel] // the kernel launched last
+	latest atomic.Pointer[kernel] // kernel that was launched last
 	closed atomic.Bool
 }
 
 var _ device.Device = (*Context)(nil)
 
-// Open opens GPU number n.
+// Open opens the GPU with index n.
 func (l *Library) Open(n int) (*Context, error) {
 	count, err := l.Count()
 	if err != nil {
@@ -64,12 +64,12 @@ func (l *Library) Open(n int) (*Context, error) {
 	if err := c.properties(); err != nil {
 		return nil, err
 	}
-	if code := l.raw(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&c.context)),
+	if code := l.callRaw(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&c.context)),
 		c.device); code != 0 {
 		fault := l.fault(cuDevicePrimaryCtxRetain, code)
-		if sticky(code) {
+		if isSticky(code) {
 			fault.Note = "the device was lost in an earlier kernel"
-			return nil, c.gone(fault)
+			return nil, c.lostError(fault)
 		}
 		return nil, fault
 	}
@@ -87,59 +87,57 @@ func plural(n int) string {
 	return fmt.Sprintf("%d GPUs, cuda:0 to cuda:%d", n, n-1)
 }
 
-// call calls a function in the context. Pointers among the arguments are written as Library.call
-// requires.
-//
-//go:uintptrescapes
+// call calls a driver function with the context current. Pointers among the arguments are written
+// as Library.call requires.
 func (c *Context) call(f Function, args ...uintptr) error {
-	if code := c.raw(f, args...); code != 0 {
+	if code := c.callRaw(f, args...); code != 0 {
 		return c.fail(f, code)
 	}
 	return nil
 }
 
-// raw is like call, but returns the result of the function, which may be nonzero without an error.
-func (c *Context) raw(f Function, args ...uintptr) uintptr {
+// callRaw calls a driver function as call does, but returns its result code, which may be nonzero
+// without an error.
+func (c *Context) callRaw(f Function, args ...uintptr) uintptr {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if code := c.library.raw(cuCtxSetCurrent, c.current...); code != 0 {
+	if code := c.library.callRaw(cuCtxSetCurrent, c.current...); code != 0 {
 		return code
 	}
-	return c.library.raw(f, args...)
+	return c.library.callRaw(f, args...)
 }
 
-// Do runs work on a locked thread on which the context is current, for libraries that expect
-// it there.
+// Do calls work on a locked thread on which the context is current, for other libraries.
 func (c *Context) Do(work func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if code := c.library.raw(cuCtxSetCurrent, c.current...); code != 0 {
+	if code := c.library.callRaw(cuCtxSetCurrent, c.current...); code != 0 {
 		return c.fail(cuCtxSetCurrent, code)
 	}
 	return work()
 }
 
-// fail converts a CUresult to an error. If the error makes the context unusable, it is stored with
-// the last launched kernel.
+// fail converts a CUresult to an error. If the error makes the context unusable, it is stored,
+// with the name of the kernel that was launched last.
 func (c *Context) fail(f Function, code uintptr) error {
 	if lost := c.lost.Load(); lost != nil {
-		return c.gone(lost)
+		return c.lostError(lost)
 	}
 	fault := c.library.fault(f, code)
-	if !sticky(code) {
+	if !isSticky(code) {
 		return fault
 	}
 	if k := c.latest.Load(); k != nil {
 		fault.Note += "; the last kernel launched was " + k.name
 	}
 	c.lost.CompareAndSwap(nil, fault)
-	return c.gone(c.lost.Load())
+	return c.lostError(c.lost.Load())
 }
 
-// gone returns the error for every call on a lost device. On an H200 with driver 580 the context
-// could not be recovered within the process: neither by resetting nor by releasing it, in any
-// order, nor by creating another one.
-func (c *Context) gone(fault *device.Fault) error {
+// lostError returns the error for calls on a lost device. The context cannot be recovered within
+// the process: with driver 580 on an H200, resetting it, releasing it and creating another
+// context all failed.
+func (c *Context) lostError(fault *device.Fault) error {
 	return fmt.Errorf(
 		"this process can no longer use cuda:%d, and its memory is lost; restart the process: %w",
 		c.number, fault)
@@ -148,18 +146,18 @@ func (c *Context) gone(fault *device.Fault) error {
 // Lost returns the error that made the device unusable, or nil.
 func (c *Context) Lost() error {
 	if fault := c.lost.Load(); fault != nil {
-		return c.gone(fault)
+		return c.lostError(fault)
 	}
 	return nil
 }
 
-// Info describes the device.
+// Info returns the properties of the device.
 func (c *Context) Info() device.Info { return c.info }
 
-// Synchronize waits for all work.
+// Synchronize waits for all work on the device.
 func (c *Context) Synchronize() error { return c.call(cuCtxSynchronize) }
 
-// Memory returns the free and the total memory.
+// Memory returns the free and the total device memory in bytes.
 func (c *Context) Memory() (free, total int64, err error) {
 	var f, t uint64
 	err = c.call(cuMemGetInfo, uintptr(unsafe.Pointer(&f)), uintptr(unsafe.Pointer(&t)))
@@ -203,12 +201,12 @@ const (
 	attrTensorMaps        = 127
 )
 
-// properties queries the device attributes for Info.
+// properties reads the device attributes for Info.
 func (c *Context) properties() error {
 	var failed error
 	attribute := func(n uintptr) int {
 		var value int32
-		if code := c.library.raw(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&value)), n,
+		if code := c.library.callRaw(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&value)), n,
 			c.device); code != 0 {
 			// an old driver lacks the newer attributes
 			if n < attrBlocksPerSM && failed == nil {
@@ -259,7 +257,7 @@ func (c *Context) properties() error {
 	return failed
 }
 
-// target returns the newest target of a compute capability.
+// target returns the newest PTX target for a compute capability.
 func target(capability int) string {
 	if capability >= 90 {
 		return fmt.Sprintf("sm_%da", capability)
@@ -267,7 +265,7 @@ func target(capability int) string {
 	return fmt.Sprintf("sm_%d", capability)
 }
 
-// cString returns the bytes before the first zero.
+// cString returns the text before the first zero byte.
 func cString(b []byte) string {
 	text, _, _ := bytes.Cut(b, []byte{0})
 	return string(text)

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// absent is the result of a function that the driver lacks; it is not a CUresult.
+// absent is returned for a function that the driver lacks. It is not a CUresult.
 const absent = 0xffff_ffff
 
 // CUresult values that are handled specially.
@@ -43,8 +43,8 @@ const (
 	errCluster       = 912
 )
 
-// sticky reports whether an error makes the context unusable.
-func sticky(code uintptr) bool {
+// isSticky reports whether an error makes the context unusable.
+func isSticky(code uintptr) bool {
 	switch code {
 	case errDeinitialized, errECC, errNVLink, errIllegal, errTimeout, errAssert, errStack,
 		errInstruction, errMisaligned, errAddressSpace,
@@ -54,8 +54,8 @@ func sticky(code uintptr) bool {
 	return false
 }
 
-// note returns advice for an error, if the driver's text does not explain it.
-func note(code uintptr) string {
+// advice returns advice for an error whose text in the driver does not explain it, or "".
+func advice(code uintptr) string {
 	switch code {
 	case errIllegal:
 		return "illegal memory access in a kernel: run it under compute-sanitizer or on the " +
@@ -86,7 +86,7 @@ func note(code uintptr) string {
 
 // fault converts a CUresult to an error.
 func (l *Library) fault(f Function, code uintptr) *device.Fault {
-	e := &device.Fault{Call: f.String(), Code: int(code), Note: note(code)}
+	e := &device.Fault{Call: f.String(), Code: int(code), Note: advice(code)}
 	if code == absent {
 		e.Name, e.Text, e.Kind = "missing", "the driver does not have this function",
 			device.ErrTooOld
@@ -102,7 +102,7 @@ func (l *Library) fault(f Function, code uintptr) *device.Fault {
 		e.Kind = device.ErrMemory
 	case code == errNoDevice || code == errInvalidDevice:
 		e.Kind = device.ErrAbsent
-	case sticky(code):
+	case isSticky(code):
 		e.Kind = device.ErrLost
 	}
 	return e

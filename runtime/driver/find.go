@@ -15,9 +15,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Find opens the CUDA driver of this machine.
+// Find opens the CUDA driver library of this machine.
 func Find() (*Library, error) {
-	// dlerror keeps its message per thread, so stay on one thread.
+	// dlerror keeps its message per thread, so the thread must not change
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var tried []string

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Find opens the CUDA driver of this machine.
+// Find returns an error, because the CUDA driver is only supported on Linux.
 func Find() (*Library, error) {
 	return nil, fmt.Errorf("%w: the CUDA driver is supported only on Linux, and this is %s",
 		device.ErrAbsent, runtime.GOOS)

@@ -75,7 +75,7 @@ const (
 // An entry names the symbol of a function.
 type entry struct {
 	symbol string
-	since  string // the CUDA version that introduced it, if a driver of CUDA 11.4 may lack it
+	since  string // first CUDA version with it, or "" if every supported driver has it
 }
 
 // entries returns the symbol of every Function.
@@ -146,5 +146,5 @@ func entries() [functionCount]entry {
 	}
 }
 
-// String returns the symbol of f in the library.
+// String returns the function's symbol in the driver library.
 func (f Function) String() string { return entries()[f].symbol }

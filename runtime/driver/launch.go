@@ -23,7 +23,7 @@ const (
 	funcMaxDynamic   = 8
 	funcNonPortable  = 14
 	portableClusters = 8  // largest cluster size that every device with clusters supports
-	widest           = 16 // largest cluster size with the non-portable attribute
+	maxClusterBlocks = 16 // largest cluster size with the attribute funcNonPortable
 )
 
 // A kernel is a kernel of a loaded module.
@@ -38,8 +38,9 @@ type kernel struct {
 	wide    atomic.Bool   // clusters of more than eight blocks are allowed
 }
 
-// Kernel finds a kernel of a module. The driver does not report the number of parameters; if
-// it is unknown, Kernel queries parameters until the driver returns an error.
+// Kernel returns a kernel of a module. params is the number of its parameters, or -1. The driver
+// does not report that number; if it is unknown, Kernel queries parameters until the driver
+// returns an error.
 func (c *Context) Kernel(module device.Handle, name string, params int) (device.Kernel, error) {
 	k := &kernel{context: c, name: name}
 	word := append([]byte(name), 0)
@@ -66,10 +67,10 @@ func (c *Context) Kernel(module device.Handle, name string, params int) (device.
 	k.info.Known = true
 	for i := 0; i != params; i++ {
 		var offset, size uint64
-		switch code := c.raw(cuFuncGetParamInfo, k.function, uintptr(i),
+		switch code := c.callRaw(cuFuncGetParamInfo, k.function, uintptr(i),
 			uintptr(unsafe.Pointer(&offset)), uintptr(unsafe.Pointer(&size))); {
 		case code == errInvalidValue && params < 0:
-			return k, nil // index after the last parameter
+			return k, nil // i is the index after the last parameter
 		case code != 0:
 			return nil, c.fail(cuFuncGetParamInfo, code)
 		}
@@ -78,7 +79,7 @@ func (c *Context) Kernel(module device.Handle, name string, params int) (device.
 	return k, nil
 }
 
-// Info returns the properties of k that the driver reports.
+// Info returns the properties of the kernel that the driver reports.
 func (k *kernel) Info() device.KernelInfo { return k.info }
 
 // A launchAttribute is a CUlaunchAttribute.
@@ -106,8 +107,8 @@ type launchConfig struct {
 	_           uint32
 }
 
-// A packet is the memory that a launch passes to the driver. It does not move, and is reused so
-// that launches do not allocate.
+// A packet holds the memory that a launch passes to the driver. The memory does not move, and it
+// is reused so that launches do not allocate.
 type packet struct {
 	args       [11]uintptr
 	values     []uintptr // addresses of the kernel's arguments
@@ -115,8 +116,8 @@ type packet struct {
 	attributes [3]launchAttribute
 }
 
-// point sets the addresses of the kernel's arguments. The driver also accepts all arguments in one
-// buffer, but then misinterprets tensor maps.
+// point stores the addresses of the arguments and returns the address of that list. The driver
+// also accepts all arguments in one buffer, but then it misinterprets tensor maps.
 func (p *packet) point(l *device.Launch) uintptr {
 	p.values = slices.Grow(p.values[:0], len(l.Places))
 	for _, at := range l.Places {
@@ -125,7 +126,7 @@ func (p *packet) point(l *device.Launch) uintptr {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(p.values)))
 }
 
-// configure fills the packet's configuration.
+// configure sets the launch configuration of the packet.
 func (p *packet) configure(l *device.Launch) {
 	p.config = launchConfig{grid: l.Grid, block: l.Block, shared: l.Shared,
 		stream: uint64(l.Stream)}
@@ -149,13 +150,13 @@ func (p *packet) configure(l *device.Launch) {
 	}
 }
 
-// Launch launches k. The driver copies the argument values before it returns.
+// Launch launches the kernel. The driver copies the argument values before Launch returns.
 func (k *kernel) Launch(l *device.Launch) error {
 	c := k.context
 	if lost := c.lost.Load(); lost != nil {
-		return c.gone(lost)
+		return c.lostError(lost)
 	}
-	if err := k.allow(l); err != nil {
+	if err := k.raiseLimits(l); err != nil {
 		return err
 	}
 	p := c.launches.Get().(*packet)
@@ -182,7 +183,7 @@ func (k *kernel) Launch(l *device.Launch) error {
 	return nil
 }
 
-// run is like raw, for arguments in memory that does not move.
+// run calls a driver function as callRaw does, with arguments in memory that does not move.
 func (c *Context) run(f Function, args []uintptr) uintptr {
 	t := &c.library.table
 	if t[f] == nil {
@@ -197,8 +198,9 @@ func (c *Context) run(f Function, args []uintptr) uintptr {
 	return code
 }
 
-// allow raises the limits of the kernel if a launch needs more than the defaults.
-func (k *kernel) allow(l *device.Launch) error {
+// raiseLimits raises the limits of the kernel if a launch requires more shared memory or larger
+// clusters than the defaults.
+func (k *kernel) raiseLimits(l *device.Launch) error {
 	if l.Shared > k.dynamic.Load() {
 		k.mutex.Lock()
 		defer k.mutex.Unlock()
@@ -223,7 +225,7 @@ func (k *kernel) allow(l *device.Launch) error {
 
 // Blocks returns the maximum number of resident blocks per multiprocessor.
 func (k *kernel) Blocks(threads, shared int) (int, error) {
-	if err := k.allow(&device.Launch{Shared: uint32(shared)}); err != nil {
+	if err := k.raiseLimits(&device.Launch{Shared: uint32(shared)}); err != nil {
 		return 0, err
 	}
 	var n int32
@@ -234,7 +236,7 @@ func (k *kernel) Blocks(threads, shared int) (int, error) {
 
 // Clusters returns the maximum number of resident clusters on the device.
 func (k *kernel) Clusters(l *device.Launch) (int, error) {
-	if err := k.allow(l); err != nil {
+	if err := k.raiseLimits(l); err != nil {
 		return 0, err
 	}
 	p := new(packet)

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package driver runs kernels on NVIDIA GPUs through the CUDA driver. It opens the driver at
-// run time: without cgo, toolkit or linking. Package runtime uses it for "cuda"; programs use
-// package runtime.
+// Package driver runs kernels on NVIDIA GPUs through the CUDA driver. It opens the driver library
+// at run time, without cgo and without the CUDA toolkit. Package runtime uses it for GPUs;
+// programs use package runtime.
 package driver
 
 import (
@@ -15,9 +15,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A Table holds the functions of a driver, one for each Function, with the arguments and the
-// CUresult of the C functions. A function that the driver lacks is nil. Tests use a Table of
-// their own.
+// A Table holds the functions of a driver, indexed by Function. They have the arguments and the
+// CUresult of the C functions. A function that the driver lacks is nil. Tests provide their own
+// tables.
 type Table [functionCount]func(args []uintptr) uintptr
 
 // A Library is an open CUDA driver.
@@ -35,7 +35,7 @@ func TableOf(lookup func(symbol string) func(args []uintptr) uintptr) Table {
 	return t
 }
 
-// With returns a Library with the functions of a table.
+// With returns a Library that calls the functions of a table.
 func With(t Table) (*Library, error) {
 	var missing []string
 	for f, e := range entries() {
@@ -72,31 +72,27 @@ func (l *Library) Count() (int, error) {
 	return int(n), nil
 }
 
-// call calls a function. If an argument is written as uintptr(unsafe.Pointer(&x)) in the call, x
-// does not move until call returns.
-//
-//go:uintptrescapes
+// call calls a function and converts its result to an error. If an argument is written as
+// uintptr(unsafe.Pointer(&x)) in the call, x does not move until call returns.
 func (l *Library) call(f Function, args ...uintptr) error {
-	if code := l.raw(f, args...); code != 0 {
+	if code := l.callRaw(f, args...); code != 0 {
 		return l.fault(f, code)
 	}
 	return nil
 }
 
-// raw returns the CUresult of a function.
-//
-//go:uintptrescapes
-func (l *Library) raw(f Function, args ...uintptr) uintptr {
+// callRaw calls a function and returns its CUresult, or absent.
+func (l *Library) callRaw(f Function, args ...uintptr) uintptr {
 	if l.table[f] == nil {
 		return absent
 	}
 	return uintptr(uint32(l.table[f](args)))
 }
 
-// text returns the C string whose address a function stores.
+// text returns a C string that a function returns for a code, through a pointer to its address.
 func (l *Library) text(f Function, code uintptr) string {
 	var s *byte
-	if l.raw(f, code, uintptr(unsafe.Pointer(&s))) != 0 || s == nil {
+	if l.callRaw(f, code, uintptr(unsafe.Pointer(&s))) != 0 || s == nil {
 		return ""
 	}
 	n := 0

@@ -34,7 +34,7 @@ func (c *Context) AllocateHost(n int64) (unsafe.Pointer, error) {
 // FreeHost frees pinned host memory.
 func (c *Context) FreeHost(p unsafe.Pointer) error { return c.call(cuMemFreeHost, uintptr(p)) }
 
-// Upload copies from the host to the device.
+// Upload copies n bytes from the host to the device.
 func (c *Context) Upload(to device.Address, from unsafe.Pointer, n int64, stream device.Handle,
 	later bool) error {
 	if !later && stream == 0 {
@@ -47,7 +47,7 @@ func (c *Context) Upload(to device.Address, from unsafe.Pointer, n int64, stream
 	return c.WaitStream(stream)
 }
 
-// Download copies from the device to the host.
+// Download copies n bytes from the device to the host.
 func (c *Context) Download(to unsafe.Pointer, from device.Address, n int64, stream device.Handle,
 	later bool) error {
 	if !later && stream == 0 {
@@ -60,12 +60,12 @@ func (c *Context) Download(to unsafe.Pointer, from device.Address, n int64, stre
 	return c.WaitStream(stream)
 }
 
-// Copy copies within the device.
+// Copy copies n bytes within the device.
 func (c *Context) Copy(to, from device.Address, n int64, stream device.Handle) error {
 	return c.call(cuMemcpyDtoDAsync, uintptr(to), uintptr(from), uintptr(n), uintptr(stream))
 }
 
-// CopyTo copies to another GPU.
+// CopyTo copies n bytes to another GPU.
 func (c *Context) CopyTo(other device.Device, to, from device.Address, n int64,
 	stream device.Handle) error {
 	o, ok := other.(*Context)
@@ -76,7 +76,7 @@ func (c *Context) CopyTo(other device.Device, to, from device.Address, n int64,
 		uintptr(stream))
 }
 
-// Fill fills memory with a repeated pattern.
+// Fill writes count copies of a pattern of width bytes.
 func (c *Context) Fill(to device.Address, pattern uint32, width int, count int64,
 	stream device.Handle) error {
 	f := map[int]Function{1: cuMemsetD8Async, 2: cuMemsetD16Async, 4: cuMemsetD32Async}[width]
@@ -103,21 +103,21 @@ func (c *Context) Reach(other device.Device) error {
 		return fmt.Errorf("%s cannot access the memory of %s from kernels; only copies between "+
 			"them work", c.info.Place, o.info.Place)
 	}
-	if code := c.raw(cuCtxEnablePeerAccess, o.context, 0); code != 0 && code != errPeerEnabled {
+	if code := c.callRaw(cuCtxEnablePeerAccess, o.context, 0); code != 0 && code != errPeerEnabled {
 		return c.fail(cuCtxEnablePeerAccess, code)
 	}
 	c.peers[o] = true
 	return nil
 }
 
-// Encode returns the 128 bytes of a tensor map; the driver requires them to be aligned to 64
-// bytes.
+// Encode writes a tensor map to to. The driver requires that the memory is aligned to 64 bytes,
+// so the map is encoded in other memory and copied.
 func (c *Context) Encode(to *[128]byte, m *device.TensorMap) error {
 	// seven extra words, so that the map can start at a multiple of 64 bytes
 	words := make([]uint64, 16+7)
 	at := unsafe.Pointer(&words[0])
 	at = unsafe.Add(at, -uintptr(at)&63)
-	// maps 0, 32, 64, 128 to 0, 1, 2, 3; interleaving starts at 16
+	// power maps 0, 32, 64, 128 to 0, 1, 2, 3; interleaving starts at 16
 	power := func(n int) uintptr {
 		switch n {
 		case 32:
@@ -138,7 +138,7 @@ func (c *Context) Encode(to *[128]byte, m *device.TensorMap) error {
 	if m.NaN {
 		fill = 1
 	}
-	// A tensor of rank one has no strides, but the driver requires a non-nil address.
+	// a tensor with one dimension has no strides, but the driver requires a non-nil address
 	strides, lower, upper := append([]uint64{}, m.Strides...), append([]int32{}, m.Lower...),
 		append([]int32{}, m.Upper...)
 	strides, lower, upper = append(strides, 0), append(lower, 0), append(upper, 0)

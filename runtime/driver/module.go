@@ -17,10 +17,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// Load loads a module. The driver can assemble PTX itself and has a cache of its own. Loading from
-// the cache of this package is faster. Its modules are assembled by ptxas, if there is one at least
-// as new as the driver's assembler, so that the code is never slower. PTX that is newer than the
-// driver always needs ptxas, whose output runs on older drivers too.
+// Load loads a module. The driver can assemble PTX itself and has a cache. The cache of this
+// package is faster. Its modules are assembled by ptxas, if ptxas is at least as new as the
+// driver's assembler, so that the code is never slower. PTX that is newer than the driver always
+// needs ptxas, whose output also runs on older drivers.
 //
 // The driver's linker could also return the assembled code, but it assembles relocatable code,
 // which uses more registers and is slower.
@@ -33,32 +33,32 @@ func (c *Context) Load(image device.Image) (device.Loaded, error) {
 	if !ok {
 		return device.Loaded{}, fmt.Errorf("the text has no .version, which must come first in PTX")
 	}
-	if v.beyond(c.library) {
-		return c.assembled(image, v)
+	if v.isNewerThan(c.library) {
+		return c.loadAssembled(image, v)
 	}
 	if image.Cache != "" {
-		if loaded, ok := c.cached(image); ok {
+		if loaded, ok := c.loadCached(image); ok {
 			return loaded, nil
 		}
 	}
 	log := newLog(image.Debug)
 	module, err := c.load(append([]byte(image.PTX), 0), log)
 	if err != nil {
-		return c.rejected(image, v, log.text(), err)
+		return c.explainRejection(image, v, log.text(), err)
 	}
 	return device.Loaded{Module: module, Assembler: "the driver, CUDA " + c.library.Version()}, nil
 }
 
-// rejected converts an assembly failure to an error with source lines. PTX that is too new for the
-// driver is assembled with ptxas.
-func (c *Context) rejected(image device.Image, v version, log string,
+// explainRejection converts the failure of the driver's assembler to an error with source lines.
+// If the PTX version is too new for the driver, it loads the module with ptxas instead.
+func (c *Context) explainRejection(image device.Image, v version, log string,
 	err error) (device.Loaded, error) {
 	var f *device.Fault
 	if !errors.As(err, &f) || f.Kind == device.ErrLost {
 		return device.Loaded{}, err
 	}
 	if f.Code == errUnsupported {
-		return c.assembled(image, v)
+		return c.loadAssembled(image, v)
 	}
 	if findings := findings(image, log); findings.Errors() > 0 || f.Code == errInvalidPTX {
 		return device.Loaded{},
@@ -67,9 +67,9 @@ func (c *Context) rejected(image device.Image, v version, log string,
 	return device.Loaded{}, err
 }
 
-// cached loads the cubin of a module from the cache, or assembles it with ptxas. If it returns
-// false, the driver must assemble the module.
-func (c *Context) cached(image device.Image) (device.Loaded, bool) {
+// loadCached loads the cubin of a module from the cache, or assembles the module with ptxas and
+// caches the cubin. It returns false if the driver must assemble the module.
+func (c *Context) loadCached(image device.Image) (device.Loaded, bool) {
 	tool, err := findAssembler()
 	if err != nil {
 		return device.Loaded{}, false
@@ -77,10 +77,10 @@ func (c *Context) cached(image device.Image) (device.Loaded, bool) {
 	store := c.store(image, tool.path)
 	cubin, kept := store.load()
 	if !kept {
-		if tool.older(c.library.Version()) {
+		if tool.isOlder(c.library.Version()) {
 			return device.Loaded{}, false
 		}
-		// The driver will reject what ptxas rejects, and its message is shown.
+		// The driver will also reject the module, and its message is shown.
 		if cubin, _, err = tool.assemble(image, c.info.Capability); err != nil {
 			return device.Loaded{}, false
 		}
@@ -94,15 +94,15 @@ func (c *Context) cached(image device.Image) (device.Loaded, bool) {
 	return device.Loaded{Module: module, Assembler: tool.path, Cached: kept}, true
 }
 
-// assembled loads PTX that is newer than the driver by assembling it with ptxas.
-func (c *Context) assembled(image device.Image, v version) (device.Loaded, error) {
+// loadAssembled assembles PTX that is newer than the driver with ptxas, and loads the cubin.
+func (c *Context) loadAssembled(image device.Image, v version) (device.Loaded, error) {
 	old := fmt.Errorf("%w: PTX %s requires a driver for CUDA %s, but this one is for CUDA %s",
-		device.ErrTooOld, v, v.needs(), c.library.Version())
+		device.ErrTooOld, v, v.requiredCUDA(), c.library.Version())
 	tool, err := findAssembler()
 	if err != nil {
 		return device.Loaded{},
 			fmt.Errorf("%w; ptxas of CUDA %s could compile it instead, but %w", old,
-				v.needs(), err)
+				v.requiredCUDA(), err)
 	}
 	store := c.store(image, tool.path)
 	cubin, kept := store.load()
@@ -143,14 +143,12 @@ func newLog(lines bool) *log {
 	return l
 }
 
-// onHeap returns a slice that does not move with the stack.
-//
-//go:noinline
+// onHeap returns a slice on the heap, which does not move with the stack.
 func onHeap(n int) []byte { return make([]byte, n) }
 
 func (l *log) text() string { return cString(l.errors) }
 
-// load passes an image to the driver: a cubin, or zero-terminated PTX.
+// load passes a cubin, or zero-terminated PTX, to the driver.
 func (c *Context) load(image []byte, l *log) (device.Handle, error) {
 	if len(image) == 0 {
 		return 0, errors.New("the module is empty")
@@ -169,7 +167,7 @@ func (c *Context) load(image []byte, l *log) (device.Handle, error) {
 // Unload unloads a module.
 func (c *Context) Unload(m device.Handle) error { return c.call(cuModuleUnload, uintptr(m)) }
 
-// Variable finds a variable of a module.
+// Variable returns the address and size of a module variable.
 func (c *Context) Variable(m device.Handle, name string) (device.Address, int64, error) {
 	var a, size uint64
 	word := append([]byte(name), 0)
@@ -178,8 +176,8 @@ func (c *Context) Variable(m device.Handle, name string) (device.Address, int64,
 	return device.Address(a), int64(size), err
 }
 
-// findings parses the lines of an assembler's log that refer to lines of the text. They have no
-// columns, so the whole line is marked.
+// findings returns the messages in an assembler's log that refer to lines of the PTX. They have
+// no columns, so each refers to a whole line.
 func findings(image device.Image, text string) diag.List {
 	var list diag.List
 	line := regexp.MustCompile(`(?m)line (\d+); (error|fatal|warning)\s*: (.*?)\s*$`)

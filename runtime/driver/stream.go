@@ -21,7 +21,7 @@ func (c *Context) NewStream(o device.StreamOptions) (device.Handle, error) {
 	return device.Handle(s), err
 }
 
-// FreeStream destroys a stream after its work is done.
+// FreeStream destroys a stream when its work is complete.
 func (c *Context) FreeStream(s device.Handle) error { return c.call(cuStreamDestroy, uintptr(s)) }
 
 // WaitStream waits for the work of a stream.
@@ -35,7 +35,7 @@ func (c *Context) StreamDone(s device.Handle) (bool, error) {
 }
 
 func (c *Context) ready(f Function, what uintptr) (bool, error) {
-	switch code := c.raw(f, what); code {
+	switch code := c.callRaw(f, what); code {
 	case 0:
 		return true, nil
 	case errNotReady:
@@ -45,7 +45,7 @@ func (c *Context) ready(f Function, what uintptr) (bool, error) {
 	}
 }
 
-// NewEvent creates an event, with timing if requested.
+// NewEvent creates an event. If timed is set, it records the time.
 func (c *Context) NewEvent(timed bool) (device.Handle, error) {
 	const blocking, untimed = 1, 2 // blocking: a waiting thread sleeps
 	flags := uintptr(blocking)
@@ -85,14 +85,14 @@ func (c *Context) Elapsed(from, to device.Handle) (milliseconds float32, err err
 	return milliseconds, err
 }
 
-// Begin starts recording on a stream, in relaxed mode. The other modes tie the recording to a
-// thread, but goroutines move between threads.
+// Begin starts recording on a stream, in relaxed mode. In the other modes a recording belongs to
+// a thread, but goroutines move between threads.
 func (c *Context) Begin(s device.Handle) error {
 	const relaxed = 2
 	return c.call(cuStreamBeginCapture, uintptr(s), relaxed)
 }
 
-// End ends a recording and instantiates it for replay.
+// End ends a recording and returns it as an executable graph.
 func (c *Context) End(s device.Handle) (device.Handle, error) {
 	var graph, exec uint64
 	if err := c.call(cuStreamEndCapture, uintptr(s), uintptr(unsafe.Pointer(&graph))); err != nil {

@@ -12,12 +12,12 @@ import (
 // A version is a PTX version.
 type version struct{ major, minor int }
 
-// versionOf returns the PTX version of a text.
+// versionOf returns the PTX version in the .version directive of a text.
 func versionOf(text string) (version, bool) {
 	return parse(regexp.MustCompile(`(?m)^\s*\.version\s+(\d+)\.(\d+)`), text)
 }
 
-// parse returns the two numbers that a regular expression matches.
+// parse returns the two numbers that a regular expression matches in text.
 func parse(expression *regexp.Regexp, text string) (version, bool) {
 	m := expression.FindStringSubmatch(text)
 	if m == nil {
@@ -31,8 +31,8 @@ func parse(expression *regexp.Regexp, text string) (version, bool) {
 // String returns the version in PTX notation.
 func (v version) String() string { return fmt.Sprintf("%d.%d", v.major, v.minor) }
 
-// less reports whether v is older than w.
-func (v version) less(w version) bool {
+// isOlder reports whether v is older than w.
+func (v version) isOlder(w version) bool {
 	return v.major < w.major || v.major == w.major && v.minor < w.minor
 }
 
@@ -41,7 +41,7 @@ func (l *Library) Version() string {
 	return fmt.Sprintf("%d.%d", l.version/1000, l.version%1000/10)
 }
 
-// ptx returns the newest PTX version that the driver accepts.
+// ptx returns the newest PTX version that the driver supports.
 func (l *Library) ptx() version {
 	major, minor := l.version/1000, l.version%1000/10
 	switch {
@@ -50,17 +50,17 @@ func (l *Library) ptx() version {
 	case major == 12:
 		return version{8, minor}
 	}
-	// 11.x accepts 7.x; since 13.0 the minor versions are equal again
+	// CUDA 12.6 has no new PTX version
 	return version{major - 4, minor}
 }
 
-// needs returns the oldest CUDA version that accepts v.
-func (v version) needs() string {
+// requiredCUDA returns the oldest CUDA version that supports v.
+func (v version) requiredCUDA() string {
 	if v.major == 8 && v.minor > 5 {
 		return fmt.Sprintf("12.%d", v.minor+1)
 	}
 	return fmt.Sprintf("%d.%d", v.major+4, v.minor)
 }
 
-// beyond reports whether v is newer than the driver accepts.
-func (v version) beyond(l *Library) bool { return l.ptx().less(v) }
+// isNewerThan reports whether v is newer than the versions that the driver supports.
+func (v version) isNewerThan(l *Library) bool { return l.ptx().isOlder(v) }

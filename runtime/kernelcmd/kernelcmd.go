@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kernelcmd is the main function of programs that generate one module. Such a program
-// prints the PTX of the module, or runs its check (see package kerneltest) with -run:
+// Package kernelcmd provides the main function of programs that generate one module. Such a
+// program prints the PTX of the module, or runs its check (see package kerneltest) with -run:
 //
 //	func main() { kernelcmd.Main("saxpy", "sm_90", saxpy.Build, saxpy.Check) }
 package kernelcmd
@@ -50,7 +50,7 @@ func Main(name, target string, build func(*dsl.Module), check func(*kerneltest.T
 	}
 }
 
-// write writes the PTX of a module.
+// write writes the PTX of a module to w.
 func write(w io.Writer, name, target string, build func(*dsl.Module), lines bool) error {
 	var options []dsl.Option
 	if lines {
@@ -66,8 +66,8 @@ func write(w io.Writer, name, target string, build func(*dsl.Module), lines bool
 	return err
 }
 
-// Run runs a check on a device and writes what was computed. If the device is "", Run takes the
-// first GPU, or an emulated device for the target where there is none.
+// Run runs a check on a device and writes the results. If device is "", Run uses the first GPU,
+// or an emulated device for the target if there is no GPU.
 func Run(w io.Writer, name, device, target string, check func(*kerneltest.T) error) (err error) {
 	if check == nil {
 		return fmt.Errorf("%s has no check to run", name)
@@ -94,7 +94,8 @@ func Run(w io.Writer, name, device, target string, check func(*kerneltest.T) err
 	return err
 }
 
-// open opens a device. If it is an emulated device and none was named, note says why.
+// open opens a device. If it chooses an emulated device because there is no GPU, note explains
+// that.
 func open(device, target string) (d *runtime.Device, note string, err error) {
 	if device == "" {
 		device = "cuda:0"
@@ -122,8 +123,8 @@ func first(r kerneltest.Result) string {
 	return strings.Join(words, " ")
 }
 
-// OneOf defines a flag whose value is one of a list. The default is the first value. word returns
-// the text of a value.
+// OneOf defines a flag whose value is one of the given values. The default is the first value.
+// word returns the text for a value.
 func OneOf[T any](name, usage string, word func(T) string, values ...T) *T {
 	chosen := new(T)
 	words := make([]string, len(values))
@@ -144,14 +145,14 @@ func OneOf[T any](name, usage string, word func(T) string, values ...T) *T {
 	return chosen
 }
 
-// Type defines the flag -type, whose value is one of a list of types.
+// Type defines the flag -type, whose value is one of the given types.
 func Type(types ...isa.Type) *isa.Type {
 	return OneOf("type", "element type", func(t isa.Type) string {
 		return strings.TrimPrefix(t.String(), ".")
 	}, types...)
 }
 
-// Number defines a flag whose value is one of a list of numbers.
+// Number defines a flag whose value is one of the given numbers.
 func Number(name, usage string, numbers ...int) *int {
 	return OneOf(name, usage, strconv.Itoa, numbers...)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A Tolerance is the error that an element may have. The parts add up, as in numpy.allclose. The
-// zero Tolerance allows no error.
+// A Tolerance is the error that an element may have: the sum of its parts, as in numpy.allclose.
+// The zero Tolerance allows no error.
 type Tolerance struct {
 	Abs float64 // absolute error; see Sum
 	Rel float64 // error relative to the expected number
@@ -23,13 +23,13 @@ type Tolerance struct {
 	sum               float64 // factor of Sum for Abs; 0 without Sum
 }
 
-// Abs returns a tolerance of an absolute error.
+// Abs returns a tolerance for an absolute error.
 func Abs(x float64) Tolerance { return Tolerance{Abs: x} }
 
-// Rel returns a tolerance of an error relative to the expected number.
+// Rel returns a tolerance for an error relative to the expected number.
 func Rel(x float64) Tolerance { return Tolerance{Rel: x} }
 
-// Plus returns the sum of two tolerances. At most one of them is from Format.ULPs.
+// Plus returns the sum of two tolerances. Only one of them may be from Format.ULPs.
 func (t Tolerance) Plus(u Tolerance) Tolerance {
 	t.Abs += u.Abs
 	t.Rel += u.Rel
@@ -39,9 +39,9 @@ func (t Tolerance) Plus(u Tolerance) Tolerance {
 	return t
 }
 
-// Sum returns t for elements that are sums of k products of random inputs. Abs is multiplied by the
-// square root of k, which is about the size of such a sum; see also RoundedEvery and
-// TruncatedEvery.
+// Sum returns t for elements that are sums of k products of random inputs. Abs is multiplied by
+// the square root of k, to which the size of such a sum is proportional; see also RoundedEvery
+// and TruncatedEvery.
 func (t Tolerance) Sum(k int) Tolerance {
 	t.sum = math.Sqrt(float64(max(1, k)))
 	if t.every > 0 {
@@ -50,22 +50,22 @@ func (t Tolerance) Sum(k int) Tolerance {
 	return t
 }
 
-// RoundedEvery returns t for sums that are rounded to nearest after every n products, as a loop
-// with fma.rn does after each. Their errors partly cancel: Sum also multiplies Abs by the square
-// root of k/n.
+// RoundedEvery returns t for sums that are rounded to nearest after every n products, as in a
+// loop with fma.rn, where n is 1. Such errors partly cancel: Sum also multiplies Abs by the
+// square root of k/n.
 func (t Tolerance) RoundedEvery(n int) Tolerance {
 	t.every, t.power = float64(n), 0.5
 	return t
 }
 
-// TruncatedEvery returns t for sums that are rounded towards zero after every n products, as tensor
-// cores do with sums in F32. Their errors add up: Sum also multiplies Abs by k/n.
+// TruncatedEvery returns t for sums that are rounded towards zero after every n products, as
+// tensor cores do with F32 accumulators. Such errors add up: Sum also multiplies Abs by k/n.
 func (t Tolerance) TruncatedEvery(n int) Tolerance {
 	t.every, t.power = float64(n), 1
 	return t
 }
 
-// Allows returns the error that an element may have where want is expected.
+// Allows returns the error that an element may have if want is the expected number.
 func (t Tolerance) Allows(want float64) float64 {
 	allowed := t.Abs*max(1, t.sum) + t.Rel*math.Abs(want)
 	if t.ulps > 0 {
@@ -78,7 +78,7 @@ func (t Tolerance) Allows(want float64) float64 {
 	return allowed
 }
 
-// base returns t without the lengths of sums, so that it is equal for all sizes.
+// base returns t with the effect of Sum removed, so that the result is the same for all sizes.
 func (t Tolerance) base() Tolerance {
 	t.sum, t.every = min(t.sum, 1), min(t.every, 1)
 	if t.Abs == 0 {
@@ -115,9 +115,9 @@ func (t Tolerance) String() string {
 	return strings.Join(parts, " + ")
 }
 
-// A Result is one comparison.
+// A Result is the result of one comparison.
 type Result struct {
-	What      string // what is compared, with its size
+	What      string // description of the comparison, with its size
 	Elements  int
 	Wrong     int // number of elements that differ by more than the tolerance
 	Tolerance Tolerance
@@ -128,10 +128,10 @@ type Result struct {
 	Error     float64
 	Allowed   float64
 	First     []float64 // the first elements that the kernel computed
-	All       []float64 // all of them, if T.Keep is set
+	All       []float64 // all elements, if T.Keep is set
 }
 
-// Share returns the largest error as a fraction of the tolerance, or 0 if all elements are equal.
+// Share returns the largest error as a fraction of its tolerance, or 0 if all elements are equal.
 func (r *Result) Share() float64 {
 	if r.Error == 0 {
 		return 0
@@ -139,7 +139,7 @@ func (r *Result) Share() float64 {
 	return r.Error / r.Allowed
 }
 
-// Err returns a *Mismatch if elements are wrong.
+// Err returns a *Mismatch if elements are wrong, or nil.
 func (r *Result) Err() error {
 	if r.Wrong == 0 {
 		return nil
@@ -147,10 +147,10 @@ func (r *Result) Err() error {
 	return &Mismatch{*r}
 }
 
-// A Mismatch is the error of a comparison.
+// A Mismatch is the error of a comparison that found wrong elements.
 type Mismatch struct{ Result Result }
 
-// Error reports how many elements are wrong, and the worst of them.
+// Error returns the number of wrong elements, and the worst one.
 func (m *Mismatch) Error() string {
 	r := &m.Result
 	return fmt.Sprintf("%s: %d of %d elements are wrong; the worst is %s: got %.9g, want %.9g, "+
@@ -171,8 +171,8 @@ func Compare[G, W ~float32 | ~float64](t *T, what string, got []G, want []W,
 	}, nil, tolerance)
 }
 
-// Equal compares the results of a kernel with a reference, and returns a *Mismatch if an element is
-// not equal. Floating-point zeros of either sign are equal, and so are all NaN.
+// Equal compares the results of a kernel with a reference, and returns a *Mismatch if an element
+// is not equal. Zeros of either sign are equal, and all NaN are equal.
 func Equal[E runtime.Element](t *T, what string, got, want []E) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s: %d elements, want %d", what, len(got), len(want))
@@ -187,8 +187,8 @@ func Equal[E runtime.Element](t *T, what string, got, want []E) error {
 	}, nil, Tolerance{})
 }
 
-// compare compares n elements and records the result. position names an element; if nil, its index
-// is used.
+// compare compares n elements and records the result. position describes the position of an
+// element; if position is nil, its index is used.
 func (t *T) compare(what string, n int, pair func(i int) (got, want float64),
 	position func(i int) string,
 	tolerance Tolerance,

@@ -11,14 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A Format converts between numbers and the elements of one type.
+// A Format converts between numbers and the elements of an element type.
 type Format[E runtime.Element] struct {
 	Name string
-	// From returns the element that is nearest to a number, or very near to it.
+	// From returns the element that is nearest to a number, or one that is very near.
 	From func(float64) E
-	// Float returns the value of an element, exactly.
+	// Float returns the value of an element, without rounding.
 	Float func(E) float64
-	// Low and High bound random elements.
+	// Low and High are the bounds of random elements.
 	Low, High float64
 
 	edges     []E
@@ -26,7 +26,7 @@ type Format[E runtime.Element] struct {
 	exponents int // exponent of the smallest normal number
 }
 
-// The formats of Go's types, of F16, BF16 and of TF32.
+// The formats of Go types, and of F16, BF16 and TF32.
 var (
 	F64 = Format[float64]{
 		"f64", func(x float64) float64 { return x }, func(x float64) float64 { return x }, -1, 1,
@@ -51,7 +51,7 @@ var (
 		[]runtime.BF16{0, 0x8000, 0x3f80, 0xbf80, 1, 0x80, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0},
 		8, -126,
 	}
-	// TF32 elements are float32 numbers with the ten bits of fraction that tensor cores read.
+	// The elements of TF32 are float32 numbers with the ten fraction bits that tensor cores read.
 	TF32 = Format[float32]{
 		"tf32", func(x float64) float32 {
 			return math.Float32frombits(math.Float32bits(float32(x)) &^ (1<<13 - 1))
@@ -73,7 +73,7 @@ func widen[E float32 | uint8 | int8 | uint16 | int16 | uint32 | int32](x E) floa
 func integers[E uint8 | int8 | uint16 | int16 | uint32 | int32](name string,
 	low, high float64) Format[E] {
 	from := func(x float64) E {
-		if !(x > low) { // also NaN
+		if !(x > low) { // NaN becomes low
 			return E(low)
 		}
 		return E(int64(math.Round(min(x, high))))
@@ -107,7 +107,7 @@ func (f Format[E]) Decode(xs []E) []float64 {
 	return out
 }
 
-// Encode returns the elements nearest to numbers.
+// Encode returns the elements nearest to the given numbers.
 func (f Format[E]) Encode(xs []float64) []E {
 	out := make([]E, len(xs))
 	for i, x := range xs {
@@ -126,7 +126,7 @@ func (f Format[E]) ULPs(n float64) Tolerance {
 	return Tolerance{ulps: n, digits: f.digits, exponents: f.exponents}
 }
 
-// Within returns f with random elements from low to high.
+// Within returns f with other bounds for random elements.
 func (f Format[E]) Within(low, high float64) Format[E] {
 	f.Low, f.High = low, high
 	return f
@@ -141,8 +141,8 @@ func Random[E runtime.Element](t *T, f Format[E], n int) []E {
 	return xs
 }
 
-// RandomEdges is like Random, but replaces some elements by those that f.Edges returns. Each occurs
-// at least once if n allows it.
+// RandomEdges returns random elements as Random does, but replaces some of them by the elements
+// of f.Edges. Each edge occurs at least once if n is large enough.
 func RandomEdges[E runtime.Element](t *T, f Format[E], n int) []E {
 	xs := Random(t, f, n)
 	for i, at := range t.Rand.Perm(n) {
@@ -173,7 +173,7 @@ func EdgeRows[E runtime.Element](t *T, f Format[E], rows, cols, side int,
 	}
 }
 
-// extremes returns those of f.Edges that differ most from random elements.
+// extremes returns the elements of f.Edges that differ most from random elements.
 func (f Format[E]) extremes() (list []E) {
 	ranks := []func(x float64) (rank float64, ok bool){
 		func(x float64) (float64, bool) { return 0, math.IsNaN(x) },
@@ -190,7 +190,7 @@ func (f Format[E]) extremes() (list []E) {
 		for _, x := range f.edges {
 			v := f.Float(x)
 			if near := f.From(v); f.Float(near) != v && !math.IsNaN(v) {
-				x, v = near, f.Float(near) // some edges of TF32 have bits that it lacks
+				x, v = near, f.Float(near) // some edges of TF32 have bits that TF32 lacks
 			}
 			if r, ok := rank(v); ok && r > most {
 				most, edge, found = r, x, true
@@ -225,8 +225,8 @@ func (t *T) Uint32s(n int) []uint32 {
 type layout struct {
 	exponents, fractions, bias int
 	unsigned                   bool
-	infinite                   bool // the largest exponent is for infinity and NaN
-	nan                        int  // the code that is NaN, without the sign, or 0 if there is none
+	infinite                   bool // whether the largest exponent encodes infinity and NaN
+	nan                        int  // encoding of NaN without the sign, or 0
 }
 
 var layouts = map[isa.Type]layout{
@@ -280,7 +280,7 @@ func Narrow(t isa.Type) Format[uint8] {
 		From: func(x float64) uint8 {
 			best, distance := 0, math.Inf(1)
 			for code, v := range values {
-				if v == x { // also infinities
+				if v == x { // equal, also for infinities
 					return uint8(code)
 				}
 				if d := math.Abs(v - x); d < distance || d == distance && code%2 == 0 {
@@ -292,7 +292,7 @@ func Narrow(t isa.Type) Format[uint8] {
 	}
 }
 
-// value returns the number that a code stands for.
+// value returns the number that a code represents.
 func (l layout) value(code uint8) float64 {
 	magnitude := int(code) & (1<<(l.exponents+l.fractions) - 1)
 	exponent, fraction := magnitude>>l.fractions, magnitude&(1<<l.fractions-1)

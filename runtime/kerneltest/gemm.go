@@ -10,12 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A GEMM is the size of a matrix product D = A·Bᵀ, with A of M×K and B of N×K elements, both stored
-// by rows.
+// A GEMM is the size of a matrix product D = A·Bᵀ, where A has M×K and B has N×K elements. Both
+// are row-major.
 type GEMM struct{ M, N, K int }
 
-// Cost returns the cost of g for Sizes. It is lower than the number of multiplications, because
-// matrix instructions compute a few dozen of them in the time of one vector element.
+// Cost returns the cost of the product for Sizes. It is less than the number of multiplications,
+// because matrix instructions compute a few dozen multiplications in the time of one vector
+// element.
 func (g GEMM) Cost() int { return g.M * g.N * g.K / 32 }
 
 // String returns the size, such as 128x256x64.
@@ -27,8 +28,8 @@ func (g GEMM) PadK(n int) GEMM {
 	return g
 }
 
-// sampled is the number of elements of a large product that CompareGEMM compares.
-const sampled = 4000
+// sampleSize is the number of elements of a large product that CompareGEMM compares.
+const sampleSize = 4000
 
 // CompareGEMM compares a product with one computed in float64. It compares all elements of a small
 // product, and of a large one the corners and a random sample. The functions return elements of D,
@@ -39,8 +40,8 @@ func (t *T) CompareGEMM(g GEMM, d, a, b func(row, col int) float64, tolerance To
 
 func (t *T) compareGEMM(what string, g GEMM, d, a, b func(row, col int) float64,
 	tolerance Tolerance) error {
-	list := make([][2]int, 0, min(sampled+4, g.M*g.N))
-	if g.M*g.N <= sampled {
+	list := make([][2]int, 0, min(sampleSize+4, g.M*g.N))
+	if g.M*g.N <= sampleSize {
 		for row := range g.M {
 			for col := range g.N {
 				list = append(list, [2]int{row, col})
@@ -50,7 +51,7 @@ func (t *T) compareGEMM(what string, g GEMM, d, a, b func(row, col int) float64,
 		for _, row := range []int{0, g.M - 1} {
 			list = append(list, [2]int{row, 0}, [2]int{row, g.N - 1})
 		}
-		for range sampled {
+		for range sampleSize {
 			list = append(list, [2]int{t.Rand.IntN(g.M), t.Rand.IntN(g.N)})
 		}
 	}
@@ -65,7 +66,7 @@ func (t *T) compareGEMM(what string, g GEMM, d, a, b func(row, col int) float64,
 	}, func(i int) string { return fmt.Sprint(list[i]) }, tolerance.Sum(g.K))
 }
 
-// A rowCache keeps the rows of a matrix as float64, up to a limit.
+// A rowCache caches rows of a matrix as float64, up to a limit.
 type rowCache struct {
 	at    func(row, col int) float64
 	cols  int
@@ -102,9 +103,9 @@ type Matrix struct {
 	in     *Array
 }
 
-// MatrixOf returns a matrix of elements. value returns the number at a row and column, which may
-// depend on several elements, such as one with a scale factor. value may be nil for arguments of
-// Multiply other than A and B.
+// MatrixOf returns a matrix of elements. value returns the number at a row and column; it may
+// depend on several elements, for example an element and a scale factor. value may be nil for
+// arguments of Multiply other than A and B.
 func MatrixOf[E runtime.Element](rows, cols int, elements []E,
 	value func(row, col int) float64) Matrix {
 	return Matrix{Rows: rows, Cols: cols, value: value, in: In(elements)}
@@ -116,15 +117,15 @@ func RandomMatrix[E runtime.Element](t *T, rows, cols int, f Format[E]) Matrix {
 	return MatrixOf(rows, cols, xs, func(row, col int) float64 { return f.Float(xs[row*cols+col]) })
 }
 
-// EdgeMatrix is RandomMatrix with EdgeRows.
+// EdgeMatrix returns a matrix of random elements with edge values; see EdgeRows.
 func EdgeMatrix[E runtime.Element](t *T, rows, cols int, f Format[E], side int) Matrix {
 	xs := Random(t, f, rows*cols)
 	EdgeRows(t, f, rows, cols, side, func(row, col int) *E { return &xs[row*cols+col] })
 	return MatrixOf(rows, cols, xs, func(row, col int) float64 { return f.Float(xs[row*cols+col]) })
 }
 
-// RandomPacked returns a matrix of random integers of 1, 2 or 4 bits; the first integer in a byte
-// has the lowest bits. value returns the integer for a bit pattern.
+// RandomPacked returns a matrix of random integers of 1, 2 or 4 bits that share bytes; the first
+// integer is in the lowest bits. value returns the integer for a bit pattern.
 func RandomPacked(t *T, rows, cols, bits int, value func(bits uint8) int) Matrix {
 	xs := make([]uint8, rows*cols*bits/8)
 	for i := range xs {

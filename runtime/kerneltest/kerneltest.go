@@ -15,11 +15,11 @@ import (
 // A T runs the checks of a kernel on one device.
 type T struct {
 	Device *runtime.Device
-	Rand   *rand.Rand // the source of random inputs, with a fixed seed
-	// Budget bounds the sizes that Sizes and Lengths return. Zero means no bound.
+	Rand   *rand.Rand // source of random inputs, with a fixed seed
+	// Budget limits the sizes that Sizes and Lengths return. Zero means no limit.
 	Budget int
-	// Edit, if not nil, changes each module before it is loaded. It returns the module, or a
-	// replacement.
+	// Edit, if not nil, is applied to each module before it is loaded. It returns the module to
+	// load.
 	Edit func(m *dsl.Module) (runtime.Source, error)
 	// Keep records all computed elements in Result.All, to compare them with those of another
 	// device.
@@ -29,10 +29,10 @@ type T struct {
 	results []Result
 }
 
-// EmulatorBudget is a Budget with which a check takes seconds on the emulator.
+// EmulatorBudget is a Budget with which a check takes a few seconds in the emulator.
 const EmulatorBudget = 70_000
 
-// New returns a T for a device. Budget is EmulatorBudget if the device is emulated.
+// New returns a T for a device. If the device is emulated, Budget is EmulatorBudget.
 func New(d *runtime.Device) *T {
 	t := &T{Device: d, Rand: rand.New(rand.NewPCG(1, 2))}
 	if d.Info().Emulated {
@@ -41,7 +41,7 @@ func New(d *runtime.Device) *T {
 	return t
 }
 
-// Target returns the target that modules are built for, such as sm_90a.
+// Target returns the target for which modules are built, such as sm_90a.
 func (t *T) Target() string { return t.Device.Info().Target }
 
 // Kernel builds a module for the target, loads it, and returns one of its kernels.
@@ -55,7 +55,7 @@ func (t *T) Kernel(name string, build func(*dsl.Module)) (*runtime.Kernel, error
 	return loaded.Kernel(name)
 }
 
-// Load loads a module.
+// Load loads a module, after Edit.
 func (t *T) Load(m *dsl.Module) (*runtime.Module, error) {
 	var source runtime.Source = m
 	if t.Edit != nil {
@@ -70,7 +70,7 @@ func (t *T) Load(m *dsl.Module) (*runtime.Module, error) {
 // ErrSkip is the error of a check that the device cannot run.
 var ErrSkip = errors.New("skipped")
 
-// Skip returns an error that wraps ErrSkip and says why.
+// Skip returns an error that wraps ErrSkip, with the reason as its text.
 func Skip(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrSkip, fmt.Sprintf(format, args...))
 }
@@ -90,9 +90,9 @@ func (t *T) Needs(feature string, from, before int) error {
 	return nil
 }
 
-// Sizes returns the sizes whose cost is within t.Budget, so that one list serves the emulator and a
-// GPU. cost returns about the number of elements that a launch computes. The first size is always
-// included.
+// Sizes returns the sizes whose cost is within t.Budget, so that the same list can be used for
+// the emulator and for a GPU. cost should return about the number of elements that a launch
+// computes. The first size is always included.
 func Sizes[S any](t *T, cost func(S) int, list ...S) []S {
 	var within []S
 	for i, s := range list {
@@ -103,7 +103,7 @@ func Sizes[S any](t *T, cost func(S) int, list ...S) []S {
 	return within
 }
 
-// Lengths is like Sizes, for vectors: it returns the lengths that do not exceed t.Budget.
+// Lengths returns the lengths that do not exceed t.Budget. The first one is always included.
 func (t *T) Lengths(list ...int) []int {
 	return Sizes(t, func(n int) int { return n }, list...)
 }
@@ -116,5 +116,5 @@ func (t *T) Note(format string, args ...any) {
 // Notes returns the lines that Note added.
 func (t *T) Notes() []string { return t.notes }
 
-// Results returns the comparisons so far.
+// Results returns the results of all comparisons so far.
 func (t *T) Results() []Result { return t.results }

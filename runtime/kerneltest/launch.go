@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// An Array is a slice that a launch copies to the device, or back, or both.
+// An Array is a slice that a launch copies to the device, back from the device, or both.
 type Array struct {
 	in, out  bool
 	sizes    []int
@@ -27,22 +27,22 @@ type buffer interface {
 	Close() error
 }
 
-// guard is the number of elements after the end of a result that are checked on a GPU. The emulator
-// reports such accesses itself.
+// guard is the number of elements after the end of an array that are checked for writes on a GPU.
+// The emulator reports such writes itself.
 const guard = 1024
 
-// In copies x to the device before the launch.
+// In returns an argument that is copied to the device before the launch.
 func In[E runtime.Element](x []E) *Array { return array(x, true, false) }
 
-// Out copies the kernel's result to x after the launch. The kernel must write all elements that are
-// compared; before the launch they are undefined.
+// Out returns an argument that receives the kernel's result after the launch. The kernel must
+// write all elements that are compared; their values before the launch are undefined.
 func Out[E runtime.Element](x []E) *Array { return array(x, false, true) }
 
-// InOut copies x to the device before the launch and back after it.
+// InOut returns an argument that is copied to the device before the launch and back after it.
 func InOut[E runtime.Element](x []E) *Array { return array(x, true, true) }
 
-// Tensor sets the sizes of the tensor, outermost first. If the parameter of the kernel is a tensor
-// map, Launch passes one; otherwise it passes a pointer.
+// Tensor sets the sizes of the tensor, outermost dimension first. If the kernel's parameter is a
+// tensor map, Launch passes a tensor map, and otherwise a pointer.
 func (a *Array) Tensor(sizes ...int) *Array {
 	a.sizes = sizes
 	return a
@@ -58,8 +58,8 @@ func array[E runtime.Element](x []E, in, out bool) *Array {
 				}
 				return runtime.Alloc[E](t.Device, len(x))
 			}
-			// On a GPU, fill the buffer so that elements the kernel does not write cannot look like
-			// results.
+			// On a GPU the buffer is filled, so that elements that the kernel does not write
+			// cannot look like results.
 			all := make([]E, len(x)+guard)
 			view := bytesOf(all)
 			for i := range view {
@@ -86,7 +86,7 @@ func array[E runtime.Element](x []E, in, out bool) *Array {
 	}
 }
 
-// bytesOf returns the memory of a slice.
+// bytesOf returns the memory of a slice as bytes.
 func bytesOf[E runtime.Element](x []E) []byte {
 	if len(x) == 0 {
 		return nil

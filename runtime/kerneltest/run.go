@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// Open returns a T for a device name of runtime.Open; "" is the first GPU, or the emulator if there
-// is none. The device is closed when the test ends.
+// Open returns a T for a device name of runtime.Open. The name "" stands for the first GPU, or
+// for the emulator if there is no GPU. The device is closed when the test ends.
 func Open(t testing.TB, device string) *T {
 	t.Helper()
 	d, err := runtime.Open(device)
@@ -41,12 +41,12 @@ type DeviceRun struct {
 	Time    time.Duration
 }
 
-// Runs are the runs of a check on several devices.
+// Runs has the results of a check on several devices.
 type Runs []DeviceRun
 
-// Run runs a check in a subtest for each target. A target such as "sm_90a" is an emulated device; a
-// name that runtime.Open takes, such as "cuda:0", is that device. Each subtest logs its results,
-// which go test -v shows.
+// Run runs a check in a subtest for each target. A target such as "sm_90a" stands for an emulated
+// device; another name, such as "cuda:0", is passed to runtime.Open. Each subtest logs its
+// results, which go test -v shows.
 func Run(t *testing.T, check func(*T) error, targets ...string) Runs {
 	t.Helper()
 	var runs Runs
@@ -102,8 +102,8 @@ func (r Result) String() string {
 }
 
 // Tight fails the test if a tolerance is more than factor times the largest error that occurred,
-// over all devices and sizes. It detects tolerances that would hide mistakes. With go test -short
-// it does nothing, because errors are smaller at small sizes.
+// over all devices and sizes. It finds tolerances that are so large that they would hide
+// mistakes. With go test -short it does nothing, because errors are smaller at small sizes.
 func (r Runs) Tight(t testing.TB, factor float64) {
 	t.Helper()
 	if t.Failed() || testing.Short() {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Median returns the duration of a launch: the median of 30 launches, by the clock of the device.
-// Launches in the first 0.1 s are not counted, because an idle device runs slower.
+// Median returns the duration of a launch: the median of 30 launches, measured by the device.
+// Launches in the first 0.1 s are not counted, because the clock of an idle device is slower.
 func (t *T) Median(launch func() error) (time.Duration, error) {
 	first, e1 := t.Device.Event()
 	last, e2 := t.Device.Event()

@@ -7,5 +7,5 @@ package main
 
 import "time"
 
-// cpuTime returns zero: on this system the processor time of the process is unknown.
+// cpuTime returns zero, because the processor time of the process is unknown on this system.
 func cpuTime() time.Duration { return 0 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command emubench measures the emulator: thread instructions per second on one core, GEMMs,
-// scaling over cores, and the time and memory of a large grid.
+// Command emubench measures the emulator: thread instructions per second on one core, matrix
+// products, scaling over cores, and the time and memory of a large grid.
 package main
 
 import (
@@ -51,7 +51,7 @@ func main() {
 	}
 }
 
-// jobs returns the available measurements by name.
+// jobs returns the measurements by name.
 func jobs() map[string]func(name string, rounds int) error {
 	return map[string]func(string, int) error{
 		"saxpy": func(name string, n int) error {
@@ -95,7 +95,8 @@ func print(s sample, err error) error {
 // A job prepares a kernel on a device and returns a function that launches it.
 type job func(d *runtime.Device) (func() error, error)
 
-// measure runs a job with a number of workers and returns the round with the median CPU time.
+// measure runs a job several times with a number of workers, and returns the sample with the
+// median processor time.
 func measure(name string, workers, rounds int, target string, j job) (sample, error) {
 	if workers == 0 {
 		workers = goruntime.GOMAXPROCS(0)
@@ -128,7 +129,7 @@ func kernel(d *runtime.Device, name string, build func(*dsl.Module)) (*runtime.K
 	return kerneltest.New(d).Kernel(name, build)
 }
 
-// floats uploads n random numbers.
+// floats uploads n random numbers, converted by of.
 func floats[T runtime.Element](d *runtime.Device, n int, of func(float32) T) (*runtime.Buffer[T],
 	error) {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
@@ -156,7 +157,7 @@ func saxpyJob(n int) job {
 	}
 }
 
-// rmsnormJob runs example 08 with 1024 rows of 1024 F32 elements.
+// rmsnormJob runs example 08 on 1024 rows of 1024 F32 elements.
 func rmsnormJob(d *runtime.Device) (func() error, error) {
 	const rows, hidden = 1024, 1024
 	k, err := kernel(d, fmt.Sprintf("rmsnorm_f32_%d", hidden), func(m *dsl.Module) {
@@ -209,7 +210,7 @@ func wgmmaJob(n int) job {
 	}
 }
 
-// scaling measures saxpy and mma.sync alternately with one worker and with two.
+// scaling measures saxpy and mma.sync with one worker and with two, in alternation.
 func scaling(_ string, rounds int) error {
 	for _, j := range []struct {
 		name, target string
@@ -240,7 +241,8 @@ func scaling(_ string, rounds int) error {
 	return nil
 }
 
-// grid measures a grid of 4096 blocks of 256 threads: its time, and the growth of the heap.
+// grid measures the time of a grid of 4096 blocks of 256 threads, and the memory that it
+// allocates.
 func grid(string, int) error {
 	const n = 4096 * 256 * 4
 	before := heap()
@@ -264,7 +266,7 @@ func grid(string, int) error {
 	return nil
 }
 
-// heap returns the number of bytes allocated so far.
+// heap returns the number of bytes that the program has allocated so far.
 func heap() uint64 {
 	var m goruntime.MemStats
 	goruntime.ReadMemStats(&m)

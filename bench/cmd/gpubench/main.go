@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command gpubench measures the examples on a GPU, compares them with the installed libraries, and
-// prints a table. With -out it also writes the tables and plots of bench/results.
+// Command gpubench measures the examples on a GPU, compares them with the installed libraries,
+// and prints a table. With -out it also writes the tables and plots of bench/results to a
+// directory.
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// settings are the flags of the command.
+// settings holds the values of the flags.
 type settings struct {
 	device, only, sizes, types, layouts, rows, libraries, tuning, file, out, from string
 	rounds, repeats                                                               int
@@ -99,10 +100,10 @@ func (s settings) run() (err error) {
 			return err
 		}
 	}
-	return errors.Join(s.write(r), m.failed())
+	return errors.Join(s.write(r), m.firstError())
 }
 
-// write writes the results to the files of the flags.
+// write writes the results to the files that the flags name.
 func (s settings) write(r *bench.Report) error {
 	if s.out != "" {
 		if err := r.Files(s.out); err != nil {
@@ -119,7 +120,7 @@ func (s settings) write(r *bench.Report) error {
 	return errors.Join(r.JSON(f), f.Close())
 }
 
-// A measurer measures groups of jobs.
+// A measurer measures groups of jobs and collects the results.
 type measurer struct {
 	settings
 	b      *bench.Bench
@@ -129,8 +130,9 @@ type measurer struct {
 	errs   []error
 }
 
-// keep prints results, and an error, after which the next job is measured.
-func (m *measurer) keep(list []bench.Result, err error) {
+// record prints and stores results. An error is printed and stored, and the measurements
+// continue.
+func (m *measurer) record(list []bench.Result, err error) {
 	m.report.Results = append(m.report.Results, list...)
 	if err = errors.Join(err, bench.Table(os.Stdout, list)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -138,44 +140,44 @@ func (m *measurer) keep(list []bench.Result, err error) {
 	}
 }
 
-// failed returns an error if something was not measured.
-func (m *measurer) failed() error {
+// firstError returns an error if a measurement failed.
+func (m *measurer) firstError() error {
 	if len(m.errs) > 0 {
 		return errors.New("not everything was measured")
 	}
 	return nil
 }
 
-// measure measures a group.
+// measure measures the group of jobs with a name.
 func (m *measurer) measure(what string) error {
 	switch what {
 	case "copy":
-		m.keep(bench.Copy(m.b))
+		m.record(bench.Copy(m.b))
 	case "rmsnorm":
 		for _, s := range bench.Shapes() {
-			m.keep(bench.RMSNorm(m.b, s[0], s[1]))
+			m.record(bench.RMSNorm(m.b, s[0], s[1]))
 		}
 	case "softmax":
 		for _, s := range bench.Shapes() {
-			m.keep(bench.Softmax(m.b, s[0], s[1]))
+			m.record(bench.Softmax(m.b, s[0], s[1]))
 		}
 	case "rows":
 		for _, name := range []string{"RMSNorm", "LayerNorm", "softmax", "cross-entropy",
 			"quantize"} {
 			for _, cols := range bench.Lengths() {
-				m.keep(bench.RowFamily(m.b, name, cols))
+				m.record(bench.RowFamily(m.b, name, cols))
 			}
 		}
 	case "w4a16":
 		for _, rows := range []int{1, 4, 16} {
-			m.keep(bench.FewRows(m.b, rows))
+			m.record(bench.FewRows(m.b, rows))
 		}
 	case "matmul", "multistage":
 		measure := bench.Matmul
 		if what == "multistage" {
 			measure = bench.Multistage
 		}
-		return m.squares(func(n int) { m.keep(measure(m.b, m.l, n)) })
+		return m.squares(func(n int) { m.record(measure(m.b, m.l, n)) })
 	case "attention":
 		m.attention()
 	case "attentionfp8":
@@ -186,7 +188,7 @@ func (m *measurer) measure(what string) error {
 		rows, err := numbers(m.rows)
 		for _, weights := range bench.Weights() {
 			for _, n := range rows {
-				m.keep(m.product(bench.Product{M: n, N: weights[0], K: weights[1], Layout: "TN",
+				m.record(m.product(bench.Product{M: n, N: weights[0], K: weights[1], Layout: "TN",
 					Group: "layers"}))
 			}
 		}
@@ -199,16 +201,17 @@ func (m *measurer) measure(what string) error {
 	return nil
 }
 
-// attention measures the forward pass of attention, and the backward pass for one length.
+// attention measures the forward pass of attention for several shapes and lengths, and the
+// backward pass for one length.
 func (m *measurer) attention() {
 	for _, width := range []int{64, 128, 256} {
 		for _, causal := range []bool{false, true} {
 			s := attention.Shape{Type: isa.Bf16, Width: width, Causal: causal}
 			for _, length := range []int{4096, 8192, 16384} {
-				m.keep(bench.Attention(m.b, s, length))
+				m.record(bench.Attention(m.b, s, length))
 			}
 			if width <= 128 {
-				m.keep(bench.AttentionBackward(m.b, s, 4096))
+				m.record(bench.AttentionBackward(m.b, s, 4096))
 			}
 		}
 	}
@@ -241,7 +244,7 @@ func (m *measurer) squares(measure func(n int)) error {
 	return nil
 }
 
-// gemm measures the library call for square matrices.
+// gemm measures the library call of example 23 for square matrices.
 func (m *measurer) gemm() error {
 	for _, name := range strings.Split(m.types, ",") {
 		typ, ok := bench.ProductTypes[name]
@@ -254,7 +257,7 @@ func (m *measurer) gemm() error {
 		}
 		for _, layout := range strings.Split(layouts, ",") {
 			err := m.squares(func(n int) {
-				m.keep(m.product(bench.Product{M: n, N: n, K: n, Type: typ, Layout: layout,
+				m.record(m.product(bench.Product{M: n, N: n, K: n, Type: typ, Layout: layout,
 					Group: name}))
 			})
 			if err != nil {
@@ -270,7 +273,7 @@ func (m *measurer) product(p bench.Product) ([]bench.Result, error) {
 	return p.Measure(m.b, m.l, m.call)
 }
 
-// numbers returns the numbers of a list with commas.
+// numbers parses a comma-separated list of positive integers.
 func numbers(list string) (all []int, err error) {
 	for _, word := range strings.Split(list, ",") {
 		n, err := strconv.Atoi(word)

@@ -48,7 +48,7 @@ func Async(m *dsl.Module) {
 	})
 	full.Wait(k.U32(0))
 
-	//cuda: an element of a tile, whatever its swizzle
+	//cuda:text an element of a tile with any swizzle
 	e := dsl.Element[dsl.F32](box, t.ShrI(5), t.AndI(31))
 	e.StoreFirst(e.LoadFirst().MulF(2))
 

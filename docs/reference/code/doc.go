@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package code contains the Go code of the CUDA-to-Go tables. A comment //cuda: has the CUDA code;
-// the lines after it are the equivalent Go code.
+// Package code contains the Go code of the CUDA-to-Go tables. A comment //cuda: contains CUDA code,
+// and a comment //cuda:text describes it in words. The lines after the comment are the equivalent Go
+// code.
 package code
 
 import "github.com/ptxdsl/ptxdsl/dsl"
@@ -15,5 +16,5 @@ type (
 
 func add(a, b f32) f32 { return a.Add(b) }
 
-// use marks values that only illustrate a table row as used.
+// use marks values as used that are only shown in a table.
 func use(...any) {}

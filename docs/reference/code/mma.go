@@ -17,7 +17,7 @@ func MMA(m *dsl.Module) {
 	//cuda: `const half *a`, of a matrix with m rows and k columns; copies and stores are clipped
 	a := k.Matrix("a", isa.F16).Sized(rows, depth)
 
-	//cuda: the same for B and D
+	//cuda:text B and D, in the same way
 	b := k.Matrix("b", isa.F16).Sized(cols, depth)
 	d := k.Matrix("d", isa.F32).Sized(rows, cols)
 
@@ -28,14 +28,14 @@ func MMA(m *dsl.Module) {
 	//cuda: `blockIdx.z` as a batch
 	a = a.At(k.CTAID().Z)
 
-	//cuda: a ring of three stages in shared memory, swizzled
+	//cuda:text a ring buffer of three swizzled stages in shared memory
 	tile := dsl.Tile{Type: isa.F16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128}
 	ab := k.AsyncPipeline("ab", 3, tile, tile)
 
 	//cuda: the shape of `mma.sync` for a type
 	shape := m.MMAFor(isa.F16, isa.F32)
 
-	//cuda: the accumulator of a warp: 64 rows and 32 columns, of 8 warps in rows of 4
+	//cuda:text the accumulator of a warp: 64 rows and 32 columns; 8 warps in two rows of four
 	w := dsl.NewWarpTile[dsl.F32](k, shape, 64, 32)
 	fromA, fromB := w.Origin(k.WarpIndex(), 4)
 
@@ -47,10 +47,10 @@ func MMA(m *dsl.Module) {
 		w.MMA(s.Tile(0), fromA, s.Tile(1), fromB)
 	})
 
-	//cuda: an activation, a mask, a scale: each element of the accumulator
+	//cuda:text an activation, a mask or a scale, applied to each element of the accumulator
 	w.Map(func(c dsl.Cell, x f32) f32 { return x.MaxF(0) })
 
-	//cuda: the maximum of each row, over the four lanes that hold it
+	//cuda:text the maximum of each row, which four lanes hold
 	most := w.RowReduce(func(a, b f32) f32 { return a.Max(b) })
 	w.Map(func(c dsl.Cell, x f32) f32 { return x.Sub(most[c.LocalRow]) })
 

@@ -80,7 +80,7 @@ func Methods(m *dsl.Module) {
 	//cuda: `mad.lo.cc.u32`, `madc.hi.u32`
 	use(ptx.MadLo().CC(), ptx.MadcHi())
 
-	//cuda: a modifier that depends on a Go condition
+	//cuda:text a modifier that depends on a Go condition
 	ld := ptx.Ld().Global()
 	if m.Has(80) {
 		ld = ld.NC()

@@ -17,7 +17,7 @@ func TCGEN05(m *dsl.Module) {
 
 	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 
-	//cuda: B, of which each block of the pair holds half of the rows
+	//cuda:text B; each block of the pair holds half of the rows
 	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: 128, Cols: 64}, dsl.Swizzle128)
 
 	d := k.TensorMap("d", isa.Bf16, dsl.Box{Rows: 128, Cols: 256}, dsl.Swizzle128)

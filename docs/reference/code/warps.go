@@ -27,7 +27,7 @@ func Warps(m *dsl.Module) {
 	//cuda: `cub::BlockScan`, inclusive, and the total
 	scan, all := dsl.BlockScan(v, "scans", add)
 
-	//cuda: one elected thread of the warp
+	//cuda:text one elected thread of the warp
 	k.If(k.Elect(), func() { x.StoreI(0, sum) })
 
 	//cuda: `__nv_namedbarrier`, `bar.sync 1, 128`
@@ -46,7 +46,7 @@ func Warps(m *dsl.Module) {
 	other := part.InBlock(rank.XorI(1)).LoadI(0)
 	k.SyncCluster()
 
-	//cuda: a sum over the cluster
+	//cuda:text a sum over all threads of the cluster
 	total := dsl.ClusterReduce(sum, "cluster_sums", add)
 
 	x.Store(k.TID().X, scan.Add(all).Add(other).Add(total))

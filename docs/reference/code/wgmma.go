@@ -10,7 +10,7 @@ import (
 
 // WGMMA shows a GEMM with TMA copies and wgmma.
 func WGMMA(m *dsl.Module) {
-	//cuda: three warpgroups, and a cluster of two blocks
+	//cuda:text three warpgroups, and clusters of two blocks
 	k := m.Kernel("wgmma", dsl.Warpgroups(3), dsl.Cluster(2))
 
 	//cuda: `const __grid_constant__ CUtensorMap a`, with its box and swizzle
@@ -21,13 +21,13 @@ func WGMMA(m *dsl.Module) {
 	rows, cols := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n")
 	depth := dsl.Param[dsl.U32](k, "k")
 
-	//cuda: a ring of four stages with full and empty barriers; B shared by the cluster
+	//cuda:text a four-stage ring buffer with full and empty barriers; B is multicast in the cluster
 	ab := k.Pipeline("ab", 4, a.Feed(), b.Feed().Multicast())
 
-	//cuda: shared memory for results of two warpgroups, stored by the TMA
+	//cuda:text shared memory from which the TMA stores the results of two warpgroups
 	out := k.Output("out", d, 2)
 
-	//cuda: persistent blocks: the tiles of a block
+	//cuda:text the loop over the tiles of a persistent block
 	tiles := k.Persistent(rows.CeilDiv(128), cols.CeilDiv(128), 8)
 	steps := depth.CeilDiv(64)
 
@@ -43,7 +43,7 @@ func WGMMA(m *dsl.Module) {
 
 	math := dsl.OnWarpgroups(1, 2, "math", func(half u32) {
 		for at := range tiles.Each() {
-			//cuda: the accumulator of a warpgroup; the first product writes it
+			//cuda:text the accumulator of a warpgroup, which the first MMA overwrites
 			acc := k.Accumulator(64, 128, isa.F32)
 
 			//cuda: wait, `wgmma.fence`, `wgmma.mma_async`, commit, wait, release the stage
@@ -51,7 +51,7 @@ func WGMMA(m *dsl.Module) {
 				acc.MMA(s.Tile(a).Part(half, 2), s.Tile(b))
 			}
 
-			//cuda: each element of the accumulator
+			//cuda:text a function of each element of the accumulator
 			acc.Map(func(c dsl.Cell, x f32) f32 { return x.MaxF(0) })
 
 			//cuda: convert, `stmatrix`, proxy fence, TMA store

@@ -1,20 +1,21 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package atoms computes where scale factors and sparsity metadata are in memory. Both are stored
-// in atoms, the units that tensor cores copy to tensor memory.
+// Package atoms computes the memory layout of scale factors and sparsity metadata. Both are
+// stored in atoms, which are the units that tensor cores copy to tensor memory.
 package atoms
 
-// Sparsity metadata is copied to tensor memory in atoms of 128 rows by 16 bytes. An atom describes
-// 64 stored bytes of a row, or 128 for elements of 16 or 32 bits. It has one lane per row, and one
-// or two columns per instruction (PTX 9.1, 9.7.16.10.8).
+// Sparsity metadata is copied to tensor memory in atoms of 128 rows by 16 bytes. An atom
+// describes 64 stored bytes of each row, or 128 for elements of 16 or 32 bits. In tensor memory
+// it occupies one lane per row; an instruction uses one or two of its columns (PTX 9.1,
+// 9.7.16.10.8).
 const (
 	SparsityRows     = 128
 	SparsityRowBytes = 16
 )
 
-// SparsityOffset returns the byte offset of byte b of the metadata of a row. wide says that
-// elements have 16 or 32 bits.
+// SparsityOffset returns the byte offset of byte b of a row's metadata, which has the given
+// number of bytes. wide is set if elements have 16 or 32 bits.
 func SparsityOffset(wide bool, row, b, bytes int) int {
 	atoms := (bytes + SparsityRowBytes - 1) / SparsityRowBytes // atoms per row
 	line, in := row%SparsityRows, b%SparsityRowBytes
@@ -26,7 +27,8 @@ func SparsityOffset(wide bool, row, b, bytes int) int {
 		line*SparsityRowBytes + in
 }
 
-// SparsityBytes returns the bytes of the metadata of a matrix, rounded up to whole atoms.
+// SparsityBytes returns the size in bytes of the metadata of a matrix, with the given number of
+// metadata bytes per row, rounded up to whole atoms.
 func SparsityBytes(rows, bytes int) int {
 	high, wide := (rows+SparsityRows-1)/SparsityRows, (bytes+SparsityRowBytes-1)/SparsityRowBytes
 	return high * wide * SparsityRows * SparsityRowBytes
@@ -39,8 +41,8 @@ const (
 	scaleBytes   = scaleRows * scaleFactors
 )
 
-// ScaleOffset returns the byte offset of the scale factor of an element. Each factor applies to
-// vector elements of a row, which has cols.
+// ScaleOffset returns the byte offset of the scale factor of an element, in a matrix with cols
+// columns. Each factor applies to vector adjacent elements of a row.
 func ScaleOffset(vector, row, col, cols int) int {
 	vector = max(1, vector)
 	each := scaleFactors * vector
@@ -50,7 +52,8 @@ func ScaleOffset(vector, row, col, cols int) int {
 		factor%scaleFactors
 }
 
-// ScaleBytes returns the bytes of the scale factors of a matrix, rounded up to whole atoms.
+// ScaleBytes returns the size in bytes of the scale factors of a matrix, rounded up to whole
+// atoms.
 func ScaleBytes(vector, rows, cols int) int {
 	last := ScaleOffset(vector, (rows-1)/scaleRows*scaleRows+scaleRows-1, cols-1, cols)
 	return last/scaleBytes*scaleBytes + scaleBytes

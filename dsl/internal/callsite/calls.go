@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package callsite records the calls with which an author builds a kernel, and resolves them to
-// lines when a finding needs them. A recorded call is an ir.Pos.
+// Package callsite records the call stacks of the builder calls in the author's code, and
+// resolves them to source lines when a finding needs them. An ir.Pos identifies a recorded call
+// stack.
 package callsite
 
 import (
@@ -15,24 +16,26 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// deepest is the maximum number of return addresses that are recorded for a builder call. They
-// include the frames of this package between the instruction and the author's code.
-const deepest = 32
+// maxStackDepth is the maximum number of return addresses that are recorded for a builder call.
+// They include the functions of package dsl between the author's code and this package.
+const maxStackDepth = 32
 
-// A stack holds the return addresses of the active calls, right-aligned, the innermost last.
-type stack [deepest]uintptr
+// A stack holds the return addresses of the active calls in its last elements, the innermost call
+// last.
+type stack [maxStackDepth]uintptr
 
-// Calls stores the builder calls of a module as a tree, so that consecutive calls share their outer
-// frames. An ir.Pos is the index of a node, starting at 1. Nodes are resolved to lines on demand.
+// Calls stores the call stacks of a module's builder calls as a tree, so that consecutive calls
+// share their outer frames. An ir.Pos is the index of a node, starting at 1. It stands for the
+// path from the root to that node.
 type Calls struct {
-	pages []*nodes
-	made  ir.Pos   // the newest node
-	now   stack    // stack of the current call
-	last  nodePath // path to the last requested node, starting at body
-	body  ir.Pos   // position of the frames outside of the function that Run calls
-	mark  uintptr  // return address of that function
+	pages   []*nodes
+	newest  ir.Pos   // the node that was added last
+	current stack    // stack of the current call
+	last    nodePath // path to the node that was requested last, starting at body
+	body    ir.Pos   // position of the call of Run, or NoPos
+	mark    uintptr  // return address in Run of the function that Run calls
 
-	sources source.Files // sources of the findings
+	sources source.Files // parsed files of the findings
 }
 
 // nodes is a page of nodes. A node is a return address and its outer node.
@@ -41,43 +44,41 @@ type nodes struct {
 	outer [page]ir.Pos
 }
 
-// A nodePath is the path of nodes from the outermost call to an inner call.
+// A nodePath is a path in the tree, from an outer to an inner call.
 type nodePath struct {
 	depth int
-	pcs   stack // outermost first
-	nodes [deepest]ir.Pos
+	pcs   stack // return addresses, outermost first
+	nodes [maxStackDepth]ir.Pos
 }
 
-// Here returns the position of the current builder call. It must not be inlined, because trail
-// starts with its caller.
-//
-//go:noinline
-func (c *Calls) Here() ir.Pos { return c.path(c.now[trail(&c.now, c.mark):]) }
+// Here returns the position of the current builder call, that is, of the stack that starts at the
+// caller of Here. It must not be inlined, because trail starts with its caller.
+func (c *Calls) Here() ir.Pos { return c.path(c.current[trail(&c.current, c.mark):]) }
 
 // Caller returns the position of the call to the function that calls Caller. Neither function may
 // be inlined.
-//
-//go:noinline
-func (c *Calls) Caller() ir.Pos { return c.path(c.now[trail(&c.now, c.mark) : deepest-1]) }
+func (c *Calls) Caller() ir.Pos {
+	return c.path(c.current[trail(&c.current, c.mark) : maxStackDepth-1])
+}
 
 // OuterCaller returns the position of the call two functions further out than Here. None of the
 // three functions may be inlined.
 //
 //go:noinline
 func (c *Calls) OuterCaller() ir.Pos {
-	return c.path(c.now[min(trail(&c.now, c.mark), deepest-2) : deepest-2])
+	return c.path(c.current[min(trail(&c.current, c.mark), maxStackDepth-2) : maxStackDepth-2])
 }
 
-// path returns the position of a call stack, given with the innermost call last. If the stack
-// includes the mark, the calls outside of Run are those of body.
+// path returns the position of a call stack, innermost call last. If the stack includes the mark,
+// the outer calls are those of body, which Run has recorded.
 func (c *Calls) path(pcs []uintptr) ir.Pos {
 	at, w := c.body, &c.last
 	switch {
 	case len(pcs) > 0 && pcs[0] == c.mark:
 		pcs = pcs[1:]
-	// the function has made no call, or Run is too far outside to be on the stack
+	// the function has made no call, or the frame of Run is beyond maxStackDepth
 	case at != ir.NoPos:
-		return c.whole(pcs)
+		return c.fullPath(pcs)
 	}
 	d := 0
 	last := w.pcs[:min(w.depth, len(pcs))]
@@ -96,8 +97,9 @@ func (c *Calls) path(pcs []uintptr) ir.Pos {
 	return at
 }
 
-// whole returns the position of a complete call stack, without the shortcut for Run.
-func (c *Calls) whole(pcs []uintptr) ir.Pos {
+// fullPath returns the position of a call stack that is given from its outermost frame, without
+// the mark of Run.
+func (c *Calls) fullPath(pcs []uintptr) ir.Pos {
 	at := ir.NoPos
 	for _, pc := range pcs {
 		at = c.node(pc, at)
@@ -108,16 +110,17 @@ func (c *Calls) whole(pcs []uintptr) ir.Pos {
 // page is the number of nodes in a page.
 const page = 256
 
-// node creates a node. Each execution of a call in a Go loop gets a new node; see same.
+// node creates a node and returns its position. Each execution of a call in a Go loop gets a new
+// node; Same compares nodes by their calls.
 func (c *Calls) node(pc uintptr, outer ir.Pos) ir.Pos {
-	i := uint32(c.made)
+	i := uint32(c.newest)
 	if i%page == 0 {
 		c.pages = append(c.pages, new(nodes))
 	}
 	n := c.pages[i/page]
 	n.pcs[i%page], n.outer[i%page] = pc, outer
-	c.made++
-	return c.made
+	c.newest++
+	return c.newest
 }
 
 // call returns the return address of a node and its outer node.
@@ -127,7 +130,7 @@ func (c *Calls) call(at ir.Pos) (pc uintptr, outer ir.Pos) {
 	return n.pcs[i%page], n.outer[i%page]
 }
 
-// Same reports whether two positions have the same calls.
+// Same reports whether two positions have the same call stack.
 func (c *Calls) Same(a, b ir.Pos) bool {
 	for a != b {
 		if a == ir.NoPos || b == ir.NoPos {
@@ -143,21 +146,19 @@ func (c *Calls) Same(a, b ir.Pos) bool {
 	return true
 }
 
-// Run calls a function of the author. The outer frames do not change until it returns, so Here
-// walks only the inner frames meanwhile.
-//
-//go:noinline
+// Run calls a function of the author. The outer frames do not change until body returns, so
+// during the call Here only reads the inner frames.
 func (c *Calls) Run(body func()) {
 	was, mark := c.body, c.mark
 	defer func() {
 		c.body, c.mark, c.last.depth = was, mark, 0
 	}()
 	outside := c.Here()
-	// Both functions return to the same address. The first records it as the mark at which Here
-	// stops.
+	// Both functions return to the same address in Run. The first function records this address
+	// as the mark at which Here stops.
 	enter := func() {
-		trail(&c.now, 0)
-		c.body, c.mark, c.last.depth = outside, c.now[deepest-1], 0
+		trail(&c.current, 0)
+		c.body, c.mark, c.last.depth = outside, c.current[maxStackDepth-1], 0
 	}
 	for _, f := range [...]func(){enter, body} {
 		f()
@@ -174,19 +175,20 @@ func (c *Calls) stack(pos ir.Pos) []uintptr {
 	return pcs
 }
 
-// mostFrames is the number of the author's lines that are reported for a position.
-const mostFrames = 4
+// maxFrames is the maximum number of source lines that are reported for a position.
+const maxFrames = 4
 
-// Place resolves a position to the author's lines, innermost first.
+// Place resolves a position to the author's source line, and the lines of its callers, innermost
+// first.
 func (c *Calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
-	if pos < 1 || pos > c.made {
+	if pos < 1 || pos > c.newest {
 		return diag.Place{}, nil
 	}
-	// CallersFrames subtracts one from a return address to find inlined calls; the last one needs a
-	// successor.
+	// CallersFrames subtracts one from a return address to find inlined calls. It needs a
+	// successor for the last address, so a zero is appended.
 	frames := runtime.CallersFrames(append(c.stack(pos), 0))
 	dir := sourceDir()
-	for found := 0; found < mostFrames; {
+	for found := 0; found < maxFrames; {
 		f, more := frames.Next()
 		if f.File != "" && !isInternal(f, dir) {
 			p := diag.Place{File: source.Short(f.File), Line: f.Line, Column: 1}
@@ -204,7 +206,7 @@ func (c *Calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	return at, from
 }
 
-// sourceDir returns the directory of package dsl.
+// sourceDir returns the source directory of package dsl.
 func sourceDir() string {
 	_, here, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(here), "..", "..")

@@ -21,7 +21,7 @@ func TestRun(t *testing.T) {
 	c.Run(func() {
 		c.Run(func() {
 			inner = c.stack(at())
-			seen = deepest - trail(&c.now, c.mark)
+			seen = maxStackDepth - trail(&c.current, c.mark)
 		})
 		after = c.stack(at())
 	})

@@ -12,9 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// Sites resolves a position to the Go calls of the author, innermost first, with their columns.
+// Sites resolves a position to the author's calls, innermost first, with their columns.
 func (c *Calls) Sites(pos ir.Pos) []source.Call {
-	if pos < 1 || pos > c.made {
+	if pos < 1 || pos > c.newest {
 		return nil
 	}
 	if c.sources == nil {
@@ -24,7 +24,7 @@ func (c *Calls) Sites(pos ir.Pos) []source.Call {
 	dir := sourceDir()
 	var list []source.Call
 	callee := ""
-	for len(list) < mostFrames {
+	for len(list) < maxFrames {
 		f, more := frames.Next()
 		if f.File != "" && !isInternal(f, dir) {
 			list = append(list, c.sources.Call(f.File, f.Line, callee))
@@ -39,8 +39,8 @@ func (c *Calls) Sites(pos ir.Pos) []source.Call {
 	return list
 }
 
-// Complete adds columns to findings of other packages that have only a line. It takes the column of
-// the call at the start of the line.
+// Complete adds columns to findings of other packages that have only a line: those of the call at
+// the start of the line.
 func (c *Calls) Complete(list diag.List) {
 	for i := range list {
 		at := &list[i].Place

@@ -10,13 +10,13 @@ import (
 	"slices"
 )
 
-// trail writes the return addresses of the active calls to the end of pcs, the outermost first, and
-// returns the index of the first. It stops at mark.
+// trail writes the return addresses of the active calls to the end of pcs, the outermost first,
+// and returns the index of the first address. It stops at mark.
 func trail(pcs *stack, mark uintptr) int {
 	n := runtime.Callers(3, pcs[:])
 	if i := slices.Index(pcs[:n], mark); i >= 0 {
 		n = i + 1
 	}
 	slices.Reverse(pcs[:n])
-	return deepest - copy(pcs[deepest-n:], pcs[:n])
+	return maxStackDepth - copy(pcs[maxStackDepth-n:], pcs[:n])
 }

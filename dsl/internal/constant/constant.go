@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Value is a number in the form that an operand holds.
+// A Value is a constant in the form in which an operand holds it.
 type Value struct {
 	Kind ir.Kind // Int, Single or Double
 	Bits int64
@@ -28,8 +28,8 @@ func KindOf(t isa.Type) ir.Kind {
 	return ir.Int
 }
 
-// Float returns v as a constant of type t. It fails if t is not a floating-point type, or
-// if a finite v overflows in t.
+// Float returns v as a constant of type t, rounded to nearest. ok is false if t is not a
+// floating-point type, or if a finite v overflows.
 func Float(t isa.Type, v float64) (Value, bool) {
 	finite := !math.IsInf(v, 0)
 	switch t {
@@ -40,10 +40,10 @@ func Float(t isa.Type, v float64) (Value, bool) {
 		return Value{ir.Single, int64(math.Float32bits(single))}, !finite ||
 			!math.IsInf(float64(single), 0)
 	case isa.F16:
-		half := halfBits(v)
+		half := f16Bits(v)
 		return Value{ir.Int, int64(half)}, !finite || half&0x7fff != 0x7c00
 	case isa.Bf16:
-		brain := brainBits(v)
+		brain := bf16Bits(v)
 		return Value{ir.Int, int64(brain)}, !finite || brain&0x7fff != 0x7f80
 	case isa.F16x2:
 		c, ok := Float(isa.F16, v)
@@ -58,7 +58,7 @@ func Float(t isa.Type, v float64) (Value, bool) {
 	return Value{}, false
 }
 
-// Whole returns n as a constant of integer type t.
+// Whole returns n as a constant of integer type t. ok is false if t cannot represent n.
 func Whole(t isa.Type, n int64) (Value, bool) {
 	width := t.Bits()
 	switch {
@@ -74,15 +74,15 @@ func Whole(t isa.Type, n int64) (Value, bool) {
 	return Value{ir.Int, n}, width >= 64 || n >= -1<<(width-1) && n < 1<<width
 }
 
-// brainBits rounds v to the nearest bfloat16, ties to even.
-func brainBits(v float64) uint16 { return small(v, 8, 7) }
+// bf16Bits returns the bfloat16 encoding of v, rounded to nearest, ties to even.
+func bf16Bits(v float64) uint16 { return smallFloatBits(v, 8, 7) }
 
-// halfBits rounds v to the nearest half, ties to even.
-func halfBits(v float64) uint16 { return small(v, 5, 10) }
+// f16Bits returns the binary16 encoding of v, rounded to nearest, ties to even.
+func f16Bits(v float64) uint16 { return smallFloatBits(v, 5, 10) }
 
-// small rounds v to a 16-bit floating-point format with the given number of exponent and mantissa
-// bits.
-func small(v float64, expBits, mantissa int) uint16 {
+// smallFloatBits returns the encoding of v in a 16-bit floating-point format with the given
+// number of exponent and mantissa bits, rounded to nearest, ties to even.
+func smallFloatBits(v float64, expBits, mantissa int) uint16 {
 	sign := uint16(math.Float64bits(v) >> 63 << 15)
 	top := uint16(1<<expBits-1) << mantissa // infinity
 	a := math.Abs(v)

@@ -5,10 +5,11 @@
 // the extents of blocks and clusters.
 package limits
 
-// StaticShared is the limit of statically declared shared memory.
+// StaticShared is the maximum size in bytes of statically declared shared memory per block.
 const StaticShared = 48 << 10
 
-// Shared returns the limit of shared memory per block of a target.
+// Shared returns the maximum size in bytes of shared memory per block, for the architecture
+// sm_number.
 func Shared(number int) int64 {
 	switch number {
 	case 70, 72:
@@ -25,9 +26,9 @@ func Shared(number int) int64 {
 	return StaticShared
 }
 
-// Residents returns the maximum number of resident threads and blocks of a multiprocessor, from the
-// table of compute capabilities in the CUDA Programming Guide. ptxas ignores a .minnctapersm that
-// exceeds them.
+// Residents returns the maximum numbers of resident threads and blocks per multiprocessor, from
+// the table of compute capabilities in the CUDA Programming Guide. ptxas ignores a .minnctapersm
+// that exceeds them.
 func Residents(target int) (threads, blocks int) {
 	switch {
 	case target < 80:
@@ -46,7 +47,7 @@ func Residents(target int) (threads, blocks int) {
 	return 1536, 24
 }
 
-// Fit reports whether all of n are positive and their product is at most `most`.
+// Fit reports whether all elements of n are positive and their product is at most `most`.
 func Fit(n [3]int, most int) bool {
 	left := most
 	for _, x := range n {

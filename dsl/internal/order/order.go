@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package order holds the instructions of a kernel under construction, in the order in which they
-// were created, and adds them to the blocks that contain them.
+// Package order stores the instructions of a kernel under construction in the order in which they
+// are created, and appends them to the basic blocks that contain them.
 package order
 
 import (
@@ -12,55 +12,53 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// An Order holds the instructions of a kernel in the order in which they were created, and the
-// blocks that contain them. The instruction lists of the blocks are built on demand, usually at the
-// end, when their lengths are known.
+// An Order stores the instructions of a kernel in the order in which they are created, and
+// records the block of each. The instruction lists of the blocks are built on demand by Gather,
+// usually when all instructions exist and the lengths are known.
 type Order struct {
 	pages     [][]ir.Instr
 	last      []ir.Instr // the last page
-	used      int        // number of instructions used in it
-	before    int        // instructions on all pages but the last
-	stretches []stretch  // not yet added to a block's list
-	page, at  int        // position of the first instruction in stretches
-	placed    *ir.Block  // the block placed last
-	from      int        // index of the first stretch since then
+	used      int        // number of instructions in last
+	before    int        // number of instructions on all pages but the last
+	stretches []stretch  // instructions that Gather has not yet appended to their blocks
+	page, at  int        // page and index of the first of these instructions
+	placed    *ir.Block  // block that was placed last
+	from      int        // index of the first stretch after placed was placed
 }
 
-// A stretch is a run of consecutive instructions in one block.
+// A stretch is a sequence of consecutively created instructions in one block.
 type stretch struct {
 	block *ir.Block
 	n     int
 }
 
-// The capacities of the first and of the largest page. Each page has twice the capacity of the
-// previous one.
+// firstPage and longestPage are the capacities of the first page and of the largest page. Each
+// page has twice the capacity of the previous page.
 const (
 	firstPage   = 16
 	longestPage = 512
 )
 
-// Next returns a new instruction. It must be put into a block before the next one is created.
+// Next returns a new instruction. It must be added to a block with Put before the next call.
 func (o *Order) Next() *ir.Instr {
 	if o.used == len(o.last) {
-		o.more()
+		o.addPage()
 	}
 	o.used++
 	return &o.last[o.used-1]
 }
 
-// more allocates a new page.
-//
-//go:noinline
-func (o *Order) more() {
+// addPage allocates a new page.
+func (o *Order) addPage() {
 	o.before += len(o.last)
 	o.last, o.used = make([]ir.Instr, min(max(2*len(o.last), firstPage), longestPage)), 0
 	o.pages = append(o.pages, o.last)
 }
 
-// Count returns the number of instructions created.
+// Count returns the number of instructions that have been created.
 func (o *Order) Count() int { return o.before + o.used }
 
-// All visits the instructions in the order of creation.
+// All returns the instructions in the order of creation.
 func (o *Order) All() iter.Seq[*ir.Instr] {
 	return func(yield func(*ir.Instr) bool) {
 		for i, page := range o.pages {
@@ -85,11 +83,12 @@ func (o *Order) Put(b *ir.Block) {
 	o.stretches = append(o.stretches, stretch{b, 1})
 }
 
-// Place records that an empty block b is placed.
+// Place records that the empty block b becomes the current block, so that instructions of b can
+// only be in later stretches.
 func (o *Order) Place(b *ir.Block) { o.placed, o.from = b, len(o.stretches) }
 
-// since returns the stretches that may contain instructions of the given basic block.
-func (o *Order) since(b *ir.Block) []stretch {
+// stretchesOf returns the stretches that may contain instructions of block b.
+func (o *Order) stretchesOf(b *ir.Block) []stretch {
 	if b == o.placed {
 		return o.stretches[o.from:]
 	}
@@ -99,14 +98,14 @@ func (o *Order) since(b *ir.Block) []stretch {
 // Empty reports whether a block has no instructions.
 func (o *Order) Empty(b *ir.Block) bool {
 	return len(b.Instrs) == 0 &&
-		!slices.ContainsFunc(o.since(b), func(s stretch) bool { return s.block == b })
+		!slices.ContainsFunc(o.stretchesOf(b), func(s stretch) bool { return s.block == b })
 }
 
-// Backward visits the instructions of a block, the latest first.
+// Backward returns the pending instructions of a block, the latest first.
 func (o *Order) Backward(b *ir.Block) iter.Seq[*ir.Instr] {
 	return func(yield func(*ir.Instr) bool) {
 		page, end := len(o.pages)-1, o.used
-		for _, s := range slices.Backward(o.since(b)) {
+		for _, s := range slices.Backward(o.stretchesOf(b)) {
 			for left := s.n; left > 0; {
 				if end == 0 {
 					page--
@@ -130,7 +129,7 @@ func (o *Order) Backward(b *ir.Block) iter.Seq[*ir.Instr] {
 	}
 }
 
-// Gather appends the pending instructions to the lists of their blocks.
+// Gather appends the pending instructions to the instruction lists of their blocks.
 func (o *Order) Gather() {
 	sizes, total := make(map[*ir.Block]int), 0
 	for _, s := range o.stretches {

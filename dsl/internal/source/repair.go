@@ -13,15 +13,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// A repair is an edit of a call that fixes a finding. Its pattern matches the message; $1 and so on
-// in the new text are the groups of the match.
+// A repair is an edit of a call that fixes a finding. Its pattern matches the message of the
+// finding.
 type repair struct {
 	pattern *regexp.Regexp
-	method  string // the method called by mistake; "" for any
+	method  string // name of the method that was called by mistake; "" for any method
 	edit    func(s Call, match []string) *diag.Fix
 }
 
-// repairs lists the findings that one edit of the call fixes.
+// repairs lists the findings that an edit of a single call fixes.
 var repairs = []repair{
 	{regexp.MustCompile(`has 64 bits; use Value64$`), "Value", rename("Value64")},
 	{regexp.MustCompile(`in a kernel without Cluster; for the block's own mbarrier use Arrive$`),
@@ -32,12 +32,12 @@ var repairs = []repair{
 		rename("MulticastCol")},
 	{regexp.MustCompile(`^result of \w+ (on a variable that is never assigned )?is unused`), "",
 		assignResult},
-	{regexp.MustCompile(`is a vector; use a component such as (%[\w.]+)$`), "", literal},
-	{regexp.MustCompile(`did you mean ([^?]+)\?$`), "", literal},
+	{regexp.MustCompile(`is a vector; use a component such as (%[\w.]+)$`), "", replaceLiteral},
+	{regexp.MustCompile(`did you mean ([^?]+)\?$`), "", replaceLiteral},
 	{regexp.MustCompile(`(\.[\w:]+)(?: is not a PTX modifier)?; did you mean (\.[\w:]+)$`), "",
-		modifier},
+		replaceModifier},
 	{regexp.MustCompile(`^Reduce .*; use Atomic$`), "Reduce", rename("Atomic")},
-	{regexp.MustCompile(`the closest form is ([\w.:]+)$`), "Ins", literal},
+	{regexp.MustCompile(`the closest form is ([\w.:]+)$`), "Ins", replaceLiteral},
 	{regexp.MustCompile(`^NC load of .* leave NC out$`), "", dropArgument("NC")},
 	{regexp.MustCompile(`^CommitCopies is called in the load function`), "CommitCopies", remove},
 	{regexp.MustCompile(`^label \w+ is placed twice$`), "PlaceLabel", remove},
@@ -47,7 +47,7 @@ var repairs = []repair{
 	{regexp.MustCompile(`^\d+ is not a valid \.u16$`), "U16", rename("U32")},
 }
 
-// Repair returns the fix of a finding at the call, or nil if there is none.
+// Repair returns the fix of a finding at the call, or nil.
 func (s Call) Repair(d diag.Diagnostic) *diag.Fix {
 	if s.call == nil {
 		return nil
@@ -68,7 +68,7 @@ func (s Call) Repair(d diag.Diagnostic) *diag.Fix {
 	return nil
 }
 
-// span returns the source range of a part of the call.
+// span returns a range of positions in the file as a place.
 func (s Call) span(from, to token.Pos) diag.Place {
 	start, end := s.in.fset.Position(from), s.in.fset.Position(to)
 	return diag.Place{
@@ -77,13 +77,13 @@ func (s Call) span(from, to token.Pos) diag.Place {
 	}
 }
 
-// fix returns a fix with one edit.
+// fix returns a fix that replaces the source range by text.
 func (s Call) fix(message string, from, to token.Pos, text string) *diag.Fix {
 	return &diag.Fix{Message: message, Edits: []diag.Edit{{Place: s.span(from, to), New: text}},
 		Guess: true}
 }
 
-// rename replaces the method, keeping the arguments.
+// rename returns an edit that replaces the name of the method and keeps the arguments.
 func rename(method string) func(Call, []string) *diag.Fix {
 	return func(s Call, _ []string) *diag.Fix {
 		name := calleeName(s.call)
@@ -91,14 +91,15 @@ func rename(method string) func(Call, []string) *diag.Fix {
 	}
 }
 
-// replaceCall replaces the method and its arguments.
+// replaceCall returns an edit that replaces the name of the method and the arguments.
 func replaceCall(text string) func(Call, []string) *diag.Fix {
 	return func(s Call, _ []string) *diag.Fix {
 		return s.fix("call "+text, calleeName(s.call).Pos(), s.call.End(), text)
 	}
 }
 
-// assignResult assigns the discarded result of an operation to the variable it is called on.
+// assignResult returns a fix that assigns the discarded result of an operation to the variable on
+// which it is called.
 func assignResult(s Call, _ []string) *diag.Fix {
 	method, ok := s.call.Fun.(*ast.SelectorExpr)
 	if !ok || !s.in.statements[s.call] {
@@ -116,8 +117,9 @@ func assignResult(s Call, _ []string) *diag.Fix {
 	}
 }
 
-// literal replaces the string literal in the call by the first group of the match.
-func literal(s Call, match []string) *diag.Fix {
+// replaceLiteral returns a fix that replaces a string literal among the arguments by the first
+// group of the match, if the two are similar.
+func replaceLiteral(s Call, match []string) *diag.Fix {
 	for _, arg := range s.call.Args {
 		lit, ok := arg.(*ast.BasicLit)
 		if !ok || lit.Kind != token.STRING {
@@ -133,9 +135,9 @@ func literal(s Call, match []string) *diag.Fix {
 	return nil
 }
 
-// modifier replaces the first group of the match, a modifier, by the second in the string literal
-// that contains it.
-func modifier(s Call, match []string) *diag.Fix {
+// replaceModifier returns a fix that replaces the first group of the match, a modifier, by the
+// second group, in the string literal that contains it.
+func replaceModifier(s Call, match []string) *diag.Fix {
 	for _, arg := range s.call.Args {
 		lit, ok := arg.(*ast.BasicLit)
 		if !ok || lit.Kind != token.STRING {
@@ -153,7 +155,7 @@ func modifier(s Call, match []string) *diag.Fix {
 	return nil
 }
 
-// dropArgument removes an argument by name, such as dsl.NC.
+// dropArgument returns an edit that removes an argument with the given name, such as dsl.NC.
 func dropArgument(name string) func(Call, []string) *diag.Fix {
 	return func(s Call, _ []string) *diag.Fix {
 		for i, arg := range s.call.Args {
@@ -165,7 +167,7 @@ func dropArgument(name string) func(Call, []string) *diag.Fix {
 	}
 }
 
-// remove removes a call whose result is not used.
+// remove returns a fix that removes a call whose result is not used.
 func remove(s Call, _ []string) *diag.Fix {
 	if !s.in.statements[s.call] {
 		return nil

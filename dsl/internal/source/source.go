@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package source finds the call in a Go file that a finding is about: its column, and the edit that
-// fixes it.
+// Package source finds the call expression in a Go file to which a finding refers: its columns,
+// and an edit that fixes the finding.
 package source
 
 import (
@@ -16,27 +16,29 @@ import (
 	"github.com/ptxdsl/ptxdsl/diag"
 )
 
-// Files holds the Go files that contain findings. A file is parsed when its first finding is
-// recorded. A program counter gives a line but no column; the column comes from the source.
+// Files holds the parsed Go files that contain findings, by name. A file is parsed when its first
+// finding is recorded. A program counter identifies a line but no column, so the column is taken
+// from the source.
 type Files map[string]*file
 
-// A file holds the calls of a Go file by the line of their function name. It is empty if the file
-// cannot be read.
+// A file holds the call expressions of a Go file, by the line of their function name. It is empty
+// if the file cannot be read.
 type file struct {
 	fset       *token.FileSet
 	calls      map[int][]*ast.CallExpr
 	statements map[*ast.CallExpr]bool // calls whose result is discarded
 }
 
-// A Call is a position and the call expression there, which is nil if it is unknown.
+// A Call is a position and the call expression at that position. call is nil if the expression is
+// not known.
 type Call struct {
 	At   diag.Place
 	call *ast.CallExpr
 	in   *file
 }
 
-// of returns the calls of a file, which it parses at the first request.
-func (s Files) of(name string) *file {
+// fileOf returns the file with a name. It parses the file at the first request.
+func (s Files) fileOf(name string) *file {
 	if f := s[name]; f != nil {
 		return f
 	}
@@ -84,8 +86,8 @@ func calleeName(call *ast.CallExpr) ast.Expr {
 	}
 }
 
-// find returns the call on a line of a function with one of the names, or the only call of the
-// line. It returns nil if several calls are possible.
+// find returns the call on a line whose function has one of the names, or else the only call of
+// the line. It returns nil if several calls are possible.
 func (f *file) find(line int, names []string) *ast.CallExpr {
 	for _, name := range names {
 		var found *ast.CallExpr
@@ -118,8 +120,8 @@ func (f *file) place(file string, call *ast.CallExpr) diag.Place {
 	}
 }
 
-// calledNames returns the identifiers by which source code may call a function, given its symbol,
-// innermost first. For dsl.(*Kernel).Range.func1 they include Range.
+// calledNames returns the identifiers by which source code may call a function, given its linker
+// symbol, innermost first. For dsl.(*Kernel).Range.func1 they include Range.
 func calledNames(symbol string) []string {
 	for from := strings.Index(symbol, "["); from >= 0; from = strings.Index(symbol, "[") {
 		to := strings.LastIndex(symbol, "]")
@@ -140,10 +142,10 @@ func calledNames(symbol string) []string {
 	return names
 }
 
-// Call returns the call at a line of a file. callee is the symbol of the function that is called.
-// If the call is not found, its column is 1.
+// Call returns the call at a line of a file. callee is the linker symbol of the called function.
+// If the call is not found, the column is 1.
 func (s Files) Call(name string, line int, callee string) Call {
-	f := s.of(name)
+	f := s.fileOf(name)
 	call := f.find(line, calledNames(callee))
 	if call == nil {
 		return Call{At: diag.Place{File: Short(name), Line: line, Column: 1}, in: f}
@@ -151,9 +153,10 @@ func (s Files) Call(name string, line int, callee string) Call {
 	return Call{At: f.place(name, call), call: call, in: f}
 }
 
-// Complete returns a place with the column of the call that starts its line, if there is one.
+// Complete returns at with the columns of the first call on its line, or unchanged if the line
+// has no call.
 func (s Files) Complete(at diag.Place) diag.Place {
-	f := s.of(at.File)
+	f := s.fileOf(at.File)
 	if calls := f.calls[at.Line]; len(calls) > 0 {
 		return f.place(at.File, calls[0])
 	}

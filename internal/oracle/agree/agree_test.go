@@ -84,7 +84,7 @@ func TestLies(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if report.Verdict() == nil {
+	if report.CheckThresholds() == nil {
 		t.Error("the verdict on a lying table is good")
 	}
 }
@@ -148,7 +148,7 @@ func TestExceptions(t *testing.T) {
 		{sm80, "add.u32 %r1;", true, false},
 		{sm90, "sub.u32 %r1;", true, false},
 	} {
-		if got := ex.excuses(place{isa.Newest(), test.target}, test.text,
+		if got := ex.excludes(place{isa.Newest(), test.target}, test.text,
 			test.accepted); got != test.want {
 			t.Errorf("%s %s: %v, want %v", test.target, test.text, got, test.want)
 		}

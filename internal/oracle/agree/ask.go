@@ -11,14 +11,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/internal/ptxas"
 )
 
-// A both holds the verdicts of the table and of ptxas on a probe.
-type both struct {
-	ours  string // why the table rejects it; "" if it accepts
-	ptxas ptxas.Verdict
+// A verdictPair holds the verdicts of the instruction table and of ptxas on a probe.
+type verdictPair struct {
+	rejection string // reason why the table rejects the probe; "" if it accepts
+	ptxas     ptxas.Verdict
 }
 
-// ask returns the verdicts of both sides on the probes of one place.
-func (r *Runner) ask(ctx context.Context, list []probe) ([]both, error) {
+// judge returns the verdicts of the table and of ptxas on probes, which must have the same
+// version and target.
+func (r *Runner) judge(ctx context.Context, list []probe) ([]verdictPair, error) {
 	p := list[0].at
 	ask := make([]ptxas.Probe, len(list))
 	order := make([]int, len(list)) // adjacent probes with equal declarations share a kernel
@@ -38,17 +39,18 @@ func (r *Runner) ask(ctx context.Context, list []probe) ([]both, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]both, len(list))
-	ours := r.ours(p, list, order, sorted)
+	out := make([]verdictPair, len(list))
+	ours := r.judgeTable(p, list, order, sorted)
 	for i, n := range order {
-		out[n] = both{ours[i], verdicts[i]}
+		out[n] = verdictPair{ours[i], verdicts[i]}
 	}
 	return out, nil
 }
 
-// ours returns why the table rejects each probe, in the given order.
-func (r *Runner) ours(p place, list []probe, order []int, asked []ptxas.Probe) []string {
-	var texts []reading
+// judgeTable returns for each probe, in the given order, the reason why the table rejects it, or
+// "".
+func (r *Runner) judgeTable(p place, list []probe, order []int, asked []ptxas.Probe) []string {
+	var texts []formVerdict
 	if !r.config.Table {
 		texts = read(p, asked)
 	}

@@ -9,15 +9,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// discover tries random combinations of the modifiers that the instruction uses in any form.
+// discover adds probes with random combinations of the modifiers that any form of the instruction
+// uses.
 func (r *Runner) discover(ins *isa.Instruction, words []string, home place) {
 	rng := r.rng(ins, -1)
-	varied := &maker{rng: rng}
+	varied := &operandMaker{rng: rng}
 	for range r.config.Discover {
 		f := &ins.Forms[rng.IntN(len(ins.Forms))]
 		op := ins.Name
-		// Start from a legal combination, then exchange some words, so that the result is nearly
-		// legal.
+		// Start from a legal combination and exchange some modifiers, so that the result is
+		// nearly legal.
 		for _, s := range f.Slots {
 			switch n := rng.IntN(10); {
 			case n < 6 && (s.Required || rng.IntN(2) == 0):
@@ -35,21 +36,22 @@ func (r *Runner) discover(ins *isa.Instruction, words []string, home place) {
 		x := instance{op: op}
 		if cands, _ := m.Candidates(op); len(cands) > 0 {
 			x, _ = varied.instance(op, &cands[0])
-		} else if y, ok := r.likely(ins, f, varied); ok {
+		} else if y, ok := r.randomInstance(ins, f, varied); ok {
 			x.args = y.args
 		}
 		r.add(home, Random, "", f, x)
 	}
 }
 
-// likely returns an instance of a form with a legal combination of modifiers.
-func (r *Runner) likely(ins *isa.Instruction, f *isa.Form, mk *maker) (instance, bool) {
+// randomInstance returns an instruction of a form with a random legal combination of modifiers.
+func (r *Runner) randomInstance(ins *isa.Instruction, f *isa.Form,
+	mk *operandMaker) (instance, bool) {
 	list, _ := combinations(f, 8, mk.rng)
 	if len(list) == 0 {
 		return instance{}, false
 	}
 	slots := list[mk.rng.IntN(len(list))]
-	b, ok := borders(f.Bounds(slots))
+	b, ok := boundaryOf(f.Bounds(slots))
 	if !ok {
 		return instance{}, false
 	}
@@ -61,7 +63,7 @@ func (r *Runner) likely(ins *isa.Instruction, f *isa.Form, mk *maker) (instance,
 	return mk.instance(op, &cands[0])
 }
 
-// vocabulary returns every modifier that forms with this name use.
+// vocabulary returns the modifiers that the forms of all instructions with this name use.
 func (r *Runner) vocabulary(ins *isa.Instruction) []string {
 	var out []string
 	for _, i := range r.set.Named(ins.Name) {

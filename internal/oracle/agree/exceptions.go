@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// Exceptions are known differences: defects of the assembler and documented ambiguities. A line of
-// the file reads
+// Exceptions are known differences: defects of ptxas and documented ambiguities. A line of the
+// file reads
 //
 //	accepts REGEXP -- reason
 //
-// for what the assembler wrongly accepts (or "rejects"); the expression must match all of
-// "VERSION TARGET INSTRUCTION;". Lines
+// for instructions that ptxas wrongly accepts, or begins with "rejects". The expression must
+// match all of "VERSION TARGET INSTRUCTION;". The lines
 //
 //	probe VERSION TARGET INSTRUCTION;
 //
@@ -36,7 +36,7 @@ type exception struct {
 	hits    int
 }
 
-// ReadExceptions reads a file of exceptions.
+// ReadExceptions reads exceptions from a file.
 func ReadExceptions(path string) (*Exceptions, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -77,8 +77,8 @@ func ReadExceptions(path string) (*Exceptions, error) {
 	return ex, lines.Err()
 }
 
-// excuses reports whether a dispute is a known one. The parameter accepted is the verdict of ptxas.
-func (ex *Exceptions) excuses(p place, text string, accepted bool) bool {
+// excludes reports whether a difference is a known one. accepted is the verdict of ptxas.
+func (ex *Exceptions) excludes(p place, text string, accepted bool) bool {
 	if ex == nil {
 		return false
 	}
@@ -93,15 +93,15 @@ func (ex *Exceptions) excuses(p place, text string, accepted bool) bool {
 	return false
 }
 
-// A Use is the number of probes that an exception excused.
+// A Use is an exception with the number of differences that it matched.
 type Use struct {
 	Reason  string
 	Pattern string
 	Hits    int
 }
 
-// Uses returns the exceptions with the number of probes that they excused, the most used first. An
-// exception that excused nothing in a whole comparison may be obsolete.
+// Uses returns the exceptions with the number of differences that they matched, in decreasing
+// order. An exception that matches no difference in a comparison of all forms may be obsolete.
 func (ex *Exceptions) Uses() []Use {
 	if ex == nil {
 		return nil

@@ -16,33 +16,34 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A HarvestConfig configures a harvest.
+// A HarvestConfig configures RunHarvest.
 type HarvestConfig struct {
 	Families   []string // all if empty
 	Only       string   // prefix of instruction names
 	Words      []string // modifiers without their dot
 	Targets    []string // in order of preference; harvestTargets if empty
-	Table      bool     // ask only the table, instead of parsing and checking text
-	Part       int      // tries one in Part forms and one in Part words; 1 tries all
+	Table      bool     // use only the table, instead of parsing and checking the text
+	Part       int      // try one in Part forms and one in Part words; 1 tries all
 	Exceptions *Exceptions
 	Progress   io.Writer     // nil for none
-	Report     func(Dispute) // called for each finding as it is made, or nil for none
+	Report     func(Dispute) // called for each difference when it is found; nil for none
 }
 
-// harvestTargets has one target of each kind. A form is tried on the first one that supports it.
+// harvestTargets has one target of each kind. A form is tried on the first target that supports
+// it.
 var harvestTargets = []string{
 	"sm_107a", "sm_103a", "sm_100a", "sm_120a", "sm_90a", "sm_110a", "sm_121a", "sm_80", "sm_20",
 }
 
-// A Harvest is the result of trying a vocabulary with every form. Ordinary probes are generated
-// from the table, so they cannot find what it lacks. These probes use words and operands from all
-// other sources.
+// A Harvest is the result of trying a list of modifiers with every form. Ordinary probes are
+// generated from the table, so they cannot find what the table lacks. The probes of a harvest use
+// modifiers and operands from other sources.
 type Harvest struct {
-	Words    int // number of modifiers that ptxas knows
-	Forms    int // number of seeds
+	Words    int // number of modifiers that were tried
+	Forms    int // number of forms that were tried
 	Probes   int
 	Excepted int
-	Found    []Dispute // what ptxas accepts and the table does not
+	Found    []Dispute // instructions that ptxas accepts and the table rejects
 }
 
 // A trial is an instruction that the table may lack.
@@ -53,7 +54,7 @@ type trial struct {
 	instance
 }
 
-// A seed is a legal instruction of a form.
+// A seed is a legal instruction of a form, which trials modify.
 type seed struct {
 	ins  *isa.Instruction
 	form *isa.Form
@@ -65,13 +66,13 @@ type harvester struct {
 	config  HarvestConfig
 	targets []place
 	result  *Harvest
-	// By instruction: the words that ptxas does not reject as such.
-	live  map[string]map[string]bool
-	tried map[uint64]bool // hashes of place and text
+	// possible has, for each instruction, the modifiers that ptxas does not reject as unknown.
+	possible map[string]map[string]bool
+	tried    map[uint64]bool // hashes of the places and texts that were tried
 }
 
-// RunHarvest tries words and operand shapes with the forms of set. It reports what ptxas accepts
-// and the table lacks.
+// RunHarvest tries modifiers and operand shapes with the forms of set. It reports the
+// instructions that ptxas accepts and the table lacks.
 func RunHarvest(
 	ctx context.Context, set *isa.Set, tool *ptxas.Tool, c HarvestConfig,
 ) (*Harvest, error) {
@@ -79,10 +80,10 @@ func RunHarvest(
 		runner: &Runner{
 			set: set, tool: tool, report: &Report{}, config: Config{Exceptions: c.Exceptions},
 		},
-		config: c,
-		result: &Harvest{Words: len(c.Words)},
-		live:   map[string]map[string]bool{},
-		tried:  map[uint64]bool{},
+		config:   c,
+		result:   &Harvest{Words: len(c.Words)},
+		possible: map[string]map[string]bool{},
+		tried:    map[uint64]bool{},
 	}
 	names := c.Targets
 	if len(names) == 0 {
@@ -105,7 +106,7 @@ func RunHarvest(
 	return h.result, nil
 }
 
-// seeds returns legal instructions of every form, for the first target that supports it.
+// seeds returns a legal instruction of every form, by the first target that supports the form.
 func (h *harvester) seeds() map[place][]seed {
 	out := map[place][]seed{}
 	n := 0
@@ -127,16 +128,16 @@ func (h *harvester) seeds() map[place][]seed {
 	return out
 }
 
-// seed returns a legal instruction of a form for the first target that supports it. It returns the
-// shortest of a few, because ptxas takes as long for a vector of 128 registers as for many other
-// probes.
+// seed returns a legal instruction of a form for the first target that supports it. Of a few
+// candidates it returns the shortest, because ptxas takes as long for a vector of 128 registers
+// as for many other probes.
 func (h *harvester) seed(ins *isa.Instruction, f *isa.Form) (p place, best seed, ok bool) {
 	rng := h.runner.rng(ins, 0)
 	list, _ := combinations(f, 100, rng)
 	for _, p := range h.targets {
 		m := h.runner.set.Matcher(p.version, p.target)
 		for _, slots := range list {
-			if open, gone := f.Bounds(slots); !p.admits(open, gone) {
+			if open, gone := f.Bounds(slots); !p.isAllowed(open, gone) {
 				continue
 			}
 			op := h.runner.set.Opcode(ins, slots)
@@ -145,7 +146,7 @@ func (h *harvester) seed(ins *isa.Instruction, f *isa.Form) (p place, best seed,
 			if n < 0 {
 				continue
 			}
-			x, ok := (&maker{rng: rng, plain: true}).instance(op, &cands[n])
+			x, ok := (&operandMaker{rng: rng, plain: true}).instance(op, &cands[n])
 			if ok && (best.ins == nil || len(x.String()) < len(best.String())) {
 				best = seed{ins, f, x}
 			}
@@ -157,7 +158,8 @@ func (h *harvester) seed(ins *isa.Instruction, f *isa.Form) (p place, best seed,
 	return place{}, seed{}, false
 }
 
-// judge asks ptxas about trials that the table rejects, and records those that it accepts.
+// judge runs ptxas on the trials that the table rejects, and records the trials that ptxas
+// accepts.
 func (h *harvester) judge(
 	ctx context.Context, p place, list []trial,
 ) ([]trial, []ptxas.Verdict, error) {
@@ -166,7 +168,7 @@ func (h *harvester) judge(
 		hash := fnv.New64a()
 		fmt.Fprint(hash, p, t.String())
 		key := hash.Sum64()
-		if h.tried[key] || !declarable(p, t.instance) {
+		if h.tried[key] || !canDeclare(p, t.instance) {
 			return true
 		}
 		h.tried[key] = true
@@ -203,7 +205,7 @@ func (h *harvester) record(p place, list []trial, ask []ptxas.Probe, verdicts []
 			accepted, texts = append(accepted, i), append(texts, ask[i])
 		}
 	}
-	readings := make([]reading, len(texts))
+	readings := make([]formVerdict, len(texts))
 	if h.config.Table {
 		for n := range readings {
 			readings[n].why = "not in the table"
@@ -215,7 +217,7 @@ func (h *harvester) record(p place, list []trial, ask []ptxas.Probe, verdicts []
 		t := &list[accepted[n]]
 		switch {
 		case r.why == "":
-		case h.config.Exceptions.excuses(p, t.String(), true):
+		case h.config.Exceptions.excludes(p, t.String(), true):
 			h.result.Excepted++
 		default:
 			d := Dispute{
@@ -230,8 +232,8 @@ func (h *harvester) record(p place, list []trial, ask []ptxas.Probe, verdicts []
 	}
 }
 
-// insert adds each word after the modifiers of each form. Combinations that are rejected only
-// because of the word are not tried again.
+// insert adds each modifier at the end of the modifiers of each form. A modifier that ptxas
+// rejects for an instruction is not tried again with that instruction.
 func (h *harvester) insert(ctx context.Context, seeds map[place][]seed) error {
 	for _, p := range h.targets {
 		for part := range slices.Chunk(seeds[p], 200) {
@@ -252,7 +254,7 @@ func (h *harvester) insert(ctx context.Context, seeds map[place][]seed) error {
 			}
 			for i, v := range verdicts {
 				if !refusesWord(v) {
-					h.keep(list[i].seed.ins, list[i].word)
+					h.addPossible(list[i].seed.ins, list[i].word)
 				}
 			}
 		}
@@ -260,19 +262,18 @@ func (h *harvester) insert(ctx context.Context, seeds map[place][]seed) error {
 	return nil
 }
 
-func (h *harvester) keep(ins *isa.Instruction, word string) {
-	if h.live[ins.Name] == nil {
-		h.live[ins.Name] = map[string]bool{}
+func (h *harvester) addPossible(ins *isa.Instruction, word string) {
+	if h.possible[ins.Name] == nil {
+		h.possible[ins.Name] = map[string]bool{}
 	}
-	h.live[ins.Name][word] = true
+	h.possible[ins.Name][word] = true
 }
 
-// wordRefused matches the messages of ptxas for a word that an instruction does not accept.
+// wordRefused matches the messages of ptxas for a modifier that an instruction does not accept.
 var wordRefused = regexp.MustCompile(
 	`^(Illegal (.+ )?(modifier|operation)|Unknown modifier|No .+ expected)|` +
 		`^(Not a name|Parsing error)|` +
 		`(is|are) not allowed|Illegal [a-z]+ modifier`)
 
-// refusesWord reports whether a verdict says that the word does not belong to the
-// instruction.
-func refusesWord(v ptxas.Verdict) bool { return !v.OK() && says(v, wordRefused) }
+// refusesWord reports whether ptxas rejected an instruction because of the modifier.
+func refusesWord(v ptxas.Verdict) bool { return !v.OK() && hasMessage(v, wordRefused) }

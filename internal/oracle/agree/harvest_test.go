@@ -187,7 +187,7 @@ func TestConcatenations(t *testing.T) {
 }
 
 func TestVariants(t *testing.T) {
-	texts := func(list []thing) (out []string) {
+	texts := func(list []operandSample) (out []string) {
 		for _, x := range list {
 			out = append(out, x.text)
 		}
@@ -195,17 +195,18 @@ func TestVariants(t *testing.T) {
 	}
 	r := register(isa.B32, 1)
 	for _, test := range []struct {
-		of    thing
+		of    operandSample
 		first bool
 		want  string
 	}{
 		{r, true, "%b32_1|_"},
 		{r, true, "{%b32_1}"},
 		{r, false, "0f3F800000"},
-		{vector([]thing{r, register(isa.B32, 2)}), false, "%b32_1"},
-		{vector([]thing{r, register(isa.B32, 2)}), false, "{%b32_1, %b32_2, %b32_1, %b32_2}"},
-		{address([]thing{r}), false, "[%b32_1, %b32_12]"},
-		{address([]thing{r, register(isa.B32, 2)}), false, "[%b32_1, {%b32_2}]"},
+		{vector([]operandSample{r, register(isa.B32, 2)}), false, "%b32_1"},
+		{vector([]operandSample{r, register(isa.B32, 2)}), false,
+			"{%b32_1, %b32_2, %b32_1, %b32_2}"},
+		{address([]operandSample{r}), false, "[%b32_1, %b32_12]"},
+		{address([]operandSample{r, register(isa.B32, 2)}), false, "[%b32_1, {%b32_2}]"},
 		{register(isa.Predicate, 1), false, "!%p_1"},
 		{integer(3), false, "{3}"},
 	} {

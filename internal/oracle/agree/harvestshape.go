@@ -13,31 +13,33 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// otherTarget and otherOperands match the messages of ptxas for a word that may be legal on another
-// target, or with other operands.
+// otherTarget and otherOperands match the messages of ptxas for a modifier that may be legal on
+// another target, or with other operands. otherWord matches a message that requires another
+// modifier.
 var (
 	otherTarget   = regexp.MustCompile(`target|sm_\d|architecture`)
 	otherOperands = regexp.MustCompile(`[Aa]rgument|[Oo]perand|[Vv]ector`)
 	otherWord     = regexp.MustCompile(`^\.([\w:]+) modifier required`)
 )
 
-// mostRequired limits how many words that ptxas requires are added to a trial.
-const mostRequired = 3
+// maxRequired is the maximum number of modifiers that are added to a trial because ptxas requires
+// them.
+const maxRequired = 3
 
-// replace inserts the words that an instruction does not reject at each position among its
-// modifiers, and also replaces each modifier by them. If ptxas rejects the operands or the target,
-// it tries others.
+// replace tries each modifier that an instruction does not reject at each position among the
+// modifiers of a seed, both inserted and in place of another. If ptxas rejects the operands or
+// the target, other operands or targets are tried.
 func (h *harvester) replace(ctx context.Context, seeds map[place][]seed) error {
 	for _, p := range h.targets {
 		for part := range slices.Chunk(seeds[p], 200) {
 			var list []trial
 			for i := range part {
-				for w := range h.live[part[i].ins.Name] {
+				for w := range h.possible[part[i].ins.Name] {
 					list = append(list, replacements(&part[i], w)...)
 				}
 			}
 			slices.SortStableFunc(list, func(a, b trial) int { return strings.Compare(a.op, b.op) })
-			if err := h.follow(ctx, p, list, 0); err != nil {
+			if err := h.judgeFurther(ctx, p, list, 0); err != nil {
 				return err
 			}
 		}
@@ -45,8 +47,8 @@ func (h *harvester) replace(ctx context.Context, seeds map[place][]seed) error {
 	return nil
 }
 
-// replacements returns the instructions with a word written into a seed. The order of modifiers
-// other than types is free.
+// replacements returns the seed with a modifier inserted or replaced in each possible way. The
+// order of modifiers other than types does not matter.
 func replacements(s *seed, word string) []trial {
 	name, mods := len(strings.Split(s.ins.Name, ".")), strings.Split(s.op, ".")
 	var out []trial
@@ -69,36 +71,36 @@ func replacements(s *seed, word string) []trial {
 	return out
 }
 
-// follow judges trials. If ptxas says that the operands, the target or another word is wrong
-// or missing, it tries again with others. The parameter added is the number of required words that
-// the trials already contain.
-func (h *harvester) follow(ctx context.Context, p place, list []trial, added int) error {
+// judgeFurther judges trials. If ptxas reports that the operands, the target or another modifier
+// is wrong or missing, it modifies the trial accordingly and judges it again. added is the number
+// of required modifiers that have been added to the trials.
+func (h *harvester) judgeFurther(ctx context.Context, p place, list []trial, added int) error {
 	list, verdicts, err := h.judge(ctx, p, list)
 	if err != nil {
 		return err
 	}
 	var bent, elsewhere, longer []trial
-	complaints := map[string]bool{} // words in another order that get the same message
+	complaints := map[string]bool{} // trials that differ only in the order of modifiers
 	for i, v := range verdicts {
 		if v.OK() {
 			continue
 		}
-		if word := required(v); word != "" && added < mostRequired {
+		if word := requiredWord(v); word != "" && added < maxRequired {
 			t := list[i]
 			t.op += "." + word
 			longer = append(longer, t)
 		}
-		if says(v, otherTarget) {
+		if hasMessage(v, otherTarget) {
 			elsewhere = append(elsewhere, list[i])
-		} else if !says(v, wordRefused) && says(v, otherOperands) {
-			if key := complaint(list[i], v); !complaints[key] {
+		} else if !hasMessage(v, wordRefused) && hasMessage(v, otherOperands) {
+			if key := messageKey(list[i], v); !complaints[key] {
 				complaints[key] = true
-				bent = append(bent, bends(list[i])...)
+				bent = append(bent, operandChanges(list[i])...)
 			}
 		}
 	}
 	if len(longer) > 0 {
-		if err := h.follow(ctx, p, longer, added+1); err != nil {
+		if err := h.judgeFurther(ctx, p, longer, added+1); err != nil {
 			return err
 		}
 	}
@@ -118,15 +120,15 @@ func (h *harvester) follow(ctx context.Context, p place, list []trial, added int
 	return nil
 }
 
-// complaint returns the message of ptxas for a trial, with the form and the set of its modifiers.
-func complaint(t trial, v ptxas.Verdict) string {
+// messageKey returns the message of ptxas for a trial, with the form and the set of modifiers.
+func messageKey(t trial, v ptxas.Verdict) string {
 	mods := strings.Split(t.op, ".")
 	slices.Sort(mods)
 	return t.seed.String() + strings.Join(mods, ".") + v.String()
 }
 
-// required returns a word that ptxas requires beside another.
-func required(v ptxas.Verdict) string {
+// requiredWord returns a modifier that ptxas requires in addition, or "".
+func requiredWord(v ptxas.Verdict) string {
 	for _, m := range v.Messages {
 		if part := otherWord.FindStringSubmatch(m.Text); part != nil {
 			return part[1]
@@ -135,7 +137,7 @@ func required(v ptxas.Verdict) string {
 	return ""
 }
 
-func says(v ptxas.Verdict, rx *regexp.Regexp) bool {
+func hasMessage(v ptxas.Verdict, rx *regexp.Regexp) bool {
 	return slices.ContainsFunc(v.Messages, func(m ptxas.Message) bool {
 		return rx.MatchString(m.Text)
 	})
@@ -147,7 +149,7 @@ func (h *harvester) shapes(ctx context.Context, seeds map[place][]seed) error {
 		for part := range slices.Chunk(seeds[p], 200) {
 			var list []trial
 			for i := range part {
-				list = append(list, bends(trial{&part[i], "", "", part[i].instance})...)
+				list = append(list, operandChanges(trial{&part[i], "", "", part[i].instance})...)
 			}
 			if _, _, err := h.judge(ctx, p, list); err != nil {
 				return err
@@ -157,10 +159,10 @@ func (h *harvester) shapes(ctx context.Context, seeds map[place][]seed) error {
 	return nil
 }
 
-// bends returns the trial with one operand changed in shape, removed or added.
-func bends(t trial) []trial {
+// operandChanges returns the trial with one operand removed, added or changed in shape.
+func operandChanges(t trial) []trial {
 	var out []trial
-	add := func(what string, args []thing) {
+	add := func(what string, args []operandSample) {
 		b := t
 		b.args, b.what = args, strings.TrimPrefix(t.what+", "+what, ", ")
 		out = append(out, b)
@@ -174,7 +176,7 @@ func bends(t trial) []trial {
 		add("operand dropped", slices.Delete(slices.Clone(t.args), i, i+1))
 	}
 	for i := range len(t.args) + 1 {
-		for _, x := range extras() {
+		for _, x := range extraOperands() {
 			if i > 0 && x.arg.Kind == isa.ArgSink {
 				continue
 			}
@@ -184,24 +186,24 @@ func bends(t trial) []trial {
 	return out
 }
 
-// extras returns operands that an instruction may accept besides its own.
-func extras() []thing {
+// extraOperands returns operands that an instruction may accept in addition to its own.
+func extraOperands() []operandSample {
 	r, w := register(isa.B32, 12), register(isa.B64, 12)
-	return []thing{
+	return []operandSample{
 		register(isa.Predicate, 12), register(isa.B16, 12), r, w, register(isa.F32, 12), integer(1),
 		sink(),
-		vector([]thing{r}), address([]thing{w}),
-		vector([]thing{register(isa.B32, 13), r, register(isa.B32, 14), r}),
+		vector([]operandSample{r}), address([]operandSample{w}),
+		vector([]operandSample{register(isa.B32, 13), r, register(isa.B32, 14), r}),
 	}
 }
 
-// variants returns an operand in other shapes: a vector of another length, alone or in a vector of
-// one, negated, or a constant. The first operand is also tried as the sink _ and with a second one
-// beside it, which is a syntax error anywhere else.
-func variants(t thing, first bool) []thing {
-	var out []thing
-	single := func(x thing) {
-		out = append(out, x, vector([]thing{x}))
+// variants returns operands of other shapes than t: a vector of another length, alone or in a
+// vector of one, negated, or a constant. The first operand is also tried as the sink _ and with a
+// second one beside it, which is a syntax error anywhere else.
+func variants(t operandSample, first bool) []operandSample {
+	var out []operandSample
+	single := func(x operandSample) {
+		out = append(out, x, vector([]operandSample{x}))
 		if p := register(isa.Predicate, 12); first {
 			out = append(out, sink(), pair(x, p), pair(x, sink()), pair(sink(), p))
 		}
@@ -212,7 +214,7 @@ func variants(t thing, first bool) []thing {
 		single(parts[0])
 		for _, n := range []int{2, 3, 4, 8, 16} {
 			if n != len(parts) {
-				out = append(out, vector(repeated(parts, n)))
+				out = append(out, vector(repeatOperands(parts, n)))
 			}
 		}
 	case isa.ArgPair:
@@ -223,22 +225,22 @@ func variants(t thing, first bool) []thing {
 		out = append(out, addresses(partsOf(t))...)
 	case isa.ArgReg:
 		single(t)
-		out = append(out, vector([]thing{t, t}), vector([]thing{t, t, t, t}))
+		out = append(out, vector([]operandSample{t, t}), vector([]operandSample{t, t, t, t}))
 		if !first {
 			out = append(out, integer(0), integer(1), float("0f3F800000", isa.F32))
 		}
 		if t.arg.Type == isa.Predicate {
-			out = append(out, negated(t))
+			out = append(out, negate(t))
 		}
 	default:
-		out = append(out, register(isa.B32, 12), register(isa.B64, 12), vector([]thing{t}))
+		out = append(out, register(isa.B32, 12), register(isa.B64, 12), vector([]operandSample{t}))
 	}
 	return out
 }
 
-// addresses returns addresses with other operands after the base.
-func addresses(parts []thing) []thing {
-	var out []thing
+// addresses returns addresses with a different operand after the base.
+func addresses(parts []operandSample) []operandSample {
+	var out []operandSample
 	for i := 1; i < len(parts); i++ {
 		for _, v := range variants(parts[i], false) {
 			with := slices.Clone(parts)
@@ -246,7 +248,7 @@ func addresses(parts []thing) []thing {
 			out = append(out, address(with))
 		}
 	}
-	for _, x := range extras() {
+	for _, x := range extraOperands() {
 		if x.arg.Kind != isa.ArgSink && x.arg.Kind != isa.ArgAddress {
 			out = append(out, address(append(slices.Clone(parts), x)))
 		}
@@ -254,9 +256,9 @@ func addresses(parts []thing) []thing {
 	return out
 }
 
-// repeated returns n elements by repeating parts.
-func repeated(parts []thing, n int) []thing {
-	out := make([]thing, n)
+// repeatOperands returns n operands that repeat the elements of parts.
+func repeatOperands(parts []operandSample, n int) []operandSample {
+	out := make([]operandSample, n)
 	for i := range out {
 		out[i] = parts[i%len(parts)]
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Kernels generates kernels of random legal instructions for one version and target.
+// Kernels generates random kernels of legal instructions for one version and target.
 type Kernels struct {
 	set   *isa.Set
 	at    place
@@ -41,9 +41,9 @@ func NewKernels(set *isa.Set, version isa.Version, target isa.Target,
 	return k
 }
 
-// Kernel returns PTX with a kernel k of about n random instructions. Its first parameter, out, is a
-// pointer to 64-bit words. Registers of 64 bits start with its value, and those of 32 bits with the
-// address of shared memory.
+// Kernel returns a module with a kernel k of about n random instructions. Its first parameter,
+// out, is a pointer to 64-bit words. Registers of 64 bits are initialized with the pointer, and
+// those of 32 bits with the address of shared memory.
 func (k *Kernels) Kernel(rng *rand.Rand, n int) string {
 	var p ptxas.Probe
 	p.Params = []string{".param .u64 out"}
@@ -67,15 +67,15 @@ func (k *Kernels) Kernel(rng *rand.Rand, n int) string {
 	}
 	var begin []string
 	for _, text := range p.Decls {
-		begin = append(begin, initial(text, rng)...)
+		begin = append(begin, initialMoves(text, rng)...)
 	}
 	p.Decls = append(p.Decls, ".reg .u64 %first;", "ld.param.u64 %first, [out];")
 	p.Body = append(begin, body...)
 	return module(k.at, &p)
 }
 
-// initial returns moves that initialize the registers of a declaration.
-func initial(declaration string, rng *rand.Rand) (list []string) {
+// initialMoves returns mov instructions that initialize the registers of a declaration.
+func initialMoves(declaration string, rng *rand.Rand) (list []string) {
 	words := strings.FieldsFunc(declaration,
 		func(r rune) bool { return strings.ContainsRune(" <>;", r) })
 	if len(words) != 4 || words[0] != ".reg" {
@@ -103,7 +103,7 @@ func initial(declaration string, rng *rand.Rand) (list []string) {
 	return list
 }
 
-// instruction generates an instruction. It returns false if it found none.
+// instruction generates a random instruction. ok is false if no attempt gave a legal one.
 func (k *Kernels) instruction(rng *rand.Rand) (ptxas.Probe, bool) {
 	f := k.forms[rng.IntN(len(k.forms))]
 	slots := make([]isa.Mod, len(f.form.Slots))
@@ -127,7 +127,7 @@ func (k *Kernels) instruction(rng *rand.Rand) (ptxas.Probe, bool) {
 		if n < 0 {
 			continue
 		}
-		x, ok := (&maker{rng: rng}).instance(op, &cands[n])
+		x, ok := (&operandMaker{rng: rng}).instance(op, &cands[n])
 		if !ok {
 			return ptxas.Probe{}, false
 		}

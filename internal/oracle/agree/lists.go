@@ -12,10 +12,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// The operands of call and brx.idx are lists of names that are declared elsewhere in the module, so
-// these two instructions get modules of their own.
+// The operands of call and brx.idx are names that are declared elsewhere in the module, so these
+// two instructions are probed with whole modules.
 
-// lists probes call and brx.idx.
+// lists compares the verdicts on call and brx.idx.
 func (r *Runner) lists(ctx context.Context) error {
 	made := slices.Concat(callModules(), branchModules())
 	texts := make([]string, len(made))
@@ -25,7 +25,7 @@ func (r *Runner) lists(ctx context.Context) error {
 	spoiler := NewSpoiler(r.config.Seed, texts)
 	sound := len(made)
 	for i := range r.config.Mutants {
-		// Only the calls and lists are changed, not the declarations.
+		// only the calls and lists are changed, not the declarations
 		if w, ok := spoiler.Spoil(made[i%sound].From, texts[i%sound]); ok && w.Line > 3 {
 			made = append(made, w)
 		}
@@ -52,14 +52,14 @@ func (r *Runner) lists(ctx context.Context) error {
 			Ours: d.Ours, Ptxas: d.Ptxas.String(),
 		})
 	}
-	r.report.Unmade = slices.DeleteFunc(r.report.Unmade, func(form string) bool {
+	r.report.NoOperands = slices.DeleteFunc(r.report.NoOperands, func(form string) bool {
 		return strings.HasPrefix(form, "call") || strings.HasPrefix(form, "brx.idx")
 	})
 	return nil
 }
 
-// callModules returns modules with one call each: direct, through a prototype, through a list of
-// targets, with and without a result, and with each argument type.
+// callModules returns modules with one call each: direct, indirect with a prototype or with a
+// list of targets, with and without a result, and with each argument type.
 func callModules() []Wild {
 	types := []string{".b8", ".b16", ".b32", ".u32", ".s32", ".f32", ".b64", ".u64", ".s64", ".f64"}
 	var out []Wild
@@ -70,7 +70,7 @@ func callModules() []Wild {
 					for _, t := range types {
 						out = append(out, callModule(uni, how, result, t, n))
 						if n == 0 {
-							break // a call without an argument needs no type
+							break // a call without arguments has no argument type
 						}
 					}
 				}

@@ -9,25 +9,25 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A maker makes operands for a form. With plain set, it always makes the simplest choice.
-// Otherwise, it chooses at random from all that the table allows.
-type maker struct {
+// An operandMaker creates operands for a form. If plain is set, it chooses the simplest operand,
+// otherwise a random operand of those that the table allows.
+type operandMaker struct {
 	rng     *rand.Rand
 	plain   bool
-	next    int  // number of the next register
-	crowded bool // inside a bracket with several operands, where an address has no offset
+	next    int  // index of the next register
+	crowded bool // inside a bracket with several operands, an address has no offset
 }
 
-// instance makes operands for a candidate. It returns false if the table requires an operand that a
-// probe cannot provide (the lists of call).
-func (m *maker) instance(op string, c *isa.Candidate) (instance, bool) {
+// instance creates operands for a candidate. ok is false if the form requires an operand that a
+// probe cannot provide, such as the lists of call.
+func (m *operandMaker) instance(op string, c *isa.Candidate) (instance, bool) {
 	m.next = 0
 	args, ok := m.list(c.Args)
 	return instance{op: op, args: args}, ok
 }
 
-func (m *maker) list(wants []isa.Want) ([]thing, bool) {
-	var out []thing
+func (m *operandMaker) list(wants []isa.Want) ([]operandSample, bool) {
+	var out []operandSample
 	for i := range wants {
 		w := &wants[i]
 		switch w.Presence {
@@ -38,7 +38,7 @@ func (m *maker) list(wants []isa.Want) ([]thing, bool) {
 				continue
 			}
 		}
-		t, ok := m.one(w)
+		t, ok := m.operand(w)
 		if !ok {
 			return nil, false
 		}
@@ -47,13 +47,13 @@ func (m *maker) list(wants []isa.Want) ([]thing, bool) {
 	return out, true
 }
 
-func (m *maker) one(w *isa.Want) (thing, bool) {
+func (m *operandMaker) operand(w *isa.Want) (operandSample, bool) {
 	if w.Inside != nil {
 		m.crowded = len(w.Inside) > 1
 		parts, ok := m.list(w.Inside)
 		m.crowded = false
 		if !ok {
-			return thing{}, false
+			return operandSample{}, false
 		}
 		a := address(parts)
 		if w.TakesUnified() && !m.plain && parts[0].arg.Kind == isa.ArgReg && m.rng.IntN(6) == 0 {
@@ -62,7 +62,7 @@ func (m *maker) one(w *isa.Want) (thing, bool) {
 		return a, true
 	}
 	if len(w.Kinds) == 0 {
-		return thing{}, false
+		return operandSample{}, false
 	}
 	k := &w.Kinds[0]
 	if !m.plain {
@@ -70,21 +70,21 @@ func (m *maker) one(w *isa.Want) (thing, bool) {
 	}
 	t, ok := m.kind(w.Access, k)
 	if !ok {
-		return thing{}, false
+		return operandSample{}, false
 	}
 	if w.Pair != nil &&
 		(w.Pair.Presence == isa.Always || w.Pair.Presence == isa.Maybe && !m.plain &&
 			m.rng.IntN(2) == 0) {
-		half, ok := m.one(w.Pair)
+		half, ok := m.operand(w.Pair)
 		if !ok {
-			return thing{}, false
+			return operandSample{}, false
 		}
 		t = pair(t, half)
 	}
 	return t, true
 }
 
-func (m *maker) kind(access isa.Access, k *isa.WantKind) (thing, bool) {
+func (m *operandMaker) kind(access isa.Access, k *isa.WantKind) (operandSample, bool) {
 	if k.Word == isa.KParts {
 		parts, ok := m.list(k.Fields)
 		return vector(parts), ok
@@ -92,27 +92,27 @@ func (m *maker) kind(access isa.Access, k *isa.WantKind) (thing, bool) {
 	if k.Len < 0 {
 		return m.single(access, k)
 	}
-	parts := make([]thing, k.Len)
+	parts := make([]operandSample, k.Len)
 	for i := range parts {
 		if k.Word == isa.KImm {
 			t, ok := m.single(access, k)
 			if !ok {
-				return thing{}, false
+				return operandSample{}, false
 			}
 			parts[i] = t
 			continue
 		}
-		parts[i] = register(plainest(k.Settled), m.number())
+		parts[i] = register(plainType(k.Settled), m.number())
 	}
 	return vector(parts), true
 }
 
-func (m *maker) number() int {
+func (m *operandMaker) number() int {
 	m.next++
 	return m.next
 }
 
-func (m *maker) single(access isa.Access, k *isa.WantKind) (thing, bool) {
+func (m *operandMaker) single(access isa.Access, k *isa.WantKind) (operandSample, bool) {
 	switch k.Word {
 	case isa.KValue:
 		if !m.plain && access == isa.Read && m.rng.IntN(3) == 0 {
@@ -128,7 +128,7 @@ func (m *maker) single(access isa.Access, k *isa.WantKind) (thing, bool) {
 	case isa.KPred:
 		p := register(isa.Predicate, m.number())
 		if !m.plain && m.rng.IntN(2) == 0 {
-			p = negated(p)
+			p = negate(p)
 		}
 		return p, true
 	case isa.KSreg:
@@ -138,7 +138,7 @@ func (m *maker) single(access isa.Access, k *isa.WantKind) (thing, bool) {
 		case bits == 0 || bits == 32 || k.Relax && bits < 32:
 			return special("%clock", isa.U32), true
 		}
-		return thing{}, false
+		return operandSample{}, false
 	case isa.KSym:
 		space := k.In
 		if space == isa.Generic {
@@ -152,8 +152,8 @@ func (m *maker) single(access isa.Access, k *isa.WantKind) (thing, bool) {
 	case isa.KTexref:
 		return m.handle(isa.Texref)
 	case isa.KSampler:
-		// The declaration of a sampler needs texmode_independent. Only in that mode may a sampler
-		// accompany a texture.
+		// A sampler can be declared, and used with a texture, only with texmode_independent, so a
+		// register is used instead.
 		return register(isa.B64, m.number()), !m.crowded
 	case isa.KSurfref:
 		return m.handle(isa.Surfref)
@@ -164,23 +164,23 @@ func (m *maker) single(access isa.Access, k *isa.WantKind) (thing, bool) {
 	case isa.KAny:
 		return register(isa.B64, m.number()), true
 	}
-	return thing{}, false
+	return operandSample{}, false
 }
 
-// handle returns the name of an opaque variable, or a register that holds its handle.
-func (m *maker) handle(t isa.Type) (thing, bool) {
+// handle returns the name of a variable of an opaque type, or a register that holds its handle.
+func (m *operandMaker) handle(t isa.Type) (operandSample, bool) {
 	if !m.plain && m.rng.IntN(2) == 0 {
 		return register(isa.B64, m.number()), true
 	}
 	return variable(isa.Global, t)
 }
 
-// base returns the base of an address.
-func (m *maker) base(k *isa.WantKind) thing {
+// base returns the base of an address, a variable or register.
+func (m *operandMaker) base(k *isa.WantKind) operandSample {
 	if k.In == isa.Tensor {
 		return register(isa.B32, m.number())
 	}
-	if k.In == isa.ParamFunc { // in a kernel, only named ones are accepted
+	if k.In == isa.ParamFunc { // in a kernel, ptxas only accepts variables here
 		v, _ := variable(k.In, isa.B32)
 		return v
 	}
@@ -205,18 +205,18 @@ func (m *maker) base(k *isa.WantKind) thing {
 	return t
 }
 
-// register returns a register of a suitable type: the plainest, or a random one.
-func (m *maker) register(k *isa.WantKind) thing {
-	t := plainest(k.Settled)
+// register returns a register of a type that the form accepts.
+func (m *operandMaker) register(k *isa.WantKind) operandSample {
+	t := plainType(k.Settled)
 	if !m.plain && m.rng.IntN(2) == 0 {
-		fit := fitting(k.Settled, k.Relax)
+		fit := fittingTypes(k.Settled, k.Relax)
 		t = fit[m.rng.IntN(len(fit))]
 	}
 	return m.part(k, register(t, m.number()))
 }
 
-// part selects a part of a register, or adds a sign, if the instruction allows it.
-func (m *maker) part(k *isa.WantKind, t thing) thing {
+// part returns t with a selected part or a sign, if the form allows that, or t itself.
+func (m *operandMaker) part(k *isa.WantKind, t operandSample) operandSample {
 	if k.Part != isa.WholeOnly && !m.plain && m.rng.IntN(2) == 0 {
 		fields := [...]string{".b0", ".b3", ".h0", ".h1", ".h10", ".h33", ".b10", ".b321", ".b3210",
 			".b7654"}
@@ -230,8 +230,9 @@ func (m *maker) part(k *isa.WantKind, t thing) thing {
 	return t
 }
 
-// plainest returns the register type that always fits: untyped bits, or a predicate.
-func plainest(t isa.Type) isa.Type {
+// plainType returns the register type that every form with operand type t accepts: untyped bits,
+// or a predicate.
+func plainType(t isa.Type) isa.Type {
 	if t.Class() == isa.Pred {
 		return isa.Predicate
 	}
@@ -248,7 +249,7 @@ func plainest(t isa.Type) isa.Type {
 	return isa.B128
 }
 
-// registerTypes returns the types that registers can have.
+// registerTypes returns the types that a register can have.
 func registerTypes() []isa.Type {
 	var out []isa.Type
 	for t := isa.Predicate; t.String() != ""; t++ {
@@ -259,10 +260,10 @@ func registerTypes() []isa.Type {
 	return out
 }
 
-func fitting(want isa.Type, relaxed bool) []isa.Type {
-	out := []isa.Type{plainest(want)}
+func fittingTypes(want isa.Type, relaxed bool) []isa.Type {
+	out := []isa.Type{plainType(want)}
 	for _, t := range registerTypes() {
-		// Registers of 128 bits and of packed halves have gates of their own.
+		// registers of 128 bits and of packed halves require certain targets
 		if isa.Fits(want, t, relaxed) && t.Class() != isa.Half && t != isa.B128 {
 			out = append(out, t)
 		}
@@ -270,8 +271,8 @@ func fitting(want isa.Type, relaxed bool) []isa.Type {
 	return out
 }
 
-// constant returns a constant in range.
-func (m *maker) constant(k *isa.WantKind) (thing, bool) {
+// constant returns a constant operand in the range of its type.
+func (m *operandMaker) constant(k *isa.WantKind) (operandSample, bool) {
 	switch k.Settled.Class() {
 	case isa.Float:
 		if k.Settled.Bits() == 64 {
@@ -279,7 +280,7 @@ func (m *maker) constant(k *isa.WantKind) (thing, bool) {
 		}
 		return float("0f3F800000", isa.F32), true
 	case isa.Half, isa.Packed, isa.Lanes:
-		return thing{}, false
+		return operandSample{}, false
 	}
 	if len(k.Range) == 0 {
 		return integer(1), true

@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// WriteFile writes r to a file that ReadReports reads.
+// WriteFile writes r to a file in the format that ReadReports reads.
 func (r *Report) WriteFile(path string) error {
 	data, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
@@ -20,8 +20,8 @@ func (r *Report) WriteFile(path string) error {
 	return os.WriteFile(path, append(data, '\n'), 0o666)
 }
 
-// ReadReports reads the reports of runs on different families and returns their sum. All runs must
-// have the same seed.
+// ReadReports reads the reports of several runs and returns their sum. The runs must have the
+// same seed and different families.
 func ReadReports(paths []string) (*Report, error) {
 	sum := &Report{Parts: len(paths)}
 	for i, path := range paths {
@@ -44,7 +44,7 @@ func ReadReports(paths []string) (*Report, error) {
 	return sum, nil
 }
 
-// merge adds the families of s, none of which r may have.
+// merge adds the families of s, which must not be in r, to r.
 func (r *Report) merge(s *Report) error {
 	if s.Seed != r.Seed {
 		return fmt.Errorf("seed %d, expected %d", s.Seed, r.Seed)
@@ -58,7 +58,7 @@ func (r *Report) merge(s *Report) error {
 	r.Forms += s.Forms
 	r.Sampled += s.Sampled
 	r.Took += s.Took
-	r.Dead = append(r.Dead, s.Dead...)
-	r.Unmade = append(r.Unmade, s.Unmade...)
+	r.NoLegal = append(r.NoLegal, s.NoLegal...)
+	r.NoOperands = append(r.NoOperands, s.NoOperands...)
 	return nil
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A mutator makes one change to the modifiers or operands of an instruction.
+// A mutator changes one modifier or operand of an instruction.
 type mutator struct {
 	rng   *rand.Rand
-	words []string // vocabulary of the instruction
-	all   []string // every modifier of the table
+	words []string // modifiers that the instruction uses
+	all   []string // all modifiers of the table
 }
 
-// mutate returns x with one change; the second result names the change.
+// mutate returns x with one change, and the name of the change.
 func (m *mutator) mutate(x instance) (instance, string) {
 	if m.rng.IntN(2) == 0 {
 		return m.modifiers(x)
@@ -26,7 +26,7 @@ func (m *mutator) mutate(x instance) (instance, string) {
 	return m.operands(x)
 }
 
-// modifiers drops, repeats, swaps, replaces or inserts a modifier.
+// modifiers drops, repeats, swaps, replaces or inserts a modifier of x.
 func (m *mutator) modifiers(x instance) (instance, string) {
 	words := strings.Split(x.op, ".")
 	head, mods := words[0], words[1:]
@@ -54,7 +54,7 @@ func (m *mutator) modifiers(x instance) (instance, string) {
 	return x, "modifier " + what
 }
 
-// word returns a modifier without its dot, usually one of the instruction's own.
+// word returns a random modifier without its dot, usually one that the instruction uses.
 func (m *mutator) word() string {
 	list := m.words
 	if len(list) == 0 || m.rng.IntN(6) == 0 {
@@ -63,11 +63,11 @@ func (m *mutator) word() string {
 	return strings.TrimPrefix(list[m.rng.IntN(len(list))], ".")
 }
 
-// operands drops, repeats, swaps, replaces or modifies an operand.
+// operands drops, repeats, swaps, replaces or changes an operand of x.
 func (m *mutator) operands(x instance) (instance, string) {
 	x.args = slices.Clone(x.args)
 	if len(x.args) == 0 {
-		x.args = []thing{m.any()}
+		x.args = []operandSample{m.randomOperand()}
 		return x, "operand insert"
 	}
 	i := m.rng.IntN(len(x.args))
@@ -76,7 +76,7 @@ func (m *mutator) operands(x instance) (instance, string) {
 		x.args = slices.Delete(x.args, i, i+1)
 		return x, "operand drop"
 	case 1:
-		x.args = slices.Insert(x.args, i, m.any())
+		x.args = slices.Insert(x.args, i, m.randomOperand())
 		return x, "operand insert"
 	case 2:
 		if j := m.rng.IntN(len(x.args)); j != i {
@@ -85,47 +85,47 @@ func (m *mutator) operands(x instance) (instance, string) {
 		}
 		fallthrough
 	case 3, 4:
-		x.args[i] = m.any()
+		x.args[i] = m.randomOperand()
 		return x, "operand replace"
 	}
-	x.args[i] = m.bend(x.args[i])
+	x.args[i] = m.changeInside(x.args[i])
 	return x, "operand bend"
 }
 
-// any returns a random operand.
-func (m *mutator) any() thing {
-	list := stock()
+// randomOperand returns a random operand.
+func (m *mutator) randomOperand() operandSample {
+	list := operandKinds()
 	return list[m.rng.IntN(len(list))]
 }
 
-// stock returns one operand of each kind.
-func stock() []thing {
-	var out []thing
+// operandKinds returns one operand of each kind.
+func operandKinds() []operandSample {
+	var out []operandSample
 	for _, t := range registerTypes() {
 		out = append(out, register(t, 7))
 	}
 	out = append(out, integer(0), integer(1), integer(-1), integer(3), integer(255), integer(4096),
 		integer(1<<40),
 		float("0f3F800000", isa.F32), float("0d3FF0000000000000", isa.F64), float("1.5", isa.F64),
-		thing{text: "WARP_SZ", arg: isa.Arg{Kind: isa.ArgInt, Value: 32}},
+		operandSample{text: "WARP_SZ", arg: isa.Arg{Kind: isa.ArgInt, Value: 32}},
 		sink(), label(), function(), special("%laneid", isa.U32), special("%clock64", isa.U64),
-		negated(register(isa.Predicate, 3)))
+		negate(register(isa.Predicate, 3)))
 	for _, v := range variables {
 		t, _ := variable(v.space, v.typ)
-		out = append(out, t, address([]thing{t}))
+		out = append(out, t, address([]operandSample{t}))
 	}
 	for _, t := range []isa.Type{isa.B16, isa.B32, isa.F32, isa.B64, isa.Predicate} {
 		r := register(t, 8)
-		out = append(out, address([]thing{r}), vector([]thing{r, register(t, 9)}),
-			vector([]thing{r, register(t, 9), register(t, 10), register(t, 11)}),
+		out = append(out, address([]operandSample{r}), vector([]operandSample{r, register(t, 9)}),
+			vector([]operandSample{r, register(t, 9), register(t, 10), register(t, 11)}),
 			pair(r, register(t, 9)))
 	}
 	return out
 }
 
-// bend changes something inside an operand: the type of a register, the value of a constant, the
-// length of a vector, or the base of an address.
-func (m *mutator) bend(t thing) thing {
+// changeInside changes a property of an operand: the type of a register, the value of a constant,
+// the length of a vector, or the base of an address.
+func (m *mutator) changeInside(t operandSample) operandSample {
 	switch t.arg.Kind {
 	case isa.ArgReg:
 		if t.arg.Part != "" && m.rng.IntN(2) == 0 {
@@ -141,12 +141,12 @@ func (m *mutator) bend(t thing) thing {
 		by := []int64{1, -1, 2, 8, 100, -1000, 1 << 33}
 		return integer(t.arg.Value + by[m.rng.IntN(len(by))])
 	case isa.ArgVector, isa.ArgAddress, isa.ArgPair:
-		return m.bendGroup(t)
+		return m.changeGroup(t)
 	}
-	return m.any()
+	return m.randomOperand()
 }
 
-func (m *mutator) bendGroup(t thing) thing {
+func (m *mutator) changeGroup(t operandSample) operandSample {
 	parts := partsOf(t)
 	i := m.rng.IntN(len(parts))
 	switch n := m.rng.IntN(4); {
@@ -155,7 +155,7 @@ func (m *mutator) bendGroup(t thing) thing {
 	case n == 1 && t.arg.Kind == isa.ArgVector:
 		parts = slices.Insert(parts, i, parts[i])
 	default:
-		parts[i] = m.bend(parts[i])
+		parts[i] = m.changeInside(parts[i])
 	}
 	switch t.arg.Kind {
 	case isa.ArgVector:
@@ -166,8 +166,8 @@ func (m *mutator) bendGroup(t thing) thing {
 	return pair(parts[0], parts[1])
 }
 
-// partsOf splits a group into its parts.
-func partsOf(t thing) []thing {
+// partsOf splits an operand that consists of several parts.
+func partsOf(t operandSample) []operandSample {
 	text := t.text
 	between := ", "
 	switch t.arg.Kind {
@@ -176,14 +176,15 @@ func partsOf(t thing) []thing {
 	case isa.ArgPair:
 		between = "|"
 	}
-	var out []thing
+	var out []operandSample
 	for i, word := range splitTop(text, between) {
-		out = append(out, thing{text: word, arg: t.arg.Elems[i], needs: t.needs})
+		out = append(out,
+			operandSample{text: word, arg: t.arg.Elems[i], declarations: t.declarations})
 	}
 	return out
 }
 
-// splitTop splits text at separators that are outside braces.
+// splitTop splits text at separators that are outside braces and brackets.
 func splitTop(text, between string) []string {
 	var out []string
 	depth, start := 0, 0

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// WriteSummary prints the results of a run by kind of probe.
+// WriteSummary prints the counts of a run by kind of probe.
 func (r *Report) WriteSummary(w io.Writer) {
-	fmt.Fprintln(w, "\n| probes | number | excepted | false accepts | false rejects | agreement |")
+	fmt.Fprintln(w, "\n| probes | number | known exceptions | false accepts | false rejects | agreement |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|")
 	row := func(name string, c Count) {
 		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %.4f %% |\n", name, c.Probes, c.Excepted,
 			c.FalseAccepts, c.FalseRejects, 100*c.Agreement())
 	}
-	row("positive and gate", r.Total(Positive).Add(r.Total(Border)))
-	row("mutant and discovery", r.Total(Mutant).Add(r.Total(Random)))
+	row("legal and boundary", r.Total(Positive).Add(r.Total(Boundary)))
+	row("mutated and random", r.Total(Mutant).Add(r.Total(Random)))
 	fmt.Fprintf(w, "\n%d forms, %d of them sampled; %d probes in %s; seed %d\n",
 		r.Forms, r.Sampled, r.Probes(), r.Took.Round(time.Second), r.Seed)
 	if r.Parts > 1 {
@@ -28,8 +28,8 @@ func (r *Report) WriteSummary(w io.Writer) {
 	}
 }
 
-// wholeForm limits how many combinations of a form the whole comparison tries.
-const wholeForm = 20000
+// maxCombinations is the number of combinations per form that `make agree` tries.
+const maxCombinations = 20000
 
 // Page formats the report as a documentation page.
 func (r *Report) Page(release string, day time.Time, c Config) []byte {
@@ -39,20 +39,20 @@ func (r *Report) Page(release string, day time.Time, c Config) []byte {
 Written by %sagree -report%s on %s: ptxas %s, %d processors. Every probe is checked by ptxas (parse only) and as
 %sptxdsl verify%s does: parser, form check, instruction table.
 
-- positive: legal according to the table: every combination of modifiers, up to %d per form, at the first version and target that support it, and at the newest version
-- gate: the same, one PTX version too early, and on targets outside of the gate
-- mutant: one change to the modifiers or operands of a legal instruction, %d per form
-- discovery: random combinations of the instruction's own modifiers, %d per instruction
-- excepted: known defects of ptxas, listed with reasons in [isa/spec/exceptions](../../isa/spec/exceptions)
+- legal: probes that the table accepts: every combination of modifiers, up to %d per form, at the first version and target that support it, and at the newest version
+- boundary: the same combinations, one PTX version too early, and on targets that do not support them
+- mutated: one change to the modifiers or operands of a legal instruction, %d per form
+- random: random combinations of the instruction's own modifiers, %d per instruction
+- known exceptions: known defects of ptxas, listed with reasons in [isa/spec/exceptions](../../isa/spec/exceptions)
 
 `, "`", "`", day.Format(time.DateOnly), release, runtime.NumCPU(), "`", "`", c.PerForm, c.Mutants,
 		c.Discover)
-	if c.PerForm < wholeForm {
+	if c.PerForm < maxCombinations {
 		fmt.Fprint(&b,
 			"This is a part: the whole comparison tries more combinations of each form.\n\n")
 	}
 	fmt.Fprint(&b,
-		"These probes are generated from the table, so they cannot find what it lacks; see [harvest](harvest.md).\n\n")
+		"These probes are generated from the table, so they cannot find instructions that the table does not contain; see [harvest](harvest.md).\n\n")
 	r.WriteTable(&b)
 	r.WriteSummary(&b)
 	if r.disputes() > 0 {

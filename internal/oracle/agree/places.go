@@ -10,7 +10,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A place is a PTX version and a target that exists in it.
+// A place is a PTX version and a target that this version supports.
 type place struct {
 	version isa.Version
 	target  isa.Target
@@ -18,8 +18,8 @@ type place struct {
 
 func (p place) String() string { return fmt.Sprintf("%s %s", p.version, p.target) }
 
-// admits reports whether gates are open at p.
-func (p place) admits(open, gone []isa.Gate) bool {
+// isAllowed reports whether all gates in open, and no gates in gone, are open at p.
+func (p place) isAllowed(open, gone []isa.Gate) bool {
 	for _, g := range open {
 		if !g.Open(p.version, p.target) {
 			return false
@@ -33,19 +33,19 @@ func (p place) admits(open, gone []isa.Gate) bool {
 	return true
 }
 
-// A border describes which places a set of gates allows. For each target, it has the first legal
-// version and the last illegal one.
-type border struct {
-	first  place   // the earliest legal place, on the lowest target
-	newest place   // a legal place at the newest version
-	legal  []place // per target: the first legal version
-	early  []place // per target: the version before the first legal one, if the target exists in it
-	never  []place // targets where the newest version is not legal
+// A boundary describes the versions and targets that a set of gates allows: for each target, the
+// first legal version and the last illegal one.
+type boundary struct {
+	first  place   // the earliest legal version, and its lowest target
+	newest place   // the newest version, and a target that is legal in it
+	legal  []place // for each target, the first legal version
+	early  []place // for each target that exists in it, the version before the first legal one
+	never  []place // targets that are not legal in the newest version
 }
 
-// borders computes the border of gates. It returns ok = false if no version and target passes all
-// of them.
-func borders(open, gone []isa.Gate) (b border, ok bool) {
+// boundaryOf computes the boundary of gates. ok is false if no version and target passes all of
+// them.
+func boundaryOf(open, gone []isa.Gate) (b boundary, ok bool) {
 	newest := isa.Newest()
 	for i, info := range isa.Targets {
 		t := isa.Target(i)
@@ -56,7 +56,7 @@ func borders(open, gone []isa.Gate) (b border, ok bool) {
 				continue
 			}
 			p := place{v.Version, t}
-			if p.admits(open, gone) {
+			if p.isAllowed(open, gone) {
 				if !found {
 					b.legal = append(b.legal, p)
 					if before.version != 0 {
@@ -71,7 +71,7 @@ func borders(open, gone []isa.Gate) (b border, ok bool) {
 			before = p
 		}
 		last := place{newest, t}
-		if last.admits(open, gone) {
+		if last.isAllowed(open, gone) {
 			if b.newest.version == 0 {
 				b.newest = last
 			}
@@ -85,7 +85,7 @@ func borders(open, gone []isa.Gate) (b border, ok bool) {
 	return b, ok
 }
 
-// signature returns text that differs for different gates.
+// signature returns a text that identifies a set of gates.
 func signature(open, gone []isa.Gate) string {
 	var s strings.Builder
 	for _, g := range open {
@@ -98,14 +98,14 @@ func signature(open, gone []isa.Gate) string {
 	return s.String()
 }
 
-// declarable reports whether the registers of x can be declared at p: .f16x2 needs sm_53, .b128
-// needs sm_70 and PTX 8.3. If the declarations of a probe are rejected, the verdict says nothing
-// about the instruction.
-func declarable(p place, x instance) bool {
+// canDeclare reports whether the registers of x can be declared at p: .f16x2 needs sm_53, .b128
+// needs sm_70 and PTX 8.3. If ptxas rejects the declarations of a probe, its verdict does not
+// concern the instruction.
+func canDeclare(p place, x instance) bool {
 	number := p.target.Info().Number
 	old := p.version < 803
 	for _, a := range x.args {
-		for _, n := range a.needs {
+		for _, n := range a.declarations {
 			if number < 53 && strings.Contains(n.text, ".f16x2") || (number < 70 || old) &&
 				strings.Contains(n.text, ".b128") {
 				return false

@@ -15,13 +15,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// sheet is the number of probes that share a module if they are read as text.
-const sheet = 1000
+// probesPerModule is the number of probes that share a module when they are checked as text.
+const probesPerModule = 1000
 
-// Rules that the assembler checks only during code generation, while probes are only parsed.
+// Rules that ptxas checks only during code generation. Probes are only parsed, so findings of
+// these rules are ignored.
 const (
 	addressWidth     = "F326"
-	addressSize      = "F116" // if it is 32
+	addressSize      = "F116" // only findings about 32-bit addresses
 	constantsTotal   = "F515"
 	sharedTotal      = "F516"
 	parameterType    = "F605"
@@ -29,23 +30,23 @@ const (
 	oneGroup         = "F640"
 )
 
-// read judges probes as `ptxdsl verify` does: it writes them into modules, parses these and checks
-// their form.
-func read(p place, probes []ptxas.Probe) []reading {
-	out := make([]reading, 0, len(probes))
-	for chunk := range slices.Chunk(probes, sheet) {
-		out = append(out, readSheet(p, chunk)...)
+// read judges probes as `ptxdsl verify` does: it writes them into modules, and parses and checks
+// these.
+func read(p place, probes []ptxas.Probe) []formVerdict {
+	out := make([]formVerdict, 0, len(probes))
+	for chunk := range slices.Chunk(probes, probesPerModule) {
+		out = append(out, readModule(p, chunk)...)
 	}
 	return out
 }
 
-// A reading is the verdict of the form check on the text of a probe.
-type reading struct {
-	why  string // why it is rejected; "" if it is accepted
-	late bool   // a finding concerns code generation, and may hide others
+// A formVerdict is the verdict of the form check on the text of a probe.
+type formVerdict struct {
+	why  string // reason why the probe is rejected; "" if it is accepted
+	late bool   // a finding concerns code generation, and may hide other findings
 }
 
-func readSheet(p place, probes []ptxas.Probe) []reading {
+func readModule(p place, probes []ptxas.Probe) []formVerdict {
 	var b strings.Builder
 	line := 1
 	put := func(format string, args ...any) {
@@ -67,7 +68,7 @@ func readSheet(p place, probes []ptxas.Probe) []reading {
 			}
 		}
 	}
-	first := make([]int, len(probes)+1) // line of each probe's kernel
+	first := make([]int, len(probes)+1) // line of the kernel of each probe
 	for i, x := range probes {
 		first[i] = line
 		put(".entry p%d (%s) {", i, strings.Join(x.Params, ", "))
@@ -81,7 +82,7 @@ func readSheet(p place, probes []ptxas.Probe) []reading {
 	first[len(probes)] = line
 	f, list := ptx.Parse("probes", b.String())
 	list = append(list, form.Check(f, form.Options{})...)
-	out := make([]reading, len(probes))
+	out := make([]formVerdict, len(probes))
 	for _, d := range list {
 		if d.Severity != diag.Error {
 			continue

@@ -11,41 +11,41 @@ import (
 	"time"
 )
 
-// A Report is the outcome of a run.
+// A Report is the result of a comparison.
 type Report struct {
-	Seed     uint64
-	Parts    int // merged runs, or 0 for one run
-	Forms    int // probed
-	Took     time.Duration
-	Sampled  int      // forms with too many combinations to try all
-	Dead     []string // forms without any legal combination
-	Unmade   []string // forms for which no operands can be generated
-	Families []*Family
+	Seed       uint64
+	Parts      int // number of merged runs, or 0 for a single run
+	Forms      int // number of forms that were probed
+	Took       time.Duration
+	Sampled    int      // number of forms with too many combinations to try all
+	NoLegal    []string // forms without a legal combination of modifiers
+	NoOperands []string // forms for which operands cannot be generated
+	Families   []*Family
 }
 
-// A Family holds the counts of a spec file.
+// A Family holds the results for the instructions of one spec file.
 type Family struct {
 	Name     string
 	Counts   [kinds]Count
 	Disputes []Dispute
 }
 
-// A Count holds the counts of one kind of probe.
+// A Count holds the counts for one kind of probe.
 type Count struct {
 	Probes       int
 	Excepted     int
-	FalseAccepts int // the table accepts it and the assembler rejects it
-	FalseRejects int // the assembler accepts it and the table rejects it
+	FalseAccepts int // probes that the table accepts and ptxas rejects
+	FalseRejects int // probes that ptxas accepts and the table rejects
 }
 
-// A Dispute is a probe with different verdicts.
+// A Dispute is a probe on which the verdicts differ.
 type Dispute struct {
 	Kind  Kind
 	What  string
 	Place string
 	Text  string
 	Form  string
-	Ours  string // why the table rejects it; "" if it accepts it
+	Ours  string // why the table rejects the probe; "" if it accepts
 	Ptxas string
 }
 
@@ -60,7 +60,7 @@ func (r *Report) family(name string) *Family {
 	return f
 }
 
-// Probes counts all probes so far.
+// Probes returns the number of probes of all families.
 func (r *Report) Probes() int {
 	n := 0
 	for _, f := range r.Families {
@@ -71,32 +71,32 @@ func (r *Report) Probes() int {
 	return n
 }
 
-func (r *Report) count(ex *Exceptions, p place, x *probe, say both) {
+func (r *Report) count(ex *Exceptions, p place, x *probe, say verdictPair) {
 	c := &x.tally.Counts[x.kind]
 	c.Probes++
-	if (say.ours == "") == say.ptxas.OK() {
+	if (say.rejection == "") == say.ptxas.OK() {
 		return
 	}
 	text := x.String()
-	// A probe that the table generates as legal and then rejects is never a mistake of the
-	// assembler.
-	ownFault := x.kind == Positive && say.ours != ""
-	if !ownFault && ex.excuses(p, text, say.ptxas.OK()) {
+	// A probe that the table generates as legal and then rejects is always a mistake of the
+	// table.
+	ownFault := x.kind == Positive && say.rejection != ""
+	if !ownFault && ex.excludes(p, text, say.ptxas.OK()) {
 		c.Excepted++
 		return
 	}
-	if say.ours == "" {
+	if say.rejection == "" {
 		c.FalseAccepts++
 	} else {
 		c.FalseRejects++
 	}
 	x.tally.Disputes = append(x.tally.Disputes, Dispute{
 		Kind: x.kind, What: x.what, Place: p.String(), Text: text, Form: x.form.Template,
-		Ours: say.ours, Ptxas: say.ptxas.String(),
+		Ours: say.rejection, Ptxas: say.ptxas.String(),
 	})
 }
 
-// Total returns the sum of the counts of a kind over all families.
+// Total returns the counts of a kind of probe, added over all families.
 func (r *Report) Total(k Kind) Count {
 	var t Count
 	for _, f := range r.Families {
@@ -109,7 +109,7 @@ func (r *Report) Total(k Kind) Count {
 	return t
 }
 
-// Agreement returns the share of probes with equal verdicts, without those that exceptions excuse.
+// Agreement returns the fraction of probes with equal verdicts. Known exceptions are not counted.
 func (c Count) Agreement() float64 {
 	if c.Probes == c.Excepted {
 		return 1
@@ -123,10 +123,10 @@ func (c Count) Add(d Count) Count {
 		c.FalseRejects + d.FalseRejects}
 }
 
-// WriteTable prints the counts as a Markdown table.
+// WriteTable prints the counts of each family as a Markdown table.
 func (r *Report) WriteTable(w io.Writer) {
 	fmt.Fprintln(w,
-		"| family | positive | gate | mutant | discovery | excepted | false accepts | false rejects | agreement |")
+		"| family | legal | boundary | mutated | random | known exceptions | false accepts | false rejects | agreement |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|")
 	row := func(name string, count func(Kind) Count) {
 		var all Count
@@ -145,7 +145,8 @@ func (r *Report) WriteTable(w io.Writer) {
 	row("all", r.Total)
 }
 
-// WriteDisputes prints at most `most` disputes of each family, distributed over its forms.
+// WriteDisputes prints at most `most` disputes of each family, and at most three of each form and
+// kind.
 func (r *Report) WriteDisputes(w io.Writer, most int) {
 	for _, f := range r.Families {
 		perForm := map[string]int{}
@@ -173,7 +174,7 @@ func (r *Report) WriteDisputes(w io.Writer, most int) {
 	for _, list := range []struct {
 		what  string
 		forms []string
-	}{{"no legal combination or place", r.Dead}, {"operands cannot be made up", r.Unmade}} {
+	}{{"no legal combination or place", r.NoLegal}, {"operands cannot be made up", r.NoOperands}} {
 		slices.Sort(list.forms)
 		for _, form := range slices.Compact(list.forms) {
 			fmt.Fprintf(w, "not probed, %s: %s\n", list.what, form)
@@ -181,23 +182,23 @@ func (r *Report) WriteDisputes(w io.Writer, most int) {
 	}
 }
 
-// Verdict returns an error if the agreement is below the required level: all positive and gate
-// probes, and 99.9 % of the others, with at most 0.05 % false accepts. Exceptions may excuse less
-// than 0.2 % of the probes.
-func (r *Report) Verdict() error {
-	sure := r.Total(Positive).Add(r.Total(Border))
+// CheckThresholds returns an error if the agreement is too low. All legal and boundary probes
+// must agree, and 99.9 % of the mutants and random probes, of which at most 0.05 % may be false
+// accepts. At most 0.2 % of the probes may be known exceptions.
+func (r *Report) CheckThresholds() error {
+	sure := r.Total(Positive).Add(r.Total(Boundary))
 	rest := r.Total(Mutant).Add(r.Total(Random))
 	switch {
 	case sure.FalseAccepts+sure.FalseRejects > 0:
-		return fmt.Errorf("%d positive and gate probes disagree",
+		return fmt.Errorf("%d legal and boundary probes disagree",
 			sure.FalseAccepts+sure.FalseRejects)
 	case 500*sure.Excepted > sure.Probes:
-		return fmt.Errorf("%d of %d positive and gate probes are excepted", sure.Excepted,
+		return fmt.Errorf("%d of %d legal and boundary probes are known exceptions", sure.Excepted,
 			sure.Probes)
 	case rest.Agreement() < 0.999:
-		return fmt.Errorf("mutants and discovery agree on %.3f %%", 100*rest.Agreement())
+		return fmt.Errorf("mutated and random probes agree on %.3f %%", 100*rest.Agreement())
 	case 2000*rest.FalseAccepts > rest.Probes:
-		return fmt.Errorf("%d of %d mutants and discoveries are accepted wrongly",
+		return fmt.Errorf("%d of %d mutated and random probes are accepted wrongly",
 			rest.FalseAccepts, rest.Probes)
 	}
 	return nil

@@ -19,63 +19,64 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Config configures a run.
+// A Config configures a comparison.
 type Config struct {
 	Families   []string // all if empty
 	Only       string   // prefix of instruction names
-	PerForm    int      // legal combinations per form
-	Variants   int      // random operands per combination, besides the simplest
-	Mutants    int      // per form
+	PerForm    int      // legal combinations of modifiers per form
+	Variants   int      // random choices of operands per combination, besides the simplest one
+	Mutants    int      // mutants per form
 	Discover   int      // random combinations per instruction
 	Seed       uint64
-	Table      bool // ask only the table, instead of parsing and checking text
+	Table      bool // use only the table, instead of parsing and checking the text
 	Exceptions *Exceptions
 	Progress   io.Writer // nil for none
 }
 
-// A Kind specifies how a probe is generated.
+// A Kind is the way in which a probe is generated.
 type Kind uint8
 
-// Kinds of probe.
+// The kinds of probe.
 const (
 	Positive Kind = iota // legal according to the table
-	Border               // just outside a gate
+	Boundary             // legal, but one version too early or on an unsupported target
 	Mutant               // a legal instruction with one change
-	Random               // random modifiers
+	Random               // random combination of modifiers
 	kinds
 )
 
-var kindNames = [kinds]string{"positive", "gate", "mutant", "discovery"}
+var kindNames = [kinds]string{"legal", "boundary", "mutated", "random"}
 
-// String returns the name of the kind.
+// String returns the name of the kind in reports.
 func (k Kind) String() string { return kindNames[k] }
 
-// A probe is an instance at a place.
+// A probe is an instruction at a version and target.
 type probe struct {
 	kind  Kind
-	what  string // how a mutant was made
+	what  string // kind of change, for a mutant
 	form  *isa.Form
 	at    place
 	tally *Family
 	instance
 }
 
-// A Runner probes an instruction set.
+// A Runner generates and judges the probes of an instruction set.
 type Runner struct {
 	set     *isa.Set
 	tool    *ptxas.Tool
 	config  Config
 	report  *Report
-	tally   *Family // of the current family
+	tally   *Family // results of the current family
 	probes  map[place][]probe
 	pending int
 }
 
-// enough is the number of probes that are collected before they are judged. Each place costs at
-// least one run of the assembler, so many are judged at a time; all of them must fit into memory.
-const enough = 300_000
+// batchSize is the number of probes that are collected before they are judged. Each version and
+// target costs at least one run of ptxas, so many probes are judged at a time; a batch must fit
+// into memory.
+const batchSize = 300_000
 
-// Run probes the instructions of a set with an assembler.
+// Run compares the instructions of a set with ptxas.
 func Run(ctx context.Context, set *isa.Set, tool *ptxas.Tool, c Config) (*Report, error) {
 	r := &Runner{set: set, tool: tool, config: c, report: &Report{Seed: c.Seed},
 		probes: map[place][]probe{}}
@@ -86,7 +87,7 @@ func Run(ctx context.Context, set *isa.Set, tool *ptxas.Tool, c Config) (*Report
 		}
 		r.tally = r.report.family(ins.Family)
 		r.instruction(ins)
-		if r.pending >= enough {
+		if r.pending >= batchSize {
 			if err := r.flush(ctx); err != nil {
 				return r.report, err
 			}
@@ -95,13 +96,14 @@ func Run(ctx context.Context, set *isa.Set, tool *ptxas.Tool, c Config) (*Report
 	if err := r.flush(ctx); err != nil {
 		return r.report, err
 	}
-	if slices.Contains(r.report.Unmade, "call{.uni}") {
+	if slices.Contains(r.report.NoOperands, "call{.uni}") {
 		return r.report, r.lists(ctx)
 	}
 	return r.report, nil
 }
 
-// flush judges the collected probes, as many places at a time as there are processors.
+// flush judges the collected probes. It runs as many processes of ptxas at a time as there are
+// processors.
 func (r *Runner) flush(ctx context.Context) error {
 	places := make([]place, 0, len(r.probes))
 	for p := range r.probes {
@@ -122,7 +124,7 @@ func (r *Runner) flush(ctx context.Context) error {
 		seats <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-seats }()
-			verdicts, err := r.ask(ctx, r.probes[p])
+			verdicts, err := r.judge(ctx, r.probes[p])
 			lock.Lock()
 			defer lock.Unlock()
 			if err != nil && first == nil {
@@ -143,8 +145,8 @@ func (r *Runner) flush(ctx context.Context) error {
 	return first
 }
 
-// rng returns a random generator for a form. Each form has its own, so that a change of one form
-// does not change the probes of others.
+// rng returns a random generator for a form. Each form has its own generator, so that a change of
+// one form does not change the probes of other forms.
 func (r *Runner) rng(ins *isa.Instruction, n int) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprint(h, ins.Family, ins.Name, n)
@@ -152,7 +154,7 @@ func (r *Runner) rng(ins *isa.Instruction, n int) *rand.Rand {
 }
 
 func (r *Runner) add(p place, kind Kind, what string, f *isa.Form, x instance) {
-	if !declarable(p, x) {
+	if !canDeclare(p, x) {
 		return
 	}
 	r.probes[p] = append(r.probes[p], probe{kind, what, f, p, r.tally, x})
@@ -173,10 +175,10 @@ func (r *Runner) instruction(ins *isa.Instruction) {
 		made, ok := r.form(ins, f, list, rng)
 		switch {
 		case !ok:
-			r.report.Unmade = append(r.report.Unmade, f.Template)
+			r.report.NoOperands = append(r.report.NoOperands, f.Template)
 			continue
 		case len(made) == 0:
-			r.report.Dead = append(r.report.Dead, f.Template)
+			r.report.NoLegal = append(r.report.NoLegal, f.Template)
 			continue
 		}
 		m := &mutator{rng: rng, words: words, all: r.set.Mods[1:]}
@@ -192,27 +194,27 @@ func (r *Runner) instruction(ins *isa.Instruction) {
 	}
 }
 
-// A placed is an instance with a place at which it is legal.
-type placed struct {
+// A placedInstance is an instruction with a version and target at which it is legal.
+type placedInstance struct {
 	instance
 	at place
 }
 
-// form generates the probes of one form, and returns instances for mutants. It returns ok = false
-// if no operands can be generated.
+// form generates the probes of one form, and returns legal instructions to mutate. ok is false if
+// no operands can be generated.
 func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod,
-	rng *rand.Rand) (made []placed, ok bool) {
-	swept := map[string]border{}
+	rng *rand.Rand) (made []placedInstance, ok bool) {
+	swept := map[string]boundary{}
 	matchers := map[place]*isa.Matcher{}
-	plain := &maker{rng: rng, plain: true}
-	varied := &maker{rng: rng}
+	plain := &operandMaker{rng: rng, plain: true}
+	varied := &operandMaker{rng: rng}
 	for i, slots := range list {
 		open, gone := f.Bounds(slots)
 		sig := signature(open, gone)
 		b, seen := swept[sig]
 		if !seen {
 			var ok bool
-			if b, ok = borders(open, gone); !ok {
+			if b, ok = boundaryOf(open, gone); !ok {
 				continue // no version and target passes all gates
 			}
 			swept[sig] = b
@@ -226,7 +228,7 @@ func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod,
 		cands, _ := m.Candidates(op)
 		at := slices.IndexFunc(cands, func(c isa.Candidate) bool { return c.Form.Is(f) })
 		if at < 0 {
-			continue // the words belong to another form
+			continue // the modifiers belong to another form
 		}
 		x, ok := plain.instance(op, &cands[at])
 		if !ok {
@@ -243,32 +245,32 @@ func (r *Runner) form(ins *isa.Instruction, f *isa.Form, list [][]isa.Mod,
 		for range variants {
 			if y, ok := varied.instance(op, &cands[at]); ok {
 				r.add(b.newest, Positive, "", f, y)
-				made = append(made, placed{y, b.newest})
+				made = append(made, placedInstance{y, b.newest})
 			}
 		}
-		made = append(made, placed{x, b.newest})
-		r.border(f, x, b, !seen, rng)
+		made = append(made, placedInstance{x, b.newest})
+		r.addBoundary(f, x, b, !seen, rng)
 	}
 	return made, true
 }
 
-// border generates probes on both sides of a gate: at every target for the first combination with
-// these gates, and at two places for the others.
-func (r *Runner) border(f *isa.Form, x instance, b border, everywhere bool, rng *rand.Rand) {
+// addBoundary adds probes on both sides of a boundary: for every target if everywhere is set,
+// which is the case for the first combination with these gates, and otherwise for two targets.
+func (r *Runner) addBoundary(f *isa.Form, x instance, b boundary, everywhere bool, rng *rand.Rand) {
 	if everywhere {
 		for _, p := range b.legal {
 			r.add(p, Positive, "", f, x)
 		}
 		for _, list := range [][]place{b.early, b.never} {
 			for _, p := range list {
-				r.add(p, Border, "", f, x)
+				r.add(p, Boundary, "", f, x)
 			}
 		}
 		return
 	}
 	for _, list := range [][]place{b.early, b.never} {
 		if len(list) > 0 {
-			r.add(list[rng.IntN(len(list))], Border, "", f, x)
+			r.add(list[rng.IntN(len(list))], Boundary, "", f, x)
 		}
 	}
 }

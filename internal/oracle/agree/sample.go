@@ -13,8 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Sample is a legal instruction of a form, with the simplest operands, at the first version and
-// target that support it.
+// A Sample is a legal instruction of a form, with the simplest operands, at the first version
+// that supports it and the lowest target of that version.
 type Sample struct {
 	Instruction *isa.Instruction
 	Form        *isa.Form
@@ -27,13 +27,13 @@ type Sample struct {
 	made instance
 }
 
-// Module returns PTX with one kernel k, whose only instruction is s.
+// Module returns a module with one kernel k, whose only instruction is s.
 func (s *Sample) Module() string {
 	p := s.made.probe(place{s.Version, s.Target})
 	return module(place{s.Version, s.Target}, &p)
 }
 
-// module returns PTX with a kernel k that contains a probe.
+// module returns a module with one kernel k, which contains a probe.
 func module(at place, p *ptxas.Probe) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".version %s\n.target %s\n", at.version, at.target)
@@ -51,15 +51,15 @@ func module(at place, p *ptxas.Probe) string {
 	return b.String()
 }
 
-// Samples returns instructions of a form for which wanted returns true, so that every value of each
-// slot occurs. The list unseen has the values that occur in none of them, although the rules of the
-// form allow them.
+// Samples returns legal instructions of a form for which wanted returns true, such that every
+// value of each slot occurs. unseen has the values that occur in none of them, although the rules
+// of the form allow them.
 func Samples(set *isa.Set, ins *isa.Instruction, f *isa.Form,
 	wanted func(op string) bool) (list []Sample, unseen []string, err error) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	fillings, _ := combinations(f, mostFillings, rng)
+	fillings, _ := combinations(f, maxFillings, rng)
 	for i := -1; i < len(f.Slots); i++ {
-		values := []isa.Value{{}} // any combination
+		values := []isa.Value{{}} // no particular value
 		if i >= 0 {
 			values = f.Slots[i].Values
 		}
@@ -70,7 +70,7 @@ func Samples(set *isa.Set, ins *isa.Instruction, f *isa.Form,
 				i < 0 && list != nil {
 				continue
 			}
-			narrow, whole := holding(f, i, v.Mod, rng)
+			narrow, whole := combinationsWith(f, i, v.Mod, rng)
 			placed := false
 			for _, slots := range slices.Concat(fillings, narrow) {
 				if i >= 0 && slots[i] != v.Mod {
@@ -86,7 +86,7 @@ func Samples(set *isa.Set, ins *isa.Instruction, f *isa.Form,
 					continue value
 				}
 			}
-			if placed || !whole { // otherwise rules or gates of the form exclude it
+			if placed || !whole { // otherwise the rules or gates of the form exclude the value
 				unseen = append(unseen,
 					fmt.Sprintf("%s: %s %s", f.Template, f.Slots[max(i, 0)].Name, set.Mods[v.Mod]))
 			}
@@ -95,11 +95,11 @@ func Samples(set *isa.Set, ins *isa.Instruction, f *isa.Form,
 	return list, unseen, nil
 }
 
-// mostFillings limits the combinations of modifiers that are tried per form.
-const mostFillings = 2000
+// maxFillings is the maximum number of modifier combinations that are tried per form.
+const maxFillings = 2000
 
-// sample returns the sample of a combination of modifiers, or nil if another form matches it. The
-// result placed reports whether some version and target support it.
+// sample returns the sample of a combination of modifiers, or nil if its instruction matches
+// another form. placed reports whether some version and target support the combination.
 func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod,
 	rng *rand.Rand) (s *Sample, placed bool, err error) {
 	at, ok := earliest(f, slots)
@@ -115,9 +115,9 @@ func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod,
 	if n < 0 {
 		return nil, true, nil
 	}
-	const tries = 40 // the simplest operands may match an earlier form
+	const tries = 40 // the simplest operands may match another form, so random operands follow
 	for i := range tries {
-		x, ok := (&maker{rng: rng, plain: i == 0}).instance(op, &cands[n])
+		x, ok := (&operandMaker{rng: rng, plain: i == 0}).instance(op, &cands[n])
 		if !ok {
 			return nil, true, fmt.Errorf("%s: no operands can be made up", f.Template)
 		}
@@ -128,9 +128,10 @@ func sample(set *isa.Set, ins *isa.Instruction, f *isa.Form, slots []isa.Mod,
 	return nil, true, nil
 }
 
-// holding returns legal combinations in which a slot has a modifier. The result whole reports
-// whether these are all.
-func holding(f *isa.Form, slot int, m isa.Mod, rng *rand.Rand) (list [][]isa.Mod, whole bool) {
+// combinationsWith returns legal combinations in which the slot has modifier m. whole reports
+// whether these are all such combinations.
+func combinationsWith(f *isa.Form, slot int, m isa.Mod,
+	rng *rand.Rand) (list [][]isa.Mod, whole bool) {
 	if slot < 0 {
 		return nil, false
 	}
@@ -138,7 +139,7 @@ func holding(f *isa.Form, slot int, m isa.Mod, rng *rand.Rand) (list [][]isa.Mod
 	narrow.Slots = slices.Clone(f.Slots)
 	narrow.Slots[slot].Values = []isa.Value{*valueOf(&f.Slots[slot], m)}
 	narrow.Slots[slot].Required = true
-	return combinations(&narrow, mostFillings, rng)
+	return combinations(&narrow, maxFillings, rng)
 }
 
 func valueOf(s *isa.Slot, m isa.Mod) *isa.Value {
@@ -150,8 +151,8 @@ func valueOf(s *isa.Slot, m isa.Mod) *isa.Value {
 	panic("bug: a slot without the value that it was asked for")
 }
 
-// earliest returns the first place that supports a combination of modifiers: the oldest version,
-// and its lowest target.
+// earliest returns the first version that supports a combination of modifiers, and the lowest
+// target of that version. ok is false if no version supports the combination.
 func earliest(f *isa.Form, slots []isa.Mod) (place, bool) {
 	open, gone := f.Bounds(slots)
 	for _, v := range isa.Versions {
@@ -160,7 +161,7 @@ func earliest(f *isa.Form, slots []isa.Mod) (place, bool) {
 			if v.Version < info.Since || info.Until != 0 && v.Version > info.Until {
 				continue
 			}
-			if p.admits(open, gone) {
+			if p.isAllowed(open, gone) {
 				return p, true
 			}
 		}

@@ -19,9 +19,9 @@ import (
 //go:embed words.txt
 var storedWords string
 
-// Words returns the modifiers of the table and those of the stored list, without their dots. Words
-// that differ only in their numbers, such as the shapes of wgmma, form a family. Only a few words
-// of a large family are returned.
+// Words returns the modifiers of the table and those of the stored list, without their dots.
+// Words that differ only in their numbers, such as the shapes of wgmma, form a family. If a
+// family is large, only some of its words are returned.
 func Words(set *isa.Set) []string {
 	var out []string
 	for line := range strings.Lines(storedWords) {
@@ -33,17 +33,17 @@ func Words(set *isa.Set) []string {
 		out = append(out, strings.TrimPrefix(m, "."))
 	}
 	slices.Sort(out)
-	return thinned(slices.Compact(out))
+	return thinFamilies(slices.Compact(out))
 }
 
-// mostAlike limits how many words of a family are tried. It is more than the shapes of mma, which
-// all matter, and less than the 150 of wgmma.
-const mostAlike = 40
+// maxFamilyWords is the maximum number of words of a family that are tried. It exceeds the number
+// of shapes of mma, which all matter, and is below the 150 shapes of wgmma.
+const maxFamilyWords = 40
 
 var wordNumber = regexp.MustCompile(`\d+`)
 
-// thinned keeps every n-th word of a family with too many words.
-func thinned(words []string) []string {
+// thinFamilies removes words of large families at equal intervals.
+func thinFamilies(words []string) []string {
 	families := map[string]int{}
 	family := func(w string) string {
 		if strings.HasPrefix(w, "m64n") {
@@ -59,24 +59,24 @@ func thinned(words []string) []string {
 		f := family(w)
 		n := seen[f]
 		seen[f]++
-		return families[f] > mostAlike && n%(families[f]/4) != 0
+		return families[f] > maxFamilyWords && n%(families[f]/4) != 0
 	})
 }
 
-// A Vocabulary is the result of examining the strings in the ptxas binary.
+// A Vocabulary is the result of searching the ptxas binary for modifiers and instruction names.
 type Vocabulary struct {
-	Strings int      // number of possible modifiers, with concatenations
-	New     []string // words that ptxas knows and Words does not contain
-	Dotted  int      // number of possible instruction names
-	Names   []string // instructions that ptxas knows and the table lacks
+	Strings int      // number of strings that may be modifiers, including concatenations
+	New     []string // modifiers that ptxas accepts and Words does not contain
+	Dotted  int      // number of strings that may be instruction names
+	Names   []string // instruction names that ptxas accepts and the table lacks
 }
 
-// binaryWord matches an instruction name, modifiers, or a part of one.
+// binaryWord matches a string that may be an instruction name, or one or more modifiers.
 var binaryWord = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9_]*(?:(?:\.|::)[A-Za-z0-9_]+)*`)
 
 // ReadVocabulary looks for modifiers and instruction names among the strings of the ptxas binary,
-// their parts and concatenations of parts. The messages of ptxas distinguish unknown words from
-// words that an instruction does not accept.
+// their parts and concatenations of parts. The messages of ptxas for an instruction with such a
+// word show whether the word is unknown or only not accepted by the instruction.
 func ReadVocabulary(ctx context.Context, set *isa.Set, tool *ptxas.Tool) (*Vocabulary, error) {
 	binary, err := os.ReadFile(tool.Path)
 	if err != nil {
@@ -110,7 +110,7 @@ func ReadVocabulary(ctx context.Context, set *isa.Set, tool *ptxas.Tool) (*Vocab
 }
 
 // binaryWords returns the strings of a binary that may be modifiers, and those that may be
-// instruction names. If a string has dots, its parts may be modifiers, and each prefix that ends
+// instruction names. The parts of a string with dots may be modifiers, and each prefix that ends
 // before a dot may be a name.
 func binaryWords(binary []byte) (words, names map[string]bool) {
 	words, names = map[string]bool{}, map[string]bool{}
@@ -132,7 +132,7 @@ func binaryWords(binary []byte) (words, names map[string]bool) {
 	return words, names
 }
 
-// longestWord is the maximum length of a word; it is longer than any name in the table.
+// longestWord is the maximum length of a word. All names in the table are shorter.
 const longestWord = 60
 
 var (
@@ -141,13 +141,14 @@ var (
 	someWord  = regexp.MustCompile(`[A-Za-z]`)
 )
 
-// mayBeWord rejects numbers, and short strings that are bytes of code.
+// mayBeWord reports whether w may be a modifier. It returns false for numbers and for short
+// strings, which are probably machine code.
 func mayBeWord(w string) bool {
 	return len(w) >= 2 && len(w) <= 40 && someWord.MatchString(w) &&
 		(len(w) >= 4 || plainWord.MatchString(w) || w[0] <= '9')
 }
 
-// unknownNames returns the instruction names that ptxas knows and the set lacks.
+// unknownNames returns the instruction names that ptxas accepts and the set lacks.
 func unknownNames(ctx context.Context, set *isa.Set, tool *ptxas.Tool,
 	names []string) ([]string, error) {
 	var known []string
@@ -165,7 +166,7 @@ func unknownNames(ctx context.Context, set *isa.Set, tool *ptxas.Tool,
 	}
 	out := map[string]bool{}
 	for i, v := range verdicts {
-		if v.Status != ptxas.Rejected && v.Status != ptxas.Accepted || says(v, noName) {
+		if v.Status != ptxas.Rejected && v.Status != ptxas.Accepted || hasMessage(v, noName) {
 			continue
 		}
 		name := names[i]
@@ -188,7 +189,8 @@ var (
 	namedInstruction = regexp.MustCompile(`instruction '([^']+)'`)
 )
 
-// concatenations returns new combinations of the parts of words with colons.
+// concatenations returns combinations of the parts of words with colons that are not among the
+// words.
 func concatenations(words map[string]bool) []string {
 	parts, heads := map[string]bool{}, map[string]bool{}
 	for w := range words {
@@ -222,7 +224,7 @@ func knownWords(ctx context.Context, tool *ptxas.Tool, words []string) ([]string
 	}
 	var out []string
 	for i, v := range verdicts {
-		if v.OK() || v.Status == ptxas.Rejected && !says(v, unknownWord) {
+		if v.OK() || v.Status == ptxas.Rejected && !hasMessage(v, unknownWord) {
 			out = append(out, words[i])
 		}
 	}

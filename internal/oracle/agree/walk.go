@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// combinations returns the legal combinations of modifiers of a form: all of them if the product of
-// the values is at most limit, otherwise a sample of that size. The result whole specifies which.
+// combinations returns legal combinations of a form's modifiers: all of them if they are at most
+// limit, otherwise a random sample of that size. whole reports whether these are all.
 func combinations(f *isa.Form, limit int, rng *rand.Rand) (list [][]isa.Mod, whole bool) {
 	domains := domains(f)
 	total := 0.0
@@ -20,7 +20,7 @@ func combinations(f *isa.Form, limit int, rng *rand.Rand) (list [][]isa.Mod, who
 	}
 	if total <= float64(8*limit) {
 		for _, d := range domains {
-			list = append(list, all(f, d)...)
+			list = append(list, allCombinations(f, d)...)
 		}
 		list = distinct(list)
 		if len(list) <= limit {
@@ -42,8 +42,8 @@ func combinations(f *isa.Form, limit int, rng *rand.Rand) (list [][]isa.Mod, who
 	return distinct(list), false
 }
 
-// domains returns the values that each slot can hold, as one list of domains for each row of the
-// first table. This keeps the product small for forms with tables.
+// domains returns lists of the values that each slot can have, one list for each row of the
+// form's first table. This keeps the number of combinations small for forms with tables.
 func domains(f *isa.Form) [][][]isa.Mod {
 	open := make([][]isa.Mod, len(f.Slots))
 	for i, s := range f.Slots {
@@ -91,7 +91,7 @@ func product(d [][]isa.Mod) float64 {
 	return n
 }
 
-func all(f *isa.Form, d [][]isa.Mod) (out [][]isa.Mod) {
+func allCombinations(f *isa.Form, d [][]isa.Mod) (out [][]isa.Mod) {
 	slots := make([]isa.Mod, len(d))
 	var fill func(i int)
 	fill = func(i int) {

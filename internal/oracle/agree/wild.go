@@ -17,24 +17,24 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx"
 )
 
-// A Wild is a whole module that was changed in one place.
+// A Wild is a module in which one line was changed.
 type Wild struct {
 	From string // name of the original module
 	What string // name of the change
 	Line int
 	Text string
-	Was  string // the line before
-	Is   string // the line after
+	Was  string // the line before the change
+	Is   string // the line after the change
 }
 
-// A WildDispute is a Wild on which the two verdicts differ.
+// A WildDispute is a changed module on which the verdicts of verify and ptxas differ.
 type WildDispute struct {
 	Wild
-	Ours  string // why verify rejects it, "" if it accepts
+	Ours  string // why verify rejects the module; "" if it accepts
 	Ptxas ptxas.Verdict
 }
 
-// Judge gets both verdicts on modules and returns those on which they differ.
+// Judge runs verify and ptxas on modules, and returns the modules on which the verdicts differ.
 func Judge(ctx context.Context, tool *ptxas.Tool, list []Wild) ([]WildDispute, error) {
 	var out []WildDispute
 	for _, relocatable := range []bool{true, false} {
@@ -50,7 +50,7 @@ func Judge(ctx context.Context, tool *ptxas.Tool, list []Wild) ([]WildDispute, e
 			return nil, err
 		}
 		for i, w := range some {
-			if ours := refusal(w.Text); (ours == "") != verdicts[i].OK() &&
+			if ours := firstError(w.Text); (ours == "") != verdicts[i].OK() &&
 				!otherArch.MatchString(verdicts[i].String()) {
 				out = append(out, WildDispute{w, ours, verdicts[i]})
 			}
@@ -59,14 +59,14 @@ func Judge(ctx context.Context, tool *ptxas.Tool, list []Wild) ([]WildDispute, e
 	return out, nil
 }
 
-// otherArch matches the message of ptxas for a changed .target that does not fit the -arch option.
-// It says nothing about the module.
+// otherArch matches messages of ptxas that do not concern the module: a changed .target does not
+// fit the -arch option, or the process was killed.
 var otherArch = regexp.MustCompile(
 	`cannot be compiled to|is higher than default SM version|signal: killed`)
 
 var wildVersion = regexp.MustCompile(`\.version\s+(\d+\.\d+)`)
 
-// linkable reports whether a module can be assembled for a linker, which requires PTX 3.1.
+// linkable reports whether a module can be assembled with -c, which requires PTX 3.1.
 func linkable(text string) bool {
 	m := wildVersion.FindStringSubmatch(text)
 	if m == nil {
@@ -76,35 +76,36 @@ func linkable(text string) bool {
 	return err != nil || v >= isa.MakeVersion(3, 1)
 }
 
-// refusal returns the first error of verify in a module that ptxas could also find when it only
-// parses.
-func refusal(text string) string {
+// firstError returns the first error of verify, or "" if the text has no error. It skips errors
+// that ptxas only finds during code generation.
+func firstError(text string) string {
 	f, list := ptx.Parse("wild", text)
 	list = append(list, form.Check(f, form.Options{})...)
 	for _, d := range list {
-		if d.Severity == diag.Error && !late(d) {
+		if d.Severity == diag.Error && !isCodeGeneration(d) {
 			return d.Rule + ": " + d.Message
 		}
 	}
 	return ""
 }
 
-// late reports whether a finding concerns something that ptxas checks only during code generation.
-func late(d diag.Diagnostic) bool {
+// isCodeGeneration reports whether a finding concerns something that ptxas checks only during
+// code generation.
+func isCodeGeneration(d diag.Diagnostic) bool {
 	return d.Rule == addressWidth || d.Rule == resultBeforeCall || d.Rule == constantsTotal ||
 		d.Rule == parameterType || d.Rule == sharedTotal || d.Rule == oneGroup ||
 		d.Rule == addressSize && strings.Contains(d.Message, "of 32 bits")
 }
 
-// A Spoiler makes Wilds from correct modules. It exchanges words among all of them.
+// A Spoiler changes one line of a correct module. It replaces words by words of other modules.
 type Spoiler struct {
 	rng   *rand.Rand
-	words map[byte][]string // words by kind
+	words map[byte][]string // words of all modules, by kind
 }
 
 var wildToken = regexp.MustCompile(`"[^"\n]*"|//[^\n]*|\.[\w:]+|%?[\w$]+|[^\s\w]`)
 
-// NewSpoiler collects the words of modules.
+// NewSpoiler returns a Spoiler that uses the words of the given modules.
 func NewSpoiler(seed uint64, texts []string) *Spoiler {
 	s := &Spoiler{rng: rand.New(rand.NewPCG(seed, 1)), words: map[byte][]string{}}
 	for _, text := range texts {
@@ -120,7 +121,8 @@ func NewSpoiler(seed uint64, texts []string) *Spoiler {
 	return s
 }
 
-// wordKind returns the kind of a word: register, dotted word, number, name or other.
+// wordKind returns a byte for the kind of a word: register, word with a dot, number, name or
+// other.
 func wordKind(w string) byte {
 	switch c := w[0]; {
 	case c == '%' || c == '.' || c == '"':
@@ -133,7 +135,7 @@ func wordKind(w string) byte {
 	return ';'
 }
 
-// Spoil changes one line of a module. It returns false if it cannot.
+// Spoil changes one line of a module. ok is false if no line can be changed.
 func (s *Spoiler) Spoil(name, text string) (Wild, bool) {
 	lines := strings.Split(text, "\n")
 	for range 50 {
@@ -144,7 +146,7 @@ func (s *Spoiler) Spoil(name, text string) (Wild, bool) {
 			strings.Contains(bare, "debug") {
 			continue
 		}
-		what, is := s.line(line)
+		what, is := s.changeLine(line)
 		if is == line {
 			continue
 		}
@@ -162,8 +164,8 @@ func (s *Spoiler) Spoil(name, text string) (Wild, bool) {
 	return Wild{}, false
 }
 
-// line makes one change to a line, and returns the name of the change.
-func (s *Spoiler) line(line string) (what, is string) {
+// changeLine makes one change to a line. It returns the name of the change and the new line.
+func (s *Spoiler) changeLine(line string) (what, is string) {
 	spans := wildToken.FindAllStringIndex(line, -1)
 	at := s.rng.IntN(len(spans))
 	from, to := spans[at][0], spans[at][1]

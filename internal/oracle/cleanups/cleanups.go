@@ -1,11 +1,11 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cleanups tests the clean-up passes on whole files: each pass alone, and all of them in
+// Package cleanups tests the clean-up passes on whole files: each pass alone, and all passes in
 // order. The output must be PTX without errors that ptxas accepts, and a second run of the passes
-// must change nothing. The output of all passes together is assembled, and its machine code is
-// compared with that of the original. ptxas performs the same clean-ups, so most machine code is
-// equal; differences deserve a look.
+// must change nothing. The output of all passes is assembled, and its machine code is compared
+// with that of the original. ptxas performs the same clean-ups, so most machine code is equal;
+// each difference is reported for inspection.
 package cleanups
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes"
 )
 
-// A Judge runs ptxas and the disassembler on the output of passes.
+// A Judge runs ptxas and the disassembler on the output of the passes.
 type Judge struct {
 	Tool   *ptxas.Tool
 	Lister string // path of nvdisasm; "" skips the comparison of machine code
@@ -37,9 +37,9 @@ type Judge struct {
 // A Report is the result for one file.
 type Report struct {
 	Name string
-	// one for each pass that changed something, and one for all passes
+	// Tries has one element for each pass that changed something, and one for all passes.
 	Tries []Trial `json:",omitempty"`
-	// Refused is the reason why the original file is not accepted.
+	// Refused is the reason why the original file is not valid, or "".
 	Refused string `json:",omitempty"`
 }
 
@@ -48,9 +48,9 @@ type Trial struct {
 	Pass     string   // "all" for all passes
 	Changes  int      // number of changes made by the pass
 	Problems []string `json:",omitempty"` // errors found in the output
-	// Alike counts the functions by the Likeness of their machine code. Differ names the functions
-	// whose effects differ, with the difference. Before and After count the instructions of all
-	// functions.
+	// Alike has the number of functions by the Likeness of their machine code. Differ has the
+	// names of functions whose effects differ, with the difference. Before and After are the
+	// numbers of instructions of all functions.
 	Alike         map[string]int    `json:",omitempty"`
 	Differ        map[string]string `json:",omitempty"`
 	Before, After int               `json:",omitempty"`
@@ -60,7 +60,7 @@ func (t *Trial) problem(format string, args ...any) {
 	t.Problems = append(t.Problems, fmt.Sprintf(format, args...))
 }
 
-// Try runs the passes on one file. The error is set for failures that the file did not cause.
+// Try runs the passes on one file. The error is non-nil for failures that the file did not cause.
 func (j *Judge) Try(ctx context.Context, s roundtrip.Source) (Report, error) {
 	r := Report{Name: s.Name}
 	m, why := module(s.Name, s.Text)
@@ -91,8 +91,8 @@ func (j *Judge) Try(ctx context.Context, s roundtrip.Source) (Report, error) {
 	return r, try("all", j.Passes)
 }
 
-// original returns the machine code of an unchanged file and the options it needs, or the reason
-// why there is none.
+// original returns the machine code of an unchanged file and the ptxas options that it requires.
+// If there is no machine code, why is the reason.
 func (j *Judge) original(ctx context.Context,
 	text string) (code Code, o ptxas.Options, why string, err error) {
 	code, why, err = j.listing(ctx, text, o)
@@ -103,7 +103,7 @@ func (j *Judge) original(ctx context.Context,
 	return code, o, why, err
 }
 
-// module parses and lifts a text, or returns the reason why that fails.
+// module parses and lifts a text. If that fails, it returns the reason.
 func module(name, text string) (*ir.Module, string) {
 	m, list := ptxdsl.Load(name, text)
 	if m == nil {
@@ -112,7 +112,7 @@ func module(name, text string) (*ir.Module, string) {
 	return m, ""
 }
 
-// clean runs passes on a file and checks the output in every way that does not need ptxas.
+// clean runs passes on a file and makes the checks of the output that do not need ptxas.
 func (t *Trial) clean(s roundtrip.Source, list []*passes.Pass) string {
 	m, why := module(s.Name, s.Text)
 	if why != "" {
@@ -197,17 +197,17 @@ func (j *Judge) compare(ctx context.Context, t *Trial, was string, before Code, 
 	return nil
 }
 
-// notDeterministic is the class of functions for which ptxas generates different code from the same
-// text. They count neither as equal nor as different.
+// notDeterministic is the class of functions for which ptxas generates different code in several
+// runs with the same text. They count neither as equal nor as different.
 const notDeterministic = "not deterministic"
 
-// again is how often a text is assembled to detect that.
-const again = 5
+// repetitions is how often a text is assembled to find such functions.
+const repetitions = 5
 
-// repeat assembles a text again and adds the functions whose code varies to unsteady.
+// repeat assembles a text several times and adds the functions whose code varies to unsteady.
 func (j *Judge) repeat(ctx context.Context, text string, first Code, o ptxas.Options,
 	unsteady map[string]bool) error {
-	for range again {
+	for range repetitions {
 		code, why, err := j.listing(ctx, text, o)
 		if err != nil {
 			return err
@@ -225,7 +225,7 @@ func (j *Judge) repeat(ctx context.Context, text string, first Code, o ptxas.Opt
 }
 
 // listing returns the machine code of a text, or the reason why there is none. Without a
-// disassembler the text is only checked by ptxas.
+// disassembler, ptxas only parses the text.
 func (j *Judge) listing(ctx context.Context, text string, o ptxas.Options) (Code, string, error) {
 	if j.Lister == "" {
 		v, err := j.Tool.Parse(ctx, text, o)
@@ -234,7 +234,7 @@ func (j *Judge) listing(ctx context.Context, text string, o ptxas.Options) (Code
 		}
 		return nil, "", err
 	}
-	// In modules with debug information, line numbers affect the machine code.
+	// in modules with debug information, line numbers affect the machine code
 	cubin, v, err := j.Tool.Assemble(ctx, roundtrip.Lines(text), o)
 	if err != nil {
 		return nil, "", err

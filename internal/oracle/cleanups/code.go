@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// A Likeness classifies how similar the machine code of two functions is, most similar first.
+// A Likeness is a degree of similarity of two functions' machine code.
 type Likeness uint8
 
-// Degrees of likeness, the most similar first.
+// The degrees of similarity, the most similar first.
 const (
 	Same      Likeness = iota // the same instructions with the same operands
 	Registers                 // the same instructions with other registers
@@ -28,7 +28,7 @@ func (l Likeness) String() string {
 	return [...]string{"same", "registers", "order", "effects", "other"}[l]
 }
 
-// Code maps each function in a listing of nvdisasm to the lines of its instructions.
+// Code maps each function in the output of nvdisasm to the lines of its instructions.
 type Code map[string][]string
 
 var (
@@ -54,27 +54,27 @@ func Listing(text string) Code {
 	return code
 }
 
-// Liken compares one function of two listings. If their effects differ, the text lists the opcodes
-// that occur more often on one side.
+// Liken compares the code of one function in two listings. If their effects differ, the text
+// lists the opcodes whose counts differ.
 func Liken(a, b []string) (Likeness, string) {
 	if slices.Equal(a, b) {
 		return Same, ""
 	}
-	x, y := mapped(a, unnamed), mapped(b, unnamed)
+	x, y := mapLines(a, withoutNumbers), mapLines(b, withoutNumbers)
 	if slices.Equal(x, y) {
 		return Registers, ""
 	}
 	if maps.Equal(counts(x), counts(y)) {
 		return Order, ""
 	}
-	difference := differences(counts(mapped(a, opcode)), counts(mapped(b, opcode)))
-	if maps.Equal(counts(mapped(a, effect)), counts(mapped(b, effect))) {
+	difference := differences(counts(mapLines(a, opcode)), counts(mapLines(b, opcode)))
+	if maps.Equal(counts(mapLines(a, effect)), counts(mapLines(b, effect))) {
 		return Effects, difference
 	}
 	return Other, difference
 }
 
-// size returns the number of instructions, padding excluded.
+// size returns the number of instructions, without padding.
 func size(lines []string) int {
 	n := 0
 	for _, line := range lines {
@@ -85,8 +85,8 @@ func size(lines []string) int {
 	return n
 }
 
-// unnamed returns an instruction with the numbers of registers and predicates removed.
-func unnamed(line string) string { return registerName.ReplaceAllString(line, "$1") }
+// withoutNumbers returns an instruction without the numbers of its registers and predicates.
+func withoutNumbers(line string) string { return registerName.ReplaceAllString(line, "$1") }
 
 // opcode returns an instruction's opcode with its modifiers.
 func opcode(line string) string {
@@ -102,7 +102,7 @@ func effect(line string) string {
 	head, _, _ := strings.Cut(word, ".")
 	switch head {
 	case "LDC", "LDCU", "ULDC":
-		return "" // reads of parameters and constants
+		return "" // these read parameters and constants
 	case "CS2R":
 		if strings.HasSuffix(line, "SRZ") {
 			return "" // the zero register
@@ -126,7 +126,7 @@ func effect(line string) string {
 	return ""
 }
 
-func mapped(lines []string, to func(string) string) []string {
+func mapLines(lines []string, to func(string) string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
 		out[i] = to(line)
@@ -143,7 +143,8 @@ func counts(words []string) map[string]int {
 	return n
 }
 
-// differences lists the words whose counts differ between a and b.
+// differences returns the words whose counts differ between a and b, with the change of each
+// count.
 func differences(a, b map[string]int) string {
 	var words []string
 	for _, w := range slices.Sorted(maps.Keys(a)) {

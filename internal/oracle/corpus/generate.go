@@ -19,26 +19,24 @@ import (
 	"sync/atomic"
 )
 
-// Sources of the kernels.
-//
-//go:embed cuda/*.cu triton/*.py
+// sources has the sources of the kernels.
 var sources embed.FS
 
 // A Maker compiles the corpus.
 type Maker struct {
-	Tools  string // folder that `make corpus-tools` filled
-	Output string // output folder
+	Tools  string // directory with the compilers, from `make corpus-tools`
+	Output string // directory for the PTX files
 	Match  func(name string) bool
-	// Progress is called after each file, from several goroutines at once; it may be nil.
+	// Progress is called after each file, from several goroutines concurrently; it may be nil.
 	Progress func(made, of int, what string)
 }
 
-// workplace returns the folder in which sources are compiled. Compilers write the paths of sources
-// and headers into PTX, so the folder is the same on every machine.
+// workplace returns the directory in which sources are compiled. Compilers write the paths of
+// sources and headers into PTX, so the directory must have the same path on every machine.
 func workplace() string { return filepath.Join(os.TempDir(), "ptxdsl-corpus") }
 
-// Make compiles everything and returns the number of files it made. Existing files are kept. The
-// error joins all failures; other files are made in spite of them.
+// Make compiles the corpus and returns the number of files that it created. Existing files are
+// kept. After a failure it continues with the next file; the error joins all failures.
 func (m *Maker) Make(ctx context.Context) (int, error) {
 	place := workplace()
 	if err := os.RemoveAll(place); err != nil {
@@ -53,7 +51,7 @@ func (m *Maker) Make(ctx context.Context) (int, error) {
 	return made + more, errors.Join(failure, err, ctx.Err())
 }
 
-// cudaOnly compiles the CUDA C++ part in a folder.
+// cudaOnly compiles the CUDA C++ part of the corpus.
 func (m *Maker) cudaOnly(ctx context.Context, place string) (int, error) {
 	if err := os.CopyFS(filepath.Join(place, "source"), sources); err != nil {
 		return 0, err
@@ -68,7 +66,7 @@ func (m *Maker) cudaOnly(ctx context.Context, place string) (int, error) {
 	var units []Unit
 	for _, u := range Units() {
 		if _, err := os.Stat(filepath.Join(m.Output, u.Name())); errors.Is(err, fs.ErrNotExist) &&
-			m.wanted(u.Name()) {
+			m.isWanted(u.Name()) {
 			units = append(units, u)
 		}
 	}
@@ -99,9 +97,9 @@ func (m *Maker) cudaOnly(ctx context.Context, place string) (int, error) {
 	return int(made.Load()), errors.Join(failures...)
 }
 
-func (m *Maker) wanted(name string) bool { return m.Match == nil || m.Match(name) }
+func (m *Maker) isWanted(name string) bool { return m.Match == nil || m.Match(name) }
 
-// cuda compiles one unit, to a temporary file first.
+// cuda compiles one unit to a temporary file, and moves the file to the output directory.
 func (m *Maker) cuda(ctx context.Context, place string, u Unit) error {
 	partial := filepath.Join(place, u.Name())
 	args := append([]string{"-ptx", "-std=c++20", "-w", "--extended-lambda",
@@ -115,7 +113,8 @@ func (m *Maker) cuda(ctx context.Context, place string, u Unit) error {
 	return move(partial, filepath.Join(m.Output, u.Name()))
 }
 
-// triton runs the script that compiles the Triton part, and moves its output to the output folder.
+// triton runs the script that compiles the Triton part, and moves its output to the output
+// directory.
 func (m *Maker) triton(ctx context.Context, place string) (int, error) {
 	output := filepath.Join(place, "triton")
 	if err := os.Mkdir(output, 0o755); err != nil {
@@ -125,7 +124,8 @@ func (m *Maker) triton(ctx context.Context, place string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Triton writes the path of its own library into PTX.
+	// Triton writes the path of its library into PTX, so the library gets a path that is the same
+	// on every machine.
 	library := filepath.Join(place, "tools")
 	if err := os.Symlink(tools, library); err != nil {
 		return 0, err
@@ -154,7 +154,7 @@ func (m *Maker) triton(ctx context.Context, place string) (int, error) {
 	slices.Sort(names)
 	made := 0
 	for _, name := range names {
-		if !m.wanted(filepath.Base(name)) {
+		if !m.isWanted(filepath.Base(name)) {
 			continue
 		}
 		if err := move(name, filepath.Join(m.Output, filepath.Base(name))); err != nil {
@@ -165,7 +165,7 @@ func (m *Maker) triton(ctx context.Context, place string) (int, error) {
 	return made, failure
 }
 
-// move renames a file, also across file systems, and never leaves a partial file.
+// move moves a file, also to another file system, so that the destination is never incomplete.
 func move(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {

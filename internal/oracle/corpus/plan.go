@@ -1,10 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package corpus builds a corpus of PTX as compilers emit it: the CUDA C++ and Triton kernels of
-// this folder, compiled for every architecture and with several options. The formatter and the
-// checks are tested on it. A compressed part of it is in the repository, so that tests need no
-// compiler.
+// Package corpus builds a corpus of PTX from compilers: the CUDA C++ and Triton kernels in this
+// directory, compiled for every architecture and with several options. The formatter and the
+// checks are tested with it. A compressed part of the corpus is in the repository, so that tests
+// need no compiler.
 package corpus
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// A Unit is one file to make.
+// A Unit is one file of the corpus to compile.
 type Unit struct {
 	Source  string   // base name without extension
 	Target  string   // such as sm_90a
@@ -21,10 +21,10 @@ type Unit struct {
 	Flags   []string // options of nvcc
 }
 
-// Name returns the name of the file.
+// Name returns the name of the PTX file.
 func (u Unit) Name() string { return u.Source + "." + u.Target + "." + u.Variant + ".ptx" }
 
-// flags returns the nvcc options of a variant.
+// flags returns the nvcc options of a variant, such as -Xcicc -O0 for "noopt".
 func flags(variant string) []string {
 	switch variant {
 	case "plain":
@@ -51,12 +51,13 @@ func flags(variant string) []string {
 	panic("bug: no variant " + variant)
 }
 
-// A rule compiles each listed source for each listed target in each listed variant.
+// A rule compiles each of the sources for each of the targets in each of the variants; all are
+// lists of words.
 type rule struct{ sources, targets, variants string }
 
-// plan lists what is compiled. Sources for a particular architecture are compiled for it and its
-// relatives. Other sources are compiled for a selection of targets, which covers each target at
-// least once.
+// plan returns what is compiled. Sources that require a particular architecture are compiled for
+// that architecture and its family. Other sources are compiled for a selection of targets, such
+// that each target occurs.
 func plan() []rule {
 	return []rule{
 		{"arith intrinsics warp calls control memory",
@@ -88,7 +89,7 @@ func plan() []rule {
 	}
 }
 
-// Units returns the CUDA C++ part of the corpus, each file once.
+// Units returns the CUDA C++ part of the corpus, without duplicates.
 func Units() []Unit {
 	var list []Unit
 	seen := make(map[string]bool)
@@ -109,7 +110,7 @@ func Units() []Unit {
 	return list
 }
 
-// String describes the unit in a progress message.
+// String describes the unit in progress messages.
 func (u Unit) String() string {
 	return fmt.Sprintf("%s for %s, %s", u.Source, u.Target, u.Variant)
 }

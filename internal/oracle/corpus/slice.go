@@ -15,17 +15,18 @@ import (
 	"strings"
 )
 
-// sliceBytes bounds the PTX of the slice to what two cores assemble twice in one or two minutes.
+// sliceBytes is the maximum size of the PTX in the slice, which two processors assemble twice in
+// one or two minutes. The slice is the part of the corpus that the repository contains.
 const sliceBytes = 6 << 20
 
-// A candidate is a file that may be added to the slice.
+// A candidate is a file that may become part of the slice.
 type candidate struct {
 	path, name string
 	size       int64
 }
 
-// features returns what a file contributes to the slice: its source and variant, its source and
-// hardware generation, and its target.
+// features returns the features of a file that the slice must contain: its source with its
+// variant, its source with its hardware generation, and its target.
 func (c candidate) features() []string {
 	part := strings.Split(c.name, ".")
 	if len(part) != 4 {
@@ -38,7 +39,8 @@ func (c candidate) features() []string {
 		target + " " + variant}
 }
 
-// choose selects, smallest first, every file with a new feature, up to a total size.
+// choose selects, smallest first, every file that has a new feature, until the total size reaches
+// limit.
 func choose(list []candidate, limit int64) []candidate {
 	slices.SortFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.size, b.size), strings.Compare(a.name, b.name))
@@ -63,8 +65,8 @@ func choose(list []candidate, limit int64) []candidate {
 	return chosen
 }
 
-// WriteSlice selects the slice from the corpus in a folder and writes it as a .tar.gz. The same
-// files give the same archive.
+// WriteSlice selects the slice from the corpus in a directory and writes it as a .tar.gz. The
+// same files give the same archive.
 func WriteSlice(archive, folder string) error {
 	names, err := filepath.Glob(filepath.Join(folder, "*.ptx"))
 	if err != nil {

@@ -1,11 +1,11 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package foreign runs PTX that nvcc and Triton made, and compares what it computes with NumPy. The
-// kernels are in the folders cuda and triton; the folder reference declares for each its launch,
-// its arguments and a NumPy function with the same results. The archive in testdata holds the PTX
-// and the expected results, so that the test needs neither a compiler nor Python; make foreign
-// regenerates it.
+// Package foreign runs PTX that nvcc and Triton generated, and compares the results with NumPy.
+// The kernels are in the directories cuda and triton. For each kernel the directory reference
+// declares the launch, the arguments and a NumPy function with the same results. The archive in
+// testdata holds the PTX and the expected results, so that the test needs neither a compiler nor
+// Python; `make foreign` regenerates it.
 package foreign
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // An Archive holds the cases, their PTX and the expected results.
 type Archive struct {
-	Compilers map[string]string // versions by name
+	Compilers map[string]string // compiler versions by name
 	Cases     []Case
 	files     map[string][]byte
 }
@@ -40,12 +40,12 @@ type Case struct {
 // An Arg is an argument: a buffer, a number or a tensor map.
 type Arg struct {
 	Role, Type string
-	Value      json.Number // value of a number
+	Value      json.Number // value of a scalar
 	Count      int         // elements of a buffer
 	Rule       Rule
-	Hidden     bool   // only a tensor map names the buffer
-	SHA256     string // hash of the expected bytes
-	Want       string // file of the expected elements
+	Hidden     bool   // the kernel accesses the buffer only through a tensor map
+	SHA256     string // hash of the expected bytes, or ""
+	Want       string // name of the file with the expected elements, or ""
 	Abs, Rel   float64
 	Why        string // reason for the tolerance
 
@@ -59,7 +59,7 @@ type Rule struct {
 	Kind, Seed, Low, High, Byte, And, Or, Value, File string
 }
 
-// Title returns a unique name of the case.
+// Title returns a unique name of the case, such as the source, kernel and target.
 func (c *Case) Title() string {
 	title := strings.TrimSuffix(strings.TrimSuffix(c.Source, ".cu"), ".py") + "/" + c.Name + "." +
 		c.Target
@@ -72,7 +72,7 @@ func (c *Case) Title() string {
 // Text returns the PTX of a case.
 func (a *Archive) Text(c *Case) string { return string(a.files["ptx/"+c.PTX]) }
 
-// Read reads an archive.
+// Read reads an archive, a .tar.bz2 file.
 func Read(packed []byte) (*Archive, error) {
 	a := &Archive{files: make(map[string][]byte)}
 	r := tar.NewReader(bzip2.NewReader(bytes.NewReader(packed)))

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// width returns the bytes of an element.
+// width returns the size in bytes of an element of a type.
 func width(word string) int {
 	switch word {
 	case "u8", "s8", "e4m3", "e5m2":
@@ -24,7 +24,7 @@ func width(word string) int {
 	return 8
 }
 
-// word returns word i of splitmix64.
+// word returns the i-th output of the random generator splitmix64.
 func word(seed uint64, i int) uint64 {
 	z := seed + uint64(i+1)*0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
@@ -74,7 +74,7 @@ func (a *Archive) input(arg *Arg) ([]byte, error) {
 		span := uint64(int64(number(r.High)) - low)
 		element = func(w uint64) uint64 {
 			v := int64(w>>20%span) + low
-			if float(arg.Type) {
+			if isFloat(arg.Type) {
 				return encode(arg.Type, float64(v))
 			}
 			return uint64(v)
@@ -96,8 +96,8 @@ func (a *Archive) input(arg *Arg) ([]byte, error) {
 	return out, problem
 }
 
-// float reports whether a type is one of floating-point numbers.
-func float(word string) bool {
+// isFloat reports whether a type is a floating-point type.
+func isFloat(word string) bool {
 	switch word {
 	case "f16", "bf16", "f32", "f64", "e4m3", "e5m2":
 		return true
@@ -105,10 +105,11 @@ func float(word string) bool {
 	return false
 }
 
-// layouts are the bits of the exponent and of the mantissa of narrow types.
+// layouts has the numbers of exponent and mantissa bits of the narrow floating-point types.
 var layouts = map[string][2]int{"f16": {5, 10}, "bf16": {8, 7}, "e4m3": {4, 3}, "e5m2": {5, 2}}
 
-// encode returns the bits of a number, rounded to nearest even. Narrow types do not overflow here.
+// encode returns the encoding of a number, rounded to nearest even. The number must not overflow
+// in a narrow type.
 func encode(word string, v float64) uint64 {
 	switch word {
 	case "f64":
@@ -135,7 +136,7 @@ func encode(word string, v float64) uint64 {
 	return sign | (uint64(e+bias-1)<<digits + steps)
 }
 
-// decode returns the number of an element.
+// decode returns the number that an element encodes.
 func decode(word string, raw []byte) float64 {
 	switch word {
 	case "f64":

@@ -17,15 +17,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A Result is the result of running a case.
+// A Result has the counts and the largest error of a case.
 type Result struct {
-	Instructions int64   // number of thread instructions
+	Instructions int64   // number of instructions, counted for each thread
 	Elements     int     // number of compared elements
 	Error        float64 // error of the element that is closest to its tolerance
 	Allowed      float64 // tolerance of that element
 }
 
-// Run runs a case in the emulator and compares its results.
+// Run runs a case in the emulator and compares the results with the expected ones.
 func (a *Archive) Run(ctx context.Context, c *Case, o emu.Options) (r Result, err error) {
 	o.Target = c.Target
 	back, err := emu.New(o)
@@ -82,8 +82,8 @@ func (c *Case) config() runtime.Config {
 	return config
 }
 
-// arguments uploads the buffers of a case. It returns them by argument, and the arguments of the
-// launch.
+// arguments uploads the buffers of a case. It returns the buffers, by index of their argument,
+// and the arguments of the launch.
 func (a *Archive) arguments(d *runtime.Device, c *Case) ([]*runtime.Buffer[byte], []any, error) {
 	buffers := make([]*runtime.Buffer[byte], len(c.Args))
 	for i := range c.Args {
@@ -124,9 +124,10 @@ func (a *Archive) arguments(d *runtime.Device, c *Case) ([]*runtime.Buffer[byte]
 	return buffers, args, nil
 }
 
-// number returns the value of a number. Compilers declare integers without a sign.
+// number returns the value of a scalar argument. Integers are returned as unsigned, because
+// compilers declare parameters as unsigned.
 func (arg *Arg) number() (any, error) {
-	if float(arg.Type) {
+	if isFloat(arg.Type) {
 		v, err := arg.Value.Float64()
 		switch arg.Type {
 		case "f32":
@@ -142,7 +143,7 @@ func (arg *Arg) number() (any, error) {
 		signed, err = strconv.ParseInt(arg.Value.String(), 10, 64)
 		v = uint64(signed)
 	}
-	if arg.Type == "v64" { // a structure of eight bytes
+	if arg.Type == "v64" { // a struct of eight bytes
 		return binary.LittleEndian.AppendUint64(nil, v), err
 	}
 	switch width(arg.Type) {
@@ -156,7 +157,7 @@ func (arg *Arg) number() (any, error) {
 	return v, err
 }
 
-// compare compares a buffer with what is expected.
+// compare compares the contents of a buffer with the expected elements, and updates r.
 func (a *Archive) compare(arg *Arg, got []byte, r *Result) error {
 	r.Elements += arg.Count
 	if arg.SHA256 != "" {

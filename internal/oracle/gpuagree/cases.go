@@ -13,13 +13,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
-// Rows is the number of inputs of a case: 32 warps of 32 lanes.
+// Rows is the number of inputs of a case, one for each thread of 32 warps.
 const Rows = 1024
 
-// A Case is one operation on the inputs of 32 warps. Scalar cases have an Op, matrix products an
-// MMA.
+// A Case is one operation, which is applied to the inputs of 32 warps. Exactly one of Op, MMA and
+// Group is set.
 type Case struct {
-	ID        string // the opcode, with anything else that distinguishes cases
+	ID        string // the opcode, and whatever else distinguishes this case
 	Opcode    string
 	Family    string
 	Immediate int // truth table of lop3, or sparsity selector
@@ -28,16 +28,16 @@ type Case struct {
 	Group     *tensorcore.Product
 }
 
-// skipped are pure instructions that are not arithmetic of a lane, or whose results the manual
-// leaves to the implementation.
-var skipped = []string{"mov", "isspacep", "cvta", "mapa", "getctarank", "movmatrix", "istypep",
+// excluded lists pure instructions that are not arithmetic of a lane, or whose results depend on
+// the implementation.
+var excluded = []string{"mov", "isspacep", "cvta", "mapa", "getctarank", "movmatrix", "istypep",
 	"txq", "suq", "createpolicy", "spcompress", "spdecompress", "mbarrier", "clusterlaunchcontrol"}
 
-// tables are the truth tables of lop3 that are tested.
+// tables lists the truth tables of lop3 that are tested.
 var tables = []int{0x00, 0x1a, 0x3c, 0x40, 0x6a, 0x80, 0x96, 0xc9, 0xca, 0xd8, 0xe8, 0xf8, 0xfe,
 	0xff}
 
-// Cases lists the cases of a target and a PTX version, in a fixed order.
+// Cases returns the cases for a target and a PTX version, in a fixed order.
 func Cases(version isa.Version, target isa.Target, sm int) ([]Case, error) {
 	var all []Case
 	seen := map[string]bool{}
@@ -52,13 +52,13 @@ func Cases(version isa.Version, target isa.Target, sm int) ([]Case, error) {
 		head, _, _ := strings.Cut(ins.Name, ".")
 		for i := range ins.Forms {
 			form := &ins.Forms[i]
-			pure := slices.Contains(form.Effects, "pure") && !slices.Contains(skipped, head)
+			pure := slices.Contains(form.Effects, "pure") && !slices.Contains(excluded, head)
 			group := strings.HasPrefix(ins.Name, "wgmma.mma_async")
 			if !pure && !group && ins.Name != "mma" {
 				continue
 			}
 			for slots := range spellings(form) {
-				if !open(form, slots, version, target) {
+				if !isLegal(form, slots, version, target) {
 					continue
 				}
 				opcode := set.Opcode(ins, slots)
@@ -80,7 +80,7 @@ func Cases(version isa.Version, target isa.Target, sm int) ([]Case, error) {
 	return all, nil
 }
 
-// spellings iterates over the valid combinations of a form's modifiers.
+// spellings returns the valid combinations of a form's modifiers.
 func spellings(form *isa.Form) func(yield func([]isa.Mod) bool) {
 	return func(yield func([]isa.Mod) bool) {
 		slots := make([]isa.Mod, len(form.Slots))
@@ -107,8 +107,8 @@ func spellings(form *isa.Form) func(yield func([]isa.Mod) bool) {
 	}
 }
 
-// open reports whether modifiers are legal for a version and target.
-func open(form *isa.Form, slots []isa.Mod, version isa.Version, target isa.Target) bool {
+// isLegal reports whether modifiers are legal for a version and target.
+func isLegal(form *isa.Form, slots []isa.Mod, version isa.Version, target isa.Target) bool {
 	opens, gone := form.Bounds(slots)
 	for _, g := range opens {
 		if !g.Open(version, target) {
@@ -121,7 +121,7 @@ func open(form *isa.Form, slots []isa.Mod, version isa.Version, target isa.Targe
 func scalarCases(kind isa.Kind, mods []isa.Mod, opcode, family string, add func(Case)) {
 	op, err := eval.Of(kind, mods)
 	if err != nil {
-		return // the tests of package eval report this
+		return // a test of package eval reports this
 	}
 	if !strings.HasPrefix(opcode, "lop3") {
 		add(Case{ID: opcode, Opcode: opcode, Family: family, Op: op})

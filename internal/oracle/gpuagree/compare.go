@@ -13,7 +13,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Tally counts how many cases of a family agree. Known differences do not count as differing.
+// A Tally counts the cases of a family by the result of the comparison. Known differences are
+// counted separately.
 type Tally struct {
 	Family                                 string
 	Cases, Equal, Within, Known, Differing int
@@ -31,7 +32,7 @@ type Difference struct {
 	Count     int
 }
 
-// Compare compares a record with the expected results.
+// Compare compares the results in a record with those of the emulator.
 func Compare(r *Record) ([]Tally, []Difference, error) {
 	s, err := NewSetting(r.Version, r.Target)
 	if err != nil {
@@ -43,7 +44,7 @@ func Compare(r *Record) ([]Tally, []Difference, error) {
 		result := &r.Results[i]
 		c := s.byID[result.ID]
 		if c == nil && knownDifference(result.ID) != "" {
-			continue // not an instruction of the manual
+			continue // the instruction is not in the manual
 		}
 		if c == nil {
 			return nil, nil, fmt.Errorf("case %s is not known", result.ID)
@@ -55,7 +56,7 @@ func Compare(r *Record) ([]Tally, []Difference, error) {
 		}
 		t.Cases++
 		want := c.Expect(s.Inputs)
-		if result.agrees(want) {
+		if result.matches(want) {
 			t.Equal++
 			continue
 		}
@@ -82,7 +83,7 @@ func Compare(r *Record) ([]Tally, []Difference, error) {
 	return list, differences, nil
 }
 
-// difference returns the first result that differs by more than the manual allows.
+// difference returns the first result that differs by more than the manual allows, or nil.
 func (c *Case) difference(result *Result, want []uint64, in *Inputs) (*Difference, error) {
 	d := &Difference{ID: c.ID}
 	if result.Raw == nil {
@@ -97,8 +98,8 @@ func (c *Case) difference(result *Result, want []uint64, in *Inputs) (*Differenc
 		return nil, fmt.Errorf("%s: %d results, want %d", c.ID, len(got), len(want))
 	}
 	for at := range want {
-		if got[at] == want[at] || c.approximate() &&
-			c.within(c.outType(at/Rows), got[at], want[at]) {
+		if got[at] == want[at] || c.isApproximate() &&
+			c.isWithinBound(c.outType(at/Rows), got[at], want[at]) {
 			continue
 		}
 		if d.Count++; d.Count == 1 {
@@ -119,7 +120,7 @@ func (c *Case) outType(i int) isa.Type {
 	return 0
 }
 
-// operands returns the operands of a row.
+// operands returns the operands of the operation in a row of the inputs.
 func (c *Case) operands(in *Inputs, row int) (list []uint64) {
 	if c.Op == nil {
 		return nil
@@ -136,7 +137,7 @@ func (c *Case) operands(in *Inputs, row int) (list []uint64) {
 	return list
 }
 
-// Print writes a comparison as a table, followed by the differences.
+// Print writes the tallies as a table, followed by the differences.
 func Print(w io.Writer, r *Record, tallies []Tally, differences []Difference) error {
 	fmt.Fprintf(w, "%s\n%s, %s, PTX %s\n", r.Note, r.Device, r.Target, r.Version)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -12,7 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
-// Expect computes the result columns of a case, one after the other.
+// Expect returns the result columns of a case, one after the other, as the emulator computes
+// them.
 func (c *Case) Expect(in *Inputs) []uint64 {
 	out := make([]uint64, c.results()*Rows)
 	switch {
@@ -42,7 +43,7 @@ func (c *Case) Expect(in *Inputs) []uint64 {
 			for l := range 32 {
 				frame.PIn[i] |= uint32(in.data[in.predicate(i)][warp*32+l]) << l
 			}
-			if c.borrows() && op.CarryIn {
+			if c.isSubtraction() && op.CarryIn {
 				frame.PIn[i] = ^frame.PIn[i]
 			}
 		}
@@ -50,7 +51,7 @@ func (c *Case) Expect(in *Inputs) []uint64 {
 			frame.Out[i] = &vectors[8+i]
 		}
 		op.Warp(&frame)
-		if c.borrows() && op.CarryOut {
+		if c.isSubtraction() && op.CarryOut {
 			frame.POut[0] = ^frame.POut[0]
 		}
 		for i := range op.Out {
@@ -65,9 +66,9 @@ func (c *Case) Expect(in *Inputs) []uint64 {
 	return out
 }
 
-// borrows reports whether the case is a subtraction: its kernel sets and stores the borrow, which
-// is the opposite of the carry flag.
-func (c *Case) borrows() bool { return strings.HasPrefix(c.Opcode, "sub") }
+// isSubtraction reports whether the case is a subtraction. Its kernel sets and stores the borrow,
+// which is the complement of the carry flag.
+func (c *Case) isSubtraction() bool { return strings.HasPrefix(c.Opcode, "sub") }
 
 func (c *Case) expectProduct(in *Inputs, out []uint64) {
 	var f tensorcore.Frame
@@ -94,8 +95,8 @@ func (c *Case) expectProduct(in *Inputs, out []uint64) {
 	}
 }
 
-// clean truncates results to the width of their types; registers may be wider.
-func (c *Case) clean(out []uint64) {
+// truncate truncates results to the width of their types, because registers may be wider.
+func (c *Case) truncate(out []uint64) {
 	if c.Op == nil {
 		return
 	}
@@ -109,8 +110,8 @@ func (c *Case) clean(out []uint64) {
 	}
 }
 
-// approximate reports whether the manual allows an error in a case.
-func (c *Case) approximate() bool {
+// isApproximate reports whether the manual allows an error in the results of the case.
+func (c *Case) isApproximate() bool {
 	if c.Op == nil {
 		return false
 	}
@@ -122,9 +123,9 @@ func (c *Case) approximate() bool {
 	return strings.Contains(rest, "approx") || strings.HasPrefix(rest, "full")
 }
 
-// within reports whether an approximate result is within the error bound of the manual. The bound
-// is absolute for sin, cos, lg2 and tanh, otherwise relative.
-func (c *Case) within(t isa.Type, got, want uint64) bool {
+// isWithinBound reports whether an approximate result is within the error bound of the manual.
+// The bound is absolute for sin, cos, lg2 and tanh, and relative for other instructions.
+func (c *Case) isWithinBound(t isa.Type, got, want uint64) bool {
 	element, n := eval.Split(t)
 	f := eval.FormatOf(element)
 	if f == nil {
@@ -133,7 +134,7 @@ func (c *Case) within(t isa.Type, got, want uint64) bool {
 	width := t.Bits() / n
 	for i := range n {
 		x, y := f.Decode(part(got, i, width)), f.Decode(part(want, i, width))
-		if !c.near(f, x, y) {
+		if !c.isNear(f, x, y) {
 			return false
 		}
 	}
@@ -148,7 +149,7 @@ func part(x uint64, i, width int) uint64 {
 	return x
 }
 
-func (c *Case) near(f *eval.Format, x, y float64) bool {
+func (c *Case) isNear(f *eval.Format, x, y float64) bool {
 	if x == y || x != x && y != y {
 		return true
 	}

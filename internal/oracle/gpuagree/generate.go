@@ -18,27 +18,27 @@ import (
 // perModule is the number of kernels per module.
 const perModule = 250
 
-// A Plan lists the kernels in a folder.
+// A Plan lists the cubins in a directory and their kernels.
 type Plan struct {
 	Target  string
 	Version string
 	Modules []PlanModule
 }
 
-// A PlanModule is one cubin and the cases of its kernels.
+// A PlanModule is a cubin and the cases of its kernels.
 type PlanModule struct {
 	Cubin string
 	Cases []string // case IDs; kernel i is named k followed by i
 }
 
-// A Setting holds the cases and inputs of a target.
+// A Setting holds the cases of a target and their inputs.
 type Setting struct {
 	Cases  []Case
 	Inputs *Inputs
 	byID   map[string]*Case
 }
 
-// NewSetting lists the cases of a target and prepares all inputs.
+// NewSetting returns the cases of a target and generates their inputs.
 func NewSetting(version, target string) (*Setting, error) {
 	v, err := isa.ParseVersion(version)
 	if err != nil {
@@ -59,13 +59,13 @@ func NewSetting(version, target string) (*Setting, error) {
 	for i := range s.Cases {
 		c := &s.Cases[i]
 		s.byID[c.ID] = c
-		c.Kernel("k", s.Inputs) // creates the columns of the inputs
+		c.Kernel("k", s.Inputs) // adds the columns of the case to the inputs
 	}
 	return s, nil
 }
 
-// Generate assembles the kernels of all cases into a folder. It returns the cases that ptxas
-// rejects, with its messages.
+// Generate assembles the kernels of all cases and writes the cubins to a directory. It also
+// returns the cases that ptxas rejects, with its messages.
 func Generate(ctx context.Context, tool *ptxas.Tool, folder, version, target string,
 	log func(string)) (*Plan, map[string]string, error) {
 	s, err := NewSetting(version, target)
@@ -97,7 +97,8 @@ func Generate(ctx context.Context, tool *ptxas.Tool, folder, version, target str
 	return plan, refused, os.WriteFile(filepath.Join(folder, "plan.json"), text, 0o666)
 }
 
-// assemble assembles cases into a cubin and removes those that ptxas rejects.
+// assemble assembles cases into a cubin, without the cases that ptxas rejects, which it adds to
+// refused.
 func assemble(ctx context.Context, tool *ptxas.Tool, s *Setting, cases []Case,
 	version, target string, refused map[string]string) ([]byte, []string, error) {
 	for {

@@ -36,7 +36,7 @@ func TestComparison(t *testing.T) {
 		if c.ID == wrong {
 			words[77] ^= 1
 		}
-		r, err := c.result(append(words, make([]uint64, mostResults*Rows)...), s.Inputs)
+		r, err := c.result(append(words, make([]uint64, maxResults*Rows)...), s.Inputs)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,15 +14,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
-// An Inputs holds named columns of input words; every case reads some of them.
+// An Inputs holds named columns of input words. Each case reads some of the columns.
 type Inputs struct {
 	names []string
 	at    map[string]int
 	data  [][]uint64
 }
 
-// column returns the index of a column, and creates it if needed. The words of a column depend only
-// on its name.
+// column returns the index of the column with a name, and creates the column if needed. Its words
+// depend only on the name.
 func (in *Inputs) column(name string, word func(r *rand.Rand, row int) uint64) int {
 	if at, ok := in.at[name]; ok {
 		return at
@@ -52,8 +52,8 @@ func (in *Inputs) Words() []uint64 {
 	return all
 }
 
-// scalar returns the column of operand i of a type. Shift amounts and bit positions have columns of
-// their own, because most random numbers are too large for them.
+// scalar returns the column for operand i of a case. Shift amounts and bit positions have
+// separate columns, because most random numbers are too large for them.
 func (in *Inputs) scalar(c *Case, i int) int {
 	t := c.Op.In[i]
 	name := t.String() + string(rune('a'+i))
@@ -68,7 +68,7 @@ func (in *Inputs) scalar(c *Case, i int) int {
 	return in.column(name, func(r *rand.Rand, _ int) uint64 {
 		x := packed(r, t)
 		if fns || small && r.IntN(4) > 0 {
-			x = uint64(r.IntN(32)) // the upper bits of the operand are ignored
+			x = uint64(r.IntN(32)) // the instruction ignores the upper bits of the operand
 			if !fns {
 				x += uint64(r.IntN(48))
 			}
@@ -77,13 +77,13 @@ func (in *Inputs) scalar(c *Case, i int) int {
 	})
 }
 
-// predicate returns the column of predicate i.
+// predicate returns the column for predicate operand i.
 func (in *Inputs) predicate(i int) int {
 	name := "predicate" + string(rune('a'+i))
 	return in.column(name, func(r *rand.Rand, _ int) uint64 { return r.Uint64() & 1 })
 }
 
-// packed returns random bits of a type, including edge cases of its elements.
+// packed returns random bits of a type, with some edge cases of its elements.
 func packed(r *rand.Rand, t isa.Type) uint64 {
 	element, n := eval.Split(t)
 	width := t.Bits() / n
@@ -173,7 +173,7 @@ func elementBits(r *rand.Rand, e *tensorcore.Element, row int) uint64 {
 	return f.Encode(math.Exp2((2*r.Float64()-1)*span)*float64(1-2*r.IntN(2)), eval.Nearest)
 }
 
-// metadata returns the column of sparse metadata: four bits per chunk.
+// metadata returns the column of sparsity metadata, with four bits per group of elements.
 func (in *Inputs) metadata(m *tensorcore.MMA) int {
 	codes, name := []uint64{4, 8, 9, 12, 13, 14}, "metadata"
 	if m.ElementA() == tensorcore.TF32 {
@@ -182,7 +182,8 @@ func (in *Inputs) metadata(m *tensorcore.MMA) int {
 	return in.column(name, metadataWord(codes))
 }
 
-// metadataWord returns random metadata: eight groups of four bits.
+// metadataWord returns a function that generates a word of random metadata: eight groups of four
+// bits.
 func metadataWord(codes []uint64) func(r *rand.Rand, row int) uint64 {
 	return func(r *rand.Rand, _ int) (x uint64) {
 		for range 8 {

@@ -10,9 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A kernel is the text of a case's kernel: 32 warps read their inputs and write their results,
-// eight bytes each. Registers have untyped-bits types, which are compatible with every type of
-// their width.
+// A kernel is the text of a case's kernel: each thread of 32 warps reads its inputs and writes
+// its results, eight bytes each. The registers have untyped types, which are compatible with
+// every type of the same width.
 type kernel struct {
 	text strings.Builder
 	regs strings.Builder
@@ -41,14 +41,14 @@ func (c *Case) class(t isa.Type) string {
 	return "b64"
 }
 
-// load emits code that loads a column into a register.
+// load emits a load of a column into a new register.
 func (k *kernel) load(column int, class, name string) string {
 	k.register(class, name)
 	k.line("ld.global.%s %s, [%%in+%d];", class, name, column*Rows*8)
 	return name
 }
 
-// loadPredicate emits code that loads a column into a predicate.
+// loadPredicate emits a load of a column into a new predicate.
 func (k *kernel) loadPredicate(column, i int) string {
 	x := k.load(column, "b32", fmt.Sprintf("%%q%d", i))
 	p := k.register("pred", fmt.Sprintf("%%p%d", i))
@@ -56,7 +56,7 @@ func (k *kernel) loadPredicate(column, i int) string {
 	return p
 }
 
-// store emits code that stores result i.
+// store emits a store of result i.
 func (k *kernel) store(i int, class, name string) {
 	k.line("st.global.%s [%%out+%d], %s;", class, i*Rows*8, name)
 }
@@ -78,8 +78,8 @@ func (c *Case) results() int {
 	return len(c.Op.Out) + c.predicates()
 }
 
-// predicates returns the number of predicate results of the instruction: setp on a single half has
-// no second one.
+// predicates returns the number of predicate results. setp on a single half-precision value has
+// only one.
 func (c *Case) predicates() int {
 	half := strings.HasSuffix(c.Opcode, ".f16") || strings.HasSuffix(c.Opcode, ".bf16")
 	if half && strings.HasPrefix(c.Opcode, "setp") {
@@ -88,7 +88,7 @@ func (c *Case) predicates() int {
 	return c.Op.POut
 }
 
-// Kernel returns the PTX of the kernel of a case.
+// Kernel returns the PTX of the case's kernel.
 func (c *Case) Kernel(name string, in *Inputs) string {
 	k := &kernel{}
 	switch {
@@ -125,7 +125,7 @@ func (c *Case) scalar(k *kernel, in *Inputs) {
 		}
 		args = append(args, k.load(in.scalar(c, i), c.class(t), fmt.Sprintf("%%a%d", i)))
 	}
-	minus := c.borrows()
+	minus := c.isSubtraction()
 	for i := range op.PIn {
 		p := in.predicate(i)
 		if op.CarryIn && i == op.PIn-1 {
@@ -157,8 +157,8 @@ func (c *Case) scalar(k *kernel, in *Inputs) {
 	}
 }
 
-// carryIn emits code that sets the carry flag from a column of zeros and ones. For a subtraction
-// the column has the borrow.
+// carryIn emits code that sets the carry flag from a column of zeros and ones. If minus is set,
+// the column contains the borrow.
 func (k *kernel) carryIn(column int, minus bool) {
 	x := k.load(column, "b32", "%carry")
 	t := k.register("b32", "%unused")
@@ -169,7 +169,7 @@ func (k *kernel) carryIn(column int, minus bool) {
 	}
 }
 
-// carryOut emits code that stores the carry flag, or the borrow of a subtraction, as zero or one.
+// carryOut emits code that stores the carry flag, or the borrow if minus is set, as zero or one.
 func (k *kernel) carryOut(i int, minus bool) {
 	x := k.register("b32", "%carried")
 	if minus {
@@ -214,7 +214,7 @@ func (c *Case) product(k *kernel, in *Inputs) {
 	}
 }
 
-// A fragment holds the columns of an MMA operand.
+// A fragment has the input columns of an MMA operand.
 type fragment struct {
 	name    string
 	bits    int

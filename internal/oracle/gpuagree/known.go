@@ -5,9 +5,9 @@ package gpuagree
 
 import "strings"
 
-// knownDifference returns why a case differs on a GPU although the arithmetic is right: ptxas
-// accepts an instruction that the manual lacks, and replaces it by another. It returns "" for cases
-// that must agree.
+// knownDifference returns the reason why a case is expected to differ on a GPU: ptxas accepts an
+// instruction that the manual lacks, and replaces it by another instruction. It returns "" for
+// other cases.
 func knownDifference(id string) string {
 	words := strings.Split(id, ".")
 	last := words[len(words)-1]

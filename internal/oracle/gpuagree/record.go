@@ -17,10 +17,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// mostResults is the maximum number of result columns of a case.
-const mostResults = 32
+// maxResults is the maximum number of result columns of a case.
+const maxResults = 32
 
-// A Record holds what a GPU computed. Note says with which driver and tools, and when.
+// A Record holds the results of a GPU. Note specifies the driver, the tools and the date.
 type Record struct {
 	Note    string
 	Device  string
@@ -29,18 +29,18 @@ type Record struct {
 	Results []Result
 }
 
-// A Result is what a GPU computed for one case. Each hash covers all result columns of one warp.
-// Raw results are kept if they differ from the expected ones, and for approximate instructions.
+// A Result is the result of a GPU for one case. Each hash covers all result columns of one warp.
+// Raw results are kept for approximate instructions, and if they differ from the expected ones.
 type Result struct {
 	ID     string
 	Hashes []uint64
-	Short  []byte // replaces Hashes in a trimmed record: four bytes of each
+	Short  []byte // replaces Hashes in a trimmed record: four bytes of each hash
 	Raw    []byte // 64-bit words, compressed
 	Error  string
 }
 
-// agrees reports whether the hashes match the given results.
-func (r *Result) agrees(want []uint64) bool {
+// matches reports whether the hashes are those of the given results.
+func (r *Result) matches(want []uint64) bool {
 	list := hashes(want)
 	if r.Short != nil {
 		return bytes.Equal(shorten(list), r.Short)
@@ -48,7 +48,7 @@ func (r *Result) agrees(want []uint64) bool {
 	return slices.Equal(list, r.Hashes)
 }
 
-// shorten keeps four bytes of every hash.
+// shorten returns four bytes of every hash.
 func shorten(hashes []uint64) []byte {
 	var b []byte
 	for _, h := range hashes {
@@ -57,7 +57,7 @@ func shorten(hashes []uint64) []byte {
 	return b
 }
 
-// Trim shortens the hashes of a record, and drops raw results except those of approximate
+// Trim shortens the hashes of a record. It removes raw results, except those of approximate
 // instructions that differ from the expected ones. The record still covers all cases and inputs.
 func (r *Record) Trim() error {
 	s, err := NewSetting(r.Version, r.Target)
@@ -70,7 +70,7 @@ func (r *Record) Trim() error {
 		if c == nil {
 			return fmt.Errorf("case %s is not known", result.ID)
 		}
-		if !c.approximate() || result.agrees(c.Expect(s.Inputs)) {
+		if !c.isApproximate() || result.matches(c.Expect(s.Inputs)) {
 			result.Raw = nil
 		}
 		result.Short, result.Hashes = shorten(result.Hashes), nil
@@ -78,7 +78,7 @@ func (r *Record) Trim() error {
 	return nil
 }
 
-// hashes returns a hash of the results of each warp.
+// hashes returns one hash for the results of each warp.
 func hashes(out []uint64) []uint64 {
 	list := make([]uint64, Rows/32)
 	var word [8]byte
@@ -98,7 +98,7 @@ func hashes(out []uint64) []uint64 {
 	return list
 }
 
-// deflate compresses words. Bytes of equal significance are stored together, which compresses
+// deflate compresses words. The bytes of equal significance are stored together, which compresses
 // better.
 func deflate(words []uint64) ([]byte, error) {
 	planes := make([]byte, 8*len(words))
@@ -124,7 +124,7 @@ func inflate(packed []byte) ([]uint64, error) {
 	return words, nil
 }
 
-// Run runs the kernels of a folder on a device.
+// Run runs the kernels of a directory on a device and returns their results.
 func Run(folder, device string, log func(string)) (*Record, error) {
 	text, err := os.ReadFile(filepath.Join(folder, "plan.json"))
 	if err != nil {
@@ -170,13 +170,13 @@ func runModule(dev *runtime.Device, m PlanModule, cubin []byte, s *Setting,
 	if err != nil {
 		return nil, err
 	}
-	out, err := runtime.Alloc[uint64](dev, mostResults*Rows)
+	out, err := runtime.Alloc[uint64](dev, maxResults*Rows)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
 	var results []Result
-	words := make([]uint64, mostResults*Rows)
+	words := make([]uint64, maxResults*Rows)
 	for i, id := range m.Cases {
 		c := s.byID[id]
 		if c == nil {
@@ -211,7 +211,7 @@ func runModule(dev *runtime.Device, m PlanModule, cubin []byte, s *Setting,
 // result builds the Result of a case.
 func (c *Case) result(words []uint64, in *Inputs) (Result, error) {
 	got := append([]uint64(nil), words[:c.results()*Rows]...)
-	c.clean(got)
+	c.truncate(got)
 	r := Result{ID: c.ID, Hashes: hashes(got)}
 	same := true
 	for i, x := range c.Expect(in) {

@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
-// Cases of wgmma: the eight warpgroups of a block each write a tile of A and one of B to shared
-// memory, without swizzle, 16 bytes per thread, and multiply 64 rows by 64 columns.
+// In the cases of wgmma, each of the eight warpgroups of a block writes a tile of A and a tile of
+// B to shared memory, without swizzle, 16 bytes per thread, and computes 64 rows by 64 columns.
 
 const groupColumns = 64
 
@@ -37,13 +37,14 @@ func groupCases(mods []isa.Mod, opcode string, sm int, add func(Case)) error {
 	return nil
 }
 
-// units returns the number of 16-byte units in a row of an operand.
+// units returns the number of 16-byte units in a row of depth elements.
 func units(depth int, e *tensorcore.Element) int { return depth * e.Bits / 128 }
 
 // groupRegisters returns the number of accumulator registers.
 func (c *Case) groupRegisters() int { return groupColumns / 2 * c.Group.D.Bits / 32 }
 
-// tile returns the input columns of a tile: two words for each 16-byte unit that a thread writes.
+// tile returns the input columns of a tile: two columns for each 16-byte unit that a thread
+// writes.
 func (in *Inputs) tile(operand string, e *tensorcore.Element, n int) (columns []int) {
 	for i := range 2 * n {
 		name := fmt.Sprintf("tile %s %s %d", operand, e.Name, i)
@@ -72,7 +73,7 @@ func (c *Case) accumulators(in *Inputs) (columns []int) {
 	return columns
 }
 
-// groupMetadata returns the input column of sparse metadata.
+// groupMetadata returns the input column of the sparsity metadata.
 func (in *Inputs) groupMetadata(p *tensorcore.Product) int {
 	codes, name := []uint64{4, 8, 9, 12, 13, 14}, "metadata"
 	if p.A == tensorcore.TF32 {
@@ -81,7 +82,7 @@ func (in *Inputs) groupMetadata(p *tensorcore.Product) int {
 	return in.column(name, metadataWord(codes))
 }
 
-// warpgroup emits the kernel of a case.
+// warpgroup emits the kernel of a wgmma case.
 func (c *Case) warpgroup(k *kernel, in *Inputs) {
 	p := c.Group
 	ua, ub := units(p.DepthA(), p.A), units(p.K, p.B)

@@ -22,19 +22,20 @@ import (
 
 // A subject is a check whose results on a GPU are compared with those of the emulator.
 type subject struct {
-	Directory, Option, Name string   // Option is "" for the check of an example
+	Directory, Option, Name string   // Option is "" for the check of an example itself
 	Targets                 []string // that it is built for, or nil for all
 	Check                   func(*kerneltest.T) error
 	gpu, emulated           outcome
 }
 
-// An outcome is what a check computed on one device.
+// An outcome is the result of a check on one device.
 type outcome struct {
 	results []kerneltest.Result
 	err     error
 }
 
-// subjects returns the checks of the examples and of the variants of the systems.
+// subjects returns the checks of the examples, and of the variants of the systems, whose names
+// match a pattern.
 func subjects(pattern *regexp.Regexp) []*subject {
 	var list []*subject
 	add := func(s subject) {
@@ -57,9 +58,10 @@ func subjects(pattern *regexp.Regexp) []*subject {
 }
 
 // Both runs the checks of the examples and of the variants of the systems on a device and on the
-// emulator for the same target, with the same sizes and inputs, and compares all elements that the
-// checks compare with a reference. It prints a table, writes the verdicts to record, and returns
-// the number of checks that fail or differ by more than the tolerance.
+// emulator for the same target, with the same sizes and inputs. It compares the two results of
+// all elements that the checks compare with a reference. It prints a table, writes the verdicts
+// to record, and returns the number of checks that fail or whose results differ by more than the
+// tolerance.
 func Both(w, record io.Writer, place string, pattern *regexp.Regexp) (failed int, err error) {
 	list := subjects(pattern)
 	info, err := runOnDevice(list, place)
@@ -87,7 +89,7 @@ func Both(w, record io.Writer, place string, pattern *regexp.Regexp) (failed int
 	return failed, table.Flush()
 }
 
-// runOnDevice runs the checks one after another on a device.
+// runOnDevice runs the checks on a device, one after the other.
 func runOnDevice(list []*subject, place string) (info runtime.Info, err error) {
 	d, err := runtime.Open(place)
 	if err != nil {
@@ -110,7 +112,7 @@ func runOnDevice(list []*subject, place string) (info runtime.Info, err error) {
 	return info, d.Close()
 }
 
-// runEmulated runs the checks on the emulator, several at a time.
+// runEmulated runs the checks in the emulator, as many at a time as there are processors.
 func runEmulated(list []*subject, target string) {
 	var all sync.WaitGroup
 	next := make(chan *subject)
@@ -134,7 +136,8 @@ func runEmulated(list []*subject, target string) {
 	all.Wait()
 }
 
-// run runs the check with the sizes of the emulator, if it is for the device.
+// run runs the check on a device, with the sizes for the emulator. If the device has another
+// target, the check is skipped.
 func (s *subject) run(d *runtime.Device) outcome {
 	if target := d.Info().Target; !systems.Runs(s.Targets, target) {
 		return outcome{
@@ -147,7 +150,7 @@ func (s *subject) run(d *runtime.Device) outcome {
 	return outcome{t.Results(), err}
 }
 
-// A difference is how far the results of two devices are apart.
+// A difference summarizes how far the results of two devices differ.
 type difference struct {
 	elements, equal int
 	relative        float64 // largest relative difference
@@ -155,7 +158,7 @@ type difference struct {
 	verdict         string
 }
 
-// difference compares the outcomes of a subject.
+// difference compares the two outcomes of a subject.
 func (s *subject) difference() (d difference) {
 	g, e := s.gpu, s.emulated
 	switch {
@@ -203,8 +206,9 @@ func (s *subject) difference() (d difference) {
 	case d.share <= 1:
 		d.verdict = "within the tolerance"
 	case d.share <= 2:
-		// Both are within the tolerance of the reference, on different sides of it. Results of 16
-		// bits do that: approximations differ in the last bits of a sum that is close to a tie.
+		// Both results are within the tolerance of the reference, on different sides of it. That
+		// happens with 16-bit results: approximations differ in the last bits of a sum that is
+		// close to a tie.
 		d.verdict = "within the tolerance of each"
 	default:
 		d.verdict = "FAIL: the devices differ by more than twice the tolerance"

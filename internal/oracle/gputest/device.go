@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// deviceChecks returns the checks of the runtime.
+// deviceChecks returns the checks of package runtime.
 func deviceChecks() []Check {
 	return []Check{
 		{"runtime", "add", checkAdd},
@@ -168,7 +168,7 @@ func checkPinned(t *T) error {
 			return fmt.Errorf("element %d is %d, not %d", i, v, p.Slice()[i]+3)
 		}
 	}
-	// A kernel can access pinned host memory.
+	// a kernel can access pinned host memory
 	if err := errors.Join(k.Launch(runtime.Grid(4).On(s), q, 1000, 1), s.Sync()); err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func checkStreams(t *T) error {
 	if err := errors.Join(e1, e2, e3, e4, e5, e6, e7); err != nil {
 		return err
 	}
-	clocks := uint64(t.Device.Info().Clock) * 20 // clock cycles of 20 ms
+	clocks := uint64(t.Device.Info().Clock) * 20 // clock cycles in 20 ms
 	err := errors.Join(b.On(s).Fill(1), e.Record(s), spin.Launch(runtime.Grid(1).On(s), clocks),
 		increment.Launch(runtime.Grid(8).On(s), b, n, 1), f.Record(s))
 	if err != nil {
@@ -202,7 +202,7 @@ func checkStreams(t *T) error {
 	if done, err := f.Done(); err != nil || done {
 		return fmt.Errorf("the event behind a kernel of 20 ms has happened: %v, %w", done, err)
 	}
-	// The other stream waits for the first.
+	// the second stream waits for the first
 	if err := errors.Join(u.Wait(f), increment.Launch(runtime.Grid(8).On(u), b, n, 1),
 		u.Sync()); err != nil {
 		return err
@@ -278,7 +278,7 @@ func checkOccupancy(t *T) error {
 		k.Info().Registers, info.Threads)
 }
 
-// checkAttributes checks cooperative launches, cluster launches, and programmatic dependent
+// checkAttributes tests cooperative launches, cluster launches, and programmatic dependent
 // launches.
 func checkAttributes(t *T) error {
 	const n = 100_000
@@ -311,7 +311,7 @@ func checkAttributes(t *T) error {
 		}
 	}
 	if info.Capability >= 90 {
-		// The kernel does not depend on the previous one, so it may overlap with it.
+		// the kernel does not depend on the previous one, so the two may overlap
 		for range 10 {
 			if err := k.Launch(runtime.Grid(8).Programmatic().On(s), b, 0, 1); err != nil {
 				return err
@@ -330,7 +330,8 @@ func checkAttributes(t *T) error {
 	return errors.Join(b.Close(), s.Close())
 }
 
-// checkTensorMaps encodes tensor maps of every kind. The matrix multiplications use some of them.
+// checkTensorMaps encodes tensor maps of every kind. The examples of matrix products use some of
+// them.
 func checkTensorMaps(t *T) error {
 	if !t.Device.Info().TensorMaps {
 		return kerneltest.Skip("no tensor maps before sm_90")
@@ -382,7 +383,7 @@ func checkTensorMaps(t *T) error {
 	return errors.Join(append(errs, b.Close(), f.Close(), c.Close())...)
 }
 
-// checkShared increases dynamic shared memory step by step up to the maximum.
+// checkShared launches a kernel with increasing dynamic shared memory, up to the maximum.
 func checkShared(t *T) error {
 	k, err := t.load("empty")
 	if err != nil {

@@ -34,7 +34,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// An Example is an example of the examples folder.
+// An Example is a directory in examples.
 type Example struct {
 	Name    string   // name of its directory
 	Targets []string // targets it is built for
@@ -42,7 +42,7 @@ type Example struct {
 	Speed   func(*kerneltest.T) error // nil if it has no benchmark
 }
 
-// Examples returns the examples.
+// Examples returns the examples, in order.
 func Examples() []Example {
 	return []Example{
 		{"01_vecadd", vecadd.Targets, vecadd.Check, nil},
@@ -75,7 +75,7 @@ func Examples() []Example {
 	}
 }
 
-// exampleChecks returns checks that run the examples. Examples for other devices are skipped.
+// exampleChecks returns checks that run the examples. An example for another target is skipped.
 func exampleChecks() []Check {
 	var list []Check
 	for _, e := range Examples() {

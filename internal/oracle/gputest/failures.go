@@ -15,7 +15,7 @@ import (
 )
 
 // failureChecks returns checks that make deliberate mistakes. Each mistake must give one clear
-// error, and the program must continue.
+// error, after which the program can continue.
 func failureChecks() []Check {
 	refuse := func(name string, kind error, words string, do func(t *T) error) Check {
 		return Check{"failures", name, func(t *T) error {
@@ -29,9 +29,9 @@ func failureChecks() []Check {
 				return fmt.Errorf("the error does not say %q: %w", words, err)
 			}
 			t.Note("%s", err)
-			// The device must still work.
+			// the device must still work
 			if t.Device.Lost() == nil {
-				return t.alive()
+				return t.checkAlive()
 			}
 			return nil
 		}}
@@ -51,7 +51,7 @@ func failureChecks() []Check {
 			return lines(err, "bad.ptx:6")
 		}),
 		refuse("bad PTX from Go", nil, "failures.go", func(t *T) error {
-			_, err := t.Device.Load(spoiled{wild(t.Target())})
+			_, err := t.Device.Load(brokenModule{invalidStore(t.Target())})
 			return err
 		}),
 		refuse("another target", argument, "it is built for sm_100a", func(t *T) error {
@@ -179,7 +179,7 @@ func failureChecks() []Check {
 	}
 }
 
-// lines checks that an error names a source position.
+// lines returns an error unless the text of err contains a source position.
 func lines(err error, place string) error {
 	if err != nil && !strings.Contains(err.Error(), place) {
 		return fmt.Errorf("%w (which does not name %s)", errors.New(err.Error()), place)
@@ -190,16 +190,16 @@ func lines(err error, place string) error {
 	return fmt.Errorf("line found: %w", err)
 }
 
-// A spoiled module returns PTX with an error that its Go source does not have.
-type spoiled struct{ *dsl.Module }
+// A brokenModule returns PTX with an error that its Go source does not contain.
+type brokenModule struct{ *dsl.Module }
 
-// Text returns the text with an undeclared register.
-func (s spoiled) Text() (string, error) {
+// Text returns the text with one invalid instruction.
+func (s brokenModule) Text() (string, error) {
 	text, err := s.Module.Text()
 	return strings.Replace(text, "st.global.u32 ", "st.global.v3.u32 ", 1), err
 }
 
-// add calls do with the kernel add and a buffer.
+// add calls do with the kernel add and a buffer of 256 elements.
 func (t *T) add(do func(k *runtime.Kernel, b *runtime.Buffer[float32]) error) error {
 	k, e1 := t.load("add")
 	b, e2 := runtime.Upload(t.Device, make([]float32, 256))
@@ -209,8 +209,8 @@ func (t *T) add(do func(k *runtime.Kernel, b *runtime.Buffer[float32]) error) er
 	return errors.Join(do(k, b), b.Close())
 }
 
-// alive checks that kernels still run.
-func (t *T) alive() error {
+// checkAlive returns an error unless kernels still run.
+func (t *T) checkAlive() error {
 	return t.add(func(k *runtime.Kernel, b *runtime.Buffer[float32]) error {
 		return errors.Join(k.Launch(runtime.Grid(1), b, b, b, 256), t.Device.Sync())
 	})
@@ -219,8 +219,8 @@ func (t *T) alive() error {
 // wildName is the environment variable that makes the program lose its device.
 const wildName = "PTXDSL_GPUTEST_WILD"
 
-// checkIllegal makes a child process lose its device. The loss affects the whole process, so it
-// cannot happen in this one.
+// checkIllegal starts a child process that loses its device. The loss of a device affects the
+// whole process, so this process must not lose its own.
 func checkIllegal(t *T) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -233,11 +233,12 @@ func checkIllegal(t *T) error {
 		return fmt.Errorf("the process that lost its device did not go on: %w\n%s", err, out)
 	}
 	t.Note("%s", strings.TrimSpace(string(out)))
-	return t.alive()
+	return t.checkAlive()
 }
 
 // Wild runs a kernel with an illegal access, if the environment variable is set, and checks the
-// errors that follow.
+// errors that follow. It is the body of the child process. asked is false if the variable is not
+// set.
 func Wild() (asked bool, err error) {
 	place := os.Getenv(wildName)
 	if place == "" {
@@ -247,7 +248,7 @@ func Wild() (asked bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	m, err := d.Load(wild(d.Info().Target))
+	m, err := d.Load(invalidStore(d.Info().Target))
 	if err != nil {
 		return true, err
 	}

@@ -23,23 +23,23 @@ func featureChecks() []Check {
 		{"dsl", "boxes", checkBoxes},
 		{"dsl", "a product as a factor of the next", checkChain},
 		{"dsl", "factors that lie the other way round", checkTurned},
-		{"dsl", "factors of warpgroups that lie the other way round", lying().check},
-		{"dsl", "a left factor that threads make", computed().check},
-		{"dsl", "a left factor of which half is there", halved().check},
+		{"dsl", "factors of warpgroups that lie the other way round", transposedWarpgroups().check},
+		{"dsl", "a left factor that threads make", computedOperand().check},
+		{"dsl", "a left factor of which half is there", sparseOperand().check},
 		{"dsl", "tiles that threads write for a pipeline", checkWidened},
 		{"dsl", "rows that threads gather", checkGathered},
 	}
 }
 
-// Targets of the kernels.
+// Sizes of the kernels.
 const (
 	scanThreads, scanTurns = 96, 3
 	bulkSize               = 64
 	chunkTurns             = 10
 )
 
-// floats launches a kernel that reads an array of floats and writes results, and compares them with
-// the expected ones.
+// floats launches a kernel that reads an array of floats and writes results, and compares the
+// results with the expected ones.
 func (t *T) floats(name string, grid runtime.Config, build func(*dsl.Module), xs, want []float32,
 	more ...any) error {
 	k, err := t.Kernel(name, build)
@@ -58,13 +58,13 @@ func (t *T) floats(name string, grid runtime.Config, build func(*dsl.Module), xs
 	if err := errors.Join(err, x.Close(), out.Close()); err != nil {
 		return err
 	}
-	return near(t, name, got, want, 1e-5)
+	return compareNear(t, name, got, want, 1e-5)
 }
 
 func scans(m *dsl.Module) {
 	k := m.Kernel("scans", dsl.Threads(scanThreads))
 	x, out := dsl.Global[dsl.F32](k, "x"), dsl.Global[dsl.F32](k, "out")
-	// Returns the last operand that is not zero; 0 means none.
+	// last returns its last operand that is not zero; 0 means that there is none.
 	last := func(a, b dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] { return dsl.Select(b.EQF(0), a, b) }
 	for i := range k.RangeI(0, scanTurns) {
 		at := i.MadI(scanThreads, k.TID().X)
@@ -74,7 +74,8 @@ func scans(m *dsl.Module) {
 	}
 }
 
-// checkScans runs scans with an operator that is not commutative, which makes the order visible.
+// checkScans tests scans with an operator that is not commutative, so that the result depends on
+// the order.
 func checkScans(t *T) error {
 	xs, want := make([]float32, scanThreads*scanTurns), make([]float32, scanThreads*scanTurns)
 	for turn := range scanTurns {
@@ -144,7 +145,8 @@ func dynamic(m *dsl.Module, fixed int) {
 	}
 }
 
-// checkDynamic reverses an array in dynamic shared memory, beside an array in static shared memory.
+// checkDynamic tests a kernel that reverses an array in dynamic shared memory, together with an
+// array in static shared memory.
 func checkDynamic(t *T) error {
 	for _, fixed := range []int{4, 13_000} {
 		for _, n := range []int{32, 1000} {
@@ -182,7 +184,8 @@ func matrices(m *dsl.Module) {
 	row, unit := lane.AndI(15), lane.ShrI(4)
 	for step := range 4 {
 		four := a.LoadMatrices(row, unit.AddI(int64(2*step)), dsl.Trans)
-		// Matrix 1 has the lower 8 rows and matrix 2 the right 8 columns; transposing swaps them.
+		// Matrix 1 has the lower 8 rows and matrix 2 the right 8 columns. Transposing exchanges
+		// the two.
 		four[1], four[2] = four[2], four[1]
 		b.StoreMatrices(row, unit.AddI(int64(2*step)), four)
 	}
@@ -196,7 +199,7 @@ func matrices(m *dsl.Module) {
 	}
 }
 
-// checkMatrices transposes a 16x64 matrix through its fragments, and reads it element by element.
+// checkMatrices transposes a 16x64 matrix through its fragments, and compares all elements.
 func checkMatrices(t *T) error {
 	if err := t.Needs("stmatrix", 90, 0); err != nil {
 		return err
@@ -238,8 +241,8 @@ func bulk(m *dsl.Module) {
 	k.SyncCluster()
 }
 
-// checkBulk adds values that two blocks of a cluster send each other, and stores and reduces the
-// sums by bulk copies.
+// checkBulk tests bulk copies: two blocks of a cluster send each other values and add them; bulk
+// copies store and reduce the sums.
 func checkBulk(t *T) error {
 	if err := t.Needs("bulk copies", 90, 0); err != nil {
 		return err
@@ -299,7 +302,7 @@ func boxes(m *dsl.Module) {
 	plane, row, col := k.CTAID().Z.ShlI(1), k.CTAID().Y.ShlI(2), k.CTAID().X.ShlI(3)
 	k.When(first, func() {
 		full.ArriveExpect(k.U32(a.Bytes()))
-		// the innermost step must be a multiple of 16 bytes
+		// the innermost coordinate must be a multiple of 16 bytes
 		in.Load(a, []dsl.Reg[dsl.U32]{plane.SubI(1), row.SubI(1), col.SubI(4)}, full)
 	})
 	full.Wait(k.U32(0))
@@ -322,8 +325,8 @@ func boxes(m *dsl.Module) {
 	})
 }
 
-// checkBoxes adds up the six neighbours of each point of a cube, with boxes that extend over its
-// edges, and stores a box that is clipped.
+// checkBoxes adds the six neighbours of each point of a cube, with boxes that extend over its
+// edges, and stores a box that is clipped at the edges.
 func checkBoxes(t *T) error {
 	if err := t.Needs("tensor maps", 90, 0); err != nil {
 		return err
@@ -365,5 +368,5 @@ func checkBoxes(t *T) error {
 	if err := errors.Join(err, x.Close(), out.Close()); err != nil {
 		return err
 	}
-	return near(t, "boxes", got, want, 0)
+	return compareNear(t, "boxes", got, want, 0)
 }

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gputest is a list of checks that run on a GPU: they show that the runtime and the
-// examples work on hardware. Command gputest is a single program that runs them. They are not part
-// of go test, because CI has no GPU.
+// Package gputest contains checks that run on a GPU. They show that the runtime and the examples
+// work on hardware. Command gputest is a single program that runs the checks. They are not Go
+// tests, because CI has no GPU.
 package gputest
 
 import (
@@ -28,7 +28,7 @@ type Check struct {
 // A T is the context of a check.
 type T struct{ *kerneltest.T }
 
-// All returns every check.
+// All returns all checks, in the order in which they run.
 func All() []Check {
 	var list []Check
 	list = append(list, deviceChecks()...)
@@ -39,8 +39,8 @@ func All() []Check {
 	return list
 }
 
-// Run runs the checks whose name, group/name, matches a pattern. It prints a table and returns the
-// number of failures.
+// Run runs the checks whose name, of the form group/name, matches a pattern. It prints a table
+// and returns the number of failures.
 func Run(w io.Writer, place string, pattern *regexp.Regexp,
 	checks []Check) (failed int, err error) {
 	d, err := runtime.Open(place)

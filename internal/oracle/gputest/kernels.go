@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// kernels builds a module of small kernels for the checks of the runtime.
+// kernels returns a module of small kernels for the checks of the runtime.
 func kernels(target string) *dsl.Module {
 	m := dsl.New("kernels", target)
 	m.Kernel("empty", dsl.Threads(32))
@@ -37,7 +37,7 @@ func kernels(target string) *dsl.Module {
 	}
 	wide.StoreFirstVec(four)
 
-	// Reads parameters of every type.
+	// a kernel that reads parameters of every type
 	k = m.Kernel("mixed", dsl.Threads(1))
 	out := dsl.Global[dsl.F64](k, "out")
 	p8, p16, p32 := dsl.Param[dsl.U8](k, "b"), dsl.Param[dsl.S16](k, "h"),
@@ -58,8 +58,8 @@ func kernels(target string) *dsl.Module {
 	return m
 }
 
-// wild builds a kernel that writes to an invalid address.
-func wild(target string) *dsl.Module {
+// invalidStore returns a module whose kernel writes to an invalid address.
+func invalidStore(target string) *dsl.Module {
 	m := dsl.New("wild", target)
 	k := m.Kernel("wild", dsl.Threads(32))
 	x := dsl.Global[dsl.U32](k, "x")
@@ -68,7 +68,7 @@ func wild(target string) *dsl.Module {
 	return m
 }
 
-// load loads the module of kernels and returns one of them.
+// load loads the module of small kernels and returns one of them.
 func (t *T) load(name string) (*runtime.Kernel, error) {
 	m, err := t.Device.Load(kernels(t.Device.Info().Target))
 	if err != nil {
@@ -77,8 +77,9 @@ func (t *T) load(name string) (*runtime.Kernel, error) {
 	return m.Kernel(name)
 }
 
-// near compares results. The tolerance is relative for values above one, and absolute below.
-func near(t *T, what string, got, want []float32, tolerance float64) error {
+// compareNear compares results. The tolerance is relative for values above one, and absolute
+// below.
+func compareNear(t *T, what string, got, want []float32, tolerance float64) error {
 	if tolerance == 0 {
 		return kerneltest.Equal(t.T, what, got, want)
 	}
@@ -86,7 +87,7 @@ func near(t *T, what string, got, want []float32, tolerance float64) error {
 		kerneltest.Abs(tolerance/2).Plus(kerneltest.Rel(tolerance/2)))
 }
 
-// roundToBF16 rounds xs and returns the elements.
+// roundToBF16 rounds xs in place and returns the elements as BF16.
 func roundToBF16(xs []float32) []runtime.BF16 {
 	out := make([]runtime.BF16, len(xs))
 	for i, x := range xs {

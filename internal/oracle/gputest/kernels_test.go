@@ -21,8 +21,8 @@ func TestKernels(t *testing.T) {
 	for _, test := range []struct {
 		module interface{ Text() (string, error) }
 		good   bool
-	}{{kernels("sm_90a"), true}, {kernels("sm_80"), true}, {wild("sm_90a"), true},
-		{spoiled{wild("sm_90a")}, false}} {
+	}{{kernels("sm_90a"), true}, {kernels("sm_80"), true}, {invalidStore("sm_90a"), true},
+		{brokenModule{invalidStore("sm_90a")}, false}} {
 		text, err := test.module.Text()
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +44,8 @@ func TestFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, build := range []func(*dsl.Module){scans, vectors, matrices, bulk, chunks, boxes, chain,
-		lying().build, computed().build, halved().build, widened, gathered,
+		transposedWarpgroups().build, computedOperand().build, sparseOperand().build,
+		widenedWeights, gatheredRows,
 		func(m *dsl.Module) { dynamic(m, 4) }, func(m *dsl.Module) { dynamic(m, 13_000) }} {
 		m := dsl.New("features", "sm_90a")
 		build(m)

@@ -24,17 +24,17 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
-// A pairRun counts the outcomes of many launches of one twin of a pair on a GPU: of a kernel with a
-// bug, or of its corrected twin.
+// A pairRun counts the outcomes of many launches of a twin on a GPU. A pair consists of two
+// twins: a kernel with a bug, and the corrected kernel.
 type pairRun struct {
 	Launches int
-	Results  int    // different results
-	Intended int    // launches with the result of the corrected twin on the emulator
-	Fault    string // the error of a launch, after which the device is unusable
+	Results  int    // number of different results
+	Intended int    // number of launches with the result of the corrected twin in the emulator
+	Fault    string // error of a launch, after which the device is unusable
 }
 
-// pairPatience is the time after which a twin is treated as hanging.
-const pairPatience = 15 * time.Second
+// pairTimeout is the time after which a twin is killed.
+const pairTimeout = 15 * time.Second
 
 // Twin launches one twin of a pair many times on the first GPU, and writes a pairRun as JSON.
 func Twin(w io.Writer, path string, launches int) error {
@@ -50,7 +50,7 @@ func Twin(w io.Writer, path string, launches int) error {
 	if err != nil {
 		return err
 	}
-	intended, known := intention(path, d.Info().Target)
+	intended, known := intendedResult(path, d.Info().Target)
 	replay, err := check.NewReplay(d, filepath.Base(path), string(text))
 	if err != nil {
 		return err
@@ -73,8 +73,9 @@ func Twin(w io.Writer, path string, launches int) error {
 	return json.NewEncoder(w).Encode(run)
 }
 
-// intention returns what the corrected twin computes on the emulator.
-func intention(path, target string) (result uint64, known bool) {
+// intendedResult returns a hash of the corrected twin's result in the emulator. known is false if
+// the emulator cannot run the kernel.
+func intendedResult(path, target string) (result uint64, known bool) {
 	path = strings.Replace(path, ".wrong.", ".right.", 1)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -92,9 +93,9 @@ func intention(path, target string) (result uint64, known bool) {
 	return result, err == nil
 }
 
-// Pairs launches the pairs of a folder, as package check tests them, on the first GPU, several at a
-// time and each twin in a process of its own. It prints a table by folder, and writes a line for
-// each twin to record.
+// Pairs launches the twins of all pairs in a directory, as package check tests them, on the first
+// GPU. Each twin runs in a process of its own, several at a time. Pairs prints a table by
+// directory, and writes a line for each twin to record.
 func Pairs(w, record io.Writer, folder, target string, launches, parallel int) error {
 	files, err := filepath.Glob(filepath.Join(folder, "*", "*.ptx"))
 	if err != nil || len(files) == 0 {
@@ -149,8 +150,8 @@ func Pairs(w, record io.Writer, folder, target string, launches, parallel int) e
 	return nil
 }
 
-// twin launches a twin in a child process. It returns the outcome in one word, with the number of
-// launches that had it.
+// twin launches a twin in a child process. It returns the outcome as a text, with the number of
+// launches.
 func twin(path, target string, launches int) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -163,13 +164,13 @@ func twin(path, target string, launches int) string {
 	if built := m.Target.String(); !systems.Runs([]string{built}, target) {
 		return "not run: it is for " + built
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), pairPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), pairTimeout)
 	defer cancel()
 	var out, problem bytes.Buffer
 	cmd := exec.CommandContext(ctx, os.Args[0], "-twin", path, "-launches", fmt.Sprint(launches))
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	if err := cmd.Run(); ctx.Err() != nil {
-		return fmt.Sprintf("hangs: killed after %v", pairPatience)
+		return fmt.Sprintf("hangs: killed after %v", pairTimeout)
 	} else if err != nil {
 		return "refused: " + strings.TrimSpace(strings.ReplaceAll(problem.String(), "\n", " "))
 	}

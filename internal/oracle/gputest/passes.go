@@ -22,20 +22,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// compiled are modules of the corpus, as nvcc compiled them from the sources in
+// compiledModules has modules of the corpus that nvcc compiled from the sources in
 // internal/oracle/corpus.
-//
-//go:embed testdata/kernels/*.ptx.gz
-var compiled embed.FS
+var compiledModules embed.FS
 
-// A launch configures the launches of those kernels of a module whose names match a pattern.
+// A launch specifies how the kernels of a module whose names match a pattern are launched.
 type launch struct {
 	file, kernels           string
 	blocks, threads, shared int
 	whole                   int // value of every integer parameter
 }
 
-// launches lists the modules whose results depend only on the contents of memory.
+// launches returns the launches of modules whose results depend only on the contents of memory.
 func launches() []launch {
 	return []launch{
 		{"arith.sm_75.noopt", ".", 2, 128, 0, 250},
@@ -53,26 +51,26 @@ func launches() []launch {
 	}
 }
 
-// passChecks compares kernels with their optimized versions after the clean-up passes: examples
-// with their references, and kernels of nvcc with the original kernel, bit by bit.
+// passChecks returns checks of the clean-up passes: examples after the passes are compared with
+// their references, and kernels of nvcc after the passes with the original kernels, bit by bit.
 func passChecks() []Check {
 	var list []Check
 	for _, c := range exampleChecks() {
 		list = append(list, Check{"passes", c.Name, func(t *T) error {
-			t.Edit = cleaned
+			t.Edit = runPasses
 			return c.Run(t)
 		}})
 	}
 	for i, l := range launches() {
 		list = append(list,
 			Check{"passes", fmt.Sprintf("%s_%d", l.file, i),
-				func(t *T) error { return t.sameBits(l) }})
+				func(t *T) error { return t.compareBits(l) }})
 	}
 	return list
 }
 
-// cleaned runs all passes on a module.
-func cleaned(m *dsl.Module) (runtime.Source, error) {
+// runPasses returns a module after all passes.
+func runPasses(m *dsl.Module) (runtime.Source, error) {
 	built, faults := m.Build()
 	if faults.Errors() == 0 { // otherwise loading reports the errors
 		passes.Run(built, passes.List(), nil)
@@ -80,11 +78,11 @@ func cleaned(m *dsl.Module) (runtime.Source, error) {
 	return m, nil
 }
 
-// text returns a module before and after the passes. Both have the lowest PTX version that supports
-// the module.
+// text returns the PTX of a module before and after the passes. Both have the lowest PTX version
+// that supports the module.
 func text(file string) (before, after string, err error) {
 	version := regexp.MustCompile(`\.version \d+\.\d+`)
-	packed, err := compiled.ReadFile("testdata/kernels/" + file + ".ptx.gz")
+	packed, err := compiledModules.ReadFile("testdata/kernels/" + file + ".ptx.gz")
 	if err != nil {
 		return "", "", err
 	}
@@ -107,14 +105,14 @@ func text(file string) (before, after string, err error) {
 	if changes == 0 {
 		return "", "", errors.New("the passes change nothing")
 	}
-	// nvcc declares its own PTX version, which an older driver may not support.
+	// an older driver may not support the PTX version of nvcc
 	m.Version = lower.Version(m)
 	return version.ReplaceAllString(string(all), ".version "+m.Version.String()), lower.Text(m), nil
 }
 
-// sameBits launches the kernels of a module before and after the passes on the same memory, and
-// compares all of it.
-func (t *T) sameBits(l launch) error {
+// compareBits launches the kernels of a module before and after the passes on equal memory, and
+// compares the resulting memory.
+func (t *T) compareBits(l launch) error {
 	before, after, err := text(l.file)
 	if err != nil {
 		return err
@@ -136,8 +134,8 @@ func (t *T) sameBits(l launch) error {
 		if err := errors.Join(e1, e2); err != nil {
 			return err
 		}
-		for _, fill := range []func(*T) []byte{bits, plain} {
-			some, err := t.same(l, was, is, fill)
+		for _, fill := range []func(*T) []byte{bits, floatBytes} {
+			some, err := t.compareLaunch(l, was, is, fill)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -154,28 +152,31 @@ func (t *T) sameBits(l launch) error {
 	return errors.Join(a.Close(), b.Close())
 }
 
-const room = 64 << 10 // bytes per pointer parameter
+const bufferBytes = 64 << 10 // bytes per pointer parameter
 
-// bits returns random bytes.
+// bits returns random bytes for a buffer.
 func bits(t *T) []byte {
 	var list []byte
-	for _, x := range t.Uint32s(room / 4) {
+	for _, x := range t.Uint32s(bufferBytes / 4) {
 		list = binary.LittleEndian.AppendUint32(list, x)
 	}
 	return list
 }
 
-// plain returns numbers in [-1, 1], whether they are read as float32 or as float64.
-func plain(t *T) []byte {
+// floatBytes returns bytes for a buffer that are numbers in [-1, 1] both as float32 and as
+// float64.
+func floatBytes(t *T) []byte {
 	var list []byte
-	for _, x := range t.Float32s(room / 4) {
+	for _, x := range t.Float32s(bufferBytes / 4) {
 		list = binary.LittleEndian.AppendUint32(list, math.Float32bits(x))
 	}
 	return list
 }
 
-// same launches both kernels on equal memory. It reports whether they wrote to it.
-func (t *T) same(l launch, was, is *runtime.Kernel, fill func(*T) []byte) (wrote bool, err error) {
+// compareLaunch launches two kernels on equal memory and compares the results. It reports whether
+// the kernels changed the memory.
+func (t *T) compareLaunch(l launch, was, is *runtime.Kernel,
+	fill func(*T) []byte) (wrote bool, err error) {
 	var args []any
 	var memory [][]byte
 	for _, p := range was.Params() {
@@ -193,11 +194,11 @@ func (t *T) same(l launch, was, is *runtime.Kernel, fill func(*T) []byte) (wrote
 			args = append(args, l.whole)
 		}
 	}
-	one, err := t.after(l, was, args, memory)
+	one, err := t.memoryAfter(l, was, args, memory)
 	if err != nil {
 		return false, err
 	}
-	other, err := t.after(l, is, args, memory)
+	other, err := t.memoryAfter(l, is, args, memory)
 	if err != nil {
 		return false, fmt.Errorf("after the passes: %w", err)
 	}
@@ -211,8 +212,9 @@ func (t *T) same(l launch, was, is *runtime.Kernel, fill func(*T) []byte) (wrote
 	return wrote, nil
 }
 
-// after returns the memory after a kernel has run on it.
-func (t *T) after(l launch, k *runtime.Kernel, args []any, memory [][]byte) ([][]byte, error) {
+// memoryAfter returns the contents of memory after a launch.
+func (t *T) memoryAfter(l launch, k *runtime.Kernel, args []any,
+	memory [][]byte) ([][]byte, error) {
 	given := make([]any, len(args))
 	var buffers []*runtime.Buffer[uint8]
 	for i, a := range args {

@@ -12,8 +12,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// chain builds (A B') C for A and B of 64x64 and C of 64x128. With wgmma, the accumulators of the
-// first product are the A operand of the second, whose B operand is transposed and has two slabs.
+// chain builds a kernel that computes (A B') C for A and B of 64x64 and C of 64x128. With wgmma,
+// the accumulators of the first product are the A operand of the second, whose B operand is
+// transposed and has two slabs.
 func chain(m *dsl.Module) {
 	k := m.Kernel("chain", dsl.Warpgroups(2))
 	square := dsl.Box{Rows: 64, Cols: 64}
@@ -94,12 +95,12 @@ func checkChain(t *T) error {
 	if err := errors.Join(err, a.Close(), b.Close(), c.Close(), d.Close()); err != nil {
 		return err
 	}
-	return near(t, "chain", got, want, 0)
+	return compareNear(t, "chain", got, want, 0)
 }
 
-// turned builds A' B for A and B of 128 columns. Both operands are transposed for mma.sync, and
-// have two slabs.
-func turned(m *dsl.Module) {
+// transposedProduct builds a kernel that computes A' B for A and B of 128 columns. Both operands
+// are transposed for mma.sync, and have two slabs.
+func transposedProduct(m *dsl.Module) {
 	k := m.Kernel("turned", dsl.Threads(128))
 	a, b, d := k.Matrix("a", isa.F16), k.Matrix("b", isa.F16), k.Matrix("d", isa.F32)
 	length, side := dsl.Param[dsl.U32](k, "k"), k.U32(128)
@@ -119,9 +120,10 @@ func turned(m *dsl.Module) {
 	w.Store(d.Sized(side, side), row, col)
 }
 
-// checkTurned multiplies random numbers. The last pipeline stage is only partly filled.
+// checkTurned compares products of random numbers with a reference. The last pipeline stage is
+// only partly filled.
 func checkTurned(t *T) error {
-	k, err := t.Kernel("turned", turned)
+	k, err := t.Kernel("turned", transposedProduct)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ func median(list []time.Duration) time.Duration {
 	return list[len(list)/2]
 }
 
-// each returns the time of one of n calls, as the median of several rounds. It synchronizes between
-// rounds.
+// each returns the time per call of n calls, as the median of several repetitions. It
+// synchronizes after each repetition.
 func (t *T) each(n int, call func() error, sync func() error) (time.Duration, error) {
 	var rounds []time.Duration
 	for range 15 {
@@ -41,7 +41,7 @@ func (t *T) each(n int, call func() error, sync func() error) (time.Duration, er
 	return median(rounds), sync()
 }
 
-// checkLaunch measures launches of an empty kernel.
+// checkLaunch measures the launch overhead with an empty kernel.
 func checkLaunch(t *T) error {
 	empty, e1 := t.load("empty")
 	k, e2 := t.load("add")
@@ -50,7 +50,7 @@ func checkLaunch(t *T) error {
 	if err := errors.Join(e1, e2, e3, e4); err != nil {
 		return err
 	}
-	const burst = 500 // fewer than fit into the queue of a stream
+	const burst = 500 // fewer launches than fit into the queue of a stream
 	asynchronous, err := t.each(burst, func() error { return empty.Launch(runtime.Grid(1).On(s)) },
 		s.Sync)
 	if err != nil {
@@ -102,7 +102,7 @@ func checkLaunch(t *T) error {
 
 func micro(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
-// checkCopy measures copies through buffers.
+// checkCopy measures the bandwidth of copies through buffers.
 func checkCopy(t *T) error {
 	const bytes = 1 << 30
 	x, e1 := runtime.Alloc[uint32](t.Device, bytes/4)
@@ -143,7 +143,7 @@ func checkCopy(t *T) error {
 		last.Close())
 }
 
-// checkLoad measures module loading, and checks the cache.
+// checkLoad measures the time to load a module, and tests the cache.
 func checkLoad(t *T) error {
 	folder, err := os.MkdirTemp("", "ptxdsl-cache-")
 	if err != nil {
@@ -154,7 +154,7 @@ func checkLoad(t *T) error {
 	if err != nil {
 		return err
 	}
-	// A unique comment in the text avoids the cache of the driver.
+	// a unique comment in the text bypasses the cache of the driver
 	fresh := func() string { return fmt.Sprintf("%s\n// %d\n", text, time.Now().UnixNano()) }
 	load := func(text, cache string) (took time.Duration, cached bool, err error) {
 		start := time.Now()
@@ -190,7 +190,7 @@ func checkLoad(t *T) error {
 
 func milli(d time.Duration) float64 { return micro(d) / 1e3 }
 
-// checkPeer copies between two devices.
+// checkPeer tests copies between two devices.
 func checkPeer(t *T) error {
 	count, err := runtime.Count()
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A warpgroups is a matrix product of two warpgroups, each of which computes 64 of 128 rows and 128
-// columns. It multiplies small integers, so that all results are exact.
+// A warpgroups is a test of a matrix product of two warpgroups, each of which computes 64 of 128
+// rows and 128 columns. It multiplies small integers, so that all results are exact.
 type warpgroups struct {
 	name        string
 	left, right dsl.Box
 	steps       int
-	down        bool // the K steps are rows of the operands, not columns
+	down        bool // the K steps are along the rows of the operands, not along the columns
 	multiply    func(k *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32],
 		a, b dsl.SharedTile)
 	want func(a, b func(row, col int) float32, row, col int) float32
 }
 
-// build builds the kernel. It stores the accumulators as F32 by TMA.
+// build builds the kernel, which stores the accumulators as F32 through the TMA.
 func (w *warpgroups) build(m *dsl.Module) {
 	k := m.Kernel(w.name, dsl.Warpgroups(3))
 	a, b := k.TensorMap("a", isa.Bf16, w.left, dsl.Swizzle128),
@@ -53,7 +53,7 @@ func (w *warpgroups) build(m *dsl.Module) {
 	)
 }
 
-// small returns integers from -1 to 1.
+// small returns n random integers from -1 to 1.
 func (t *T) small(n int) []float32 {
 	xs := make([]float32, n)
 	for i := range xs {
@@ -105,11 +105,11 @@ func (w *warpgroups) check(t *T) (err error) {
 	for i := range want {
 		want[i] = w.want(a, b, i/128, i%128)
 	}
-	return near(t, w.name, got, want, 0)
+	return compareNear(t, w.name, got, want, 0)
 }
 
-// lying multiplies two transposed operands.
-func lying() *warpgroups {
+// transposedWarpgroups is a product of two transposed operands.
+func transposedWarpgroups() *warpgroups {
 	const steps = 5
 	return &warpgroups{name: "lying", left: dsl.Box{Rows: 64, Cols: 128},
 		right: dsl.Box{Rows: 64, Cols: 128}, steps: steps, down: true,
@@ -126,9 +126,9 @@ func lying() *warpgroups {
 	}
 }
 
-// computed multiplies an A operand that threads compute: three times the first 64 columns of a
-// tile, which the second warpgroup negates.
-func computed() *warpgroups {
+// computedOperand is a product with an A operand that threads compute: three times the first 64
+// columns of a tile, which the second warpgroup negates.
+func computedOperand() *warpgroups {
 	return &warpgroups{name: "computed", left: dsl.Box{Rows: 64, Cols: 128},
 		right: dsl.Box{Rows: 64, Cols: 128}, steps: 3, down: true,
 		multiply: func(k *dsl.Kernel, acc *dsl.Accumulator, half dsl.Reg[dsl.U32],
@@ -160,8 +160,9 @@ func computed() *warpgroups {
 	}
 }
 
-// halved multiplies a sparse A operand: the first two of every four elements are stored.
-func halved() *warpgroups {
+// sparseOperand is a product with a sparse A operand, of which the first two of every four
+// elements are stored.
+func sparseOperand() *warpgroups {
 	const steps = 3
 	return &warpgroups{name: "halved", left: dsl.Box{Rows: 128, Cols: 64},
 		right: dsl.Box{Rows: 128, Cols: 128}, steps: steps,
@@ -180,9 +181,9 @@ func halved() *warpgroups {
 	}
 }
 
-// widened multiplies bfloat16 by 8-bit integers, which a warpgroup converts into the stages of a
-// pipeline.
-func widened(m *dsl.Module) {
+// widenedWeights builds a kernel that multiplies bfloat16 by 8-bit integers. A warpgroup converts
+// the integers and writes them to the stages of a pipeline.
+func widenedWeights(m *dsl.Module) {
 	k := m.Kernel("widened", dsl.Warpgroups(3))
 	x := k.TensorMap("x", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
 	from, steps, d := dsl.Global[dsl.S8](k, "w"), dsl.Param[dsl.U32](k, "steps"),
@@ -226,7 +227,7 @@ func checkWidened(t *T) error {
 		return err
 	}
 	const steps = 7
-	k, err := t.Kernel("widened", widened)
+	k, err := t.Kernel("widened", widenedWeights)
 	if err != nil {
 		return err
 	}
@@ -256,12 +257,12 @@ func checkWidened(t *T) error {
 	if err := errors.Join(err, x.Close(), w.Close(), d.Close()); err != nil {
 		return err
 	}
-	return near(t, "widened", got, want, 0)
+	return compareNear(t, "widened", got, want, 0)
 }
 
-// gathered multiplies rows by each other that threads gather with cp.async. Rows excluded by a
-// condition are zero.
-func gathered(m *dsl.Module) {
+// gatheredRows builds a kernel that multiplies rows by each other. Threads gather the rows with
+// cp.async; rows that a condition excludes are zero.
+func gatheredRows(m *dsl.Module) {
 	k := m.Kernel("gathered", dsl.Threads(128))
 	x, ids, n, d := dsl.Global[dsl.BF16](k, "x"), dsl.Global[dsl.U32](k, "ids"),
 		dsl.Param[dsl.U32](k, "n"), dsl.Global[dsl.F32](k, "d")
@@ -282,7 +283,7 @@ func gathered(m *dsl.Module) {
 }
 
 func checkGathered(t *T) error {
-	k, err := t.Kernel("gathered", gathered)
+	k, err := t.Kernel("gathered", gatheredRows)
 	if err != nil {
 		return err
 	}
@@ -311,5 +312,5 @@ func checkGathered(t *T) error {
 	if err := errors.Join(err, x.Close(), list.Close(), d.Close()); err != nil {
 		return err
 	}
-	return near(t, "gathered", got, want, 0)
+	return compareNear(t, "gathered", got, want, 0)
 }

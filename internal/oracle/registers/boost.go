@@ -11,32 +11,32 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-// A Boost holds the parameters of gradient boosting. The same parameters and samples give the same
-// trees.
+// A Boost holds the parameters of gradient boosting. Fits with the same parameters and samples
+// return the same trees.
 type Boost struct {
 	Trees  int
-	Leaves int     // maximum number of leaves of a tree
-	Rate   float64 // learning rate: the share of the error that each tree corrects
+	Leaves int     // maximum number of leaves per tree
+	Rate   float64 // learning rate: the fraction of the error that each tree corrects
 	Least  float64 // minimum total weight of the samples in a leaf
-	// regularization: weight that pulls every leaf towards zero, so that leaves with few samples
-	// count less
+	// Ridge is the regularization: a weight that moves every leaf towards zero, so that leaves
+	// with few samples have less effect.
 	Ridge float64
-	Share float64 // share of the features that each tree may use
-	Rows  float64 // share of the samples that each tree is fitted to
+	Share float64 // fraction of the features that each tree may use
+	Rows  float64 // fraction of the samples to which each tree is fitted
 	Own   int     // number of additional trees that only affect targets before sm_80
-	Seed  uint64  // seed for sampling features and samples
+	Seed  uint64  // seed for the random choice of features and samples
 }
 
-// Standard are the parameters of correction.txt. Larger models fit their samples better, but hardly
-// improve on kernels of other producers.
+// Standard has the parameters of the model in correction.txt. Larger models fit their samples
+// better, but hardly improve on kernels of other producers.
 var Standard = Boost{Trees: 240, Leaves: 12, Rate: 0.1, Least: 10, Ridge: 2, Share: 0.4, Rows: 0.8}
 
 // bins is the number of histogram bins per feature.
 const bins = 64
 
-// column holds the bin of each sample for one feature.
+// A column holds, for one feature, the bin of each sample.
 type column struct {
-	limits []float64 // the largest value of each bin except the last
+	limits []float64 // largest value of each bin except the last
 	bin    []uint8
 }
 
@@ -65,9 +65,9 @@ func columnOf(values []float64) column {
 	return c
 }
 
-// Fit grows trees whose sum approximates the targets by least squares. On the logarithmic scale few
-// kernels are far off, so squared errors fit better than absolute errors with the same number of
-// leaves.
+// Fit returns trees whose sum approximates the targets by least squares. The targets are
+// logarithms, and few kernels are far off on that scale, so squared errors fit better than
+// absolute errors with the same number of leaves.
 func (o Boost) Fit(features [][]float64, targets, weights []float64) *pressure.Model {
 	random := rand.New(rand.NewPCG(5, 11+o.Seed))
 	columns := make([]column, len(features[0]))
@@ -78,7 +78,7 @@ func (o Boost) Fit(features [][]float64, targets, weights []float64) *pressure.M
 		}
 		columns[f] = columnOf(values)
 	}
-	g := &grower{Boost: o, columns: columns, weights: weights, rest: slices.Clone(targets)}
+	g := &grower{Boost: o, columns: columns, weights: weights, residuals: slices.Clone(targets)}
 	m := &pressure.Model{}
 	for n := range o.Trees + o.Own {
 		own := n >= o.Trees
@@ -88,18 +88,18 @@ func (o Boost) Fit(features [][]float64, targets, weights []float64) *pressure.M
 				rows = append(rows, int32(i))
 			}
 		}
-		g.use = g.use[:0]
+		g.features = g.features[:0]
 		for f := range columns {
 			if len(columns[f].limits) > 0 && random.Float64() < o.Share {
-				g.use = append(g.use, f)
+				g.features = append(g.features, f)
 			}
 		}
 		t := g.grow(rows)
 		if own {
-			t = only(t)
+			t = restrictOld(t)
 		}
 		for i, x := range features {
-			g.rest[i] -= valueOf(t, x)
+			g.residuals[i] -= valueOf(t, x)
 		}
 		m.Trees = append(m.Trees, t)
 	}
@@ -110,8 +110,9 @@ func (o Boost) Fit(features [][]float64, targets, weights []float64) *pressure.M
 // allocate registers differently.
 const ownLimit = 80
 
-// only restricts a tree to targets before ownLimit; for others it returns zero.
-func only(t pressure.Tree) pressure.Tree {
+// restrictOld returns the tree restricted to targets before ownLimit; for other targets it
+// returns zero.
+func restrictOld(t pressure.Tree) pressure.Tree {
 	list := pressure.Tree{{Feature: 0, Limit: ownLimit - 0.5, Less: 1, More: len(t) + 1}}
 	for _, n := range t {
 		if n.Feature >= 0 {
@@ -135,34 +136,34 @@ func valueOf(t pressure.Tree, x []float64) float64 {
 	return t[n].Value
 }
 
-// A grower grows trees one by one.
+// A grower builds the trees of a model one after the other.
 type grower struct {
 	Boost
-	columns []column
-	weights []float64
-	rest    []float64 // residuals
-	pulls   []float64 // residuals times sample weights
-	use     []int     // features that the current tree may use
+	columns   []column
+	weights   []float64
+	residuals []float64 // difference between targets and current predictions
+	pulls     []float64 // residuals multiplied by the sample weights
+	features  []int     // indices of the features that the current tree may use
 }
 
-// leaf is a leaf that may be split.
+// A leaf is a leaf of the current tree, with its best split.
 type leaf struct {
 	rows    []int32
 	node    int
 	gain    float64
 	feature int
-	at      int // the last bin of the left part
+	at      int // last bin of the left part
 	tallies []tally
 }
 
-// A tally is a histogram of a leaf's samples by the bin of one feature: sums of pulls and of
-// weights.
+// A tally is a histogram of the samples in a leaf by the bin of one feature: the sums of pulls
+// and of weights.
 type tally struct{ pulls, weights [bins]float64 }
 
 func (g *grower) grow(rows []int32) pressure.Tree {
 	t := pressure.Tree{{Feature: -1}}
 	g.pulls = g.pulls[:0]
-	for r, left := range g.rest {
+	for r, left := range g.residuals {
 		g.pulls = append(g.pulls, left*g.weights[r])
 	}
 	leaves := []leaf{g.best(rows, 0, g.tally(rows))}
@@ -189,7 +190,8 @@ func (g *grower) grow(rows []int32) pressure.Tree {
 		t[l.node] = pressure.Node{Feature: l.feature, Limit: c.limits[l.at], Less: len(t),
 			More: len(t) + 1}
 		t = append(t, pressure.Node{Feature: -1}, pressure.Node{Feature: -1})
-		// The histogram of the smaller part is computed; the other is the difference.
+		// the histogram of the smaller part is computed; that of the larger part is the
+		// difference
 		short := less
 		if len(more) < len(less) {
 			short = more
@@ -210,10 +212,10 @@ func (g *grower) grow(rows []int32) pressure.Tree {
 	return t
 }
 
-// tally returns a histogram for each feature in use.
+// tally returns a histogram of the samples for each feature in use.
 func (g *grower) tally(rows []int32) []tally {
-	list := make([]tally, len(g.use))
-	for i, f := range g.use {
+	list := make([]tally, len(g.features))
+	for i, f := range g.features {
 		t, bin := &list[i], g.columns[f].bin
 		for _, r := range rows {
 			t.pulls[bin[r]] += g.pulls[r]
@@ -223,7 +225,7 @@ func (g *grower) tally(rows []int32) []tally {
 	return list
 }
 
-// subtract subtracts one list of histograms from another.
+// subtract subtracts the histograms in part from those in from.
 func subtract(from, part []tally) {
 	for i := range from {
 		for b := range bins {
@@ -233,7 +235,7 @@ func subtract(from, part []tally) {
 	}
 }
 
-// best finds the split that reduces the squared error most.
+// best returns a leaf with the split that reduces the squared error most.
 func (g *grower) best(rows []int32, node int, tallies []tally) leaf {
 	l := leaf{rows: rows, node: node, tallies: tallies}
 	sum, weight := g.sums(rows)
@@ -241,7 +243,7 @@ func (g *grower) best(rows []int32, node int, tallies []tally) leaf {
 		return l
 	}
 	whole := sum * sum / (weight + g.Ridge)
-	for i, f := range g.use {
+	for i, f := range g.features {
 		t := &tallies[i]
 		s, w := 0.0, 0.0
 		for b := range g.columns[f].limits {
@@ -258,7 +260,7 @@ func (g *grower) best(rows []int32, node int, tallies []tally) leaf {
 	return l
 }
 
-// sums returns the sum of the pulls and of the weights of samples.
+// sums returns the sums of the pulls and of the weights of samples.
 func (g *grower) sums(rows []int32) (pull, weight float64) {
 	for _, r := range rows {
 		pull += g.pulls[r]

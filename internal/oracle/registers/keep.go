@@ -43,7 +43,7 @@ func Write(path string, list []Sample) (err error) {
 	return errors.Join(w.Flush(), z.Close())
 }
 
-// Read reads a file that Write wrote.
+// Read reads samples from a file that Write wrote.
 func Read(path string) ([]Sample, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -83,7 +83,7 @@ func Read(path string) ([]Sample, error) {
 	return list, lines.Err()
 }
 
-// Predict returns the samples with the predictions of a model.
+// Predict returns the samples with the register counts that a model predicts.
 func Predict(m *pressure.Model, list []Sample) []Sample {
 	out := slices.Clone(list)
 	for i := range out {
@@ -92,7 +92,7 @@ func Predict(m *pressure.Model, list []Sample) []Sample {
 	return out
 }
 
-// Worst returns the n samples with the largest errors.
+// Worst returns the n samples with the largest relative errors.
 func Worst(list []Sample, n int) []Sample {
 	sorted := slices.Clone(list)
 	off := func(s Sample) float64 {

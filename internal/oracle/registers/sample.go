@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package registers evaluates package passes/pressure: it counts the registers of real kernels with
-// ptxas, compares them with the predictions, and fits the correction model that the package
-// contains.
+// Package registers evaluates package passes/pressure: it measures the register counts of real
+// kernels with ptxas, compares them with the predictions, and fits the correction model that
+// passes/pressure contains.
 package registers
 
 import (
@@ -28,7 +28,7 @@ import (
 
 // A Sample is a kernel with the register count that ptxas reports.
 type Sample struct {
-	Source    string // the program it belongs to, whatever the compiler options
+	Source    string // name of the program, independent of the compiler options
 	File      string
 	Kernel    string
 	Target    string
@@ -37,14 +37,15 @@ type Sample struct {
 	Features  []float64
 }
 
-// A Counter runs ptxas to count registers. It caches the results in a folder, if one is given.
+// A Counter measures register counts with ptxas. It caches the results in Folder, unless that is
+// "".
 type Counter struct {
 	Tool   *ptxas.Tool
 	Folder string
 }
 
-// Count returns the register count of each kernel of a module; none if ptxas rejects it as a whole
-// program.
+// Count returns the register count of each kernel of a module. The map is empty if ptxas rejects
+// the module as a whole program.
 func (c *Counter) Count(ctx context.Context, text string) (map[string]int, error) {
 	sum := sha256.Sum256([]byte(text))
 	kept := filepath.Join(c.Folder, hex.EncodeToString(sum[:12])+".json")
@@ -75,8 +76,8 @@ func (c *Counter) Count(ctx context.Context, text string) (map[string]int, error
 	return counts, os.WriteFile(kept, out, 0o644)
 }
 
-// Collect measures every kernel of some modules. It also returns the number of modules that do not
-// lift.
+// Collect measures every kernel of the modules. left is the number of modules that could not be
+// lifted.
 func (c *Counter) Collect(ctx context.Context,
 	list []roundtrip.Source) (samples []Sample, left int, err error) {
 	results := make([][]Sample, len(list))
@@ -125,9 +126,9 @@ func (c *Counter) collect(ctx context.Context,
 	return samples, true, nil
 }
 
-// Program returns the program that a file belongs to: the file name up to the first dot, and of a
-// name of several words only the first ones, so that similar programs are grouped. For an example
-// it is the folder of the package.
+// Program returns the name of the program to which a file belongs: the file name up to the first
+// dot, shortened if it consists of several words, so that similar programs are grouped. For an
+// example it is the name of the package's directory.
 func Program(file string) string {
 	base := filepath.Base(file)
 	if folder := filepath.Dir(file); filepath.Base(folder) == "testdata" {

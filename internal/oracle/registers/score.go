@@ -16,8 +16,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/pressure"
 )
 
-// A Row sums up the relative prediction errors of some kernels: the median, the 90th percentile,
-// and the number of exact predictions.
+// A Row summarizes the relative prediction errors of some kernels: the median, the 90th
+// percentile, the average, and the fraction of exact predictions.
 type Row struct {
 	Name                       string
 	Kernels, Programs          int
@@ -25,7 +25,7 @@ type Row struct {
 	Exact                      float64
 }
 
-// RowOf returns the row of some samples.
+// RowOf returns the row for the given samples.
 func RowOf(name string, list []Sample) Row {
 	r := Row{Name: name, Kernels: len(list)}
 	if len(list) == 0 {
@@ -49,21 +49,22 @@ func RowOf(name string, list []Sample) Row {
 	return r
 }
 
-// Table returns rows for all samples and for each target, in Markdown.
+// Table returns a Markdown table with a row for all samples and one for each target.
 func Table(list []Sample) string {
 	return table("target", list, func(s Sample) string { return s.Target }, func(a, b string) int {
 		return strings.Compare(order(a), order(b))
 	})
 }
 
-// Families returns rows for all samples and for each collection of programs, in Markdown.
+// Families returns a Markdown table with a row for all samples and one for each collection of
+// programs.
 func Families(list []Sample) string {
 	return table("collection", list, func(s Sample) string { return Family(s.Source) },
 		strings.Compare)
 }
 
-// Family returns the collection of a program: the part of its name before the first plus, or "here"
-// for the programs of this repository.
+// Family returns the collection of a program: the part of its name before the first plus, or
+// "here" for a program of this repository, whose name has no plus.
 func Family(program string) string {
 	family, _, ok := strings.Cut(program, "+")
 	if !ok {
@@ -72,7 +73,8 @@ func Family(program string) string {
 	return family
 }
 
-// table returns a row for each group of samples, in the order of their names, and one for all.
+// table returns a Markdown table with a row for all samples and one for each group, in the given
+// order.
 func table(what string, list []Sample, group func(Sample) string,
 	order func(a, b string) int) string {
 	groups := make(map[string][]Sample)
@@ -99,8 +101,8 @@ func order(target string) string {
 	return fmt.Sprintf("%8s", strings.TrimRight(target, "af")) + target
 }
 
-// Distinct removes duplicate samples: kernels with the same name, features and count, in the same
-// or another program. Public programs copy from each other.
+// Distinct removes duplicate samples: kernels with the same name, target, count and features, in
+// the same or another program. Public programs often contain copies of kernels.
 func Distinct(list []Sample) []Sample {
 	seen := make(map[string]bool)
 	var out []Sample
@@ -114,7 +116,7 @@ func Distinct(list []Sample) []Sample {
 	return out
 }
 
-// Thin keeps at most n samples of each program, spread evenly over their order.
+// Thin returns at most n samples of each program, at equal intervals.
 func Thin(list []Sample, n int) []Sample {
 	count, seen := make(map[string]int), make(map[string]int)
 	for _, s := range list {
@@ -127,8 +129,8 @@ func Thin(list []Sample, n int) []Sample {
 	})
 }
 
-// weights returns sample weights that keep variants of one kernel, and kernels of one program, from
-// dominating.
+// weights returns sample weights such that programs with many kernels, and kernels with many
+// variants, do not dominate.
 func weights(list []Sample) []float64 {
 	kernels, programs := make(map[string]int), make(map[string]int)
 	for _, s := range list {
@@ -145,8 +147,9 @@ func weights(list []Sample) []float64 {
 	return w
 }
 
-// Model returns a model fitted to samples. Half of the trees are fitted to the error of each of the
-// two bases, and each half counts half, because the base of the model is the geometric mean.
+// Model returns a model fitted to samples. Half of the trees are fitted to the error of each of
+// the two base estimates. Their weight is one half each, because the base of the model is the
+// geometric mean of the two.
 func (o Boost) Model(list []Sample) *pressure.Model {
 	features := make([][]float64, len(list))
 	bases := make([][2]float64, len(list))
@@ -174,8 +177,8 @@ func (o Boost) Model(list []Sample) *pressure.Model {
 	return both
 }
 
-// CrossValidate predicts each sample with a model fitted to the samples of all other producers; see
-// Family.
+// CrossValidate returns the samples with predictions of models that were fitted to the samples of
+// all other producers; see Family.
 func (o Boost) CrossValidate(list []Sample) []Sample {
 	families := make(map[string]bool)
 	for _, s := range list {
@@ -199,8 +202,8 @@ func (o Boost) CrossValidate(list []Sample) []Sample {
 	return out
 }
 
-// leaveOut predicts the samples of one family with a model fitted to the others, and stores them in
-// out.
+// leaveOut predicts the samples of one family with a model fitted to all other families, and
+// stores them in out.
 func (o Boost) leaveOut(family string, list, out []Sample) {
 	var others []Sample
 	for _, s := range list {
@@ -216,10 +219,11 @@ func (o Boost) leaveOut(family string, list, out []Sample) {
 	}
 }
 
-// errorLimits are the predicted counts that separate the ranges of Errors.
+// errorLimits are the predicted counts that separate the ranges of Errors; 0 means no limit.
 var errorLimits = []int{24, 40, 64, 128, 0}
 
-// Errors returns the ranges of true counts for samples that CrossValidate predicted.
+// Errors returns, for ranges of predicted counts, the quantiles of the true counts, from samples
+// of CrossValidate.
 func Errors(list []Sample) []pressure.Error {
 	var out []pressure.Error
 	from := 0
@@ -238,8 +242,8 @@ func Errors(list []Sample) []pressure.Error {
 	return out
 }
 
-// quantile returns the weighted quantile of all values. A group weighs as much as the square root
-// of its size, so that a large group does not dominate.
+// quantile returns the weighted quantile of the values in all groups. The weight of a group is
+// the square root of its size, so that a large group does not dominate.
 func quantile(groups map[string][]float64, share float64) float64 {
 	type weighted struct{ value, weight float64 }
 	var list []weighted

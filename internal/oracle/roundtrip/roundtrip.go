@@ -1,9 +1,10 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package roundtrip checks on whole files that formatting, and lifting to the IR and lowering
-// again, do not change a program, and that the checks agree with ptxas. Each module is formatted,
-// and lifted and lowered; all texts are assembled, and the machine code is compared byte by byte.
+// Package roundtrip checks on whole files that two transformations do not change a program:
+// formatting, and lifting to the IR followed by lowering. All texts are assembled, and the
+// machine code is compared byte by byte. The package also checks that the form checks agree with
+// ptxas.
 package roundtrip
 
 import (
@@ -26,14 +27,14 @@ type Config struct {
 	Check  func(name, text string) diag.List
 	// Rewrite lifts a module to the IR and lowers it again; nil skips this check.
 	Rewrite func(name, text string) (string, diag.List)
-	// Quick skips the second assembly if both texts have the same tokens. ptxas generates the same
-	// code each time for nearly all modules.
+	// Quick skips the second assembly if both texts have the same tokens. For nearly all modules
+	// ptxas generates the same code in each run.
 	Quick bool
 	// Progress is called after each file, in any order; it may be nil.
 	Progress func(done, of int)
 }
 
-// A Source is one module.
+// A Source is the text of one module.
 type Source struct {
 	Name string
 	Text string
@@ -43,18 +44,18 @@ type Source struct {
 type Report struct {
 	Name      string
 	Bytes     int
-	Accepted  bool // ptxas accepts the module
-	Same      bool // formatting preserved every token
-	Compared  int  // bytes of the compared sections
-	Rewritten bool // Rewrite was tried
-	// Unsteady lists the comparisons without a result, because ptxas generates varying code from
-	// the same text. They count neither as equal nor as different.
+	Accepted  bool // whether ptxas accepts the module
+	Same      bool // whether formatting preserved every token
+	Compared  int  // size of the compared sections in bytes
+	Rewritten bool // whether Rewrite was applied
+	// Unsteady lists the comparisons without a result, because ptxas generates different code in
+	// several runs with the same text. They count neither as equal nor as different.
 	Unsteady []string
 	Problems []string // empty if all checks pass
-	Refusal  string   // why ptxas rejects the module
+	Refusal  string   // why ptxas rejects the module, or ""
 }
 
-// Run checks every source, in parallel, and returns the reports in order. The error is set for
+// Run checks all sources, in parallel, and returns the reports in order. The error is non-nil for
 // failures that no module caused.
 func Run(ctx context.Context, c Config, list []Source) ([]Report, error) {
 	reports := make([]Report, len(list))
@@ -91,13 +92,13 @@ func Run(ctx context.Context, c Config, list []Source) ([]Report, error) {
 	return reports, context.Cause(ctx)
 }
 
-// problem adds a line to the report.
+// problem adds a problem to the report.
 func (r *Report) problem(format string, args ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 }
 
-// wronglyRefused reports what verify finds in a module that ptxas accepts.
-func (r *Report) wronglyRefused(findings diag.List) {
+// addFalseFindings adds the findings of verify in a module that ptxas accepts as problems.
+func (r *Report) addFalseFindings(findings diag.List) {
 	for i, d := range findings {
 		if i == 5 {
 			r.problem("and %d findings more", len(findings)-i)
@@ -120,7 +121,8 @@ func (c *Config) try(ctx context.Context, s Source) (Report, error) {
 	r.Accepted = verdict.OK()
 	findings := c.Check(s.Name, s.Text)
 	if !r.Accepted {
-		// The line numbers of this verdict belong to generated text; report those of the original.
+		// The line numbers of this verdict refer to generated text, so the original text is
+		// parsed again.
 		if real, err := c.Tool.Parse(ctx, s.Text, o); err != nil {
 			return r, err
 		} else if !real.OK() {
@@ -131,7 +133,7 @@ func (c *Config) try(ctx context.Context, s Source) (Report, error) {
 			problem("ptxas refuses it and verify does not: %s", shorten(r.Refusal))
 		}
 	} else {
-		r.wronglyRefused(findings)
+		r.addFalseFindings(findings)
 	}
 	formatted, syntax := c.Format(s.Name, s.Text)
 	if syntax.Errors() > 0 {
@@ -182,8 +184,8 @@ func (c *Config) try(ctx context.Context, s Source) (Report, error) {
 	return r, c.compare(ctx, &r, "rewritten", before, first, Lines(rewritten), o)
 }
 
-// compare assembles another text of a module and compares the result with the cubin of the original
-// text.
+// compare assembles another text of a module and compares the machine code with that of the
+// original text.
 func (c *Config) compare(ctx context.Context, r *Report, which, before string, first *cubin.Code,
 	text string, o ptxas.Options) error {
 	lines, v, err := c.differences(ctx, first, text, o)
@@ -211,7 +213,7 @@ func (c *Config) compare(ctx context.Context, r *Report, which, before string, f
 		r.Unsteady = append(r.Unsteady,
 			fmt.Sprintf(
 				"ptxas is not deterministic: in %d assemblies and more the text has %d codes, the %s text %d, and %d are of both",
-				again, len(mine), which, len(theirs), shared))
+				repetitions, len(mine), which, len(theirs), shared))
 		return nil
 	}
 	for _, line := range lines {
@@ -220,17 +222,18 @@ func (c *Config) compare(ctx context.Context, r *Report, which, before string, f
 	return nil
 }
 
-// again is the number of times that each of two texts is assembled if their code differs. For some
-// modules with tcgen05, ptxas generates varying code.
-const again = 6
+// repetitions is the number of times that each of two texts is assembled if their code differs.
+// For some modules with tcgen05, ptxas generates different code in each run.
+const repetitions = 6
 
-// digests returns the set of codes that ptxas generates for two texts.
+// digests returns the sets of hashes of the machine code that ptxas generates for each of two
+// texts.
 func (c *Config) digests(ctx context.Context, a, b string,
 	o ptxas.Options) (of, other map[string]bool, err error) {
 	list := [2]map[string]bool{}
 	for i, text := range []string{a, b} {
 		list[i] = make(map[string]bool)
-		for range again {
+		for range repetitions {
 			image, v, err := c.Tool.Assemble(ctx, text, o)
 			if err != nil {
 				return nil, nil, err
@@ -248,7 +251,7 @@ func (c *Config) digests(ctx context.Context, a, b string,
 	return list[0], list[1], nil
 }
 
-// differences assembles a text and returns the differences to the first code.
+// differences assembles a text and returns the differences between its machine code and first.
 func (c *Config) differences(ctx context.Context, first *cubin.Code, text string,
 	o ptxas.Options) ([]string, ptxas.Verdict, error) {
 	image, v, err := c.Tool.Assemble(ctx, text, o)
@@ -262,20 +265,20 @@ func (c *Config) differences(ctx context.Context, first *cubin.Code, text string
 	return cubin.Diff(first, code), v, nil
 }
 
-// assemble assembles a module as a whole program, or with -c if it calls an undefined function or
-// takes its address.
+// assemble assembles a module as a whole program. If the module calls an undefined function or
+// takes its address, it is assembled with -c.
 func (c *Config) assemble(ctx context.Context,
 	text string) ([]byte, ptxas.Verdict, ptxas.Options, error) {
 	var o ptxas.Options
 	image, v, err := c.Tool.Assemble(ctx, text, o)
-	if err == nil && !v.OK() && unresolved(v) {
+	if err == nil && !v.OK() && isUnresolved(v) {
 		o.Relocatable = true
 		image, v, err = c.Tool.Assemble(ctx, text, o)
 	}
 	return image, v, o, err
 }
 
-func unresolved(v ptxas.Verdict) bool {
+func isUnresolved(v ptxas.Verdict) bool {
 	for _, m := range v.Messages {
 		if strings.Contains(m.Text, "Unresolved extern") ||
 			strings.Contains(m.Text, "Cannot take address of function") {
@@ -293,7 +296,7 @@ func shorten(s string) string {
 	return s
 }
 
-// firstDifference returns the first line that differs.
+// firstDifference describes the first line that differs between two texts.
 func firstDifference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {

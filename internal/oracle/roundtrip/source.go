@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// Sources reads every .ptx file in a folder, the modules of a .tar.gz archive, or one file.
+// Sources returns the modules at a path: all .ptx files in a directory, the modules in a .tar.gz
+// archive, or one file.
 func Sources(path string) ([]Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {

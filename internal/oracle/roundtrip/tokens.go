@@ -6,9 +6,9 @@ package roundtrip
 import "strings"
 
 // Lines rewrites PTX with one token per line and without comments, so that two formats of one
-// program have equal line numbers. In ptxas, line numbers affect symbol names, debug text and, with
-// debug information, the code. It does not use the parser or the formatter, because it serves to
-// test them: it must keep tokens that they lose.
+// program have equal line numbers. In ptxas, line numbers affect symbol names, debug text and,
+// with debug information, the code. Lines does not use the parser or the formatter, because it is
+// used to test them and must keep tokens that they lose.
 func Lines(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/8)
@@ -27,7 +27,7 @@ func Lines(text string) string {
 			b.WriteString(text[i : i+n])
 			i += n
 		}
-		// ptxas requires the number of .version on the same line.
+		// ptxas requires the number after .version on the same line
 		space = '\n'
 		if token == ".version" {
 			space = ' '
@@ -76,7 +76,7 @@ func tokenLength(text string) int {
 		}
 		return len(text)
 	case strings.HasPrefix(text, "@@"):
-		return until("\n", 0) // a DWARF line of old modules, which ends at the line feed
+		return until("\n", 0) // a DWARF line of an old module, which ends at the line feed
 	case isDigit(c):
 		return numberLength(text)
 	case c == '.' || isLetter(c):
@@ -94,9 +94,9 @@ func tokenLength(text string) int {
 	return 1
 }
 
-// wordLength returns the length of a name with its suffix, or of one word that starts with a dot.
-// White space may precede such a word, so .v2.f32 is two tokens; the parts of a suffix must be
-// adjacent.
+// wordLength returns the length of a name with its suffix, or of a word that starts with a dot.
+// In .v2.f32, white space may separate the two words, so they are two tokens; the parts of a
+// suffix must be adjacent.
 func wordLength(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch c := text[i]; {
@@ -112,7 +112,7 @@ func wordLength(text string) int {
 	return len(text)
 }
 
-// numberLength returns the length of a numeric literal. A sign is part of it only in an exponent.
+// numberLength returns the length of a numeric literal. A sign belongs to it only in an exponent.
 func numberLength(text string) int {
 	prefixed := len(text) > 1 && text[0] == '0' && isLetter(text[1]) && text[1]|0x20 != 'e' &&
 		text[1]|0x20 != 'u'

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cubin reads the ELF files that ptxas writes and compares the parts that make up the
-// program. A cubin also holds the PTX text, its line numbers, and tables ordered by them. These
-// change with white space, so they are ignored.
+// Package cubin reads the ELF files that ptxas writes, and compares the parts that affect
+// execution. A cubin also contains the PTX text, its line numbers, and tables that are sorted by
+// line number. These change with white space, so they are ignored.
 package cubin
 
 import (
@@ -18,14 +18,14 @@ import (
 	"strings"
 )
 
-// A Section is one compared section.
+// A Section is a section of the file that is compared.
 type Section struct {
 	Name string
 	Text []byte
 }
 
-// A Symbol is one compared symbol. Its address is not compared, because it depends on parts that
-// are ignored.
+// A Symbol is a symbol that is compared. Its address is not compared, because it depends on parts
+// that are ignored.
 type Symbol struct {
 	Name string
 	Kind elf.SymType
@@ -37,13 +37,13 @@ func (s Symbol) String() string {
 	return fmt.Sprintf("symbol %s (%v, %d bytes)", s.Name, s.Kind, s.Size)
 }
 
-// A Code is the program in a cubin.
+// A Code holds the compared parts of a cubin.
 type Code struct {
 	Sections []Section // sorted by name
 	Symbols  []Symbol  // sorted by their text
 }
 
-// Read parses a cubin.
+// Read returns the compared parts of a cubin.
 func Read(cubin []byte) (*Code, error) {
 	f, err := elf.NewFile(bytes.NewReader(cubin))
 	if err != nil {
@@ -51,7 +51,7 @@ func Read(cubin []byte) (*Code, error) {
 	}
 	c := new(Code)
 	for _, s := range f.Sections {
-		if !compared(s.Name) {
+		if !isCompared(s.Name) {
 			continue
 		}
 		var text []byte
@@ -72,7 +72,7 @@ func Read(cubin []byte) (*Code, error) {
 	for _, s := range symbols {
 		kind := elf.ST_TYPE(s.Info)
 		if kind == elf.STT_SECTION || kind == elf.STT_FILE || s.Name == "" {
-			// one per section; which sections exist depends on debug information
+			// section symbols; which sections exist depends on debug information
 			continue
 		}
 		c.Symbols = append(c.Symbols, Symbol{withoutLine(s.Name), kind, s.Size})
@@ -82,8 +82,8 @@ func Read(cubin []byte) (*Code, error) {
 	return c, nil
 }
 
-// compared reports whether a section holds code, information for the loader, or constants.
-func compared(name string) bool {
+// isCompared reports whether a section contains code, constants, or information for the loader.
+func isCompared(name string) bool {
 	for _, prefix := range []string{".text.", ".nv.info", ".nv.constant", ".nv.capmerc.text."} {
 		if strings.HasPrefix(name, prefix) {
 			return true
@@ -94,7 +94,7 @@ func compared(name string) bool {
 
 var lineSuffix = regexp.MustCompile(`__\d+$`)
 
-// withoutLine removes the line number at the end of the name of a variable that is declared in a
+// withoutLine removes the line number that ends the name of a variable that is declared in a
 // function.
 func withoutLine(name string) string {
 	if !strings.HasPrefix(name, "$") {
@@ -103,7 +103,7 @@ func withoutLine(name string) string {
 	return lineSuffix.ReplaceAllString(name, "")
 }
 
-// Digest returns a hash of everything that Diff compares. Programs without differences have the
+// Digest returns a hash of all parts that Diff compares. Programs without differences have the
 // same digest.
 func (c *Code) Digest() string {
 	h := sha256.New()
@@ -117,7 +117,7 @@ func (c *Code) Digest() string {
 	return string(h.Sum(nil))
 }
 
-// Diff lists the differences between two programs, one per line, or nil if there are none.
+// Diff returns descriptions of the differences between two programs, or nil.
 func Diff(a, b *Code) []string {
 	var list []string
 	merge(a.Sections, b.Sections, func(s Section) string { return s.Name }, func(x, y *Section) {
@@ -132,7 +132,8 @@ func Diff(a, b *Code) []string {
 					len(x.Text)))
 		case !bytes.Equal(x.Text, y.Text):
 			list = append(list,
-				fmt.Sprintf("section %s differs from byte %#x on", x.Name, common(x.Text, y.Text)))
+				fmt.Sprintf("section %s differs from byte %#x on", x.Name,
+					commonPrefix(x.Text, y.Text)))
 		}
 	})
 	merge(a.Symbols, b.Symbols, Symbol.String, func(x, y *Symbol) {
@@ -146,7 +147,8 @@ func Diff(a, b *Code) []string {
 	return list
 }
 
-// merge walks two sorted lists in parallel and pairs the elements with equal keys.
+// merge iterates over two sorted lists in parallel. It calls each with two elements that have
+// equal keys, or with an element and nil.
 func merge[T any](a, b []T, key func(T) string, each func(x, y *T)) {
 	for len(a) > 0 || len(b) > 0 {
 		switch {
@@ -163,8 +165,8 @@ func merge[T any](a, b []T, key func(T) string, each func(x, y *T)) {
 	}
 }
 
-// common returns the length of the common prefix.
-func common(a, b []byte) int {
+// commonPrefix returns the length of the common prefix of a and b.
+func commonPrefix(a, b []byte) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return i

@@ -14,7 +14,7 @@ type (
 	u32 = dsl.Reg[dsl.U32]
 )
 
-// BiasReLU returns max(x+bias[col], 0). Columns outside of the matrix, which are not stored, use
+// BiasReLU returns max(x+bias[col], 0). Columns outside the matrix, which are not stored, use
 // the last bias.
 func BiasReLU(bias dsl.Array[dsl.F32], col, cols u32, x f32) f32 {
 	return x.Add(bias.Load(col.Min(cols.SubI(1)))).MaxF(0)

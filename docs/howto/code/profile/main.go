@@ -27,7 +27,7 @@ func run(n int) error {
 	}
 	defer dev.Close()
 
-	// Lines writes .file and .loc directives; LineInfo keeps them in the machine code.
+	// dsl.LineInfo writes .file and .loc directives; runtime.LineInfo keeps them in the cubin.
 	m := dsl.New("saxpy", dev.Info().Target, dsl.LineInfo())
 	saxpy.Build(m)
 	mod, err := dev.Load(m, runtime.LineInfo())

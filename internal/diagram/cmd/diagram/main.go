@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command diagram writes the diagrams of the documentation into a folder.
+// Command diagram writes the diagrams of the documentation to a directory.
 package main
 
 import (

@@ -11,16 +11,16 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// An atomic is an operation of atom or red; on a vector if lanes is more than one.
+// An atomic is an operation of atom and red. If lanes is more than one, it operates on a vector.
 type atomic struct {
 	op, kind string
 	bits     int
 	lanes    int
-	global   bool // supported only in global memory
+	global   bool // supported in global memory only
 	atomOnly bool
 }
 
-// atomics lists the operations of sm_90.
+// atomics returns the operations that sm_90 supports.
 func atomics() (all []atomic) {
 	add := func(bits int, kinds, ops string) {
 		for _, op := range strings.Fields(ops) {
@@ -63,7 +63,7 @@ func atomics() (all []atomic) {
 
 const atomicRows = 64
 
-// Atomics returns programs of one thread that repeatedly change one memory location.
+// Atomics returns programs of one thread that repeatedly modifies one memory location.
 func Atomics() (all []Program) {
 	orders := []string{"", ".relaxed.cta", ".acq_rel.gpu", ".release.sys", ".acquire.cluster",
 		".relaxed.gpu"}
@@ -167,7 +167,7 @@ func (a atomic) program(head, opcode, space string) Program {
 		body: c.text.String()}
 }
 
-// move emits a load or a store of a value. Vectors of eight elements take two instructions.
+// move emits a load or store of a value. A vector of eight elements takes two instructions.
 func (c *code) move(opcode, reg, base string, at int, vec, class string, a atomic) {
 	if a.lanes == 8 {
 		list := strings.Split(strings.Trim(reg, "{}"), ", ")
@@ -180,7 +180,7 @@ func (c *code) move(opcode, reg, base string, at int, vec, class string, a atomi
 	c.transfer(opcode+vec+"."+class, reg, base, at)
 }
 
-// transfer emits a load or a store.
+// transfer emits a load or store with one instruction.
 func (c *code) transfer(opcode, reg, base string, at int) {
 	if strings.HasPrefix(opcode, "ld") {
 		c.line("%s %s, [%s+%d];", opcode, reg, base, at)
@@ -189,7 +189,7 @@ func (c *code) transfer(opcode, reg, base string, at int) {
 	}
 }
 
-// value returns a random value, sometimes a small or special one.
+// value returns a random value of the operation's type. Small and special values are frequent.
 func (a atomic) value(r source, wide int) []byte {
 	element, n := isa.Type(0), 1
 	if t, ok := isa.ParseType(a.kind); ok {
@@ -212,14 +212,15 @@ func (a atomic) value(r source, wide int) []byte {
 	return out[:wide]
 }
 
-// A source generates random numbers.
+// A source is a random number generator.
 type source interface {
 	Uint64() uint64
 	IntN(n int) int
 	NormFloat64() float64
 }
 
-// floating returns the code of a random number: near one, with few bits, special, or any.
+// floating returns the encoding of a random number: near one, with few mantissa bits, special, or
+// arbitrary.
 func floating(r source, f *eval.Format) uint64 {
 	switch r.IntN(8) {
 	case 0:

@@ -25,8 +25,8 @@ func Clusters() (all []Program) {
 	return all
 }
 
-// cluster returns a program in which every block writes its thread indices to the shared memory of
-// its neighbour.
+// cluster returns a program in which each block writes its thread indices to the shared memory of
+// the next block.
 func cluster(id, how string, size int) Program {
 	const threads = 64
 	c := &code{}
@@ -97,7 +97,8 @@ func cluster(id, how string, size int) Program {
 		body: c.text.String()}
 }
 
-// redAsync returns a program of one red.async operation on the block's own shared memory.
+// redAsync returns a program with one red.async operation on the shared memory of the block
+// itself.
 func redAsync(op string) Program {
 	opcode := "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." + op
 	r := random(opcode)

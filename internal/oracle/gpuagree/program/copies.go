@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// barrier declares an mbarrier, initializes it for one arrival and returns the register with its
-// address.
+// barrier emits code that declares an mbarrier and initializes it for one arrival. It returns the
+// register with its address.
 func (c *code) barrier() string {
 	bar := c.reg("b32")
 	c.line(".shared .align 8 .b8 done[8];")
@@ -118,7 +118,7 @@ func bulkLoad(n int) Program {
 		Out: pattern(n + 16), body: c.text.String()}
 }
 
-// drain emits a commit of a bulk group and a wait for its completion.
+// drain emits the commit of a bulk group and the wait for its completion.
 func (c *code) drain() {
 	c.line("cp.async.bulk.commit_group;")
 	c.line("cp.async.bulk.wait_group 0;")
@@ -170,7 +170,7 @@ func bulkPeer(n int) Program {
 		In: noise(random(id), 2*n), Out: pattern(4 * n), body: c.text.String()}
 }
 
-// numbers returns the bytes of random values of a type.
+// numbers returns n bytes of random values of a type.
 func numbers(r source, kind string, n int) []byte {
 	var b []byte
 	t, _ := isa.ParseType(kind)
@@ -245,7 +245,7 @@ func bulkReduce(op, space string) Program {
 	return p
 }
 
-// normals returns the bytes of random floating-point numbers, most of them near one.
+// normals returns n bytes of random floating-point numbers, most of them near one.
 func normals(r source, kind string, n int) []byte {
 	f := map[string]*eval.Format{"f64": eval.F64, "f32": eval.F32, "tf32": eval.TF32,
 		"f16":  eval.F16,

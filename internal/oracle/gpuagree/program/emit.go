@@ -3,8 +3,8 @@
 
 package program
 
-// dump emits code in which all threads of the block store n bytes of shared memory, from the array
-// named tile, to the output at an offset.
+// dump emits code in which all threads of the block copy n bytes of the shared array tile to the
+// output, at byte offset at.
 func (c *code) dump(n, threads, at int) {
 	i, p, from, to, x := c.reg("b32"), c.reg("pred"), c.reg("b32"), c.reg("b64"), c.reg("b32")
 	top, end := c.label(), c.label()
@@ -24,8 +24,9 @@ func (c *code) dump(n, threads, at int) {
 	c.line("%s:", end)
 }
 
-// fill emits code that copies n bytes of the input, from an offset on, to shared memory, the array
-// named tile, and makes them visible to asynchronous copies.
+// fill emits code in which all threads of the block copy n bytes of the input, from byte offset
+// at on, to the shared array tile. It ends with the fence and barrier that asynchronous copies
+// need.
 func (c *code) fill(n, threads, at int) {
 	i, p, to, from, x := c.reg("b32"), c.reg("pred"), c.reg("b32"), c.reg("b64"), c.reg("b32")
 	top, end := c.label(), c.label()
@@ -46,7 +47,8 @@ func (c *code) fill(n, threads, at int) {
 	c.line("bar.sync 0;")
 }
 
-// leader begins code that only thread 0 executes; the function it returns ends it.
+// leader emits the beginning of code that only thread 0 executes. The function that it returns
+// emits the end.
 func (c *code) leader() (end func()) {
 	p, after := c.reg("pred"), c.label()
 	c.line("setp.ne.u32 %s, %%th, 0;", p)

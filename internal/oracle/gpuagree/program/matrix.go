@@ -41,7 +41,8 @@ func (c *code) registers(n int, class string) []string {
 
 func group(list []string) string { return "{" + strings.Join(list, ", ") + "}" }
 
-// rows emits the address of the row that each lane passes to ldmatrix; rows are in random order.
+// rows emits the computation of the address that each lane passes to ldmatrix. The rows are in a
+// permuted order.
 func (c *code) rows(at string) {
 	c.line("mul.lo.u32 %s, %%ln, 21;", at)
 	c.line("and.b32 %s, %s, 31;", at, at)
@@ -104,14 +105,15 @@ func moveMatrix() Program {
 		body: c.text.String()}
 }
 
-// A wmma is a shape, its types, and the register counts of its fragments.
+// A wmma is a shape and operation of wmma, with the types of its fragments and their register
+// counts.
 type wmma struct {
 	shape, op, a, b, c, d string
 	na, nb, nc, nd        int
 	fixed                 bool // A must be row-major and B column-major
 }
 
-var wmmas = append(halves(), []wmma{
+var wmmas = append(halfShapes(), []wmma{
 	{"m16n16k16", "", "bf16", "bf16", "f32", "f32", 4, 4, 8, 8, false},
 	{"m8n32k16", "", "bf16", "bf16", "f32", "f32", 2, 8, 8, 8, false},
 	{"m32n8k16", "", "bf16", "bf16", "f32", "f32", 8, 2, 8, 8, false},
@@ -129,7 +131,7 @@ var wmmas = append(halves(), []wmma{
 	{"m8n8k128", "and.popc", "b1", "b1", "s32", "s32", 1, 1, 2, 2, true},
 }...)
 
-func halves() (all []wmma) {
+func halfShapes() (all []wmma) {
 	for _, shape := range []string{"m16n16k16", "m8n32k16", "m32n8k16"} {
 		for _, c := range []string{"f16", "f32"} {
 			for _, d := range []string{"f16", "f32"} {
@@ -141,7 +143,7 @@ func halves() (all []wmma) {
 	return all
 }
 
-// elementBits returns the bits of an element in memory.
+// elementBits returns the width of an element in memory.
 func elementBits(kind string) int {
 	switch kind {
 	case "b1":
@@ -215,7 +217,7 @@ func (w wmma) program(la, lb, lcd string) Program {
 		body: c.text.String()}
 }
 
-// operand returns the bytes of random numbers of moderate size.
+// operand returns n bytes of random elements of moderate size.
 func operand(r source, kind string, n int) []byte {
 	switch kind {
 	case "b1", "s4", "u4", "s8", "u8", "b8":
@@ -234,18 +236,18 @@ func noise8(r source, n int) []byte {
 	return b
 }
 
-// A warpgroup is a wgmma of one shape, with the layout of its operands in shared memory.
+// A warpgroup is a wgmma of one shape, with the layouts of its operands in shared memory.
 type warpgroup struct {
 	n          int
 	d, a, b    string
 	k          int
-	swizzle    int // bytes
+	swizzle    int // bytes, or 0
 	ta, tb     int // 1 if the operand is transposed
 	registers  bool
-	na, nb, sd int // negate A, negate B, accumulate onto D
+	na, nb, sd int // negate A, negate B, and accumulate onto D
 }
 
-// Warpgroups returns programs of wgmma with every column count, swizzle and layout.
+// Warpgroups returns programs of wgmma that cover every column count, swizzle and layout.
 func Warpgroups() (all []Program) {
 	for n := 16; n <= 248; n += 8 {
 		if n == 24 || n == 64 || n == 96 {
@@ -285,14 +287,14 @@ func Warpgroups() (all []Program) {
 	return all
 }
 
-// String returns a text that is unique for each warpgroup.
+// String returns a text that identifies the configuration.
 func (g warpgroup) String() string {
 	return fmt.Sprintf("wgmma m64n%dk%d %s %s %s swizzle %d transposed %d %d registers %v "+
 		"negated %d %d add %d",
 		g.n, g.k, g.d, g.a, g.b, g.swizzle, g.ta, g.tb, g.registers, g.na, g.nb, g.sd)
 }
 
-// descriptor returns the constant part of a matrix descriptor.
+// descriptor returns a shared-memory matrix descriptor without the start address.
 func (g warpgroup) descriptor(transposed int) uint64 {
 	mode := map[int]uint64{0: 0, 128: 1, 64: 2, 32: 3}[g.swizzle]
 	leading, stride := 128, 256

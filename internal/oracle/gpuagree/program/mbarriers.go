@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Mbarriers returns programs in which one thread executes random operations on an mbarrier, and
-// stores what it observes after each of them.
+// Mbarriers returns programs in which one thread executes random operations on an mbarrier and
+// stores the observed state after each of them.
 func Mbarriers() (all []Program) {
 	for n := range 120 {
 		id := fmt.Sprintf("mbarrier %d", n)
@@ -49,7 +49,7 @@ func Mbarriers() (all []Program) {
 			case 0, 1, 2:
 				n := 1
 				if pending == 0 {
-					continue // the phase still waits for bytes
+					continue // the phase is still waiting for bytes
 				}
 				n += r.IntN(pending)
 				if n == 1 {
@@ -111,7 +111,7 @@ func Mbarriers() (all []Program) {
 				keep(count)
 			}
 			parity()
-			if len(states) > 0 { // has the phase of the last arrival completed?
+			if len(states) > 0 { // test whether the phase of the last arrival has completed
 				c.line("mbarrier.test_wait.shared::cta.b64 %s, [%s], %s;", p, at,
 					states[len(states)-1])
 				c.line("selp.b32 %s, 1, 0, %s;", count, p)

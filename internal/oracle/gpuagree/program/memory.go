@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Accesses returns programs that load and store every type and vector in every state space.
+// Accesses returns programs that load and store every type, scalar and vector, in every state
+// space.
 func Accesses() (all []Program) {
 	types := strings.Fields("b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64")
 	vectors := []int{1, 2, 4}
@@ -34,7 +35,8 @@ func typeBytes(kind string) int {
 	return bits / 8
 }
 
-// classes lists the register classes that a type can be loaded into: its own width and wider ones.
+// classes returns the register types into which a type can be loaded: those of its own width and
+// wider ones.
 func classes(kind string) []string {
 	if kind[0] == 'f' {
 		return []string{kind}
@@ -51,7 +53,7 @@ func classes(kind string) []string {
 	return some
 }
 
-// access returns a program of 32 threads that copy data through a state space.
+// access returns a program in which 32 threads copy data through a state space.
 func access(space, kind, class string, n, size int) Program {
 	id := fmt.Sprintf("ld.st.%s.v%d.%s into %s", space, n, kind, class)
 	c := &code{}
@@ -111,7 +113,7 @@ func access(space, kind, class string, n, size int) Program {
 	c.line("st.global%s [%s], %s;", suffix, to, regs)
 	out := 32 * bytes
 	wide := typeBytes(class)
-	for i, r := range list { // stores the whole register, including the extended bits
+	for i, r := range list { // stores the whole register, including the extension
 		c.line("mad.wide.u32 %s, %%th, %d, %%out;", to, wide)
 		c.line("st.global.b%d [%s+%d], %s;", 8*wide, to, (out+7)/8*8+i*32*wide, r)
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// A Program is a kernel and its launch. The kernel reads In, changes Out, and may copy through
-// tensor maps. Its result is the final contents of Out.
+// A Program is a kernel, its launch and its inputs. The kernel reads In, writes Out, and may copy
+// through tensor maps. Its result is the final contents of Out.
 type Program struct {
 	ID      string
 	Family  string
@@ -34,19 +34,19 @@ type Map struct {
 	Steps      []int
 	Swizzle    int
 	NaN        bool
-	// An im2col map has corners, channels and pixels instead of a box.
+	// An im2col map has these fields instead of Box.
 	Lower, Upper     []int
 	Channels, Pixels int
 }
 
-// random returns the random generator of a program, seeded by its ID.
+// random returns a random generator that is seeded with the ID of a program.
 func random(id string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(id))
 	return rand.New(rand.NewPCG(h.Sum64(), 75))
 }
 
-// noise returns random bytes.
+// noise returns n random bytes.
 func noise(r *rand.Rand, n int) []byte {
 	b := make([]byte, n+8)
 	for i := 0; i < n; i += 8 {
@@ -55,7 +55,7 @@ func noise(r *rand.Rand, n int) []byte {
 	return b[:n:n]
 }
 
-// pattern returns bytes that no program stores by accident.
+// pattern returns n bytes that a program is unlikely to store.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -64,10 +64,10 @@ func pattern(n int) []byte {
 	return b
 }
 
-// A code is the text of a kernel's body.
+// A code is the text of a kernel's body, which grows line by line.
 type code struct {
 	text strings.Builder
-	n    int // number of labels and registers so far
+	n    int // number of labels and registers that have been created
 }
 
 func (c *code) line(format string, args ...any) {
@@ -80,7 +80,7 @@ func (c *code) label() string {
 	return fmt.Sprintf("L%d", c.n)
 }
 
-// reg declares a new register.
+// reg declares a new register and returns its name.
 func (c *code) reg(class string) string {
 	c.n++
 	name := fmt.Sprintf("%%%s_%d", strings.TrimPrefix(class, "."), c.n)
@@ -88,9 +88,9 @@ func (c *code) reg(class string) string {
 	return name
 }
 
-// Text returns the kernel under a name. The body finds the addresses of the input and the output in
-// %in and %out, the thread index in %th, the lane in %ln, the block's cluster rank in %rank, and
-// the address of the first tensor map in %map0.
+// Text returns the kernel under a name. In the body, %in and %out hold the addresses of the input
+// and the output, %th the thread index, %ln the lane, %rank the block's cluster rank, and %map0
+// the address of the first tensor map.
 func (p *Program) Text(name string) string {
 	var params, loads strings.Builder
 	fmt.Fprintf(&params, ".param .u64 %s_in, .param .u64 %s_out", name, name)

@@ -15,7 +15,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// A Record holds the results of a GPU. Note names the driver, the tools and the date of the
+// A Record holds the results of a GPU. Note specifies the driver, the tools and the date of the
 // recording.
 type Record struct {
 	Note    string
@@ -23,8 +23,8 @@ type Record struct {
 	Results []Result
 }
 
-// A Result is the result of one program: a hash of the final memory, and, until the record is
-// trimmed, the memory itself, compressed. Error is set if the program failed.
+// A Result is the result of one program: a hash of the output and, unless the record was trimmed,
+// the compressed output. Error is set if the program failed.
 type Result struct {
 	ID    string
 	Hash  uint64
@@ -35,7 +35,8 @@ type Result struct {
 // perModule is the number of kernels per cubin.
 const perModule = 100
 
-// Generate assembles all programs into a folder, perModule programs to a cubin.
+// Generate assembles all programs into cubins of perModule programs, writes them to a directory,
+// and returns the number of programs.
 func Generate(ctx context.Context, tool *ptxas.Tool, folder string) (int, error) {
 	all := All()
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -68,10 +69,10 @@ func Generate(ctx context.Context, tool *ptxas.Tool, folder string) (int, error)
 
 func cubinName(at int) string { return fmt.Sprintf("p%04d.cubin", at/perModule) }
 
-// Run runs some programs of a folder on a device, and calls each with their results. It stops at
-// the first program that makes the device unusable.
+// Run runs the programs [from, to) of a directory on a device, and calls each with every result.
+// It stops at the first program that makes the device unusable.
 func Run(folder, device string, from, to int, each func(Result) error) error {
-	all, err := planned(folder)
+	all, err := generatedPrograms(folder)
 	if err != nil {
 		return err
 	}
@@ -116,8 +117,9 @@ func Run(folder, device string, from, to int, each func(Result) error) error {
 	return nil
 }
 
-// planned returns the programs. It checks that the folder was generated from the same ones.
-func planned(folder string) ([]Program, error) {
+// generatedPrograms returns all programs. It checks that the directory was generated from the
+// same programs.
+func generatedPrograms(folder string) ([]Program, error) {
 	text, err := os.ReadFile(filepath.Join(folder, "programs.json"))
 	if err != nil {
 		return nil, err
@@ -138,7 +140,7 @@ func planned(folder string) ([]Program, error) {
 	return all, nil
 }
 
-// Bytes returns the final memory of a program; nil in a trimmed record.
+// Bytes returns the output of a program, or nil if the record was trimmed.
 func (r *Result) Bytes() ([]byte, error) {
 	if r.Raw == nil {
 		return nil, nil
@@ -146,7 +148,7 @@ func (r *Result) Bytes() ([]byte, error) {
 	return recordfile.Inflate(r.Raw)
 }
 
-// Trim removes the memory from all results and keeps the hashes.
+// Trim removes the outputs from all results and keeps the hashes.
 func (r *Record) Trim() {
 	for i := range r.Results {
 		r.Results[i].Raw = nil

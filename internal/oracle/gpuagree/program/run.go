@@ -11,13 +11,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
-// Target and PTX version of the programs.
+// Target and PTX version of all programs.
 const (
 	Target  = "sm_90a"
 	Version = "8.8"
 )
 
-// All lists the programs in a fixed order.
+// All returns the programs in a fixed order.
 func All() (all []Program) {
 	for _, list := range []func() []Program{Accesses, Atomics, Barriers, Clusters, Copies, Flows,
 		Matrices, Mbarriers, Tensors, Warpgroups, Warps} {
@@ -26,7 +26,8 @@ func All() (all []Program) {
 	return all
 }
 
-// Module returns the text of a module with the kernels of some programs, named k0, k1, ...
+// Module returns the PTX of a module with the kernels of the given programs, which are named k0,
+// k1 and so on.
 func Module(programs []Program) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".version %s\n.target %s\n.address_size 64\n", Version, Target)
@@ -36,7 +37,7 @@ func Module(programs []Program) string {
 	return b.String()
 }
 
-// Run launches a kernel, generated from p, and returns the final contents of Out.
+// Run launches kernel k, which was generated from p, and returns the final contents of Out.
 func (p *Program) Run(dev *runtime.Device, k *runtime.Kernel) ([]byte, error) {
 	in, err := runtime.Upload(dev, p.In)
 	if err != nil {
@@ -85,7 +86,7 @@ func (m *Map) encode(in, out *runtime.Buffer[uint8]) (*runtime.TensorMap, error)
 	return runtime.Tiled(b, m.Sizes, m.Box, options...)
 }
 
-// Emulate runs a program in the emulator.
+// Emulate runs the program on an emulated device, and returns the final contents of Out.
 func (p *Program) Emulate(dev *runtime.Device) ([]byte, error) {
 	m, err := dev.Load(runtime.PTX(Module([]Program{*p})))
 	if err != nil {
@@ -106,7 +107,7 @@ func hash(b []byte) uint64 {
 	return h.Sum64()
 }
 
-// firstDifference describes the first byte that differs.
+// firstDifference describes the first byte that differs, and the number of bytes that differ.
 func firstDifference(got, want []byte) string {
 	if want == nil {
 		return "differs"

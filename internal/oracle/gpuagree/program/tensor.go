@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// A tensorCase is a copy of one box.
+// A tensorCase specifies a tensor map and a copy of one box.
 type tensorCase struct {
 	kind    string
 	rank    int
 	swizzle int
 	nan     bool
 	steps   bool
-	// where the box is: 0 inside the tensor, 1 before it, 2 past its end, 3 not aligned to 16
-	// bytes, 4 before the tensor in the outer dimensions only
+	// at is the position of the box: 0 inside the tensor, 1 before it, 2 past its end, 3 not
+	// aligned to 16 bytes, 4 before the tensor in the outer dimensions only.
 	at int
 }
 
@@ -26,8 +26,8 @@ func (t tensorCase) String() string {
 		t.swizzle, t.nan, t.steps, t.at)
 }
 
-// tensorMapOf returns the tensor map of a case, with a box of at most 16 KiB, and the corner of the
-// box, innermost dimension first.
+// tensorMapOf returns the tensor map of a case, whose box has at most 16 KiB, the coordinates of
+// the box, innermost dimension first, and the sizes of box and tensor in bytes.
 func (t tensorCase) tensorMapOf() (m Map, corner []int, boxBytes, tensorBytes int) {
 	width := mapTypeBytes(t.kind)
 	inner := 64 / width
@@ -89,7 +89,8 @@ func mapTypeBytes(kind string) int {
 	return typeBytes(kind)
 }
 
-// Tensors returns programs that copy boxes of tensors in both directions.
+// Tensors returns programs that copy boxes of tensors between global and shared memory in both
+// directions.
 func Tensors() (all []Program) {
 	kinds := strings.Fields("u8 u16 u32 s32 u64 s64 f16 bf16 f32 f64 tf32")
 	for _, kind := range kinds {
@@ -145,7 +146,7 @@ func Tensors() (all []Program) {
 	return append(all, append(multicasts(), images()...)...)
 }
 
-// reductions lists the element types that each tensor reduction supports.
+// reductions has, for each tensor reduction, the element types that it supports.
 var reductions = map[string][]string{
 	"add": {"u32", "s32", "u64", "f16", "bf16", "f32", "f64"},
 	"min": {"u32", "s32", "u64", "s64", "f16", "bf16"},
@@ -223,7 +224,8 @@ func (t tensorCase) write(id, opcode string) Program {
 		Out: numbers(r, kind, tensor), Maps: []Map{m}, body: c.text.String()}
 }
 
-// multicasts returns programs in which the first block of a cluster loads a box for several blocks.
+// multicasts returns programs in which the first block of a cluster loads a box for several
+// blocks.
 func multicasts() (all []Program) {
 	for _, mask := range []int{1, 2, 3, 5, 10, 15} {
 		id := fmt.Sprintf("multicast %#x", mask)

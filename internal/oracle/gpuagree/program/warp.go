@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// A warpProgram consists of rounds. In each round some lanes execute one instruction together, the
-// other lanes execute another one, and all lanes store their results.
+// A warpProgram consists of several steps. In each step, some lanes execute one instruction
+// together, the other lanes execute another instruction, and all lanes store their results.
 type warpProgram struct {
 	code
 	r   *rand.Rand
-	out int // bytes stored per thread
+	out int // bytes stored per thread so far
 	x   string
 }
 
 const warpThreads = 64
 
-// store emits a store of a 32-bit value by every thread.
+// store emits a store of a 32-bit register by every thread.
 func (w *warpProgram) store(reg string) {
 	w.line("st.global.b32 [%%mine+%d], %s;", w.out*warpThreads, reg)
 	w.out += 4
@@ -44,7 +44,7 @@ func (w *warpProgram) done(id, family string) Program {
 		body: w.text.String()}
 }
 
-// split emits code that the lanes of a mask execute, and other code for the remaining lanes.
+// split emits code that the lanes in mask execute, and other code for the remaining lanes.
 func (w *warpProgram) split(mask uint32, then, otherwise func(mask uint32)) {
 	p, bit := w.reg("pred"), w.reg("b32")
 	other, end := w.label(), w.label()
@@ -64,7 +64,7 @@ func (w *warpProgram) split(mask uint32, then, otherwise func(mask uint32)) {
 	w.line("bar.warp.sync 0xffffffff;")
 }
 
-// masks returns a lane mask: all lanes, one lane, a half, or random lanes.
+// masks returns a random lane mask: all lanes, one lane, half of the lanes, or any lanes.
 func masks(r *rand.Rand) uint32 {
 	switch r.IntN(6) {
 	case 0:
@@ -79,7 +79,7 @@ func masks(r *rand.Rand) uint32 {
 	return r.Uint32()
 }
 
-// Warps returns programs of warp instructions under divergence.
+// Warps returns programs of warp instructions that diverged lanes execute.
 func Warps() (all []Program) {
 	add := func(id, family string, build func(w *warpProgram, mask uint32, d string)) {
 		w := newWarp(id)
@@ -176,8 +176,8 @@ func Warps() (all []Program) {
 	return all
 }
 
-// shuffle returns a program whose masks contain whole segments, so that every source lane
-// participates.
+// shuffle returns a program whose masks consist of whole segments of the given width, so that
+// every source lane participates.
 func shuffle(id, mode string, width int) Program {
 	w := newWarp(id)
 	for range 12 {
@@ -201,7 +201,7 @@ func shuffle(id, mode string, width int) Program {
 			} else {
 				w.line("shr.b32 %s, %s, %d;", by, w.x, w.r.IntN(28))
 			}
-			if mode == "bfly" { // the source is in the segment
+			if mode == "bfly" { // the source lane is in the segment
 				w.line("and.b32 %s, %s, %d;", by, by, width-1)
 			}
 			w.line("shfl.sync.%s.b32 %s|%s, %s, %s, %d, %#x;", mode, d, p, w.x, by, bound, mask)
@@ -214,8 +214,8 @@ func shuffle(id, mode string, width int) Program {
 	return w.done(id, "shfl")
 }
 
-// Flows returns programs of random nested branches and loops whose trip counts differ between
-// lanes.
+// Flows returns programs of random nested branches and loops whose iteration counts differ
+// between lanes.
 func Flows() (all []Program) {
 	for n := range 60 {
 		id := fmt.Sprintf("control flow %d", n)
@@ -229,7 +229,7 @@ func Flows() (all []Program) {
 	return all
 }
 
-// tree emits random statements.
+// tree emits random statements, up to a maximum nesting depth.
 func (w *warpProgram) tree(acc string, depth int) {
 	for range 1 + w.r.IntN(3) {
 		switch kind := w.r.IntN(7); {
@@ -239,7 +239,7 @@ func (w *warpProgram) tree(acc string, depth int) {
 			w.branch(acc, func() { w.tree(acc, depth+1) })
 		case kind == 5:
 			w.loop(acc, func() { w.tree(acc, depth+1) })
-		default: // counts the active lanes, which makes reconvergence visible
+		default: // counts the active lanes, which shows where lanes reconverge
 			q, m := w.reg("pred"), w.reg("b32")
 			w.line("and.b32 %s, %s, %d;", m, acc, w.r.IntN(16))
 			w.line("setp.gt.u32 %s, %s, 5;", q, m)
@@ -249,7 +249,7 @@ func (w *warpProgram) tree(acc string, depth int) {
 	}
 }
 
-// branch emits a branch on a bit of a value, with two sides.
+// branch emits a branch on random bits of acc, with code on both sides.
 func (w *warpProgram) branch(acc string, side func()) {
 	p, bit := w.reg("pred"), w.reg("b32")
 	other, end := w.label(), w.label()

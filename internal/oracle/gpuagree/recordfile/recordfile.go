@@ -1,7 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recordfile stores the results of a GPU in compressed files, which the repository keeps.
+// Package recordfile stores the results of a GPU in compressed files, which are part of the
+// repository.
 package recordfile
 
 import (

@@ -14,8 +14,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// harvest tries every word with every form, and prints the instructions that ptxas accepts and the
-// table lacks. With binary set, it first looks for words in the ptxas binary.
+// harvest tries every known modifier with every form, and prints the instructions that ptxas
+// accepts and the table lacks. If binary is set, it first searches the ptxas binary for more
+// modifiers.
 func harvest(set *isa.Set, tool *ptxas.Tool, c agree.HarvestConfig, binary bool) error {
 	ctx := context.Background()
 	c.Words = agree.Words(set)

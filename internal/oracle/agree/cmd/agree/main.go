@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// An options holds the flags.
+// options holds the values of the flags.
 type options struct {
 	agree.Config
 	families, spec, exceptions, report, tally, merge string
@@ -108,10 +108,10 @@ func run() error {
 	if err := o.write(report, tool); err != nil {
 		return err
 	}
-	return report.Verdict()
+	return report.CheckThresholds()
 }
 
-// compare probes the table, or merges the reports of earlier runs.
+// compare compares the table with ptxas, or merges the reports of earlier runs.
 func (o *options) compare(set *isa.Set, tool *ptxas.Tool) (*agree.Report, error) {
 	if o.merge != "" {
 		return agree.ReadReports(strings.Split(o.merge, ","))
@@ -153,7 +153,7 @@ func (o *options) write(report *agree.Report, tool *ptxas.Tool) error {
 	return os.WriteFile(o.report, report.Page(release, time.Now(), o.Config), 0o666)
 }
 
-// load reads spec files. A file with errors is reported and left out, so that work on one family
+// load reads spec files. A file with errors is reported and ignored, so that work on one family
 // does not block work on another.
 func load(dir string) (*isa.Set, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.isa"))

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command wild changes whole modules in one place each and prints the differences between the
-// verdicts of verify and of ptxas.
+// Command wild changes one place in each of many whole modules, and prints the differences
+// between the verdicts of verify and of ptxas on the changed modules.
 package main
 
 import (
@@ -68,7 +68,7 @@ func run() error {
 	return nil
 }
 
-// read reads every .ptx file in the directories.
+// read reads all .ptx files of at most largest bytes in the directories.
 func read(roots []string, largest int64) (names, texts []string, err error) {
 	for _, root := range roots {
 		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command cleanups tries the clean-up passes on every PTX module under the folders, archives and
-// files given, and compares the machine code before and after. It writes a line of JSON for each
-// module.
+// Command cleanups runs the clean-up passes on every PTX module in the given directories,
+// archives and files, and compares the machine code before and after. It writes a line of JSON
+// for each module.
 package main
 
 import (
@@ -75,7 +75,7 @@ func run(ctx context.Context, paths []string, keep string, limit time.Duration,
 	slices.SortStableFunc(list, func(a, b roundtrip.Source) int {
 		return cmp.Compare(len(a.Text), len(b.Text))
 	})
-	reports, to, err := known(keep)
+	reports, to, err := readKnown(keep)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +103,8 @@ func run(ctx context.Context, paths []string, keep string, limit time.Duration,
 	return reports, nil
 }
 
-// known reads the reports in a file, and opens the file to append more.
-func known(keep string) (reports []cleanups.Report, to *os.File, err error) {
+// readKnown reads the reports in a file, and opens the file to append more reports.
+func readKnown(keep string) (reports []cleanups.Report, to *os.File, err error) {
 	if keep == "" {
 		return nil, nil, nil
 	}
@@ -124,13 +124,13 @@ func known(keep string) (reports []cleanups.Report, to *os.File, err error) {
 	}
 }
 
-// A tally sums up what one pass did to all files.
+// A tally holds the counts for one pass over all files.
 type tally struct {
 	files, changes, wrong, before, after int
 	alike                                map[string]int
 }
 
-// summary writes the problems and the counts. It reports whether there are problems.
+// summary writes the problems and the counts. It returns whether there are problems.
 func summary(w io.Writer, reports []cleanups.Report) (bad bool) {
 	tallies := make(map[string]*tally)
 	refused := 0

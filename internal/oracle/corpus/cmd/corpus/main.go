@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command corpus compiles the corpus and selects the part of it that the repository contains.
+// Command corpus compiles the corpus, or selects the part of it that the repository contains.
 package main
 
 import (

@@ -1,9 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command gpuagree compares the emulator's arithmetic with a GPU. generate assembles the kernels,
-// run records what a GPU computes, compare compares a record with the emulator, and trim reduces a
-// record to the size kept in the repository.
+// Command gpuagree compares the emulator's arithmetic with a GPU. The subcommand generate
+// assembles the kernels, run records the results of a GPU, compare compares a record with the
+// emulator, and trim reduces a record to the size that the repository contains.
 package main
 
 import (
@@ -51,7 +51,7 @@ func work(args []string) error {
 	case "programs":
 		return runPrograms(*folder, *device, *file, *parallel)
 	case "programs-child":
-		return childPrograms(*folder, *device, *from, *until, os.Stdout)
+		return runChild(*folder, *device, *from, *until, os.Stdout)
 	case "run":
 		r, err := gpuagree.Run(*folder, *device, log)
 		if err != nil {

@@ -34,11 +34,12 @@ func generatePrograms(folder string) error {
 	return nil
 }
 
-// patience is the time after which a program is treated as hanging.
-const patience = 20 * time.Second
+// hangTimeout is the time after which a program is killed.
+const hangTimeout = 20 * time.Second
 
-// runPrograms runs the programs of a folder on a device in child processes: a failing program makes
-// the device unusable for its process, and a hanging one is killed.
+// runPrograms runs the programs of a directory on a device, in child processes, because a failing
+// program makes the device unusable for its process, and a program that does not end must be
+// killed.
 func runPrograms(folder, device, file string, parallel int) error {
 	dev, err := runtime.Open(device)
 	if err != nil {
@@ -54,7 +55,7 @@ func runPrograms(folder, device, file string, parallel int) error {
 	for i := range parallel {
 		running.Go(func() {
 			some := record.Results[i*len(all)/parallel : (i+1)*len(all)/parallel]
-			runSome(folder, device, all, i*len(all)/parallel, some)
+			runWithRestarts(folder, device, all, i*len(all)/parallel, some)
 		})
 	}
 	running.Wait()
@@ -69,10 +70,11 @@ func runPrograms(folder, device, file string, parallel int) error {
 	return record.Write(file)
 }
 
-// runSome runs programs, starting at an index, in as many child processes as needed.
-func runSome(folder, device string, all []program.Program, from int, to []program.Result) {
+// runWithRestarts runs the programs from index from on and stores their results in to, with as
+// many child processes as needed.
+func runWithRestarts(folder, device string, all []program.Program, from int, to []program.Result) {
 	for done := 0; done < len(to); {
-		n, err := child(folder, device, from+done, to[done:])
+		n, err := runInChild(folder, device, from+done, to[done:])
 		done += n
 		if done < len(to) && (n == 0 || errors.Is(err, errHang)) {
 			to[done] = program.Result{ID: all[from+done].ID, Error: err.Error()}
@@ -81,11 +83,11 @@ func runSome(folder, device string, all []program.Program, from int, to []progra
 	}
 }
 
-// errHang is the result of a program that was killed.
-var errHang = fmt.Errorf("the program did not end within %v", patience)
+// errHang is the error of a program that was killed.
+var errHang = fmt.Errorf("the program did not end within %v", hangTimeout)
 
-// child runs programs in one process until one fails, and returns the number of results.
-func child(folder, device string, from int, to []program.Result) (n int, err error) {
+// runInChild runs programs in a child process until one fails, and returns the number of results.
+func runInChild(folder, device string, from int, to []program.Result) (n int, err error) {
 	cmd := exec.Command(os.Args[0], "programs-child", "-in", folder, "-device", device,
 		"-from", strconv.Itoa(from), "-until", strconv.Itoa(from+len(to)))
 	pipe, err := cmd.StdoutPipe()
@@ -115,7 +117,7 @@ func child(folder, device string, from int, to []program.Result) (n int, err err
 			}
 			to[n] = r
 			n++
-		case <-time.After(patience):
+		case <-time.After(hangTimeout):
 			if err := cmd.Process.Kill(); err != nil {
 				return n, err
 			}
@@ -127,8 +129,9 @@ func child(folder, device string, from int, to []program.Result) (n int, err err
 	}
 }
 
-// childPrograms runs in the child process. It writes the results of programs as JSON.
-func childPrograms(folder, device string, from, until int, to io.Writer) error {
+// runChild runs programs [from, until) and writes their results as JSON. It is the body of the
+// child process.
+func runChild(folder, device string, from, until int, to io.Writer) error {
 	e := json.NewEncoder(to)
 	return program.Run(folder, device, from, until, func(r program.Result) error {
 		return e.Encode(r)

@@ -69,7 +69,7 @@ func compare(file, device string, pattern *regexp.Regexp) (failed int, err error
 	return failed, os.WriteFile(file, record.Bytes(), 0o644)
 }
 
-// launch launches the pairs of a folder and writes what each did to a file.
+// launch launches the pairs of a directory and writes the outcomes to a file.
 func launch(folder, target, file string, launches, parallel int) error {
 	var record bytes.Buffer
 	if err := gputest.Pairs(os.Stdout, &record, folder, target, launches, parallel); err != nil {

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command registers compares the register counts that passes/pressure predicts for the kernels of
-// PTX modules with those that ptxas reports, and fits a new correction model.
+// Command registers compares the register counts that passes/pressure predicts for kernels of PTX
+// modules with the counts that ptxas reports. It can also fit a new correction model.
 package main
 
 import (
@@ -79,8 +79,8 @@ func (o *options) run(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// refit writes a model fitted to all samples, with its errors on producers that it was not fitted
-// to.
+// refit fits a model to all samples and writes it, with the errors of cross-validation by
+// producer.
 func (o *options) refit(list []registers.Sample) error {
 	heldOut := registers.Standard.CrossValidate(list)
 	m := registers.Standard.Model(list)
@@ -93,7 +93,7 @@ func (o *options) refit(list []registers.Sample) error {
 	return nil
 }
 
-// samples collects the samples in sample files and in PTX modules.
+// samples returns the samples in sample files and those of the kernels in PTX modules.
 func (o *options) samples(ctx context.Context, paths []string) ([]registers.Sample, error) {
 	var list []registers.Sample
 	var modules []roundtrip.Source

@@ -1,8 +1,8 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command roundtrip formats every PTX module in the given folders, archives and files, assembles it
-// before and after, and compares the machine code and the verdicts.
+// Command roundtrip formats every PTX module in the given directories, archives and files,
+// assembles it before and after, and compares the machine code and the verdicts.
 package main
 
 import (
@@ -98,7 +98,7 @@ func rewrite(name, text string, chosen []*passes.Pass) (string, diag.List) {
 	return lower.Text(m), nil
 }
 
-// progress writes a line every two seconds.
+// progress returns a function that writes a progress line at most every two seconds.
 func progress(w io.Writer) func(done, of int) {
 	last := time.Now()
 	return func(done, of int) {
