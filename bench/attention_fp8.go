@@ -34,8 +34,8 @@ func AttentionFP8(b *Bench, s attention.Shape, length int,
 	var wide []*runtime.Buffer[runtime.BF16]
 	var errs []error
 	for range 4 {
-		x, e1 := filled(b, n, narrow)
-		y, e2 := filled(b, n, runtime.ToBF16)
+		x, e1 := filledBuffer(b, n, narrow)
+		y, e2 := filledBuffer(b, n, runtime.ToBF16)
 		small, wide, errs = append(small, x), append(wide, y), append(errs, e1, e2)
 	}
 	ones := make([]float32, heads)

@@ -52,11 +52,11 @@ func FloatsOf[T Scalar](a Array[T]) Floats {
 	case k == nil:
 		return Floats{}
 	case t == isa.F32:
-		return singles(k, As[F32](a))
+		return singleFloats(k, As[F32](a))
 	case t == isa.F16:
-		return halves(k, t, As[F16x2](a))
+		return halfFloats(k, t, As[F16x2](a))
 	case t == isa.Bf16:
-		return halves(k, t, As[BF16x2](a))
+		return halfFloats(k, t, As[BF16x2](a))
 	default:
 		k.fault(&ruleOperand, "FloatsOf has type %s, expected .f32, .f16 or .bf16", t)
 		return Floats{k: k, typ: isa.F32}

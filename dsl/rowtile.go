@@ -135,7 +135,7 @@ func (t *RowTile[E]) Each(v RowValues, do func(at Reg[U32], xs []Reg[F32])) {
 
 // fits reports whether values have the groups of the tile, and records the reason if not.
 func (t *RowTile[E]) fits(call string, given bool, values ...RowValues) bool {
-	if !made(t.kernel(), "row tile in "+call) || !t.k.runs(call, given) {
+	if !checkCreated(t.kernel(), "row tile in "+call) || !t.k.checkFunctions(call, given) {
 		return false
 	}
 	for _, v := range values {
@@ -151,7 +151,7 @@ func (t *RowTile[E]) fits(call string, given bool, values ...RowValues) bool {
 
 // Load returns the elements of a row. Elements past the end of the row have the value fill.
 func (t *RowTile[E]) Load(a Array[E], fill float64) (v RowValues) {
-	if !made(t.kernel(), "row tile in Load", a.at.k) {
+	if !checkCreated(t.kernel(), "row tile in Load", a.at.k) {
 		return nil
 	}
 	for i := range t.groups() {

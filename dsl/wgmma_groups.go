@@ -202,7 +202,7 @@ func (a *Accumulator) ToFragments(t isa.Type) *Fragments {
 			a.cols, a.typ, t)
 		return f
 	}
-	a.holds()
+	a.checkRead()
 	op := "cvt.rn" + packedPair(t).String() + ".f32"
 	pair := func(regs []*ir.Reg) Reg[B32] {
 		d := fresh[B32](k)
@@ -268,7 +268,7 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 			"operands of MMAFragments, %s and %s, do not fit an accumulator of %s, expected two operands of the same 16-bit type, or of .e4m3 or .e5m2",
 			x.typ, y.Tile, a.typ)
 		return
-	case !y.transposable():
+	case !y.checkTransposable():
 		return
 	case x.rows != a.rows || rows != a.cols || depth != x.cols:
 		k.fault(&ruleShape,
@@ -293,7 +293,8 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 				fa[i] = r.in(k)
 			}
 			args := []ir.Operand{a.vector(part), k.list(ir.Vector, fa),
-				dy.AddI(int64(y.along(x.each*step) >> 4)).in(k), a.used.in(k), number(1), number(1)}
+				dy.AddI(int64(y.descriptorStep(x.each*step) >> 4)).in(k), a.used.in(k), number(1),
+				number(1)}
 			if x.each == 16 {
 				args = append(args, y.transposeOperand())
 			}

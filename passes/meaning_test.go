@@ -53,8 +53,8 @@ func dice(seed uint64) []byte {
 	return list
 }
 
-// sameMeaning runs a kernel before and after the passes, on several inputs. It adds the edits of each
-// pass that runs alone to changes, unless that is nil.
+// sameMeaning runs a kernel before and after the passes, on several inputs. It adds the edits of
+// each pass that runs alone to changes, unless that is nil.
 func sameMeaning(t *testing.T, text string, changes map[string]int) {
 	t.Helper()
 	const limit, inputs = 3000, 3

@@ -47,7 +47,8 @@ type softmax struct {
 	most, sum []f32
 	// factor of scores in exponents: exp(x / sqrt(d)) is 2 to the power of x * scale
 	scale f32
-	top   float64 // the largest probability is 2 to the power of top, and so is the factor of the sum
+	// the largest probability is 2 to the power of top, and so is the factor of the sum
+	top float64
 }
 
 func newSoftmax(k *dsl.Kernel, lines, width int) *softmax {

@@ -113,7 +113,7 @@ func (l *Library) rows(r rmsnorm.RowKernel, rows int) (plan, error) {
 	switch {
 	case r.Type == 0:
 		return plan{}, errTypes
-	case rows < 1 || r.Cols < 1 || r.Cols > mostColumns:
+	case rows < 1 || r.Cols < 1 || r.Cols > maxColumns:
 		return plan{},
 			fmt.Errorf("%d rows of %d elements, want up to %d", rows, r.Cols, maxColumns)
 	}

@@ -223,7 +223,7 @@ func (m *measurer) attentionFP8() {
 		for _, causal := range []bool{false, true} {
 			for _, length := range []int{4096, 8192, 16384} {
 				s := attention.Shape{Width: width, Causal: causal}
-				m.keep(bench.AttentionFP8(m.b, s, length))
+				m.record(bench.AttentionFP8(m.b, s, length))
 			}
 		}
 	}

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package code contains the Go code of the CUDA-to-Go tables. A comment //cuda: contains CUDA code,
-// and a comment //cuda:text describes it in words. The lines after the comment are the equivalent Go
-// code.
+// and a comment //cuda:text describes it in words. The lines after the comment are the equivalent
+// Go code.
 package code
 
 import "github.com/ptxdsl/ptxdsl/dsl"
