@@ -134,9 +134,10 @@ type Stage struct {
 	loaded []bool    // one for each feed
 	uses   []filling // state of the computed tiles
 	by     reader
-	opened bool // threads of the role have used its addresses
-	scope  int  // scope of the body that reads it
-	met    bool // the warp has converged in that scope since the stage was full
+	late   *lateRelease // nil outside of ConsumeLate
+	opened bool         // threads of the role have used its addresses
+	scope  int          // scope of the body that reads it
+	met    bool         // the warp has converged in that scope since the stage was full
 }
 
 // kernel returns the kernel of s, or nil for a zero value.
