@@ -20,7 +20,8 @@ var BatchTargets = []string{"sm_80", "sm_90", "sm_120"}
 
 // Variants returns the kernels of each option.
 func Variants() []kerneltest.Variant {
-	return slices.Concat(batchVariants(), tensorVariants(), backwardVariants(), mlaVariants())
+	return slices.Concat(batchVariants(), tensorVariants(), backwardVariants(),
+		hopperBackwardVariants(), mlaVariants())
 }
 
 // batchVariants returns the kernels for batches with each option.

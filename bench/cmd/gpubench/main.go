@@ -197,16 +197,16 @@ func (m *measurer) measure(what string) error {
 	return nil
 }
 
-// attention measures the forward pass of attention, and the backward pass for one length.
+// attention measures the forward and the backward pass of attention.
 func (m *measurer) attention() {
 	for _, width := range []int{64, 128, 256} {
 		for _, causal := range []bool{false, true} {
 			s := attention.Shape{Type: isa.Bf16, Width: width, Causal: causal}
 			for _, length := range []int{4096, 8192, 16384} {
 				m.keep(bench.Attention(m.b, s, length))
-			}
-			if width <= 128 {
-				m.keep(bench.AttentionBackward(m.b, s, 4096))
+				if width <= 128 {
+					m.keep(bench.AttentionBackward(m.b, s, length))
+				}
 			}
 		}
 	}
