@@ -63,13 +63,13 @@ func Attention(b *Bench, s attention.Shape, length int) ([]Result, error) {
 	return results, err
 }
 
-// AttentionBackward measures the three kernels of the backward pass, for the same sizes as
-// Attention.
-func AttentionBackward(b *Bench, s attention.Shape, length int) ([]Result, error) {
+// AttentionBackward measures the backward pass for the same sizes as Attention, with wgmma, and
+// with the additions in a fixed order, whose bits are compared if b.Repeats is not 0. The forward
+// pass, which stores the logarithms, runs once before.
+func AttentionBackward(b *Bench, s attention.Shape, length int) (results []Result, err error) {
 	j, heads := attentionJob("attention backward", s, length, 10)
-	n := heads * length * s.Width
-	known := map[string]any{"n": length, "m": length}
-	var buffers []*runtime.Buffer[runtime.BF16]
+	n, rows := heads*length*s.Width, heads*attention.PaddedQueries(length)
+	known := map[string]any{"n": length, "m": length, "heads": heads}
 	var errs []error
 	for _, name := range []string{"q", "k", "v", "o", "do", "dq", "dk", "dv"} {
 		x, err := filledBuffer(b, n, runtime.ToBF16)
@@ -79,39 +79,83 @@ func AttentionBackward(b *Bench, s attention.Shape, length int) ([]Result, error
 		x, err := runtime.Alloc[float32](b.Device, heads*length)
 		known[name], errs = x, append(errs, err)
 	}
-	t := &kerneltest.T{Device: b.Device}
-	m := dsl.New("backward", t.Target())
-	attention.BuildRows(m, s)
-	attention.BuildBackwardKV(m, s)
-	attention.BuildBackwardQ(m, s)
-	module, err := t.Load(m)
-	if err = errors.Join(append(errs, err)...); err != nil {
+	for name, n := range map[string]int{"logs": rows, "deltas": rows, "sums": rows * s.Width} {
+		x, err := runtime.Alloc[float32](b.Device, n)
+		known[name], errs = x, append(errs, err)
+	}
+	turns, err := runtime.Upload(b.Device, make([]uint32, 2*rows))
+	known["turns"], errs = turns, append(errs, err)
+	defer func() {
+		for _, x := range known {
+			if x, ok := x.(interface{ Close() error }); ok {
+				err = errors.Join(err, x.Close())
+			}
+		}
+	}()
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	grid := runtime.Grid((length+attention.Queries-1)/attention.Queries, heads).On(b.Stream)
-	var launches []func() error
-	for _, part := range []string{"_rows", "_backward_kv", "_backward_q"} {
-		k, err := module.Kernel(s.Name() + part)
+	for _, ordered := range []bool{false, true} {
+		h := attention.HopperBackwardFor(s)
+		h.Ordered = ordered
+		launches, err := backwardLaunches(b, s, h, heads, length, known)
+		if err != nil {
+			return nil, err
+		}
+		name := "ours"
+		if ordered {
+			name = "ordered"
+		}
+		if err := errors.Join(launches[0](), b.Device.Sync()); err != nil {
+			return nil, err
+		}
+		j.Contenders = append(j.Contenders, Contender{name, func() error {
+			for _, launch := range launches[1:] {
+				if err := launch(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}})
+	}
+	results, err = b.Measure(j)
+	for _, name := range []string{"dq", "dk", "dv"} {
+		if d := known[name].(*runtime.Buffer[runtime.BF16]); err == nil && b.Repeats > 0 {
+			err = repeats(b, b.Repeats, d, j.Contenders[1].Run)
+		}
+	}
+	return results, err
+}
+
+// backwardLaunches returns functions that launch the kernels of a forward and a backward pass.
+func backwardLaunches(b *Bench, s attention.Shape, h attention.HopperBackward, heads, length int,
+	known map[string]any) (launches []func() error, err error) {
+	t := &kerneltest.T{Device: b.Device}
+	m := dsl.New("backward", t.Target())
+	attention.BuildHopperPass(m, s, h)
+	module, err := t.Load(m)
+	if err != nil {
+		return nil, err
+	}
+	sms := b.Device.Info().SMs
+	for _, l := range attention.HopperLaunches(s, h, heads, length, length, sms) {
+		k, err := module.Kernel(l.Kernel)
 		if err != nil {
 			return nil, err
 		}
 		var args []any
 		for _, p := range k.Params() {
-			args = append(args, known[p.Name])
+			arg := known[p.Name]
+			if p.Box != nil {
+				x := arg.(*runtime.Buffer[runtime.BF16])
+				if arg, err = k.Tensor(p.Name, x, []int{heads, length, s.Width}); err != nil {
+					return nil, err
+				}
+			}
+			args = append(args, arg)
 		}
+		grid := runtime.Grid(l.Grid[0], l.Grid[1]).On(b.Stream)
 		launches = append(launches, func() error { return k.Launch(grid, args...) })
 	}
-	j.Contenders = []Contender{{"ours", func() error {
-		for _, launch := range launches {
-			if err := launch(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}}
-	results, err := b.Measure(j)
-	for _, x := range buffers {
-		err = errors.Join(err, x.Close())
-	}
-	return results, err
+	return launches, nil
 }

@@ -39,6 +39,8 @@ var productFeatures = []feature{
 	{"sums of wgmma promoted", "sm_90a", promoted, "fma.rn.f32"},
 	{"scores of one stage beside the values of the last", "sm_90a", behind,
 		"wgmma.wait_group.sync.aligned 1;"},
+	{"stages freed in the next iteration", "sm_90a", late,
+		"stmatrix.sync.aligned.m8n8.x4.shared.b16"},
 	{"pairs of one number", "sm_100", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		out := dsl.Global[dsl.F32x2](k, "out")
@@ -86,6 +88,45 @@ func behind(m *dsl.Module) {
 				left.Set(part.ToFragments(isa.Bf16))
 			}
 			p.ConsumeOne(func(s *dsl.Stage) { total.MMAFragments(left, s.Tile(b).Transposed()) })
+			total.Store(d.Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0))
+		}),
+	)
+}
+
+// late multiplies with wgmma without waiting at the end of an iteration. A part of the operands
+// goes through registers to shared memory, and is also used as F32.
+func late(m *dsl.Module) {
+	k := m.Kernel("k", dsl.Warpgroups(2))
+	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
+	d, n := k.Matrix("d", isa.F32), dsl.Param[dsl.U32](k, "n")
+	p := k.Pipeline("p", 2, a.Feed())
+	own := k.SharedTile("own", a.Tile())
+	group := k.NamedBarrier(128)
+	k.Roles(
+		dsl.OnWarpgroup(1, "load", func() {
+			for s := range p.Produce(n) {
+				s.Load(a, dsl.TileAt(s.Iteration(), k.U32(0)))
+			}
+		}),
+		dsl.OnWarpgroup(0, "multiply", func() {
+			total := k.Accumulator(64, 64, isa.F32)
+			for s := range p.ConsumeLate(n) {
+				part := k.Accumulator(64, 64, isa.F32)
+				part.MMA(s.Tile(a), s.Tile(a))
+				k.CommitMMA()
+				k.WaitMMA(0)
+				s.ReleasePrevious()
+				left := part.ToFragments(isa.Bf16)
+				x, y := left.At(0, 3, true)
+				u, _ := part.At(0, 3, true)
+				u.Set(x.Add(y))
+				group.Sync()
+				left.StoreShared(own)
+				k.FenceAsync()
+				group.Sync()
+				total.MMA(own.Transposed(), s.Tile(a).Transposed())
+				k.CommitMMA()
+			}
 			total.Store(d.Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0))
 		}),
 	)

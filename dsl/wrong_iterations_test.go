@@ -45,11 +45,60 @@ var wrongTurns = []wrongKernel{
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
 		cachedOpcode(m, func(*dsl.Kernel, dsl.SharedTile) {})
 	}},
+	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
+		consumed(m, 2, func(k *dsl.Kernel, p *dsl.Pipeline, _ *dsl.TensorMap) {
+			for range p.ConsumeLate(k.U32(8)) { // want `D501: body of ConsumeLate does not call ReleasePrevious: the stages of pipeline p would never become empty`
+			}
+		})
+	}},
+	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
+		consumed(m, 1, func(k *dsl.Kernel, p *dsl.Pipeline, _ *dsl.TensorMap) {
+			for s := range p.ConsumeLate(k.U32(8)) { // want `D501: ConsumeLate reads pipeline p of 1 stages, expected at least two, which no other block shares`
+				s.ReleasePrevious()
+			}
+		})
+	}},
+	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
+		consumed(m, 2, func(k *dsl.Kernel, p *dsl.Pipeline, _ *dsl.TensorMap) {
+			for s := range p.Consume(k.U32(8)) {
+				s.ReleasePrevious() // want `D501: ReleasePrevious is called outside of ConsumeLate or twice in one iteration; each stage must be freed once`
+			}
+		})
+	}},
+	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
+		consumed(m, 2, func(k *dsl.Kernel, p *dsl.Pipeline, b *dsl.TensorMap) {
+			for s := range p.Consume(k.U32(8)) {
+				acc := k.Accumulator(64, 64, isa.F32)
+				acc.MMA(s.Tile(b), s.Tile(b))
+				k.CommitMMA()
+				k.WaitMMA(0)
+				left := acc.ToFragments(isa.Bf16)
+				left.At(0, 8, false)                                                                                      // want `D401: out of bounds: part 0 has columns 64 to 71, but the fragments are 64x64 \.bf16`
+				left.StoreShared(k.SharedTile("t", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 32, Swizzle: dsl.Swizzle64})) // want `D401: fragments of 64x64 \.bf16 do not match the shared tile 64x32 \.bf16 with a swizzle of 64 bytes, expected 64 rows of a 16-bit type and a swizzle of 128 bytes`
+			}
+		})
+	}},
+}
+
+// consumed builds a kernel in which a warpgroup reads tiles of 64x64 elements.
+func consumed(m *dsl.Module, stages int,
+	body func(k *dsl.Kernel, p *dsl.Pipeline, b *dsl.TensorMap)) {
+	k := m.Kernel("consumed", dsl.Warpgroups(2))
+	b := k.TensorMap("b", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
+	p := k.Pipeline("p", stages, b.Feed())
+	k.Roles(
+		dsl.OnWarpgroup(0, "multiply", func() { body(k, p, b) }),
+		dsl.OnWarp(4, "load", func() {
+			for s := range p.Produce(k.U32(8)) {
+				s.Load(b, dsl.TileAt(k.U32(0), s.Iteration()))
+			}
+		}),
+	)
 }
 
 // column accesses a column past the last one.
 func column(k *dsl.Kernel, t dsl.SharedTile, i u32) {
-	dsl.Element[dsl.BF16](t, k.Lane(), i.AddI(16)).LoadFirst() // want `D401: out of bounds: thread 0, in the last iteration of its loops, accesses column 64 of 64x64 \.bf16 with a swizzle of 128 bytes, which has 64 from -21 from -22`
+	dsl.Element[dsl.BF16](t, k.Lane(), i.AddI(16)).LoadFirst() // want `D401: out of bounds: thread 0, in the last iteration of its loops, accesses column 64 of 64x64 \.bf16 with a swizzle of 128 bytes, which has 64 from -70 from -71`
 }
 
 // cachedOpcode builds a kernel in which a role writes the A operand.

@@ -93,19 +93,9 @@ func CheckBackward(t *kerneltest.T, s Shape) error {
 
 func checkBackward[E runtime.Element](t *kerneltest.T, s Shape, z size, f kerneltest.Format[E],
 	unit float64) error {
-	n, m := z.queries*s.Width, z.keys*s.Width
-	random := func(n int) []E { return kerneltest.Random(t, f, z.heads*n) }
-	q, k, v, gradient := random(n), random(m), random(m), random(n)
-	edges(f, z, q, v, gradient)
-	var o, wantQ, wantK, wantV []float64
-	for i := range z.heads {
-		of := func(xs []E, n int) []float64 { return f.Decode(xs[i*n:][:n]) }
-		o = append(o, Reference(of(q, n), of(k, m), of(v, m), s.Width, s.Causal)...)
-		dq, dk, dv := Backward(of(q, n), of(k, m), of(v, m), of(gradient, n), s.Width, s.Causal)
-		wantQ, wantK, wantV = append(wantQ, dq...), append(wantK, dk...), append(wantV, dv...)
-	}
+	x := newGradients(t, f, z, s)
 	logs, deltas := make([]float32, z.heads*z.queries), make([]float32, z.heads*z.queries)
-	dq, dk, dv := make([]E, len(q)), make([]E, len(k)), make([]E, len(v))
+	dq, dk, dv := make([]E, len(x.q)), make([]E, len(x.k)), make([]E, len(x.v))
 	module := dsl.New("backward", t.Target())
 	BuildRows(module, s)
 	BuildBackwardKV(module, s)
@@ -115,20 +105,20 @@ func checkBackward[E runtime.Element](t *kerneltest.T, s Shape, z size, f kernel
 		return err
 	}
 	known := map[string]any{
-		"q": kerneltest.In(q), "k": kerneltest.In(k), "v": kerneltest.In(v),
-		"o": kerneltest.In(f.Encode(o)), "do": kerneltest.In(gradient),
+		"q": kerneltest.In(x.q), "k": kerneltest.In(x.k), "v": kerneltest.In(x.v),
+		"o": kerneltest.In(f.Encode(x.o)), "do": kerneltest.In(x.gradient),
 		"dq": kerneltest.Out(dq), "dk": kerneltest.Out(dk), "dv": kerneltest.Out(dv),
 		"n": z.queries, "m": z.keys,
 	}
-	for _, x := range []struct {
+	for _, l := range []struct {
 		name string
 		rows int
 	}{{s.rowsName(), z.queries}, {s.kvName(), z.keys}, {s.qName(), z.queries}} {
 		known["logs"], known["deltas"] = kerneltest.In(logs), kerneltest.In(deltas)
-		if x.name == s.rowsName() {
+		if l.name == s.rowsName() {
 			known["logs"], known["deltas"] = kerneltest.Out(logs), kerneltest.Out(deltas)
 		}
-		kernel, err := loaded.Kernel(x.name)
+		kernel, err := loaded.Kernel(l.name)
 		if err != nil {
 			return err
 		}
@@ -136,19 +126,49 @@ func checkBackward[E runtime.Element](t *kerneltest.T, s Shape, z size, f kernel
 		for _, p := range kernel.Params() {
 			args = append(args, known[p.Name])
 		}
-		if err := t.Launch(kernel, runtime.Grid((x.rows+Queries-1)/Queries, z.heads),
+		if err := t.Launch(kernel, runtime.Grid((l.rows+Queries-1)/Queries, z.heads),
 			args...); err != nil {
-			return fmt.Errorf("%s: %w", x.name, err)
+			return fmt.Errorf("%s: %w", l.name, err)
 		}
 	}
+	return x.compare(t, f, z, unit, dq, dk, dv)
+}
+
+// gradients are the operands of a backward pass, and the results of the reference.
+type gradients[E runtime.Element] struct {
+	q, k, v, gradient      []E
+	o, wantQ, wantK, wantV []float64
+}
+
+// newGradients returns random heads of a size, with edge values.
+func newGradients[E runtime.Element](t *kerneltest.T, f kerneltest.Format[E], z size,
+	s Shape) (x gradients[E]) {
+	n, m := z.queries*s.Width, z.keys*s.Width
+	random := func(n int) []E { return kerneltest.Random(t, f, z.heads*n) }
+	x.q, x.k, x.v, x.gradient = random(n), random(m), random(m), random(n)
+	edges(f, z, x.q, x.v, x.gradient)
+	for i := range z.heads {
+		of := func(xs []E, n int) []float64 { return f.Decode(xs[i*n:][:n]) }
+		q, k, v := of(x.q, n), of(x.k, m), of(x.v, m)
+		x.o = append(x.o, Reference(q, k, v, s.Width, s.Causal)...)
+		dq, dk, dv := Backward(q, k, v, of(x.gradient, n), s.Width, s.Causal)
+		x.wantQ, x.wantK, x.wantV = append(x.wantQ, dq...), append(x.wantK, dk...),
+			append(x.wantV, dv...)
+	}
+	return x
+}
+
+// compare compares gradients with those of the reference.
+func (x gradients[E]) compare(t *kerneltest.T, f kerneltest.Format[E], z size, unit float64,
+	dq, dk, dv []E) error {
 	what := fmt.Sprintf("%d heads of %d queries and %d keys", z.heads, z.queries, z.keys)
 	// A rounded probability or score gradient has an error of up to half a unit. The sum of many
 	// products of such numbers and elements of at most 1 has an error of about one unit.
 	tolerance := f.ULPs(0.5).Plus(kerneltest.Abs(unit))
 	return errors.Join(
-		kerneltest.Compare(t, "dv, "+what, f.Decode(dv), wantV, tolerance),
-		kerneltest.Compare(t, "dk, "+what, f.Decode(dk), wantK, tolerance),
-		kerneltest.Compare(t, "dq, "+what, f.Decode(dq), wantQ, tolerance),
+		kerneltest.Compare(t, "dv, "+what, f.Decode(dv), x.wantV, tolerance),
+		kerneltest.Compare(t, "dk, "+what, f.Decode(dk), x.wantK, tolerance),
+		kerneltest.Compare(t, "dq, "+what, f.Decode(dq), x.wantQ, tolerance),
 	)
 }
 

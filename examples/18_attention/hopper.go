@@ -53,20 +53,22 @@ func BuildHopper(m *dsl.Module, s Shape) { BuildHopperWith(m, s, HopperFor(s)) }
 func BuildHopperWith(m *dsl.Module, s Shape, h Hopper) {
 	k := s.kernel(m, "hopper_"+s.Name(), []int{64, 128, 256}, dsl.Warpgroups(h.Groups+1))
 	tile := []int{1, h.Keys, s.Width}
-	q := k.Tensor("q", s.Type, []int{1, h.Queries(), s.Width}, dsl.Swizzle128)
-	ks, vs := k.Tensor("k", s.Type, tile, dsl.Swizzle128),
-		k.Tensor("v", s.Type, tile, dsl.Swizzle128)
-	o := k.Matrix("o", s.Type)
-	queries, keys, heads := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m"),
-		dsl.Param[dsl.U32](k, "heads")
+	q, ks, vs := k.Tensor("q", s.Type, []int{1, h.Queries(), s.Width}, dsl.Swizzle128),
+		k.Tensor("k", s.Type, tile, dsl.Swizzle128), k.Tensor("v", s.Type, tile, dsl.Swizzle128)
+	o, queries, keys, heads := k.Matrix("o", s.Type), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "heads")
+	var logs dsl.Array[dsl.F32]
+	if h.Logs {
+		logs = dsl.Global[dsl.F32](k, "logs")
+	}
 	tasks, zero := s.tasks(k, h, heads, queries, keys), k.U32(0)
 
 	load, multiply := 24, 240 // registers per thread
 	if h.Groups == 3 {
 		load, multiply = 32, 160
 	}
-	own := k.Pipeline("own", h.Ahead, q.Feed())
-	kv := k.Pipeline("kv", h.Stages, ks.Feed(), vs.Feed())
+	own, kv := k.Pipeline("own", h.Ahead, q.Feed()),
+		k.Pipeline("kv", h.Stages, ks.Feed(), vs.Feed())
 	k.Roles(
 		dsl.OnWarpgroup(0, "load", func() {
 			for t := range tasks {
@@ -124,6 +126,10 @@ func BuildHopperWith(m *dsl.Module, s Shape, h Hopper) {
 				kv.ConsumeOne(func(at *dsl.Stage) {
 					out.MMAFragments(weights, vs.InStage(at).Transposed())
 				})
+				if h.Logs {
+					rows.Logs(k, out, logs.At64(dsl.MulWide[dsl.U64](t.head, padded(queries))),
+						t.first.Add(row), queries)
+				}
 				rows.Divide(out)
 				out.Store(o.Sized(queries, k.U32(s.Width)).At(t.head), t.first.Add(row), zero)
 			}

@@ -94,6 +94,17 @@ func (r *softmax) Shrink(out sums, shrink []f32) {
 	out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(shrink[c.LocalRow]) })
 }
 
+// Logs stores the logarithm to base 2 of the sum of the exponentials of each row's scores. The
+// first row of the output has the index first, out of queries in all.
+func (r *softmax) Logs(k *dsl.Kernel, out *dsl.Accumulator, logs dsl.Array[dsl.F32],
+	first, queries u32) {
+	for i, sum := range r.sum {
+		log := out.QuadReduce(sum, func(a, b f32) f32 { return a.Add(b) }).Log2().Add(r.most[i])
+		at := first.Add(out.Row(i))
+		k.If(k.Lane().AndI(3).EQI(0).And(at.LT(queries)), func() { logs.Store(at, log) })
+	}
+}
+
 // Divide divides the output by the sums of the probabilities.
 func (r *softmax) Divide(out sums) {
 	for i, x := range r.sum {

@@ -1,0 +1,436 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package attention
+
+import (
+	"iter"
+	"math"
+
+	"github.com/ptxdsl/ptxdsl/dsl"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// The backward pass with wgmma has three kernels, and takes the logarithms that BuildHopperWith
+// stores: BuildHopperDeltas computes the deltas and clears the sums, BuildHopperBackward computes
+// the gradients of keys and values and adds up those of the queries in F32, and BuildHopperQueries
+// converts these sums. Logarithms, deltas and sums have PaddedQueries rows for each head.
+
+// BackwardKeys is the number of keys of a block, half of them for each warpgroup.
+const BackwardKeys = 128
+
+// A HopperBackward is a shape of the blocks of BuildHopperBackward.
+type HopperBackward struct {
+	Queries int // rows of a tile of queries: 64, or 128 for heads of 64 elements
+	Stages  int // tiles of queries, and of their gradients, in shared memory
+	// the gradients of the queries are added in the order of the keys, so that their bits do not
+	// depend on the order in which blocks run
+	Ordered bool
+}
+
+// HopperBackwardFor returns the shape for a head.
+func HopperBackwardFor(s Shape) HopperBackward {
+	if s.Width == 64 {
+		return HopperBackward{Queries: 128, Stages: 2}
+	}
+	return HopperBackward{Queries: 64, Stages: 2}
+}
+
+// PaddedQueries returns the number of rows of logarithms, deltas and sums for each head.
+func PaddedQueries(queries int) int { return (queries + 127) / 128 * 128 }
+
+// padded is PaddedQueries in a kernel.
+func padded(queries u32) u32 { return queries.CeilDiv(128).MulI(128) }
+
+// Names of the kernels.
+func (s Shape) hopperDeltas() string   { return "hopper_" + s.Name() + "_deltas" }
+func (s Shape) hopperBackward() string { return "hopper_" + s.Name() + "_backward" }
+func (s Shape) hopperQueries() string  { return "hopper_" + s.Name() + "_queries" }
+
+// BuildHopperDeltas adds a kernel that computes the product of each result and its gradient, and
+// clears the sums for the gradients of the queries. The logarithms of rows behind the last query
+// become infinite, which gives these rows the weight zero. The grid has one block per 128 queries
+// along x, and one per head along y.
+func BuildHopperDeltas(m *dsl.Module, s Shape) {
+	k := s.kernel(m, s.hopperDeltas(), usual, dsl.Threads(128))
+	o, grad := k.Matrix("o", s.Type), k.Matrix("do", s.Type)
+	logs, deltas := dsl.Global[dsl.F32](k, "logs"), dsl.Global[dsl.F32](k, "deltas")
+	sums := dsl.Global[dsl.F32](k, "sums")
+	queries, zero := dsl.Param[dsl.U32](k, "n"), k.U32(0)
+	head, first, width := k.CTAID().Y, k.CTAID().X.MulI(128), k.U32(s.Width)
+	tile := dsl.Tile{Type: s.Type, Rows: 128, Cols: s.Width, Swizzle: dsl.Swizzle128}
+	results, gradients := k.SharedTile("results", tile), k.SharedTile("gradients", tile)
+	o.Sized(queries, width).At(head).RowsFrom(first).CopyAsync(results, zero)
+	grad.Sized(queries, width).At(head).RowsFrom(first).CopyAsync(gradients, zero)
+	k.CommitCopies()
+	start := dsl.MulWide[dsl.U64](head, padded(queries)).Add(dsl.To[dsl.U64](first))
+	none := []f32{k.F32(0), k.F32(0), k.F32(0), k.F32(0)}
+	own := sums.At64(start.MulI(int64(s.Width))).At(k.Thread().MulI(4))
+	for i := range s.Width / 4 {
+		own.AtI(int64(512 * i)).StoreFirstVec(none)
+	}
+	k.WaitCopies(0)
+	k.Sync()
+	delta, row := k.F32(0), k.Thread()
+	for col := 0; col < s.Width; col += 8 {
+		x, y := results.LoadRow(row, col, 8), gradients.LoadRow(row, col, 8)
+		for i := range x {
+			delta = x[i].FMA(y[i], delta)
+		}
+	}
+	deltas.At64(start).Store(row, delta)
+	k.If(first.Add(row).GE(queries),
+		func() { logs.At64(start).Store(row, k.F32(math.Inf(1))) })
+}
+
+// BuildHopperQueries adds a kernel that converts the sums of BuildHopperBackward to the gradients
+// of the queries. Each block converts the sums of 64x64 elements, which are in the order of the
+// accumulator. The grid has one block for each of them along x, and one per head along y.
+func BuildHopperQueries(m *dsl.Module, s Shape) {
+	k := s.kernel(m, s.hopperQueries(), usual, dsl.Threads(128))
+	sums, dq := dsl.Global[dsl.F32](k, "sums"), k.Matrix("dq", s.Type)
+	queries := dsl.Param[dsl.U32](k, "n")
+	head, part := k.CTAID().Y, k.CTAID().X
+	start := dsl.MulWide[dsl.U64](head, padded(queries)).MulI(int64(s.Width)).Add(
+		dsl.MulWide[dsl.U64](part, k.U32(64*64)))
+	own := sums.At64(start).At(k.Thread().MulI(4))
+	var fours [][]f32
+	for i := range 8 {
+		fours = append(fours, own.AtI(int64(512*i)).LoadFirstVec(4))
+	}
+	out := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(s.Type, isa.F32), 16, 64)
+	out.Clear()
+	next, scale := [2]int{}, 1/math.Sqrt(float64(s.Width))
+	out.MapPairs(func(c dsl.Cell, _, _ f32) (f32, f32) {
+		four := fours[next[c.LocalRow]]
+		next[c.LocalRow]++
+		return four[2*c.LocalRow].MulF(scale), four[2*c.LocalRow+1].MulF(scale)
+	})
+	parts := int64(s.Width / 64)
+	row := part.DivI(parts).MulI(64).Add(k.WarpIndex().MulI(16))
+	out.Store(dq.Sized(queries, k.U32(s.Width)).At(head), row, part.RemI(parts).MulI(64))
+}
+
+// BuildHopperBackward adds the kernel for the gradients. One warpgroup loads tiles of queries and
+// of the gradients of their results with the TMA. Each of two others has half of the keys of the
+// block, and computes the transposed scores. So the weights and their changes are operands in
+// registers for the gradients of values and keys, which stay in registers. The changes are also
+// written to shared memory, and both warpgroups compute a half of their product with the keys,
+// which they add to the sums in global memory. The grid is persistent, as for BuildHopper.
+func BuildHopperBackward(m *dsl.Module, s Shape) {
+	BuildHopperBackwardWith(m, s, HopperBackwardFor(s))
+}
+
+// BuildHopperBackwardWith is BuildHopperBackward with blocks of a shape. If it is Ordered, bulk
+// copies add to the sums, the last parameter has two semaphores for each tile of queries, which are
+// zero, and the grid has one block for each tile of keys of each head.
+func BuildHopperBackwardWith(m *dsl.Module, s Shape, h HopperBackward) {
+	k := s.kernel(m, s.hopperBackward(), usual, dsl.Warpgroups(3))
+	b := &backward{Shape: s, HopperBackward: h, k: k}
+	box, keyBox := []int{1, h.Queries, s.Width}, []int{1, BackwardKeys, s.Width}
+	b.q, b.grad = k.Tensor("q", s.Type, box, dsl.Swizzle128),
+		k.Tensor("do", s.Type, box, dsl.Swizzle128)
+	b.ks, b.vs = k.Tensor("k", s.Type, keyBox, dsl.Swizzle128),
+		k.Tensor("v", s.Type, keyBox, dsl.Swizzle128)
+	b.logs = dsl.ChunkOf(dsl.Global[dsl.F32](k, "logs"), h.Queries)
+	b.deltas = dsl.ChunkOf(dsl.Global[dsl.F32](k, "deltas"), h.Queries)
+	out := []int{1, 64, s.Width}
+	b.dk, b.dv = k.Tensor("dk", s.Type, out, dsl.Swizzle128),
+		k.Tensor("dv", s.Type, out, dsl.Swizzle128)
+	b.sums = dsl.Global[dsl.F32](k, "sums")
+	b.queries, b.keys = dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")
+	b.heads = dsl.Param[dsl.U32](k, "heads")
+	if h.Ordered {
+		b.turns = dsl.Global[dsl.U32](k, "turns")
+	}
+	b.tiles = b.queries.CeilDiv(int64(h.Queries))
+	b.chunks = padded(b.queries).DivI(int64(h.Queries))
+
+	b.own = k.Pipeline("own", 1, b.ks.Feed(), b.vs.Feed())
+	b.qs = k.Pipeline("qs", h.Stages, b.q.Feed(), b.grad.Feed(), b.logs.Feed(), b.deltas.Feed())
+	b.changed = k.SharedTiles("changes", dsl.Tile{Type: s.Type, Rows: BackwardKeys,
+		Cols: h.Queries, Swizzle: dsl.Swizzle128}, 2)
+	b.results = k.SharedTiles("results", b.dk.Tile(), 2)
+	if h.Ordered {
+		b.staged = dsl.Shared[dsl.F32](k, "staged", 2, 64*64)
+	}
+	b.both = k.NamedBarrier(256)
+	k.Roles(
+		dsl.OnWarpgroup(0, "load", b.load).Regs(24),
+		dsl.OnWarpgroups(1, 2, "multiply", b.multiply).Regs(240),
+	)
+}
+
+// A backward is the state of BuildHopperBackwardWith.
+type backward struct {
+	Shape
+	HopperBackward
+	k                       *dsl.Kernel
+	q, grad, ks, vs, dk, dv *dsl.Tensor
+	logs, deltas            *dsl.Chunk[dsl.F32]
+	sums                    dsl.Array[dsl.F32]
+	turns                   dsl.Array[dsl.U32]
+	queries, keys, heads    u32
+	tiles                   u32            // of queries
+	chunks                  u32            // tiles of the padded queries of each head
+	own                     *dsl.Pipeline  // keys and values
+	qs                      *dsl.Pipeline  // queries and the gradients of their results
+	changed                 dsl.SharedTile // two tiles of transposed changes
+	results                 dsl.SharedTile // one for each warpgroup
+	staged                  dsl.Array[dsl.F32]
+	both                    dsl.NamedBarrier
+}
+
+// load loads the tiles.
+func (b *backward) load() {
+	zero := b.k.U32(0)
+	for t := range b.keyTiles() {
+		for at := range b.own.Produce(b.k.U32(1)) {
+			b.ks.LoadStage(at, t.head, t.first, zero)
+			b.vs.LoadStage(at, t.head, t.first, zero)
+		}
+		for at := range b.qs.Produce(b.tiles.Sub(t.skip)) {
+			tile := at.Iteration().Add(t.skip)
+			from, chunk := tile.MulI(int64(b.Queries)), t.head.Mad(b.chunks, tile)
+			b.q.LoadStage(at, t.head, from, zero)
+			b.grad.LoadStage(at, t.head, from, zero)
+			b.logs.Load(at, chunk)
+			b.deltas.Load(at, chunk)
+		}
+	}
+}
+
+// A warpgroup is the state of one of the two warpgroups that multiply.
+type warpgroup struct {
+	*backward
+	half   u32
+	thread u32
+	keyTile
+	row        u32 // first key of the warpgroup
+	sumK, sumV *dsl.Accumulator
+}
+
+// multiply computes the gradients of tiles of keys and values, half of them in each warpgroup.
+func (b *backward) multiply(half u32) {
+	k := b.k
+	w := &warpgroup{backward: b, half: half, thread: k.Thread().AndI(127)}
+	for t := range b.keyTiles() {
+		w.keyTile, w.row = t, t.first.Add(half.MulI(64))
+		w.sumK, w.sumV = k.Accumulator(64, b.Width, isa.F32), k.Accumulator(64, b.Width, isa.F32)
+		b.own.ConsumeOne(func(mine *dsl.Stage) {
+			for at := range b.qs.ConsumeLate(b.tiles.Sub(t.skip)) {
+				w.step(mine, at)
+			}
+		})
+		if b.Ordered {
+			k.If(w.thread.EQI(0), func() {
+				k.WaitStores(0)
+				w.pass(b.tiles.SubI(1))
+			})
+		}
+		w.sumK.Map(func(_ dsl.Cell, x f32) f32 {
+			return x.MulF(1 / math.Sqrt(float64(b.Width)))
+		})
+		w.store(b.dv, w.sumV)
+		w.store(b.dk, w.sumK)
+	}
+	k.When(w.thread.EQI(0), func() { k.WaitStores(0) })
+}
+
+// step processes a tile of queries. The products of one step overlap with the arithmetic of another
+// one: those for the changes with the weights, those for the values with the changes, and those for
+// the keys with the sums and with the next scores.
+func (w *warpgroup) step(mine, at *dsl.Stage) {
+	k, s := w.k, w.Shape
+	tile := at.Iteration().Add(w.skip)
+	scores := k.Accumulator(64, w.Queries, isa.F32)
+	scores.MMA(w.ks.InStage(mine).Part(w.half, 2), w.q.InStage(at))
+	k.CommitMMA()
+	k.WaitMMA(1)
+	at.ReleasePrevious()
+	changes := k.Accumulator(64, w.Queries, isa.F32)
+	changes.MMA(w.vs.InStage(mine).Part(w.half, 2), w.grad.InStage(at))
+	k.CommitMMA()
+	k.WaitMMA(1)
+	s.weigh(k, scores, w.logs.InStage(at))
+	s.hide(k, scores, tile.MulI(int64(w.Queries)), w.row, w.queries, w.keys)
+	weights := scores.ToFragments(s.Type)
+	w.sumV.MMAFragments(weights, w.grad.InStage(at).Transposed())
+	k.CommitMMA()
+	k.WaitMMA(1)
+	change(k, changes, weights, w.deltas.InStage(at))
+	fragments := changes.ToFragments(s.Type)
+	all := w.changed.At(at.Iteration().AndI(1))
+	fragments.StoreShared(all.Part(w.half, 2))
+	k.FenceAsync()
+	if w.Ordered {
+		k.If(w.thread.EQI(0), func() {
+			k.WaitStores(0)
+			k.If(at.Iteration().GTI(0), func() { w.pass(tile.SubI(1)) })
+		})
+	}
+	w.both.Sync()
+	product := k.Accumulator(64, 64, isa.F32)
+	if s.Width == 64 {
+		product.MMA(all.Transposed().Part(w.half, 2), w.ks.InStage(mine).Transposed())
+	} else {
+		product.MMA(all.Transposed(), w.ks.InStage(mine).Transposed().Part(w.half, 2))
+	}
+	k.CommitMMA()
+	w.sumK.MMAFragments(fragments, w.q.InStage(at).Transposed())
+	k.CommitMMA()
+	k.WaitMMA(1)
+	w.add(product, tile)
+}
+
+// add adds a part of the gradients of a tile of queries to the sums, in the order of the
+// accumulator.
+func (w *warpgroup) add(product *dsl.Accumulator, tile u32) {
+	k := w.k
+	to := dsl.MulWide[dsl.U64](w.head.Mad(w.chunks, tile), k.U32(w.Queries*w.Width))
+	goal, own := w.sums.At64(to).At(w.half.MulI(64*64)), w.thread.MulI(4)
+	for i := range 8 {
+		x, y := product.At(0, i, false)
+		z, v := product.At(0, i, true)
+		if w.Ordered {
+			w.staged.At(w.half.MulI(64 * 64)).At(own).AtI(int64(512 * i)).StoreFirstVec(
+				[]f32{x, y, z, v})
+		} else {
+			goal.At(own).AtI(int64(512*i)).ReduceVec("add", k.U32(0), []f32{x, y, z, v})
+		}
+	}
+	if w.Ordered {
+		k.FenceAsync()
+		w.meet()
+		k.If(w.thread.EQI(0), func() {
+			w.turn(tile).Wait(w.first.DivI(BackwardKeys))
+			goal.BulkReduce("add", w.staged.At(w.half.MulI(64*64)), k.U32(64*64))
+			k.CommitStores()
+		})
+	}
+}
+
+// turn returns the semaphore that counts the tiles of keys whose parts are in the sums.
+func (w *warpgroup) turn(tile u32) dsl.Semaphore {
+	return w.k.Semaphore(w.turns, w.head.Mad(w.tiles, tile).MadI(2, w.half))
+}
+
+// pass lets the next tile of keys add its part. The last one resets the semaphore.
+func (w *warpgroup) pass(tile u32) {
+	next := w.first.AddI(BackwardKeys)
+	w.k.If(next.GE(w.keys).Or(w.skipped(next).GT(tile)), w.turn(tile).Reset, w.turn(tile).Arrive)
+}
+
+// meet waits for the threads of the warpgroup. Barrier 1 is that of both.
+func (w *warpgroup) meet() { w.k.Ins("bar.sync", w.half.AddI(2), 128) }
+
+// store stores the gradients of the warpgroup's keys or values.
+func (w *warpgroup) store(to *dsl.Tensor, sum *dsl.Accumulator) {
+	k := w.k
+	k.When(w.thread.EQI(0), func() { k.WaitStoresRead(0) })
+	w.meet()
+	sum.ToFragments(w.Type).StoreShared(w.results.At(w.half))
+	k.FenceAsync()
+	w.meet()
+	k.When(w.thread.EQI(0), func() {
+		to.Store(w.results.At(w.half), w.head, w.row, k.U32(0))
+		k.CommitStores()
+	})
+}
+
+// weigh replaces transposed scores, with a column for each query, by the weights.
+func (s Shape) weigh(k *dsl.Kernel, scores *dsl.Accumulator, logs dsl.Array[dsl.F32]) {
+	scale, logs := k.F32(s.scale()), logs.At(k.Lane().AndI(3).ShlI(1))
+	for i := range scores.Registers() / 4 {
+		log := logs.AtI(int64(8 * i)).LoadFirstVec(2)
+		for _, lower := range []bool{false, true} {
+			x, y := scores.At(0, i, lower)
+			x.Set(x.FMA(scale, log[0].Neg()).Exp2(dsl.Approx, dsl.FTZ))
+			y.Set(y.FMA(scale, log[1].Neg()).Exp2(dsl.Approx, dsl.FTZ))
+		}
+	}
+}
+
+// hide clears the weights of keys behind the last one, and of those that a query does not see. The
+// tile starts at a query, and the rows of the accumulator at a key.
+func (s Shape) hide(k *dsl.Kernel, weights *dsl.Accumulator, query, key, queries, keys u32) {
+	end, earlier := key.AddI(64), keys.Sub(queries)
+	some := end.GT(keys)
+	if s.Causal {
+		some = some.Or(end.GT(query.Add(earlier).AddI(1)))
+	}
+	k.If(some, func() {
+		weights.Map(func(c dsl.Cell, x f32) f32 {
+			at := key.Add(c.Row())
+			last := keys.SubI(1)
+			if s.Causal {
+				last = last.Min(query.Add(c.Col()).Add(earlier))
+			}
+			return dsl.Select(at.LE(last), x, k.F32(0))
+		})
+	})
+}
+
+// change replaces the gradients of transposed weights by those of the scores, but for their scale.
+func change(k *dsl.Kernel, gradients *dsl.Accumulator, weights *dsl.Fragments,
+	deltas dsl.Array[dsl.F32]) {
+	deltas = deltas.At(k.Lane().AndI(3).ShlI(1))
+	for i := range gradients.Registers() / 4 {
+		delta := deltas.AtI(int64(8 * i)).LoadFirstVec(2)
+		for _, lower := range []bool{false, true} {
+			x, y := gradients.At(0, i, lower)
+			weightX, weightY := weights.At(0, i, lower)
+			x.Set(x.Sub(delta[0]).Mul(weightX))
+			y.Set(y.Sub(delta[1]).Mul(weightY))
+		}
+	}
+}
+
+// A keyTile is a tile of keys of one head.
+type keyTile struct {
+	head  u32
+	first u32 // first key
+	skip  u32 // number of tiles of queries that see none of the keys
+}
+
+// skipped returns the number of tiles of queries that do not see a key.
+func (b *backward) skipped(key u32) u32 {
+	if !b.Causal {
+		return b.k.U32(0)
+	}
+	return key.Sub(b.keys.Sub(b.queries).Min(key)).DivI(int64(b.Queries))
+}
+
+// keyTiles returns a loop over the tiles of keys of a block. As in tasks, tiles of eight heads are
+// assigned together, and of causal heads the first tile, which most queries see, with the last.
+func (b *backward) keyTiles() iter.Seq[keyTile] {
+	const together = 8
+	k := b.k
+	blocks := b.keys.CeilDiv(BackwardKeys)
+	tileOf := func(head, block u32) keyTile {
+		first := block.MulI(BackwardKeys)
+		return keyTile{head: head, first: first, skip: b.skipped(first)}
+	}
+	if !b.Causal || b.Ordered {
+		tiles := k.Persistent(b.heads, blocks, together)
+		return func(yield func(keyTile) bool) {
+			for at := range tiles.Each() {
+				if !yield(tileOf(at.Row, at.Col)) {
+					return
+				}
+			}
+		}
+	}
+	pairs := k.Persistent(b.heads, blocks.CeilDiv(2), together)
+	return func(yield func(keyTile) bool) {
+		for at := range pairs.Each() {
+			last := blocks.SubI(1).Sub(at.Col)
+			n := dsl.Select(last.EQ(at.Col), k.U32(1), k.U32(2))
+			for second := range k.Range(k.U32(0), n) {
+				if !yield(tileOf(at.Row, dsl.Select(second.EQI(0), at.Col, last))) {
+					return
+				}
+			}
+		}
+	}
+}
