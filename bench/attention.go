@@ -73,10 +73,6 @@ func AttentionBackward(b *Bench, s attention.Shape, length int) (results []Resul
 	var errs []error
 	for _, name := range []string{"q", "k", "v", "o", "do", "dq", "dk", "dv"} {
 		x, err := filledBuffer(b, n, runtime.ToBF16)
-		known[name], buffers, errs = x, append(buffers, x), append(errs, err)
-	}
-	for _, name := range []string{"logs", "deltas"} {
-		x, err := runtime.Alloc[float32](b.Device, heads*length)
 		known[name], errs = x, append(errs, err)
 	}
 	for name, n := range map[string]int{"logs": rows, "deltas": rows, "sums": rows * s.Width} {
@@ -120,8 +116,8 @@ func AttentionBackward(b *Bench, s attention.Shape, length int) (results []Resul
 	}
 	results, err = b.Measure(j)
 	for _, name := range []string{"dq", "dk", "dv"} {
-		if d := known[name].(*runtime.Buffer[runtime.BF16]); err == nil && b.Repeats > 0 {
-			err = repeats(b, b.Repeats, d, j.Contenders[1].Run)
+		if d := known[name].(*runtime.Buffer[runtime.BF16]); err == nil {
+			err = repeats(b, j, d, j.Contenders[1].Run)
 		}
 	}
 	return results, err

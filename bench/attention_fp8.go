@@ -5,7 +5,6 @@ package bench
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
@@ -14,91 +13,103 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
-// AttentionFP8 measures the forward pass of attention with E4M3 beside that with BF16, for the
-// same sizes as Attention, also with the sums of the tensor cores, and together with the
-// transposition of the values. More shapes of blocks are further contenders.
-func AttentionFP8(b *Bench, s attention.Shape, length int,
-	more ...attention.FP8) ([]Result, error) {
-	s.Type = isa.E4m3
-	j, heads := attentionJob("attention FP8", s, length, 4)
-	j.Base = "BF16"
-	n := heads * length * s.Width
-	f := kerneltest.Narrow(isa.E4m3)
-	t := &kerneltest.T{Device: b.Device, Rand: b.rand}
-	var codes [256]uint8 // of numbers from -1 to 1
+// fp8Heads are the buffers of AttentionFP8.
+type fp8Heads struct {
+	b             *Bench
+	heads, length int
+	small         []*runtime.Buffer[uint8] // q, k, v, and the transposed v
+	wide          []*runtime.Buffer[runtime.BF16]
+	descale       *runtime.Buffer[float32]
+}
+
+// newFP8Heads returns buffers for heads of random numbers from -1 to 1.
+func newFP8Heads(b *Bench, s attention.Shape, heads, length int) (*fp8Heads, error) {
+	x := &fp8Heads{b: b, heads: heads, length: length}
+	var codes [256]uint8
 	for i := range codes {
-		codes[i] = f.From(float64(2*i+1)/256 - 1)
+		codes[i] = kerneltest.Narrow(isa.E4m3).From(float64(2*i+1)/256 - 1)
 	}
-	narrow := func(x float32) uint8 { return codes[int((x+1)*127.9)] }
-	var small []*runtime.Buffer[uint8]
-	var wide []*runtime.Buffer[runtime.BF16]
 	var errs []error
 	for range 4 {
-		x, e1 := filledBuffer(b, n, narrow)
-		y, e2 := filledBuffer(b, n, runtime.ToBF16)
-		small, wide, errs = append(small, x), append(wide, y), append(errs, e1, e2)
+		small, e1 := filledBuffer(b, heads*length*s.Width,
+			func(f float32) uint8 { return codes[int((f+1)*127.9)] })
+		wide, e2 := filledBuffer(b, heads*length*s.Width, runtime.ToBF16)
+		x.small, x.wide, errs = append(x.small, small), append(x.wide, wide), append(errs, e1, e2)
 	}
 	ones := make([]float32, heads)
 	for i := range ones {
 		ones[i] = 1
 	}
-	descale, err := runtime.Upload(b.Device, ones)
-	transpose, e1 := t.Kernel("transpose_"+s.Name(),
-		func(m *dsl.Module) { attention.BuildTransposed(m, s) })
-	if err := errors.Join(append(errs, err, e1)...); err != nil {
-		return nil, err
+	var err error
+	x.descale, err = runtime.Upload(b.Device, ones)
+	return x, errors.Join(append(errs, err)...)
+}
+
+func (x *fp8Heads) close() error {
+	err := x.descale.Close()
+	for i := range x.small {
+		err = errors.Join(err, x.small[i].Close(), x.wide[i].Close())
 	}
-	// add adds a contender for a kernel whose grid is persistent.
-	add := func(name string, s attention.Shape, queries int, build func(*dsl.Module),
-		args func(*runtime.Kernel) ([]any, error)) error {
-		k, err := t.Kernel("hopper_"+s.Name(), build)
-		if err != nil {
-			return err
-		}
-		list, err := args(k)
-		tiles := (length + queries - 1) / queries * heads
-		grid := runtime.Grid(min(tiles, b.Device.Info().SMs)).On(b.Stream)
-		j.Contenders = append(j.Contenders,
-			Contender{name, func() error { return k.Launch(grid, list...) }})
-		return err
+	return err
+}
+
+// contender returns a contender for a persistent kernel, with E4M3 or BF16.
+func (x *fp8Heads) contender(name string, s attention.Shape, queries int,
+	build func(*dsl.Module)) (Contender, error) {
+	t := &kerneltest.T{Device: x.b.Device}
+	k, err := t.Kernel("hopper_"+s.Name(), build)
+	if err != nil {
+		return Contender{}, err
 	}
-	of := s
-	of.Type = isa.Bf16
-	err = add("BF16", of, attention.HopperFor(of).Queries(),
-		func(m *dsl.Module) { attention.BuildHopper(m, of) },
-		func(k *runtime.Kernel) ([]any, error) {
-			sizes := []int{heads, length, s.Width}
-			q, e1 := k.Tensor("q", wide[0], sizes)
-			ks, e2 := k.Tensor("k", wide[1], sizes)
-			vs, e3 := k.Tensor("v", wide[2], sizes)
-			return []any{q, ks, vs, wide[3], length, length, heads}, errors.Join(e1, e2, e3)
-		})
-	for i, h := range append([]attention.FP8{attention.FP8For(s), attention.DirectFP8For(s)},
-		more...) {
-		name := []string{"FP8", "FP8, sums of the tensor cores",
-			fmt.Sprintf("FP8 %+v", h)}[min(i, 2)]
-		err = errors.Join(err, add(name, s, h.Queries(),
-			func(m *dsl.Module) { attention.BuildFP8With(m, s, h) },
-			func(k *runtime.Kernel) ([]any, error) {
-				sizes := []int{heads, length, s.Width}
-				q, e1 := k.Tensor("q", small[0], sizes)
-				ks, e2 := k.Tensor("k", small[1], sizes)
-				vs, e3 := k.Tensor("v", small[3], []int{heads, s.Width, length})
-				return []any{q, ks, vs, wide[3], length, length, heads, descale, descale, descale},
-					errors.Join(e1, e2, e3)
-			}))
+	rows := []int{x.heads, x.length, s.Width}
+	var q, ks, vs *runtime.TensorMap
+	var e1, e2, e3 error
+	var scales []any
+	if s.Type == isa.E4m3 {
+		q, e1 = k.Tensor("q", x.small[0], rows)
+		ks, e2 = k.Tensor("k", x.small[1], rows)
+		vs, e3 = k.Tensor("v", x.small[3], []int{x.heads, s.Width, x.length})
+		scales = []any{x.descale, x.descale, x.descale}
+	} else {
+		q, e1 = k.Tensor("q", x.wide[0], rows)
+		ks, e2 = k.Tensor("k", x.wide[1], rows)
+		vs, e3 = k.Tensor("v", x.wide[2], rows)
 	}
+	args := append([]any{q, ks, vs, x.wide[3], x.length, x.length, x.heads}, scales...)
+	tiles := (x.length + queries - 1) / queries * x.heads
+	grid := runtime.Grid(min(tiles, x.b.Device.Info().SMs)).On(x.b.Stream)
+	return Contender{name, func() error { return k.Launch(grid, args...) }}, errors.Join(e1, e2, e3)
+}
+
+// AttentionFP8 measures the forward pass of attention with E4M3 beside that with BF16, for the
+// same sizes as Attention, also with the sums of the tensor cores, and together with the
+// transposition of the values, of lengths that are multiples of 16.
+func AttentionFP8(b *Bench, s attention.Shape, length int) ([]Result, error) {
+	half := s
+	s.Type, half.Type = isa.E4m3, isa.Bf16
+	j, heads := attentionJob("attention FP8", s, length, 4)
+	j.Base = "BF16"
+	x, err := newFP8Heads(b, s, heads, length)
 	if err != nil {
 		return nil, err
 	}
-	grid := runtime.Grid(attention.TransposedGrid(s, heads, length)).On(b.Stream)
-	run := j.Contenders[1].Run
-	j.Contenders = append(j.Contenders, Contender{"FP8, with transposition", func() error {
-		return errors.Join(transpose.Launch(grid, small[2], small[3], length), run())
-	}})
-	results, err := b.Measure(j)
-	for i := range small {
-		err = errors.Join(err, small[i].Close(), wide[i].Close())
+	fast, direct := attention.FP8For(s), attention.DirectFP8For(s)
+	base, e1 := x.contender("BF16", half, attention.HopperFor(half).Queries(),
+		func(m *dsl.Module) { attention.BuildHopper(m, half) })
+	ours, e2 := x.contender("FP8", s, fast.Queries(),
+		func(m *dsl.Module) { attention.BuildFP8With(m, s, fast) })
+	other, e3 := x.contender("FP8, sums of the tensor cores", s, direct.Queries(),
+		func(m *dsl.Module) { attention.BuildFP8With(m, s, direct) })
+	t := &kerneltest.T{Device: b.Device}
+	k, e4 := t.Kernel("transpose_"+s.Name(),
+		func(m *dsl.Module) { attention.BuildTransposed(m, s) })
+	if err := errors.Join(e1, e2, e3, e4); err != nil {
+		return nil, err
 	}
-	return results, errors.Join(err, descale.Close())
+	grid := runtime.Grid(attention.TransposedGrid(s, heads, length)).On(b.Stream)
+	j.Contenders = []Contender{base, ours, other, {"FP8, with transposition", func() error {
+		return errors.Join(k.Launch(grid, x.small[2], x.small[3], length), ours.Run())
+	}}}
+	results, err := b.Measure(j)
+	return results, errors.Join(err, x.close())
 }

@@ -71,7 +71,7 @@ func (f *Fragments) At(part, group int, lower bool) (x, y Reg[F32]) {
 			8*group, 8*group+7, f.rows, f.cols, f.typ)
 		return f.k.F32(0), f.k.F32(0)
 	}
-	both := f.k.unpacked(f.typ, f.regs[group/2][part][i].in(f.k))
+	both := f.k.unpackWord(f.typ, f.regs[group/2][part][i].in(f.k))
 	return both[0], both[1]
 }
 
@@ -80,7 +80,7 @@ func (f *Fragments) At(part, group int, lower bool) (x, y Reg[F32]) {
 // have a swizzle of 128 bytes, and can then be an operand of MMAs, also a Transposed one. All
 // threads that write must call FenceAsync before the barrier after which the MMAs start.
 func (f *Fragments) StoreShared(to SharedTile) {
-	if f == nil || !made(f.k, "fragments in StoreShared", to.at.k) {
+	if f == nil || !checkCreated(f.k, "fragments in StoreShared", to.at.k) {
 		return
 	}
 	k := f.k
@@ -89,13 +89,13 @@ func (f *Fragments) StoreShared(to SharedTile) {
 		k.fault(&ruleValue, "tile in StoreShared is a zero value, not created by a builder call")
 		return
 	case f.rows != 64 || to.Rows != 64 || to.Cols != f.cols || to.Type != f.typ || f.each != 16 ||
-		f.typ.Bits() != 16 || to.Swizzle != Swizzle128 || to.turned:
+		f.typ.Bits() != 16 || to.Swizzle != Swizzle128 || to.isTransposed:
 		k.fault(&ruleShape,
 			"fragments of %dx%d %s do not match the shared tile %s, expected 64 rows of a 16-bit type and a swizzle of 128 bytes",
 			f.rows, f.cols, f.typ, to)
 		return
 	}
-	k.lanes("StoreShared")
+	k.annotateWarpOperation("StoreShared")
 	lane := k.Lane()
 	// the first of two units of eight columns, and a lane of each eight for every row; matrices 1
 	// and 3 are the lower rows, 2 and 3 the second unit

@@ -135,9 +135,10 @@ type Stage struct {
 	loaded      []bool    // for each feed, whether its tile has been loaded
 	uses        []filling // accesses to the computed tiles
 	by          reader
-	addressUsed bool // threads may read the stage, because they have an address in it
-	scope       int  // scope of the loop body that reads the stage
-	converged   bool // whether the warp has converged in that scope since the stage was full
+	late        *lateRelease // nil outside of ConsumeLate
+	addressUsed bool         // threads may read the stage, because they have an address in it
+	scope       int          // scope of the loop body that reads the stage
+	converged   bool         // whether the warp has converged in that scope since the stage was full
 }
 
 // kernel returns the kernel of s, or nil for a zero value.

@@ -17,21 +17,21 @@ type lateRelease struct {
 // the last stage is freed when all MMAs are complete. The pipeline needs at least two stages.
 func (p *Pipeline) ConsumeLate(n Reg[U32]) iter.Seq[*Stage] {
 	return func(yield func(*Stage) bool) {
-		if p == nil || !made(p.k, "pipeline in ConsumeLate", n.k) {
+		if p == nil || !checkCreated(p.k, "pipeline in ConsumeLate", n.k) {
 			return
 		}
 		k := p.k
-		if p.stages < 2 || p.pair || p.far {
+		if p.stages < 2 || p.pair || p.isClusterWide {
 			k.fault(&ruleProtocol,
 				"ConsumeLate reads pipeline %s of %d stages, expected at least two, which no other block shares",
 				p.name, p.stages)
 		}
 		state, late := p.state(0), &lateRelease{slot: k.U32(0).Var()}
 		for i := range k.Range(k.U32(0), n) {
-			s := p.take(i, state)
+			s := p.waitFull(i, state)
 			s.late = late
 			ok := yield(s)
-			k.reading = k.reading[:len(k.reading)-1]
+			k.openStages = k.openStages[:len(k.openStages)-1]
 			if !ok {
 				k.fault(&ruleLoop,
 					"Go break or return leaves the body of ConsumeLate, which is built only once")
@@ -45,7 +45,7 @@ func (p *Pipeline) ConsumeLate(n Reg[U32]) iter.Seq[*Stage] {
 			late.slot.Set(state.stage)
 			state.next(&p.ring)
 		}
-		k.endProducts()
+		k.waitStarted()
 		p.freeLate(late, n.GTI(0))
 	}
 }
@@ -72,5 +72,5 @@ func (p *Pipeline) freeLate(late *lateRelease, where Reg[Pred]) {
 	k.FenceAsync()
 	k.SyncWarp()
 	k.When(k.Leader().And(where), p.empty.At(late.slot).Arrive)
-	p.arrives(p.empty, k.roleWarps())
+	p.countArrivals(p.empty, k.roleWarps())
 }

@@ -21,7 +21,7 @@ var BatchTargets = []string{"sm_80", "sm_90", "sm_120"}
 // Variants returns the test configurations of all kernels.
 func Variants() []kerneltest.Variant {
 	return slices.Concat(batchVariants(), tensorVariants(), fp8Variants(), backwardVariants(),
-		mlaVariants())
+		hopperBackwardVariants(), mlaVariants())
 }
 
 // batchVariants returns one test configuration for each option of the kernel for batches.

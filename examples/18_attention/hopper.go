@@ -16,6 +16,8 @@ type Hopper struct {
 	Keys   int // number of keys per tile
 	Ahead  int // number of tiles of queries in shared memory
 	Stages int // number of tiles of keys, and of values, in shared memory
+	// Logs adds a parameter: the array that receives the logarithms for the backward pass.
+	Logs bool
 }
 
 // HopperFor returns the fastest blocks for a shape.

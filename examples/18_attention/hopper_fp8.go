@@ -88,7 +88,7 @@ func BuildFP8With(m *dsl.Module, s Shape, h FP8) {
 			for t := range tasks {
 				out := k.Accumulator(64, s.Width, isa.F32)
 				rows := newSoftmax(k, out.LocalRows(), s.Width)
-				rows.top = fp8Top
+				rows.raise = k.F32(fp8Top)
 				rows.scale = rows.scale.Mul(ofQ.Load(t.head).Mul(ofK.Load(t.head)))
 				own.ConsumeOne(func(mine *dsl.Stage) {
 					h.consume(kv, vs, t.steps, out, rows,

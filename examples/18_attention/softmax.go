@@ -47,12 +47,12 @@ type softmax struct {
 	most, sum []f32
 	// factor of scores in exponents: exp(x / sqrt(d)) is 2 to the power of x * scale
 	scale f32
-	// the largest probability is 2 to the power of top, and so is the factor of the sum
-	top float64
+	// the largest probability is 2 to the power of raise, which is also the factor of the sum
+	raise f32
 }
 
 func newSoftmax(k *dsl.Kernel, lines, width int) *softmax {
-	r := &softmax{scale: k.F32(math.Log2E / math.Sqrt(float64(width)))}
+	r := &softmax{scale: k.F32(math.Log2E / math.Sqrt(float64(width))), raise: k.F32(0)}
 	for range lines {
 		r.most, r.sum = append(r.most, k.F32(math.Inf(-1)).Var()), append(r.sum, k.F32(0).Var())
 	}
@@ -63,20 +63,12 @@ func newSoftmax(k *dsl.Kernel, lines, width int) *softmax {
 // maximum has increased.
 func (r *softmax) Take(scores, out sums) { r.Shrink(out, r.Weigh(scores)) }
 
-// scaled returns the power of two for a score, less top.
-func (r *softmax) scaled(x f32) f32 {
-	if r.top == 0 {
-		return x.Mul(r.scale)
-	}
-	return x.FMA(r.scale, x.Kernel().F32(-r.top))
-}
-
 // Weigh computes the probabilities of scores, and returns the factor for the accumulated output of
 // each row.
 func (r *softmax) Weigh(scores sums) (shrink []f32) {
 	shrink = scores.RowReduce(func(a, b f32) f32 { return a.Max(b) })
 	for i, x := range shrink {
-		now := r.scaled(x).Max(r.most[i])
+		now := x.FMA(r.scale, r.raise.Neg()).Max(r.most[i])
 		shrink[i] = r.most[i].Sub(now).Exp2(dsl.Approx, dsl.FTZ)
 		r.most[i].Set(now)
 		r.sum[i].Set(r.sum[i].Mul(shrink[i]))

@@ -62,7 +62,7 @@ var entries = map[string][]entry{
 		{"18_attention", "Build", "attention with mma.sync", false, 0},
 		{"18_attention", "BuildBatch", "variable length, paged, GQA", false, 0},
 		{"18_attention", "BuildHopper", "attention with wgmma", true, 172},
-		{"18_attention", "BuildFP8", "attention with wgmma in FP8", false, 0},
+		{"18_attention", "BuildFP8", "attention with wgmma in FP8", false, 233},
 		{"18_attention", "BuildTransposed", "transposed values for FP8", false, 0},
 		{"18_attention", "BuildBlackwell", "attention with tcgen05", false, 0},
 		{"18_attention", "BuildRows", "attention backward: numbers of each query", false, 0},

@@ -202,16 +202,16 @@ func (m *measurer) measure(what string) error {
 }
 
 // attention measures the forward pass of attention for several shapes and lengths, and the
-// backward pass for one length.
+// backward pass for widths up to 128.
 func (m *measurer) attention() {
 	for _, width := range []int{64, 128, 256} {
 		for _, causal := range []bool{false, true} {
 			s := attention.Shape{Type: isa.Bf16, Width: width, Causal: causal}
 			for _, length := range []int{4096, 8192, 16384} {
 				m.record(bench.Attention(m.b, s, length))
-			}
-			if width <= 128 {
-				m.record(bench.AttentionBackward(m.b, s, 4096))
+				if width <= 128 {
+					m.record(bench.AttentionBackward(m.b, s, length))
+				}
 			}
 		}
 	}
