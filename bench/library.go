@@ -97,6 +97,8 @@ func load(folders []string, names []string, functions ...string) (*library, erro
 // call calls a function that returns a status, and returns an error if the status is not zero. If
 // an argument is written as uintptr(unsafe.Pointer(&x)) in the call, x does not move until call
 // returns.
+//
+//go:uintptrescapes
 func (l *library) call(function string, args ...uintptr) error {
 	status, _, _ := purego.SyscallN(l.functions[function], args...)
 	if status := int32(status); status != 0 {

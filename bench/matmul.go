@@ -160,13 +160,13 @@ func compareNear[E runtime.Element](got, want []E, worth func(E) float64, tolera
 	const each = 1 << 20
 	parts := (len(want) + each - 1) / each
 	largest, errs := make([]float64, parts), make([]error, parts)
-	concurrently(parts, func(i int) {
+	runConcurrently(parts, func(i int) {
 		for _, w := range want[i*each : min((i+1)*each, len(want))] {
 			largest[i] = max(largest[i], math.Abs(worth(w)))
 		}
 	})
 	limit := slices.Max(largest) * tolerance
-	concurrently(parts, func(part int) {
+	runConcurrently(parts, func(part int) {
 		for i := part * each; i < min((part+1)*each, len(want)) && errs[part] == nil; i++ {
 			if got[i] == want[i] {
 				continue
@@ -180,8 +180,8 @@ func compareNear[E runtime.Element](got, want []E, worth func(E) float64, tolera
 	return cmp.Or(errs...)
 }
 
-// concurrently calls f with 0 to n-1, on all processors.
-func concurrently(n int, f func(i int)) {
+// runConcurrently calls f with 0 to n-1, on all processors.
+func runConcurrently(n int, f func(i int)) {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range min(n, gort.GOMAXPROCS(0)) {

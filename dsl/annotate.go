@@ -63,6 +63,8 @@ func (k *Kernel) roleNote() *ir.Role {
 // annotateAccess annotates an access by one thread to the given number of bytes at a.
 //
 // go:noinline
+//
+//go:noinline
 func (k *Kernel) annotateAccess(a Addr, bytes int64, writes bool, mods []Mod) {
 	a.use.access(k, writes)
 	a.requireAlignment(bytes)
@@ -107,6 +109,8 @@ func (k *Kernel) annotateBounds(a Addr, bytes int64, writes bool, mods []Mod) {
 
 // annotateCollective annotates a call that all threads of the warp, or of the block if block is
 // set, must execute. Calls outside conditions are not annotated.
+//
+//go:noinline
 func (k *Kernel) annotateCollective(what string, block bool) {
 	if len(k.conds) == 0 || k.role != nil && !k.isConditional() {
 		return
@@ -120,6 +124,8 @@ func (k *Kernel) annotateCollective(what string, block bool) {
 
 // annotateWarpOperation annotates an MMA, or the load of its operands, which all lanes of a warp
 // must execute.
+//
+//go:noinline
 func (k *Kernel) annotateWarpOperation(what string) {
 	if !k.isConditional() {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// under emits code that is executed if p is true, or if p is false when not is set.
-func (k *Kernel) under(p Reg[Pred], not bool, build func()) {
+// emitIf emits code that is executed if p is true, or if p is false when not is set.
+func (k *Kernel) emitIf(p Reg[Pred], not bool, build func()) {
 	k.emitUnder(ir.Condition{Reg: p.r, Not: not}, p.IsConstant(), false, build)
 }
 

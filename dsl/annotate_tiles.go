@@ -23,6 +23,8 @@ func position(x Reg[U32]) ir.Operand {
 
 // annotateRows records an access to n rows of a tile, starting at the computed row from. For
 // other units than rows, such as tiles of an array, limit is the number of units that exist.
+//
+//go:noinline
 func (t SharedTile) annotateRows(from Reg[U32], n, limit int, unit ir.Unit) {
 	k := t.at.k
 	if r := k.role; r != nil && from.r == r.index.r && n == 1 && r.each > 0 && limit >= r.n/r.each {
@@ -40,6 +42,8 @@ func (t SharedTile) annotateRows(from Reg[U32], n, limit int, unit ir.Unit) {
 
 // annotateTileStore records that threads store an accumulator of rows by cols elements to a
 // matrix at the address to, with its first element at row and col.
+//
+//go:noinline
 func (k *Kernel) annotateTileStore(matrix ir.Ref, to Addr, row, col Reg[U32],
 	rows, cols, threads int) {
 	if row.k != k || col.k != k {

@@ -27,6 +27,8 @@ func (k *Kernel) noteReads(b *ir.Buffer, from, n int) {
 }
 
 // noteFirst sets pos to the position of the current call, unless an earlier call has set it.
+//
+//go:noinline
 func (k *Kernel) noteFirst(pos *ir.Pos) {
 	if *pos == ir.NoPos {
 		*pos = k.m.calls.Here()

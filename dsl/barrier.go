@@ -196,6 +196,8 @@ func (b Barrier) Wait(parity Reg[U32]) {
 }
 
 // noteWait records the position of the first wait on the mbarrier in the author's code.
+//
+//go:noinline
 func (b Barrier) noteWait() {
 	if b.spec != nil && b.at.k != nil && b.spec.firstWait == ir.NoPos {
 		b.spec.firstWait = b.at.k.m.calls.Here()

@@ -11,6 +11,8 @@ import (
 // emitTyped appends an instruction whose operands all have type T. The first value is the result.
 // The instruction gets the source position of the caller's call, so the caller must not be
 // inlined.
+//
+//go:noinline
 func emitTyped[T Scalar](k *Kernel, op *spelling, values ...Reg[T]) {
 	in := k.newInstr(k.m.calls.OuterCaller(), op.text, len(values))
 	t := values[0].r.Type

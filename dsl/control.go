@@ -69,11 +69,11 @@ func (k *Kernel) If(p Reg[Pred], then func(), otherwise ...func()) {
 		to = k.newBlock("else")
 	}
 	k.branchIf(p, true, to)
-	k.under(p, false, func() { k.inside("an If", then) })
+	k.emitIf(p, false, func() { k.inside("an If", then) })
 	if len(otherwise) > 0 {
 		k.branch(end)
 		k.place(to)
-		k.under(p, true, func() { k.inside("an else", otherwise[0]) })
+		k.emitIf(p, true, func() { k.inside("an else", otherwise[0]) })
 	}
 	if len(otherwise) > 1 {
 		k.fault(&ruleOperand, "If takes one function for the else branch, got %d", len(otherwise))
@@ -93,7 +93,7 @@ func (k *Kernel) When(p Reg[Pred], body func()) {
 	}
 	was := k.guard
 	k.guard = ir.Guard{Reg: o.Reg}
-	k.under(p, false, func() { k.inside("a When", body) })
+	k.emitIf(p, false, func() { k.inside("a When", body) })
 	k.guard = was
 }
 
@@ -108,7 +108,7 @@ func (k *Kernel) Unless(p Reg[Pred], body func()) {
 	}
 	was := k.guard
 	k.guard = ir.Guard{Reg: o.Reg, Not: true}
-	k.under(p, true, func() { k.inside("an Unless", body) })
+	k.emitIf(p, true, func() { k.inside("an Unless", body) })
 	k.guard = was
 }
 
@@ -295,7 +295,7 @@ func (k *Kernel) Continue() {
 	k = k.sound()
 	if l := k.innermost("Continue"); l != nil {
 		k.out = true
-		k.branch(l.again(k))
+		k.branch(l.nextBlock(k))
 	}
 }
 
@@ -303,12 +303,13 @@ func (k *Kernel) Continue() {
 func (k *Kernel) ContinueIf(p Reg[Pred]) {
 	k = k.sound()
 	if l := k.innermost("ContinueIf"); l != nil {
-		k.branchIf(p, false, l.again(k))
+		k.branchIf(p, false, l.nextBlock(k))
 		k.addExitCondition(p, false)
 	}
 }
 
-func (l *loop) again(k *Kernel) *ir.Block {
+// nextBlock returns the block that starts the next iteration, which it creates if necessary.
+func (l *loop) nextBlock(k *Kernel) *ir.Block {
 	if l.next == nil {
 		l.next = k.newBlock("next")
 	}

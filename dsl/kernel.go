@@ -237,6 +237,8 @@ func (k *Kernel) newInstr(pos ir.Pos, op string, n int) *ir.Instr {
 
 // ins appends an instruction and checks its form. The instruction gets the source position of the
 // builder call that called ins.
+//
+//go:noinline
 func (k *Kernel) ins(op string, args ...ir.Operand) *ir.Instr {
 	in := k.newInstr(k.m.calls.Caller(), op, len(args))
 	copy(in.Args, args)

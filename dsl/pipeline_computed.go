@@ -186,7 +186,7 @@ func (a Addr) copyAsync(to Addr, bytes int64, where []Reg[Pred]) {
 		}
 		args = append(args, Select(all, k.U32(int(bytes)), k.U32(0)))
 		// If the condition is false nothing is read, so the address may be out of bounds.
-		k.under(all, false, func() { k.annotateAccess(a, bytes, false, nil) })
+		k.emitIf(all, false, func() { k.annotateAccess(a, bytes, false, nil) })
 	} else {
 		k.annotateAccess(a, bytes, false, nil)
 	}

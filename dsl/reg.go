@@ -184,6 +184,8 @@ func (x Reg[T]) snapshot() Reg[T] {
 // Set assigns y to x, which must be a variable.
 //
 // go:noinline
+//
+//go:noinline
 func (x Reg[T]) Set(y Reg[T]) {
 	k := x.k
 	if k == nil {
@@ -222,6 +224,8 @@ func (x Reg[T]) Set(y Reg[T]) {
 // assign emits the move of y into the register of x, which need not be a variable.
 //
 // go:noinline
+//
+//go:noinline
 func assign[T Scalar](x, y Reg[T]) {
 	if x.k == nil || x.r == nil {
 		return // the problem has been reported

@@ -68,7 +68,7 @@ func (c *checker) pragmaText(a *ptx.Operand, text string, inside bool) {
 	default:
 		c.fault(&rulePragmaUnknown, a, "%s is not a known pragma; the assembler ignores it",
 			clip(a.Text)).
-			suggestName(a, quoted(diag.Nearest(word, pragmaNames())))
+			suggestName(a, quotePragma(diag.Nearest(word, pragmaNames())))
 		return
 	}
 	if !inside {
@@ -85,7 +85,7 @@ func (c *checker) modulePragma(a *ptx.Operand, text string) {
 		return
 	}
 	c.fault(&rulePragma, a, "%s is not a module pragma; nounroll is the only one", clip(a.Text)).
-		suggestName(a, quoted(diag.Nearest(word, pragmaNames())))
+		suggestName(a, quotePragma(diag.Nearest(word, pragmaNames())))
 }
 
 func pragmaNames() []string {
@@ -93,7 +93,8 @@ func pragmaNames() []string {
 		"mma_throughput"}
 }
 
-func quoted(word string) string {
+// quotePragma returns a pragma in quotation marks, or "" for "".
+func quotePragma(word string) string {
 	if word == "" {
 		return ""
 	}

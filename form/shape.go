@@ -221,7 +221,7 @@ func (c *checker) variableAttributes(a *ptx.Attr, s *shape) {
 		case ".managed":
 			c.need(arg, ".managed", 4, 0, 30)
 		case ".unified":
-			c.unified(arg)
+			c.parseUnified(arg)
 		default:
 			c.fault(&ruleAttribute, arg, "%s is not an attribute, expected .managed or .unified",
 				clip(c.text(arg)))
@@ -235,8 +235,8 @@ func (c *checker) variableAttributes(a *ptx.Attr, s *shape) {
 	}
 }
 
-// unified checks .unified(upper, lower) and returns the two numbers.
-func (c *checker) unified(o *ptx.Operand) (id [2]int64, ok bool) {
+// parseUnified checks .unified(upper, lower) and returns the two numbers.
+func (c *checker) parseUnified(o *ptx.Operand) (id [2]int64, ok bool) {
 	c.need(o, ".unified", 8, 0, 90)
 	if len(o.Args) != 2 {
 		c.fault(&ruleAttribute, o, ".unified takes the two halves of an identifier, as in "+

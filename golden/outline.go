@@ -75,7 +75,7 @@ func outline(f *ptx.File) []line {
 			head = append(head, o.textLine(n))
 		}
 	}
-	sorted(variables)
+	sortByShape(variables)
 	list := append(head, variables...)
 	for _, n := range f.Decls {
 		if fn, ok := n.(*ptx.Func); ok {
@@ -85,7 +85,8 @@ func outline(f *ptx.File) []line {
 	return list
 }
 
-func sorted(list []line) {
+// sortByShape sorts lines by their shape, and keeps the order of lines with the same shape.
+func sortByShape(list []line) {
 	slices.SortStableFunc(list, func(a, b line) int { return strings.Compare(a.shape, b.shape) })
 }
 
@@ -122,7 +123,7 @@ func (o *outliner) function(n *ptx.Func) []line {
 	}
 	var variables, code []line
 	o.block(n.Body, &variables, &code)
-	sorted(variables)
+	sortByShape(variables)
 	return append(append(list, variables...), code...)
 }
 

@@ -42,13 +42,13 @@ func (p *parser) block() *Block {
 		case endOfFile:
 			if !p.unclosed {
 				at := p.unclosedAt(open)
-				p.fail(at.at, at.to, unclosed, "%s is not closed", quoted("{"))
+				p.fail(at.at, at.to, unclosed, "%s is not closed", quote("{"))
 			}
 		default:
 			if p.tok.kind == dot && p.tok.fresh && p.opensModule() {
 				at := p.unclosedAt(open)
 				p.fail(at.at, at.to, unclosed, "%s is not closed before %s",
-					quoted("{"), quoted(p.textOf(p.tok)))
+					quote("{"), quote(p.textOf(p.tok)))
 				break
 			}
 			p.statement()
@@ -134,14 +134,14 @@ func (p *parser) statement() {
 		b := p.block()
 		p.pushNode(b)
 	case ';':
-		p.fail(first.at, first.to, syntax, "empty statement: no statement before %s", quoted(";"))
+		p.fail(first.at, first.to, syntax, "empty statement: no statement before %s", quote(";"))
 		p.advance()
 	default:
 		want := "a statement"
 		if ahead := p.scan; first.kind == '!' && ahead.next().kind == '@' {
 			want = "the ! after the @, as in @!%p1"
 		}
-		p.unexpected(want)
+		p.reportUnexpected(want)
 		p.advance()
 		p.pushBad(first.at, p.skip())
 	}
@@ -151,7 +151,7 @@ func (p *parser) statement() {
 func (p *parser) label(first token) {
 	w := p.word(first)
 	if isReserved(w.Text) {
-		p.fail(first.at, first.to, syntax, "%s cannot be a label", quoted(w.Text))
+		p.fail(first.at, first.to, syntax, "%s cannot be a label", quote(w.Text))
 	}
 	p.advance()
 	if p.tok.kind == dot && isNamedByLabel(p.textOf(p.tok)) {
@@ -183,7 +183,7 @@ func (p *parser) guardedInstr() {
 	p.advance()
 	guard := Guard{Not: p.accept('!')}
 	if p.tok.kind != name || isReserved(p.textOf(p.tok)) {
-		p.unexpected("the predicate of a guard")
+		p.reportUnexpected("the predicate of a guard")
 		p.pushBad(start, p.skip())
 		return
 	}
@@ -191,7 +191,7 @@ func (p *parser) guardedInstr() {
 	p.advance()
 	op := p.tok
 	if op.kind != name && op.kind != dotted {
-		p.unexpected("an instruction after its guard")
+		p.reportUnexpected("an instruction after its guard")
 		p.pushBad(start, p.skip())
 		return
 	}
@@ -213,13 +213,14 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	base := len(p.operands)
 	ok := !isReserved(in.Op.Text)
 	if !ok {
-		p.fail(op.at, op.to, syntax, "%s is reserved and cannot start an instruction", quoted(in.Op.Text))
+		p.fail(op.at, op.to, syntax, "%s is reserved and cannot start an instruction",
+			quote(in.Op.Text))
 	} else if ok = !p.reportForeignSyntax(op, in.Op); !ok {
 		// the error has been reported
 	} else if want := p.missingEnd(in.Op.Text); want != "" {
 		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
 		// a label is kept, because branches may refer to it
-		if op.kind == name && want != quoted(";") && guard.Text == "" {
+		if op.kind == name && want != quote(";") && guard.Text == "" {
 			l := slab.One(&p.labels)
 			l.Span, l.Name = in.Op.Span, in.Op
 			p.pushNode(l)
@@ -236,7 +237,7 @@ func (p *parser) instruction(start Pos, guard Guard, op token) {
 	p.operands = p.operands[:base]
 	if ok && op.kind == name && p.scan.text[op.at] == '%' && p.tok.kind == name && !p.tok.fresh {
 		p.fail(op.at, op.to, syntax, "%s is not an instruction: a guard is written %s",
-			quoted(in.Op.Text), quoted("@"+in.Op.Text))
+			quote(in.Op.Text), quote("@"+in.Op.Text))
 		ok = false
 	}
 	if ok && p.semicolon(`"," or ";"`) {
@@ -256,13 +257,13 @@ func (p *parser) missingEnd(op string) string {
 	}
 	switch op {
 	case "ret", "exit", "trap", "brkpt":
-		return quoted(";")
+		return quote(";")
 	}
 	ahead := p.scan // a copy, so that comments are only recorded in the second scan
 	if next := ahead.next(); next.fresh || next.kind != name && next.kind != dotted {
 		return ""
 	}
-	return quoted(":") + " or " + quoted(";")
+	return quote(":") + " or " + quote(";")
 }
 
 // reportForeignSyntax reports syntax that other languages have, and returns false if the
@@ -273,20 +274,20 @@ func (p *parser) reportForeignSyntax(op token, w Word) bool {
 	switch {
 	case t.kind == ':' && op.kind == dotted && t.at == op.to:
 		p.fail(t.at, t.to, syntax, "unexpected %s: the parts of a modifier are separated by %s, "+
-			"as in .shared::cta", quoted(":"), quoted("::"))
+			"as in .shared::cta", quote(":"), quote("::"))
 	case op.kind == name &&
 		DeclaresWithoutDot(p.scan.text[op.at:min(len(p.scan.text), int(op.to)+1)]):
 		p.fail(op.at, op.to, syntax, "%s is not an instruction; did you mean %s?",
-			quoted(p.textOf(op)), quoted("."+p.textOf(op)))
+			quote(p.textOf(op)), quote("."+p.textOf(op)))
 	case t.kind == '=':
 		p.fail(t.at, t.to, syntax, "unexpected %s: PTX has no assignments; the result is the "+
-			"first operand, as in mov.b32 %%r1, %%r2", quoted("="))
+			"first operand, as in mov.b32 %%r1, %%r2", quote("="))
 	case t.kind == '(' && w.Text == "if":
 		p.fail(op.at, op.to, syntax,
-			"PTX has no %s: an instruction is guarded by a predicate, as in @%%p1", quoted("if"))
+			"PTX has no %s: an instruction is guarded by a predicate, as in @%%p1", quote("if"))
 	case p.textOf(t) == "." && t.kind != illegal:
 		p.fail(t.at, t.to, syntax, "unexpected %s: a modifier must directly follow its dot",
-			quoted("."))
+			quote("."))
 	default:
 		return false
 	}

@@ -115,7 +115,7 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 	p.buildSignature(f, fn, t.Returns, t.Params, t.Notes)
 	if end := f.token(t.End); end.kind != '{' {
 		if end.kind == ';' && p.tok.kind == '{' && p.depth == 0 {
-			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s", quoted(";"),
+			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s", quote(";"),
 				fn.Name.Text)
 			fn.Body = p.block()
 			fn.To = p.last
@@ -125,7 +125,7 @@ func (p *parser) buildFunction(f frame, tree *item, span Span) {
 		if isWritten(t.Entry) && len(t.Notes) > 0 {
 			p.fail(end.at, end.to, syntax, "unexpected %s, expected the body of %s: directives "+
 				"belong to its definition",
-				quoted(";"), fn.Name.Text)
+				quote(";"), fn.Name.Text)
 		}
 		p.pushNode(fn)
 		return
@@ -190,7 +190,7 @@ func (p *parser) buildVar(f frame, t *variable) *Var {
 		bank := f.operand(t.Bank)
 		if open := f.tokens[t.Bank.Pos.Offset-1]; open.at != v.Space.To {
 			p.fail(open.at, open.to, syntax, "unexpected %s: the bank must directly follow .const",
-				quoted("["))
+				quote("["))
 		}
 		v.Bank = &bank
 	}

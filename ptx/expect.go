@@ -33,12 +33,12 @@ func (f frame) report(err error, ending string) {
 	case t.kind == illegal: // the scanner has reported the token
 	case t.fresh && i > 0 && (t.kind == name || t.kind == dotted || t.kind == dot || t.kind == '@'):
 		before := f.tokens[i-1]
-		p.fail(before.to, before.to, syntax, "expected %s after %s", want, quoted(p.textOf(before)))
+		p.fail(before.to, before.to, syntax, "expected %s after %s", want, quote(p.textOf(before)))
 		p.rewind(t)
 	case t.kind == endOfFile:
 		p.fail(t.at, t.to, syntax, "unexpected end of file, expected %s", want)
 	default:
-		p.fail(t.at, t.to, syntax, "unexpected %s, expected %s", quoted(p.textOf(t)), want)
+		p.fail(t.at, t.to, syntax, "unexpected %s, expected %s", quote(p.textOf(t)), want)
 	}
 }
 

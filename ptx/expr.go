@@ -21,7 +21,7 @@ func (p *parser) constant() (Operand, bool) {
 		return y, false
 	}
 	if !p.accept(':') {
-		p.unexpected(`":" of a conditional expression`)
+		p.reportUnexpected(`":" of a conditional expression`)
 		return x, false
 	}
 	if !p.pushSymbols(inElse, question) {
@@ -37,7 +37,7 @@ func (p *parser) constant() (Operand, bool) {
 func (p *parser) pushSymbols(symbols int, t token) bool {
 	if p.stack+symbols > stackSize {
 		p.fail(t.at, t.to, tooDeep,
-			"%s is nested too deeply; the assembler runs out of memory here", quoted(p.textOf(t)))
+			"%s is nested too deeply; the assembler runs out of memory here", quote(p.textOf(t)))
 		return false
 	}
 	p.stack += symbols
@@ -81,7 +81,7 @@ func (p *parser) binary(least int) (Operand, bool) {
 			break
 		}
 		if isHexFloat(x) {
-			p.unexpected(`"," or ";": 0f literals stand alone`)
+			p.reportUnexpected(`"," or ";": 0f literals stand alone`)
 			return x, false
 		}
 		operator := p.tok
@@ -98,7 +98,7 @@ func (p *parser) binary(least int) (Operand, bool) {
 		p.stack -= inBinary
 		if good && isHexFloat(y) {
 			p.fail(y.At, y.To, syntax, "unexpected %s: a 0f literal cannot be an operand",
-				quoted(y.Text))
+				quote(y.Text))
 			good = false
 		}
 		x, ok = p.node(Binary, p.textOf(operator), x, y), good
@@ -134,7 +134,7 @@ func (p *parser) unary() (Operand, bool) {
 		p.stack -= inUnary
 		if ok && isHexFloat(x) {
 			p.fail(x.At, x.To, syntax, "unexpected %s: a 0f literal cannot be an operand",
-				quoted(x.Text))
+				quote(x.Text))
 			ok = false
 		}
 		y := p.node(Unary, p.textOf(t), x)
@@ -148,7 +148,7 @@ func (p *parser) unary() (Operand, bool) {
 		p.stack -= inParens
 		return x, ok
 	}
-	p.unexpected("a constant")
+	p.reportUnexpected("a constant")
 	return Operand{}, false
 }
 
@@ -231,7 +231,7 @@ func (p *parser) initializer() (Operand, bool) {
 func (p *parser) symbol() (Operand, bool) {
 	t := p.tok
 	if isReserved(p.textOf(t)) {
-		p.unexpected("an initial value")
+		p.reportUnexpected("an initial value")
 		return Operand{}, false
 	}
 	x := p.leaf(Name)
@@ -240,7 +240,7 @@ func (p *parser) symbol() (Operand, bool) {
 		open := p.tok
 		p.advance()
 		if p.tok.kind != name || isReserved(p.textOf(p.tok)) {
-			p.unexpected("a variable or a function")
+			p.reportUnexpected("a variable or a function")
 			return x, false
 		}
 		y := p.leaf(Name)

@@ -50,10 +50,10 @@ func (p *parser) module() {
 			}
 			continue
 		case '}':
-			p.fail(t.at, t.to, structure, "%s has no opening bracket", quoted("}"))
+			p.fail(t.at, t.to, structure, "%s has no opening bracket", quote("}"))
 		case ';':
 			p.fail(t.at, t.to, syntax, "unexpected %s: no statement precedes it",
-				quoted(";"))
+				quote(";"))
 		case illegal:
 			if p.textOf(t) == "#" { // a line of a preprocessor
 				p.skipStray()
@@ -63,7 +63,7 @@ func (p *parser) module() {
 		default:
 			p.fail(t.at, t.to, structure,
 				"unexpected %s outside of a function, expected a declaration or a directive%s",
-				quoted(p.textOf(t)), p.withDot(t))
+				quote(p.textOf(t)), p.withDot(t))
 			p.skipStray()
 			p.pushBad(t.at, p.last)
 			continue
@@ -80,7 +80,7 @@ func (p *parser) withDot(t token) string {
 	if t.kind == name {
 		if w := "." + p.textOf(t); opensItem(w) || w == ".version" || w == ".target" ||
 			w == ".address_size" {
-			return "; did you mean " + quoted(w) + "?"
+			return "; did you mean " + quote(w) + "?"
 		}
 	}
 	return ""
@@ -288,7 +288,7 @@ func (p *parser) bodyFollows() bool {
 	if p.depth > 0 {
 		return false
 	}
-	p.fail(p.last, p.last, syntax, "expected %s before the body", quoted("{"))
+	p.fail(p.last, p.last, syntax, "expected %s before the body", quote("{"))
 	p.frame.tokens = append(p.frame.tokens, token{'{', true, p.last, p.last})
 	return true
 }

@@ -30,10 +30,10 @@ func (p *parser) operand(first bool) (Operand, bool) {
 	case '(', '~', '+', number:
 		return p.constant()
 	case '*':
-		p.unexpected("an operand; an address is written in brackets, as in [%rd1]")
+		p.reportUnexpected("an operand; an address is written in brackets, as in [%rd1]")
 		return x, false
 	default:
-		p.unexpected("an operand")
+		p.reportUnexpected("an operand")
 		return x, false
 	}
 	if !ok || p.tok.kind != '|' || !first || x.Kind != Name && x.Kind != Vector {
@@ -41,7 +41,7 @@ func (p *parser) operand(first bool) (Operand, bool) {
 	}
 	p.advance()
 	if p.tok.kind != name && p.tok.kind != dotted {
-		p.unexpected(`a predicate or a register after "|"`)
+		p.reportUnexpected(`a predicate or a register after "|"`)
 		return x, false
 	}
 	y := p.leaf(Name)
@@ -57,9 +57,9 @@ func (p *parser) namedOperand(first bool) (Operand, bool) {
 		return p.constant()
 	case w == "_" && !first:
 		p.fail(t.at, t.to, sink, "sink %s cannot be read; only the first operand may be a sink",
-			quoted("_"))
+			quote("_"))
 	case w == "function_name" || w == "inlined_at":
-		p.unexpected("an operand")
+		p.reportUnexpected("an operand")
 		return Operand{}, false
 	}
 	x := p.leaf(Name)
@@ -90,8 +90,8 @@ func (p *parser) field(t token) (Operand, bool) {
 		if more >= 0 {
 			at += Pos(more) + 1
 		}
-		p.fail(at, t.to, syntax, "unexpected %s, expected %s or %s", quoted(s[at-t.at:]),
-			quoted(","), quoted(";"))
+		p.fail(at, t.to, syntax, "unexpected %s, expected %s or %s", quote(s[at-t.at:]),
+			quote(","), quote(";"))
 		return Operand{}, false
 	}
 	return Operand{Span: Span{t.at, t.to}, Kind: Name, Text: s}, true
@@ -101,7 +101,8 @@ func (p *parser) field(t token) (Operand, bool) {
 func (p *parser) offset(x Operand) (Operand, bool) {
 	p.advance()
 	if p.tok.kind == name && p.scan.text[p.tok.at] == '%' {
-		p.unexpected("a constant: an address is one register or variable plus a constant offset")
+		p.reportUnexpected(
+			"a constant: an address is one register or variable plus a constant offset")
 		return x, false
 	}
 	y, ok := p.constant()
@@ -127,7 +128,7 @@ func (p *parser) base() (Operand, bool) {
 		return p.constant()
 	}
 	if isReserved(p.textOf(p.tok)) {
-		p.unexpected("an address")
+		p.reportUnexpected("an address")
 		return Operand{}, false
 	}
 	x := p.leaf(Name)
@@ -137,7 +138,7 @@ func (p *parser) base() (Operand, bool) {
 	case '-':
 		p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s: a negative offset is "+
 			"added, as in %s",
-			quoted("-"), quoted("+"), quoted(x.Text+"+-4"))
+			quote("-"), quote("+"), quote(x.Text+"+-4"))
 		return x, false
 	}
 	return x, true
@@ -175,7 +176,7 @@ func (p *parser) bracket() (Operand, bool) {
 				x = y // x is the name that was read last
 			}
 		default:
-			p.unexpected("a name or a vector of coordinates")
+			p.reportUnexpected("a name or a vector of coordinates")
 			ok = false
 		}
 		p.operands = append(p.operands, y)
@@ -229,7 +230,7 @@ func (p *parser) element() (Operand, bool) {
 		p.advance()
 		return p.field(t)
 	case '{':
-		p.unexpected("a register or a constant")
+		p.reportUnexpected("a register or a constant")
 		return Operand{}, false
 	}
 	return p.constant()
@@ -245,7 +246,7 @@ func (p *parser) signedOperand() (Operand, bool) {
 	}
 	p.advance()
 	if isReserved(p.textOf(p.tok)) {
-		p.unexpected("an operand")
+		p.reportUnexpected("an operand")
 		return Operand{}, false
 	}
 	var x Operand
@@ -270,7 +271,7 @@ func (p *parser) callOperands() bool {
 			return false
 		}
 		if !p.accept(',') {
-			p.unexpected(`"," and the function to call`)
+			p.reportUnexpected(`"," and the function to call`)
 			return false
 		}
 	}
@@ -293,7 +294,7 @@ func (p *parser) callOperands() bool {
 // callee parses a plain name in a call. what describes the name in messages.
 func (p *parser) callee(what string) bool {
 	if p.tok.kind != name || isReserved(p.textOf(p.tok)) {
-		p.unexpected(what)
+		p.reportUnexpected(what)
 		return false
 	}
 	x := p.leaf(Name)

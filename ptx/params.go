@@ -10,13 +10,13 @@ func (p *parser) nextParam() bool {
 	case p.accept(','):
 		return true
 	case p.tok.kind == dot && p.tok.fresh && opensParam(p.textOf(p.tok)):
-		p.fail(p.last, p.last, syntax, "expected %s before the next parameter", quoted(","))
+		p.fail(p.last, p.last, syntax, "expected %s before the next parameter", quote(","))
 		return true
 	case p.tok.kind == ';':
 		ahead := p.scan // a copy, so that comments are only recorded in the second scan
 		if next := ahead.next(); next.kind == dot && opensParam(p.textOf(next)) {
 			p.fail(p.tok.at, p.tok.to, syntax, "unexpected %s, expected %s between parameters",
-				quoted(";"), quoted(","))
+				quote(";"), quote(","))
 			p.advance()
 			return true
 		}
@@ -92,9 +92,9 @@ func (p *parser) collectParams() bool {
 		}
 	}
 	if p.isHeaderToken() {
-		p.fail(p.last, p.last, syntax, "expected %s after the parameters", quoted(")"))
+		p.fail(p.last, p.last, syntax, "expected %s after the parameters", quote(")"))
 	} else if !p.accept(')') {
-		p.unexpected(`"," or ")" of the parameters`)
+		p.reportUnexpected(`"," or ")" of the parameters`)
 		p.skip()
 		return false
 	}

@@ -186,8 +186,8 @@ func (p *parser) fail(at, to Pos, rule, format string, args ...any) {
 	})
 }
 
-// unexpected reports the current token as unexpected. want describes the expected tokens.
-func (p *parser) unexpected(want string) {
+// reportUnexpected reports the current token as unexpected. want describes the expected tokens.
+func (p *parser) reportUnexpected(want string) {
 	t := p.tok
 	switch {
 	case t.kind == illegal: // the scanner has reported the token
@@ -196,14 +196,14 @@ func (p *parser) unexpected(want string) {
 	case strings.HasPrefix(p.file.Text[t.at:], "*/"):
 		p.fail(t.at, t.at+2, syntax,
 			"unexpected %s: comments do not nest, and the first */ has already ended the comment",
-			quoted("*/"))
+			quote("*/"))
 	default:
-		p.fail(t.at, t.to, syntax, "unexpected %s, expected %s", quoted(p.textOf(t)), want)
+		p.fail(t.at, t.to, syntax, "unexpected %s, expected %s", quote(p.textOf(t)), want)
 	}
 }
 
-// quoted returns text in quotation marks, shortened to 40 bytes.
-func quoted(text string) string {
+// quote returns text in quotation marks, shortened to 40 bytes.
+func quote(text string) string {
 	if len(text) > 40 {
 		text = text[:37] + "..."
 	}
@@ -228,7 +228,7 @@ func (p *parser) close(open token, want string) bool {
 		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
 		return false
 	}
-	p.unexpected(want)
+	p.reportUnexpected(want)
 	return false
 }
 
@@ -268,7 +268,7 @@ func (p *parser) semicolon(want string) bool {
 		p.fail(p.last, p.last, syntax, "expected %s before the next statement", want)
 		return true
 	}
-	p.unexpected(want)
+	p.reportUnexpected(want)
 	return false
 }
 

@@ -91,19 +91,19 @@ func (p *parser) reportIllegal(t token) {
 		p.fail(t.at, t.at+2, unclosed, "comment is not closed")
 		p.unclosed = true
 	case classes[c]&digit != 0:
-		p.fail(t.at, t.to, literal, "%s is not a number%s", quoted(s), numberHint(s))
+		p.fail(t.at, t.to, literal, "%s is not a number%s", quote(s), numberHint(s))
 	case t.at == 0 && strings.HasPrefix(s, "\ufeff"):
 		p.fail(t.at, t.to, literal, "the file starts with a byte order mark; the assembler reads "+
 			"plain ASCII")
 	case c >= utf8.RuneSelf:
-		p.fail(t.at, t.to, literal, "%s is not ASCII, which is allowed only in comments", quoted(s))
+		p.fail(t.at, t.to, literal, "%s is not ASCII, which is allowed only in comments", quote(s))
 	case c < ' ' || c == 0x7f:
 		p.fail(t.at, t.to, literal, "control character %#02x is not allowed in PTX", c)
 	case c == '#':
 		p.fail(t.at, t.to, literal, "%s is not PTX except in a line marker; comments start with //",
-			quoted(s))
+			quote(s))
 	default:
-		p.fail(t.at, t.to, literal, "%s cannot start a token in PTX", quoted(s))
+		p.fail(t.at, t.to, literal, "%s cannot start a token in PTX", quote(s))
 	}
 }
 
@@ -113,7 +113,7 @@ func (p *parser) checkString(t token) {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			p.fail(t.at+Pos(i), t.to, literal, "string %s is not ASCII, which is allowed only in "+
-				"comments", quoted(s))
+				"comments", quote(s))
 			return
 		}
 	}

@@ -18,13 +18,13 @@ func (p *parser) section() []Node {
 			p.advance()
 			return p.popNodes(base)
 		case endOfFile:
-			p.fail(open.at, open.to, unclosed, "%s is not closed", quoted("{"))
+			p.fail(open.at, open.to, unclosed, "%s is not closed", quote("{"))
 			return p.popNodes(base)
 		case name:
 			p.advance()
 			w := p.word(t)
 			if isReserved(w.Text) || !p.accept(':') {
-				p.unexpected(`":" after the label`)
+				p.reportUnexpected(`":" after the label`)
 				p.skipLine()
 				p.pushBad(t.at, p.last)
 				continue
@@ -39,15 +39,15 @@ func (p *parser) section() []Node {
 			}
 			if t.fresh && p.opensModule() {
 				p.fail(open.at, open.to, unclosed, "%s is not closed before %s",
-					quoted("{"), quoted(p.textOf(t)))
+					quote("{"), quote(p.textOf(t)))
 				return p.popNodes(base)
 			}
-			p.unexpected("data or a label")
+			p.reportUnexpected("data or a label")
 			p.advance()
 			p.skipLine()
 			p.pushBad(t.at, p.last)
 		default:
-			p.unexpected("data or a label")
+			p.reportUnexpected("data or a label")
 			p.advance()
 			p.skipLine()
 			p.pushBad(t.at, p.last)
@@ -88,7 +88,7 @@ func (p *parser) data() {
 		p.operands = append(p.operands, x)
 		if t := p.tok; t.kind == ',' && (x.Kind == Name || x.Kind == Binary) &&
 			p.scan.text[x.At] == '.' {
-			p.unexpected("a new line: the name of a section must be alone on its line")
+			p.reportUnexpected("a new line: the name of a section must be alone on its line")
 			p.skipLine()
 		}
 		if !p.accept(',') {
@@ -126,7 +126,7 @@ func (p *parser) datum() (Operand, bool) {
 		if p.tok.kind == '-' {
 			p.advance()
 			if p.tok.kind != name {
-				p.unexpected("a label")
+				p.reportUnexpected("a label")
 				return x, false
 			}
 			return p.node(Binary, "-", x, p.leaf(Name)), true
@@ -135,7 +135,7 @@ func (p *parser) datum() (Operand, bool) {
 	case dot:
 		return p.displacement(p.leaf(Name))
 	}
-	p.unexpected("a number or a label")
+	p.reportUnexpected("a number or a label")
 	return Operand{}, false
 }
 
@@ -145,7 +145,7 @@ func (p *parser) displacement(x Operand) (Operand, bool) {
 		return x, true
 	}
 	if p.tok.kind != number {
-		p.unexpected("a number")
+		p.reportUnexpected("a number")
 		return x, false
 	}
 	return p.node(Binary, "+", x, p.leaf(Literal)), true

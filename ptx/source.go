@@ -26,7 +26,7 @@ func (p *parser) sources() {
 	p.advance()
 	open := p.tok
 	if !p.accept('{') {
-		p.unexpected(quoted("{"))
+		p.reportUnexpected(quote("{"))
 		p.pushBad(start.at, p.last)
 		return
 	}
@@ -38,14 +38,14 @@ func (p *parser) sources() {
 			p.pushNode(n)
 			return
 		case t.kind == endOfFile:
-			p.fail(open.at, open.to, unclosed, "%s is not closed", quoted("{"))
+			p.fail(open.at, open.to, unclosed, "%s is not closed", quote("{"))
 		case t.kind == dot && p.textOf(t) == blockWord:
 			if s := p.source(); s != nil {
 				n.Blocks = append(n.Blocks, s)
 				continue
 			}
 		default:
-			p.unexpected(quoted(blockWord) + " or " + quoted("}"))
+			p.reportUnexpected(quote(blockWord) + " or " + quote("}"))
 		}
 		p.skipSources()
 		p.pushBad(start.at, p.last)
@@ -77,27 +77,27 @@ func (p *parser) source() *Source {
 	s := &Source{Name: p.word(start)}
 	p.advance()
 	if !p.accept('{') {
-		p.unexpected(quoted("{"))
+		p.reportUnexpected(quote("{"))
 		return nil
 	}
 	if !p.entry(".ir_name") {
 		return nil
 	}
 	if s.Language = p.word(p.tok); !p.accept(str) {
-		p.unexpected("a string")
+		p.reportUnexpected("a string")
 		return nil
 	}
 	if !p.entry(".sourceFileName") {
 		return nil
 	}
 	if p.tok.kind != number || !isInteger(p.textOf(p.tok)) {
-		p.unexpected("the number of a file")
+		p.reportUnexpected("the number of a file")
 		return nil
 	}
 	s.File = p.leaf(Literal)
 	begin := p.tok
 	if begin.kind != dot || p.textOf(begin) != beginWord {
-		p.unexpected(quoted(beginWord))
+		p.reportUnexpected(quote(beginWord))
 		return nil
 	}
 	text := p.scan.text
@@ -122,7 +122,7 @@ func (p *parser) source() *Source {
 	}
 	p.jump(end)
 	if !p.accept('}') {
-		p.unexpected(quoted("}"))
+		p.reportUnexpected(quote("}"))
 		return nil
 	}
 	s.Span = Span{start.at, p.last}
@@ -133,7 +133,7 @@ func (p *parser) source() *Source {
 func (p *parser) entry(word string) bool {
 	t := p.tok
 	if t.kind != dot || p.textOf(t) != word || !strings.HasPrefix(p.scan.text[t.to:], ":") {
-		p.unexpected(quoted(word + ":"))
+		p.reportUnexpected(quote(word + ":"))
 		return false
 	}
 	p.advance()

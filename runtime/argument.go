@@ -15,13 +15,13 @@ type placer interface {
 	place(p *Param, values []byte, d *Device) error
 }
 
-// put writes an argument to the position of its parameter in values. It returns an error if the
-// argument does not fit the parameter.
+// storeArgument writes an argument to the position of its parameter in values. It returns an error
+// if the argument does not fit the parameter.
 //
 // The argument is read through a pointer that the compiler cannot track, so that calling an
 // interface method does not move arguments to the heap. That is valid, because place does not
 // retain its receiver.
-func put(p *Param, values []byte, d *Device, arg *any) error {
+func storeArgument(p *Param, values []byte, d *Device, arg *any) error {
 	hidden := uintptr(unsafe.Pointer(arg))
 	a := **(**any)(unsafe.Pointer(&hidden))
 	at := values[p.Offset : p.Offset+p.Size]

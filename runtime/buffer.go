@@ -108,7 +108,7 @@ func (b *Buffer[T]) On(s *Stream) *Buffer[T] {
 // Slice returns the part of b from element lo up to, but not including, hi. It shares the memory
 // of b and becomes invalid when b is closed.
 func (b *Buffer[T]) Slice(lo, hi int) (*Buffer[T], error) {
-	if err := b.ready(); err != nil {
+	if err := b.checkUsable(); err != nil {
 		return nil, err
 	}
 	if lo < 0 || hi > b.count || lo >= hi {
@@ -133,20 +133,20 @@ func (b *Buffer[T]) Close() error {
 	return b.resource.Close()
 }
 
-// ready returns an error if b or its stream cannot be used.
-func (b *Buffer[T]) ready() error {
+// checkUsable returns an error if b or its stream cannot be used.
+func (b *Buffer[T]) checkUsable() error {
 	if b == nil {
 		return argument("a nil buffer")
 	}
 	if err := b.checkOpen(nil); err != nil {
 		return err
 	}
-	return b.on.ready(b.dev)
+	return b.on.checkUsable(b.dev)
 }
 
 // checkLength returns an error if b cannot be used, or does not have n elements.
 func (b *Buffer[T]) checkLength(n int, what string) error {
-	if err := b.ready(); err != nil {
+	if err := b.checkUsable(); err != nil {
 		return err
 	}
 	if n != b.count {
@@ -182,7 +182,7 @@ func (b *Buffer[T]) Read(xs []T) error {
 
 // Fill sets every element to x. For elements of eight bytes, both halves of x must be equal.
 func (b *Buffer[T]) Fill(x T) error {
-	if err := b.ready(); err != nil {
+	if err := b.checkUsable(); err != nil {
 		return err
 	}
 	var pattern uint32
@@ -215,7 +215,7 @@ func (b *Buffer[T]) CopyFrom(from *Buffer[T]) error {
 	if from == nil {
 		return argument("cannot copy from a nil buffer")
 	}
-	if err := from.ready(); err != nil {
+	if err := from.checkUsable(); err != nil {
 		return err
 	}
 	if err := b.checkLength(from.count, "the other buffer"); err != nil {

@@ -113,7 +113,7 @@ func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error
 	if err := m.checkOpen(nil); err != nil {
 		return fmt.Errorf("launch of %s: %w", k.name, err)
 	}
-	if err := c.stream.ready(m.dev); err != nil {
+	if err := c.stream.checkUsable(m.dev); err != nil {
 		return fmt.Errorf("launch of %s: %w", k.name, err)
 	}
 	l, err := k.shape(c)
@@ -125,7 +125,7 @@ func (k *Kernel) LaunchContext(ctx context.Context, c Config, args ...any) error
 	}
 	p := k.packets.Get().(*packet)
 	for i := range args {
-		if err := put(&k.sig.params[i], p.values, m.dev, &args[i]); err != nil {
+		if err := storeArgument(&k.sig.params[i], p.values, m.dev, &args[i]); err != nil {
 			k.packets.Put(p)
 			return fmt.Errorf("launch of %s: argument %d%s: %w", k.name, i+1,
 				comma(k.sig.params[i].Name),

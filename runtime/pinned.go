@@ -38,8 +38,8 @@ func AllocPinned[T Element](d *Device, n int) (*Pinned[T], error) {
 // Slice returns the memory as a slice. It must not be used after Close.
 func (p *Pinned[T]) Slice() []T { return p.elements }
 
-// ready returns an error if p and b cannot be copied to each other.
-func (p *Pinned[T]) ready(b *Buffer[T]) error {
+// checkCopyable returns an error if p and b cannot be copied to each other.
+func (p *Pinned[T]) checkCopyable(b *Buffer[T]) error {
 	if p == nil {
 		return argument("nil pinned memory")
 	}
@@ -52,7 +52,7 @@ func (p *Pinned[T]) ready(b *Buffer[T]) error {
 // WritePinned starts a copy of p to b, which must have the same length. It does not wait: p must
 // not change until the copy is complete.
 func (b *Buffer[T]) WritePinned(p *Pinned[T]) error {
-	if err := p.ready(b); err != nil {
+	if err := p.checkCopyable(b); err != nil {
 		return err
 	}
 	if err := b.dev.back.Upload(b.at, unsafe.Pointer(&p.elements[0]), b.bytes(), b.on.handle(),
@@ -65,7 +65,7 @@ func (b *Buffer[T]) WritePinned(p *Pinned[T]) error {
 // ReadPinned starts a copy of b to p, which must have the same length. It does not wait: p is
 // valid when the copy is complete.
 func (b *Buffer[T]) ReadPinned(p *Pinned[T]) error {
-	if err := p.ready(b); err != nil {
+	if err := p.checkCopyable(b); err != nil {
 		return err
 	}
 	if err := b.dev.back.Download(unsafe.Pointer(&p.elements[0]), b.at, b.bytes(), b.on.handle(),

@@ -54,8 +54,8 @@ func (s *Stream) handle() device.Handle {
 // Handle returns the stream as a CUstream, for use with other libraries.
 func (s *Stream) Handle() uintptr { return uintptr(s.handle()) }
 
-// ready returns an error if s cannot be used for work on d.
-func (s *Stream) ready(d *Device) error {
+// checkUsable returns an error if s cannot be used for work on d.
+func (s *Stream) checkUsable(d *Device) error {
 	if s == nil {
 		return d.checkOpen()
 	}
@@ -128,7 +128,8 @@ func (d *Device) Event() (*Event, error) {
 	return e, d.addResource(e.resource, "event", func() error { return d.back.FreeEvent(id) })
 }
 
-func (e *Event) ready() error {
+// checkUsable returns an error if e cannot be used.
+func (e *Event) checkUsable() error {
 	if e == nil {
 		return argument("a nil event")
 	}
@@ -137,10 +138,10 @@ func (e *Event) ready() error {
 
 // Record records the event after the current work of s, where nil is the default stream.
 func (e *Event) Record(s *Stream) error {
-	if err := e.ready(); err != nil {
+	if err := e.checkUsable(); err != nil {
 		return err
 	}
-	if err := s.ready(e.dev); err != nil {
+	if err := s.checkUsable(e.dev); err != nil {
 		return err
 	}
 	return e.dev.back.Record(e.id, s.handle())
@@ -148,7 +149,7 @@ func (e *Event) Record(s *Stream) error {
 
 // Sync waits for the event.
 func (e *Event) Sync() error {
-	if err := e.ready(); err != nil {
+	if err := e.checkUsable(); err != nil {
 		return err
 	}
 	return e.dev.back.WaitEvent(e.id)
@@ -161,7 +162,7 @@ func (e *Event) SyncContext(ctx context.Context) error {
 
 // Done reports whether the event is complete.
 func (e *Event) Done() (bool, error) {
-	if err := e.ready(); err != nil {
+	if err := e.checkUsable(); err != nil {
 		return false, err
 	}
 	return e.dev.back.EventDone(e.id)
@@ -169,14 +170,14 @@ func (e *Event) Done() (bool, error) {
 
 // Wait makes later work on s wait for the event. The event may belong to another device.
 func (s *Stream) Wait(e *Event) error {
-	if err := e.ready(); err != nil {
+	if err := e.checkUsable(); err != nil {
 		return err
 	}
 	d := e.dev
 	if s != nil {
 		d = s.dev
 	}
-	if err := s.ready(d); err != nil {
+	if err := s.checkUsable(d); err != nil {
 		return err
 	}
 	return d.back.WaitFor(s.handle(), e.id)
@@ -184,10 +185,10 @@ func (s *Stream) Wait(e *Event) error {
 
 // Since returns the time from an earlier event to e. Both must be complete.
 func (e *Event) Since(earlier *Event) (time.Duration, error) {
-	if err := earlier.ready(); err != nil {
+	if err := earlier.checkUsable(); err != nil {
 		return 0, err
 	}
-	if err := e.ready(); err != nil {
+	if err := e.checkUsable(); err != nil {
 		return 0, err
 	}
 	ms, err := e.dev.back.Elapsed(earlier.id, e.id)
@@ -237,7 +238,7 @@ func (g *Graph) Replay(s *Stream) error {
 	if err := g.checkOpen(nil); err != nil {
 		return err
 	}
-	if err := s.ready(g.dev); err != nil {
+	if err := s.checkUsable(g.dev); err != nil {
 		return err
 	}
 	return g.dev.back.Replay(g.id, s.handle())

@@ -69,7 +69,7 @@ func Steps(each ...int) MapOption {
 // Tiled returns a tensor map in tiled mode, through which boxes are copied. Sizes are in order
 // from the outermost to the innermost dimension, which is contiguous: rows, columns.
 func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*TensorMap, error) {
-	if err := b.ready(); err != nil {
+	if err := b.checkUsable(); err != nil {
 		return nil, fmt.Errorf("tensor map: %w", err)
 	}
 	m, err := b.mapping(b.word, sizes, options)
@@ -110,7 +110,7 @@ type Window struct{ Lower, Upper []int }
 // in the filter.
 func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int,
 	options ...MapOption) (*TensorMap, error) {
-	if err := b.ready(); err != nil {
+	if err := b.checkUsable(); err != nil {
 		return nil, fmt.Errorf("tensor map: %w", err)
 	}
 	m, err := b.mapping(b.word, sizes, options)
@@ -170,7 +170,7 @@ func (k *Kernel) Tensor(param string, b Matrix, sizes []int,
 			"kernel %s copies %s in im2col mode; create its tensor map with Images",
 			k.name, param)
 	}
-	m, err := b.tiled(sizes, p.Box.Sizes, p.options(options))
+	m, err := b.tiledMap(sizes, p.Box.Sizes, p.options(options))
 	return m, k.wrapError(param, err)
 }
 
@@ -230,11 +230,11 @@ func (k *Kernel) wrapError(param string, err error) error {
 
 // A Matrix is a buffer of any element type.
 type Matrix interface {
-	tiled(sizes, box []int, options []MapOption) (*TensorMap, error)
+	tiledMap(sizes, box []int, options []MapOption) (*TensorMap, error)
 	im2col(sizes []int, w Window, channels, pixels int, options []MapOption) (*TensorMap, error)
 }
 
-func (b *Buffer[T]) tiled(sizes, box []int, options []MapOption) (*TensorMap, error) {
+func (b *Buffer[T]) tiledMap(sizes, box []int, options []MapOption) (*TensorMap, error) {
 	return Tiled(b, sizes, box, options...)
 }
 

@@ -32,6 +32,8 @@ func Grow[T any](s *Of[T], n int) {
 }
 
 // nextArray continues in another array that has space for n values.
+//
+//go:noinline
 func nextArray[T any](s *Of[T], n int) { s.array, s.at, s.last = next(s, n), 0, 0 }
 
 // next returns an unused array with space for n values.

@@ -93,10 +93,10 @@ var counterparts = map[string]string{
 }
 
 const linesHead = `
-The column *lines* counts the Go lines of a kernel and of the functions of the example that it calls, without
-comments and blank lines. A statement that is wrapped counts as one line; the lines of a block inside it count
-separately. If a generator builds many kernels, the table gives the lines that run when the largest variant
-is built, and the lines of the whole generator.
+The column *lines* counts the Go lines of a kernel and of the functions of the example that it
+calls, without comments and blank lines. A statement that is wrapped counts as one line; the lines
+of a block inside it count separately. If a generator builds many kernels, the table gives the lines
+that run when the largest variant is built, and the lines of the whole generator.
 
 | kernel | function | lines | whole generator |
 |---|---|---|---|

@@ -27,9 +27,9 @@ func Number(text string) (v Value, over, ok bool) {
 			n, err := strconv.ParseUint(text[2:], 16, 64)
 			return Value{isa.F64, n}, false, err == nil && len(text) == 18
 		case 'x', 'X':
-			return whole(text[2:], 16)
+			return parseDigits(text[2:], 16)
 		case 'b', 'B':
-			return whole(text[2:], 2)
+			return parseDigits(text[2:], 2)
 		}
 	}
 	if strings.ContainsAny(text, ".eE") {
@@ -40,9 +40,9 @@ func Number(text string) (v Value, over, ok bool) {
 		return double(f), math.IsInf(f, 0) || vanishes(text, f), true
 	}
 	if strings.HasPrefix(text, "0") {
-		return whole(text, 8)
+		return parseDigits(text, 8)
 	}
-	return whole(text, 10)
+	return parseDigits(text, 10)
 }
 
 // vanishes reports whether a literal of value f is too small for a normal number. The assembler
@@ -63,9 +63,9 @@ func vanishes(text string, f float64) bool {
 	return !ok || exact.Cmp(new(big.Rat).SetFloat64(f)) != 0
 }
 
-// whole reads the digits of an integer. Like the assembler it reports an overflow only if a digit
-// follows a value whose top bit is set, so a few literals just above 64 bits wrap.
-func whole(digits string, base uint64) (v Value, over, ok bool) {
+// parseDigits reads the digits of an integer. Like the assembler it reports an overflow only if a
+// digit follows a value whose top bit is set, so a few literals just above 64 bits wrap.
+func parseDigits(digits string, base uint64) (v Value, over, ok bool) {
 	v.Type = isa.S64
 	if n := len(digits); n > 0 && digits[n-1] == 'U' {
 		v.Type, digits = isa.U64, digits[:n-1]

@@ -89,6 +89,8 @@ func plural(n int) string {
 
 // call calls a driver function with the context current. Pointers among the arguments are written
 // as Library.call requires.
+//
+//go:uintptrescapes
 func (c *Context) call(f Function, args ...uintptr) error {
 	if code := c.callRaw(f, args...); code != 0 {
 		return c.fail(f, code)

@@ -74,6 +74,8 @@ func (l *Library) Count() (int, error) {
 
 // call calls a function and converts its result to an error. If an argument is written as
 // uintptr(unsafe.Pointer(&x)) in the call, x does not move until call returns.
+//
+//go:uintptrescapes
 func (l *Library) call(f Function, args ...uintptr) error {
 	if code := l.callRaw(f, args...); code != 0 {
 		return l.fault(f, code)
@@ -82,6 +84,8 @@ func (l *Library) call(f Function, args ...uintptr) error {
 }
 
 // callRaw calls a function and returns its CUresult, or absent.
+//
+//go:uintptrescapes
 func (l *Library) callRaw(f Function, args ...uintptr) uintptr {
 	if l.table[f] == nil {
 		return absent

@@ -144,6 +144,8 @@ func newLog(lines bool) *log {
 }
 
 // onHeap returns a slice on the heap, which does not move with the stack.
+//
+//go:noinline
 func onHeap(n int) []byte { return make([]byte, n) }
 
 func (l *log) text() string { return cString(l.errors) }

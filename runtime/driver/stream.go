@@ -31,10 +31,12 @@ func (c *Context) WaitStream(s device.Handle) error {
 
 // StreamDone reports whether the work of a stream is complete.
 func (c *Context) StreamDone(s device.Handle) (bool, error) {
-	return c.ready(cuStreamQuery, uintptr(s))
+	return c.queryDone(cuStreamQuery, uintptr(s))
 }
 
-func (c *Context) ready(f Function, what uintptr) (bool, error) {
+// queryDone calls a query function for a stream or an event. It returns false if the driver reports
+// that the work is not complete.
+func (c *Context) queryDone(f Function, what uintptr) (bool, error) {
 	switch code := c.callRaw(f, what); code {
 	case 0:
 		return true, nil
@@ -75,7 +77,7 @@ func (c *Context) WaitEvent(e device.Handle) error { return c.call(cuEventSynchr
 
 // EventDone reports whether an event is complete.
 func (c *Context) EventDone(e device.Handle) (bool, error) {
-	return c.ready(cuEventQuery, uintptr(e))
+	return c.queryDone(cuEventQuery, uintptr(e))
 }
 
 // Elapsed returns the time between two events.

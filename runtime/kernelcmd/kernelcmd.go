@@ -82,7 +82,7 @@ func Run(w io.Writer, name, device, target string, check func(*kerneltest.T) err
 	t := kerneltest.New(d)
 	err = check(t)
 	for _, r := range t.Results() {
-		fmt.Fprintf(w, "  %v\n    computed %s\n", r, first(r))
+		fmt.Fprintf(w, "  %v\n    computed %s\n", r, formatFirst(r))
 	}
 	for _, n := range t.Notes() {
 		fmt.Fprintf(w, "  %s\n", n)
@@ -111,8 +111,8 @@ func open(device, target string) (d *runtime.Device, note string, err error) {
 	return d, note, err
 }
 
-// first formats the first elements of a result.
-func first(r kerneltest.Result) string {
+// formatFirst formats the first elements of a result.
+func formatFirst(r kerneltest.Result) string {
 	var words []string
 	for _, x := range r.First {
 		words = append(words, strconv.FormatFloat(x, 'g', 6, 64))

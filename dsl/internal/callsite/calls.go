@@ -53,10 +53,14 @@ type nodePath struct {
 
 // Here returns the position of the current builder call, that is, of the stack that starts at the
 // caller of Here. It must not be inlined, because trail starts with its caller.
+//
+//go:noinline
 func (c *Calls) Here() ir.Pos { return c.path(c.current[trail(&c.current, c.mark):]) }
 
 // Caller returns the position of the call to the function that calls Caller. Neither function may
 // be inlined.
+//
+//go:noinline
 func (c *Calls) Caller() ir.Pos {
 	return c.path(c.current[trail(&c.current, c.mark) : maxStackDepth-1])
 }
@@ -148,6 +152,8 @@ func (c *Calls) Same(a, b ir.Pos) bool {
 
 // Run calls a function of the author. The outer frames do not change until body returns, so
 // during the call Here only reads the inner frames.
+//
+//go:noinline
 func (c *Calls) Run(body func()) {
 	was, mark := c.body, c.mark
 	defer func() {

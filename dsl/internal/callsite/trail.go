@@ -9,4 +9,6 @@ package callsite
 // and returns the index of the first address. It follows the frame pointers and stops at mark. It
 // is 50 times as fast as runtime.Callers, which looks up each frame in tables. The tables are
 // only needed when a position is resolved.
+//
+//go:noescape
 func trail(pcs *stack, mark uintptr) int

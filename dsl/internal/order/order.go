@@ -49,6 +49,8 @@ func (o *Order) Next() *ir.Instr {
 }
 
 // addPage allocates a new page.
+//
+//go:noinline
 func (o *Order) addPage() {
 	o.before += len(o.last)
 	o.last, o.used = make([]ir.Instr, min(max(2*len(o.last), firstPage), longestPage)), 0

@@ -57,7 +57,7 @@ func (m *operandMaker) operand(w *isa.Want) (operandSample, bool) {
 		}
 		a := address(parts)
 		if w.TakesUnified() && !m.plain && parts[0].arg.Kind == isa.ArgReg && m.rng.IntN(6) == 0 {
-			a = unified(a)
+			a = withUnified(a)
 		}
 		return a, true
 	}

@@ -205,7 +205,8 @@ func offset(t operandSample, by int64) operandSample {
 	return t
 }
 
-func unified(t operandSample) operandSample {
+// withUnified returns the operand with the suffix .unified.
+func withUnified(t operandSample) operandSample {
 	t.text += ".unified"
 	t.arg.Unified = true
 	return t

@@ -20,6 +20,8 @@ import (
 )
 
 // sources has the sources of the kernels.
+//
+//go:embed cuda/*.cu triton/*.py
 var sources embed.FS
 
 // A Maker compiles the corpus.

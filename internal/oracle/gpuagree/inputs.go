@@ -66,7 +66,7 @@ func (in *Inputs) scalar(c *Case, i int) int {
 		name += " small"
 	}
 	return in.column(name, func(r *rand.Rand, _ int) uint64 {
-		x := packed(r, t)
+		x := randomPacked(r, t)
 		if fns || small && r.IntN(4) > 0 {
 			x = uint64(r.IntN(32)) // the instruction ignores the upper bits of the operand
 			if !fns {
@@ -83,8 +83,8 @@ func (in *Inputs) predicate(i int) int {
 	return in.column(name, func(r *rand.Rand, _ int) uint64 { return r.Uint64() & 1 })
 }
 
-// packed returns random bits of a type, with some edge cases of its elements.
-func packed(r *rand.Rand, t isa.Type) uint64 {
+// randomPacked returns random bits of a type, with some edge cases of its elements.
+func randomPacked(r *rand.Rand, t isa.Type) uint64 {
 	element, n := eval.Split(t)
 	width := t.Bits() / n
 	var x uint64

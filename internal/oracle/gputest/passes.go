@@ -24,6 +24,8 @@ import (
 
 // compiledModules has modules of the corpus that nvcc compiled from the sources in
 // internal/oracle/corpus.
+//
+//go:embed testdata/kernels/*.ptx.gz
 var compiledModules embed.FS
 
 // A launch specifies how the kernels of a module whose names match a pattern are launched.

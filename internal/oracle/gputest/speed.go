@@ -22,9 +22,9 @@ func median(list []time.Duration) time.Duration {
 	return list[len(list)/2]
 }
 
-// each returns the time per call of n calls, as the median of several repetitions. It
+// timePerCall returns the time per call of n calls, as the median of several repetitions. It
 // synchronizes after each repetition.
-func (t *T) each(n int, call func() error, sync func() error) (time.Duration, error) {
+func (t *T) timePerCall(n int, call func() error, sync func() error) (time.Duration, error) {
 	var rounds []time.Duration
 	for range 15 {
 		if err := sync(); err != nil {
@@ -51,18 +51,19 @@ func checkLaunch(t *T) error {
 		return err
 	}
 	const burst = 500 // fewer launches than fit into the queue of a stream
-	asynchronous, err := t.each(burst, func() error { return empty.Launch(runtime.Grid(1).On(s)) },
+	asynchronous, err := t.timePerCall(burst,
+		func() error { return empty.Launch(runtime.Grid(1).On(s)) },
 		s.Sync)
 	if err != nil {
 		return err
 	}
 	n := uint32(1000)
-	loaded, err := t.each(burst,
+	loaded, err := t.timePerCall(burst,
 		func() error { return k.Launch(runtime.Grid(4).On(s), b, b, b, n) }, s.Sync)
 	if err != nil {
 		return err
 	}
-	waiting, err := t.each(200,
+	waiting, err := t.timePerCall(200,
 		func() error { return errors.Join(empty.Launch(runtime.Grid(1).On(s)), s.Sync()) }, s.Sync)
 	if err != nil {
 		return err
@@ -79,7 +80,8 @@ func checkLaunch(t *T) error {
 	if err != nil {
 		return err
 	}
-	replay, err := t.each(1, func() error { return errors.Join(g.Replay(s), s.Sync()) }, s.Sync)
+	replay, err := t.timePerCall(1, func() error { return errors.Join(g.Replay(s), s.Sync()) },
+		s.Sync)
 	if err != nil {
 		return err
 	}

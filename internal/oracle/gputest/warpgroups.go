@@ -53,8 +53,8 @@ func (w *warpgroups) build(m *dsl.Module) {
 	)
 }
 
-// small returns n random integers from -1 to 1.
-func (t *T) small(n int) []float32 {
+// smallFloats returns n random integers from -1 to 1.
+func (t *T) smallFloats(n int) []float32 {
 	xs := make([]float32, n)
 	for i := range xs {
 		xs[i] = float32(t.Rand.IntN(3) - 1)
@@ -76,7 +76,7 @@ func (w *warpgroups) check(t *T) (err error) {
 		if w.down {
 			rows, cols = box.Rows*w.steps, box.Cols
 		}
-		xs := t.small(rows * cols)
+		xs := t.smallFloats(rows * cols)
 		memory, err := runtime.Upload(t.Device, roundToBF16(xs))
 		if err != nil {
 			return nil, nil, nil, err
@@ -231,7 +231,7 @@ func checkWidened(t *T) error {
 	if err != nil {
 		return err
 	}
-	xs, ws, want := t.small(64*64*steps), make([]int8, 128*64*steps), make([]float32, 64*128)
+	xs, ws, want := t.smallFloats(64*64*steps), make([]int8, 128*64*steps), make([]float32, 64*128)
 	for i := range ws {
 		ws[i] = int8(t.Rand.IntN(255) - 127)
 	}
@@ -288,7 +288,7 @@ func checkGathered(t *T) error {
 		return err
 	}
 	const rows, depth, n = 200, 512, 50
-	xs, ids, want := t.small(rows*depth), make([]uint32, 64), make([]float32, 64*64)
+	xs, ids, want := t.smallFloats(rows*depth), make([]uint32, 64), make([]float32, 64*64)
 	for i := range ids {
 		ids[i] = uint32(t.Rand.IntN(rows))
 	}
