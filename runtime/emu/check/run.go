@@ -19,8 +19,9 @@ import (
 type run struct {
 	schedule seeding
 	count    uint64
-	filled   bool   // arrays hold numbers, not zeros
-	inputs   bool   // arrays that the kernel only reads hold numbers, the others zeros
+	filled   bool // arrays hold numbers, not zeros
+	// arrays that the kernel only reads hold numbers, and all other arrays hold zeros
+	inputs   bool
 	block    uint32 // another block size than that of the kernel's other launches, or 0
 	races    []*race.Race
 	fault    *emu.Fault
@@ -31,7 +32,7 @@ type run struct {
 	reached  func(line int) bool
 	skipped  int
 	events   uint64             // number of events that the detector received
-	recorder *schedule.Recorder // of the synchronizations of the launch; nil for most launches
+	recorder *schedule.Recorder // records the synchronizations of the launch; nil for most launches
 }
 
 // Derived array sizes start at the first and grow to the second while accesses are out of bounds.
@@ -179,7 +180,7 @@ func (k *kernel) trials(r *Result, s seeding, counts []uint64) (all []*run, best
 	return all, best, true
 }
 
-// certain returns the runs so far, and those that could lower their findings to reviews, if an
+// certain returns the runs so far, and the runs that could lower their findings to reviews, if an
 // error remains; otherwise nil.
 func (k *kernel) certain(best *run, all []*run) []*run {
 	if len(k.races(all)) == 0 && (best.fault == nil || len(k.shape.Args) == 0 && k.varies()) {
@@ -274,7 +275,8 @@ func (k *kernel) otherBlocks(best *run) (list []*run) {
 	return list
 }
 
-// ending describes the error with which a launch ended, or "" if there is none.
+// ending describes the error with which a launch ended, or returns "" if it ended without an
+// error.
 func ending(x *run) string {
 	if x.fault == nil {
 		return ""
