@@ -100,9 +100,9 @@ var arithmetic = map[isa.Kind]bool{
 	isa.KindSetp:  true, isa.KindSelp: true, isa.KindMov: true,
 }
 
-// plainly returns an instruction's kind and its type, an integer type or untyped bits of 32 or 64
-// bits. ok is false for other instructions, and for those with other modifiers such as .cc, .sat
-// and .relu; setp has its comparison besides.
+// plainly returns an instruction's kind and its type: an integer type, or untyped bits, of 32 or
+// 64 bits. ok is false for other types, and for instructions with modifiers such as .cc, .sat and
+// .relu. The comparison of setp is allowed.
 func plainly(in *ir.Instr) (kind isa.Kind, of isa.Type, ok bool) {
 	kind = in.Kind()
 	if !arithmetic[kind] {
@@ -126,8 +126,8 @@ func plainly(in *ir.Instr) (kind isa.Kind, of isa.Type, ok bool) {
 	return kind, 0, false
 }
 
-// operandBits returns the width with which an instruction reads an operand, or 0 if a constant
-// could have another meaning there.
+// operandBits returns the width with which an instruction reads an operand, or 0 if a constant in
+// place of the operand could have another meaning.
 func operandBits(in *ir.Instr, o *ir.Operand) int {
 	kind, of, ok := plainly(in)
 	switch last := len(in.Args) - 1; {
@@ -147,7 +147,8 @@ func operandBits(in *ir.Instr, o *ir.Operand) int {
 	return of.Bits()
 }
 
-// evaluated returns the result of an instruction if it is a known integer of 32 or 64 bits.
+// evaluated returns the result of an instruction whose operands are constants. ok is false if the
+// result is not a known integer of 32 or 64 bits.
 func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
 	kind, of, ok := plainly(in)
 	if !ok || in.Guard.Reg != nil || len(in.Args) < 2 || len(in.Args) > 3 ||

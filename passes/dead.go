@@ -27,8 +27,8 @@ func dropDead() *Pass {
 	}
 }
 
-// dead removes dead instructions in f, iterating until nothing changes: removing an instruction in
-// one block can make its inputs in another block dead.
+// dead removes dead instructions in f and returns their number. It repeats until nothing changes,
+// because removing an instruction in one block can make instructions in other blocks dead.
 func dead(f *ir.Func) int {
 	g := ir.FlowOf(f)
 	total := 0
@@ -48,7 +48,7 @@ func dead(f *ir.Func) int {
 	}
 }
 
-// The carry flag between add.cc and addc is treated as an additional register, numbered after the
+// The carry flag between add.cc and addc is treated as an additional register, which follows all
 // others in the sets of this pass. It may be live across blocks.
 func carry(l *Liveness) int { return len(l.Number) }
 
@@ -60,7 +60,7 @@ func readsCarry(in *ir.Instr) bool {
 	return false
 }
 
-// needs returns the registers that instructions with an effect depend on. A value that a loop
+// needs returns the registers on which instructions with an effect depend. A value that a loop
 // computes only for itself is read in each iteration, but is not needed.
 func needs(f *ir.Func, l *Liveness) Set {
 	needed := make(Set, len(f.Regs)/64+1)
@@ -122,8 +122,8 @@ func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 	live.Add(carry(l))
 	for i := len(b.Instrs) - 1; i >= 0; i-- {
 		in := b.Instrs[i]
-		// Comments before an instruction may apply to all that follows, so they move to the next
-		// instruction.
+		// Comments before an instruction may apply to several following instructions, so they
+		// move to the next instruction.
 		if free(in) && (!wanted(in, l, live) || !wanted(in, l, needed)) &&
 			(len(in.Doc()) == 0 || len(kept) > 0) {
 			if doc := in.Doc(); len(doc) > 0 {

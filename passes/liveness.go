@@ -114,7 +114,7 @@ func (l *Liveness) crossing(f *ir.Func) {
 // place returns the position of a register in the stored sets, or -1.
 func (l *Liveness) place(n int) int { return int(l.slot[n]) }
 
-// behind stores in live the positions that are live at the end of a block.
+// behind stores in live the positions that are live at the end of block b.
 func (l *Liveness) behind(b int, live Set) {
 	clear(live)
 	if l.Flow.Leaves[b] {
@@ -146,7 +146,7 @@ func (l *Liveness) Out(b int, s Set) {
 	l.spread(live, s)
 }
 
-// merge adds the registers of from to s and reports whether there were new ones.
+// merge adds the registers of from to s and reports whether s has grown.
 func merge(s, from Set) bool {
 	grown := false
 	for i, w := range from {
@@ -158,7 +158,7 @@ func merge(s, from Set) bool {
 	return grown
 }
 
-// Step turns the registers live after in into those live before it.
+// Step turns live from the registers that are live after in into those that are live before in.
 func (l *Liveness) Step(in *ir.Instr, live Set) { l.step(in, live, func(n int) int { return n }) }
 
 // step does what Step does for sets in which register n has the index place(n). Registers with a

@@ -21,7 +21,7 @@ type reading struct {
 	others   int   // number of other reads
 }
 
-// readingOf returns how a register is read.
+// readingOf summarizes the reads of a register.
 func readingOf(uses []use) *reading {
 	r := new(reading)
 	for _, u := range uses {

@@ -105,7 +105,7 @@ func resultOf(in *ir.Instr, i int) bool {
 	return in.Form != nil && i < len(in.Form.Args) && in.Form.Args[i].Access != isa.Read
 }
 
-// whole returns the register of an operand that is exactly one register, or nil.
+// whole returns the register if an operand is exactly one register without modification, or nil.
 func whole(o *ir.Operand) *ir.Reg {
 	if o.Kind != ir.Register || o.Text() != "" || o.Not || o.Minus || o.Offset() {
 		return nil

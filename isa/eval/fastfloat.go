@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// fastFloat returns add, sub, mul and fma of f32, rounded to nearest, with a loop of its own.
+// fastFloat returns the operation of add, sub, mul or fma of f32, rounded to nearest, with a fast
+// loop over the lanes.
 func fastFloat(s *spec) *Op {
 	if s.rounding() != Nearest || s.has(isa.ModSat) {
 		return nil
@@ -118,7 +119,8 @@ func fmaRare(p, z float64) uint64 {
 	return uint64(math.Float32bits(f))
 }
 
-// fastPair is like fastFloat, for f32x2 without .ftz.
+// fastPair returns the operation of add, sub, mul or fma of f32x2 without .ftz, with a fast loop
+// over the lanes.
 func fastPair(s *spec) *Op {
 	if s.has(isa.ModFTZ) {
 		return nil
@@ -167,7 +169,8 @@ func flushedCode(r float32) uint64 {
 	return uint64(flush(math.Float32bits(r)))
 }
 
-// flushedFloat is like fastFloat, with .ftz.
+// flushedFloat returns the operation of add, sub, mul or fma of f32 with .ftz, with a fast loop
+// over the lanes.
 func flushedFloat(kind isa.Kind) *Op {
 	switch kind {
 	case isa.KindAdd:
