@@ -193,7 +193,7 @@ func convertFloats(s *spec, d, a isa.Type) *Op {
 		op.Warp = func(f *Frame) {
 			d, a := f.Out[0], f.In[0]
 			for l := range d {
-				d[l] = uint64(brain(uint32(a[l])))
+				d[l] = uint64(roundBF16(uint32(a[l])))
 			}
 		}
 	}
@@ -211,8 +211,8 @@ func convertFloats(s *spec, d, a isa.Type) *Op {
 	return op
 }
 
-// brain rounds an f32 to bf16.
-func brain(b uint32) uint32 {
+// roundBF16 rounds an f32 to bf16.
+func roundBF16(b uint32) uint32 {
 	if b&0x7fff_ffff > 0x7f80_0000 {
 		return 0x7fff
 	}
