@@ -21,7 +21,7 @@ type Place struct {
 	EndLine, EndColumn int
 }
 
-// IsValid reports whether p has a position.
+// IsValid reports whether p has a line number.
 func (p Place) IsValid() bool { return p.Line > 0 }
 
 // String returns file:line:column, which editors and terminals turn into links.
@@ -137,8 +137,8 @@ func (l List) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Err returns the errors of l as one Go error, or nil if there are none. Its text is the first
-// error with its place, and the number of the others.
+// Err returns the errors of l as one Go error, or nil if l has no errors. The text is the first
+// error with its position, and the number of further errors.
 func (l List) Err() error {
 	for _, d := range l {
 		if d.Severity != Error {

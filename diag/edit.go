@@ -26,9 +26,9 @@ func Apply(text string, edits []Edit) (string, error) {
 	return rewrite(text, changes), nil
 }
 
-// ApplyFixes applies the fixes of the findings of one file to its text in order, except those
-// that guess. It skips a fix that touches what an earlier one changed. It returns how many
-// fixes it applied and how many it skipped.
+// ApplyFixes applies the fixes of the findings of one file to its text in order, except fixes
+// that may be wrong. It skips a fix that overlaps an earlier one. made is the number of applied
+// fixes and left the number of skipped fixes.
 func ApplyFixes(text string, l List) (fixed string, made, left int) {
 	var all []change
 	for _, d := range l {
@@ -64,8 +64,8 @@ func locate(text string, edits []Edit) ([]change, error) {
 	return arrange(changes)
 }
 
-// arrange sorts changes by position and rejects overlapping ones. Two insertions at one position
-// have no order and count as overlapping.
+// arrange sorts changes by position. It returns an error if two changes overlap. Two insertions
+// at the same position have no order and count as overlapping.
 func arrange(changes []change) ([]change, error) {
 	slices.SortStableFunc(changes, func(a, b change) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))

@@ -25,13 +25,13 @@ type Rule struct {
 	Section  string   // section of the PTX manual, such as "9.7.9.8 ld"
 }
 
-// As returns the rule with another default severity.
+// As returns a copy of the rule with another default severity.
 func (r Rule) As(s Severity) Rule {
 	r.Severity = s
 	return r
 }
 
-// Page returns the page of the rule as plain text.
+// Page returns the page of the rule as plain text, for ptxdsl explain.
 func (r Rule) Page() string {
 	var b strings.Builder
 	b.WriteString(r.ID + ": " + r.Title + "\n")
@@ -64,10 +64,10 @@ func (r Rule) Page() string {
 	return b.String()
 }
 
-// Rules is a set of rules.
+// Rules is a list of rules, in any order.
 type Rules []Rule
 
-// Sorted returns the rules sorted by id.
+// Sorted returns a copy of s, sorted by id.
 func (s Rules) Sorted() Rules {
 	return slices.SortedFunc(slices.Values(s),
 		func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })

@@ -167,7 +167,7 @@ func (r Rule) sarif(help string) sarifRule {
 }
 
 // kind returns the SARIF kind and level of a severity. The standard requires level "none" for
-// everything that is not a proven failure.
+// every result that is not a proven failure.
 func kind(s Severity) (kind, level string) {
 	switch s {
 	case Error:

@@ -27,8 +27,8 @@ func Line(text string, n int) (line string, ok bool) {
 	return r.line(n)
 }
 
-// Offset returns the byte offset of a line and column in text; ok is false if they do not exist.
-// The positions just after a line and just after the text are valid.
+// Offset returns the byte offset of a line and column in text. ok is false if text has no such
+// position. The positions just after a line and just after the text are valid.
 func Offset(text string, line, column int) (offset int, ok bool) {
 	r := reader{text: text}
 	return r.offset(line, column)
@@ -44,7 +44,7 @@ type reader struct {
 	starts []int // offsets of all lines; nil until an earlier line is requested
 }
 
-// seek makes line n the current line.
+// seek makes line n the current line. It returns false if the text has no such line.
 func (r *reader) seek(n int) bool {
 	if n < 1 {
 		return false
@@ -70,7 +70,7 @@ func (r *reader) seek(n int) bool {
 	return true
 }
 
-// lineStarts returns the offset of each line.
+// lineStarts returns the byte offset of each line.
 func lineStarts(text string) []int {
 	starts := make([]int, 1, strings.Count(text, "\n")+1)
 	for at := 0; ; {

@@ -15,7 +15,7 @@ import (
 // A Printer formats findings for people: one line with the position, the source line with carets,
 // related positions, and the fix.
 type Printer struct {
-	Source Source // source texts for excerpts; nil prints none
+	Source Source // source texts for excerpts; if nil, no excerpts are printed
 	Color  bool   // for a terminal that supports colours
 	Width  int    // maximum columns of source to show; 0 means 100
 }
@@ -62,7 +62,8 @@ func (p Printer) one(b *bufio.Writer, src *readers, d *Diagnostic) {
 	}
 }
 
-// excerpts prints the positions of d in its own file, sorted by line, then those in other files.
+// excerpts prints the source lines of d in its own file, sorted by line, then the lines in other
+// files.
 func (p Printer) excerpts(b *bufio.Writer, src *readers, d *Diagnostic, c inks) {
 	var here, there []mark
 	main := mark{place: d.Place.closed(), main: true}
@@ -145,7 +146,7 @@ func (p Printer) lines(b *bufio.Writer, src *readers, marks []mark, gutter int, 
 	}
 }
 
-// say returns the description of a fix, derived from its edit if it has none.
+// say returns the description of a fix. If the fix has none, it is derived from the edit.
 func (f *Fix) say() string {
 	if f.Message != "" || len(f.Edits) == 0 {
 		return f.Message

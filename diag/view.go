@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// tab is the distance of tab stops in an excerpt.
+// tab is the distance between tab stops in an excerpt.
 const tab = 4
 
 // A view is a source line as displayed in a terminal: tabs are expanded, unprintable characters are
@@ -63,8 +63,8 @@ func look(line string, focus, width int) view {
 	return v
 }
 
-// column returns the column of the byte at offset. For a byte outside of the view it is the column
-// of the ellipsis, or the one just after the end.
+// column returns the column of the byte at offset. For a byte outside the view, it returns the
+// column of the ellipsis, or the column just after the end.
 func (v view) column(offset int) int {
 	i := offset - v.from
 	switch {
@@ -78,8 +78,8 @@ func (v view) column(offset int) int {
 	return v.ends[i-1]
 }
 
-// columns returns the number of terminal columns of a character: none for combining marks, two for
-// wide scripts and pictures.
+// columns returns the number of terminal columns of a character: zero for combining marks, two
+// for wide scripts and pictographs, or else one.
 func columns(r rune) int {
 	switch {
 	case r < 0x300:

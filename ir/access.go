@@ -38,7 +38,7 @@ func (in *Instr) Registers(visit func(*Reg, isa.Access)) {
 	}
 }
 
-// access returns how in accesses an operand as a whole. In the instruction set, results come first
+// access returns how in accesses operand i as a whole. In the instruction set, results come first
 // and are never optional, so an operand's index in the form is its index in the instruction.
 func (in *Instr) access(i int) isa.Access {
 	switch {
@@ -57,7 +57,7 @@ func (in *Instr) access(i int) isa.Access {
 	return isa.Read
 }
 
-// registers visits the registers of o, where a is the access to o as a whole.
+// registers calls visit for the registers of o. a is the access to o as a whole.
 func (o *Operand) registers(a isa.Access, guarded bool, visit func(*Reg, isa.Access)) {
 	switch o.Kind {
 	case Register:

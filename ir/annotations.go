@@ -9,12 +9,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Annotations describe how the author wrote a kernel, which its instructions do not show, or only
-// after analysis. Package dsl records them; a lifted function has none. Registers that they mention
-// need not be used by an instruction.
+// Annotations describe how the author wrote a kernel, which its instructions show only after
+// analysis, or not at all. Package dsl records them; a lifted function has none. Registers in
+// annotations need not be used by any instruction.
 type Annotations struct {
 	Block  [3]int // threads of a block; zeros if the launch chooses
-	Warp   *Reg   // index of the warp in its block, or nil if it is not computed
+	Warp   *Reg   // index of the warp in its block, or nil if the kernel does not compute it
 	Labels bool   // the author placed labels, so the conditions may not hold
 	Most   int    // most threads of a block, if the launch chooses, or 0 if unlimited
 	Blocks int    // blocks per multiprocessor, or 0 if unspecified
@@ -27,7 +27,7 @@ type Annotations struct {
 	Products []Product
 
 	Accumulators []Accumulator
-	Unset        []*Reg // registers that the builder made without a value
+	Unset        []*Reg // registers that the builder created without a value
 
 	Meetings []Meeting
 	Arrivals []Arrival
@@ -36,8 +36,8 @@ type Annotations struct {
 	SemaphoreWaits []Pos // waits at semaphores
 	Resets         int   // number of semaphore resets
 
-	FirstCopy  Pos // first builder call that starts a cp.async copy; NoPos for none
-	FirstStore Pos // first builder call that starts a bulk store; NoPos for none
+	FirstCopy  Pos // first builder call that starts a cp.async copy, or NoPos
+	FirstStore Pos // first builder call that starts a bulk store, or NoPos
 	Outputs    []Output
 	Buffers    []*Buffer
 	Variables  []SharedUse
@@ -58,7 +58,7 @@ type Role struct {
 	Name         string
 	First, Warps int
 	Single       bool   // only the first warp executes the body
-	Registers    int    // register budget of a thread that the author wrote, or 0 for none
+	Registers    int    // register budget of a thread, or 0 if the author wrote none
 	Budgeted     bool   // the budget is valid, and the role sets it
 	Head, End    *Block // first block of the role, and the first after it
 }
@@ -80,9 +80,9 @@ type Loop struct {
 
 // A Condition is a predicate that is true at some code, or false if Not is set.
 type Condition struct {
-	Reg  *Reg // nil if it is unknown
+	Reg  *Reg // nil if the register is unknown
 	Not  bool
-	Left bool // the other threads have left the kernel
+	Left bool // threads that do not satisfy the condition have left the kernel
 	Loop bool // the loop has another iteration
 }
 
@@ -90,7 +90,7 @@ type Condition struct {
 type Use struct {
 	Pos   Pos
 	Conds []Condition // hold at the call, the outermost first
-	Role  *Role       // nil outside of roles
+	Role  *Role       // nil outside roles
 	What  Action
 }
 
@@ -125,12 +125,13 @@ const (
 	Whole             // consecutive tiles, for a warp
 )
 
-// String returns the name of u.
+// String returns the noun for one unit, for messages.
 func (u Unit) String() string {
 	return [...]string{"row", "column", "16-byte unit", "rows", "part", "tile"}[u]
 }
 
-// A TileAccess selects N units of a tile from the one in a register on. The tile has Limit units.
+// A TileAccess selects N consecutive units, starting at the index in Reg, of a tile that has
+// Limit units.
 type TileAccess struct {
 	Tile  TileShape
 	Unit  Unit
@@ -143,7 +144,7 @@ type TileAccess struct {
 type TileShape struct {
 	Type       isa.Type
 	Rows, Cols int
-	Swizzle    int  // bytes, or 0 for none
+	Swizzle    int  // in bytes, or 0 without a swizzle
 	Padded     bool // sixteen elements take 16 bytes
 	Transposed bool
 }
@@ -182,13 +183,13 @@ type Collective struct {
 	Most   int // number of threads that a named barrier expects, or 0 for other calls
 }
 
-// A SharedAccess is an access to shared memory outside of roles.
+// A SharedAccess is an access to shared memory outside roles.
 type SharedAccess struct {
 	Pos    Pos
 	In     *Instr // the instruction
 	Conds  []Condition
-	Var    *Var // the variable, if it is accessed at a constant offset
-	Reg    *Reg // the address, if there is no constant offset
+	Var    *Var // the variable, if it is accessed at a constant offset, or nil
+	Reg    *Reg // the address, if the offset is not constant, or nil
 	Offset int64
 	Bytes  int64
 	Writes bool
@@ -222,8 +223,8 @@ type PipelineTile struct {
 // An Accumulator is a matrix in registers to which MMAs add.
 type Accumulator struct {
 	Pos       Pos
-	Role      *Role    // that declared it; nil outside of roles
-	Clear     *Instr   // clears it: earlier contents are not read, or nil for none
+	Role      *Role    // the role that declared it; nil outside roles
+	Clear     *Instr   // instruction that clears it, so that earlier contents are not read, or nil
 	Registers [][]*Reg // in parts
 	Words     int      // number of 32-bit registers
 	// Owned is the number of operands that name each register in MMAs and when the accumulator is
@@ -247,11 +248,11 @@ func (a *Accumulator) Read() bool {
 type Meeting struct {
 	Pos     Pos
 	Role    *Role
-	Group   int // roles of one group run concurrently; those of the next follow them
+	Group   int // roles of the same group run concurrently, and groups run one after the other
 	Cluster bool
 }
 
-// An Arrival is a named barrier at which warps arrive, but none waits.
+// An Arrival is a named barrier at which warps arrive but no warp waits.
 type Arrival struct {
 	Pos     Pos
 	Barrier int

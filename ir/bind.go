@@ -15,13 +15,13 @@ type Binder struct {
 	lasts   bool
 }
 
-// NewBinder returns a Binder for a version and target.
+// NewBinder returns a Binder for a PTX version and target.
 func NewBinder(v isa.Version, t isa.Target) *Binder {
 	return &Binder{matcher: isa.NewMatcher(v, t)}
 }
 
-// Shared returns the instruction set's own copy of the string op, if there is one. Equal opcodes
-// then share memory, which makes comparing them fast.
+// Shared returns the instruction set's own copy of op, if it has one, or else op. Equal opcodes
+// then share memory, which makes comparisons fast.
 func (b *Binder) Shared(op string) string {
 	if list, _ := b.matcher.Candidates(op); len(list) > 0 && list[0].Opcode == op {
 		return list[0].Opcode
@@ -29,8 +29,8 @@ func (b *Binder) Shared(op string) string {
 	return op
 }
 
-// Bind finds the form of in and stores it there. The problems say why there is none, or they are
-// warnings.
+// Bind finds the form of in and stores it in in.Form. If no form fits, the problems state why.
+// Otherwise they are warnings.
 func (b *Binder) Bind(in *Instr) []isa.Problem {
 	in.Form, b.lasts = nil, false
 	if in.Directive() {

@@ -11,7 +11,8 @@ import (
 // A Box describes what a copy with a tensor map transfers, which PTX does not contain. In text it
 // is a comment at the parameter: "// ptxdsl:bytes 16384" or "// ptxdsl:element 2".
 type Box struct {
-	Bytes   int64 // of the box, or of the rows of a gather or scatter, or 0 if unknown
+	// size in bytes of the box, or of the rows of a gather or scatter, or 0 if unknown
+	Bytes   int64
 	Element int64 // of an element, or 0 if unknown
 }
 
@@ -23,7 +24,7 @@ const (
 // Comment returns the comment that states the bytes of the box.
 func (b *Box) Comment() string { return "// " + boxBytes + " " + strconv.FormatInt(b.Bytes, 10) }
 
-// BoxOf returns the box that comments state, or nil if they state none.
+// BoxOf returns the box that comments of a parameter state, or nil if they state none.
 func BoxOf(note string, doc []string) *Box {
 	b := Box{stated(boxBytes, note, doc), stated(boxElement, note, doc)}
 	if b == (Box{}) {

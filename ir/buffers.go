@@ -8,7 +8,7 @@ type Mbarrier struct {
 	Name   string
 	Pos    Pos
 	Count  int  // arrivals that complete a phase; 0 if the roles that would arrive are missing
-	Waited Pos  // first wait of the author; NoPos for none
+	Waited Pos  // first wait by the author, or NoPos
 	Comes  bool // something arrives, or may arrive
 }
 
@@ -16,19 +16,19 @@ type Mbarrier struct {
 type Output struct {
 	Map    string
 	Pos    Pos
-	Stored Pos  // first store; NoPos for none
+	Stored Pos  // first store, or NoPos
 	Waited bool // the kernel waits for the stores
 }
 
-// A Buffer is memory that some threads fill and others read, part by part.
+// A Buffer is memory that some threads fill and other threads read, part by part.
 type Buffer struct {
 	Name  string
 	Kind  BufferKind
 	Parts []BufferPart
-	First Pos // first read; NoPos for none
+	First Pos // first read, or NoPos
 }
 
-// A BufferKind says what a Buffer is.
+// A BufferKind is the kind of memory of a Buffer.
 type BufferKind uint8
 
 // Kinds of buffers.
@@ -47,7 +47,7 @@ type BufferPart struct {
 // A SharedUse describes how the kernel uses a variable in shared memory.
 type SharedUse struct {
 	Var     *Var
-	Read    Pos  // first read; NoPos for none
+	Read    Pos  // first read, or NoPos
 	Written bool // or it may be written
 }
 

@@ -77,7 +77,7 @@ func (b *Block) Last() *Instr {
 	return nil
 }
 
-// Ends reports whether the last instruction of b leaves it.
+// Ends reports whether control always leaves b at its last instruction.
 func (b *Block) Ends() bool {
 	in := b.Last()
 	return in != nil && in.Ends()

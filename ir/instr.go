@@ -22,13 +22,14 @@ type Instr struct {
 	Said *Comments // comments; shared by copies, so replace the value instead of modifying it
 }
 
-// Comments are the comments of an instruction.
+// Comments holds the comments of an instruction: the lines before it, and the text after it on
+// the same line.
 type Comments struct {
 	Doc  []string // comments before it
 	Note string   // comment after it
 }
 
-// Doc returns the comments before in.
+// Doc returns the comment lines before in.
 func (in *Instr) Doc() []string {
 	if in.Said == nil {
 		return nil
@@ -36,7 +37,7 @@ func (in *Instr) Doc() []string {
 	return in.Said.Doc
 }
 
-// Note returns the comment after in.
+// Note returns the comment after in on the same line, or "".
 func (in *Instr) Note() string {
 	if in.Said == nil {
 		return ""
@@ -44,7 +45,8 @@ func (in *Instr) Note() string {
 	return in.Said.Note
 }
 
-// Comment sets the comments before in to doc and the one after it to note, or "" for none.
+// Comment sets the comment lines before in to doc, and the comment after it to note, or "" for no
+// comment.
 func (in *Instr) Comment(doc []string, note string) {
 	in.Said = nil
 	if len(doc) > 0 || note != "" {
@@ -52,13 +54,13 @@ func (in *Instr) Comment(doc []string, note string) {
 	}
 }
 
-// A Guard is @p or @!p; Reg is nil if there is none.
+// A Guard is @p or @!p. Reg is nil if the instruction has no guard.
 type Guard struct {
 	Reg *Reg
 	Not bool
 }
 
-// Directive reports whether in is a directive.
+// Directive reports whether in is a directive and not an instruction.
 func (in *Instr) Directive() bool { return isa.IsDirective(in.Op) }
 
 // Has reports whether the instruction has an effect in the instruction set.
@@ -85,7 +87,7 @@ func (in *Instr) Mods() []isa.Mod {
 	return in.Form.Slots
 }
 
-// HasMod reports whether in has any of the modifiers.
+// HasMod reports whether in has at least one of the modifiers.
 func (in *Instr) HasMod(mods ...isa.Mod) bool {
 	have := in.Mods()
 	for _, m := range mods {
@@ -112,8 +114,7 @@ func (in *Instr) Is(kind isa.Kind, mods ...isa.Mod) bool {
 		!slices.ContainsFunc(mods, func(m isa.Mod) bool { return !in.HasMod(m) })
 }
 
-// Space returns the state space that in names, or the first one if it names two; Generic if it
-// names none.
+// Space returns the first state space that in names, or Generic if it names none.
 func (in *Instr) Space() isa.Space {
 	for _, m := range in.Mods() {
 		if s := m.Space(); s != isa.Generic {
@@ -189,7 +190,7 @@ func (o *Operand) Text() string {
 	return o.More.Text
 }
 
-// Args returns the parts of o.
+// Args returns the parts of o: elements of a vector or pair, or operands in brackets.
 func (o *Operand) Args() []Operand {
 	if o.More == nil {
 		return nil
@@ -217,7 +218,7 @@ func (o *Operand) Ref() Ref {
 	return nil
 }
 
-// Refer makes o refer to ref, which is not a register.
+// Refer makes o refer to ref. ref must not be a register.
 func (o *Operand) Refer(ref Ref) { o.More = &More{Text: o.Text(), Args: o.Args(), Ref: ref} }
 
 // Var returns the variable that o refers to, or nil.
@@ -238,7 +239,7 @@ func (o *Operand) Block() *Block {
 	return b
 }
 
-// Offset reports whether o has an offset.
+// Offset reports whether o is a symbol with a nonzero offset.
 func (o *Operand) Offset() bool { return o.Value != 0 && o.Ref() != nil }
 
 // Walk calls visit with o and every part of it.

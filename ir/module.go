@@ -1,11 +1,11 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ir represents a PTX module: functions of basic blocks of instructions, over typed
-// registers that may be written more than once. It is close to PTX on purpose: one struct
-// represents every instruction, and its properties come from the tables in isa. PTX is its text
-// form: package lift reads it, package lower writes it. Analyses belong to package passes; they
-// return results and store nothing here.
+// Package ir represents a PTX module: functions that consist of basic blocks of instructions,
+// over typed registers that may be written more than once. It is close to PTX on purpose: one
+// struct represents every instruction, whose properties come from the tables in package isa. PTX
+// is the text form of the representation: package lift reads it, and package lower writes it.
+// Analyses belong to package passes; they return results and store nothing in the module.
 package ir
 
 import "github.com/ptxdsl/ptxdsl/isa"
@@ -18,7 +18,7 @@ type Module struct {
 	Options []string // other options of .target: debug, texmode_independent
 	Bits    int      // bits of an address, or 0 if the text does not specify it
 	Decls   []Decl   // in text order, which matters in PTX: declarations precede uses
-	Source  Source   // resolves the positions in the module, or nil if they are unknown
+	Source  Source   // resolves the positions in the module, or nil if the positions are unknown
 	Doc     []string // comments at the start of the module
 	Tail    []string // comments after the last declaration
 }
@@ -85,7 +85,7 @@ func (v *Var) Alignment() int {
 // A Ptr describes the memory that a pointer parameter points to: .ptr .global .align 16.
 type Ptr struct {
 	Space isa.Space
-	Align int // 0 if it is not specified
+	Align int // in bytes, or 0 if not specified
 }
 
 // A Directive is a directive that declares no name, at module level or of a function: .file,
@@ -154,7 +154,7 @@ func (f *Func) Attr(name string) *Directive {
 
 // A Reg is a virtual register.
 type Reg struct {
-	Name   string // including its % if it has one; if empty, lowering chooses a name
+	Name   string // including its %, if it has one; if empty, lowering chooses a name
 	Type   isa.Type
 	Vec    uint8 // number of elements of a vector register, or 0 for a scalar
 	Varies bool  // reassigned by the builder: a variable of package dsl

@@ -9,7 +9,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 // NoPos means unknown.
 type Pos int32
 
-// NoPos is the position of something without a source.
+// NoPos is the position of an element without a source.
 const NoPos Pos = 0
 
 // A Source resolves positions: to a line of PTX, or to the Go calls that built an instruction.
@@ -18,7 +18,7 @@ type Source interface {
 	Place(pos Pos) (at diag.Place, from []diag.Place)
 }
 
-// At returns the place of pos and its callers.
+// At returns the source position of pos and its callers, innermost first.
 func (m *Module) At(pos Pos) (at diag.Place, from []diag.Place) {
 	if m.Source == nil || pos == NoPos {
 		return diag.Place{File: m.Name}, nil
@@ -26,8 +26,8 @@ func (m *Module) At(pos Pos) (at diag.Place, from []diag.Place) {
 	return m.Source.Place(pos)
 }
 
-// Same reports whether two positions are one call of the author. A Go loop that repeats a call
-// gives each repetition a position of its own.
+// Same reports whether two positions belong to the same call of the author. A Go loop that
+// repeats a call gives each repetition a separate position.
 func (m *Module) Same(a, b Pos) bool {
 	if s, ok := m.Source.(interface{ Same(a, b Pos) bool }); ok {
 		return s.Same(a, b)

@@ -152,7 +152,7 @@ func (l *lifter) variable(n *ptx.Var, d *ptx.Declarator, name string, space isa.
 	return v
 }
 
-// parameter returns a parameter or result of a function.
+// parameter returns the variable of a parameter or result of a function.
 func (l *lifter) parameter(n *ptx.Var) *ir.Var {
 	t, ok := isa.ParseType(n.Type.Text)
 	space, known := isa.ParseSpace(n.Space.Text)

@@ -77,7 +77,7 @@ func besideSink(o *ir.Operand) bool {
 		parts[1].Kind == ir.Sink
 }
 
-// group returns an operand with parts.
+// group returns an operand that consists of parts.
 func (l *lifter) group(k ir.Kind, o *ptx.Operand) ir.Operand {
 	more := slab.One(&l.mores)
 	more.Text = o.Text
@@ -97,7 +97,7 @@ func (l *lifter) named(k ir.Kind, ref ir.Ref) ir.Operand {
 	return ir.Operand{Kind: k, More: more}
 }
 
-// text returns the additional text of an operand, or nil if there is none.
+// text returns the additional text of an operand, or nil if s is empty.
 func (l *lifter) text(s string) *ir.More {
 	if s == "" {
 		return nil

@@ -25,7 +25,8 @@ type entry struct {
 	at  ptx.Pos
 }
 
-// A regRange is a range of registers name<n>. Only those that are used are created.
+// A regRange is a range of registers that is declared as name<n>. Only registers that are used
+// are created.
 type regRange struct {
 	letters string
 	count   int
@@ -129,7 +130,7 @@ func (l *lifter) unique(name string) string {
 	return free
 }
 
-// isModuleName reports whether a name is declared outside of functions.
+// isModuleName reports whether a name is declared outside functions.
 func (l *lifter) isModuleName(name string) bool {
 	if _, ok := l.scopes[0].names[name]; ok {
 		return true

@@ -73,7 +73,7 @@ func (w *writer) alignedRun(list []*ir.Instr) (n, column int, plain bool) {
 	return len(list), column, plain
 }
 
-// straight writes instructions that are aligned together, one after the other.
+// straight writes consecutive instructions whose operands are aligned with each other.
 func (w *writer) straight(list []*ir.Instr, column int) {
 	text := w.Straight()
 	for _, in := range list {

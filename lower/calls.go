@@ -11,9 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A sequence is the instructions of a block that pass arguments to a call and read its results. Its
-// .param variables are declared in a scope around it, which tells ptxas their lifetime and improves
-// readability.
+// A sequence is the list of instructions in a block that pass arguments to a call and read its
+// results. Its .param variables are declared in a scope around it, which tells ptxas their
+// lifetime and improves readability.
 type sequence struct {
 	first, last int // indexes of instructions in the block
 	vars        []*ir.Var
@@ -78,7 +78,7 @@ func sequences(f *ir.Func) (list map[*ir.Block][]sequence, own map[*ir.Var]bool)
 	return list, own
 }
 
-// joined returns the sequences in instruction order, with overlapping ones merged.
+// joined returns the sequences in instruction order, with overlapping sequences merged.
 func joined(list []sequence) []sequence {
 	slices.SortStableFunc(list, func(a, b sequence) int { return cmp.Compare(a.first, b.first) })
 	out := list[:0]

@@ -141,7 +141,7 @@ func (w *writer) parameters(list []*ir.Var) {
 	w.Put(")")
 }
 
-// commentsOf writes the comments of a variable that shares its line with others.
+// commentsOf writes the comments of a variable that is declared on a line with other variables.
 func (w *writer) commentsOf(v *ir.Var) {
 	w.comments(v.Doc)
 	if v.Note != "" {

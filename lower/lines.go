@@ -52,7 +52,8 @@ func MapOf(m *ir.Module, text string) *Map {
 	return p
 }
 
-// Pos returns the position of a line in the module's Source; NoPos if it is unknown.
+// Pos returns the position of a PTX line in the module's Source, or NoPos if the position is
+// unknown.
 func (p *Map) Pos(line int) ir.Pos {
 	if line < 0 || line >= len(p.at) {
 		return ir.NoPos
@@ -60,7 +61,8 @@ func (p *Map) Pos(line int) ir.Pos {
 	return p.at[line]
 }
 
-// Place returns the source of a line, and its callers. ok is false if it is unknown.
+// Place returns the source position that emitted a PTX line, and the call stack that led there,
+// innermost first. ok is false if the position is unknown.
 func (p *Map) Place(line int) (at diag.Place, from []diag.Place, ok bool) {
 	pos := p.Pos(line)
 	if pos == ir.NoPos || p.m.Source == nil {

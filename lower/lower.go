@@ -80,7 +80,8 @@ func (w *writer) end(note string) {
 // number writes an integer.
 func (w *writer) number(n int) { w.Line = strconv.AppendInt(w.Line, int64(n), 10) }
 
-// module writes the whole module. Declarations of several lines are separated by blank lines.
+// module writes all declarations of the module. Blank lines separate declarations of several
+// lines.
 func (w *writer) module() {
 	m := w.m
 	w.comments(m.Doc)

@@ -128,7 +128,8 @@ func bits(to []byte, v uint32) []byte {
 // decimal, since they are hard to read in hexadecimal, except 64-bit masks.
 type base int64
 
-// decimal is the limit for ordinary numbers; larger ones are addresses or masks.
+// decimal is the largest number that is written in decimal notation. Larger numbers are addresses
+// or masks.
 const decimal base = 1<<32 - 1
 
 // baseOf returns the base for the constants of an instruction: hexadecimal for masks.

@@ -45,7 +45,7 @@ type family struct {
 	apart   bool  // its registers cannot be declared as a range
 	done    bool  // already declared
 	here    bool  // named by this package, and adjacent in the function
-	next    int32 // index of the next of these registers
+	next    int32 // index of the next register of the range
 }
 
 // ranged reports whether the family is declared as a range. The range may include a few unused
@@ -302,7 +302,7 @@ func tenShort(regs []*ir.Reg, text []byte, word uint64, width int) []byte {
 	return text
 }
 
-// tenLong is like tenShort, for names of any length.
+// tenLong names up to ten registers as tenShort does, for names of any length.
 func tenLong(regs []*ir.Reg, text, name []byte) []byte {
 	for _, r := range regs {
 		r.Name = unsafe.String(&text[0], copy(text, name))

@@ -9,13 +9,13 @@ import "github.com/ptxdsl/ptxdsl/ir"
 type targetUse struct {
 	count int
 	first *ir.Instr
-	scope *sequence // call sequence around all uses, or nil if there is none
+	scope *sequence // call sequence around all uses, or nil
 }
 
-// placedTargets finds where the target lists and prototypes of f are declared: before the
-// instruction that they preceded, or before the only one that uses them. Others are declared at the
-// start of the function. A list from inside the scope of a call that is used outside of it is
-// declared before that scope.
+// placedTargets determines where the target lists and prototypes of f are declared: before the
+// instruction that they preceded, or before the only instruction that uses them. All other lists
+// are declared at the start of the function. A list from inside the scope of a call that is also
+// used outside the scope is declared before the scope.
 func placedTargets(f *ir.Func, calls map[*ir.Block][]sequence) map[*ir.Instr][]*ir.Targets {
 	if len(f.Targets) == 0 {
 		return nil

@@ -236,7 +236,7 @@ func (v *needs) form(in *ir.Instr) {
 	*known = in.Form
 }
 
-// known returns the cache entry for a form.
+// known returns the cache entry for a form, which it creates on first use.
 func (v *needs) known(f *isa.Candidate) **isa.Candidate {
 	at := uintptr(unsafe.Pointer(f))
 	return &v.lately[(at>>5^at>>11)%uintptr(len(v.lately))]

@@ -27,6 +27,6 @@ func foldAddresses() *Pass {
 
 // sumOf64 reports whether an instruction is a plain 64-bit addition.
 func sumOf64(in *ir.Instr) bool {
-	kind, of, ok := plainly(in)
+	kind, of, ok := integerOp(in)
 	return ok && kind == isa.KindAdd && of.Bits() == 64
 }

@@ -44,7 +44,7 @@ func common(f *ir.Func) int {
 	for _, b := range f.Blocks {
 		known := make(map[string]*ir.Reg)
 		for _, in := range b.Instrs {
-			if !repeatable(in, d) {
+			if !isRepeatable(in, d) {
 				continue
 			}
 			r := in.Args[0].Reg
@@ -70,14 +70,15 @@ func common(f *ir.Func) int {
 			}
 		}
 	}
-	dropped(f, gone)
+	dropInstrs(f, gone)
 	return len(gone)
 }
 
-// repeatable reports whether the only effect of an instruction is to write one register, and
+// isRepeatable reports whether the only effect of an instruction is to write one register, and
 // executing it again gives the same value, because its operands have one value.
-func repeatable(in *ir.Instr, d *defs) bool {
-	if in.Directive() || in.Form == nil || in.Guard.Reg != nil || len(in.Args) < 2 || !free(in) ||
+func isRepeatable(in *ir.Instr, d *defs) bool {
+	if in.Directive() || in.Form == nil || in.Guard.Reg != nil || len(in.Args) < 2 ||
+		!hasNoEffect(in) ||
 		in.HasMod(isa.ModCC) {
 		return false
 	}
@@ -85,7 +86,7 @@ func repeatable(in *ir.Instr, d *defs) bool {
 	case isa.HeadAddc, isa.HeadSubc, isa.HeadMadc, isa.HeadLd, isa.HeadActivemask:
 		return false
 	}
-	r := whole(&in.Args[0])
+	r := wholeRegister(&in.Args[0])
 	if r == nil || d.writer[r] != in || resultOf(in, 1) {
 		return false
 	}
@@ -94,7 +95,7 @@ func repeatable(in *ir.Instr, d *defs) bool {
 		in.Args[1+i].Walk(func(o *ir.Operand) {
 			switch {
 			case o.Kind == ir.Special:
-				same = same && steady(o.Text())
+				same = same && isConstantSpecial(o.Text())
 			case o.Reg != nil:
 				same = same && d.writer[o.Reg] != nil
 			}
@@ -103,8 +104,8 @@ func repeatable(in *ir.Instr, d *defs) bool {
 	return same
 }
 
-// steady reports whether a special register keeps its value while a kernel runs.
-func steady(name string) bool {
+// isConstantSpecial reports whether a special register keeps its value while a kernel runs.
+func isConstantSpecial(name string) bool {
 	for _, stem := range []string{"%tid", "%ntid", "%ctaid", "%nctaid", "%laneid"} {
 		if name == stem || strings.HasPrefix(name, stem+".") {
 			return true

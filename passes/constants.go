@@ -33,11 +33,11 @@ func fold(f *ir.Func, binder *ir.Binder) int {
 	n := 0
 	var work []*ir.Instr // moves of constants
 	look := func(in *ir.Instr) {
-		if settle(in, d, binder) {
+		if replaceByMove(in, d, binder) {
 			n++
 		}
 		if in.Kind() == isa.KindMov && len(in.Args) == 2 && in.Args[1].Kind == ir.Int {
-			if r := whole(&in.Args[0]); r != nil && d.writer[r] == in {
+			if r := wholeRegister(&in.Args[0]); r != nil && d.writer[r] == in {
 				work = append(work, in)
 			}
 		}
@@ -52,7 +52,7 @@ func fold(f *ir.Func, binder *ir.Binder) int {
 		work = work[1:]
 		r := in.Args[0].Reg
 		for _, u := range d.uses[r] {
-			if u.at != nil && u.at == u.to && whole(u.at) == r &&
+			if u.at != nil && u.at == u.to && wholeRegister(u.at) == r &&
 				r.Type.Bits() == operandBits(u.in, u.at) && constant(u, in.Args[1], binder) {
 				n++
 				look(u.in)
@@ -62,9 +62,9 @@ func fold(f *ir.Func, binder *ir.Binder) int {
 	return n
 }
 
-// settle replaces an instruction whose result is constant by a move.
-func settle(in *ir.Instr, d *defs, binder *ir.Binder) bool {
-	v, bits, ok := evaluated(in)
+// replaceByMove replaces an instruction whose result is constant by a move.
+func replaceByMove(in *ir.Instr, d *defs, binder *ir.Binder) bool {
+	v, bits, ok := constantResult(in)
 	if !ok || d.writer[in.Args[0].Reg] != in {
 		return false
 	}
@@ -100,10 +100,10 @@ var arithmetic = map[isa.Kind]bool{
 	isa.KindSetp:  true, isa.KindSelp: true, isa.KindMov: true,
 }
 
-// plainly returns an instruction's kind and its type, an integer type or untyped bits of 32 or 64
-// bits. ok is false for other instructions, and for those with other modifiers such as .cc, .sat
-// and .relu; setp has its comparison besides.
-func plainly(in *ir.Instr) (kind isa.Kind, of isa.Type, ok bool) {
+// integerOp returns an instruction's kind and its type: an integer type, or untyped bits, of 32 or
+// 64 bits. ok is false for other types, and for instructions with modifiers such as .cc, .sat and
+// .relu. The comparison of setp is allowed.
+func integerOp(in *ir.Instr) (kind isa.Kind, of isa.Type, ok bool) {
 	kind = in.Kind()
 	if !arithmetic[kind] {
 		return kind, 0, false
@@ -126,10 +126,10 @@ func plainly(in *ir.Instr) (kind isa.Kind, of isa.Type, ok bool) {
 	return kind, 0, false
 }
 
-// operandBits returns the width with which an instruction reads an operand, or 0 if a constant
-// could have another meaning there.
+// operandBits returns the width with which an instruction reads an operand, or 0 if a constant in
+// place of the operand could have another meaning.
 func operandBits(in *ir.Instr, o *ir.Operand) int {
-	kind, of, ok := plainly(in)
+	kind, of, ok := integerOp(in)
 	switch last := len(in.Args) - 1; {
 	case !ok:
 		return 0
@@ -138,7 +138,7 @@ func operandBits(in *ir.Instr, o *ir.Operand) int {
 			return 32
 		}
 	case kind == isa.KindMov:
-		if to := whole(&in.Args[0]); to == nil || !to.Type.Whole() {
+		if to := wholeRegister(&in.Args[0]); to == nil || !to.Type.Whole() {
 			return 0 // a float constant is more readable in its own move
 		}
 	case kind == isa.KindSelp && o == &in.Args[last]:
@@ -147,11 +147,12 @@ func operandBits(in *ir.Instr, o *ir.Operand) int {
 	return of.Bits()
 }
 
-// evaluated returns the result of an instruction if it is a known integer of 32 or 64 bits.
-func evaluated(in *ir.Instr) (value int64, bits int, ok bool) {
-	kind, of, ok := plainly(in)
+// constantResult returns the result of an instruction whose operands are constants. ok is false if
+// the result is not a known integer of 32 or 64 bits.
+func constantResult(in *ir.Instr) (value int64, bits int, ok bool) {
+	kind, of, ok := integerOp(in)
 	if !ok || in.Guard.Reg != nil || len(in.Args) < 2 || len(in.Args) > 3 ||
-		whole(&in.Args[0]) == nil || kind == isa.KindMov {
+		wholeRegister(&in.Args[0]) == nil || kind == isa.KindMov {
 		return 0, 0, false
 	}
 	var x [2]uint64

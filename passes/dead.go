@@ -18,7 +18,7 @@ func dropDead() *Pass {
 		Edits: true,
 		Run: func(s *Step) {
 			for _, f := range s.Module.Funcs() {
-				if n := dead(f); n > 0 {
+				if n := dropDeadInstrs(f); n > 0 {
 					s.Changes += n
 					trim(f)
 				}
@@ -27,9 +27,9 @@ func dropDead() *Pass {
 	}
 }
 
-// dead removes dead instructions in f, iterating until nothing changes: removing an instruction in
-// one block can make its inputs in another block dead.
-func dead(f *ir.Func) int {
+// dropDeadInstrs removes dead instructions in f and returns their number. It repeats until nothing
+// changes, because removing an instruction in one block can make instructions in other blocks dead.
+func dropDeadInstrs(f *ir.Func) int {
 	g := ir.FlowOf(f)
 	total := 0
 	for {
@@ -48,9 +48,9 @@ func dead(f *ir.Func) int {
 	}
 }
 
-// The carry flag between add.cc and addc is treated as an additional register, numbered after the
-// others in the sets of this pass. It may be live across blocks.
-func carry(l *Liveness) int { return len(l.Number) }
+// The carryIndex flag between add.cc and addc is treated as an additional register, which follows
+// all others in the sets of this pass. It may be live across blocks.
+func carryIndex(l *Liveness) int { return len(l.Number) }
 
 func readsCarry(in *ir.Instr) bool {
 	switch in.Kind().Head() {
@@ -60,7 +60,7 @@ func readsCarry(in *ir.Instr) bool {
 	return false
 }
 
-// needs returns the registers that instructions with an effect depend on. A value that a loop
+// needs returns the registers on which instructions with an effect depend. A value that a loop
 // computes only for itself is read in each iteration, but is not needed.
 func needs(f *ir.Func, l *Liveness) Set {
 	needed := make(Set, len(f.Regs)/64+1)
@@ -79,12 +79,12 @@ func needs(f *ir.Func, l *Liveness) Set {
 			}
 		})
 		if readsCarry(in) {
-			need(carry(l))
+			need(carryIndex(l))
 		}
 	}
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
-			if !free(in) {
+			if !hasNoEffect(in) {
 				want(in)
 				continue
 			}
@@ -94,7 +94,7 @@ func needs(f *ir.Func, l *Liveness) Set {
 				}
 			})
 			if in.HasMod(isa.ModCC) {
-				writers[carry(l)] = append(writers[carry(l)], in)
+				writers[carryIndex(l)] = append(writers[carryIndex(l)], in)
 			}
 		}
 	}
@@ -119,12 +119,12 @@ func needs(f *ir.Func, l *Liveness) Set {
 func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 	kept := make([]*ir.Instr, 0, len(b.Instrs))
 	n := 0
-	live.Add(carry(l))
+	live.Add(carryIndex(l))
 	for i := len(b.Instrs) - 1; i >= 0; i-- {
 		in := b.Instrs[i]
-		// Comments before an instruction may apply to all that follows, so they move to the next
-		// instruction.
-		if free(in) && (!wanted(in, l, live) || !wanted(in, l, needed)) &&
+		// Comments before an instruction may apply to several following instructions, so they
+		// move to the next instruction.
+		if hasNoEffect(in) && (!isLive(in, l, live) || !isLive(in, l, needed)) &&
 			(len(in.Doc()) == 0 || len(kept) > 0) {
 			if doc := in.Doc(); len(doc) > 0 {
 				next := kept[len(kept)-1]
@@ -135,10 +135,10 @@ func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 		}
 		l.Step(in, live)
 		if in.HasMod(isa.ModCC) && in.Guard.Reg == nil {
-			live.Remove(carry(l))
+			live.Remove(carryIndex(l))
 		}
 		if readsCarry(in) {
-			live.Add(carry(l))
+			live.Add(carryIndex(l))
 		}
 		kept = append(kept, in)
 	}
@@ -149,8 +149,8 @@ func deadIn(b *ir.Block, l *Liveness, live, needed Set) int {
 	return n
 }
 
-// free reports whether the only effect of an instruction is to write its results.
-func free(in *ir.Instr) bool {
+// hasNoEffect reports whether an instruction has no effect besides its results.
+func hasNoEffect(in *ir.Instr) bool {
 	if in.Has(isa.EffectConvergent) || in.Has(isa.EffectVolatile) || in.Has(isa.EffectAsync) {
 		return false
 	}
@@ -158,9 +158,9 @@ func free(in *ir.Instr) bool {
 		in.HasMod(isa.ModParam, isa.ModConst) && !in.HasMod(isa.ModVolatile)
 }
 
-// wanted reports whether a result of an instruction is live after it.
-func wanted(in *ir.Instr, l *Liveness, live Set) bool {
-	found, wrote := in.HasMod(isa.ModCC) && live.Has(carry(l)), false
+// isLive reports whether a result of an instruction is live after the instruction.
+func isLive(in *ir.Instr, l *Liveness, live Set) bool {
+	found, wrote := in.HasMod(isa.ModCC) && live.Has(carryIndex(l)), false
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		if a == isa.Read {
 			return

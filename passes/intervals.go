@@ -8,8 +8,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An interval is the part of a function's text in which a register is live, including whole loops.
-// Instruction n reads at 2n and writes at 2n+1.
+// An interval is the range of a function's text in which a register is live. It includes whole
+// loops. Instruction n reads at position 2n and writes at 2n+1.
 type interval struct {
 	from, to int
 	used     bool
@@ -22,9 +22,9 @@ func (v *interval) cover(at int) {
 	v.from, v.to = min(v.from, at), max(v.to, at)
 }
 
-// intervals returns the live intervals of f's registers, indexed as in Regs. Registers that are
-// live across blocks are followed from their uses back to their definitions, so that the cost grows
-// with the live ranges and not with registers times blocks.
+// intervals returns the live intervals of f's registers, indexed as in Regs. For registers that
+// are live across blocks, it searches backward from the uses to the definitions, so that the cost
+// grows with the live ranges and not with the number of registers times the number of blocks.
 func intervals(f *ir.Func, number map[*ir.Reg]int) []interval {
 	g := ir.FlowOf(f)
 	list := make([]interval, len(f.Regs))

@@ -54,7 +54,7 @@ func LivenessOf(g *ir.Flow) *Liveness {
 		l.Number[r] = i
 		l.slot[i] = -1
 	}
-	l.crossing(f)
+	l.findCrossing(f)
 	words := (len(l.wide) + 63) / 64
 	room := make(Set, words*len(f.Blocks))
 	l.in = make([]Set, len(f.Blocks))
@@ -71,7 +71,7 @@ func LivenessOf(g *ir.Flow) *Liveness {
 	for changed := true; changed; {
 		changed = false
 		for b := len(f.Blocks) - 1; b >= 0; b-- {
-			l.behind(b, live)
+			l.blockEnd(b, live)
 			for i := len(f.Blocks[b].Instrs) - 1; i >= 0; i-- {
 				l.step(f.Blocks[b].Instrs[i], live, l.place)
 			}
@@ -81,8 +81,8 @@ func LivenessOf(g *ir.Flow) *Liveness {
 	return l
 }
 
-// crossing finds the registers that may be live from one block to another.
-func (l *Liveness) crossing(f *ir.Func) {
+// findCrossing finds the registers that may be live from one block to another.
+func (l *Liveness) findCrossing(f *ir.Func) {
 	keep := func(n int) {
 		if l.slot[n] < 0 {
 			l.slot[n] = int32(len(l.wide))
@@ -114,8 +114,8 @@ func (l *Liveness) crossing(f *ir.Func) {
 // place returns the position of a register in the stored sets, or -1.
 func (l *Liveness) place(n int) int { return int(l.slot[n]) }
 
-// behind stores in live the positions that are live at the end of a block.
-func (l *Liveness) behind(b int, live Set) {
+// blockEnd stores in live the positions that are live at the end of block b.
+func (l *Liveness) blockEnd(b int, live Set) {
 	clear(live)
 	if l.Flow.Leaves[b] {
 		merge(live, l.leaves)
@@ -125,8 +125,8 @@ func (l *Liveness) behind(b int, live Set) {
 	}
 }
 
-// spread converts a set of positions to a set of indexes in Func.Regs, in s.
-func (l *Liveness) spread(from, s Set) {
+// toRegisters converts a set of positions to a set of indexes in Func.Regs, in s.
+func (l *Liveness) toRegisters(from, s Set) {
 	clear(s)
 	for i, w := range from {
 		for ; w != 0; w &= w - 1 {
@@ -137,16 +137,16 @@ func (l *Liveness) spread(from, s Set) {
 
 // In stores in s the registers that are live at the start of block b; s must have space for
 // the registers of the function.
-func (l *Liveness) In(b int, s Set) { l.spread(l.in[b], s) }
+func (l *Liveness) In(b int, s Set) { l.toRegisters(l.in[b], s) }
 
 // Out stores in s the registers that are live at the end of block b.
 func (l *Liveness) Out(b int, s Set) {
 	live := make(Set, len(l.leaves))
-	l.behind(b, live)
-	l.spread(live, s)
+	l.blockEnd(b, live)
+	l.toRegisters(live, s)
 }
 
-// merge adds the registers of from to s and reports whether there were new ones.
+// merge adds the registers of from to s and reports whether s has grown.
 func merge(s, from Set) bool {
 	grown := false
 	for i, w := range from {
@@ -158,7 +158,7 @@ func merge(s, from Set) bool {
 	return grown
 }
 
-// Step turns the registers live after in into those live before it.
+// Step turns live from the registers that are live after in into those that are live before in.
 func (l *Liveness) Step(in *ir.Instr, live Set) { l.step(in, live, func(n int) int { return n }) }
 
 // step does what Step does for sets in which register n has the index place(n). Registers with a

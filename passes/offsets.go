@@ -21,11 +21,11 @@ type reading struct {
 	others   int   // number of other reads
 }
 
-// readingOf returns how a register is read.
+// readingOf summarizes the reads of a register.
 func readingOf(uses []use) *reading {
 	r := new(reading)
 	for _, u := range uses {
-		if !offsetable(u) {
+		if !acceptsOffset(u) {
 			r.others++
 			continue
 		}
@@ -38,9 +38,9 @@ func readingOf(uses []use) *reading {
 	return r
 }
 
-// offsetable reports whether a use is the address of a plain load or store, to which an offset can
-// be added.
-func offsetable(u use) bool {
+// acceptsOffset reports whether a use is the address of a plain load or store, to which an offset
+// can be added.
+func acceptsOffset(u use) bool {
 	if u.at == nil || u.to.Kind != ir.Address || len(u.to.Args()) != 1 || u.at != &u.to.Args()[0] ||
 		u.to.Text() != "" {
 		return false
@@ -101,7 +101,7 @@ func offsets(f *ir.Func) int {
 			in.Args[2].Kind != ir.Int || in.Args[2].Ref() != nil {
 			continue
 		}
-		base := whole(&in.Args[1])
+		base := wholeRegister(&in.Args[1])
 		if base == nil || d.writer[base] == nil || base.Type.Bits() != r.Type.Bits() ||
 			!of(r).fits(in.Args[2].Value) {
 			continue
@@ -122,7 +122,7 @@ func offsets(f *ir.Func) int {
 		of(base).add = 0
 	}
 	if len(gone) > 0 {
-		dropped(f, gone)
+		dropInstrs(f, gone)
 	}
 	return len(gone)
 }

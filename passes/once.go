@@ -105,16 +105,18 @@ func resultOf(in *ir.Instr, i int) bool {
 	return in.Form != nil && i < len(in.Form.Args) && in.Form.Args[i].Access != isa.Read
 }
 
-// whole returns the register of an operand that is exactly one register, or nil.
-func whole(o *ir.Operand) *ir.Reg {
+// wholeRegister returns the register if an operand is exactly one register without modification, or
+// nil.
+func wholeRegister(o *ir.Operand) *ir.Reg {
 	if o.Kind != ir.Register || o.Text() != "" || o.Not || o.Minus || o.Offset() {
 		return nil
 	}
 	return o.Reg
 }
 
-// dropped removes instructions from a function. Comments before them move to the next instruction.
-func dropped(f *ir.Func, gone map[*ir.Instr]bool) {
+// dropInstrs removes instructions from a function. Comments before them move to the next
+// instruction.
+func dropInstrs(f *ir.Func, gone map[*ir.Instr]bool) {
 	for _, b := range f.Blocks {
 		var kept []*ir.Instr
 		var doc []string

@@ -8,7 +8,7 @@ import "fmt"
 // An Order requires that First runs before Then if both run.
 type Order struct{ First, Then, Why string }
 
-// Ordering returns the constraints on the order of passes.
+// Ordering returns the constraints on the order of passes, with their reasons.
 func Ordering() []Order {
 	return []Order{
 		{"fold-constants", "merge-common", "instructions that read one constant through two " +
@@ -35,8 +35,8 @@ func Ordering() []Order {
 	}
 }
 
-// Check reports the first pass of a list that occurs twice, or that runs before one that it
-// must follow.
+// Check returns an error if a pass occurs twice in list, or runs before a pass that it must run
+// after.
 func Check(list []*Pass) error {
 	at := make(map[string]int, len(list))
 	for i, p := range list {

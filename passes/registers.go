@@ -48,9 +48,9 @@ func allocate(f *ir.Func, taken map[string]bool) int {
 	for i, r := range f.Regs {
 		number[r] = i
 	}
-	fixed := keep(f, number)
+	fixed := keptRegisters(f, number)
 	list := intervals(f, number)
-	for i := range apart(f, number) {
+	for i := range asyncRegisters(f, number) {
 		list[i] = interval{from: math.MinInt, to: math.MaxInt, used: true}
 	}
 	order := make([]int, 0, len(f.Regs))
@@ -159,13 +159,13 @@ func (l *numbers) Pop() any {
 	return x
 }
 
-// keep returns the registers that are not replaced: those named by a person, and parameters and
-// results of the function.
-func keep(f *ir.Func, number map[*ir.Reg]int) []bool {
+// keptRegisters returns the registers that are not replaced: those named by a person, and
+// parameters and results of the function.
+func keptRegisters(f *ir.Func, number map[*ir.Reg]int) []bool {
 	fixed := make([]bool, len(f.Regs))
 	named := make(map[string]bool)
 	for i, r := range f.Regs {
-		fixed[i] = !unnamed(r.Name)
+		fixed[i] = !isCompilerName(r.Name)
 		named[r.Name] = fixed[i]
 	}
 	for i, r := range f.Regs {
@@ -185,9 +185,9 @@ func keep(f *ir.Func, number map[*ir.Reg]int) []bool {
 	return fixed
 }
 
-// apart returns the registers that the hardware reads or writes asynchronously, while later
-// instructions run. Liveness does not know when that ends, so they share with no others.
-func apart(f *ir.Func, number map[*ir.Reg]int) map[int]bool {
+// asyncRegisters returns the registers that the hardware reads or writes asynchronously, while
+// later instructions run. Liveness does not know when that ends, so they share with no others.
+func asyncRegisters(f *ir.Func, number map[*ir.Reg]int) map[int]bool {
 	alone := make(map[int]bool)
 	for _, b := range f.Blocks {
 		for _, in := range b.Instrs {
@@ -204,9 +204,9 @@ func apart(f *ir.Func, number map[*ir.Reg]int) map[int]bool {
 	return alone
 }
 
-// unnamed reports whether a register's name consists of letters that compilers use for its class,
-// and a number.
-func unnamed(name string) bool {
+// isCompilerName reports whether a register's name consists of letters that compilers use for its
+// class, and a number.
+func isCompilerName(name string) bool {
 	letters := strings.TrimRight(name, "0123456789")
 	if letters == name && name != "" {
 		return false
@@ -229,7 +229,7 @@ func stems(f *ir.Func, fixed []bool, taken map[string]bool) map[class]string {
 			continue
 		}
 		c, stem := class{r.Type, r.Vec}, strings.TrimRight(r.Name, "0123456789")
-		if before, ok := of[stem]; ok && before != c || !unnamed(r.Name) {
+		if before, ok := of[stem]; ok && before != c || !isCompilerName(r.Name) {
 			used[stem] = true
 		}
 		of[stem] = c

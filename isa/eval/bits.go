@@ -86,8 +86,8 @@ func fns(*spec) *Op {
 }
 
 // bitField returns the operation of bfe, which extracts a bit field and extends it by its highest
-// bit. For 32-bit operands, the low eight bits of position and length count, as the manual says;
-// for 64-bit operands all bits count.
+// bit. For 32-bit operands, only the low eight bits of position and length are used, as the
+// manual says; for 64-bit operands all bits are used.
 func bitField(s *spec) *Op {
 	t := s.typ(0)
 	if !isInt(t) {
@@ -136,7 +136,7 @@ func bitInsert(s *spec) *Op {
 	return op
 }
 
-// signZeroExtend returns the operation of szext.
+// signZeroExtend returns the operation of szext, which extends the low bits of a number.
 func signZeroExtend(s *spec) *Op {
 	t, clamp := s.typ(0), s.has(isa.ModClamp)
 	return binary(t, t, isa.U32, func(a, b uint64) uint64 {
@@ -153,7 +153,7 @@ func signZeroExtend(s *spec) *Op {
 	})
 }
 
-// bitMask returns the operation of bmsk.
+// bitMask returns the operation of bmsk, which returns a mask of consecutive bits.
 func bitMask(s *spec) *Op {
 	clamp := s.has(isa.ModClamp)
 	return binary(isa.B32, isa.U32, isa.U32, func(a, b uint64) uint64 {
@@ -188,7 +188,7 @@ func carryless(s *spec) *Op {
 	})
 }
 
-// funnel returns the operation of shf.
+// funnel returns the operation of shf, which shifts the concatenation of two words.
 func funnel(s *spec) *Op {
 	left, wrap := s.kind == isa.KindShfL, s.has(isa.ModWrap)
 	return ternary(isa.B32, isa.B32, isa.B32, isa.U32, func(a, b, n uint64) uint64 {
@@ -319,7 +319,7 @@ func lop3(s *spec) *Op {
 	return op
 }
 
-// permute returns the operation of prmt.
+// permute returns the operation of prmt, which selects bytes of two words.
 func permute(s *spec) *Op {
 	permuted, mode := choose(s, permutations)
 	return ternary(isa.B32, isa.B32, isa.B32, isa.B32, func(a, b, c uint64) (d uint64) {

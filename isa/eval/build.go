@@ -5,7 +5,7 @@ package eval
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// mask returns a mask of the bits of a type.
+// mask returns a mask of the low bits of a type. For a 64-bit type, all bits are set.
 func mask(t isa.Type) uint64 { return 1<<uint(t.Bits()) - 1 } // all ones for 64 bits
 
 // unary returns an operation of one operand. The result of f is truncated to the width of out.
@@ -24,7 +24,7 @@ func unary(out, in isa.Type, f func(a uint64) uint64) *Op {
 	}
 }
 
-// binary returns an operation of two operands.
+// binary returns an operation with two operands.
 func binary(out, in, in2 isa.Type, f func(a, b uint64) uint64) *Op {
 	om, im, jm := mask(out), mask(in), mask(in2)
 	return &Op{
@@ -40,7 +40,7 @@ func binary(out, in, in2 isa.Type, f func(a, b uint64) uint64) *Op {
 	}
 }
 
-// ternary returns an operation of three operands.
+// ternary returns an operation with three operands.
 func ternary(out, in, in2, in3 isa.Type, f func(a, b, c uint64) uint64) *Op {
 	om, im, jm, km := mask(out), mask(in), mask(in2), mask(in3)
 	return &Op{
@@ -84,13 +84,13 @@ func many(out isa.Type, in []isa.Type, f func(x *[8]uint64) uint64) *Op {
 	}
 }
 
-// signed returns the low bits of a as a signed integer.
+// signed returns the low bits of a, sign-extended to 64 bits.
 func signed(a uint64, bits int) int64 { return int64(a) << (64 - bits) >> (64 - bits) }
 
 // isSigned reports whether t is a signed integer type.
 func isSigned(t isa.Type) bool { return t.Class() == isa.Signed }
 
-// isInt reports whether t holds integers.
+// isInt reports whether t is a signed or unsigned integer type.
 func isInt(t isa.Type) bool { return t.Class() == isa.Signed || t.Class() == isa.Unsigned }
 
 // spread applies an operation on elements to each element of a packed value.

@@ -17,9 +17,10 @@ import (
 type Combine func(old, a, b uint64) uint64
 
 // CombineOf returns the Combine of an operation such as isa.ModAdd on a type, for atom, red,
-// multimem, redux and bulk reductions. Of the other modifiers it reads isa.ModNoFTZ, isa.ModNaN and
-// isa.ModAbs. f32 additions flush subnormal results unless isa.ModNoFTZ is given: atom flushes in
-// global memory and keeps subnormal results in shared memory. Additions of other types never flush.
+// multimem, redux and bulk reductions. The other modifiers that affect the result are
+// isa.ModNoFTZ, isa.ModNaN and isa.ModAbs. f32 additions flush subnormal results unless
+// isa.ModNoFTZ is given: atom flushes in global memory and keeps subnormal results in shared
+// memory. Additions of other types never flush.
 func CombineOf(how isa.Mod, t isa.Type, modifiers ...isa.Mod) (Combine, error) {
 	element, n := t.Elements()
 	f := combineElement(how, element, modifiers)

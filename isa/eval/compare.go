@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// ordering is the result of comparing two values.
+// An ordering is a set of possible results of a comparison: less, equal, greater, unordered.
 type ordering uint8
 
 const (
@@ -30,8 +30,8 @@ var comparisons = map[isa.Mod]ordering{
 	isa.ModIsNum: lower | same | higher, isa.ModIsNaN: unordered,
 }
 
-// comparison returns the orderings in which the comparison of the instruction is true, or unordered
-// if it has none.
+// comparison returns the orderings for which the comparison of the instruction is true, or
+// unordered if the instruction has no comparison.
 func (s *spec) comparison() ordering {
 	if want, ok := choose(s, comparisons); ok {
 		return want
@@ -40,7 +40,7 @@ func (s *spec) comparison() ordering {
 }
 
 // boolean returns the operator that combines a comparison with a predicate: isa.ModAnd, isa.ModOr
-// or isa.ModXor, or isa.NoMod if there is none.
+// or isa.ModXor. It returns isa.NoMod if the instruction has no such operator.
 func (s *spec) boolean() isa.Mod {
 	for _, m := range s.mods {
 		if m == isa.ModAnd || m == isa.ModOr || m == isa.ModXor {
@@ -127,8 +127,8 @@ func setPredicate(s *spec) *Op {
 	return op
 }
 
-// fastCompare returns a loop that compares the lanes of a warp, for the most frequent types, or nil
-// for others.
+// fastCompare returns a loop that compares the lanes of a warp, for the most frequent types, or
+// nil for other types.
 func fastCompare(t isa.Type, want ordering, boolean isa.Mod, ftz bool) func(f *Frame) {
 	warp := compareLoop(t, ftz)
 	if warp == nil {
@@ -162,7 +162,7 @@ func fastCompare(t isa.Type, want ordering, boolean isa.Mod, ftz bool) func(f *F
 	}
 }
 
-// bit returns 1 for true and 0 for false; the compiler makes it one instruction.
+// bit returns 1 for true and 0 for false. The compiler turns it into one instruction.
 func bit(b bool) uint32 {
 	var x uint32
 	if b {
@@ -267,7 +267,7 @@ func set(s *spec) *Op {
 	return op
 }
 
-// setPacked returns the operation of set on packed integers, whose result elements are all ones or
+// setPacked returns the operation of set on packed integers. Each result element is all ones or
 // all zeros.
 func setPacked(s *spec) *Op {
 	want := s.comparison()
@@ -279,7 +279,7 @@ func setPacked(s *spec) *Op {
 	})
 }
 
-// selectByPredicate returns the operation of selp.
+// selectByPredicate returns the operation of selp, which selects an operand by a predicate.
 func selectByPredicate(s *spec) *Op {
 	t := s.typ(0)
 	m := mask(t)
@@ -307,7 +307,7 @@ func selectByPredicate(s *spec) *Op {
 	}
 }
 
-// selectBySign returns the operation of slct.
+// selectBySign returns the operation of slct, which selects an operand by the sign of another.
 func selectBySign(s *spec) *Op {
 	if len(s.types) != 2 {
 		return nil

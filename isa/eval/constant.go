@@ -9,9 +9,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A Scalar computes the first result of an instruction from the raw bits of its operands, of which
-// there are at most four. Of an operand, only the bits of its type are read. A predicate is 0 or 1.
-// The result is zero-extended.
+// A Scalar computes the first result of an instruction from the raw bits of its operands, at most
+// four. Bits of an operand above the width of its type are ignored. A predicate is 0 or 1. The
+// result is zero-extended.
 type Scalar func(a, b, c, d uint64) uint64
 
 // Constant evaluates an instruction on constants, which are given as to a Scalar. Modifiers are in
@@ -31,9 +31,9 @@ func Constant(kind isa.Kind, mods []isa.Mod, args ...uint64) (result uint64, ok 
 	return op.compute(x[0], x[1], x[2], x[3]), true
 }
 
-// Plain returns the Scalar of an instruction whose only modifier is a type: the one of add.s32 for
-// isa.KindAdd and isa.S32. It returns nil if there is none. An integer division by zero gives what
-// the hardware computes, although the manual does not define it.
+// Plain returns the Scalar of an instruction whose only modifier is a type: the Scalar of add.s32
+// for isa.KindAdd and isa.S32. It returns nil if there is no such instruction. An integer
+// division by zero returns the result of the hardware, although the manual does not define it.
 func Plain(kind isa.Kind, t isa.Type) Scalar { return scalarOf(kind, t, nil).compute }
 
 // Compare returns the Scalar of a comparison, such as isa.ModLT, of integers of type t.
@@ -41,8 +41,8 @@ func Compare(how isa.Mod, t isa.Type) Scalar {
 	return scalarOf(isa.KindSetp, t, []isa.Mod{how}).compute
 }
 
-// Extend returns the low bits of a as a number of type t: it extends the sign if t is signed, and
-// with zeros if it is not.
+// Extend returns the low bits of a as a number of type t, sign-extended if t is signed, or else
+// zero-extended.
 func Extend(t isa.Type, a uint64) int64 { return extend(t, a) }
 
 // A scalarOp is a compiled instruction.

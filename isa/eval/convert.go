@@ -55,8 +55,8 @@ func saturate(d isa.Type, negative bool, x uint64) uint64 {
 	return min(x, top)
 }
 
-// fastExtend returns a loop that converts integers of a warp, or nil if there is none for these
-// types.
+// fastExtend returns a loop that converts integers of a warp, or nil for types without a fast
+// loop.
 func fastExtend(d, a isa.Type) func(f *Frame) {
 	m, n := mask(d), mask(a)
 	if !isSigned(a) || d.Bits() <= a.Bits() {
@@ -193,7 +193,7 @@ func convertFloats(s *spec, d, a isa.Type) *Op {
 		op.Warp = func(f *Frame) {
 			d, a := f.Out[0], f.In[0]
 			for l := range d {
-				d[l] = uint64(brain(uint32(a[l])))
+				d[l] = uint64(roundBF16(uint32(a[l])))
 			}
 		}
 	}
@@ -211,8 +211,8 @@ func convertFloats(s *spec, d, a isa.Type) *Op {
 	return op
 }
 
-// brain rounds an f32 to bf16.
-func brain(b uint32) uint32 {
+// roundBF16 rounds an f32 to bf16.
+func roundBF16(b uint32) uint32 {
 	if b&0x7fff_ffff > 0x7f80_0000 {
 		return 0x7fff
 	}
@@ -242,9 +242,9 @@ func widenHalves(from *Format) func(f *Frame) {
 	}
 }
 
-// nanConversion returns the conversion of a NaN. Conversions from and to f64 keep the sign and the
-// upper payload and make the NaN quiet. f32 from bf16, and a conversion between equal types without
-// a modifier, keep all bits. Others give the canonical NaN.
+// nanConversion returns the conversion of a NaN. Conversions from and to f64 keep the sign and
+// the upper payload and make the NaN quiet. f32 from bf16, and a conversion between equal types
+// without a modifier, keep all bits. All other conversions return the canonical NaN.
 func nanConversion(s *spec, to, from *Format) func(code uint64) uint64 {
 	switch {
 	case to == from && (to == F32 || to == F64) && len(s.mods) == 0:
@@ -275,7 +275,7 @@ func rewidenNaN(to, from *Format, code uint64) uint64 {
 	return code&from.sign()>>(from.Bits-1)<<(to.Bits-1) | to.infinity() | payload
 }
 
-// whole rounds a value to an integral value.
+// whole rounds a value to an integer.
 func (v value) whole(how Rounding) value {
 	if v.class != normal || v.exponent >= 63 {
 		return v

@@ -177,7 +177,7 @@ func plainPair(s *spec, d, a isa.Type, to, from codec) *Op {
 		op.Warp = func(f *Frame) {
 			d, a, b := f.Out[0], f.In[0], f.In[1]
 			for l := range d {
-				d[l] = uint64(brain(uint32(a[l]))<<16 | brain(uint32(b[l])))
+				d[l] = uint64(roundBF16(uint32(a[l]))<<16 | roundBF16(uint32(b[l])))
 			}
 		}
 	}

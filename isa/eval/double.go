@@ -36,9 +36,9 @@ func doubleArithmetic(s *spec) *Op {
 	})
 }
 
-// doubleNaN returns the NaN result of an f64 operation: the first NaN operand, made quiet, or else
-// the default NaN, whose sign bit is set. Operands are examined in the order b, c, a, except for a
-// quotient, a, b.
+// doubleNaN returns the NaN result of an f64 operation: the first NaN operand, made quiet, or
+// else the default NaN, whose sign bit is set. Operands are examined in the order b, c, a, or a,
+// b for a quotient.
 func doubleNaN(kind isa.Kind, n int, a, b, c uint64) uint64 {
 	order, count := [3]uint64{b, c, a}, 3
 	switch {

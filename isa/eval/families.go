@@ -5,7 +5,8 @@ package eval
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// A builder returns the operation of an instruction, or nil if it does not support its types.
+// A builder returns the operation of an instruction, or nil if the builder does not support the
+// types of the instruction.
 type builder func(s *spec) *Op
 
 // builders are the builders for each kind, one for each group of types.

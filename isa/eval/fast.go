@@ -14,14 +14,15 @@ import (
 
 const word = 1<<32 - 1
 
-// two returns an operation of two operands with its own loop over the lanes.
+// two returns an operation with two operands that has a separate loop over the lanes of a warp.
 func two(t, out isa.Type, lane func(a, b uint64) uint64, warp func(d, a, b *Vector)) *Op {
 	op := binary(out, t, t, lane)
 	op.Warp, op.Two = func(f *Frame) { warp(f.Out[0], f.In[0], f.In[1]) }, warp
 	return op
 }
 
-// three returns an operation of three operands with its own loop over the lanes.
+// three returns an operation with three operands that has a separate loop over the lanes of a
+// warp.
 func three(t, out isa.Type, lane func(a, b, c uint64) uint64, warp func(d, a, b, c *Vector)) *Op {
 	op := ternary(out, t, t, out, lane)
 	op.Warp, op.Three = func(f *Frame) { warp(f.Out[0], f.In[0], f.In[1], f.In[2]) }, warp

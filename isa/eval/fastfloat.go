@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// fastFloat returns add, sub, mul and fma of f32, rounded to nearest, with a loop of its own.
+// fastFloat returns the operation of add, sub, mul or fma of f32, rounded to nearest, with a fast
+// loop over the lanes.
 func fastFloat(s *spec) *Op {
 	if s.rounding() != Nearest || s.has(isa.ModSat) {
 		return nil
@@ -118,7 +119,8 @@ func fmaRare(p, z float64) uint64 {
 	return uint64(math.Float32bits(f))
 }
 
-// fastPair is like fastFloat, for f32x2 without .ftz.
+// fastPair returns the operation of add, sub, mul or fma of f32x2 without .ftz, with a fast loop
+// over the lanes.
 func fastPair(s *spec) *Op {
 	if s.has(isa.ModFTZ) {
 		return nil
@@ -167,7 +169,8 @@ func flushedCode(r float32) uint64 {
 	return uint64(flush(math.Float32bits(r)))
 }
 
-// flushedFloat is like fastFloat, with .ftz.
+// flushedFloat returns the operation of add, sub, mul or fma of f32 with .ftz, with a fast loop
+// over the lanes.
 func flushedFloat(kind isa.Kind) *Op {
 	switch kind {
 	case isa.KindAdd:
@@ -201,14 +204,15 @@ func flushedFloat(kind isa.Kind) *Op {
 	return nil
 }
 
-// mostTiny is the smallest number that rounds to 2^-126 with 24 bits and an unbounded exponent.
-// Smaller results are flushed.
-const mostTiny = 0x1.ffffffp-127
+// minRoundsToNormal is the smallest number that rounds to 2^-126 with 24 bits and an unbounded
+// exponent. Smaller results are flushed.
+const minRoundsToNormal = 0x1.ffffffp-127
 
-// flushedProduct returns a product, flushed to zero if it is less than mostTiny.
+// flushedProduct returns a product, flushed to zero if it is less than minRoundsToNormal.
 func flushedProduct(a, b float32) uint64 {
 	r := a * b
-	if math.Float32bits(r)&^(1<<31) <= 1<<23 && math.Abs(float64(a)*float64(b)) < mostTiny {
+	if math.Float32bits(r)&^(1<<31) <= 1<<23 &&
+		math.Abs(float64(a)*float64(b)) < minRoundsToNormal {
 		r = float32(math.Copysign(0, float64(r)))
 	}
 	return flushedCode(r)
@@ -220,7 +224,7 @@ func fmaFlushed(a, b, c uint64) uint64 {
 	bits := math.Float64bits(r)
 	if bits&(1<<29-1) == 1<<28 || bits>>52&2047 < 1023-125 || r != r {
 		r = fmaOdd(x, y, z)
-		if math.Abs(r) < mostTiny {
+		if math.Abs(r) < minRoundsToNormal {
 			r = math.Copysign(0, r)
 		}
 		return flushedCode(float32(r))

@@ -91,13 +91,13 @@ func (s *spec) finisher(f *Format) finisher {
 	return finisher{f, s.rounding(), s.has(isa.ModFTZ), s.has(isa.ModSat), s.has(isa.ModReLU)}
 }
 
-// subnormal reports whether a code is a subnormal number.
+// subnormal reports whether code encodes a subnormal number.
 func (f *Format) subnormal(code uint64) bool {
 	code &^= f.sign()
 	return code != 0 && code>>(f.mantissa+f.unused) == 0
 }
 
-// isNaN reports whether a code is a NaN.
+// isNaN reports whether code encodes a NaN.
 func (f *Format) isNaN(code uint64) bool {
 	code &^= f.sign()
 	switch f.special {
@@ -109,7 +109,7 @@ func (f *Format) isNaN(code uint64) bool {
 	return false
 }
 
-// least returns the smallest normal number.
+// least returns the smallest positive normal number of the format.
 func (f *finisher) least() float64 {
 	return math.Float64frombits(uint64(1024-f.format.bias) << 52)
 }
@@ -121,7 +121,7 @@ func (f *finisher) tiny(x float64) bool {
 	return math.Abs(x) < least && math.Abs(f.format.Decode(f.format.Encode(x*4, f.how))) < least*4
 }
 
-// one returns the code of 1.
+// one returns the code of the number 1.
 func (f *Format) one() uint64 { return uint64(f.bias) << f.mantissa << f.unused }
 
 // in decodes an operand. Subnormal numbers are flushed to zero if the opcode requires it.
@@ -172,7 +172,8 @@ func (f *finisher) odd(x float64) uint64 {
 	return f.out(encodeFloat(f.format, x, f.how))
 }
 
-// encodeFloat is like Encode, with a faster path for the most frequent formats.
+// encodeFloat returns the code to which x rounds. It has a faster path than Encode for the most
+// frequent formats.
 func encodeFloat(f *Format, x float64, how Rounding) uint64 {
 	if how != Nearest {
 		return f.Encode(x, how)
@@ -302,7 +303,7 @@ func withOperands(t isa.Type, n int, f func(a, b, c uint64) uint64) *Op {
 	return ternary(t, t, t, t, f)
 }
 
-// single returns the value of an f32 code.
+// single returns the value of an f32 code as float64.
 func single(a uint64) float64 { return float64(math.Float32frombits(uint32(a))) }
 
 func double(a uint64) float64 { return math.Float64frombits(a) }

@@ -36,7 +36,7 @@ func floatSign(s *spec) *Op {
 	return withOperands(t, 1, lane)
 }
 
-// test returns the operation of testp.
+// test returns the operation of testp, which tests a property of a number.
 func test(s *spec) *Op {
 	f := FormatOf(s.typ(0))
 	if f == nil {
@@ -49,8 +49,8 @@ func test(s *spec) *Op {
 	}}
 }
 
-// floatTests are the properties that testp tests, of the class of a number and whether it is
-// subnormal.
+// floatTests holds the properties that testp tests, as functions of the class of a number and
+// whether the number is subnormal.
 var floatTests = map[isa.Mod]func(c class, small bool) bool{
 	isa.ModFinite:     func(c class, _ bool) bool { return c == zero || c == normal },
 	isa.ModInfinite:   func(c class, _ bool) bool { return c == infinite },
@@ -97,8 +97,8 @@ func floatExtreme(s *spec, operands int) *Op {
 	return withOperands(t, operands, lane)
 }
 
-// extreme returns the larger or smaller of two codes; -0 is less than +0. If one operand is a NaN,
-// the other one is returned unless propagate is set.
+// extreme returns the larger or smaller of two codes; -0 is less than +0. If one operand is a
+// NaN, the result is the other operand, or NaN if propagate is set.
 func extreme(f *Format, largest, propagate bool) func(a, b uint64) uint64 {
 	return func(a, b uint64) uint64 {
 		x, y := f.isNaN(a), f.isNaN(b)

@@ -27,7 +27,7 @@ type specials uint8
 
 const (
 	ieee    specials = iota // the highest exponent is infinity and NaN
-	nanOnly                 // all ones is NaN, there is no infinity
+	nanOnly                 // all ones is NaN, and the format has no infinity
 	finite                  // every code is a number
 )
 
@@ -114,7 +114,7 @@ type value struct {
 	fraction uint64
 }
 
-// decode returns the value of a code.
+// decode returns the exact value of a code.
 func (f *Format) decode(code uint64) value {
 	code &= 1<<uint(f.Bits) - 1
 	if f == UE4M3 {
@@ -171,7 +171,7 @@ func (f *Format) largest() uint64 {
 	return 1<<(f.exponent+f.mantissa) - 1
 }
 
-// sign returns the sign bit of a code.
+// sign returns the sign bit of a code, in place.
 func (f *Format) sign() uint64 {
 	if f.unsigned {
 		return 0
@@ -179,8 +179,8 @@ func (f *Format) sign() uint64 {
 	return 1 << (f.Bits - 1)
 }
 
-// encode rounds a value to a code. If the format has no infinity, an overflow gives NaN, or the
-// largest number if there is no NaN either. Negative values give zero in unsigned formats.
+// encode rounds a value to a code. If the format has no infinity, an overflow yields NaN, or the
+// largest number if the format has no NaN either. Negative values yield zero in unsigned formats.
 func (f *Format) encode(v value, how Rounding) uint64 {
 	s := uint64(0)
 	if v.negative {
@@ -299,7 +299,7 @@ func encodeScale(v value, how Rounding) uint64 {
 	return uint64(max(e+127, 0))
 }
 
-// Decode returns the value of a code.
+// Decode returns the value of a code as float64, which represents it exactly.
 func (f *Format) Decode(code uint64) float64 {
 	switch f {
 	case F32, TF32:
@@ -310,15 +310,15 @@ func (f *Format) Decode(code uint64) float64 {
 	return f.decode(code).float()
 }
 
-// Encode returns the code that x rounds to.
+// Encode returns the code to which x rounds.
 func (f *Format) Encode(x float64, how Rounding) uint64 {
 	return f.encode(F64.decode(math.Float64bits(x)), how)
 }
 
-// float returns a value that float64 represents exactly.
+// float returns v as float64. v must be exactly representable.
 func (v value) float() float64 { return math.Float64frombits(F64.encode(v, Nearest)) }
 
-// Smallest returns the code of the smallest normal number.
+// Smallest returns the code of the smallest positive normal number.
 func (f *Format) Smallest() uint64 { return 1 << (f.mantissa + f.unused) }
 
 // Split returns the element type of a packed type and the number of elements.

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// halfFloat returns the value of an f16 code.
+// halfFloat returns the value of an f16 code as float64.
 func halfFloat(a uint64) float64 {
 	e, m := a>>10&31, a&1023
 	if e == 0 || e == 31 {
@@ -18,10 +18,10 @@ func halfFloat(a uint64) float64 {
 	return math.Float64frombits(a>>15&1<<63 | (e+1023-15)<<52 | m<<42)
 }
 
-// brainFloat returns the value of a bf16 code.
+// brainFloat returns the value of a bf16 code as float64.
 func brainFloat(a uint64) float64 { return single(a << 16) }
 
-// decoder returns the function that decodes codes of a format.
+// decoder returns the fastest function that decodes codes of a format.
 func decoder(f *Format) func(a uint64) float64 {
 	switch f {
 	case F16:
@@ -58,13 +58,13 @@ func halfArithmetic(s *spec) *Op {
 	return withOperands(t, count, lane)
 }
 
-// outOfBounds is the NaN, of either sign, that makes the product and result of fma.oob zero. On an
-// H100 no other NaN has this effect, and in the addend it is an ordinary NaN.
+// outOfBounds is the NaN, of either sign, that makes the product and result of fma.oob zero. On
+// an H100, no other NaN has this effect, and in the addend it is an ordinary NaN.
 const outOfBounds = 0x7ff7
 
 // mixedArithmetic returns the operation of add, sub, mul or fma with two scalar or packed types.
-// The first type is that of the result. The second type is that of the first operand of an
-// addition; the last type is that of the addend of an fma.
+// The first type is the type of the result. The second type is that of the first operand of an
+// addition. The last type is that of the addend of an fma.
 func mixedArithmetic(s *spec) *Op {
 	if len(s.types) < 2 {
 		return nil

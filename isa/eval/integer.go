@@ -74,9 +74,9 @@ func intSum(s *spec) *Op {
 }
 
 // carrySum returns an addition or subtraction that reads or writes the carry flag. A subtraction
-// adds the complement of b, so that its carry is the opposite of a borrow. The manual calls it the
-// borrow; code that mixes additions and subtractions, as the 128-bit division of nvcc does, shows
-// the difference, and so does the machine code of ptxas for sub.cc followed by addc.
+// adds the complement of b, so its carry is the opposite of a borrow. The manual calls the flag a
+// borrow. The difference is visible in code that mixes additions and subtractions, such as the
+// 128-bit division of nvcc, and in the machine code of ptxas for sub.cc followed by addc.
 func carrySum(t isa.Type, minus, in, out, sat bool) *Op {
 	n := t.Bits()
 	low, high := int64(0), int64(0)
@@ -150,7 +150,7 @@ func product(t isa.Type, a, b uint64) (hi, lo uint64) {
 	return hi, lo
 }
 
-// part returns the low or high half of a product.
+// part returns the low half or the high half of a product of type t.
 func part(t isa.Type, high bool, a, b uint64) uint64 {
 	hi, lo := product(t, a, b)
 	switch {
@@ -162,7 +162,7 @@ func part(t isa.Type, high bool, a, b uint64) uint64 {
 	return lo >> t.Bits() & mask(t)
 }
 
-// wider returns the integer type of twice the width.
+// wider returns the integer type of the same sign with twice the width.
 func wider(t isa.Type) isa.Type {
 	switch t {
 	case isa.U16:
@@ -275,7 +275,7 @@ func intProduct24(s *spec) *Op {
 	return ternary(t, t, t, t, func(a, b, c uint64) uint64 { return mul(a, b) + c })
 }
 
-// intSad returns the operation of sad.
+// intSad returns the operation of sad, the sum of an absolute difference and an addend.
 func intSad(s *spec) *Op {
 	t := s.typ(0)
 	if !isInt(t) {
@@ -297,8 +297,8 @@ func less(t isa.Type, a, b uint64) bool {
 	return a&mask(t) < b&mask(t)
 }
 
-// intQuotient returns the operation of div or rem on integers. The manual leaves division by zero
-// undefined; here it gives all ones.
+// intQuotient returns the operation of div or rem on integers. The manual does not define
+// division by zero; here it returns all ones.
 func intQuotient(s *spec) *Op {
 	t := s.typ(0)
 	if len(s.types) != 1 || !isInt(t) {
@@ -353,7 +353,7 @@ func intExtreme(s *spec) *Op {
 	})
 }
 
-// dot returns the operation of dp4a or dp2a.
+// dot returns the operation of dp4a or dp2a, a dot product of bytes or half words.
 func dot(s *spec) *Op {
 	if len(s.types) != 2 {
 		return nil

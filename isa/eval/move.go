@@ -81,7 +81,7 @@ func moveOf(bits, out, in int) *Op {
 	return op
 }
 
-// copies returns the operation of mov from vector to vector.
+// copies returns the operation of mov from a vector of n elements to a vector.
 func copies(t isa.Type, n int) *Op {
 	op := &Op{}
 	for range n {

@@ -47,8 +47,8 @@ type Op struct {
 	// computes all 32 lanes, regardless of the guard; operations never trap
 	Warp func(f *Frame)
 
-	// Two and Three are Warp without a frame, for the most frequent operations of two and three
-	// operands, or nil for others.
+	// Two and Three execute the operation on a warp without a frame, for the most frequent
+	// operations with two and three operands. They are nil for other operations.
 	Two   func(d, a, b *Vector)
 	Three func(d, a, b, c *Vector)
 
@@ -88,10 +88,10 @@ func (s *spec) String() string {
 	return text
 }
 
-// has reports whether the instruction has a modifier.
+// has reports whether the instruction has modifier m.
 func (s *spec) has(m isa.Mod) bool { return slices.Contains(s.mods, m) }
 
-// is reports whether the instruction has exactly these types.
+// is reports whether the types of the instruction are exactly the given types.
 func (s *spec) is(types ...isa.Type) bool { return slices.Equal(s.types, types) }
 
 // typ returns type i, or the zero type if the instruction has fewer.
@@ -102,7 +102,8 @@ func (s *spec) typ(i int) isa.Type {
 	return 0
 }
 
-// choose returns the entry of the first modifier that table has; ok is false if there is none.
+// choose returns the entry of the first modifier of the instruction that is in table. ok is false
+// if none of the modifiers is.
 func choose[T any](s *spec, table map[isa.Mod]T) (entry T, ok bool) {
 	for _, m := range s.mods {
 		if entry, ok = table[m]; ok {
@@ -125,8 +126,8 @@ func Of(kind isa.Kind, mods []isa.Mod) (*Op, error) {
 	return nil, fmt.Errorf("eval: %s is not an arithmetic operation", s)
 }
 
-// OfParts is like Of, for video instructions, whose operands may select bytes or halves of
-// registers or be negated.
+// OfParts returns the operation of a video instruction, whose operands may select bytes or halves
+// of registers or be negated.
 func OfParts(kind isa.Kind, mods []isa.Mod, parts Parts) (*Op, error) {
 	s := specOf(kind, mods)
 	if op := videoOf(s, parts); op != nil {
@@ -135,8 +136,8 @@ func OfParts(kind isa.Kind, mods []isa.Mod, parts Parts) (*Op, error) {
 	return nil, fmt.Errorf("eval: %s selects no parts of registers", s)
 }
 
-// OfThree is like Of, for min and max with three f32 operands, which have the modifiers of those
-// with two.
+// OfThree returns the operation of min or max with three f32 operands. They have the same
+// modifiers as min and max with two operands.
 func OfThree(kind isa.Kind, mods []isa.Mod) (*Op, error) {
 	s := specOf(kind, mods)
 	if s.is(isa.F32) && (kind == isa.KindMin || kind == isa.KindMax) {
@@ -145,8 +146,8 @@ func OfThree(kind isa.Kind, mods []isa.Mod) (*Op, error) {
 	return nil, fmt.Errorf("eval: %s has no three operands", s)
 }
 
-// compile returns the operation of an instruction other than a video instruction, or nil if there
-// is none.
+// compile returns the operation of an instruction other than a video instruction, or nil if the
+// instruction is not supported.
 func compile(s *spec) *Op {
 	for _, build := range builders[s.kind] {
 		if op := build(s); op != nil {
@@ -156,7 +157,7 @@ func compile(s *spec) *Op {
 	return nil
 }
 
-// finish adds the loop over lanes to an operation that has no loop of its own.
+// finish adds a loop over the lanes of a warp to an operation that has none.
 func finish(op *Op) *Op {
 	if op.Warp == nil {
 		op.Warp = op.lanes

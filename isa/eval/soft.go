@@ -36,7 +36,7 @@ func add128(a value, ah, al uint64, b value, bh, bl uint64, how Rounding) value 
 	if a.exponent < b.exponent || a.exponent == b.exponent && (ah < bh || ah == bh && al < bl) {
 		a, ah, al, b, bh, bl = b, bh, bl, a, ah, al
 	}
-	// Make space for a carry bit.
+	// make space for a carry bit
 	al = al>>1 | ah<<63 | al&1
 	ah >>= 1
 	bh, bl = shiftDown(bh, bl, uint(a.exponent-b.exponent)+1)

@@ -66,8 +66,8 @@ func videoOf(s *spec, p Parts) *Op {
 	return videoScalar(s, kind, p)
 }
 
-// videoTypes returns the types of d, a and b, or false if there are not three. The result of vset
-// has no type, and is unsigned.
+// videoTypes returns the types of d, a and b. ok is false if the instruction does not have three
+// types. The result of vset has no type and is unsigned.
 func (s *spec) videoTypes() (d, a, b isa.Type, ok bool) {
 	t := s.types
 	switch s.kind {
@@ -82,8 +82,8 @@ func (s *spec) videoTypes() (d, a, b isa.Type, ok bool) {
 	return t[0], t[1], t[2], true
 }
 
-// selector reports whether a name is empty or a valid selector: one of the given letters followed
-// by up to most digits, each within the letter's range.
+// selector reports whether name is empty or a valid selector: one of the given letters followed
+// by at most most digits, each within the letter's range.
 func selector(name, letters string, most int, highest map[byte]byte) bool {
 	name = strings.TrimPrefix(name, ".")
 	if name == "" {
@@ -118,7 +118,8 @@ func portion(t isa.Type, x uint64, name string) int64 {
 	return int64(x)
 }
 
-// videoWord is like portion, for vmad, which treats whole words as signed.
+// videoWord returns the selected part of a word as portion does, but for vmad, which treats whole
+// words as signed.
 func videoWord(t isa.Type, x uint64, name string) int64 {
 	if partWidth(name) == 32 {
 		return signed(x, 32)

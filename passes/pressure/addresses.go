@@ -41,9 +41,9 @@ func (s *words) addresses(skip map[*ir.Instr]bool) map[int]*ir.Instr {
 	return wide
 }
 
-// offset makes d, the sum of a register and a constant, an offset from that register, if it is used
-// only in addresses: other is the number of its other uses. It returns the register, and whether it
-// did.
+// offset makes d, the sum of a register and a constant, an offset from that register, if d is
+// used only in addresses. other is the number of other uses of d. It returns the register. ok is
+// false if d is left unchanged.
 func (s *words) offset(in *ir.Instr, d int, other int32) (a int, ok bool) {
 	a, ok = s.once(&in.Args[1])
 	if !ok || in.Args[2].Kind != ir.Int || other != 0 || s.width[d] != s.width[a] {
@@ -69,8 +69,8 @@ func (s *words) scales(list []*ir.Instr, d int) bool {
 	return once || s.stays(list, &in.Args[1], d)
 }
 
-// countUses counts the uses of each register other than as an address, and those in 64-bit
-// additions.
+// countUses returns, for each register, the number of uses other than as an address, and the
+// number of uses in 64-bit additions.
 func (s *words) countUses(skip map[*ir.Instr]bool) (other, sums []int32) {
 	other, sums = make([]int32, len(s.f.Regs)), make([]int32, len(s.f.Regs))
 	for _, b := range s.f.Blocks {
@@ -109,8 +109,8 @@ func (s *words) factor(o *ir.Operand) bool {
 // folded into.
 const productReach = 4096
 
-// stays reports whether the register in o, an operand of list[0], is unchanged until the last read
-// of register d. It returns false if an instruction outside of list reads d.
+// stays reports whether the register in o, an operand of list[0], is unchanged until the last
+// read of register d. It returns false if an instruction outside list reads d.
 func (s *words) stays(list []*ir.Instr, o *ir.Operand, d int) bool {
 	r := o.Reg
 	if _, ok := s.of(r); !ok || o.Kind != ir.Register {

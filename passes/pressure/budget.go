@@ -18,7 +18,7 @@ const (
 )
 
 // Budgets describes the setmaxnreg instructions of a kernel. Some warps release registers and
-// others acquire them, all from the pool that the thread block gets at launch.
+// other warps acquire them, all from the registers that the thread block has at launch.
 type Budgets struct {
 	Roles  []Budget
 	Groups int // warpgroups of a block, or 0 if directives do not give the block size

@@ -117,7 +117,7 @@ func (g *graph) crossing(out [][]word) []bool {
 	return list
 }
 
-// text returns the ops in the order of the PTX text.
+// text returns the indices of ops in the order of the PTX text.
 func text(ops []op) []int32 {
 	order := make([]int32, len(ops))
 	for i := range order {

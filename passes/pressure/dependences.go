@@ -121,7 +121,7 @@ func (d *dependences) memory(n int32) {
 	d.since = append(d.since, n)
 }
 
-// recent returns the list, or its last most/2 elements if it has more than most.
+// recent returns the list, or only its last most/2 elements if it has more than most.
 func recent(list []int32, most int) []int32 {
 	if len(list) > most {
 		return list[len(list)-most/2:]
@@ -129,7 +129,8 @@ func recent(list []int32, most int) []int32 {
 	return list
 }
 
-// after adds the dependences of an access on earlier accesses, except on those to other addresses.
+// after adds the dependences of an access on the earlier accesses in list, except accesses that
+// are certainly to other addresses.
 func (d *dependences) after(list []int32, n int32) {
 	for _, m := range list {
 		if !disjoint(&d.ops[m], &d.ops[n]) {

@@ -121,7 +121,7 @@ func (g *graph) fusible(made, o *op, maker map[word]int, m int, count []int32) b
 	}
 	for _, u := range made.uses {
 		if at, ok := maker[u]; ok && at > m {
-			return false // an operand of made is overwritten in between
+			return false // an operand of made is overwritten before its use
 		}
 	}
 	switch a, b := fusion(made.in), fusion(o.in); {

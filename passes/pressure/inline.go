@@ -38,7 +38,7 @@ type inliner struct {
 	from    map[*ir.Instr]*ir.Instr // the original of each copied instruction
 }
 
-// A slot is a part of a call parameter. Inlining makes it a register.
+// A slot is a part of a call parameter. Inlining replaces it by a register.
 type slot struct {
 	of     *ir.Var
 	offset int64
@@ -148,7 +148,7 @@ func (n *inliner) body(f *ir.Func, x frame) {
 	}
 }
 
-// fits returns the function that an instruction calls, if it can be inlined.
+// fits returns the function that an instruction calls, or nil if the call cannot be inlined.
 func (n *inliner) fits(in *ir.Instr) *ir.Func {
 	f := n.callee(in)
 	if f == nil || slices.Contains(n.open, f) || len(n.open) > inlineDepth {
@@ -278,7 +278,7 @@ func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
 	return true
 }
 
-// slot returns the register for a part of a parameter.
+// slot returns the register that replaces a part of a parameter.
 func (n *inliner) slot(x frame, v *ir.Var, offset int64, bits int) *ir.Reg {
 	key := slot{x.variable(v), offset, max(32, bits)}
 	r := n.slots[key]
@@ -305,7 +305,7 @@ func (n *inliner) put(b *ir.Block, in, of *ir.Instr) {
 	n.from[in] = of
 }
 
-// instr returns a copy of an instruction.
+// instr returns a copy of an instruction with the registers of frame x.
 func (n *inliner) instr(in *ir.Instr, x frame) *ir.Instr {
 	c := *in
 	c.Guard = x.guard(in.Guard)

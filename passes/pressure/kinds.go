@@ -52,7 +52,7 @@ const (
 	kindCount
 )
 
-// kindNames are the names of the kinds in feature names.
+// kindNames holds the names of the kinds, as they occur in feature names.
 var kindNames = [kindCount]string{
 	"div32", "div64", "divf32", "divf64", "root", "rootf64", "function", "f64", "f32", "f16",
 	"int32", "int64", "int16",

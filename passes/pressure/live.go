@@ -5,12 +5,13 @@ package pressure
 
 import "slices"
 
-// Package passes computes the liveness of registers. Here, the unit is a word of 32 bits after
-// copies were merged and loops were unrolled. Those words exist only in the graph of this package.
+// The liveness in package passes is of registers. Here, the unit is a word of 32 bits after
+// copies were merged and loops were unrolled. These words exist only in the graph of this
+// package.
 
-// live computes the words that are live at the end of each block. Most words are local to a block.
-// Each other word is followed from its uses back to its definitions, so that the cost is
-// proportional to the result.
+// live returns the words that are live at the end of each block. Most words are local to a block.
+// For each other word, it searches backward from the uses to the definitions, so that the cost is
+// proportional to the size of the result.
 func (g *graph) live() [][]word {
 	order, readers := g.readers()
 	return g.followLive(order, readers, g.definers(readers))
@@ -94,8 +95,8 @@ func (g *graph) definers(readers map[word][]int32) map[word][]int32 {
 	return made
 }
 
-// followLive follows words from their readers back to their makers, and returns those that are live
-// at the end of each block.
+// followLive searches backward from the readers of each word to its definitions, and returns the
+// words that are live at the end of each block.
 func (g *graph) followLive(order []word, readers, made map[word][]int32) [][]word {
 	blocks := len(g.ops)
 	out := make([][]word, blocks)

@@ -267,8 +267,8 @@ func (x *measure) block(b int) {
 }
 
 // limits returns the maximum number of registers per thread that a kernel's directives allow, and
-// the threads of a block, or 0 if directives do not say. A .minnctapersm that the multiprocessor
-// cannot satisfy is ignored, as ptxas ignores it.
+// the number of threads of a block. Each is 0 if no directive specifies it. A .minnctapersm that
+// the multiprocessor cannot satisfy is ignored, as ptxas ignores it.
 func limits(f *ir.Func, m machine) (registers, threads int) {
 	blocks := 1
 	for i := range f.Attrs {

@@ -21,7 +21,7 @@ const (
 	ordered // no access may be reordered across it
 )
 
-// memory returns the memory effect of an instruction.
+// memory returns how an instruction accesses memory.
 func memory(in *ir.Instr) access {
 	switch head := in.Kind().Head(); head {
 	case isa.HeadLd, isa.HeadLdu, isa.HeadLdmatrix:
@@ -63,7 +63,7 @@ func memory(in *ir.Instr) access {
 	return ordered
 }
 
-// locate finds the base and offset of the address of a load or store.
+// locate finds the base and the offset of the address of a load or store.
 func (s *words) locate(o *op) {
 	o.base = noWord
 	switch o.memory {
@@ -109,7 +109,7 @@ func (s *words) locate(o *op) {
 	}
 }
 
-// disjoint reports whether two accesses touch disjoint bytes.
+// disjoint reports whether two accesses certainly touch different bytes.
 func disjoint(a, b *op) bool {
 	return a.base != noWord && a.base == b.base &&
 		(a.offset+a.size <= b.offset || b.offset+b.size <= a.offset)
@@ -274,7 +274,8 @@ func cost(in *ir.Instr) (temps, latency int) {
 }
 
 // stall returns for how many cycles the scheduler waits for the result of an instruction: the
-// latency of loads from shared, constant and parameter memory, and one cycle for the others.
+// latency of loads from shared, constant and parameter memory, and one cycle for other
+// instructions.
 func stall(in *ir.Instr) int {
 	switch {
 	case in.Kind() != isa.KindLd:

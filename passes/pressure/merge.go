@@ -31,7 +31,7 @@ func (g *graph) merge() {
 	}
 }
 
-// joinNext appends the only successor of b to b, if it has no other predecessor.
+// joinNext appends the only successor of b to b, if the successor has no other predecessor.
 func (g *graph) joinNext(b int, gone []bool) bool {
 	if len(g.flow.Succs[b]) != 1 || g.flow.Leaves[b] {
 		return false
@@ -173,5 +173,5 @@ func (g *graph) absorb(b, n int, second bool, gone []bool) {
 	g.flow.Succs[n], g.flow.Preds[n] = nil, nil
 }
 
-// single reports whether a word has one definition.
+// single reports whether a word has exactly one definition.
 func (s *words) single(w word) bool { return s.made[w] || s.writes[s.owner[w]] == 1 }

@@ -42,7 +42,7 @@ type Node struct {
 //go:embed correction.txt
 var calibrated string
 
-// Calibrated returns the model that is part of the package.
+// Calibrated returns the model whose parameters are part of the package.
 func Calibrated() *Model { return calibration() }
 
 var calibration = sync.OnceValue(func() *Model {
@@ -113,7 +113,7 @@ func (m *Model) String() string {
 // integers.
 const ValueScale = 100000
 
-// ParseModel reads the format of String. The features must be those of this package.
+// ParseModel parses the format of Model.String. The features must be those of this package.
 func ParseModel(text string) (*Model, error) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) < 2 || !slices.Equal(strings.Fields(lines[1]), Names()) {

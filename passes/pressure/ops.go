@@ -14,7 +14,8 @@ type op struct {
 	in   *ir.Instr
 	uses []word
 	defs []word
-	// registers for its own computation: a division is expanded into many instructions
+	// registers that the instruction needs for its own computation, because it is expanded into
+	// many machine instructions, as a division is
 	temps   int
 	latency int // approximate cycles until its result can be used
 	stall   int // cycles that the scheduler waits for its result
@@ -24,14 +25,14 @@ type op struct {
 	upper  bool
 	fused  bool  // two instructions of the text combined into one
 	slow   bool  // calls a subroutine for rare operands: nothing is reordered across it
-	base   word  // base word of the address of a load or store, or nothing
+	base   word  // base word of the address of a load or store, or nothing for other instructions
 	offset int64 // offset added to that base word
 	// the product in an addition with a constant; its factor must be in a register
 	scale *ir.Instr
 	size  int64 // bytes
 }
 
-// A graph holds the ops of a function by block, without those whose results are never used.
+// A graph holds the ops of a function by block, without ops whose results are never used.
 type graph struct {
 	words    *words
 	flow     *ir.Flow

@@ -59,8 +59,8 @@ func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 	return a, nil
 }
 
-// callee reports whether v is a .param variable declared in a function body. Such a variable holds
-// an argument of a call.
+// callee reports whether v is a .param variable declared in a function body. Such a variable
+// holds an argument or a result of a call.
 func (d *decoder) callee(v *ir.Var) bool {
 	if v.Space.Base() != isa.Param {
 		return false
@@ -80,7 +80,7 @@ type access struct {
 	at     [eval.Lanes]uint64  // offset in the region
 }
 
-// of returns the region that a lane accesses.
+// of returns the region that a lane accesses, or nil.
 func (a *access) of(lane int) *region {
 	if a.region != nil {
 		return a.region
@@ -218,7 +218,7 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	return w.checked(mask, q)
 }
 
-// fixed returns the region of constants or parameters.
+// fixed returns the region of constants or kernel parameters.
 func (g *grid) fixed(space isa.Space) *region {
 	if space == isa.Const {
 		return g.image.module.constants
@@ -268,7 +268,7 @@ func (w *warp) mayLoadUnwritten(r *region, q *demand) bool {
 	return q.later && (r.base == sharedWindow || r.base == localWindow) && !w.block.grid.strict
 }
 
-// allSet reports whether all bytes are set.
+// allSet reports whether every byte of b is 0xff.
 func allSet(b []byte) bool {
 	switch len(b) {
 	case 4:
@@ -319,7 +319,8 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 	return true
 }
 
-// one finds the memory that a lane accesses, or returns the reason why there is none.
+// one returns the memory that a lane accesses and the offset of the address in it, or the reason
+// why the access is invalid.
 func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off uint64, why string) {
 	g := w.block.grid
 	switch space {

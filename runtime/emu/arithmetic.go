@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// arithmetic returns the step of an operation on registers.
+// arithmetic returns the step that executes an operation on registers.
 func (d *decoder) arithmetic(op *eval.Op) (step, error) {
 	s, err := d.assign(op)
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *decoder) fit(r ref, t isa.Type) ref {
 	return r
 }
 
-// simple returns the step of an operation with one result.
+// simple returns the step of an operation with one result and no other effect.
 func (s *assignment) simple() step {
 	run, in, out, n := s.op.Warp, s.in, s.out[0], len(s.in)
 	switch {
@@ -119,7 +119,8 @@ func (s *assignment) simple() step {
 	}
 }
 
-// twoStep returns the step of an operation with two operands.
+// twoStep returns the step of an operation with two operands. It is a fast path without a loop
+// over operands.
 func twoStep(run func(d, a, b *eval.Vector), a, b ref, out int32) step {
 	return func(w *warp, mask uint32) action {
 		x, y := w.value(&a, &w.scratch[0]), w.value(&b, &w.scratch[1])
@@ -133,7 +134,8 @@ func twoStep(run func(d, a, b *eval.Vector), a, b ref, out int32) step {
 	}
 }
 
-// threeStep returns the step of an operation with three operands.
+// threeStep returns the step of an operation with three operands. It is a fast path without a
+// loop over operands.
 func threeStep(run func(d, a, b, c *eval.Vector), a, b, c ref, out int32) step {
 	return func(w *warp, mask uint32) action {
 		x, y := w.value(&a, &w.scratch[0]), w.value(&b, &w.scratch[1])
@@ -148,7 +150,7 @@ func threeStep(run func(d, a, b, c *eval.Vector), a, b, c ref, out int32) step {
 	}
 }
 
-// general returns the step of any operation.
+// general returns the step of an operation with any number of operands and results.
 func (s *assignment) general() step {
 	return func(w *warp, mask uint32) action {
 		f, op := &w.frame, s.op

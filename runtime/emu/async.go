@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A Completion says when asynchronous operations take effect: when they read and write memory, and
-// when they arrive on an mbarrier.
+// A Completion specifies when asynchronous operations take effect: when they read and write
+// memory, and when they arrive on an mbarrier.
 type Completion uint8
 
 // When asynchronous operations complete.
@@ -36,7 +36,7 @@ type operation struct {
 	in     *command              // the command that issued it
 
 	// For observers.
-	hidden  bool // hidden from observers, which see its parts instead
+	hidden  bool // hidden from observers, which receive its parts instead
 	parts   []*operation
 	threads uint32 // the lanes that issued it
 	serial  uint64
@@ -92,7 +92,7 @@ func (w *warp) issue(mask uint32, groups *groupCount, list *[]*operation,
 	return w.begin(o, list)
 }
 
-// issueOne adds an operation of the warp as a whole.
+// issueOne adds a single operation for all lanes of the warp.
 func (w *warp) issueOne(list *[]*operation, kind Group, apply func(lane int) *Fault) action {
 	return w.begin(&operation{warp: w, lanes: 1, apply: apply, kind: kind, in: w.command()}, list)
 }
@@ -140,7 +140,7 @@ func (w *warp) begin(o *operation, list *[]*operation) action {
 // command returns the command that the warp is running.
 func (w *warp) command() *command { return &w.cur.frame.program.code[w.cur.pc] }
 
-// groupOf returns which groups an operation belongs to.
+// groupOf returns the kind of group to which an operation belongs.
 func (w *warp) groupOf(groups *groupCount, list *[]*operation) Group {
 	switch {
 	case list == nil:
@@ -204,8 +204,9 @@ func (q *asyncQueue) advance(c *cluster) {
 	q.list = sweep(q.list)
 }
 
-// complete completes the newest operation and those that must complete before it, or a randomly
-// chosen one if the policy is Random. Newer operations overtake older ones wherever PTX allows it.
+// complete completes the newest operation and the operations that must complete before it, or a
+// random operation if the policy is Random. Newer operations overtake older ones wherever PTX
+// allows it.
 func (q *asyncQueue) complete(c *cluster) bool {
 	q.list = sweep(q.list)
 	if len(q.list) == 0 {
@@ -224,7 +225,7 @@ func (q *asyncQueue) complete(c *cluster) bool {
 	return true
 }
 
-// empty reports whether nothing is in flight.
+// empty reports whether no operation is in flight.
 func (q *asyncQueue) empty() bool {
 	q.list = sweep(q.list)
 	return len(q.list) == 0

@@ -21,7 +21,7 @@ type attendance struct {
 	last         *command
 	lastWarp     int
 
-	// completed phases at the last wait of each warp of its block that passed
+	// number of completed phases at the last wait that each warp of the block has passed
 	observed [mostWarps]uint64
 }
 
@@ -76,7 +76,7 @@ func (b *block) exited(lanes *[mostWarps]uint32) bool {
 	return true
 }
 
-// parityHint says why the parity of a wait that hangs may be wrong, or returns "".
+// parityHint returns a hint why the parity of a wait that hangs may be wrong, or "".
 func (p *phaseState) parityHint(w *warp) string {
 	switch {
 	case w.block != p.owner:
@@ -141,7 +141,7 @@ func (c *command) mayArriveAt(g *grid, at uint64) bool {
 	return true
 }
 
-// lanesOf lists warps, with their lanes if they are not all.
+// lanesOf lists warps for messages, each with its lanes unless all lanes are included.
 func lanesOf(warps *[mostWarps]uint32) (list []string) {
 	for i, lanes := range warps {
 		switch lanes {

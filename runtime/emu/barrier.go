@@ -44,7 +44,7 @@ func (b *barrier) arrive(w *warp, threads int) string {
 	b.used, b.want = true, threads
 	n := bits.OnesCount32(w.cur.mask)
 	if threads != 0 && w.cur.mask == w.live {
-		n = eval.Lanes // counts are in whole warps
+		n = eval.Lanes // counts are multiples of whole warps
 	}
 	b.came += n
 	b.lanes[w.index&31] |= w.cur.mask

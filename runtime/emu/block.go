@@ -38,7 +38,7 @@ type block struct {
 	dependents bool // a thread has run griddepcontrol.launch_dependents
 }
 
-// start makes b the block of its grid with index id.
+// start initializes b as the block of its grid with index id.
 func (b *block) start(id [3]uint32, rank uint32) {
 	g := b.grid
 	b.id, b.rank = id, rank
@@ -76,7 +76,8 @@ func (b *block) start(id [3]uint32, rank uint32) {
 	}
 }
 
-// start makes w a warp with the given number of threads, at the first instruction of the kernel.
+// start initializes w as a warp with the given number of threads, at the first instruction of the
+// kernel.
 func (w *warp) start(threads int) {
 	g := w.block.grid
 	w.live = uint32(1<<threads - 1)
@@ -159,7 +160,7 @@ func (b *block) lanesEnded(w *warp) {
 	}
 }
 
-// live returns the number of threads that have not exited.
+// live returns the number of threads of the block that have not exited.
 func (b *block) live() int {
 	n := 0
 	for _, w := range b.warps[:b.count] {

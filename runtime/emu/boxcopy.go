@@ -25,7 +25,7 @@ type boxCopy struct {
 	running *operation
 }
 
-// tell reports an access to the box in shared memory or to the tensor.
+// tell reports an access to n bytes of the shared memory or of the tensor to observers.
 func (c *boxCopy) tell(writes bool, r *region, at, n uint64) {
 	kind := EventRead
 	if writes {
@@ -100,7 +100,8 @@ func (m *tensorMap) nextPixel(at *[mostDims]int64) {
 	at[m.rank-1]++
 }
 
-// row copies the elements of a row of the box. Elements outside the tensor become zero or NaN.
+// row copies the elements of a row of the box. Elements outside the tensor become zero or NaN. It
+// returns an error message, or "".
 func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 	m := c.tensor
 	width := m.elementBytes()
@@ -136,13 +137,14 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 	return ""
 }
 
-// outOfTensor describes a tensor map that reaches memory outside of all allocations.
+// outOfTensor returns the message for a tensor map that includes memory outside all allocations.
 func outOfTensor(address uint64) string {
 	return fmt.Sprintf(
 		"tensor copy %s: element %s%x is in no allocation", CauseBounds, CauseGlobalAddress, address)
 }
 
-// blank fills elements of shared memory that are outside of the tensor.
+// blank fills elements of shared memory whose coordinates are outside the tensor with zero or
+// NaN.
 func (c *boxCopy) blank(place, n uint64) {
 	if !c.loads {
 		return
@@ -251,8 +253,8 @@ func roundTF32(b []byte) {
 	}
 }
 
-// swizzled returns the swizzled position of a byte of shared memory. The swizzle permutes units of
-// 16 bytes, or larger ones if the map says so.
+// swizzled returns the swizzled position of a byte of shared memory. The swizzle permutes units
+// of 16 bytes, or larger units if the map specifies them.
 func (m *tensorMap) swizzled(at uint64) uint64 {
 	switch m.swizzle {
 	case 32:

@@ -19,7 +19,7 @@ var builtins = map[string]func(d *decoder, results, in []argument) (step, error)
 	"free":         deviceFree,
 }
 
-// deviceMalloc decodes a call of malloc: each lane gets an allocation of its own.
+// deviceMalloc decodes a call of malloc. Each lane gets a separate allocation.
 func deviceMalloc(d *decoder, results, in []argument) (step, error) {
 	if len(in) != 1 || len(results) != 1 {
 		return nil, fmt.Errorf("malloc takes 1 argument and returns 1 value")
@@ -110,7 +110,8 @@ func (w *warp) bytesAt(lane int, address uint64) []byte {
 	return r.data[off:]
 }
 
-// text returns the string at a generic address.
+// text returns the zero-terminated string at a generic address. The result is false if the
+// address is invalid.
 func (w *warp) text(lane int, address uint64) (string, bool) {
 	b := w.bytesAt(lane, address)
 	n := bytes.IndexByte(b, 0)

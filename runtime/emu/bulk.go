@@ -27,7 +27,7 @@ type bulkOperands struct {
 	mbarrier      bool // completes on an mbarrier; otherwise the copy belongs to a group
 	pair          bool // the mbarrier is in the block of the CTA pair that its address names
 	combine       eval.Combine
-	width         uint64 // bytes of an element of a reduction
+	width         uint64 // bytes of one element of a reduction
 }
 
 // bulkCopy decodes cp.async.bulk, cp.reduce.async.bulk and bulk copies to a multimem address.
@@ -169,8 +169,8 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 	return advance
 }
 
-// locateInner is locate for a range that is accessed only in part. Offsets are relative to the
-// whole range.
+// locateInner finds the memory of a range of which only n bytes, after skip bytes, are accessed.
+// Offsets are relative to the start of the range.
 func (w *warp) locateInner(a *addressRef, lane uint32, skip, n uint64, q *demand) bool {
 	if skip == 0 && n == q.size {
 		return w.locate(a, lane, q)
@@ -220,7 +220,7 @@ func writeKind(f eval.Combine) EventKind {
 	return EventWrite
 }
 
-// bulkTargets returns the blocks that the copy of a lane writes to.
+// bulkTargets returns the blocks to which the copy of a lane writes.
 func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTarget, action) {
 	list := []bulkTarget{{region: target}}
 	var at uint64
@@ -270,7 +270,8 @@ func (d *decoder) combineBulk(op *isa.Operation) (eval.Combine, error) {
 	return d.combine(op)
 }
 
-// combine combines bytes into memory, element by element. It returns the reason if it cannot.
+// combine reduces bytes into memory, element by element. It returns the reason if it cannot, or
+// "".
 func (g *grid) combine(to *region, at uint64, from *region, off, n, width uint64,
 	f eval.Combine) string {
 	g.device.ordering.Lock()

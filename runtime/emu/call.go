@@ -204,8 +204,8 @@ func (w *warp) deliver(mask uint32, to *frame, regs []ref, at uint64, size int,
 	}
 }
 
-// forget marks the local memory of the lanes of a mask as uninitialized, because it was used by an
-// earlier call.
+// forget marks n bytes of the local memory of the lanes in mask as uninitialized, because an
+// earlier call used them.
 func (w *warp) forget(mask uint32, at, n uint64) {
 	if n == 0 {
 		return
@@ -216,8 +216,8 @@ func (w *warp) forget(mask uint32, at, n uint64) {
 	}
 }
 
-// copyLocal copies local memory of the lanes of a mask, and for each byte whether it is
-// initialized.
+// copyLocal copies n bytes of local memory of the lanes in mask, together with the marks of
+// initialized bytes.
 func (w *warp) copyLocal(mask uint32, to, from, n uint64) {
 	r := &w.localRegion
 	for m := mask; m != 0; m &= m - 1 {
@@ -252,7 +252,7 @@ func finish(w *warp, mask uint32) action {
 	return moved
 }
 
-// arguments returns the values of all operands of a call, at most two vectors each.
+// arguments returns the values of all operands of a call, each as at most two vectors.
 func (w *warp) arguments(mask uint32, from *frame, in []argument) [][2]eval.Vector {
 	values := make([][2]eval.Vector, len(in))
 	for i := range in {

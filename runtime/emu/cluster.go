@@ -42,14 +42,15 @@ const (
 
 // After this many rounds without a change, the emulator ends waits in these steps.
 const (
-	roundsToComplete = 1   // complete asynchronous operations
-	roundsToTimeout  = 2   // end waits with a time limit
-	roundsToBreak    = 64  // let lanes that wait for others of their warp continue alone
-	roundsToStop     = 128 // run other clusters; if these make no progress, the kernel may hang
-	roundsToSpin     = 256 // treat short time slices like those of spinning warps
+	roundsToComplete = 1  // complete asynchronous operations
+	roundsToTimeout  = 2  // end waits with a time limit
+	roundsToBreak    = 64 // let lanes that wait for other lanes of their warp continue alone
+	// run other clusters; if they make no progress either, the kernel may hang
+	roundsToStop = 128
+	roundsToSpin = 256 // treat short time slices like those of spinning warps
 )
 
-// start makes c the cluster that starts at a block index.
+// start initializes c as the cluster whose first block has index id.
 func (c *cluster) start(id [3]uint32) {
 	g := c.grid
 	size := g.clusterSize()
@@ -121,7 +122,7 @@ func (c *cluster) run(budget int) outcome {
 // than 0, the number is random, up to twice this, and the order of the warps is random too.
 const warpQuantum = 64
 
-// quantum returns how many instructions the next warp runs.
+// quantum returns how many instructions the next warp may run before another warp runs.
 func (c *cluster) quantum() int {
 	if c.grid.seed == 0 {
 		return warpQuantum
@@ -147,7 +148,8 @@ const (
 	roundsToRelieve = 4096 // complete asynchronous operations one by one
 )
 
-// relieve ends waits while other warps make progress. It returns false after a fault.
+// relieve ends waits of lanes that other warps cannot end, if the cluster makes no progress. It
+// returns false after a fault.
 func (c *cluster) relieve() bool {
 	c.rounds++
 	if c.rounds%roundsToPoll == 0 {
@@ -164,9 +166,9 @@ func (c *cluster) relieve() bool {
 	return true
 }
 
-// progress reports whether a round changed anything that others can observe, or a warp used its
-// whole quantum. Quanta can be short, so that also warps that spin use them: they do not count if
-// no warp has run steadily for many rounds.
+// progress reports whether a round changed something that other threads can observe, or a warp
+// used its whole quantum. Quanta can be so short that spinning warps use them too. They do not
+// count if no warp has run steadily for many rounds.
 func (c *cluster) progress(busy, steady bool) bool {
 	sum := c.changes()
 	c.quiet++
@@ -202,7 +204,7 @@ func (c *cluster) unblock() *Fault {
 	return nil
 }
 
-// asleep reports whether every fragment waits.
+// asleep reports whether every fragment of the cluster waits.
 func (c *cluster) asleep() bool {
 	for _, w := range c.order {
 		if w.cur != nil || len(w.ready) > 0 {
@@ -230,9 +232,9 @@ func (c *cluster) poll(timeout bool) (woke bool) {
 	return woke
 }
 
-// breakJoins lets lanes continue that wait for other lanes of their warp to reconverge.
-// Reconvergence is not guaranteed but progress is, and the other lanes may spin until these have
-// done something.
+// breakJoins lets lanes continue that wait for other lanes of their warp to reconverge. PTX does
+// not guarantee reconvergence but guarantees progress, and the other lanes may spin until the
+// waiting lanes have done something.
 func (c *cluster) breakJoins() {
 	for _, w := range c.order {
 		w.breakJoins()

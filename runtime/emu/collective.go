@@ -20,10 +20,10 @@ type collective struct {
 	compute       func(in *exchange, mask uint32)
 }
 
-// An exchange holds the operands of all lanes of a collective instruction, and its results.
+// An exchange holds the operands and the results of all lanes of a collective instruction.
 type exchange struct {
 	v    [3]*eval.Vector
-	p    uint32 // the first operand, if it is a predicate
+	p    uint32 // lanes in which the first operand is true, if it is a predicate
 	out  *eval.Vector
 	pOut uint32
 
@@ -84,7 +84,8 @@ func (c *collective) store(w *warp, x *exchange, mask uint32) {
 	}
 }
 
-// at returns the collective instruction of a fragment, nil if it is at another one.
+// at returns the collective instruction at which a fragment is, or nil if the fragment is at
+// another instruction.
 func (f *fragment) at() *collective { return f.frame.program.code[f.pc].meets }
 
 // meets reports whether two fragments that wait at collective instructions take part in the same

@@ -29,8 +29,8 @@ func branch(d *decoder) (step, error) {
 	}, nil
 }
 
-// meeting returns where the lanes that the instruction splits reconverge. The result points to an
-// index into the code, which is set when the whole function is decoded, or to -1.
+// meeting returns the place where the lanes that the instruction splits reconverge. The result
+// points to an index into the code, which is set when the whole function is decoded, or to -1.
 func (d *decoder) meeting() *int {
 	to, block := new(int), d.meet
 	*to = -1
@@ -149,7 +149,7 @@ func fromGeneric(d *decoder) (step, error) {
 	return d.shifted(-windowOf(op.Space), op.Type())
 }
 
-// shifted returns a step that adds to an address.
+// shifted returns a step that adds an offset to an address.
 func (d *decoder) shifted(by uint64, t isa.Type) (step, error) {
 	if t.Bits() != 64 {
 		return nil, fmt.Errorf("32-bit addresses are not emulated")

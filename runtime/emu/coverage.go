@@ -46,7 +46,8 @@ var excludedKinds = sync.OnceValue(func() map[isa.Kind]string {
 	return all
 })
 
-// excluded returns why instructions of a kind are not emulated, "" if they are.
+// excluded returns the reason why instructions of a kind are not emulated, or "" if they are
+// emulated.
 func excluded(k isa.Kind) string { return excludedKinds()[k] }
 
 // Emulates reports whether the emulator runs instructions of a form. If it runs only some types or

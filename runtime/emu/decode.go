@@ -33,10 +33,10 @@ type slot struct {
 	n     int // number of vectors
 }
 
-// operation returns the operation that the instruction performs.
+// operation returns the operation of the instruction, without resolving its operands.
 func (d *decoder) operation() isa.Operation { return d.in.Form.Operation() }
 
-// is reports whether the instruction is of a kind.
+// is reports whether the instruction has kind k.
 func (d *decoder) is(k isa.Kind) bool { return d.in.Form.Form.Kind == k }
 
 // writes returns the results of the instruction. Vectors and pairs are split into their elements.
@@ -161,7 +161,7 @@ func component(text string) int {
 	return 0
 }
 
-// symbol returns the address of a variable in its state space.
+// symbol returns the address of a variable in its state space, as an operand.
 func (d *decoder) symbol(o *ir.Operand) ref {
 	v, offset := o.Var(), uint64(o.Value)
 	switch v.Space.Base() {

@@ -36,8 +36,8 @@ type overlap struct {
 	seen    bool       // it has run alone
 }
 
-// mostHeld limits how many clusters are held until others launch dependents. A real device cannot
-// hold all clusters of a large grid either.
+// mostHeld limits how many clusters may wait until other clusters launch dependents. A real
+// device cannot hold all clusters of a large grid either.
 const mostHeld = 256
 
 // mayOverlap reports whether a grid can be paused for a dependent launch.
@@ -62,7 +62,7 @@ func (g *grid) keep(c *cluster) {
 	if !g.holds.Load() || c.released || !c.launchesDependents() {
 		g.waiting = append(g.waiting, c)
 		if g.idling++; len(g.held) > 0 && g.idling > 64+4*len(g.waiting) {
-			g.release(len(g.held)) // others may wait for these clusters
+			g.release(len(g.held)) // other clusters may wait for these
 		}
 		return
 	}
@@ -98,7 +98,7 @@ func (g *grid) relax() bool {
 	return true
 }
 
-// pauses reports whether the grid should be paused now.
+// pauses reports whether the grid must be paused now.
 func (g *grid) pauses(total uint64) bool {
 	switch {
 	case g.paused:

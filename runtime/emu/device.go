@@ -33,7 +33,7 @@ type Device struct {
 	streams map[device.Handle]*stream
 	modules map[device.Handle]*module
 	graphs  map[device.Handle][]func() error
-	pending *grid // the paused launch, or nil if there is none
+	pending *grid // the paused launch, or nil
 	peers   []*Device
 	// Devices whose kernels can access the memory of this one.
 	reachedBy []*Device
@@ -91,7 +91,7 @@ func (d *Device) Stats() Stats {
 	return d.stats
 }
 
-// Memory returns the free and the total bytes of memory.
+// Memory returns the free and the total memory of the device in bytes.
 func (d *Device) Memory() (free, total int64, err error) {
 	d.memory.mutex.Lock()
 	defer d.memory.mutex.Unlock()
@@ -119,7 +119,7 @@ func (d *Device) Close() error {
 // Do runs f.
 func (d *Device) Do(f func() error) error { return f() }
 
-// fault returns the error of a call that is rejected.
+// fault returns the error of a driver call that is rejected.
 func fault(call string, kind error, format string, args ...any) error {
 	return &device.Fault{Call: call, Name: "invalid value", Text: fmt.Sprintf(format, args...),
 		Kind: kind, Code: 1}

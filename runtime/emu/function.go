@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
-// program returns the decoded form of a function.
+// program returns the decoded form of a function. The result is cached.
 func (im *image) program(fn *ir.Func) *program {
 	if p := im.programs[fn]; p != nil {
 		return p
@@ -173,13 +173,13 @@ func meetings(fn *ir.Func) []int {
 			list[i] = atEpilogue
 		}
 		if m := list[i]; m >= 0 && fn.Kernel && m == last && alone(fn.Blocks[m]) {
-			list[i] = noMeeting // lanes only exit there
+			list[i] = noMeeting // all lanes exit before they could meet
 		}
 	}
 	return list
 }
 
-// alone reports whether a block only ends its lanes.
+// alone reports whether a block contains only an instruction that ends its lanes.
 func alone(b *ir.Block) bool {
 	n := 0
 	for _, in := range b.Instrs {
@@ -277,5 +277,5 @@ func kindOfSlot(s slot) refKind {
 // up rounds up to a multiple of a power of two.
 func up(x, align uint64) uint64 { return (x + align - 1) &^ (align - 1) }
 
-// paramBytes returns the bytes of a kernel's parameters.
+// paramBytes returns the total size of a kernel's parameters in bytes.
 func (p *program) paramBytes() int { return p.params[0].size }

@@ -24,22 +24,22 @@ type grid struct {
 	seed   uint64
 	number uint64 // %gridid
 
-	workspace uint64 // address of the grid barrier of a cooperative launch, or 0 if there is none
+	workspace uint64 // address of the grid barrier of a cooperative launch, or 0
 
 	began  uint64 // the device clock when it began
 	checks bool   // checks reads of uninitialized memory
 	strict bool   // also checks loads whose values are unused
 	alone  bool   // one worker runs the grid, so atomics need no locks
 
-	observer  Observer // nil if there is none
-	stepper   Stepper  // nil if there is none
+	observer  Observer // nil if nothing observes the launch
+	stepper   Stepper  // nil if nothing steps through the launch
 	guide     Guide    // nil if seeds choose the order
 	state     State    // state that the stepper receives
 	event     Event    // reused for each event
 	addresses [eval.Lanes]Address
 	serial    uint64 // number of the last asynchronous operation
 
-	mix    *rand.Rand // chooses the time slices of blocks, or nil if they are long and in order
+	mix    *rand.Rand // chooses the time slices of blocks; nil if the slices are long and in order
 	starts []int      // order in which mix starts the clusters
 
 	mutex   sync.Mutex
@@ -65,7 +65,7 @@ type grid struct {
 // sharedBytes returns the shared memory of a block in bytes.
 func (g *grid) sharedBytes() int { return g.image.sharedSize + int(g.launch.Shared) }
 
-// clusterSize returns the shape of a cluster.
+// clusterSize returns the number of blocks of a cluster along x, y and z.
 func (g *grid) clusterSize() [3]uint32 {
 	if g.launch.Cluster[0] == 0 {
 		return [3]uint32{1, 1, 1}
@@ -73,7 +73,7 @@ func (g *grid) clusterSize() [3]uint32 {
 	return g.launch.Cluster
 }
 
-// clusters returns the shape of the grid in clusters.
+// clusters returns the number of clusters of the grid along x, y and z.
 func (g *grid) clusters() [3]uint32 {
 	size := g.clusterSize()
 	n := g.launch.Grid
@@ -147,13 +147,13 @@ const (
 	mostMixed  = 4096
 )
 
-// TrapExecuted is the message of the fault of a kernel that executes trap.
+// TrapExecuted is the fault message of a kernel that executes trap.
 const TrapExecuted = "the kernel executed a trap"
 
-// LimitReached is the message of the fault of a launch that reached its limit of instructions.
+// LimitReached is the fault message of a launch that reached its limit of instructions.
 const LimitReached = "the launch reached its limit of instructions"
 
-// work runs clusters until none are left.
+// work runs clusters until all have ended.
 func (g *grid) work(total uint64) {
 	for !g.stop.Load() {
 		c := g.take(total)
@@ -184,7 +184,7 @@ func (c *cluster) executed() (n int64) {
 	return n
 }
 
-// changes returns how many changes that others can observe the cluster's blocks made.
+// changes returns how many changes the blocks of the cluster made that other blocks can observe.
 func (c *cluster) changes() (n int64) {
 	for _, b := range c.blocks {
 		n += b.changes

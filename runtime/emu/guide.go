@@ -12,9 +12,10 @@ type Guide interface {
 	// May reports whether lanes of a warp may run the synchronization instruction that they have
 	// reached.
 	May(block, warp, mask uint32) bool
-	// Completes returns the lanes of an operation that may complete.
+	// Completes returns the lanes in which an operation may complete.
 	Completes(block, warp uint32, operation uint64, lanes uint32) uint32
-	// Done reports whether the rest of the launch follows its seed.
+	// Done reports whether the guide has no more choices, so that the seed determines the rest of
+	// the launch.
 	Done() bool
 }
 
@@ -32,7 +33,7 @@ func guideOf(o Observer) Guide {
 	return g
 }
 
-// synchronizing are the instructions whose order a guide chooses.
+// synchronizing lists the instructions whose order a guide chooses.
 var synchronizing = map[isa.Kind]bool{
 	isa.KindMbarrierInit: true, isa.KindMbarrierInval: true, isa.KindMbarrierArrive: true,
 	isa.KindMbarrierArriveExpectTx: true,
@@ -46,7 +47,7 @@ var synchronizing = map[isa.Kind]bool{
 	isa.KindBarrierRed:    true, isa.KindBarrierClusterArrive: true,
 }
 
-// allowed asks the guide whether lanes of the warp may run a command.
+// allowed reports whether the guide lets the lanes in mask run a command.
 func (w *warp) allowed(g Guide, in *command, mask uint32) bool {
 	if in.at == nil || in.at.Form == nil || g.Done() ||
 		!synchronizing[in.at.Form.Operation().Kind] {

@@ -50,7 +50,7 @@ func (p *phaseState) state(w *warp) string {
 	return text + p.visits.state(w.block.grid, p)
 }
 
-// lineOf returns the position of a command in the PTX.
+// lineOf returns the line of a command in the PTX text, for messages.
 func (g *grid) lineOf(in *command) string {
 	if in.at == nil {
 		return "the end"

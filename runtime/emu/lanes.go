@@ -10,12 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// together makes the current fragment the whole warp, at an instruction that all lanes must run
-// together. If other lanes are elsewhere, the fragment waits for them and the result is false.
+// together makes the current fragment the whole warp, at an instruction that all lanes must
+// execute together. If other lanes are at other instructions, the fragment waits for them and the
+// result is false.
 func (w *warp) together() bool { return w.cur.mask == w.live || w.gather(w.live, waitsConverge) }
 
-// gather makes the current fragment hold the lanes of want. If some of them execute other code, the
-// fragment waits for them and the result is false.
+// gather makes the current fragment hold the lanes in want. If some of these lanes execute other
+// code, the fragment waits for them and the result is false.
 func (w *warp) gather(want uint32, state waitState) bool {
 	f := w.cur
 	want &= w.live
@@ -105,8 +106,8 @@ func activemask(d *decoder) (step, error) {
 	}, nil
 }
 
-// tellMeetings reports to observers which lanes of a fragment synchronize: those with the same
-// mask.
+// tellMeetings reports to observers which lanes of a fragment synchronize: lanes with the same
+// mask do.
 func (w *warp) tellMeetings(masks *eval.Vector, lanes uint32) {
 	if !w.observing() {
 		return

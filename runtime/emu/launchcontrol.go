@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// The response to a request for a cluster is 16 bytes: the index of its first block, and a flag
-// that specifies whether there is one.
+// The response to a request for a cluster is 16 bytes: the index of the cluster's first block,
+// and a flag that specifies whether the request was granted.
 const (
 	answerBytes = 16
 	answerFlag  = 3 // index of the word
@@ -94,8 +94,8 @@ func tryCancel(d *decoder) (step, error) {
 	}, nil
 }
 
-// answerTargets returns the blocks that receive the response to a lane: its own block, or all
-// blocks of the cluster.
+// answerTargets returns the blocks that receive the response to a lane: the lane's own block, or
+// all blocks of the cluster.
 func (w *warp) answerTargets(to, bar *addressRef, q *demand, space isa.Space, lane int,
 	all bool) ([]bulkTarget, uint64, action) {
 	if !w.locate(to, 1<<lane, q) {
@@ -135,7 +135,7 @@ func queryCancel(d *decoder) (step, error) {
 	op := d.operation()
 	args, out := d.reads(), d.writes()
 	width := 128 / len(args)
-	// word returns a word of the responses of all lanes.
+	// word returns one 32-bit word of the responses of all lanes.
 	word := func(w *warp, i int) (v eval.Vector) {
 		from := w.value(&args[i*32/width], &w.scratch[0])
 		for l, x := range from {

@@ -64,7 +64,7 @@ func (k *kernel) checkRegisters(threads int) error {
 	return nil
 }
 
-// leastRegisters returns a lower bound of the registers of a thread, or 0 if directives of the
+// leastRegisters returns a lower bound for the registers of a thread, or 0 if directives of the
 // kernel make ptxas stay within the limits.
 func (k *kernel) leastRegisters() int {
 	k.estimate.Do(func() {

@@ -37,7 +37,7 @@ func (d *decoder) transferOf(op *isa.Operation, regs []ref) (*transfer, error) {
 	return x, nil
 }
 
-// size returns the bytes of one lane.
+// size returns the number of bytes that one lane transfers.
 func (x *transfer) size() uint64 { return x.width * uint64(len(x.regs)) }
 
 // load decodes ld, ldu and similar loads.
@@ -84,7 +84,8 @@ func load(d *decoder) (step, error) {
 	}), nil
 }
 
-// parameter returns the step of a load of a kernel parameter, which is the same for all lanes.
+// parameter returns the step of a load of a kernel parameter, which has the same value in all
+// lanes. The result is false for other loads.
 func (d *decoder) parameter(at *addressRef, op *isa.Operation, x *transfer) (step, bool) {
 	if op.Space.Base() != isa.Param || !at.fixed || at.param || len(x.regs) != 1 ||
 		x.regs[0].kind != refRegister {
@@ -225,7 +226,7 @@ func store(d *decoder) (step, error) {
 	}), nil
 }
 
-// tell reports a store with its values to observers.
+// tell reports a store and its values to observers.
 func (x *transfer) tell(w *warp, mask uint32, q *demand) {
 	values := make([]*eval.Vector, len(x.regs))
 	for i := range x.regs {
@@ -259,8 +260,8 @@ func (x *transfer) storeElement(w *warp, mask uint32, i int) {
 	}
 }
 
-// ordering is a lock that orders strong accesses of workers that run concurrently. Devices that
-// share memory share it, and count the changes that others may wait for.
+// An ordering is a lock that orders strong accesses of workers that run concurrently. Devices
+// that share memory share the lock. It also counts the changes for which other workers may wait.
 type ordering struct {
 	sync.Mutex
 	changes atomic.Int64
@@ -282,7 +283,7 @@ func ordered(space isa.Space, strong bool, s step) step {
 	}
 }
 
-// order makes the accesses before and after it visible to other workers in program order.
+// order makes the accesses before and after the call visible to other workers in program order.
 func (g *grid) order() {
 	if !g.alone {
 		g.device.ordering.Lock()

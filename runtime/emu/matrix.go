@@ -77,7 +77,7 @@ func mma(d *decoder) (step, error) {
 // selector returns a selector of scale factors, which must be the same in all lanes.
 func (w *warp) selector(r *ref, lane int) int { return int(w.value(r, &w.scratch[0])[lane] & 3) }
 
-// matrixFrame returns the working memory of matrix instructions.
+// matrixFrame returns the warp's working memory for matrix instructions.
 func (w *warp) matrixFrame() *tensorcore.Frame {
 	if w.matrix == nil {
 		w.matrix = &tensorcore.Frame{}
@@ -91,7 +91,7 @@ type matrixLayout struct {
 	registers int // number of registers
 	addresses int // number of lanes that supply an address
 	bytes     int // of an element in a register: 1 or 2
-	packed    int // bits of an element in memory, if it is expanded to a byte; otherwise 0
+	packed    int // bits of an element in memory if it is expanded to a byte, or 0
 	signed    bool
 	of        func(lane, register, element int) (row, col int)
 }
@@ -149,7 +149,8 @@ func (d *decoder) matrixLayout(n int) (*matrixLayout, error) {
 // rows returns the mask of lanes that supply an address.
 func (m *matrixLayout) rows() uint32 { return uint32(1<<m.addresses - 1) }
 
-// rowBytes returns the bytes of a row that are accessed. The rest of its 16 bytes is padding.
+// rowBytes returns the number of bytes of a row that are accessed. The remaining bytes of the 16
+// are padding.
 func (m *matrixLayout) rowBytes() uint64 {
 	if m.packed != 0 {
 		return uint64(m.packed * 2)

@@ -343,7 +343,7 @@ func mbarrierWait(d *decoder) (step, error) {
 		return nil, fmt.Errorf("%s with these operands is not emulated", d.in.Op)
 	}
 	done := out[0]
-	reports := out[1:] // the emulator never reports an error here
+	reports := out[1:] // error reports, which are always empty in the emulator
 	parity := op.Kind == isa.KindMbarrierTestWaitParity || op.Kind == isa.KindMbarrierTryWaitParity
 	tries := op.Kind == isa.KindMbarrierTryWait || op.Kind == isa.KindMbarrierTryWaitParity
 	none := d.image.splat(0)

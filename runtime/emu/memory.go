@@ -76,7 +76,7 @@ func bytesOf(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
 }
 
-// end returns the first address past the region.
+// end returns the first address after the region.
 func (r *region) end() uint64 { return r.base + max(uint64(len(r.data)), r.size) }
 
 // written marks bytes as initialized.
@@ -120,7 +120,8 @@ type memory struct {
 	count int
 	hosts int
 	total int64
-	// Memory of peers that kernels here can access; replaced, never modified.
+	// peers holds the memory of other devices that kernels of this device can access. The list is
+	// replaced, never modified.
 	peers atomic.Pointer[[]*memory]
 }
 
@@ -140,14 +141,14 @@ func (m *memory) insert(r *region) {
 	list := *m.list.Load()
 	if at := sort.Search(len(list),
 		func(i int) bool { return list[i].base > r.base }); at == len(list) {
-		list = append(list, r) // readers of the shorter list do not see it
+		list = append(list, r) // concurrent readers still use the shorter list
 	} else {
 		list = slices.Insert(slices.Clone(list), at, r)
 	}
 	m.list.Store(&list)
 }
 
-// pin adds host memory at its own address.
+// pin adds host memory at its own address, so that kernels can access it.
 func (m *memory) pin(data []byte) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -190,7 +191,7 @@ func (m *memory) allocate(name string, n int64) (*region, bool) {
 	return r, true
 }
 
-// free frees the region that begins at an address. It reports whether there is one.
+// free frees the region that begins at address base. It returns false if there is no such region.
 func (m *memory) free(base uint64) bool {
 	r := m.find(base)
 	if r == nil || r.base != base || r.host {
@@ -278,7 +279,7 @@ func spaceOf(address uint64) (isa.Space, uint64) {
 	case address-paramWindow < windowSize:
 		return isa.Param, address - paramWindow
 	case address >= lowestHost:
-		return isa.Global, address // host memory, if it is pinned
+		return isa.Global, address // host memory, which is accessible if it is pinned
 	}
 	return isa.Generic, address
 }

@@ -22,7 +22,7 @@ type Program struct {
 	ir        *ir.Module
 	defined   map[string]*ir.Func
 	functions []*ir.Func        // indexed by their addresses
-	variables []*ir.Var         // of the module, followed by those of its functions
+	variables []*ir.Var         // variables of the module, followed by those of its functions
 	files     map[string]string // files of .file, by number
 }
 
@@ -79,7 +79,7 @@ func NewProgram(m *ir.Module) *Program {
 	return p
 }
 
-// newModule returns a module without memory.
+// newModule returns a module whose variables have no memory yet.
 func newModule(p *Program) *module {
 	return &module{
 		Program: p, entries: newEntries(), addresses: make(map[*ir.Var]uint64),
@@ -198,7 +198,7 @@ func (m *module) image(name string) (*image, error) {
 	return im, nil
 }
 
-// reached returns the functions that the kernel may call.
+// reached returns the functions that the kernel may call, directly or indirectly.
 func (im *image) reached() []*ir.Func {
 	list := []*ir.Func{im.entry}
 	seen := map[*ir.Func]bool{im.entry: true}
@@ -232,8 +232,8 @@ func (im *image) reached() []*ir.Func {
 	return list
 }
 
-// layShared lays out the shared memory of a block: the variables that the functions name, followed
-// by dynamic shared memory.
+// layShared lays out the shared memory of a block: first the variables that the functions use,
+// then dynamic shared memory.
 func (im *image) layShared(reached []*ir.Func) {
 	at, align := uint64(sharedStart), uint64(16)
 	var dynamic []*ir.Var
@@ -283,7 +283,7 @@ type Unsupported struct {
 	Findings diag.List // with their PTX lines
 }
 
-// Error returns the first findings as text.
+// Error returns the first findings as text, one per line.
 func (u *Unsupported) Error() string {
 	var b strings.Builder
 	b.WriteString("kernel " + u.Kernel + " cannot be emulated:")

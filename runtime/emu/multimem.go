@@ -18,8 +18,9 @@ import (
 // multimem.st, multimem.red and multimem.ld_reduce. Other multimem instructions, and all of them at
 // an ordinary global address, access one allocation.
 type Multicast struct {
-	Address device.Address   // the multicast address, for multimem
-	Parts   []device.Address // address of the memory of each device, for all other instructions
+	Address device.Address // the multicast address, for multimem
+	// address of the memory of each device, for instructions other than multimem
+	Parts []device.Address
 }
 
 // multicastBase is the offset from the address of the first part to the multicast address.
@@ -92,7 +93,7 @@ func (a *access) copies() (n int) {
 	return n
 }
 
-// replica returns the access with the memory of device i.
+// replica returns the same access in the memory of device i.
 func (a access) replica(i int) access {
 	if a.region != nil {
 		if len(a.region.copies) > 0 {

@@ -32,13 +32,14 @@ const (
 	EventExit                   // threads end: Mask
 
 	EventRead   // Mask, At, Size, Order, Scope, Proxy, Operation
-	EventWrite  // the same, and Values if they are known
+	EventWrite  // the same for a write, and Values if they are known
 	EventAtomic // an atomic read and write
 
-	EventIssue    // an asynchronous operation begins: Mask, Operation, Group
-	EventComplete // it made its accesses: Mask, Operation; At is the mbarrier it signals
-	EventCommit   // its thread commits a group of operations: Mask, Group
-	EventWait     // threads wait for all but the last Count groups: Mask, Group, Count, Reads
+	EventIssue // an asynchronous operation begins: Mask, Operation, Group
+	// an operation has made its accesses: Mask, Operation; At is the mbarrier that it signals
+	EventComplete
+	EventCommit // its thread commits a group of operations: Mask, Group
+	EventWait   // threads wait for all but the last Count groups: Mask, Group, Count, Reads
 
 	EventFence      // Mask, Order, Scope, and Form for restrictions
 	EventProxyFence // Mask, Order, Scope, and Form for proxies and state spaces
@@ -141,7 +142,7 @@ func (l *Launching) Place(in *ir.Instr) diag.Place {
 	return at
 }
 
-// observing reports whether there is an observer.
+// observing reports whether the grid has an observer.
 func (w *warp) observing() bool { return w.block.grid.observer != nil }
 
 // event returns a new event at the current instruction.
@@ -178,8 +179,8 @@ func (w *warp) tellAccess(kind EventKind, mask uint32, q *demand, values []*eval
 	}
 }
 
-// setAddresses fills in the addresses that locate found. It reports whether observers see any of
-// them.
+// setAddresses stores the addresses that locate found in e. It reports whether some of them are
+// in memory that observers receive.
 func (w *warp) setAddresses(e *Event, mask uint32) bool {
 	for l := range eval.Lanes {
 		if mask>>l&1 == 0 {
@@ -194,8 +195,8 @@ func (w *warp) setAddresses(e *Event, mask uint32) bool {
 	return e.Mask != 0
 }
 
-// address returns the address of a byte. The result ok is false for memory that observers do not
-// see.
+// address returns the address of a byte for observers. ok is false if observers do not receive
+// accesses to the region.
 func (r *region) address(at uint64) (_ Address, ok bool) {
 	switch {
 	case r.owner != nil:

@@ -77,7 +77,7 @@ func (d *decoder) valueNamed(name string) *ref {
 	return nil
 }
 
-// addressNamed returns the address operand with the given name.
+// addressNamed returns the address operand with the given name in the instruction table.
 func (d *decoder) addressNamed(name string) (addressRef, error) {
 	o := d.named(name)
 	if o == nil {

@@ -25,7 +25,7 @@ type Options struct {
 	// Interleave lets blocks start in a random order and take turns after a few instructions. It
 	// needs a Seed other than 0 and one worker, and is slow.
 	Interleave bool
-	// Completion says when asynchronous operations take effect.
+	// Completion specifies when asynchronous operations take effect.
 	Completion Completion
 	// Workers is the number of blocks that run at once. 0 means the number of processors.
 	Workers int
@@ -34,21 +34,22 @@ type Options struct {
 	// Strict also reports loads of uninitialized shared and local memory whose value no lane uses.
 	// Kernels that prefetch may correctly load from a stage that was never filled.
 	Strict bool
-	// Exact lets tensor-core instructions add in float64 and round each result once, to nearest. By
-	// default they add as the architecture of the module's target does. It tells rounding errors of
-	// an instruction from errors of a kernel.
+	// Exact lets tensor-core instructions add in float64 and round each result once, to nearest.
+	// By default they add as the architecture of the module's target does. A comparison of both
+	// modes distinguishes rounding errors of an instruction from errors of a kernel.
 	Exact bool
 	// Memory is the size of global memory in bytes. 0 means 16 GiB.
 	Memory int64
-	// Number distinguishes devices that are open at once, from 0 to 255. Each has its own range of
-	// memory addresses. Device.Reach may renumber a device that has not allocated memory.
+	// Number, from 0 to 255, distinguishes devices that are open at the same time. Each number
+	// has a separate range of memory addresses. Device.Reach may change the number of a device
+	// that has not allocated memory.
 	Number int
 	// Limit ends a launch with a fault after about this many thread instructions. 0 means no limit.
 	Limit int64
 	// Progress is called periodically while a kernel runs, and once at the end if it took long. It
 	// must not use the device.
 	Progress func(Progress)
-	// Observer observes kernels, or nil for none.
+	// Observer receives the events of kernels; nil means that no events are reported.
 	Observer Observer
 	// Output receives the output of vprintf. If nil, it is the standard output.
 	Output io.Writer
@@ -109,7 +110,7 @@ func infoOf(o Options) (device.Info, error) {
 // capabilities in the CUDA Programming Guide.
 type limit struct{ warps, blocks, shared, multiprocessors int }
 
-// limitsOf returns the limits of a target by its number.
+// limitsOf returns the limits of a target, given its number, such as 90.
 func limitsOf(number int) limit {
 	const k = 1 << 10
 	switch {

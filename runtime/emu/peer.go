@@ -62,7 +62,8 @@ func (d *Device) numberOf() int {
 	return d.options.Number
 }
 
-// shared returns the lock that orders atomic operations.
+// shared returns the lock that orders atomic operations of this device and of the devices that
+// share memory with it.
 func (d *Device) shared() *ordering {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -76,15 +77,16 @@ func (d *Device) known(by *Device) {
 	d.reachedBy = append(d.reachedBy, by)
 }
 
-// neighbours returns this device, the devices that it can access, and those that can access it.
+// neighbours returns this device, the devices that it can access, and the devices that can access
+// it.
 func (d *Device) neighbours() []*Device {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return append(append([]*Device{d}, d.peers...), d.reachedBy...)
 }
 
-// renumber gives the device a number that is unused by the neighbours of both devices, if it has no
-// memory yet.
+// renumber gives the device a number that no neighbor of either device uses. It returns false if
+// the device already has memory.
 func (d *Device) renumber(other *Device) bool {
 	used := make(map[int]bool)
 	for _, n := range append(d.neighbours(), other.neighbours()...) {
@@ -116,12 +118,12 @@ type patience struct {
 	since   time.Time
 }
 
-// patienceForPeers is how long the devices that share memory may make no change before a launch
-// hangs.
+// patienceForPeers is the time without a change by any device that shares memory after which a
+// launch counts as hanging.
 const patienceForPeers = 5 * time.Second
 
 // waitsForPeers reports whether a launch in which no cluster makes progress may wait for a launch
-// on another device: memory is shared, and one of the devices has changed something not long ago.
+// on another device: the devices share memory, and one of them has recently changed something.
 func (g *grid) waitsForPeers() bool {
 	if !g.device.shares() {
 		return false

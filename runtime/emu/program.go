@@ -27,7 +27,7 @@ type command struct {
 	run    step
 	guard  int32 // index of the predicate, or -1
 	not    bool  // the guard is negated
-	leader bool  // a branch may lead here, and fragments may reconverge here
+	leader bool  // a branch may lead to this instruction, and fragments may reconverge at it
 	at     *ir.Instr
 	source int32       // index of the line that .loc names, or 0
 	meets  *collective // the exchange between lanes at this instruction, or nil
@@ -47,8 +47,8 @@ type program struct {
 	labels   []*ir.Label      // the nearest label before each command
 }
 
-// A place is the location of a parameter or a result of a function: in local memory of the frame,
-// or in registers if it is declared with .reg.
+// A place is the location of a parameter or result of a function: in the local memory of the
+// frame, or in registers if it is declared with .reg.
 type place struct {
 	at, size int
 	regs     []ref
@@ -122,7 +122,7 @@ func (w *warp) writeTruth(r *ref, mask, p uint32) {
 	}
 }
 
-// blend copies the elements of the lanes of a mask.
+// blend copies the elements of the lanes in mask from one vector to another.
 func blend(to, from *eval.Vector, mask uint32) {
 	if mask == full {
 		*to = *from

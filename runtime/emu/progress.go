@@ -17,8 +17,8 @@ type Progress struct {
 	Ended        bool
 }
 
-// Left estimates the remaining time of the launch from the finished blocks. It returns 0 if it is
-// unknown.
+// Left estimates the remaining time of the launch from the finished blocks. It returns 0 if no
+// block has finished.
 func (p Progress) Left() time.Duration {
 	if p.Done == 0 || p.Ended {
 		return 0
@@ -26,7 +26,7 @@ func (p Progress) Left() time.Duration {
 	return time.Duration(float64(p.Elapsed) * float64(p.Blocks-p.Done) / float64(p.Done))
 }
 
-// progressInterval is the time between two reports of progress.
+// progressInterval is the time between two progress reports.
 const progressInterval = 500 * time.Millisecond
 
 // watch reports progress until the returned function is called. That function waits for the last

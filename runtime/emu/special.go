@@ -42,7 +42,8 @@ var threeParts = map[string]func(w *warp) [3]uint32{
 	"%tid": nil, // differs between lanes
 }
 
-// onePart maps special registers that are the same for all lanes to their values.
+// onePart maps special registers with the same value in all lanes to functions that return the
+// value.
 var onePart = map[string]func(w *warp) uint64{
 	"%warpid":  func(w *warp) uint64 { return uint64(w.index) },
 	"%nwarpid": func(w *warp) uint64 { return 64 },
@@ -84,7 +85,7 @@ var byLane = map[string]func(lane uint64) uint64{
 	"%lanemask_gt": func(l uint64) uint64 { return full &^ (2<<l - 1) },
 }
 
-// specialPart returns one component of a special register.
+// specialPart returns one component of a special register, as an operand.
 func (d *decoder) specialPart(name string, part int, o *ir.Operand) ref {
 	if name == "%tid" {
 		if part == 3 {
@@ -132,7 +133,7 @@ func (d *decoder) specialPart(name string, part int, o *ir.Operand) ref {
 	return ref{}
 }
 
-// same returns an operand that is the same for all lanes.
+// same returns an operand that has the value of f in all lanes.
 func same(f func(w *warp) uint64) ref {
 	return ref{kind: refComputed, compute: func(w *warp, to *eval.Vector) {
 		x := f(w)
@@ -142,7 +143,7 @@ func same(f func(w *warp) uint64) ref {
 	}}
 }
 
-// number returns the index of the block in its grid.
+// number returns the linear index of the block in its grid.
 func (b *block) number() uint64 {
 	n := b.grid.launch.Grid
 	return uint64(b.id[0]) + uint64(n[0])*(uint64(b.id[1])+uint64(n[1])*uint64(b.id[2]))

@@ -10,16 +10,16 @@ import (
 )
 
 // A spins distinguishes warps that spin forever from warps that count or accumulate while memory
-// does not change. A warp that reaches the same state again, and sees the same memory, repeats
-// itself.
+// does not change. A warp that reaches the same state again, while memory is unchanged, repeats
+// itself forever.
 type spins struct {
 	samples int
 	changes int64 // of the cluster, at the samples
 	repeats bool  // all warps repeat themselves
 }
 
-// sample compares the states of the warps with earlier ones. As in Brent's algorithm, those of the
-// samples 1, 2, 4, 8 and so on are kept.
+// sample compares the states of the warps with earlier states. As in Brent's algorithm, the
+// states of samples 1, 2, 4, 8 and so on are kept.
 func (c *cluster) sample() {
 	s := &c.spins
 	if n := c.changes(); n != s.changes || s.samples == 0 {
@@ -44,7 +44,8 @@ func (c *cluster) sample() {
 	}
 }
 
-// signature returns a hash of the state of a warp: where its fragments are, and their registers.
+// signature returns a hash of the state of a warp: the positions and the registers of its
+// fragments.
 func (w *warp) signature() uint64 {
 	h := uint64(w.live)
 	mix := func(x uint64) { h = bits.RotateLeft64((h^x)*0x9e3779b97f4a7c15, 29) }
@@ -83,7 +84,8 @@ func (g *grid) spun() bool {
 	return g.executed.Load()-g.changedAt > min(most, spunGrid)
 }
 
-// decide ends a grid in which no cluster can make progress, or gives it more time.
+// decide ends a grid in which no cluster can make progress, or lets it run longer if some warp
+// may still make progress.
 func (g *grid) decide() {
 	g.stalled = 0
 	switch {
@@ -99,7 +101,7 @@ func (g *grid) decide() {
 	}
 }
 
-// repeats reports whether all warps repeat themselves.
+// repeats reports whether all warps of the grid repeat themselves.
 func (g *grid) repeats() bool {
 	for _, c := range g.waiting {
 		if !c.spins.repeats {
@@ -109,13 +111,14 @@ func (g *grid) repeats() bool {
 	return true
 }
 
-// progressed notes that a cluster made progress.
+// progressed records that a cluster made progress.
 func (g *grid) progressed() {
 	g.stalled, g.timer.step, g.changedAt, g.changedTime = 0, 0, g.executed.Load(), time.Now()
 }
 
-// open reports whether others can change memory that kernels of the device read: the host pinned
-// memory, and kernels of other devices. A kernel may then wait for them.
+// open reports whether memory that kernels of the device read can change from outside: the host
+// has pinned memory, or kernels of other devices can write it. A kernel may then wait for such a
+// change.
 func (d *Device) open() bool {
 	d.mutex.Lock()
 	pinned := len(d.pinned) > 0

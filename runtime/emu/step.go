@@ -33,7 +33,7 @@ func (g *grid) step(w *warp, mask uint32) {
 // Clock returns the number of instructions that the warps of the block have run.
 func (s *State) Clock() int64 { return s.warp.block.clock }
 
-// Function returns the current function.
+// Function returns the function that the current instruction belongs to.
 func (s *State) Function() *ir.Func { return s.warp.cur.frame.program.fn }
 
 // BlockID returns %ctaid.
@@ -47,7 +47,7 @@ func (s *State) Thread(lane int) (tid [3]uint32) {
 	return tid
 }
 
-// Label returns the nearest label before the instruction.
+// Label returns the nearest label before the current instruction, or nil.
 func (s *State) Label() *ir.Label {
 	f := s.warp.cur
 	return f.frame.program.labels[f.pc]
@@ -115,8 +115,7 @@ func (s *State) Mbarriers() []Mbarrier {
 	return list
 }
 
-// Tensor returns a cell of the block's tensor memory. The result ok is false if it is
-// uninitialized.
+// Tensor returns a cell of the block's tensor memory. ok is false if the cell is uninitialized.
 func (s *State) Tensor(lane, column int) (bits uint32, ok bool) {
 	t := s.warp.block.tensorMemory
 	if t == nil || lane < 0 || lane >= tensorLanes || column < 0 || column >= tensorColumns {
@@ -151,7 +150,8 @@ func (s several) Step(e *Event, state *State) {
 	}
 }
 
-// stepperOf returns the Stepper for the steppers in o, or nil if there are none.
+// stepperOf returns a Stepper that calls the steppers among the observers in o, or nil if there
+// are none.
 func stepperOf(o Observer) Stepper {
 	if list, ok := o.(several); ok {
 		var steps several

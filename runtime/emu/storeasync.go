@@ -198,7 +198,8 @@ func storeBulk(d *decoder) (step, error) {
 	}, nil
 }
 
-// discard decodes discard, which makes the contents of memory undefined.
+// discard decodes discard, which makes the contents of memory undefined. The emulator marks the
+// bytes as uninitialized.
 func discard(d *decoder) (step, error) {
 	at, err := d.addressNamed("a")
 	if err != nil {

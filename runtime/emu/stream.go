@@ -97,7 +97,8 @@ func (d *Device) Record(event, s device.Handle) error {
 	})
 }
 
-// WaitFor makes a stream wait for an event. Events are always complete.
+// WaitFor makes stream s wait for an event. In the emulator, an event is complete as soon as it
+// is recorded.
 func (d *Device) WaitFor(s, event device.Handle) error { return d.WaitStream(s) }
 
 // WaitEvent returns at once, because events are always complete.

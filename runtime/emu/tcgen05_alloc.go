@@ -10,7 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// tensorKinds adds the instructions of tensor memory, and others that were introduced with them.
+// tensorKinds adds the instructions of tensor memory, and other instructions that were introduced
+// with them, to the decoder table.
 func tensorKinds(to map[isa.Kind]entry) {
 	to[isa.KindSetmaxnregInc] = entry{make: setmaxnreg, whole: true}
 	to[isa.KindSetmaxnregDec] = entry{make: setmaxnreg, whole: true}
@@ -102,13 +103,14 @@ func (w *warp) uniform(r *ref, mask uint32, what string) (uint32, bool) {
 	return uint32(first), true
 }
 
-// pointer returns the value of an address operand of a lane.
+// pointer returns the value of an address operand in one lane.
 func (w *warp) pointer(a *addressRef, lane int) uint32 {
 	return uint32(w.value(&a.base, &w.scratch[7])[lane]&a.keep + a.offset)
 }
 
-// meetPeer makes a warp of a pair wait until its peer reaches the same collective. If the result is
-// not advance, the step ends, and runs again when the wait is over.
+// meetPeer makes a warp of a block pair wait until the corresponding warp of the other block
+// reaches the same collective instruction. If the result is not advance, the step must return it;
+// the step runs again when the wait is over.
 func (w *warp) meetPeer(blocks []*block, columns int) action {
 	if len(blocks) == 1 {
 		return advance
@@ -195,7 +197,7 @@ func tensorAlloc(d *decoder) (step, error) {
 	}, nil
 }
 
-// mayTake returns the reason why an allocation is not allowed.
+// mayTake returns the reason why an allocation of n columns is not allowed, or "".
 func (t *tensorMemory) mayTake(n int, exclusive bool) string {
 	switch {
 	case n < tensorUnit || n > tensorColumns || n%tensorUnit != 0 || !exclusive && n&(n-1) != 0:

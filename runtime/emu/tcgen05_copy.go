@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval/tensorcore"
 )
 
-// A tensorSpread says to which lanes tcgen05.cp copies the rows of a matrix.
+// A tensorSpread specifies to which lanes tcgen05.cp copies the rows of a matrix.
 type tensorSpread struct {
 	rows, units int                 // units are 16 bytes
 	lanes       func(row int) []int // lanes that receive a row
@@ -127,7 +127,7 @@ func (s *tensorSpread) copy(b *block, m *tensorcore.Matrix, address uint32, expa
 }
 
 // unit reads 16 bytes of the block's shared memory for a tensor core. Only the first need bytes
-// must be initialized, because the others may be padding.
+// must be initialized, because the remaining bytes may be padding.
 func (b *block) unit(address uint32, to *[16]byte, need int, who string) error {
 	at, r := uint64(address)&(1<<18-1), b.shared
 	if at < sharedStart || at+16 > uint64(len(r.data)) {

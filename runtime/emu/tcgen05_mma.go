@@ -154,7 +154,7 @@ type tensorJob struct {
 	base, rows, n int // first lane of D; rows per block; columns of B per block
 }
 
-// capture reads the operands of a lane and returns an error if they are invalid.
+// capture reads the operands of a lane. It returns an error message if they are invalid, or "".
 func (j *tensorJob) capture(l int) string {
 	w := j.w
 	one := func(r *ref) uint64 { return w.value(r, &w.scratch[0])[l] }
@@ -253,7 +253,7 @@ func (j *tensorJob) fits() string {
 	return ""
 }
 
-// stationaryFits reports whether there is a weight-stationary product of the shape.
+// stationaryFits reports whether a weight-stationary product with the shape of j exists.
 func (j *tensorJob) stationaryFits() bool {
 	switch j.in.M {
 	case 32, 64, 128:
@@ -262,7 +262,7 @@ func (j *tensorJob) stationaryFits() bool {
 	return false
 }
 
-// rowsFit reports whether M is supported.
+// rowsFit reports whether the number of rows M is supported.
 func (j *tensorJob) rowsFit() bool {
 	if j.group.pair {
 		return j.in.M == 256 || j.in.M == 128 && !(j.scaled && j.in.Sparse)

@@ -64,7 +64,8 @@ func (d *decoder) tensorMove() (*tensorMove, error) {
 	return &tensorMove{at: at, shape: tensorShapeOf(&op, half)}, nil
 }
 
-// begin checks that a whole warp runs the instruction and that the warp may access the lanes.
+// begin checks that all lanes of the warp run the instruction and that the warp may access the
+// addressed lanes.
 func (t *tensorMove) begin(w *warp) (address uint32, act action) {
 	if !w.together() {
 		return 0, parked
@@ -140,8 +141,8 @@ func tensorLoad(d *decoder) (step, error) {
 }
 
 // usedEarly reports whether a register of the current tcgen05.ld is used in the same basic block
-// before the wait for the load. The PTX manual forbids that. Triton does it, and ptxas and the
-// hardware track these registers like those of any other load.
+// before the wait for the load. The PTX manual forbids that. Triton generates such code, and
+// ptxas and the hardware track these registers like the registers of any other load.
 func (d *decoder) usedEarly() bool {
 	loaded := make(map[*ir.Reg]bool)
 	d.in.Registers(func(r *ir.Reg, a isa.Access) {

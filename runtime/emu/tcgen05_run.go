@@ -47,7 +47,7 @@ func (c *productCache) of(t *tensorProduct,
 	return x.in, x.product, nil
 }
 
-// group returns the matrix product of a wgmma instruction.
+// group returns the matrix product of a wgmma instruction. The result is cached.
 func (c *productCache) group(g *groupProduct) *tensorcore.Product {
 	p := c.groups[g]
 	if p == nil {
@@ -118,12 +118,12 @@ type quarter struct {
 	also         [][2]int // blocks and quarters with equal factors
 }
 
-// has reports whether a row of a block uses the factors of q.
+// has reports whether a row of a block uses the scale factors in quarter q.
 func (q *quarter) has(block, lane int) bool {
 	return q == nil || slices.Contains(q.also, [2]int{block, lane / 32})
 }
 
-// reaches reports whether any row is in a quarter of the lanes.
+// reaches reports whether any row is in quarter q of the lanes.
 func (j *tensorJob) reaches(q int) bool {
 	for row := range j.rows {
 		if lane, _ := j.path.D(row, 0, j.in.N); (lane+j.base)/32 == q {
@@ -240,7 +240,7 @@ func (j *tensorJob) loadA(i int, b *block) string {
 	return ""
 }
 
-// need returns how many of 16 bytes hold elements. The others are padding.
+// need returns how many of 16 bytes hold elements. The remaining bytes are padding.
 func (j *tensorJob) need(e *tensorcore.Element) int {
 	if e.Bits < 8 && !j.product.Packed {
 		return 2 * e.Bits
@@ -348,7 +348,7 @@ func (j *tensorJob) tellRow(b *block, row int) {
 
 // A collectorHint is the collector-buffer modifier of an instruction: what it does with a buffer.
 type collectorHint struct {
-	mod    isa.Mod // isa.NoMod for none
+	mod    isa.Mod // isa.NoMod without a modifier
 	buffer collectorBuffer
 	action collectorAction
 }
@@ -392,7 +392,7 @@ var collectorMods = [collectorBuffers][4]isa.Mod{
 		isa.ModCollectorB3Lastuse},
 }
 
-// collectorHintOf returns the hint of a modifier; ok is false if it is none.
+// collectorHintOf parses a collector modifier. ok is false if m is not a collector modifier.
 func collectorHintOf(m isa.Mod) (h collectorHint, ok bool) {
 	for buffer, mods := range collectorMods {
 		if action := slices.Index(mods[:], m); action >= 0 {

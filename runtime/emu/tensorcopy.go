@@ -74,15 +74,15 @@ type tensorStep struct {
 	at      []ref
 	offsets []ref // im2col offsets
 	base    *ref  // address of the tensor, replacing that of the map
-	sizes   []ref // sizes of the tensor, replacing those of the map
-	low     []ref // bits 4 to 35 of the strides, replacing those of the map
+	sizes   []ref // sizes of the tensor that replace the sizes in the map
+	low     []ref // bits 4 to 35 of the strides that replace the strides in the map
 	high    *ref  // bits 36 to 39 of the strides, four bits per stride
 	mode    tensorMode
 	loads   bool
 	reduces isa.Mod // isa.NoMod for a copy
 }
 
-// fits returns why a copy cannot use a tensor map, or "" if it can.
+// fits returns the reason why a copy cannot use a tensor map, or "".
 func (t *tensorStep) fits(m *tensorMap) string {
 	rank := len(t.at)
 	if t.mode == fourRows {

@@ -103,10 +103,11 @@ func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 // A tensorMap is a decoded tensor map.
 //
 // With interleaved channels (NC/8HWC8), the dimensions are the width, the height, the depth, the
-// slices of channels and the images; the outermost but images is that of the slices, also in
+// slices of channels, and the images. The slices are the second outermost dimension, also in
 // tensors with fewer dimensions. An element of the first dimension is a slice of 16 or 32 bytes,
-// whatever the element type. A copy takes one slice: the coordinate of that dimension is its index,
-// and neither the box nor the channels of an im2col map say otherwise. This is what an H100 does.
+// whatever the element type. A copy transfers one slice, whose index is the coordinate of the
+// slice dimension; the box and the channels of an im2col map do not affect this. An H100 behaves
+// in this way.
 type tensorMap struct {
 	address uint64
 	kind    device.TensorType

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A mapField is a field of a tensor map that tensormap.replace changes. Set stores a value for a
-// dimension and returns an error if it is invalid.
+// A mapField is a field of a tensor map that tensormap.replace changes. Its function set stores a
+// value for a dimension and returns an error message if the value is invalid.
 type mapField struct {
 	mod isa.Mod
 	set func(b []byte, i int, x uint64) string

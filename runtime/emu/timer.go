@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A timer is the part of a grid's clock that does not count instructions. If all threads spin, and
-// one of them reads a clock, it probably waits for a time to pass, such as a time limit. The clock
-// then skips ever longer times.
+// A timer is the part of a grid's clock that does not count instructions. If all threads spin,
+// and one of them reads a clock, the kernel probably waits for a time to pass, such as a time
+// limit. The clock then advances in increasing steps.
 type timer struct {
 	skipped atomic.Uint64
 	read    atomic.Bool // a clock was read since the last skip
@@ -26,8 +26,8 @@ func (t *timer) start(now time.Time) {
 	}
 }
 
-// follow advances the clock to the time that has passed. Threads that wait for the host or for
-// other devices must not miss their time limits because of skips.
+// follow advances the clock to the real time that has passed. Threads that wait for the host or
+// for other devices must not exceed their time limits only because skip advanced the clock.
 func (t *timer) follow() {
 	if passed := uint64(time.Since(t.began)); passed > t.skipped.Load() {
 		t.skipped.Store(passed)
@@ -48,7 +48,7 @@ const (
 )
 
 // skip advances the clock of a grid in which no thread makes progress. It returns false if no
-// thread waits for a time.
+// thread reads the clock.
 func (t *timer) skip() bool {
 	if !t.read.Swap(false) || t.step >= lastSkip {
 		return false

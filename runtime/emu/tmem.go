@@ -38,7 +38,7 @@ type tensorRange struct {
 // poison is the value of uninitialized cells, a NaN in all formats that have one.
 const poison = 0xffff_ffff
 
-// reset makes t the tensor memory of a new block.
+// reset initializes t as the tensor memory of a new block.
 func (t *tensorMemory) reset() {
 	t.held, t.last, t.gaveUp, t.requested = t.held[:0], 0, false, 0
 }
@@ -81,7 +81,8 @@ func (t *tensorMemory) drop(base, columns int) bool {
 	return false
 }
 
-// check returns an error for an access to n columns of a lane if they are not allocated.
+// check returns an error message for an access to n columns of a lane if they are not allocated,
+// or "".
 func (t *tensorMemory) check(lane, column, n int) string {
 	if t != nil && lane >= 0 && lane < tensorLanes {
 		for _, r := range t.held {
@@ -117,7 +118,7 @@ func (t *tensorMemory) row(lane, column, n int) (cells []uint32, known []byte, w
 	return t.cells[lane][column : column+n], t.known[lane][column : column+n], ""
 }
 
-// tensorCell returns a cell of tensor memory, or an error if it is uninitialized.
+// tensorCell returns a cell of tensor memory, or an error message if the cell is uninitialized.
 func (b *block) tensorCell(lane, column int, what string) (uint32, string) {
 	c, known, why := b.tensor().row(lane, column, 1)
 	switch {
@@ -135,7 +136,7 @@ func (b *block) tensorCell(lane, column int, what string) (uint32, string) {
 func laneOf(address uint32) int   { return int(address >> 16) }
 func columnOf(address uint32) int { return int(address & 0xffff) }
 
-// tensor returns the tensor memory of the block.
+// tensor returns the tensor memory of the block, which it creates on first use.
 func (b *block) tensor() *tensorMemory {
 	if b.tensorMemory == nil {
 		b.tensorMemory = new(tensorMemory)
@@ -143,8 +144,8 @@ func (b *block) tensor() *tensorMemory {
 	return b.tensorMemory
 }
 
-// tellTensor reports that the current operation accesses n cells of a lane of the block's tensor
-// memory.
+// tellTensor reports to observers that the current operation accesses n cells of a lane of the
+// block's tensor memory.
 func (b *block) tellTensor(kind EventKind, lane, column, n int) {
 	g, o := b.grid, b.cluster.queue.running
 	if g.observer == nil || o == nil {

@@ -33,7 +33,7 @@ type markKey struct {
 	bits  int // width of the register
 }
 
-// get returns the marks of a register or a predicate.
+// get returns the marks of a register or a predicate, one word for each lane.
 func (s *shadow) get(k markKey) (v eval.Vector) {
 	if k.pred {
 		for l := range v {
@@ -86,7 +86,7 @@ func (f *frame) settle() {
 	}
 }
 
-// marked returns the lanes with marks.
+// marked returns the lanes in which some bit is marked.
 func marked(v *eval.Vector) (lanes uint32) {
 	for l, bits := range v {
 		if bits != 0 {
@@ -110,7 +110,7 @@ func every(k markKey, lanes uint32) *eval.Vector {
 	return v
 }
 
-// keys appends the registers and predicates of an operand, except those in addresses.
+// keys appends the registers and predicates of an operand to list, except those in addresses.
 func (p *program) keys(list []markKey, o *ir.Operand) []markKey {
 	if o.Kind != ir.Register {
 		if o.Kind == ir.Address {
@@ -147,8 +147,8 @@ func (p *program) addressKeys(in *ir.Instr) (list []markKey) {
 	return list
 }
 
-// sourceKeys and resultKeys return the registers that an instruction reads and writes, except those
-// in addresses and the guard.
+// sourceKeys returns the registers that an instruction reads, and resultKeys the registers that
+// it writes, except registers in addresses and in the guard.
 func (p *program) sourceKeys(in *ir.Instr) (list []markKey) {
 	for i := range in.Args {
 		if i >= len(in.Form.Args) || in.Form.Args[i].Access != isa.Write {
@@ -226,7 +226,7 @@ func (x *transfer) markLoaded(w *warp, mask uint32) {
 	f.settle()
 }
 
-// markStored marks the bytes that a store took from marked registers. It reports whether a lane
+// markStored marks the bytes that a store wrote from marked registers. It reports whether a lane
 // stores such a byte to global memory, which is a fault.
 func (x *transfer) markStored(w *warp, mask uint32) bool {
 	s := w.cur.frame.unwritten
@@ -341,8 +341,8 @@ func (w *warp) runMarked(in *command, mask uint32) action {
 }
 
 // replay returns the marks of the results of a command that moves bits of registers. It runs the
-// command once with the marks as values and once with zeros. Bits that differ have moved. It then
-// restores registers and predicates.
+// command once with the marks as values and once with zeros: bits that differ come from marked
+// bits. It then restores registers and predicates.
 func (w *warp) replay(in *command, mask uint32, moved, results []markKey) ([]eval.Vector, action) {
 	f := w.cur.frame
 	regs, preds := make(map[int32]eval.Vector), slices.Clone(f.preds)

@@ -22,8 +22,8 @@ const (
 	passLanes                   // a marked bit marks the results of all lanes
 	passMoves                   // bits of some operands move with their marks
 	passBits                    // each bit depends on the same bits of the operands
-	passAnd                     // as passBits; a known 0 in the other operand clears the mark
-	passOr                      // as passBits; a known 1 in the other operand clears the mark
+	passAnd                     // like passBits, but a known 0 in the other operand clears the mark
+	passOr                      // like passBits, but a known 1 in the other operand clears the mark
 	passUp                      // each bit depends on the same and all lower bits
 	passInMemory                // loads and stores, which propagate marks themselves
 )
@@ -35,7 +35,7 @@ type markRule struct {
 	data []int
 }
 
-// markRules holds the rules of all kinds except those with passAll.
+// markRules holds the rules of all kinds whose rule is not passAll.
 var markRules = map[isa.Kind]markRule{
 	isa.KindLd: {pass: passInMemory}, isa.KindLdu: {pass: passInMemory},
 	isa.KindSt: {pass: passInMemory}, isa.KindLdmatrix: {pass: passInMemory},
@@ -57,7 +57,7 @@ var markRules = map[isa.Kind]markRule{
 	isa.KindWmmaMma: {pass: passLanes},
 }
 
-// ruleOf returns the rule of an instruction.
+// ruleOf returns the rule by which an instruction propagates marks.
 func ruleOf(w *warp, in *ir.Instr) markRule {
 	kind := in.Form.Form.Kind
 	r, ok := markRules[kind]
@@ -82,7 +82,7 @@ func ruleOf(w *warp, in *ir.Instr) markRule {
 	return r
 }
 
-// integers reports whether all types of a conversion are integers.
+// integers reports whether all types of a conversion are integer types.
 func integers(in *ir.Instr) bool {
 	op := in.Form.Operation()
 	for _, m := range op.Mods() {
@@ -131,8 +131,8 @@ func (w *warp) passMarks(in *command, rule markRule, mask, lanes uint32, sources
 	return marks, advance
 }
 
-// movedKeys returns the registers whose bits a command moves. It returns false if another operand
-// is marked in these lanes, or is one of those registers.
+// movedKeys returns the registers whose bits a command moves. ok is false if another operand is
+// marked in these lanes, or another operand is also one of these registers.
 func (w *warp) movedKeys(in *ir.Instr, rule markRule, mask uint32) (list []markKey, ok bool) {
 	f := w.cur.frame
 	var others []markKey

@@ -25,7 +25,7 @@ type warp struct {
 	carry uint32 // condition code
 
 	ready   []*fragment // fragments that can run, except cur
-	waiting []*fragment // fragments that wait for others
+	waiting []*fragment // fragments that wait for other fragments
 	spins   int         // consecutive strong loads and atomic operations
 	steady  int         // instructions since it yielded
 	sample  uint64      // signature of a recent state of the warp
@@ -42,7 +42,7 @@ type warp struct {
 	out      [4]eval.Vector
 	where    access
 	address  eval.Vector
-	space    isa.Space   // state space of the addresses; Generic if there are several
+	space    isa.Space   // state space of the addresses; Generic if the lanes access several
 	recent   [16]*region // cache, indexed by instruction
 
 	root                   *frame       // frame of the kernel
@@ -109,7 +109,7 @@ type waitState uint8
 // What fragments wait for.
 const (
 	runs waitState = iota
-	// For the other lanes, at an instruction that all lanes must run together.
+	// waiting for the other lanes, at an instruction that all lanes must execute together
 	waitsConverge
 	waitsLanes // for the lanes of a mask, at instructions of the same kind
 	// For the lanes of a mask, at any instructions that synchronize with each other.
@@ -125,10 +125,10 @@ const (
 type wait struct {
 	mask uint32
 	note func() string // text for reports
-	met  func() bool   // reports whether the wait is over, or nil if others end it
+	met  func() bool   // reports whether the wait is over; nil if another fragment ends the wait
 }
 
-// enter makes f the current fragment.
+// enter makes f the current fragment of the warp.
 func (w *warp) enter(f *fragment) {
 	w.cur = f
 	w.regs, w.preds = f.frame.regs, f.frame.preds
@@ -163,14 +163,15 @@ func (w *warp) run(budget int) int {
 	return n
 }
 
-// spinsToBreak is how many strong loads and atomic operations a warp runs before lanes that wait to
-// reconverge continue without the others. The others may spin until these have done something.
+// spinsToBreak is the number of strong loads and atomic operations after which lanes that wait to
+// reconverge continue without the other lanes of the warp. The other lanes may spin until the
+// waiting lanes have done something.
 const spinsToBreak = 4096
 
 // sliceLength is how many instructions a fragment runs before another fragment of its warp runs.
 const sliceLength = 256
 
-// next makes the first ready fragment current.
+// next makes the first ready fragment current. It returns false if no fragment is ready.
 func (w *warp) next() bool {
 	if len(w.ready) == 0 {
 		return false
@@ -320,7 +321,7 @@ func (w *warp) split(lanes uint32, to, meet int) {
 	w.ready = append(w.ready, &fragment{mask: lanes, pc: to, frame: f.frame, joins: f.joins})
 }
 
-// park makes the current fragment wait, for the given reason.
+// park makes the current fragment wait in the given state.
 func (w *warp) park(state waitState, group wait) action {
 	f := w.cur
 	f.state, f.group, f.since = state, group, w.block.executed
@@ -349,7 +350,7 @@ func (w *warp) fault(lane int, notes []string, format string, args ...any) actio
 	return failed
 }
 
-// describe returns a fault at the position of a fragment.
+// describe returns a fault without a cause at the position of a fragment.
 func (w *warp) describe(f *fragment, lane int) *Fault {
 	e := &Fault{Kernel: w.block.grid.image.entry.Name, Block: w.block.id, Warp: w.index, Lane: lane}
 	if lane >= 0 {
@@ -363,7 +364,7 @@ func (w *warp) describe(f *fragment, lane int) *Fault {
 	return e
 }
 
-// describeAt returns a fault at a command.
+// describeAt returns a fault without a cause at the position of a command.
 func (w *warp) describeAt(in *command, lane int) *Fault {
 	e := w.describe(nil, lane)
 	w.locateFault(e, in)

@@ -129,7 +129,7 @@ func (g *groupProduct) run(w *warp, _ uint32) action {
 	return w.begin(o, nil)
 }
 
-// warpgroup returns the warpgroup of a warp.
+// warpgroup returns the state of the warpgroup to which a warp belongs.
 func (b *block) warpgroup(w *warp) *warpgroup {
 	for len(b.groups) <= w.index/groupWarps {
 		b.groups = append(b.groups, warpgroup{})

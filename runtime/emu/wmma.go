@@ -22,8 +22,8 @@ type wmmaTile struct {
 	bits       int  // bits per element
 	column     bool // column-major
 	place      func(row, col int) tensorcore.Place
-	// copies returns all positions of elements that the fragment holds more than once. It is nil if
-	// there are none.
+	// copies returns all positions of elements that the fragment holds more than once. It is nil
+	// if no element is held more than once.
 	copies func(lane, register, element int) (row, col int)
 }
 
@@ -85,7 +85,7 @@ func (d *decoder) wmmaTile() (*wmmaTile, error) {
 }
 
 // lines returns the number of rows of the matrix in memory, or of columns if it is column-major,
-// and the elements in each.
+// and the number of elements in each.
 func (t *wmmaTile) lines() (lines, elements int) {
 	if t.column {
 		return t.cols, t.rows
@@ -132,7 +132,7 @@ func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok boo
 	return base, stride, true
 }
 
-// tell reports the accesses to the rows or columns of the matrix.
+// tell reports the accesses to the rows or columns of the matrix to observers.
 func (t *wmmaTile) tell(w *warp, lane int, write bool, stride uint64) {
 	kind := EventRead
 	if write {

@@ -53,7 +53,7 @@ var (
 	S1Z4M11 = &Element{Name: "s1z4m11", Bits: 16, Integer: true, Signed: true}
 )
 
-// elements are the elements of PTX types.
+// elements holds the element of each PTX type that tensor cores accept.
 var elements = map[isa.Type]*Element{
 	isa.F64: F64, isa.F32: F32, isa.Tf32: TF32, isa.F16: F16, isa.Bf16: BF16, isa.E5m2: E5M2,
 	isa.E4m3: E4M3, isa.E3m2: E3M2, isa.E2m3: E2M3, isa.E2m1: E2M1, isa.Ue8m0: UE8M0,
@@ -91,7 +91,7 @@ func (e *Element) split(x float64) (float64, int32) {
 	return x, max(n, e.lowest)
 }
 
-// decode returns the value of a code and its exponent.
+// decode returns the value of a code, and its exponent.
 func (e *Element) decode(code uint64) (float64, int32) {
 	switch e {
 	case BF16:

@@ -63,9 +63,9 @@ func container(e *Element, bytes bool) (width, inset int) {
 	return e.Bits, 0
 }
 
-// Metadata returns the location of the four metadata bits that say which elements of a chunk are
-// stored. A chunk has four elements, eight of four bits, or two of tf32. selector is the operand of
-// mma.sp.
+// Metadata returns the location of the four metadata bits that specify which elements of a chunk
+// are stored. A chunk is four elements, eight if they have four bits, or two of tf32. selector is
+// the operand of mma.sp.
 func (m *MMA) Metadata(row, chunk, selector int) Place {
 	group := row % 8 * 4
 	if !m.wideMetadata() {
@@ -81,7 +81,7 @@ func (m *MMA) Metadata(row, chunk, selector int) Place {
 // to eight bits.
 func (m *MMA) wideMetadata() bool { return m.a.Bits <= 8 }
 
-// chunks returns the number of chunks of a row.
+// chunks returns the number of sparse chunks in a row of A.
 func (m *MMA) chunks() int { return m.K / m.chunk }
 
 // Selectors returns the number of valid sparsity selectors of mma.sp for this shape and type.

@@ -80,7 +80,7 @@ func (p *Product) DepthA() int {
 	return p.K
 }
 
-// Chunks returns the number of sparse chunks of a row.
+// Chunks returns the number of sparse chunks in a row of A.
 func (p *Product) Chunks() int { return p.mma.chunks() }
 
 // Metadata returns the lane and bit at which a warp holds the four metadata bits of a chunk of
@@ -122,7 +122,7 @@ func (p *Product) LoadB(m Matrix, across, negate bool, first, columns int, read 
 	return p.load(&p.b, p.B, m, across, negate, first, columns, 0, read)
 }
 
-// LoadShifted is like LoadB, but starts at column skip of the matrix.
+// LoadShifted loads B as LoadB does, but starts at column skip of the matrix.
 func (p *Product) LoadShifted(m Matrix, across, negate bool, first, columns, skip int,
 	read Reader) error {
 	return p.load(&p.b, p.B, m, across, negate, first, columns, skip, read)
@@ -147,7 +147,7 @@ func (p *Product) PlacesFit(row, chunk int, bits uint64) string {
 	return fmt.Sprintf("sparse metadata %#x of row %d selects no elements", bits, row)
 }
 
-// zeros reports whether n elements of a row are zero.
+// zeros reports whether the n elements of a row from index first are zero.
 func (p *panel) zeros(row, first, n int) bool {
 	for i := row*p.depth + first; i < row*p.depth+first+n; i++ {
 		if p.integer != nil && p.integer[i] != 0 || p.integer == nil && p.value[i] != 0 {
@@ -202,7 +202,7 @@ func (p *Product) loadAcross(to *panel, e *Element, m Matrix, negate bool, first
 }
 
 // perUnit returns the number of elements in 16 bytes. In kinds with mixed formats, 16 elements of
-// four or six bits take the first bytes and the rest of the 16 bytes is unused.
+// four or six bits occupy the first bytes, and the remaining bytes are unused.
 func (p *Product) perUnit(e *Element) int {
 	if (e.Bits == 4 || e.Bits == 6) && !p.Packed {
 		return 16
@@ -210,7 +210,7 @@ func (p *Product) perUnit(e *Element) int {
 	return 128 / e.Bits
 }
 
-// field returns a bit field of 16 bytes.
+// field returns bits bits of a 16-byte unit, starting at bit at.
 func field(unit *[16]byte, at, bits int) (x uint64) {
 	first := at / 8
 	for i := range (at%8 + bits + 7) / 8 {

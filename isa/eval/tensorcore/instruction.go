@@ -18,7 +18,7 @@ type Instruction struct {
 	NegateA, NegateB bool
 	AcrossA, AcrossB bool // columns are contiguous along M or N
 	Scale            *Element
-	Vector           int // number of elements that share a scale factor, or 0 for none
+	Vector           int // number of elements that share a scale factor, or 0 without scale factors
 	FactorA, FactorB int // index of the byte with the first scale factor
 	MaxShift         int // maximum shift in rows, for .ws
 	Packed           bool
@@ -52,7 +52,7 @@ var kinds = map[isa.Mod]*kindInfo{
 var fourBits = map[uint32]*Element{1: E2M1}
 
 // KindName returns the name of the kind that mod selects, such as "f16" for isa.ModKindF16, or ""
-// if it selects none.
+// if mod selects no kind.
 func KindName(mod isa.Mod) string {
 	if k := kinds[mod]; k != nil {
 		return k.name
@@ -62,7 +62,7 @@ func KindName(mod isa.Mod) string {
 
 // InstructionOf decodes an instruction descriptor. kind is a modifier such as isa.ModKindF16.
 // vectors is the modifier that specifies how many elements share a scale factor, such as
-// isa.ModScaleVec1X or isa.ModBlock32, or isa.NoMod for none.
+// isa.ModScaleVec1X or isa.ModBlock32, or isa.NoMod without scale factors.
 func InstructionOf(d uint32, kind, vectors isa.Mod) (*Instruction, error) {
 	info := kinds[kind]
 	if info == nil {
@@ -159,7 +159,7 @@ func (o *Instruction) scaled(d uint32) error {
 	return nil
 }
 
-// Product returns the product of an instruction.
+// Product returns an empty product with the shape and types of the instruction.
 func (o *Instruction) Product(arch Arch) *Product {
 	p := &Product{M: o.M, N: o.N, K: o.K, A: o.A, B: o.B, D: o.D, Sparse: o.Sparse,
 		Saturate: o.Saturate, Scale: o.Scale, Packed: o.Packed, model: groupModel(arch, o.A)}
@@ -230,7 +230,7 @@ func (p Path) D(row, col, n int) (lane, column int) {
 	return row, col
 }
 
-// A returns the lane of a row of A in tensor memory.
+// A returns the lane of tensor memory that holds a row of A.
 func (p Path) A(row int) int {
 	if p == PathC || p == PathF {
 		return row/16*32 + row%16

@@ -83,7 +83,7 @@ func (m *Matrix) AlongK(row, b int) uint32 {
 		return at + uint32(row%8*16) + uint32(b/16)*m.Leading + uint32(b%16)
 	}
 	if m.Absolute {
-		// The second 128-byte chunk has its own address.
+		// the second 128-byte chunk is at a different address
 		if b += int(m.Start & 127); b >= 128 {
 			return m.swizzle(m.Leading + uint32(row/8)*m.Stride + uint32(row%8*128+b-128))
 		}

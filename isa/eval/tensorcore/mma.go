@@ -80,7 +80,7 @@ func Of(kind isa.Kind, mods []isa.Mod, arch Arch) (*MMA, error) {
 	return m, nil
 }
 
-// words are the modifiers of a matrix product.
+// A words value holds the modifiers of a matrix product.
 type words struct {
 	m, n, k                        int
 	types                          []*Element
@@ -371,7 +371,7 @@ func convertAccumulator(from, to *Element, c uint64) uint64 {
 	return round(to, x)
 }
 
-// accumulator returns an element of C.
+// accumulator returns the code of element (row, col) of C.
 func (m *MMA) accumulator(f *Frame, row, col int) uint64 {
 	p := m.lc.C(row, col)
 	if m.wmma {

@@ -3,7 +3,7 @@
 
 package tensorcore
 
-// An Arch selects how tensor cores round and add. The models are those of the MMA-Sim reference
+// An Arch selects how tensor cores round and add. The models are taken from the MMA-Sim reference
 // (arXiv 2511.10909), whose authors compared them with hardware.
 type Arch uint8
 
@@ -44,8 +44,8 @@ type model struct {
 	fraction int32 // fraction bits that aligned terms keep
 	steps    int   // fused sums along K, each rounded
 	kept     int   // fraction bits that an f32 result keeps
-	group    int   // products that are added exactly before scaling, or 0 for none
-	widened  bool  // eight-bit elements are multiplied as f16 in two halves: see dotWidened
+	group    int   // number of products that are added exactly before scaling, or 0
+	widened  bool  // eight-bit elements are multiplied as f16 in two halves; see dotWidened
 }
 
 // warpModel returns the model of mma.sync for an element type and depth k.
@@ -71,7 +71,7 @@ func warpModel(a Arch, e *Element, k int) model {
 	return m
 }
 
-// groupModel returns the model of wgmma and tcgen05.
+// groupModel returns the rounding model of wgmma and tcgen05 for elements of type e.
 func groupModel(a Arch, e *Element) model {
 	m := model{exact: a == Exact, fraction: 25, steps: 1, kept: 23}
 	if a == Hopper && e.Bits <= 8 {

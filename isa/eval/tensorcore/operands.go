@@ -4,8 +4,8 @@
 package tensorcore
 
 // loadScales decodes the scale factors. For A, one of the two thread pairs of a quad holds them:
-// the first lane those of its row, the second lane those of the row eight below. For B, one thread
-// holds them.
+// its first lane holds the factors of its row, and its second lane those of the row eight below.
+// For B, one thread holds them.
 func (m *MMA) loadScales(f *Frame) {
 	for row := range m.M {
 		word := f.ScaleA[row%8*4+f.ThreadA&1*2+row/8]
@@ -30,7 +30,8 @@ func (m *MMA) loadScales(f *Frame) {
 	}
 }
 
-// scaleRow multiplies a row by a scale factor, whose exponent is added to those of the elements.
+// scaleRow multiplies a row by a scale factor, by adding the factor's exponent to the exponents
+// of the elements.
 func (p *panel) scaleRow(row int, s scale) {
 	x := s.significand
 	if s.exponent == special {

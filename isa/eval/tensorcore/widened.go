@@ -7,9 +7,9 @@ import "math"
 
 // This file implements instructions that ptxas replaces because an architecture lacks them.
 
-// dotWidened computes mma of fp8 on Hopper and sm_100, where ptxas converts the elements to f16. A
-// first MMA starts from zero and takes the first two of every four elements. A second MMA takes the
-// other elements and adds to the result of the first. The sum is then added to c.
+// dotWidened computes mma of fp8 on Hopper and sm_100, where ptxas converts the elements to f16.
+// The first of two MMAs starts from zero and uses the first two of every four elements. The
+// second MMA uses the other two and adds to the result of the first. The sum is then added to c.
 func (m *model) dotWidened(a, b *panel, row, col int, c *Element, sum uint64) uint64 {
 	var values [2][32]float64
 	var exponents [2][32]int32
@@ -36,10 +36,10 @@ func (m *model) dotWidened(a, b *panel, row, col int, c *Element, sum uint64) ui
 	return round(c, x+y) // exact in float64
 }
 
-// chained computes mma.m8n8k4 of f16 on architectures after Turing, where ptxas replaces it by f32
-// instructions instead of tensor-core instructions. With f32 accumulators, one chain of products is
-// added to c. With f16 accumulators, two pairs of products are added to c one after the other, and
-// the result is rounded at the end.
+// chained computes mma.m8n8k4 of f16 on architectures after Turing, where ptxas replaces the
+// instruction by f32 instructions. With f32 accumulators, one chain of products is added to c.
+// With f16 accumulators, two pairs of products are added to c one after the other, and the result
+// is rounded at the end.
 func chained(a, b []float64, d *Element, sum uint64) uint64 {
 	x, _ := d.decode(sum)
 	product := func(k int, to float64) float64 { return singleSum(float64(a[k]*b[k]), to) }

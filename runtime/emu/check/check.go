@@ -20,12 +20,14 @@ type Options struct {
 	Kernel string  // name of one kernel; "" for all kernels of the module
 	Launch *Launch // nil to derive one
 	// schedules for each launch; 0 means 3, or 2 for launches that take long
-	Seeds  int
-	Seed   *uint64          // only this schedule
-	Search int              // maximum states to search; 0 means 50,000, negative none
+	Seeds int
+	Seed  *uint64 // only this schedule
+	// maximum number of states to search; 0 means 50,000, a negative number means no search
+	Search int
 	Order  schedule.Witness // replay only this order of synchronizations
 
-	Integers map[string]uint64 // values of integer parameters by name; the others are derived
+	// values of integer parameters, by name; other parameters get derived values
+	Integers map[string]uint64
 	// skip further schedules and the search if the first launches show an error
 	Stop bool
 }
@@ -52,7 +54,7 @@ type Result struct {
 	NotReached []int    // lines with accesses or synchronization that no launch executed
 	Incomplete []string // why something could not be checked
 	Suppressed int
-	Search     *schedule.Result // search of one launch, or nil if there was none
+	Search     *schedule.Result // search of one launch, or nil if none was searched
 	Timeline   []schedule.Entry // timeline of the order that the search found
 }
 
@@ -74,7 +76,7 @@ func (r *Result) Verdict() string {
 	return "clean"
 }
 
-// File checks the kernels of a PTX text. The error says why no kernel could be run.
+// File checks the kernels of a PTX text. The error is not nil if no kernel could be run.
 func File(name, text string, o Options) ([]Result, error) {
 	m, list := ptxdsl.Load(name, text)
 	if m == nil {
@@ -109,8 +111,8 @@ type Source interface {
 	Text() (string, error)
 }
 
-// Kernel checks the kernels of a module in a test, and fails the test if there are errors. If the
-// launch is nil, it is derived.
+// Kernel checks the kernels of a module in a test, and fails the test if there are errors. If l
+// is nil, the launch is derived from the kernel.
 func Kernel(t testing.TB, m Source, l *Launch) []Result {
 	t.Helper()
 	text, err := m.Text()
@@ -170,8 +172,8 @@ type seeding struct {
 	completion emu.Completion
 }
 
-// scheduleOf returns the schedule of a seed. The first completes operations late, the second early
-// and the others at random times.
+// scheduleOf returns the schedule for a seed. The seeds 0, 1 and 2 complete operations as late as
+// possible, at random times, and as early as possible. Larger seeds repeat these policies.
 func scheduleOf(seed uint64) seeding {
 	return seeding{seed, []emu.Completion{emu.Late, emu.Random, emu.Eager}[seed%3]}
 }
@@ -203,7 +205,8 @@ type kernel struct {
 	inputs bool // arrays that the kernel only reads hold numbers
 	values bool // uses of values that were never written are faults
 
-	slow      bool // a launch reached its limit: others get a lower one
+	// a launch reached its limit of instructions, so further launches get a lower limit
+	slow      bool
 	fragments bool // registers of wgmma and tcgen05.ld are watched
 
 	sharedOptIn int // shared memory that a block of the target can have

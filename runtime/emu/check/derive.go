@@ -170,8 +170,8 @@ func (k *kernel) uses(kinds ...isa.Kind) (yes bool) {
 	return yes
 }
 
-// betweenBlocks reports whether the kernel has operations that serve several blocks only: atomic
-// operations on global memory, and others whose scope holds the grid.
+// betweenBlocks reports whether the kernel has operations that are useful only between blocks:
+// atomic operations on global memory, or operations whose scope includes the whole grid.
 func (k *kernel) betweenBlocks() (yes bool) {
 	k.instructions(func(in *ir.Instr) {
 		op := in.Form.Operation()
@@ -220,8 +220,8 @@ func (k *kernel) mentions(name string) (yes bool) {
 // product, because the work is the product of the sizes.
 const mostOfThree = 512
 
-// classify finds out what each parameter is. A 64-bit parameter is a pointer if it is used as an
-// address.
+// classify determines the kind of each parameter. A 64-bit parameter is a pointer if it is used
+// as an address.
 func (k *kernel) classify() {
 	pointers, from := k.pointers()
 	written, compared := k.written(from), k.compared()
@@ -335,8 +335,8 @@ func (k *kernel) counts() []uint64 {
 	return []uint64{first, 3, block, 256, 64, 1, 8, 16, 128, 1000}
 }
 
-// ordinary reports whether a kernel may require such a count. Many kernels require multiples of
-// their tile sizes but do not check them.
+// ordinary reports whether count is a positive multiple of 16. Kernels often require such
+// multiples of their tile size without checking, so failures with other counts are weak evidence.
 func ordinary(count uint64) bool { return count > 0 && count%16 == 0 }
 
 // blockSizes returns the block sizes that are tried for a kernel that does not require one, in
@@ -355,7 +355,7 @@ func (k *kernel) blockSizes() []uint32 {
 	return list
 }
 
-// integer returns the value of an integer parameter.
+// integer returns the value of an integer parameter for a trial with the given count.
 func (k *kernel) integer(p param, count uint64) uint64 {
 	if n, ok := k.options.Integers[p.v.Name]; ok {
 		return n
@@ -363,7 +363,7 @@ func (k *kernel) integer(p param, count uint64) uint64 {
 	return count
 }
 
-// value returns the bytes of a scalar parameter.
+// value returns the bytes of a scalar parameter for a trial with the given count.
 func (k *kernel) value(p *param, count uint64) []byte {
 	count = k.integer(*p, count)
 	b := make([]byte, 8)
@@ -382,7 +382,7 @@ func (k *kernel) value(p *param, count uint64) []byte {
 	return b[:min(8, p.v.Size())]
 }
 
-// describe returns a description of the launch.
+// describe returns a description of the launch for messages.
 func (k *kernel) describe(count uint64) string {
 	s := &k.shape
 	text := fmt.Sprintf("%dx%dx%d blocks of %dx%dx%d threads", s.Grid[0], s.Grid[1], s.Grid[2],

@@ -36,7 +36,7 @@ func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 	}
 }
 
-// most returns the limit of instructions of a launch.
+// most returns the largest number of instructions that a launch may execute.
 func (k *kernel) most() int64 {
 	switch {
 	case k.limit != 0:
@@ -122,7 +122,8 @@ type array struct {
 	first []byte // initial contents of the array
 }
 
-// seedOfHashes makes the hashes of a process comparable.
+// seedOfHashes is the common seed of all fingerprints, so that they can be compared within a
+// process.
 var seedOfHashes = maphash.MakeSeed()
 
 // fingerprint returns a hash of the contents of arrays.

@@ -39,7 +39,7 @@ func (k *kernel) judge(r *Result, runs []*run) {
 	r.Incomplete = slices.Compact(r.Incomplete)
 }
 
-// unordered reports whether accesses of the run are unordered.
+// unordered reports whether some accesses of the run are not ordered by synchronization.
 func (x *run) unordered() bool {
 	return slices.ContainsFunc(x.races, func(y *race.Race) bool {
 		return y.Rule != race.RuleExited &&
@@ -65,7 +65,7 @@ func sites(x *run) map[site]*race.Race {
 
 // doubt is the reason why a race may be caused by the derived launch and not by the kernel.
 type doubt struct {
-	runs []map[site]*race.Race // that show the race if it is one of the kernel
+	runs []map[site]*race.Race // races of the runs that must also show a race of the kernel
 	note string
 }
 
@@ -114,7 +114,7 @@ func (k *kernel) assumed(y *race.Race) string {
 		k.shape.Cluster[0] == 0:
 		return "the kernel does not read its block index, so it may be written for a grid of one block"
 	case k.guessedBox && strings.Contains(y.First.What+y.Second.What, "asynchronous") &&
-		// the bytes of a box follow each other in shared memory
+		// the bytes of a box are contiguous in shared memory
 		(k.guessedBytes || y.Space != isa.Shared):
 		return "check assumed the boxes of tensor maps"
 	}
@@ -359,10 +359,10 @@ const waitsForDevices = "the kernel waits for memory that other devices may writ
 // waitsForKernels is the reason if no kernel of the launch writes what it polls.
 const waitsForKernels = "the kernel waits for memory that it never writes; give a launch"
 
-// polls reports whether a warp of a hang reads memory in a loop.
+// polls reports whether a warp in a hang reads memory in a loop.
 func polls(f *emu.Fault) bool { return f.Has(emu.CauseSpin) }
 
-// waits reports whether a warp of a hang waits at a barrier.
+// waits reports whether a warp in a hang waits at a barrier.
 func waits(f *emu.Fault) bool {
 	for _, n := range f.Notes {
 		if strings.Contains(n, ": waits ") {

@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// written returns the parameters whose arrays the kernel may write, wait on or pass on. Weak loads,
-// sources of copies, and the address arithmetic that pointers follows are not such uses.
+// written returns the parameters whose arrays the kernel may write, poll or pass on. Weak loads,
+// sources of copies, and the address arithmetic that package pointers traces do not count.
 func (k *kernel) written(from origins) map[*ir.Var]bool {
 	found := make(map[*ir.Var]bool)
 	k.instructions(func(in *ir.Instr) {
@@ -149,8 +149,8 @@ func (k *kernel) parameter(in *ir.Instr, copies map[*ir.Reg]*ir.Var) *ir.Var {
 	return nil
 }
 
-// guarded reports whether the kernel compares the index of a thread with each of its counts, of
-// which there are one or two.
+// guarded reports whether the kernel compares a thread index with each of its counts, of which
+// there must be one or two.
 func (k *kernel) guarded() bool {
 	n := 0
 	for _, p := range k.params {
@@ -163,7 +163,7 @@ func (k *kernel) guarded() bool {
 	return n == 1 || n == 2
 }
 
-// hasInputs reports whether the kernel only reads some array.
+// hasInputs reports whether the kernel has an array that it only reads.
 func (k *kernel) hasInputs() bool {
 	return slices.ContainsFunc(k.params,
 		func(p param) bool { return p.kind == paramPointer && p.input })

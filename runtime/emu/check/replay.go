@@ -48,7 +48,7 @@ func NewReplay(d device.Device, name, text string) (*Replay, error) {
 	return newReplay(d, name, text, choice{bytes: replayArray})
 }
 
-// NewReplayWith is like NewReplay, with the given values of integer parameters, and with arrays as
+// NewReplayWith returns a Replay with the given values of integer parameters, and with arrays as
 // large as those of File.
 func NewReplayWith(d device.Device, name, text string,
 	integers map[string]uint64) (*Replay, error) {
@@ -127,9 +127,10 @@ func newReplay(d device.Device, name, text string, c choice) (*Replay, error) {
 	return r, nil
 }
 
-// successful returns the first count for which an emulated launch succeeds, and whether it succeeds
-// with numbers in the arrays; if there is none, the first count. If several blocks synchronize, the
-// arrays are zero, because they may contain flags and counters.
+// successful returns the first count for which an emulated launch succeeds, and whether it
+// succeeds with nonzero numbers in the arrays. If no launch succeeds, it returns the first count.
+// If several blocks synchronize, the arrays are zero, because they may contain flags and
+// counters.
 func (k *kernel) successful() (count uint64, filled bool) {
 	s, contents := k.schedules()[0], []bool{true, false}
 	if k.betweenBlocks() {

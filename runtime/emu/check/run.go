@@ -18,22 +18,24 @@ import (
 type run struct {
 	schedule seeding
 	count    uint64
-	filled   bool   // arrays hold numbers, not zeros
-	inputs   bool   // arrays that the kernel only reads hold numbers, the others zeros
-	block    uint32 // another block size than that of the kernel's other launches, or 0
-	blocks   uint32 // another number of blocks, or 0
-	races    []*race.Race
-	fault    *emu.Fault
-	err      error  // the launch was refused
-	outside  bool   // an access was out of bounds of the arrays
-	beyond   bool   // an access was out of bounds of shared memory
-	result   uint64 // a hash of all arrays
-	reached  func(line int) bool
-	skipped  int
-	events   uint64             // number of events that the detector received
-	recorder *schedule.Recorder // of the synchronizations of the launch; nil for most launches
-	limit    int64              // limit of instructions
-	tried    string             // description of the launch, if it is not one of the first ones
+	filled   bool // arrays hold numbers, not zeros
+	// arrays that the kernel only reads hold numbers, and all other arrays hold zeros
+	inputs  bool
+	block   uint32 // another block size than that of the kernel's other launches, or 0
+	blocks  uint32 // another number of blocks, or 0
+	races   []*race.Race
+	fault   *emu.Fault
+	err     error  // the launch was refused
+	outside bool   // an access was out of bounds of the arrays
+	beyond  bool   // an access was out of bounds of shared memory
+	result  uint64 // a hash of all arrays
+	reached func(line int) bool
+	skipped int
+	events  uint64 // number of events that the detector received
+	// recorder records the synchronizations of the launch; nil for most launches
+	recorder *schedule.Recorder
+	limit    int64  // limit of instructions
+	tried    string // description of the launch, if it is not one of the first ones
 }
 
 // Derived array sizes start at the first and grow to the second while accesses are out of bounds.
@@ -249,7 +251,7 @@ func (k *kernel) moreBlocks(best *run) (list []*run) {
 	return list
 }
 
-// certain returns the runs so far, and those that could lower their findings to reviews, if an
+// certain returns the runs so far, and the runs that could lower their findings to reviews, if an
 // error remains; otherwise nil.
 func (k *kernel) certain(best *run, all []*run) []*run {
 	if len(k.races(all)) == 0 && (best.fault == nil || len(k.shape.Args) == 0 && k.varies()) {
@@ -344,7 +346,8 @@ func (k *kernel) otherBlocks(best *run) (list []*run) {
 	return list
 }
 
-// ending describes the error with which a launch ended, or "" if there is none.
+// ending describes the error with which a launch ended, or returns "" if it ended without an
+// error.
 func ending(x *run) string {
 	if x.fault == nil {
 		return ""

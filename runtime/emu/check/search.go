@@ -71,14 +71,14 @@ func (k *kernel) search(r *Result, best *run, all []*run) {
 	r.Findings = append(r.Findings, d)
 }
 
-// follow reruns a launch in a given order of synchronizations.
+// follow runs a launch again in the order of synchronizations that w specifies.
 func (k *kernel) follow(r *Result, best *run, w schedule.Witness) *run {
 	guide := &schedule.Guide{Witness: w}
 	k.watch = []emu.Observer{guide}
 	x := k.launch(scheduleOf(0), best.count, false)
 	k.watch = nil
 	if !guide.Done() {
-		x.fault = nil // the launch could not follow the order
+		x.fault = nil // the launch did not follow the order
 		if r != nil {
 			r.Incomplete = append(r.Incomplete,
 				"this launch cannot run in the order that -replay gives")

@@ -54,7 +54,8 @@ func notedBytes(p param) (n int, ok bool) {
 	return 0, false
 }
 
-// rank returns the dimensions of the copies of the kernel.
+// rank returns the number of dimensions of the kernel's tensor copies, from the last .Nd modifier
+// found, or 2 if there are none.
 func (k *kernel) rank() int {
 	n := 2
 	k.instructions(func(in *ir.Instr) {
@@ -110,9 +111,9 @@ var elements = []struct {
 	kind  device.TensorType
 }{{2, device.U16}, {4, device.U32}}
 
-// chooseElement launches the kernel with larger elements if boxes that it stores overlap:
-// coordinates count elements, whose size the kernel does not say. It returns the first run without
-// an overlap.
+// chooseElement launches the kernel with larger elements if boxes that it stores overlap.
+// Coordinates count elements, whose size is part of the tensor map and not of the PTX. It returns
+// the first run without an overlap.
 func (k *kernel) chooseElement(s seeding, x *run) *run {
 	if !k.guessedBox || k.element != 0 || !overlap(x) || k.storesBytes() {
 		return x

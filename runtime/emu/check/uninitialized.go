@@ -125,7 +125,7 @@ func unwritten(f *emu.Fault) bool {
 	return f.Has(emu.CauseUnwritten) || f.Has(emu.CauseOtherLane)
 }
 
-// describeFault returns the message of a fault with its thread.
+// describeFault returns the message of a fault, with the index of its thread.
 func describeFault(f *emu.Fault) string {
 	if f.Lane < 0 {
 		return f.Message

@@ -55,7 +55,7 @@ func waitsForPhase(in *ir.Instr) bool {
 // barrierName returns the name of one of the sixteen named barriers of a block.
 func barrierName(e *emu.Event) string { return fmt.Sprintf("barrier %d", e.Number) }
 
-// mbarrier returns the name of an event's mbarrier.
+// mbarrier returns the displayed name of an event's mbarrier.
 func (s *Stats) mbarrier(e *emu.Event) string {
 	if e.Mask == 0 || e.At == nil {
 		return "mbarrier"

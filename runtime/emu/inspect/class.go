@@ -59,8 +59,8 @@ func classOf(in *ir.Instr) string {
 	return "integer"
 }
 
-// multiplications returns the multiplications of a tensor-core instruction that one warp runs, or 0
-// if they are unknown.
+// multiplications returns the number of multiplications of a tensor-core instruction in one warp,
+// or 0 if the number is unknown.
 func multiplications(in *ir.Instr) int64 {
 	if in.Form == nil {
 		return 0

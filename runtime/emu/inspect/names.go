@@ -77,7 +77,7 @@ func (n *names) rolesIn(doc []string) {
 	}
 }
 
-// role returns the role of a warp, or "" if it is unknown.
+// role returns the role of a warp, or "" if the warp has no known role.
 func (n *names) role(warp uint32) string {
 	for _, r := range n.roles {
 		if warp >= r.first && warp <= r.last {
@@ -124,7 +124,7 @@ func stage(s *emu.State, lane int) string {
 	return strings.Join(words, ", ")
 }
 
-// line describes the position of an instruction: the PTX line, and the Go line if it is known.
+// line returns the position of an instruction: the PTX line, and the Go line if it is known.
 func (n *names) line(e *emu.Event) string {
 	at := n.launch.Place(e.Instr)
 	text := fmt.Sprintf("%s:%d", at.File, at.Line)

@@ -18,8 +18,8 @@ type Stats struct {
 	Shared  Accesses         // accesses of warps to shared memory, in wavefronts
 	Global  Accesses         // accesses of warps to global memory, in sectors of 32 bytes
 
-	// Operations counts floating-point additions and multiplications by type, and those of tensor
-	// cores by instruction and type of A. A fused multiply-add counts as two.
+	// Operations counts floating-point additions and multiplications: of threads by type, and of
+	// tensor cores by instruction and type of A. A fused multiply-add counts as two.
 	Operations      map[string]int64
 	Multiplications int64 // on tensor cores; sparse products also count the zeros that they skip
 	Products        int64 // tensor-core instructions issued
@@ -52,8 +52,8 @@ func (a Accesses) Extra() float64 {
 	return float64(a.Parts-a.Least) / float64(a.Parts)
 }
 
-// A Barrier counts how a barrier was used. Waited is the number of grid instructions that ran while
-// warps waited there.
+// A Barrier counts the uses of a barrier. Waited is the number of instructions that the grid
+// executed while warps waited at the barrier.
 type Barrier struct{ Phases, Arrivals, Waits, Waited int64 }
 
 // A Spot is a line whose accesses touch more parts of memory than necessary.
@@ -111,7 +111,7 @@ var products = map[isa.Kind]bool{
 	isa.KindTcgen05MmaWs: true,
 }
 
-// private counts the bytes of loads and stores in state spaces that observers do not see.
+// private counts the bytes of loads and stores in state spaces that observers do not receive.
 func (s *Stats) private(e *emu.Event) {
 	op := e.Instr.Form.Operation()
 	load := op.Kind == isa.KindLd

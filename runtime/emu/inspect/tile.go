@@ -83,7 +83,8 @@ func (t *Tile) print(out io.Writer, s *emu.State, n *names) {
 	})
 }
 
-// find returns where the tile begins in shared memory.
+// find returns the address in shared memory at which the tile begins. The result is false if the
+// tile is not found.
 func (t *Tile) find(s *emu.State, n *names) (uint64, bool) {
 	list := s.Symbols()
 	for _, x := range list {

@@ -211,7 +211,7 @@ func (t *Timeline) issue(e *emu.Event) {
 	}
 }
 
-// nameOf returns the displayed name of an instruction.
+// nameOf returns the name under which an instruction is displayed.
 func nameOf(in *ir.Instr) string {
 	if in == nil || in.Form == nil {
 		return "operation"

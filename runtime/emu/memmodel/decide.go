@@ -178,8 +178,8 @@ func (d *decider) instr(thread int, in *instr, addresses map[string]int, generat
 	case "fence":
 		add(Fence)
 	case "proxy":
-		// A tensor map fence is also a fence: what it links precedes a release, and follows an
-		// acquire.
+		// A tensor map fence is also a fence: what it orders precedes a release, and comes after
+		// an acquire.
 		if in.proxy == TensorMap && in.order == Acquire {
 			add(Fence)
 		}

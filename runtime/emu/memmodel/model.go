@@ -85,7 +85,7 @@ type event struct {
 	atoms   uint64 // memory parts that it accesses
 	offset  int    // byte offset from the first part
 	size    int
-	partner int // the other half of a read-modify-write, or -1
+	partner int // index of the other half of a read-modify-write, or -1
 	instr   *instr
 	barrier int // barrier number and generation
 }
@@ -120,7 +120,7 @@ func (r relation) cyclic() bool {
 	return false
 }
 
-// union returns the union of relations.
+// union returns the union of the relations in list.
 func union(list ...relation) relation {
 	out := make(relation, len(list[0]))
 	for _, r := range list {
@@ -131,7 +131,8 @@ func union(list ...relation) relation {
 	return out
 }
 
-// then returns the composition of two relations.
+// then returns the composition of r and s: the pairs (a, c) with a pair (a, b) in r and (b, c) in
+// s.
 func (r relation) then(s relation) relation {
 	out := make(relation, len(r))
 	for a := range r {
@@ -157,16 +158,17 @@ type execution struct {
 	obs, base, cause relation
 }
 
-// place returns where an event runs.
+// place returns the block and thread in which an event runs.
 func (x *execution) place(a int) Place { return x.places[x.events[a].thread] }
 
-// overlap reports whether two events access common memory.
+// overlap reports whether two events access a common byte.
 func (x *execution) overlap(a, b int) bool { return x.events[a].atoms&x.events[b].atoms != 0 }
 
-// memory reports whether an event accesses memory.
+// memory reports whether an event reads or writes memory.
 func (x *execution) memory(a int) bool { return x.events[a].kind <= Write }
 
-// morally reports whether two events are morally strong.
+// morally reports whether two events are morally strong relative to each other, as the PTX memory
+// model defines it.
 func (x *execution) morally(a, b int) bool {
 	e, f := &x.events[a], &x.events[b]
 	if e.thread < 0 || f.thread < 0 {
@@ -337,8 +339,8 @@ func (x *execution) preserved(a, b int) bool {
 	return false
 }
 
-// oneWay reports whether event p is a tensor map fence of an order, in the block of an access,
-// whose scope includes the block of the other access.
+// oneWay reports whether event p is a tensor map fence with the given order in block own whose
+// scope includes block other.
 func (x *execution) oneWay(p int, order Order, own, other int) bool {
 	g := &x.events[p]
 	return g.kind == ProxyFence && g.proxy == TensorMap && g.order == order &&

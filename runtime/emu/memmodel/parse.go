@@ -173,7 +173,7 @@ var instrWords = map[string]func(in *instr){
 	"arrive": func(in *instr) { in.only = true },
 }
 
-// widths are the sizes of types in bytes.
+// widths holds the sizes of types in bytes.
 var widths = map[string]int{"b8": 1, "u8": 1, "b16": 2, "u16": 2, "b32": 4, "u32": 4, "b64": 8,
 	"u64": 8}
 
@@ -241,7 +241,7 @@ func (t *Test) locate(in *instr, s string) error {
 	return nil
 }
 
-// want returns an error if there are fewer than n operands.
+// want returns an error if args has fewer than n operands.
 func (in *instr) want(args []string, n int) error {
 	if len(args) < n {
 		return fmt.Errorf("too few operands: %s", in.text)
@@ -411,7 +411,7 @@ func (c *condition) holds(value func(name string) int) bool {
 	return value(c.name) == c.value
 }
 
-// names returns the locations that a condition mentions.
+// names returns the locations and registers that a condition mentions.
 func (c *condition) names() (list []string) {
 	if c.left != nil {
 		list = append(list, c.left.names()...)

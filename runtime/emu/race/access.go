@@ -28,7 +28,8 @@ type site struct {
 	vector   bool // a strong access to several elements
 }
 
-// siteOf returns the index of the site of an event.
+// siteOf returns the index of the instruction at which an event occurs, among the sites with
+// accesses.
 func (d *Detector) siteOf(e *emu.Event) uint32 {
 	x := site{
 		instr: e.Instr, source: e.Source, kind: e.Kind, proxy: e.Proxy, async: e.Operation != 0,
@@ -67,7 +68,7 @@ func (d *Detector) siteOf(e *emu.Event) uint32 {
 	return i
 }
 
-// stampOf returns the stamp of an event.
+// stampOf returns the stamp of an event: who made the access, and when.
 func (d *Detector) stampOf(e *emu.Event, thread, agent, epoch uint32) stamp {
 	return stamp{agent: agent, epoch: epoch, thread: thread, site: d.siteOf(e), serial: d.serial}
 }
@@ -102,7 +103,8 @@ func (d *Detector) access(e *emu.Event) {
 	}
 }
 
-// touch checks an access against earlier ones and records it.
+// touch compares an access with earlier accesses to the same bytes, reports races, and records
+// the access.
 func (d *Detector) touch(e *emu.Event, v *view, y stamp, a emu.Address, n uint64, lane int) {
 	writes := e.Kind != emu.EventRead
 	width := uint64(0)
@@ -138,7 +140,7 @@ func valueAt(values []*eval.Vector, width, at uint64, lane int) uint32 {
 	return uint32(values[i][lane]>>(8*(at%width))) + 1
 }
 
-// remember adds a read. A later read of a thread replaces its earlier ones.
+// remember adds a read to list. It replaces an earlier read by the same thread.
 func remember(list []stamp, z stamp) []stamp {
 	for i := range list {
 		if x := &list[i]; x.agent == z.agent && x.site == z.site {
@@ -179,7 +181,7 @@ func (d *Detector) keepReads(list []stamp, v *view, strong bool) []stamp {
 	return kept
 }
 
-// knows reports whether an access happens before the given view.
+// knows reports whether an access happens before the events that have view v.
 func (d *Detector) knows(v *view, x *stamp) bool { return v.knows(x.agent, x.epoch) }
 
 // overlapping detects lanes that store different values to one address with one instruction.
@@ -231,7 +233,7 @@ type strongKey struct {
 	size uint64
 }
 
-// A variable is a place with strong accesses, and what its writes make known.
+// A variable is a memory location with strong accesses, and the clocks that its writes publish.
 type variable struct {
 	sums map[sumKey]*sum
 }
@@ -319,7 +321,7 @@ func (d *Detector) acquire(e *emu.Event, t *thread, a emu.Address, scope isa.Sco
 	}
 }
 
-// reaches reports whether a scope includes threads of both blocks.
+// reaches reports whether a scope includes threads of both blocks a and b.
 func (d *Detector) reaches(s isa.Scope, a, b uint32) bool {
 	switch s {
 	case isa.ScopeCTA:

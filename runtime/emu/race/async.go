@@ -82,9 +82,9 @@ func (d *Detector) issue(e *emu.Event) {
 	})
 }
 
-// viewOfIssue returns the view of an operation that a thread issues. An operation follows those
-// whose completion a relaxed arrival announced: relaxed arrivals order no accesses of threads, but
-// a buffer that only asynchronous operations use may be handed on by them.
+// viewOfIssue returns the view of an operation that a thread issues. The operation is ordered
+// after the operations whose completion a relaxed arrival announced. Relaxed arrivals order no
+// accesses of threads, but they suffice for a buffer that only asynchronous operations use.
 func (d *Detector) viewOfIssue(t *thread) view {
 	v := t.view
 	v.base = d.join(v.base, t.handed)
@@ -137,7 +137,8 @@ func (d *Detector) operation(e *emu.Event, lane int) *operation {
 	return nil
 }
 
-// operationTouch checks an access of an operation against earlier ones and records it.
+// operationTouch compares an access of an operation with earlier accesses, reports races, and
+// records the access.
 func (d *Detector) operationTouch(e *emu.Event, o *operation, agent, epoch uint32, a emu.Address,
 	lane int) {
 	y := d.stampOf(e, o.thread, agent, epoch)
@@ -165,7 +166,8 @@ func (d *Detector) operationSignals(e *emu.Event, lane int, m *mbarrier, a emu.A
 	if o.group == emu.GroupCopy || o.group == emu.GroupTensor {
 		k := sumKey{d.blockOf(o.thread), isa.ScopeCTA}
 		if o.group == emu.GroupTensor {
-			k = sumKey{^uint32(0), isa.ScopeCluster} // including those of the other block of a pair
+			// include operations of the other block of a pair
+			k = sumKey{^uint32(0), isa.ScopeCluster}
 		}
 		s := m.sums[k]
 		if s == nil {
@@ -220,7 +222,7 @@ func (d *Detector) complete(e *emu.Event) {
 	})
 }
 
-// never returns an agent that no wait covers.
+// never returns an agent whose operations no wait covers.
 func (d *Detector) never() uint32 { return ^uint32(0) - 1 }
 
 // groupsOf returns the committed groups of a thread, and the operations that it issued.

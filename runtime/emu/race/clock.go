@@ -8,7 +8,7 @@ package race
 const (
 	slotMain       = iota // accesses of the thread itself
 	slotShared            // accesses to shared memory, visible to asynchronous operations
-	slotGlobal            // accesses to global memory, likewise
+	slotGlobal            // accesses to global memory that a proxy fence covers
 	slotInit              // mbarriers that fence.mbarrier_init made visible
 	slotCopy              // completed cp.async operations
 	slotBulkReads         // operations of bulk groups whose reads are complete
@@ -30,11 +30,12 @@ type part struct {
 	x      [partSize]uint32
 }
 
-// A clock holds the last known epoch of each agent. It is not modified once it is shared. Clocks
-// share their parts, because most threads of a launch know the same about most others.
+// A clock is a vector clock: it holds the last known epoch of each agent. It must not be modified
+// once it is shared. Clocks share their parts, because most threads of a launch have the same
+// epochs for most other threads.
 type clock []*part
 
-// at returns the component of an agent.
+// at returns the epoch of an agent.
 func (c clock) at(agent uint32) uint32 {
 	if i := int(agent / partSize); i < len(c) && c[i] != nil {
 		return c[i].x[agent%partSize]
@@ -65,7 +66,7 @@ func (c *clock) raise(agent, x uint32) {
 	p.x[agent%partSize] = x
 }
 
-// join raises all components to at least those of b.
+// join raises all epochs to at least those of b.
 func (c *clock) join(b clock) {
 	if n := len(b) - len(*c); n > 0 {
 		*c = append(*c, make(clock, n)...)
@@ -89,7 +90,7 @@ func (c *clock) join(b clock) {
 	}
 }
 
-// joinFrom raises the components of the agents from first on to at least those of b.
+// joinFrom raises the epochs of the agents from first to at least those of b.
 func (c *clock) joinFrom(b clock, first uint32) {
 	for i := int(first / partSize); i < len(b); i++ {
 		if b[i] == nil || i < len(*c) && (*c)[i] == b[i] {
@@ -103,7 +104,7 @@ func (c *clock) joinFrom(b clock, first uint32) {
 	}
 }
 
-// covers reports whether all components of p are at least those of q.
+// covers reports whether all epochs of p are at least those of q.
 func (p *part) covers(q *part) bool {
 	for i, x := range q.x {
 		if x > p.x[i] {
@@ -113,7 +114,7 @@ func (p *part) covers(q *part) bool {
 	return true
 }
 
-// covers reports whether all components of c are at least those of b.
+// covers reports whether all epochs of c are at least those of b.
 func (c clock) covers(b clock) bool {
 	for i, q := range b {
 		switch {
@@ -139,14 +140,14 @@ func (c clock) clone() clock {
 	return append(clock(nil), c...)
 }
 
-// only returns a clock with one nonzero component.
+// only returns a clock in which a single agent has a nonzero epoch.
 func only(agent, x uint32) (c clock) {
 	c.raise(agent, x)
 	return c
 }
 
-// A view is the knowledge of a thread or an asynchronous operation: a clock that others may share,
-// and the slots of its own thread.
+// A view is the knowledge of a thread or an asynchronous operation: a clock, which may be shared,
+// and the slots of the thread itself.
 type view struct {
 	base   clock
 	thread uint32
@@ -154,7 +155,7 @@ type view struct {
 	begun  bool // all blocks of its cluster have begun
 }
 
-// knows reports whether an epoch of an agent is known.
+// knows reports whether an epoch of an agent happens before the events with this view.
 func (v *view) knows(agent, epoch uint32) bool {
 	if agent/slots == v.thread {
 		return epoch <= v.own[agent%slots]

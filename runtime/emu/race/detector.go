@@ -147,8 +147,8 @@ func (d *Detector) begin(l *emu.Launching) {
 	}
 }
 
-// follow counts a launch in its chain of dependent launches. A wait covers the launch before, and
-// the one before that only if the launch between them waited too.
+// follow counts a launch in its chain of dependent launches. A wait covers the preceding launch,
+// and the launch before that only if the preceding launch also waited.
 func (d *Detector) follow(programmatic bool) {
 	switch d.launches++; {
 	case !programmatic:
@@ -171,8 +171,8 @@ func (d *Detector) keepFlags(programmatic bool) {
 	}
 }
 
-// epochOf returns the epoch of the accesses of a launch: later launches have smaller ones, because
-// a wait covers the last launches of a chain.
+// epochOf returns the epoch of the accesses of a launch. Later launches have smaller epochs,
+// because a wait covers the last launches of a chain.
 func epochOf(launch uint32) uint32 { return math.MaxUint32 - launch }
 
 // Observe takes the next event.
@@ -259,7 +259,7 @@ func (d *Detector) clusterIndex(block uint32) uint32 {
 	return x/cx + (gx/cx)*(y/cy+(gy/cy)*(z/cz))
 }
 
-// barrier returns a barrier of a block.
+// barrier returns the state of a barrier of a block.
 func (d *Detector) barrier(block, number uint32) *barrier {
 	k := &d.blocks[block]
 	if k.barriers == nil {
@@ -287,10 +287,10 @@ func (d *Detector) reach(in *ir.Instr) {
 	}
 }
 
-// Events returns how many events the detector saw.
+// Events returns how many events the detector has received.
 func (d *Detector) Events() uint64 { return uint64(d.serial) }
 
-// Skipped returns the number of launches that were too large.
+// Skipped returns the number of launches that were too large to be checked.
 func (d *Detector) Skipped() int { return d.skipped }
 
 // Races returns the races in the order in which they were found.

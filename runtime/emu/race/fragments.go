@@ -50,7 +50,7 @@ type flight struct {
 // Races returns the findings, in the order in which they were found.
 func (f *Fragments) Races() []*Race { return f.races }
 
-// Observe prepares for a launch. The other events say nothing about registers.
+// Observe prepares for a launch. It ignores all other events, because they do not name registers.
 func (f *Fragments) Observe(e *emu.Event) {
 	if e.Kind != emu.EventBegin {
 		return
@@ -76,8 +76,8 @@ func (f *Fragments) Observe(e *emu.Event) {
 	}
 }
 
-// fragmentsOf returns the registers of the accumulator and of the A fragment of wgmma, or those
-// that tcgen05.ld writes.
+// fragmentsOf returns the registers of the accumulator and of the A fragment of wgmma, or the
+// registers that tcgen05.ld writes.
 func fragmentsOf(in *ir.Instr) (list []registerUse) {
 	for i := range in.Args[:min(2, len(in.Args))] {
 		if in.Args[i].Kind != ir.Vector {

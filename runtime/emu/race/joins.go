@@ -11,7 +11,7 @@ func same(a, b clock) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// join returns the join of a and b.
+// join returns a clock with the larger epoch of a and b for each agent. Results are cached.
 func (d *Detector) join(a, b clock) clock {
 	switch {
 	case len(b) == 0 || same(a, b):
@@ -35,7 +35,7 @@ func (d *Detector) join(a, b clock) clock {
 // learn joins a clock into the view of a thread.
 func (d *Detector) learn(t *thread, c clock) {
 	t.base = d.join(t.base, c)
-	// If others know about operations of the thread, the thread knows about them too.
+	// If other threads are ordered after operations of the thread, the thread itself is too.
 	first := t.thread * slots
 	for i := uint32(1); i < slots; i++ {
 		if x := c.at(first + i); x > t.own[i] {

@@ -23,7 +23,7 @@ func (d *Detector) proxyRace(first *site, x *stamp, a emu.Address) Race {
 	}
 	if first.instr != nil && first.instr.Form != nil &&
 		first.instr.Form.Form.Kind == isa.KindTcgen05Alloc {
-		// the manual does not say through which proxy the address is written
+		// the manual does not specify through which proxy the address is written
 		r.Severity = diag.Review
 	}
 	if first.kind == emu.EventRead {

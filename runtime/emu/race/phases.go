@@ -15,8 +15,8 @@ import (
 // flipParity is the fix for a wait with the wrong parity.
 const flipParity = "flip the parity each time the ring wraps; the first wait of a consumer has parity 0, that of a producer 1"
 
-// afterRepeat names the cause of a race of two threads, if the last wait of one of them passed for
-// a phase that it had waited for before.
+// afterRepeat adds a cause to a race of two threads, if the last wait of one of them completed
+// for a phase for which it had waited before.
 func (d *Detector) afterRepeat(r *Race, x, y *stamp) {
 	in := d.threads[y.thread].repeated
 	if in == nil {
@@ -57,7 +57,7 @@ func (d *Detector) wrongPhase(x, y *stamp) string {
 	return ""
 }
 
-// liveRace returns the finding for a write to an mbarrier.
+// liveRace returns the finding for a write that overwrites a valid mbarrier.
 func liveRace(sy *site) Race {
 	r := Race{
 		Rule: RuleLive, Severity: diag.Error,

@@ -60,7 +60,7 @@ type raceKey struct {
 	first, second *ir.Instr
 }
 
-// describe returns the description of an access.
+// describe returns the description of an access for a report.
 func (d *Detector) describe(x *stamp) Access {
 	s := &d.shadow.sites[x.site]
 	what := map[emu.EventKind]string{
@@ -120,7 +120,8 @@ func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 	d.reports = append(d.reports, first)
 }
 
-// main reports whether an agent is a thread itself.
+// main reports whether an agent is a thread itself, and not one of its other slots or an
+// operation.
 func (d *Detector) main(agent uint32) bool { return agent < d.previous && agent%slots == slotMain }
 
 // copied reports whether an agent is the cp.async operations of a thread.
@@ -247,7 +248,8 @@ func (d *Detector) bothStrong(x, y *stamp, a emu.Address) bool {
 	return false
 }
 
-// fenced reports whether the thread of x made it visible to asynchronous operations with view v.
+// fenced reports whether a proxy fence made the access x visible to asynchronous operations with
+// view v.
 func (d *Detector) fenced(v *view, x *stamp, a emu.Address) bool {
 	slot := uint32(slotShared)
 	switch {

@@ -80,7 +80,7 @@ func (c *cell) assign(was, agent, epoch uint32) {
 	}
 }
 
-// cell returns the cell of a word.
+// cell returns the record of the accesses to a word of memory, which it creates on first use.
 func (s *shadow) cell(space isa.Space, block uint32, word uint64) *cell {
 	k := key{space, block, word / pageWords}
 	if s.page == nil || s.key != k {

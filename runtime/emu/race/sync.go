@@ -232,7 +232,7 @@ type mbarrier struct {
 
 	waits map[uint32]passage // last wait of each thread
 
-	// completed operations that relaxed arrivals of this phase and of earlier ones announced
+	// completed operations that relaxed arrivals of this phase and of earlier phases announced
 	handing, handed clock
 }
 
@@ -376,8 +376,9 @@ func (d *Detector) signal(e *emu.Event, t *thread, m *mbarrier) {
 	t.step()
 }
 
-// handOver passes on what a thread knows of tcgen05 operations. A tcgen05.fence::before_thread_sync
-// orders them before any arrival, also a relaxed one, and of any scope.
+// handOver publishes the tcgen05 operations that are ordered before an arrival of a thread. A
+// tcgen05.fence::before_thread_sync orders them before any arrival, even a relaxed one, and with
+// any scope.
 func (d *Detector) handOver(t *thread, m *mbarrier) {
 	if len(d.tensorAgents) == 0 {
 		return

@@ -35,7 +35,7 @@ func (d *Detector) movesOf(e *emu.Event, g emu.Group) *agentCount {
 	return m
 }
 
-// newTensorAgent returns a new agent of tcgen05 operations.
+// newTensorAgent returns a new agent for tcgen05 operations.
 func (d *Detector) newTensorAgent() *agentCount {
 	m := &agentCount{agent: d.agents}
 	d.agents++
@@ -66,7 +66,7 @@ func (d *Detector) tensorEvent(e *emu.Event) {
 	}
 }
 
-// allocatePair handles an allocation in both blocks of a pair. The other block must be known to
+// allocatePair handles an allocation in both blocks of a pair. The other block must certainly
 // have started.
 func (d *Detector) allocatePair(e *emu.Event) {
 	t := d.threadOf(e.Block, e.Warp, bits.TrailingZeros32(e.Mask))
@@ -111,8 +111,8 @@ func (d *Detector) deallocate(e *emu.Event) {
 	}
 }
 
-// tensorTouch checks an access of an operation to tensor memory against earlier ones and records
-// it.
+// tensorTouch compares an access of an operation to tensor memory with earlier accesses, reports
+// races, and records the access.
 func (d *Detector) tensorTouch(e *emu.Event, o *operation, y stamp, a emu.Address) {
 	y.value = o.main
 	a.At *= columnBytes
@@ -167,7 +167,7 @@ func (d *Detector) checkTensor(v, fenced *view, x, y *stamp, a emu.Address, at u
 	d.report(r, x, y, a)
 }
 
-// tensorCores reports whether the tensor cores run an operation in order.
+// tensorCores reports whether the tensor cores execute the operations of a site in order.
 func (d *Detector) tensorCores(s *site) bool {
 	if s.instr == nil || s.instr.Form == nil {
 		return false

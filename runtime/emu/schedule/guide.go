@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A Guide makes the emulator follow a witness.
+// A Guide makes the emulator execute a launch in the order of a witness.
 type Guide struct {
 	Witness Witness
 
@@ -77,7 +77,7 @@ func (g *Guide) May(block, warp, mask uint32) bool {
 	return s == nil || !s.Async && s.Block == block && s.Warp == warp && mask>>s.Lane&1 != 0
 }
 
-// Completes returns the lanes of an operation that may complete.
+// Completes returns the lanes in which an operation may complete.
 func (g *Guide) Completes(block, warp uint32, operation uint64, lanes uint32) uint32 {
 	s := g.segment()
 	if s == nil || !s.Async || s.Block != block || s.Warp != warp || lanes>>s.Lane&1 == 0 {

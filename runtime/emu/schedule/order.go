@@ -16,7 +16,8 @@ func join(a, b []int32) []int32 {
 	return a
 }
 
-// follow runs the step of a frame on a copy of its state, and finds the steps that it races with.
+// follow executes the step of a frame on a copy of its state, and finds the steps with which it
+// races.
 func (x *search) follow(i int, s *state, look bool) {
 	f := x.path[i]
 	f.op = s.next(f.actor)
@@ -61,13 +62,13 @@ func (x *search) follow(i int, s *state, look bool) {
 	}
 }
 
-// knows reports whether a clock covers a step.
+// knows reports whether a step happens before the events with the given clock.
 func (x *search) knows(clock []int32, step int) bool {
 	a := x.path[step].actor
 	return a < len(clock) && clock[a] > int32(step)
 }
 
-// before finds the races of an operation with earlier ones, and returns its clock.
+// before finds the races of an operation with earlier operations, and returns its clock.
 func (x *search) before(i int, o *op, clock []int32, look bool) []int32 {
 	if o.kind == opIssue {
 		return clock

@@ -21,16 +21,17 @@ const (
 	opArrive               // arrivals and expected bytes
 	opWait                 // a wait for a phase of an mbarrier
 	opJoin                 // an arrival at a named barrier, at a cluster barrier, or of lanes
-	opLeave                // the end of a wait at such a barrier
+	opLeave                // the end of a wait at a named barrier
 	opIssue                // the start of an asynchronous operation that signals mbarriers
 	opEffect               // its completion
 )
 
 // An op is an operation of a thread, or the completion of an asynchronous operation.
 type op struct {
-	kind    opKind
-	object  int32
-	count   int32 // arrivals of all lanes; for opInit the expected ones; for opIssue the operation
+	kind   opKind
+	object int32
+	// arrivals of all lanes; for opInit, the expected arrivals; for opIssue, the operation
+	count   int32
 	drops   int32
 	bytes   int64
 	phase   int32 // phase of an mbarrier for a wait, or of a barrier for a join
@@ -58,7 +59,7 @@ type thread struct {
 	laneKey
 	ops    []op
 	joined map[int32]int32 // the phase of each barrier that it joined last
-	// Last join of lanes; a second one without operations in between is dropped.
+	// index of the last join of lanes; a second join without operations between is dropped
 	last int
 }
 
@@ -215,7 +216,7 @@ func (r *Recorder) cluster(block uint32) uint32 {
 	return x + gx*(y+gy*z)
 }
 
-// object returns the index of an object.
+// object returns the index of a synchronization object, which it assigns on first use.
 func (r *Recorder) object(k objectKey) int32 {
 	i, ok := r.index[k]
 	if !ok {

@@ -66,8 +66,8 @@ type frame struct {
 	clock []int32
 }
 
-// A track is what the search knows about an object on the current path: the arrivals in its last
-// phase, and the events of the current one.
+// A track holds the state of a synchronization object on the current path: the arrivals in its
+// last phase, and the events of the current phase.
 type track struct {
 	last     []int // arrivals in the previous phase
 	flipped  []int32
@@ -121,8 +121,8 @@ func Search(t *Trace, o Options) *Result {
 		seed: maphash.MakeSeed()}
 	x.run()
 	if x.r.Violation == nil && x.r.Merged > 0 && !x.bounded {
-		// An order that ended at a visited state may still race with the steps that led there.
-		// Without merging, no order ends early.
+		// An order that ended at a visited state may still race with the steps that led to that
+		// state. Without merging, no order ends early.
 		x.whole, x.path, x.visited = true, nil, map[uint64][]int{}
 		x.run()
 	}
@@ -184,7 +184,7 @@ func (x *search) run() {
 	}
 }
 
-// after returns the state after the step of a frame.
+// after returns the state after the step of a frame has been executed.
 func (f *frame) after(*Trace) *state {
 	s := f.before.clone()
 	s.step(f.actor, nil)
@@ -279,7 +279,7 @@ func (x *search) child(f *frame) (list []int) {
 	return list
 }
 
-// dependent reports whether two operations act on the same object.
+// dependent reports whether two operations act on the same synchronization object.
 func dependent(a, b *op) bool {
 	touch := func(o *op, f func(int32) bool) bool {
 		if o.kind == opEffect {
@@ -290,7 +290,7 @@ func dependent(a, b *op) bool {
 	return touch(a, func(i int32) bool { return touch(b, func(k int32) bool { return i == k }) })
 }
 
-// subset reports whether b contains all of a.
+// subset reports whether every element of a is in b.
 func subset(a, b []int) bool {
 	return !slices.ContainsFunc(a, func(i int) bool { return !slices.Contains(b, i) })
 }

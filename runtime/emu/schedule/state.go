@@ -205,7 +205,7 @@ func (s *state) stuck() (Kind, []string) {
 	return kind, notes
 }
 
-// arrives reports whether an actor has arrivals left at an mbarrier.
+// arrives reports whether an actor still has arrivals to make at an mbarrier.
 func (s *state) arrives(object int32) bool {
 	for a := range s.t.actors {
 		x := &s.t.actors[a]

@@ -54,12 +54,12 @@ func ParseWitness(text string) (w Witness, err error) {
 	return w, nil
 }
 
-// visible reports whether a guide can see an operation of a thread.
+// visible reports whether a guide can choose the order of an operation of a thread.
 func visible(t *Trace, o *op) bool {
 	return o.kind != opLeave && o.kind != opIssue && !t.objects[o.object].lanes
 }
 
-// witness returns the segments for a list of steps.
+// witness returns the witness for a list of steps: segments of consecutive steps by one thread.
 func (t *Trace) witness(steps []int) (w Witness) {
 	count := make(map[int]int)
 	at := make(map[int]int)
