@@ -17,13 +17,10 @@ import (
 
 // judge turns the results of the runs into findings.
 func (k *kernel) judge(r *Result, runs []*run) {
-	var good, zero int
+	var good int
 	for _, x := range runs {
-		if x.fault == nil && x.err == nil {
+		if x.fault == nil && x.err == nil && !k.fillsFlags(x) {
 			good++
-			if !x.filled {
-				zero++
-			}
 		}
 		if x.skipped > 0 {
 			r.Incomplete = append(r.Incomplete,
@@ -69,6 +66,14 @@ type doubt struct {
 	note string
 }
 
+// sizeText returns the size of a block, without dimensions of one thread.
+func sizeText(n [3]uint32) string {
+	if n[1] == 1 && n[2] == 1 {
+		return fmt.Sprint(n[0])
+	}
+	return fmt.Sprintf("%dx%dx%d", n[0], n[1], n[2])
+}
+
 // smallValues is the doubt about a race that occurs in no launch with ordinary integers.
 const smallValues = "it occurs only with small or odd values of the integers"
 
@@ -91,10 +96,10 @@ func (k *kernel) doubts(runs []*run) (list []doubt) {
 	}
 	for _, x := range runs {
 		switch {
-		case x.block != 0:
+		case x.hasOtherBlock():
 			note := fmt.Sprintf(
-				"it does not occur with blocks of %d threads, and the kernel does not require a size",
-				x.block)
+				"it does not occur with blocks of %s threads, and the kernel does not require a size",
+				sizeText(x.block))
 			list = append(list, doubt{[]map[site]*race.Race{sites(x)}, note})
 		case !x.filled && x.blocks == 0 && ordinary(x.count):
 			usual = append(usual, sites(x))
@@ -135,7 +140,7 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 	doubts := k.doubts(runs)
 	usual := make(map[site]*race.Race)
 	for _, x := range runs {
-		if x.filled || x.block != 0 {
+		if x.filled || x.hasOtherBlock() {
 			continue
 		}
 		if x.blocks == 0 {
@@ -211,6 +216,9 @@ func diagnostic(y *race.Race, severity diag.Severity, note string, x *run) diag.
 // faults returns the faults of runs. A fault that ends all launches at one place is an error.
 func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 	seen := make(map[string]bool)
+	hangs := slices.ContainsFunc(runs, func(x *run) bool { // then others may run to their limit
+		return x.fault != nil && x.fault.Has(emu.CauseHang)
+	})
 	for _, x := range runs {
 		f := x.fault
 		if f == nil || k.ignored(x, good) || seen[f.Message+f.Place.String()] {
@@ -222,7 +230,9 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 			continue
 		}
 		if why := k.unchecked(x); why != "" {
-			r.Incomplete = append(r.Incomplete, why)
+			if !x.limited() || !hangs {
+				r.Incomplete = append(r.Incomplete, why)
+			}
 			continue
 		}
 		d := diag.Diagnostic{Place: f.Place, Rule: RuleFault, Severity: diag.Review,
@@ -276,7 +286,7 @@ func (k *kernel) ignored(x *run, good int) bool {
 	odd := k.varies() && !ordinary(x.count) && x.fault.Has(emu.CauseMisaligned)
 	// A host launches no block for sizes of zero, unless its kernel looks for work by itself.
 	empty := k.varies() && x.count == 0 && x.fault.Has(emu.CauseNegativeStore)
-	return (x.filled || odd || empty) && good > 0 || x.inputs && !waits(x.fault) || x.block != 0
+	return (x.filled || odd || empty) && good > 0 || x.inputs && !waits(x.fault) || x.hasOtherBlock()
 }
 
 // livelock returns the finding for a launch that does not end in one schedule, although it ends
@@ -323,9 +333,18 @@ func (k *kernel) unchecked(x *run) string {
 	return ""
 }
 
-// always reports whether all launches end with a fault at the same place.
+// fillsFlags reports whether a run began with numbers in memory through which blocks synchronize.
+func (k *kernel) fillsFlags(x *run) bool {
+	return x.filled && k.betweenBlocks() && !k.hasInputs()
+}
+
+// always reports whether all launches end with a fault at the same place. A launch that polls until
+// it reaches its limit may hang too: with random time slices, the emulator does not detect it.
 func (k *kernel) always(runs []*run, f *emu.Fault) bool {
 	for _, x := range runs {
+		if x.limited() && f.Has(emu.CauseHang) || k.fillsFlags(x) {
+			continue
+		}
 		if x.fault == nil || x.fault.Place != f.Place {
 			return false
 		}

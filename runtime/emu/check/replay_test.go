@@ -28,7 +28,7 @@ func TestReplay(t *testing.T) {
 				t.Fatal(err)
 			}
 			target := "sm_90a"
-			if strings.Contains(string(text), "\n.target sm_100a") {
+			if strings.Contains(string(text), "\n.target sm_100") {
 				target = "sm_100a"
 			}
 			d, err := emu.New(emu.Options{Target: target})

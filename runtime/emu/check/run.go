@@ -21,8 +21,8 @@ type run struct {
 	filled   bool // arrays hold numbers, not zeros
 	// arrays that the kernel only reads hold numbers, and all other arrays hold zeros
 	inputs  bool
-	block   uint32 // another block size than that of the kernel's other launches, or 0
-	blocks  uint32 // another number of blocks, or 0
+	block   [3]uint32 // another block size than that of the kernel's other launches, or zero
+	blocks  uint32    // another number of blocks, or 0
 	races   []*race.Race
 	fault   *emu.Fault
 	err     error  // the launch was refused
@@ -167,7 +167,8 @@ func (k *kernel) further(r *Result, schedules []seeding, best *run, before []*ru
 			add(list)
 		}
 	}
-	if len(k.shape.Args) == 0 && (len(k.unreached(all)) > 0 || k.suspect(all)) {
+	if len(k.shape.Args) == 0 && (len(k.unreached(all)) > 0 || k.suspect(all) ||
+		values != nil && values.fault != nil) {
 		add(k.otherContents(best, all))
 	}
 	return all, values
@@ -325,19 +326,19 @@ func (k *kernel) chooseBlock(s seeding) {
 	k.shape.Block[0] = first
 }
 
-// otherBlocks runs launches with two other block sizes. The kernel may not support the chosen size,
-// and a race that depends on it is not an error.
+// otherBlocks runs launches with other block sizes. The kernel may not support the chosen size, and
+// a race that depends on it is not an error.
 func (k *kernel) otherBlocks(best *run) (list []*run) {
 	if !k.guessedBlock || len(k.shape.Args) > 0 || best.fault != nil {
 		return nil
 	}
-	chosen := k.shape.Block[0]
-	defer func() { k.shape.Block[0] = chosen }()
-	for _, n := range []uint32{chosen / 2 &^ 31, 128, 64, chosen * 2} {
-		if n < 64 || n == chosen || len(list) > 0 && list[0].block == n || len(list) == 2 {
+	chosen := k.shape.Block
+	defer func() { k.shape.Block = chosen }()
+	for _, n := range k.otherSizes() {
+		if n == chosen || len(list) > 0 && list[0].block == n || len(list) == maxSizes {
 			continue
 		}
-		k.shape.Block[0] = n
+		k.shape.Block = n
 		if x := k.launch(best.schedule, best.count, false); x.fault == nil && x.err == nil {
 			x.block = n
 			list = append(list, x)
@@ -346,8 +347,32 @@ func (k *kernel) otherBlocks(best *run) (list []*run) {
 	return list
 }
 
-// ending describes the error with which a launch ended, or returns "" if it ended without an
-// error.
+// maxSizes is the maximum number of other block sizes with which a kernel runs.
+const maxSizes = 3
+
+// otherSizes returns other block sizes for a kernel that does not require one. A kernel that reads
+// two indexes of its threads is written for blocks of two dimensions, and one without a barrier may
+// be written for a single warp.
+func (k *kernel) otherSizes() (list [][3]uint32) {
+	if k.mentions("%tid.y") {
+		return [][3]uint32{{16, 16, 1}, {32, 8, 1}, {8, 8, 1}, {32, 32, 1}}
+	}
+	chosen := k.shape.Block[0]
+	if !k.uses(isa.KindBarrierSync, isa.KindBarrierRed, isa.KindBarrierArrive) {
+		list = append(list, [3]uint32{32, 1, 1})
+	}
+	for _, n := range []uint32{chosen / 2 &^ 31, 128, 64, chosen * 2} {
+		if n >= 64 {
+			list = append(list, [3]uint32{n, 1, 1})
+		}
+	}
+	return list
+}
+
+// hasOtherBlock reports whether a run has another block size than the kernel's other launches.
+func (x *run) hasOtherBlock() bool { return x.block != [3]uint32{} }
+
+// ending describes the error with which a launch ended, or "" if there is none.
 func ending(x *run) string {
 	if x.fault == nil {
 		return ""

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
-	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
 )
 
 // uninitialized repeats launches that ended without an error, and reports values that were never
@@ -44,6 +43,9 @@ func (k *kernel) uninitialized(r *Result, best, first *run, all []*run) {
 			break
 		}
 	}
+	if d.Severity == diag.Error && k.guessedBlock {
+		d.Severity, d.Message = diag.Review, d.Message+"; the kernel does not require a block size"
+	}
 	if d.Severity == diag.Error && k.guessedBox {
 		d.Severity, d.Message = diag.Review, d.Message+"; check assumed the boxes of tensor maps"
 	}
@@ -59,11 +61,7 @@ func (k *kernel) uninitialized(r *Result, best, first *run, all []*run) {
 // thread may read before another one has written.
 func (k *kernel) searchesValues(best *run, all []*run) bool {
 	return best.fault == nil && best.err == nil && k.options.Order == nil &&
-		!slices.ContainsFunc(all, func(x *run) bool {
-			return slices.ContainsFunc(x.races, func(y *race.Race) bool {
-				return y.Severity == diag.Error
-			})
-		})
+		!slices.ContainsFunc(all, (*run).unordered)
 }
 
 // withValues runs the best launch with a schedule, and looks for uses of uninitialized values.
@@ -75,9 +73,9 @@ func (k *kernel) withValues(s seeding, best *run) *run {
 
 // again repeats the launch of a run and looks for uses of uninitialized values.
 func (k *kernel) again(x *run) *run {
-	if x.block != 0 {
-		defer func(n uint32) { k.shape.Block[0] = n }(k.shape.Block[0])
-		k.shape.Block[0] = x.block
+	if x.hasOtherBlock() {
+		defer func(n [3]uint32) { k.shape.Block = n }(k.shape.Block)
+		k.shape.Block = x.block
 	}
 	k.inputs = x.inputs
 	defer func() { k.inputs = false }()
@@ -112,7 +110,8 @@ func (k *kernel) comparable(best *run, all []*run) (list []*run) {
 func (k *kernel) difference(best, x *run) string {
 	switch {
 	case x.block != best.block:
-		return fmt.Sprintf("blocks of %d threads, and the kernel does not require a size", x.block)
+		return fmt.Sprintf("blocks of %s threads, and the kernel does not require a size",
+			sizeText(x.block))
 	case x.count != best.count:
 		return fmt.Sprintf("%d for all integers", x.count)
 	}
