@@ -138,7 +138,8 @@ type Stage struct {
 	late        *lateRelease // nil outside of ConsumeLate
 	addressUsed bool         // threads may read the stage, because they have an address in it
 	scope       int          // scope of the loop body that reads the stage
-	converged   bool         // whether the warp has converged in that scope since the stage was full
+	// whether the warp has converged in that scope since the stage was full
+	converged bool
 }
 
 // kernel returns the kernel of s, or nil for a zero value.
