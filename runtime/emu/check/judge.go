@@ -294,7 +294,8 @@ func (k *kernel) ignored(x *run, good int) bool {
 	odd := k.varies() && !ordinary(x.count) && x.fault.Has(emu.CauseMisaligned)
 	// A host launches no block for sizes of zero, unless its kernel looks for work by itself.
 	empty := k.varies() && x.count == 0 && x.fault.Has(emu.CauseNegativeStore)
-	return (x.filled || odd || empty) && good > 0 || x.inputs && !waits(x.fault) || x.hasOtherBlock()
+	return (x.filled || odd || empty) && good > 0 || x.inputs && !waits(x.fault) ||
+		x.hasOtherBlock()
 }
 
 // livelock returns the finding for a launch that does not end in one schedule, although it ends
