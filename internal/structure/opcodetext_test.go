@@ -49,7 +49,6 @@ var otherWords = map[string]string{
 	"passes/pressure/regclass.go":                    "names of special registers",
 	"runtime/argument.go":                            "types of parameters in a signature",
 	"runtime/emu/bulk.go":                            "names of operands in the spec",
-	"runtime/emu/check/execute.go":                   "messages of faults",
 	"runtime/emu/coverage.go":                        "families of the spec",
 	"runtime/emu/inspect/timeline.go":                "categories of the timeline",
 	"runtime/emu/memmodel/decide.go":                 "the notation of litmus tests",

@@ -296,7 +296,7 @@ func (k *kernel) pointers() (found map[*ir.Var]bool, from origins) {
 				found[v] = true
 			}
 		}
-		if in.Form.Form.Kind == isa.KindTensormapReplace && in.HasMod(isa.ModGlobalAddress) {
+		if replacesAddress(in) {
 			mark(in.Args[len(in.Args)-1].Reg)
 		}
 		if in.Form.Form.Kind == isa.KindCvtaTo && len(in.Args) > 1 && in.Args[1].Reg != nil {
@@ -312,6 +312,11 @@ func (k *kernel) pointers() (found map[*ir.Var]bool, from origins) {
 		}
 	})
 	return found, from
+}
+
+// replacesAddress reports whether an instruction stores an address in a tensor map.
+func replacesAddress(in *ir.Instr) bool {
+	return in.Form.Form.Kind == isa.KindTensormapReplace && in.HasMod(isa.ModGlobalAddress)
 }
 
 // counts returns the values to try for integer parameters. All parameters get the same value: the

@@ -255,14 +255,8 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		if f.Waiting != nil {
 			d.Place, d.Message = f.Waiting.Place, string(emu.CauseHang)+": "+f.Waiting.Reason
 		}
-		if hang && (f.Has(emu.CauseParity) ||
-			strings.Contains(d.Message, string(emu.CauseParity))) {
-			d.Message = strings.Replace(d.Message, string(emu.CauseHang),
-				"kernel hangs, perhaps in a wait with the wrong parity", 1)
-		}
-		if hang && f.Has(emu.CauseTripCounts) {
-			d.Message = strings.Replace(d.Message, string(emu.CauseHang),
-				string(emu.CauseHang+", because the "+emu.CauseTripCounts), 1)
+		if hang {
+			d.Message = withCause(d.Message, f)
 		}
 		if d.Place.Line == 0 {
 			d.Place, _ = k.module.At(k.fn.Pos)
@@ -278,6 +272,20 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		list = append(list, d)
 	}
 	return list
+}
+
+// withCause adds the probable cause to the message of a hang.
+func withCause(message string, f *emu.Fault) string {
+	cause := string(emu.CauseHang)
+	if f.Has(emu.CauseParity) || strings.Contains(message, string(emu.CauseParity)) {
+		message = strings.Replace(message, cause,
+			"kernel hangs, perhaps in a wait with the wrong parity", 1)
+	}
+	if f.Has(emu.CauseTripCounts) {
+		message = strings.Replace(message, cause,
+			cause+", because the "+string(emu.CauseTripCounts), 1)
+	}
+	return message
 }
 
 // ignored reports whether the fault of a run proves nothing about the kernel, because the kernel

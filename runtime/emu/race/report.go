@@ -157,22 +157,10 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 		return
 	}
 	if x.agent == d.previous {
-		if sx.strong && sy.strong && x.at == y.at && sx.size == sy.size &&
-			min(sx.scope, sy.scope) >= isa.ScopeGPU &&
-			d.flags[strongKey{key{a.Space, a.Block, y.at}, sy.size}] {
-			return // a flag that the earlier launch publishes
-		}
-		d.report(Race{
-			Rule:    RuleGrids,
-			Message: "access to memory that an earlier launch wrote or read, before griddepcontrol.wait",
-			Missing: "griddepcontrol.wait before the first dependent access",
-			Fix:     "execute griddepcontrol.wait before the access",
-		}, x, y, a)
+		d.earlierRace(x, y, a)
 		return
 	}
-	if sx.async && sx.proxy == emu.ProxyTensorMap ||
-		sy.async && sy.proxy == emu.ProxyTensorMap && d.issuer != nil &&
-			int32(x.serial-d.issuer.issued) > 0 {
+	if d.usesMap(x, sx, sy) {
 		d.report(mapInUseRace(), x, y, a)
 		return
 	}
@@ -183,6 +171,31 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 		x, y, sx, sy = y, x, sy, sx // the access came after the operation was issued
 	}
 	d.report(d.raceOf(sx, sy, x, y, a), x, y, a)
+}
+
+// earlierRace reports an access to what an earlier launch accessed, unless both access a flag that
+// the earlier launch publishes.
+func (d *Detector) earlierRace(x, y *stamp, a emu.Address) {
+	sx, sy := &d.shadow.sites[x.site], &d.shadow.sites[y.site]
+	if sx.strong && sy.strong && x.at == y.at && sx.size == sy.size &&
+		min(sx.scope, sy.scope) >= isa.ScopeGPU &&
+		d.flags[strongKey{key{a.Space, a.Block, y.at}, sy.size}] {
+		return
+	}
+	d.report(Race{
+		Rule:    RuleGrids,
+		Message: "access to memory that an earlier launch wrote or read, before griddepcontrol.wait",
+		Missing: "griddepcontrol.wait before the first dependent access",
+		Fix:     "execute griddepcontrol.wait before the access",
+	}, x, y, a)
+}
+
+// usesMap reports whether one access is that of a copy in flight to its tensor map, and x did not
+// come before the copy.
+func (d *Detector) usesMap(x *stamp, sx, sy *site) bool {
+	return sx.async && sx.proxy == emu.ProxyTensorMap ||
+		sy.async && sy.proxy == emu.ProxyTensorMap && d.issuer != nil &&
+			int32(x.serial-d.issuer.issued) > 0
 }
 
 // crosses compares an access through the generic proxy with a later one through another proxy. It
