@@ -77,7 +77,7 @@ func (e *opEmitter) operation(f *jen.File, o *operation, number int) {
 	comment(f, []string{
 		"Mod adds modifiers that are computed in Go, such as dsl.Mod(fmt.Sprintf(\"x%d\", n))."})
 	f.Func().Params(own()).Id("Mod").Params(jen.Id("words").Op("...").Qual(dslPath, "Mod")).Add(
-		star()).Block(jen.Return(as(i().Dot("also").Call(jen.Id("words")))))
+		star()).Block(jen.Return(as(i().Dot("withAll").Call(jen.Id("words")))))
 
 	names, more := o.operands()
 	comment(f, e.operandDoc(o))
