@@ -62,8 +62,6 @@ func (k *Kernel) roleNote() *ir.Role {
 
 // annotateAccess annotates an access by one thread to the given number of bytes at a.
 //
-// go:noinline
-//
 //go:noinline
 func (k *Kernel) annotateAccess(a Addr, bytes int64, writes bool, mods []Mod) {
 	a.use.access(k, writes)

@@ -183,8 +183,6 @@ func (x Reg[T]) snapshot() Reg[T] {
 
 // Set assigns y to x, which must be a variable.
 //
-// go:noinline
-//
 //go:noinline
 func (x Reg[T]) Set(y Reg[T]) {
 	k := x.k
@@ -222,8 +220,6 @@ func (x Reg[T]) Set(y Reg[T]) {
 }
 
 // assign emits the move of y into the register of x, which need not be a variable.
-//
-// go:noinline
 //
 //go:noinline
 func assign[T Scalar](x, y Reg[T]) {
