@@ -195,11 +195,12 @@ type kernel struct {
 
 	// the block size, or the size of dynamic shared memory, is unknown
 	guessedBlock, guessedShared bool
-	guessedBox                  bool // the box shape of a tensor map is unknown
-	guessedBytes                bool // and so is its number of bytes
-	element                     int  // assumed bytes of the elements of tensor maps; 0 means 1
-	oneBlock                    bool // the kernel never reads its block index
-	waits                       bool // the kernel polls arrays, and stores to none of these
+	structure                   string // a structure parameter, which is zero in all launches, or ""
+	guessedBox                  bool   // the box shape of a tensor map is unknown
+	guessedBytes                bool   // and so is its number of bytes
+	element                     int    // assumed bytes of the elements of tensor maps; 0 means 1
+	oneBlock                    bool   // the kernel never reads its block index
+	waits                       bool   // the kernel polls arrays, and stores to none of these
 
 	// Of the next launches:
 	inputs bool // arrays that the kernel only reads hold numbers

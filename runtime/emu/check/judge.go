@@ -122,6 +122,8 @@ func (k *kernel) assumed(y *race.Race) string {
 		// the bytes of a box are contiguous in shared memory
 		(k.guessedBytes || y.Space != isa.Shared):
 		return "check assumed the boxes of tensor maps"
+	case k.structure != "" && y.Space == isa.Global:
+		return fmt.Sprintf("check assumed the structure %s to be zero", k.structure)
 	}
 	return ""
 }

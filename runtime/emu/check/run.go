@@ -63,6 +63,7 @@ func (k *kernel) check() Result {
 	}
 	for _, p := range k.params {
 		if p.kind == paramBytes && len(k.shape.Args) == 0 {
+			k.structure = p.v.Name
 			r.Incomplete = append(r.Incomplete,
 				fmt.Sprintf(
 					"parameter %s is a structure, which check assumed to be zero; give a launch",
