@@ -31,8 +31,8 @@ var Layouts = []string{"TN", "NN", "NT", "TT"}
 var ProductTypes = map[string]isa.Type{"bf16": isa.Bf16, "f16": isa.F16, "tf32": isa.Tf32,
 	"s8": isa.S8, "e4m3": isa.E4m3}
 
-// Weights returns the numbers of columns and depths of the linear layers in models with 7 and 70
-// billion parameters: attention, its output, and the two halves of the MLP.
+// Weights returns N and K of the linear layers in models with 7 and 70 billion parameters:
+// attention, its output, and the two halves of the MLP.
 func Weights() [][2]int {
 	return [][2]int{
 		{12288, 4096}, {4096, 4096}, {22016, 4096}, {4096, 11008},

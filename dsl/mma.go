@@ -279,7 +279,7 @@ func (w *WarpTile[C]) checkOperands(x, y SharedTile) bool {
 	case s.Sparse:
 		k.fault(&ruleShape, "MMA is called with %s, a sparse shape; use SparseMMA", s)
 	case !s.accepts(x.Tile, s.A) || !s.accepts(y.Tile, s.B):
-		k.fault(&ruleShape, "operands of MMA, %s and %s, do not match shape %s of %s and %s: %s",
+		k.fault(&ruleShape, "operands of MMA, %s and %s, do not match shape %s, which multiplies A of %s by B of %s: %s",
 			x.Tile, y.Tile, s, s.A, s.B, s.describeMismatch())
 	case depth != deep || depth%s.K != 0 || rows < w.rows || cols < w.cols:
 		k.fault(&ruleShape,

@@ -138,10 +138,11 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	case a.kernel() == nil:
 		k.fault(&ruleValue,
 			"accumulator in StoreTMEM is a zero value, not created by a builder call")
-	case a.t.rows < 128 || t.Cols != a.t.cols:
-		k.fault(&ruleShape,
-			"accumulator of %dx%d does not match the output tile %s, expected 128 rows",
-			min(a.t.rows, 128), a.t.cols, t)
+	case a.t.rows < 128:
+		k.fault(&ruleShape, "accumulator in StoreTMEM has %d rows, expected 128", a.t.rows)
+	case t.Cols != a.t.cols:
+		k.fault(&ruleShape, "accumulator in StoreTMEM has %d columns, but the output tile is %s",
+			a.t.cols, t)
 	case a.t.shared > 0:
 		o.storeOverlapping(a, row, col)
 	default:

@@ -81,8 +81,8 @@ var (
 	ruleOperand = diag.Rule{
 		ID: "D205", Layer: "build",
 		Title: "invalid operand, or operation that the type does not support",
-		What:  "Operands of Ins must be values, addresses, numbers, slices of them, or similar; operations must exist for the type.",
-		Why:   "PTX has no instruction for it.",
+		What:  "An operand of Ins must be a value, an address, a number, a string, a label, a function, or a slice of operands; an operation must exist for the type.",
+		Why:   "PTX has no instruction for the operation on this type, or the Go value is no operand of PTX.",
 		Wrong: `x.ShlI(1) // x is a Reg[F32]`, Right: `dsl.Bits[dsl.U32](x).ShlI(1)`,
 		Fix: "Convert with To, or reinterpret with Bits.",
 	}

@@ -58,7 +58,7 @@ var wrongBlackwell = []wrongKernel{
 		y := k.SharedTile("y",
 			dsl.Tile{Type: isa.E3m2, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.MixedMMAFor(isa.E2m1, isa.E2m3, isa.F32), 16, 16)
-		w.MMA(x, k.U32(0), y, k.U32(0)) // want `D401: operands of MMA, 64x128 \.e2m1 with a swizzle of 64 bytes and 64x128 \.e3m2 with a swizzle of 128 bytes, do not match shape m16n8k32 of \.e2m1 and \.e2m3: expected elements of \.e2m1 and \.e2m3, with those of 4 bits padded \(Box\.Padded\)`
+		w.MMA(x, k.U32(0), y, k.U32(0)) // want `D401: operands of MMA, 64x128 \.e2m1 with a swizzle of 64 bytes and 64x128 \.e3m2 with a swizzle of 128 bytes, do not match shape m16n8k32, which multiplies A of \.e2m1 by B of \.e2m3: expected elements of \.e2m1 and \.e2m3, with those of 4 bits padded \(Box\.Padded\)`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		y := k.SharedTile("y",

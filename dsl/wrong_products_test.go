@@ -98,7 +98,7 @@ var wrongProducts = []wrongKernel{
 		q := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E4m3, isa.E4m3, dsl.NVFP4), 16, 16)
 		q.ScaledMMA(e, zero, e, zero, s, s) // want `D401: m16n8k32 of \.e4m3 and \.e4m3 with a \.ue4m3 for 16 does not exist: mma\.sync has no such kind`
 		g := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E4m3, isa.E5m2, dsl.MXFP8), 16, 16)
-		g.ScaledMMA(e, zero, e, zero, s, s) // want `D401: operands of MMA, 128x128 \.e4m3 with a swizzle of 128 bytes and 128x128 \.e4m3 with a swizzle of 128 bytes, do not match shape m16n8k32 of \.e4m3 and \.e5m2: the element types differ`
+		g.ScaledMMA(e, zero, e, zero, s, s) // want `D401: operands of MMA, 128x128 \.e4m3 with a swizzle of 128 bytes and 128x128 \.e4m3 with a swizzle of 128 bytes, do not match shape m16n8k32, which multiplies A of \.e4m3 by B of \.e5m2: the element types differ`
 	}},
 	{"sm_120a", func(_ *dsl.Module, k *dsl.Kernel) { // scale factors of 64 rows
 		a := k.TensorMap("a", isa.E4m3, dsl.Box{Rows: 64, Cols: 128}, dsl.Swizzle128)

@@ -32,7 +32,7 @@ var (
 		Why:      "The assembler rejects the module.",
 		Wrong:    ".entry k() .blocksareclusters { ret; }",
 		Right:    ".entry k() .reqntid 128 .reqnctapercluster 2 .blocksareclusters { ret; }",
-		Fix:      "Add them.",
+		Fix:      "Add .reqntid and .reqnctapercluster, or .minperctamemory.",
 		Section:  "11.8.1 .blocksareclusters",
 	}
 	ruleTuningPlace = diag.Rule{

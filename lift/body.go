@@ -305,8 +305,8 @@ func (l *lifter) nested(n *ptx.Func) {
 	l.targets(t)
 }
 
-// targets adds a list or a prototype to the function. It records the next instruction as its
-// position, because code that ptxas generates for debugging depends on it.
+// targets adds a list of branch targets or a call prototype to the function, and records the next
+// instruction as its position: the code that ptxas generates for debugging depends on the position.
 func (l *lifter) targets(t *ir.Targets) {
 	if t.Ahead = !l.begun; !t.Ahead {
 		l.waiting = append(l.waiting, t)

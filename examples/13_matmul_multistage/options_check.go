@@ -32,7 +32,7 @@ const alpha, beta, narrow = 0.75, -2, 0x1p-12
 // nan is NaN.
 var nan = float32(math.NaN())
 
-// numbers holds a matrix as arguments and as values.
+// numbers holds a matrix twice: as the array for the kernel, and as float64 for the reference.
 type numbers struct {
 	array *kerneltest.Array
 	value []float64

@@ -22,7 +22,7 @@ type plan struct {
 	kernel string
 	build  func(*dsl.Module)
 	blocks int
-	direct bool // whether the kernel writes the result itself
+	direct bool // whether the kernel writes the final result, which no other kernel converts
 
 	operand, sums, result isa.Type
 	m, n, depth           int // depth is the padded length of a sum

@@ -191,8 +191,8 @@ internal/oracle/foreign, beside NumPy functions that compute the same. The test 
 nor Python. It runs each kernel with two seeds, and with asynchronous operations that complete early and
 late.
 
-Exact results are equal in every bit. Otherwise the largest error is that of the element that comes
-closest to its tolerance. Instructions are counted per thread, for the first seed.
+Results whose tolerance is "exact" are equal in every bit. For the others, the largest error is that of
+the element that comes closest to its tolerance. Instructions are counted per thread, for the first seed.
 
 | source, kernel and target | entry | compiler | grid × block | instructions | elements | largest error | tolerance |
 |---|---|---|---|---|---|---|---|

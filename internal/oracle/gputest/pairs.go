@@ -33,7 +33,7 @@ type pairRun struct {
 	Fault    string // error of a launch, after which the device is unusable
 }
 
-// pairTimeout is the time after which a twin is killed.
+// pairTimeout is the time after which the process that launches one kernel of a pair is killed.
 const pairTimeout = 15 * time.Second
 
 // Twin launches one twin of a pair many times on the first GPU, and writes a pairRun as JSON.

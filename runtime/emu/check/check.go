@@ -195,7 +195,7 @@ type kernel struct {
 
 	// the block size, or the size of dynamic shared memory, is unknown
 	guessedBlock, guessedShared bool
-	structure                   string // a structure parameter, which is zero in all launches, or ""
+	structure                   string // name of a structure parameter, which is zero; or ""
 	guessedBox                  bool   // the box shape of a tensor map is unknown
 	guessedBytes                bool   // and so is its number of bytes
 	element                     int    // assumed bytes of the elements of tensor maps; 0 means 1
@@ -203,7 +203,7 @@ type kernel struct {
 	waits                       bool   // the kernel polls arrays, and stores to none of these
 
 	// Of the next launches:
-	inputs bool // arrays that the kernel only reads hold numbers
+	inputs bool // arrays that the kernel only reads hold numbers instead of zeros
 	values bool // uses of values that were never written are faults
 
 	// a launch reached its limit of instructions, so further launches get a lower limit

@@ -30,7 +30,8 @@ const (
 type op struct {
 	kind   opKind
 	object int32
-	// arrivals of all lanes; for opInit, the expected arrivals; for opIssue, the operation
+	// arrivals of all lanes; for opInit, the expected arrivals; for opIssue, the index of the
+	// asynchronous operation
 	count   int32
 	drops   int32
 	bytes   int64
