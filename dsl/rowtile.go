@@ -27,8 +27,8 @@ type RowTile[E Scalar] struct {
 // converts or computes the elements of one group.
 type RowValues []func() []Reg[F32]
 
-// mostGroups is the largest number of groups per thread that are kept in registers as F32.
-const mostGroups = 4
+// maxGroups is the largest number of groups per thread that are kept in registers as F32.
+const maxGroups = 4
 
 // NewRowTile returns the tile of the row that the block or the cluster computes: that with its
 // index. Threads and Cluster must have set the number of threads. A thread has groups of width
@@ -49,7 +49,7 @@ func NewRowTile[E Scalar](k *Kernel, cols, width int) *RowTile[E] {
 		width = 1
 	}
 	t := &RowTile[E]{k: k, cols: cols, width: width, step: threads * blocks * width}
-	t.lazy = cols > mostGroups*t.step
+	t.lazy = cols > maxGroups*t.step
 	t.row, t.first = k.CTAID().X, k.TID().X.MulI(int64(width))
 	if blocks > 1 {
 		t.row = t.row.DivI(int64(blocks))

@@ -426,28 +426,3 @@ func (m *Matcher) reportEasiest(list []*Instruction, name string, mods []Mod, sk
 	p.Mod = at
 	return p
 }
-
-// partlyMatches reports whether the required gates of some form are open.
-func (m *Matcher) partlyMatches(list []*Instruction) bool { return m.hasOpenForm(list, NoMod) }
-
-// hasOpenForm reports whether some form that accepts modifier mod has all required gates open. For
-// NoMod, every form counts.
-func (m *Matcher) hasOpenForm(list []*Instruction, mod Mod) bool {
-	open := func(g Gate) bool { return g.Open(m.version, m.target) }
-	return slices.ContainsFunc(list, func(ins *Instruction) bool {
-		return slices.ContainsFunc(ins.Forms, func(f Form) bool {
-			has := mod == NoMod
-			for i := range f.Slots {
-				v := f.Slots[i].value(mod)
-				has = has || v != nil && open(v.Gate)
-				if f.Slots[i].Required &&
-					!slices.ContainsFunc(f.Slots[i].Values,
-						func(v Value) bool { return open(v.Gate) }) {
-					return false
-				}
-			}
-			return has && !slices.ContainsFunc(f.Gates, func(g Gate) bool { return !open(g) }) &&
-				!slices.ContainsFunc(f.Gone, open)
-		})
-	})
-}

@@ -3,7 +3,10 @@
 
 package runtime
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // F16 is an IEEE half-precision number.
 type F16 uint16
@@ -52,4 +55,19 @@ func (x F16) Float32() float32 {
 		return math.Float32frombits(sign | 0x7f80_0000 | fraction<<13)
 	}
 	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
+}
+
+// typeOf returns the PTX name of a Go element type.
+func typeOf(word string) string {
+	switch word {
+	case "runtime.F16":
+		return "f16"
+	case "runtime.BF16":
+		return "bf16"
+	case "float32":
+		return "f32"
+	case "float64":
+		return "f64"
+	}
+	return strings.NewReplacer("uint", "u", "int", "s").Replace(word)
 }

@@ -6,7 +6,6 @@ package runtime
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
@@ -277,21 +276,6 @@ func types(word string) (t device.TensorType, bits int, ok bool) {
 		return device.Packed6x16, 6, true
 	}
 	return 0, 0, false
-}
-
-// typeOf returns the PTX name of a Go element type.
-func typeOf(word string) string {
-	switch word {
-	case "runtime.F16":
-		return "f16"
-	case "runtime.BF16":
-		return "bf16"
-	case "float32":
-		return "f32"
-	case "float64":
-		return "f64"
-	}
-	return strings.NewReplacer("uint", "u", "int", "s").Replace(word)
 }
 
 func bits(word string) int {

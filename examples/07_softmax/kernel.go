@@ -33,7 +33,7 @@ func Build(m *dsl.Module, t isa.Type, cols int) {
 	px, py := dsl.FloatParam(k, "x", t), dsl.FloatParam(k, "y", t)
 	step := threads * px.Width() // number of elements that the block loads at a time
 	if cols < step || cols%step != 0 || cols > 32768 {
-		k.Errorf("rows of %d %s, want a multiple of %d up to 32768", cols, t, step)
+		k.Errorf("rows of %d %s, expected a multiple of %d up to 32768", cols, t, step)
 		return
 	}
 	first := dsl.MulWide[dsl.U64](k.CTAID().X,

@@ -48,7 +48,7 @@ func Build(m *dsl.Module, t isa.Type, hidden int) {
 	n, eps := dsl.Param[dsl.U32](k, "rows"), dsl.Param[dsl.F32](k, "eps")
 	vector := px.Width()
 	if hidden < each*vector || hidden%(each*vector) != 0 || hidden > 32768 {
-		k.Errorf("rows of %d %s, want a multiple of %d up to 32768", hidden, t, each*vector)
+		k.Errorf("rows of %d %s, expected a multiple of %d up to 32768", hidden, t, each*vector)
 		return
 	}
 

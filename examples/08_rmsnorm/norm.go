@@ -95,7 +95,7 @@ func declareE4M3[E dsl.Scalar](f *frame[E]) func(v dsl.RowValues) {
 func declareE2M1[E dsl.Scalar](f *frame[E]) func(v dsl.RowValues) {
 	y, scales := dsl.Global[dsl.E2M1x2](f.k, "y"), dsl.Global[dsl.E4M3](f.k, "scales")
 	if f.r.Cols%16 != 0 {
-		f.k.Errorf("rows of %d elements of .e2m1, want a multiple of the 16 that share a scale",
+		f.k.Errorf("rows of %d elements of .e2m1, expected a multiple of the 16 that share a scale",
 			f.r.Cols)
 		return func(dsl.RowValues) {}
 	}

@@ -34,7 +34,7 @@ func buildRope[E dsl.Scalar](m *dsl.Module, dim int) {
 		dsl.Param[dsl.F32](k, "eps")
 	half := dim / 2
 	if dim%64 != 0 || dim > 512 {
-		k.Errorf("heads of %d elements, want a multiple of 64 up to 512", dim)
+		k.Errorf("heads of %d elements, expected a multiple of 64 up to 512", dim)
 		return
 	}
 	row := k.CTAID().X.MadI(RopeRows, k.WarpIndex())

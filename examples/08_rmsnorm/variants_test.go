@@ -30,7 +30,7 @@ func TestVariants(t *testing.T) {
 func TestOddOutputs(t *testing.T) {
 	m := dsl.New("m", "sm_120a")
 	BuildRow(m, RowKernel{Kind: Normalize, Type: isa.F16, Cols: 1001, Output: isa.E2m1})
-	if _, err := m.Text(); err == nil || !strings.Contains(err.Error(), "want a multiple of the 16") {
+	if _, err := m.Text(); err == nil || !strings.Contains(err.Error(), "expected a multiple of the 16") {
 		t.Error(err)
 	}
 }

@@ -95,10 +95,10 @@ func tile(k *dsl.Kernel, m, n dsl.Reg[dsl.U32], t Tiling) (row, col dsl.Reg[dsl.
 func (t Tiling) Blocks(m, n, k int) (int, error) {
 	switch {
 	case k*t.typ().Bits()%128 != 0:
-		return 0, fmt.Errorf("rows of %d elements, want a multiple of %d, which is 16 bytes", k,
+		return 0, fmt.Errorf("rows of %d elements, expected a multiple of %d, which is 16 bytes", k,
 			128/t.typ().Bits())
 	case n%2 != 0:
-		return 0, fmt.Errorf("a result of %d columns, want an even number", n)
+		return 0, fmt.Errorf("a result of %d columns, expected an even number", n)
 	}
 	return (m + t.M - 1) / t.M * ((n + t.N - 1) / t.N), nil
 }

@@ -49,10 +49,10 @@ func Default(t isa.Type) Tiling {
 func (t Tiling) Blocks(e isa.Type, m, n, k int) (int, error) {
 	switch {
 	case k*e.Bits()%128 != 0:
-		return 0, fmt.Errorf("rows of %d elements of %s, want a multiple of %d, which is 16 bytes",
+		return 0, fmt.Errorf("rows of %d elements of %s, expected a multiple of %d, which is 16 bytes",
 			k, e, 128/e.Bits())
 	case n%2 != 0:
-		return 0, fmt.Errorf("a result of %d columns, want an even number", n)
+		return 0, fmt.Errorf("a result of %d columns, expected an even number", n)
 	}
 	return (n + t.N - 1) / t.N * ((m + t.M - 1) / t.M), nil
 }

@@ -42,9 +42,9 @@ func unit(t isa.Type) int {
 func (t Tiling) Blocks(e isa.Type, m, n, k int) (x, y int, err error) {
 	switch {
 	case k%Depth(e) != 0:
-		return 0, 0, fmt.Errorf("rows of %d elements of %s, want a multiple of %d", k, e, Depth(e))
+		return 0, 0, fmt.Errorf("rows of %d elements of %s, expected a multiple of %d", k, e, Depth(e))
 	case n%2 != 0:
-		return 0, 0, fmt.Errorf("a result of %d columns, want an even number", n)
+		return 0, 0, fmt.Errorf("a result of %d columns, expected an even number", n)
 	}
 	return (n + t.N - 1) / t.N, (m + t.M - 1) / t.M, nil
 }

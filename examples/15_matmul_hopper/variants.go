@@ -166,7 +166,7 @@ func check[E, D runtime.Element](t *kerneltest.T, o Options, g kerneltest.GEMM,
 	}
 	for i, n := range signals {
 		if n != 0 {
-			return fmt.Errorf("%s: semaphore %d is %d after the launch, want 0", g, i, n)
+			return fmt.Errorf("%s: semaphore %d is %d after the launch, expected 0", g, i, n)
 		}
 	}
 	return t.CompareGEMM(g,

@@ -123,22 +123,22 @@ func (t Tiling) check(k *dsl.Kernel, f Format) {
 	high, wide := t.cluster()
 	switch {
 	case t.N%64 != 0:
-		k.Errorf("tiles of %d columns, want a multiple of 64, half the rows of a scale factor atom",
+		k.Errorf("tiles of %d columns, expected a multiple of 64, half the rows of a scale factor atom",
 			t.N)
 	case t.Overlap && t.N != 256:
-		k.Errorf("overlapping accumulators of %d columns, want 256; fewer columns need no overlap",
+		k.Errorf("overlapping accumulators of %d columns, expected 256; fewer columns need no overlap",
 			t.N)
 	case (t.ColumnsA || t.ColumnsB) &&
 		(f.A.Bits() != 8 || f.B.Bits() != 8 || f.Sparse && t.ColumnsA):
-		k.Errorf("%s stored by columns, want elements of 8 bits, and a dense A", f.Name)
+		k.Errorf("%s stored by columns, expected elements of 8 bits, and a dense A", f.Name)
 	case t.Async && (t.Pair || high*wide > 1 || t.N%128 != 0):
-		k.Errorf("scale factors by cp.async for a cluster or for %d columns, want one block and a multiple of 128", t.N)
+		k.Errorf("scale factors by cp.async for a cluster or for %d columns, expected one block and a multiple of 128", t.N)
 	case t.Problems != OneProblem && (t.N == 192 || t.ColumnsA || t.ColumnsB):
-		k.Errorf("several problems with %d columns per tile or stored by columns, want 64, 128 or 256, stored by rows", t.N)
+		k.Errorf("several problems with %d columns per tile or stored by columns, expected 64, 128 or 256, stored by rows", t.N)
 	case t.Problems == Grouped && (high*wide > 1 || t.Dynamic):
-		k.Errorf("groups in a cluster or assigned by the hardware, want one block and tiles assigned in advance")
+		k.Errorf("groups in a cluster or assigned by the hardware, expected one block and tiles assigned in advance")
 	case t.Dynamic && wide > 1:
-		k.Errorf("tiles assigned by the hardware to clusters of %d columns, want one", wide)
+		k.Errorf("tiles assigned by the hardware to clusters of %d columns, expected one", wide)
 	}
 }
 

@@ -41,12 +41,12 @@ func (b Batch) known(k *dsl.Kernel) bool {
 	switch {
 	case b.Type != isa.F16 && b.Type != isa.Bf16 || b.Width < 32 || b.Width > 256 ||
 		b.Width%32 != 0:
-		k.Errorf("heads of %d %s, want a multiple of 32 up to 256 elements of F16 or BF16", b.Width,
+		k.Errorf("heads of %d %s, expected a multiple of 32 up to 256 elements of F16 or BF16", b.Width,
 			b.Type)
 	case b.KV < 1 || b.Heads < b.KV || b.Heads%b.KV != 0:
-		k.Errorf("%d heads of queries for %d of keys, want a multiple", b.Heads, b.KV)
+		k.Errorf("%d heads of queries for %d of keys, expected a multiple", b.Heads, b.KV)
 	case b.PageTokens < 0 || b.PageTokens%Keys != 0:
-		k.Errorf("pages of %d tokens, want a multiple of %d", b.PageTokens, Keys)
+		k.Errorf("pages of %d tokens, expected a multiple of %d", b.PageTokens, Keys)
 	default:
 		return true
 	}

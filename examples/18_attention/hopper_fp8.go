@@ -115,7 +115,7 @@ func BuildFP8With(m *dsl.Module, s Shape, h FP8) {
 func (s Shape) fp8(m *dsl.Module, name string, options ...dsl.KernelOption) *dsl.Kernel {
 	k := m.Kernel(name, options...)
 	if s.Type != isa.E4m3 || !slices.Contains([]int{64, 128, 256}, s.Width) {
-		k.Errorf("heads of %d %s, want 64, 128 or 256 elements of E4M3", s.Width, s.Type)
+		k.Errorf("heads of %d %s, expected 64, 128 or 256 elements of E4M3", s.Width, s.Type)
 	}
 	return k
 }

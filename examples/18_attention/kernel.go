@@ -51,7 +51,7 @@ func (s Shape) kernel(m *dsl.Module, name string, widths []int,
 	k := m.Kernel(name, options...)
 	if s.Type != isa.F16 && s.Type != isa.Bf16 || !slices.Contains(widths, s.Width) {
 		list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(widths)), " or "), "[]")
-		k.Errorf("heads of %d %s, want %s elements of F16 or BF16", s.Width, s.Type, list)
+		k.Errorf("heads of %d %s, expected %s elements of F16 or BF16", s.Width, s.Type, list)
 	}
 	return k
 }

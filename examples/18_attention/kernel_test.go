@@ -73,7 +73,7 @@ func TestShape(t *testing.T) {
 	m := dsl.New("m", "sm_80")
 	Build(m, Shape{Type: isa.F32, Width: 80})
 	if _, err := m.Text(); err == nil ||
-		!strings.Contains(err.Error(), "heads of 80 .f32, want 64 or 128 elements of F16 or BF16") {
+		!strings.Contains(err.Error(), "heads of 80 .f32, expected 64 or 128 elements of F16 or BF16") {
 		t.Error(err)
 	}
 }

@@ -45,7 +45,7 @@ func BuildMLA(m *dsl.Module, a MLA) {
 	k := m.Kernel(a.Name(), dsl.Threads(32*mlaWarps))
 	if a.Type != isa.F16 && a.Type != isa.Bf16 || a.PageTokens < mlaKeys ||
 		a.PageTokens%mlaKeys != 0 {
-		k.Errorf("MLA of %s with pages of %d tokens, want F16 or BF16 and a multiple of %d", a.Type,
+		k.Errorf("MLA of %s with pages of %d tokens, expected F16 or BF16 and a multiple of %d", a.Type,
 			a.PageTokens, mlaKeys)
 		return
 	}

@@ -36,9 +36,9 @@ func Blocks(m, n, k int) (int, error) {
 func takes(n, k int) error {
 	switch {
 	case k%Group != 0:
-		return fmt.Errorf("columns of %d weights, want a multiple of %d", k, Group)
+		return fmt.Errorf("columns of %d weights, expected a multiple of %d", k, Group)
 	case n%pack != 0:
-		return fmt.Errorf("a result of %d columns, want a multiple of %d", n, pack)
+		return fmt.Errorf("a result of %d columns, expected a multiple of %d", n, pack)
 	}
 	return nil
 }

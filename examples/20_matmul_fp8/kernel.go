@@ -33,9 +33,9 @@ func Factors(rows, k int) (a, b int) {
 func Takes(n, k int) error {
 	switch {
 	case k%16 != 0:
-		return fmt.Errorf("rows of %d elements, want a multiple of 16", k)
+		return fmt.Errorf("rows of %d elements, expected a multiple of 16", k)
 	case n%2 != 0:
-		return fmt.Errorf("a result of %d columns, want an even number", n)
+		return fmt.Errorf("a result of %d columns, expected an even number", n)
 	}
 	return nil
 }

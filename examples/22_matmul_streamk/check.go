@@ -115,7 +115,7 @@ func check(t *kerneltest.T, k *runtime.Kernel, tiling Tiling, p kerneltest.GEMM,
 	}
 	for i, n := range flags {
 		if n != 0 {
-			return fmt.Errorf("%s: semaphore %d is %d after the launch, want 0", p, i, n)
+			return fmt.Errorf("%s: semaphore %d is %d after the launch, expected 0", p, i, n)
 		}
 	}
 	return t.CompareGEMM(p, func(row, col int) float64 {

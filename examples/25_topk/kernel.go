@@ -45,7 +45,7 @@ func Build(m *dsl.Module, t isa.Type, count int) {
 func build[E dsl.Scalar](m *dsl.Module, count int) {
 	k := m.Kernel(Name(dsl.TypeOf[E](), count), dsl.Threads(Threads))
 	if count < 1 || count > Threads {
-		k.Errorf("the %d largest elements, want 1 to %d", count, Threads)
+		k.Errorf("the %d largest elements, expected 1 to %d", count, Threads)
 		return
 	}
 	x, values, indices := dsl.Global[E](k, "x"), dsl.Global[dsl.F32](k, "values"),

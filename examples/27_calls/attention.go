@@ -31,11 +31,11 @@ func Attention[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E], h H
 	switch {
 	case !isHalf(s.Type):
 		err = errors.New(
-			"elements of this type are not supported, want runtime.F16 or runtime.BF16")
+			"elements of this type are not supported, expected runtime.F16 or runtime.BF16")
 	case h.Heads < 1 || h.Queries < 1 || h.Keys < 1 || h.Width != 64 && h.Width != 128:
-		err = fmt.Errorf("%+v, want positive numbers and a width of 64 or 128", h)
+		err = fmt.Errorf("%+v, expected positive numbers and a width of 64 or 128", h)
 	case h.Causal && h.Keys < h.Queries:
-		err = fmt.Errorf("%d keys for %d causal queries, want at least as many", h.Keys, h.Queries)
+		err = fmt.Errorf("%d keys for %d causal queries, expected at least as many", h.Keys, h.Queries)
 	}
 	if err != nil {
 		return fmt.Errorf("calls: Attention: %w", err)
@@ -91,16 +91,16 @@ func AttentionBatch[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E]
 	switch {
 	case !isHalf(x.Type):
 		err = errors.New(
-			"elements of this type are not supported, want runtime.F16 or runtime.BF16")
+			"elements of this type are not supported, expected runtime.F16 or runtime.BF16")
 	case b.Heads < 1 || b.KV < 1 || b.Heads%b.KV != 0 || b.Width < 32 || b.Width%32 != 0 ||
 		b.Width > 256:
 		err = fmt.Errorf(
-			"%d heads of queries and %d of keys, of %d elements, want a multiple, and a multiple of 32 up to 256",
+			"%d heads of queries and %d of keys, of %d elements, expected a multiple, and a multiple of 32 up to 256",
 			b.Heads, b.KV, b.Width)
 	case slices.ContainsFunc(slices.Concat(b.Queries, b.Keys), func(n int) bool { return n < 1 }):
 		err = errors.New("a sequence has no tokens")
 	case len(b.Queries) == 0 || len(b.Queries) != len(b.Keys):
-		err = fmt.Errorf("%d sequences of queries and %d of keys, want as many", len(b.Queries),
+		err = fmt.Errorf("%d sequences of queries and %d of keys, expected as many", len(b.Queries),
 			len(b.Keys))
 	}
 	if err != nil {

@@ -46,7 +46,7 @@ func TestMistakes(t *testing.T) {
 		err  error
 		want string
 	}{
-		{RMSNorm(l, x, x, x, 4, 6, 0), "W has 24 elements, want 6"},
+		{RMSNorm(l, x, x, x, 4, 6, 0), "W has 24 elements, expected 6"},
 		{RMSNorm(l, s8, s8, s8, 1, 24, 0), "elements of this type"},
 		{Softmax(l, x, nil, 4, 6), "X has no data"},
 		{Softmax(l, long, long, 1, 131072), "need clusters"},

@@ -113,7 +113,7 @@ func holds[E runtime.Element](name string, b *runtime.Buffer[E], n int) error {
 	case b == nil:
 		return fmt.Errorf("%s has no data", name)
 	case b.Len() != n:
-		return fmt.Errorf("%s has %d elements, want %d", name, b.Len(), n)
+		return fmt.Errorf("%s has %d elements, expected %d", name, b.Len(), n)
 	}
 	return nil
 }

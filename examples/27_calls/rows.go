@@ -19,7 +19,7 @@ const maxColumns = 8 * 1024 * 64
 
 // errTypes reports a type of elements that no kernel has.
 var errTypes = errors.New(
-	"elements of this type are not supported, want float32, runtime.F16 or runtime.BF16")
+	"elements of this type are not supported, expected float32, runtime.F16 or runtime.BF16")
 
 // RMSNorm computes Y = X / sqrt(mean(X*X) + eps) * W for each row of X, of float32, runtime.F16 or
 // runtime.BF16.
@@ -115,7 +115,7 @@ func (l *Library) rows(r rmsnorm.RowKernel, rows int) (plan, error) {
 		return plan{}, errTypes
 	case rows < 1 || r.Cols < 1 || r.Cols > maxColumns:
 		return plan{},
-			fmt.Errorf("%d rows of %d elements, want up to %d", rows, r.Cols, maxColumns)
+			fmt.Errorf("%d rows of %d elements, expected up to %d", rows, r.Cols, maxColumns)
 	}
 	key := fmt.Sprintf("%s%s of %d, residual %t", r.Kind, r.Type, r.Cols, r.Residual)
 	each, threads := rmsnorm.Rows(r.Cols)

@@ -35,10 +35,10 @@ func TopK[E runtime.Element](
 		err = errTypes
 	case rows < 1 || cols < 1 || s.Count < 1 || s.Count > min(cols, topk.Threads):
 		err = fmt.Errorf(
-			"the %d largest of %d rows of %d elements, want up to %d, and no more than there are",
+			"the %d largest of %d rows of %d elements, expected up to %d, and no more than there are",
 			s.Count, rows, cols, topk.Threads)
 	case !(s.Temperature > 0) || !(s.TopP >= 0):
-		err = fmt.Errorf("a temperature of %v and a part of %v, want positive numbers",
+		err = fmt.Errorf("a temperature of %v and a part of %v, expected positive numbers",
 			s.Temperature, s.TopP)
 	}
 	if err != nil {

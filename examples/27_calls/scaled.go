@@ -33,7 +33,7 @@ const padding = 128
 func Quantize(l *Library, values []float32, rows, cols int, t isa.Type,
 	scale dsl.BlockScale) (*Scaled, error) {
 	if rows < 1 || cols < 1 || len(values) != rows*cols {
-		return nil, fmt.Errorf("calls: Quantize of %d values, want %d rows of %d", len(values),
+		return nil, fmt.Errorf("calls: Quantize of %d values, expected %d rows of %d", len(values),
 			rows, cols)
 	}
 	if _, ok := blockscaled.FormatFor(t, t, scale); !ok {
@@ -64,7 +64,7 @@ func (x *Scaled) Close() error { return errors.Join(x.elements.Close(), x.factor
 // MultiplyScaled computes D = A B' for block-scaled matrices A and B, and D of BF16.
 func MultiplyScaled(l *Library, d *runtime.Buffer[runtime.BF16], a, b *Scaled) error {
 	if a == nil || b == nil {
-		return errors.New("calls: MultiplyScaled: an operand is nil, want matrices from Quantize")
+		return errors.New("calls: MultiplyScaled: an operand is nil, expected matrices from Quantize")
 	}
 	f, ok := blockscaled.FormatFor(a.Type, b.Type, a.Scale)
 	err := holds("D", d, a.Rows*b.Rows)

@@ -444,8 +444,3 @@ func (w *warp) initialized(mask uint32, q *demand) bool {
 	}
 	return true
 }
-
-// nothing decodes instructions without an effect that a program can observe, such as cache hints.
-func nothing(*decoder) (step, error) {
-	return func(*warp, uint32) action { return advance }, nil
-}

@@ -181,3 +181,8 @@ func (p *program) register(name string) (*ir.Reg, slot) {
 
 // Lanes is the number of lanes of a warp.
 const Lanes = eval.Lanes
+
+// nothing decodes instructions without an effect that a program can observe, such as cache hints.
+func nothing(*decoder) (step, error) {
+	return func(*warp, uint32) action { return advance }, nil
+}

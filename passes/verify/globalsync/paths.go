@@ -427,27 +427,3 @@ func (w *paths) isUsedOutside(in *ir.Instr, l *graph.Loop) bool {
 	}
 	return false
 }
-
-// reportMissingProxyFence reports a bulk copy from an array after stores of threads to the same
-// array, with no proxy fence between the stores and the copy.
-func (w *paths) reportMissingProxyFence(m position) {
-	from := w.instr(m)
-	array := w.electors.baseOf(from)
-	if array.v == nil {
-		return
-	}
-	found := w.searchBackward(m, false, func(_ position, in *ir.Instr, _ bool) continuation {
-		switch {
-		case trace.Of(in) == trace.ProxyFence && in.HasMod(isa.ModAsync) && !in.NamesShared():
-			return walkPrune
-		case isWeak(in, trace.Store) && w.electors.baseOf(in) == array:
-			return walkStop
-		}
-		return walkContinue
-	})
-	if found != nil {
-		w.Report(&ruleProxy, from, "missing fence.proxy.async between a global store and a bulk "+
-			"copy that may read it").
-			As(diag.Review).Also(found, "written here")
-	}
-}
