@@ -6,6 +6,7 @@ package dsl
 import (
 	"fmt"
 
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -48,7 +49,8 @@ func (k *Kernel) Barriers(name string, n, count int) Barrier {
 	k = k.sound()
 	if count < 1 || count > 1<<20-1 {
 		k.fault(&ruleProtocol, "mbarrier %s expects %d arrivals, expected 1 to %d", name, count,
-			1<<20-1)
+			1<<20-1).
+			withFix(nearest(count, 1, 1<<20-1, 1))
 		count = 1
 	}
 	b := k.barriers(name, n, count)
@@ -177,7 +179,8 @@ func (b Barrier) arriveAt(rank Reg[U32], order string) {
 	b.noteArrival()
 	if k.clusterSize() == 1 {
 		k.fault(&ruleProtocol,
-			"ArriveAt is called in a kernel without Cluster; for the block's own mbarrier use Arrive")
+			"ArriveAt is called in a kernel without Cluster; for the block's own mbarrier use Arrive").
+			withFix(source.RenameCall("ArriveAt", "Arrive()"))
 	}
 	k.checkRank(rank)
 	far := fresh[U32](k)
@@ -210,7 +213,7 @@ func (b Barrier) WaitCluster(parity Reg[U32]) {
 	if k := b.at.k; k != nil && !k.m.Has(90) {
 		k.fault(&ruleLacks,
 			"%s does not support clusters, which need sm_90; for arrivals of this block use Wait",
-			k.m.Target())
+			k.m.Target()).withFix(source.Rename("WaitCluster", "Wait"))
 		return
 	}
 	b.noteWait()
@@ -307,7 +310,8 @@ func (k *Kernel) NamedBarrier(threads int) NamedBarrier {
 	}
 	if threads < 32 || threads%32 != 0 || threads > 1024 {
 		k.fault(&ruleProtocol, "named barrier expects %d threads, expected a multiple of 32",
-			threads)
+			threads).
+			withFix(nearest(threads, 32, 1024, 32))
 		threads = 32
 	}
 	if n := k.BlockThreads(); n != 0 && threads > n {

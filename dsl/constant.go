@@ -4,7 +4,10 @@
 package dsl
 
 import (
+	"math"
+
 	"github.com/ptxdsl/ptxdsl/dsl/internal/constant"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -19,7 +22,7 @@ func Const[T Scalar](k *Kernel, n int64) Reg[T] {
 	}
 	c, ok := constant.Whole(t, n)
 	if !ok {
-		k.fault(&ruleConstant, "%d is not a valid %s", n, t)
+		k.fault(&ruleConstant, "%d is not a valid %s", n, t).withFix(widerConstant(t, n))
 	}
 	return k0[T](k, c)
 }
@@ -40,6 +43,29 @@ func ConstF[T Scalar](k *Kernel, v float64) Reg[T] {
 			t, goName(*new(T)))
 	}
 	return k0[T](k, c)
+}
+
+// widerConstant returns the edit that declares the constant n with the narrowest unsigned type that
+// holds it, or nil if the constant is not one of U8, U16 or U32 that is too large.
+func widerConstant(t isa.Type, n int64) source.Edit {
+	from, to := "", "U64"
+	switch t {
+	case isa.U8:
+		from = "U8"
+	case isa.U16:
+		from = "U16"
+	case isa.U32:
+		from = "U32"
+	}
+	switch {
+	case from == "" || n < 0:
+		return nil
+	case n <= math.MaxUint16:
+		to = "U16"
+	case n <= math.MaxUint32:
+		to = "U32"
+	}
+	return source.Rename(from, to)
 }
 
 // k0 returns a constant as a Reg. PTX has no immediate operands of half precision or of packed

@@ -7,37 +7,52 @@ import (
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
+// A finding is a recorded finding to which a fix can be added. The zero value is a finding that was
+// dropped.
+type finding struct {
+	m     *Module
+	index int         // in m.faults
+	call  source.Call // the author's call
+}
+
+// withFix adds the fix that edit makes of the author's call, if any. A nil edit adds none.
+func (f finding) withFix(edit source.Edit) {
+	if f.m != nil && edit != nil {
+		f.m.faults[f.index].Fix = f.call.Fix(edit)
+	}
+}
+
 // fault records a finding at the source line of the current builder call.
-func (m *Module) fault(r *diag.Rule, format string, args ...any) {
-	m.faultAt(m.calls.Here(), r, format, args...)
+func (m *Module) fault(r *diag.Rule, format string, args ...any) finding {
+	return m.faultAt(m.calls.Here(), r, format, args...)
 }
 
 // faultAt records a finding at a position of the module. A finding about a shape that replaced an
 // invalid declaration is dropped; see standIns.
-func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) {
+func (m *Module) faultAt(pos ir.Pos, r *diag.Rule, format string, args ...any) finding {
 	if (r == &ruleShape || r == &ruleProtocol) && m.refused.in(args) {
-		return
+		return finding{}
 	}
-	m.record(pos,
+	return m.record(pos,
 		diag.Diagnostic{Rule: r.ID, Severity: r.Severity, Message: fmt.Sprintf(format, args...)})
 }
 
-// record adds a finding at a position of the module. It adds a fix if a single edit of the call
-// removes the problem.
-func (m *Module) record(pos ir.Pos, d diag.Diagnostic) {
-	sites := m.calls.Sites(pos)
-	for i, s := range sites {
+// record adds a finding at a position of the module.
+func (m *Module) record(pos ir.Pos, d diag.Diagnostic) finding {
+	f := finding{m: m, index: len(m.faults)}
+	for i, s := range m.calls.Sites(pos) {
 		if i == 0 {
-			d.Place = s.At
-			d.Fix = s.Repair(d)
+			d.Place, f.call = s.At, s
 		} else {
 			d.From = append(d.From, s.At)
 		}
 	}
 	m.faults = append(m.faults, d)
+	return f
 }
 
 // Errorf records an error at the line that called the function that calls Errorf. Functions that
@@ -75,6 +90,14 @@ func checkCreated(k *Kernel, call string, arguments ...*Kernel) bool {
 	return false
 }
 
-func (k *Kernel) fault(r *diag.Rule, format string, args ...any) {
-	k.m.faultAt(k.m.calls.Here(), r, format, args...)
+// fault records a finding at the source line of the current builder call.
+func (k *Kernel) fault(r *diag.Rule, format string, args ...any) finding {
+	return k.m.faultAt(k.m.calls.Here(), r, format, args...)
+}
+
+// nearest returns the edit that replaces the argument n by the nearest number that is accepted: a
+// multiple of step from low, which is one, to high.
+func nearest(n, low, high, step int) source.Edit {
+	to := min(max(n, low), high) / step * step
+	return source.ReplaceInt(int64(n), int64(to))
 }

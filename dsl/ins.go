@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -182,12 +183,14 @@ func (k *Kernel) checkSpecial(name string) {
 		case dotted && !s.Vector:
 			k.fault(&ruleOperand, "%s has no components, got %s", base, name)
 		case !dotted && s.Vector:
-			k.fault(&ruleOperand, "%s is a vector; use a component such as %s.x", name, name)
+			k.fault(&ruleOperand, "%s is a vector; use a component such as %s.x", name, name).
+				withFix(source.ReplaceString(name, name+".x"))
 		}
 		return
 	}
 	if _, ok := isa.SpecialRegister("%" + base); ok {
-		k.fault(&ruleOperand, "%s is not a special register; did you mean %%%s?", name, name)
+		k.fault(&ruleOperand, "%s is not a special register; did you mean %%%s?", name, name).
+			withFix(source.ReplaceString(name, "%"+name))
 		return
 	}
 	names := make([]string, len(isa.Specials))
@@ -195,10 +198,12 @@ func (k *Kernel) checkSpecial(name string) {
 		names[i] = isa.Specials[i].Name
 	}
 	hint := "; other registers are Go values from Var or NewReg"
+	var fix source.Edit
 	if near := diag.Nearest(base, names); near != "" {
 		hint = "; did you mean " + near + "?"
+		fix = source.ReplaceString(name, near+strings.TrimPrefix(name, base))
 	}
-	k.fault(&ruleOperand, "%s is not a special register%s", name, hint)
+	k.fault(&ruleOperand, "%s is not a special register%s", name, hint).withFix(fix)
 }
 
 // vector returns the operand {list}. It copies the list.

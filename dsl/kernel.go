@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/dsl/internal/order"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -312,7 +313,22 @@ func (k *Kernel) problem(in *ir.Instr, p *isa.Problem) {
 	if p.Want != "" && !strings.HasPrefix(p.Want, ".") {
 		message += "; the closest form is " + p.Want
 	}
-	k.m.record(in.Pos, diag.Diagnostic{Rule: p.Rule, Severity: severity, Message: message})
+	k.m.record(in.Pos, diag.Diagnostic{Rule: p.Rule, Severity: severity, Message: message}).
+		withFix(replaceOpcode(in.Op, p))
+}
+
+// replaceOpcode returns the edit that replaces the opcode op, or its modifier that p is about, by
+// what p suggests, or nil if p suggests nothing.
+func replaceOpcode(op string, p *isa.Problem) source.Edit {
+	switch words := strings.Split(op, "."); {
+	case p.Want == "" || p.Arg >= 0:
+		return nil
+	case !strings.HasPrefix(p.Want, "."):
+		return source.ReplaceString(op, p.Want)
+	case p.Mod >= 0 && p.Mod+1 < len(words):
+		return source.ReplaceModifier("."+words[p.Mod+1], p.Want)
+	}
+	return nil
 }
 
 // place makes b the current basic block. If the previous block is empty and would only fall through

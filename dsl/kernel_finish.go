@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -29,7 +30,7 @@ func (m *Module) finish() {
 		if len(f.Replaces) > 0 {
 			replacements = append(replacements, replacement{len(m.faults), f.Replaces})
 		}
-		m.record(f.Pos, f.Diagnostic)
+		m.record(f.Pos, f.Diagnostic).withFix(editFor(f.Repair))
 	}
 	// device functions precede their callers
 	slices.SortStableFunc(m.ir.Decls, func(a, b ir.Decl) int {
@@ -48,6 +49,17 @@ func (m *Module) finish() {
 	if !m.skipHazards {
 		m.merge(suite.Run(m.ir, verify.Options{}).Findings, replacements)
 	}
+}
+
+// editFor returns the edit of the author's call that a finding of an analyzer suggests, or nil.
+func editFor(r annotated.Repair) source.Edit {
+	switch r.Kind {
+	case annotated.AssignResult:
+		return source.AssignResult()
+	case annotated.DropArgument:
+		return source.DropArgument(r.Name)
+	}
+	return nil
 }
 
 // A replacement is a finding of the builder that replaces findings of some hazard rules at its

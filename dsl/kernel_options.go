@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl/internal/limits"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
@@ -23,9 +24,13 @@ func Threads(x int, yz ...int) KernelOption {
 		n := [3]int{x, 1, 1}
 		copy(n[1:], yz)
 		if len(yz) > 2 || !limits.Fit(n, 1024) || n[2] > 64 {
+			var fix source.Edit
+			if len(yz) == 0 {
+				fix = nearest(x, 1, 1024, 1)
+			}
 			k.fault(&ruleKernel,
 				"block of %v threads cannot be launched, expected 1 to 1024 threads and at most 64 in z",
-				n)
+				n).withFix(fix)
 			n = [3]int{128, 1, 1}
 		}
 		k.threads = n
@@ -56,7 +61,8 @@ func MaxThreads(x int) KernelOption {
 		switch {
 		case !k.checkFirstUse(".maxntid", "MaxThreads"):
 		case x < 1 || x > 1024:
-			k.fault(&ruleKernel, "MaxThreads is %d, expected 1 to 1024", x)
+			k.fault(&ruleKernel, "MaxThreads is %d, expected 1 to 1024", x).
+				withFix(nearest(x, 1, 1024, 1))
 		default:
 			k.maxThreads = x
 			k.attr(".maxntid", fmt.Sprintf("%d, 1, 1", x))
@@ -72,7 +78,8 @@ func MinBlocks(n int) KernelOption {
 		switch {
 		case !k.checkFirstUse(".minnctapersm", "MinBlocks"):
 		case n < 1 || n > 32:
-			k.fault(&ruleKernel, "MinBlocks is %d, expected 1 to 32", n)
+			k.fault(&ruleKernel, "MinBlocks is %d, expected 1 to 32", n).
+				withFix(nearest(n, 1, 32, 1))
 		default:
 			k.blocks = n
 			k.attr(".minnctapersm", fmt.Sprint(n))
@@ -87,7 +94,8 @@ func MaxRegs(n int) KernelOption {
 		switch {
 		case !k.checkFirstUse(".maxnreg", "MaxRegs"):
 		case n < 16 || n > 255:
-			k.fault(&ruleKernel, "MaxRegs is %d, expected 16 to 255", n)
+			k.fault(&ruleKernel, "MaxRegs is %d, expected 16 to 255", n).
+				withFix(nearest(n, 16, 255, 1))
 		default:
 			k.attr(".maxnreg", fmt.Sprint(n))
 		}
@@ -127,7 +135,8 @@ func (k *Kernel) attr(name, text string) {
 // it has.
 func (k *Kernel) checkFirstUse(directive, what string) bool {
 	if a := k.f.Attr(directive); a != nil {
-		k.fault(&ruleKernel, "%s is set twice: %s %s is already set", what, directive, a.Text)
+		k.fault(&ruleKernel, "%s is set twice: %s %s is already set", what, directive, a.Text).
+			withFix(source.DropArgument(what))
 		return false
 	}
 	return true
@@ -140,7 +149,7 @@ func (k *Kernel) checkOptions() {
 		if most != 0 {
 			k.fault(&ruleKernel,
 				"MaxThreads(%d) conflicts with the fixed block size of %d threads: ptxas accepts .maxntid or .reqntid, not both",
-				most, n)
+				most, n).withFix(source.DropArgument("MaxThreads"))
 		}
 		most = n
 	}
@@ -149,7 +158,7 @@ func (k *Kernel) checkOptions() {
 	case k.blocks == 0:
 	case most == 0:
 		k.fault(&ruleKernel, "MinBlocks(%d) without Threads or MaxThreads is ignored by ptxas",
-			k.blocks)
+			k.blocks).withFix(source.DropArgument("MinBlocks"))
 	case k.blocks*most > resident:
 		k.fault(&ruleKernel,
 			"%d blocks of %d threads do not fit on a multiprocessor: that of %s has %d threads, so at most %d of these blocks",

@@ -3,7 +3,10 @@
 
 package dsl
 
-import "github.com/ptxdsl/ptxdsl/ir"
+import (
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
+	"github.com/ptxdsl/ptxdsl/ir"
+)
 
 // A Label is a branch target for code that is ported from PTX. New code uses If, Range, While and
 // Switch instead.
@@ -34,7 +37,8 @@ func (k *Kernel) PlaceLabel(l *Label) {
 	case l == nil || l.k != k:
 		k.fault(&ruleForeign, "label belongs to another kernel, but is placed in %s", k.Name())
 	case l.placed:
-		k.fault(&ruleLabel, "label %s is placed twice", l.block.Name())
+		k.fault(&ruleLabel, "label %s is placed twice", l.block.Name()).
+			withFix(source.Remove())
 	default:
 		l.placed, k.isDivergent = true, true
 		k.place(l.block)

@@ -4,6 +4,7 @@
 package dsl
 
 import (
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/internal/slab"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -47,7 +48,7 @@ func (a Addr) Value() Reg[U32] {
 	if a.k != nil && (a.space == isa.Global || a.space == isa.Generic) {
 		a.k.fault(&ruleMemory,
 			"Value is called on an address in %s, which has 64 bits; use Value64",
-			describeSpace(a.space))
+			describeSpace(a.space)).withFix(source.Rename("Value", "Value64"))
 		return a.k.U32(0)
 	}
 	return addressValue[U32](a)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/dsl/internal/constant"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -142,30 +143,33 @@ func (a Array[T]) checkAtomic(call string, how Mod) bool {
 		return false
 	}
 	wrong := ""
+	var fix source.Edit
 	if slices.Contains(atomicOperations(call), how) {
 		wrong = unsupportedAtomic(how.isaMod(), t)
 	} else {
-		wrong = "expected one of " + strings.Join(modStrings(atomicOperations(call)), ", ") +
-			suggestAtomicCall(how)
+		hint, edit := suggestAtomicCall(how)
+		wrong = "expected one of " + strings.Join(modStrings(atomicOperations(call)), ", ") + hint
+		fix = edit
 	}
 	if wrong != "" {
-		k.fault(&ruleOperand, "%s %q is not available for %s: %s", call, string(how), t, wrong)
+		k.fault(&ruleOperand, "%s %q is not available for %s: %s", call, string(how), t, wrong).
+			withFix(fix)
 	}
 	return wrong == ""
 }
 
 // suggestAtomicCall returns the end of a message that names the call to use for an operation that
-// the current call does not support.
-func suggestAtomicCall(how Mod) string {
+// the current call does not support, and the edit to that call, or nil if its arguments differ.
+func suggestAtomicCall(how Mod) (hint string, edit source.Edit) {
 	switch {
 	case isa.KindOf(string(how)) == isa.KindSub:
-		return "; to subtract, add the Neg of the value"
+		return "; to subtract, add the Neg of the value", nil
 	case how.isaMod() == isa.ModCAS:
-		return "; use CompareAndSwap"
+		return "; use CompareAndSwap", nil
 	case how.isaMod() == isa.ModExch:
-		return "; use Atomic"
+		return "; use Atomic", source.Rename("Reduce", "Atomic")
 	}
-	return ""
+	return "", nil
 }
 
 // unsupportedAtomic returns "" if the atomic operation supports type t, and otherwise a

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ptxdsl/ptxdsl/dsl/internal/limits"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -55,11 +56,21 @@ func DynamicShared[T Scalar](k *Kernel, name string) Array[T] {
 	return Array[T]{at: Addr{k: k, space: isa.Shared, v: v, align: v.Align}}
 }
 
+// powerOfTwo returns the smallest alignment that is not below n, or the largest alignment.
+func powerOfTwo(n int) int {
+	p := 1
+	for p < n && p < 1<<15 {
+		p *= 2
+	}
+	return p
+}
+
 // SharedBytes declares the given number of bytes of shared memory with the given alignment.
 func (k *Kernel) SharedBytes(name string, bytes, align int) Addr {
 	k = k.sound()
 	if align < 1 || align&(align-1) != 0 || align > 1<<15 {
-		k.fault(&ruleMemory, "alignment is %d, expected a power of two", align)
+		k.fault(&ruleMemory, "alignment is %d, expected a power of two", align).
+			withFix(source.ReplaceInt(int64(align), int64(powerOfTwo(align))))
 		align = 16
 	}
 	v := k.newShared(name, isa.B8, align, []int{bytes})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/dsl/internal/callsite"
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/lower"
@@ -81,10 +82,12 @@ func (m *Module) start(name, target string, options []Option) {
 			names = append(names, info.Name)
 		}
 		hint := ""
+		var fix source.Edit
 		if near := diag.Nearest(target, names); near != "" {
 			hint = "; did you mean " + near + "?"
+			fix = source.ReplaceString(target, near)
 		}
-		m.fault(&ruleTarget, "%q is not a known target%s", target, hint)
+		m.fault(&ruleTarget, "%q is not a known target%s", target, hint).withFix(fix)
 		t, _ = isa.ParseTarget("sm_100a")
 	}
 	m.ir.Target = t

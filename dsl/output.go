@@ -27,7 +27,8 @@ type Output struct {
 func (k *Kernel) Output(name string, to *TensorMap, groups int) *Output {
 	k = k.sound()
 	if groups < 1 || groups > 4 {
-		k.fault(&ruleShape, "output is declared for %d warpgroups, expected 1 to 4", groups)
+		k.fault(&ruleShape, "output is declared for %d warpgroups, expected 1 to 4", groups).
+			withFix(nearest(groups, 1, 4, 1))
 		groups = 1
 	}
 	if to == nil {
@@ -271,7 +272,8 @@ func (o *Output) Wait() {
 		return
 	}
 	o.drained = true
-	o.k.When(o.isStoringThread(), func() { o.k.waitGroups("cp.async.bulk.wait_group", 0) })
+	o.k.When(o.isStoringThread(),
+		func() { o.k.waitGroups("WaitStores", "cp.async.bulk.wait_group", 0) })
 }
 
 // noteStore records the position of the first store.

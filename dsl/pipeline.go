@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
@@ -312,7 +313,7 @@ func (s *Stage) fill(m *TensorMap) (to SharedTile, ok bool) {
 	case s.loaded[i]:
 		k.fault(&ruleProtocol,
 			"%s is loaded twice into one stage, but the mbarrier of the stage expects its bytes only once",
-			m.name)
+			m.name).withFix(source.Remove())
 	default:
 		s.loaded[i] = true
 		return s.Tile(m), true

@@ -4,6 +4,7 @@
 package dsl
 
 import (
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -31,7 +32,8 @@ func (k *Kernel) AsyncPipeline(name string, stages int, tiles ...Tile) *AsyncPip
 		k.fault(&ruleLacks, "%s does not support cp.async, which needs sm_80", k.m.Target())
 	}
 	if stages < 2 || stages > 16 {
-		k.fault(&ruleProtocol, "pipeline %s has %d stages, expected 2 to 16", name, stages)
+		k.fault(&ruleProtocol, "pipeline %s has %d stages, expected 2 to 16", name, stages).
+			withFix(nearest(stages, 2, 16, 1))
 		p.stages = 2
 	}
 	align := 16
@@ -399,7 +401,7 @@ func (k *Kernel) CommitCopies() {
 	if k.loading != "" {
 		k.fault(&ruleProtocol,
 			"CommitCopies is called in the load function of pipeline %s, which already commits a group for each stage: the pipeline would wait for the wrong groups",
-			k.loading)
+			k.loading).withFix(source.Remove())
 	}
 	k.ins("cp.async.commit_group")
 }
@@ -408,5 +410,5 @@ func (k *Kernel) CommitCopies() {
 // (cp.async.wait_group). Copies of other threads are visible after a Sync that follows.
 func (k *Kernel) WaitCopies(n int) {
 	k = k.sound()
-	k.waitGroups("cp.async.wait_group", n)
+	k.waitGroups("WaitCopies", "cp.async.wait_group", n)
 }

@@ -16,7 +16,8 @@ type ring struct {
 
 func (k *Kernel) newRing(name string, stages int) ring {
 	if stages < 1 || stages > 64 {
-		k.fault(&ruleProtocol, "%s has %d stages, expected 1 to 64", name, stages)
+		k.fault(&ruleProtocol, "%s has %d stages, expected 1 to 64", name, stages).
+			withFix(nearest(stages, 1, 64, 1))
 		stages = 1
 	}
 	return ring{k: k, name: name, stages: stages,

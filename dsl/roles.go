@@ -289,7 +289,8 @@ func (k *Kernel) checkRoles(roles []Role) {
 			if r.regs < 24 || r.regs > 256 || r.regs%8 != 0 {
 				k.fault(&ruleRole,
 					"role %s has a budget of %d registers, expected a multiple of 8 from 24 to 256",
-					r.name, r.regs)
+					r.name, r.regs).
+					withFix(nearest(r.regs, 24, 256, 8))
 			}
 			if r.first%4 != 0 || r.n%4 != 0 {
 				k.fault(&ruleRole,

@@ -3,7 +3,11 @@
 
 package dsl
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
+)
 
 // A Schedule assigns output tiles to the blocks of a persistent grid, in which each block
 // computes several tiles.
@@ -33,11 +37,7 @@ func TileAt(row, col Reg[U32]) TileCoord { return TileCoord{Row: row, Col: col} 
 // lie outside the matrix.
 func (k *Kernel) Persistent(rows, cols Reg[U32], group int) *Schedule {
 	k = k.sound()
-	if group < 1 {
-		k.fault(&ruleProtocol,
-			"schedule has groups of %d rows of tiles, expected a positive number", group)
-		group = 1
-	}
+	group = k.checkGroup(group)
 	k.notes.Schedules++
 	return &Schedule{k: k, rows: rows.snapshot(), cols: cols.snapshot(), group: group}
 }
@@ -104,13 +104,20 @@ func (k *Kernel) tileInCluster(at TileCoord) TileCoord {
 // assigned in groups of the given number of tile rows, as Persistent does.
 func (k *Kernel) BlockTile(rows, cols Reg[U32], group int) TileCoord {
 	k = k.sound()
-	if group < 1 {
-		k.fault(&ruleProtocol,
-			"schedule has groups of %d rows of tiles, expected a positive number", group)
-		group = 1
-	}
+	group = k.checkGroup(group)
 	k.notes.Schedules++
 	return k.annotateTileCorner(groupedTile(k.CTAID().X, rows, cols, group))
+}
+
+// checkGroup returns the number of tile rows in a group. It reports a number below 1 and returns 1
+// instead.
+func (k *Kernel) checkGroup(group int) int {
+	if group >= 1 {
+		return group
+	}
+	k.fault(&ruleProtocol, "schedule has groups of %d rows of tiles, expected a positive number",
+		group).withFix(source.ReplaceInt(int64(group), 1))
+	return 1
 }
 
 // groupedTile returns the tile with index id. Within a group of tile rows, indices increase down

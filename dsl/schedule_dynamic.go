@@ -32,11 +32,7 @@ func (k *Kernel) DynamicSchedule(rows, cols Reg[U32], group int) *DynamicSchedul
 			"%s does not support cluster launch control, which needs sm_100; use Persistent",
 			k.m.Target())
 	}
-	if group < 1 {
-		k.fault(&ruleProtocol,
-			"schedule has groups of %d rows of tiles, expected a positive number", group)
-		group = 1
-	}
+	group = k.checkGroup(group)
 	const stages = 2 // one response is processed while the next is requested
 	return &DynamicSchedule{ring: k.newRing(unique("tiles", k.names), stages), rows: rows,
 		cols: cols, group: group,

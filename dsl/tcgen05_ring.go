@@ -97,7 +97,9 @@ func (k *Kernel) TMEM(name string, rows, cols, stages int) *TMEM {
 			rows)
 		k.standInShape(rows, cols)
 	case cols < 8 || cols > 256 || cols%8 != 0 || rows >= 128 && cols%16 != 0:
-		k.fault(&ruleShape, "accumulator has %d columns, expected a multiple of 16 up to 256", cols)
+		k.fault(&ruleShape, "accumulator has %d columns, expected a multiple of 16 up to 256",
+			cols).
+			withFix(nearest(cols, 16, 256, 16))
 		k.standInShape(rows, cols)
 	}
 	if cols < 8 || cols > 256 {

@@ -6,6 +6,7 @@ package dsl
 import (
 	"fmt"
 
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -68,7 +69,8 @@ func (a *AccumulatorStage) Release() {
 			"Release is called on an accumulator that MMAs still write; release the one that Drain provides")
 		return
 	case a.released:
-		k.fault(&ruleProtocol, "accumulator %s is released twice", a.t.name)
+		k.fault(&ruleProtocol, "accumulator %s is released twice", a.t.name).
+			withFix(source.Remove())
 		return
 	case k.scope() != a.scope:
 		k.fault(&ruleProtocol,

@@ -277,19 +277,20 @@ func (k *Kernel) CommitStores() {
 func (k *Kernel) WaitStores(n int) {
 	k = k.sound()
 	k.allStoresWaited = true
-	k.waitGroups("cp.async.bulk.wait_group", n)
+	k.waitGroups("WaitStores", "cp.async.bulk.wait_group", n)
 }
 
 // WaitStoresRead waits until at most n groups of the thread's bulk stores still read shared memory
 // (cp.async.bulk.wait_group.read).
 func (k *Kernel) WaitStoresRead(n int) {
-	k.sound().waitGroups("cp.async.bulk.wait_group.read", n)
+	k.sound().waitGroups("WaitStoresRead", "cp.async.bulk.wait_group.read", n)
 }
 
-// waitGroups emits a wait until at most n copy groups are in flight.
-func (k *Kernel) waitGroups(op string, n int) {
+// waitGroups emits a wait until at most n copy groups are in flight, for the method call.
+func (k *Kernel) waitGroups(call, op string, n int) {
 	if n < 0 {
-		k.fault(&ruleProtocol, "WaitStores allows %d groups in flight, expected 0 or more", n)
+		k.fault(&ruleProtocol, "%s allows %d groups in flight, expected 0 or more", call, n).
+			withFix(nearest(n, 0, 7, 1))
 		n = 0
 	}
 	k.ins(op, number(int64(n)))

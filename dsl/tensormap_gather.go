@@ -62,7 +62,8 @@ func (x *Tensor) GatherFeed(n int) Feed {
 			"tensor %s is copied in boxes; declare it with RowTensor to gather rows", x.m.name)
 		return Feed{from: x.m}
 	case n < 4 || n > 128 || n%4 != 0:
-		k.fault(&ruleShape, "feed has %d gathered rows, expected a multiple of 4 up to 128", n)
+		k.fault(&ruleShape, "feed has %d gathered rows, expected a multiple of 4 up to 128", n).
+			withFix(nearest(n, 4, 128, 4))
 		n = 4
 	case x.gathered != nil && x.gathered.tile.Rows != n:
 		k.fault(&ruleShape, "tensor %s already has a feed of %[3]d gathered rows, got %[2]d",

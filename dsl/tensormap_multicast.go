@@ -6,6 +6,8 @@ package dsl
 import (
 	mathbits "math/bits"
 	"slices"
+
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 )
 
 // A share specifies which blocks of a cluster need the same tile. Each of these blocks loads a
@@ -197,7 +199,9 @@ func (p *Pipeline) splitLoad(f Feed) {
 	switch {
 	case f.share == sameHalf && !k.tmem.pair:
 		k.fault(&ruleProtocol,
-			"MulticastHalf is used for %s without CTAPair; MulticastCol shares whole tiles", m.name)
+			"MulticastHalf is used for %s without CTAPair; MulticastCol shares whole tiles",
+			m.name).
+			withFix(source.Rename("MulticastHalf", "MulticastCol"))
 	case f.share != unshared && f.share != wholeCluster && k.cluster[2] > 1:
 		k.fault(&ruleProtocol,
 			"%s is multicast along rows and columns in a cluster of %d x %d x %d blocks, expected at most two dimensions",

@@ -4,6 +4,7 @@
 package dsl
 
 import (
+	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -278,7 +279,7 @@ func (k *Kernel) SyncCluster() {
 	if !k.m.Has(90) {
 		k.fault(&ruleLacks,
 			"%s does not support clusters, which need sm_90; for the threads of a block use Sync",
-			k.m.Target())
+			k.m.Target()).withFix(source.Rename("SyncCluster", "Sync"))
 		return
 	}
 	k.noteBlockBarrier(true)

@@ -39,9 +39,11 @@ func (k *Kernel) Accumulator(rows, cols int, t isa.Type) *Accumulator {
 			k.m.Target())
 	case rows < 64 || rows%64 != 0 || rows > 256:
 		k.fault(&ruleShape,
-			"accumulator has %d rows, expected a multiple of 64 up to 256 in one warpgroup", rows)
+			"accumulator has %d rows, expected a multiple of 64 up to 256 in one warpgroup", rows).
+			withFix(nearest(rows, 64, 256, 64))
 	case cols < 8 || cols > 256 || cols%8 != 0:
-		k.fault(&ruleShape, "accumulator has %d columns, expected a multiple of 8 up to 256", cols)
+		k.fault(&ruleShape, "accumulator has %d columns, expected a multiple of 8 up to 256", cols).
+			withFix(nearest(cols, 8, 256, 8))
 	case t != isa.F32 && t != isa.S32 && t != isa.F16:
 		k.fault(&ruleShape, "accumulator has type %s, expected .f32, .f16 or .s32", t)
 	case rows*cols/128*t.Bits()/32 > maxAccumulator:

@@ -93,7 +93,8 @@ func (k *Kernel) CommitMMA() { k.sound().ins("wgmma.commit_group.sync.aligned") 
 func (k *Kernel) WaitMMA(pending int) {
 	k = k.sound()
 	if pending < 0 || pending > 7 {
-		k.fault(&ruleProtocol, "WaitMMA(%d) is called, expected 0 to 7 groups in flight", pending)
+		k.fault(&ruleProtocol, "WaitMMA(%d) is called, expected 0 to 7 groups in flight", pending).
+			withFix(nearest(pending, 0, 7, 1))
 		pending = 0
 	}
 	k.ins("wgmma.wait_group.sync.aligned", number(int64(pending)))

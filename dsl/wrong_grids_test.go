@@ -28,9 +28,9 @@ var wrongGrids = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Lane().Set(k.U32(1))    // want `D201: Set is called on %laneid, which is read once per kernel; declare a variable with Var`
 		k.CTAID().X.Set(k.U32(1)) // want `D201: Set is called on %ctaid\.x, which is read once per kernel; declare a variable with Var`
-		k.WaitCopies(-1)          // want `D501: WaitStores allows -1 groups in flight, expected 0 or more`
+		k.WaitCopies(-1)          // want `D501: WaitCopies allows -1 groups in flight, expected 0 or more`
 		k.WaitStores(-2)          // want `D501: WaitStores allows -2 groups in flight, expected 0 or more`
-		k.WaitStoresRead(-3)      // want `D501: WaitStores allows -3 groups in flight, expected 0 or more`
+		k.WaitStoresRead(-3)      // want `D501: WaitStoresRead allows -3 groups in flight, expected 0 or more`
 	}},
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))

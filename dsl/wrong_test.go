@@ -6,6 +6,8 @@ package dsl_test
 import (
 	"flag"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
@@ -50,10 +53,11 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestWrongPlaces checks that each wrong line has one finding, with a column, and counts the
-// findings with a fix.
+// TestWrongPlaces checks that each wrong line has one finding, with a column, and compares the
+// fixes with testdata/fixes.txt. Each fix must leave a file that Go parses.
 func TestWrongPlaces(t *testing.T) {
-	findings, fixes := 0, 0
+	findings := 0
+	var fixes []string
 	for file, kernels := range wrongFiles {
 		for i, w := range kernels {
 			m := dsl.New("wrong", w.target)
@@ -62,7 +66,7 @@ func TestWrongPlaces(t *testing.T) {
 			for _, d := range withoutNotes(m.Findings()) {
 				findings++
 				if d.Fix != nil {
-					fixes++
+					fixes = append(fixes, fixedLine(t, d))
 				}
 				if d.Place.EndColumn == 0 {
 					t.Errorf("%s: no column: %s", d.Place, d.Message)
@@ -75,11 +79,54 @@ func TestWrongPlaces(t *testing.T) {
 			}
 		}
 	}
-	if findings < 600 || fixes < 17 {
-		t.Errorf("%d findings, of which %d have a fix; at least 600 and 17 are expected", findings,
-			fixes)
+	if findings < 600 {
+		t.Errorf("%d findings, expected at least 600", findings)
+	}
+	slices.Sort(fixes)
+	got := fmt.Sprintf("Findings with a fix: %d of %d.\n\n%s", len(fixes), findings,
+		strings.Join(slices.Compact(fixes), "\n"))
+	const golden = "testdata/fixes.txt"
+	if *bless {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("fixes differ from %s (-want +got); update it with -bless:\n%s", golden, d)
 	}
 }
+
+// fixedLine applies the fix of a finding to its file, and returns the message and the source line
+// before and after the fix.
+func fixedLine(t *testing.T, d diag.Diagnostic) string {
+	text, err := os.ReadFile(d.Place.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := diag.Apply(string(text), d.Fix.Edits)
+	if err != nil {
+		t.Fatalf("%s: fix of %s: %v", d.Place, d.Message, err)
+	}
+	if _, err := parser.ParseFile(token.NewFileSet(), "fixed.go", fixed, 0); err != nil {
+		t.Errorf("%s: fix of %s: %v", d.Place, d.Message, err)
+	}
+	line := func(text string) string {
+		line := strings.Split(text, "\n")[d.Place.Line-1]
+		line, _, _ = strings.Cut(line, "// want")
+		line = kernelStart.ReplaceAllString(line, "")
+		return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), "}},"))
+	}
+	return fmt.Sprintf("%s: %s: %s\n-\t%s\n+\t%s\n", d.Rule, d.Message, d.Fix.Message,
+		line(string(text)), line(fixed))
+}
+
+// kernelStart matches the start of a wrong kernel that has one line.
+var kernelStart = regexp.MustCompile(`^\s*\{"\w+", func\(\w+ \*dsl\.Module, \w+ \*dsl\.Kernel\) \{`)
 
 // testWrong builds the wrong kernels of a file, and returns the number of expected findings. Each
 // kernel must have an error, unless only warnings are expected.

@@ -38,7 +38,25 @@ type Finding struct {
 	Pos ir.Pos
 	diag.Diagnostic
 	Replaces []string // copied from the analyzer
+	Repair   Repair
 }
+
+// A Repair is a change to the builder call of a finding that removes the finding.
+type Repair struct {
+	Kind RepairKind
+	Name string // the argument to drop, for DropArgument
+}
+
+// A RepairKind is a way to change a builder call.
+type RepairKind byte
+
+// The kinds of repairs.
+const (
+	// several changes are possible, or the call is not the place to change
+	NoRepair     RepairKind = iota
+	AssignResult            // assign the result of the operation to the variable
+	DropArgument            // remove an argument
+)
 
 // A Pass is the state of one kernel while analyzers check it.
 type Pass struct {
@@ -97,21 +115,23 @@ func (p *Pass) Eval() *thread.Eval {
 	return p.eval
 }
 
-// Report records that the builder call at pos breaks a rule.
-func (p *Pass) Report(pos ir.Pos, rule *diag.Rule, format string, args ...any) {
+// Report records that the builder call at pos breaks a rule. The caller can add a repair to the
+// finding.
+func (p *Pass) Report(pos ir.Pos, rule *diag.Rule, format string, args ...any) *Finding {
 	*p.list = append(*p.list, Finding{
 		Pos: pos,
 		Diagnostic: diag.Diagnostic{Rule: rule.ID, Severity: rule.Severity,
 			Message: fmt.Sprintf(format, args...)},
 		Replaces: p.Analyzer.Replaces,
 	})
+	return &(*p.list)[len(*p.list)-1]
 }
 
 // Warn records a finding as Report does, but as a warning, for code that may be intended.
-func (p *Pass) Warn(pos ir.Pos, rule *diag.Rule, format string, args ...any) {
+func (p *Pass) Warn(pos ir.Pos, rule *diag.Rule, format string, args ...any) *Finding {
 	warning := *rule
 	warning.Severity = diag.Warning
-	p.Report(pos, &warning, format, args...)
+	return p.Report(pos, &warning, format, args...)
 }
 
 // Reported reports whether a finding of this kernel has the same source position as pos.

@@ -69,6 +69,7 @@ func run(p *annotated.Pass) {
 		}
 		report(u.Pos, &annotated.Memory,
 			"NC load of %s, which the kernel writes, may return stale data; leave NC out",
-			p.Eval().Pointer(root).Name)
+			p.Eval().Pointer(root).Name).Repair = annotated.Repair{Kind: annotated.DropArgument,
+			Name: "NC"}
 	}
 }

@@ -70,7 +70,7 @@ func reportDropped(p *annotated.Pass, n int) {
 			if isFloatArithmetic(in) {
 				p.Warn(in.Pos, &annotated.Protocol,
 					"result of %s is unused: operations return a new value and do not modify their operands; keep it with Set or Store",
-					in.Head())
+					in.Head()).Repair.Kind = annotated.AssignResult
 			}
 			if n--; n == 0 {
 				return
@@ -110,7 +110,7 @@ func reportUnset(p *annotated.Pass) {
 		if dependsOnUnset(in, once) {
 			p.Warn(in.Pos, &annotated.Protocol,
 				"result of %s on a variable that is never assigned is unused: operations return a new value, so assign the result with Set",
-				in.Head())
+				in.Head()).Repair.Kind = annotated.AssignResult
 		}
 	}
 }
