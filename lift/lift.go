@@ -8,6 +8,7 @@
 package lift
 
 import (
+	"embed"
 	"fmt"
 	"strings"
 
@@ -30,31 +31,20 @@ func Module(f *ptx.File) (*ir.Module, diag.List) {
 	return l.m, l.list.Sort()
 }
 
+// pages holds the page of each rule.
+//
+//go:embed rules/*.md
+var pages embed.FS
+
 // Rules returns the rules that lifting reports.
-func Rules() diag.Rules { return diag.Rules{ruleName, ruleStatement, ruleOdd} }
+func Rules() diag.Rules {
+	return diag.Rules{ruleName, ruleStatement, ruleOdd}.WithPages(pages)
+}
 
 var (
-	ruleName = diag.Rule{
-		ID: "L101", Layer: "lift", Title: "undeclared name",
-		What:  "Reports a name in an instruction or initial value that is not declared.",
-		Why:   "An instruction with unknown operands cannot be analyzed.",
-		Wrong: "add.u32 %r1, %r2, 1; // no %r2", Right: ".reg .u32 %r<3>;\nadd.u32 %r1, %r2, 1;",
-		Fix: "Run `ptxdsl verify` on the file and fix what it reports.",
-	}
-	ruleStatement = diag.Rule{
-		ID: "L102", Layer: "lift", Title: "unsupported statement",
-		What:  "Reports a statement that the form checks do not know.",
-		Why:   "A pass would drop a statement that it does not understand.",
-		Wrong: ".reg .quux %x;", Right: ".reg .b32 %x;", Fix: "Run `ptxdsl verify` on the file " +
-			"and fix what it reports.",
-	}
-	ruleOdd = diag.Rule{
-		ID: "L103", Layer: "lift", Title: "valid PTX that is not supported",
-		What:  "Reports statements that the assembler accepts but compilers never emit: registers at module scope (before PTX 3.0), .target in a function, a list of branch targets that contains itself, or a very large range of variables.",
-		Why:   "The intermediate representation cannot express it.",
-		Wrong: ".reg .b32 %r;\n.entry k() { ret; }", Right: ".entry k() { .reg .b32 %r; ret; }",
-		Fix: "Use a form that nvcc emits: declare registers in the function, and .target at the start of the module.",
-	}
+	ruleName      = diag.Rule{ID: "L101", Layer: "lift"} // undeclared name
+	ruleStatement = diag.Rule{ID: "L102", Layer: "lift"} // unsupported statement
+	ruleOdd       = diag.Rule{ID: "L103", Layer: "lift"} // valid PTX that is not supported
 )
 
 // source maps positions to lines of a parsed file. A position is an offset plus one, so that zero

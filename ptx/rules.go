@@ -4,6 +4,7 @@
 package ptx
 
 import (
+	"embed"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -24,59 +25,20 @@ const (
 	structure = "F109"
 )
 
+// pages holds the page of each rule.
+//
+//go:embed rules/*.md
+var pages embed.FS
+
 // Rules returns the rules of syntax, which the parser reports.
 func Rules() diag.Rules {
-	rule := func(id, title, what, why, wrong, right, fix string) diag.Rule {
-		return diag.Rule{ID: id, Title: title, Layer: "form", Severity: diag.Error,
-			What: what, Why: why, Wrong: wrong, Right: right, Fix: fix}
+	var list diag.Rules
+	for _, id := range []string{
+		syntax, literal, unclosed, tooDeep, sink, nesting, tooLarge, tooMany, structure,
+	} {
+		list = append(list, diag.Rule{ID: id, Layer: "form"})
 	}
-	const stops = "The assembler stops at the first syntax error and does not check the rest of " +
-		"the file."
-	return diag.Rules{
-		rule(syntax, "syntax error",
-			"Reports a token that is not allowed where it is: a missing or extra comma or semicolon, or "+
-				"the wrong kind of bracket.",
-			stops, "add.u32 %r1, %r2 %r3;", "add.u32 %r1, %r2, %r3;",
-			"Write what the message expects. A negative offset is also added: [%rd1+-4]."),
-		rule(literal, "malformed literal or invalid character",
-			"Reports a number with digits outside its base or an unknown suffix, 0f without 8 or 0d "+
-				"without 16 hexadecimal digits, a character that cannot start a token, or a "+
-				"non-ASCII byte outside a comment.",
-			stops, "mov.f32 %f1, 0f3F80;", "mov.f32 %f1, 0f3F800000;",
-			"Write all digits of the number, in its base."),
-		rule(unclosed, "unclosed bracket, string or comment",
-			"Reports a bracket, scope, string or comment that is still open where it must be closed, "+
-				"such as at the end of the file.",
-			stops, ".visible .entry k()\n{\n\tret;", ".visible .entry k()\n{\n\tret;\n}",
-			"Add the closing bracket, quote or comment end."),
-		rule(tooDeep, "nesting too deep",
-			"Reports nesting that exceeds the assembler's parser stack of 10000 symbols: scopes more than "+
-				"1663 deep, parentheses more than 9978 deep.",
-			"ptxas fails on such nesting, and no program needs it.", "", "",
-			"Use names for intermediate results."),
-		rule(sink, "sink _ as a source operand",
-			"Reports the sink _ as an operand that is read. It may only take the place of an unused "+
-				"result.",
-			stops, "add.u32 %r1, %r2, _;", "add.u32 %r1, %r2, 0;",
-			"Use a register or a constant."),
-		rule(nesting, "declaration not allowed in a function",
-			"Reports a variable with .extern, .visible, .weak or .common inside a function, or a "+
-				"function defined inside another.",
-			stops, ".func f() { .extern .shared .b32 x[]; ret; }",
-			".extern .shared .b32 x[];\n.func f() { ret; }",
-			"Move it to module scope. A function inside another usually means that a } is "+
-				"missing before it."),
-		rule(tooLarge, "file too large", "Reports a file of more than two gigabytes.",
-			"Source positions are 32 bits wide.", "", "", "Split the module."),
-		rule(tooMany, "too many errors",
-			"Reports a file with more than ten thousand syntax errors.",
-			"It is probably not PTX.", "", "", "Fix the first errors."),
-		rule(structure, "part of a module in the wrong place",
-			"Reports statements outside a function, .branchtargets without a label, or .version split "+
-				"over several lines.",
-			stops, ".visible .entry k() { ret; }\n}", ".visible .entry k() { ret; }",
-			"Move the statement to the place that the PTX manual requires."),
-	}
+	return list.WithPages(pages)
 }
 
 // reportIllegal reports an illegal token.

@@ -23,8 +23,6 @@ const (
 // longFunctions are the functions that exceed a limit, with the reason.
 var longFunctions = map[string]string{
 	"internal/structure/layers.go:Layers":               "a table",
-	"isa/rules.go:Rules":                                "a table",
-	"runtime/emu/check/rules.go:Rules":                  "a table",
 	"runtime/emu/kinds.go:newEntries":                   "a table",
 	"internal/oracle/gputest/failures.go:failureChecks": "a table",
 	"internal/hostile/stated.go:statementTexts":         "a table",
