@@ -16,6 +16,7 @@ type Cause string
 const (
 	CauseAllocRelinquished Cause = "tcgen05.alloc is executed after tcgen05.relinquish_alloc_permit"
 	CauseArrivals          Cause = "arrive at an mbarrier whose phase expects only"
+	CauseAssertion         Cause = ": assertion \""
 	CauseBarrierThreads    Cause = "barrier expects"
 	CauseBounds            Cause = "out of bounds"
 	CauseClusterArrive     Cause = "second barrier.cluster.arrive"
@@ -27,6 +28,7 @@ const (
 	CauseMisaligned        Cause = "misaligned access"
 	CauseNegativeStore     Cause = "tensor store starts at a negative coordinate"
 	CauseNoComplete        Cause = "mbarrier arrival with .noComplete is the last one of its phase"
+	CauseNoSpace           Cause = "which is in no state space"
 	CauseNotEmulated       Cause = "not emulated"
 	CauseNoTensorMap       Cause = "there is no tensor map at"
 	CauseOtherLane         Cause = "shuffle reads from a lane that does not take part in it"

@@ -90,9 +90,8 @@ func File(name, text string, o Options) ([]Result, error) {
 			continue
 		}
 		k := &kernel{
-			name: name, text: text, module: m, program: program, functions: functions,
-			endless: endless, fn: f,
-			options: o,
+			name: name, text: text, module: m, program: program,
+			functions: callees(f, functions), endless: endless, fn: f, options: o,
 		}
 		all = append(all, k)
 		results = append(results, k.check())
@@ -183,7 +182,7 @@ type kernel struct {
 	name, text string
 	module     *ir.Module
 	program    *emu.Program // the program of the module
-	functions  []*ir.Func   // the functions of the module
+	functions  []*ir.Func   // the kernel and the functions that it may call
 	endless    *int         // number of launches of this file's kernels that reached their limit
 	fn         *ir.Func
 	options    Options
@@ -199,7 +198,8 @@ type kernel struct {
 	guessedBox                  bool   // the box shape of a tensor map is unknown
 	guessedBytes                bool   // and so is its number of bytes
 	element                     int    // assumed bytes of the elements of tensor maps; 0 means 1
-	oneBlock                    bool   // the kernel never reads its block index
+	oneBlock                    bool   // the kernel never uses its block index
+	oneThread                   bool   // it never reads the index of a thread; the size is guessed
 	waits                       bool   // the kernel polls arrays, and stores to none of these
 
 	// Of the next launches:

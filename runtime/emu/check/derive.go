@@ -52,7 +52,7 @@ func (k *kernel) derive() {
 		if d, ok := k.attribute(".reqntid"); ok {
 			s.Block = d
 		} else {
-			s.Block = [3]uint32{uint32(k.blockSize()), 1, 1}
+			s.Block = k.firstBlock()
 			k.guessedBlock = true
 		}
 	}
@@ -60,11 +60,13 @@ func (k *kernel) derive() {
 		// If the kernel does not read its block index, all blocks do the same work, so one block is
 		// launched.
 		s.Grid = [3]uint32{1, 1, 1}
-		if k.mentions("%ctaid") || k.mentions("%clusterid") || k.uses(isa.KindAtom, isa.KindRed) {
-			s.Grid[0] = 2
-		}
-		if k.mentions("%ctaid.y") {
+		y := k.mentions("%ctaid.y")
+		if y {
 			s.Grid[1] = 2
+		}
+		if k.mentions("%ctaid.x") || !y && (k.mentions("%ctaid") || k.mentions("%clusterid")) ||
+			k.uses(isa.KindAtom, isa.KindRed) {
+			s.Grid[0] = 2
 		}
 		if s.Cluster[0] != 0 {
 			for i := range 3 {
@@ -73,7 +75,7 @@ func (k *kernel) derive() {
 		}
 	}
 	if s.Shared == 0 {
-		for _, v := range k.variables() {
+		for _, v := range k.named() {
 			if v.Space.Base() == isa.Shared && v.Size() == 0 {
 				s.Shared = dynamicShared
 				k.guessedShared = true
@@ -81,7 +83,8 @@ func (k *kernel) derive() {
 		}
 	}
 	k.classify()
-	k.oneBlock = !k.mentions("%ctaid") && !k.mentions("%clusterid") && !k.betweenBlocks()
+	k.oneThread = k.guessedBlock && !k.readsThread()
+	k.oneBlock = !k.usesBlockIndex() && (!k.betweenBlocks() || k.oneThread)
 	for _, p := range k.params {
 		if p.kind == paramMap && len(s.Args) == 0 {
 			_, known := notedBytes(p)
@@ -121,27 +124,6 @@ func (k *kernel) attribute(name string) (d [3]uint32, ok bool) {
 		}
 	}
 	return d, true
-}
-
-// blockSize returns the block size of a kernel that does not require one: the declared maximum, or
-// else a size that fits an array in shared memory.
-func (k *kernel) blockSize() int {
-	if d, ok := k.attribute(".maxntid"); ok {
-		return int(min(256, d[0]*d[1]*d[2]))
-	}
-	for _, v := range k.variables() {
-		if v.Space.Base() != isa.Shared || len(v.Dims) == 0 {
-			continue
-		}
-		n := v.Size() / 4
-		if b := v.Type.Bits() / 8; b > 1 {
-			n = v.Size() / int64(b)
-		}
-		if n%32 == 0 && n >= 32 && n <= 512 {
-			return int(n)
-		}
-	}
-	return 64
 }
 
 // instructions calls f for each instruction of all functions.
@@ -203,15 +185,6 @@ func (k *kernel) betweenDevices() (yes bool) {
 			yes = true
 		}
 		yes = yes || op.Scope == isa.ScopeSys && op.Order >= isa.Relaxed
-	})
-	return yes
-}
-
-// mentions reports whether an operand is a special register, or a component of it.
-func (k *kernel) mentions(name string) (yes bool) {
-	k.fn.Operands(func(o *ir.Operand) {
-		yes = yes || o.Kind == ir.Special &&
-			(o.Text() == name || strings.HasPrefix(o.Text(), name+"."))
 	})
 	return yes
 }
@@ -333,32 +306,26 @@ func (k *kernel) counts() []uint64 {
 	}
 	s := &k.shape
 	block := uint64(s.Block[0] * s.Block[1] * s.Block[2])
-	first := block * uint64(s.Grid[0])
+	first := k.width()
 	if sizes > 2 {
 		first = min(first, mostOfThree)
 	}
 	return []uint64{first, 3, block, 256, 64, 1, 8, 16, 128, 1000}
 }
 
+// width returns the number of threads of the grid, or those of one row of blocks of two dimensions
+// if the kernel does not require them.
+func (k *kernel) width() uint64 {
+	s := &k.shape
+	if k.guessedBlock && s.Block[1] > 1 {
+		return uint64(s.Block[0]) * uint64(s.Grid[0])
+	}
+	return uint64(s.Block[0]*s.Block[1]*s.Block[2]) * uint64(s.Grid[0])
+}
+
 // ordinary reports whether count is a positive multiple of 16. Kernels often require such
 // multiples of their tile size without checking, so failures with other counts are weak evidence.
 func ordinary(count uint64) bool { return count > 0 && count%16 == 0 }
-
-// blockSizes returns the block sizes that are tried for a kernel that does not require one, in
-// order.
-func (k *kernel) blockSizes() []uint32 {
-	most := uint32(256)
-	if d, ok := k.attribute(".maxntid"); ok {
-		most = d[0] * d[1] * d[2]
-	}
-	list := []uint32{k.shape.Block[0]}
-	for _, n := range []uint32{256, 128, 96, 64, 32} {
-		if n <= most && n != list[0] {
-			list = append(list, n)
-		}
-	}
-	return list
-}
 
 // integer returns the value of an integer parameter for a trial with the given count.
 func (k *kernel) integer(p param, count uint64) uint64 {

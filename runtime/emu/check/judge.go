@@ -66,14 +66,6 @@ type doubt struct {
 	note string
 }
 
-// sizeText returns the size of a block, without dimensions of one thread.
-func sizeText(n [3]uint32) string {
-	if n[1] == 1 && n[2] == 1 {
-		return fmt.Sprint(n[0])
-	}
-	return fmt.Sprintf("%dx%dx%d", n[0], n[1], n[2])
-}
-
 // smallValues is the doubt about a race that occurs in no launch with ordinary integers.
 const smallValues = "it occurs only with small or odd values of the integers"
 
@@ -97,9 +89,7 @@ func (k *kernel) doubts(runs []*run) (list []doubt) {
 	for _, x := range runs {
 		switch {
 		case x.hasOtherBlock():
-			note := fmt.Sprintf(
-				"it does not occur with blocks of %s threads, and the kernel does not require a size",
-				sizeText(x.block))
+			note := "it does not occur with " + x.blockText()
 			list = append(list, doubt{[]map[site]*race.Race{sites(x)}, note})
 		case !x.filled && x.blocks == 0 && ordinary(x.count):
 			usual = append(usual, sites(x))
@@ -117,7 +107,7 @@ func (k *kernel) assumed(y *race.Race) string {
 	switch {
 	case k.oneBlock && (y.Rule == race.RuleGrid || y.Rule == race.RuleScope) &&
 		k.shape.Cluster[0] == 0:
-		return "the kernel does not read its block index, so it may be written for a grid of one block"
+		return "the kernel does not use its block index, so it may be written for a grid of one block"
 	case k.guessedBox && strings.Contains(y.First.What+y.Second.What, "asynchronous") &&
 		// the bytes of a box are contiguous in shared memory
 		(k.guessedBytes || y.Space != isa.Shared):
@@ -336,6 +326,13 @@ func (k *kernel) unchecked(x *run) string {
 		return waitsForDevices
 	case f.Has(emu.CauseHang) && derived && polls(f) && k.waits:
 		return waitsForKernels
+	case f.Has(emu.CauseHang) && derived && polls(f) && k.oneThread && k.oneBlock &&
+		!k.uses(isa.KindAtom, isa.KindRed):
+		return waitsForThreads
+	case f.Has(emu.CauseAssertion) && derived:
+		return fmt.Sprintf(
+			"line %d: an assertion of the kernel fails in a launch that check derived; give a launch",
+			f.Place.Line)
 	case strings.Contains(f.Message, emu.TrapExecuted) && derived:
 		return fmt.Sprintf(
 			"line %d: the kernel executes trap in a launch that check derived; give a launch",
@@ -388,6 +385,9 @@ const waitsForDevices = "the kernel waits for memory that other devices may writ
 
 // waitsForKernels is the reason if no kernel of the launch writes what it polls.
 const waitsForKernels = "the kernel waits for memory that it never writes; give a launch"
+
+// waitsForThreads is the reason if all threads wait at one place, which no thread passes.
+const waitsForThreads = "all threads wait for memory, and only another kernel or the host can write it; give a launch"
 
 // polls reports whether a warp in a hang reads memory in a loop.
 func polls(f *emu.Fault) bool { return f.Has(emu.CauseSpin) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
 // written returns the parameters whose arrays the kernel may write, poll or pass on. Weak loads,
@@ -39,6 +40,46 @@ func (k *kernel) written(from origins) map[*ir.Var]bool {
 		}
 	})
 	return found
+}
+
+// findPointers determines which integers of 8 bytes are addresses although no instruction of the
+// kernel shows it, because they pass through local memory or a call: those without which a launch
+// accesses an address where there is no memory.
+func (k *kernel) findPointers(s seeding) {
+	if len(k.shape.Args) > 0 {
+		return
+	}
+	var wild *emu.Fault
+	for i := range k.params {
+		p := &k.params[i]
+		if _, given := k.options.Integers[p.v.Name]; p.kind != paramCount || p.v.Size() != 8 ||
+			given {
+			continue
+		}
+		if wild == nil {
+			if wild = k.wild(s); wild == nil {
+				return
+			}
+		}
+		p.kind = paramPointer
+		if again := k.wild(s); again != nil && again.Place == wild.Place &&
+			again.Block == wild.Block {
+			p.kind = paramCount
+		} else if wild = again; wild == nil {
+			return
+		}
+	}
+}
+
+// wild launches the kernel, and returns the fault of an access where there is no memory, or nil.
+func (k *kernel) wild(s seeding) *emu.Fault {
+	k.limit = cheapWork
+	defer func() { k.limit = 0 }()
+	x := k.once(s, k.counts()[0], false, firstArray)
+	if x.fault == nil || !x.fault.Has(emu.CauseNoSpace) && !x.outside {
+		return nil
+	}
+	return x.fault
 }
 
 // onlyPolls reports whether the kernel reads arrays by strong loads, and changes none of them: what

@@ -71,8 +71,8 @@ func newReplay(d device.Device, name, text string, c choice) (*Replay, error) {
 	for _, f := range m.Funcs() {
 		if f.Kernel && f.Defined {
 			all = append(all, &kernel{
-				name: name, text: text, module: m, program: emu.NewProgram(m), functions: m.Funcs(),
-				endless: new(int), fn: f,
+				name: name, text: text, module: m, program: emu.NewProgram(m),
+				functions: callees(f, m.Funcs()), endless: new(int), fn: f,
 				options: Options{Integers: c.integers},
 			})
 		}

@@ -84,6 +84,7 @@ func (k *kernel) check() Result {
 // schedules of the first launch that succeeded.
 func (k *kernel) runs(r *Result) []*run {
 	schedules := k.schedules()
+	k.findPointers(schedules[0])
 	k.chooseBlock(schedules[0])
 	counts := k.counts()
 	if len(k.shape.Args) > 0 {
@@ -306,72 +307,6 @@ func (k *kernel) partial(best *run) (list []*run) {
 	}
 	return list
 }
-
-// chooseBlock chooses the block size of a kernel that does not require one: the first at which all
-// accesses to shared memory lie inside.
-func (k *kernel) chooseBlock(s seeding) {
-	if !k.guessedBlock || len(k.shape.Args) > 0 {
-		return
-	}
-	first := k.shape.Block[0]
-	for _, n := range k.blockSizes() {
-		k.shape.Block[0] = n
-		x := k.launch(s, k.counts()[0], false)
-		if x.err != nil {
-			break
-		}
-		if !x.beyond {
-			return
-		}
-	}
-	k.shape.Block[0] = first
-}
-
-// otherBlocks runs launches with other block sizes. The kernel may not support the chosen size, and
-// a race that depends on it is not an error.
-func (k *kernel) otherBlocks(best *run) (list []*run) {
-	if !k.guessedBlock || len(k.shape.Args) > 0 || best.fault != nil {
-		return nil
-	}
-	chosen := k.shape.Block
-	defer func() { k.shape.Block = chosen }()
-	for _, n := range k.otherSizes() {
-		if n == chosen || len(list) > 0 && list[0].block == n || len(list) == maxSizes {
-			continue
-		}
-		k.shape.Block = n
-		if x := k.launch(best.schedule, best.count, false); x.fault == nil && x.err == nil {
-			x.block = n
-			list = append(list, x)
-		}
-	}
-	return list
-}
-
-// maxSizes is the maximum number of other block sizes with which a kernel runs.
-const maxSizes = 3
-
-// otherSizes returns other block sizes for a kernel that does not require one. A kernel that reads
-// two indexes of its threads is written for blocks of two dimensions, and one without a barrier may
-// be written for a single warp.
-func (k *kernel) otherSizes() (list [][3]uint32) {
-	if k.mentions("%tid.y") {
-		return [][3]uint32{{16, 16, 1}, {32, 8, 1}, {8, 8, 1}, {32, 32, 1}}
-	}
-	chosen := k.shape.Block[0]
-	if !k.uses(isa.KindBarrierSync, isa.KindBarrierRed, isa.KindBarrierArrive) {
-		list = append(list, [3]uint32{32, 1, 1})
-	}
-	for _, n := range []uint32{chosen / 2 &^ 31, 128, 64, chosen * 2} {
-		if n >= 64 {
-			list = append(list, [3]uint32{n, 1, 1})
-		}
-	}
-	return list
-}
-
-// hasOtherBlock reports whether a run has another block size than the kernel's other launches.
-func (x *run) hasOtherBlock() bool { return x.block != [3]uint32{} }
 
 // ending describes the error with which a launch ended, or "" if there is none.
 func ending(x *run) string {

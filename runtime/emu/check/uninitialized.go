@@ -22,6 +22,9 @@ func (k *kernel) uninitialized(r *Result, best, first *run, all []*run) {
 	defer func() { k.values = false }()
 	if first.fault == nil && k.guarded() { // any count is one that the kernel is for
 		for _, x := range k.comparable(best, all) {
+			if x.hasOtherBlock() {
+				continue
+			}
 			if y := k.again(x); y.fault != nil {
 				best, first = x, y
 				break
@@ -110,8 +113,7 @@ func (k *kernel) comparable(best *run, all []*run) (list []*run) {
 func (k *kernel) difference(best, x *run) string {
 	switch {
 	case x.block != best.block:
-		return fmt.Sprintf("blocks of %s threads, and the kernel does not require a size",
-			sizeText(x.block))
+		return x.blockText()
 	case x.count != best.count:
 		return fmt.Sprintf("%d for all integers", x.count)
 	}

@@ -26,6 +26,7 @@ type site struct {
 
 	readOnly bool // a load through the read-only cache
 	vector   bool // a strong access to several elements
+	used     bool // an atomic operation whose result the kernel uses
 }
 
 // siteOf returns the index of the instruction at which an event occurs, among the sites with
@@ -46,10 +47,10 @@ func (d *Detector) siteOf(e *emu.Event) uint32 {
 	s := &d.shadow
 	if last := s.last.site; int(last) < len(s.sites) && s.last.instr == e.Instr {
 		y := &s.sites[last]
-		if x.readOnly, x.vector = y.readOnly, y.vector; *y == x {
+		if x.readOnly, x.vector, x.used = y.readOnly, y.vector, y.used; *y == x {
 			return last
 		}
-		x.readOnly, x.vector = false, false
+		x.readOnly, x.vector, x.used = false, false, false
 	}
 	i, ok := s.index[x]
 	if !ok {
@@ -61,6 +62,7 @@ func (d *Detector) siteOf(e *emu.Event) uint32 {
 		x.readOnly = e.Kind == emu.EventRead && e.Operation == 0 && has(e, isa.ModNC)
 		x.vector = x.strong && e.Operation == 0 && e.Instr != nil && e.Instr.Form != nil &&
 			e.Instr.Form.Operation().Vec > 1
+		x.used = e.Kind == emu.EventAtomic && d.usesResult(e.Instr)
 		s.sites = append(s.sites, x)
 		d.reach(e.Instr)
 	}
@@ -113,11 +115,13 @@ func (d *Detector) touch(e *emu.Event, v *view, y stamp, a emu.Address, n uint64
 	}
 	d.shadow.each(a.Space, a.Block, a.At, n, func(c *cell, at uint64) {
 		z := y
-		if width > 0 {
+		if width > 0 && e.Kind != emu.EventAtomic {
 			z.value = valueAt(e.Values, width, at-a.At, lane)
 		}
 		for i := range c.writes {
-			d.check(e, v, &c.writes[i], &z, a, at)
+			if !d.observed(c.writes[i:], v, &z) {
+				d.check(e, v, &c.writes[i], &z, a, at)
+			}
 		}
 		if !writes {
 			c.reads = remember(c.reads, z)
@@ -125,6 +129,9 @@ func (d *Detector) touch(e *emu.Event, v *view, y stamp, a emu.Address, n uint64
 		}
 		for i := range c.reads {
 			d.check(e, v, &c.reads[i], &z, a, at)
+		}
+		if e.Kind != emu.EventAtomic {
+			d.cut(c.writes)
 		}
 		c.writes = d.keep(c.writes, v, z)
 		c.reads = d.keepReads(c.reads, v, d.shadow.sites[z.site].strong)

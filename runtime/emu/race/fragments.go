@@ -175,7 +175,7 @@ func (f *Fragments) issue(e *emu.Event, w *fragmentState, list []registerUse) {
 			if by == nil {
 				by = e.Instr
 			}
-			f.report(e, by, u.reg, diag.Error,
+			f.report(e, by, u.reg, severityOf(by),
 				"wgmma.mma_async uses a register that was written after the last wgmma.fence",
 				"wgmma.fence between the write and wgmma.mma_async",
 				"execute wgmma.fence after the registers are written")
@@ -194,7 +194,7 @@ func (f *Fragments) touch(e *emu.Event, w *fragmentState, list []registerUse) {
 				"execute tcgen05.wait::ld before loaded registers are used")
 		}
 		if x, busy := w.flights[u.reg]; busy && (x.writes || u.writes) {
-			f.report(e, x.in, u.reg, diag.Error,
+			f.report(e, x.in, u.reg, severityOf(e.Instr),
 				"register of a wgmma operation in flight is accessed",
 				"wgmma.wait_group that covers the operation",
 				"wait for the wgmma group before its registers are read or written")
@@ -203,6 +203,22 @@ func (f *Fragments) touch(e *emu.Event, w *fragmentState, list []registerUse) {
 			w.written[u.reg] = e.Instr
 		}
 	}
+}
+
+// severityOf returns review for copies of registers and for spills, because compilers add them
+// around inline assembly, and ptxas then serializes the operations. Otherwise it returns error.
+func severityOf(in *ir.Instr) diag.Severity {
+	switch in.Kind().Head() {
+	case isa.HeadMov:
+		if in.Args[len(in.Args)-1].Kind == ir.Register {
+			return diag.Review
+		}
+	case isa.HeadLd, isa.HeadSt:
+		if !in.HasMod(isa.ModGlobal, isa.ModShared) {
+			return diag.Review
+		}
+	}
+	return diag.Error
 }
 
 // report records a finding, once for each pair of instructions.

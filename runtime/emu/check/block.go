@@ -1,0 +1,251 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// usualBlock is the first block size to try if nothing tells the size: kernels with more threads
+// take longer.
+const usualBlock = 64
+
+// mostThreads is the largest block size that the sizes of arrays choose.
+const mostThreads = 256
+
+// firstBlock returns the block size to try first for a kernel that does not require one: the
+// declared maximum, or else a size that fits an array in shared memory.
+func (k *kernel) firstBlock() [3]uint32 {
+	most, declared := k.maxThreads()
+	if k.flat() {
+		return k.flatBlocks(most)[0]
+	}
+	if declared {
+		if most <= 512 {
+			return [3]uint32{most, 1, 1}
+		}
+		return [3]uint32{mostThreads, 1, 1}
+	}
+	for _, n := range k.extents() {
+		for n > mostThreads && n%2 == 0 {
+			n /= 2
+		}
+		if n%32 == 0 && n >= 32 && n <= 512 {
+			return [3]uint32{uint32(n), 1, 1}
+		}
+	}
+	return [3]uint32{usualBlock, 1, 1}
+}
+
+// flat reports whether the kernel is written for blocks of two dimensions: it reads two indexes of
+// its threads. Libraries that support all blocks read three of them.
+func (k *kernel) flat() bool { return k.mentions("%tid.y") && !k.mentions("%tid.z") }
+
+// maxThreads returns the number of threads that .maxntid declares, or the maximum of all targets.
+func (k *kernel) maxThreads() (most uint32, declared bool) {
+	if d, ok := k.attribute(".maxntid"); ok {
+		return d[0] * d[1] * d[2], true
+	}
+	return 1024, false
+}
+
+// extents returns the number of elements of the arrays in shared memory that the kernel names. For
+// an array of bytes, elements are as large as the largest access of the kernel to shared memory,
+// because compilers declare all arrays like that, and as 4 bytes.
+func (k *kernel) extents() (list []int64) {
+	widest := k.widestShared()
+	for _, v := range k.named() {
+		if v.Space.Base() != isa.Shared || len(v.Dims) == 0 {
+			continue
+		}
+		if b := int64(v.Type.Bits() / 8); b > 1 {
+			list = append(list, v.Size()/b)
+			continue
+		}
+		list = append(list, v.Size()/widest)
+		if widest != 4 {
+			list = append(list, v.Size()/4)
+		}
+	}
+	return list
+}
+
+// widestShared returns the number of bytes of the largest access to shared memory, at least 4.
+func (k *kernel) widestShared() int64 {
+	widest := 4
+	k.instructions(func(in *ir.Instr) {
+		switch op := in.Form.Operation(); op.Kind {
+		case isa.KindLd, isa.KindSt:
+			if op.Space.Base() == isa.Shared {
+				widest = max(widest, op.Vec*op.Type().Bits()/8)
+			}
+		case isa.KindCpAsync:
+			if len(in.Args) > 2 && in.Args[2].Kind == ir.Int {
+				widest = max(widest, int(in.Args[2].Value))
+			}
+		}
+	})
+	return int64(widest)
+}
+
+// named returns the variables that the kernel names, in the order of their first use.
+func (k *kernel) named() (list []*ir.Var) {
+	seen := make(map[*ir.Var]bool)
+	k.operands(func(o *ir.Operand) {
+		if v := o.Var(); v != nil && !seen[v] {
+			seen[v] = true
+			list = append(list, v)
+		}
+	})
+	return list
+}
+
+// flatBlocks returns blocks of two dimensions with at most some number of threads, first those that
+// fit an array in shared memory that is square, perhaps with one more column against bank
+// conflicts. Tiles of 32 rows are usually filled in several steps.
+func (k *kernel) flatBlocks(most uint32) (list [][3]uint32) {
+	add := func(x, y uint32) {
+		b := [3]uint32{x, y, 1}
+		if x*y > most {
+			return
+		}
+		for _, have := range list {
+			if have == b {
+				return
+			}
+		}
+		list = append(list, b)
+	}
+	for _, n := range k.extents() {
+		for _, side := range []int64{8, 16, 32} {
+			if n != side*side && n != side*(side+1) {
+				continue
+			}
+			if side == 32 {
+				add(32, 8)
+			}
+			add(uint32(side), uint32(side))
+		}
+	}
+	add(16, 16)
+	add(32, 8)
+	add(8, 8)
+	add(32, 32)
+	return list
+}
+
+// blocks returns the block sizes that are tried for a kernel that does not require one, in order.
+func (k *kernel) blocks() [][3]uint32 {
+	most, declared := k.maxThreads()
+	if k.flat() {
+		return k.flatBlocks(most)
+	}
+	if !declared {
+		most = mostThreads
+	}
+	list := [][3]uint32{k.shape.Block}
+	for _, n := range []uint32{256, 128, 96, 64, 32} {
+		if n <= most && n != list[0][0] {
+			list = append(list, [3]uint32{n, 1, 1})
+		}
+	}
+	if k.oneThread {
+		list = append(list, [3]uint32{1, 1, 1})
+	}
+	return list
+}
+
+// chooseBlock chooses the block size of a kernel that does not require one: the first at which a
+// launch ends, or else the first at which all accesses to shared memory are in bounds.
+func (k *kernel) chooseBlock(s seeding) {
+	if !k.guessedBlock || len(k.shape.Args) > 0 {
+		return
+	}
+	chosen, inside := k.shape.Block, false
+	for i, n := range k.blocks() {
+		k.shape.Block = n
+		if i > 0 {
+			k.limit = cheapWork
+		}
+		x := k.launch(s, k.counts()[0], false)
+		if x.err != nil {
+			break
+		}
+		if x.fault == nil || i == 0 && (x.limited() || x.outside) {
+			chosen = n
+			break
+		}
+		if !x.beyond && !inside {
+			chosen, inside = n, true
+		}
+	}
+	k.shape.Block, k.limit = chosen, 0
+}
+
+// otherBlocks runs launches with other block sizes. The kernel may not support the chosen size, and
+// a race that depends on it is not an error.
+func (k *kernel) otherBlocks(best *run) (list []*run) {
+	if !k.guessedBlock || len(k.shape.Args) > 0 || best.fault != nil {
+		return nil
+	}
+	shape := k.shape
+	defer func() { k.shape.Block, k.shape.Grid = shape.Block, shape.Grid }()
+	for _, n := range k.otherSizes() {
+		if n == shape.Block || len(list) > 0 && list[0].block == n || len(list) == maxSizes {
+			continue
+		}
+		k.shape.Block, k.shape.Grid = n, shape.Grid
+		if n == [3]uint32{1, 1, 1} && k.oneBlock && shape.Cluster[0] == 0 {
+			k.shape.Grid = n
+		}
+		if x := k.launch(best.schedule, best.count, false); x.fault == nil && x.err == nil {
+			x.block = n
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// maxSizes is the maximum number of other block sizes with which a kernel runs.
+const maxSizes = 3
+
+// otherSizes returns other block sizes for a kernel that does not require one. One thread may be
+// meant if the kernel reads no index of a thread, and a single warp if it has no barrier.
+func (k *kernel) otherSizes() (list [][3]uint32) {
+	if k.oneThread {
+		list = append(list, [3]uint32{1, 1, 1})
+	}
+	if k.flat() {
+		return k.flatBlocks(1024)
+	}
+	chosen := k.shape.Block[0]
+	if !k.uses(isa.KindBarrierSync, isa.KindBarrierRed, isa.KindBarrierArrive) {
+		list = append(list, [3]uint32{32, 1, 1})
+	}
+	for _, n := range []uint32{chosen / 2 &^ 31, 128, 64, chosen * 2} {
+		if n >= 64 {
+			list = append(list, [3]uint32{n, 1, 1})
+		}
+	}
+	return list
+}
+
+// hasOtherBlock reports whether a run has another block size than the kernel's other launches.
+func (x *run) hasOtherBlock() bool { return x.block != [3]uint32{} }
+
+// blockText describes the other block size of a run, and why the kernel may be written for it.
+func (x *run) blockText() string {
+	n := x.block
+	switch {
+	case n == [3]uint32{1, 1, 1}:
+		return "one thread, and the kernel reads no index of a thread"
+	case n[1] == 1 && n[2] == 1:
+		return fmt.Sprintf("blocks of %d threads, and the kernel does not require a size", n[0])
+	}
+	return fmt.Sprintf("blocks of %dx%dx%d threads, and the kernel does not require a size", n[0],
+		n[1], n[2])
+}
