@@ -65,7 +65,7 @@
 // The accumulator depends on the target: [WarpTile] is for mma.sync (sm_80 and later),
 // [Accumulator] for wgmma (sm_90a), [TMEM] for tcgen05 (sm_100a). Epilogues use [WarpTile.Map],
 // [WarpTile.AddBias] and [WarpTile.RowReduce], and [WarpTile.ToFragments] makes the result an
-// operand of the next MMA.
+// operand of the next MMA. An [OnlineSoftmax] is the state of attention between tiles of keys.
 //
 // Tiles reach the tensor cores through a pipeline. An [AsyncPipeline] uses cp.async, and
 // [AsyncPipeline.Multiply] loads fragments ahead. A [Pipeline] uses TMA and bulk copies between the
@@ -91,10 +91,10 @@
 // [TileCoord].
 //
 // A [Schedule] assigns output tiles to the blocks of a persistent grid ([Kernel.Persistent]).
-// [Kernel.DynamicSchedule] lets the hardware do it (sm_100), [Kernel.PersistentGroups] is for
-// grouped GEMMs, [Kernel.StreamK] for stream-K, and [Kernel.BlockTile] for one tile per block.
-// Blocks wait for each other at a [Semaphore]. [Kernel.LaunchDependents] and
-// [Kernel.WaitDependencies] overlap dependent kernels.
+// [Kernel.PersistentBalanced] is for causal attention. [Kernel.DynamicSchedule] lets the hardware
+// assign tiles (sm_100), [Kernel.PersistentGroups] is for grouped GEMMs, [Kernel.StreamK] for
+// stream-K, and [Kernel.BlockTile] for one tile per block. Blocks wait for each other at a
+// [Semaphore]. [Kernel.LaunchDependents] and [Kernel.WaitDependencies] overlap dependent kernels.
 //
 // Each abstraction can be opened: [Stage.Full], [Stage.Empty] and [Stage.Tile] return the mbarriers
 // and tiles, and [Kernel.Ins] appends any PTX instruction given as text, checked like every other.

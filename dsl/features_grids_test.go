@@ -26,6 +26,16 @@ var gridFeatures = []feature{
 			out.Store(at.FirstRow, at.Group)
 		}
 	}, "// each lane loads one of the next 32 groups"},
+	{"balanced", "sm_80", func(m *dsl.Module) {
+		k := m.Kernel("k", dsl.Threads(32))
+		out, rows, cols := dsl.Global[dsl.U32](k, "out"), dsl.Param[dsl.U32](k, "rows"),
+			dsl.Param[dsl.U32](k, "cols")
+		for _, growing := range []bool{false, true} {
+			for at := range k.PersistentBalanced(rows, cols, 8, growing).Each() {
+				out.Store(at.Row.Mad(cols, at.Col), k.CTAID().X)
+			}
+		}
+	}, "selp.u32"},
 	{"fences", "sm_90", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		out, flags := dsl.Global[dsl.U32](k, "out"), dsl.Global[dsl.U32](k, "flags")

@@ -4,6 +4,8 @@
 package dsl_test
 
 import (
+	"math"
+
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -41,6 +43,7 @@ var productFeatures = []feature{
 		"wgmma.wait_group.sync.aligned 1;"},
 	{"stages freed in the next iteration", "sm_90a", late,
 		"stmatrix.sync.aligned.m8n8.x4.shared.b16"},
+	{"weights of rows that arrive in tiles", "sm_90a", softened, "ex2.approx.ftz.f32"},
 	{"pairs of one number", "sm_100", func(m *dsl.Module) {
 		k := m.Kernel("k", dsl.Threads(32))
 		out := dsl.Global[dsl.F32x2](k, "out")
@@ -127,6 +130,50 @@ func late(m *dsl.Module) {
 				total.MMA(own.Transposed(), s.Tile(a).Transposed())
 				k.CommitMMA()
 			}
+			total.Store(d.Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0))
+		}),
+	)
+}
+
+// softened computes weights with an online softmax, scales them by the values of their columns, and
+// stores the weighted values and the logarithms.
+func softened(m *dsl.Module) {
+	k := m.Kernel("k", dsl.Warpgroups(2))
+	a := k.TensorMap("a", isa.Bf16, dsl.Box{Rows: 64, Cols: 64}, dsl.Swizzle128)
+	d, n := k.Matrix("d", isa.F32), dsl.Param[dsl.U32](k, "n")
+	logs, factors := dsl.Global[dsl.F32](k, "logs"), dsl.Global[dsl.F32](k, "factors")
+	p := k.Pipeline("p", 2, a.Feed())
+	k.Roles(
+		dsl.OnWarp(4, "load", func() {
+			for s := range p.Produce(n) {
+				s.Load(a, dsl.TileAt(k.U32(0), s.Iteration()))
+			}
+		}),
+		dsl.OnWarpgroup(0, "multiply", func() {
+			total := k.Accumulator(64, 64, isa.F32)
+			rows := k.OnlineSoftmax(total.LocalRows(), k.F32(0.125))
+			rows.Raise(8)
+			last := dsl.Vars([]f32{k.F32(1), k.F32(1)})
+			for s := range p.Consume(n) {
+				scores := k.Accumulator(64, 64, isa.F32)
+				scores.MMA(s.Tile(a), s.Tile(a))
+				scores.Wait()
+				scores.Mask(func(c dsl.Cell) dsl.Reg[dsl.Pred] { return c.Col().LT(n) },
+					k.F32(math.Inf(-1)))
+				shrink := rows.Weigh(scores)
+				total.Wait()
+				rows.IfGrown(shrink, func() { total.ScaleRows(shrink) })
+				dsl.SetAll(last, shrink)
+				weights := scores.ToFragments(isa.Bf16)
+				scores.MapColumns(factors, k.U32(0),
+					func(c dsl.Cell, x, y f32, v []f32) (f32, f32) {
+						u, w := weights.Pair(c)
+						return x.Sub(u).Mul(v[0]), y.Sub(w).Mul(v[1])
+					})
+				total.MMAFragments(scores.ToFragments(isa.Bf16), s.Tile(a).Transposed())
+			}
+			logs.Store(total.Row(1), rows.Log(total, 1).Add(last[1]))
+			rows.Divide(total)
 			total.Store(d.Sized(k.U32(64), k.U32(64)), k.U32(0), k.U32(0))
 		}),
 	)

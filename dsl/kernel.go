@@ -40,15 +40,16 @@ import (
 //     [Kernel.LaunchDependents], [Kernel.WaitDependencies]
 //   - Roles and pipelines: [Kernel.Roles], [Kernel.Pipeline], [Kernel.AsyncPipeline],
 //     [Kernel.ComputedTile]
-//   - Schedules of tiles: [Kernel.BlockTile], [Kernel.Persistent], [Kernel.PersistentGroups],
-//     [Kernel.DynamicSchedule], [Kernel.StreamK]
+//   - Schedules of tiles: [Kernel.BlockTile], [Kernel.Persistent], [Kernel.PersistentBalanced],
+//     [Kernel.PersistentGroups], [Kernel.DynamicSchedule], [Kernel.StreamK]
 //   - Memory and tiles: [Kernel.SharedBytes], [Kernel.SharedTile], [Kernel.SharedTiles],
 //     [Kernel.Matrix], [Kernel.TensorMap], [Kernel.Tensor], [Kernel.RowTensor], [Kernel.Im2col],
 //     [Kernel.ScaleMap], [Kernel.SparsityMap]
 //   - Copies: [Kernel.CopyAsync], [Kernel.CommitCopies], [Kernel.WaitCopies],
 //     [Kernel.CommitStores], [Kernel.WaitStores], [Kernel.WaitStoresRead]
 //   - Tensor cores: [Kernel.Accumulator], [Kernel.CommitMMA], [Kernel.WaitMMA], [Kernel.TMEM],
-//     [Kernel.TMEMOperand], [Kernel.CTAPair], [Kernel.Output], [Kernel.ScaleOutput]
+//     [Kernel.TMEMOperand], [Kernel.CTAPair], [Kernel.Output], [Kernel.ScaleOutput],
+//     [Kernel.OnlineSoftmax]
 type Kernel struct {
 	m    *Module
 	f    *ir.Func

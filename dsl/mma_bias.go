@@ -61,6 +61,22 @@ func (a *Accumulator) AddBias(bias Array[F32], col Reg[U32]) {
 	})
 }
 
+// MapColumns replaces the elements as MapPairs does. v has the elements of values for the two
+// columns; the element for column 0 of the tile has the index col. Each thread loads two adjacent
+// values at once, and uses them for all of its rows. The pointer must be aligned to two elements,
+// and col must be even.
+func (a *Accumulator) MapColumns(values Array[F32], col Reg[U32],
+	f func(c Cell, x, y Reg[F32], v []Reg[F32]) (Reg[F32], Reg[F32])) {
+	if !checkCreated(a.kernel(), "accumulator in MapColumns", values.at.k, col.k) ||
+		!a.k.checkFunctions("MapColumns", f != nil) {
+		return
+	}
+	row := newBiasRow(a.k, values, col)
+	a.MapPairs(func(c Cell, x, y Reg[F32]) (Reg[F32], Reg[F32]) {
+		return f(c, x, y, row.pair(c))
+	})
+}
+
 // A biasRow loads the elements of a bias that belong to the lane's columns, each pair once.
 type biasRow[T Scalar] struct {
 	from  Array[T] // starts at the lane's first column

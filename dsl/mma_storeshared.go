@@ -75,6 +75,12 @@ func (f *Fragments) At(part, group int, lower bool) (x, y Reg[F32]) {
 	return both[0], both[1]
 }
 
+// Pair returns the elements at c and in the next column, as At does, where c is a cell of the
+// accumulator.
+func (f *Fragments) Pair(c Cell) (x, y Reg[F32]) {
+	return f.At(c.LocalRow/2, c.col/8, c.LocalRow%2 == 1)
+}
+
 // StoreShared writes fragments of 64 rows, made by [Accumulator.ToFragments], to a tile in shared
 // memory with stmatrix (sm_90). Each warp of the warpgroup writes its sixteen rows. The tile must
 // have a swizzle of 128 bytes, and can then be an operand of MMAs, also a Transposed one. All

@@ -219,6 +219,37 @@ func (x Reg[T]) Set(y Reg[T]) {
 	assign(x, y)
 }
 
+// Vars returns a new variable for each value, as [Reg.Var] does.
+func Vars[T Scalar](values []Reg[T]) []Reg[T] {
+	list := make([]Reg[T], len(values))
+	for i, x := range values {
+		list[i] = x.Var()
+	}
+	return list
+}
+
+// SetAll assigns a value to each variable, as [Reg.Set] does.
+func SetAll[T Scalar](variables, values []Reg[T]) {
+	for i, x := range variables {
+		if i < len(values) {
+			x.Set(values[i])
+		}
+	}
+	if k := foundKernel(variables); k != nil && len(values) != len(variables) {
+		k.fault(&ruleShape, "SetAll has %d variables, but %d values", len(variables), len(values))
+	}
+}
+
+// foundKernel returns the kernel of the first value that has one, or nil.
+func foundKernel[T Scalar](values []Reg[T]) *Kernel {
+	for _, x := range values {
+		if x.k != nil {
+			return x.k
+		}
+	}
+	return nil
+}
+
 // assign emits the move of y into the register of x, which need not be a variable.
 //
 //go:noinline

@@ -17,7 +17,8 @@ type Schedule struct {
 	group      int
 }
 
-// Tiles is implemented by Schedule and DynamicSchedule, for kernels that support both.
+// Tiles is implemented by Schedule, BalancedSchedule and DynamicSchedule, for kernels that support
+// several of them.
 type Tiles interface {
 	Each() iter.Seq[TileCoord]
 }
@@ -72,6 +73,51 @@ func (s *Schedule) Each() iter.Seq[TileCoord] {
 	}
 }
 
+// A BalancedSchedule is a Schedule for columns with different amounts of work.
+type BalancedSchedule struct {
+	pairs   *Schedule
+	cols    Reg[U32]
+	growing bool
+}
+
+// PersistentBalanced is Persistent for tiles whose work grows from the first column to the last, or
+// shrinks if growing is not set, as in causal attention. The first column of a row is assigned
+// together with the last, the second with the last but one, and so on. Of both, the tile with more
+// work comes first. The kernel must not have clusters.
+func (k *Kernel) PersistentBalanced(rows, cols Reg[U32], group int,
+	growing bool) *BalancedSchedule {
+	k = k.sound()
+	if n := k.clusterSize(); n > 1 {
+		k.fault(&ruleProtocol,
+			"PersistentBalanced is used in a cluster of %d blocks, expected no cluster", n)
+	}
+	return &BalancedSchedule{pairs: k.Persistent(rows, cols.CeilDiv(2), group),
+		cols: cols.snapshot(), growing: growing}
+}
+
+// Each returns a loop over the tiles that the schedule assigns to the block.
+func (s *BalancedSchedule) Each() iter.Seq[TileCoord] {
+	return func(yield func(TileCoord) bool) {
+		if s == nil || s.pairs == nil {
+			return
+		}
+		k := s.pairs.k
+		for at := range s.pairs.Each() {
+			first, second := at.Col, s.cols.SubI(1).Sub(at.Col)
+			count := Select(second.EQ(first), k.U32(1), k.U32(2))
+			if s.growing {
+				first, second = second, first
+			}
+			for i := range k.Range(k.U32(0), count) {
+				at.Col = Select(i.EQI(0), first, second)
+				if !yield(at) {
+					return // the loops report it
+				}
+			}
+		}
+	}
+}
+
 // clusterTiles returns the size of the group of tiles that a cluster computes: its rows and
 // columns of tiles.
 func (k *Kernel) clusterTiles() (high, wide int64) {
@@ -87,6 +133,9 @@ func (k *Kernel) clusterTiles() (high, wide int64) {
 // groups.
 func (k *Kernel) tileInCluster(at TileCoord) TileCoord {
 	high, wide := k.clusterTiles()
+	if high == 1 && wide == 1 { // the target may lack clusters
+		return at
+	}
 	up, left := k.ClusterRank(), k.U32(0)
 	if wide > 1 {
 		up, left = up.RemI(high), up.DivI(high)

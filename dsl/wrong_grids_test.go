@@ -35,6 +35,7 @@ var wrongGrids = []wrongKernel{
 	{"sm_90", func(m *dsl.Module, _ *dsl.Kernel) {
 		k := m.Kernel("clustered", dsl.Threads(128), dsl.Cluster(2))
 		k.PersistentGroups(dsl.Global[dsl.U32](k, "starts"), k.U32(4), 64, k.U32(1), 8) // want `D501: PersistentGroups is used in a cluster of 2 blocks, expected no cluster`
+		k.PersistentBalanced(k.U32(4), k.U32(4), 8, true)                               // want `D501: PersistentBalanced is used in a cluster of 2 blocks, expected no cluster`
 	}}, {"sm_90a", func(m *dsl.Module, k *dsl.Kernel) {
 		partials, flags := dsl.Global[dsl.F32](k, "partials"), dsl.Global[dsl.U32](k, "flags")
 		k.StreamK(k.U32(4), k.U32(4), k.U32(8), 0, 2, partials, flags)          // want `D501: StreamK has groups of 0 rows of tiles and 2 warpgroups, expected a positive number and 1 to 4`

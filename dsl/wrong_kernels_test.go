@@ -319,6 +319,19 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Pipeline("p", 0) }},                  // want `D501: p has 0 stages, expected 1 to 64`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Persistent(k.U32(4), k.U32(4), 0) }}, // want `D501: schedule has groups of 0 rows of tiles, expected a positive number`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Errorf("no kernel for %d", 7) }},     // want `D601: no kernel for 7`
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), 32, 16)
+		w.Clear()
+		rows := k.OnlineSoftmax(2, k.F32(1))
+		rows.Weigh(w)                            // want `D401: tile in Weigh has 4 local rows, but the softmax has 2`
+		rows.Divide(w)                           // want `D401: ScaleRows has 2 factors, but the thread has elements of 4 rows`
+		rows.Log(w, 2)                           // want `D401: local row 2 is out of bounds: a lane has 2 rows`
+		rows.Weigh(nil)                          // want `D201: tile in Weigh is nil`
+		rows.IfGrown(nil, func() {})             // want `D401: IfGrown has 0 factors, but the softmax has 2 local rows`
+		dsl.SetAll(dsl.Vars(rows.Sum), nil)      // want `D401: SetAll has 2 variables, but 0 values`
+		w.ScaleRows(nil)                         // want `D401: ScaleRows has 0 factors, but the thread has elements of 4 rows`
+		new(dsl.Accumulator).Mask(nil, k.F32(0)) // want `D201: accumulator in Mask is a zero value, not created by a builder call`
+	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { helper(k) }},
 }
 

@@ -46,9 +46,6 @@ func (s Shape) declareHead(k *dsl.Kernel) head {
 	return h
 }
 
-// scale is the factor that converts scores to exponents of base 2.
-func (s Shape) scale() float64 { return math.Log2E / math.Sqrt(float64(s.Width)) }
-
 // BuildRows adds to m a kernel that computes logs and deltas. The grid has one block per tile of
 // queries along x, and one per head along y. o is the result of the forward pass, and do is the
 // gradient of that result.
@@ -82,7 +79,7 @@ func BuildRows(m *dsl.Module, s Shape) {
 
 	number := s.number(first, h.queries, h.keys)
 	scores := dsl.NewWarpTile[dsl.F32](k, mma, Queries/4, Keys)
-	rows := newSoftmax(k, scores.LocalRows(), s.Width)
+	rows := k.OnlineSoftmax(scores.LocalRows(), k.F32(s.scale()))
 	kv := k.AsyncPipeline("k", 2, tile)
 	kv.Run(s.steps(h.keys, number, Queries, Keys),
 		func(step u32, to dsl.AsyncStage) {
@@ -94,9 +91,8 @@ func BuildRows(m *dsl.Module, s Shape) {
 			s.mask(k, scores, Keys, step.MulI(Keys), h.keys, number, row)
 			rows.Weigh(scores)
 		})
-	for i, sum := range rows.sum {
-		log := scores.QuadReduce(sum,
-			func(a, b f32) f32 { return a.Add(b) }).Log2().Add(rows.most[i])
+	for i := range scores.LocalRows() {
+		log := rows.Log(scores, i)
 		at := first.Add(row).Add(scores.Row(i))
 		k.If(k.Lane().AndI(3).EQI(0),
 			func() { k.If(at.LT(h.queries), func() { h.logs.Store(at, log) }) })

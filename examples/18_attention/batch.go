@@ -101,7 +101,7 @@ func BuildBatch(m *dsl.Module, b Batch) {
 	row := k.WarpIndex().MulI(Queries / 4)
 	left := out.LoadFragments(own, row)
 
-	rows := newSoftmax(k, out.LocalRows(), b.Width)
+	rows := k.OnlineSoftmax(out.LocalRows(), k.F32(b.scale()))
 	number := b.number(first, queries, keys)
 	tile.Rows = b.tile()
 	kv := k.AsyncPipeline("kv", 2, tile, tile)
@@ -117,7 +117,7 @@ func BuildBatch(m *dsl.Module, b Batch) {
 			scores := dsl.NewWarpTile[dsl.F32](k, mma, Queries/4, tile.Rows)
 			scores.MMAFragments(left, at.Tile(0), k.U32(0))
 			b.mask(k, scores, tile.Rows, step.MulI(int64(tile.Rows)), keys, number, row)
-			rows.Take(scores, out)
+			out.ScaleRows(rows.Weigh(scores))
 			out.MMAFragments(scores.ToFragments(b.Type), at.Tile(1).Transposed(), k.U32(0))
 		})
 	rows.Divide(out)

@@ -4,8 +4,6 @@
 package attention
 
 import (
-	"iter"
-
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -55,122 +53,175 @@ func BuildHopper(m *dsl.Module, s Shape) { BuildHopperWith(m, s, HopperFor(s)) }
 func BuildHopperWith(m *dsl.Module, s Shape, h Hopper) {
 	k := s.kernel(m, "hopper_"+s.Name(), []int{64, 128, 256}, dsl.Warpgroups(h.Groups+1))
 	tile := []int{1, h.Keys, s.Width}
-	q, ks, vs := k.Tensor("q", s.Type, []int{1, h.Queries(), s.Width}, dsl.Swizzle128),
-		k.Tensor("k", s.Type, tile, dsl.Swizzle128), k.Tensor("v", s.Type, tile, dsl.Swizzle128)
-	o, queries, keys, heads := k.Matrix("o", s.Type), dsl.Param[dsl.U32](k, "n"),
-		dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "heads")
+	b := &hopperBlock{
+		Shape: s, Hopper: h, k: k,
+		q:  k.Tensor("q", s.Type, []int{1, h.Queries(), s.Width}, dsl.Swizzle128),
+		ks: k.Tensor("k", s.Type, tile, dsl.Swizzle128),
+		vs: k.Tensor("v", s.Type, tile, dsl.Swizzle128), o: k.Matrix("o", s.Type),
+		queries: dsl.Param[dsl.U32](k, "n"), keys: dsl.Param[dsl.U32](k, "m"),
+		heads: dsl.Param[dsl.U32](k, "heads"),
+	}
 	var logs dsl.Array[dsl.F32]
 	if h.Logs {
 		logs = dsl.Global[dsl.F32](k, "logs")
 	}
-	tasks, zero := s.tasks(k, h, heads, queries, keys), k.U32(0)
+	b.roles(func(w *queryRows) {
+		w.rows = k.OnlineSoftmax(w.out.LocalRows(), k.F32(s.scale()))
+		b.own.ConsumeOne(w.overlap)
+		b.kv.ConsumeOne(w.addLast)
+		if h.Logs {
+			w.storeLogs(logs.At64(dsl.MulWide[dsl.U64](w.head, padded(b.queries))))
+		}
+		w.rows.Divide(w.out)
+	})
+}
 
+// A hopperBlock holds the operands of a block, for BuildHopperWith and BuildFP8With.
+type hopperBlock struct {
+	Shape
+	Hopper
+	k                    *dsl.Kernel
+	q, ks, vs            *dsl.Tensor
+	o                    *dsl.Matrix
+	queries, keys, heads u32
+	own, kv              *dsl.Pipeline // queries; keys and values
+	tiles                dsl.Tiles     // of queries
+}
+
+// queryRows are the queries of a task that one warpgroup computes.
+type queryRows struct {
+	*hopperBlock
+	task
+	half u32 // index of the warpgroup
+	row  u32 // index of its first query in the tile
+	out  *dsl.Accumulator
+	rows *dsl.OnlineSoftmax
+	// weights of the latest tile of keys, whose values are not yet in out
+	weights *dsl.Fragments
+}
+
+// roles builds the roles of a block. attend computes the weighted values of a task in out.
+func (b *hopperBlock) roles(attend func(w *queryRows)) {
+	b.tiles = tilesOfHeads(b.k, b.heads, b.queries.CeilDiv(int64(b.Queries())), b.Causal, true)
 	load, multiply := 24, 240 // registers per thread
-	if h.Groups == 3 {
+	if b.Groups == 3 {
 		load, multiply = 32, 160
 	}
-	own, kv := k.Pipeline("own", h.Ahead, q.Feed()),
-		k.Pipeline("kv", h.Stages, ks.Feed(), vs.Feed())
-	k.Roles(
-		dsl.OnWarpgroup(0, "load", func() {
-			for t := range tasks {
-				for at := range own.Produce(k.U32(1)) {
-					q.LoadStage(at, t.head, t.first, zero)
-				}
-				k.Comment("before the first keys and behind the last values lies nothing, which arrives as zeros")
-				for at := range kv.Produce(t.steps.AddI(1)) {
-					from := at.Iteration().MulI(int64(h.Keys))
-					ks.LoadStage(at, t.head, from, zero)
-					vs.LoadStage(at, t.head, from.SubI(int64(h.Keys)), zero)
-				}
-			}
-		}).Regs(load),
-		dsl.OnWarpgroups(1, h.Groups, "multiply", func(half u32) {
+	b.own, b.kv = b.k.Pipeline("own", b.Ahead, b.q.Feed()),
+		b.k.Pipeline("kv", b.Stages, b.ks.Feed(), b.vs.Feed())
+	b.k.Roles(
+		dsl.OnWarpgroup(0, "load", b.load).Regs(load),
+		dsl.OnWarpgroups(1, b.Groups, "multiply", func(half u32) {
 			row := half.MulI(64)
-			for t := range tasks {
-				out := k.Accumulator(64, s.Width, isa.F32)
-				rows := newSoftmax(k, out.LocalRows(), s.Width)
-				var weights *dsl.Fragments
-				own.ConsumeOne(func(mine *dsl.Stage) {
-					score := func(at *dsl.Stage) *dsl.Accumulator {
-						scores := k.Accumulator(64, h.Keys, isa.F32)
-						scores.MMA(q.InStage(mine).Part(half, h.Groups), ks.InStage(at))
-						k.CommitMMA()
-						return scores
-					}
-					kv.ConsumeOne(func(at *dsl.Stage) {
-						scores := score(at)
-						k.WaitMMA(0)
-						s.mask(k, scores, h.Keys, zero, keys, t.after, row)
-						rows.Weigh(scores)
-						weights = scores.ToFragments(s.Type)
-					})
-					for at := range kv.Consume(t.steps.SubI(1)) {
-						scores := score(at)
-						out.MMAFragments(weights, vs.InStage(at).Transposed())
-						k.CommitMMA()
-						k.WaitMMA(1)
-						s.mask(k, scores, h.Keys, at.Iteration().AddI(1).MulI(int64(h.Keys)), keys,
-							t.after, row)
-						shrink := rows.Weigh(scores)
-						next := scores.ToFragments(s.Type)
-						k.Comment("the branch holds the wait behind the softmax: in one block, the assembler would wait first")
-						// A factor below one means that the maximum of at least one of the two
-						// rows has increased.
-						k.If(k.AnyLane(shrink[0].Min(shrink[1]).LTF(1)), func() {
-							k.WaitMMA(0)
-							rows.Shrink(out, shrink)
-						})
-						k.WaitMMA(0)
-						weights.Set(next)
-					}
-				})
-				kv.ConsumeOne(func(at *dsl.Stage) {
-					out.MMAFragments(weights, vs.InStage(at).Transposed())
-				})
-				if h.Logs {
-					rows.Logs(k, out, logs.At64(dsl.MulWide[dsl.U64](t.head, padded(queries))),
-						t.first.Add(row), queries)
-				}
-				rows.Divide(out)
-				out.Store(o.Sized(queries, k.U32(s.Width)).At(t.head), t.first.Add(row), zero)
+			for at := range b.tiles.Each() {
+				w := &queryRows{hopperBlock: b, task: b.task(at), half: half, row: row,
+					out: b.k.Accumulator(64, b.Width, isa.F32)}
+				attend(w)
+				w.out.Store(b.o.Sized(b.queries, b.k.U32(b.Width)).At(w.head), w.first.Add(row),
+					b.k.U32(0))
 			}
 		}).Regs(multiply),
 	)
 }
 
-// tasks returns a loop over the tasks of a block. Eight heads are assigned together, because they
-// then share keys and values in the L2 cache. With causal attention, later queries see more keys;
-// the first tile of a head is therefore followed by the last one, the second by the last but one,
-// and so on.
-func (s Shape) tasks(k *dsl.Kernel, h Hopper, heads, queries, keys u32) iter.Seq[task] {
-	blocks := queries.CeilDiv(int64(h.Queries()))
-	taskOf := func(head, block u32) task {
-		t := task{head: head, first: block.MulI(int64(h.Queries()))}
-		t.after = s.number(t.first, queries, keys)
-		t.steps = s.steps(keys, t.after, h.Queries(), h.Keys).Max(k.U32(1))
-		return t
+// load loads the queries of each task, and then its keys and values. Values of 8 bits are
+// transposed.
+func (b *hopperBlock) load() {
+	zero := b.k.U32(0)
+	for tile := range b.tiles.Each() {
+		t := b.task(tile)
+		for at := range b.own.Produce(b.k.U32(1)) {
+			b.q.LoadStage(at, t.head, t.first, zero)
+		}
+		b.k.Comment(
+			"before the first keys and behind the last values lies nothing, which arrives as zeros")
+		for at := range b.kv.Produce(t.steps.AddI(1)) {
+			from := at.Iteration().MulI(int64(b.Keys))
+			b.ks.LoadStage(at, t.head, from, zero)
+			row, col := from.SubI(int64(b.Keys)), zero
+			if b.Type.Bits() == 8 {
+				row, col = col, row
+			}
+			b.vs.LoadStage(at, t.head, row, col)
+		}
 	}
+}
+
+// score starts the scores of a tile of keys. mine is the stage with the queries.
+func (w *queryRows) score(mine, at *dsl.Stage) *dsl.Accumulator {
+	scores := w.k.Accumulator(64, w.Keys, isa.F32)
+	scores.MMA(w.q.InStage(mine).Part(w.half, w.Groups), w.ks.InStage(at))
+	w.k.CommitMMA()
+	return scores
+}
+
+// weigh returns the weights of a tile of keys as an operand, and the factors for the values that
+// have been added with earlier weights.
+func (w *queryRows) weigh(scores *dsl.Accumulator, tile u32) (next *dsl.Fragments, shrink []f32) {
+	w.mask(w.k, scores, w.Keys, tile.MulI(int64(w.Keys)), w.keys, w.after, w.row)
+	shrink = w.rows.Weigh(scores)
+	return scores.ToFragments(w.Type), shrink
+}
+
+// addValues starts to add the weighted values of a stage.
+func (w *queryRows) addValues(to *dsl.Accumulator, at *dsl.Stage) {
+	to.MMAFragments(w.weights, w.vs.InStage(at).TransposedIf(w.Type.Bits() == 16))
+	w.k.CommitMMA()
+}
+
+// overlap adds the weighted values of all tiles but the last in out. The scores and the softmax of
+// a tile overlap with the weighted values of the previous one.
+func (w *queryRows) overlap(mine *dsl.Stage) {
+	k := w.k
+	w.kv.ConsumeOne(func(at *dsl.Stage) {
+		scores := w.score(mine, at)
+		k.WaitMMA(0)
+		w.weights, _ = w.weigh(scores, k.U32(0))
+	})
+	for at := range w.kv.Consume(w.steps.SubI(1)) {
+		scores := w.score(mine, at)
+		w.addValues(w.out, at)
+		k.WaitMMA(1)
+		next, shrink := w.weigh(scores, at.Iteration().AddI(1))
+		// The branch holds the wait behind the softmax: in one block, ptxas would wait first.
+		w.rows.IfGrown(shrink, func() {
+			k.WaitMMA(0)
+			w.out.ScaleRows(shrink)
+		})
+		k.WaitMMA(0)
+		w.weights.Set(next)
+	}
+}
+
+// addLast adds the weighted values of the last tile.
+func (w *queryRows) addLast(at *dsl.Stage) { w.addValues(w.out, at) }
+
+// storeLogs stores the logarithm to base 2 of the sum of the exponentials of each row's scores.
+func (w *queryRows) storeLogs(logs dsl.Array[dsl.F32]) {
+	first := w.first.Add(w.row)
+	for i := range w.out.LocalRows() {
+		log := w.rows.Log(w.out, i)
+		at := first.Add(w.out.Row(i))
+		w.k.If(w.k.Lane().AndI(3).EQI(0).And(at.LT(w.queries)), func() { logs.Store(at, log) })
+	}
+}
+
+// task returns the task of a tile.
+func (b *hopperBlock) task(at dsl.TileCoord) task {
+	t := task{head: at.Row, first: at.Col.MulI(int64(b.Queries()))}
+	t.after = b.number(t.first, b.queries, b.keys)
+	t.steps = b.steps(b.keys, t.after, b.Queries(), b.Hopper.Keys).Max(b.k.U32(1))
+	return t
+}
+
+// tilesOfHeads returns a schedule for tiles of queries or of keys, with a row for each head. Eight
+// heads are assigned together, because they then share operands in the L2 cache. With causal
+// attention, the work of tiles grows along the head for queries, and shrinks for keys; balanced
+// assigns tiles with much and little work together.
+func tilesOfHeads(k *dsl.Kernel, heads, blocks u32, balanced, growing bool) dsl.Tiles {
 	const together = 8
-	if !s.Causal {
-		tiles := k.Persistent(heads, blocks, together)
-		return func(yield func(task) bool) {
-			for at := range tiles.Each() {
-				if !yield(taskOf(at.Row, at.Col)) {
-					return
-				}
-			}
-		}
+	if balanced {
+		return k.PersistentBalanced(heads, blocks, together, growing)
 	}
-	pairs := k.Persistent(heads, blocks.CeilDiv(2), together)
-	return func(yield func(task) bool) {
-		for at := range pairs.Each() {
-			last := blocks.SubI(1).Sub(at.Col)
-			for second := range k.Range(k.U32(0), dsl.Select(last.EQ(at.Col), k.U32(1), k.U32(2))) {
-				if !yield(taskOf(at.Row, dsl.Select(second.EQI(0), last, at.Col))) {
-					return
-				}
-			}
-		}
-	}
+	return k.Persistent(heads, blocks, together)
 }

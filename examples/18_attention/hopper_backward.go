@@ -4,7 +4,6 @@
 package attention
 
 import (
-	"iter"
 	"math"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
@@ -184,7 +183,8 @@ type backward struct {
 // load loads the tiles.
 func (b *backward) load() {
 	zero := b.k.U32(0)
-	for t := range b.keyTiles() {
+	for tile := range b.schedule().Each() {
+		t := b.keyTile(tile)
 		for at := range b.own.Produce(b.k.U32(1)) {
 			b.ks.LoadStage(at, t.head, t.first, zero)
 			b.vs.LoadStage(at, t.head, t.first, zero)
@@ -214,7 +214,8 @@ type warpgroup struct {
 func (b *backward) multiply(half u32) {
 	k := b.k
 	w := &warpgroup{backward: b, half: half, thread: k.Thread().AndI(127)}
-	for t := range b.keyTiles() {
+	for tile := range b.schedule().Each() {
+		t := b.keyTile(tile)
 		w.keyTile, w.row = t, t.first.Add(half.MulI(64))
 		w.sumK, w.sumV = k.Accumulator(64, b.Width, isa.F32), k.Accumulator(64, b.Width, isa.F32)
 		b.own.ConsumeOne(func(mine *dsl.Stage) {
@@ -340,15 +341,11 @@ func (w *warpgroup) store(to *dsl.Tensor, sum *dsl.Accumulator) {
 
 // weigh replaces transposed scores, with a column for each query, by the weights.
 func (s Shape) weigh(k *dsl.Kernel, scores *dsl.Accumulator, logs dsl.Array[dsl.F32]) {
-	scale, logs := k.F32(s.scale()), logs.At(k.Lane().AndI(3).ShlI(1))
-	for i := range scores.Registers() / 4 {
-		log := logs.AtI(int64(8 * i)).LoadFirstVec(2)
-		for _, lower := range []bool{false, true} {
-			x, y := scores.At(0, i, lower)
-			x.Set(x.FMA(scale, log[0].Neg()).Exp2(dsl.Approx, dsl.FTZ))
-			y.Set(y.FMA(scale, log[1].Neg()).Exp2(dsl.Approx, dsl.FTZ))
-		}
-	}
+	scale := k.F32(s.scale())
+	weight := func(x, log f32) f32 { return x.FMA(scale, log.Neg()).Exp2(dsl.Approx, dsl.FTZ) }
+	scores.MapColumns(logs, k.U32(0), func(_ dsl.Cell, x, y f32, log []f32) (f32, f32) {
+		return weight(x, log[0]), weight(y, log[1])
+	})
 }
 
 // hide clears the weights of keys behind the last one, and of those that a query does not see. The
@@ -360,30 +357,23 @@ func (s Shape) hide(k *dsl.Kernel, weights *dsl.Accumulator, query, key, queries
 		some = some.Or(end.GT(query.Add(earlier).AddI(1)))
 	}
 	k.If(some, func() {
-		weights.Map(func(c dsl.Cell, x f32) f32 {
-			at := key.Add(c.Row())
-			last := keys.SubI(1)
+		weights.Mask(func(c dsl.Cell) dsl.Reg[dsl.Pred] {
+			at, last := key.Add(c.Row()), keys.SubI(1)
 			if s.Causal {
 				last = last.Min(query.Add(c.Col()).Add(earlier))
 			}
-			return dsl.Select(at.LE(last), x, k.F32(0))
-		})
+			return at.LE(last)
+		}, k.F32(0))
 	})
 }
 
 // change replaces the gradients of transposed weights by those of the scores, but for their scale.
 func change(k *dsl.Kernel, gradients *dsl.Accumulator, weights *dsl.Fragments,
 	deltas dsl.Array[dsl.F32]) {
-	deltas = deltas.At(k.Lane().AndI(3).ShlI(1))
-	for i := range gradients.Registers() / 4 {
-		delta := deltas.AtI(int64(8 * i)).LoadFirstVec(2)
-		for _, lower := range []bool{false, true} {
-			x, y := gradients.At(0, i, lower)
-			weightX, weightY := weights.At(0, i, lower)
-			x.Set(x.Sub(delta[0]).Mul(weightX))
-			y.Set(y.Sub(delta[1]).Mul(weightY))
-		}
-	}
+	gradients.MapColumns(deltas, k.U32(0), func(c dsl.Cell, x, y f32, delta []f32) (f32, f32) {
+		weightX, weightY := weights.Pair(c)
+		return x.Sub(delta[0]).Mul(weightX), y.Sub(delta[1]).Mul(weightY)
+	})
 }
 
 // A keyTile is a tile of keys of one head.
@@ -401,36 +391,14 @@ func (b *backward) skipped(key u32) u32 {
 	return key.Sub(b.keys.Sub(b.queries).Min(key)).DivI(int64(b.Queries))
 }
 
-// keyTiles returns a loop over the tiles of keys of a block. As in tasks, tiles of eight heads are
-// assigned together, and of causal heads the first tile, which most queries see, with the last.
-func (b *backward) keyTiles() iter.Seq[keyTile] {
-	const together = 8
-	k := b.k
-	blocks := b.keys.CeilDiv(BackwardKeys)
-	tileOf := func(head, block u32) keyTile {
-		first := block.MulI(BackwardKeys)
-		return keyTile{head: head, first: first, skip: b.skipped(first)}
-	}
-	if !b.Causal || b.Ordered {
-		tiles := k.Persistent(b.heads, blocks, together)
-		return func(yield func(keyTile) bool) {
-			for at := range tiles.Each() {
-				if !yield(tileOf(at.Row, at.Col)) {
-					return
-				}
-			}
-		}
-	}
-	pairs := k.Persistent(b.heads, blocks.CeilDiv(2), together)
-	return func(yield func(keyTile) bool) {
-		for at := range pairs.Each() {
-			last := blocks.SubI(1).Sub(at.Col)
-			n := dsl.Select(last.EQ(at.Col), k.U32(1), k.U32(2))
-			for second := range k.Range(k.U32(0), n) {
-				if !yield(tileOf(at.Row, dsl.Select(second.EQI(0), at.Col, last))) {
-					return
-				}
-			}
-		}
-	}
+// schedule returns the schedule of the tiles of keys. If the sums are Ordered, a block waits for
+// those with earlier tiles, so none may come first.
+func (b *backward) schedule() dsl.Tiles {
+	return tilesOfHeads(b.k, b.heads, b.keys.CeilDiv(BackwardKeys), b.Causal && !b.Ordered, false)
+}
+
+// keyTile returns the tile of keys at a position of the schedule.
+func (b *backward) keyTile(at dsl.TileCoord) keyTile {
+	first := at.Col.MulI(BackwardKeys)
+	return keyTile{head: at.Row, first: first, skip: b.skipped(first)}
 }

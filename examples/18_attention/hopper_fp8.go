@@ -53,62 +53,33 @@ func BuildFP8(m *dsl.Module, s Shape) { BuildFP8With(m, s, FP8For(s)) }
 // BuildFP8With is BuildFP8 with blocks of a shape.
 func BuildFP8With(m *dsl.Module, s Shape, h FP8) {
 	k := s.fp8(m, "hopper_"+s.Name(), dsl.Warpgroups(h.Groups+1))
-	q := k.Tensor("q", isa.E4m3, []int{1, h.Queries(), s.Width}, swizzle(s.Width))
-	ks := k.Tensor("k", isa.E4m3, []int{1, h.Keys, s.Width}, swizzle(s.Width))
-	vs := k.Tensor("v", isa.E4m3, []int{1, s.Width, h.Keys}, swizzle(h.Keys))
-	o := k.Matrix("o", isa.Bf16)
-	queries, keys, heads := dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m"),
-		dsl.Param[dsl.U32](k, "heads")
+	b := &hopperBlock{
+		Shape: s, Hopper: h.Hopper, k: k,
+		q: k.Tensor("q", s.Type, []int{1, h.Queries(), s.Width},
+			dsl.WidestSwizzle(s.Type, s.Width)),
+		ks: k.Tensor("k", s.Type, []int{1, h.Keys, s.Width}, dsl.WidestSwizzle(s.Type, s.Width)),
+		vs: k.Tensor("v", s.Type, []int{1, s.Width, h.Keys}, dsl.WidestSwizzle(s.Type, h.Keys)),
+		o:  k.Matrix("o", isa.Bf16), queries: dsl.Param[dsl.U32](k, "n"),
+		keys: dsl.Param[dsl.U32](k, "m"), heads: dsl.Param[dsl.U32](k, "heads"),
+	}
 	ofQ, ofK, ofV := dsl.Global[dsl.F32](k, "descale_q"), dsl.Global[dsl.F32](k, "descale_k"),
 		dsl.Global[dsl.F32](k, "descale_v")
-	tasks, zero := s.tasks(k, h.Hopper, heads, queries, keys), k.U32(0)
-
-	load, multiply := 24, 240 // registers per thread
-	if h.Groups == 3 {
-		load, multiply = 32, 160
-	}
-	own := k.Pipeline("own", h.Ahead, q.Feed())
-	kv := k.Pipeline("kv", h.Stages, ks.Feed(), vs.Feed())
-	k.Roles(
-		dsl.OnWarpgroup(0, "load", func() {
-			for t := range tasks {
-				for at := range own.Produce(k.U32(1)) {
-					q.LoadStage(at, t.head, t.first, zero)
-				}
-				k.Comment("before the first keys and behind the last values lies nothing, which arrives as zeros")
-				for at := range kv.Produce(t.steps.AddI(1)) {
-					from := at.Iteration().MulI(int64(h.Keys))
-					ks.LoadStage(at, t.head, from, zero)
-					vs.LoadStage(at, t.head, zero, from.SubI(int64(h.Keys)))
-				}
-			}
-		}).Regs(load),
-		dsl.OnWarpgroups(1, h.Groups, "multiply", func(half u32) {
-			row := half.MulI(64)
-			for t := range tasks {
-				out := k.Accumulator(64, s.Width, isa.F32)
-				rows := newSoftmax(k, out.LocalRows(), s.Width)
-				rows.raise = k.F32(fp8Top)
-				rows.scale = rows.scale.Mul(ofQ.Load(t.head).Mul(ofK.Load(t.head)))
-				own.ConsumeOne(func(mine *dsl.Stage) {
-					h.consume(kv, vs, t.steps, out, rows,
-						func(at *dsl.Stage) *dsl.Accumulator {
-							scores := k.Accumulator(64, h.Keys, isa.F32)
-							scores.MMA(q.InStage(mine).Part(half, h.Groups), ks.InStage(at))
-							k.CommitMMA()
-							return scores
-						},
-						func(tile u32, scores *dsl.Accumulator) {
-							s.mask(k, scores, h.Keys, tile.MulI(int64(h.Keys)), keys, t.after, row)
-						})
-				})
-				rows.Divide(out)
-				descale := ofV.Load(t.head)
-				out.Map(func(_ dsl.Cell, x f32) f32 { return x.Mul(descale) })
-				out.Store(o.Sized(queries, k.U32(s.Width)).At(t.head), t.first.Add(row), zero)
-			}
-		}).Regs(multiply),
-	)
+	b.roles(func(w *queryRows) {
+		scale := k.F32(s.scale()).Mul(ofQ.Load(w.head).Mul(ofK.Load(w.head)))
+		w.rows = k.OnlineSoftmax(w.out.LocalRows(), scale)
+		w.rows.Raise(fp8Top)
+		if h.Promote {
+			b.own.ConsumeOne(w.promote)
+		} else {
+			b.own.ConsumeOne(func(mine *dsl.Stage) {
+				w.overlap(mine)
+				b.kv.ConsumeOne(w.addLast)
+			})
+		}
+		w.rows.Divide(w.out)
+		descale := ofV.Load(w.head)
+		w.out.Map(func(_ dsl.Cell, x f32) f32 { return x.Mul(descale) })
+	})
 }
 
 // fp8 adds a kernel, with an error if the shape is not supported.
@@ -120,82 +91,39 @@ func (s Shape) fp8(m *dsl.Module, name string, options ...dsl.KernelOption) *dsl
 	return k
 }
 
-// swizzle returns the widest swizzle for rows of some bytes.
-func swizzle(bytes int) dsl.Swizzle {
-	return dsl.Swizzle(min(128, bytes&-bytes))
+// promote is overlap, but it adds the values of each tile in F32. The output is multiplied by the
+// factors of a tile before it adds the values of the same tile, one iteration later.
+func (w *queryRows) promote(mine *dsl.Stage) {
+	var pending []f32 // factors of the latest weights
+	w.kv.ConsumeOne(func(at *dsl.Stage) {
+		scores := w.score(mine, at)
+		w.k.WaitMMA(0)
+		next, shrink := w.weigh(scores, w.k.U32(0))
+		w.weights, pending = next, dsl.Vars(shrink)
+	})
+	w.out.Clear()
+	for at := range w.kv.Consume(w.steps.SubI(1)) {
+		scores, part := w.score(mine, at), w.k.Accumulator(64, w.Width, isa.F32)
+		w.addValues(part, at)
+		w.k.WaitMMA(1)
+		next, shrink := w.weigh(scores, at.Iteration().AddI(1))
+		w.rows.IfGrown(pending, func() { w.out.ScaleRows(pending) })
+		dsl.SetAll(pending, shrink)
+		w.k.WaitMMA(0)
+		dsl.PromoteAccumulator(w.out, part, plus)
+		w.weights.Set(next)
+	}
+	w.kv.ConsumeOne(func(at *dsl.Stage) {
+		part := w.k.Accumulator(64, w.Width, isa.F32)
+		w.addValues(part, at)
+		w.out.ScaleRows(pending)
+		w.k.WaitMMA(0)
+		dsl.PromoteAccumulator(w.out, part, plus)
+	})
 }
 
-// consume computes the weighted values of a task in out. Scores starts the scores of a tile of
-// keys, and mask masks them.
-func (h FP8) consume(kv *dsl.Pipeline, vs *dsl.Tensor, steps u32, out *dsl.Accumulator,
-	rows *softmax, score func(at *dsl.Stage) *dsl.Accumulator,
-	mask func(tile u32, scores *dsl.Accumulator)) {
-	k := steps.Kernel()
-	var weights *dsl.Fragments
-	var shrink []f32 // factors for out, which lacks the values of the latest weights
-	kv.ConsumeOne(func(at *dsl.Stage) {
-		scores := score(at)
-		k.WaitMMA(0)
-		mask(k.U32(0), scores)
-		for _, x := range rows.Weigh(scores) {
-			shrink = append(shrink, x.Var())
-		}
-		weights = scores.ToFragments(isa.E4m3)
-	})
-	// weigh starts the weighted values of a tile, and returns their accumulator.
-	weigh := func(at *dsl.Stage) *dsl.Accumulator {
-		sums := out
-		if h.Promote {
-			sums = k.Accumulator(64, vs.Tile().Rows, isa.F32)
-		}
-		sums.MMAFragments(weights, vs.InStage(at))
-		k.CommitMMA()
-		return sums
-	}
-	grew := func(shrink []f32, do func()) {
-		k.Comment("the branch holds the wait behind the softmax: in one block, the assembler would wait first")
-		k.If(k.AnyLane(shrink[0].Min(shrink[1]).LTF(1)), do)
-	}
-	add := func(part *dsl.Accumulator) {
-		k.WaitMMA(0)
-		if h.Promote {
-			dsl.PromoteAccumulator(out, part, func(_ dsl.Cell, sum, x f32) f32 {
-				return sum.Add(x)
-			})
-		}
-	}
-	if h.Promote {
-		out.Clear()
-	}
-	for at := range kv.Consume(steps.SubI(1)) {
-		scores := score(at)
-		part := weigh(at)
-		k.WaitMMA(1)
-		mask(at.Iteration().AddI(1), scores)
-		now := rows.Weigh(scores)
-		next := scores.ToFragments(isa.E4m3)
-		if h.Promote {
-			grew(shrink, func() { rows.Shrink(out, shrink) })
-			for i, x := range now {
-				shrink[i].Set(x)
-			}
-		} else {
-			grew(now, func() {
-				k.WaitMMA(0)
-				rows.Shrink(out, now)
-			})
-		}
-		add(part)
-		weights.Set(next)
-	}
-	kv.ConsumeOne(func(at *dsl.Stage) {
-		part := weigh(at)
-		if h.Promote {
-			rows.Shrink(out, shrink)
-		}
-		add(part)
-	})
-}
+// plus returns the sum of an element and a partial sum.
+func plus(_ dsl.Cell, sum, x f32) f32 { return sum.Add(x) }
 
 // BuildTransposed adds a kernel that transposes values for BuildFP8: from heads of m rows to heads
 // of as many rows as a head is wide, of Padded(m) keys each. The keys of each sixteen are in the

@@ -94,7 +94,7 @@ func Build(m *dsl.Module, s Shape) {
 	row := k.WarpIndex().MulI(Queries / 4)
 	left := out.LoadFragments(own, row)
 
-	rows := newSoftmax(k, out.LocalRows(), s.Width)
+	rows := k.OnlineSoftmax(out.LocalRows(), k.F32(s.scale()))
 	number := s.number(first, queries, keys)
 	kv := k.AsyncPipeline("kv", 2, tile, tile)
 	kv.Run(s.steps(keys, number, Queries, Keys),
@@ -107,7 +107,7 @@ func Build(m *dsl.Module, s Shape) {
 			scores := dsl.NewWarpTile[dsl.F32](k, mma, Queries/4, Keys)
 			scores.MMAFragments(left, at.Tile(0), k.U32(0))
 			s.mask(k, scores, Keys, step.MulI(Keys), keys, number, row)
-			rows.Take(scores, out)
+			out.ScaleRows(rows.Weigh(scores))
 			out.MMAFragments(scores.ToFragments(s.Type), at.Tile(1).Transposed(), k.U32(0))
 		})
 	rows.Divide(out)

@@ -111,15 +111,16 @@ func storePair(t dsl.SharedTile, row, col u32, x, y f32) {
 
 // A sharedSoftmax is an online softmax of rows whose scores are distributed over several warps.
 type sharedSoftmax struct {
-	softmax
+	*dsl.OnlineSoftmax
 	k      *dsl.Kernel
+	scale  f32
 	out    *dsl.WarpTile[dsl.F32]
 	shared [2]dsl.Array[dsl.F32] // a maximum and a sum for each warp and row
 }
 
 func newSharedSoftmax(k *dsl.Kernel, out *dsl.WarpTile[dsl.F32], scale f32) *sharedSoftmax {
-	s := &sharedSoftmax{softmax: *newSoftmax(k, out.LocalRows(), 1), k: k, out: out}
-	s.scale = scale
+	s := &sharedSoftmax{OnlineSoftmax: k.OnlineSoftmax(out.LocalRows(), scale), k: k, scale: scale,
+		out: out}
 	for i, name := range []string{"maxima", "sums"} {
 		s.shared[i] = dsl.Shared[dsl.F32](k, name, mlaWarps, MLAHeads)
 	}
@@ -153,14 +154,14 @@ func (s *sharedSoftmax) weigh(scores *dsl.WarpTile[dsl.F32]) (shrink []f32) {
 	most := func(a, b f32) f32 { return a.Max(b) }
 	shrink = s.combine(s.shared[0], scores.RowReduce(most), most)
 	for i, x := range shrink {
-		now := x.Mul(s.scale).Max(s.most[i])
-		shrink[i] = s.most[i].Sub(now).Exp2(dsl.Approx, dsl.FTZ)
-		s.most[i].Set(now)
-		s.sum[i].Set(s.sum[i].Mul(shrink[i]))
+		now := x.Mul(s.scale).Max(s.Max[i])
+		shrink[i] = s.Max[i].Sub(now).Exp2(dsl.Approx, dsl.FTZ)
+		s.Max[i].Set(now)
+		s.Sum[i].Set(s.Sum[i].Mul(shrink[i]))
 	}
 	scores.Map(func(c dsl.Cell, x f32) f32 {
-		weight := x.FMA(s.scale, s.most[c.LocalRow].Neg()).Exp2(dsl.Approx, dsl.FTZ)
-		s.sum[c.LocalRow].Set(s.sum[c.LocalRow].Add(weight))
+		weight := x.FMA(s.scale, s.Max[c.LocalRow].Neg()).Exp2(dsl.Approx, dsl.FTZ)
+		s.Sum[c.LocalRow].Set(s.Sum[c.LocalRow].Add(weight))
 		return weight
 	})
 	return shrink
@@ -169,10 +170,10 @@ func (s *sharedSoftmax) weigh(scores *dsl.WarpTile[dsl.F32]) (shrink []f32) {
 // divide divides the result by the sums of the probabilities.
 func (s *sharedSoftmax) divide() {
 	plus := func(a, b f32) f32 { return a.Add(b) }
-	for i, x := range s.sum {
-		s.sum[i] = s.out.QuadReduce(x, plus)
+	for i, x := range s.Sum {
+		s.Sum[i] = s.out.QuadReduce(x, plus)
 	}
-	sums := s.combine(s.shared[1], s.sum, plus)
+	sums := s.combine(s.shared[1], s.Sum, plus)
 	s.out.Map(func(c dsl.Cell, x f32) f32 { return x.Mul(sums[c.LocalRow].Rcp(dsl.Approx)) })
 }
 
