@@ -4,6 +4,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,8 +88,8 @@ func TestRulePages(t *testing.T) {
 					}
 					return before + strings.Join(lines, "\n") + f.after
 				}
-				wrong, right := findings("wrong.ptx", frame(r.Wrong)),
-					findings("right.ptx", frame(r.Right))
+				wrong, right := findings(r.ID, "wrong.ptx", frame(r.Wrong)),
+					findings(r.ID, "right.ptx", frame(r.Right))
 				if hits(wrong, r.ID) && (r.Severity != diag.Error || right.Errors() == 0) &&
 					!hits(right, r.ID) {
 					return
@@ -100,8 +101,8 @@ func TestRulePages(t *testing.T) {
 				tried = append(tried, f.name+":\n"+b.String())
 			}
 			for _, k := range kernels {
-				wrong, right := findings("wrong.ptx", kernel(k.target, r.Wrong)),
-					findings("right.ptx", kernel(k.target, r.Right))
+				wrong, right := findings(r.ID, "wrong.ptx", kernel(k.target, r.Wrong)),
+					findings(r.ID, "right.ptx", kernel(k.target, r.Right))
 				if hits(wrong, r.ID) && right.Errors() == 0 && !hits(right, r.ID) {
 					return
 				}
@@ -116,9 +117,11 @@ func TestRulePages(t *testing.T) {
 	}
 }
 
-// findings returns all findings of a text.
-func findings(name, text string) diag.List {
-	return ptxdsl.Verify(name, text, ptxdsl.Options{}).Findings
+// findings returns all findings of the text of a rule's page in its surroundings, except R7 on other
+// pages: their text reads registers that the rest of the kernel would write.
+func findings(id, name, text string) diag.List {
+	return slices.DeleteFunc(ptxdsl.Verify(name, text, ptxdsl.Options{}).Findings,
+		func(d diag.Diagnostic) bool { return d.Rule == "R7" && id != "R7" })
 }
 
 func hits(l diag.List, id string) bool {

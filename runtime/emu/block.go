@@ -129,6 +129,9 @@ func (w *warp) newFrame(p *program, local uint64) *frame {
 	if f.top > w.perLane {
 		w.growLocal(f.top)
 	}
+	if w.block.grid.checks {
+		f.markUnset()
+	}
 	return f
 }
 

@@ -139,6 +139,7 @@ func (w *warp) pass(mask uint32, from *frame, a *argument, to *frame, p *place) 
 		return
 	}
 	w.deliver(mask, to, p.regs, uint64(p.at), p.size, &values)
+	passRegisterMarks(mask, from, a.regs, to, p.regs)
 }
 
 // fetch reads an operand that is in registers or that is passed in registers. It returns the number
@@ -243,6 +244,7 @@ func finish(w *warp, mask uint32) action {
 			continue
 		}
 		w.deliver(mask, g.caller, a.regs, a.at, a.size, &values)
+		passRegisterMarks(mask, g, q.regs, g.caller, a.regs)
 	}
 	f.frame, f.pc = g.caller, g.back
 	if g.lanes &^= mask; g.lanes == 0 {

@@ -38,6 +38,7 @@ const (
 	CauseTransactions      Cause = "mbarrier transaction count overflow"
 	CauseTripCounts        Cause = "trip counts of the loops that arrive and wait differ"
 	CauseUninitialized     Cause = "is used but never initialized"
+	CauseUnset             Cause = "which was never written"
 	CauseUnwritten         Cause = "memory that was never written"
 )
 

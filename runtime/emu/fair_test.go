@@ -48,7 +48,7 @@ func TestForwardProgress(t *testing.T) {
 			}},
 		// All blocks meet at a barrier three times.
 		{"barrier of a grid",
-			`mov.u32 %r5, %nctaid.x; mov.u32 %r6, 0; n: bar.sync 0; setp.ne.u32 %p1, %r0, 0; @%p1 bra s;
+			`mov.u32 %r5, %nctaid.x; mov.u32 %r6, 0; mov.u32 %r7, 0; n: bar.sync 0; setp.ne.u32 %p1, %r0, 0; @%p1 bra s;
 			add.u32 %r6, %r6, %r5; atom.add.release.gpu.global.u32 %r1, [%d0], 1;
 			l: ld.acquire.gpu.global.u32 %r2, [%d0]; setp.lt.u32 %p2, %r2, %r6; @%p2 bra l;
 			s: bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 3; @%p3 bra n;`, 20, 64, first(60, 0)},
@@ -93,7 +93,8 @@ func first(a, b uint32) func(i int) uint32 {
 // TestMeet checks that lanes that took different paths reconverge. The loops have different
 // iteration counts, and each lane counts the active lanes after its loop.
 func TestMeet(t *testing.T) {
-	body := `mov.u32 %r1, 0; outer: mov.u32 %r2, 0; inner: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r0; @%p1 bra inner;
+	body := `mov.u32 %r1, 0; mov.u32 %r4, 0; mov.u32 %r5, 0; mov.u32 %r8, 0;
+		outer: mov.u32 %r2, 0; inner: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r0; @%p1 bra inner;
 		and.b32 %r3, %r0, 3; setp.eq.u32 %p2, %r3, %r1; @%p2 bra odd; add.u32 %r4, %r4, 1; bra both; odd: add.u32 %r5, %r5, 1;
 		both: activemask.b32 %r6; popc.b32 %r7, %r6; add.u32 %r8, %r8, %r7; add.u32 %r1, %r1, 1; setp.lt.u32 %p3, %r1, 4; @%p3 bra outer;
 		st.global.u32 [%d1], %r8;`
@@ -124,7 +125,7 @@ func TestWaitsForOthers(t *testing.T) {
 	x := must[*runtime.Buffer[uint32]](t)(runtime.Upload(a, make([]uint32, 2)))
 	waits, late := kernel(t, a, source(spin)),
 		kernel(t, b,
-			source(`w: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 1000000; @%p1 bra w; mov.u32 %r1, 5; st.release.sys.u32 [%d0], %r1;`))
+			source(`mov.u32 %r2, 0; w: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 1000000; @%p1 bra w; mov.u32 %r1, 5; st.release.sys.u32 [%d0], %r1;`))
 	first := make(chan error)
 	go func() { first <- waits.Launch(runtime.Grid(1).Block(32), x) }()
 	if err := late.Launch(runtime.Grid(1).Block(32), x); err != nil {

@@ -24,6 +24,7 @@ func (im *image) program(fn *ir.Func) *program {
 	}
 	d.registersOf(fn)
 	p.slots = d.slots
+	p.unset = d.unsetOf(fn)
 	d.memoryOf(fn)
 	meets := meetings(fn)
 	for i, b := range fn.Blocks {

@@ -157,7 +157,7 @@ func TestStmatrix(t *testing.T) {
 	} {
 		regs := []string{"%r20", "%r21", "%r22", "%r23"}[:test.registers]
 		body := fillBody +
-			"st.shared.v4.u32 [%r2], {%r30, %r30, %r30, %r30};\nbar.sync 0;\nstmatrix.sync.aligned." + test.op + " [%r2], {" +
+			"mov.u32 %r30, 0; st.shared.v4.u32 [%r2], {%r30, %r30, %r30, %r30};\nbar.sync 0;\nstmatrix.sync.aligned." + test.op + " [%r2], {" +
 			strings.Join(regs, ", ") +
 			"};\nbar.sync 0;\nld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r2];\nmul.wide.u32 %d3, %r0, 16; add.u64 %d3, %d0, %d3;\n" +
 			"st.global.v4.u32 [%d3], {%r4, %r5, %r6, %r7};\n"

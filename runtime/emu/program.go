@@ -44,6 +44,7 @@ type program struct {
 	params   []place
 	results  []place
 	slots    map[*ir.Reg]slot // for steppers
+	unset    []unsetRegister  // registers that may be read before they are written
 	labels   []*ir.Label      // the nearest label before each command
 }
 

@@ -19,7 +19,8 @@ import (
 // and stores to shared and local memory propagate the marks. An error is reported when a mark
 // reaches global memory, an address, a branch, or an instruction that is not arithmetic.
 
-// A shadow marks the bits of the registers of a frame that come from uninitialized memory.
+// A shadow marks the bits of the registers of a frame that come from uninitialized memory or
+// registers.
 type shadow struct {
 	regs  map[int32]*eval.Vector // by register index
 	preds map[int32]uint32       // lanes, by predicate index
@@ -261,6 +262,7 @@ func (x *transfer) markStored(w *warp, mask uint32) bool {
 // reportUnwritten ends the block because the current instruction uses uninitialized memory.
 func (w *warp) reportUnwritten(from *Fault, use string) {
 	e := *from
+	w.locateUse(&e)
 	in := w.command().at
 	at, _ := w.block.grid.image.module.ir.At(in.Pos)
 	e.Notes = append(slices.Clip(e.Notes), fmt.Sprintf(use, at.Line, in.Op))

@@ -16,7 +16,7 @@ import (
 // reported with the line.
 func TestUnwrittenMarks(t *testing.T) {
 	const word = ".shared .align 16 .b8 s[1024]; mov.u32 %r9, 0xaabbccdd; ld.shared.u32 %r1, [s];\n"
-	const half = ".shared .align 16 .b8 s[1024]; mov.b16 %h1, 0x1122; st.shared.b16 [s], %h1; bar.sync 0; ld.shared.u32 %r1, [s];\n"
+	const half = ".shared .align 16 .b8 s[1024]; mov.u32 %r9, 0; mov.b16 %h1, 0x1122; st.shared.b16 [s], %h1; bar.sync 0; ld.shared.u32 %r1, [s];\n"
 	store := "\nst.global.u32 [%d1], %r3;"
 	for _, x := range []struct{ name, body, use string }{
 		{"dropped", word +

@@ -24,7 +24,7 @@ var Analyzer = &verify.Analyzer{
 	Doc: `Registers adds up the registers that each warpgroup has after setmaxnreg, and checks
 that whole warpgroups execute it. The pool is the register count at launch: .maxnreg, or
 the largest count that the block size allows.`,
-	Rules:    diag.Rules{ruleNumber, ruleWhole, ruleDirection, rulePool, rulePinned, ruleGained},
+	Rules:    diag.Rules{ruleNumber, ruleWhole, ruleDirection, rulePool, rulePinned},
 	Pages:    pages,
 	Requires: []trace.Kind{trace.Registers},
 	Run:      run,
@@ -59,7 +59,6 @@ func run(p *verify.Pass) {
 			"setmaxnreg is used, but the register count at launch is unknown: the kernel has none of .maxnreg, .reqntid and .maxntid")
 	}
 	s.checkSum()
-	checkGained(p)
 }
 
 // checkTrace compares each setmaxnreg of a trace with the count that the preceding one set.

@@ -23,6 +23,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/shared"
 	"github.com/ptxdsl/ptxdsl/passes/verify/tensor"
 	"github.com/ptxdsl/ptxdsl/passes/verify/unchecked"
+	"github.com/ptxdsl/ptxdsl/passes/verify/unset"
 	"github.com/ptxdsl/ptxdsl/passes/verify/wgmma"
 )
 
@@ -31,7 +32,8 @@ func List() []*verify.Analyzer {
 	return []*verify.Analyzer{
 		convergence.Analyzer, asyncgroup.Analyzer, proxies.Analyzer, mbarrier.Analyzer,
 		wgmma.Analyzer,
-		tensor.Analyzer, cluster.Analyzer, registers.Analyzer, launch.Analyzer, globalsync.Analyzer,
+		tensor.Analyzer, cluster.Analyzer, registers.Analyzer, unset.Analyzer, launch.Analyzer,
+		globalsync.Analyzer,
 		schedule.Analyzer,
 		shared.Analyzer, global.Analyzer, unchecked.Analyzer,
 	}

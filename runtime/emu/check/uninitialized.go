@@ -123,7 +123,7 @@ func (k *kernel) difference(best, x *run) string {
 // unwritten reports whether a fault is a use of a value that was never written. Matrix instructions
 // may read rows that were never written, and not use the elements of the result.
 func unwritten(f *emu.Fault) bool {
-	return f.Has(emu.CauseUnwritten) || f.Has(emu.CauseOtherLane)
+	return f.Has(emu.CauseUnwritten) || f.Has(emu.CauseOtherLane) || f.Has(emu.CauseUnset)
 }
 
 // describeFault returns the message of a fault, with the index of its thread.
