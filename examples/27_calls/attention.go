@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime"
 )
 
@@ -27,15 +28,9 @@ type Heads struct {
 func Attention[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E], h Heads) error {
 	s := attention.Shape{Type: typeOf[E](), Width: h.Width, Causal: h.Causal}
 	n, m := h.Heads*h.Queries*h.Width, h.Heads*h.Keys*h.Width
-	err := errors.Join(holds("Q", q, n), holds("O", o, n), holds("K", k, m), holds("V", v, m))
-	switch {
-	case !isHalf(s.Type):
-		err = errors.New(
-			"elements of this type are not supported, expected runtime.F16 or runtime.BF16")
-	case h.Heads < 1 || h.Queries < 1 || h.Keys < 1 || h.Width != 64 && h.Width != 128:
-		err = fmt.Errorf("%+v, expected positive numbers and a width of 64 or 128", h)
-	case h.Causal && h.Keys < h.Queries:
-		err = fmt.Errorf("%d keys for %d causal queries, expected at least as many", h.Keys, h.Queries)
+	err := h.check(s.Type)
+	if err == nil {
+		err = errors.Join(holds("Q", q, n), holds("O", o, n), holds("K", k, m), holds("V", v, m))
 	}
 	if err != nil {
 		return fmt.Errorf("calls: Attention: %w", err)
@@ -47,6 +42,24 @@ func Attention[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E], h H
 		"q": of(q, h.Queries), "k": of(k, h.Keys), "v": of(v, h.Keys), "o": o,
 		"n": uint32(h.Queries), "m": uint32(h.Keys), "heads": uint32(h.Heads),
 	})
+}
+
+// errHalf reports a type of elements for which there is no attention.
+var errHalf = errors.New(
+	"elements of this type are not supported, expected runtime.F16 or runtime.BF16")
+
+// check returns an error if no kernel supports the type and the sizes.
+func (h Heads) check(t isa.Type) error {
+	switch {
+	case !isHalf(t):
+		return errHalf
+	case h.Heads < 1 || h.Queries < 1 || h.Keys < 1 || h.Width != 64 && h.Width != 128:
+		return fmt.Errorf("%+v, expected positive numbers and a width of 64 or 128", h)
+	case h.Causal && h.Keys < h.Queries:
+		return fmt.Errorf("%d keys for %d causal queries, expected at least as many", h.Keys,
+			h.Queries)
+	}
+	return nil
 }
 
 // attention returns the plan for heads: a kernel with wgmma, with tcgen05, or with mma.sync.
@@ -90,8 +103,7 @@ func AttentionBatch[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E]
 	err := errors.Join(holds("Q", q, n), holds("O", o, n), holds("K", k, m), holds("V", v, m))
 	switch {
 	case !isHalf(x.Type):
-		err = errors.New(
-			"elements of this type are not supported, expected runtime.F16 or runtime.BF16")
+		err = errHalf
 	case b.Heads < 1 || b.KV < 1 || b.Heads%b.KV != 0 || b.Width < 32 || b.Width%32 != 0 ||
 		b.Width > 256:
 		err = fmt.Errorf(

@@ -46,6 +46,8 @@ func Variants() []kerneltest.Variant {
 		once   = "the result is rounded once; F32 errors are far below its unit"
 		weighs = "probabilities of at most 1 and the result are rounded to the type"
 		scaled = "the result is rounded to BF16, and sums are truncated to F32"
+
+		truncates = "products are exact, and sums are truncated to F32"
 	)
 	first, blackwell := Targets[:1], Targets[2:]
 	return []kerneltest.Variant{
@@ -64,6 +66,32 @@ func Variants() []kerneltest.Variant {
 		call("attention call", "heads one after the other, bf16", Targets[:3], weighs,
 			checkAttention),
 		call("attention call", "sequences of different lengths, f16", first, weighs, checkBatch),
+		call("attention backward call", "bf16", []string{"sm_80", "sm_90a"},
+			"probabilities, their changes and the result are rounded to the type",
+			checkAttentionGradient),
+		call("MLA decode call", "bf16", first, weighs, checkMLA),
+		call("RoPE with QK-norm call", "bf16", first, once, checkRope),
+		call("grouped FP8 GEMM with SwiGLU call", "e4m3 to bf16", Targets[1:2],
+			"the result is rounded to BF16, and sums of 128 products keep 13 fraction bits of the largest",
+			checkExperts),
+		call("sparse GEMM call", "bf16", first, truncates,
+			func(t *kerneltest.T, l *Library) error {
+				return checkSparse(t, l, kerneltest.BF16, kerneltest.F32,
+					kerneltest.Abs(0x1p-25).TruncatedEvery(16))
+			}),
+		call("sparse GEMM call", "tf32", first, truncates,
+			func(t *kerneltest.T, l *Library) error {
+				return checkSparse(t, l, kerneltest.TF32, kerneltest.F32,
+					kerneltest.Abs(0x1p-25).TruncatedEvery(8))
+			}),
+		call("sparse GEMM call", "s8", first, "sums are exact",
+			func(t *kerneltest.T, l *Library) error {
+				return checkSparse(t, l, kerneltest.S8, kerneltest.S32, kerneltest.Tolerance{})
+			}),
+		call("all-reduce call", "f32", first, "sums are rounded once",
+			func(t *kerneltest.T, l *Library) error { return checkReduce(t, l, kerneltest.F32) }),
+		call("all-reduce call", "bf16", first, "sums are exact in F32, and rounded once",
+			func(t *kerneltest.T, l *Library) error { return checkReduce(t, l, kerneltest.BF16) }),
 		call("block-scaled GEMM call", "nvfp4", blackwell, scaled,
 			func(t *kerneltest.T, l *Library) error {
 				return checkScaled(t, l, isa.E2m1, isa.E2m1, dsl.NVFP4)

@@ -1,8 +1,9 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package calls computes row functions, attention, top-k and block-scaled matrix products on device
-// memory, in one call each. A call chooses the kernel for the device, the types and the sizes.
+// Package calls computes row functions, attention and its gradients, mixtures of experts, top-k,
+// and block-scaled and sparse matrix products on device memory, and adds the vectors of several
+// devices, in one call each. A call chooses the kernel for the device, the types and the sizes.
 // Example 23_gemm has the call for other matrix products.
 package calls
 
@@ -22,11 +23,13 @@ type Library struct {
 	device  *runtime.Device
 	mutex   sync.Mutex
 	modules map[string]*runtime.Module
+	peers   map[*runtime.Device]bool // devices whose memory kernels can access
 }
 
 // New returns a library that loads each kernel when it is first needed.
 func New(d *runtime.Device) *Library {
-	return &Library{device: d, modules: make(map[string]*runtime.Module)}
+	return &Library{device: d, modules: make(map[string]*runtime.Module),
+		peers: make(map[*runtime.Device]bool)}
 }
 
 // Close unloads the kernels.

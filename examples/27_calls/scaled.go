@@ -64,7 +64,8 @@ func (x *Scaled) Close() error { return errors.Join(x.elements.Close(), x.factor
 // MultiplyScaled computes D = A B' for block-scaled matrices A and B, and D of BF16.
 func MultiplyScaled(l *Library, d *runtime.Buffer[runtime.BF16], a, b *Scaled) error {
 	if a == nil || b == nil {
-		return errors.New("calls: MultiplyScaled: an operand is nil, expected matrices from Quantize")
+		return errors.New(
+			"calls: MultiplyScaled: an operand is nil, expected matrices from Quantize")
 	}
 	f, ok := blockscaled.FormatFor(a.Type, b.Type, a.Scale)
 	err := holds("D", d, a.Rows*b.Rows)
@@ -103,11 +104,7 @@ func MultiplyScaled(l *Library, d *runtime.Buffer[runtime.BF16], a, b *Scaled) e
 	if err != nil {
 		return errors.Join(err, to.Close())
 	}
-	err = l.run(
-		plan{name: "crop", key: "crop", build: Build,
-			config: runtime.Grid((d.Len() + cropThreads - 1) / cropThreads)},
-		map[string]any{"to": d, "from": to, "cols": uint32(b.Rows), "width": uint32(wide),
-			"count": uint32(d.Len())})
+	err = resize(l, d, to, b.Rows, wide)
 	return errors.Join(err, l.device.Sync(), to.Close())
 }
 

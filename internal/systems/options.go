@@ -124,5 +124,11 @@ var (
 		"BF16 GEMM call",
 		"attention call",
 		"top-k call",
+		"attention backward call",
+		"MLA decode call",
+		"RoPE with QK-norm call",
+		"grouped FP8 GEMM with SwiGLU call",
+		"sparse GEMM call",
+		"all-reduce call",
 	}
 )

@@ -1,7 +1,7 @@
 // Copyright 2026 The ptxdsl Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command main prints the PTX of the kernel that copies, or runs the example.
+// Command main prints the PTX of the kernel that copies a matrix, or runs the example.
 package main
 
 import (
@@ -9,4 +9,4 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/kernelcmd"
 )
 
-func main() { kernelcmd.Main("crop", "sm_80", calls.Build, calls.Check) }
+func main() { kernelcmd.Main("resize", "sm_80", calls.Build, calls.Check) }
