@@ -123,7 +123,7 @@ call %rd1, (%r1), p;
 	ruleParameterAddress = diag.Rule{
 		ID: "F633", Title: "address of a call argument", Layer: "form", Severity: diag.Error,
 		What: "Reports mov, cvta.param or prefetch.param.tensormap of a .param variable in a function body, which may be passed in registers.",
-		Why:  "The assembler rejects the module. It does not reject a mov of such a variable with an offset, but crashes when it generates code for it.",
+		Why:  "The assembler rejects the module. If the operand of mov has an offset, the assembler accepts the module, but crashes in code generation.",
 		Wrong: `
 .param .b32 a;
 mov.b64 %rd1, a;
@@ -147,7 +147,7 @@ mov.b64 %rd1, a;
 .func f(.param .b32 a) { ret; }
 .entry k() { .reg .b32 %r; .reg .pred %p; .param .b32 q; selp.b32 %r, 1, 0, %p; st.param.b32 [q], %r; call f, (q); ret; }
 `,
-		Fix:     "Select the value first (selp) and always pass it.",
+		Fix:     "Select the value with selp first, and pass it without a guard.",
 		Section: "7.1 Function Declarations and Definitions",
 	}
 	ruleNoCall = diag.Rule{
@@ -159,7 +159,7 @@ mov.b64 %rd1, a;
 .extern .func (.param .b32 a) f();
 .entry k() { .reg .b32 r; .param .b32 p; call (p), f; ld.param.b32 r, [p]; ret; }
 `,
-		Fix:     "Do the call first.",
+		Fix:     "Call the function before the load.",
 		Gaps:    "A load before the call is not reported if the function has such a call.",
 		Section: "7.1 Function Declarations and Definitions",
 	}

@@ -22,13 +22,13 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k() .maxntid 128 .reqntid 128 { ret; }",
 		Right:   ".entry k() .reqntid 128 { ret; }",
-		Fix:     "Keep one of them.",
+		Fix:     "Keep one of the two directives.",
 		Section: "11.4.3 .reqntid",
 	}
 	ruleTuningNeeds = diag.Rule{
 		ID: "F703", Title: "directive without the directives it requires", Layer: "form",
 		Severity: diag.Error,
-		What:     "Reports a kernel with .blocksareclusters that lacks .reqntid or .reqnctapercluster, and a use of %perctamemorysize or %perctamemoryoffset in a kernel without .minperctamemory.",
+		What:     "Reports a kernel with .blocksareclusters but without .reqntid or .reqnctapercluster, and a kernel that reads %perctamemorysize or %perctamemoryoffset without .minperctamemory.",
 		Why:      "The assembler rejects the module.",
 		Wrong:    ".entry k() .blocksareclusters { ret; }",
 		Right:    ".entry k() .reqntid 128 .reqnctapercluster 2 .blocksareclusters { ret; }",
@@ -42,7 +42,7 @@ var (
 		Why:      "The assembler stops at this error and does not check the rest of the module.",
 		Wrong:    ".func f() .maxntid 128 { ret; }",
 		Right:    ".entry k() .maxntid 128 { ret; }",
-		Fix:      "Move it or delete it.",
+		Fix:      "Move the directive to a function of the right kind, or delete it.",
 		Section:  "11.4 Performance-Tuning Directives",
 	}
 	ruleTuningTwice = diag.Rule{
@@ -51,7 +51,7 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f() .abi_preserve 8 .abi_preserve 9 { ret; }",
 		Right:   ".func f() .abi_preserve 8 { ret; }",
-		Fix:     "Keep one of them.",
+		Fix:     "Keep one of the directives.",
 		Section: "11.4.8 .abi_preserve",
 	}
 	ruleTuningIdle = diag.Rule{
@@ -60,7 +60,7 @@ var (
 		Why:     "The assembler ignores .minnctapersm.",
 		Wrong:   ".entry k() .minnctapersm 2 { ret; }",
 		Right:   ".entry k() .maxntid 128 .minnctapersm 2 { ret; }",
-		Fix:     "Say how many threads a CTA has.",
+		Fix:     "Add .reqntid or .maxntid, which give the number of threads per CTA.",
 		Section: "11.4.4 .minnctapersm",
 	}
 	ruleLanguage = diag.Rule{
@@ -78,7 +78,7 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   `.entry k() { .pragma "frequency"; ret; }`,
 		Right:   `.entry k() { .pragma "frequency 4"; ret; }`,
-		Fix:     "Write the argument.",
+		Fix:     "Write the pragma as a string in quotes, with its argument.",
 		Section: "11.4.7 .pragma",
 	}
 	rulePragmaPlace = diag.Rule{
@@ -90,7 +90,7 @@ var (
 .entry k() { ret; }
 `,
 		Right:   `.entry k() { .pragma "enable_smem_spilling"; ret; }`,
-		Fix:     "Move it into the kernel.",
+		Fix:     "Move the pragma into the body of the kernel.",
 		Section: "12 Descriptions of .pragma Strings",
 	}
 	rulePragmaUnknown = diag.Rule{

@@ -54,17 +54,17 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k(.reg .b32 a) { ret; }",
 		Right:   ".entry k(.param .b32 a) { ret; }",
-		Fix:     "Write .param.",
+		Fix:     "Declare the parameter in .param.",
 		Section: "5.1.6 Parameter State Space",
 	}
 	ruleParameterType = diag.Rule{
 		ID: "F605", Title: "invalid type of a parameter", Layer: "form", Severity: diag.Error,
-		What: "Reports a .f16x2 or a vector in the parameter space. In a .func or a prototype, also a " +
+		What: "Reports a parameter in .param of type .f16x2 or of a vector type and, in a .func or a prototype, a " +
 			"predicate or an 8-bit or 16-bit integer.",
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .v2 .b32 a) { ret; }",
 		Right:   ".func f(.param .align 8 .b32 a[2]) { ret; }",
-		Fix:     "Pass an array, or untyped bits.",
+		Fix:     "Pass an array, or untyped bits such as .b32.",
 		Section: "5.1.6 Parameter State Space",
 	}
 	ruleParameterName = diag.Rule{
@@ -103,7 +103,7 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func f(.param .u64 .ptr .global a) { ret; }",
 		Right:   ".entry k(.param .u64 .ptr .global a) { ret; }",
-		Fix:     "Delete it.",
+		Fix:     "Delete the attribute.",
 		Section: "5.1.6.3 .ptr",
 	}
 	ruleConstantPointer = diag.Rule{
@@ -142,7 +142,7 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".func (.reg .b32 r) f() .noreturn { exit; }",
 		Right:   ".func f() .noreturn { exit; }",
-		Fix:     "Delete one of the two.",
+		Fix:     "Delete .noreturn or the return value.",
 		Section: "11.4.6 .noreturn",
 	}
 	ruleUnresolved = diag.Rule{
@@ -160,7 +160,7 @@ var (
 .extern .func f();
 .entry k() { call f; ret; }
 `,
-		Fix:     "Define it, or declare it .extern and link the module that defines it.",
+		Fix:     "Define the function, or declare it .extern and link the module that defines it.",
 		Section: "11.6.1 .extern",
 	}
 )

@@ -34,7 +34,7 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".entry k() .maxntid 32 .maxnctapersm 2 { ret; }",
 		Right:   ".entry k() .maxntid 32 .minnctapersm 2 { ret; }",
-		Fix:     "Use its replacement.",
+		Fix:     "Use the directive that replaces the removed one, or delete it.",
 		Section: "11 Directives",
 	}
 )

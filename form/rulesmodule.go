@@ -94,7 +94,7 @@ var (
 .target sm_90, texmode_independent
 .address_size 64
 `,
-		Fix:     "Keep one of them.",
+		Fix:     "Keep one of the conflicting options.",
 		Section: "11.1.2 .target",
 	}
 	ruleTargetSince = diag.Rule{
@@ -152,7 +152,7 @@ var (
 .address_size 64
 .global .b32 a;
 `,
-		Fix:     "Move it to the head of the module.",
+		Fix:     "Move the directive to the start of the module, or delete the second one.",
 		Section: "11.1 PTX Module Directives",
 	}
 	ruleDebug = diag.Rule{

@@ -15,7 +15,7 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   "mov.b32 %r10, 1;",
 		Right:   "mov.b32 %r9, 1;",
-		Fix:     "Declare it, or correct the name.",
+		Fix:     "Declare the name before its use, or correct it.",
 		Section: "5 State Spaces, Types, and Variables",
 	}
 	ruleTwice = diag.Rule{
@@ -31,7 +31,7 @@ var (
 .reg .b32 a;
 { .reg .b64 a; }
 `,
-		Fix:     "Rename one of them.",
+		Fix:     "Rename one of the declarations.",
 		Section: "5.4 Variables",
 	}
 	ruleType = diag.Rule{
@@ -41,7 +41,7 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".reg .bf16 h;",
 		Right:   ".reg .b16 h;",
-		Fix:     "Declare untyped bits of the same width.",
+		Fix:     "Declare the variable with untyped bits of the same width, such as .b16.",
 		Section: "5.2 Types",
 	}
 	rulePredicate = diag.Rule{
@@ -50,7 +50,7 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".global .pred a;",
 		Right:   ".global .b8 a;",
-		Fix:     "Store it as an integer.",
+		Fix:     "Store the predicate as an integer, with selp.",
 		Section: "5.2.1 Fundamental Types",
 	}
 	ruleSpace = diag.Rule{
@@ -81,7 +81,7 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".global .v4 .b64 a;",
 		Right:   ".global .v2 .b64 a;",
-		Fix:     "Use a shorter vector, or an array.",
+		Fix:     "Use a shorter vector, or declare an array.",
 		Section: "5.4.2 Vectors",
 	}
 	ruleArray = diag.Rule{
@@ -164,7 +164,7 @@ var (
 .target sm_20
 .const .b32 a[4];
 `,
-		Fix:     "Delete the number. Since PTX 2.2 there is one constant space.",
+		Fix:     "Delete the number of the bank. Since PTX 2.2 there is only one constant space.",
 		Section: "5.1.3.1 Banked Constant State Space",
 	}
 	ruleConstants = diag.Rule{

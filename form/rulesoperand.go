@@ -23,7 +23,7 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   "mov.b32 %r1, %laneid.x;",
 		Right:   "mov.b32 %r1, %laneid;",
-		Fix:     "Name an existing component, or delete it.",
+		Fix:     "Name an existing component, or delete the component.",
 		Section: "6.4.4 Vectors as Operands",
 	}
 	ruleIndex = diag.Rule{

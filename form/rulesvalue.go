@@ -14,7 +14,7 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .b32 a = 1;",
 		Right:   ".global .b32 a = 1;",
-		Fix:     "Store the value at the start of the kernel.",
+		Fix:     "Delete the initial value, and store it at the start of the kernel.",
 		Section: "5.4.4 Initializers",
 	}
 	ruleValue = diag.Rule{
@@ -68,7 +68,7 @@ var (
 .global .b32 g;
 .global .u8 a[1] = {0xff00(g)};
 `,
-		Fix:     "Write one byte of the address per element.",
+		Fix:     "Use the masks 0xff, 0xff00 and so on, one byte of the address for each element.",
 		Section: "5.4.4 Initializers",
 	}
 	ruleOpaque = diag.Rule{
@@ -79,7 +79,7 @@ var (
 		Why:     "The assembler rejects the module.",
 		Wrong:   ".shared .texref t;",
 		Right:   ".global .texref t;",
-		Fix:     "Declare it at module scope in .global.",
+		Fix:     "Declare the variable at module scope in .global.",
 		Section: "5.3 Texture Sampler and Surface Types",
 	}
 	ruleTextureMode = diag.Rule{

@@ -32,7 +32,7 @@ func Rules() diag.Rules {
 			What:  "Reports a modifier that exists, but that no form of this instruction takes.",
 			Wrong: "add.global.u32 %r1, %r2, %r3;",
 			Right: "add.u32 %r1, %r2, %r3;",
-			Fix: "Delete it, or use an instruction that has it: `ptxdsl isa .global` lists " +
+			Fix: "Delete the modifier, or use an instruction that has it: `ptxdsl isa .global` lists " +
 				"them.",
 			Section: "9.2 PTX Instructions",
 		},
@@ -59,7 +59,7 @@ func Rules() diag.Rules {
 			What:    "Reports the same modifier twice, or two modifiers of one kind.",
 			Wrong:   "ld.global.global.u32 %r1, [%rd1];",
 			Right:   "ld.global.u32 %r1, [%rd1];",
-			Fix:     "Delete one of them.",
+			Fix:     "Delete one of the modifiers.",
 			Section: "9.2 PTX Instructions",
 		},
 		{
@@ -70,7 +70,7 @@ func Rules() diag.Rules {
 				"manual.",
 			Wrong:   "cp.async.ca.global.shared [%r1], [%rd1], 8;",
 			Right:   "cp.async.ca.shared.global [%r1], [%rd1], 8;",
-			Fix:     "Write them in the order of the form in the message.",
+			Fix:     "Write the modifiers in the order of the form in the message.",
 			Section: "9.2 PTX Instructions",
 		},
 		{
@@ -80,7 +80,7 @@ func Rules() diag.Rules {
 			Why:     "The module assembles, but the modifier does not do what its author expected.",
 			Wrong:   "mma.sync.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4};",
 			Right:   "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4};",
-			Fix:     "Delete it.",
+			Fix:     "Delete the modifier.",
 			Section: "9.2 PTX Instructions",
 		},
 		{

@@ -39,19 +39,19 @@ var (
 		What:  "Reports a name in an instruction or initial value that is not declared.",
 		Why:   "An instruction with unknown operands cannot be analyzed.",
 		Wrong: "add.u32 %r1, %r2, 1; // no %r2", Right: ".reg .u32 %r<3>;\nadd.u32 %r1, %r2, 1;",
-		Fix: "Run `ptxdsl verify` on the file and fix what it reports.",
+		Fix: "Run `ptxdsl verify` on the file and fix the errors that it reports.",
 	}
 	ruleStatement = diag.Rule{
 		ID: "L102", Layer: "lift", Title: "unsupported statement",
 		What:  "Reports a statement that the form checks do not know.",
-		Why:   "A pass would drop a statement that it does not understand.",
+		Why:   "A pass would delete a statement that the representation does not contain.",
 		Wrong: ".reg .quux %x;", Right: ".reg .b32 %x;", Fix: "Run `ptxdsl verify` on the file " +
 			"and fix what it reports.",
 	}
 	ruleOdd = diag.Rule{
 		ID: "L103", Layer: "lift", Title: "valid PTX that is not supported",
 		What:  "Reports statements that the assembler accepts but compilers never emit: registers at module scope (before PTX 3.0), .target in a function, a list of branch targets that contains itself, or a very large range of variables.",
-		Why:   "The intermediate representation cannot express it.",
+		Why:   "The intermediate representation cannot express the statement.",
 		Wrong: ".reg .b32 %r;\n.entry k() { ret; }", Right: ".entry k() { .reg .b32 %r; ret; }",
 		Fix: "Use a form that nvcc emits: declare registers in the function, and .target at the start of the module.",
 	}
@@ -79,7 +79,7 @@ type lifter struct {
 
 	scopes []*scope // starting with the module's scope
 
-	// The function that is being lifted.
+	// the function that is being lifted
 	f       *ir.Func
 	used    map[string]int // names in it, with a counter for making similar names unique
 	heading bool           // its parameters are being lifted
@@ -92,14 +92,15 @@ type lifter struct {
 	pending []string         // comments of removed statements
 }
 
-// fault reports something that cannot be lifted.
+// fault reports that a node cannot be lifted.
 func (l *lifter) fault(r *diag.Rule, n ptx.Node, format string, args ...any) {
 	l.list = append(l.list,
 		diag.Diagnostic{Place: l.file.PlaceOf(n), Rule: r.ID, Severity: diag.Error,
 			Message: fmt.Sprintf(format, args...)})
 }
 
-// doc takes the comments before a position.
+// doc returns the comments before a position that have not been assigned yet, and marks them as
+// assigned.
 func (l *lifter) doc(at ptx.Pos) []string {
 	var lines []string
 	for len(l.comments) > 0 && l.comments[0].At < at {
@@ -114,8 +115,8 @@ func (l *lifter) takeComments() string {
 	return text
 }
 
-// note takes the comment after a statement on the same line. Comments inside the statement are
-// moved before it, into doc.
+// note returns the comment that follows a statement on the same line, and marks it as assigned.
+// Comments inside the statement are appended to doc.
 func (l *lifter) note(to ptx.Pos, doc *[]string) string {
 	*doc = append(*doc, l.doc(to)...)
 	if len(l.comments) == 0 {
@@ -186,7 +187,7 @@ func (l *lifter) directive(n *ptx.Directive) {
 	}
 }
 
-// plain converts a directive to its name and text.
+// plain returns a directive with its name and its arguments as text.
 func (l *lifter) plain(n *ptx.Directive) *ir.Directive {
 	d := &ir.Directive{Name: n.Name.Text, Semi: n.Semi, Pos: position(n)}
 	d.Doc = l.doc(n.Name.To)

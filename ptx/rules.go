@@ -43,7 +43,7 @@ func Rules() diag.Rules {
 				"without 16 hexadecimal digits, a character that cannot start a token, or a "+
 				"non-ASCII byte outside a comment.",
 			stops, "mov.f32 %f1, 0f3F80;", "mov.f32 %f1, 0f3F800000;",
-			"Write all digits of the number, in its base."),
+			"Write a number with all of its digits, or delete the invalid character."),
 		rule(unclosed, "unclosed bracket, string or comment",
 			"Reports a bracket, scope, string or comment that is still open where it must be closed, "+
 				"such as at the end of the file.",
@@ -64,18 +64,18 @@ func Rules() diag.Rules {
 				"function defined inside another.",
 			stops, ".func f() { .extern .shared .b32 x[]; ret; }",
 			".extern .shared .b32 x[];\n.func f() { ret; }",
-			"Move it to module scope. A function inside another usually means that a } is "+
+			"Move the declaration to module scope. A function inside another usually means that a } is "+
 				"missing before it."),
 		rule(tooLarge, "file too large", "Reports a file of more than two gigabytes.",
 			"Source positions are 32 bits wide.", "", "", "Split the module."),
 		rule(tooMany, "too many errors",
 			"Reports a file with more than ten thousand syntax errors.",
-			"It is probably not PTX.", "", "", "Fix the first errors."),
+			"The file is probably not PTX.", "", "", "Fix the first errors."),
 		rule(structure, "part of a module in the wrong place",
 			"Reports statements outside a function, .branchtargets without a label, or .version split "+
 				"over several lines.",
 			stops, ".visible .entry k() { ret; }\n}", ".visible .entry k() { ret; }",
-			"Move the statement to the place that the PTX manual requires."),
+			"Move the statement to the place that the message names."),
 	}
 }
 

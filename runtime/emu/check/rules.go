@@ -17,7 +17,7 @@ const (
 	RuleValue  = "E17" // a value that was never written
 )
 
-// gaps is the text about known gaps for all rules of this package.
+// gaps is the text about the known gaps of all rules of this package.
 const gaps = "Only the paths and values of the launches that ran are checked. Launches of more than 131072 threads are not checked for races, so the verdict is incomplete."
 
 // page returns the rule with the given texts.
