@@ -282,7 +282,8 @@ func (w *warp) release(j *join) {
 	w.ready = append(w.ready, f)
 }
 
-// leave removes lanes from the joins from j up to the join end.
+// leave removes lanes from the joins that they will no longer reach: from j outward to the join
+// end, which keeps them. If all remaining lanes of a join already wait at it, they continue.
 func (w *warp) leave(lanes uint32, j, end *join) {
 	for ; j != end && j != nil; j = j.up {
 		j.all &^= lanes

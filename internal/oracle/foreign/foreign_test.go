@@ -105,7 +105,7 @@ func TestWrongResults(t *testing.T) {
 // page lists the kernels.
 const page = "../../../docs/reference/foreign.md"
 
-// TestPage checks that the page has a row for each kernel, and that some rows are right. With
+// TestPage checks that the page has a row for each kernel, and that some rows are up to date. With
 // -update it runs all kernels and writes the page.
 func TestPage(t *testing.T) {
 	a := archive(t)

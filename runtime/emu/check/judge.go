@@ -169,7 +169,7 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 					severity, note = diag.Review, "; "+why
 				}
 			}
-			unusual := false // the race is two writes of one value, and a pitch may be 0 or odd
+			unusual := false // both writes store one value, and occur only if a pitch is 0 or odd
 			for _, d := range doubts {
 				if y.Severity == diag.Review && d.note == smallValues && !k.guarded() {
 					unusual = !slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool {
@@ -191,7 +191,8 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 	return list
 }
 
-// withMoreBlocks returns the finding of a race that occurs only with more blocks.
+// withMoreBlocks returns the finding of a race that occurs only when the grid has more blocks than
+// usual.
 func (k *kernel) withMoreBlocks(x *run, y *race.Race) diag.Diagnostic {
 	severity := y.Severity
 	if k.assumed(y) != "" {
