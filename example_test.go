@@ -66,7 +66,7 @@ func ExampleLoad() {
 	// wrong.ptx:16:5: F203: xor has no modifier .f32; expected one of .b16 .b32 .b64 .pred
 }
 
-// TestVerify compares verdicts, and what the summary says of texts that cannot be followed.
+// TestVerify compares verdicts, and the summaries of texts that cannot be analyzed.
 func TestVerify(t *testing.T) {
 	const synchronized = "bar.sync 0;\n\txor.b32"
 	right := strings.Replace(exchange, "xor.b32", synchronized, 1)
@@ -77,13 +77,13 @@ func TestVerify(t *testing.T) {
 		want       verify.Verdict
 		summary    string
 	}{
-		{"race", exchange, ptxdsl.Options{}, verify.Error, "1 error, "},
+		{"race", exchange, ptxdsl.Options{}, verify.Error, "1 error; see ptxdsl explain B8"},
 		{"other rules", exchange, ptxdsl.Options{Rules: map[string]bool{"M4": true}}, verify.Clean,
-			"selected rules only"},
+			"only the selected rules"},
 		{"synchronized", right, ptxdsl.Options{}, verify.Incomplete,
-			"0 errors, 0 reviews; checked: forms, hazards of 1 kernel"},
-		{"form error", wrong, ptxdsl.Options{}, verify.Error, "because the file has form errors"},
-		{"empty", "", ptxdsl.Options{}, verify.Error, "form errors"},
+			"no findings\n  checked: syntax, operands, versions and targets\n  checked: hazards of 1 kernel"},
+		{"form error", wrong, ptxdsl.Options{}, verify.Error, "because the text has errors"},
+		{"empty", "", ptxdsl.Options{}, verify.Error, "text has errors"},
 	} {
 		r := ptxdsl.Verify(test.name, test.text, test.options)
 		if r.Verdict() != test.want || !strings.Contains(r.Summary(), test.summary) {
@@ -93,7 +93,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestFix applies a fix and reports what is left.
+// TestFix applies a fix and compares the report on the fixed text.
 func TestFix(t *testing.T) {
 	wrong := strings.NewReplacer(".param .u64 out", ".param .f16x2 out", "xor.b32",
 		"bar.sync 0;\n\txor.b32").Replace(exchange)

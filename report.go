@@ -48,10 +48,28 @@ func (r *Report) Verdict() verify.Verdict {
 	return worst
 }
 
-// Summary returns a line of text: the verdict, the number of findings, what was checked, what the
-// verdict assumes, and what was not checked. Print it beside the findings: without it, a reader
-// cannot tell which hazards were not checked.
+// Summary returns a line with the verdict and the number of findings, followed by indented lines
+// that list what was checked, what the verdict assumes, and what was not checked. The text has no
+// final newline. Print it beside the findings: without it, a reader cannot tell which hazards were
+// not checked.
 func (r *Report) Summary() string {
+	s := fmt.Sprintf("%s: %s: %s", r.Name, r.Verdict(), r.counts())
+	lines := []string{s}
+	for _, what := range r.checked() {
+		lines = append(lines, "  checked: "+what)
+	}
+	for _, what := range r.Assumed() {
+		lines = append(lines, "  assumed: "+what)
+	}
+	for _, what := range r.NotChecked() {
+		lines = append(lines, "  not checked: "+what)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// counts returns the number of findings of each severity but notes, the fixes and the suppressed
+// findings, and the command that explains the first three rules.
+func (r *Report) counts() string {
 	n := map[diag.Severity]int{}
 	var ids []string
 	for _, d := range r.Findings {
@@ -60,35 +78,41 @@ func (r *Report) Summary() string {
 			ids = union(ids, []string{d.Rule})
 		}
 	}
-	counts := []string{plural(n[diag.Error], "error")}
+	var parts []string
+	if n[diag.Error] > 0 {
+		parts = append(parts, plural(n[diag.Error], "error"))
+	}
 	if n[diag.Warning] > 0 {
-		counts = append(counts, plural(n[diag.Warning], "warning"))
+		parts = append(parts, plural(n[diag.Warning], "warning"))
 	}
-	counts = append(counts, plural(n[diag.Review], "review"))
+	if n[diag.Review] > 0 {
+		parts = append(parts, plural(n[diag.Review], "finding")+" to review")
+	}
+	if len(parts) == 0 {
+		parts = []string{"no findings"}
+	}
 	if r.Fixed > 0 {
-		counts = append(counts, fmt.Sprintf("%d fixed", r.Fixed))
+		parts = append(parts, fmt.Sprintf("%d fixed", r.Fixed))
 	}
-	parts := []string{strings.Join(counts, ", "), "checked: forms" + r.hazards()}
-	if r.selected {
-		parts[1] += ", selected rules only"
+	if r.Hazards != nil && r.Hazards.Suppressed > 0 {
+		parts = append(parts, fmt.Sprintf("%d suppressed", r.Hazards.Suppressed))
 	}
-	if list := r.Assumed(); len(list) > 0 {
-		parts = append(parts, "assumed: "+strings.Join(list, ", "))
-	}
-	if list := r.NotChecked(); len(list) > 0 {
-		parts = append(parts, "not checked: "+strings.Join(list, "; "))
-	}
-	s := fmt.Sprintf("%s: %s: %s.", r.Name, r.Verdict(), strings.Join(parts, "; "))
+	s := strings.Join(parts, ", ")
 	if len(ids) > 0 {
-		s += " See: ptxdsl explain " + strings.Join(ids[:min(3, len(ids))], " ")
+		s += "; see ptxdsl explain " + strings.Join(ids[:min(3, len(ids))], " ")
 	}
 	return s
 }
 
-// hazards returns the part of the summary that describes what was checked beyond forms.
-func (r *Report) hazards() string {
+// checked returns descriptions of what was checked: the text, and the kernels with the hazards that
+// their instructions can cause.
+func (r *Report) checked() []string {
+	list := []string{"syntax, operands, versions and targets"}
+	if r.selected {
+		list[0] = "only the selected rules"
+	}
 	if r.Hazards == nil || len(r.Hazards.Kernels) == 0 {
-		return ""
+		return list
 	}
 	full := 0
 	var classes []string
@@ -99,20 +123,17 @@ func (r *Report) hazards() string {
 		}
 	}
 	all := len(r.Hazards.Kernels)
-	s := ", hazards of " + plural(all, "kernel")
+	s := "hazards of " + plural(all, "kernel")
 	switch {
 	case full == 0 && all == 1:
-		s += " partially"
+		s += ", in part"
 	case full < all:
-		s += fmt.Sprintf(" (%d fully)", full)
+		s += fmt.Sprintf(", %d of them in part", all-full)
 	}
 	if len(classes) > 0 {
-		s += " (" + strings.Join(classes, ", ") + ")"
+		s += ": " + strings.Join(classes, ", ")
 	}
-	if r.Hazards.Suppressed > 0 {
-		s += fmt.Sprintf(" (%d suppressed)", r.Hazards.Suppressed)
-	}
-	return s
+	return append(list, s)
 }
 
 // NotChecked returns descriptions of what was not checked, with the reasons.
@@ -122,7 +143,7 @@ func (r *Report) NotChecked() []string {
 	case r.unfollowed != "":
 		return []string{all + ": " + r.unfollowed}
 	case r.Hazards == nil:
-		return []string{all + ", because the file has form errors"}
+		return []string{all + ", because the text has errors"}
 	case len(r.Hazards.Kernels) == 0:
 		return []string{all + ": the file has no kernel, or no such rule is selected"}
 	}
@@ -149,10 +170,10 @@ func (r *Report) Assumed() []string {
 		iterations = max(iterations, k.Iterations)
 		switch {
 		case k.Guessed:
-			blocks = union(blocks, []string{fmt.Sprintf("blocks of %d threads, as shared-memory "+
-				"arrays suggest", k.Threads)})
+			blocks = union(blocks, []string{fmt.Sprintf("blocks have %d threads, from the sizes "+
+				"of shared-memory arrays", k.Threads)})
 		case k.Threads > 0:
-			blocks = union(blocks, []string{fmt.Sprintf("blocks of %d threads, as .maxntid allows",
+			blocks = union(blocks, []string{fmt.Sprintf("blocks have %d threads, from .maxntid",
 				k.Threads)})
 		}
 		tried = union(tried, k.Tried)
@@ -163,10 +184,12 @@ func (r *Report) Assumed() []string {
 	}
 	list := blocks
 	if iterations > 0 {
-		list = append(list, fmt.Sprintf("up to %d iterations of a loop", iterations))
+		list = append(list,
+			fmt.Sprintf("bugs in a loop show in its first %d iterations", iterations))
 	}
 	if len(tried) > 0 {
-		list = append(list, "values tried: "+strings.Join(tried, " and "))
+		list = append(list, "parameters have one of the values that were tried: "+
+			strings.Join(tried, " and "))
 	}
 	return list
 }

@@ -45,7 +45,7 @@ func GitHub(w io.Writer, src Source, l List) error {
 			message += fmt.Sprintf("\n%s: %s", r.Place, r.Message)
 		}
 		if d.Fix != nil {
-			message += prefix("\nfix: ", d.Fix.say())
+			message += prefix("\nfix: ", d.Fix.description())
 		}
 		fmt.Fprintf(b, "::%s\n", data.Replace(message))
 	}

@@ -64,7 +64,8 @@ func JSON(w io.Writer, l List) error {
 			f.From = append(f.From, toJSON(at))
 		}
 		if d.Fix != nil {
-			f.Fix = &jsonFix{d.Fix.say(), d.Fix.Guess, make([]jsonEdit, 0, len(d.Fix.Edits))}
+			f.Fix = &jsonFix{d.Fix.description(), d.Fix.Guess,
+				make([]jsonEdit, 0, len(d.Fix.Edits))}
 			for _, e := range d.Fix.Edits {
 				f.Fix.Edits = append(f.Fix.Edits, jsonEdit{toJSON(e.Place), e.New})
 			}

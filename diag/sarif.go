@@ -207,7 +207,7 @@ func (t *readers) result(d *Diagnostic, index map[string]int) sarifResult {
 }
 
 func (t *readers) fix(f *Fix) sarifFix {
-	s := sarifFix{Description: message(f.say())}
+	s := sarifFix{Description: message(f.description())}
 	for _, e := range f.Edits {
 		at := sarifArtifact{address(e.Place.File)}
 		n := len(s.Changes)

@@ -49,7 +49,7 @@ func (p Printer) one(b *bufio.Writer, src *readers, d *Diagnostic) {
 	}
 	p.excerpts(b, src, d, c)
 	if d.Fix != nil {
-		if say := d.Fix.say(); say != "" {
+		if say := d.Fix.description(); say != "" {
 			fmt.Fprintf(b, "   %sfix:%s %s\n", c.good, c.off, clean(say))
 		}
 	}
@@ -146,8 +146,8 @@ func (p Printer) lines(b *bufio.Writer, src *readers, marks []mark, gutter int, 
 	}
 }
 
-// say returns the description of a fix. If the fix has none, it is derived from the edit.
-func (f *Fix) say() string {
+// description returns the description of a fix. If the fix has none, it is derived from the edit.
+func (f *Fix) description() string {
 	if f.Message != "" || len(f.Edits) == 0 {
 		return f.Message
 	}

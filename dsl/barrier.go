@@ -65,7 +65,7 @@ func (k *Kernel) barriers(name string, n, count int) Barrier {
 			k.m.Target())
 	}
 	if n < 1 {
-		k.fault(&ruleProtocol, "array has %d mbarriers %s, expected a positive number", n, name)
+		k.fault(&ruleProtocol, "array %s has %d mbarriers, expected a positive number", name, n)
 		n = 1
 	}
 	s := &k.setup

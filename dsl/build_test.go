@@ -231,7 +231,7 @@ func (c *caller) calls(depth int) {
 	}
 }
 
-// nested makes calls inside of something.
+// nested makes calls in the body of a condition, a loop or another construct.
 func (c *caller) nested(depth int, name string) {
 	k := c.k
 	inner := func() { c.calls(depth + 1) }

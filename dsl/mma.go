@@ -279,12 +279,17 @@ func (w *WarpTile[C]) checkOperands(x, y SharedTile) bool {
 	case s.Sparse:
 		k.fault(&ruleShape, "MMA is called with %s, a sparse shape; use SparseMMA", s)
 	case !s.accepts(x.Tile, s.A) || !s.accepts(y.Tile, s.B):
-		k.fault(&ruleShape, "operands of MMA, %s and %s, do not match shape %s, which multiplies A of %s by B of %s: %s",
-			x.Tile, y.Tile, s, s.A, s.B, s.describeMismatch())
-	case depth != deep || depth%s.K != 0 || rows < w.rows || cols < w.cols:
 		k.fault(&ruleShape,
-			"operands of MMA, %s and %s, do not fit an accumulator of %dx%d: their rows must have the same length, a multiple of %d elements, and they must have enough rows",
-			x, y, w.rows, w.cols, s.K)
+			"operands of MMA, %s and %s, do not match shape %s, which multiplies A of %s by B of %s: %s",
+			x.Tile, y.Tile, s, s.A, s.B, s.describeMismatch())
+	case depth != deep || depth%s.K != 0:
+		k.fault(&ruleShape,
+			"operands of MMA, %s and %s, have the wrong widths: their rows must have the same length, a multiple of %d elements",
+			x, y, s.K)
+	case rows < w.rows || cols < w.cols:
+		k.fault(&ruleShape,
+			"operands of MMA, %s and %s, do not fit an accumulator of %dx%d, expected tiles of at least %d and %d rows",
+			x, y, w.rows, w.cols, w.rows, w.cols)
 	case s.A == isa.F64 && (x.Slabs() > 1 || y.Slabs() > 1):
 		k.fault(&ruleShape,
 			"operands of MMA, %s and %s, are too wide: tiles of .f64 must not be wider than their swizzle",

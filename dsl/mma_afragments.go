@@ -25,8 +25,7 @@ func (w *WarpTile[C]) AFragmentsFunc(depth int, cell func(step, rows int) []Reg[
 	f := &Fragments{k: k, typ: s.A, rows: w.rows, cols: depth, each: s.K}
 	switch {
 	case s.Sparse || s.Split || s.isScaled() || s.A == isa.F64 || s.M != 16:
-		k.fault(&ruleShape, "fragments of %s cannot be computed before the MMA with shape %s", s,
-			s.A)
+		k.fault(&ruleShape, "AFragmentsFunc does not support MMA shape %s of %s", s, s.A)
 		return f
 	case depth < s.K || depth%s.K != 0:
 		k.fault(&ruleShape, "A operand has %d columns for shape %s, expected a multiple of %d",
@@ -127,7 +126,7 @@ func (a *Accumulator) SparseMMA(x, y SharedTile, metadata func(step, part int) R
 		return
 	case 2*left != deep || left%depth != 0:
 		k.fault(&ruleShape,
-			"operands of SparseMMA, %s and %s, have the wrong widths: the first must have half as many columns as the second, and their number must be a multiple of %d",
+			"operands of SparseMMA, %s and %s, have the wrong widths: A must have half as many columns as B, and a multiple of %d",
 			x, y, depth)
 		return
 	case x.stage == nil && y.stage == nil:

@@ -38,7 +38,7 @@ func (w *WarpTile[C]) LoadFragments(x SharedTile, from Reg[U32]) *Fragments {
 		return f
 	case s.Sparse || s.Split || s.isScaled() || s.A == isa.F64:
 		k.fault(&ruleShape,
-			"fragments of %s cannot be loaded before the MMA with shape %s; use MMA", s, s.A)
+			"LoadFragments does not support MMA shape %s of %s; use MMA", s, s.A)
 		return f
 	case !s.accepts(x.Tile, s.A) || depth%s.K != 0 || rows < w.rows:
 		k.fault(&ruleShape,
@@ -179,7 +179,7 @@ func (w *WarpTile[C]) MMAFragments(x *Fragments, y SharedTile, fromY Reg[U32]) {
 			x.typ, y.Tile, s, s.A)
 	case x.rows != w.rows || x.cols != depth || rows < w.cols:
 		k.fault(&ruleShape,
-			"operands of MMAFragments, %dx%d %s and %s, do not fit an accumulator of %dx%d: the depths differ, or y has too few rows",
+			"operands of MMAFragments, %dx%d %s and %s, do not fit an accumulator of %dx%d: they differ in K, or B has too few rows",
 			x.rows, x.cols, x.typ, y, w.rows, w.cols)
 	case len(x.regs) == 0 || !y.checkTransposable() || !checkRows(k, y, fromY, w.cols):
 		// the problem has been reported

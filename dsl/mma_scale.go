@@ -150,7 +150,7 @@ func (w *WarpTile[C]) checkScales(x, y, scaleX, scaleY SharedTile, depth int) bo
 		return false
 	case x.Type != s.A || y.Type != s.B:
 		k.fault(&ruleShape,
-			"operands of a block-scaled MMA, %s and %s, do not match shape %s of %s and %s: the element types differ",
+			"operands of a block-scaled MMA, %s and %s, do not match shape %s, which multiplies A of %s by B of %s: the element types differ",
 			x.Tile, y.Tile, s, s.A, s.B)
 		return false
 	}

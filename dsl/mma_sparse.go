@@ -138,13 +138,21 @@ func (w *WarpTile[C]) checkSparse(x, meta SharedTile, y []SharedTile) bool {
 			"SparseMMA is called with %s of %s, a dense shape; use a shape from SparseMMAFor", s,
 			s.A)
 	case !s.accepts(x.Tile, s.A) || !s.accepts(y[0].Tile, s.B):
-		k.fault(&ruleShape, "operands of SparseMMA, %s and %s, do not match shape %s of %s: %s",
-			x.Tile, y[0].Tile, s, s.A, s.describeMismatch())
-	case cols != 2*x.Cols || y[0].RowBytes()%64 != 0 || s.units(cols)%64 != 0 || x.Rows < w.rows ||
-		y[0].Rows < w.cols:
 		k.fault(&ruleShape,
-			"operands of SparseMMA, %s and %d tiles of %s, do not fit an accumulator of %dx%d: the first must have half as many columns as the other tiles together, the rows of the other tiles must be multiples of 64 bytes, and all tiles must have enough rows",
-			x.Tile, len(y), y[0].Tile, w.rows, w.cols)
+			"operands of SparseMMA, %s and %s, do not match shape %s, which multiplies elements of %s: %s",
+			x.Tile, y[0].Tile, s, s.A, s.describeMismatch())
+	case cols != 2*x.Cols:
+		k.fault(&ruleShape,
+			"operands of SparseMMA, %s and %d tiles of %s, have the wrong widths: A must have half as many columns as the tiles of B together",
+			x.Tile, len(y), y[0].Tile)
+	case y[0].RowBytes()%64 != 0 || s.units(cols)%64 != 0:
+		k.fault(&ruleShape,
+			"B operand of SparseMMA, %s, has rows of the wrong length, expected a multiple of 64 bytes",
+			y[0].Tile)
+	case x.Rows < w.rows || y[0].Rows < w.cols:
+		k.fault(&ruleShape,
+			"operands of SparseMMA, %s and %s, do not fit an accumulator of %dx%d, expected tiles of at least %d and %d rows",
+			x.Tile, y[0].Tile, w.rows, w.cols, w.rows, w.cols)
 	case meta.RowBytes() != s.units(cols)/8 || meta.Rows != x.Rows || meta.Swizzle != NoSwizzle:
 		k.fault(&ruleShape,
 			"metadata tile %s of SparseMMA has the wrong shape, expected %d rows of %d bytes without a swizzle",

@@ -21,10 +21,15 @@ func (p *Pipeline) ConsumeLate(n Reg[U32]) iter.Seq[*Stage] {
 			return
 		}
 		k := p.k
-		if p.stages < 2 || p.pair || p.isClusterWide {
+		switch {
+		case p.stages < 2:
 			k.fault(&ruleProtocol,
-				"ConsumeLate reads pipeline %s of %d stages, expected at least two, which no other block shares",
+				"ConsumeLate reads pipeline %s of %d stages, expected at least two",
 				p.name, p.stages)
+		case p.pair || p.isClusterWide:
+			k.fault(&ruleProtocol,
+				"ConsumeLate reads pipeline %s, which other blocks share, expected a pipeline of one block",
+				p.name)
 		}
 		state, late := p.state(0), &lateRelease{slot: k.U32(0).Var()}
 		for i := range k.Range(k.U32(0), n) {

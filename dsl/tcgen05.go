@@ -374,7 +374,7 @@ func (a *AccumulatorStage) checkFits(p tensorProduct) bool {
 			x, y, t.rows, t.cols, t.rows/share, t.cols/share)
 	case p.sparsity != nil && (deep*2 != deepY || deep%depth != 0):
 		k.fault(&ruleShape,
-			"operands of SparseMMA, %s and %s, have the wrong widths: the first must have half as many columns as the second, and their number must be a multiple of %d",
+			"operands of SparseMMA, %s and %s, have the wrong widths: A must have half as many columns as B, and a multiple of %d",
 			x, y, depth)
 	case p.sparsity == nil && (deep != deepY || deep%depth != 0):
 		k.fault(&ruleShape,

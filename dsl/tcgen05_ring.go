@@ -63,11 +63,18 @@ func (t *TMEM) Overlap(columns int) *TMEM {
 	if k == nil {
 		return t
 	}
-	if t.stages != 1 || columns < 64 || columns%64 != 0 || columns >= t.cols ||
-		k.tmem.columns != t.first+t.cols {
+	switch {
+	case t.stages != 1:
+		k.fault(&ruleShape, "Overlap is called on %d accumulators, expected one", t.stages)
+		return t
+	case columns < 64 || columns%64 != 0 || columns >= t.cols:
 		k.fault(&ruleShape,
-			"Overlap shares %d columns in %d accumulators of %d, expected a multiple of 64 in one accumulator with more columns, and no other use of tensor memory since its declaration",
-			columns, t.stages, t.cols)
+			"Overlap shares %d of the %d columns of an accumulator, expected a smaller multiple of 64",
+			columns, t.cols)
+		return t
+	case k.tmem.columns != t.first+t.cols:
+		k.fault(&ruleShape,
+			"Overlap is called after tensor memory was used for other values, expected a call right after TMEM")
 		return t
 	}
 	t.shared = columns

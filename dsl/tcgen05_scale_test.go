@@ -53,7 +53,7 @@ func TestPadded(t *testing.T) {
 	} {
 		if tile.RowBytes() != tile.Cols || tile.Bytes() != tile.Rows*tile.Cols ||
 			tile.CopyBytes() != tile.Bytes()*tile.Type.Bits()/8 {
-			t.Errorf("%s: %d bytes a row, %d in all, of which copies bring %d", tile,
+			t.Errorf("%s: %d bytes per row, %d in total, of which copies transfer %d", tile,
 				tile.RowBytes(), tile.Bytes(), tile.CopyBytes())
 		}
 		seen := make(map[int]bool) // start of each group of sixteen
@@ -61,11 +61,11 @@ func TestPadded(t *testing.T) {
 			for col := 0; col < tile.Cols; col += 16 {
 				at := tile.Offset(row, col)
 				if at%16 != 0 || at >= tile.Bytes() || seen[at] {
-					t.Errorf("%s: %d, %d lies at %d", tile, row, col, at)
+					t.Errorf("%s: element %d, %d is at byte %d", tile, row, col, at)
 				}
 				seen[at] = true
 				if last := tile.Offset(row, col+15) - at; last != 15*tile.Type.Bits()/8 {
-					t.Errorf("%s: the last of sixteen lies %d bytes behind the first", tile, last)
+					t.Errorf("%s: the last of sixteen elements is %d bytes after the first", tile, last)
 				}
 			}
 		}
@@ -89,7 +89,7 @@ func TestSparsityOffset(t *testing.T) {
 				want := 2048*(row/128*3+b/16) + in
 				got := dsl.SparsityOffset(typ, row, b, bytes)
 				if got != want || seen[got] {
-					t.Fatalf("%s: byte %d of row %d lies at %d; %d is expected", typ, b, row, got,
+					t.Fatalf("%s: byte %d of row %d is at byte %d, expected %d", typ, b, row, got,
 						want)
 				}
 				seen[got] = true

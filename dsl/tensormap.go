@@ -155,7 +155,8 @@ func (m *TensorMap) Load(to SharedTile, row, col Reg[U32], full Barrier, mask ..
 func (m *TensorMap) checkTile(t SharedTile) (k *Kernel, ok bool) {
 	switch {
 	case m.kernel() == nil && t.at.k != nil:
-		t.at.k.fault(&ruleValue, "tensor map in the copy")
+		t.at.k.fault(&ruleValue,
+			"tensor map of a copy is a zero value, not created by a builder call")
 	case m.kernel() == nil:
 	case t.at.k == nil:
 		m.k.fault(&ruleValue,

@@ -273,7 +273,7 @@ func (a *Accumulator) MMAFragments(x *Fragments, y SharedTile) {
 		return
 	case x.rows != a.rows || rows != a.cols || depth != x.cols:
 		k.fault(&ruleShape,
-			"operands of MMAFragments, %dx%d %s and %s, do not fit an accumulator of %dx%d: the depths differ, or y has more or fewer rows than the accumulator has columns",
+			"operands of MMAFragments, %dx%d %s and %s, do not fit an accumulator of %dx%d: they differ in K, or the rows of B are not the columns of the accumulator",
 			x.rows, x.cols, x.typ, y, a.rows, a.cols)
 		return
 	case y.stage == nil:

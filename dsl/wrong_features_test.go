@@ -117,16 +117,16 @@ var wrongFeatures = []wrongKernel{
 		d.ScaledMMA(dsl.MXFP8, t.x, t.y, t.sx, t.sy) // want `D401: operands of MMA, 128x128 \.e4m3 with a swizzle of 128 bytes and 128x256 \.e4m3 with a swizzle of 128 bytes, have the wrong widths: their rows must have the same length, a multiple of 32 elements`
 	}),
 	sparseScaled(128, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
-		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.sx, t.sy) // want `D401: operands of SparseMMA, 128x128 \.e4m3 with a swizzle of 128 bytes and 128x128 \.e4m3 with a swizzle of 128 bytes, have the wrong widths: the first must have half as many columns as the second, and their number must be a multiple of 32`
+		d.SparseScaledMMA(dsl.MXFP8.Sparse(), t.x, t.e, t.y, t.sx, t.sy) // want `D401: operands of SparseMMA, 128x128 \.e4m3 with a swizzle of 128 bytes and 128x128 \.e4m3 with a swizzle of 128 bytes, have the wrong widths: A must have half as many columns as B, and a multiple of 32`
 	}),
 	sparseScaled(256, true, false, func(d *dsl.AccumulatorStage, t sparseTiles) {
 		d.SparseMMA(t.x, t.e, t.y) // want `D501: 0 columns of tensor memory are reserved for the sparsity metadata of 128x128 \.e4m3 with a swizzle of 128 bytes, expected 8; call Sparsity when the accumulators are declared`
 	}),
 	sparseScaled(128, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {
-		d.SparseMMA(t.x, t.e, t.y) // want `D401: operands of SparseMMA, 128x128 \.e4m3 with a swizzle of 128 bytes and 128x128 \.e4m3 with a swizzle of 128 bytes, have the wrong widths: the first must have half as many columns as the second, and their number must be a multiple of 32`
+		d.SparseMMA(t.x, t.e, t.y) // want `D401: operands of SparseMMA, 128x128 \.e4m3 with a swizzle of 128 bytes and 128x128 \.e4m3 with a swizzle of 128 bytes, have the wrong widths: A must have half as many columns as B, and a multiple of 32`
 		half := t.x
 		half.Type = isa.F16
-		d.SparseMMA(half, t.e, half)           // want `D401: operands of SparseMMA, 128x128 \.f16 with a swizzle of 128 bytes and 128x128 \.f16 with a swizzle of 128 bytes, have the wrong widths: the first must have half as many columns as the second, and their number must be a multiple of 16`
+		d.SparseMMA(half, t.e, half)           // want `D401: operands of SparseMMA, 128x128 \.f16 with a swizzle of 128 bytes and 128x128 \.f16 with a swizzle of 128 bytes, have the wrong widths: A must have half as many columns as B, and a multiple of 16`
 		dsl.LoadAccumulator[dsl.F64](d, 0, 32) // want `D401: accumulator in tensor memory is read as \.f64, expected a 32-bit type`
 	}),
 	sparseScaled(256, true, true, func(d *dsl.AccumulatorStage, t sparseTiles) {

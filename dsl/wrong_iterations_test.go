@@ -53,7 +53,7 @@ var wrongTurns = []wrongKernel{
 	}},
 	{"sm_90a", func(m *dsl.Module, _ *dsl.Kernel) {
 		consumed(m, 1, func(k *dsl.Kernel, p *dsl.Pipeline, _ *dsl.TensorMap) {
-			for s := range p.ConsumeLate(k.U32(8)) { // want `D501: ConsumeLate reads pipeline p of 1 stages, expected at least two, which no other block shares`
+			for s := range p.ConsumeLate(k.U32(8)) { // want `D501: ConsumeLate reads pipeline p of 1 stages, expected at least two`
 				s.ReleasePrevious()
 			}
 		})

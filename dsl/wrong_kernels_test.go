@@ -114,7 +114,7 @@ var wrongKernels = []wrongKernel{
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("add.u32", k.U32(1).Var(), 1, struct{}{}) }},                // want `D205: operand 3 of add\.u32 has the Go type struct \{\}, which is not an operand`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("ld.global.v3.f32", k.F32(1).Var(), dsl.At(k.U64(1), 0)) }}, // want `F202: \.v3 is not a PTX modifier; did you mean \.v2`
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("wgmma.fence.sync.aligned") }},                              // want `F402: wgmma\.fence requires PTX 8\.0 on sm_90a, but the module is for PTX 9\.5 and sm_90`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("tcgen05.wait::ld.sync.aligned") }},                         // want `F402: tcgen05\.wait::ld requires PTX 8\.6 on sm_100f and its family, sm_110f and`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Ins("tcgen05.wait::ld.sync.aligned") }},                         // want `F402: tcgen05\.wait::ld requires PTX 8\.6 on the family of sm_100f`
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Ins("elect.sync", dsl.Pair(dsl.Sink, k.TID().X.EQI(0)), 0xffffffff) // want `F402: elect requires PTX 8\.0 on sm_90 or later, but the module is for PTX 9\.5 and sm_80`
 	}},
@@ -235,11 +235,11 @@ var wrongKernels = []wrongKernel{
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.S8, 16)
-		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: operands of SparseMMA, 64x64 \.s8 with a swizzle of 128 bytes and 64x128 \.s8 with a swizzle of 128 bytes, do not match shape m16n8k32 of \.f16: the element types differ`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: operands of SparseMMA, 64x64 \.s8 with a swizzle of 128 bytes and 64x128 \.s8 with a swizzle of 128 bytes, do not match shape m16n8k32, which multiplies elements of \.f16: the element types differ`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 32, isa.F16, 16)
-		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: operands of SparseMMA, 64x32 \.f16 with a swizzle of 128 bytes and 2 tiles of 64x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 64x32: the first must have half as many columns as the other tiles together, the rows of the other tiles must be multiples of 64 bytes, and all tiles must have enough rows`
+		w.SparseMMA(z[0], k.U32(0), z[1], z[2:], k.U32(0)) // want `D401: operands of SparseMMA, 64x32 \.f16 with a swizzle of 128 bytes and 2 tiles of 64x64 \.f16 with a swizzle of 128 bytes, have the wrong widths: A must have half as many columns as the tiles of B together`
 	}},
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		w, z := sparse(k, dsl.SparseMMAFor(isa.F16, isa.F32), 64, isa.F16, 8)
@@ -277,7 +277,7 @@ var wrongKernels = []wrongKernel{
 		k.Roles(dsl.OnWarp(0, "a", func() {}), dsl.OnWarp(0, "b", func() {})) // want `D502: warp 0 is in two roles, a and b`
 	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarps(2, 7, "a", func(u32) {})) }},         // want `D502: role a has warps 2 to 8, but the block has 8 warps`
-	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarp(0, "a", func() {}).Regs(40)) }},       // want `D502: role a has a register budget and consists of warp 0, expected whole warpgroups|F402: setmaxnreg\.dec requires PTX 8\.0 on sm_90a, or PTX 8\.6 on sm_100a, sm_110a, or PTX 8\.7 on sm_120a, or PTX 8\.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family, but the module is for PTX 9\.5 and sm_90`
+	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarp(0, "a", func() {}).Regs(40)) }},       // want `D502: role a has a register budget and consists of warp 0, expected whole warpgroups|F402: setmaxnreg\.dec requires PTX 8\.0 on sm_90a, or PTX 8\.6 on sm_100a or sm_110a, or PTX 8\.7 on sm_120a, or PTX 8\.8 on the family of sm_100f, sm_110f or sm_120f, but the module is for PTX 9\.5 and sm_90`
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) { k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(41)) }}, // want `D502: role a has a budget of 41 registers, expected a multiple of 8 from 24 to 256|F304: operand 1 of setmaxnreg\.dec\.sync\.aligned\.u32 is the constant 41, expected an integer constant: 24 to 256 in steps of 8`
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Roles(dsl.OnWarpgroup(0, "a", func() {}).Regs(256), dsl.OnWarpgroup(1, "b", func() {}).Regs(256)) // want `D502: register budgets of the roles need 65536 registers, but the launch has 65280: 256 threads with 255 each`

@@ -43,7 +43,7 @@ var wrongTensors = []wrongKernel{
 			dsl.Tile{Type: isa.F16, Rows: 64, Cols: 128, Swizzle: dsl.Swizzle128})
 		acc := k.Accumulator(64, 64, isa.F32)
 		sparsity := func(int, int) u32 { return k.U32(0) }
-		acc.SparseMMA(x, x, sparsity)                                                                // want `D401: operands of SparseMMA, 64x64 \.f16 with a swizzle of 128 bytes and 64x64 \.f16 with a swizzle of 128 bytes, have the wrong widths: the first must have half as many columns as the second, and their number must be a multiple of 16`
+		acc.SparseMMA(x, x, sparsity)                                                                // want `D401: operands of SparseMMA, 64x64 \.f16 with a swizzle of 128 bytes and 64x64 \.f16 with a swizzle of 128 bytes, have the wrong widths: A must have half as many columns as B, and a multiple of 16`
 		acc.SparseMMA(x, wide, sparsity)                                                             // want `D501: SparseMMA reads tiles that belong to no pipeline stage: nothing waits for the MMA before they are overwritten`
 		acc.SparseMMA(x, wide, nil)                                                                  // want `D205: SparseMMA is called with a nil function`
 		acc.SparseMMA(x, k.SharedTile("o", dsl.Tile{Type: isa.Bf16, Rows: 64, Cols: 128}), sparsity) // want `D401: operands of SparseMMA, 64x64 \.f16 .* and 64x128 \.bf16, have different element types`

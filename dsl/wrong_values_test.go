@@ -68,8 +68,8 @@ var wrongValues = []wrongKernel{
 		left := w.LoadFragments(x, k.U32(0))
 		n.MMA(y, k.U32(0), y.Transposed(), k.U32(0))                   // want `D401: 64x64 \.s8 with a swizzle of 64 bytes cannot be transposed, since ldmatrix transposes only 16-bit elements; MMAStep transposes \.f64 and 32-bit tiles without a swizzle`
 		n.MMAFragments(left, y, k.U32(0))                              // want `D401: operands of MMAFragments, \.f16 and 64x64 \.s8 with a swizzle of 64 bytes, do not match shape m16n8k32 of \.s8: the element types differ`
-		w.MMAFragments(left, x.RowsFrom(0, 32), k.U32(0))              // want `D401: operands of MMAFragments, 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 16x64: the depths differ, or y has too few rows`
-		w.MMAFragments(left, x.RowsFrom(0, 32).Transposed(), k.U32(0)) // want `D401: operands of MMAFragments, 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, transposed, do not fit an accumulator of 16x64: the depths differ, or y has too few rows`
+		w.MMAFragments(left, x.RowsFrom(0, 32), k.U32(0))              // want `D401: operands of MMAFragments, 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 16x64: they differ in K, or B has too few rows`
+		w.MMAFragments(left, x.RowsFrom(0, 32).Transposed(), k.U32(0)) // want `D401: operands of MMAFragments, 16x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, transposed, do not fit an accumulator of 16x64: they differ in K, or B has too few rows`
 		w.MMAFragments(nil, x, k.U32(0))                               // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
 		n.ToFragments(isa.F16)                                         // want `D401: accumulator of \.s32 with shape m16n8k32 cannot become an A operand of \.f16; \.f32 converts to \.f16 or \.bf16, and \.f16 stays \.f16`
 		w.ToFragments(isa.E4m3)                                        // want `D401: accumulator of \.f32 with shape m16n8k16 cannot become an A operand of \.e4m3; \.f32 converts to \.f16 or \.bf16, and \.f16 stays \.f16`
@@ -78,7 +78,7 @@ var wrongValues = []wrongKernel{
 		w.Map(nil)                                                     // want `D205: Map is called with a nil function`
 		w.RowReduce(nil)                                               // want `D205: RowReduce is called with a nil function`
 		split := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F32, isa.F32), 16, 16)
-		split.LoadFragments(x, k.U32(0)) // want `D401: fragments of m16n8k8 cannot be loaded before the MMA with shape \.tf32; use MMA`
+		split.LoadFragments(x, k.U32(0)) // want `D401: LoadFragments does not support MMA shape m16n8k8 of \.tf32; use MMA`
 	}},
 	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
 		x := k.SharedTile("x", dsl.Tile{Type: isa.F16, Rows: 64, Cols: 64, Swizzle: dsl.Swizzle128})
@@ -86,7 +86,7 @@ var wrongValues = []wrongKernel{
 		acc.MMA(x.RowsFrom(0, 32).Transposed(), x)                       // want `D401: operands of MMA, 32x64 \.f16 with a swizzle of 128 bytes, transposed and 64x64 \.f16 with a swizzle of 128 bytes, have the wrong widths: their rows must have the same length, a multiple of 16 elements`
 		acc.MMAFragments(nil, x)                                         // want `D201: fragments in MMAFragments are a zero value, not created by a builder call`
 		acc.MMAFragments(acc.ToFragments(isa.Bf16), x)                   // want `D401: operands of MMAFragments, \.bf16 and 64x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of \.f32, expected two operands of the same 16-bit type, or of \.e4m3 or \.e5m2`
-		acc.MMAFragments(acc.ToFragments(isa.F16), x.RowsFrom(0, 32))    // want `D401: operands of MMAFragments, 64x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 64x64: the depths differ, or y has more or fewer rows than the accumulator has columns`
+		acc.MMAFragments(acc.ToFragments(isa.F16), x.RowsFrom(0, 32))    // want `D401: operands of MMAFragments, 64x64 \.f16 and 32x64 \.f16 with a swizzle of 128 bytes, do not fit an accumulator of 64x64: they differ in K, or the rows of B are not the columns of the accumulator`
 		acc.MMAFragments(acc.ToFragments(isa.F16), x)                    // want `D501: MMAFragments reads a tile that belongs to no pipeline stage: nothing waits for the MMA before the tile is overwritten`
 		whole.ToFragments(isa.F16)                                       // want `D401: accumulator of 64x64 \.s32 cannot become an A operand of \.f16, expected \.f32 with a multiple of 16 columns, converted to \.f16 or \.bf16, or of 32, converted to \.e4m3 or \.e5m2`
 		whole.Map(func(_ dsl.Cell, x f32) f32 { return x })              // want `D401: Map is called on an accumulator of \.s32, expected \.f32`

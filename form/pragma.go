@@ -107,6 +107,7 @@ func (c *checker) frequency(a *ptx.Operand, rest string) {
 	c.need(a, "frequency", 9, 0, 0)
 	n, err := strconv.ParseUint(strings.TrimSpace(rest), 10, 64)
 	if err != nil || n == 0 {
-		c.fault(&rulePragma, a, "frequency takes a positive number, but %s has none", clip(a.Text))
+		c.fault(&rulePragma, a, "frequency must be followed by a positive integer, found %s",
+			clip(a.Text))
 	}
 }

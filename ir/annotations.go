@@ -16,8 +16,9 @@ type Annotations struct {
 	Block  [3]int // threads of a block; zeros if the launch chooses
 	Warp   *Reg   // index of the warp in its block, or nil if the kernel does not compute it
 	Labels bool   // the author placed labels, so the conditions may not hold
-	Most   int    // most threads of a block, if the launch chooses, or 0 if unlimited
-	Blocks int    // blocks per multiprocessor, or 0 if unspecified
+	// maximum number of threads of a block if the launch chooses it, or 0 if unlimited
+	Most   int
+	Blocks int // blocks per multiprocessor, or 0 if unspecified
 
 	Roles    []*Role
 	Counters []Counter
@@ -63,8 +64,8 @@ type Role struct {
 	Head, End    *Block // first block of the role, and the first after it
 }
 
-// A Counter is the counter of a loop. Last is its value in the last iteration, which is known if
-// the bounds are constant and the loop has no other exit.
+// A Counter is the counter of a loop. Last is its value in the last iteration, if Known is set: the
+// bounds are constant and the loop has no other exit.
 type Counter struct {
 	Reg   *Reg
 	Last  int64
@@ -94,7 +95,7 @@ type Use struct {
 	What  Action
 }
 
-// An Action is what a Use does: *Access, *TileAccess, *TileStore or *Collective.
+// An Action is the effect of a Use: an *Access, a *TileAccess, a *TileStore or a *Collective.
 type Action interface{ action() }
 
 func (*Access) action()     {}
@@ -112,7 +113,7 @@ type Access struct {
 	NoCache bool // through the cache of read-only data (.nc)
 }
 
-// A Unit is what the positions in a tile count.
+// A Unit is the unit in which a position or a size of a tile is counted.
 type Unit uint8
 
 // Units of positions.
@@ -203,8 +204,8 @@ type Product struct {
 	Sides [2]Side // the rows of A and of B
 }
 
-// A Side is N rows of an operand tile, from row From on. Of is nil if the tile belongs to no
-// pipeline.
+// A Side describes which part of an operand tile an MMA reads: N rows from row From on. Of is nil
+// if the tile belongs to no pipeline.
 type Side struct {
 	Of   *PipelineTile
 	Tile TileShape
@@ -267,7 +268,7 @@ type Layout struct {
 	Placed []Placed
 }
 
-// A Placed is a variable at an offset in the array.
+// A Placed is a variable with its offset in the array of a Layout.
 type Placed struct {
 	Var    *Var
 	Offset int64

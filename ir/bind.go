@@ -47,8 +47,9 @@ func (b *Binder) Bind(in *Instr) []isa.Problem {
 	return problems
 }
 
-// Lasts reports whether the last result of Bind is valid for every instruction with the same opcode
-// and operands of the same kinds and types, whatever their values are.
+// Lasts reports whether the last result of Bind depends only on the opcode and on the kinds and
+// types of the operands, and not on their values. It then also holds for other instructions with
+// the same opcode and such operands.
 func (b *Binder) Lasts() bool { return b.lasts }
 
 // list converts operands to arguments of the instruction set. The result is valid until the next

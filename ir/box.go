@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// A Box describes what a copy with a tensor map transfers, which PTX does not contain. In text it
-// is a comment at the parameter: "// ptxdsl:bytes 16384" or "// ptxdsl:element 2".
+// A Box describes the data that a copy with a tensor map transfers. PTX does not contain this
+// information, so the text has a comment at the parameter: "// ptxdsl:bytes 16384" or "//
+// ptxdsl:element 2".
 type Box struct {
 	// size in bytes of the box, or of the rows of a gather or scatter, or 0 if unknown
 	Bytes   int64
@@ -33,7 +34,8 @@ func BoxOf(note string, doc []string) *Box {
 	return &b
 }
 
-// stated returns the positive number after a key in the last comment that has one, or 0.
+// stated returns the number that the last comment with this key states, or 0 if no comment has a
+// positive number.
 func stated(key, note string, doc []string) (n int64) {
 	n = number(key, note)
 	for _, text := range doc {

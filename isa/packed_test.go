@@ -65,9 +65,9 @@ func TestReadAtOnce(t *testing.T) {
 	}
 }
 
-// TestGoes checks that decoded instructions are garbage-collected, and that decoding them again
-// gives the same result.
-func TestGoes(t *testing.T) {
+// TestCollected checks that decoded instructions are garbage-collected, and that decoding them
+// again gives the same result.
+func TestCollected(t *testing.T) {
 	set := isa.Unread()
 	gone := make(chan bool, 1)
 	first := set.Named("mma")[0]

@@ -109,9 +109,9 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// TestOnce checks that equal operand lists share memory between instructions, since the garbage
-// collector scans the instructions that a program uses.
-func TestOnce(t *testing.T) {
+// TestSharedLists checks that equal operand lists share memory between instructions, since the
+// garbage collector scans the instructions that a program uses.
+func TestSharedLists(t *testing.T) {
 	first := map[string]*isa.Operand{}
 	for ins := range isa.Standard().All() {
 		for _, form := range ins.Forms {

@@ -171,7 +171,8 @@ func (g Gate) opensFor(t Target) bool {
 	return false
 }
 
-// String returns the gate as a phrase, such as "PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f".
+// String returns the gate as a phrase, such as "PTX 8.6 on sm_100a, or PTX 8.8 on the
+// family of sm_100f".
 func (g Gate) String() string {
 	if len(g.Clauses) == 0 {
 		return "PTX 1.0"
@@ -190,16 +191,28 @@ func (c Clause) targetWords() string {
 	if c.On == "" {
 		return ""
 	}
-	var out []string
+	var exact, families, later []string
 	for w := range strings.FieldsSeq(c.On) {
 		switch w[len(w)-1] {
 		case 'a':
-			out = append(out, "sm_"+w)
+			exact = append(exact, "sm_"+w)
 		case 'f':
-			out = append(out, "sm_"+w+" and its family")
+			families = append(families, "sm_"+w)
 		default:
-			out = append(out, "sm_"+w+" or later")
+			later = append(later, "sm_"+w+" or later")
 		}
 	}
-	return strings.Join(out, ", ")
+	if len(families) > 0 {
+		families = []string{"the family of " + orList(families)}
+	}
+	return orList(slices.Concat(exact, families, later))
+}
+
+// orList joins alternatives with commas, and the last two with "or".
+func orList(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " or " + list[last]
 }

@@ -41,7 +41,7 @@ func (s *scope) enter(name string, ref ir.Ref, at ptx.Pos) {
 	}
 }
 
-// head lifts everything of a function except its body.
+// head lifts the declaration of a function without its body.
 func (l *lifter) head(f *ir.Func, n *ptx.Func) {
 	f.HasResults, f.HasParams = n.HasReturns, n.HasParams
 	if len(n.Linkage) > 0 {
@@ -153,8 +153,8 @@ type merged struct {
 	name string
 }
 
-// redirect replaces references to merged blocks by references to the blocks that contain them,
-// keeping the label.
+// redirect replaces references to merged blocks by references to the blocks that contain them. The
+// references keep their labels.
 func (l *lifter) redirect() {
 	for _, b := range l.f.Blocks {
 		for _, in := range b.Instrs {
@@ -305,8 +305,8 @@ func (l *lifter) nested(n *ptx.Func) {
 	l.targets(t)
 }
 
-// targets adds a list of branch targets or a call prototype to the function, and records the next
-// instruction as its position: the code that ptxas generates for debugging depends on the position.
+// targets adds a list of branch targets or a call prototype to the function. The position of the
+// list is the next instruction; the debug code that ptxas generates depends on it.
 func (l *lifter) targets(t *ir.Targets) {
 	if t.Ahead = !l.begun; !t.Ahead {
 		l.waiting = append(l.waiting, t)

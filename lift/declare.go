@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
-// variables lifts a declaration. Registers are entered in the scope; other variables are also
-// passed to keep.
+// variables lifts a declaration of one or more variables. It adds registers to the scope, and
+// passes other variables to keep.
 func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 	if len(n.Names) == 0 {
 		return
@@ -42,9 +42,9 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 		}
 		count := int64(1)
 		if d.Count != nil {
-			if count = l.integer(d.Count); count > mostNames {
+			if count = l.integer(d.Count); count > maxNames {
 				l.fault(&ruleOdd, d, "%s<%d> declares more than %d variables", d.Name.Text, count,
-					mostNames)
+					maxNames)
 				continue
 			}
 		}
@@ -66,9 +66,9 @@ func (l *lifter) variables(n *ptx.Var, keep func(*ir.Var)) {
 	}
 }
 
-// mostNames is the maximum number of variables that a range may declare. All of them are created,
-// because each takes memory at run time.
-const mostNames = 1 << 16
+// maxNames is the maximum number of variables that a range such as a<8> may declare. All of them
+// are created, because each occupies memory at run time.
+const maxNames = 1 << 16
 
 func (l *lifter) rangeOf(d *ptx.Declarator, t isa.Type, vec uint8) {
 	s := l.scopes[len(l.scopes)-1]

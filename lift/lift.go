@@ -69,7 +69,7 @@ type lifter struct {
 
 	scopes []*scope // starting with the module's scope
 
-	// The function that is being lifted.
+	// the function that is being lifted
 	f       *ir.Func
 	used    map[string]int // names in it, with a counter for making similar names unique
 	heading bool           // its parameters are being lifted
@@ -82,14 +82,15 @@ type lifter struct {
 	pending []string         // comments of removed statements
 }
 
-// fault reports something that cannot be lifted.
+// fault reports that a node cannot be lifted.
 func (l *lifter) fault(r *diag.Rule, n ptx.Node, format string, args ...any) {
 	l.list = append(l.list,
 		diag.Diagnostic{Place: l.file.PlaceOf(n), Rule: r.ID, Severity: diag.Error,
 			Message: fmt.Sprintf(format, args...)})
 }
 
-// doc takes the comments before a position.
+// doc returns the comments before a position that have not been assigned yet, and marks them as
+// assigned.
 func (l *lifter) doc(at ptx.Pos) []string {
 	var lines []string
 	for len(l.comments) > 0 && l.comments[0].At < at {
@@ -104,8 +105,8 @@ func (l *lifter) takeComments() string {
 	return text
 }
 
-// note takes the comment after a statement on the same line. Comments inside the statement are
-// moved before it, into doc.
+// note returns the comment that follows a statement on the same line, and marks it as assigned.
+// Comments inside the statement are appended to doc.
 func (l *lifter) note(to ptx.Pos, doc *[]string) string {
 	*doc = append(*doc, l.doc(to)...)
 	if len(l.comments) == 0 {
@@ -176,7 +177,7 @@ func (l *lifter) directive(n *ptx.Directive) {
 	}
 }
 
-// plain converts a directive to its name and text.
+// plain returns a directive with its name and its arguments as text.
 func (l *lifter) plain(n *ptx.Directive) *ir.Directive {
 	d := &ir.Directive{Name: n.Name.Text, Semi: n.Semi, Pos: position(n)}
 	d.Doc = l.doc(n.Name.To)

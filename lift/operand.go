@@ -67,7 +67,7 @@ func (l *lifter) operand(o *ptx.Operand) ir.Operand {
 	return ir.Operand{}
 }
 
-// besideSink reports whether a first operand is d|_, which means d in every instruction.
+// besideSink reports whether a first operand has the form d|_, which means d in every instruction.
 func besideSink(o *ir.Operand) bool {
 	if o.Kind != ir.Pair {
 		return false

@@ -18,8 +18,9 @@ type scope struct {
 	ranges map[string]*regRange
 }
 
-// An entry is the meaning of a name. A label also has its position, because a later label gives way
-// to a declaration in an outer scope.
+// An entry is the declaration that a name of a scope refers to. The entry of a label also has the
+// position of the label, because a declaration in an outer scope takes precedence before that
+// position.
 type entry struct {
 	ref ir.Ref
 	at  ptx.Pos
@@ -86,7 +87,7 @@ func (l *lifter) find(name string, at ptx.Pos) ir.Ref {
 	return later
 }
 
-// ranged returns the register with a name if it belongs to a range of s.
+// ranged returns the register with the given name if a range of scope s contains it, or nil.
 func (l *lifter) ranged(s *scope, name string) ir.Ref {
 	if len(s.ranges) == 0 {
 		return nil

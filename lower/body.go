@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 )
 
-// stretch writes blocks of which only the first has labels, so that nothing separates their
-// instructions.
+// stretch writes consecutive blocks of which only the first has labels, so that their instructions
+// can be aligned together.
 func (w *writer) stretch(blocks []*ir.Block, calls map[*ir.Block][]sequence) {
 	for i := range blocks[0].Labels {
 		l := &blocks[0].Labels[i]

@@ -78,7 +78,7 @@ type reader struct {
 	out  *Map
 }
 
-// mark records pos as the source of the lines of n.
+// mark records pos as the position of the lines that node n spans.
 func (r *reader) mark(n ptx.Node, pos ir.Pos) {
 	place := r.file.PlaceOf(n)
 	for len(r.out.at) <= place.EndLine {

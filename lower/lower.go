@@ -16,7 +16,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An Option changes the output of Text.
+// An Option is an option for the output of Text.
 type Option func(*writer)
 
 // Lines adds .file and .loc directives, with which debuggers and profilers find the source of
@@ -151,7 +151,7 @@ func (w *writer) directive(name, text string, semicolon bool) {
 	}
 }
 
-// words writes a directive's name and arguments.
+// words writes a directive with its name and arguments.
 func (w *writer) words(name, text string) {
 	w.Put(name)
 	switch {

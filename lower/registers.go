@@ -36,7 +36,8 @@ func numbered(name string) (letters string, number int, ok bool) {
 	return name[:i], n, true
 }
 
-// A family is the registers of a function with one prefix and different numbers.
+// A family is the set of a function's registers whose names have the same prefix and different
+// numbers, such as %r1 and %r2.
 type family struct {
 	class
 	letters string
@@ -154,8 +155,8 @@ func formals(f *ir.Func) map[*ir.Reg]bool {
 	return regs
 }
 
-// rank returns the sort order of classes: predicates first, then by width, untyped bits and
-// integers before floats.
+// rank returns a number by which classes are sorted: predicates first, then by width, with untyped
+// bits and integers before floats.
 func rank(c class) int {
 	n := c.typ.Bits() * 16
 	if floating := c.typ.Class() == isa.Float || c.typ.Class() == isa.Half; floating {

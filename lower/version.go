@@ -41,7 +41,7 @@ func Version(m *ir.Module) isa.Version {
 	return v.least
 }
 
-// needs tracks the PTX version that is required so far.
+// needs computes the smallest PTX version that supports all features of a module.
 type needs struct {
 	target isa.Target
 	least  isa.Version
@@ -94,7 +94,7 @@ func (v *needs) directiveOf(name, text string) {
 	}
 }
 
-// attribute adds the requirements of .attribute(...) on a variable or function.
+// attribute adds the requirements of an .attribute(...) of a variable or function.
 func (v *needs) attribute(text string) {
 	v.directive(".attribute")
 	if strings.Contains(text, ".unified") {

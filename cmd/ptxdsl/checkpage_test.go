@@ -72,14 +72,14 @@ func pairTable(t *testing.T) string {
 	}
 	var b strings.Builder
 	b.WriteString(
-		"| class | pairs | wrong: error in verify | wrong: clean in verify | wrong: error in check | wrong: error in one of them | right: no error in either |\n|---|---|---|---|---|---|---|\n")
+		"| subject | pairs | wrong kernel: error in verify | wrong kernel: clean in verify | wrong kernel: error in check | wrong kernel: error in verify or check | right kernel: no error |\n|---|---|---|---|---|---|---|\n")
 	for _, class := range order {
 		c := classes[class]
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d |\n", class, c.pairs, c.verify, c.clean,
 			c.check, c.either, c.right)
 	}
 	b.WriteString(
-		"\n## All pairs\n\n| class | bug | verify, wrong | check, wrong | verify, right | check, right |\n|---|---|---|---|---|---|\n")
+		"\n## All pairs\n\nThe verdicts, with the rules of the findings:\n\n| subject | bug | wrong kernel in verify | wrong kernel in check | right kernel in verify | right kernel in check |\n|---|---|---|---|---|---|\n")
 	return b.String() + rows.String()
 }
 

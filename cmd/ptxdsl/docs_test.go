@@ -90,7 +90,7 @@ func isaPage(list []isa.Instruction) string {
 	printStats(&stats, list, true)
 	var b strings.Builder
 	fmt.Fprintf(&b,
-		"%s# Instruction set\n\nWhat the table in `isa/spec` covers. `ptxdsl isa NAME` prints the forms of an instruction.\n\n```text\n%s```\n",
+		"%s# Instruction set\n\nThis page is made from `isa/spec`, as are the tables of the form checks, the builder and the\nemulator. `ptxdsl isa NAME` prints the forms of an instruction.\n\nThe first table counts, for each family: opcodes (the first word of an instruction), instructions\n(such as `mul.lo` and `mul.hi`), forms (combinations of operands and modifiers), forms that the\nemulator runs, values of modifiers, and gates (conditions on the PTX version or the target).\n\n```text\n%s```\n",
 		generated, &stats)
 	family := ""
 	for _, ins := range list {

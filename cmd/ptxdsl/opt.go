@@ -97,7 +97,7 @@ func (f *optFlags) choose(names, dump string) error {
 	case names == "all":
 		f.list = passes.List()
 	case names != "" && len(words(names)) == 0:
-		return fmt.Errorf("-passes=%s names no pass", names)
+		return fmt.Errorf("-passes=%s: expected names of passes", names)
 	case dump != "" && len(words(dump)) == 0:
 		return fmt.Errorf("-dump=%s: expected after:NAME or before:NAME", dump)
 	default:

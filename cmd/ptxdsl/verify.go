@@ -27,26 +27,27 @@ all regular files in and below it whose names end in .ptx and do not start with 
 dot. At most 2 GiB of a file are read, and 256 MiB of standard input, a pipe or a
 device.
 
-It first checks forms: opcodes, modifiers, operands, versions and targets, names
-and types, functions and calls, directives. If the forms are correct, it follows
-the paths through each kernel and checks synchronization: barriers, asynchronous
-copies, fences and proxies, mbarriers, wgmma and tcgen05, clusters, and register
-allocation by setmaxnreg. Nothing is executed. An error shows a path on which a
-rule is broken, for every value tried under which its instructions execute. A
-review needs particular values, which it names, or a condition that could not be
-decided.
+It first checks the form of each statement: opcodes, modifiers, operands, versions
+and targets, names and types, functions and calls, directives. If all forms are
+correct, it executes each kernel symbolically and checks synchronization: barriers,
+asynchronous copies, fences and proxies, mbarriers, wgmma and tcgen05, clusters, and
+register allocation by setmaxnreg. The kernel does not run. An error shows a path on
+which a rule is broken, for every tried value with which the path is executed. A
+review is a finding that a person must decide: the rule is broken only for particular
+values, which are named, or under a condition that verify cannot decide.
 
-The last line has the verdict: error, review, incomplete or clean. A file is
-incomplete if something was not checked; the line says what. It also lists the
-classes of hazards that were checked, and what the verdict assumes: the block
-size if no directive fixes it, the iterations of loops that were followed, and
-the values that were tried for parameters. Clean holds under these assumptions
-only. A larger -effort follows more paths; it does not lift the assumptions.
-The line is omitted for a file that is clean without assumptions, unless
-standard output is a terminal or -v is set.
+A summary follows the findings. Its first line has the verdict: error, review,
+incomplete or clean. A file is incomplete if something was not checked; the summary
+lists what. It also lists the hazards that were checked, and what the verdict
+assumes: the block size if no directive fixes it, the number of loop iterations that
+were analyzed, and the values that were tried for parameters. A clean verdict holds
+only under these assumptions. A larger -effort analyzes more paths, but does not
+remove the assumptions. There is no summary for a file that is clean without
+assumptions, unless standard output is a terminal or -v is set.
 
-Kernels that do not declare their block size with .reqntid are checked with -block,
-else with an assumed one. With -grid=1, blocks do not race with one another.
+A kernel that does not declare its block size with .reqntid is checked with the size
+that -block gives, or else with an assumed size. With -grid=1, no race between blocks
+is reported.
 
 A comment // ptxdsl:ignore RULE REASON before or after an instruction suppresses
 findings of one rule there.

@@ -6,15 +6,15 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Add starts the instruction add: sum of two integers; sum of two numbers; sum of two numbers of
-// half precision, or of two precisions (PTX ISA 9.1, 9.7.1.1 and 9.7.2.1 and 9.7.3.3 and 9.7.4.1
-// and 9.7.5.1; PTX ISA 9.2, 9.7.1.1; PTX ISA 9.4, 9.7.5.1 and 9.7.6.1).
+// Add starts the instruction add: sum of two integers; sum of two numbers; sum of two
+// half-precision numbers, or of numbers of different precisions (PTX ISA 9.1, 9.7.1.1 and 9.7.2.1
+// and 9.7.3.3 and 9.7.4.1 and 9.7.5.1; PTX ISA 9.2, 9.7.1.1; PTX ISA 9.4, 9.7.5.1 and 9.7.6.1).
 //
 //	add.int d, a, b
 //	add.sat.s32 d, a, b
-//	add.sat.sum d, a, b  // PTX 9.2 on sm_120f and its family, or PTX 9.4 on sm_107f and its family
+//	add.sat.sum d, a, b  // PTX 9.2 on the family of sm_120f, or PTX 9.4 on the family of sm_107f
 //	add.pair d, a, b  // PTX 8.0 on sm_90 or later
-//	add{.sat}.quad d, a, b  // PTX 9.2 on sm_120f and its family, or PTX 9.4 on sm_107f and its family
+//	add{.sat}.quad d, a, b  // PTX 9.2 on the family of sm_120f, or PTX 9.4 on the family of sm_107f
 //	add.cc.word d, a, b  // PTX 1.2
 //	add.cc.long d, a, b  // PTX 4.3 on sm_20 or later
 //	add{.round}{.ftz}{.sat}.f32 d, a, b
@@ -23,10 +23,10 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	add{.rn}{.ftz}{.sat}.half d, a, b  // PTX 4.2 on sm_53 or later
 //	add{.rn}.brain d, a, b  // PTX 7.8 on sm_90 or later
 //	add{.rnd}{.sat}.f32.atype d, a, c  // PTX 8.6 on sm_100 or later
-//	add{.rz}.ftz.f16x2.f32x2.f32x2 d, a, b  // PTX 9.4 on sm_107f and its family
-//	add{.rz}.bf16x2.f32x2.f32x2 d, a, b  // PTX 9.4 on sm_107f and its family
-//	add{.rnd}.f32x2.atype.f32x2 d, a, c  // PTX 9.4 on sm_107f and its family
-//	add{.rn}{.satfinite}.wide.alt d, a, c  // PTX 9.4 on sm_100a, sm_103a
+//	add{.rz}.ftz.f16x2.f32x2.f32x2 d, a, b  // PTX 9.4 on the family of sm_107f
+//	add{.rz}.bf16x2.f32x2.f32x2 d, a, b  // PTX 9.4 on the family of sm_107f
+//	add{.rnd}.f32x2.atype.f32x2 d, a, c  // PTX 9.4 on the family of sm_107f
+//	add{.rn}{.satfinite}.wide.alt d, a, c  // PTX 9.4 on sm_100a or sm_103a
 //
 //	.int = .u16 .u32 .u64 .s16 .s32 .s64
 //	.sum = .u32 .u16x2 .s16x2
@@ -226,12 +226,13 @@ func (i *Add) Do(d, a any, more ...any) {
 }
 
 // Sub starts the instruction sub: difference of two integers; difference of two numbers; difference
-// of two numbers of half precision, or of two precisions (PTX ISA 9.1, 9.7.1.2 and 9.7.2.3 and
-// 9.7.3.4 and 9.7.4.2 and 9.7.5.2; PTX ISA 9.2, 9.7.1.2; PTX ISA 9.4, 9.7.5.2 and 9.7.6.2).
+// of two half-precision numbers, or of numbers of different precisions (PTX ISA 9.1, 9.7.1.2 and
+// 9.7.2.3 and 9.7.3.4 and 9.7.4.2 and 9.7.5.2; PTX ISA 9.2, 9.7.1.2; PTX ISA 9.4, 9.7.5.2 and
+// 9.7.6.2).
 //
 //	sub.int d, a, b
 //	sub.sat.s32 d, a, b
-//	sub{.sat}.quad d, a, b  // PTX 9.2 on sm_120f and its family, or PTX 9.4 on sm_107f and its family
+//	sub{.sat}.quad d, a, b  // PTX 9.2 on the family of sm_120f, or PTX 9.4 on the family of sm_107f
 //	sub.cc.word d, a, b  // PTX 1.3
 //	sub.cc.long d, a, b  // PTX 4.3 on sm_20 or later
 //	sub{.round}{.ftz}{.sat}.f32 d, a, b
@@ -240,10 +241,10 @@ func (i *Add) Do(d, a any, more ...any) {
 //	sub{.rn}{.ftz}{.sat}.half d, a, b  // PTX 4.2 on sm_53 or later
 //	sub{.rn}.brain d, a, b  // PTX 7.8 on sm_90 or later
 //	sub{.rnd}{.sat}.f32.atype d, a, c  // PTX 8.6 on sm_100 or later
-//	sub{.rz}.ftz.f16x2.f32x2.f32x2 d, a, b  // PTX 9.4 on sm_107f and its family
-//	sub{.rz}.bf16x2.f32x2.f32x2 d, a, b  // PTX 9.4 on sm_107f and its family
-//	sub{.rnd}.f32x2.atype.f32x2 d, a, c  // PTX 9.4 on sm_107f and its family
-//	sub{.rn}{.satfinite}.wide.alt d, a, c  // PTX 9.4 on sm_100a, sm_103a
+//	sub{.rz}.ftz.f16x2.f32x2.f32x2 d, a, b  // PTX 9.4 on the family of sm_107f
+//	sub{.rz}.bf16x2.f32x2.f32x2 d, a, b  // PTX 9.4 on the family of sm_107f
+//	sub{.rnd}.f32x2.atype.f32x2 d, a, c  // PTX 9.4 on the family of sm_107f
+//	sub{.rn}{.satfinite}.wide.alt d, a, c  // PTX 9.4 on sm_100a or sm_103a
 //
 //	.int = .u16 .u32 .u64 .s16 .s32 .s64
 //	.quad = .u8x4 .s8x4
@@ -689,7 +690,8 @@ func (i *MulHi) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// MulWide starts the instruction mul.wide: product of twice the width (PTX ISA 9.1, 9.7.1.3).
+// MulWide starts the instruction mul.wide: product with twice the width of the factors (PTX ISA
+// 9.1, 9.7.1.3).
 //
 //	mul.wide.narrow d, a, b
 //
@@ -876,8 +878,8 @@ func (i *MadHi) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// MadWide starts the instruction mad.wide: product of twice the width, plus an addend of that width
-// (PTX ISA 9.1, 9.7.1.4).
+// MadWide starts the instruction mad.wide: product with twice the width of the factors, plus an
+// addend of that width (PTX ISA 9.1, 9.7.1.4).
 //
 //	mad.wide.narrow d, a, b, c
 //
@@ -1511,7 +1513,7 @@ func (i *Rem) Do(d, a, b any) {
 }
 
 // Abs starts the instruction abs: absolute value of an integer; absolute value of a number;
-// absolute value of a number of half precision (PTX ISA 9.1, 9.7.1.10 and 9.7.3.9 and 9.7.4.6).
+// absolute value of a half-precision number (PTX ISA 9.1, 9.7.1.10 and 9.7.3.9 and 9.7.4.6).
 //
 //	abs.sint d, a
 //	abs{.ftz}.f32 d, a
@@ -1594,10 +1596,10 @@ func (i *Abs) Do(d, a any) {
 }
 
 // Neg starts the instruction neg: negative of an integer; negative of a number; negative of a
-// number of half precision (PTX ISA 9.1, 9.7.1.11 and 9.7.3.10 and 9.7.4.5; PTX ISA 9.2, 9.7.1.11).
+// half-precision number (PTX ISA 9.1, 9.7.1.11 and 9.7.3.10 and 9.7.4.5; PTX ISA 9.2, 9.7.1.11).
 //
 //	neg.sint d, a
-//	neg.s8x4 d, a  // PTX 9.2 on sm_120f and its family, or PTX 9.4 on sm_107f and its family
+//	neg.s8x4 d, a  // PTX 9.2 on the family of sm_120f, or PTX 9.4 on the family of sm_107f
 //	neg{.ftz}.f32 d, a
 //	neg.f64 d, a
 //	neg{.ftz}.half d, a  // PTX 6.0 on sm_53 or later
@@ -1683,15 +1685,15 @@ func (i *Neg) Do(d, a any) {
 }
 
 // Min starts the instruction min: smaller of two integers; smaller of two or three numbers; smaller
-// of two numbers of half precision (PTX ISA 9.1, 9.7.1.12 and 9.7.3.11 and 9.7.4.7; PTX ISA 9.2,
+// of two half-precision numbers (PTX ISA 9.1, 9.7.1.12 and 9.7.3.11 and 9.7.4.7; PTX ISA 9.2,
 // 9.7.1.12).
 //
 //	min.int d, a, b
 //	min.relu.s32 d, a, b  // PTX 8.0 on sm_90 or later
 //	min.u16x2 d, a, b  // PTX 8.0 on sm_90 or later
 //	min{.relu}.s16x2 d, a, b  // PTX 8.0 on sm_90 or later
-//	min.u8x4 d, a, b  // PTX 9.2 on sm_120f and its family, or PTX 9.4 on sm_107f and its family
-//	min{.relu}.s8x4 d, a, b  // PTX 9.2 on sm_120f and its family, or PTX 9.4 on sm_107f and its family
+//	min.u8x4 d, a, b  // PTX 9.2 on the family of sm_120f, or PTX 9.4 on the family of sm_107f
+//	min{.relu}.s8x4 d, a, b  // PTX 9.2 on the family of sm_120f, or PTX 9.4 on the family of sm_107f
 //	min{.ftz}{.NaN}{.xorsign.abs}.f32 d, a, b
 //	min{.ftz}{.NaN}{.abs}.f32 d, a, b, c  // PTX 8.8 on sm_100 or later
 //	min.f64 d, a, b
@@ -1831,15 +1833,15 @@ func (i *Min) Do(d, a, b any, more ...any) {
 }
 
 // Max starts the instruction max: larger of two integers; larger of two or three numbers; larger of
-// two numbers of half precision (PTX ISA 9.1, 9.7.1.13 and 9.7.3.12 and 9.7.4.8; PTX ISA 9.2,
+// two half-precision numbers (PTX ISA 9.1, 9.7.1.13 and 9.7.3.12 and 9.7.4.8; PTX ISA 9.2,
 // 9.7.1.13).
 //
 //	max.int d, a, b
 //	max.relu.s32 d, a, b  // PTX 8.0 on sm_90 or later
 //	max.u16x2 d, a, b  // PTX 8.0 on sm_90 or later
 //	max{.relu}.s16x2 d, a, b  // PTX 8.0 on sm_90 or later
-//	max.u8x4 d, a, b  // PTX 9.2 on sm_120f and its family, or PTX 9.4 on sm_107f and its family
-//	max{.relu}.s8x4 d, a, b  // PTX 9.2 on sm_120f and its family, or PTX 9.4 on sm_107f and its family
+//	max.u8x4 d, a, b  // PTX 9.2 on the family of sm_120f, or PTX 9.4 on the family of sm_107f
+//	max{.relu}.s8x4 d, a, b  // PTX 9.2 on the family of sm_120f, or PTX 9.4 on the family of sm_107f
 //	max{.ftz}{.NaN}{.xorsign.abs}.f32 d, a, b
 //	max{.ftz}{.NaN}{.abs}.f32 d, a, b, c  // PTX 8.8 on sm_100 or later
 //	max.f64 d, a, b
@@ -2172,7 +2174,8 @@ func (i *Brev) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Bfe starts the instruction bfe: bit field, extended to a word (PTX ISA 9.1, 9.7.1.19).
+// Bfe starts the instruction bfe: bit field, extracted and extended to a word (PTX ISA 9.1,
+// 9.7.1.19).
 //
 //	bfe.type d, a, pos, len
 //
@@ -2220,7 +2223,7 @@ func (i *Bfe) Do(d, a, pos, len any) {
 	(*ins)(i).do(d, a, pos, len)
 }
 
-// Bfi starts the instruction bfi: bit field set into a word (PTX ISA 9.1, 9.7.1.20).
+// Bfi starts the instruction bfi: word with an inserted bit field (PTX ISA 9.1, 9.7.1.20).
 //
 //	bfi.bits f, a, b, pos, len
 //
@@ -2308,7 +2311,8 @@ func (i *Szext) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Bmsk starts the instruction bmsk: mask of bits at a position (PTX ISA 9.1, 9.7.1.22).
+// Bmsk starts the instruction bmsk: mask of a given number of bits from a position (PTX ISA 9.1,
+// 9.7.1.22).
 //
 //	bmsk.mode.b32 d, a, b
 //
@@ -2392,8 +2396,8 @@ func (i *Dp4a) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Dp2aLo starts the instruction dp2a.lo: dot product of two halves and the two lower bytes, plus an
-// addend (PTX ISA 9.1, 9.7.1.24).
+// Dp2aLo starts the instruction dp2a.lo: dot product of two half words with the two lower bytes of
+// a word, plus an addend (PTX ISA 9.1, 9.7.1.24).
 //
 //	dp2a.lo.atype.btype d, a, b, c
 //
@@ -2432,8 +2436,8 @@ func (i *Dp2aLo) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Dp2aHi starts the instruction dp2a.hi: dot product of two halves and the two upper bytes, plus an
-// addend (PTX ISA 9.1, 9.7.1.24).
+// Dp2aHi starts the instruction dp2a.hi: dot product of two half words with the two upper bytes of
+// a word, plus an addend (PTX ISA 9.1, 9.7.1.24).
 //
 //	dp2a.hi.atype.btype d, a, b, c
 //

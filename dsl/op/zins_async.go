@@ -91,7 +91,7 @@ func (i *CpAsync) Do(to, from, size any, more ...any) {
 	(*ins)(i).do(append([]any{to, from, size}, more...)...)
 }
 
-// CpAsyncCommitGroup starts the instruction cp.async.commit_group: close a group of background
+// CpAsyncCommitGroup starts the instruction cp.async.commit_group: close a group of asynchronous
 // copies (PTX ISA 9.1, 9.7.9.25.3.2).
 //
 //	cp.async.commit_group
@@ -115,8 +115,8 @@ func (i *CpAsyncCommitGroup) Do() {
 	(*ins)(i).do()
 }
 
-// CpAsyncWaitGroup starts the instruction cp.async.wait_group: wait until few enough groups of
-// copies are pending (PTX ISA 9.1, 9.7.9.25.3.3).
+// CpAsyncWaitGroup starts the instruction cp.async.wait_group: wait until at most n groups of
+// asynchronous copies are pending (PTX ISA 9.1, 9.7.9.25.3.3).
 //
 //	cp.async.wait_group pending
 //
@@ -140,7 +140,7 @@ func (i *CpAsyncWaitGroup) Do(pending any) {
 	(*ins)(i).do(pending)
 }
 
-// CpAsyncWaitAll starts the instruction cp.async.wait_all: wait for all background copies of this
+// CpAsyncWaitAll starts the instruction cp.async.wait_all: wait for all asynchronous copies of this
 // thread (PTX ISA 9.1, 9.7.9.25.3.3).
 //
 //	cp.async.wait_all
@@ -494,7 +494,8 @@ func (i *RedAsync) Do(a, b any, more ...any) {
 	(*ins)(i).do(append([]any{a, b}, more...)...)
 }
 
-// StBulk starts the instruction st.bulk: clear a range of shared memory (PTX ISA 9.1, 9.7.9.13).
+// StBulk starts the instruction st.bulk: set a range of shared memory to zero (PTX ISA 9.1,
+// 9.7.9.13).
 //
 //	st.bulk{.weak} [a], size, value  // PTX 8.6 on sm_100 or later
 //	st.bulk{.weak} [a], size, value  // PTX 8.6 on sm_100 or later, and PTX 9.0

@@ -16,7 +16,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	cp.async.bulk{.weak}.dst.src.bulk_group{.L2::cache_hint}{.cp_mask} [to], [from], size{, policy}{, bytes}  // PTX 8.0 on sm_90 or later
 //	cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes{.report}{.L2::cache_hint}.b128 [to], [from], size, [mbar]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.3
 //	cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes{.mbarrier::report::disabled}{.L2::cache_hint}.ignore_oob.b128 [to], [from], size, left, right, [mbar]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.3
-//	cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.L2::cache_hint}.b128 [to], [from], size, [mbar]{, mask}{, mask32}{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.3 on sm_90a, sm_100f and its family, sm_110f and its family
+//	cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.L2::cache_hint}.b128 [to], [from], size, [mbar]{, mask}{, mask32}{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.3 on sm_90a or the family of sm_100f or sm_110f
 //	cp.async.bulk.relaxed.scope.dst.src.mbarrier::complete_tx::bytes.b128 [to], [from], size, [mbar]  // PTX 8.0 on sm_90 or later, and PTX 9.3
 //	cp.async.bulk.relaxed.scope.dst.src.bulk_group{.L2::cache_hint}{.cp_mask}.b128 [to], [from], size{, policy}{, bytes}  // PTX 8.0 on sm_90 or later, and PTX 9.3
 //	cp.async.bulk.dst.src.mbarrier::complete_tx::bytes{.report}{.L2::cache_hint}.b128 [to], [from], size, [mbar]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 8.6; not in the manual
@@ -67,7 +67,7 @@ func (i *CpAsyncBulk) MbarrierReportDisabled() *CpAsyncBulk {
 // one of .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
 // .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
-// requires PTX 9.4 on sm_107f and its family.
+// requires PTX 9.4 on the family of sm_107f.
 func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes80000000() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::80000000"))
 }
@@ -76,7 +76,7 @@ func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes80000000() *CpAsyncBulk {
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
 // .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
-// requires PTX 9.4 on sm_107f and its family.
+// requires PTX 9.4 on the family of sm_107f.
 func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes8000() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::8000"))
 }
@@ -85,7 +85,7 @@ func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes8000() *CpAsyncBulk {
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
 // .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
-// requires PTX 9.4 on sm_107f and its family.
+// requires PTX 9.4 on the family of sm_107f.
 func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes80() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::80"))
 }
@@ -94,7 +94,7 @@ func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes80() *CpAsyncBulk {
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
 // .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
-// requires PTX 9.4 on sm_107f and its family.
+// requires PTX 9.4 on the family of sm_107f.
 func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes8() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::8"))
 }
@@ -103,7 +103,7 @@ func (i *CpAsyncBulk) MbarrierReportValidityPer16bytes8() *CpAsyncBulk {
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
 // .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
-// requires PTX 9.4 on sm_107f and its family.
+// requires PTX 9.4 on the family of sm_107f.
 func (i *CpAsyncBulk) MbarrierReportValidityPerElementFf() *CpAsyncBulk {
 	return (*CpAsyncBulk)((*ins)(i).with(".mbarrier::report::validity::per_element::ff"))
 }
@@ -224,8 +224,8 @@ func (i *CpAsyncBulkCommitGroup) Do() {
 	(*ins)(i).do()
 }
 
-// CpAsyncBulkWaitGroup starts the instruction cp.async.bulk.wait_group: wait until few enough
-// groups of bulk copies are pending (PTX ISA 9.1, 9.7.9.27.2.2).
+// CpAsyncBulkWaitGroup starts the instruction cp.async.bulk.wait_group: wait until at most n groups
+// of bulk copies are pending (PTX ISA 9.1, 9.7.9.27.2.2).
 //
 //	cp.async.bulk.wait_group{.read} pending
 //
@@ -258,7 +258,7 @@ func (i *CpAsyncBulkWaitGroup) Do(pending any) {
 // the L2 cache (PTX ISA 9.1, 9.7.9.25.4.3).
 //
 //	cp.async.bulk.prefetch.L2.global{.L2::cache_hint} [from], size{, policy}  // PTX 8.0 on sm_90 or later
-//	cp.async.bulk.prefetch.L2.global.L2::evict_last [from], size  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	cp.async.bulk.prefetch.L2.global.L2::evict_last [from], size  // PTX 8.0 on sm_90 or later, and PTX 9.4 on the family of sm_107f
 //
 // All forms have these modifiers, which may be omitted: .L2 .global.
 func (p PTX) CpAsyncBulkPrefetch() *CpAsyncBulkPrefetch {
@@ -302,12 +302,12 @@ func (i *CpAsyncBulkPrefetch) Do(from, size any, more ...any) {
 	(*ins)(i).do(append([]any{from, size}, more...)...)
 }
 
-// ApplypriorityAsyncBulk starts the instruction applypriority.async.bulk: give a range of the L2
-// cache its normal priority back, asynchronously (PTX ISA 9.4, 9.7.10.18).
+// ApplypriorityAsyncBulk starts the instruction applypriority.async.bulk: reset the eviction
+// priority of an address range in the L2 cache, asynchronously (PTX ISA 9.4, 9.7.10.18).
 //
 //	applypriority.async.bulk{.global}.bulk_group.L2::evict_normal [a], size
 //
-// It requires PTX 9.4 on sm_107f and its family.
+// It requires PTX 9.4 on the family of sm_107f.
 //
 // All forms have these modifiers, which may be omitted: .bulk_group .L2::evict_normal.
 func (p PTX) ApplypriorityAsyncBulk() *ApplypriorityAsyncBulk {
@@ -535,12 +535,12 @@ func (i *CpReduceAsyncBulk) Do(to, from, size any, more ...any) {
 //
 //	cp.async.bulk.tensor.dim.dst.src{.mode}.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}{.override::global_address} [to], [map{, base}, at], [mbar]{, policy}  // PTX 8.0 on sm_90 or later
 //	cp.async.bulk.tensor.dim.dst.src.window.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}{.override::global_address} [to], [map{, base}, at], [mbar], offsets{, policy}  // PTX 8.0 on sm_90 or later
-//	cp.async.bulk.tensor.dim.dst.src{.tile}.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}.override::global_address.attribute [to], [map, base, sizes{, low}{, high}, at], [mbar]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	cp.async.bulk.tensor.dim.dst.src{.tile}.mbarrier::complete_tx::bytes{.report}{.group}{.L2::cache_hint}.override::global_address.attribute [to], [map, base, sizes{, low}{, high}, at], [mbar]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.4 on the family of sm_107f
 //	cp.async.bulk.tensor.dim.dst.src{.mode}.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.group}{.L2::cache_hint}{.override::global_address} [to], [map{, base}, at], [mbar]{, mask}{, mask32}{, policy}  // PTX 8.0 on sm_90 or later
 //	cp.async.bulk.tensor.dim.dst.src.window.mbarrier::complete_tx::bytes{.report}{.multicast}{.multicast::cluster::32b}{.group}{.L2::cache_hint}{.override::global_address} [to], [map{, base}, at], [mbar], offsets{, mask}{, mask32}{, policy}  // PTX 8.0 on sm_90 or later
-//	cp.async.bulk.tensor.dim.dst.src{.tile}.mbarrier::complete_tx::bytes{.report}{.multicast::cluster::32b}{.group}{.L2::cache_hint}.override::global_address.attribute [to], [map, base, sizes{, low}{, high}, at], [mbar]{, mask32}{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	cp.async.bulk.tensor.dim.dst.src{.tile}.mbarrier::complete_tx::bytes{.report}{.multicast::cluster::32b}{.group}{.L2::cache_hint}.override::global_address.attribute [to], [map, base, sizes{, low}{, high}, at], [mbar]{, mask32}{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.4 on the family of sm_107f
 //	cp.async.bulk.tensor.dim.dst.src{.mode}.bulk_group{.L2::cache_hint}{.override::global_address} [map{, base}, at], [from]{, policy}  // PTX 8.0 on sm_90 or later
-//	cp.async.bulk.tensor.dim.dst.src{.tile}.bulk_group{.L2::cache_hint}.override::global_address.attribute [map, base, sizes{, low}{, high}, at], [from]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	cp.async.bulk.tensor.dim.dst.src{.tile}.bulk_group{.L2::cache_hint}.override::global_address.attribute [map, base, sizes{, low}{, high}, at], [from]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.4 on the family of sm_107f
 //
 //	.dim = .1d .2d .3d .4d .5d
 //	.mode = .tile .tile::gather4 .tile::scatter4[8.6 sm_100a sm_110a, 8.8 sm_100f sm_110f] .im2col_no_offs .im2col_no_offs::w[9.4 sm_107f]
@@ -610,7 +610,7 @@ func (i *CpAsyncBulkTensor) MbarrierCompleteTxBytes() *CpAsyncBulkTensor {
 // MbarrierReportDisabled adds .mbarrier::report::disabled, one of .mbarrier::report::disabled
 // .mbarrier::report::validity::per_16bytes::80000000 .mbarrier::report::validity::per_16bytes::8000
 // .mbarrier::report::validity::per_16bytes::80 .mbarrier::report::validity::per_16bytes::8
-// .mbarrier::report::validity::per_element::ff. It requires PTX 9.4 on sm_107f and its family.
+// .mbarrier::report::validity::per_element::ff. It requires PTX 9.4 on the family of sm_107f.
 func (i *CpAsyncBulkTensor) MbarrierReportDisabled() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".mbarrier::report::disabled"))
 }
@@ -619,7 +619,7 @@ func (i *CpAsyncBulkTensor) MbarrierReportDisabled() *CpAsyncBulkTensor {
 // one of .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
 // .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
-// requires PTX 9.4 on sm_107f and its family.
+// requires PTX 9.4 on the family of sm_107f.
 func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes80000000() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::80000000"))
 }
@@ -628,7 +628,7 @@ func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes80000000() *CpAsyncB
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
 // .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
-// requires PTX 9.4 on sm_107f and its family.
+// requires PTX 9.4 on the family of sm_107f.
 func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes8000() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::8000"))
 }
@@ -637,7 +637,7 @@ func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes8000() *CpAsyncBulkT
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
 // .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
-// requires PTX 9.4 on sm_107f and its family.
+// requires PTX 9.4 on the family of sm_107f.
 func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes80() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::80"))
 }
@@ -646,7 +646,7 @@ func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes80() *CpAsyncBulkTen
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
 // .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
-// requires PTX 9.4 on sm_107f and its family.
+// requires PTX 9.4 on the family of sm_107f.
 func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes8() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".mbarrier::report::validity::per_16bytes::8"))
 }
@@ -655,19 +655,19 @@ func (i *CpAsyncBulkTensor) MbarrierReportValidityPer16bytes8() *CpAsyncBulkTens
 // .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::80000000
 // .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80
 // .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_element::ff. It
-// requires PTX 9.4 on sm_107f and its family.
+// requires PTX 9.4 on the family of sm_107f.
 func (i *CpAsyncBulkTensor) MbarrierReportValidityPerElementFf() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".mbarrier::report::validity::per_element::ff"))
 }
 
-// CTAGroup1 adds .cta_group::1, one of .cta_group::1 .cta_group::2. It requires PTX 8.6 on sm_100a,
-// sm_110a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
+// CTAGroup1 adds .cta_group::1, one of .cta_group::1 .cta_group::2. It requires PTX 8.6 on sm_100a
+// or sm_110a, or PTX 8.8 on the family of sm_100f or sm_110f.
 func (i *CpAsyncBulkTensor) CTAGroup1() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".cta_group::1"))
 }
 
-// CTAGroup2 adds .cta_group::2, one of .cta_group::1 .cta_group::2. It requires PTX 8.6 on sm_100a,
-// sm_110a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
+// CTAGroup2 adds .cta_group::2, one of .cta_group::1 .cta_group::2. It requires PTX 8.6 on sm_100a
+// or sm_110a, or PTX 8.8 on the family of sm_100f or sm_110f.
 func (i *CpAsyncBulkTensor) CTAGroup2() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".cta_group::2"))
 }
@@ -731,8 +731,8 @@ func (i *CpAsyncBulkTensor) MulticastCluster32b() *CpAsyncBulkTensor {
 }
 
 // TileScatter4 adds .tile::scatter4, one of .tile .tile::scatter4 .im2col_no_offs
-// .im2col_no_offs::w. It requires PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on sm_100f and its
-// family, sm_110f and its family.
+// .im2col_no_offs::w. It requires PTX 8.6 on sm_100a or sm_110a, or PTX 8.8 on the family of
+// sm_100f or sm_110f.
 func (i *CpAsyncBulkTensor) TileScatter4() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".tile::scatter4"))
 }
@@ -744,7 +744,7 @@ func (i *CpAsyncBulkTensor) Im2colNoOffs() *CpAsyncBulkTensor {
 }
 
 // Im2colNoOffsW adds .im2col_no_offs::w, one of .tile .tile::scatter4 .im2col_no_offs
-// .im2col_no_offs::w. It requires PTX 9.4 on sm_107f and its family.
+// .im2col_no_offs::w. It requires PTX 9.4 on the family of sm_107f.
 func (i *CpAsyncBulkTensor) Im2colNoOffsW() *CpAsyncBulkTensor {
 	return (*CpAsyncBulkTensor)((*ins)(i).with(".im2col_no_offs::w"))
 }
@@ -785,7 +785,7 @@ func (i *CpAsyncBulkTensor) Do(operands ...any) {
 // tensor asynchronously (PTX ISA 9.1, 9.7.9.27.1.3).
 //
 //	cp.reduce.async.bulk.tensor.dim.dst.src.op{.mode}.bulk_group{.L2::cache_hint}{.override::global_address} [map{, base}, at], [from]{, policy}  // PTX 8.0 on sm_90 or later
-//	cp.reduce.async.bulk.tensor.dim.dst.src.op{.tile}.bulk_group{.L2::cache_hint}.override::global_address.attribute [map, base, sizes{, low}{, high}, at], [from]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	cp.reduce.async.bulk.tensor.dim.dst.src.op{.tile}.bulk_group{.L2::cache_hint}.override::global_address.attribute [map, base, sizes{, low}{, high}, at], [from]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.4 on the family of sm_107f
 //
 //	.dim = .1d .2d .3d .4d .5d
 //	.op = .add .min .max .inc .dec .and .or .xor
@@ -882,8 +882,8 @@ func (i *CpReduceAsyncBulkTensor) Tile() *CpReduceAsyncBulkTensor {
 }
 
 // TileScatter4 adds .tile::scatter4, one of .tile .tile::scatter4 .im2col_no_offs
-// .im2col_no_offs::w. It requires PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on sm_100f and its
-// family, sm_110f and its family.
+// .im2col_no_offs::w. It requires PTX 8.6 on sm_100a or sm_110a, or PTX 8.8 on the family of
+// sm_100f or sm_110f.
 func (i *CpReduceAsyncBulkTensor) TileScatter4() *CpReduceAsyncBulkTensor {
 	return (*CpReduceAsyncBulkTensor)((*ins)(i).with(".tile::scatter4"))
 }
@@ -895,7 +895,7 @@ func (i *CpReduceAsyncBulkTensor) Im2colNoOffs() *CpReduceAsyncBulkTensor {
 }
 
 // Im2colNoOffsW adds .im2col_no_offs::w, one of .tile .tile::scatter4 .im2col_no_offs
-// .im2col_no_offs::w. It requires PTX 9.4 on sm_107f and its family.
+// .im2col_no_offs::w. It requires PTX 9.4 on the family of sm_107f.
 func (i *CpReduceAsyncBulkTensor) Im2colNoOffsW() *CpReduceAsyncBulkTensor {
 	return (*CpReduceAsyncBulkTensor)((*ins)(i).with(".im2col_no_offs::w"))
 }
@@ -953,7 +953,7 @@ func (i *CpReduceAsyncBulkTensor) Do(operands ...any) {
 //
 //	cp.async.bulk.prefetch.tensor.dim.L2.src{.mode}{.L2::cache_hint}{.L2::evict_last}{.override::global_address} [map{, base}, at]{, policy}  // PTX 8.0 on sm_90 or later
 //	cp.async.bulk.prefetch.tensor.dim.L2.src.window{.L2::cache_hint}{.L2::evict_last}{.override::global_address} [map{, base}, at], offsets{, policy}  // PTX 8.0 on sm_90 or later
-//	cp.async.bulk.prefetch.tensor.dim.L2.src{.tile}{.L2::cache_hint}{.L2::evict_last}.override::global_address.attribute [map, base, sizes{, low}{, high}, at]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	cp.async.bulk.prefetch.tensor.dim.L2.src{.tile}{.L2::cache_hint}{.L2::evict_last}.override::global_address.attribute [map, base, sizes{, low}{, high}, at]{, policy}  // PTX 8.0 on sm_90 or later, and PTX 9.4 on the family of sm_107f
 //
 //	.dim = .1d .2d .3d .4d .5d
 //	.mode = .tile .tile::gather4[8.6 sm_100a sm_110a, 8.8 sm_100f sm_110f]
@@ -1009,8 +1009,8 @@ func (i *CpAsyncBulkPrefetchTensor) Tile() *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).with(".tile"))
 }
 
-// TileGather4 adds .tile::gather4, one of .tile .tile::gather4. It requires PTX 8.6 on sm_100a,
-// sm_110a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
+// TileGather4 adds .tile::gather4, one of .tile .tile::gather4. It requires PTX 8.6 on sm_100a or
+// sm_110a, or PTX 8.8 on the family of sm_100f or sm_110f.
 func (i *CpAsyncBulkPrefetchTensor) TileGather4() *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).with(".tile::gather4"))
 }
@@ -1036,13 +1036,13 @@ func (i *CpAsyncBulkPrefetchTensor) Im2col() *CpAsyncBulkPrefetchTensor {
 }
 
 // Im2colW adds .im2col::w, one of .im2col .im2col::w .im2col::w::128. It requires PTX 8.6 on
-// sm_100a, sm_110a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
+// sm_100a or sm_110a, or PTX 8.8 on the family of sm_100f or sm_110f.
 func (i *CpAsyncBulkPrefetchTensor) Im2colW() *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).with(".im2col::w"))
 }
 
 // Im2colW128 adds .im2col::w::128, one of .im2col .im2col::w .im2col::w::128. It requires PTX 8.6
-// on sm_100a, sm_110a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
+// on sm_100a or sm_110a, or PTX 8.8 on the family of sm_100f or sm_110f.
 func (i *CpAsyncBulkPrefetchTensor) Im2colW128() *CpAsyncBulkPrefetchTensor {
 	return (*CpAsyncBulkPrefetchTensor)((*ins)(i).with(".im2col::w::128"))
 }
@@ -1080,12 +1080,12 @@ func (i *CpAsyncBulkPrefetchTensor) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// ApplypriorityAsyncBulkTensor starts the instruction applypriority.async.bulk.tensor: give a box
-// of a tensor in the L2 cache its normal priority back, asynchronously (PTX ISA 9.4, 9.7.10.19).
+// ApplypriorityAsyncBulkTensor starts the instruction applypriority.async.bulk.tensor: reset the
+// eviction priority of a box of a tensor in the L2 cache, asynchronously (PTX ISA 9.4, 9.7.10.19).
 //
-//	applypriority.async.bulk.tensor{.dim}{.global}.bulk_group{.mode}.L2::evict_normal{.override::global_address} [map{, base}, at]  // PTX 9.4 on sm_107f and its family
-//	applypriority.async.bulk.tensor.dim{.global}.bulk_group.window.L2::evict_normal{.override::global_address} [map{, base}, at], offsets  // PTX 9.4 on sm_107f and its family
-//	applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile}.L2::evict_normal.override::global_address.attribute [map, base, sizes{, low}{, high}, at]  // PTX 9.4 on sm_107f and its family, and PTX 9.4 on sm_107f and its family
+//	applypriority.async.bulk.tensor{.dim}{.global}.bulk_group{.mode}.L2::evict_normal{.override::global_address} [map{, base}, at]  // PTX 9.4 on the family of sm_107f
+//	applypriority.async.bulk.tensor.dim{.global}.bulk_group.window.L2::evict_normal{.override::global_address} [map{, base}, at], offsets  // PTX 9.4 on the family of sm_107f
+//	applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile}.L2::evict_normal.override::global_address.attribute [map, base, sizes{, low}{, high}, at]  // PTX 9.4 on the family of sm_107f, and PTX 9.4 on the family of sm_107f
 //
 //	.dim = .1d .2d .3d .4d .5d
 //	.mode = .tile .tile::gather4 .tile::scatter4 .im2col_no_offs .im2col_no_offs::w
@@ -1226,17 +1226,17 @@ func (i *ApplypriorityAsyncBulkTensor) Do(operands ...any) {
 // TensormapReplace starts the instruction tensormap.replace: change a field of a tensor map (PTX
 // ISA 9.1, 9.7.9.28).
 //
-//	tensormap.replace.tile.global_address{.alloc}{.space}.b1024.b64 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	tensormap.replace.tile.rank{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	tensormap.replace.tile.field{.space}.b1024.b32 [map], index, value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	tensormap.replace.tile.global_stride{.space}.b1024.b64 [map], index, value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	tensormap.replace.tile.elemtype{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	tensormap.replace.tile.elemtype{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family, and PTX 8.7 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	tensormap.replace.tile.interleave_layout{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	tensormap.replace.tile.swizzle_mode{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	tensormap.replace.tile.swizzle_mode{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family, and PTX 8.8 on sm_103a, sm_107a
-//	tensormap.replace.tile.swizzle_atomicity{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family, and PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	tensormap.replace.tile.fill_mode{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
+//	tensormap.replace.tile.global_address{.alloc}{.space}.b1024.b64 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	tensormap.replace.tile.rank{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	tensormap.replace.tile.field{.space}.b1024.b32 [map], index, value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	tensormap.replace.tile.global_stride{.space}.b1024.b64 [map], index, value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	tensormap.replace.tile.elemtype{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	tensormap.replace.tile.elemtype{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f, and PTX 8.7 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	tensormap.replace.tile.interleave_layout{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	tensormap.replace.tile.swizzle_mode{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	tensormap.replace.tile.swizzle_mode{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f, and PTX 8.8 on sm_103a or sm_107a
+//	tensormap.replace.tile.swizzle_atomicity{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f, and PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	tensormap.replace.tile.fill_mode{.space}.b1024.b32 [map], value  // PTX 8.3 on sm_90a, or PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
 //
 //	.alloc = .alloc_same[9.5] .alloc_small[9.5] .alloc_large[9.5]
 //	.space = .global .shared::cta
@@ -1365,15 +1365,14 @@ func (i *TensormapReplace) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// TensormapQueryAllocClassLarge starts the instruction tensormap.query.alloc_class_large: ask
+// TensormapQueryAllocClassLarge starts the instruction tensormap.query.alloc_class_large: test
 // whether a tensor map is for a large allocation (PTX ISA 9.1, 9.7.9.28).
 //
 //	tensormap.query.alloc_class_large{.space}.b1024 p, [map]
 //
 //	.space = .global .shared::cta .const .param .param::entry
 //
-// It requires PTX 9.5 on sm_90a, sm_100f and its family, sm_110f and its family, sm_120f and its
-// family.
+// It requires PTX 9.5 on sm_90a or the family of sm_100f, sm_110f or sm_120f.
 //
 // All forms have these modifiers, which may be omitted: .b1024.
 func (p PTX) TensormapQueryAllocClassLarge() *TensormapQueryAllocClassLarge {
@@ -1428,7 +1427,7 @@ func (i *TensormapQueryAllocClassLarge) Do(p any, more ...any) {
 }
 
 // TensormapCpFenceproxy starts the instruction tensormap.cp_fenceproxy: copy a tensor map and make
-// it known to the tensor map proxy (PTX ISA 9.1, 9.7.13.16).
+// it visible to the tensormap proxy (PTX ISA 9.1, 9.7.13.16).
 //
 //	tensormap.cp_fenceproxy.dst.src.tensormap::generic.release.scope.sync.aligned [to], [from], size
 //
@@ -1665,14 +1664,14 @@ func (i *MultimemLdReduce) AccF16() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".acc::f16"))
 }
 
-// E4M3x4 adds .e4m3x4, one of .e4m3x4 .e5m2x4. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a,
-// sm_121a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
+// E4M3x4 adds .e4m3x4, one of .e4m3x4 .e5m2x4. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a or
+// sm_121a, or PTX 8.8 on the family of sm_100f or sm_110f.
 func (i *MultimemLdReduce) E4M3x4() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".e4m3x4"))
 }
 
-// E5M2x4 adds .e5m2x4, one of .e4m3x4 .e5m2x4. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a,
-// sm_121a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
+// E5M2x4 adds .e5m2x4, one of .e4m3x4 .e5m2x4. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a or
+// sm_121a, or PTX 8.8 on the family of sm_100f or sm_110f.
 func (i *MultimemLdReduce) E5M2x4() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".e5m2x4"))
 }
@@ -1702,26 +1701,26 @@ func (i *MultimemLdReduce) BF16() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".bf16"))
 }
 
-// E5M2 adds .e5m2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f
-// and its family, sm_110f and its family.
+// E5M2 adds .e5m2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a or sm_121a, or PTX 8.8 on the
+// family of sm_100f or sm_110f.
 func (i *MultimemLdReduce) E5M2() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".e5m2"))
 }
 
-// E5M2x2 adds .e5m2x2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on
-// sm_100f and its family, sm_110f and its family.
+// E5M2x2 adds .e5m2x2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a or sm_121a, or PTX 8.8 on
+// the family of sm_100f or sm_110f.
 func (i *MultimemLdReduce) E5M2x2() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".e5m2x2"))
 }
 
-// E4M3 adds .e4m3. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f
-// and its family, sm_110f and its family.
+// E4M3 adds .e4m3. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a or sm_121a, or PTX 8.8 on the
+// family of sm_100f or sm_110f.
 func (i *MultimemLdReduce) E4M3() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".e4m3"))
 }
 
-// E4M3x2 adds .e4m3x2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on
-// sm_100f and its family, sm_110f and its family.
+// E4M3x2 adds .e4m3x2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a or sm_121a, or PTX 8.8 on
+// the family of sm_100f or sm_110f.
 func (i *MultimemLdReduce) E4M3x2() *MultimemLdReduce {
 	return (*MultimemLdReduce)((*ins)(i).with(".e4m3x2"))
 }
@@ -1854,14 +1853,14 @@ func (i *MultimemSt) F64() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".f64"))
 }
 
-// E4M3x4 adds .e4m3x4, one of .e4m3x4 .e5m2x4. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a,
-// sm_121a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
+// E4M3x4 adds .e4m3x4, one of .e4m3x4 .e5m2x4. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a or
+// sm_121a, or PTX 8.8 on the family of sm_100f or sm_110f.
 func (i *MultimemSt) E4M3x4() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".e4m3x4"))
 }
 
-// E5M2x4 adds .e5m2x4, one of .e4m3x4 .e5m2x4. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a,
-// sm_121a, or PTX 8.8 on sm_100f and its family, sm_110f and its family.
+// E5M2x4 adds .e5m2x4, one of .e4m3x4 .e5m2x4. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a or
+// sm_121a, or PTX 8.8 on the family of sm_100f or sm_110f.
 func (i *MultimemSt) E5M2x4() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".e5m2x4"))
 }
@@ -1891,26 +1890,26 @@ func (i *MultimemSt) BF16() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".bf16"))
 }
 
-// E5M2 adds .e5m2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f
-// and its family, sm_110f and its family.
+// E5M2 adds .e5m2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a or sm_121a, or PTX 8.8 on the
+// family of sm_100f or sm_110f.
 func (i *MultimemSt) E5M2() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".e5m2"))
 }
 
-// E5M2x2 adds .e5m2x2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on
-// sm_100f and its family, sm_110f and its family.
+// E5M2x2 adds .e5m2x2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a or sm_121a, or PTX 8.8 on
+// the family of sm_100f or sm_110f.
 func (i *MultimemSt) E5M2x2() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".e5m2x2"))
 }
 
-// E4M3 adds .e4m3. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on sm_100f
-// and its family, sm_110f and its family.
+// E4M3 adds .e4m3. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a or sm_121a, or PTX 8.8 on the
+// family of sm_100f or sm_110f.
 func (i *MultimemSt) E4M3() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".e4m3"))
 }
 
-// E4M3x2 adds .e4m3x2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a, sm_121a, or PTX 8.8 on
-// sm_100f and its family, sm_110f and its family.
+// E4M3x2 adds .e4m3x2. It requires PTX 8.6 on sm_100a, sm_110a, sm_120a or sm_121a, or PTX 8.8 on
+// the family of sm_100f or sm_110f.
 func (i *MultimemSt) E4M3x2() *MultimemSt {
 	return (*MultimemSt)((*ins)(i).with(".e4m3x2"))
 }
@@ -2556,8 +2555,8 @@ func (i *MultimemCpReduceAsyncBulk) Do(to, from, size any) {
 	(*ins)(i).do(to, from, size)
 }
 
-// Spcompress starts the instruction spcompress: pack a dense vector into a sparse one and its
-// indices (PTX ISA 9.4, 9.7.10.30).
+// Spcompress starts the instruction spcompress: pack a vector into a sparse vector and its indices
+// (PTX ISA 9.4, 9.7.10.30).
 //
 //	spcompress.elem.index.sp::2:4.num indices, packed, data, how
 //
@@ -2649,7 +2648,7 @@ func (i *Spcompress) Do(indices, packed, data, how any) {
 	(*ins)(i).do(indices, packed, data, how)
 }
 
-// Spdecompress starts the instruction spdecompress: spread a sparse vector into a dense one (PTX
+// Spdecompress starts the instruction spdecompress: expand a sparse vector into a dense vector (PTX
 // ISA 9.4, 9.7.10.31).
 //
 //	spdecompress.elem.index.factor.num data, indices, packed

@@ -14,8 +14,8 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	set.ucmp{.bool}.dtype.utype d, a, b{, c}
 //	set.fcmp{.bool}{.ftz}.dtype.f32 d, a, b{, c}
 //	set.fcmp{.bool}.dtype.f64 d, a, b{, c}
-//	set.ucmp.quad d, a, b  // PTX 9.4 on sm_107f and its family
-//	set.scmp.quad d, a, b  // PTX 9.4 on sm_107f and its family
+//	set.ucmp.quad d, a, b  // PTX 9.4 on the family of sm_107f
+//	set.scmp.quad d, a, b  // PTX 9.4 on the family of sm_107f
 //	set.bcmp{.bool}.f16.btype d, a, b{, c}  // PTX 4.2 on sm_53 or later
 //	set.scmp{.bool}.f16.itype d, a, b{, c}  // PTX 4.2 on sm_53 or later
 //	set.ucmp{.bool}.f16.utype d, a, b{, c}  // PTX 4.2 on sm_53 or later
@@ -272,8 +272,8 @@ func (i *Set) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Setp starts the instruction setp: comparison with a predicate as result, and its complement (PTX
-// ISA 9.1, 9.7.6.2 and 9.7.7.2).
+// Setp starts the instruction setp: comparison with a predicate as result, and optionally its
+// complement (PTX ISA 9.1, 9.7.6.2 and 9.7.7.2).
 //
 //	setp.bcmp{.bool}.btype p{|q}, a, b{, c}
 //	setp.scmp{.bool}.itype p{|q}, a, b{, c}
@@ -503,7 +503,8 @@ func (i *Setp) Do(p, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{p, a, b}, more...)...)
 }
 
-// Selp starts the instruction selp: one of two values, by a predicate (PTX ISA 9.1, 9.7.6.3).
+// Selp starts the instruction selp: one of two values, selected by a predicate (PTX ISA 9.1,
+// 9.7.6.3).
 //
 //	selp.type d, a, b, c
 //
@@ -584,8 +585,8 @@ func (i *Selp) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Slct starts the instruction slct: one of two values, by the sign of a third (PTX ISA 9.1,
-// 9.7.6.4).
+// Slct starts the instruction slct: one of two values, selected by the sign of a third value (PTX
+// ISA 9.1, 9.7.6.4).
 //
 //	slct.type.s32 d, a, b, c
 //	slct{.ftz}.type.f32 d, a, b, c

@@ -32,7 +32,8 @@ func (i *Bra) Do(target any) {
 	(*ins)(i).do(target)
 }
 
-// BrxIdx starts the instruction brx.idx: jump to a label of a list (PTX ISA 9.1, 9.7.12.4).
+// BrxIdx starts the instruction brx.idx: jump to the label at an index of a list (PTX ISA 9.1,
+// 9.7.12.4).
 //
 //	brx.idx{.uni} index, list
 //

@@ -34,7 +34,7 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	cvt{.frnd}.bf16.f16 d, a  // PTX 7.8 on sm_90 or later
 //	cvt.frnd.bf16.f64 d, a  // PTX 7.8 on sm_90 or later
 //	cvt.rnd{.relu}{.satfinite}{.pzo}.f16.f32 d, a
-//	cvt.rnd.pzo.f16.f32 d, a  // PTX 9.4 on sm_107f and its family; not in the manual
+//	cvt.rnd.pzo.f16.f32 d, a  // PTX 9.4 on the family of sm_107f; not in the manual
 //	cvt.rnd{.relu}{.satfinite}{.pzo}.bf16.f32 d, a  // PTX 7.0 on sm_80 or later
 //	cvt.frnd{.ftz}{.pzo}.bf16.f32 d, a  // PTX 7.0 on sm_80 or later; not in the manual
 //	cvt.rna{.satfinite}.tf32.f32 d, a  // PTX 7.0 on sm_80 or later
@@ -45,31 +45,31 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	cvt.rs{.relu}{.satfinite}.bf16x2.f32 d, a, b, rbits  // PTX 8.7 on sm_100a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a
 //	cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.f8x2.f32 d, a, b{, scale}  // PTX 7.8 on sm_90 or later, or PTX 8.1 on sm_89 or later
 //	cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.f8x2.f16x2 d, a{, scale}  // PTX 7.8 on sm_90 or later, or PTX 8.1 on sm_89 or later
-//	cvt.rnd.satfinite{.relu}{.pzo}.f8x2.bf16x2 d, a  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	cvt.rnd.satfinite{.relu}{.pzo}.scaled::n1::ue8m0.f8x2.bf16x2 d, a, scale  // PTX 9.4 on sm_107f and its family
+//	cvt.rnd.satfinite{.relu}{.pzo}.f8x2.bf16x2 d, a  // PTX 9.1 on the family of sm_100f, sm_110f or sm_120f
+//	cvt.rnd.satfinite{.relu}{.pzo}.scaled::n1::ue8m0.f8x2.bf16x2 d, a, scale  // PTX 9.4 on the family of sm_107f
 //	cvt.rn{.relu}.f16x2.f8x2 d, a  // PTX 7.8 on sm_90 or later, or PTX 8.1 on sm_89 or later
-//	cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f32 d, a, b{, scale}  // PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f16x2 d, a{, scale}  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	cvt.rnd.satfinite{.relu}{.pzo}.ftype.bf16x2 d, a  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	cvt.rnd.satfinite{.relu}{.pzo}.e2m1x2.bf16x2 d, a  // PTX 9.1 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	cvt.rnd.satfinite{.relu}{.pzo}.scaled::n1::ue8m0.ftype.bf16x2 d, a, scale  // PTX 9.4 on sm_107f and its family
-//	cvt.rn{.relu}.f16x2.atype d, a  // PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
+//	cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f32 d, a, b{, scale}  // PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	cvt.rnd.satfinite{.relu}{.pzo}{.scaled::n1::ue8m0}.ftype.f16x2 d, a{, scale}  // PTX 9.1 on the family of sm_100f, sm_110f or sm_120f
+//	cvt.rnd.satfinite{.relu}{.pzo}.ftype.bf16x2 d, a  // PTX 9.1 on the family of sm_100f, sm_110f or sm_120f
+//	cvt.rnd.satfinite{.relu}{.pzo}.e2m1x2.bf16x2 d, a  // PTX 9.1 on the family of sm_100f, sm_110f or sm_120f
+//	cvt.rnd.satfinite{.relu}{.pzo}.scaled::n1::ue8m0.ftype.bf16x2 d, a, scale  // PTX 9.4 on the family of sm_107f
+//	cvt.rn{.relu}.f16x2.atype d, a  // PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
 //	cvt.rs{.relu}.satfinite.dtype.f32 d, a, rbits  // PTX 8.7 on sm_100a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a
-//	cvt.rn{.relu}{.satfinite}{.scaled::n2::ue8m0}.bf16x2.atype d, a{, scale}  // PTX 9.2 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	cvt.rnd{.satfinite}.ue8m0x2.f32 d, a, b  // PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	cvt.rnd{.satfinite}.ue8m0x2.bf16x2 d, a  // PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	cvt.rn.bf16x2.ue8m0x2 d, a  // PTX 8.6 on sm_100a, sm_110a, sm_120a, or PTX 8.8 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	cvt.rnd{.satfinite}{.scaled::n1::ue8m0}.ue5m3x2.f32 d, a, b{, scale}  // PTX 9.4 on sm_107f and its family
-//	cvt.rnd{.satfinite}{.scaled::n1::ue8m0}.ue5m3x2.f16x2 d, a{, scale}  // PTX 9.4 on sm_107f and its family
-//	cvt.rnd{.satfinite}.ue5m3x2.bf16x2 d, a  // PTX 9.4 on sm_107f and its family
-//	cvt.rnd{.satfinite}.scaled::n1::ue8m0.ue5m3x2.bf16x2 d, a, scale  // PTX 9.4 on sm_107f and its family
-//	cvt.rnd{.satfinite}.ue5m3x2.f16x2 d, a, scale  // PTX 9.4 on sm_107f and its family; not in the manual
-//	cvt.rnd{.satfinite}.ue5m3x2.bf16x2 d, a, scale  // PTX 9.4 on sm_107f and its family; not in the manual
-//	cvt.rn.f16x2.ue5m3x2 d, a  // PTX 9.4 on sm_107f and its family
-//	cvt.rn{.satfinite}{.scaled::n2::ue8m0}.bf16x2.ue5m3x2 d, a{, scale}  // PTX 9.4 on sm_107f and its family
-//	cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.f32 d, a, b{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a
-//	cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.bf16x2 d, a{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a
-//	cvt.rn{.satfinite}{.relu}{.scaled::n2::ue8m0}.bf16x2.s2f6x2 d, a{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a, sm_121a, or PTX 9.4 on sm_107a
+//	cvt.rn{.relu}{.satfinite}{.scaled::n2::ue8m0}.bf16x2.atype d, a{, scale}  // PTX 9.2 on the family of sm_100f, sm_110f or sm_120f
+//	cvt.rnd{.satfinite}.ue8m0x2.f32 d, a, b  // PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	cvt.rnd{.satfinite}.ue8m0x2.bf16x2 d, a  // PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	cvt.rn.bf16x2.ue8m0x2 d, a  // PTX 8.6 on sm_100a, sm_110a or sm_120a, or PTX 8.8 on the family of sm_100f, sm_110f or sm_120f
+//	cvt.rnd{.satfinite}{.scaled::n1::ue8m0}.ue5m3x2.f32 d, a, b{, scale}  // PTX 9.4 on the family of sm_107f
+//	cvt.rnd{.satfinite}{.scaled::n1::ue8m0}.ue5m3x2.f16x2 d, a{, scale}  // PTX 9.4 on the family of sm_107f
+//	cvt.rnd{.satfinite}.ue5m3x2.bf16x2 d, a  // PTX 9.4 on the family of sm_107f
+//	cvt.rnd{.satfinite}.scaled::n1::ue8m0.ue5m3x2.bf16x2 d, a, scale  // PTX 9.4 on the family of sm_107f
+//	cvt.rnd{.satfinite}.ue5m3x2.f16x2 d, a, scale  // PTX 9.4 on the family of sm_107f; not in the manual
+//	cvt.rnd{.satfinite}.ue5m3x2.bf16x2 d, a, scale  // PTX 9.4 on the family of sm_107f; not in the manual
+//	cvt.rn.f16x2.ue5m3x2 d, a  // PTX 9.4 on the family of sm_107f
+//	cvt.rn{.satfinite}{.scaled::n2::ue8m0}.bf16x2.ue5m3x2 d, a{, scale}  // PTX 9.4 on the family of sm_107f
+//	cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.f32 d, a, b{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a or sm_121a, or PTX 9.4 on sm_107a
+//	cvt.rnd.satfinite{.relu}{.scaled::n2::ue8m0}.s2f6x2.bf16x2 d, a{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a or sm_121a, or PTX 9.4 on sm_107a
+//	cvt.rn{.satfinite}{.relu}{.scaled::n2::ue8m0}.bf16x2.s2f6x2 d, a{, scale}  // PTX 9.1 on sm_100a, sm_103a, sm_110a, sm_120a or sm_121a, or PTX 9.4 on sm_107a
 //
 //	.dtype = .u8 .s8 .u16 .s16 .u32 .s32 .u64 .s64 .f16 .f32 .f64 .e4m3x4 .e5m2x4 .e2m3x4 .e3m2x4 .e2m1x4
 //	.atype = .u8 .s8 .u16 .s16 .u32 .s32 .u64 .s64 .f16 .f32 .f64 .e2m3x2 .e3m2x2 .e2m1x2 .e4m3x2 .e5m2x2

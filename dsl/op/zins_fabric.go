@@ -323,13 +323,13 @@ func (i *FabricTryRedAsync) Do(operands ...any) {
 // handles asynchronously and reduce (PTX ISA 9.3, 9.7.10.5.4).
 //
 //	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.type.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later
-//	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.small.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f16.small.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f32.type.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on sm_100f and its family, sm_110f and its family, sm_120f and its family
+//	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.small.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on the family of sm_100f, sm_110f or sm_120f
+//	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f16.small.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on the family of sm_100f, sm_110f or sm_120f
+//	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f32.type.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on the family of sm_100f, sm_110f or sm_120f
 //	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.op.type.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later; not in the manual
-//	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.op.small.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on sm_100f and its family, sm_110f and its family, sm_120f and its family; not in the manual
-//	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.add.acc::f16.small.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on sm_100f and its family, sm_110f and its family, sm_120f and its family; not in the manual
-//	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.add.acc::f32.type.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on sm_100f and its family, sm_110f and its family, sm_120f and its family; not in the manual
+//	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.op.small.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on the family of sm_100f, sm_110f or sm_120f; not in the manual
+//	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.add.acc::f16.small.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on the family of sm_100f, sm_110f or sm_120f; not in the manual
+//	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.sys}.add.acc::f32.type.sync [to], [endpoint, offset], size, [mbar], mask  // PTX 9.3 on sm_100 or later, and PTX 9.3 on the family of sm_100f, sm_110f or sm_120f; not in the manual
 //
 //	.op = .and .or .xor .min .max .add
 //	.type = .b32 .b64 .u32 .s32 .u64 .s64 .f16 .bf16 .f32 .e4m3 .e5m2
@@ -652,8 +652,8 @@ func (i *FabricTryAtomAsync) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// FabricSubmit starts the instruction fabric.submit: send off this thread's fabric operations (PTX
-// ISA 9.3, 9.7.10.5.5).
+// FabricSubmit starts the instruction fabric.submit: start this thread's pending fabric operations
+// (PTX ISA 9.3, 9.7.10.5.5).
 //
 //	fabric.submit{.op_restrict::fetching}
 //
@@ -721,7 +721,7 @@ func (i *FabricWait) Do(operands ...any) {
 //	.dim = .1d .2d .3d .4d .5d
 //	.attribute = .override::global_dim .override::global_dim_stride
 //
-// It requires PTX 9.4 on sm_107f and its family.
+// It requires PTX 9.4 on the family of sm_107f.
 //
 // All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::bytes
 // .mbarrier::report::fabric .override::global_address .b128.
@@ -845,7 +845,7 @@ func (i *FabricTryGetAsyncTensor) Do(to any, more ...any) {
 //	.dim = .1d .2d .3d .4d .5d
 //	.attribute = .override::global_dim .override::global_dim_stride
 //
-// It requires PTX 9.4 on sm_107f and its family.
+// It requires PTX 9.4 on the family of sm_107f.
 //
 // All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::16B
 // .mbarrier::report::fabric .override::global_address .b128.
@@ -982,7 +982,7 @@ func (i *FabricTryPutAsyncTensor) Do(operands ...any) {
 //	.attribute = .override::global_dim .override::global_dim_stride
 //	.op = .and .or .xor .add .min .max
 //
-// It requires PTX 9.4 on sm_107f and its family.
+// It requires PTX 9.4 on the family of sm_107f.
 //
 // All forms have these modifiers, which may be omitted: .shared::cta .mbarrier::complete_tx::16B
 // .mbarrier::report::fabric .override::global_address.

@@ -6,7 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Testp starts the instruction testp: whether a number is of a kind (PTX ISA 9.1, 9.7.3.1).
+// Testp starts the instruction testp: test whether a number is finite, infinite, NaN, normal or
+// subnormal (PTX ISA 9.1, 9.7.3.1).
 //
 //	testp.op.float p, a
 //	testp.float p, a  // not in the manual
@@ -112,19 +113,20 @@ func (i *Copysign) Do(d, a, b any) {
 	(*ins)(i).do(d, a, b)
 }
 
-// Mul starts the instruction mul: product of two numbers; product of two numbers of half precision,
-// or of two precisions (PTX ISA 9.1, 9.7.3.5 and 9.7.4.3; PTX ISA 9.4, 9.7.5.3 and 9.7.6.3).
+// Mul starts the instruction mul: product of two numbers; product of two half-precision numbers, or
+// of numbers of different precisions (PTX ISA 9.1, 9.7.3.5 and 9.7.4.3; PTX ISA 9.4, 9.7.5.3 and
+// 9.7.6.3).
 //
 //	mul{.round}{.ftz}{.sat}.f32 d, a, b
 //	mul{.rnd}{.ftz}.f32x2 d, a, b  // PTX 8.6 on sm_100 or later
 //	mul{.round}.f64 d, a, b
 //	mul{.rn}{.ftz}{.sat}.half d, a, b  // PTX 4.2 on sm_53 or later
 //	mul{.rn}.brain d, a, b  // PTX 7.8 on sm_90 or later
-//	mul.f16x2.f16x2.bf16x2 d, a, b  // PTX 9.4 on sm_107f and its family
-//	mul.bf16x2.bf16x2.f16x2 d, a, b  // PTX 9.4 on sm_107f and its family
-//	mul.rz.ftz.f16x2.f32x2.f32x2 d, a, b  // PTX 9.4 on sm_107f and its family
-//	mul.rz.bf16x2.f32x2.f32x2 d, a, b  // PTX 9.4 on sm_107f and its family
-//	mul{.rn}{.satfinite}.wide.atype.btype d, a, b  // PTX 9.4 on sm_100a, sm_103a
+//	mul.f16x2.f16x2.bf16x2 d, a, b  // PTX 9.4 on the family of sm_107f
+//	mul.bf16x2.bf16x2.f16x2 d, a, b  // PTX 9.4 on the family of sm_107f
+//	mul.rz.ftz.f16x2.f32x2.f32x2 d, a, b  // PTX 9.4 on the family of sm_107f
+//	mul.rz.bf16x2.f32x2.f32x2 d, a, b  // PTX 9.4 on the family of sm_107f
+//	mul{.rn}{.satfinite}.wide.atype.btype d, a, b  // PTX 9.4 on sm_100a or sm_103a
 //
 //	.round = .rn .rz .rm[2.0 sm_20+] .rp[2.0 sm_20+]
 //	.rnd = .rn .rz .rm .rp
@@ -262,7 +264,7 @@ func (i *Mul) Do(d, a, b any) {
 }
 
 // Fma starts the instruction fma: product plus an addend, rounded once; product plus an addend,
-// rounded once, in half precision or in two precisions (PTX ISA 9.1, 9.7.3.6 and 9.7.4.4 and
+// rounded once, in half precision or in different precisions (PTX ISA 9.1, 9.7.3.6 and 9.7.4.4 and
 // 9.7.5.3; PTX ISA 9.4, 9.7.5.4 and 9.7.6.4).
 //
 //	fma.rnd{.ftz}{.sat}.f32 d, a, b, c  // PTX 2.0 on sm_20 or later
@@ -277,8 +279,8 @@ func (i *Mul) Do(d, a, b any) {
 //	fma.round{.relu}.brain d, a, b, c  // PTX 7.0 on sm_80 or later; not in the manual
 //	fma.round{.relu}.oob.brain d, a, b, c  // PTX 8.1 on sm_90 or later; not in the manual
 //	fma.rnd{.sat}.f32.abtype d, a, b, c  // PTX 8.6 on sm_100 or later
-//	fma.rnd.f32x2.atype.f32x2.f32x2 d, a, b, c  // PTX 9.4 on sm_107f and its family
-//	fma{.rn}{.satfinite}.wide.atype.btype d, a, b, c  // PTX 9.4 on sm_100a, sm_103a
+//	fma.rnd.f32x2.atype.f32x2.f32x2 d, a, b, c  // PTX 9.4 on the family of sm_107f
+//	fma{.rn}{.satfinite}.wide.atype.btype d, a, b, c  // PTX 9.4 on sm_100a or sm_103a
 //
 //	.rnd = .rn .rz .rm .rp
 //	.round = .rn .rz .rm[1.4 sm_13+] .rp[1.4 sm_13+]
@@ -854,8 +856,8 @@ func (i *Lg2) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Ex2 starts the instruction ex2: power of 2; power of 2 in half precision (PTX ISA 9.1, 9.7.3.21
-// and 9.7.4.10).
+// Ex2 starts the instruction ex2: 2 to the power of a number; 2 to the power of a half-precision
+// number (PTX ISA 9.1, 9.7.3.21 and 9.7.4.10).
 //
 //	ex2.approx{.ftz}.f32 d, a  // PTX 1.4
 //	ex2.f32 d, a  // removed in PTX 1.4

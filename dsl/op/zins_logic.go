@@ -189,7 +189,7 @@ func (i *Not) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Cnot starts the instruction cnot: 1 for zero, 0 for anything else (PTX ISA 9.1, 9.7.8.5).
+// Cnot starts the instruction cnot: 1 if the value is zero, else 0 (PTX ISA 9.1, 9.7.8.5).
 //
 //	cnot.bits d, a
 //
@@ -228,8 +228,8 @@ func (i *Cnot) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Lop3 starts the instruction lop3: any bitwise function of three values, by its truth table (PTX
-// ISA 9.1, 9.7.8.6).
+// Lop3 starts the instruction lop3: any bitwise function of three values, given by its truth table
+// (PTX ISA 9.1, 9.7.8.6).
 //
 //	lop3.b32 d, a, b, c, lut  // PTX 4.3 on sm_50 or later
 //	lop3.bool.b32 d|p, a, b, c, lut, q  // PTX 8.2 on sm_70 or later
@@ -276,7 +276,8 @@ func (i *Lop3) Do(d, a, b, c, lut any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b, c, lut}, more...)...)
 }
 
-// ShfL starts the instruction shf.l: upper word of two, shifted left as one (PTX ISA 9.1, 9.7.8.7).
+// ShfL starts the instruction shf.l: upper word of a 64-bit value after a left shift (PTX ISA 9.1,
+// 9.7.8.7).
 //
 //	shf.l.mode.b32 d, lo, hi, n
 //
@@ -321,7 +322,7 @@ func (i *ShfL) Do(d, lo, hi, n any) {
 	(*ins)(i).do(d, lo, hi, n)
 }
 
-// ShfR starts the instruction shf.r: lower word of two, shifted right as one (PTX ISA 9.1,
+// ShfR starts the instruction shf.r: lower word of a 64-bit value after a right shift (PTX ISA 9.1,
 // 9.7.8.7).
 //
 //	shf.r.mode.b32 d, lo, hi, n
@@ -407,7 +408,7 @@ func (i *Shl) Do(d, a, n any) {
 	(*ins)(i).do(d, a, n)
 }
 
-// Shr starts the instruction shr: shift right, by sign where the type has one (PTX ISA 9.1,
+// Shr starts the instruction shr: shift right, with sign extension for signed types (PTX ISA 9.1,
 // 9.7.8.9).
 //
 //	shr.any d, a, n

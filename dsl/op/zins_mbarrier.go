@@ -104,8 +104,8 @@ func (i *MbarrierInval) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// MbarrierCheckLayout starts the instruction mbarrier.check_layout: ask whether an mbarrier has a
-// layout (PTX ISA 9.3, 9.7.14.16.21).
+// MbarrierCheckLayout starts the instruction mbarrier.check_layout: test whether an mbarrier has a
+// given layout (PTX ISA 9.3, 9.7.14.16.21).
 //
 //	mbarrier.check_layout.layout{.own}.b64 p, [a]
 //	mbarrier.check_layout.layout.scope{.own}.b64 p, [a]  // not in the manual
@@ -182,11 +182,11 @@ func (i *MbarrierCheckLayout) Do(p, a any) {
 	(*ins)(i).do(p, a)
 }
 
-// MbarrierExpectTx starts the instruction mbarrier.expect_tx: await more bytes in this phase (PTX
-// ISA 9.1, 9.7.13.15.11).
+// MbarrierExpectTx starts the instruction mbarrier.expect_tx: add to the number of bytes that the
+// current phase expects (PTX ISA 9.1, 9.7.13.15.11).
 //
 //	mbarrier.expect_tx{.relaxed.scope}{.space}.b64 [a], bytes  // PTX 8.0 on sm_90 or later
-//	mbarrier.expect_tx{.relaxed.scope}{.far}.multicast::cluster::32b.b64 [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.expect_tx{.relaxed.scope}{.far}.multicast::cluster::32b.b64 [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on the family of sm_107f
 //
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.space = .shared .shared::cta[7.8] .shared::cluster[8.0 sm_90+]
@@ -254,11 +254,11 @@ func (i *MbarrierExpectTx) Do(a, bytes any, more ...any) {
 	(*ins)(i).do(append([]any{a, bytes}, more...)...)
 }
 
-// MbarrierCompleteTx starts the instruction mbarrier.complete_tx: count bytes as come (PTX ISA 9.1,
-// 9.7.13.15.12).
+// MbarrierCompleteTx starts the instruction mbarrier.complete_tx: subtract from the number of bytes
+// that the current phase expects (PTX ISA 9.1, 9.7.13.15.12).
 //
 //	mbarrier.complete_tx{.relaxed.scope}{.space}.b64 [a], bytes  // PTX 8.0 on sm_90 or later
-//	mbarrier.complete_tx{.relaxed.scope}{.far}.multicast::cluster::32b.b64 [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.complete_tx{.relaxed.scope}{.far}.multicast::cluster::32b.b64 [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on the family of sm_107f
 //
 //	.scope = .cta .cluster[8.0 sm_90+]
 //	.space = .shared .shared::cta[7.8] .shared::cluster[8.0 sm_90+]
@@ -332,8 +332,8 @@ func (i *MbarrierCompleteTx) Do(a, bytes any, more ...any) {
 //	mbarrier.arrive{.sem.scope}{.own}.b64 state, [a]{, count}  // PTX 7.0 on sm_80 or later
 //	mbarrier.arrive{.sem.scope}.shared::cluster.b64 none, [a]{, count}  // PTX 7.0 on sm_80 or later, and PTX 8.0 on sm_90 or later
 //	mbarrier.arrive.noComplete{.release.cta}{.own}.b64 state, [a], count  // PTX 7.0 on sm_80 or later
-//	mbarrier.arrive{.sem.scope}.multicast::cluster::32b.b64 state, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on sm_107f and its family
-//	mbarrier.arrive{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.arrive{.sem.scope}.multicast::cluster::32b.b64 state, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on the family of sm_107f
+//	mbarrier.arrive{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on the family of sm_107f
 //
 //	.sem = .release[8.0] .relaxed[8.6 sm_90+]
 //	.scope = .cta .cluster[8.0 sm_90+]
@@ -423,8 +423,8 @@ func (i *MbarrierArrive) Do(operands ...any) {
 //
 //	mbarrier.arrive.expect_tx{.sem.scope}{.own}.b64 state, [a], bytes  // PTX 8.0 on sm_90 or later
 //	mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.b64 none, [a], bytes  // PTX 8.0 on sm_90 or later
-//	mbarrier.arrive.expect_tx{.sem.scope}.multicast::cluster::32b.b64 state, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
-//	mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.arrive.expect_tx{.sem.scope}.multicast::cluster::32b.b64 state, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on the family of sm_107f
+//	mbarrier.arrive.expect_tx{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on the family of sm_107f
 //
 //	.sem = .release .relaxed[8.6 sm_90+]
 //	.scope = .cta .cluster[8.0 sm_90+]
@@ -500,14 +500,14 @@ func (i *MbarrierArriveExpectTx) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// MbarrierArriveDrop starts the instruction mbarrier.arrive_drop: arrive at an mbarrier and leave
-// its count (PTX ISA 9.1, 9.7.13.15.14).
+// MbarrierArriveDrop starts the instruction mbarrier.arrive_drop: arrive at an mbarrier and reduce
+// the count that later phases expect (PTX ISA 9.1, 9.7.13.15.14).
 //
 //	mbarrier.arrive_drop{.sem.scope}{.own}.b64 state, [a]{, count}  // PTX 7.0 on sm_80 or later
 //	mbarrier.arrive_drop{.sem.scope}.shared::cluster.b64 none, [a]{, count}  // PTX 7.0 on sm_80 or later, and PTX 8.0 on sm_90 or later
 //	mbarrier.arrive_drop.noComplete{.release.cta}{.own}.b64 state, [a], count  // PTX 7.0 on sm_80 or later
-//	mbarrier.arrive_drop{.sem.scope}.multicast::cluster::32b.b64 state, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on sm_107f and its family
-//	mbarrier.arrive_drop{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.arrive_drop{.sem.scope}.multicast::cluster::32b.b64 state, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on the family of sm_107f
+//	mbarrier.arrive_drop{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a]{, count}, mask  // PTX 7.0 on sm_80 or later, and PTX 9.4 on the family of sm_107f
 //
 //	.sem = .release[8.0] .relaxed[8.6 sm_90+]
 //	.scope = .cta .cluster[8.0 sm_90+]
@@ -594,12 +594,13 @@ func (i *MbarrierArriveDrop) Do(operands ...any) {
 }
 
 // MbarrierArriveDropExpectTx starts the instruction mbarrier.arrive_drop.expect_tx: expect bytes,
-// then arrive at an mbarrier and leave its count (PTX ISA 9.1, 9.7.13.15.14).
+// then arrive at an mbarrier and reduce the count that later phases expect (PTX ISA 9.1,
+// 9.7.13.15.14).
 //
 //	mbarrier.arrive_drop.expect_tx{.sem.scope}{.own}.b64 state, [a], bytes  // PTX 8.0 on sm_90 or later
 //	mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.b64 none, [a], bytes  // PTX 8.0 on sm_90 or later
-//	mbarrier.arrive_drop.expect_tx{.sem.scope}.multicast::cluster::32b.b64 state, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
-//	mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on sm_107f and its family
+//	mbarrier.arrive_drop.expect_tx{.sem.scope}.multicast::cluster::32b.b64 state, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on the family of sm_107f
+//	mbarrier.arrive_drop.expect_tx{.sem.scope}.shared::cluster.multicast::cluster::32b.b64 none, [a], bytes, mask  // PTX 8.0 on sm_90 or later, and PTX 9.4 on the family of sm_107f
 //
 //	.sem = .release .relaxed[8.6 sm_90+]
 //	.scope = .cta .cluster[8.0 sm_90+]
@@ -676,8 +677,8 @@ func (i *MbarrierArriveDropExpectTx) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// CpAsyncMbarrierArrive starts the instruction cp.async.mbarrier.arrive: arrive at an mbarrier once
-// this thread's copies have come (PTX ISA 9.1, 9.7.13.15.15).
+// CpAsyncMbarrierArrive starts the instruction cp.async.mbarrier.arrive: arrive at an mbarrier when
+// this thread's cp.async copies are complete (PTX ISA 9.1, 9.7.13.15.15).
 //
 //	cp.async.mbarrier.arrive{.noinc}.own.b64 [a]
 //	cp.async.mbarrier.arrive{.noinc}.b64 [a]
@@ -726,7 +727,7 @@ func (i *CpAsyncMbarrierArrive) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// MbarrierTestWait starts the instruction mbarrier.test_wait: ask whether a phase is complete (PTX
+// MbarrierTestWait starts the instruction mbarrier.test_wait: test whether a phase is complete (PTX
 // ISA 9.1, 9.7.13.15.16).
 //
 //	mbarrier.test_wait{.sem.scope}{.own}.b64 done{|none}, [a], state  // PTX 7.0 on sm_80 or later
@@ -802,8 +803,8 @@ func (i *MbarrierTestWait) Do(done any, more ...any) {
 	(*ins)(i).do(append([]any{done}, more...)...)
 }
 
-// MbarrierTestWaitParity starts the instruction mbarrier.test_wait.parity: ask whether the phase of
-// a parity is complete (PTX ISA 9.1, 9.7.13.15.16).
+// MbarrierTestWaitParity starts the instruction mbarrier.test_wait.parity: test whether the phase
+// with a given parity is complete (PTX ISA 9.1, 9.7.13.15.16).
 //
 //	mbarrier.test_wait.parity{.phase_type::conditional}{.sem.scope}{.own}.b64 done{|none}, [a], parity  // PTX 7.1 on sm_80 or later
 //	mbarrier.test_wait.parity.phase_type::primary{.sem.scope}{.own}.b64 done{|report}, [a], parity  // PTX 7.1 on sm_80 or later, and PTX 9.3 on sm_90 or later
@@ -883,8 +884,8 @@ func (i *MbarrierTestWaitParity) Do(done any, more ...any) {
 	(*ins)(i).do(append([]any{done}, more...)...)
 }
 
-// MbarrierTryWait starts the instruction mbarrier.try_wait: wait some time for a phase to complete
-// (PTX ISA 9.1, 9.7.13.15.16).
+// MbarrierTryWait starts the instruction mbarrier.try_wait: wait a limited time for a phase to
+// complete (PTX ISA 9.1, 9.7.13.15.16).
 //
 //	mbarrier.try_wait{.sem.scope}{.own}.b64 done{|none}, [a], state{, time}  // PTX 7.8 on sm_90 or later
 //	mbarrier.try_wait.phase_type::primary{.sem.scope}{.own}.b64 done{|report}, [a], state{, time}  // PTX 7.8 on sm_90 or later, and PTX 9.3
@@ -960,8 +961,8 @@ func (i *MbarrierTryWait) Do(done any, more ...any) {
 	(*ins)(i).do(append([]any{done}, more...)...)
 }
 
-// MbarrierTryWaitParity starts the instruction mbarrier.try_wait.parity: wait some time for the
-// phase of a parity to complete (PTX ISA 9.1, 9.7.13.15.16).
+// MbarrierTryWaitParity starts the instruction mbarrier.try_wait.parity: wait a limited time for
+// the phase with a given parity to complete (PTX ISA 9.1, 9.7.13.15.16).
 //
 //	mbarrier.try_wait.parity{.phase_type::conditional}{.sem.scope}{.own}.b64 done{|none}, [a], parity{, time}  // PTX 7.8 on sm_90 or later
 //	mbarrier.try_wait.parity.phase_type::primary{.sem.scope}{.own}.b64 done{|report}, [a], parity{, time}  // PTX 7.8 on sm_90 or later, and PTX 9.3
@@ -1042,8 +1043,8 @@ func (i *MbarrierTryWaitParity) Do(done any, more ...any) {
 	(*ins)(i).do(append([]any{done}, more...)...)
 }
 
-// MbarrierPendingCount starts the instruction mbarrier.pending_count: the arrivals that a phase
-// still awaited (PTX ISA 9.1, 9.7.13.15.17).
+// MbarrierPendingCount starts the instruction mbarrier.pending_count: number of pending arrivals in
+// an mbarrier state (PTX ISA 9.1, 9.7.13.15.17).
 //
 //	mbarrier.pending_count{.layout::v0}.b64 d, state
 //

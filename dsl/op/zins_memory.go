@@ -732,8 +732,8 @@ func (i *St) Do(a, b any, more ...any) {
 	(*ins)(i).do(append([]any{a, b}, more...)...)
 }
 
-// Atom starts the instruction atom: read, modify and write memory at once (PTX ISA 9.1, 9.7.13.5;
-// PTX ISA 9.4, 9.7.14.5).
+// Atom starts the instruction atom: atomic read-modify-write of memory, with the old value as
+// result (PTX ISA 9.1, 9.7.13.5; PTX ISA 9.4, 9.7.14.5).
 //
 //	atom{.order}{.scope}{.space}.op{.L2::cache_hint}.type d, [a], b{, policy}  // PTX 1.0 on sm_11 or later
 //	atom{.order}{.scope}{.space}.bits.b32 d, [a], b, c  // PTX 1.0 on sm_11 or later; not in the manual
@@ -985,8 +985,8 @@ func (i *Atom) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Red starts the instruction red: modify memory at once, without a result (PTX ISA 9.1, 9.7.13.6;
-// PTX ISA 9.4, 9.7.14.6).
+// Red starts the instruction red: atomic read-modify-write of memory, without a result (PTX ISA
+// 9.1, 9.7.13.6; PTX ISA 9.4, 9.7.14.6).
 //
 //	red{.order}{.scope}{.space}.op{.L2::cache_hint}.type [a], b{, policy}  // PTX 1.2 on sm_11 or later
 //	red{.order}{.scope}{.space}.add.noftz{.L2::cache_hint}.type [a], b{, policy}  // PTX 1.2 on sm_11 or later
@@ -1392,7 +1392,7 @@ func (i *Discard) Do(a, size any) {
 	(*ins)(i).do(a, size)
 }
 
-// CreatepolicyRange starts the instruction createpolicy.range: make a cache policy for an address
+// CreatepolicyRange starts the instruction createpolicy.range: create a cache policy for an address
 // range (PTX ISA 9.1, 9.7.9.18; PTX ISA 9.4, 9.7.10.21).
 //
 //	createpolicy.range{.global}.primary{.secondary}.b64 d, [a], primary, total  // PTX 7.4 on sm_80 or later
@@ -1465,8 +1465,8 @@ func (i *CreatepolicyRange) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// CreatepolicyFractional starts the instruction createpolicy.fractional: make a cache policy for a
-// fraction of accesses (PTX ISA 9.1, 9.7.9.18).
+// CreatepolicyFractional starts the instruction createpolicy.fractional: create a cache policy for
+// a fraction of accesses (PTX ISA 9.1, 9.7.9.18).
 //
 //	createpolicy.fractional.primary{.secondary}.b64 d{, fraction}
 //
@@ -1525,8 +1525,8 @@ func (i *CreatepolicyFractional) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// CreatepolicyCvt starts the instruction createpolicy.cvt: turn an access property of the CUDA API
-// into a cache policy (PTX ISA 9.1, 9.7.9.18).
+// CreatepolicyCvt starts the instruction createpolicy.cvt: convert an access property of the CUDA
+// API to a cache policy (PTX ISA 9.1, 9.7.9.18).
 //
 //	createpolicy.cvt.L2.b64 d, property
 //

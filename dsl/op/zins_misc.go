@@ -28,8 +28,8 @@ func (i *Brkpt) Do() {
 	(*ins)(i).do()
 }
 
-// Nanosleep starts the instruction nanosleep: pause of about so many nanoseconds (PTX ISA 9.1,
-// 9.7.19.2).
+// Nanosleep starts the instruction nanosleep: suspend the thread for about the given number of
+// nanoseconds (PTX ISA 9.1, 9.7.19.2).
 //
 //	nanosleep.u32 t
 //
@@ -59,7 +59,8 @@ func (i *Nanosleep) Do(t any) {
 	(*ins)(i).do(t)
 }
 
-// Pmevent starts the instruction pmevent: performance monitor events (PTX ISA 9.1, 9.7.19.3).
+// Pmevent starts the instruction pmevent: trigger performance monitor events (PTX ISA 9.1,
+// 9.7.19.3).
 //
 //	pmevent a  // PTX 1.4
 //	pmevent.mask a  // PTX 3.0 on sm_20 or later
@@ -86,7 +87,7 @@ func (i *Pmevent) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// Trap starts the instruction trap: end of the kernel with an error (PTX ISA 9.1, 9.7.19.4).
+// Trap starts the instruction trap: abort the kernel with an error (PTX ISA 9.1, 9.7.19.4).
 //
 //	trap
 func (p PTX) Trap() *Trap {
@@ -106,14 +107,14 @@ func (i *Trap) Do() {
 	(*ins)(i).do()
 }
 
-// SetmaxnregInc starts the instruction setmaxnreg.inc: more registers for the warps of this group
-// (PTX ISA 9.1, 9.7.19.5).
+// SetmaxnregInc starts the instruction setmaxnreg.inc: increase the number of registers per thread
+// of the warpgroup (PTX ISA 9.1, 9.7.19.5).
 //
 //	setmaxnreg.inc.sync.aligned.u32 n
 //	setmaxnreg.inc.sync.aligned.s32 n  // not in the manual
 //
-// It requires PTX 8.0 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, or PTX 8.7 on sm_120a, or PTX 8.8
-// on sm_100f and its family, sm_110f and its family, sm_120f and its family.
+// It requires PTX 8.0 on sm_90a, or PTX 8.6 on sm_100a or sm_110a, or PTX 8.7 on sm_120a, or PTX
+// 8.8 on the family of sm_100f, sm_110f or sm_120f.
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) SetmaxnregInc() *SetmaxnregInc {
@@ -154,14 +155,14 @@ func (i *SetmaxnregInc) Do(n any) {
 	(*ins)(i).do(n)
 }
 
-// SetmaxnregDec starts the instruction setmaxnreg.dec: fewer registers for the warps of this group
-// (PTX ISA 9.1, 9.7.19.5).
+// SetmaxnregDec starts the instruction setmaxnreg.dec: decrease the number of registers per thread
+// of the warpgroup (PTX ISA 9.1, 9.7.19.5).
 //
 //	setmaxnreg.dec.sync.aligned.u32 n
 //	setmaxnreg.dec.sync.aligned.s32 n  // not in the manual
 //
-// It requires PTX 8.0 on sm_90a, or PTX 8.6 on sm_100a, sm_110a, or PTX 8.7 on sm_120a, or PTX 8.8
-// on sm_100f and its family, sm_110f and its family, sm_120f and its family.
+// It requires PTX 8.0 on sm_90a, or PTX 8.6 on sm_100a or sm_110a, or PTX 8.7 on sm_120a, or PTX
+// 8.8 on the family of sm_100f, sm_110f or sm_120f.
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) SetmaxnregDec() *SetmaxnregDec {
@@ -202,8 +203,8 @@ func (i *SetmaxnregDec) Do(n any) {
 	(*ins)(i).do(n)
 }
 
-// TraceMark starts the instruction trace.mark: mark a point in a trace of the kernel, with a value
-// or none (PTX ISA 9.1, 9.7.19).
+// TraceMark starts the instruction trace.mark: mark a point in a trace of the kernel, optionally
+// with a value (PTX ISA 9.1, 9.7.19).
 //
 //	trace.mark id
 //	trace.mark.type id, value
@@ -212,7 +213,7 @@ func (i *SetmaxnregDec) Do(n any) {
 //
 //	.type = .b32 .b64
 //
-// It requires PTX 9.5 on sm_107f and its family.
+// It requires PTX 9.5 on the family of sm_107f.
 func (p PTX) TraceMark() *TraceMark {
 	return (*TraceMark)(p.begin(144))
 }

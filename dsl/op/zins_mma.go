@@ -6,8 +6,9 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Mma starts the instruction mma: D = A*B + C by one warp, fragments in registers; the same,
-// four-bit operands with stray bit operations (PTX ISA 9.1, 9.7.14.5.14 and 9.7.14.6.3).
+// Mma starts the instruction mma: D = A*B + C by one warp, fragments in registers; D = A*B + C by
+// one warp, 4-bit operands, with a bit operation that has no effect (PTX ISA 9.1, 9.7.14.5.14 and
+// 9.7.14.6.3).
 //
 //	mma.sync.aligned.m8n8k4.alayout.blayout.f16.f16.f16.f16 d, a, b, c  // PTX 6.4 on sm_70 or later
 //	mma.sync.aligned.m8n8k4.alayout.blayout.f32.f16.f16.f16 d, a, b, c  // PTX 6.4 on sm_70 or later
@@ -18,18 +19,18 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	mma.sync.aligned.shape.row.col.f32.tf32.tf32.f32 d, a, b, c  // PTX 7.0 on sm_80 or later
 //	mma.sync.aligned.shape.row.col.f16.f8a.f8b.f16 d, a, b, c  // PTX 8.7 on sm_89 or later
 //	mma.sync.aligned.shape.row.col.f32.f8a.f8b.f32 d, a, b, c
-//	mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.f6a.f6b.f32 d, a, b, c  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family
-//	mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f16.f6a.f6b.f16 d, a, b, c  // PTX 8.7 on sm_100f and its family, sm_110f and its family, sm_120f and its family
-//	mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4.f32.f8a.f8b.f32 d, a, b, c  // PTX 8.7 on sm_100f and its family, sm_110f and its family, sm_120f and its family; not in the manual
-//	mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4.f16.f8a.f8b.f16 d, a, b, c  // PTX 8.7 on sm_100f and its family, sm_110f and its family, sm_120f and its family; not in the manual
-//	mma.sync.aligned.m16n8k32.row.col.kind.f32.f8a.f8b.f32 d, a, b, c  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family; not in the manual
-//	mma.sync.aligned.m16n8k32.row.col.kind.f16.f8a.f8b.f16 d, a, b, c  // PTX 8.7 on sm_100f and its family, sm_110f and its family, sm_120f and its family; not in the manual
-//	mma.sync.aligned.m16n8k16.row.col.kind.f32.f8a.f8b.f32 d, a, b, c  // PTX 8.7 on sm_100f and its family, sm_110f and its family, sm_120f and its family; not in the manual
-//	mma.sync.aligned.m16n8k16.row.col.kind.f16.f8a.f8b.f16 d, a, b, c  // PTX 8.7 on sm_100f and its family, sm_110f and its family, sm_120f and its family; not in the manual
-//	mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f6a.f6b.f32.ue8m0 d, a, b, c, scaleA, selectA, scaleB, selectB  // PTX 8.7 on sm_120f and its family
-//	mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, scaleA, selectA, scaleB, selectB  // PTX 8.7 on sm_120f and its family
-//	mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, scaleA, selectA, scaleB, selectB  // PTX 8.7 on sm_120f and its family
-//	mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.stype d, a, b, c, scaleA, selectA, scaleB, selectB  // PTX 8.7 on sm_120f and its family
+//	mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.f6a.f6b.f32 d, a, b, c  // PTX 8.6 on the family of sm_100f or sm_110f, or PTX 8.7 on the family of sm_120f
+//	mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f16.f6a.f6b.f16 d, a, b, c  // PTX 8.7 on the family of sm_100f, sm_110f or sm_120f
+//	mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4.f32.f8a.f8b.f32 d, a, b, c  // PTX 8.7 on the family of sm_100f, sm_110f or sm_120f; not in the manual
+//	mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4.f16.f8a.f8b.f16 d, a, b, c  // PTX 8.7 on the family of sm_100f, sm_110f or sm_120f; not in the manual
+//	mma.sync.aligned.m16n8k32.row.col.kind.f32.f8a.f8b.f32 d, a, b, c  // PTX 8.6 on the family of sm_100f or sm_110f, or PTX 8.7 on the family of sm_120f; not in the manual
+//	mma.sync.aligned.m16n8k32.row.col.kind.f16.f8a.f8b.f16 d, a, b, c  // PTX 8.7 on the family of sm_100f, sm_110f or sm_120f; not in the manual
+//	mma.sync.aligned.m16n8k16.row.col.kind.f32.f8a.f8b.f32 d, a, b, c  // PTX 8.7 on the family of sm_100f, sm_110f or sm_120f; not in the manual
+//	mma.sync.aligned.m16n8k16.row.col.kind.f16.f8a.f8b.f16 d, a, b, c  // PTX 8.7 on the family of sm_100f, sm_110f or sm_120f; not in the manual
+//	mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f6a.f6b.f32.ue8m0 d, a, b, c, scaleA, selectA, scaleB, selectB  // PTX 8.7 on the family of sm_120f
+//	mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, scaleA, selectA, scaleB, selectB  // PTX 8.7 on the family of sm_120f
+//	mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, scaleA, selectA, scaleB, selectB  // PTX 8.7 on the family of sm_120f
+//	mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.stype d, a, b, c, scaleA, selectA, scaleB, selectB  // PTX 8.7 on the family of sm_120f
 //	mma.sync.aligned.shape.row.col{.rnd}.f64.f64.f64.f64 d, a, b, c
 //	mma.sync.aligned.shape.row.col{.satfinite}.s32.s8a.s8b.s32 d, a, b, c
 //	mma.sync.aligned.shape.row.col{.satfinite}.s32.s4a.s4b.s32 d, a, b, c
@@ -42,19 +43,19 @@ import dsl "github.com/ptxdsl/ptxdsl/dsl"
 //	mma.spvariant.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 d, a, b, c, e, f  // PTX 7.1 on sm_80 or later
 //	mma.spvariant.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 d, a, b, c, e, f  // PTX 7.1 on sm_80 or later
 //	mma.spvariant.sync.aligned.m16n8k64.row.col.f32.f8a.f8b.f32 d, a, b, c, e, f  // PTX 8.4 on sm_89 or later
-//	mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f16.f8a.f8b.f16 d, a, b, c, e, f  // PTX 8.7 on sm_120f and its family; not in the manual
+//	mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f16.f8a.f8b.f16 d, a, b, c, e, f  // PTX 8.7 on the family of sm_120f; not in the manual
 //	mma.spvariant.sync.aligned.m16n8k32.row.col{.satfinite}.s32.s8a.s8b.s32 d, a, b, c, e, f  // PTX 7.1 on sm_80 or later
 //	mma.spvariant.sync.aligned.m16n8k64.row.col{.satfinite}.s32.s8a.s8b.s32 d, a, b, c, e, f  // PTX 7.1 on sm_80 or later
 //	mma.spvariant.sync.aligned.m16n8k64.row.col{.satfinite}.s32.s4a.s4b.s32 d, a, b, c, e, f  // PTX 7.1 on sm_80 or later
 //	mma.spvariant.sync.aligned.m16n8k128.row.col{.satfinite}.s32.s4a.s4b.s32 d, a, b, c, e, f  // PTX 7.1 on sm_80 or later
-//	mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.f6a.f6b.f32 d, a, b, c, e, f  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family
-//	mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f16.f6a.f6b.f16 d, a, b, c, e, f  // PTX 8.7 on sm_120f and its family
-//	mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f6a.f6b.f32.ue8m0 d, a, b, c, e, f, scaleA, selectA, scaleB, selectB  // PTX 8.7 on sm_120f and its family
+//	mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.f6a.f6b.f32 d, a, b, c, e, f  // PTX 8.6 on the family of sm_100f or sm_110f, or PTX 8.7 on the family of sm_120f
+//	mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f16.f6a.f6b.f16 d, a, b, c, e, f  // PTX 8.7 on the family of sm_120f
+//	mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f6a.f6b.f32.ue8m0 d, a, b, c, e, f, scaleA, selectA, scaleB, selectB  // PTX 8.7 on the family of sm_120f
 //	mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, e, f, scaleA, selectA, scaleB, selectB  // PTX 8.7 on sm_120a, or PTX 8.8 on sm_121a
 //	mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, e, f, scaleA, selectA, scaleB, selectB  // PTX 8.7 on sm_120a, or PTX 8.8 on sm_121a
 //	mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.stype d, a, b, c, e, f, scaleA, selectA, scaleB, selectB  // PTX 8.7 on sm_120a, or PTX 8.8 on sm_121a
-//	mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind.f32.f8a.f8b.f32 d, a, b, c, e, f  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family; not in the manual
-//	mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind.f16.f8a.f8b.f16 d, a, b, c, e, f  // PTX 8.7 on sm_120f and its family; not in the manual
+//	mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind.f32.f8a.f8b.f32 d, a, b, c, e, f  // PTX 8.6 on the family of sm_100f or sm_110f, or PTX 8.7 on the family of sm_120f; not in the manual
+//	mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind.f16.f8a.f8b.f16 d, a, b, c, e, f  // PTX 8.7 on the family of sm_120f; not in the manual
 //	mma.sync.aligned.shape.row.col.one{.two}{.popc}.s32.s4a.s4b.s32 d, a, b, c  // not in the manual
 //
 //	.alayout = .row .col
@@ -164,14 +165,14 @@ func (i *Mma) KindF8F6F4() *Mma {
 	return (*Mma)((*ins)(i).with(".kind::f8f6f4"))
 }
 
-// E3M2 adds .e3m2, one of .e4m3 .e5m2 .e3m2 .e2m3 .e2m1. It requires PTX 8.7 on sm_120f and its
-// family.
+// E3M2 adds .e3m2, one of .e4m3 .e5m2 .e3m2 .e2m3 .e2m1. It requires PTX 8.7 on the family of
+// sm_120f.
 func (i *Mma) E3M2() *Mma {
 	return (*Mma)((*ins)(i).with(".e3m2"))
 }
 
-// E2M3 adds .e2m3, one of .e4m3 .e5m2 .e3m2 .e2m3 .e2m1. It requires PTX 8.7 on sm_120f and its
-// family.
+// E2M3 adds .e2m3, one of .e4m3 .e5m2 .e3m2 .e2m3 .e2m1. It requires PTX 8.7 on the family of
+// sm_120f.
 func (i *Mma) E2M3() *Mma {
 	return (*Mma)((*ins)(i).with(".e2m3"))
 }
@@ -200,27 +201,25 @@ func (i *Mma) KindMxf4nvf4() *Mma {
 }
 
 // KindF16 adds .kind::f16, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::f16
-// .kind::tf32 .kind::i8 .kind::ti16. It requires PTX 8.6 on sm_100f and its family, sm_110f and its
-// family.
+// .kind::tf32 .kind::i8 .kind::ti16. It requires PTX 8.6 on the family of sm_100f or sm_110f.
 func (i *Mma) KindF16() *Mma {
 	return (*Mma)((*ins)(i).with(".kind::f16"))
 }
 
 // KindTF32 adds .kind::tf32, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::f16
-// .kind::tf32 .kind::i8 .kind::ti16. It requires PTX 8.6 on sm_100f and its family, sm_110f and its
-// family.
+// .kind::tf32 .kind::i8 .kind::ti16. It requires PTX 8.6 on the family of sm_100f or sm_110f.
 func (i *Mma) KindTF32() *Mma {
 	return (*Mma)((*ins)(i).with(".kind::tf32"))
 }
 
 // KindI8 adds .kind::i8, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::f16 .kind::tf32
-// .kind::i8 .kind::ti16. It requires PTX 8.6 on sm_100a, sm_110a.
+// .kind::i8 .kind::ti16. It requires PTX 8.6 on sm_100a or sm_110a.
 func (i *Mma) KindI8() *Mma {
 	return (*Mma)((*ins)(i).with(".kind::i8"))
 }
 
 // KindTi16 adds .kind::ti16, one of .kind::mxf8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::f16
-// .kind::tf32 .kind::i8 .kind::ti16. It requires PTX 9.4 on sm_107f and its family.
+// .kind::tf32 .kind::i8 .kind::ti16. It requires PTX 9.4 on the family of sm_107f.
 func (i *Mma) KindTi16() *Mma {
 	return (*Mma)((*ins)(i).with(".kind::ti16"))
 }
@@ -413,7 +412,7 @@ func (i *Mma) Do(d, a, b, c any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b, c}, more...)...)
 }
 
-// WmmaLoadA starts the instruction wmma.load.a: loads the A fragment of a warp matrix (PTX ISA 9.1,
+// WmmaLoadA starts the instruction wmma.load.a: load the A fragment of a warp matrix (PTX ISA 9.1,
 // 9.7.14.4.3).
 //
 //	wmma.load.a.sync.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
@@ -568,7 +567,7 @@ func (i *WmmaLoadA) Do(r, p any, more ...any) {
 	(*ins)(i).do(append([]any{r, p}, more...)...)
 }
 
-// WmmaLoadB starts the instruction wmma.load.b: loads the B fragment of a warp matrix (PTX ISA 9.1,
+// WmmaLoadB starts the instruction wmma.load.b: load the B fragment of a warp matrix (PTX ISA 9.1,
 // 9.7.14.4.3).
 //
 //	wmma.load.b.sync.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
@@ -723,8 +722,8 @@ func (i *WmmaLoadB) Do(r, p any, more ...any) {
 	(*ins)(i).do(append([]any{r, p}, more...)...)
 }
 
-// WmmaLoadC starts the instruction wmma.load.c: loads the accumulator fragment of a warp matrix
-// (PTX ISA 9.1, 9.7.14.4.3).
+// WmmaLoadC starts the instruction wmma.load.c: load the accumulator fragment of a warp matrix (PTX
+// ISA 9.1, 9.7.14.4.3).
 //
 //	wmma.load.c.sync.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
 //	wmma.load.c.sync.aligned.layout.shape{.ss}.f16 r, [p]{, stride}  // PTX 6.3 on sm_70 or later
@@ -910,7 +909,7 @@ func (i *WmmaLoadC) Do(r, p any, more ...any) {
 	(*ins)(i).do(append([]any{r, p}, more...)...)
 }
 
-// WmmaStoreD starts the instruction wmma.store.d: stores the result fragment of a warp matrix (PTX
+// WmmaStoreD starts the instruction wmma.store.d: store the result fragment of a warp matrix (PTX
 // ISA 9.1, 9.7.14.4.4).
 //
 //	wmma.store.d.sync.layout.shape{.ss}.f16 [p], r{, stride}  // PTX 6.0 on sm_70 or later, removed in PTX 6.3
@@ -1303,19 +1302,19 @@ func (i *WmmaMma) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Ldmatrix starts the instruction ldmatrix: loads one to four small matrices from shared memory
-// into fragments (PTX ISA 9.1, 9.7.14.5.15; PTX ISA 9.4, 9.7.16.5.15).
+// Ldmatrix starts the instruction ldmatrix: load one to four small matrices from shared memory into
+// fragments (PTX ISA 9.1, 9.7.14.5.15; PTX ISA 9.4, 9.7.16.5.15).
 //
 //	ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 r, [p]  // PTX 6.5 on sm_75 or later
-//	ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8 r, [p]  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family
-//	ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8x16.padded r, [p]  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family
-//	ldmatrix.sync.aligned.m8n16.num{.ss}.b8x16.padded r, [p]  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family
-//	ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4 r, [p]  // PTX 9.4 on sm_90a, sm_100f and its family, sm_110f and its family, sm_120f and its family
+//	ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8 r, [p]  // PTX 8.6 on the family of sm_100f or sm_110f, or PTX 8.7 on the family of sm_120f
+//	ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8x16.padded r, [p]  // PTX 8.6 on the family of sm_100f or sm_110f, or PTX 8.7 on the family of sm_120f
+//	ldmatrix.sync.aligned.m8n16.num{.ss}.b8x16.padded r, [p]  // PTX 8.6 on the family of sm_100f or sm_110f, or PTX 8.7 on the family of sm_120f
+//	ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4 r, [p]  // PTX 9.4 on sm_90a or the family of sm_100f, sm_110f or sm_120f
 //	ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 r, [p]  // PTX 6.5 on sm_75 or later; not in the manual
-//	ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8 r, [p]  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family; not in the manual
-//	ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8x16.padded r, [p]  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family; not in the manual
-//	ldmatrix.sync.aligned.m8n16.num{.ss}.b8x16.padded r, [p]  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family; not in the manual
-//	ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4 r, [p]  // PTX 9.4 on sm_90a, sm_100f and its family, sm_110f and its family, sm_120f and its family; not in the manual
+//	ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8 r, [p]  // PTX 8.6 on the family of sm_100f or sm_110f, or PTX 8.7 on the family of sm_120f; not in the manual
+//	ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8x16.padded r, [p]  // PTX 8.6 on the family of sm_100f or sm_110f, or PTX 8.7 on the family of sm_120f; not in the manual
+//	ldmatrix.sync.aligned.m8n16.num{.ss}.b8x16.padded r, [p]  // PTX 8.6 on the family of sm_100f or sm_110f, or PTX 8.7 on the family of sm_120f; not in the manual
+//	ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4 r, [p]  // PTX 9.4 on sm_90a or the family of sm_100f, sm_110f or sm_120f; not in the manual
 //
 //	.num = .x1 .x2 .x4 .x8 .x16 .x32 .x64 .x128
 //	.ss = .shared .shared::cta[7.8]
@@ -1458,13 +1457,13 @@ func (i *Ldmatrix) Do(r, p any) {
 	(*ins)(i).do(r, p)
 }
 
-// Stmatrix starts the instruction stmatrix: stores one to four small matrices from fragments into
+// Stmatrix starts the instruction stmatrix: store one to four small matrices from fragments to
 // shared memory (PTX ISA 9.1, 9.7.14.5.16).
 //
 //	stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 [p], r  // PTX 7.8 on sm_90 or later
-//	stmatrix.sync.aligned.m16n8.num.trans{.ss}.b8 [p], r  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family
+//	stmatrix.sync.aligned.m16n8.num.trans{.ss}.b8 [p], r  // PTX 8.6 on the family of sm_100f or sm_110f, or PTX 8.7 on the family of sm_120f
 //	stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 [p], r  // PTX 7.8 on sm_90 or later; not in the manual
-//	stmatrix.sync.aligned.m16n8.num.trans{.ss}.b8 [p], r  // PTX 8.6 on sm_100f and its family, sm_110f and its family, or PTX 8.7 on sm_120f and its family; not in the manual
+//	stmatrix.sync.aligned.m16n8.num.trans{.ss}.b8 [p], r  // PTX 8.6 on the family of sm_100f or sm_110f, or PTX 8.7 on the family of sm_120f; not in the manual
 //
 //	.num = .x1 .x2 .x4 .x8 .x16 .x32 .x64 .x128
 //	.ss = .shared .shared::cta[7.8]
@@ -1576,8 +1575,8 @@ func (i *Stmatrix) Do(p, r any) {
 	(*ins)(i).do(p, r)
 }
 
-// Movmatrix starts the instruction movmatrix: transposes an 8x8 matrix held in the registers of a
-// warp (PTX ISA 9.1, 9.7.14.5.17).
+// Movmatrix starts the instruction movmatrix: transpose an 8x8 matrix in the registers of a warp
+// (PTX ISA 9.1, 9.7.14.5.17).
 //
 //	movmatrix.sync.aligned.m8n8.trans.b16 d, a
 //

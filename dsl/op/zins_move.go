@@ -6,7 +6,7 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Mov starts the instruction mov: copy a value, read a special register, take an address; pack a
+// Mov starts the instruction mov: copy a value, or read a special register or an address; pack a
 // vector into a scalar, or unpack it (PTX ISA 9.1, 9.7.9.3 and 9.7.9.4).
 //
 //	mov.pred d, a
@@ -185,7 +185,7 @@ func (i *Shfl) Do(d, a, b, c any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b, c}, more...)...)
 }
 
-// Prmt starts the instruction prmt: pick bytes from two registers (PTX ISA 9.1, 9.7.9.7).
+// Prmt starts the instruction prmt: select bytes from two registers (PTX ISA 9.1, 9.7.9.7).
 //
 //	prmt.b32{.mode} d, a, b, c
 //
@@ -250,7 +250,7 @@ func (i *Prmt) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Isspacep starts the instruction isspacep: test which state space a generic address lies in (PTX
+// Isspacep starts the instruction isspacep: test whether a generic address is in a state space (PTX
 // ISA 9.1, 9.7.9.19).
 //
 //	isspacep.space p, a
@@ -325,8 +325,8 @@ func (i *Isspacep) Do(p, a any) {
 	(*ins)(i).do(p, a)
 }
 
-// Cvta starts the instruction cvta: turn an address of a state space into a generic one (PTX ISA
-// 9.1, 9.7.9.20).
+// Cvta starts the instruction cvta: convert an address of a state space to a generic address (PTX
+// ISA 9.1, 9.7.9.20).
 //
 //	cvta.space.size d, a
 //
@@ -411,8 +411,8 @@ func (i *Cvta) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// CvtaTo starts the instruction cvta.to: turn a generic address into one of a state space (PTX ISA
-// 9.1, 9.7.9.20).
+// CvtaTo starts the instruction cvta.to: convert a generic address to an address of a state space
+// (PTX ISA 9.1, 9.7.9.20).
 //
 //	cvta.to.space.size d, a
 //
@@ -497,8 +497,8 @@ func (i *CvtaTo) Do(d, a any) {
 	(*ins)(i).do(d, a)
 }
 
-// Mapa starts the instruction mapa: address the same shared variable in another CTA of the cluster
-// (PTX ISA 9.1, 9.7.9.23).
+// Mapa starts the instruction mapa: address of the same shared variable in another CTA of the
+// cluster (PTX ISA 9.1, 9.7.9.23).
 //
 //	mapa{.shared::cluster}.type d, a, rank
 //

@@ -76,7 +76,7 @@ func (i *Stackrestore) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// Alloca starts the instruction alloca: make room on the stack (PTX ISA 9.1, 9.7.17.3).
+// Alloca starts the instruction alloca: allocate memory on the stack (PTX ISA 9.1, 9.7.17.3).
 //
 //	alloca.type d, size{, align}
 //

@@ -6,7 +6,7 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// SuldB starts the instruction suld.b: load from a surface as it lies in memory (PTX ISA 9.1,
+// SuldB starts the instruction suld.b: load unformatted data from a surface (PTX ISA 9.1,
 // 9.7.11.1).
 //
 //	suld.b.geom{.cop}{.vec}.type.clamp d, [a, c]
@@ -152,8 +152,7 @@ func (i *SuldB) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// SustB starts the instruction sust.b: store to a surface as it lies in memory (PTX ISA 9.1,
-// 9.7.11.2).
+// SustB starts the instruction sust.b: store unformatted data to a surface (PTX ISA 9.1, 9.7.11.2).
 //
 //	sust.b.geom{.cop}{.vec}.type.clamp [a, c], b
 //	sust.b.geom{.cop}.type.clamp [a, c], b  // not in the manual
@@ -305,8 +304,8 @@ func (i *SustB) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// SustP starts the instruction sust.p: store to a surface in the surface's own format (PTX ISA 9.1,
-// 9.7.11.2).
+// SustP starts the instruction sust.p: store to a surface, converted to the format of the surface
+// (PTX ISA 9.1, 9.7.11.2).
 //
 //	sust.p.geom{.cop}{.vec}.b32.clamp [a, c], b
 //	sust.p.geom{.cop}.b32.clamp [a, c], b  // not in the manual
@@ -438,7 +437,8 @@ func (i *SustP) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// SuredB starts the instruction sured.b: modify a surface by byte address (PTX ISA 9.1, 9.7.11.3).
+// SuredB starts the instruction sured.b: reduce into a surface at byte coordinates (PTX ISA 9.1,
+// 9.7.11.3).
 //
 //	sured.b.op.geom.type.clamp [a, c], b
 //
@@ -559,7 +559,7 @@ func (i *SuredB) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// SuredP starts the instruction sured.p: modify a surface by sample address (PTX ISA 9.1,
+// SuredP starts the instruction sured.p: reduce into a surface at sample coordinates (PTX ISA 9.1,
 // 9.7.11.3).
 //
 //	sured.p.op.geom.type.clamp [a, c], b

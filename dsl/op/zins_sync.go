@@ -6,8 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Bar starts the instruction bar: wait until the threads of the block have come to a barrier (PTX
-// ISA 9.1, 9.7.13.1).
+// Bar starts the instruction bar: wait until the participating threads of the block have arrived at
+// a barrier (PTX ISA 9.1, 9.7.13.1).
 //
 //	bar.sync{.members} bar{, threads}
 //
@@ -48,7 +48,7 @@ func (i *Bar) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
 
-// BarArrive starts the instruction bar.arrive: sign in at a barrier and go on (PTX ISA 9.1,
+// BarArrive starts the instruction bar.arrive: arrive at a barrier without waiting (PTX ISA 9.1,
 // 9.7.13.1).
 //
 //	bar.arrive{.any} bar, threads
@@ -79,8 +79,8 @@ func (i *BarArrive) Do(bar, threads any) {
 	(*ins)(i).do(bar, threads)
 }
 
-// BarRed starts the instruction bar.red: wait at a barrier and combine a predicate of all threads
-// (PTX ISA 9.1, 9.7.13.1).
+// BarRed starts the instruction bar.red: wait at a barrier and reduce a predicate over the
+// participating threads (PTX ISA 9.1, 9.7.13.1).
 //
 //	bar.red{.any}.popc.u32 d, bar{, threads}, c
 //	bar.red{.any}.op.pred d, bar{, threads}, c
@@ -139,8 +139,8 @@ func (i *BarRed) Do(d, bar any, more ...any) {
 	(*ins)(i).do(append([]any{d, bar}, more...)...)
 }
 
-// BarCTA starts the instruction bar.cta: wait until the threads of the block have come to a barrier
-// (PTX ISA 9.1, 9.7.13.1).
+// BarCTA starts the instruction bar.cta: wait until the participating threads of the block have
+// arrived at a barrier (PTX ISA 9.1, 9.7.13.1).
 //
 //	bar.cta.sync bar{, threads}
 //
@@ -171,8 +171,8 @@ func (i *BarCTA) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
 
-// BarCTAArrive starts the instruction bar.cta.arrive: sign in at a barrier and go on (PTX ISA 9.1,
-// 9.7.13.1).
+// BarCTAArrive starts the instruction bar.cta.arrive: arrive at a barrier without waiting (PTX ISA
+// 9.1, 9.7.13.1).
 //
 //	bar.cta.arrive bar, threads
 //
@@ -197,8 +197,8 @@ func (i *BarCTAArrive) Do(bar, threads any) {
 	(*ins)(i).do(bar, threads)
 }
 
-// BarCTARed starts the instruction bar.cta.red: wait at a barrier and combine a predicate of all
-// threads (PTX ISA 9.1, 9.7.13.1).
+// BarCTARed starts the instruction bar.cta.red: wait at a barrier and reduce a predicate over the
+// participating threads (PTX ISA 9.1, 9.7.13.1).
 //
 //	bar.cta.red.popc.u32 d, bar{, threads}, c
 //	bar.cta.red.op.pred d, bar{, threads}, c
@@ -252,8 +252,8 @@ func (i *BarCTARed) Do(d, bar any, more ...any) {
 	(*ins)(i).do(append([]any{d, bar}, more...)...)
 }
 
-// Barrier starts the instruction barrier: wait until the threads of the block have come to a
-// barrier, in any convergence (PTX ISA 9.1, 9.7.13.1).
+// Barrier starts the instruction barrier: wait until the participating threads of the block have
+// arrived at a barrier; warps may be diverged (PTX ISA 9.1, 9.7.13.1).
 //
 //	barrier.sync{.aligned} bar{, threads}
 //
@@ -289,8 +289,8 @@ func (i *Barrier) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
 
-// BarrierArrive starts the instruction barrier.arrive: sign in at a barrier and go on, in any
-// convergence (PTX ISA 9.1, 9.7.13.1).
+// BarrierArrive starts the instruction barrier.arrive: arrive at a barrier without waiting; warps
+// may be diverged (PTX ISA 9.1, 9.7.13.1).
 //
 //	barrier.arrive{.aligned} bar, threads
 //
@@ -320,8 +320,8 @@ func (i *BarrierArrive) Do(bar, threads any) {
 	(*ins)(i).do(bar, threads)
 }
 
-// BarrierRed starts the instruction barrier.red: wait at a barrier and combine a predicate of all
-// threads, in any convergence (PTX ISA 9.1, 9.7.13.1).
+// BarrierRed starts the instruction barrier.red: wait at a barrier and reduce a predicate over the
+// participating threads; warps may be diverged (PTX ISA 9.1, 9.7.13.1).
 //
 //	barrier.red.popc{.aligned}.u32 d, bar{, threads}, c
 //	barrier.red.op{.aligned}.pred d, bar{, threads}, c
@@ -380,8 +380,8 @@ func (i *BarrierRed) Do(d, bar any, more ...any) {
 	(*ins)(i).do(append([]any{d, bar}, more...)...)
 }
 
-// BarrierCTA starts the instruction barrier.cta: wait until the threads of the block have come to a
-// barrier, in any convergence (PTX ISA 9.1, 9.7.13.1).
+// BarrierCTA starts the instruction barrier.cta: wait until the participating threads of the block
+// have arrived at a barrier; warps may be diverged (PTX ISA 9.1, 9.7.13.1).
 //
 //	barrier.cta.sync{.aligned} bar{, threads}
 //
@@ -417,8 +417,8 @@ func (i *BarrierCTA) Do(bar any, more ...any) {
 	(*ins)(i).do(append([]any{bar}, more...)...)
 }
 
-// BarrierCTAArrive starts the instruction barrier.cta.arrive: sign in at a barrier and go on, in
-// any convergence (PTX ISA 9.1, 9.7.13.1).
+// BarrierCTAArrive starts the instruction barrier.cta.arrive: arrive at a barrier without waiting;
+// warps may be diverged (PTX ISA 9.1, 9.7.13.1).
 //
 //	barrier.cta.arrive{.aligned} bar, threads
 //
@@ -449,8 +449,8 @@ func (i *BarrierCTAArrive) Do(bar, threads any) {
 	(*ins)(i).do(bar, threads)
 }
 
-// BarrierCTARed starts the instruction barrier.cta.red: wait at a barrier and combine a predicate
-// of all threads, in any convergence (PTX ISA 9.1, 9.7.13.1).
+// BarrierCTARed starts the instruction barrier.cta.red: wait at a barrier and reduce a predicate
+// over the participating threads; warps may be diverged (PTX ISA 9.1, 9.7.13.1).
 //
 //	barrier.cta.red.popc{.aligned}.u32 d, bar{, threads}, c
 //	barrier.cta.red.op{.aligned}.pred d, bar{, threads}, c
@@ -509,7 +509,8 @@ func (i *BarrierCTARed) Do(d, bar any, more ...any) {
 	(*ins)(i).do(append([]any{d, bar}, more...)...)
 }
 
-// BarWarp starts the instruction bar.warp: wait for the lanes of a mask (PTX ISA 9.1, 9.7.13.2).
+// BarWarp starts the instruction bar.warp: wait until the lanes of a mask have arrived (PTX ISA
+// 9.1, 9.7.13.2).
 //
 //	bar.warp.sync{.no_membermask_overlap} mask
 //
@@ -544,8 +545,8 @@ func (i *BarWarp) Do(mask any) {
 	(*ins)(i).do(mask)
 }
 
-// BarrierClusterArrive starts the instruction barrier.cluster.arrive: sign in at the cluster's
-// barrier and go on (PTX ISA 9.1, 9.7.13.3).
+// BarrierClusterArrive starts the instruction barrier.cluster.arrive: arrive at the barrier of the
+// cluster without waiting (PTX ISA 9.1, 9.7.13.3).
 //
 //	barrier.cluster.arrive{.sem}{.aligned}
 //
@@ -586,7 +587,7 @@ func (i *BarrierClusterArrive) Do() {
 }
 
 // BarrierClusterWait starts the instruction barrier.cluster.wait: wait until all threads of the
-// cluster have signed in (PTX ISA 9.1, 9.7.13.3).
+// cluster have arrived (PTX ISA 9.1, 9.7.13.3).
 //
 //	barrier.cluster.wait{.sem}{.aligned}
 //
@@ -619,8 +620,8 @@ func (i *BarrierClusterWait) Do() {
 	(*ins)(i).do()
 }
 
-// Membar starts the instruction membar: order memory operations, the older spelling (PTX ISA 9.1,
-// 9.7.13.4).
+// Membar starts the instruction membar: order this thread's memory operations (older spelling of
+// fence) (PTX ISA 9.1, 9.7.13.4).
 //
 //	membar.level
 //
@@ -659,8 +660,8 @@ func (i *Membar) Do() {
 	(*ins)(i).do()
 }
 
-// MembarProxy starts the instruction membar.proxy: order accesses through different proxies, the
-// older spelling (PTX ISA 9.1, 9.7.13.4).
+// MembarProxy starts the instruction membar.proxy: order accesses through different proxies (older
+// spelling of fence.proxy) (PTX ISA 9.1, 9.7.13.4).
 //
 //	membar.proxy.kind
 //
@@ -692,8 +693,8 @@ func (i *MembarProxy) Do() {
 	(*ins)(i).do()
 }
 
-// Fence starts the instruction fence: order this thread's memory operations as other threads see
-// them (PTX ISA 9.1, 9.7.13.4).
+// Fence starts the instruction fence: order this thread's memory operations (PTX ISA 9.1,
+// 9.7.13.4).
 //
 //	fence{.sem}.scope  // PTX 6.0 on sm_70 or later
 //	fence.acquire.sync_restrict::shared::cluster.cluster  // PTX 6.0 on sm_70 or later, and PTX 8.6 on sm_90 or later
@@ -790,8 +791,8 @@ func (i *Fence) Do() {
 	(*ins)(i).do()
 }
 
-// FenceProxy starts the instruction fence.proxy: order accesses that go through different proxies
-// (PTX ISA 9.1, 9.7.13.4; PTX ISA 9.3, 9.7.14.4).
+// FenceProxy starts the instruction fence.proxy: order accesses through different proxies (PTX ISA
+// 9.1, 9.7.13.4; PTX ISA 9.3, 9.7.14.4).
 //
 //	fence.proxy.kind  // PTX 7.5 on sm_70 or later
 //	fence.proxy.async.part  // PTX 7.5 on sm_70 or later, and PTX 8.0 on sm_90 or later
@@ -951,8 +952,8 @@ func (i *FenceProxy) Do(operands ...any) {
 	(*ins)(i).do(operands...)
 }
 
-// Vote starts the instruction vote: combine a predicate over a warp; sm_70 and later have only
-// .sync (PTX ISA 9.1, 9.7.13.8 and 9.7.13.9).
+// Vote starts the instruction vote: reduce a predicate over a warp; sm_70 and later have only .sync
+// (PTX ISA 9.1, 9.7.13.8 and 9.7.13.9).
 //
 //	vote.mode.pred d, a  // PTX 1.2 on sm_12 or later, removed in PTX 6.4 on sm_70 or later
 //	vote.ballot.b32 d, a  // PTX 2.0 on sm_20 or later, removed in PTX 6.4 on sm_70 or later
@@ -1083,7 +1084,7 @@ func (i *Match) Do(d, a, mask any) {
 	(*ins)(i).do(d, a, mask)
 }
 
-// Activemask starts the instruction activemask: the mask of the lanes that run this instruction
+// Activemask starts the instruction activemask: mask of the lanes that execute this instruction
 // (PTX ISA 9.1, 9.7.13.11).
 //
 //	activemask.b32 d
@@ -1119,7 +1120,7 @@ func (i *Activemask) Do(d any) {
 //
 //	redux.sync.op{.no_membermask_overlap}.type d, a, mask  // PTX 7.0 on sm_80 or later
 //	redux.sync.op{.no_membermask_overlap}.b32 d, a, mask  // PTX 7.0 on sm_80 or later
-//	redux.sync.op{.abs}{.NaN}{.no_membermask_overlap}.f32 d, a, mask  // PTX 7.0 on sm_80 or later, and PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f and its family
+//	redux.sync.op{.abs}{.NaN}{.no_membermask_overlap}.f32 d, a, mask  // PTX 7.0 on sm_80 or later, and PTX 8.6 on sm_100a, or PTX 8.8 on the family of sm_100f
 //
 //	.op = .add .min .max .and .or .xor
 //	.type = .u32 .s32
@@ -1247,8 +1248,8 @@ func (i *Elect) Do(d, mask any) {
 	(*ins)(i).do(d, mask)
 }
 
-// Griddepcontrol starts the instruction griddepcontrol: order this grid with the grids that depend
-// on it (PTX ISA 9.1, 9.7.13.13).
+// Griddepcontrol starts the instruction griddepcontrol: wait for the preceding grid, or let
+// dependent grids start (PTX ISA 9.1, 9.7.13.13).
 //
 //	griddepcontrol.action
 //
@@ -1283,7 +1284,8 @@ func (i *Griddepcontrol) Do() {
 }
 
 // ClusterlaunchcontrolTryCancelAsync starts the instruction clusterlaunchcontrol.try_cancel.async:
-// ask to take over a cluster that has not started (PTX ISA 9.1, 9.7.13.17).
+// request to cancel a cluster that has not started, so that this block can do its work (PTX ISA
+// 9.1, 9.7.13.17).
 //
 //	clusterlaunchcontrol.try_cancel.async{.shared::cta}.mbarrier::complete_tx::bytes{.multicast::cluster::all}.b128 [a], [mbar]
 //
@@ -1332,7 +1334,7 @@ func (i *ClusterlaunchcontrolTryCancelAsync) Do(a, mbar any) {
 }
 
 // ClusterlaunchcontrolQueryCancel starts the instruction clusterlaunchcontrol.query_cancel: read
-// the answer to a request for a cluster (PTX ISA 9.1, 9.7.13.18).
+// the response to a try_cancel request (PTX ISA 9.1, 9.7.13.18).
 //
 //	clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, answer
 //	clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 d, answer

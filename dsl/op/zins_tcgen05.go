@@ -6,11 +6,11 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Tcgen05Alloc starts the instruction tcgen05.alloc: takes columns of tensor memory for the CTA and
-// writes their address to shared memory (PTX ISA 9.1, 9.7.16.7.1; PTX ISA 9.4, 9.7.18.7.1).
+// Tcgen05Alloc starts the instruction tcgen05.alloc: allocate columns of tensor memory and write
+// their address to shared memory (PTX ISA 9.1, 9.7.16.7.1; PTX ISA 9.4, 9.7.18.7.1).
 //
-//	tcgen05.alloc.cta.sync.aligned{.ss}.b32 [dst], columns  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.alloc.exclusive.cta.sync.aligned{.ss}.b32 [dst], columns  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_100f and its family, sm_110f and its family
+//	tcgen05.alloc.cta.sync.aligned{.ss}.b32 [dst], columns  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.alloc.exclusive.cta.sync.aligned{.ss}.b32 [dst], columns  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_100f or sm_110f
 //
 //	.cta = .cta_group::1 .cta_group::2
 //
@@ -70,11 +70,11 @@ func (i *Tcgen05Alloc) Do(dst, columns any) {
 	(*ins)(i).do(dst, columns)
 }
 
-// Tcgen05Dealloc starts the instruction tcgen05.dealloc: gives columns of tensor memory back (PTX
-// ISA 9.1, 9.7.16.7.1; PTX ISA 9.4, 9.7.18.7.1).
+// Tcgen05Dealloc starts the instruction tcgen05.dealloc: free columns of tensor memory (PTX ISA
+// 9.1, 9.7.16.7.1; PTX ISA 9.4, 9.7.18.7.1).
 //
-//	tcgen05.dealloc.cta.sync.aligned.b32 address, columns  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.dealloc.exclusive.cta.sync.aligned.b32 address, columns  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_100f and its family, sm_110f and its family
+//	tcgen05.dealloc.cta.sync.aligned.b32 address, columns  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.dealloc.exclusive.cta.sync.aligned.b32 address, columns  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_100f or sm_110f
 //
 //	.cta = .cta_group::1 .cta_group::2
 //
@@ -129,14 +129,14 @@ func (i *Tcgen05Dealloc) Do(address, columns any) {
 	(*ins)(i).do(address, columns)
 }
 
-// Tcgen05RelinquishAllocPermit starts the instruction tcgen05.relinquish_alloc_permit: the CTA will
-// allocate no more tensor memory (PTX ISA 9.1, 9.7.16.7.1).
+// Tcgen05RelinquishAllocPermit starts the instruction tcgen05.relinquish_alloc_permit: declare that
+// the CTA allocates no more tensor memory (PTX ISA 9.1, 9.7.16.7.1).
 //
 //	tcgen05.relinquish_alloc_permit.cta.sync.aligned
 //
 //	.cta = .cta_group::1 .cta_group::2
 //
-// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on the family of sm_100f or sm_110f.
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Tcgen05RelinquishAllocPermit() *Tcgen05RelinquishAllocPermit {
@@ -177,7 +177,7 @@ func (i *Tcgen05RelinquishAllocPermit) Do() {
 	(*ins)(i).do()
 }
 
-// Tcgen05Ld starts the instruction tcgen05.ld: loads lanes and columns of tensor memory into the
+// Tcgen05Ld starts the instruction tcgen05.ld: load lanes and columns of tensor memory into the
 // registers of a warp (PTX ISA 9.1, 9.7.16.8.3).
 //
 //	tcgen05.ld.sync.aligned.shape.num{.pack::16b}.b32 r, [a]
@@ -188,7 +188,7 @@ func (i *Tcgen05RelinquishAllocPermit) Do() {
 //	.shape = .16x64b .32x32b
 //	.num = .x1 .x2 .x4 .x8 .x16 .x32 .x64 .x128
 //
-// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on the family of sm_100f or sm_110f.
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned .b32.
 func (p PTX) Tcgen05Ld() *Tcgen05Ld {
@@ -296,8 +296,8 @@ func (i *Tcgen05Ld) Do(r, a any, more ...any) {
 	(*ins)(i).do(append([]any{r, a}, more...)...)
 }
 
-// Tcgen05LdRed starts the instruction tcgen05.ld.red: loads from tensor memory and reduces each
-// lane over the columns loaded (PTX ISA 9.1, 9.7.16.8.3).
+// Tcgen05LdRed starts the instruction tcgen05.ld.red: load from tensor memory and reduce each lane
+// over the loaded columns (PTX ISA 9.1, 9.7.16.8.3).
 //
 //	tcgen05.ld.red.sync.aligned.32x32b.num.op{.abs}{.NaN}.f32 r, reduced, [a]
 //	tcgen05.ld.red.sync.aligned.16x32bx2.num.op{.abs}{.NaN}.f32 r, reduced, [a], half
@@ -308,7 +308,7 @@ func (i *Tcgen05Ld) Do(r, a any, more ...any) {
 //	.op = .min .max
 //	.type = .u32 .s32
 //
-// It requires PTX 8.8 on sm_103f and its family, sm_110f and its family.
+// It requires PTX 8.8 on the family of sm_103f or sm_110f.
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Tcgen05LdRed() *Tcgen05LdRed {
@@ -422,8 +422,8 @@ func (i *Tcgen05LdRed) Do(r, reduced, a any, more ...any) {
 	(*ins)(i).do(append([]any{r, reduced, a}, more...)...)
 }
 
-// Tcgen05LdSpcompress starts the instruction tcgen05.ld.spcompress: loads from tensor memory,
-// keeping two of four elements and where they stood (PTX ISA 9.4, 9.7.18.8.3).
+// Tcgen05LdSpcompress starts the instruction tcgen05.ld.spcompress: load from tensor memory, and
+// keep two of four elements with their positions (PTX ISA 9.4, 9.7.18.8.3).
 //
 //	tcgen05.ld.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}.f32.b2 places, kept, [a]
 //
@@ -529,8 +529,8 @@ func (i *Tcgen05LdSpcompress) Do(places, kept, a any) {
 	(*ins)(i).do(places, kept, a)
 }
 
-// Tcgen05LdRedSpcompress starts the instruction tcgen05.ld.red.spcompress: loads from tensor
-// memory, keeping two of four elements, and reduces each lane (PTX ISA 9.4, 9.7.18.8.3).
+// Tcgen05LdRedSpcompress starts the instruction tcgen05.ld.red.spcompress: load from tensor memory,
+// keep two of four elements, and reduce each lane (PTX ISA 9.4, 9.7.18.8.3).
 //
 //	tcgen05.ld.red.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}{.NaN}.f32.b2 places, kept, reduced, [a]
 //
@@ -642,7 +642,7 @@ func (i *Tcgen05LdRedSpcompress) Do(places, kept, reduced, a any) {
 	(*ins)(i).do(places, kept, reduced, a)
 }
 
-// Tcgen05St starts the instruction tcgen05.st: stores registers of a warp into lanes and columns of
+// Tcgen05St starts the instruction tcgen05.st: store registers of a warp to lanes and columns of
 // tensor memory (PTX ISA 9.1, 9.7.16.8.4).
 //
 //	tcgen05.st.sync.aligned.shape.num{.unpack::16b}.b32 [a], r
@@ -653,7 +653,7 @@ func (i *Tcgen05LdRedSpcompress) Do(places, kept, reduced, a any) {
 //	.shape = .16x64b .32x32b
 //	.num = .x1 .x2 .x4 .x8 .x16 .x32 .x64 .x128
 //
-// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on the family of sm_100f or sm_110f.
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned .b32.
 func (p PTX) Tcgen05St() *Tcgen05St {
@@ -761,12 +761,12 @@ func (i *Tcgen05St) Do(a any, more ...any) {
 	(*ins)(i).do(append([]any{a}, more...)...)
 }
 
-// Tcgen05WaitLd starts the instruction tcgen05.wait::ld: waits for the thread's loads from tensor
+// Tcgen05WaitLd starts the instruction tcgen05.wait::ld: wait for the thread's loads from tensor
 // memory (PTX ISA 9.1, 9.7.16.8.5).
 //
 //	tcgen05.wait::ld.sync.aligned
 //
-// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on the family of sm_100f or sm_110f.
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Tcgen05WaitLd() *Tcgen05WaitLd {
@@ -796,12 +796,12 @@ func (i *Tcgen05WaitLd) Do() {
 	(*ins)(i).do()
 }
 
-// Tcgen05WaitSt starts the instruction tcgen05.wait::st: waits for the thread's stores to tensor
+// Tcgen05WaitSt starts the instruction tcgen05.wait::st: wait for the thread's stores to tensor
 // memory (PTX ISA 9.1, 9.7.16.8.5).
 //
 //	tcgen05.wait::st.sync.aligned
 //
-// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on the family of sm_100f or sm_110f.
 //
 // All forms have these modifiers, which may be omitted: .sync .aligned.
 func (p PTX) Tcgen05WaitSt() *Tcgen05WaitSt {
@@ -831,8 +831,8 @@ func (i *Tcgen05WaitSt) Do() {
 	(*ins)(i).do()
 }
 
-// Tcgen05Cp starts the instruction tcgen05.cp: copies from shared into tensor memory, and widens
-// small formats (PTX ISA 9.1, 9.7.16.9.2).
+// Tcgen05Cp starts the instruction tcgen05.cp: copy from shared to tensor memory, and optionally
+// widen small formats (PTX ISA 9.1, 9.7.16.9.2).
 //
 //	tcgen05.cp.cta.shape{.b8x16.padded} [a], from
 //	tcgen05.cp.cta.64x128b.pairs{.b8x16.padded} [a], from
@@ -843,7 +843,7 @@ func (i *Tcgen05WaitSt) Do() {
 //	.padded = .b6x16_p32 .b4x16_p64
 //	.pairs = .warpx2::02_13 .warpx2::01_23
 //
-// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on the family of sm_100f or sm_110f.
 func (p PTX) Tcgen05Cp() *Tcgen05Cp {
 	return (*Tcgen05Cp)(p.begin(208))
 }
@@ -928,14 +928,14 @@ func (i *Tcgen05Cp) Do(a, from any) {
 	(*ins)(i).do(a, from)
 }
 
-// Tcgen05Shift starts the instruction tcgen05.shift: moves the rows of a matrix in tensor memory
+// Tcgen05Shift starts the instruction tcgen05.shift: move the rows of a matrix in tensor memory
 // down by one (PTX ISA 9.1, 9.7.16.9.3).
 //
 //	tcgen05.shift.cta.down [a]
 //
 //	.cta = .cta_group::1 .cta_group::2
 //
-// It requires PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a.
+// It requires PTX 8.6 on sm_100a or sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a.
 //
 // All forms have these modifiers, which may be omitted: .down.
 func (p PTX) Tcgen05Shift() *Tcgen05Shift {
@@ -971,13 +971,13 @@ func (i *Tcgen05Shift) Do(a any) {
 	(*ins)(i).do(a)
 }
 
-// Tcgen05FenceBeforeThreadSync starts the instruction tcgen05.fence::before_thread_sync: orders
-// earlier tensor memory operations before what follows a synchronisation (PTX ISA 9.1,
+// Tcgen05FenceBeforeThreadSync starts the instruction tcgen05.fence::before_thread_sync: order
+// earlier tensor-memory operations before a later synchronization of threads (PTX ISA 9.1,
 // 9.7.16.11.1).
 //
 //	tcgen05.fence::before_thread_sync
 //
-// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on the family of sm_100f or sm_110f.
 func (p PTX) Tcgen05FenceBeforeThreadSync() *Tcgen05FenceBeforeThreadSync {
 	return (*Tcgen05FenceBeforeThreadSync)(p.begin(210))
 }
@@ -996,12 +996,12 @@ func (i *Tcgen05FenceBeforeThreadSync) Do() {
 	(*ins)(i).do()
 }
 
-// Tcgen05FenceAfterThreadSync starts the instruction tcgen05.fence::after_thread_sync: orders later
-// tensor memory operations after what came before a synchronisation (PTX ISA 9.1, 9.7.16.11.1).
+// Tcgen05FenceAfterThreadSync starts the instruction tcgen05.fence::after_thread_sync: order later
+// tensor-memory operations after an earlier synchronization of threads (PTX ISA 9.1, 9.7.16.11.1).
 //
 //	tcgen05.fence::after_thread_sync
 //
-// It requires PTX 8.6 on sm_100f and its family, sm_110f and its family.
+// It requires PTX 8.6 on the family of sm_100f or sm_110f.
 func (p PTX) Tcgen05FenceAfterThreadSync() *Tcgen05FenceAfterThreadSync {
 	return (*Tcgen05FenceAfterThreadSync)(p.begin(211))
 }
@@ -1020,18 +1020,18 @@ func (i *Tcgen05FenceAfterThreadSync) Do() {
 	(*ins)(i).do()
 }
 
-// Tcgen05Commit starts the instruction tcgen05.commit: lets an mbarrier track the thread's tensor
-// operations so far (PTX ISA 9.1, 9.7.16.12.1; PTX ISA 9.4, 9.7.18.12.1).
+// Tcgen05Commit starts the instruction tcgen05.commit: make an mbarrier track the completion of the
+// thread's earlier tcgen05 operations (PTX ISA 9.1, 9.7.16.12.1; PTX ISA 9.4, 9.7.18.12.1).
 //
-//	tcgen05.commit.cta.mbarrier::arrive::one{.ss}.b64 [bar]  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.commit.cta.mbarrier::arrive::one{.ss}.many.b64 [bar], ctas  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.commit.cta.mbarrier::arrive::one{.ss}.multicast::cluster::32b.b64 [bar], ctas  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.commit.cta.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.ss}.b64 [bar]  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.commit.cta.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.ss}.many.b64 [bar], ctas  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.commit.cta.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.ss}.multicast::cluster::32b.b64 [bar], ctas  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.commit.cta.mbarrier::arrive::one.stray{.ss}.b64 [bar]  // PTX 8.6 on sm_100f and its family, sm_110f and its family; not in the manual
-//	tcgen05.commit.cta.mbarrier::arrive::one.stray{.ss}.many.b64 [bar], ctas  // PTX 8.6 on sm_100f and its family, sm_110f and its family; not in the manual
-//	tcgen05.commit.cta.mbarrier::arrive::one.stray{.ss}.multicast::cluster::32b.b64 [bar], ctas  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family; not in the manual
+//	tcgen05.commit.cta.mbarrier::arrive::one{.ss}.b64 [bar]  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.commit.cta.mbarrier::arrive::one{.ss}.many.b64 [bar], ctas  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.commit.cta.mbarrier::arrive::one{.ss}.multicast::cluster::32b.b64 [bar], ctas  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.commit.cta.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.ss}.b64 [bar]  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.commit.cta.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.ss}.many.b64 [bar], ctas  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.commit.cta.mbarrier::arrive::one.sync_restrict::shared::read::mma::a{.ss}.multicast::cluster::32b.b64 [bar], ctas  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.commit.cta.mbarrier::arrive::one.stray{.ss}.b64 [bar]  // PTX 8.6 on the family of sm_100f or sm_110f; not in the manual
+//	tcgen05.commit.cta.mbarrier::arrive::one.stray{.ss}.many.b64 [bar], ctas  // PTX 8.6 on the family of sm_100f or sm_110f; not in the manual
+//	tcgen05.commit.cta.mbarrier::arrive::one.stray{.ss}.multicast::cluster::32b.b64 [bar], ctas  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f; not in the manual
 //
 //	.cta = .cta_group::1 .cta_group::2
 //	.many = .multicast::cluster .multicast::cluster::16b[9.4]
@@ -1117,41 +1117,41 @@ func (i *Tcgen05Commit) Do(bar any, more ...any) {
 }
 
 // Tcgen05Mma starts the instruction tcgen05.mma: D = A*B + D in tensor memory, issued by one
-// thread; A from shared or tensor memory, B from shared (PTX ISA 9.1, 9.7.16.10.9.1 and
+// thread; A in shared or tensor memory, B in shared memory (PTX ISA 9.1, 9.7.16.10.9.1 and
 // 9.7.16.10.9.2; PTX ISA 9.4, 9.7.18.10.10.1 and 9.7.18.10.10.2).
 //
-//	tcgen05.mma.cta.kind{.useA}{.useB} [d], a, b, idesc{, lanes}{, lanes8}, accumulate{, scaleD}  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.cta.kind{.ashift}{.useA}{.useB} [d], [a], b, idesc{, lanes}{, lanes8}, accumulate{, scaleD}  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.sp.cta.kind{.useA}{.useB} [d], a, b, [meta], idesc{, lanes}{, lanes8}, accumulate{, scaleD}  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.sp.cta.kind{.ashift}{.useA}{.useB} [d], [a], b, [meta], idesc{, lanes}{, lanes8}, accumulate{, scaleD}  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.cta.kind::f8f6f4{.useA}{.useB} [d], a, b, idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.cta.kind::f8f6f4{.ashift}{.useA}{.useB} [d], [a], b, idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.sp.cta.kind::f8f6f4{.useA}{.useB} [d], a, b, [meta], idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.sp.cta.kind::f8f6f4{.ashift}{.useA}{.useB} [d], [a], b, [meta], idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.cta.kind::i8{.useA} [d], a, b, idesc{, lanes}{, lanes8}, accumulate{, stray}  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 8.6 on sm_100a, sm_110a
-//	tcgen05.mma.cta.kind::i8{.ashift}{.useA} [d], [a], b, idesc{, lanes}{, lanes8}, accumulate{, stray}  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 8.6 on sm_100a, sm_110a
-//	tcgen05.mma.sp.cta.kind::i8{.useA} [d], a, b, [meta], idesc{, lanes}{, lanes8}, accumulate{, stray}  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 8.6 on sm_100a, sm_110a
-//	tcgen05.mma.sp.cta.kind::i8{.ashift}{.useA} [d], [a], b, [meta], idesc{, lanes}{, lanes8}, accumulate{, stray}  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 8.6 on sm_100a, sm_110a
-//	tcgen05.mma.cta.kind::ti16{.useA}{.useB} [d], a, b, idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.mma.cta.kind::ti16{.ashift}{.useA}{.useB} [d], [a], b, idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.mma.sp.cta.kind::ti16{.useA}{.useB} [d], a, b, [meta], idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.mma.sp.cta.kind::ti16{.ashift}{.useA}{.useB} [d], [a], b, [meta], idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.mma.cta.kind::f8f6f4.decompress::lut::b{.useA}{.useB} [d], a, b, [table], idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.mma.cta.kind::f8f6f4.decompress::lut::b{.useA}{.useB} [d], [a], b, [table], idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.mma.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB} [d], a, b, idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB} [d], [a], b, idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.sp.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB} [d], a, b, [meta], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.sp.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB} [d], [a], b, [meta], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.cta.kind::mxf4.block_scale{.every}{.useA}{.useB} [d], a, b, idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.cta.kind::mxf4.block_scale{.every}{.useA}{.useB} [d], [a], b, idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.sp.cta.kind::mxf4.block_scale{.every}{.useA}{.useB} [d], a, b, [meta], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a
-//	tcgen05.mma.sp.cta.kind::mxf4.block_scale{.every}{.useA}{.useB} [d], [a], b, [meta], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a
-//	tcgen05.mma.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB} [d], a, b, idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB} [d], [a], b, idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.sp.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB} [d], a, b, [meta], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a
-//	tcgen05.mma.sp.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB} [d], [a], b, [meta], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 8.6 on sm_100a, sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a
-//	tcgen05.mma.cta.kind::mxf8f6f4.block_scale.decompress::lut::b{.every}{.useA}{.useB} [d], a, b, [table], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.mma.cta.kind::mxf8f6f4.block_scale.decompress::lut::b{.every}{.useA}{.useB} [d], [a], b, [table], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
+//	tcgen05.mma.cta.kind{.useA}{.useB} [d], a, b, idesc{, lanes}{, lanes8}, accumulate{, scaleD}  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.cta.kind{.ashift}{.useA}{.useB} [d], [a], b, idesc{, lanes}{, lanes8}, accumulate{, scaleD}  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.sp.cta.kind{.useA}{.useB} [d], a, b, [meta], idesc{, lanes}{, lanes8}, accumulate{, scaleD}  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.sp.cta.kind{.ashift}{.useA}{.useB} [d], [a], b, [meta], idesc{, lanes}{, lanes8}, accumulate{, scaleD}  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.cta.kind::f8f6f4{.useA}{.useB} [d], a, b, idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.cta.kind::f8f6f4{.ashift}{.useA}{.useB} [d], [a], b, idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.sp.cta.kind::f8f6f4{.useA}{.useB} [d], a, b, [meta], idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.sp.cta.kind::f8f6f4{.ashift}{.useA}{.useB} [d], [a], b, [meta], idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.cta.kind::i8{.useA} [d], a, b, idesc{, lanes}{, lanes8}, accumulate{, stray}  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 8.6 on sm_100a or sm_110a
+//	tcgen05.mma.cta.kind::i8{.ashift}{.useA} [d], [a], b, idesc{, lanes}{, lanes8}, accumulate{, stray}  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 8.6 on sm_100a or sm_110a
+//	tcgen05.mma.sp.cta.kind::i8{.useA} [d], a, b, [meta], idesc{, lanes}{, lanes8}, accumulate{, stray}  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 8.6 on sm_100a or sm_110a
+//	tcgen05.mma.sp.cta.kind::i8{.ashift}{.useA} [d], [a], b, [meta], idesc{, lanes}{, lanes8}, accumulate{, stray}  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 8.6 on sm_100a or sm_110a
+//	tcgen05.mma.cta.kind::ti16{.useA}{.useB} [d], a, b, idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.mma.cta.kind::ti16{.ashift}{.useA}{.useB} [d], [a], b, idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.mma.sp.cta.kind::ti16{.useA}{.useB} [d], a, b, [meta], idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.mma.sp.cta.kind::ti16{.ashift}{.useA}{.useB} [d], [a], b, [meta], idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.mma.cta.kind::f8f6f4.decompress::lut::b{.useA}{.useB} [d], a, b, [table], idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.mma.cta.kind::f8f6f4.decompress::lut::b{.useA}{.useB} [d], [a], b, [table], idesc{, lanes}{, lanes8}, accumulate  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.mma.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB} [d], a, b, idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB} [d], [a], b, idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.sp.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB} [d], a, b, [meta], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.sp.cta.kind::mxf8f6f4.block_scale{.every}{.useA}{.useB} [d], [a], b, [meta], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.cta.kind::mxf4.block_scale{.every}{.useA}{.useB} [d], a, b, idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.cta.kind::mxf4.block_scale{.every}{.useA}{.useB} [d], [a], b, idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.sp.cta.kind::mxf4.block_scale{.every}{.useA}{.useB} [d], a, b, [meta], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 8.6 on sm_100a or sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a
+//	tcgen05.mma.sp.cta.kind::mxf4.block_scale{.every}{.useA}{.useB} [d], [a], b, [meta], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 8.6 on sm_100a or sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a
+//	tcgen05.mma.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB} [d], a, b, idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB} [d], [a], b, idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.sp.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB} [d], a, b, [meta], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 8.6 on sm_100a or sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a
+//	tcgen05.mma.sp.cta.kind::mxf4nvf4.block_scale.every{.useA}{.useB} [d], [a], b, [meta], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 8.6 on sm_100a or sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a
+//	tcgen05.mma.cta.kind::mxf8f6f4.block_scale.decompress::lut::b{.every}{.useA}{.useB} [d], a, b, [table], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.mma.cta.kind::mxf8f6f4.block_scale.decompress::lut::b{.every}{.useA}{.useB} [d], [a], b, [table], idesc, [scaleA], [scaleB], accumulate  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
 //
 //	.cta = .cta_group::1 .cta_group::2
 //	.kind = .kind::f16 .kind::tf32
@@ -1273,14 +1273,14 @@ func (i *Tcgen05Mma) BlockScale() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".block_scale"))
 }
 
-// ScaleVec1X adds .scale_vec::1X, one of .scale_vec::1X .block32. It requires PTX 8.6 on sm_100a,
+// ScaleVec1X adds .scale_vec::1X, one of .scale_vec::1X .block32. It requires PTX 8.6 on sm_100a or
 // sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a.
 func (i *Tcgen05Mma) ScaleVec1X() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".scale_vec::1X"))
 }
 
-// Block32 adds .block32, one of .scale_vec::1X .block32. It requires PTX 8.8 on sm_100f and its
-// family, sm_110f and its family.
+// Block32 adds .block32, one of .scale_vec::1X .block32. It requires PTX 8.8 on the family of
+// sm_100f or sm_110f.
 func (i *Tcgen05Mma) Block32() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".block32"))
 }
@@ -1290,8 +1290,8 @@ func (i *Tcgen05Mma) KindMxf4() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".kind::mxf4"))
 }
 
-// ScaleVec2X adds .scale_vec::2X, one of .scale_vec::2X .block32. It requires PTX 8.6 on sm_100a,
-// sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a; in other forms PTX 8.7 on sm_100a,
+// ScaleVec2X adds .scale_vec::2X, one of .scale_vec::2X .block32. It requires PTX 8.6 on sm_100a or
+// sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a; in other forms PTX 8.7 on sm_100a or
 // sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a.
 func (i *Tcgen05Mma) ScaleVec2X() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".scale_vec::2X"))
@@ -1303,13 +1303,13 @@ func (i *Tcgen05Mma) KindMxf4nvf4() *Tcgen05Mma {
 }
 
 // ScaleVec4X adds .scale_vec::4X, one of .scale_vec::2X .scale_vec::4X .block16 .block32. It
-// requires PTX 8.7 on sm_100a, sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a.
+// requires PTX 8.7 on sm_100a or sm_110a, or PTX 8.8 on sm_103a, or PTX 9.4 on sm_107a.
 func (i *Tcgen05Mma) ScaleVec4X() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".scale_vec::4X"))
 }
 
 // Block16 adds .block16, one of .scale_vec::2X .scale_vec::4X .block16 .block32. It requires PTX
-// 8.8 on sm_100f and its family, sm_110f and its family.
+// 8.8 on the family of sm_100f or sm_110f.
 func (i *Tcgen05Mma) Block16() *Tcgen05Mma {
 	return (*Tcgen05Mma)((*ins)(i).with(".block16"))
 }
@@ -1337,22 +1337,22 @@ func (i *Tcgen05Mma) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Tcgen05MmaWs starts the instruction tcgen05.mma.ws: the same with B kept still while A moves past
-// it (PTX ISA 9.1, 9.7.16.10.9.3 and 9.7.16.10.9.4; PTX ISA 9.4, 9.7.18.10.10.3 and
-// 9.7.18.10.10.4).
+// Tcgen05MmaWs starts the instruction tcgen05.mma.ws: D = A*B + D in tensor memory with a
+// stationary B (weight-stationary), issued by one thread (PTX ISA 9.1, 9.7.16.10.9.3 and
+// 9.7.16.10.9.4; PTX ISA 9.4, 9.7.18.10.10.3 and 9.7.18.10.10.4).
 //
-//	tcgen05.mma.ws.cta_group::1.kind{.bufferB} [d], a, b, idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.ws.cta_group::1.kind{.bufferB} [d], [a], b, idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.ws.sp.cta_group::1.kind{.bufferB} [d], a, b, [meta], idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.ws.sp.cta_group::1.kind{.bufferB} [d], [a], b, [meta], idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family
-//	tcgen05.mma.ws.cta_group::1.kind::i8{.bufferB} [d], a, b, idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 8.6 on sm_100a, sm_110a
-//	tcgen05.mma.ws.cta_group::1.kind::i8{.bufferB} [d], [a], b, idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 8.6 on sm_100a, sm_110a
-//	tcgen05.mma.ws.sp.cta_group::1.kind::i8{.bufferB} [d], a, b, [meta], idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 8.6 on sm_100a, sm_110a
-//	tcgen05.mma.ws.sp.cta_group::1.kind::i8{.bufferB} [d], [a], b, [meta], idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 8.6 on sm_100a, sm_110a
-//	tcgen05.mma.ws.cta_group::1.kind::ti16{.bufferB} [d], a, b, idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.mma.ws.cta_group::1.kind::ti16{.bufferB} [d], [a], b, idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.mma.ws.sp.cta_group::1.kind::ti16{.bufferB} [d], a, b, [meta], idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
-//	tcgen05.mma.ws.sp.cta_group::1.kind::ti16{.bufferB} [d], [a], b, [meta], idesc, accumulate{, zeroes}  // PTX 8.6 on sm_100f and its family, sm_110f and its family, and PTX 9.4 on sm_107f and its family
+//	tcgen05.mma.ws.cta_group::1.kind{.bufferB} [d], a, b, idesc, accumulate{, zeroes}  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.ws.cta_group::1.kind{.bufferB} [d], [a], b, idesc, accumulate{, zeroes}  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.ws.sp.cta_group::1.kind{.bufferB} [d], a, b, [meta], idesc, accumulate{, zeroes}  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.ws.sp.cta_group::1.kind{.bufferB} [d], [a], b, [meta], idesc, accumulate{, zeroes}  // PTX 8.6 on the family of sm_100f or sm_110f
+//	tcgen05.mma.ws.cta_group::1.kind::i8{.bufferB} [d], a, b, idesc, accumulate{, zeroes}  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 8.6 on sm_100a or sm_110a
+//	tcgen05.mma.ws.cta_group::1.kind::i8{.bufferB} [d], [a], b, idesc, accumulate{, zeroes}  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 8.6 on sm_100a or sm_110a
+//	tcgen05.mma.ws.sp.cta_group::1.kind::i8{.bufferB} [d], a, b, [meta], idesc, accumulate{, zeroes}  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 8.6 on sm_100a or sm_110a
+//	tcgen05.mma.ws.sp.cta_group::1.kind::i8{.bufferB} [d], [a], b, [meta], idesc, accumulate{, zeroes}  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 8.6 on sm_100a or sm_110a
+//	tcgen05.mma.ws.cta_group::1.kind::ti16{.bufferB} [d], a, b, idesc, accumulate{, zeroes}  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.mma.ws.cta_group::1.kind::ti16{.bufferB} [d], [a], b, idesc, accumulate{, zeroes}  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.mma.ws.sp.cta_group::1.kind::ti16{.bufferB} [d], a, b, [meta], idesc, accumulate{, zeroes}  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
+//	tcgen05.mma.ws.sp.cta_group::1.kind::ti16{.bufferB} [d], [a], b, [meta], idesc, accumulate{, zeroes}  // PTX 8.6 on the family of sm_100f or sm_110f, and PTX 9.4 on the family of sm_107f
 //
 //	.kind = .kind::f16 .kind::tf32 .kind::f8f6f4
 //	.bufferB = .collector::b0::fill .collector::b0::use .collector::b0::lastuse .collector::b0::discard .collector::b1::fill .collector::b1::use .collector::b1::lastuse .collector::b1::discard .collector::b2::fill .collector::b2::use .collector::b2::lastuse .collector::b2::discard .collector::b3::fill .collector::b3::use .collector::b3::lastuse .collector::b3::discard

@@ -6,8 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Tex starts the instruction tex: fetch from a texture at the level of detail that the hardware
-// picks (PTX ISA 9.1, 9.7.10.3).
+// Tex starts the instruction tex: fetch from a texture at a level of detail that the hardware
+// computes (PTX ISA 9.1, 9.7.10.3).
 //
 //	tex.geom{.uni}.v4.dtype.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 1.0
 //	tex.geom{.uni}.v4.f32.s32 d{|p}, [a{, b}, c]{, e}{, s}  // PTX 1.0
@@ -427,8 +427,8 @@ func (i *TexLevel) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// TexGrad starts the instruction tex.grad: fetch from a texture at the level of detail that
-// derivatives give (PTX ISA 9.1, 9.7.10.3).
+// TexGrad starts the instruction tex.grad: fetch from a texture at a level of detail computed from
+// given derivatives (PTX ISA 9.1, 9.7.10.3).
 //
 //	tex.grad.geom{.uni}.v4.dtype.s32 d{|p}, [a{, b}, c], dx, dy{, e}{, s}  // PTX 3.1 on sm_20 or later
 //	tex.grad.geom{.uni}.v4.f32.s32 d{|p}, [a{, b}, c], dx, dy{, e}{, s}  // PTX 3.1 on sm_20 or later
@@ -838,8 +838,8 @@ func (i *TxqLevel) Do(d, a, lod any) {
 	(*ins)(i).do(d, a, lod)
 }
 
-// Istypep starts the instruction istypep: test what kind of opaque variable a handle stands for
-// (PTX ISA 9.1, 9.7.10.6).
+// Istypep starts the instruction istypep: test whether a handle refers to a texture, a sampler or a
+// surface (PTX ISA 9.1, 9.7.10.6).
 //
 //	istypep.type p, a
 //

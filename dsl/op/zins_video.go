@@ -6,7 +6,8 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// Vadd starts the instruction vadd: sum of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
+// Vadd starts the instruction vadd: sum of two selected bytes, half words or words (PTX ISA 9.1,
+// 9.7.18.1.1).
 //
 //	vadd.dtype.atype.btype{.sat} d, a, b
 //	vadd.dtype.atype.btype{.sat} d, a, b, c
@@ -69,7 +70,8 @@ func (i *Vadd) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vsub starts the instruction vsub: difference of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
+// Vsub starts the instruction vsub: difference of two selected bytes, half words or words (PTX ISA
+// 9.1, 9.7.18.1.1).
 //
 //	vsub.dtype.atype.btype{.sat} d, a, b
 //	vsub.dtype.atype.btype{.sat} d, a, b, c
@@ -132,8 +134,8 @@ func (i *Vsub) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vabsdiff starts the instruction vabsdiff: absolute difference of two parts of registers (PTX ISA
-// 9.1, 9.7.18.1.1).
+// Vabsdiff starts the instruction vabsdiff: absolute difference of two selected bytes, half words
+// or words (PTX ISA 9.1, 9.7.18.1.1).
 //
 //	vabsdiff.dtype.atype.btype{.sat} d, a, b
 //	vabsdiff.dtype.atype.btype{.sat} d, a, b, c
@@ -196,7 +198,8 @@ func (i *Vabsdiff) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vmin starts the instruction vmin: smaller of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
+// Vmin starts the instruction vmin: smaller of two selected bytes, half words or words (PTX ISA
+// 9.1, 9.7.18.1.1).
 //
 //	vmin.dtype.atype.btype{.sat} d, a, b
 //	vmin.dtype.atype.btype{.sat} d, a, b, c
@@ -259,7 +262,8 @@ func (i *Vmin) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vmax starts the instruction vmax: larger of two parts of registers (PTX ISA 9.1, 9.7.18.1.1).
+// Vmax starts the instruction vmax: larger of two selected bytes, half words or words (PTX ISA 9.1,
+// 9.7.18.1.1).
 //
 //	vmax.dtype.atype.btype{.sat} d, a, b
 //	vmax.dtype.atype.btype{.sat} d, a, b, c
@@ -322,7 +326,8 @@ func (i *Vmax) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vshl starts the instruction vshl: part of a register, shifted left (PTX ISA 9.1, 9.7.18.1.2).
+// Vshl starts the instruction vshl: selected byte, half word or word, shifted left (PTX ISA 9.1,
+// 9.7.18.1.2).
 //
 //	vshl.dtype.atype.u32{.sat}.mode d, a, b
 //	vshl.dtype.atype.u32{.sat}.mode d, a, b, c
@@ -395,7 +400,8 @@ func (i *Vshl) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vshr starts the instruction vshr: part of a register, shifted right (PTX ISA 9.1, 9.7.18.1.2).
+// Vshr starts the instruction vshr: selected byte, half word or word, shifted right (PTX ISA 9.1,
+// 9.7.18.1.2).
 //
 //	vshr.dtype.atype.u32{.sat}.mode d, a, b
 //	vshr.dtype.atype.u32{.sat}.mode d, a, b, c
@@ -468,8 +474,8 @@ func (i *Vshr) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vmad starts the instruction vmad: product of two parts of registers, plus an addend (PTX ISA 9.1,
-// 9.7.18.1.3).
+// Vmad starts the instruction vmad: product of two selected bytes, half words or words, plus an
+// addend (PTX ISA 9.1, 9.7.18.1.3).
 //
 //	vmad.dtype.atype.btype{.sat}{.scale} d, a, b, c
 //	vmad.dtype.atype.btype.po{.sat}{.scale} d, a, b, c
@@ -532,7 +538,8 @@ func (i *Vmad) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vset starts the instruction vset: comparison of two parts of registers (PTX ISA 9.1, 9.7.18.1.4).
+// Vset starts the instruction vset: comparison of two selected bytes, half words or words (PTX ISA
+// 9.1, 9.7.18.1.4).
 //
 //	vset.atype.btype.cmp d, a, b
 //	vset.atype.btype.cmp d, a, b, c
@@ -620,7 +627,8 @@ func (i *Vset) Do(d, a, b any, more ...any) {
 	(*ins)(i).do(append([]any{d, a, b}, more...)...)
 }
 
-// Vadd2 starts the instruction vadd2: sums of two pairs of half words (PTX ISA 9.1, 9.7.18.2.1).
+// Vadd2 starts the instruction vadd2: two sums of half words, lane by lane (PTX ISA 9.1,
+// 9.7.18.2.1).
 //
 //	vadd2.dtype.atype.btype{.sat} d, a, b, c
 //	vadd2.dtype.atype.btype.add d, a, b, c
@@ -671,7 +679,7 @@ func (i *Vadd2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vsub2 starts the instruction vsub2: differences of two pairs of half words (PTX ISA 9.1,
+// Vsub2 starts the instruction vsub2: two differences of half words, lane by lane (PTX ISA 9.1,
 // 9.7.18.2.1).
 //
 //	vsub2.dtype.atype.btype{.sat} d, a, b, c
@@ -723,7 +731,7 @@ func (i *Vsub2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vavrg2 starts the instruction vavrg2: averages of two pairs of half words (PTX ISA 9.1,
+// Vavrg2 starts the instruction vavrg2: two averages of half words, lane by lane (PTX ISA 9.1,
 // 9.7.18.2.1).
 //
 //	vavrg2.dtype.atype.btype{.sat} d, a, b, c
@@ -775,8 +783,8 @@ func (i *Vavrg2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vabsdiff2 starts the instruction vabsdiff2: absolute differences of two pairs of half words (PTX
-// ISA 9.1, 9.7.18.2.1).
+// Vabsdiff2 starts the instruction vabsdiff2: two absolute differences of half words, lane by lane
+// (PTX ISA 9.1, 9.7.18.2.1).
 //
 //	vabsdiff2.dtype.atype.btype{.sat} d, a, b, c
 //	vabsdiff2.dtype.atype.btype.add d, a, b, c
@@ -827,7 +835,7 @@ func (i *Vabsdiff2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vmin2 starts the instruction vmin2: smaller values of two pairs of half words (PTX ISA 9.1,
+// Vmin2 starts the instruction vmin2: two minima of half words, lane by lane (PTX ISA 9.1,
 // 9.7.18.2.1).
 //
 //	vmin2.dtype.atype.btype{.sat} d, a, b, c
@@ -879,7 +887,7 @@ func (i *Vmin2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vmax2 starts the instruction vmax2: larger values of two pairs of half words (PTX ISA 9.1,
+// Vmax2 starts the instruction vmax2: two maxima of half words, lane by lane (PTX ISA 9.1,
 // 9.7.18.2.1).
 //
 //	vmax2.dtype.atype.btype{.sat} d, a, b, c
@@ -931,7 +939,7 @@ func (i *Vmax2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vset2 starts the instruction vset2: comparison of two pairs of half words (PTX ISA 9.1,
+// Vset2 starts the instruction vset2: two comparisons of half words, lane by lane (PTX ISA 9.1,
 // 9.7.18.2.2).
 //
 //	vset2.atype.btype.cmp d, a, b, c
@@ -1008,7 +1016,7 @@ func (i *Vset2) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vadd4 starts the instruction vadd4: sums of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.3).
+// Vadd4 starts the instruction vadd4: four sums of bytes, lane by lane (PTX ISA 9.1, 9.7.18.2.3).
 //
 //	vadd4.dtype.atype.btype{.sat} d, a, b, c
 //	vadd4.dtype.atype.btype.add d, a, b, c
@@ -1059,7 +1067,8 @@ func (i *Vadd4) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vsub4 starts the instruction vsub4: differences of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.3).
+// Vsub4 starts the instruction vsub4: four differences of bytes, lane by lane (PTX ISA 9.1,
+// 9.7.18.2.3).
 //
 //	vsub4.dtype.atype.btype{.sat} d, a, b, c
 //	vsub4.dtype.atype.btype.add d, a, b, c
@@ -1110,7 +1119,8 @@ func (i *Vsub4) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vavrg4 starts the instruction vavrg4: averages of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.3).
+// Vavrg4 starts the instruction vavrg4: four averages of bytes, lane by lane (PTX ISA 9.1,
+// 9.7.18.2.3).
 //
 //	vavrg4.dtype.atype.btype{.sat} d, a, b, c
 //	vavrg4.dtype.atype.btype.add d, a, b, c
@@ -1161,8 +1171,8 @@ func (i *Vavrg4) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vabsdiff4 starts the instruction vabsdiff4: absolute differences of four pairs of bytes (PTX ISA
-// 9.1, 9.7.18.2.3).
+// Vabsdiff4 starts the instruction vabsdiff4: four absolute differences of bytes, lane by lane (PTX
+// ISA 9.1, 9.7.18.2.3).
 //
 //	vabsdiff4.dtype.atype.btype{.sat} d, a, b, c
 //	vabsdiff4.dtype.atype.btype.add d, a, b, c
@@ -1213,8 +1223,7 @@ func (i *Vabsdiff4) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vmin4 starts the instruction vmin4: smaller values of four pairs of bytes (PTX ISA 9.1,
-// 9.7.18.2.3).
+// Vmin4 starts the instruction vmin4: four minima of bytes, lane by lane (PTX ISA 9.1, 9.7.18.2.3).
 //
 //	vmin4.dtype.atype.btype{.sat} d, a, b, c
 //	vmin4.dtype.atype.btype.add d, a, b, c
@@ -1265,8 +1274,7 @@ func (i *Vmin4) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vmax4 starts the instruction vmax4: larger values of four pairs of bytes (PTX ISA 9.1,
-// 9.7.18.2.3).
+// Vmax4 starts the instruction vmax4: four maxima of bytes, lane by lane (PTX ISA 9.1, 9.7.18.2.3).
 //
 //	vmax4.dtype.atype.btype{.sat} d, a, b, c
 //	vmax4.dtype.atype.btype.add d, a, b, c
@@ -1317,7 +1325,8 @@ func (i *Vmax4) Do(d, a, b, c any) {
 	(*ins)(i).do(d, a, b, c)
 }
 
-// Vset4 starts the instruction vset4: comparison of four pairs of bytes (PTX ISA 9.1, 9.7.18.2.4).
+// Vset4 starts the instruction vset4: four comparisons of bytes, lane by lane (PTX ISA 9.1,
+// 9.7.18.2.4).
 //
 //	vset4.atype.btype.cmp d, a, b, c
 //	vset4.atype.btype.cmp.add d, a, b, c

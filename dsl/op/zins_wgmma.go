@@ -6,10 +6,11 @@ package op
 
 import dsl "github.com/ptxdsl/ptxdsl/dsl"
 
-// WgmmaMmaAsync starts the instruction wgmma.mma_async: D = A*B + D by a warpgroup, 8 deep; D = A*B
-// + D by a warpgroup, 16 deep; D = A*B + D by a warpgroup, 32 deep; D = A*B + D by a warpgroup, 64
-// deep; D = A*B + D by a warpgroup on bytes, 32 deep; D = A*B + D by a warpgroup on bytes, 64 deep;
-// D = A*B + D by a warpgroup on bits, 256 deep (PTX ISA 9.1, 9.7.15.5.2 and 9.7.15.6.3).
+// WgmmaMmaAsync starts the instruction wgmma.mma_async: D = A*B + D by a warpgroup, K = 8; D = A*B
+// + D by a warpgroup, K = 16; D = A*B + D by a warpgroup, K = 32; D = A*B + D by a warpgroup, K =
+// 64; D = A*B + D by a warpgroup, 8-bit integers, K = 32; D = A*B + D by a warpgroup, 8-bit
+// integers, K = 64; D = A*B + D by a warpgroup, single bits, K = 256 (PTX ISA 9.1, 9.7.15.5.2 and
+// 9.7.15.6.3).
 //
 //	wgmma.mma_async.sync{.aligned}.shape.f32.tf32.tf32 d, adesc, bdesc, scaleD, scaleA, scaleB  // PTX 8.0 on sm_90a
 //	wgmma.mma_async.sync{.aligned}.shape.f32.tf32.tf32 d, a, bdesc, scaleD, scaleA, scaleB  // PTX 8.0 on sm_90a
@@ -190,8 +191,8 @@ func (i *WgmmaMmaAsync) Do(d any, more ...any) {
 	(*ins)(i).do(append([]any{d}, more...)...)
 }
 
-// WgmmaFence starts the instruction wgmma.fence: orders register accesses before the warpgroup's
-// next matrix operation (PTX ISA 9.1, 9.7.15.7.1).
+// WgmmaFence starts the instruction wgmma.fence: order register accesses before the warpgroup's
+// next wgmma.mma_async (PTX ISA 9.1, 9.7.15.7.1).
 //
 //	wgmma.fence.sync{.aligned}
 //
@@ -225,7 +226,7 @@ func (i *WgmmaFence) Do() {
 	(*ins)(i).do()
 }
 
-// WgmmaCommitGroup starts the instruction wgmma.commit_group: closes a group over the matrix
+// WgmmaCommitGroup starts the instruction wgmma.commit_group: close a group of the wgmma.mma_async
 // operations issued so far (PTX ISA 9.1, 9.7.15.7.2).
 //
 //	wgmma.commit_group.sync{.aligned}
@@ -261,8 +262,8 @@ func (i *WgmmaCommitGroup) Do() {
 	(*ins)(i).do()
 }
 
-// WgmmaWaitGroup starts the instruction wgmma.wait_group: waits until at most n groups are
-// unfinished (PTX ISA 9.1, 9.7.15.7.3).
+// WgmmaWaitGroup starts the instruction wgmma.wait_group: wait until at most n groups are pending
+// (PTX ISA 9.1, 9.7.15.7.3).
 //
 //	wgmma.wait_group.sync{.aligned} n
 //

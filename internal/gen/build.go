@@ -13,7 +13,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A builder builds one isa.Form.
+// A builder converts the declaration of one form in the spec to an isa.Form.
 type builder struct {
 	r     *resolver
 	pos   lexer.Position
@@ -65,7 +65,8 @@ func (b *builder) fail(format string, args ...any) {
 	b.r.fail(b.pos, "form of "+b.r.ins.Name+": "+format, args...)
 }
 
-// name removes the instruction's name from the template and returns the modifiers.
+// name removes the parts of a template that are words of the instruction's name, and returns the
+// other parts.
 func (b *builder) name(d *FormDecl) []*Part {
 	have := d.Head
 	parts := d.Parts
@@ -101,7 +102,7 @@ func (b *builder) slots(parts []*Part, required bool) (own []int) {
 	return own
 }
 
-// tie adds the rule that slots i and j are filled together or not at all.
+// tie adds the rule that slots i and j of a form are either both filled or both empty.
 func (b *builder) tie(i, j int) {
 	b.implies(i, j)
 	b.implies(j, i)
@@ -114,7 +115,7 @@ func (b *builder) implies(i, j int) {
 	})
 }
 
-// nest makes a nested group depend on the outer group.
+// nest adds the rule that a slot of a nested optional group is filled only if the outer group is.
 func (b *builder) nest(inner int, outer []int, required bool) {
 	if !required && len(outer) > 0 {
 		b.implies(inner, outer[0])
@@ -139,7 +140,8 @@ func (b *builder) slotNamed(name string) (int, bool) {
 	return i, i >= 0
 }
 
-// order marks the slots that must keep their position: type words, and slots that the spec orders.
+// order marks the slots of a form that must keep their position: type words, and slots for which
+// the spec requires it.
 func (b *builder) order() {
 	for i := range b.form.Slots {
 		s := &b.form.Slots[i]

@@ -129,7 +129,7 @@ func TestLoad(t *testing.T) {
 		{"foo.global.hint.u32", []isa.Arg{{Kind: isa.ArgSink}, at(r(isa.U64)), n(0)}, sm100a, "",
 			""},
 		{"foo.global.hint.u32", []isa.Arg{{Kind: isa.ArgSink}, at(r(isa.U64)), n(0)}, sm90, "F402",
-			"requires PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f and its family, but the module is for PTX 9.0 and sm_90"},
+			"requires PTX 8.6 on sm_100a, or PTX 8.8 on the family of sm_100f, but the module is for PTX 9.0 and sm_90"},
 	} {
 		got := set.Matcher(900, test.target).Check(test.op, test.args)
 		switch {

@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// Folders are the output folders.
+// Folders names the output folders of Generate.
 type Folders struct {
 	Table string // folder of package isa
 	Op    string // folder of package op with the builder methods

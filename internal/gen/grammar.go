@@ -49,7 +49,7 @@ var specParser = participle.MustBuild[File](
 	participle.UseLookahead(4),
 )
 
-// A File is a spec file: a flat list of statements, which the resolver interprets.
+// A File is a parsed spec file: a flat list of statements, which the resolver interprets in order.
 type File struct {
 	Stmts []*Stmt `parser:"@@*"`
 }
@@ -143,7 +143,7 @@ type NamedGate struct {
 	Gate GateExpr `parser:"@@"`
 }
 
-// GateExpr is a gate: a list of alternatives.
+// GateExpr is a gate: a list of clauses, of which one must hold.
 type GateExpr struct {
 	Clauses []*GateClause `parser:"@@ ( ';' @@ )*"`
 }
@@ -181,7 +181,9 @@ type RuleDecl struct {
 	Why  string   `parser:"( 'because' @String )?"`
 }
 
-// Implies, Or, And, Not and Atom are the precedence levels of an expression.
+// An Implies is an expression: an implication between two disjunctions, or one disjunction.
+// Implies, Or, And, Not and Atom are the precedence levels of the expression grammar, from the
+// lowest.
 type Implies struct {
 	Left  *Or      `parser:"@@"`
 	Right *Implies `parser:"( Arrow @@ )?"`

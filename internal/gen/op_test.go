@@ -48,7 +48,7 @@ func TestEmitOp(t *testing.T) {
 		"// Foo starts the instruction foo: foo two values (PTX ISA 9.1, 9.7.1.1).\n",
 		"//\tfoo{.sat}.type d, a, b\n",
 		"//\tfoo.vec{.space}.v.type d, [a]{, p}\n",
-		"//\tfoo.space.hint.type d, [a], p  // PTX 8.6 on sm_100a, or PTX 8.8 on sm_100f and its family\n",
+		"//\tfoo.space.hint.type d, [a], p  // PTX 8.6 on sm_100a, or PTX 8.8 on the family of sm_100f\n",
 		"//\t.type = .u32 .s32 .f16[7.0 sm_80+]\n",
 		"// F16 adds .f16, one of .u32 .s32 .f16. It requires PTX 7.0 on sm_80 or later.\nfunc (i *Foo) F16() *Foo {",
 		"//   - b: .type register or constant 0 to 7\n",

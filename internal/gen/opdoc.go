@@ -43,7 +43,8 @@ func (e *opEmitter) table(list []*operation) *jen.File {
 	return f
 }
 
-// operation generates the method that starts an instruction, its type, its modifiers and Do.
+// operation generates the builder of one instruction: the method that starts it, the builder type,
+// a method for each modifier, and Do.
 func (e *opEmitter) operation(f *jen.File, o *operation, number int) {
 	star := func() *jen.Statement { return jen.Op("*").Id(o.goName) }
 	own := func() *jen.Statement { return jen.Id("i").Add(star()) }
@@ -119,7 +120,8 @@ func (e *opEmitter) shapes(o *operation) []string {
 	return out
 }
 
-// beginning documents an instruction, its forms and the versions that introduced them.
+// beginning returns the documentation of an instruction: its forms, and the versions and targets
+// that support them.
 func (e *opEmitter) beginning(o *operation) []string {
 	var sections []string
 	for _, f := range o.forms {
@@ -170,8 +172,8 @@ func (e *opEmitter) beginning(o *operation) []string {
 	return out
 }
 
-// sets documents the sets that the forms use: one line per name with its values, except those of
-// MNK.
+// sets returns the documentation of the sets of modifiers that the forms use: one line per name
+// with its values, except those of MNK.
 func (e *opEmitter) sets(o *operation) []string {
 	many := e.shapes(o)
 	var names []string
@@ -241,7 +243,8 @@ func formGate(f *isa.Form) string {
 	return s
 }
 
-// modifier documents a modifier: its alternatives and its gate.
+// modifier returns the documentation of a modifier's method: the alternatives to the modifier, and
+// its gate.
 func (e *opEmitter) modifier(o *operation, m isa.Mod) []string {
 	const most = 8
 	word := e.words.Word(m)
@@ -277,7 +280,7 @@ func (e *opEmitter) modifier(o *operation, m isa.Mod) []string {
 	return []string{text + "."}
 }
 
-// operandDoc documents the operands, one line per name.
+// operandDoc returns the documentation of the operands, one line per name.
 func (e *opEmitter) operandDoc(o *operation) []string {
 	var names []string
 	texts := map[string][]string{}

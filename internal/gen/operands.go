@@ -54,7 +54,7 @@ func (b *builder) items(list []*ArgItem, presence isa.Presence, cond *Implies,
 	return out
 }
 
-// together adds the rule that operand i requires operand j.
+// together adds the rule that operand i is present only if operand j is.
 func (b *builder) together(i, j int) {
 	b.form.Rules = append(b.form.Rules, isa.Rule{
 		Holds: isa.Expr{{Code: isa.OpOperand, N: i}, {Code: isa.OpOperand, N: j},

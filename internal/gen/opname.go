@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// odd lists words whose Go name is irregular, because two numbers would be adjacent or a letter
-// abbreviates a word.
+// odd maps words to their Go names where the general rule gives no good name, because two numbers
+// would be adjacent or a letter abbreviates a word.
 var odd = map[string]string{
 	".L1::32B":       "L1Prefetch32",
 	".L2::64B":       "L2Prefetch64",
@@ -26,7 +26,7 @@ var odd = map[string]string{
 	".f4e":           "F4e",
 }
 
-// spelled lists parts of words with a special spelling.
+// spelled maps parts of words to their spelling in Go names, such as CTA.
 var spelled = map[string]string{
 	"rn": "RN", "rz": "RZ", "rm": "RM", "rp": "RP", "rs": "RS", "rna": "RNA", "rni": "RNI",
 	"rzi": "RZI", "rmi": "RMI", "rpi": "RPI",

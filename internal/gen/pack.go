@@ -48,7 +48,8 @@ type packer struct {
 	texts   map[string]int       // positions of strings
 }
 
-// note counts the lists in v. The contents of a repeated list are counted once.
+// note counts the occurrences of the lists in v, including nested ones. The contents of a repeated
+// list are counted once.
 func (p *packer) note(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -168,7 +169,7 @@ func (p *packer) text(text string) {
 	p.out = append(p.out, text...)
 }
 
-// key returns a key that identifies a list.
+// key returns a string that is equal for lists with the same type and contents.
 func key(v reflect.Value) string {
 	var b strings.Builder
 	b.WriteString(v.Type().String())
@@ -176,7 +177,7 @@ func key(v reflect.Value) string {
 	return b.String()
 }
 
-// spell writes the contents of v, for comparison.
+// spell writes the contents of v in a form that key compares.
 func spell(b *strings.Builder, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

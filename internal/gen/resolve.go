@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A resolver interprets the statements in order.
+// A resolver interprets the statements of spec files in order, and builds the Spec.
 type resolver struct {
 	spec  *Spec
 	errs  []error
@@ -31,7 +31,7 @@ type resolver struct {
 	group  int      // first special register of the current declaration
 }
 
-// lineKind is the kind of declaration that the following clauses belong to.
+// lineKind is the kind of declaration to which the following clauses belong.
 type lineKind uint8
 
 const (
@@ -286,8 +286,9 @@ func (r *resolver) endForm() {
 	r.last = inInstruction
 }
 
-// ignore lists modifiers that ptxas ignores: on a form, on an instruction, in a family or, in a
-// common file, everywhere. The name of a set in scope means all its values.
+// ignore handles a statement that lists modifiers which ptxas ignores: on a form, on an
+// instruction, in a family or, in a common file, on every instruction. The name of a set in scope
+// stands for all its values.
 func (r *resolver) ignore(s *Stmt) {
 	c := r.clauses()
 	var list []isa.Mod

@@ -70,7 +70,7 @@ func unpackFile() *jen.File {
 // An unpacker collects the types that need a decoder, and those that occur in lists.
 type unpacker struct{ types, elements []reflect.Type }
 
-// need adds t and the types it contains.
+// need adds type t and the types of its fields to the types that need a decoder.
 func (u *unpacker) need(t reflect.Type) {
 	if t.Kind() == reflect.Struct && !slices.Contains(u.types, t) {
 		u.types = append(u.types, t)
@@ -82,7 +82,7 @@ func (u *unpacker) need(t reflect.Type) {
 	}
 }
 
-// within adds the types that a field needs.
+// within adds the types that a field of type t needs.
 func (u *unpacker) within(t reflect.Type) {
 	switch t.Kind() {
 	case reflect.Pointer:

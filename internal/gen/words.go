@@ -60,7 +60,7 @@ var classes = map[string]isa.Class{
 	"packed": isa.Packed, "lanes": isa.Lanes, "opaque": isa.Opaque,
 }
 
-// word interprets the declarations of types.
+// word interprets the declaration of a type of the table.
 func (r *resolver) word(s *Stmt) {
 	if s.Type == nil || s.Type.Word == "" {
 		return

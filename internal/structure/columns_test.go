@@ -15,13 +15,13 @@ import (
 	"unicode/utf8"
 )
 
-// A line has at most mostColumns columns, where a tab counts as tabColumns. A string literal of at
+// A line has at most maxColumns columns, where a tab counts as tabColumns. A string literal of at
 // least longText characters may exceed the limit, since a text that is split cannot be searched
 // for. So may a line with a comment that states which finding a test expects in it.
 const (
-	mostColumns = 100
-	tabColumns  = 4
-	longText    = 20
+	maxColumns = 100
+	tabColumns = 4
+	longText   = 20
 )
 
 // TestColumns checks the width of the lines of all Go code that is written by hand.
@@ -45,7 +45,7 @@ func TestColumns(t *testing.T) {
 			return err
 		}
 		for _, line := range wideLines(text) {
-			t.Errorf("%s:%d: more than %d columns", filepath.ToSlash(path), line, mostColumns)
+			t.Errorf("%s:%d: more than %d columns", filepath.ToSlash(path), line, maxColumns)
 		}
 		return nil
 	})
@@ -63,7 +63,7 @@ func wideLines(text []byte) []int {
 		if n := free[i+1]; n > 0 {
 			columns -= n
 		}
-		if columns > mostColumns {
+		if columns > maxColumns {
 			wide = append(wide, i+1)
 		}
 	}
@@ -96,7 +96,7 @@ func freeColumns(text []byte) map[int]int {
 
 // TestWideLines checks which lines are too wide.
 func TestWideLines(t *testing.T) {
-	long := strings.Repeat("x", mostColumns)
+	long := strings.Repeat("x", maxColumns)
 	for _, test := range []struct {
 		text string
 		wide bool

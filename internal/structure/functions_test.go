@@ -13,11 +13,11 @@ import (
 	"testing"
 )
 
-// A function has at most mostLines lines and mostBranches branches, which is its cyclomatic
+// A function has at most maxLines lines and maxBranches branches, which is its cyclomatic
 // complexity.
 const (
-	mostLines    = 80
-	mostBranches = 30
+	maxLines    = 80
+	maxBranches = 30
 )
 
 // longFunctions are the functions that exceed a limit, with the reason.
@@ -69,14 +69,14 @@ func TestFunctions(t *testing.T) {
 			}
 			lines := files.Position(f.End()).Line - files.Position(f.Pos()).Line + 1
 			n := branches(f)
-			if lines <= mostLines && n <= mostBranches {
+			if lines <= maxLines && n <= maxBranches {
 				continue
 			}
 			id := name + ":" + f.Name.Name
 			seen[id] = true
 			if longFunctions[id] == "" {
 				t.Errorf("%s has %d lines and %d branches, expected at most %d and %d; split it, or list it with a reason",
-					id, lines, n, mostLines, mostBranches)
+					id, lines, n, maxLines, maxBranches)
 			}
 		}
 		return nil

@@ -143,7 +143,7 @@ func kernels(t *testing.T) map[string]string {
 			}
 		}
 		if text := counterparts[name]; text != "" {
-			fmt.Fprintf(&b, "\nThe same task in other projects: %s\n", text)
+			fmt.Fprintf(&b, "\nLines of kernels for the same task in other projects: %s\n", text)
 		}
 		tables[name] = b.String()
 	}

@@ -77,7 +77,8 @@ var functions = map[isa.Kind]func(x float64) float64{
 	isa.KindTanh:  math.Tanh,
 }
 
-// inTurns are the functions with .2pi, whose argument is a fraction of a full circle, not radians.
+// inTurns maps instruction kinds with .2pi, whose argument is a fraction of a full circle instead
+// of an angle in radians, to their functions.
 var inTurns = map[isa.Kind]func(x float64) float64{
 	isa.KindSin: sineOfTurns, isa.KindCos: cosineOfTurns,
 }

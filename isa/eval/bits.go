@@ -245,7 +245,7 @@ func logic(s *spec) *Op {
 	})
 }
 
-// masks are the operations on predicates, which are masks of lanes.
+// masks holds the operations on predicates. A predicate is a mask with one bit for each lane.
 var masks = map[isa.Kind]func(a, b uint32) uint32{
 	isa.KindAnd: func(a, b uint32) uint32 { return a & b },
 	isa.KindOr:  func(a, b uint32) uint32 { return a | b },
@@ -343,7 +343,8 @@ func permute(s *spec) *Op {
 	})
 }
 
-// permutations are the modes of prmt. They return which source byte is copied to result byte i.
+// permutations holds the modes of prmt: for selector n and result byte i, each function returns the
+// index of the source byte.
 var permutations = map[isa.Mod]func(n, i int) int{
 	isa.ModF4e:  func(n, i int) int { return n + i },
 	isa.ModB4e:  func(n, i int) int { return (n - i) & 7 },

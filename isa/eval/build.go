@@ -8,7 +8,7 @@ import "github.com/ptxdsl/ptxdsl/isa"
 // mask returns a mask of the low bits of a type. For a 64-bit type, all bits are set.
 func mask(t isa.Type) uint64 { return 1<<uint(t.Bits()) - 1 } // all ones for 64 bits
 
-// unary returns an operation of one operand. The result of f is truncated to the width of out.
+// unary returns an operation with one operand. The result of f is truncated to the width of out.
 func unary(out, in isa.Type, f func(a uint64) uint64) *Op {
 	om, im := mask(out), mask(in)
 	return &Op{
@@ -56,7 +56,7 @@ func ternary(out, in, in2, in3 isa.Type, f func(a, b, c uint64) uint64) *Op {
 	}
 }
 
-// many returns an operation with one result and operands of the given types.
+// many returns an operation with one result and operands of the given types, at most eight.
 func many(out isa.Type, in []isa.Type, f func(x *[8]uint64) uint64) *Op {
 	om := mask(out)
 	var im [8]uint64
@@ -84,7 +84,7 @@ func many(out isa.Type, in []isa.Type, f func(x *[8]uint64) uint64) *Op {
 	}
 }
 
-// signed returns the low bits of a, sign-extended to 64 bits.
+// signed returns the lowest bits of a, sign-extended to 64 bits.
 func signed(a uint64, bits int) int64 { return int64(a) << (64 - bits) >> (64 - bits) }
 
 // isSigned reports whether t is a signed integer type.
@@ -93,7 +93,7 @@ func isSigned(t isa.Type) bool { return t.Class() == isa.Signed }
 // isInt reports whether t is a signed or unsigned integer type.
 func isInt(t isa.Type) bool { return t.Class() == isa.Signed || t.Class() == isa.Unsigned }
 
-// spread applies an operation on elements to each element of a packed value.
+// spread returns a function that applies f to each of the n elements of packed values.
 func spread(bits, n int, f func(a, b, c uint64) uint64) func(a, b, c uint64) uint64 {
 	m := uint64(1)<<bits - 1
 	return func(a, b, c uint64) (d uint64) {

@@ -34,7 +34,7 @@ func CombineOf(how isa.Mod, t isa.Type, modifiers ...isa.Mod) (Combine, error) {
 	return func(old, a, b uint64) uint64 { return f(old&m, a&m, b&m) & m }, nil
 }
 
-// combineBits are the operations that do not depend on the type.
+// combineBits holds the operations that do not depend on the type.
 var combineBits = map[isa.Mod]func(old, a, b uint64) uint64{
 	isa.ModExch: func(_, a, _ uint64) uint64 { return a },
 	isa.ModAnd:  func(old, a, _ uint64) uint64 { return old & a },
@@ -48,7 +48,7 @@ var combineBits = map[isa.Mod]func(old, a, b uint64) uint64{
 	},
 }
 
-// counters are the operations that wrap around at a limit, on u32.
+// counters holds inc and dec, the u32 operations that wrap around at a limit.
 var counters = map[isa.Mod]func(old, a, b uint64) uint64{
 	isa.ModInc: func(old, a, _ uint64) uint64 {
 		if old >= a {

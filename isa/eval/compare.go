@@ -50,8 +50,8 @@ func (s *spec) boolean() isa.Mod {
 	return isa.NoMod
 }
 
-// comparer returns a comparison function for values of a type. The PTX comparisons lo, ls, hi and
-// hs are unsigned.
+// comparer returns a function that compares values of type t. It returns the values as unsigned for
+// lo, ls, hi and hs, which are unsigned comparisons.
 func comparer(t isa.Type, ftz bool) func(a, b uint64) ordering {
 	if f := FormatOf(t); f != nil {
 		fin := finisher{format: f, ftz: ftz}
@@ -79,7 +79,8 @@ func orderOf[T int64 | uint64 | float64](a, b T) ordering {
 	return unordered
 }
 
-// combine applies the boolean operator of set or setp.
+// combine returns the result x of a comparison, combined with predicate c by the operator of set or
+// setp.
 func combine(boolean isa.Mod, x, c bool) bool {
 	switch boolean {
 	case isa.ModAnd:

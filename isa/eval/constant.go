@@ -45,7 +45,7 @@ func Compare(how isa.Mod, t isa.Type) Scalar {
 // zero-extended.
 func Extend(t isa.Type, a uint64) int64 { return extend(t, a) }
 
-// A scalarOp is a compiled instruction.
+// A scalarOp is the compiled form of an instruction on constants.
 type scalarOp struct {
 	compute  Scalar
 	operands int
@@ -53,14 +53,14 @@ type scalarOp struct {
 	divisor  uint64 // mask of the divisor's bits
 }
 
-// mostMods is the largest number of modifiers of an instruction that can be a Scalar.
-const mostMods = 6
+// maxMods is the maximum number of modifiers in an instruction that can be a Scalar.
+const maxMods = 6
 
 // A scalarKey identifies an instruction by its modifiers, followed by a type unless that is zero.
 type scalarKey struct {
 	kind isa.Kind
 	t    isa.Type
-	mods [mostMods]isa.Mod
+	mods [maxMods]isa.Mod
 }
 
 // scalars caches compiled instructions. Programs have a few hundred.
@@ -75,7 +75,7 @@ func scalarOf(kind isa.Kind, t isa.Type, mods []isa.Mod) scalarOp {
 		if m == isa.NoMod {
 			continue
 		}
-		if n == mostMods {
+		if n == maxMods {
 			return scalarOp{}
 		}
 		key.mods[n] = m

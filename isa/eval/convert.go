@@ -219,7 +219,7 @@ func roundBF16(b uint32) uint32 {
 	return (b + 0x7fff + b>>16&1) >> 16
 }
 
-// widenHalves converts f16 or bf16 to f32.
+// widenHalves returns a loop over the lanes of a warp that converts f16 or bf16 to f32.
 func widenHalves(from *Format) func(f *Frame) {
 	if from == BF16 {
 		return func(f *Frame) {
@@ -242,8 +242,8 @@ func widenHalves(from *Format) func(f *Frame) {
 	}
 }
 
-// nanConversion returns the conversion of a NaN. Conversions from and to f64 keep the sign and
-// the upper payload and make the NaN quiet. f32 from bf16, and a conversion between equal types
+// nanConversion returns a function that converts a NaN. Conversions from and to f64 keep the sign
+// and the upper payload and make the NaN quiet. f32 from bf16, and a conversion between equal types
 // without a modifier, keep all bits. All other conversions return the canonical NaN.
 func nanConversion(s *spec, to, from *Format) func(code uint64) uint64 {
 	switch {
@@ -287,8 +287,8 @@ func (v value) whole(how Rounding) value {
 	return normalized(v.negative, 63, n, 0)
 }
 
-// A clamp is the rounding of a conversion: .satfinite replaces overflow by the largest finite
-// number.
+// A clamp encodes the results of a conversion: it rounds them and, with .satfinite, replaces an
+// overflow by the largest finite number.
 type clamp struct {
 	format    *Format
 	how       Rounding
@@ -319,7 +319,7 @@ func (c clamp) number(x float64) uint64 {
 	return c.encode(F64.decode(math.Float64bits(x)))
 }
 
-// limit replaces the result of an overflow.
+// limit returns code, or its replacement if rounding v overflows.
 func (c clamp) limit(v value, code uint64) uint64 {
 	f := c.format
 	magnitude := code &^ f.sign() >> f.unused

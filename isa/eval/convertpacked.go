@@ -49,7 +49,7 @@ func elementBits(t isa.Type) int {
 	return t.Bits() / n
 }
 
-// codec converts one element of a packed type.
+// codec encodes and decodes one element of a packed type.
 type codec struct {
 	format *Format // nil for s2f6
 	limit  clamp

@@ -9,7 +9,7 @@ import "github.com/ptxdsl/ptxdsl/isa"
 // types of the instruction.
 type builder func(s *spec) *Op
 
-// builders are the builders for each kind, one for each group of types.
+// builders lists the builders for each kind: one for each group of types.
 var builders = map[isa.Kind][]builder{
 	isa.KindAdd:     {intSum, floatArithmetic, halfArithmetic, mixedArithmetic, microArithmetic},
 	isa.KindSub:     {intSum, floatArithmetic, halfArithmetic, mixedArithmetic, microArithmetic},

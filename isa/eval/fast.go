@@ -14,15 +14,16 @@ import (
 
 const word = 1<<32 - 1
 
-// two returns an operation with two operands that has a separate loop over the lanes of a warp.
+// two returns an operation with two operands: lane computes one lane, and warp all lanes in a
+// separate loop.
 func two(t, out isa.Type, lane func(a, b uint64) uint64, warp func(d, a, b *Vector)) *Op {
 	op := binary(out, t, t, lane)
 	op.Warp, op.Two = func(f *Frame) { warp(f.Out[0], f.In[0], f.In[1]) }, warp
 	return op
 }
 
-// three returns an operation with three operands that has a separate loop over the lanes of a
-// warp.
+// three returns an operation with three operands: lane computes one lane, and warp all lanes in a
+// separate loop.
 func three(t, out isa.Type, lane func(a, b, c uint64) uint64, warp func(d, a, b, c *Vector)) *Op {
 	op := ternary(out, t, t, out, lane)
 	op.Warp, op.Three = func(f *Frame) { warp(f.Out[0], f.In[0], f.In[1], f.In[2]) }, warp

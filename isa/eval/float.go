@@ -121,10 +121,11 @@ func (f *finisher) tiny(x float64) bool {
 	return math.Abs(x) < least && math.Abs(f.format.Decode(f.format.Encode(x*4, f.how))) < least*4
 }
 
-// one returns the code of the number 1.
+// one returns the code of the value 1.
 func (f *Format) one() uint64 { return uint64(f.bias) << f.mantissa << f.unused }
 
-// in decodes an operand. Subnormal numbers are flushed to zero if the opcode requires it.
+// in returns the code of an operand, with a subnormal number replaced by zero if the opcode
+// requires it.
 func (f *finisher) in(code uint64) uint64 {
 	if f.ftz && f.format.subnormal(code) {
 		return code & f.format.sign()
@@ -132,7 +133,7 @@ func (f *finisher) in(code uint64) uint64 {
 	return code
 }
 
-// out flushes and clamps a result.
+// out returns the code of a result, flushed and clamped as the opcode requires.
 func (f *finisher) out(code uint64) uint64 {
 	if f.ftz && f.format.subnormal(code) {
 		code &= f.format.sign()
@@ -153,7 +154,7 @@ func (f *finisher) out(code uint64) uint64 {
 	return code
 }
 
-// nan applies the clamp to a NaN result.
+// nan returns the result for a NaN, which .satfinite and similar modifiers may replace.
 func (f *finisher) nan(code uint64) uint64 {
 	if f.sat {
 		return 0
@@ -161,7 +162,8 @@ func (f *finisher) nan(code uint64) uint64 {
 	return code
 }
 
-// odd rounds a float64 that was rounded to odd, and finishes it.
+// odd returns the code of a result that is given as a float64 rounded to odd: it rounds, flushes
+// and clamps the result.
 func (f *finisher) odd(x float64) uint64 {
 	if x != x {
 		return f.out(f.format.nan)

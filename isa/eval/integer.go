@@ -135,7 +135,7 @@ func intCarry(s *spec) *Op {
 	return carrySum(t, s.kind == isa.KindSubc, true, s.has(isa.ModCC), s.has(isa.ModSat))
 }
 
-// product returns a 128-bit product.
+// product returns the 128-bit product of a and b, which have type t.
 func product(t isa.Type, a, b uint64) (hi, lo uint64) {
 	x, y := uint64(extend(t, a)), uint64(extend(t, b))
 	hi, lo = bits.Mul64(x, y)
@@ -150,7 +150,7 @@ func product(t isa.Type, a, b uint64) (hi, lo uint64) {
 	return hi, lo
 }
 
-// part returns the low half or the high half of a product of type t.
+// part returns the low or the high half of the product of a and b, which have type t.
 func part(t isa.Type, high bool, a, b uint64) uint64 {
 	hi, lo := product(t, a, b)
 	switch {

@@ -157,7 +157,7 @@ func compile(s *spec) *Op {
 	return nil
 }
 
-// finish adds a loop over the lanes of a warp to an operation that has none.
+// finish completes op: if it has no loop over the lanes of a warp, it adds one.
 func finish(op *Op) *Op {
 	if op.Warp == nil {
 		op.Warp = op.lanes
@@ -165,7 +165,7 @@ func finish(op *Op) *Op {
 	return op
 }
 
-// lanes runs the lanes one by one.
+// lanes executes the operation for each lane of a warp, one lane after another.
 func (op *Op) lanes(f *Frame) {
 	c := &f.cell
 	var p [2]uint32

@@ -22,8 +22,8 @@ type videoKind struct {
 	compute  func(s *spec) func(a, b int64) int64
 }
 
-// videoKinds are the video instructions. Only vmad computes something else than a function of two
-// elements.
+// videoKinds describes the video instructions by kind. Except for vmad, each of them computes a
+// function of two elements.
 var videoKinds = map[isa.Kind]videoKind{
 	isa.KindVadd: {1, videoAdd}, isa.KindVadd2: {2, videoAdd}, isa.KindVadd4: {4, videoAdd},
 	isa.KindVsub: {1, videoSub}, isa.KindVsub2: {2, videoSub}, isa.KindVsub4: {4, videoSub},
@@ -100,7 +100,7 @@ func selector(name, letters string, most int, highest map[byte]byte) bool {
 	return true
 }
 
-// portion extracts a part of a register and extends it according to its type.
+// portion returns the part of register x that a selector names, extended according to type t.
 func portion(t isa.Type, x uint64, name string) int64 {
 	wide, at := 32, 0
 	name = strings.TrimPrefix(name, ".")
@@ -178,7 +178,8 @@ func videoScalar(s *spec, kind videoKind, p Parts) *Op {
 	})
 }
 
-// videoSeconds are the second operations, on the result of the first one and the addend.
+// videoSeconds holds the second operations of video instructions: on the result r of the first
+// operation and the addend c.
 var videoSeconds = map[isa.Mod]func(r, c int64, signed bool) uint64{
 	isa.ModAdd: func(r, c int64, _ bool) uint64 { return uint64(r + c) },
 	isa.ModMin: func(r, c int64, signed bool) uint64 {

@@ -58,8 +58,8 @@ func (s *words) offset(in *ir.Instr, d int, other int32) (a int, ok bool) {
 	return a, ok
 }
 
-// scales reports whether list[0], which computes d, is the product of an index and a size that can
-// be part of the additions that read d.
+// scales reports whether list[0], which computes register d, is the product of an index and a size
+// that the additions reading d can include.
 func (s *words) scales(list []*ir.Instr, d int) bool {
 	in := list[0]
 	if !s.factor(&in.Args[2]) || s.width[d] != 2 {
@@ -99,7 +99,8 @@ func (s *words) countUses(skip map[*ir.Instr]bool) (other, sums []int32) {
 	return other, sums
 }
 
-// factor reports whether an operand is a constant or a register that is written once.
+// factor reports whether an operand is a constant, or a register that exactly one instruction
+// writes.
 func (s *words) factor(o *ir.Operand) bool {
 	_, ok := s.once(o)
 	return ok || o.Kind == ir.Int

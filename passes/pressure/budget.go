@@ -8,12 +8,12 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// setmaxnreg accepts multiples of 8 from 24 to 256. It sets the register count of the threads of a
-// warpgroup.
+// The register counts that setmaxnreg accepts: multiples of 8 from 24 to 256. It sets the register
+// count of the threads of a warpgroup.
 const (
 	budgetStep       = 8
 	leastBudget      = 24
-	mostBudget       = 256
+	maxBudget        = 256
 	warpgroupThreads = 128
 )
 
@@ -74,9 +74,9 @@ func (b Budgets) Shares(count int) []Share {
 	return list
 }
 
-// mostRoles is the number of setmaxnreg instructions examined per kernel. A block has at most 16
-// warpgroups, and each changes its budget a few times.
-const mostRoles = 256
+// maxRoles is the maximum number of setmaxnreg instructions that are examined in a kernel. A block
+// has at most 16 warpgroups, and each changes its budget a few times.
+const maxRoles = 256
 
 // budgets finds the setmaxnreg instructions of a kernel and the peak of live registers after each.
 func budgets(f *ir.Func, threads int, x *measure) Budgets {
@@ -89,26 +89,27 @@ func budgets(f *ir.Func, threads int, x *measure) Budgets {
 				in.Args[0].Kind != ir.Int {
 				continue
 			}
-			if len(b.Roles) == mostRoles {
+			if len(b.Roles) == maxRoles {
 				return b
 			}
 			n := int(min(max(in.Args[0].Value, -1), 1<<16))
 			b.Roles = append(b.Roles, Budget{
 				Instr: in, Count: n, Takes: in.Kind() == isa.KindSetmaxnregInc,
 				Words: g.from(x.out, i, j),
-				Valid: n%budgetStep == 0 && n >= leastBudget && n <= mostBudget,
+				Valid: n%budgetStep == 0 && n >= leastBudget && n <= maxBudget,
 			})
 		}
 	}
 	return b
 }
 
-// from returns the peak of live registers from an op on, up to the next setmaxnreg on each path.
+// from returns the peak of live registers between op `at` of a block and the next setmaxnreg on
+// each path.
 func (g *graph) from(out [][]word, block, at int) int {
 	t := &tally{s: g.words, live: make([]int32, len(g.words.alias))}
 	most := 0
-	// part scans a block from op `from` on, and reports whether control reaches the end of the
-	// block.
+	// part scans a block from op `from`, and reports whether control reaches the end of the block
+	// without another setmaxnreg.
 	part := func(b, from int) bool {
 		ops := g.ops[b]
 		to := len(ops)

@@ -83,8 +83,8 @@ func (s *words) bases(number int) {
 	}
 }
 
-// constantFree is the first target (sm_90) whose multiplications and additions cannot read the
-// constant bank.
+// constantFree is the number of the first target whose multiplications and additions cannot read
+// the constant bank: sm_90.
 const constantFree = 90
 
 // reload loads the constants of additions again in each block, as ptxas does: it prefers a second
@@ -175,7 +175,7 @@ func (g *graph) loops() []bool {
 	return list
 }
 
-// extended reports whether an operand is a sign-extended 32-bit value.
+// extended reports whether an operand is a register that holds a sign-extended 32-bit value.
 func (s *words) extended(o *ir.Operand) bool {
 	r, ok := s.of(o.Reg)
 	return ok && s.by[r] != nil && signExtends(s.by[r])

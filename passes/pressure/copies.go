@@ -55,8 +55,8 @@ func (s *words) copied(in *ir.Instr) bool {
 	return false
 }
 
-// known handles instructions that ptxas evaluates at compile time, because their operands are
-// constants or addresses of shared and local variables.
+// known reports whether ptxas evaluates an instruction at compile time, because its operands are
+// constants or addresses of shared and local variables. It then marks the result as constant.
 func (s *words) known(in *ir.Instr) bool {
 	if !in.Has(isa.EffectPure) || in.Has(isa.EffectConvergent) {
 		return false
@@ -122,7 +122,8 @@ func (s *words) constant(d *ir.Operand) bool {
 	return true
 }
 
-// moved records that register d is a copy of an operand.
+// moved records that register d is a copy of an operand. It returns false if d needs a register of
+// its own.
 func (s *words) moved(d, from *ir.Operand) bool {
 	switch from.Kind {
 	case ir.Int, ir.Single, ir.Double, ir.Function:

@@ -16,7 +16,8 @@ const (
 	describing  = 2  // registers with the descriptor of global memory, always live
 )
 
-// describes is the first target whose global memory accesses need a descriptor.
+// describes is the number of the first target on which accesses to global memory need a descriptor:
+// sm_80.
 const describes = 80
 
 // debugged measures a function compiled for a debugger: instructions stay in text order, and
@@ -60,7 +61,7 @@ func (x *measure) debugged(f *ir.Func) {
 	x.graph, x.out = g, out
 }
 
-// global reports whether an instruction may access global memory.
+// global reports whether an instruction may access global memory, and thus needs the descriptor.
 func global(in *ir.Instr) bool {
 	switch in.Kind().Head() {
 	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed:

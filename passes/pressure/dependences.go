@@ -3,7 +3,7 @@
 
 package pressure
 
-// window is how many earlier stores are searched for dependences of an access.
+// window is the number of earlier stores that are searched for dependences of an access.
 const window = 64
 
 // dependences finds the edges of a block, op by op.
@@ -36,8 +36,8 @@ func (g *graph) order(ops []op, last map[word]int32, readers map[word][]int32) *
 	return d.edges
 }
 
-// link adds an edge between two ops. The parameter read is true if the later op reads the result of
-// the earlier one.
+// link adds an edge from one op to a later op. read is true if the later op reads the result of the
+// earlier one.
 func (e *edges) link(from, to int32, read bool) {
 	if from == to || from < 0 {
 		return
@@ -121,7 +121,7 @@ func (d *dependences) memory(n int32) {
 	d.since = append(d.since, n)
 }
 
-// recent returns the list, or only its last most/2 elements if it has more than most.
+// recent returns list, or only its last most/2 elements if it has more than most elements.
 func recent(list []int32, most int) []int32 {
 	if len(list) > most {
 		return list[len(list)-most/2:]
@@ -139,7 +139,7 @@ func (d *dependences) after(list []int32, n int32) {
 	}
 }
 
-// end keeps the branch at the end of the block last.
+// end adds the edges that keep the branch of a block after all other ops.
 func (d *dependences) end() {
 	n := len(d.ops)
 	if n == 0 || !d.ops[n-1].in.Ends() {

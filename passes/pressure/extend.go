@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// pairSums reports whether a target adds 64-bit register pairs in one instruction.
+// pairSums reports whether instructions of a target add 64-bit register pairs at once.
 func pairSums(number int) bool { return number >= 120 || number >= 107 && number < 110 }
 
 // extends returns the upper half of a 64-bit register that receives a load of at most 32 bits, if a
@@ -28,7 +28,8 @@ func (s *words) extends(in *ir.Instr) word {
 	return noWord
 }
 
-// extend appends the op that computes that upper half, if the last op of list needs one.
+// extend appends the op that computes the upper half of a loaded value, if the load at the end of
+// list needs one.
 func (s *words) extend(list []op, a *arena) []op {
 	o := &list[len(list)-1]
 	high := s.extends(o.in)

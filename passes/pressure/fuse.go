@@ -65,7 +65,7 @@ const (
 	scaled64 // the same in 64 bits
 )
 
-// logicals are the operations that lop3 can combine.
+// logicals holds the kinds of operations that lop3 can combine.
 var logicals = map[isa.Kind]bool{isa.KindAnd: true, isa.KindOr: true, isa.KindXor: true,
 	isa.KindNot: true, isa.KindLop3: true}
 
@@ -135,7 +135,7 @@ func (g *graph) fusible(made, o *op, maker map[word]int, m int, count []int32) b
 	return false
 }
 
-// joined returns the operands in uses, with the result of made replaced by the operands of made.
+// joined returns the operands in uses, but with the operands of made in place of its result.
 func joined(uses []word, made *op) []word {
 	var list []word
 	for _, u := range uses {

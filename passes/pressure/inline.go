@@ -10,9 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// Bounds on the instructions that inlining may add to a kernel: a multiple of the kernel's share of
-// the module, or a constant if all kernels together stay small. The work for a module stays
-// proportional to its size.
+// Limits of the number of instructions that inlining may add to a kernel: a multiple of the
+// kernel's share of the module, or a constant if all kernels together stay small. The work for a
+// module is therefore proportional to its size.
 const (
 	inlineShare = 4
 	inlineLeast = 2000
@@ -103,7 +103,7 @@ func (n *inliner) callee(in *ir.Instr) *ir.Func {
 	return nil
 }
 
-// body copies the blocks of a function.
+// body copies the blocks of a function into the caller.
 func (n *inliner) body(f *ir.Func, x frame) {
 	x.blocks = make(map[*ir.Block]*ir.Block, len(f.Blocks))
 	goes := make(map[*ir.Instr]*ir.Func)
@@ -148,7 +148,7 @@ func (n *inliner) body(f *ir.Func, x frame) {
 	}
 }
 
-// fits returns the function that an instruction calls, or nil if the call cannot be inlined.
+// fits returns the function that a call instruction calls, or nil if the call cannot be inlined.
 func (n *inliner) fits(in *ir.Instr) *ir.Func {
 	f := n.callee(in)
 	if f == nil || slices.Contains(n.open, f) || len(n.open) > inlineDepth {
@@ -238,8 +238,8 @@ func (n *inliner) bindArgument(p *ir.Var, a *ir.Operand, now *ir.Block, x, inner
 	}
 }
 
-// pass replaces a load or store of a call parameter by moves between registers, and reports whether
-// in was one.
+// pass replaces a load or store of a call parameter by moves between registers. It reports whether
+// in was such an instruction.
 func (n *inliner) pass(in *ir.Instr, now *ir.Block, x frame) bool {
 	head := in.Kind().Head()
 	if head != isa.HeadLd && head != isa.HeadSt || !in.HasMod(isa.ModParam) || len(in.Args) != 2 {

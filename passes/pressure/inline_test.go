@@ -222,7 +222,7 @@ setp.lt.u32 %p2, %r1, 4096;
 @%p2 bra L;
 ret;`
 	if got := feature(t, kernel("sm_90", "", loop), "crossing"); got > 3 {
-		t.Errorf("%d words are in use between blocks: what each turn makes anew is taken for old",
+		t.Errorf("%d words are live between blocks, want at most 3: values that each iteration computes anew are counted",
 			got)
 	}
 }

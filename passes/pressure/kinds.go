@@ -62,7 +62,7 @@ var kindNames = [kindCount]string{
 	"mbarrier", "mov",
 }
 
-// heads are the kinds of instructions that the first word of the opcode decides.
+// heads holds the kinds of instructions that are determined by the first word of the opcode.
 var heads = map[isa.Head]kind{
 	isa.HeadEx2: kindFunction, isa.HeadLg2: kindFunction, isa.HeadSin: kindFunction,
 	isa.HeadCos: kindFunction, isa.HeadTanh: kindFunction, isa.HeadRsqrt: kindFunction,

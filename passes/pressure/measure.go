@@ -91,7 +91,7 @@ func (x *measure) features() []float64 {
 	return values
 }
 
-// Indices of features that are read back.
+// Indices of the features that this package reads from a list of features.
 const (
 	featureLean      = 6
 	featureEarlyFull = 15
@@ -206,7 +206,8 @@ func (x *measure) optimised(f *ir.Func) {
 	copy(x.early[:], peaks)
 }
 
-// call adds the register needs of a call.
+// call adds to x the registers that a call needs: those of the called function, or those that the
+// calling convention reserves.
 func (r *measurer) call(x *measure, in *ir.Instr) {
 	x.calls++
 	for i := range in.Args {
@@ -287,7 +288,7 @@ func limits(f *ir.Func, m machine) (registers, threads int) {
 	}
 	if threads > 0 {
 		warps := (threads + 31) / 32
-		most := min(mostRegisters, fileWords/(warps*32*blocks)/8*8)
+		most := min(maxRegisters, fileWords/(warps*32*blocks)/8*8)
 		if registers == 0 || most < registers {
 			registers = most
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// access describes the memory effect of an op, as far as the order of ops depends on it.
+// access describes the memory effect of an op, to the extent that it restricts the order of ops.
 type access uint8
 
 const (
@@ -205,7 +205,8 @@ func isDelayed(in *ir.Instr, number int) bool {
 	return memory(in) != untouched
 }
 
-// quickFloats is the first target that converts 32-bit integers to floats without a shared unit.
+// quickFloats is the number of the first target that converts 32-bit integers to floats without a
+// unit that warps share: sm_90.
 const quickFloats = 90
 
 // cost returns the approximate number of temporary registers of an instruction and its latency in

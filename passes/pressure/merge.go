@@ -31,7 +31,7 @@ func (g *graph) merge() {
 	}
 }
 
-// joinNext appends the only successor of b to b, if the successor has no other predecessor.
+// joinNext appends to b its only successor, if b is the only predecessor of the successor.
 func (g *graph) joinNext(b int, gone []bool) bool {
 	if len(g.flow.Succs[b]) != 1 || g.flow.Leaves[b] {
 		return false
@@ -88,8 +88,8 @@ func (g *graph) prepend(b, n int) {
 	g.ops[n], g.room[n] = nil, nil
 }
 
-// guard predicates the conditional at the end of b: an if without else, or an if with else whose
-// branches join again.
+// guard replaces the conditional branch at the end of b by predicated instructions: an if without
+// else, or an if with else whose branches join again.
 func (g *graph) guard(b int, gone []bool) bool {
 	if len(g.flow.Succs[b]) != 2 || g.flow.Leaves[b] {
 		return false
@@ -127,8 +127,9 @@ func (g *graph) isShortBranch(b, n, to int) bool {
 	return true
 }
 
-// absorb appends a branch to b under its guard. A register that it writes keeps its old value where
-// the guard is false: the value in b, or the one written by the first of two branches.
+// absorb appends the ops of a short branch to b, under the guard of the branch. A register that the
+// branch writes keeps its old value where the guard is false: the value in b, or the value that the
+// first of two branches wrote.
 func (g *graph) absorb(b, n int, second bool, gone []bool) {
 	k := len(g.ops[b])
 	var test []word

@@ -6,11 +6,11 @@ package pressure
 // Limits that all targets share: the 32-bit registers of a multiprocessor, the maximum per thread,
 // and the granularity of their allocation to a warp.
 const (
-	fileWords     = 65536
-	mostRegisters = 255
-	warpThreads   = 32
-	registerStep  = 8 // per thread
-	leastCount    = 4 // the least count that ptxas reports
+	fileWords    = 65536
+	maxRegisters = 255
+	warpThreads  = 32
+	registerStep = 8 // per thread
+	leastCount   = 4 // the least count that ptxas reports
 )
 
 // A machine holds the resources of a multiprocessor of a target.

@@ -159,7 +159,7 @@ func (s *words) op(in *ir.Instr, number int, wide map[int]*ir.Instr, a *arena) o
 // sharedLatency is the approximate latency, in cycles, of a unit that warps share.
 const sharedLatency = 20
 
-// written adds the words of a register, except copies of other words, to a list.
+// written appends the words of a register to list, except words that are copies of other words.
 func (s *words) written(list []word, reg int) []word {
 	for j := range word(s.width[reg]) {
 		if w := s.first[reg] + j; s.find(w) == w && !has(list, w) {
@@ -169,7 +169,7 @@ func (s *words) written(list []word, reg int) []word {
 	return list
 }
 
-// add adds a register's words to a list, without duplicates.
+// add appends the words of a register to list, without duplicates.
 func (s *words) add(list []word, reg int) []word {
 next:
 	for j := range word(s.width[reg]) {
@@ -300,8 +300,8 @@ func (g *graph) sweep() {
 	}
 }
 
-// forget removes operands that an op reads only to keep the old value of its result when its guard
-// is false, if the result is never read afterwards.
+// forget removes operands of an op that are read only to keep the old value of the result where the
+// guard is false, if the result is never read afterwards.
 func (o *op) forget(count []int32) {
 	kept := o.uses[:0]
 	for _, u := range o.uses {

@@ -90,11 +90,11 @@ func (t *timeline) measure() {
 	}
 }
 
-// offer adds an op to those that are ready.
+// offer adds op i to the ready ops.
 func (t *timeline) offer(i int32) { heap.Push(&t.open, item{int64(t.height[i]), i}) }
 
-// pick removes the ready op with the highest priority, after a stall if necessary. ok is false if
-// there is none.
+// pick takes the ready op with the highest priority out of the queue, after a stall if necessary.
+// ok is false if all ops have been issued.
 func (t *timeline) pick() (i int32, ok bool) {
 	for {
 		for len(t.waiting) > 0 && -t.waiting[0].key <= int64(t.now) {
@@ -115,7 +115,7 @@ func (t *timeline) pick() (i int32, ok bool) {
 	}
 }
 
-// frees returns the number of registers that an op frees, minus the number that its results need.
+// frees returns the number of registers that op i frees, minus the number that its results need.
 func (t *timeline) frees(i int32) int {
 	n := 0
 	for _, u := range t.ops[i].uses {

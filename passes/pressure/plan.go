@@ -42,8 +42,8 @@ func (g *graph) planner() *planner {
 	}
 }
 
-// most returns the peak of live registers when the ops run in the given order.
-func (p *planner) most(ops []op, out []word, order []int32) int {
+// peakOf returns the peak of live registers when the ops run in the given order.
+func (p *planner) peakOf(ops []op, out []word, order []int32) int {
 	n := 0
 	p.t.start(out)
 	for i := len(order) - 1; i >= 0; i-- {
@@ -59,22 +59,22 @@ func (p *planner) block(ops []op, out []word, rooms, peaks []int) int {
 		p.stamp[w] = true
 	}
 	base := scheduleLean(ops, e, p.t, out, p.users)
-	least := p.most(ops, out, base)
+	least := p.peakOf(ops, out, base)
 	p.count(ops, 0)
 	p.count(ops, 1)
 	for _, other := range [][]int32{scheduleDeep(ops, e, p.g.words, p.uses, p.stamp, p.users),
 		text(ops)} {
-		if n := p.most(ops, out, other); n <= least {
+		if n := p.peakOf(ops, out, other); n <= least {
 			base, least = other, n
 		}
 	}
-	p.most(ops, out, base)
+	p.peakOf(ops, out, base)
 	entered := p.t.now
 	for i, room := range rooms {
 		p.count(ops, 0)
 		p.count(ops, 1)
 		order := scheduleFast(ops, e, p.g.words, p.uses, p.stamp, room, entered, base)
-		peaks[i] = max(peaks[i], p.most(ops, out, order))
+		peaks[i] = max(peaks[i], p.peakOf(ops, out, order))
 		if i == len(rooms)-1 {
 			p.assign(ops, order, out)
 		}

@@ -71,7 +71,7 @@ func (r *measurer) kernel(f *ir.Func) Kernel {
 	k.Registers = Predict(m, features)
 	k.Low, k.High = Between(m, features)
 	k.Budgets = budgets(f, k.Threads, x)
-	most := mostRegisters
+	most := maxRegisters
 	if k.Limit > 0 {
 		most = k.Limit
 	}
@@ -86,7 +86,7 @@ func (r *measurer) kernel(f *ir.Func) Kernel {
 	return k
 }
 
-// Counted replaces the estimate by the counts that ptxas reports.
+// Counted replaces the estimate by the register count and the spills that ptxas reports.
 func (k *Kernel) Counted(registers int, spills bool) {
 	k.Registers, k.Low, k.High, k.Exact, k.Spills = registers, registers, registers, true, spills
 	k.Occupancy = machineOf(k.Target.Info().Number).occupancy(registers, k.Threads, k.Shared)
@@ -114,7 +114,7 @@ func Measure(m *ir.Module) []Measured {
 // scheduled for speed at full occupancy, plus what ptxas needs. The second counts registers after
 // they are assigned to words. Their errors differ, so trees are fitted to both.
 func Bases(features []float64) [2]float64 {
-	most := float64(mostRegisters)
+	most := float64(maxRegisters)
 	if limit := features[featureLimit]; limit > 0 {
 		most = limit
 	}
@@ -147,7 +147,7 @@ func roundToEven(x float64) int { return 2 * int(math.Round(x/2)) }
 
 // Predict returns the predicted register count for a kernel with these features.
 func Predict(m *Model, features []float64) int {
-	most := mostRegisters
+	most := maxRegisters
 	if n := int(features[featureLimit]); n > 0 {
 		most = n
 		if features[featureKinds+kindBudget] > 0 {
@@ -160,7 +160,7 @@ func Predict(m *Model, features []float64) int {
 
 // Between returns the range that contains 90 % of true counts for kernels with these features.
 func Between(m *Model, features []float64) (low, high int) {
-	n, most := Predict(m, features), mostRegisters
+	n, most := Predict(m, features), maxRegisters
 	if limit := int(features[featureLimit]); limit > 0 {
 		most = limit
 		if features[featureKinds+kindBudget] > 0 {
@@ -210,7 +210,7 @@ func (r *measurer) shared(f *ir.Func) int64 {
 	return sum
 }
 
-// names reports whether a function uses a variable.
+// names reports whether an operand of function f names variable v.
 func names(f *ir.Func, v *ir.Var) bool {
 	found := false
 	for _, b := range f.Blocks {

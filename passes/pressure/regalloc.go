@@ -101,8 +101,7 @@ func (a *allocator) gather(o *op) {
 	a.halves(o.uses)
 }
 
-// sparse reports whether ptxas writes only those elements of the instruction's result vector that
-// are used.
+// sparse reports whether ptxas writes only the used elements of the instruction's result vector.
 func sparse(in *ir.Instr) bool {
 	switch in.Kind().Head() {
 	case isa.HeadTex, isa.HeadTld4, isa.HeadSuld:
@@ -249,7 +248,7 @@ func (a *allocator) enter(ops []op, order []int32, t *tally, out []word) {
 	}
 }
 
-// clearBlock frees a word's register.
+// clearBlock frees the register of a word.
 func (a *allocator) clearBlock(w word) {
 	if p := a.place[w]; p >= 0 && a.s.class[w] == general {
 		a.busy[p] = 0
@@ -276,7 +275,8 @@ func (a *allocator) assignRegister(w word, now int, o *op, ops []op, users map[w
 	a.appendBlock(w, a.choose(1, bank, now, a.from(w)))
 }
 
-// from returns the first register that may hold a word.
+// from returns the lowest register that may hold a word: callee-saved registers are for words that
+// are live across a call.
 func (a *allocator) from(w word) int {
 	if int(w) < len(a.crossing) && a.crossing[w] {
 		return savedFirst
@@ -284,9 +284,9 @@ func (a *allocator) from(w word) int {
 	return 0
 }
 
-// inherit returns the start of a word's group such that the word takes the register of an operand
-// that dies and has the same index in a group of the same size, as when a vector is computed from
-// another, or -1 if there is none.
+// inherit returns the start of adjacent registers for the group of word w, so that w takes the
+// register of an operand of o that is not used later; -1 if there are none. The operand must have
+// the same index in a group of the same size, as when a vector is computed from another.
 func (a *allocator) inherit(w word, o *op) int16 {
 	for _, u := range o.uses {
 		if g := a.group[u]; g >= 0 && a.member[u] == a.member[w] &&
@@ -305,8 +305,8 @@ func (a *allocator) appendBlock(w word, register int) {
 	a.most = max(a.most, register+1)
 }
 
-// bank returns which register bank a word should be in, 0 for even and 1 for odd registers, given
-// the operands it is read together with, or -1 if it does not matter.
+// bank returns the register bank in which a word should be: 0 for even and 1 for odd registers, or
+// -1 if it does not matter. It depends on the operands that are read together with the word.
 func (a *allocator) bank(w word, ops []op, users map[word][]int32) int {
 	var count [2]int
 	list := users[w]

@@ -129,9 +129,9 @@ st.global.f32 [%rd7+4096], %f9;
 ret;`
 )
 
-// TestSeats compares the simulation, without the fitted correction, with the counts of ptxas, on
-// one-block kernels for which they are equal.
-func TestSeats(t *testing.T) {
+// TestSimulation compares the simulation, without the fitted correction, with the counts of ptxas,
+// on one-block kernels for which they are equal.
+func TestSimulation(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
 		t.Fatal(err)

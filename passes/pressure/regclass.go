@@ -82,7 +82,7 @@ func (g *graph) descriptors() {
 	}
 }
 
-// loads reports whether an op loads a constant into a per-thread register.
+// loads reports whether an op only loads a constant into a per-thread register.
 func (s *words) loads(o *op) bool {
 	for _, d := range o.defs {
 		if s.loaded[s.owner[d]] != unloaded {
@@ -123,6 +123,6 @@ func warpWide(in *ir.Instr, number int) bool {
 // special reports whether an instruction moves a special register into a register.
 func special(in *ir.Instr) bool { return len(in.Args) > 1 && in.Args[1].Kind == ir.Special }
 
-// threadAddresses is the first target on which an address must be in a per-thread register. Earlier
-// targets accept uniform registers.
+// threadAddresses is the number of the first target on which an address must be in a per-thread
+// register: sm_80. Earlier targets accept uniform registers.
 const threadAddresses = 80

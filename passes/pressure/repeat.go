@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// An unrolling repeats the body of a loop.
+// An unrolling holds the state while the body of a loop is repeated.
 type unrolling struct {
 	words *words
 	body  []op
@@ -55,7 +55,7 @@ func addsConstant(in *ir.Instr) bool {
 	return in.Kind() == isa.KindAdd && len(in.Args) == 3 && in.Args[2].Kind == ir.Int
 }
 
-// findOther finds the words that are used other than in additions or as an address.
+// findOther stores in other the words that are used other than in additions or as an address.
 func (u *unrolling) findOther() {
 	u.other = make(map[word]bool)
 	for i := range u.body {

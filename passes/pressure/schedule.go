@@ -102,14 +102,15 @@ func (g *graph) inOrder(out [][]word) peak {
 	return p
 }
 
-// edges are the dependences between the ops of a block: the successors of each op.
+// edges holds the dependences between the ops of a block: for each op, the later ops that depend on
+// it.
 type edges struct {
 	succs [][]edge
 	preds []int32 // number of predecessors
 }
 
-// An edge leads to a later op. That op either reads the result, or only must not be reordered
-// before this one and need not wait for it.
+// An edge is a dependence of a later op. The later op either reads the result of the earlier op, or
+// must only stay after it without waiting for its result.
 type edge struct {
 	to   int32
 	read bool

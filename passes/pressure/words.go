@@ -25,7 +25,8 @@ const (
 	predicate       // in predicate registers
 )
 
-// words maps the registers of a function to words, and words to the words they are copies of.
+// A words maps the registers of a function to words, and records for each word of which other word
+// it is a copy.
 type words struct {
 	f      *ir.Func
 	number map[*ir.Reg]int
@@ -128,7 +129,8 @@ func (s *words) find(w word) word {
 	return w
 }
 
-// of returns the index of a register, if it belongs to the function.
+// of returns the index of a register in the function. ok is false if the register belongs to
+// another function.
 func (s *words) of(r *ir.Reg) (int, bool) {
 	i, ok := s.number[r]
 	return i, ok
@@ -160,7 +162,8 @@ func sum64s(in *ir.Instr) bool {
 	return in.Is(isa.KindAdd, isa.ModS64) || in.Is(isa.KindAdd, isa.ModU64)
 }
 
-// lower returns the lower half that belongs to an upper half in another register, or nothing.
+// lower returns the lower half of a 64-bit value whose upper half is w, if the two halves belong to
+// different registers, or noWord.
 func (s *words) lower(w word) word {
 	if l, ok := s.low[w]; ok {
 		return s.find(l)

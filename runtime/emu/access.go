@@ -23,7 +23,8 @@ type addressRef struct {
 	limit  uint64 // bytes from the address to the end of the variable that it names
 }
 
-// addressOf decodes an address operand.
+// addressOf decodes an address operand. It returns an error if the emulator does not support this
+// kind of address.
 func (d *decoder) addressOf(o *ir.Operand) (addressRef, error) {
 	parts := o.Args()
 	if len(parts) == 0 {
@@ -80,8 +81,8 @@ type access struct {
 	at     [eval.Lanes]uint64  // offset in the region
 }
 
-// of returns the region that a lane accesses, or nil.
-func (a *access) of(lane int) *region {
+// regionOf returns the region that a lane accesses, or nil if the access of the lane is invalid.
+func (a *access) regionOf(lane int) *region {
 	if a.region != nil {
 		return a.region
 	}
@@ -96,7 +97,7 @@ type demand struct {
 	write bool
 	read  bool // the bytes must be initialized
 	later bool // in shared and local memory, initialization is checked when the value is used
-	multi bool // a multimem address
+	multi bool // the address is a multicast address
 
 	// For observers.
 	quiet bool // the caller of locate reports the access to observers
@@ -122,7 +123,7 @@ func (w *warp) locate(a *addressRef, mask uint32, q *demand) bool {
 	return true
 }
 
-// resolve does what locate does, but does not report the access to observers.
+// resolve is locate without the report to observers.
 func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	base := w.value(&a.base, &w.scratch[7])
 	v := &w.address
@@ -143,10 +144,10 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 		}
 	}
 	if all&(q.align-1) != 0 {
-		return w.misaligned(mask, q)
+		return w.reportMisaligned(mask, q)
 	}
 	if q.size > a.limit {
-		return w.beyond(a, mask, q)
+		return w.reportBeyond(a, mask, q)
 	}
 	space := q.space.Base()
 	if a.param {
@@ -156,7 +157,7 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	if space == isa.Generic {
 		first, from := spaceOf(low)
 		if last, _ := spaceOf(high); first != last || first == isa.Generic {
-			return w.scattered(mask, q)
+			return w.locateScattered(mask, q)
 		}
 		shift := low - from
 		w.space = first
@@ -174,7 +175,7 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 		if r = *slot; r == nil || low < r.base || high > r.end()-min(q.size, uint64(len(r.data))) ||
 			q.size > uint64(len(r.data)) {
 			if r = w.block.grid.device.memory.span(low, q.size); r == nil || high > r.end()-q.size {
-				return w.scattered(mask, q)
+				return w.locateScattered(mask, q)
 			}
 			*slot = r
 		}
@@ -182,43 +183,43 @@ func (w *warp) resolve(a *addressRef, mask uint32, q *demand) bool {
 	case isa.Shared:
 		rank := low >> rankShift
 		if rank != high>>rankShift || rank >= uint64(len(w.block.cluster.blocks)) {
-			return w.scattered(mask, q)
+			return w.locateScattered(mask, q)
 		}
 		k := w.block.cluster.blocks[rank]
 		if k.alive == 0 && k != w.block {
-			return w.scattered(mask, q)
+			return w.locateScattered(mask, q)
 		}
 		r = k.shared
 		high -= rank << rankShift
 		if high+q.size > uint64(len(r.data)) || low-rank<<rankShift < r.low {
-			return w.scattered(mask, q)
+			return w.locateScattered(mask, q)
 		}
 		low = rank << rankShift
 	case isa.Local:
 		if high+q.size > w.cur.frame.top {
-			return w.scattered(mask, q)
+			return w.locateScattered(mask, q)
 		}
 		w.where.region = &w.localRegion
 		for l := range v {
 			w.where.at[l] = v[l] + uint64(l)*w.perLane
 		}
-		return w.checked(mask, q)
+		return w.checkAccess(mask, q)
 	case isa.Const, isa.Param:
 		if r = w.block.grid.fixed(space); r == nil || high+q.size > uint64(len(r.data)) {
-			return w.scattered(mask, q)
+			return w.locateScattered(mask, q)
 		}
 		low = 0
 	default:
-		return w.scattered(mask, q)
+		return w.locateScattered(mask, q)
 	}
 	w.where.region = r
 	for l := range v {
 		w.where.at[l] = v[l] - low
 	}
-	return w.checked(mask, q)
+	return w.checkAccess(mask, q)
 }
 
-// fixed returns the region of constants or kernel parameters.
+// fixed returns the read-only region of a space: constant memory, or the parameters of the kernel.
 func (g *grid) fixed(space isa.Space) *region {
 	if space == isa.Const {
 		return g.image.module.constants
@@ -226,14 +227,16 @@ func (g *grid) fixed(space isa.Space) *region {
 	return g.params
 }
 
-// checked checks whether the access is allowed in the memory that was found.
-func (w *warp) checked(mask uint32, q *demand) bool {
+// checkAccess reports whether the instruction may access the region that locate found, in all lanes
+// of mask. If not, it ends the block with a fault. A load of uninitialized memory that is allowed
+// until its value is used is recorded.
+func (w *warp) checkAccess(mask uint32, q *demand) bool {
 	r := w.where.region
 	if q.write && r.fixed {
-		return w.denied(bits.TrailingZeros32(mask), "kernels cannot write "+r.name)
+		return w.denyAccess(bits.TrailingZeros32(mask), "kernels cannot write "+r.name)
 	}
 	if r.copies != nil && !q.multi {
-		return w.denied(bits.TrailingZeros32(mask), notMultimem)
+		return w.denyAccess(bits.TrailingZeros32(mask), notMultimem)
 	}
 	if q.write || !q.read || !w.mustBeWritten(r) {
 		return true
@@ -244,7 +247,7 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 		at := w.where.at[l]
 		if !allSet(r.init[at : at+q.size]) {
 			if !w.mayLoadUnwritten(r, q) {
-				return w.denied(l,
+				return w.denyAccess(l,
 					fmt.Sprintf("read of %s: %d bytes", CauseUnwritten, q.size))
 			}
 			lanes |= 1 << l
@@ -256,7 +259,7 @@ func (w *warp) checked(mask uint32, q *demand) bool {
 	return true
 }
 
-// mustBeWritten reports whether reads of uninitialized bytes in a region are errors.
+// mustBeWritten reports whether it is an error to read uninitialized bytes of a region.
 func (w *warp) mustBeWritten(r *region) bool {
 	g := w.block.grid
 	return r.init != nil && g.checks
@@ -283,9 +286,9 @@ func allSet(b []byte) bool {
 	return x != 0
 }
 
-// scattered does what locate does for lanes that access different allocations or that are out of
+// locateScattered is the part of locate for lanes that access different regions, or that are out of
 // bounds.
-func (w *warp) scattered(mask uint32, q *demand) bool {
+func (w *warp) locateScattered(mask uint32, q *demand) bool {
 	w.where.region = nil
 	unwritten := uint32(0)
 	for m := mask; m != 0; m &= m - 1 {
@@ -294,19 +297,19 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 		if space == isa.Generic {
 			space, at = spaceOf(at)
 		}
-		r, off, why := w.one(space, at, q.size, l)
+		r, off, why := w.locateLane(space, at, q.size, l)
 		if why != "" {
-			return w.denied(l, why)
+			return w.denyAccess(l, why)
 		}
 		if q.write && r.fixed {
-			return w.denied(l, "kernels cannot write "+r.name)
+			return w.denyAccess(l, "kernels cannot write "+r.name)
 		}
 		if r.copies != nil && !q.multi {
-			return w.denied(l, notMultimem)
+			return w.denyAccess(l, notMultimem)
 		}
 		if q.read && !q.write && w.mustBeWritten(r) && !allSet(r.init[off:off+q.size]) {
 			if !w.mayLoadUnwritten(r, q) {
-				return w.denied(l,
+				return w.denyAccess(l,
 					fmt.Sprintf("read of %s: %d bytes", CauseUnwritten, q.size))
 			}
 			unwritten |= 1 << l
@@ -319,9 +322,10 @@ func (w *warp) scattered(mask uint32, q *demand) bool {
 	return true
 }
 
-// one returns the memory that a lane accesses and the offset of the address in it, or the reason
-// why the access is invalid.
-func (w *warp) one(space isa.Space, at, size uint64, lane int) (r *region, off uint64, why string) {
+// locateLane returns the region that contains the size bytes at an address of one lane, and the
+// offset of the address in the region. why is the reason if the access is invalid, or "".
+func (w *warp) locateLane(space isa.Space, at, size uint64,
+	lane int) (r *region, off uint64, why string) {
 	g := w.block.grid
 	switch space {
 	case isa.Global:

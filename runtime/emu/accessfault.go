@@ -10,12 +10,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// misaligned reports a fault for the first lane whose address is not a multiple of the size.
-func (w *warp) misaligned(mask uint32, q *demand) bool {
+// reportMisaligned ends the block with a fault for the first lane whose address is not a multiple
+// of the access size. It returns false.
+func (w *warp) reportMisaligned(mask uint32, q *demand) bool {
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		if w.address[l]&(q.align-1) != 0 {
-			return w.denied(l,
+			return w.denyAccess(l,
 				fmt.Sprintf("%s: address 0x%x is not a multiple of %d", CauseMisaligned,
 					w.address[l],
 					q.align))
@@ -24,23 +25,24 @@ func (w *warp) misaligned(mask uint32, q *demand) bool {
 	return true
 }
 
-// beyond reports a fault for the first lane that accesses memory past the end of the variable that
-// the address names.
-func (w *warp) beyond(a *addressRef, mask uint32, q *demand) bool {
+// reportBeyond ends the block with a fault for the first lane that accesses memory past the end of
+// the variable that the address names. It returns false.
+func (w *warp) reportBeyond(a *addressRef, mask uint32, q *demand) bool {
 	v := a.symbol
-	return w.denied(bits.TrailingZeros32(mask),
+	return w.denyAccess(bits.TrailingZeros32(mask),
 		fmt.Sprintf("access out of bounds: %d bytes outside of %s, which has %d bytes",
 			q.size, v.Name, v.Size()))
 }
 
-// denied reports a fault for the access of a lane, with the nearest allocations.
-func (w *warp) denied(lane int, why string) bool {
-	w.fault(lane, w.near(w.address[lane]), "%s", why)
+// denyAccess ends the block with a fault for the access of a lane, with a note on the nearest
+// allocation. It returns false.
+func (w *warp) denyAccess(lane int, why string) bool {
+	w.fault(lane, w.nearestAllocation(w.address[lane]), "%s", why)
 	return false
 }
 
-// near describes the nearest allocation at or before an address.
-func (w *warp) near(at uint64) []string {
+// nearestAllocation describes the nearest allocation at or before an address.
+func (w *warp) nearestAllocation(at uint64) []string {
 	if r := w.where.region; r != nil && r.base < globalBase &&
 		w.where.at[0] < uint64(len(r.data)) && r.base != sharedWindow {
 		return []string{"the address is in " + r.String()}
@@ -49,7 +51,7 @@ func (w *warp) near(at uint64) []string {
 		at = off
 	}
 	if at < windowSize {
-		return w.nearShared(at)
+		return w.nearestVariable(at)
 	}
 	r := w.block.grid.device.memory.find(at)
 	if r == nil {
@@ -63,8 +65,8 @@ func (w *warp) near(at uint64) []string {
 	}
 }
 
-// nearShared describes the nearest variable at or before a shared-memory address.
-func (w *warp) nearShared(at uint64) []string {
+// nearestVariable describes the nearest variable at or before a shared-memory address.
+func (w *warp) nearestVariable(at uint64) []string {
 	im := w.block.grid.image
 	at &= 1<<rankShift - 1
 	var last *symbol

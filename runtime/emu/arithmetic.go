@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// arithmetic returns the step that executes an operation on registers.
+// arithmetic returns the step of an operation that reads and writes only registers.
 func (d *decoder) arithmetic(op *eval.Op) (step, error) {
 	s, err := d.assign(op)
 	if err != nil {
@@ -24,7 +24,7 @@ func (d *decoder) arithmetic(op *eval.Op) (step, error) {
 	return s.general(), nil
 }
 
-// An assignment holds the operands of an operation.
+// An assignment holds the decoded operands of an arithmetic operation: its inputs and its results.
 type assignment struct {
 	op                *eval.Op
 	in, out           []ref
@@ -150,7 +150,8 @@ func threeStep(run func(d, a, b, c *eval.Vector), a, b, c ref, out int32) step {
 	}
 }
 
-// general returns the step of an operation with any number of operands and results.
+// general returns the step of an operation with any number of operands and results. It is slower
+// than the steps of operations with one result.
 func (s *assignment) general() step {
 	return func(w *warp, mask uint32) action {
 		f, op := &w.frame, s.op
@@ -264,7 +265,8 @@ func copiesStep(from, to []ref) step {
 	}
 }
 
-// combine returns the function of an atomic operation or a reduction.
+// combine returns the function with which an atomic operation or a reduction combines an old and a
+// new value.
 func (d *decoder) combine(op *isa.Operation) (eval.Combine, error) {
 	return eval.CombineOf(reductionMod(op), op.Type(), op.Mods()...)
 }

@@ -15,7 +15,7 @@ import (
 // memory, and when they arrive on an mbarrier.
 type Completion uint8
 
-// When asynchronous operations complete.
+// Completion policies.
 const (
 	// Late completes an operation only when a wait needs it, or when nothing else can run. A
 	// missing wait then shows up as a read of uninitialized or old data.
@@ -28,17 +28,19 @@ const (
 
 // An operation is an asynchronous operation in flight.
 type operation struct {
-	warp   *warp
-	lanes  uint32                // lanes of warp that issued it and for which it is not complete
-	apply  func(lane int) *Fault // performs the operation for one lane
-	group  [eval.Lanes]int       // the number of groups that each lane had committed before it
-	before *operation            // an operation that must complete first
-	in     *command              // the command that issued it
+	warp *warp
+	// lanes of the issuing warp for which the operation is not complete
+	lanes uint32
+	apply func(lane int) *Fault // performs the operation for one lane
+	// number of groups that each lane had committed before the operation
+	group  [eval.Lanes]int
+	before *operation // an operation that must complete first
+	in     *command   // the command that issued it
 
 	// For observers.
 	hidden  bool // hidden from observers, which receive its parts instead
 	parts   []*operation
-	threads uint32 // the lanes that issued it
+	threads uint32 // lanes that issued the operation
 	serial  uint64
 	kind    Group
 	at      *ir.Instr
@@ -113,7 +115,7 @@ func (w *warp) issueTensor(lane int, apply func() string) action {
 	return w.begin(o, nil)
 }
 
-// begin puts an operation in flight.
+// begin adds an operation to the operations in flight, and to list if list is not nil.
 func (w *warp) begin(o *operation, list *[]*operation) action {
 	o.threads = o.lanes
 	if g := w.block.grid; g.observer != nil && !o.hidden {
@@ -137,7 +139,7 @@ func (w *warp) begin(o *operation, list *[]*operation) action {
 	return advance
 }
 
-// command returns the command that the warp is running.
+// command returns the command that the current fragment of the warp executes.
 func (w *warp) command() *command { return &w.cur.frame.program.code[w.cur.pc] }
 
 // groupOf returns the kind of group to which an operation belongs.
@@ -161,7 +163,7 @@ func (w *warp) tellGroup(kind EventKind, mask uint32, group Group, count int, re
 	w.block.grid.observer.Observe(e)
 }
 
-// sweep removes operations that are complete.
+// sweep returns list without the operations that are complete.
 func sweep(list []*operation) []*operation {
 	kept := list[:0]
 	for _, o := range list {
@@ -191,7 +193,7 @@ func (w *warp) finishGroups(list []*operation, count *groupCount, mask uint32, n
 	return advance
 }
 
-// advance completes operations as instructions are run, if the policy is Random.
+// advance completes some operations between instructions if the completion policy is Random.
 func (q *asyncQueue) advance(c *cluster) {
 	if c.grid.device.options.Completion != Random {
 		return
@@ -288,17 +290,17 @@ func cpAsync(d *decoder) (step, error) {
 		}
 		target := w.where
 		return w.issue(mask, &w.copyGroups, &w.copies, func(l int) *Fault {
-			r, at := target.of(l), target.at[l]
+			r, at := target.regionOf(l), target.at[l]
 			n := filled[l]
 			g := w.block.grid
 			if o := w.block.cluster.queue.running; g.observer != nil {
 				if n != 0 {
-					g.tellRange(o, EventRead, l, source.of(l), source.at[l], n, ProxyGeneric)
+					g.tellRange(o, EventRead, l, source.regionOf(l), source.at[l], n, ProxyGeneric)
 				}
 				g.tellRange(o, EventWrite, l, r, at, size, ProxyGeneric)
 			}
 			if n != 0 {
-				copyBytes(r, at, source.of(l), source.at[l], n)
+				copyBytes(r, at, source.regionOf(l), source.at[l], n)
 			}
 			clear(r.data[at+n : at+size])
 			fill(r.init[at+n:at+size], 0xff)
@@ -307,7 +309,7 @@ func cpAsync(d *decoder) (step, error) {
 	}, nil
 }
 
-// copyBytes copies bytes, and for each byte whether it is initialized.
+// copyBytes copies n bytes between regions, together with the marks of initialized bytes.
 func copyBytes(to *region, at uint64, from *region, off, n uint64) {
 	copy(to.data[at:at+n], from.data[off:off+n])
 	switch {
@@ -339,7 +341,7 @@ func commitGroup(d *decoder) (step, error) {
 	}, nil
 }
 
-// waitGroup decodes the waits for groups.
+// waitGroup decodes cp.async.wait_group, cp.async.wait_all and cp.async.bulk.wait_group.
 func waitGroup(d *decoder) (step, error) {
 	bulk := d.is(isa.KindCpAsyncBulkWaitGroup)
 	all := d.is(isa.KindCpAsyncWaitAll)
@@ -367,8 +369,8 @@ func waitGroup(d *decoder) (step, error) {
 	}, nil
 }
 
-// copiesArrive decodes cp.async.mbarrier.arrive, an arrival when the copies of the lane are
-// complete.
+// copiesArrive decodes cp.async.mbarrier.arrive, which arrives when the preceding cp.async
+// operations of the lane are complete.
 func copiesArrive(d *decoder) (step, error) {
 	op := d.operation()
 	at, err := d.address(0)

@@ -11,18 +11,18 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// mostWarps is the maximum number of warps of a block.
-const mostWarps = 32
+// maxWarps is the maximum number of warps in a block.
+const maxWarps = 32
 
 // An attendance records who arrives at an mbarrier, for the report of a hang.
 type attendance struct {
-	came, before [mostWarps]uint32 // lanes of its block, in this phase and in the one before
-	lines        []*command        // instructions that arrived, in any phase
+	came, before [maxWarps]uint32 // lanes of its block, in this phase and in the one before
+	lines        []*command       // instructions that arrived, in any phase
 	last         *command
 	lastWarp     int
 
 	// number of completed phases at the last wait that each warp of the block has passed
-	observed [mostWarps]uint64
+	observed [maxWarps]uint64
 }
 
 // note records an arrival of a lane.
@@ -37,8 +37,8 @@ func (a *attendance) note(w *warp, lane int, owner *block) {
 	a.last, a.lastWarp = in, w.index
 }
 
-// next starts a phase.
-func (a *attendance) next() { a.before, a.came = a.came, [mostWarps]uint32{} }
+// next starts a new phase, in which no lane has arrived yet.
+func (a *attendance) next() { a.before, a.came = a.came, [maxWarps]uint32{} }
 
 // state describes who arrived at an mbarrier, and who is missing.
 func (a *attendance) state(g *grid, p *phaseState) string {
@@ -49,7 +49,7 @@ func (a *attendance) state(g *grid, p *phaseState) string {
 	if p.pending == 0 {
 		return text
 	}
-	var missing [mostWarps]uint32
+	var missing [maxWarps]uint32
 	for i, lanes := range a.before {
 		missing[i] = lanes &^ a.came[i]
 	}
@@ -66,8 +66,9 @@ func (a *attendance) state(g *grid, p *phaseState) string {
 	return text + a.notExecuted(g, p)
 }
 
-// exited reports whether lanes of the warps of a block have exited.
-func (b *block) exited(lanes *[mostWarps]uint32) bool {
+// exited reports whether some of the given lanes have exited; lanes[i] is a mask for warp i of
+// block b.
+func (b *block) exited(lanes *[maxWarps]uint32) bool {
 	for i, w := range b.warps[:b.count] {
 		if w.live&lanes[i] != 0 {
 			return false
@@ -114,8 +115,8 @@ func (a *attendance) notExecuted(g *grid, p *phaseState) string {
 	return "; not executed: the arrival at " + listed(list)
 }
 
-// mayArriveAt reports whether an instruction arrives at mbarriers, unless it names another one than
-// that at an offset in shared memory.
+// mayArriveAt reports whether the instruction may arrive at the mbarrier at offset at of shared
+// memory. It returns false if the instruction does not arrive at mbarriers, or names another one.
 func (c *command) mayArriveAt(g *grid, at uint64) bool {
 	if c.at == nil || c.at.Form == nil {
 		return false
@@ -141,8 +142,9 @@ func (c *command) mayArriveAt(g *grid, at uint64) bool {
 	return true
 }
 
-// lanesOf lists warps for messages, each with its lanes unless all lanes are included.
-func lanesOf(warps *[mostWarps]uint32) (list []string) {
+// lanesOf returns a description of each warp that has some of the given lanes, for messages. It
+// names the lanes unless all lanes of the warp are included.
+func lanesOf(warps *[maxWarps]uint32) (list []string) {
 	for i, lanes := range warps {
 		switch lanes {
 		case 0:

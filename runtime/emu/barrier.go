@@ -31,7 +31,8 @@ type barrierWaiter struct {
 }
 
 // arrive adds the lanes of the current fragment of w to the barrier. Lanes of the warp that have
-// exited are counted when its last lanes arrive.
+// exited count as arrived when the last of its other lanes arrive. It returns an error message if
+// the thread count differs from that of earlier arrivals, or "".
 func (b *barrier) arrive(w *warp, threads int) string {
 	if b.used && b.want != threads {
 		return fmt.Sprintf("%s %s, but this instruction names %s", CauseBarrierThreads,
@@ -67,7 +68,7 @@ func (b *barrier) index(k *block) int {
 	return -1
 }
 
-// tell reports to observers that the barrier completed, or that fragments leave it.
+// tell reports to observers that the barrier completed, or that a fragment leaves the barrier.
 func (b *barrier) tell(kind EventKind, k *block, w *warp, f *fragment) {
 	g := k.grid
 	if g.observer == nil {

@@ -76,8 +76,8 @@ func (b *block) start(id [3]uint32, rank uint32) {
 	}
 }
 
-// start initializes w as a warp with the given number of threads, at the first instruction of the
-// kernel.
+// start initializes w as a warp with the given number of threads, before the first instruction of
+// the kernel.
 func (w *warp) start(threads int) {
 	g := w.block.grid
 	w.live = uint32(1<<threads - 1)
@@ -172,7 +172,7 @@ func (b *block) live() int {
 	return n
 }
 
-// fail ends the block and keeps its first fault.
+// fail ends the block. The first fault of a block is its result; later faults are ignored.
 func (b *block) fail(f *Fault) {
 	if b.fault == nil {
 		b.fault = f

@@ -15,7 +15,7 @@ type boxCopy struct {
 	grid    *grid
 	tensor  *tensorMap
 	mode    tensorMode
-	start   [mostDims]int64 // for gather4: the column and the rows
+	start   [maxDims]int64 // for gather4: the column and the rows
 	shared  *region
 	at      uint64
 	loads   bool
@@ -34,14 +34,14 @@ func (c *boxCopy) tell(writes bool, r *region, at, n uint64) {
 	c.grid.tellRange(c.running, kind, c.lane, r, at, n, ProxyAsync)
 }
 
-// run copies the rows of the box.
+// run copies all rows of the box. It returns an error message, or "".
 func (c *boxCopy) run() string {
 	m := c.tensor
 	at := c.start
 	rowBytes, pitch := m.rowBytes(c.mode), m.pitch(c.mode)
 	first, end := m.spatial()
 	for row := range m.rows(c.mode) {
-		x := [mostDims]int64{c.start[0]}
+		x := [maxDims]int64{c.start[0]}
 		switch c.mode {
 		case fourRows:
 			x[1] = c.start[1+row]
@@ -77,8 +77,8 @@ func (c *boxCopy) run() string {
 	return ""
 }
 
-// spatial returns the first dimension that positions a pixel of an im2col copy, and the dimension
-// after the last one.
+// spatial returns the range of dimensions that select a pixel of an im2col copy: the first of these
+// dimensions, and the dimension after the last.
 func (m *tensorMap) spatial() (first, end int) {
 	if m.leave != 0 {
 		return 0, m.rank - 2
@@ -88,7 +88,7 @@ func (m *tensorMap) spatial() (first, end int) {
 
 // nextPixel moves to the next pixel of an im2col box: first within a row, then to the next row,
 // then to the next image.
-func (m *tensorMap) nextPixel(at *[mostDims]int64) {
+func (m *tensorMap) nextPixel(at *[maxDims]int64) {
 	first, end := m.spatial()
 	for i := first; i < end; i++ {
 		at[i] += int64(m.steps[i])
@@ -137,10 +137,12 @@ func (c *boxCopy) row(inside bool, at, off, n uint64) string {
 	return ""
 }
 
-// outOfTensor returns the message for a tensor map that includes memory outside all allocations.
+// outOfTensor returns the error message for a copy to or from an address that is in the tensor, but
+// outside all allocations.
 func outOfTensor(address uint64) string {
 	return fmt.Sprintf(
-		"tensor copy %s: element %s%x is in no allocation", CauseBounds, CauseGlobalAddress, address)
+		"tensor copy %s: element %s%x is in no allocation", CauseBounds, CauseGlobalAddress,
+		address)
 }
 
 // blank fills elements of shared memory whose coordinates are outside the tensor with zero or
@@ -160,7 +162,8 @@ func (c *boxCopy) blank(place, n uint64) {
 	fill(c.shared.init[place:place+n], 0xff)
 }
 
-// move copies contiguous bytes between a tensor and shared memory.
+// move copies n contiguous bytes between the tensor, at offset at of region r, and shared memory.
+// It returns an error message, or "".
 func (c *boxCopy) move(r *region, at, place, n uint64) string {
 	m := c.tensor
 	c.tell(!c.loads, r, at, n)
@@ -273,8 +276,9 @@ func (m *tensorMap) swizzled(at uint64) uint64 {
 	return at
 }
 
-// misplaced returns why a tiled copy cannot start at the given coordinates, by rules observed on
-// the H100: a row must start at a multiple of 16 bytes, and a store must start inside the tensor.
+// misplaced returns why a tiled copy cannot start at the given coordinates, or "". The rules were
+// observed on an H100: a row must start at a multiple of 16 bytes, and a store must not start at a
+// negative coordinate.
 func (m *tensorMap) misplaced(t *tensorStep, start []int64) string {
 	if t.mode != tile {
 		return ""

@@ -11,7 +11,8 @@ import (
 	"os"
 )
 
-// builtins are functions that the system provides and that no module defines.
+// builtins maps the names of functions that CUDA provides, and that no module defines, to their
+// decoders.
 var builtins = map[string]func(d *decoder, results, in []argument) (step, error){
 	"vprintf":      vprintf,
 	"__assertfail": assertFail,
@@ -53,7 +54,7 @@ func deviceFree(d *decoder, _, in []argument) (step, error) {
 		for m := mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
 			if p := values[0][0][l]; p != 0 && !w.block.grid.device.memory.free(p) {
-				return w.fault(l, w.near(p),
+				return w.fault(l, w.nearestAllocation(p),
 					"free of 0x%x, which is not the address of an allocation", p)
 			}
 		}
@@ -103,7 +104,7 @@ func assertFail(d *decoder, results, in []argument) (step, error) {
 // bytesAt returns the memory from a generic address to the end of its allocation.
 func (w *warp) bytesAt(lane int, address uint64) []byte {
 	space, at := spaceOf(address)
-	r, off, why := w.one(space, at, 1, lane)
+	r, off, why := w.locateLane(space, at, 1, lane)
 	if why != "" {
 		return nil
 	}
@@ -121,7 +122,7 @@ func (w *warp) text(lane int, address uint64) (string, bool) {
 	return string(b[:n]), true
 }
 
-// format formats as C's printf does.
+// format formats the operands as C's printf does. The second result is an error message, or "".
 func (w *warp) format(lane int, format, operands uint64) (string, string) {
 	text, ok := w.text(lane, format)
 	if !ok {
@@ -184,7 +185,7 @@ func conversion(text string) (verb string, long bool, end int) {
 	return "", false, 0
 }
 
-// spell formats one operand.
+// spell appends one formatted operand of width bits to b.
 func spell(b *bytes.Buffer, w *warp, lane int, verb string, c byte, width, x uint64) {
 	flags := verb[:len(verb)-1]
 	switch c {
@@ -210,7 +211,7 @@ func spell(b *bytes.Buffer, w *warp, lane int, verb string, c byte, width, x uin
 	}
 }
 
-// print writes the output of kernels.
+// print writes the output of vprintf to Options.Output.
 func (d *Device) print(text string) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

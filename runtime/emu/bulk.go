@@ -11,7 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// A bulkTarget is a block that a bulk copy writes to, and the mbarrier that it completes on.
+// A bulkTarget is one destination of a bulk copy: a block, and the mbarrier in it on which the copy
+// completes.
 type bulkTarget struct {
 	region *region
 	phase  *phaseState
@@ -22,8 +23,8 @@ type bulkOperands struct {
 	to, from, bar addressRef
 	size          ref
 	mask          *ref
-	bytes         *ref // a mask that selects bytes of each 16 bytes
-	left, right   *ref // bytes at both ends that are not read
+	bytes         *ref // byte mask, which applies to each 16-byte unit
+	left, right   *ref // number of bytes at the start and at the end that are not read
 	mbarrier      bool // completes on an mbarrier; otherwise the copy belongs to a group
 	pair          bool // the mbarrier is in the block of the CTA pair that its address names
 	combine       eval.Combine
@@ -95,7 +96,7 @@ func checkBulk(d *decoder) (step, error) {
 	}, nil
 }
 
-// bulkCopy issues the copies of the lanes of a mask.
+// bulkCopy issues the bulk copy of each lane of a mask.
 func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action {
 	sizes := *w.value(&o.size, &w.scratch[0])
 	for m := mask; m != 0; m &= m - 1 {
@@ -122,18 +123,18 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 			&demand{space: from, size: n, align: 16, quiet: true}) {
 			return failed
 		}
-		source, at := w.where.of(l), w.where.at[l]
+		source, at := w.where.regionOf(l), w.where.at[l]
 		if !w.locate(&o.to, lane,
 			&demand{space: to, size: n, align: 16, write: true, quiet: true}) {
 			return failed
 		}
-		target, off := w.where.of(l), w.where.at[l]
+		target, off := w.where.regionOf(l), w.where.at[l]
 		targets, act := w.bulkTargets(o, l, target)
 		if act != advance {
 			return act
 		}
 		e := w.describe(w.cur, l)
-		act = w.issue(lane, &w.bulkGroups, w.grouped(o.mbarrier), func(int) *Fault {
+		act = w.issue(lane, &w.bulkGroups, w.bulkGroupQueue(o.mbarrier), func(int) *Fault {
 			g, running := w.block.grid, w.block.cluster.queue.running
 			g.tellRange(running, EventRead, l, source, at, n, ProxyAsync)
 			for _, t := range targets {
@@ -169,8 +170,8 @@ func (w *warp) bulkCopy(o *bulkOperands, to, from isa.Space, mask uint32) action
 	return advance
 }
 
-// locateInner finds the memory of a range of which only n bytes, after skip bytes, are accessed.
-// Offsets are relative to the start of the range.
+// locateInner finds the memory of a range of which only n bytes, from offset skip, are accessed.
+// The offsets that it stores are those of the start of the range.
 func (w *warp) locateInner(a *addressRef, lane uint32, skip, n uint64, q *demand) bool {
 	if skip == 0 && n == q.size {
 		return w.locate(a, lane, q)
@@ -179,7 +180,7 @@ func (w *warp) locateInner(a *addressRef, lane uint32, skip, n uint64, q *demand
 	base := w.value(&a.base, &w.scratch[7])[l]&a.keep + a.offset
 	if base%q.align != 0 {
 		w.address[l] = base
-		return w.misaligned(lane, q)
+		return w.reportMisaligned(lane, q)
 	}
 	inner := *a
 	inner.offset += skip
@@ -188,13 +189,13 @@ func (w *warp) locateInner(a *addressRef, lane uint32, skip, n uint64, q *demand
 	if !w.locate(&inner, lane, &part) {
 		return false
 	}
-	r := w.where.of(l)
+	r := w.where.regionOf(l)
 	w.where.region, w.where.at[l] = r, w.where.at[l]-skip
 	return true
 }
 
-// copyMasked copies the bytes of each 16 that a mask selects, except for the given number of bytes
-// at both ends, which become undefined.
+// copyMasked copies n bytes, except for the bytes of each 16-byte unit that are not set in the mask
+// bytes, and the given numbers of bytes at the left and right end, which become undefined.
 func copyMasked(to *region, at uint64, from *region, off, n, left, right uint64, bytes uint16) {
 	if left|right == 0 && bytes == 1<<16-1 {
 		copyBytes(to, at, from, off, n)
@@ -212,7 +213,8 @@ func copyMasked(to *region, at uint64, from *region, off, n, left, right uint64,
 	}
 }
 
-// writeKind returns the kind of event for the write of a copy. A reduction also reads the memory.
+// writeKind returns the kind of event for the write of a copy: EventAtomic for a reduction, which
+// also reads the memory, and otherwise EventWrite.
 func writeKind(f eval.Combine) EventKind {
 	if f != nil {
 		return EventAtomic
@@ -229,7 +231,7 @@ func (w *warp) bulkTargets(o *bulkOperands, lane int, target *region) ([]bulkTar
 		act := w.mbarriers(&o.bar, isa.Shared, 1<<lane, func(l int, p *phaseState) string {
 			at = w.where.at[l]
 			list[0].phase = p
-			teller = w.ownerOf(w.where.of(l))
+			teller = w.ownerOf(w.where.regionOf(l))
 			return ""
 		})
 		if act != advance {
@@ -270,8 +272,7 @@ func (d *decoder) combineBulk(op *isa.Operation) (eval.Combine, error) {
 	return d.combine(op)
 }
 
-// combine reduces bytes into memory, element by element. It returns the reason if it cannot, or
-// "".
+// combine reduces n bytes into memory, element by element. It returns an error message, or "".
 func (g *grid) combine(to *region, at uint64, from *region, off, n, width uint64,
 	f eval.Combine) string {
 	g.device.ordering.Lock()
@@ -288,9 +289,9 @@ func (g *grid) combine(to *region, at uint64, from *region, off, n, width uint64
 	return ""
 }
 
-// grouped returns the list of copies that belong to groups, or nil for a copy that completes on an
-// mbarrier.
-func (w *warp) grouped(mbarrier bool) *[]*operation {
+// bulkGroupQueue returns the list to which a bulk copy is added if it completes through bulk
+// groups, or nil if it completes on an mbarrier.
+func (w *warp) bulkGroupQueue(mbarrier bool) *[]*operation {
 	if mbarrier {
 		return nil
 	}

@@ -42,7 +42,7 @@ func call(d *decoder) (step, error) {
 			return nil, fmt.Errorf("function %s is declared but not defined", name)
 		}
 		p := d.image.program(fn)
-		if err := holdCall(p, results, in); err != nil {
+		if err := checkCall(p, results, in); err != nil {
 			return nil, err
 		}
 		return func(w *warp, mask uint32) action { return w.call(p, results, in) }, nil
@@ -65,7 +65,7 @@ func call(d *decoder) (step, error) {
 			return w.fault(lane, nil, "indirect call of address 0x%x, which is not a function",
 				address)
 		}
-		if err := holdCall(p, results, in); err != nil {
+		if err := checkCall(p, results, in); err != nil {
 			return w.fault(lane, nil, "indirect call: %v", err)
 		}
 		if same != f.mask {
@@ -75,8 +75,9 @@ func call(d *decoder) (step, error) {
 	}, nil
 }
 
-// holdCall checks the operands of a call against the parameters of the function.
-func holdCall(p *program, results, in []argument) error {
+// checkCall returns an error if the operands of a call do not match the parameters and results of
+// the function.
+func checkCall(p *program, results, in []argument) error {
 	if len(results) != len(p.results) || len(in) != len(p.params) {
 		return fmt.Errorf("%s takes %d arguments and returns %d values, but the call has %d and %d",
 			p.fn.Name, len(p.params), len(p.results), len(in), len(results))
@@ -111,7 +112,7 @@ func (w *warp) call(p *program, results, in []argument) action {
 	for x := f.frame; x != nil; x = x.caller {
 		depth++
 	}
-	if depth > mostCalls || f.frame.top > mostLocal {
+	if depth > maxCallDepth || f.frame.top > maxLocalBytes {
 		return w.fault(bits.TrailingZeros32(f.mask), nil,
 			"call stack overflow: %d nested calls use %d bytes of local memory", depth, f.frame.top)
 	}
@@ -127,10 +128,10 @@ func (w *warp) call(p *program, results, in []argument) action {
 	return moved
 }
 
-// mostCalls is the maximum depth of nested calls.
-const mostCalls = 4096
+// maxCallDepth is the maximum depth of nested function calls.
+const maxCallDepth = 4096
 
-// pass copies an operand of a call to a parameter.
+// pass copies an operand of a call to a parameter of the called function.
 func (w *warp) pass(mask uint32, from *frame, a *argument, to *frame, p *place) {
 	var values [2]eval.Vector
 	n := w.fetch(mask, from, a.regs, a.at, a.size, &values)
@@ -228,7 +229,7 @@ func (w *warp) copyLocal(mask uint32, to, from, n uint64) {
 	}
 }
 
-// finish returns from a function.
+// finish is the step that returns from a function, in the lanes of a mask.
 func finish(w *warp, mask uint32) action {
 	f := w.cur
 	g := f.frame

@@ -12,7 +12,7 @@ import (
 // the kind have in common.
 type Cause string
 
-// These are causes of faults that a caller may need to distinguish.
+// The causes that a caller may need to distinguish.
 const (
 	CauseAllocRelinquished Cause = "tcgen05.alloc is executed after tcgen05.relinquish_alloc_permit"
 	CauseArrivals          Cause = "arrive at an mbarrier whose phase expects only"

@@ -26,21 +26,21 @@ type cluster struct {
 
 	products productCache
 	refused  bool // a thread has been refused another cluster by cluster launch control
-	released bool // it is no longer held after it launched dependents
+	released bool // the cluster runs again after it was held for launching dependents
 }
 
-// An outcome specifies how far a cluster got.
+// An outcome is the state of a cluster after a time slice.
 type outcome uint8
 
-// How far a cluster has run.
+// Outcomes of a time slice.
 const (
 	finished outcome = iota
 	faulted
-	goesOn // it used up its budget
-	stuck  // it waits for other clusters
+	sliceUsed // the cluster used up its time slice
+	stuck     // all threads of the cluster wait, possibly for other clusters
 )
 
-// After this many rounds without a change, the emulator ends waits in these steps.
+// Numbers of consecutive rounds without a change, after which the emulator ends waits step by step.
 const (
 	roundsToComplete = 1  // complete asynchronous operations
 	roundsToTimeout  = 2  // end waits with a time limit
@@ -90,7 +90,7 @@ func (c *cluster) run(budget int) outcome {
 				return faulted
 			}
 			if hold && c.launchesDependents() {
-				return goesOn
+				return sliceUsed
 			}
 		}
 		if !alive {
@@ -115,7 +115,7 @@ func (c *cluster) run(budget int) outcome {
 			return stuck
 		}
 	}
-	return goesOn
+	return sliceUsed
 }
 
 // warpQuantum is how many instructions a warp runs before the next warp runs. With a seed other
@@ -184,7 +184,8 @@ func (c *cluster) progress(busy, steady bool) bool {
 	return false
 }
 
-// unblock ends waits that nothing else can end.
+// unblock ends the waits that no running warp of the cluster can end: waits for asynchronous
+// operations, waits with a time limit, and waits to reconverge.
 func (c *cluster) unblock() *Fault {
 	if c.still >= roundsToComplete && c.queue.complete(c) {
 		return c.queue.fault
@@ -252,7 +253,8 @@ func (w *warp) breakJoins() {
 	}
 }
 
-// drain ends the cluster. Asynchronous operations in flight still take effect.
+// drain ends a cluster whose threads have all exited. Asynchronous operations in flight still take
+// effect.
 func (c *cluster) drain() outcome {
 	for !c.queue.empty() {
 		if !c.queue.complete(c) {

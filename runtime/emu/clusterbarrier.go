@@ -62,7 +62,7 @@ func (c *cluster) checkBarrier() {
 	b.waiting, b.owners = b.waiting[:0], b.owners[:0]
 }
 
-// tell reports to observers that the barrier completed, or that a fragment leaves it.
+// tell reports to observers that the barrier completed, or that a fragment leaves the barrier.
 func (c *cluster) tell(kind EventKind, w *warp, f *fragment) {
 	g := c.grid
 	if g.observer == nil {

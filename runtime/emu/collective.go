@@ -30,7 +30,8 @@ type exchange struct {
 	absent uint32 // lanes whose result comes from a lane that does not take part
 }
 
-// decode returns the step of a collective instruction.
+// decode returns the step of a collective instruction. The step suspends the fragment until all
+// lanes of the member mask have arrived.
 func (c *collective) decode() step {
 	return func(w *warp, mask uint32) action {
 		var others []*fragment
@@ -64,7 +65,7 @@ func (c *collective) decode() step {
 	}
 }
 
-// load reads the operands of the current fragment.
+// load copies the operands of the current fragment to x.
 func (c *collective) load(w *warp, x *exchange, scratch *[8]eval.Vector) {
 	if c.pred {
 		x.p = w.truth(&c.args[0])
@@ -84,8 +85,8 @@ func (c *collective) store(w *warp, x *exchange, mask uint32) {
 	}
 }
 
-// at returns the collective instruction at which a fragment is, or nil if the fragment is at
-// another instruction.
+// at returns the collective instruction that a fragment executes next, or nil if its next
+// instruction is of another kind.
 func (f *fragment) at() *collective { return f.frame.program.code[f.pc].meets }
 
 // meets reports whether two fragments that wait at collective instructions take part in the same

@@ -29,8 +29,9 @@ func branch(d *decoder) (step, error) {
 	}, nil
 }
 
-// meeting returns the place where the lanes that the instruction splits reconverge. The result
-// points to an index into the code, which is set when the whole function is decoded, or to -1.
+// meeting returns where the lanes that the branch splits reconverge: a pointer to the index of the
+// command, which is set when the whole function is decoded. The index is negative if the lanes do
+// not reconverge in the function.
 func (d *decoder) meeting() *int {
 	to, block := new(int), d.meet
 	*to = -1
@@ -83,7 +84,7 @@ func branchIndexed(d *decoder) (step, error) {
 	}, nil
 }
 
-// leave decodes ret.
+// leave decodes ret. A ret in the kernel ends the lanes.
 func leave(d *decoder) (step, error) {
 	if d.prog.fn.Kernel {
 		return exit(d)
@@ -149,7 +150,7 @@ func fromGeneric(d *decoder) (step, error) {
 	return d.shifted(-windowOf(op.Space), op.Type())
 }
 
-// shifted returns a step that adds an offset to an address.
+// shifted returns a step that adds a constant to an address.
 func (d *decoder) shifted(by uint64, t isa.Type) (step, error) {
 	if t.Bits() != 64 {
 		return nil, fmt.Errorf("32-bit addresses are not emulated")
@@ -214,7 +215,7 @@ func rankOf(d *decoder) (step, error) {
 	}, nil
 }
 
-// policy decodes createpolicy: caches are not emulated.
+// policy decodes createpolicy. Its result is 0, because caches are not emulated.
 func policy(d *decoder) (step, error) {
 	to := d.writes()[0]
 	zero := splat(0)
@@ -240,10 +241,10 @@ func alloca(d *decoder) (step, error) {
 				size = max(size, x)
 			}
 		}
-		if size > mostLocal {
+		if size > maxLocalBytes {
 			return w.fault(lane, nil,
 				"alloca of %d bytes exceeds the local memory of a thread, %d bytes", size,
-				mostLocal)
+				maxLocalBytes)
 		}
 		at := (f.top + align - 1) &^ (align - 1)
 		f.top = (at + size + 15) &^ 15
@@ -255,8 +256,8 @@ func alloca(d *decoder) (step, error) {
 	}, nil
 }
 
-// mostLocal is the maximum local memory of a thread.
-const mostLocal = 512 << 10
+// maxLocalBytes is the maximum local memory of a thread in bytes.
+const maxLocalBytes = 512 << 10
 
 // stackSave decodes stacksave.
 func stackSave(d *decoder) (step, error) {

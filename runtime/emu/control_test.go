@@ -68,8 +68,8 @@ func TestControl(t *testing.T) {
 			`mov.u32 %r2, 0; mov.u32 %r1, 0; l: setp.ge.u32 %p1, %r1, %r0; @%p1 bra e; add.u32 %r2, %r2, %r1; add.u32 %r1, %r1, 1; bra l; e:
 			activemask.b32 %r3; setp.eq.u32 %p2, %r3, 0xffffffff; @!%p2 mov.u32 %r2, 77;`,
 			func(i int) uint32 { return uint32(i * (i - 1) / 2) }},
-		// Lane by lane takes the lock, and releases it only after the loop in which the others
-		// spin.
+		// One lane after the other takes the lock, and releases it only after the loop in which the
+		// others spin.
 		{"lock",
 			`.shared .u32 s[2]; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.u32 [s], 0; @%p1 st.shared.u32 [s+4], 0; bar.sync 0;
 			l: atom.shared.cas.b32 %r1, [s], 0, 1; setp.ne.u32 %p2, %r1, 0; @%p2 bra l;

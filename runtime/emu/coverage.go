@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// exclusions are the instruction kinds that are not emulated, with the reason. Texture, surface and
-// fabric instructions are excluded as whole families.
+// exclusions maps the instruction kinds that are not emulated to the reasons. The kinds of
+// excludedFamilies are not listed.
 var exclusions = map[isa.Kind]string{
 	isa.KindSpcompress:   "how it chooses and packs elements was not verified",
 	isa.KindSpdecompress: "how its indices are packed was not verified",
@@ -23,14 +23,14 @@ var exclusions = map[isa.Kind]string{
 	isa.KindTensormapQueryAllocClassLarge: "its meaning is not documented",
 }
 
-// excludedFamilies are the families that are not emulated, with the reason.
+// excludedFamilies maps the families of instructions that are not emulated to the reasons.
 var excludedFamilies = map[string]string{
 	"texture": "textures are not emulated",
 	"surface": "surfaces are not emulated",
 	"fabric":  "the fabric between devices is not emulated",
 }
 
-// excludedKinds are all kinds that are not emulated, with reasons.
+// excludedKinds maps all kinds that are not emulated to the reasons.
 var excludedKinds = sync.OnceValue(func() map[isa.Kind]string {
 	all := make(map[isa.Kind]string)
 	for k, why := range exclusions {
@@ -97,7 +97,7 @@ func Excluded(form *isa.Form) string {
 	return ""
 }
 
-// coveredEntries are the decoder entries that Emulates consults.
+// coveredEntries holds the decoder table, which Emulates consults.
 var coveredEntries = sync.OnceValue(newEntries)
 
 // undocumented reports whether ptxas accepts a form whose meaning is not documented.
@@ -113,7 +113,7 @@ func undocumented(form *isa.Form) bool {
 	return false
 }
 
-// ofTextures reports whether a form takes the address of a texture, a sampler or a surface.
+// ofTextures reports whether a form is a mov of the address of a texture, a sampler or a surface.
 func ofTextures(form *isa.Form) bool {
 	for i := range form.Operands {
 		for _, k := range form.Operands[i].Kinds {
@@ -125,14 +125,15 @@ func ofTextures(form *isa.Form) bool {
 	return false
 }
 
-// meaningless are phrases in the notes of forms that ptxas accepts without a documented meaning.
+// meaningless lists phrases in the notes of forms that ptxas accepts although their meaning is not
+// documented.
 var meaningless = []string{
-	"without the modifier that asks for it", // scale factors of cvt
-	"one register is taken for a vector",    // of st.async
+	"without the modifier that requires it",         // scale factors of cvt
+	"one register is accepted in place of a vector", // of st.async
 }
 
-// mostSpellings limits how many combinations of modifiers are tried.
-const mostSpellings = 400
+// maxSpellings limits the number of combinations of modifiers that spellings visits for a form.
+const maxSpellings = 400
 
 // spellings calls visit for combinations of the required modifiers of a form, until visit returns
 // true.
@@ -144,9 +145,9 @@ func spellings(form *isa.Form, visit func(mods []isa.Mod) bool) {
 		if i == len(slots) {
 			tried++
 			if !form.Allows(slots) {
-				return tried >= mostSpellings
+				return tried >= maxSpellings
 			}
-			return visit(slots) || tried >= mostSpellings
+			return visit(slots) || tried >= maxSpellings
 		}
 		s := &form.Slots[i]
 		if !s.Required {

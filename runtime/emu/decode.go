@@ -36,7 +36,7 @@ type slot struct {
 // operation returns the operation of the instruction, without resolving its operands.
 func (d *decoder) operation() isa.Operation { return d.in.Form.Operation() }
 
-// is reports whether the instruction has kind k.
+// is reports whether the instruction is of kind k.
 func (d *decoder) is(k isa.Kind) bool { return d.in.Form.Form.Kind == k }
 
 // writes returns the results of the instruction. Vectors and pairs are split into their elements.
@@ -161,7 +161,8 @@ func component(text string) int {
 	return 0
 }
 
-// symbol returns the address of a variable in its state space, as an operand.
+// symbol returns the address of the variable that an operand names, relative to the start of its
+// state space.
 func (d *decoder) symbol(o *ir.Operand) ref {
 	v, offset := o.Var(), uint64(o.Value)
 	switch v.Space.Base() {

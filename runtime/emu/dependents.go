@@ -20,8 +20,8 @@ import (
 // griddepcontrol.wait, or alternately as the seed decides. Launches do not overlap if there is an
 // observer, if the context can end, or if operations complete eagerly.
 
-// An overlap holds the state of a grid that runs concurrently with the previous or the next one on
-// its stream.
+// An overlap holds the state of a grid that may run concurrently with the previous or with the next
+// launch on its stream.
 type overlap struct {
 	primary  *grid       // the previous launch, which griddepcontrol.wait waits for; or nil
 	complete atomic.Bool // all blocks have exited
@@ -33,12 +33,12 @@ type overlap struct {
 	quota   int        // time slices until the grid is paused; negative for no limit
 	slice   int        // instructions of a time slice
 	counted int64      // instructions already added to the statistics of the device
-	seen    bool       // it has run alone
+	seen    bool       // the grid has run without the next launch
 }
 
-// mostHeld limits how many clusters may wait until other clusters launch dependents. A real
-// device cannot hold all clusters of a large grid either.
-const mostHeld = 256
+// maxHeldClusters limits how many clusters may be held until all clusters have launched dependents.
+// A real device cannot hold all clusters of a large grid either.
+const maxHeldClusters = 256
 
 // mayOverlap reports whether a grid can be paused for a dependent launch.
 func (g *grid) mayOverlap() bool {
@@ -57,7 +57,8 @@ func (c *cluster) launchesDependents() bool {
 	return true
 }
 
-// keep queues a cluster for its next time slice, or holds it until release is called.
+// keep queues a cluster for its next time slice. A cluster that launched dependents is held
+// instead, until release is called.
 func (g *grid) keep(c *cluster) {
 	if !g.holds.Load() || c.released || !c.launchesDependents() {
 		g.waiting = append(g.waiting, c)
@@ -68,7 +69,7 @@ func (g *grid) keep(c *cluster) {
 	}
 	g.idling = 0
 	g.held = append(g.held, c)
-	if len(g.held) > mostHeld {
+	if len(g.held) > maxHeldClusters {
 		g.release(1)
 	}
 }
@@ -98,7 +99,7 @@ func (g *grid) relax() bool {
 	return true
 }
 
-// pauses reports whether the grid must be paused now.
+// pauses reports whether the grid must be paused now. total is the number of its clusters.
 func (g *grid) pauses(total uint64) bool {
 	switch {
 	case g.paused:
@@ -135,7 +136,7 @@ func (d *Device) after(l *device.Launch) (*grid, error) {
 	return nil, d.settle()
 }
 
-// settle runs the paused launch to its end.
+// settle runs the paused launch, if there is one, to its end.
 func (d *Device) settle() error {
 	d.mutex.Lock()
 	g := d.pending
@@ -154,7 +155,7 @@ func (d *Device) beside(ctx context.Context, g *grid) error {
 	if d.options.Completion == Late {
 		// The previous launch is paused while the new one can run. A kernel that spins may wait for
 		// it.
-		g.quota = 64 + 4*int(min(g.total(), mostWaiting))
+		g.quota = 64 + 4*int(min(g.total(), maxRunningClusters))
 		if err := g.run(ctx, d.options.Workers); err != nil {
 			return errors.Join(err, p.run(context.Background(), d.options.Workers))
 		}

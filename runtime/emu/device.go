@@ -35,9 +35,9 @@ type Device struct {
 	graphs  map[device.Handle][]func() error
 	pending *grid // the paused launch, or nil
 	peers   []*Device
-	// Devices whose kernels can access the memory of this one.
+	// devices whose kernels can access the memory of this device
 	reachedBy []*Device
-	multicast bool // it has memory with a multicast address
+	multicast bool // some memory of the device has a multicast address
 	grids     uint64
 	clock     uint64 // instructions of all launches so far
 	closed    bool
@@ -65,8 +65,8 @@ func New(o Options) (*Device, error) {
 	if o.Workers <= 0 {
 		o.Workers = goruntime.GOMAXPROCS(0)
 	}
-	if o.Number < 0 || o.Number >= mostDevices {
-		return nil, fmt.Errorf("device number is %d, expected 0 to %d", o.Number, mostDevices-1)
+	if o.Number < 0 || o.Number >= maxDevices {
+		return nil, fmt.Errorf("device number is %d, expected 0 to %d", o.Number, maxDevices-1)
 	}
 	info, err := infoOf(o)
 	if err != nil {
@@ -116,10 +116,10 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// Do runs f.
+// Do calls f. An emulated device has no context that must be current on a thread.
 func (d *Device) Do(f func() error) error { return f() }
 
-// fault returns the error of a driver call that is rejected.
+// fault returns the error of a driver call that the emulator rejects.
 func fault(call string, kind error, format string, args ...any) error {
 	return &device.Fault{Call: call, Name: "invalid value", Text: fmt.Sprintf(format, args...),
 		Kind: kind, Code: 1}
@@ -366,8 +366,8 @@ func (d *Device) Variable(h device.Handle, name string) (device.Address, int64, 
 	return 0, 0, fault("variable", nil, "there is no variable %s in global memory", name)
 }
 
-// run runs a grid when no other one runs, unless its context ends first. If the grid was paused, it
-// is resumed.
+// run waits until no other grid runs on the device, and then runs or resumes a grid, unless the
+// context of the launch ends first.
 func (d *Device) run(g *grid) error {
 	ctx := g.launch.Context
 	if ctx == nil {

@@ -85,14 +85,14 @@ func TestForwardProgress(t *testing.T) {
 	}
 }
 
-// first returns the expected values: two words, then zeros.
+// first returns the expected value of each word: a, b, then zeros.
 func first(a, b uint32) func(i int) uint32 {
 	return func(i int) uint32 { return [...]uint32{a, b, 0}[min(i, 2)] }
 }
 
-// TestMeet checks that lanes that took different paths reconverge. The loops have different
-// iteration counts, and each lane counts the active lanes after its loop.
-func TestMeet(t *testing.T) {
+// TestReconvergence checks that lanes that took different paths reconverge. The loops have
+// different iteration counts, and each lane counts the active lanes after its loop.
+func TestReconvergence(t *testing.T) {
 	body := `mov.u32 %r1, 0; mov.u32 %r4, 0; mov.u32 %r5, 0; mov.u32 %r8, 0;
 		outer: mov.u32 %r2, 0; inner: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r0; @%p1 bra inner;
 		and.b32 %r3, %r0, 3; setp.eq.u32 %p2, %r3, %r1; @%p2 bra odd; add.u32 %r4, %r4, 1; bra both; odd: add.u32 %r5, %r5, 1;
@@ -114,7 +114,7 @@ func TestMeet(t *testing.T) {
 }
 
 // TestWaitsForOthers runs a kernel that spins until a kernel of another device stores to its
-// memory. It must not be said to hang.
+// memory. It must not be reported as a hang.
 func TestWaitsForOthers(t *testing.T) {
 	const spin = `l: ld.acquire.sys.u32 %r1, [%d0]; setp.eq.u32 %p1, %r1, 0; @%p1 bra l; st.u32 [%d0+4], %r1;`
 	a, b := must[*runtime.Device](t)(runtime.Open("emu")),
@@ -180,9 +180,9 @@ func TestTimeLimits(t *testing.T) {
 	}
 }
 
-// TestSpins checks that threads that only load are not said to hang while they count or add up, and
-// that those that wait for what never happens are, in all orders and with several blocks and
-// workers.
+// TestSpins checks which spinning threads are reported as a hang: not those that only load while
+// they count or add up, but those that wait for something that never happens. All orders, several
+// blocks and several workers are tried.
 func TestSpins(t *testing.T) {
 	work := strings.Repeat("xor.b32 %r5, %r5, %r1; xor.b32 %r5, %r5, %r1;", 12)
 	// All blocks store to the same words, and volatile accesses do not race.

@@ -25,7 +25,7 @@ type Fault struct {
 	Waiting *Waiting   // if the kernel hangs: one of the warps that wait
 }
 
-// A Waiting is a warp that waits forever.
+// A Waiting describes a warp that waits forever.
 type Waiting struct {
 	Place diag.Place
 	// such as "warp 1 of block (0,0,0) waits at barrier 1: 32 threads came, 64 threads expected"

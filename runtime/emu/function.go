@@ -111,7 +111,7 @@ func (d *decoder) emit(meet int) bool {
 	return whole
 }
 
-// Special reconvergence points.
+// Values of a meeting point that are not the index of a block.
 const (
 	noMeeting  = -1 // lanes that diverge do not reconverge
 	atEpilogue = -2 // lanes reconverge where the function returns
@@ -180,7 +180,7 @@ func meetings(fn *ir.Func) []int {
 	return list
 }
 
-// alone reports whether a block contains only an instruction that ends its lanes.
+// alone reports whether a block consists only of an instruction that ends its lanes, such as exit.
 func alone(b *ir.Block) bool {
 	n := 0
 	for _, in := range b.Instrs {
@@ -260,9 +260,9 @@ func (d *decoder) memoryOf(fn *ir.Func) {
 			allocate(v)
 		}
 	}
-	if top > mostLocal {
+	if top > maxLocalBytes {
 		d.image.problem(fn.Pos,
-			fmt.Errorf("kernel needs %d bytes of local memory per thread, but a thread has at most %d", top, mostLocal))
+			fmt.Errorf("kernel needs %d bytes of local memory per thread, but a thread has at most %d", top, maxLocalBytes))
 		top = 0
 	}
 	p.local = int(top)
@@ -275,7 +275,7 @@ func kindOfSlot(s slot) refKind {
 	return refRegister
 }
 
-// up rounds up to a multiple of a power of two.
+// up returns x, rounded up to a multiple of align, which is a power of two.
 func up(x, align uint64) uint64 { return (x + align - 1) &^ (align - 1) }
 
 // paramBytes returns the total size of a kernel's parameters in bytes.

@@ -50,7 +50,7 @@ type grid struct {
 	running int
 	fault   *Fault
 	stalled int // clusters suspended since any cluster last made progress
-	peers   patience
+	peers   peerWait
 
 	executed    atomic.Int64 // instructions of threads
 	changedAt   int64        // executed at the last progress
@@ -100,7 +100,7 @@ func (g *grid) run(ctx context.Context, workers int) error {
 	g.timer.start(g.changedTime)
 	g.alone = workers == 1 && !g.device.shares()
 	if o := &g.device.options; o.Interleave && o.Seed != 0 && workers == 1 && g.guide == nil &&
-		total <= mostMixed {
+		total <= maxMixedClusters {
 		g.mix = rand.New(rand.NewPCG(o.Seed, total))
 		g.starts = g.mix.Perm(int(total))
 	}
@@ -143,8 +143,8 @@ const clusterSlice = 1 << 18
 // Limits of blocks that run in random slices: warp instructions in a slice, and clusters of the
 // grid.
 const (
-	mixedSlice = 64
-	mostMixed  = 4096
+	mixedSlice       = 64
+	maxMixedClusters = 4096
 )
 
 // TrapExecuted is the fault message of a kernel that executes trap.
@@ -153,7 +153,7 @@ const TrapExecuted = "the kernel executed a trap"
 // LimitReached is the fault message of a launch that reached its limit of instructions.
 const LimitReached = "the launch reached its limit of instructions"
 
-// work runs clusters until all have ended.
+// work is the body of a worker: it runs clusters until all of them have ended.
 func (g *grid) work(total uint64) {
 	for !g.stop.Load() {
 		c := g.take(total)
@@ -167,7 +167,8 @@ func (g *grid) work(total uint64) {
 		}
 		out := c.run(slice)
 		g.executed.Add(c.executed() - before)
-		if most := g.device.options.Limit; most > 0 && out == goesOn && g.executed.Load() > most {
+		if most := g.device.options.Limit; most > 0 && out == sliceUsed &&
+			g.executed.Load() > most {
 			out = faulted
 			c.blocks[0].fail(&Fault{Kernel: g.image.entry.Name, Warp: -1, Lane: -1,
 				Message: LimitReached})
@@ -192,8 +193,8 @@ func (c *cluster) changes() (n int64) {
 	return n
 }
 
-// take returns a cluster to run: a new one unless too many have started, otherwise the one that has
-// waited longest.
+// take returns the cluster to run next: one that has not started unless too many have started,
+// otherwise the cluster that has waited longest. It returns nil if the worker must end.
 func (g *grid) take(total uint64) *cluster {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -204,7 +205,7 @@ func (g *grid) take(total uint64) *cluster {
 		return nil
 	}
 	if n := len(g.waiting); n > 0 &&
-		(n >= mostWaiting || g.next == total || g.mix != nil && g.mix.IntN(2) == 0) {
+		(n >= maxRunningClusters || g.next == total || g.mix != nil && g.mix.IntN(2) == 0) {
 		c := g.waiting[0]
 		g.waiting = g.waiting[:copy(g.waiting, g.waiting[1:])]
 		g.running++
@@ -232,12 +233,12 @@ func (g *grid) take(total uint64) *cluster {
 	return c
 }
 
-// mostWaiting is how many clusters run concurrently in time slices. A large device holds about as
-// many.
-const mostWaiting = 2048
+// maxRunningClusters is the maximum number of clusters that run concurrently in time slices. A
+// large device holds about as many.
+const maxRunningClusters = 2048
 
-// put returns a cluster after its time slice. The parameter changed is true if it changed something
-// that other clusters may wait for.
+// put adds a cluster to the waiting clusters after its time slice. changed is true if the cluster
+// changed something for which other clusters may wait.
 func (g *grid) put(c *cluster, out outcome, changed bool) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -257,7 +258,7 @@ func (g *grid) put(c *cluster, out outcome, changed bool) {
 				g.fault = b.fault
 			}
 		}
-	case goesOn:
+	case sliceUsed:
 		g.stalled = 0
 		g.keep(c)
 	case stuck:
@@ -270,15 +271,15 @@ func (g *grid) put(c *cluster, out outcome, changed bool) {
 	}
 }
 
-// changing reports whether any cluster that is not known to hang may still change something.
+// changing reports whether a cluster that may still make progress can change something.
 func (g *grid) changing() bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	return g.running > 1 || len(g.waiting) > 0 || g.next < g.total()
 }
 
-// mostReported limits how many warps the report of a hang lists.
-const mostReported = 16
+// maxReportedWarps limits how many warps the report of a hang lists.
+const maxReportedWarps = 16
 
 // hang returns the fault of a grid in which no cluster can make progress.
 func (g *grid) hang() *Fault {
@@ -294,7 +295,7 @@ func (g *grid) hang() *Fault {
 							part.group.note()),
 					}
 				}
-				if len(f.Notes) == mostReported {
+				if len(f.Notes) == maxReportedWarps {
 					more++
 					continue
 				}

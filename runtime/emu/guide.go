@@ -5,8 +5,9 @@ package emu
 
 import "github.com/ptxdsl/ptxdsl/isa"
 
-// A Guide is an Observer that chooses which threads synchronize next and which asynchronous
-// operations complete, until it is done. It does not restrict other instructions.
+// A Guide is an Observer that determines the order of synchronizations: which threads synchronize
+// next, and which asynchronous operations complete. Other instructions run in the order that the
+// seed determines.
 type Guide interface {
 	Observer
 	// May reports whether lanes of a warp may run the synchronization instruction that they have
@@ -14,14 +15,14 @@ type Guide interface {
 	May(block, warp, mask uint32) bool
 	// Completes returns the lanes in which an operation may complete.
 	Completes(block, warp uint32, operation uint64, lanes uint32) uint32
-	// Done reports whether the guide has no more choices, so that the seed determines the rest of
-	// the launch.
+	// Done reports whether the guide has reached its end. The seed determines the rest of the
+	// launch.
 	Done() bool
 }
 
 // guideOf returns the guide among observers, or nil.
 func guideOf(o Observer) Guide {
-	if list, ok := o.(several); ok {
+	if list, ok := o.(observerList); ok {
 		for _, x := range list {
 			if g, ok := x.(Guide); ok {
 				return g
@@ -33,7 +34,7 @@ func guideOf(o Observer) Guide {
 	return g
 }
 
-// synchronizing lists the instructions whose order a guide chooses.
+// synchronizing holds the kinds of instructions whose order a guide determines.
 var synchronizing = map[isa.Kind]bool{
 	isa.KindMbarrierInit: true, isa.KindMbarrierInval: true, isa.KindMbarrierArrive: true,
 	isa.KindMbarrierArriveExpectTx: true,
@@ -56,7 +57,7 @@ func (w *warp) allowed(g Guide, in *command, mask uint32) bool {
 	return g.May(uint32(w.block.number()), uint32(w.index), mask)
 }
 
-// guided completes the operations that the guide allows.
+// guided completes the operations that the guide allows. It reports whether there was one.
 func (q *asyncQueue) guided(g Guide) (any bool) {
 	for _, o := range q.list {
 		lanes := o.lanes & g.Completes(uint32(o.warp.block.number()), uint32(o.warp.index),

@@ -29,13 +29,13 @@ func (b *barrier) state(k *block, number uint64) string {
 	return text
 }
 
-// mostNamed limits how many warps a line of a report lists.
-const mostNamed = 8
+// maxListedPerLine limits how many warps or instructions a line of a report lists.
+const maxListedPerLine = 8
 
-// listed joins the first elements of a list.
+// listed joins the first maxListedPerLine elements of a list, and states how many are left out.
 func listed(list []string) string {
-	if more := len(list) - mostNamed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:mostNamed], ", "), more)
+	if more := len(list) - maxListedPerLine; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:maxListedPerLine], ", "), more)
 	}
 	return strings.Join(list, ", ")
 }

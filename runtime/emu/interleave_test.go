@@ -196,7 +196,7 @@ func (x *interleaved) words(t *testing.T) map[int]uint32 {
 	return want
 }
 
-// reversed returns a list in the other order.
+// reversed returns a list in reverse order.
 func reversed(list []int) []int {
 	list = slices.Clone(list)
 	slices.Reverse(list)

@@ -10,9 +10,8 @@ import (
 // An entry specifies how to decode instructions of a kind.
 type entry struct {
 	make func(*decoder) (step, error)
-	// whole is set if the fragment runs the instruction with all its lanes; a false guard then
-	// excludes lanes within the instruction. Otherwise lanes whose guard is false branch around
-	// it.
+	// whole is set if the instruction runs with all lanes of the fragment, and excludes lanes whose
+	// guard is false itself. Otherwise, lanes whose guard is false branch around the instruction.
 	whole bool
 	// without are modifiers with which an instruction is not emulated.
 	without []isa.Mod

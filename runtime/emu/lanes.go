@@ -37,8 +37,8 @@ func (w *warp) gather(want uint32, state waitState) bool {
 	return true
 }
 
-// mergeWaiting merges fragments that wait at the same instruction as the current one into it, if
-// should returns true for them.
+// mergeWaiting merges into the current fragment those fragments that wait at the same instruction
+// and for which should returns true.
 func (w *warp) mergeWaiting(should func(*fragment) bool) {
 	f, kept := w.cur, w.waiting[:0]
 	for _, x := range w.waiting {
@@ -70,7 +70,7 @@ func (w *warp) merge(f, x *fragment) {
 	f.joins = common
 }
 
-// recheck resumes fragments that waited for lanes that have exited.
+// recheck resumes the fragments that waited for lanes that have exited in the meantime.
 func (w *warp) recheck() {
 	for i := 0; i < len(w.waiting); i++ {
 		f := w.waiting[i]
@@ -106,8 +106,8 @@ func activemask(d *decoder) (step, error) {
 	}, nil
 }
 
-// tellMeetings reports to observers which lanes of a fragment synchronize: lanes with the same
-// mask do.
+// tellMeetings reports to observers which lanes of a fragment synchronize with each other: lanes
+// with the same member mask.
 func (w *warp) tellMeetings(masks *eval.Vector, lanes uint32) {
 	if !w.observing() {
 		return

@@ -17,8 +17,8 @@ const (
 	answerFlag  = 3 // index of the word
 )
 
-// cancel removes a cluster that has not started from the grid, and returns the index of its first
-// block.
+// cancel takes a cluster that has not started out of the grid, and returns the index of its first
+// block. ok is false if all clusters have started.
 func (g *grid) cancel() (id [3]uint32, ok bool) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -33,8 +33,8 @@ func (g *grid) cancel() (id [3]uint32, ok bool) {
 		true
 }
 
-// declines reports whether a request is declined at random, as hardware may do. A cluster that no
-// block has taken over then starts normally.
+// declines reports whether a request is refused at random, as hardware may do. The cluster then
+// starts normally, unless another request succeeds.
 func (c *cluster) declines() bool {
 	return c.grid.device.options.Completion == Random && c.random.IntN(8) == 0
 }
@@ -101,7 +101,7 @@ func (w *warp) answerTargets(to, bar *addressRef, q *demand, space isa.Space, la
 	if !w.locate(to, 1<<lane, q) {
 		return nil, 0, failed
 	}
-	own, off := w.where.of(lane), w.where.at[lane]
+	own, off := w.where.regionOf(lane), w.where.at[lane]
 	var at uint64
 	var phase *phaseState
 	act := w.mbarriers(bar, space, 1<<lane, func(l int, p *phaseState) string {

@@ -64,8 +64,8 @@ func (k *kernel) checkRegisters(threads int) error {
 	return nil
 }
 
-// leastRegisters returns a lower bound for the registers of a thread, or 0 if directives of the
-// kernel make ptxas stay within the limits.
+// leastRegisters returns a lower bound for the registers of a thread. It returns 0 if directives of
+// the kernel limit the registers, because ptxas then spills.
 func (k *kernel) leastRegisters() int {
 	k.estimate.Do(func() {
 		for _, p := range pressure.Of(k.image.module.ir) {
@@ -103,14 +103,14 @@ func (k *kernel) checkCluster(l *device.Launch, threads int) error {
 		}
 	}
 	size := int(l.Cluster[0]) * int(l.Cluster[1]) * int(l.Cluster[2])
-	if size > mostCluster || size > blocks*mostCluster {
+	if size > maxClusterBlocks || size > blocks*maxClusterBlocks {
 		return refuse(launchCall, invalidCluster, "cluster has %d blocks, but %s allows at most %d",
 			size,
-			k.limits.Target, mostCluster)
+			k.limits.Target, maxClusterBlocks)
 	}
 	return nil
 }
 
-// mostCluster is the maximum number of blocks of a non-portable cluster, and of multiprocessors in
-// a GPC.
-const mostCluster = 16
+// maxClusterBlocks is the maximum number of blocks in a cluster of non-portable size. It is also
+// the number of multiprocessors in a GPC.
+const maxClusterBlocks = 16

@@ -16,7 +16,7 @@ import (
 
 var little = binary.LittleEndian
 
-// A transfer holds the registers of a load or a store.
+// A transfer describes the registers of a load or a store, and the elements in memory.
 type transfer struct {
 	regs   []ref
 	width  uint64 // bytes of one element
@@ -85,7 +85,7 @@ func load(d *decoder) (step, error) {
 }
 
 // parameter returns the step of a load of a kernel parameter, which has the same value in all
-// lanes. The result is false for other loads.
+// lanes. ok is false for other loads.
 func (d *decoder) parameter(at *addressRef, op *isa.Operation, x *transfer) (step, bool) {
 	if op.Space.Base() != isa.Param || !at.fixed || at.param || len(x.regs) != 1 ||
 		x.regs[0].kind != refRegister {
@@ -107,7 +107,7 @@ func (d *decoder) parameter(at *addressRef, op *isa.Operation, x *transfer) (ste
 	}, true
 }
 
-// read returns the first bytes of b as an integer.
+// read returns the first width bytes of b as a little-endian integer.
 func read(b []byte, width uint64) uint64 {
 	switch width {
 	case 1:
@@ -120,7 +120,7 @@ func read(b []byte, width uint64) uint64 {
 	return little.Uint64(b)
 }
 
-// put stores an integer in the first bytes of b.
+// put stores the lower width bytes of x at the start of b, in little-endian order.
 func put(b []byte, width, x uint64) {
 	switch width {
 	case 1:
@@ -166,7 +166,7 @@ func (x *transfer) loadElement(w *warp, mask uint32, i int) {
 	}
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
-		v := read(w.where.of(l).data[w.where.at[l]+skip:], x.width)
+		v := read(w.where.regionOf(l).data[w.where.at[l]+skip:], x.width)
 		to[l] = x.extend(v, reg.bits)
 	}
 }
@@ -252,7 +252,7 @@ func (x *transfer) storeElement(w *warp, mask uint32, i int) {
 	}
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
-		r, at := w.where.of(l), w.where.at[l]+skip
+		r, at := w.where.regionOf(l), w.where.at[l]+skip
 		put(r.data[at:], x.width, from[l])
 		if r.init != nil {
 			put(r.init[at:], x.width, ^uint64(0))
@@ -267,9 +267,9 @@ type ordering struct {
 	changes atomic.Int64
 }
 
-// ordered returns a step that performs strong accesses one at a time, also those of concurrent
-// workers, which become visible in program order. Weak accesses take no lock, and neither do
-// accesses to shared memory, which only the worker that runs the cluster can reach.
+// ordered returns a step that runs s under the lock that orders strong accesses of all workers.
+// Weak accesses take no lock. Neither do accesses to shared memory, because only one worker runs
+// the cluster.
 func ordered(space isa.Space, strong bool, s step) step {
 	if !strong || space.Base() == isa.Shared {
 		return s
@@ -344,7 +344,7 @@ func atomically(d *decoder) (step, error) {
 			for range w.replicas(&q) {
 				for m := mask; m != 0; m &= m - 1 {
 					l := bits.TrailingZeros32(m)
-					r := w.where.of(l)
+					r := w.where.regionOf(l)
 					data := r.data[w.where.at[l]+uint64(i)*width:]
 					old[l] = read(data, width)
 					f := combine
@@ -362,7 +362,7 @@ func atomically(d *decoder) (step, error) {
 			}
 		}
 		w.spins++
-		// It may be a failed attempt that other warps must let succeed.
+		// The atomic operation may be a failed attempt, so other warps run next.
 		w.yield = w.block.changes == before
 		return advance
 	}), nil
@@ -411,7 +411,7 @@ func atomicWide(d *decoder) (step, error) {
 		}
 		for m := mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
-			data := w.where.of(l).data[w.where.at[l]:]
+			data := w.where.regionOf(l).data[w.where.at[l]:]
 			low, high := little.Uint64(data), little.Uint64(data[8:])
 			w.out[0][l], w.out[1][l] = low, high
 			if swaps && (low != want[0][l] || high != want[1][l]) {
@@ -436,9 +436,9 @@ func atomicWide(d *decoder) (step, error) {
 func (w *warp) initialized(mask uint32, q *demand) bool {
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		r, at := w.where.of(l), w.where.at[l]
+		r, at := w.where.regionOf(l), w.where.at[l]
 		if w.mustBeWritten(r) && !allSet(r.init[at:at+q.size]) {
-			return w.denied(l,
+			return w.denyAccess(l,
 				fmt.Sprintf("atomic operation on %s: %d bytes", CauseUnwritten, q.size))
 		}
 	}

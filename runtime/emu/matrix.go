@@ -197,7 +197,7 @@ func ldmatrix(d *decoder) (step, error) {
 		var rows [eval.Lanes][16]byte
 		for l := range m.addresses {
 			if w.live>>l&1 != 0 {
-				rows[l] = m.expand(w.where.of(l).data[w.where.at[l]:][:q.size])
+				rows[l] = m.expand(w.where.regionOf(l).data[w.where.at[l]:][:q.size])
 			}
 		}
 		for i := range to {
@@ -250,7 +250,7 @@ func stmatrix(d *decoder) (step, error) {
 					if w.live>>row&1 == 0 {
 						continue
 					}
-					r, off := w.where.of(row), w.where.at[row]+uint64(m.bytes*col)
+					r, off := w.where.regionOf(row), w.where.at[row]+uint64(m.bytes*col)
 					put(r.data[off:], uint64(m.bytes), v[l]>>(8*m.bytes*e))
 					if r.init != nil {
 						put(r.init[off:], uint64(m.bytes), ^uint64(0))
@@ -262,8 +262,8 @@ func stmatrix(d *decoder) (step, error) {
 	}, nil
 }
 
-// tellRows shows the rows that stmatrix stores: the lane that has the address of a row stores
-// values of other lanes.
+// tellRows reports to observers the rows that stmatrix stores. The lane with the address of a row
+// stores values from registers of other lanes.
 func (w *warp) tellRows(m *matrixLayout, from []ref, q *demand) {
 	var words [4]eval.Vector
 	values := []*eval.Vector{&words[0], &words[1], &words[2], &words[3]}

@@ -38,7 +38,8 @@ func (p *phaseState) settle() {
 	}
 }
 
-// arrive counts arrivals.
+// arrive counts n arrivals in the current phase. It returns an error message if the phase expects
+// fewer arrivals, or "".
 func (p *phaseState) arrive(n int64) string {
 	if n < 1 || n > p.pending {
 		return fmt.Sprintf(
@@ -51,21 +52,23 @@ func (p *phaseState) arrive(n int64) string {
 	return ""
 }
 
-// expect adds to the expected bytes.
+// expect adds n to the bytes that the current phase expects. It returns an error message on
+// overflow, or "".
 func (p *phaseState) expect(n int64) string {
 	p.bytes += n
 	p.tellCount(0, n)
-	if p.bytes > mostBytes {
+	if p.bytes > maxTransactionBytes {
 		return fmt.Sprintf("%s: %d bytes are pending", CauseTransactions, p.bytes)
 	}
 	return ""
 }
 
-// complete subtracts bytes that have arrived.
+// complete subtracts n bytes that have arrived from the bytes that the phase expects. It returns an
+// error message on overflow, or "".
 func (p *phaseState) complete(n int64) string {
 	p.bytes -= n
 	p.tellCount(0, -n)
-	if p.bytes < -mostBytes {
+	if p.bytes < -maxTransactionBytes {
 		return fmt.Sprintf(
 			"%s: %d more bytes arrived than were expected", CauseTransactions,
 			-p.bytes)
@@ -87,11 +90,11 @@ func (p *phaseState) tellCount(arrivals, bytes int64) {
 	g.observer.Observe(e)
 }
 
-// mostBytes is the maximum number of bytes that an mbarrier can wait for.
-const mostBytes = 1<<20 - 1
+// maxTransactionBytes is the maximum number of bytes that a phase of an mbarrier can expect.
+const maxTransactionBytes = 1<<20 - 1
 
-// token returns the value that mbarrier.arrive returns: the phase, and the pending arrivals before
-// it.
+// token returns the state that mbarrier.arrive returns: the number of completed phases in the upper
+// half, and the pending arrivals before this arrival in the lower half.
 func (p *phaseState) token() uint64 { return p.phase<<32 | uint64(p.pending) }
 
 // String describes the state for reports.
@@ -113,26 +116,27 @@ func (w *warp) mbarriers(at *addressRef, space isa.Space, mask uint32,
 	w.block.changes++
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		k := w.ownerOf(w.where.of(l))
+		k := w.ownerOf(w.where.regionOf(l))
 		if k == nil {
-			w.denied(l, "mbarrier is not in shared memory")
+			w.denyAccess(l, "mbarrier is not in shared memory")
 			return failed
 		}
 		p := k.phases[w.where.at[l]]
 		if p == nil {
-			w.denied(l, "mbarrier "+string(CauseUninitialized))
+			w.denyAccess(l, "mbarrier "+string(CauseUninitialized))
 			return failed
 		}
 		if why := use(l, p); why != "" {
-			w.denied(l, why)
+			w.denyAccess(l, why)
 			return failed
 		}
 	}
 	return advance
 }
 
-// mbarriersOf does the same as mbarriers. If a block mask is given, it calls use for the mbarriers
-// at the same offset in each of these blocks, beginning with the block that the address names.
+// mbarriersOf is mbarriers with a mask of blocks. If blocks is not nil, it calls use for the
+// mbarriers at the same offset in each of these blocks, beginning with the block that the address
+// names.
 func (w *warp) mbarriersOf(at *addressRef, space isa.Space, mask uint32, blocks *ref,
 	use func(lane int, p *phaseState) string) action {
 	if blocks == nil {
@@ -185,7 +189,7 @@ func mbarrierLayout(d *decoder) (step, error) {
 	}, nil
 }
 
-// tellMbarrier reports to observers what a lane does with an mbarrier.
+// tellMbarrier reports to observers that a lane performs an operation on an mbarrier.
 func (w *warp) tellMbarrier(kind EventKind, lane int, p *phaseState, op *isa.Operation) {
 	if !w.observing() {
 		return
@@ -233,10 +237,11 @@ func mbarrierInit(d *decoder) (step, error) {
 		for m := mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
 			x := int64(uint32(n[l]))
-			if x < 1 || x > mostBytes {
-				return w.fault(l, nil, "mbarrier count is %d, expected 1 to %d", x, mostBytes)
+			if x < 1 || x > maxTransactionBytes {
+				return w.fault(l, nil, "mbarrier count is %d, expected 1 to %d", x,
+					maxTransactionBytes)
 			}
-			r, off := w.where.of(l), w.where.at[l]
+			r, off := w.where.regionOf(l), w.where.at[l]
 			k := w.ownerOf(r)
 			if k == nil {
 				return w.fault(l, nil, "mbarrier is not in shared memory")
@@ -259,7 +264,7 @@ func mbarrierInval(d *decoder) (step, error) {
 	return func(w *warp, mask uint32) action {
 		return w.mbarriers(&at, op.Space, mask, func(l int, p *phaseState) string {
 			w.tellMbarrier(EventInval, l, p, nil)
-			delete(w.ownerOf(w.where.of(l)).phases, w.where.at[l])
+			delete(w.ownerOf(w.where.regionOf(l)).phases, w.where.at[l])
 			return ""
 		})
 	}, nil

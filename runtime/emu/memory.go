@@ -79,7 +79,7 @@ func bytesOf(n int) []byte {
 // end returns the first address after the region.
 func (r *region) end() uint64 { return r.base + max(uint64(len(r.data)), r.size) }
 
-// written marks bytes as initialized.
+// written marks n bytes from offset at as initialized.
 func (r *region) written(at, n uint64) {
 	if r.init == nil {
 		return
@@ -148,7 +148,7 @@ func (m *memory) insert(r *region) {
 	m.list.Store(&list)
 }
 
-// pin adds host memory at its own address, so that kernels can access it.
+// pin adds host memory at its host address, so that kernels can access it.
 func (m *memory) pin(data []byte) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -159,7 +159,7 @@ func (m *memory) pin(data []byte) {
 	})
 }
 
-// unpin removes what pin added.
+// unpin removes host memory that pin added.
 func (m *memory) unpin(p unsafe.Pointer) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -170,7 +170,8 @@ func (m *memory) unpin(p unsafe.Pointer) {
 	m.list.Store(&list)
 }
 
-// gap is the minimum distance between allocations. It makes out-of-bounds accesses detectable.
+// gap is the minimum distance between two allocations in bytes, so that an access past the end of
+// one allocation is not inside another.
 const gap = 4096
 
 // allocate adds a region of n bytes.
@@ -218,20 +219,20 @@ func (m *memory) freeAll(regions map[*region]bool) bool {
 			freed++
 		}
 	}
-	if freed > mostFreed { // drop the oldest
+	if freed > maxFreed { // drop the oldest
 		list = slices.DeleteFunc(list, func(r *region) bool {
 			if r.freed {
 				freed--
 			}
-			return r.freed && freed >= mostFreed/2
+			return r.freed && freed >= maxFreed/2
 		})
 	}
 	m.list.Store(&list)
 	return found
 }
 
-// mostFreed limits how many freed allocations are remembered.
-const mostFreed = 64
+// maxFreed limits the number of freed allocations that are kept for messages.
+const maxFreed = 64
 
 // find returns the region that contains an address, or the nearest one before it.
 func (m *memory) find(address uint64) *region {
@@ -256,7 +257,8 @@ func (m *memory) span(address, n uint64) *region {
 	return nil
 }
 
-// own is span for this device only, without its peers.
+// own returns the region of this device that contains n bytes at an address, or nil. Unlike span,
+// it does not search the memory of peers.
 func (m *memory) own(address, n uint64) *region {
 	r := m.find(address)
 	if r == nil || r.freed || address > r.end() || n > r.end()-address {

@@ -142,7 +142,7 @@ type image struct {
 	problems      diag.List
 }
 
-// splat returns a vector with x in all lanes, which instructions share.
+// splat returns a vector with x in all lanes. Instructions with the same constant share the vector.
 func (im *image) splat(x uint64) *eval.Vector {
 	v := im.constants[x]
 	if v == nil {
@@ -198,7 +198,8 @@ func (m *module) image(name string) (*image, error) {
 	return im, nil
 }
 
-// reached returns the functions that the kernel may call, directly or indirectly.
+// reached returns the functions that the kernel may call, directly or indirectly, including the
+// kernel itself.
 func (im *image) reached() []*ir.Func {
 	list := []*ir.Func{im.entry}
 	seen := map[*ir.Func]bool{im.entry: true}
@@ -265,17 +266,17 @@ func (im *image) layShared(reached []*ir.Func) {
 	for _, v := range dynamic {
 		im.shared[v] = at
 	}
-	if at > mostShared {
+	if at > maxSharedBytes {
 		im.problem(im.entry.Pos,
 			fmt.Errorf("block needs %d bytes of shared memory, but can have at most %d", at,
-				mostShared))
+				maxSharedBytes))
 		at = sharedStart
 	}
 	im.sharedSize = int(at - sharedStart)
 }
 
-// mostShared is larger than the shared memory of a block on any target.
-const mostShared = 1 << 20
+// maxSharedBytes is an upper bound for the shared memory of a block on any target, in bytes.
+const maxSharedBytes = 1 << 20
 
 // Unsupported is the error for a kernel with instructions that are not emulated.
 type Unsupported struct {
@@ -288,7 +289,7 @@ func (u *Unsupported) Error() string {
 	var b strings.Builder
 	b.WriteString("kernel " + u.Kernel + " cannot be emulated:")
 	for i, d := range u.Findings {
-		if i == mostListed {
+		if i == maxListedFindings {
 			b.WriteString("\n\tand " + strconv.Itoa(len(u.Findings)-i) + " more")
 			break
 		}
@@ -297,5 +298,5 @@ func (u *Unsupported) Error() string {
 	return b.String()
 }
 
-// mostListed limits how many findings an error lists.
-const mostListed = 10
+// maxListedFindings limits how many findings Unsupported.Error lists.
+const maxListedFindings = 10

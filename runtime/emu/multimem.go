@@ -24,7 +24,7 @@ type Multicast struct {
 }
 
 // multicastBase is the offset from the address of the first part to the multicast address.
-const multicastBase = mostDevices << 40
+const multicastBase = maxDevices << 40
 
 // notMultimem is the fault of an instruction other than multimem that accesses a multicast address.
 const notMultimem = "an instruction other than multimem accesses a multicast address"
@@ -61,8 +61,8 @@ func NewMulticast(n int64, devices ...*Device) (*Multicast, error) {
 	return m, nil
 }
 
-// replicas iterates over the devices of a multicast address and directs the access of the lanes to
-// each in turn. Any other address has one replica, the memory itself.
+// replicas iterates over the devices of a multicast address. In each iteration, the recorded access
+// of the lanes is in the memory of that device. An ordinary address has one iteration.
 func (w *warp) replicas(q *demand) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if !q.multi {
@@ -145,7 +145,7 @@ func loadReduce(d *decoder) (step, error) {
 			for e := range x.regs {
 				for m := mask; m != 0; m &= m - 1 {
 					l := bits.TrailingZeros32(m)
-					v := read(w.where.of(l).data[w.where.at[l]+uint64(e)*x.width:], x.width)
+					v := read(w.where.regionOf(l).data[w.where.at[l]+uint64(e)*x.width:], x.width)
 					if i > 0 {
 						v = combine(sums[e][l], v, 0)
 					}
@@ -164,10 +164,11 @@ func loadReduce(d *decoder) (step, error) {
 func (w *warp) readable(mask uint32, q *demand) bool {
 	for m := mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		r, at := w.where.of(l), w.where.at[l]
+		r, at := w.where.regionOf(l), w.where.at[l]
 		if w.mustBeWritten(r) && !allSet(r.init[at:at+q.size]) {
-			return w.denied(l, fmt.Sprintf("read of memory that was never written: %d bytes of %s",
-				q.size, r.name))
+			return w.denyAccess(l,
+				fmt.Sprintf("read of memory that was never written: %d bytes of %s",
+					q.size, r.name))
 		}
 	}
 	return true

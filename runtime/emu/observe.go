@@ -158,7 +158,7 @@ func (w *warp) event(kind EventKind, mask uint32) *Event {
 	return e
 }
 
-// tell reports an event without addresses at the current instruction.
+// tell reports an event at the current instruction that has no address.
 func (w *warp) tell(kind EventKind, mask uint32, op *isa.Operation) {
 	if !w.observing() || mask == 0 {
 		return
@@ -179,14 +179,14 @@ func (w *warp) tellAccess(kind EventKind, mask uint32, q *demand, values []*eval
 	}
 }
 
-// setAddresses stores the addresses that locate found in e. It reports whether some of them are
-// in memory that observers receive.
+// setAddresses stores in e the addresses that locate found. It reports whether some of them are in
+// memory whose accesses are reported to observers.
 func (w *warp) setAddresses(e *Event, mask uint32) bool {
 	for l := range eval.Lanes {
 		if mask>>l&1 == 0 {
 			continue
 		}
-		at, ok := w.where.of(l).address(w.where.at[l])
+		at, ok := w.where.regionOf(l).address(w.where.at[l])
 		if !ok {
 			e.Mask &^= 1 << l
 		}
@@ -207,8 +207,8 @@ func (r *region) address(at uint64) (_ Address, ok bool) {
 	return Address{}, false
 }
 
-// tellRange reports that an asynchronous operation of a lane accesses bytes of a region. For a nil
-// operation, the lane itself does. The warp may have moved on from the instruction.
+// tellRange reports that an asynchronous operation of a lane accesses n bytes of a region, or that
+// the lane itself does if o is nil. The warp may already be at a later instruction.
 func (g *grid) tellRange(o *operation, kind EventKind, lane int, r *region, at, n uint64,
 	proxy Proxy) {
 	if g.observer == nil || o == nil || n == 0 {
@@ -243,8 +243,8 @@ func (g *grid) tellOperation(o *operation, kind EventKind, lanes uint32) {
 	g.observer.Observe(e)
 }
 
-// tellPhase reports that an operation signalled an mbarrier of block k. For a nil operation, a
-// thread did.
+// tellPhase reports that an operation signalled an mbarrier of block k, or that a thread did if o
+// is nil.
 func (g *grid) tellPhase(o *operation, kind EventKind, lane int, k *block, at uint64) {
 	if g.observer == nil {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// named returns the operand with the given name in the instruction set tables, or nil if the
-// instruction does not have it. An address has the name of its base.
+// named returns the operand that has the given name in the instruction table, or nil if the
+// instruction does not have this operand. The name of an address is that of its base.
 func (d *decoder) named(name string) *ir.Operand { return namedIn(d.in.Form.Args, d.in.Args, name) }
 
 func namedIn(wants []isa.Want, args []ir.Operand, name string) *ir.Operand {

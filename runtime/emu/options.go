@@ -141,7 +141,7 @@ func ParsePlace(name string) (Options, error) {
 	var o Options
 	if n := len(parts); n > 1 && parts[n-1] != "" && !strings.HasPrefix(parts[n-1], "sm_") {
 		number, err := strconv.Atoi(parts[n-1])
-		if err != nil || number < 0 || number >= mostDevices {
+		if err != nil || number < 0 || number >= maxDevices {
 			return Options{},
 				fmt.Errorf("%q is not an emulated device, expected a name such as emu, emu:sm_90a or emu:1", name)
 		}

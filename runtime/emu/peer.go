@@ -48,7 +48,8 @@ func (d *Device) reaches(o *Device) bool {
 	return slices.Contains(d.peers, o)
 }
 
-// shares reports whether kernels of other devices can access this device's memory, or the reverse.
+// shares reports whether kernels of another device can access the memory of this device, or kernels
+// of this device the memory of another.
 func (d *Device) shares() bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -70,7 +71,7 @@ func (d *Device) shared() *ordering {
 	return d.ordering
 }
 
-// known records that another device can access the memory of this one.
+// known records that kernels of device by can access the memory of this device.
 func (d *Device) known(by *Device) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -97,7 +98,7 @@ func (d *Device) renumber(other *Device) bool {
 	if d.memory.count > 0 {
 		return false
 	}
-	for n := range mostDevices {
+	for n := range maxDevices {
 		if !used[n] {
 			d.mutex.Lock()
 			defer d.mutex.Unlock()
@@ -109,18 +110,18 @@ func (d *Device) renumber(other *Device) bool {
 	return false
 }
 
-// mostDevices is how many emulated devices can have distinct address ranges.
-const mostDevices = 256
+// maxDevices is the number of emulated devices that can have distinct address ranges.
+const maxDevices = 256
 
-// A patience is how long a launch has waited for changes of other devices.
-type patience struct {
+// A peerWait records since when a launch has waited for changes that other devices make.
+type peerWait struct {
 	changes int64
 	since   time.Time
 }
 
-// patienceForPeers is the time without a change by any device that shares memory after which a
-// launch counts as hanging.
-const patienceForPeers = 5 * time.Second
+// maxPeerWait is the time without a change by any device that shares memory, after which a launch
+// counts as hanging.
+const maxPeerWait = 5 * time.Second
 
 // waitsForPeers reports whether a launch in which no cluster makes progress may wait for a launch
 // on another device: the devices share memory, and one of them has recently changed something.
@@ -129,9 +130,9 @@ func (g *grid) waitsForPeers() bool {
 		return false
 	}
 	if n := g.device.ordering.changes.Load(); n != g.peers.changes || g.peers.since.IsZero() {
-		g.peers = patience{n, time.Now()}
+		g.peers = peerWait{n, time.Now()}
 	}
-	if time.Since(g.peers.since) > patienceForPeers {
+	if time.Since(g.peers.since) > maxPeerWait {
 		return false
 	}
 	g.stalled = 0

@@ -48,8 +48,8 @@ type program struct {
 	labels   []*ir.Label      // the nearest label before each command
 }
 
-// A place is the location of a parameter or result of a function: in the local memory of the
-// frame, or in registers if it is declared with .reg.
+// A place is the location of a parameter or a result of a function: an offset in the local memory
+// of the frame, or registers if the parameter is declared with .reg.
 type place struct {
 	at, size int
 	regs     []ref
@@ -67,7 +67,7 @@ const (
 	refSink
 )
 
-// A ref is a scalar operand of a decoded instruction.
+// A ref is a decoded scalar operand.
 type ref struct {
 	kind     refKind
 	not      bool  // a predicate is negated
@@ -80,7 +80,8 @@ type ref struct {
 	bits     int                  // declared width of the register
 }
 
-// value returns an operand for all lanes. Scratch is memory for operands that are computed.
+// value returns the value of an operand in all lanes. scratch is memory for operands that are
+// computed; the result may point to it.
 func (w *warp) value(r *ref, scratch *eval.Vector) *eval.Vector {
 	switch r.kind {
 	case refRegister:
@@ -123,7 +124,7 @@ func (w *warp) writeTruth(r *ref, mask, p uint32) {
 	}
 }
 
-// blend copies the elements of the lanes in mask from one vector to another.
+// blend copies the elements of the lanes in mask from vector from to vector to.
 func blend(to, from *eval.Vector, mask uint32) {
 	if mask == full {
 		*to = *from

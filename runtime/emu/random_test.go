@@ -146,7 +146,7 @@ func (m *reference) skip(mask []bool, why int) {
 	}
 }
 
-// back lets threads go on that skipped statements for a reason.
+// back lets the threads that skip statements for a reason execute statements again.
 func (m *reference) back(why int) {
 	for t := range m.gone {
 		if m.gone[t] == why {

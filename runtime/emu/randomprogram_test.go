@@ -56,7 +56,7 @@ const (
 	blockBranch             // if the block is odd: list, else: others
 )
 
-// A statement is one of a program.
+// A statement is a step of a program: what it does, and to which registers.
 type statement struct {
 	verb         verb
 	op           string

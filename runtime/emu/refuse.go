@@ -9,13 +9,14 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A result is an error of the CUDA driver, with its number, name and text.
+// A result is an error code of the CUDA driver, with its name and its text.
 type result struct {
 	code       int
 	name, text string
 }
 
-// results are the errors that the emulator returns where the driver does.
+// results enumerates the error codes of the driver that the emulator returns in the same
+// situations.
 type results uint8
 
 const (
@@ -47,7 +48,8 @@ func (r results) result() result {
 	return result{1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"}
 }
 
-// refuse returns the error of a call that the driver rejects too, with a note that explains why.
+// refuse returns the error for a call that the CUDA driver would reject too. The note explains the
+// reason.
 func refuse(call string, r results, format string, args ...any) error {
 	x := r.result()
 	f := &device.Fault{Call: call, Code: x.code, Name: x.name, Text: x.text,

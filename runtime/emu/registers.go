@@ -21,8 +21,9 @@ type registerPool struct {
 // registerUnit is the granularity of register allocation per thread.
 const registerUnit = 8
 
-// launchRegisters returns the registers that a thread of a kernel starts with: the number in
-// .maxnreg, or as many as the block can have.
+// launchRegisters returns the number of registers that each thread of a kernel has at the start:
+// the number in .maxnreg, or the maximum for the block size. all is the number of registers of a
+// multiprocessor.
 func launchRegisters(fn *ir.Func, threads, all int) int {
 	if a := fn.Attr(".maxnreg"); a != nil {
 		var n int

@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// special decodes a special register. If the operand names no component, the result holds all of
-// them.
+// special decodes a special register. Without a component such as .x, the result holds all
+// components.
 func (d *decoder) special(o *ir.Operand) []ref {
 	name, part, found := strings.Cut(o.Text(), ".")
 	if found {
@@ -133,7 +133,7 @@ func (d *decoder) specialPart(name string, part int, o *ir.Operand) ref {
 	return ref{}
 }
 
-// same returns an operand that has the value of f in all lanes.
+// same returns an operand whose value is f(w) in all lanes of warp w.
 func same(f func(w *warp) uint64) ref {
 	return ref{kind: refComputed, compute: func(w *warp, to *eval.Vector) {
 		x := f(w)

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// A spins distinguishes warps that spin forever from warps that count or accumulate while memory
-// does not change. A warp that reaches the same state again, while memory is unchanged, repeats
-// itself forever.
+// A spins holds samples of a cluster that detect endless loops: if a warp returns to an earlier
+// state while memory has not changed, it repeats the same instructions forever. Warps that count or
+// accumulate do not return to an earlier state.
 type spins struct {
 	samples int
 	changes int64 // of the cluster, at the samples
@@ -67,9 +67,9 @@ func (w *warp) signature() uint64 {
 	return h
 }
 
-// Warps that spin may count how often they tried, so that they do not repeat themselves. A grid is
-// said to hang if its threads have run this many instructions without a change: so many for each
-// warp, and at most so many in all.
+// A warp in an endless loop may count its iterations, and then never returns to an earlier state. A
+// grid therefore also counts as hanging after this many thread instructions without a change:
+// spunWarp for each warp, at most spunGrid.
 const (
 	spunWarp = 1 << 28
 	spunGrid = 1 << 33
@@ -84,8 +84,8 @@ func (g *grid) spun() bool {
 	return g.executed.Load()-g.changedAt > min(most, spunGrid)
 }
 
-// decide ends a grid in which no cluster can make progress, or lets it run longer if some warp
-// may still make progress.
+// decide is called if no cluster can make progress. It ends the grid with a fault if the grid
+// hangs, or lets it run longer if some warp may still make progress.
 func (g *grid) decide() {
 	g.stalled = 0
 	switch {
@@ -111,7 +111,7 @@ func (g *grid) repeats() bool {
 	return true
 }
 
-// progressed records that a cluster made progress.
+// progressed records that a cluster changed something.
 func (g *grid) progressed() {
 	g.stalled, g.timer.step, g.changedAt, g.changedTime = 0, 0, g.executed.Load(), time.Now()
 }

@@ -129,20 +129,20 @@ func Observers(list ...Observer) Observer {
 	if len(list) == 1 {
 		return list[0]
 	}
-	return several(list)
+	return observerList(list)
 }
 
-type several []Observer
+type observerList []Observer
 
-// Observe passes an event to all observers.
-func (s several) Observe(e *Event) {
+// Observe passes an event to all observers of the list.
+func (s observerList) Observe(e *Event) {
 	for _, o := range s {
 		o.Observe(e)
 	}
 }
 
 // Step passes an instruction to the observers that are Steppers.
-func (s several) Step(e *Event, state *State) {
+func (s observerList) Step(e *Event, state *State) {
 	for _, o := range s {
 		if x, ok := o.(Stepper); ok {
 			x.Step(e, state)
@@ -153,8 +153,8 @@ func (s several) Step(e *Event, state *State) {
 // stepperOf returns a Stepper that calls the steppers among the observers in o, or nil if there
 // are none.
 func stepperOf(o Observer) Stepper {
-	if list, ok := o.(several); ok {
-		var steps several
+	if list, ok := o.(observerList); ok {
+		var steps observerList
 		for _, x := range list {
 			if _, ok := x.(Stepper); ok {
 				steps = append(steps, x)
@@ -169,7 +169,7 @@ func stepperOf(o Observer) Stepper {
 	return s
 }
 
-// register finds a register by name.
+// register returns the register with the given name and its slot, or nil.
 func (p *program) register(name string) (*ir.Reg, slot) {
 	for _, r := range p.fn.Regs {
 		if r.Name == name {
@@ -182,7 +182,8 @@ func (p *program) register(name string) (*ir.Reg, slot) {
 // Lanes is the number of lanes of a warp.
 const Lanes = eval.Lanes
 
-// nothing decodes instructions without an effect that a program can observe, such as cache hints.
+// nothing decodes instructions whose effects a program cannot observe, such as cache hints. Its
+// step does nothing.
 func nothing(*decoder) (step, error) {
 	return func(*warp, uint32) action { return advance }, nil
 }

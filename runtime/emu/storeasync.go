@@ -11,8 +11,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// asyncKinds adds asynchronous stores and reductions, and instructions that access a multimem
-// address.
+// asyncKinds adds the decoders of asynchronous stores and reductions, and of instructions that
+// access a multimem address.
 func asyncKinds(kinds map[isa.Kind]entry) {
 	for k, e := range map[isa.Kind]entry{
 		isa.KindStAsync:                      {make: storeAsync},
@@ -129,7 +129,7 @@ func (s *asyncStore) run(w *warp, mask uint32) action {
 	}
 	in := w.command()
 	return w.issue(mask, &w.bulkGroups, nil, func(l int) *Fault {
-		r, at := target.of(l), target.at[l]
+		r, at := target.regionOf(l), target.at[l]
 		g := w.block.grid
 		g.device.ordering.Lock()
 		defer g.device.ordering.Unlock()
@@ -184,7 +184,7 @@ func storeBulk(d *decoder) (step, error) {
 			if !w.locate(&at, 1<<l, &demand{space: op.Space, size: n, align: 8, write: true}) {
 				return failed
 			}
-			r, off := w.where.of(l), w.where.at[l]
+			r, off := w.where.regionOf(l), w.where.at[l]
 			if w.ownerOf(r) == nil {
 				return w.fault(l, nil, "address of st.bulk is not in shared memory")
 			}
@@ -213,7 +213,7 @@ func discard(d *decoder) (step, error) {
 		w.block.changes++
 		for m := mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
-			r := w.where.of(l)
+			r := w.where.regionOf(l)
 			if r.init == nil && w.block.grid.checks && !r.fixed {
 				r.init = make([]byte, len(r.data))
 				fill(r.init, 0xff)

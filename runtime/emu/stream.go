@@ -10,8 +10,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// do performs a stream operation other than a launch: at once, or when the graph that the stream
-// captures is run. A paused launch is ended first.
+// do ends a paused launch, and then performs a stream operation other than a launch: at once, or,
+// if the stream captures a graph, when the graph is run.
 func (d *Device) do(h device.Handle, work func() error) error {
 	return d.inOrder(h, func() error {
 		if err := d.settle(); err != nil {
@@ -21,7 +21,8 @@ func (d *Device) do(h device.Handle, work func() error) error {
 	})
 }
 
-// inOrder performs a stream operation at once, or when the graph that the stream captures is run.
+// inOrder performs a stream operation at once, or, if the stream captures a graph, when the graph
+// is run.
 func (d *Device) inOrder(h device.Handle, work func() error) error {
 	d.mutex.Lock()
 	s := d.streams[h]

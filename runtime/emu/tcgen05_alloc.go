@@ -70,7 +70,7 @@ func (g tensorGroup) blocks(w *warp) ([]*block, string) {
 	return all[first : first+2], ""
 }
 
-// running does the same as blocks for instructions that require the peer block to be running.
+// running is blocks for instructions that require the peer block to be running.
 func (g tensorGroup) running(w *warp) ([]*block, string) {
 	list, why := g.blocks(w)
 	if why == "" {
@@ -89,7 +89,8 @@ func (w *warp) peerEnded(blocks []*block) string {
 	return ""
 }
 
-// uniform returns the value of an operand that must be the same in all lanes.
+// uniform returns the value of an operand that must be the same in all lanes. ok is false after a
+// fault.
 func (w *warp) uniform(r *ref, mask uint32, what string) (uint32, bool) {
 	v := w.value(r, &w.scratch[0])
 	first := v[bits.TrailingZeros32(mask)]
@@ -166,7 +167,7 @@ func tensorAlloc(d *decoder) (step, error) {
 			return failed
 		}
 		lane := bits.TrailingZeros32(mask)
-		if w.ownerOf(w.where.of(lane)) == nil {
+		if w.ownerOf(w.where.regionOf(lane)) == nil {
 			return w.fault(lane, nil,
 				"tcgen05.alloc stores the address to memory that is not shared memory")
 		}
@@ -188,7 +189,7 @@ func tensorAlloc(d *decoder) (step, error) {
 		}
 		w.pairSerial = 0
 		t.take(tensorRange{base, n, w.command()})
-		r, off := w.where.of(lane), w.where.at[lane]
+		r, off := w.where.regionOf(lane), w.where.at[lane]
 		put(r.data[off:], 4, uint64(base))
 		fill(r.init[off:off+4], 0xff)
 		w.block.changes++

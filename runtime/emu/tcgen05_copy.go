@@ -37,8 +37,8 @@ func tensorSpreadOf(op *isa.Operation) tensorSpread {
 		func(row int) []int { return []int{row, row + 32, row + 64, row + 96} }}
 }
 
-// tensorFill decodes tcgen05.cp. Each block copies from its own shared memory to its own tensor
-// memory.
+// tensorFill decodes tcgen05.cp. Each block of the group copies from its shared memory to its
+// tensor memory.
 func tensorFill(d *decoder) (step, error) {
 	op := d.operation()
 	at, err := d.address(0)
@@ -63,8 +63,9 @@ func tensorFill(d *decoder) (step, error) {
 	}), nil
 }
 
-// onBlocks returns the step of an operation that each lane issues, and that then runs on each block
-// of the group. Function prepare reads the operands of a lane.
+// onBlocks returns the step of a tcgen05 operation that each lane issues. When the operation
+// completes, it runs on each block of the group. prepare reads the operands of a lane when the
+// operation is issued.
 func (g tensorGroup) onBlocks(
 	prepare func(w *warp, l int) (run func(b *block) string, act action)) step {
 	return func(w *warp, mask uint32) action {
@@ -94,7 +95,7 @@ func (g tensorGroup) onBlocks(
 	}
 }
 
-// copy copies the rows of a block.
+// copy copies the rows of one block. It returns an error message, or "".
 func (s *tensorSpread) copy(b *block, m *tensorcore.Matrix, address uint32, expands int) string {
 	t := b.tensor()
 	var unit [16]byte

@@ -133,7 +133,8 @@ func (t *tensorProduct) run(w *warp, mask uint32) action {
 	return advance
 }
 
-// A tensorJob is a matrix product in flight, with the values of its operands.
+// A tensorJob is a matrix product that was issued and is not complete, with the values of its
+// operands.
 type tensorJob struct {
 	*tensorProduct
 	w             *warp
@@ -207,7 +208,8 @@ func (j *tensorJob) capture(l int) string {
 	return w.block.collectors.use(j.hint, j.left, j.right)
 }
 
-// aligned checks the lanes of addresses.
+// aligned returns an error message if an address names a lane that the instruction does not
+// support, or "".
 func (j *tensorJob) aligned() string {
 	j.base = laneOf(j.at)
 	half := j.path == tensorcore.PathC || j.path == tensorcore.PathF
@@ -229,7 +231,7 @@ func (j *tensorJob) aligned() string {
 	return ""
 }
 
-// fits returns an error if the kind does not support the shape.
+// fits returns an error message if the kind of the instruction does not support the shape, or "".
 func (j *tensorJob) fits() string {
 	o, kind := j.in, tensorcore.KindName(j.kind)
 	switch {
@@ -286,7 +288,7 @@ func (j *tensorJob) columnsFit() bool {
 	return n >= least && n <= 256 && n%step == 0
 }
 
-// factorsFit returns an error for scale factors that an instruction cannot select.
+// factorsFit returns an error message if the instruction cannot select the scale factors, or "".
 func (j *tensorJob) factorsFit() string {
 	o := j.in
 	depth := o.K

@@ -28,7 +28,7 @@ type cachedProduct struct {
 	product *tensorcore.Product
 }
 
-// of returns the matrix product for an instruction descriptor.
+// of returns the matrix product for an instruction descriptor, which it creates on first use.
 func (c *productCache) of(t *tensorProduct,
 	descriptor uint32) (*tensorcore.Instruction, *tensorcore.Product, error) {
 	key := productKey{t, descriptor}
@@ -74,8 +74,8 @@ func (j *tensorJob) run() string {
 		}
 		return j.compute(nil)
 	}
-	// Every quarter of the lanes holds a copy of the scale factors of B. The copies should be the
-	// same.
+	// Each quarter of the lanes holds a copy of the scale factors of B. A correct kernel writes the
+	// same factors to all four.
 	var done [][]uint32
 	var passes []*quarter
 	for i := range j.blocks {
@@ -136,7 +136,7 @@ func (j *tensorJob) reaches(q int) bool {
 // wordsOf returns the number of columns between words of scale factors of one row.
 func wordsOf(rows int) int { return (rows + 127) / 128 * 4 }
 
-// factors reads the scale factors of a row of A or a column of B.
+// factors reads the scale factors of a row of A or a column of B from tensor memory.
 func (j *tensorJob) factors(b *block, at uint32, q, row, rows, id int,
 	add func(i int, code uint64)) string {
 	lane, column, first := tensorcore.ScaleFactor(row, 0, id)
@@ -409,7 +409,8 @@ type collectors [collectorBuffers]struct {
 	operand uint64
 }
 
-// use applies a hint. It returns an error if a buffer is used that does not hold the operand.
+// use updates the buffers for a hint. It returns an error message if the instruction uses a buffer
+// that does not hold its operand, or "".
 func (c *collectors) use(h collectorHint, a, b uint64) string {
 	if h.mod == isa.NoMod {
 		return ""

@@ -116,7 +116,7 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 			&demand{size: tensorMapLen, align: 64, proxy: ProxyTensorMap}) {
 			return failed
 		}
-		described, place := w.where.of(l), w.where.at[l]
+		described, place := w.where.regionOf(l), w.where.at[l]
 		box, err := decodeMap(described.data[place:])
 		if err != nil {
 			return w.fault(l, nil, "%v", err)
@@ -124,7 +124,7 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		if why := t.fits(box); why != "" {
 			return w.fault(l, nil, "%s", why)
 		}
-		var start [mostDims]int64
+		var start [maxDims]int64
 		for i := range t.at {
 			start[i] = int64(int32(w.value(&t.at[i], &w.scratch[2])[l]))
 		}
@@ -151,7 +151,7 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 				quiet: true}) {
 			return failed
 		}
-		shared, off := w.where.of(l), w.where.at[l]
+		shared, off := w.where.regionOf(l), w.where.at[l]
 		targets, act := w.bulkTargets(&t.o, l, shared)
 		if act != advance {
 			return act
@@ -161,7 +161,7 @@ func (t *tensorStep) run(w *warp, mask uint32) action {
 		if err != nil {
 			return w.fault(l, nil, "%v", err)
 		}
-		act = w.issue(lane, &w.bulkGroups, w.grouped(t.o.mbarrier), func(int) *Fault {
+		act = w.issue(lane, &w.bulkGroups, w.bulkGroupQueue(t.o.mbarrier), func(int) *Fault {
 			for _, target := range targets {
 				c := boxCopy{
 					grid: w.block.grid, lane: l, running: w.block.cluster.queue.running,

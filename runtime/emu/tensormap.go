@@ -9,10 +9,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A tensor map is 128 bytes. In order, they hold: its address (8), a magic number, the element
-// type, the rank, interleaving, swizzle and flags (a byte each), sizes minus one (5 of 4), strides
-// (4 of 8), the box (5 of 2), steps (5 of 1), and the corners, channels and pixels of an im2col
-// map.
+// The layout of the 128 bytes of a tensor map, with the number of bytes of each field in
+// parentheses: the address (8), a magic number, the element type, the rank, interleaving, swizzle
+// and flags (1 each), five sizes minus one (4 each), four strides (8 each), five box sizes (2
+// each), five element strides (1 each), and the corners, channels and pixels of an im2col map.
 const (
 	mapMagic     = 8
 	mapType      = 9
@@ -32,14 +32,14 @@ const (
 	magic        = 0x7d
 	flagNaN      = 1
 	flagIm2col   = 2
-	mostDims     = 5
+	maxDims      = 5
 	tensorMapLen = 128
 )
 
 // Encode encodes a tensor map in the format that kernels of this package read.
 func (d *Device) Encode(to *[128]byte, m *device.TensorMap) error {
 	n := len(m.Sizes)
-	if n < 1 || n > mostDims || len(m.Strides) != n-1 {
+	if n < 1 || n > maxDims || len(m.Strides) != n-1 {
 		return fault("encode a tensor map", nil, "%d dimensions and %d strides", n, len(m.Strides))
 	}
 	*to = [128]byte{}
@@ -116,17 +116,17 @@ type tensorMap struct {
 	swizzle int // bytes: 0, 32, 64, 128
 	nan     bool
 	im2col  bool
-	sizes   [mostDims]uint64
+	sizes   [maxDims]uint64
 	// in bytes; strides[0] is that of an element, or of a slice of channels
-	strides [mostDims]uint64
-	box     [mostDims]uint64
-	steps   [mostDims]uint64
+	strides [maxDims]uint64
+	box     [maxDims]uint64
+	steps   [maxDims]uint64
 
 	atom         swizzleAtom
-	lower, upper [mostDims - 2]int64 // corners of an im2col bounding box
+	lower, upper [maxDims - 2]int64 // corners of an im2col bounding box
 	channels     uint64
 	pixels       uint64
-	offsets      [mostDims - 2]int64 // im2col offsets, set per copy
+	offsets      [maxDims - 2]int64 // im2col offsets, set per copy
 }
 
 // A swizzleAtom is the unit that a 128-byte swizzle moves, numbered as in tensormap.replace.
@@ -154,7 +154,7 @@ func decodeMap(b []byte) (*tensorMap, error) {
 		swizzle: int(b[mapSwizzle]), nan: b[mapFlags]&flagNaN != 0,
 		im2col: b[mapFlags]&flagIm2col != 0,
 	}
-	if m.rank < 1 || m.rank > mostDims {
+	if m.rank < 1 || m.rank > maxDims {
 		return nil, fmt.Errorf("tensor map has %d dimensions", m.rank)
 	}
 	for i := range m.rank {
@@ -181,8 +181,8 @@ func decodeMap(b []byte) (*tensorMap, error) {
 	return m, nil
 }
 
-// together returns how many elements are copied as a unit, which is more than one for elements
-// smaller than a byte.
+// together returns how many elements a copy moves as a unit. The number is more than one only for
+// elements smaller than a byte.
 func (m *tensorMap) together() uint64 {
 	switch m.kind {
 	case device.Packed4x8:

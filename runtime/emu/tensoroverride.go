@@ -8,7 +8,7 @@ import "fmt"
 // override replaces the address, the sizes and the strides of a tensor map by operands of the
 // copy (.override::global_address, .override::global_dim, .override::global_dim_stride). It
 // returns an error message if they are invalid, or "".
-func (t *tensorStep) override(w *warp, l int, m *tensorMap, start [mostDims]int64) string {
+func (t *tensorStep) override(w *warp, l int, m *tensorMap, start [maxDims]int64) string {
 	value := func(r *ref) uint64 { return w.value(r, &w.scratch[2])[l] }
 	if t.base == nil {
 		return ""

@@ -11,8 +11,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 )
 
-// A mapField is a field of a tensor map that tensormap.replace changes. Its function set stores a
-// value for a dimension and returns an error message if the value is invalid.
+// A mapField is a field of a tensor map that tensormap.replace changes. set stores a value, for
+// dimension i if the field has one value per dimension. It returns an error message if the value is
+// invalid, or "".
 type mapField struct {
 	mod isa.Mod
 	set func(b []byte, i int, x uint64) string
@@ -26,7 +27,7 @@ var mapFields = []mapField{
 	}},
 	{isa.ModRank, func(b []byte, _ int, x uint64) string { // the rank minus one
 		b[mapRank] = byte(x + 1)
-		return below("rank less one", x, mostDims)
+		return below("rank less one", x, maxDims)
 	}},
 	{isa.ModBoxDim, func(b []byte, i int, x uint64) string {
 		little.PutUint16(b[mapBox+2*i:], uint16(x))
@@ -50,8 +51,8 @@ var mapFields = []mapField{
 		return below("element stride", x, 9)
 	}},
 	{isa.ModGlobalStride, func(b []byte, i int, x uint64) string {
-		if i >= mostDims-1 {
-			return below("index of a stride", uint64(i), mostDims-1)
+		if i >= maxDims-1 {
+			return below("index of a stride", uint64(i), maxDims-1)
 		}
 		little.PutUint64(b[mapStrides+8*i:], x)
 		if x >= 1<<40 {
@@ -149,7 +150,7 @@ func replaceField(d *decoder) (step, error) {
 		v := w.value(value, &w.scratch[0])
 		for m := mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
-			b := w.where.of(l).data[w.where.at[l]:][:tensorMapLen]
+			b := w.where.regionOf(l).data[w.where.at[l]:][:tensorMapLen]
 			if b[mapMagic] != magic {
 				if !allZero(b) {
 					return w.fault(l, nil, "%s this address", CauseNoTensorMap)
@@ -189,14 +190,14 @@ func copyTensorMap(d *decoder) (step, error) {
 			&demand{space: op.From, size: tensorMapLen, align: tensorMapLen, read: true}) {
 			return failed
 		}
-		source, off := w.where.of(lane), w.where.at[lane]
+		source, off := w.where.regionOf(lane), w.where.at[lane]
 		if !w.locate(&to, 1<<lane,
 			&demand{space: op.Space, size: tensorMapLen, align: tensorMapLen, write: true}) {
 			return failed
 		}
 		w.block.grid.order()
 		w.block.changes++
-		copyBytes(w.where.of(lane), w.where.at[lane], source, off, tensorMapLen)
+		copyBytes(w.where.regionOf(lane), w.where.at[lane], source, off, tensorMapLen)
 		w.tell(EventProxyFence, w.cur.mask, &op)
 		return advance
 	}, nil

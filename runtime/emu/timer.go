@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A timer is the part of a grid's clock that does not count instructions. If all threads spin,
-// and one of them reads a clock, the kernel probably waits for a time to pass, such as a time
-// limit. The clock then advances in increasing steps.
+// A timer holds the time that the clock of a grid has skipped. If all threads spin and one of them
+// reads a clock, the kernel probably waits for a time limit. The clock then skips ahead in
+// increasing steps.
 type timer struct {
 	skipped atomic.Uint64
 	read    atomic.Bool // a clock was read since the last skip
@@ -19,15 +19,15 @@ type timer struct {
 	began   time.Time
 }
 
-// start notes when the grid began, at its first slice.
+// start records the time at which the grid began to run.
 func (t *timer) start(now time.Time) {
 	if t.began.IsZero() {
 		t.began = now
 	}
 }
 
-// follow advances the clock to the real time that has passed. Threads that wait for the host or
-// for other devices must not exceed their time limits only because skip advanced the clock.
+// follow advances the clock to the real time that has passed. Without this, threads that wait for
+// the host or for other devices would exceed their time limits because of skip.
 func (t *timer) follow() {
 	if passed := uint64(time.Since(t.began)); passed > t.skipped.Load() {
 		t.skipped.Store(passed)

@@ -58,7 +58,7 @@ func (t *tensorMemory) find(n int) (base int, ok bool) {
 	return 0, false
 }
 
-// take allocates columns.
+// take records the allocation of a range of columns.
 func (t *tensorMemory) take(r tensorRange) {
 	t.held = append(t.held, r)
 	t.last = r.columns
@@ -70,7 +70,7 @@ func (t *tensorMemory) take(r tensorRange) {
 	}
 }
 
-// drop deallocates columns. It reports whether they are exactly one allocation.
+// drop frees a range of columns. It returns false if the range is not exactly one allocation.
 func (t *tensorMemory) drop(base, columns int) bool {
 	for i, r := range t.held {
 		if r.base == base && r.columns == columns {
@@ -110,7 +110,8 @@ func (t *tensorMemory) String() string {
 	return s
 }
 
-// row returns n cells of a lane and whether each is initialized.
+// row returns n cells of a lane, and for each cell 0xff if it is initialized. why is an error
+// message if the cells are not allocated, or "".
 func (t *tensorMemory) row(lane, column, n int) (cells []uint32, known []byte, why string) {
 	if why = t.check(lane, column, n); why != "" {
 		return nil, nil, why

@@ -80,14 +80,14 @@ func (s *shadow) set(k markKey, lanes uint32, v *eval.Vector, from *Fault) {
 // origin returns the load that a mark of a register or a predicate comes from.
 func (s *shadow) origin(k markKey) *Fault { return s.from[markKey{index: k.index, pred: k.pred}] }
 
-// settle drops the shadow of a frame if no bit is marked.
+// settle removes the shadow of a frame if no bit of a register is marked.
 func (f *frame) settle() {
 	if s := f.unwritten; s != nil && len(s.regs)+len(s.preds) == 0 {
 		f.unwritten = nil
 	}
 }
 
-// marked returns the lanes in which some bit is marked.
+// marked returns the lanes in which at least one bit of v is marked.
 func marked(v *eval.Vector) (lanes uint32) {
 	for l, bits := range v {
 		if bits != 0 {
@@ -97,7 +97,7 @@ func marked(v *eval.Vector) (lanes uint32) {
 	return lanes
 }
 
-// every returns marks for all bits of some lanes of a register.
+// every returns marks for all bits of a register or predicate in the given lanes.
 func every(k markKey, lanes uint32) *eval.Vector {
 	v, bits := new(eval.Vector), uint64(1)
 	if !k.pred {
@@ -180,7 +180,7 @@ func (w *warp) markAbsent(lanes uint32) {
 	}
 }
 
-// mark begins to keep marks in a frame.
+// mark creates the shadow of a frame, if it has none.
 func (f *frame) mark() {
 	if f.unwritten == nil {
 		f.unwritten = &shadow{
@@ -194,7 +194,7 @@ func (w *warp) loadUnwritten(lanes uint32, lane int, size uint64) {
 	in := w.command()
 	e := w.describe(w.cur, lane)
 	e.Message = fmt.Sprintf("read of %s: %d bytes", CauseUnwritten, size)
-	e.Notes = w.near(w.address[lane])
+	e.Notes = w.nearestAllocation(w.address[lane])
 	if in.at.Form.Form.Kind == isa.KindLdmatrix {
 		lanes = w.cur.mask // rows are distributed to several lanes
 	}
@@ -218,7 +218,7 @@ func (x *transfer) markLoaded(w *warp, mask uint32) {
 			if mask>>l&1 == 0 {
 				continue
 			}
-			if m, at := w.where.of(l), w.where.at[l]+uint64(i)*x.width; w.mustBeWritten(m) {
+			if m, at := w.where.regionOf(l), w.where.at[l]+uint64(i)*x.width; w.mustBeWritten(m) {
 				v[l] = x.extend(^read(m.init[at:], x.width)&(^uint64(0)>>(64-8*x.width)), r.bits)
 			}
 		}
@@ -243,7 +243,7 @@ func (x *transfer) markStored(w *warp, mask uint32) bool {
 			if lanes>>l&1 == 0 {
 				continue
 			}
-			m, at := w.where.of(l), w.where.at[l]+uint64(i)*x.width
+			m, at := w.where.regionOf(l), w.where.at[l]+uint64(i)*x.width
 			for b := range x.width {
 				switch {
 				case v[l]>>(8*b)&0xff == 0:

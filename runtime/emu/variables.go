@@ -46,9 +46,9 @@ func (m *module) place(mem *memory) error {
 		r.init = nil
 		m.addresses[v], m.globals[v.Name] = r.base, r
 	}
-	if constants > mostConstant {
+	if constants > maxConstantBytes {
 		return fmt.Errorf("module has %d bytes of constants, expected at most %d", constants,
-			mostConstant)
+			maxConstantBytes)
 	}
 	m.constants = newRegion("constant memory", constWindow, int(constants))
 	m.constants.init, m.constants.fixed = nil, true
@@ -71,8 +71,8 @@ func (m *module) place(mem *memory) error {
 	return nil
 }
 
-// mostConstant is the maximum constant memory of a module: ten banks of 64 KiB.
-const mostConstant = 10 << 16
+// maxConstantBytes is the maximum constant memory of a module: ten banks of 64 KiB.
+const maxConstantBytes = 10 << 16
 
 // initialize writes the initial value of a variable.
 func (m *module) initialize(v *ir.Var) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
 
-// videoKinds adds the video instructions.
+// videoKinds adds the decoders of the video instructions.
 func videoKinds(kinds map[isa.Kind]entry) {
 	for _, k := range []isa.Kind{
 		isa.KindVadd, isa.KindVsub, isa.KindVabsdiff, isa.KindVmin, isa.KindVmax, isa.KindVshl,

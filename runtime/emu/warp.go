@@ -18,7 +18,7 @@ type warp struct {
 	index int    // index in the block
 	live  uint32 // lanes that exist and have not exited
 
-	// State of the current fragment.
+	// state of the current fragment
 	cur   *fragment
 	regs  []eval.Vector
 	preds []uint32
@@ -52,11 +52,11 @@ type warp struct {
 	tensorLoads            []*operation           // tcgen05.ld operations in flight
 	tensorStores           []*operation           // tcgen05.st operations in flight
 	tensorTail             [eval.Lanes]*operation // last tensor-core operation of each lane
-	// Wgmma operations that no wait has covered, oldest first.
+	// wgmma operations that no wait has covered, oldest first
 	groupJobs  []*groupJob
 	groupCount int // number of wgmma.commit_group
 	registers  int // registers per thread, after setmaxnreg
-	// Number of the collective with the peer block, or 0.
+	// number of the collective operation with the peer block at which the warp waits, or 0
 	pairSerial int
 	matrix     *tensorcore.Frame
 	result     [8]eval.Vector
@@ -73,8 +73,8 @@ type fragment struct {
 	since   int64 // value of the block's instruction count when it began to wait
 	group   wait  // the collective at which it waits
 	expired bool  // its wait has timed out
-	// Describes the last wait that timed out, for the report of a hang, or nil if a wait succeeded
-	// since.
+	// describes the last wait that timed out, for the report of a hang; nil if a wait has succeeded
+	// since
 	inVain func() string
 }
 
@@ -182,7 +182,7 @@ func (w *warp) next() bool {
 	return true
 }
 
-// rotate switches to the next ready fragment.
+// rotate makes the next ready fragment current, and appends the current one to the ready fragments.
 func (w *warp) rotate() {
 	if w.cur == nil || len(w.ready) == 0 {
 		return
@@ -191,7 +191,8 @@ func (w *warp) rotate() {
 	w.next()
 }
 
-// burst runs the current fragment.
+// burst runs the current fragment until it stops or has used its budget. It returns the number of
+// instructions and the last action.
 func (w *warp) burst(budget int) (n int, last action) {
 	f := w.cur
 	code := f.frame.program.code
@@ -281,7 +282,8 @@ func (w *warp) release(j *join) {
 	w.ready = append(w.ready, f)
 }
 
-// leave removes lanes from the joins from j up to the join end.
+// leave removes lanes from the joins that they will no longer reach: from j outward to the join
+// end, which keeps them. If all remaining lanes of a join already wait at it, they continue.
 func (w *warp) leave(lanes uint32, j, end *join) {
 	for ; j != end && j != nil; j = j.up {
 		j.all &^= lanes
@@ -310,8 +312,8 @@ func (w *warp) end(lanes uint32) action {
 	return act
 }
 
-// split sends some lanes of the current fragment to another command. They reconverge at meet unless
-// it is negative.
+// split moves some lanes of the current fragment to a new fragment at another command. The lanes
+// reconverge at command meet, unless meet is negative.
 func (w *warp) split(lanes uint32, to, meet int) {
 	f := w.cur
 	if meet >= 0 && !(f.joins != nil && f.joins.pc == meet && f.joins.frame == f.frame) {
@@ -350,7 +352,7 @@ func (w *warp) fault(lane int, notes []string, format string, args ...any) actio
 	return failed
 }
 
-// describe returns a fault without a cause at the position of a fragment.
+// describe returns a fault with the position of a fragment and a lane, but without a message.
 func (w *warp) describe(f *fragment, lane int) *Fault {
 	e := &Fault{Kernel: w.block.grid.image.entry.Name, Block: w.block.id, Warp: w.index, Lane: lane}
 	if lane >= 0 {
@@ -364,7 +366,7 @@ func (w *warp) describe(f *fragment, lane int) *Fault {
 	return e
 }
 
-// describeAt returns a fault without a cause at the position of a command.
+// describeAt returns a fault with the position of a command, but without a message.
 func (w *warp) describeAt(in *command, lane int) *Fault {
 	e := w.describe(nil, lane)
 	w.locateFault(e, in)

@@ -137,7 +137,8 @@ func (b *block) warpgroup(w *warp) *warpgroup {
 	return &b.groups[w.index/groupWarps]
 }
 
-// join adds a warp to the next matrix product of its warpgroup.
+// join adds a warp to the next matrix product of its warpgroup. The second result is an error
+// message, or "".
 func (g *groupProduct) join(w *warp) (*groupJob, string) {
 	group := w.block.warpgroup(w)
 	own := w.index % groupWarps
@@ -312,7 +313,7 @@ func (w *warp) matrixOperation() *operation {
 	return o
 }
 
-// wgmmaKinds adds the warpgroup instructions.
+// wgmmaKinds adds the decoders of the warpgroup instructions.
 func wgmmaKinds(to map[isa.Kind]entry) {
 	to[isa.KindWgmmaMmaAsync] = entry{make: wgmma, whole: true}
 	to[isa.KindWgmmaFence] = entry{make: nothing}

@@ -108,7 +108,7 @@ func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok boo
 		return access{}, 0, false
 	}
 	base = w.where
-	base.region, base.at[0] = base.of(lane), base.at[lane]
+	base.region, base.at[0] = base.regionOf(lane), base.at[lane]
 	if stride*uint64(t.bits)%8 != 0 {
 		w.fault(lane, nil, "stride of %d elements of %d bits is not a multiple of a byte", stride,
 			t.bits)
@@ -124,7 +124,7 @@ func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok boo
 		at := base.at[0] + line*stride*uint64(t.bits)/8
 		if !allSet(base.region.init[at : at+uint64(elements*t.bits)/8]) {
 			return base, stride,
-				w.denied(lane,
+				w.denyAccess(lane,
 					fmt.Sprintf("read of %s: row %d of the matrix", CauseUnwritten,
 						line))
 		}

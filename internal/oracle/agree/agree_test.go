@@ -17,13 +17,13 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// lies is a table with one correct form and one kind of mistake in each of the others.
-const lies = `family lies "some of it is not so"
-ins add "a true form"
+// mistaken is a table with one correct form and one kind of mistake in each of the others.
+const mistaken = `family mistaken "most forms contain a mistake"
+ins add "a correct form"
   form add.u32 >d:u32, a:u32, b:u32
 ins sub "a gate that is too early"
   form sub.u16x2 >d:u16x2, a:u16x2, b:u16x2
-ins mul.lo "a type that is not taken"
+ins mul.lo "a type that ptxas rejects"
   form mul.lo.type >d:.type, a:.type, b:.type
     set .type = .u32 .f32
 ins popc "a gate that is too late"
@@ -33,7 +33,7 @@ ins mad.lo "an operand too few"
   form mad.lo.u32 >d:u32, a:u32, b:u32
 `
 
-func lyingSet(t *testing.T) *isa.Set {
+func mistakenSet(t *testing.T) *isa.Set {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"types.isa", "targets.isa"} {
@@ -45,7 +45,8 @@ func lyingSet(t *testing.T) *isa.Set {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "lies.isa"), []byte(lies), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "mistaken.isa"), []byte(mistaken),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	spec, err := gen.Load(dir)
@@ -55,13 +56,13 @@ func lyingSet(t *testing.T) *isa.Set {
 	return spec.Set()
 }
 
-// TestLies checks that the harness finds exactly the mistakes in a table.
-func TestLies(t *testing.T) {
+// TestMistakes checks that the harness finds exactly the mistakes in a table.
+func TestMistakes(t *testing.T) {
 	tool, err := ptxas.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := Run(context.Background(), lyingSet(t), tool,
+	report, err := Run(context.Background(), mistakenSet(t), tool,
 		Config{PerForm: 10, Table: true, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -85,19 +86,19 @@ func TestLies(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	if report.CheckThresholds() == nil {
-		t.Error("the verdict on a lying table is good")
+		t.Error("a table with mistakes passes")
 	}
 }
 
 // TestSeeds checks that one seed always gives the same probes.
 func TestSeeds(t *testing.T) {
 	make1 := func(seed uint64) []string {
-		r := &Runner{set: lyingSet(t),
+		r := &Runner{set: mistakenSet(t),
 			config: Config{PerForm: 10, Variants: 1, Mutants: 20, Discover: 20, Seed: seed},
 			report: &Report{}, probes: map[place][]probe{}}
 		var out []string
 		for ins := range r.set.All() {
-			r.tally = r.report.family("lies")
+			r.tally = r.report.family("mistaken")
 			r.instruction(ins)
 		}
 		for p, list := range r.probes {
@@ -165,7 +166,8 @@ func TestExceptions(t *testing.T) {
 	}
 }
 
-// TestMerge: the reports of two runs add up, and a family or seed that does not fit is refused.
+// TestMerge checks that reports of different families are added up, and that two reports of one
+// family, or with different seeds, are rejected.
 func TestMerge(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, seed uint64, family string, probes int) string {

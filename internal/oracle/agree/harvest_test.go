@@ -20,7 +20,7 @@ import (
 )
 
 // gaps is a table that lacks words, targets and operands that ptxas accepts.
-const gaps = `family gaps "true, and not all of it"
+const gaps = `family gaps "correct but incomplete"
 ins add "lacks a modifier and a type"
   form add.u32 >d:u32, a:u32, b:u32
 ins popc "lacks nothing"

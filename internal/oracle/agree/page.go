@@ -13,7 +13,8 @@ import (
 
 // WriteSummary prints the counts of a run by kind of probe.
 func (r *Report) WriteSummary(w io.Writer) {
-	fmt.Fprintln(w, "\n| probes | number | known exceptions | false accepts | false rejects | agreement |")
+	fmt.Fprintln(w,
+		"\n| kinds | probes | known exceptions | false accepts | false rejects | agreement |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|")
 	row := func(name string, c Count) {
 		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %.4f %% |\n", name, c.Probes, c.Excepted,
@@ -36,20 +37,22 @@ func (r *Report) Page(release string, day time.Time, c Config) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Agreement with the assembler
 
-Written by %sagree -report%s on %s: ptxas %s, %d processors. Every probe is checked by ptxas (parse only) and as
-%sptxdsl verify%s does: parser, form check, instruction table.
+Written by %sagree -report%s on %s: ptxas %s, %d processors. A probe is a short module with one
+instruction. Every probe is checked by ptxas, which only parses it, and by the parser, the form checks and the
+instruction table of %sptxdsl verify%s. The columns count probes by how they were made:
 
-- legal: probes that the table accepts: every combination of modifiers, up to %d per form, at the first version and target that support it, and at the newest version
+- legal: instructions that the table accepts: every combination of modifiers, up to %d per form, at the first version and target that support it, and at the newest version
 - boundary: the same combinations, one PTX version too early, and on targets that do not support them
-- mutated: one change to the modifiers or operands of a legal instruction, %d per form
+- mutated: legal instructions with one change to the modifiers or operands, %d per form
 - random: random combinations of the instruction's own modifiers, %d per instruction
-- known exceptions: known defects of ptxas, listed with reasons in [isa/spec/exceptions](../../isa/spec/exceptions)
+- known exceptions: probes of all kinds on which ptxas is known to be wrong; the reasons are in [isa/spec/exceptions](../../isa/spec/exceptions)
+- false accepts, false rejects: other probes that only the table accepts, or only ptxas
 
 `, "`", "`", day.Format(time.DateOnly), release, runtime.NumCPU(), "`", "`", c.PerForm, c.Mutants,
 		c.Discover)
 	if c.PerForm < maxCombinations {
 		fmt.Fprint(&b,
-			"This is a part: the whole comparison tries more combinations of each form.\n\n")
+			"This run tried only a part of the combinations of each form.\n\n")
 	}
 	fmt.Fprint(&b,
 		"These probes are generated from the table, so they cannot find instructions that the table does not contain; see [harvest](harvest.md).\n\n")

@@ -23,7 +23,8 @@ type warpgroups struct {
 	want func(a, b func(row, col int) float32, row, col int) float32
 }
 
-// build builds the kernel, which stores the accumulators as F32 through the TMA.
+// build builds a kernel of three warpgroups that multiplies A and B, and stores the accumulators as
+// F32 through the TMA.
 func (w *warpgroups) build(m *dsl.Module) {
 	k := m.Kernel(w.name, dsl.Warpgroups(3))
 	a, b := k.TensorMap("a", isa.Bf16, w.left, dsl.Swizzle128),

@@ -40,7 +40,7 @@ func (p *panel) resize(rows, depth int, integers bool) {
 	p.value, p.exponent = p.value[:n], p.exponent[:n]
 }
 
-// set decodes an element.
+// set stores the decoded element i of a row.
 func (p *panel) set(e *Element, row, i int, code uint64) {
 	at := row*p.depth + i
 	if e.Integer {
@@ -82,7 +82,8 @@ func (m *model) dot(a, b *panel, row, col int, c *Element, sum uint64) uint64 {
 	return sum
 }
 
-// plain adds in float64. It is used in exact mode, and if an operand is an infinity or a NaN.
+// plain adds the products to sum in float64. It is used in exact mode, and if an operand is an
+// infinity or a NaN.
 func plain(av, bv []float64, c *Element, sum uint64) uint64 {
 	total, _ := c.decode(sum)
 	for k, x := range av {
@@ -91,7 +92,7 @@ func plain(av, bv []float64, c *Element, sum uint64) uint64 {
 	return round(c, total)
 }
 
-// round rounds to nearest.
+// round returns the code of x in the format of c, rounded to nearest.
 func round(c *Element, x float64) uint64 {
 	if c == F16 {
 		if x != x {

@@ -116,8 +116,8 @@ func (l Layout) Fill(next func() uint64, e *Element) (x uint64) {
 	return x
 }
 
-// Container returns text that differs for layouts whose elements take different widths in a
-// register.
+// Container returns a text by which layouts can be compared: it differs if elements take different
+// widths in a register.
 func (l Layout) Container() string { return fmt.Sprintf(" in %d+%d", l.width, l.inset) }
 
 // Format returns the floating-point format of e, nil for integers.

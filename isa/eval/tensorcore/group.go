@@ -48,7 +48,8 @@ func WgmmaOf(mods []isa.Mod, arch Arch) (*Product, error) {
 	return p, nil
 }
 
-// settle derives the chunk size of sparse operands and the handling of integer overflow.
+// settle sets the fields that follow from the shape and the types: the chunk size of sparse
+// operands, and the handling of integer overflow.
 func (p *Product) settle() {
 	p.mma.a, p.mma.satfinite, p.mma.bits = p.A, p.Saturate, p.A == B1
 	p.mma.K, p.mma.chunk, p.mma.together = p.K, 4, 1
@@ -122,15 +123,15 @@ func (p *Product) LoadB(m Matrix, across, negate bool, first, columns int, read 
 	return p.load(&p.b, p.B, m, across, negate, first, columns, 0, read)
 }
 
-// LoadShifted loads B as LoadB does, but starts at column skip of the matrix.
+// LoadShifted is LoadB for a matrix whose first skip columns are left out.
 func (p *Product) LoadShifted(m Matrix, across, negate bool, first, columns, skip int,
 	read Reader) error {
 	return p.load(&p.b, p.B, m, across, negate, first, columns, skip, read)
 }
 
-// PlacesFit returns a message if four bits of sparse metadata do not select elements of a chunk
-// validly, or "". All bits are zero where a copy filled out-of-bounds elements with zeros; this is
-// valid.
+// PlacesFit returns a message if four bits of sparse metadata are not a valid selection of elements
+// in a chunk, or "". Bits that are all zero are valid if the elements are zero, as where a copy
+// filled out-of-bounds elements with zeros.
 func (p *Product) PlacesFit(row, chunk int, bits uint64) string {
 	switch {
 	case bits == 0:

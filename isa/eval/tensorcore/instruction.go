@@ -26,10 +26,12 @@ type Instruction struct {
 	kind, vectors    isa.Mod
 }
 
-// eightBits are the formats of the kinds f8f6f4 and mxf8f6f4, by their code in the descriptor.
+// eightBits holds the element types of the kinds f8f6f4 and mxf8f6f4, by their code in the
+// descriptor.
 var eightBits = map[uint32]*Element{0: E4M3, 1: E5M2, 3: E2M3, 4: E3M2, 5: E2M1}
 
-// A kindInfo describes the products of a modifier such as isa.ModKindF16.
+// A kindInfo describes the matrix products of a kind, which a modifier such as isa.ModKindF16
+// selects.
 type kindInfo struct {
 	name   string
 	types  map[uint32]*Element // of A and B, by their code in the descriptor
@@ -239,8 +241,9 @@ func (p Path) A(row int) int {
 }
 
 // Metadata returns the lane, the column and the lowest bit of a sparse chunk's four metadata bits
-// in tensor memory. For 16- and 32-bit elements the metadata are in one of two columns, which the
-// selector chooses, and rows that are eight apart share two lanes.
+// in tensor memory. A chunk is four elements, eight if they have four bits, or two of tf32. For
+// 16-bit and 32-bit elements, the selector chooses one of two columns, and rows r and r+8 use the
+// same pair of lanes.
 func (p Path) Metadata(e *Element, row, chunk, selector int) (lane, column, bit int) {
 	if e.Bits > 8 {
 		return p.A(row&^8 | chunk/4<<3), selector, chunk%4*4 + row/8%2*16

@@ -80,7 +80,7 @@ func Of(kind isa.Kind, mods []isa.Mod, arch Arch) (*MMA, error) {
 	return m, nil
 }
 
-// A words value holds the modifiers of a matrix product.
+// A words holds the modifiers of a matrix product, sorted by meaning.
 type words struct {
 	m, n, k                        int
 	types                          []*Element
@@ -138,7 +138,8 @@ func FactorsOf(mod isa.Mod) int {
 	return 0
 }
 
-// settle derives the layouts, the register counts and the arithmetic model from the modifiers.
+// settle sets the layouts, the register counts and the arithmetic model that follow from the
+// modifiers.
 func (m *MMA) settle(kind isa.Mod, factors int, how isa.Mod) error {
 	packed := m.Scaled && (kind == isa.ModKindMxf4 || kind == isa.ModKindMxf4nvf4)
 	bytes := kind != isa.NoMod && !packed
@@ -221,7 +222,7 @@ func (m *MMA) countRegisters(depth int) {
 	}
 }
 
-// LayoutA returns the layout of A; its method A returns the locations.
+// LayoutA returns the layout of A, whose method A returns the location of each element.
 func (m *MMA) LayoutA() Layout { return m.la }
 
 // LayoutB returns the layout of B.
@@ -384,8 +385,8 @@ func (m *MMA) accumulator(f *Frame, row, col int) uint64 {
 	return x
 }
 
-// store writes an element of D. The element in the upper half of an f16 register is written after
-// the lower one.
+// store writes element (row, col) of D. Of two f16 elements in one register, the lower must be
+// stored first: storing the upper one keeps it.
 func (m *MMA) store(f *Frame, row, col int, x uint64) {
 	p := m.ld.C(row, col)
 	if m.wmma {

@@ -48,7 +48,8 @@ func (p *panel) scaleRow(row int, s scale) {
 	}
 }
 
-// choose determines which elements of B are multiplied with the stored elements of each row of A.
+// choose stores, for each row of A, the positions of the elements of B with which the stored
+// elements of A are multiplied.
 func (m *MMA) choose(f *Frame) {
 	f.places = f.places[:0]
 	for row := range m.M {

@@ -3,7 +3,7 @@
 
 package tensorcore
 
-// A ZeroColumns says which columns of B count as zeros in a weight-stationary product.
+// A ZeroColumns specifies which columns of B count as zeros in a weight-stationary product.
 type ZeroColumns struct {
 	Shift int    // the column of B that is column 0 of the product
 	Zero  []bool // by column of the product

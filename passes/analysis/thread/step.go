@@ -31,7 +31,8 @@ const (
 // constant returns the constant n.
 func constant(n int64) Value { return Value{Constant, n} }
 
-// An operation is the computation of an instruction, for the instructions that are evaluated.
+// An operation describes what an instruction computes: its kind, the types of its operands and
+// result, and its modifiers. It exists for the instructions that Value evaluates.
 type operation struct {
 	kind   isa.Kind
 	typ    isa.Type // of the operands; its last type modifier

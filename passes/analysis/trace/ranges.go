@@ -310,7 +310,8 @@ func (f *Facts) updateRange(a *value.Atom, holds bool) {
 	}
 }
 
-// hasCompatibleRanges reports whether the ranges in f and g are compatible.
+// hasCompatibleRanges reports whether f and g can hold together: no value that is the same in all
+// threads of a block has a range in f that is disjoint from its range in g.
 func (f *Facts) hasCompatibleRanges(g *Facts) bool {
 	for _, r := range f.ranges {
 		if s, ok := g.sumRange(r.subject); ok && r.of.Level() <= value.Block &&

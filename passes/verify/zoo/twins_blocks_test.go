@@ -38,7 +38,7 @@ func countMismatch(k *dsl.Kernel, good bool) {
 	k.Ins("bar.sync", 1, threads) // want "^B1 "
 }
 
-// warpsLeft lets some warps exit, as the launch says.
+// warpsLeft lets the warps from index n on exit, where n is a kernel parameter.
 func warpsLeft(k *dsl.Kernel, good bool) {
 	n, out, tid := dsl.Param[dsl.U32](k, "n"), dsl.Global[dsl.U32](k, "out"), k.TID().X
 	bar := k.NamedBarrier(128)

@@ -52,7 +52,7 @@ type Result struct {
 	Findings   diag.List
 	Tried      []string // descriptions of the launches
 	NotReached []int    // lines with accesses or synchronization that no launch executed
-	Incomplete []string // why something could not be checked
+	Incomplete []string // reasons why parts of the kernel were not checked
 	Suppressed int
 	Search     *schedule.Result // search of one launch, or nil if none was searched
 	Timeline   []schedule.Entry // timeline of the order that the search found
@@ -165,7 +165,7 @@ func (k *kernel) schedules() []seeding {
 	return list
 }
 
-// A seeding is a seed of the emulator with its completion policy.
+// A seeding is a seed of the emulator with the policy by which asynchronous operations complete.
 type seeding struct {
 	seed       uint64
 	completion emu.Completion
@@ -177,7 +177,8 @@ func scheduleOf(seed uint64) seeding {
 	return seeding{seed, []emu.Completion{emu.Late, emu.Random, emu.Eager}[seed%3]}
 }
 
-// A kernel is a kernel under check.
+// A kernel holds a kernel that is checked, its derived launch, and the options of the next
+// launches.
 type kernel struct {
 	name, text string
 	module     *ir.Module
@@ -192,21 +193,21 @@ type kernel struct {
 	limit      int64          // limit of instructions; 0 means mostWork
 	pool       pool           // arrays that the kernels of a stream share
 
-	// the block size, or the size of dynamic shared memory, is unknown
+	// the file does not fix the block size, or the size of dynamic shared memory
 	guessedBlock, guessedShared bool
 	structure                   string // name of a structure parameter, which is zero; or ""
 	guessedBox                  bool   // the box shape of a tensor map is unknown
-	guessedBytes                bool   // and so is its number of bytes
+	guessedBytes                bool   // the number of bytes of a box is unknown
 	element                     int    // assumed bytes of the elements of tensor maps; 0 means 1
 	oneBlock                    bool   // the kernel never uses its block index
-	oneThread                   bool   // it never reads the index of a thread; the size is guessed
-	waits                       bool   // the kernel polls arrays, and stores to none of these
+	oneThread                   bool   // the kernel never reads the index of a thread, and the block size is guessed
+	waits                       bool   // the kernel polls arrays to which it never stores
 
-	// Of the next launches:
-	inputs bool // arrays that the kernel only reads hold numbers instead of zeros
-	values bool // uses of values that were never written are faults
+	// options of the next launches
+	inputs bool // arrays that the kernel only reads are filled with small numbers instead of zeros
+	values bool // a use of a value that was never written is a fault
 
-	// a launch reached its limit of instructions, so further launches get a lower limit
+	// a launch reached its limit of instructions, so later launches get a lower limit
 	slow      bool
 	fragments bool // registers of wgmma and tcgen05.ld are watched
 

@@ -21,7 +21,7 @@ type param struct {
 	kind   paramKind
 
 	input   bool // the kernel only reads the array that it points to, by weak loads and copies
-	guarded bool // the kernel compares the index of a thread with it
+	guarded bool // the kernel compares a thread index with the parameter
 }
 
 // A paramKind is the assumed kind of a parameter.
@@ -166,8 +166,8 @@ func (k *kernel) betweenBlocks() (yes bool) {
 	return yes
 }
 
-// meetsInGroups reports whether the kernel has a barrier for some threads of a block: which of them
-// meet may depend on the schedule.
+// meetsInGroups reports whether the kernel has a barrier for only some threads of a block. Which
+// threads arrive there together may depend on the schedule.
 func (k *kernel) meetsInGroups() (yes bool) {
 	k.instructions(func(in *ir.Instr) {
 		yes = yes || in.Form.Form.Kind == isa.KindBarrierSync && len(in.Args) > 1
@@ -189,9 +189,9 @@ func (k *kernel) betweenDevices() (yes bool) {
 	return yes
 }
 
-// mostOfThree is the largest first count for a kernel with at least three sizes, such as a matrix
-// product, because the work is the product of the sizes.
-const mostOfThree = 512
+// maxFirstTrial limits the first value tried for integer parameters of a kernel with at least three
+// of them, such as a matrix product: its work grows with the product of the sizes.
+const maxFirstTrial = 512
 
 // classify determines the kind of each parameter. A 64-bit parameter is a pointer if it is used
 // as an address.
@@ -292,8 +292,9 @@ func replacesAddress(in *ir.Instr) bool {
 	return in.Form.Form.Kind == isa.KindTensormapReplace && in.HasMod(isa.ModGlobalAddress)
 }
 
-// counts returns the values to try for integer parameters. All parameters get the same value: the
-// number of threads of the grid, the number of threads of a block, and small and odd numbers.
+// counts returns the values to try for integer parameters, in order. In one trial, all parameters
+// have the same value: the number of threads of the grid, the number of threads of a block, or a
+// small or odd number.
 func (k *kernel) counts() []uint64 {
 	sizes := 0
 	for _, p := range k.params {
@@ -308,7 +309,7 @@ func (k *kernel) counts() []uint64 {
 	block := uint64(s.Block[0] * s.Block[1] * s.Block[2])
 	first := k.width()
 	if sizes > 2 {
-		first = min(first, mostOfThree)
+		first = min(first, maxFirstTrial)
 	}
 	return []uint64{first, 3, block, 256, 64, 1, 8, 16, 128, 1000}
 }

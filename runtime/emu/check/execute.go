@@ -36,7 +36,7 @@ func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 	}
 }
 
-// most returns the largest number of instructions that a launch may execute.
+// most returns the limit of instructions for the next launch.
 func (k *kernel) most() int64 {
 	switch {
 	case k.limit != 0:
@@ -47,7 +47,7 @@ func (k *kernel) most() int64 {
 	return mostWork
 }
 
-// mostShared returns the dynamic shared memory that a block can have.
+// mostShared returns the maximum dynamic shared memory of a block, in bytes.
 func (k *kernel) mostShared() uint32 {
 	static := int64(0)
 	for _, v := range k.variables() {
@@ -61,7 +61,7 @@ func (k *kernel) mostShared() uint32 {
 	return dynamicShared
 }
 
-// once runs the kernel with arrays of some size.
+// once runs the kernel with arrays of the given number of bytes.
 func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	detector, watch := race.New(), k.watch
 	var fragments race.Fragments

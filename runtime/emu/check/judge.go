@@ -36,7 +36,7 @@ func (k *kernel) judge(r *Result, runs []*run) {
 	r.Incomplete = slices.Compact(r.Incomplete)
 }
 
-// unordered reports whether some accesses of the run are not ordered by synchronization.
+// unordered reports whether the run has a race.
 func (x *run) unordered() bool {
 	return slices.ContainsFunc(x.races, func(y *race.Race) bool {
 		return y.Rule != race.RuleExited &&
@@ -60,16 +60,18 @@ func sites(x *run) map[site]*race.Race {
 	return list
 }
 
-// doubt is the reason why a race may be caused by the derived launch and not by the kernel.
+// doubt is a reason why the derived launch, and not the kernel, may cause a race.
 type doubt struct {
 	runs []map[site]*race.Race // races of the runs that must also show a race of the kernel
 	note string
 }
 
-// smallValues is the doubt about a race that occurs in no launch with ordinary integers.
+// smallValues is the doubt about a race that occurs only in launches whose integers are not
+// multiples of 16.
 const smallValues = "it occurs only with small or odd values of the integers"
 
-// doubts returns the runs with which a race of a derived launch is compared.
+// doubts returns the runs with which a race of a derived launch is compared, each with the reason
+// for doubt if the race does not occur in them.
 func (k *kernel) doubts(runs []*run) (list []doubt) {
 	if len(k.shape.Args) > 0 {
 		return nil
@@ -83,7 +85,8 @@ func (k *kernel) doubts(runs []*run) (list []doubt) {
 			}
 		}
 	}
-	if filled && (!k.betweenBlocks() || k.hasInputs()) { // else flags and counters start at zero
+	// otherwise flags and counters must start at zero
+	if filled && (!k.betweenBlocks() || k.hasInputs()) {
 		list = append(list, doubt{note: "it does not occur with other contents of the arrays"})
 	}
 	for _, x := range runs {
@@ -156,7 +159,7 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 					severity, note = diag.Review, "; "+why
 				}
 			}
-			unusual := false // two writes of one value where a pitch is 0 or odd
+			unusual := false // both writes store one value, and occur only if a pitch is 0 or odd
 			for _, d := range doubts {
 				if y.Severity == diag.Review && d.note == smallValues && !k.guarded() {
 					unusual = !slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool {
@@ -178,7 +181,8 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 	return list
 }
 
-// withMoreBlocks returns the finding of a race that occurs only with more blocks.
+// withMoreBlocks returns the finding of a race that occurs only when the grid has more blocks than
+// usual.
 func (k *kernel) withMoreBlocks(x *run, y *race.Race) diag.Diagnostic {
 	severity := y.Severity
 	if k.assumed(y) != "" {
@@ -236,7 +240,7 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		switch {
 		case len(k.shape.Args) > 0 || good == 0 && k.always(runs, f):
 			d.Severity = diag.Error
-		// no contents of memory end these waits
+		// the waits do not depend on the contents of memory
 		case hang && waits(f) && (ordinary(x.count) || !k.varies()):
 			d.Severity = diag.Error
 		case k.misuses(f) && ordinary(x.count): // nor does the launch cause these
@@ -346,8 +350,9 @@ func (k *kernel) fillsFlags(x *run) bool {
 	return x.filled && k.betweenBlocks() && !k.hasInputs()
 }
 
-// always reports whether all launches end with a fault at the same place. A launch that polls until
-// it reaches its limit may hang too: with random time slices, the emulator does not detect it.
+// always reports whether all launches end with a fault at the same place as f. A launch that polls
+// until it reaches its limit counts as such a launch, because with random time slices the emulator
+// does not detect its hang.
 func (k *kernel) always(runs []*run, f *emu.Fault) bool {
 	for _, x := range runs {
 		if x.limited() && f.Has(emu.CauseHang) || k.fillsFlags(x) {
@@ -360,8 +365,8 @@ func (k *kernel) always(runs []*run, f *emu.Fault) bool {
 	return true
 }
 
-// misuses reports whether a fault is a misuse of a barrier or of tensor memory, or an access to an
-// address that was never computed, which depend on no contents of memory and on no bounds.
+// misuses reports whether a fault is a misuse of a barrier or of tensor memory, or an access to
+// address zero. Such faults depend neither on the contents of memory nor on the sizes of arrays.
 func (k *kernel) misuses(f *emu.Fault) bool {
 	if k.guessedBlock {
 		return false
@@ -373,17 +378,18 @@ func (k *kernel) misuses(f *emu.Fault) bool {
 	}, f.Has) {
 		return true
 	}
-	// no variable and no launch begins there
+	// no variable is at this address in any launch
 	if strings.HasSuffix(f.Message, "at shared address 0x0") {
 		return true
 	}
 	return !k.guessedBytes && f.Has(emu.CauseTransactions)
 }
 
-// waitsForDevices is why a kernel that hangs in a derived launch is not checked further.
+// waitsForDevices is the reason why a kernel that waits for other devices is not checked further.
 const waitsForDevices = "the kernel waits for memory that other devices may write; give a launch"
 
-// waitsForKernels is the reason if no kernel of the launch writes what it polls.
+// waitsForKernels is the reason why a kernel is not checked further if it polls memory that no
+// kernel of the launch writes.
 const waitsForKernels = "the kernel waits for memory that it never writes; give a launch"
 
 // waitsForThreads is the reason if all threads wait at one place, which no thread passes.
@@ -402,7 +408,8 @@ func waits(f *emu.Fault) bool {
 	return false
 }
 
-// varies reports whether launches differ in their parameter values.
+// varies reports whether the kernel has integer parameters, so that launches differ in their
+// values.
 func (k *kernel) varies() bool { return len(k.counts()) > 1 }
 
 // differences reports results that depend on the schedule.

@@ -60,7 +60,7 @@ func checkPair(t *testing.T, path string) {
 	}
 }
 
-// TestExamples checks that check finds no error in right kernels, whatever else it cannot decide:
+// TestExamples checks that check finds no error in correct kernels, whatever else it cannot decide:
 // the simple examples, and one that waits for other devices.
 func TestExamples(t *testing.T) {
 	for _, pattern := range []string{"0[1-8]_*", "11_*", "24_*"} {

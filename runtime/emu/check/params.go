@@ -12,8 +12,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// written returns the parameters whose arrays the kernel may write, poll or pass on. Weak loads,
-// sources of copies, and the address arithmetic that package pointers traces do not count.
+// written returns the parameters whose arrays the kernel may write, poll, or pass to other code.
+// Weak loads, sources of copies, and the address arithmetic that pointers traces do not count.
 func (k *kernel) written(from origins) map[*ir.Var]bool {
 	found := make(map[*ir.Var]bool)
 	k.instructions(func(in *ir.Instr) {
@@ -82,8 +82,8 @@ func (k *kernel) wild(s seeding) *emu.Fault {
 	return x.fault
 }
 
-// onlyPolls reports whether the kernel reads arrays by strong loads, and changes none of them: what
-// it waits for is then written by another kernel.
+// onlyPolls reports whether the kernel reads arrays by strong loads but changes none of them. It
+// then waits for values that another kernel writes.
 func (k *kernel) onlyPolls(from origins) bool {
 	polled, changed := make(map[*ir.Var]bool), make(map[*ir.Var]bool)
 	k.instructions(func(in *ir.Instr) {
@@ -190,8 +190,8 @@ func (k *kernel) parameter(in *ir.Instr, copies map[*ir.Reg]*ir.Var) *ir.Var {
 	return nil
 }
 
-// guarded reports whether the kernel compares a thread index with each of its counts, of which
-// there must be one or two.
+// guarded reports whether the kernel has one or two integer parameters and compares a thread index
+// with each of them.
 func (k *kernel) guarded() bool {
 	n := 0
 	for _, p := range k.params {

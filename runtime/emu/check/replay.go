@@ -21,7 +21,8 @@ type Replay struct {
 	choice choice
 }
 
-// A choice is what the arguments of a Replay depend on, besides its file.
+// A choice is a derived launch without its file: the values on which the arguments of a Replay
+// depend.
 type choice struct {
 	integers map[string]uint64 // as in Options
 	count    uint64
@@ -29,7 +30,7 @@ type choice struct {
 	bytes    int // size of arrays
 	shape    Launch
 	element  int
-	made     bool // all but integers and bytes are chosen
+	made     bool // the fields other than integers and bytes are set
 }
 
 // replayArray is the size of each array. It is small, because the arrays are written and read for

@@ -19,7 +19,8 @@ type run struct {
 	schedule seeding
 	count    uint64
 	filled   bool // arrays hold numbers, not zeros
-	// arrays that the kernel only reads hold numbers, and all other arrays hold zeros
+	// arrays that the kernel only reads are filled with small numbers, and all other arrays with
+	// zeros
 	inputs  bool
 	block   [3]uint32 // another block size than that of the kernel's other launches, or zero
 	blocks  uint32    // another number of blocks, or 0
@@ -38,7 +39,8 @@ type run struct {
 	tried    string // description of the launch, if it is not one of the first ones
 }
 
-// Derived array sizes start at the first and grow to the second while accesses are out of bounds.
+// Limits of derived launches. The size of arrays starts at firstArray and grows to mostArray while
+// accesses are out of bounds.
 const (
 	firstArray = 1 << 20
 	mostArray  = 1 << 26
@@ -124,8 +126,9 @@ func (k *kernel) runs(r *Result) []*run {
 	return all
 }
 
-// further runs the launches that do not depend on each other: the best run with other schedules,
-// its variations, and the best run with a check of uninitialized values, which is values.
+// further runs launches that do not depend on each other: the best run with other schedules,
+// variations of the best run, and values, which is the best run with a check of uninitialized
+// values.
 func (k *kernel) further(r *Result, schedules []seeding, best *run, before []*run,
 	counts bool) (all []*run, values *run) {
 	var others sequence
@@ -142,7 +145,7 @@ func (k *kernel) further(r *Result, schedules []seeding, best *run, before []*ru
 			}
 			x := own.launch(s, best.count, false)
 			if x.limited() && own.limit != 0 && x.events <= best.events*endless {
-				own.limit = 0 // it is slow, but need not be a livelock
+				own.limit = 0 // the launch is slow, but may still end
 				x = own.launch(s, best.count, false)
 			}
 			return x
@@ -201,7 +204,7 @@ func (k *kernel) otherContents(best *run, all []*run) (list []*run) {
 	return list
 }
 
-// suspect reports whether other contents of the arrays may change what is reported about runs.
+// suspect reports whether the findings about runs may change with other contents of the arrays.
 func (k *kernel) suspect(runs []*run) bool {
 	return slices.ContainsFunc(runs, func(x *run) bool {
 		return x.fault != nil || x.err != nil || len(x.races) > 0
@@ -227,8 +230,8 @@ func (k *kernel) variations(best *run, counts bool) (list []task) {
 		func(own *kernel) []*run { return own.otherBlocks(best) })
 }
 
-// moreBlocks runs launches with twice as many blocks, if blocks synchronize: two blocks may have
-// one producer and one consumer only.
+// moreBlocks runs launches with twice as many blocks if blocks synchronize. With two blocks, there
+// may be only one producer and one consumer.
 func (k *kernel) moreBlocks(best *run) (list []*run) {
 	if k.options.Launch != nil || k.options.Seed != nil || best.fault != nil || best.err != nil ||
 		best.events > cheap || !k.betweenBlocks() ||
@@ -254,8 +257,8 @@ func (k *kernel) moreBlocks(best *run) (list []*run) {
 	return list
 }
 
-// certain returns the runs so far, and the runs that could lower their findings to reviews, if an
-// error remains; otherwise nil.
+// certain returns the runs so far and, if they contain an error, runs that may turn it into a
+// review. It returns nil if no error remains.
 func (k *kernel) certain(best *run, all []*run) []*run {
 	if len(k.races(all)) == 0 && (best.fault == nil || len(k.shape.Args) == 0 && k.varies()) {
 		return nil
@@ -283,8 +286,8 @@ func (k *kernel) inputLaunch(best *run) []*run {
 	return []*run{k.launch(best.schedule, best.count, false)}
 }
 
-// partial runs launches in which some blocks, warps and lanes are past the end of the data, if the
-// kernel compares a thread index with each of its counts.
+// partial runs launches in which the data ends in the middle of a block and of a warp, if the
+// kernel compares a thread index with each of its integer parameters.
 func (k *kernel) partial(best *run) (list []*run) {
 	if len(k.shape.Args) > 0 || best.fault != nil || best.err != nil || best.events > cheap ||
 		!k.guarded() {

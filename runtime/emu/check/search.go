@@ -71,7 +71,7 @@ func (k *kernel) search(r *Result, best *run, all []*run) {
 	r.Findings = append(r.Findings, d)
 }
 
-// follow runs a launch again in the order of synchronizations that w specifies.
+// follow runs a launch again in the order of synchronizations w.
 func (k *kernel) follow(r *Result, best *run, w schedule.Witness) *run {
 	guide := &schedule.Guide{Witness: w}
 	k.watch = []emu.Observer{guide}

@@ -104,8 +104,7 @@ func (k *kernel) mapText(p param) string {
 	return text
 }
 
-// elements are the sizes that the elements of a tensor map are assumed to have, in order, after one
-// byte.
+// elements lists the sizes that are tried for the elements of tensor maps after one byte, in order.
 var elements = []struct {
 	bytes int
 	kind  device.TensorType
@@ -155,7 +154,7 @@ func overlap(x *run) bool {
 	})
 }
 
-// boxed reports whether an opcode copies a box of a tensor.
+// boxed reports whether an instruction with this opcode copies a box of a tensor.
 func boxed(op string) bool {
 	kind := isa.KindOf(op)
 	return kind == isa.KindCpAsyncBulkTensor || kind == isa.KindCpReduceAsyncBulkTensor

@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A task runs launches of a kernel that no other task changes.
+// A task runs launches on its own copy of a kernel.
 type task func(own *kernel) []*run
 
 // together runs tasks on all processors, each with a copy of the kernel, and returns their runs in
@@ -38,8 +38,8 @@ func (k *kernel) together(tasks []task) [][]*run {
 // limited reports whether a run reached its limit of instructions.
 func (x *run) limited() bool { return x.fault != nil && x.fault.Message == emu.LimitReached }
 
-// A sequence is a list of launches that ends with the first one that reaches its limit of
-// instructions.
+// A sequence is a list of launches in order. Launches after the first one that reaches its limit of
+// instructions are dropped.
 type sequence struct {
 	tasks []task
 	end   atomic.Int64 // number of tasks up to that one

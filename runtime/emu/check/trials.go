@@ -82,7 +82,7 @@ func (k *kernel) recorded(s seeding, count uint64, filled bool) *run {
 	return x
 }
 
-// refusal says why a launch was refused.
+// refusal returns the reasons why a launch was refused.
 func refusal(err error) (list []string) {
 	var no *emu.Unsupported
 	if !errors.As(err, &no) {

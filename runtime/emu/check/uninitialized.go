@@ -20,7 +20,7 @@ func (k *kernel) uninitialized(r *Result, best, first *run, all []*run) {
 	}
 	k.values = true
 	defer func() { k.values = false }()
-	if first.fault == nil && k.guarded() { // any count is one that the kernel is for
+	if first.fault == nil && k.guarded() { // the kernel supports every count
 		for _, x := range k.comparable(best, all) {
 			if x.hasOtherBlock() {
 				continue
@@ -60,8 +60,8 @@ func (k *kernel) uninitialized(r *Result, best, first *run, all []*run) {
 	r.Findings = append(r.Findings, d)
 }
 
-// searchesValues reports whether a use of an uninitialized value is a finding. If accesses race, a
-// thread may read before another one has written.
+// searchesValues reports whether a use of an uninitialized value is reported as a finding. It is
+// not if accesses race, because a thread may then read before another thread has written.
 func (k *kernel) searchesValues(best *run, all []*run) bool {
 	return best.fault == nil && best.err == nil && k.options.Order == nil &&
 		!slices.ContainsFunc(all, (*run).unordered)
@@ -89,8 +89,8 @@ func (k *kernel) again(x *run) *run {
 // compared.
 const mostComparable = 4
 
-// comparable returns runs with other integers, blocks or contents than the best one that ended
-// well.
+// comparable returns the successful runs whose integers, blocks or contents differ from those of
+// the best run.
 func (k *kernel) comparable(best *run, all []*run) (list []*run) {
 	if len(k.shape.Args) > 0 {
 		return nil
@@ -109,7 +109,7 @@ func (k *kernel) comparable(best *run, all []*run) (list []*run) {
 	return list
 }
 
-// difference specifies how a launch differs from the best one.
+// difference describes how the launch of x differs from that of the best run.
 func (k *kernel) difference(best, x *run) string {
 	switch {
 	case x.block != best.block:

@@ -72,7 +72,7 @@ func (b *Break) Step(e *emu.Event, s *emu.State) {
 	}
 }
 
-// mbarriers prints the mbarriers of the block.
+// mbarriers prints the state of each mbarrier of the block.
 func (b *Break) mbarriers(s *emu.State) {
 	for _, m := range s.Mbarriers() {
 		for _, x := range s.Symbols() {

@@ -41,7 +41,8 @@ var classes = map[isa.Head]string{
 	isa.HeadTestp: "compare", isa.HeadCvt: "convert",
 }
 
-// classOf returns the class of an instruction.
+// classOf returns the class of an instruction in the statistics, such as "integer" or "tensor
+// core".
 func classOf(in *ir.Instr) string {
 	if in.Form == nil {
 		return "other"

@@ -57,7 +57,7 @@ func namesOf(l *emu.Launching) *names {
 	return n
 }
 
-// plain removes the slashes of a comment.
+// plain returns the text of a comment without the slashes and surrounding spaces.
 func plain(comment string) string { return strings.TrimSpace(strings.TrimPrefix(comment, "//")) }
 
 // rolesIn adds the roles that comments name.
@@ -110,7 +110,8 @@ func (n *names) address(a emu.Address, size uint64) string {
 	return fmt.Sprintf("%s+%d", name, at)
 }
 
-// stage describes the pipeline stage of a lane, from registers whose names end in _stage.
+// stage returns the pipeline stage of a lane for display, from registers whose names end in _stage;
+// "" if there are none.
 func stage(s *emu.State, lane int) string {
 	var words []string
 	for _, r := range s.Function().Regs {

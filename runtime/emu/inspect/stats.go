@@ -111,7 +111,8 @@ var products = map[isa.Kind]bool{
 	isa.KindTcgen05MmaWs: true,
 }
 
-// private counts the bytes of loads and stores in state spaces that observers do not receive.
+// private counts the bytes of loads and stores in state spaces whose accesses are not reported to
+// observers, such as local memory.
 func (s *Stats) private(e *emu.Event) {
 	op := e.Instr.Form.Operation()
 	load := op.Kind == isa.KindLd
@@ -125,7 +126,7 @@ func (s *Stats) private(e *emu.Event) {
 	}
 }
 
-// bytes adds bytes of a space.
+// bytes adds n bytes to the counts of a state space.
 func (s *Stats) bytes(space isa.Space, n int64, read, written bool) {
 	name := space.Base().String()
 	if name != "" {

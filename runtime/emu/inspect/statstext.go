@@ -12,8 +12,8 @@ import (
 	"text/tabwriter"
 )
 
-// mostSpots limits how many lines Print lists.
-const mostSpots = 8
+// maxSpots limits how many lines Print lists.
+const maxSpots = 8
 
 // Print writes the statistics as text.
 func (s *Stats) Print(out io.Writer) error {
@@ -78,7 +78,7 @@ func (s *Stats) printSpots(out io.Writer) {
 	waste := func(line string) int64 { return s.SpotLines[line].Parts - s.SpotLines[line].Least }
 	slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(waste(b), waste(a)) })
 	for i, line := range lines {
-		if i == mostSpots {
+		if i == maxSpots {
 			fmt.Fprintf(out, "  and %d more lines\n", len(lines)-i)
 			break
 		}

@@ -31,7 +31,7 @@ type Timeline struct {
 	dropped int
 }
 
-// A slice is the current activity of a warp.
+// A slice is the current activity of a warp, from its first instruction.
 type slice struct {
 	name, category string
 	begin, end     int64
@@ -52,8 +52,8 @@ type traceEvent struct {
 	Args     map[string]any `json:"args,omitempty"`
 }
 
-// mostEvents limits the events, and so the memory, of a timeline.
-const mostEvents = 2_000_000
+// maxEvents limits the number of events in a timeline, and thereby its memory.
+const maxEvents = 2_000_000
 
 // NewTimeline returns an empty timeline.
 func NewTimeline() *Timeline {
@@ -130,7 +130,7 @@ func (t *Timeline) process(block uint32) int { return t.launch<<20 + int(block) 
 
 // add appends an event.
 func (t *Timeline) add(e traceEvent) {
-	if len(t.events) >= mostEvents {
+	if len(t.events) >= maxEvents {
 		t.dropped++
 		return
 	}
@@ -181,7 +181,7 @@ func compareThreads(a, b thread) int {
 	return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.warp, b.warp))
 }
 
-// start names the track of a warp.
+// start adds the event that names the track of a warp.
 func (t *Timeline) start(e *emu.Event) {
 	name := fmt.Sprintf("warp %d", e.Warp)
 	if role := t.names.role(e.Warp); role != "" {

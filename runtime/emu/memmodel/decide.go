@@ -27,8 +27,8 @@ func (t *Test) Holds(v Verdict) bool {
 	return v.Possible
 }
 
-// mostEvents limits the events of an execution.
-const mostEvents = 60
+// maxEvents limits the number of events in an execution.
+const maxEvents = 60
 
 // Decide enumerates the executions of a test.
 func Decide(t *Test) (Verdict, error) {
@@ -103,8 +103,8 @@ func (d *decider) build() error {
 		}
 	}
 	n := len(d.x.events)
-	if n > mostEvents {
-		return fmt.Errorf("%s has %d events, expected at most %d", t.Name, n, mostEvents)
+	if n > maxEvents {
+		return fmt.Errorf("%s has %d events, expected at most %d", t.Name, n, maxEvents)
 	}
 	d.x.po, d.x.rf, d.x.sc = make(relation, n), make(relation, n), make(relation, n)
 	d.x.from = map[[2]int]int{}
@@ -199,7 +199,7 @@ func (d *decider) instr(thread int, in *instr, addresses map[string]int, generat
 	}
 }
 
-// read enumerates the writes that read i may read from.
+// read chooses the writes from which read i may read, for each choice continues with the next read.
 func (d *decider) read(i int) {
 	if i == len(d.reads) {
 		d.fences()
@@ -246,7 +246,8 @@ func (d *decider) fences() {
 	})
 }
 
-// orient tries both orders of each pair.
+// orient adds each pair to relation r in both orders, one after the other, and calls done for each
+// combination.
 func (d *decider) orient(pairs [][2]int, r relation, done func()) {
 	if len(pairs) == 0 {
 		done()
@@ -260,8 +261,8 @@ func (d *decider) orient(pairs [][2]int, r relation, done func()) {
 	}
 }
 
-// grounded checks that no value appears out of thin air, which would be a cycle of reads and the
-// values that depend on them.
+// grounded reports whether the execution satisfies the axiom "no thin air": there is no cycle of
+// reads and of writes whose values depend on these reads.
 func (d *decider) grounded() bool {
 	n := len(d.x.events)
 	r := make(relation, n)
@@ -339,7 +340,7 @@ func (d *decider) finish() {
 	d.choose(names, final, map[string]int{}, values)
 }
 
-// choose enumerates the final memory values.
+// choose enumerates the combinations of final memory values, one location after another.
 func (d *decider) choose(names []string, final map[string][]int, chosen map[string]int,
 	values []int) {
 	if len(names) > 0 {

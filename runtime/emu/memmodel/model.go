@@ -58,7 +58,7 @@ const (
 	TensorMap
 )
 
-// A Place is the location of a thread.
+// A Place gives the block, the cluster and the GPU of a thread.
 type Place struct{ CTA, Cluster, GPU int }
 
 // includes reports whether the scope of a thread at p includes threads at q.
@@ -93,7 +93,8 @@ type event struct {
 // strong reports whether an event is a strong operation.
 func (e *event) strong() bool { return e.order != Weak }
 
-// A relation holds pairs of events: bit b of row a.
+// A relation is a set of pairs of events: the pair (a, b) is in the relation if bit b of row a is
+// set.
 type relation []uint64
 
 func (r relation) has(a, b int) bool { return r[a]>>b&1 != 0 }
@@ -158,7 +159,7 @@ type execution struct {
 	obs, base, cause relation
 }
 
-// place returns the block and thread in which an event runs.
+// place returns the location of the thread of event a.
 func (x *execution) place(a int) Place { return x.places[x.events[a].thread] }
 
 // overlap reports whether two events access a common byte.
@@ -167,8 +168,8 @@ func (x *execution) overlap(a, b int) bool { return x.events[a].atoms&x.events[b
 // memory reports whether an event reads or writes memory.
 func (x *execution) memory(a int) bool { return x.events[a].kind <= Write }
 
-// morally reports whether two events are morally strong relative to each other, as the PTX memory
-// model defines it.
+// morally reports whether two events are morally strong with respect to each other, as the PTX
+// memory model defines it.
 func (x *execution) morally(a, b int) bool {
 	e, f := &x.events[a], &x.events[b]
 	if e.thread < 0 || f.thread < 0 {
@@ -339,8 +340,8 @@ func (x *execution) preserved(a, b int) bool {
 	return false
 }
 
-// oneWay reports whether event p is a tensor map fence with the given order in block own whose
-// scope includes block other.
+// oneWay reports whether event p is a tensor map fence with the given order, in a thread of block
+// own, whose scope includes block other.
 func (x *execution) oneWay(p int, order Order, own, other int) bool {
 	g := &x.events[p]
 	return g.kind == ProxyFence && g.proxy == TensorMap && g.order == order &&
@@ -348,7 +349,8 @@ func (x *execution) oneWay(p int, order Order, own, other int) bool {
 		g.scope.includes(x.place(own), x.place(other))
 }
 
-// past returns the events of a given kind that are in a set or precede an event of the set.
+// past returns the events that satisfy is and that are in a set, or that program order puts before
+// an event of the set.
 func (x *execution) past(set uint64, is func(int) bool) (next uint64) {
 	for p := range x.events {
 		if !is(p) {
@@ -383,7 +385,7 @@ func (x *execution) fromReads() relation {
 	return fr
 }
 
-// consistent checks the axioms that need the coherence order.
+// consistent reports whether the execution satisfies the axioms that depend on the coherence order.
 func (x *execution) consistent() bool {
 	n := len(x.events)
 	fr := x.fromReads()

@@ -68,7 +68,7 @@ func Parse(text string) (*Test, error) {
 	t.Name = words[1]
 	initial, rest, ok := strings.Cut(rest, "}")
 	if !ok {
-		return nil, fmt.Errorf("the initial values do not end")
+		return nil, fmt.Errorf("the initial values have no closing brace")
 	}
 	if err := t.initial(initial); err != nil {
 		return nil, err
@@ -144,14 +144,15 @@ func (t *Test) initial(text string) error {
 		}
 		name, value, ok := strings.Cut(item, "=")
 		if !ok {
-			return fmt.Errorf("%q is not an initial value", item)
+			return fmt.Errorf("%q is not an initial value, expected name=value", item)
 		}
 		t.Init[strings.TrimSpace(name)] = number(strings.TrimSpace(value))
 	}
 	return nil
 }
 
-// instrWords are the modifiers of instructions other than types and operations, and what they set.
+// instrWords maps modifiers, except types and operations, to functions that record them in an
+// instruction.
 var instrWords = map[string]func(in *instr){
 	"relaxed":  func(in *instr) { in.order = Relaxed },
 	"volatile": func(in *instr) { in.order = Relaxed },
@@ -177,20 +178,21 @@ var instrWords = map[string]func(in *instr){
 var widths = map[string]int{"b8": 1, "u8": 1, "b16": 2, "u16": 2, "b32": 4, "u32": 4, "b64": 8,
 	"u64": 8}
 
-// combinations are the operations of atomic instructions, with the name that evaluates them.
+// combinations maps the operations of atomic instructions to the names that combine evaluates.
 var combinations = map[string]string{
 	"plus": "add", "add": "add", "exch": "exch", "cas": "cas", "min": "min", "max": "max",
 	"and": "and", "or": "or",
 	"xor": "xor", "inc": "inc",
 }
 
-// An operation parses the operands of an instruction.
+// An operation is a parser for the operands of an instruction, with the proxy through which the
+// instruction accesses memory.
 type operation struct {
 	proxy Proxy
 	parse func(t *Test, in *instr, words, args []string) error
 }
 
-// operations are the instructions, by the first word of their opcode.
+// operations maps the first word of an opcode to the parser of its operands.
 var operations = map[string]operation{
 	"ld": {parse: (*Test).load}, "tld": {Texture, (*Test).load}, "suld": {Surface, (*Test).load},
 	"ldc": {Constant, (*Test).load},
@@ -200,7 +202,7 @@ var operations = map[string]operation{
 	"bar": {parse: (*Test).barrier}, "barrier": {parse: (*Test).barrier},
 }
 
-// instr parses an instruction. As in herd, the brackets around an address are optional.
+// instr parses one instruction. As in herd, the brackets around an address are optional.
 func (t *Test) instr(text string) (*instr, error) {
 	opcode, rest, _ := strings.Cut(text, " ")
 	var args []string
@@ -319,7 +321,7 @@ func (t *Test) physical(name string) string {
 	return name
 }
 
-// A condition is a node of a final condition.
+// A condition is a node of the expression that a test decides.
 type condition struct {
 	op          string // and, or, not, eq, ne
 	left, right *condition

@@ -3,7 +3,8 @@
 
 package memmodel
 
-// values computes the value that each event reads or writes. No value may depend on itself.
+// values computes the value that each event reads or writes. It requires that no value depends on
+// itself, which grounded checks.
 func (d *decider) values() []int {
 	n := len(d.x.events)
 	values := make([]int, n)
@@ -37,7 +38,7 @@ func (d *decider) values() []int {
 	return values
 }
 
-// assemble combines the parts that a read reads into one value.
+// assemble combines the parts of memory that read i reads into one value.
 func (d *decider) assemble(i int, of func(int) int) (x int) {
 	e := &d.x.events[i]
 	base := d.test.physical(e.instr.at)

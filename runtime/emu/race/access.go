@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// A site is an instruction with the properties of its accesses.
+// A site describes the accesses of one instruction.
 type site struct {
 	instr  *ir.Instr
 	source string
@@ -29,8 +29,8 @@ type site struct {
 	used     bool // an atomic operation whose result the kernel uses
 }
 
-// siteOf returns the index of the instruction at which an event occurs, among the sites with
-// accesses.
+// siteOf returns the index in shadow.sites of the instruction at which an event occurs. It adds the
+// instruction on first use.
 func (d *Detector) siteOf(e *emu.Event) uint32 {
 	x := site{
 		instr: e.Instr, source: e.Source, kind: e.Kind, proxy: e.Proxy, async: e.Operation != 0,
@@ -70,7 +70,8 @@ func (d *Detector) siteOf(e *emu.Event) uint32 {
 	return i
 }
 
-// stampOf returns the stamp of an event: who made the access, and when.
+// stampOf returns the stamp of an event: the thread and the agent that made the access, and its
+// epoch.
 func (d *Detector) stampOf(e *emu.Event, thread, agent, epoch uint32) stamp {
 	return stamp{agent: agent, epoch: epoch, thread: thread, site: d.siteOf(e), serial: d.serial}
 }
@@ -158,7 +159,7 @@ func remember(list []stamp, z stamp) []stamp {
 	return append(list, z)
 }
 
-// keep adds a write and removes the writes that are ordered before it.
+// keep adds write z to the last writes of a cell, and removes the writes that happen before z.
 func (d *Detector) keep(list []stamp, v *view, z stamp) []stamp {
 	strong := d.shadow.sites[z.site].strong
 	kept := list[:0]
@@ -188,7 +189,7 @@ func (d *Detector) keepReads(list []stamp, v *view, strong bool) []stamp {
 	return kept
 }
 
-// knows reports whether an access happens before the events that have view v.
+// knows reports whether access x happens before the events with view v.
 func (d *Detector) knows(v *view, x *stamp) bool { return v.knows(x.agent, x.epoch) }
 
 // overlapping detects lanes that store different values to one address with one instruction.
@@ -234,7 +235,8 @@ func sameValues(values []*eval.Vector, i, j int) bool {
 	return len(values) > 0
 }
 
-// A strongKey is the bytes of a strong access: only accesses of the same bytes synchronize.
+// A strongKey identifies the bytes of a strong access. Only accesses to exactly the same bytes
+// synchronize with each other.
 type strongKey struct {
 	key
 	size uint64
@@ -261,7 +263,7 @@ func (d *Detector) repeats(e *emu.Event, a emu.Address, lane int) bool {
 		x.value == valueAt(e.Values, e.Size, 0, lane)
 }
 
-// release passes what a strong write releases to the threads that read its value.
+// release makes the view that a strong write releases available to the threads that read the value.
 func (d *Detector) release(e *emu.Event, t *thread, a emu.Address, scope isa.Scope) {
 	k := strongKey{key{a.Space, a.Block, a.At}, e.Size}
 	x := d.strong[k]
@@ -293,7 +295,8 @@ func (d *Detector) release(e *emu.Event, t *thread, a emu.Address, scope isa.Sco
 	t.step()
 }
 
-// acquire lets a thread acquire what strong writes released, now or at its next fence.
+// acquire joins what strong writes released into the view of a thread that read the value: at once
+// for an acquire, and at the next fence of the thread for a relaxed read.
 func (d *Detector) acquire(e *emu.Event, t *thread, a emu.Address, scope isa.Scope) {
 	k := strongKey{key{a.Space, a.Block, a.At}, e.Size}
 	now := e.Order == isa.Acquire || e.Order == isa.AcqRel || e.Order == isa.SeqCst
@@ -339,7 +342,7 @@ func (d *Detector) reaches(s isa.Scope, a, b uint32) bool {
 	return true
 }
 
-// remote records accesses of threads to the shared memory of other blocks.
+// remote records that threads access the shared memory of another block.
 func (d *Detector) remote(e *emu.Event, t *thread, a emu.Address, slot uint32) {
 	if a.Space == isa.Global || d.blockOf(t.thread) == a.Block {
 		return
@@ -349,7 +352,8 @@ func (d *Detector) remote(e *emu.Event, t *thread, a emu.Address, slot uint32) {
 			serial: d.serial, at: a.At}, a)
 }
 
-// foreign records an access to the shared memory of a block by an agent of another block.
+// foreign records an access to the shared memory of a block by a thread or an operation of another
+// block.
 func (d *Detector) foreign(e *emu.Event, v *view, y stamp, a emu.Address) {
 	k := &d.blocks[a.Block]
 	if k.ended {

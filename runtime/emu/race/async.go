@@ -11,7 +11,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// An opKey identifies the operation of one lane.
+// An opKey identifies an asynchronous operation by its event and its lane.
 type opKey struct {
 	serial uint64
 	lane   int
@@ -82,9 +82,9 @@ func (d *Detector) issue(e *emu.Event) {
 	})
 }
 
-// viewOfIssue returns the view of an operation that a thread issues. The operation is ordered
-// after the operations whose completion a relaxed arrival announced. Relaxed arrivals order no
-// accesses of threads, but they suffice for a buffer that only asynchronous operations use.
+// viewOfIssue returns the initial view of an operation that a thread issues. The operations whose
+// completion a relaxed arrival announced happen before it: relaxed arrivals do not order accesses
+// of threads, but they suffice to pass a buffer from one asynchronous operation to the next.
 func (d *Detector) viewOfIssue(t *thread) view {
 	v := t.view
 	v.base = d.join(v.base, t.handed)
@@ -155,14 +155,14 @@ func (d *Detector) operationTouch(e *emu.Event, o *operation, agent, epoch uint3
 	}
 }
 
-// operationSignals handles an operation that signals its completion to an mbarrier.
+// operationSignals joins the view of an operation into the mbarrier on which it completes.
 func (d *Detector) operationSignals(e *emu.Event, lane int, m *mbarrier, a emu.Address) {
 	o := d.ops[opKey{e.Operation, lane}]
 	if o == nil {
 		return
 	}
 	d.useByOperation(e, o, m, a)
-	// All earlier operations of the thread.
+	// all earlier operations of the thread
 	if o.group == emu.GroupCopy || o.group == emu.GroupTensor {
 		k := sumKey{d.blockOf(o.thread), isa.ScopeCTA}
 		if o.group == emu.GroupTensor {
@@ -222,7 +222,7 @@ func (d *Detector) complete(e *emu.Event) {
 	})
 }
 
-// never returns an agent whose operations no wait covers.
+// never returns the agent of operations for which no wait is possible.
 func (d *Detector) never() uint32 { return ^uint32(0) - 1 }
 
 // groupsOf returns the committed groups of a thread, and the operations that it issued.
@@ -247,7 +247,8 @@ func (d *Detector) commit(e *emu.Event) {
 	}
 }
 
-// covered returns the last operation that is complete when all but the last n groups are complete.
+// covered returns the number of operations that are complete when all groups but the last n are
+// complete.
 func covered(groups []uint32, n int64) uint32 {
 	if i := int64(len(groups)) - n; i > 0 {
 		return groups[i-1]
@@ -255,7 +256,8 @@ func covered(groups []uint32, n int64) uint32 {
 	return 0
 }
 
-// wait orders completed operations before the threads that waited for them.
+// wait makes operations that are complete after a wait for groups happen before later events of the
+// waiting threads.
 func (d *Detector) wait(e *emu.Event) {
 	if e.Group == emu.GroupMatrix {
 		m := d.matrixAgent(e)

@@ -30,12 +30,12 @@ type part struct {
 	x      [partSize]uint32
 }
 
-// A clock is a vector clock: it holds the last known epoch of each agent. It must not be modified
-// once it is shared. Clocks share their parts, because most threads of a launch have the same
-// epochs for most other threads.
+// A clock is a vector clock. For each agent, it holds an epoch: accesses of the agent up to this
+// epoch happen before the events with this clock. It must not be modified once it is shared. Clocks
+// share their parts, because most threads of a launch have the same epochs for most other threads.
 type clock []*part
 
-// at returns the epoch of an agent.
+// at returns the epoch of an agent, or 0 if no access of the agent is covered.
 func (c clock) at(agent uint32) uint32 {
 	if i := int(agent / partSize); i < len(c) && c[i] != nil {
 		return c[i].x[agent%partSize]
@@ -140,14 +140,15 @@ func (c clock) clone() clock {
 	return append(clock(nil), c...)
 }
 
-// only returns a clock in which a single agent has a nonzero epoch.
+// only returns a clock in which only one agent has an epoch other than 0.
 func only(agent, x uint32) (c clock) {
 	c.raise(agent, x)
 	return c
 }
 
-// A view is the knowledge of a thread or an asynchronous operation: a clock, which may be shared,
-// and the slots of the thread itself.
+// A view describes which accesses happen before the next event of a thread or of an asynchronous
+// operation. It consists of a clock, which other views may share, and of the epochs of the thread's
+// own slots.
 type view struct {
 	base   clock
 	thread uint32
@@ -163,14 +164,14 @@ func (v *view) knows(agent, epoch uint32) bool {
 	return epoch <= v.base.at(agent)
 }
 
-// A sum is the join of several views.
+// A sum is the join of several views: an access is in it if it is in one of them.
 type sum struct {
 	all     clock
 	sources []clock // bases already joined
 	shared  bool    // the clock is shared
 }
 
-// add joins a view.
+// add joins a view into the sum.
 func (s *sum) add(v *view) {
 	s.addClock(v.base)
 	for i, x := range v.own {
@@ -178,7 +179,7 @@ func (s *sum) add(v *view) {
 	}
 }
 
-// addClock joins a clock.
+// addClock joins a clock into the sum.
 func (s *sum) addClock(c clock) {
 	if len(c) == 0 {
 		return

@@ -45,12 +45,12 @@ type Detector struct {
 	reached map[*ir.Instr]bool
 	lines   map[int]bool // PTX lines that were reached
 
-	idle     bool // the launch at hand is too large
+	idle     bool // the current launch has too many threads to be checked
 	skipped  int
 	launches uint32     // so far
 	oldest   uint32     // first launch that griddepcontrol.wait covers
 	waited   bool       // the launch executed griddepcontrol.wait
-	issuer   *operation // whose access is checked, or nil for accesses of threads
+	issuer   *operation // the operation whose access is checked, or nil for an access of a thread
 }
 
 // MostThreads is the maximum number of threads of a launch for which races are detected.
@@ -63,7 +63,7 @@ type key struct {
 	at    uint64
 }
 
-// A thread holds the state of a thread.
+// A thread is the state that the detector keeps for a thread of the launch.
 type thread struct {
 	view
 	released view      // view at its last releasing fence
@@ -71,22 +71,23 @@ type thread struct {
 	pending  []release // releases read by relaxed loads, to be acquired by a fence
 	issued   [slots]uint32
 	// for cp.async, bulk and wgmma: operations that were issued when each group was closed
-	groups   [3][]uint32
-	narrow   []uint32  // blocks whose releases it read with a scope that is too narrow
-	handed   clock     // completed operations that relaxed arrivals have announced to it
-	repeated *ir.Instr // its last wait, if that passed for a phase that it had waited for before
-	mapped   bool      // has acquired for the tensor map proxy
-	fenced   view      // view at its last tcgen05.fence::after_thread_sync
-	proxied  [2]view   // at its last proxy fence for shared and for global memory
+	groups [3][]uint32
+	narrow []uint32 // blocks whose releases it read with a scope that is too narrow
+	handed clock    // completed operations that relaxed arrivals have announced to it
+	// its last wait, if this wait completed on a phase for which the thread had already waited
+	repeated *ir.Instr
+	mapped   bool    // has acquired for the tensor map proxy
+	fenced   view    // view at its last tcgen05.fence::after_thread_sync
+	proxied  [2]view // at its last proxy fence for shared and for global memory
 }
 
-// An agentCount is an agent whose operations complete in order.
+// An agentCount is an agent with the number of its operations, which complete in order.
 type agentCount struct {
 	agent, issued uint32
 	groups        []uint32
 }
 
-// A block is a thread block.
+// A block is the state that the detector keeps for a thread block.
 type block struct {
 	barriers map[uint32]*barrier
 	live     int
@@ -97,7 +98,8 @@ type block struct {
 // A barrier is a named barrier of a block, or the barrier of a cluster.
 type barrier struct{ arrived, met sum }
 
-// A release is the knowledge that a strong write of a block releases.
+// A release is the view that a strong write of a block makes available to the threads that acquire
+// it.
 type release struct {
 	all   clock
 	block uint32
@@ -107,7 +109,7 @@ type release struct {
 // New returns a detector.
 func New() *Detector { return &Detector{} }
 
-// begin prepares for a launch.
+// begin resets the state for a launch.
 func (d *Detector) begin(l *emu.Launching) {
 	d.launch = l
 	d.perWarp = (l.Threads + eval.Lanes - 1) / eval.Lanes
@@ -147,8 +149,8 @@ func (d *Detector) begin(l *emu.Launching) {
 	}
 }
 
-// follow counts a launch in its chain of dependent launches. A wait covers the preceding launch,
-// and the launch before that only if the preceding launch also waited.
+// follow records the position of a launch in its chain of dependent launches. griddepcontrol.wait
+// covers the preceding launch, and the launch before that only if the preceding launch also waited.
 func (d *Detector) follow(programmatic bool) {
 	switch d.launches++; {
 	case !programmatic:
@@ -159,7 +161,8 @@ func (d *Detector) follow(programmatic bool) {
 	d.waited = false
 }
 
-// keepFlags keeps the places where a launch released, if the next one may overlap it.
+// keepFlags keeps the locations at which a launch released, if the next launch may overlap this
+// one.
 func (d *Detector) keepFlags(programmatic bool) {
 	if !programmatic || d.flags == nil {
 		d.flags = make(map[strongKey]bool)
@@ -175,7 +178,7 @@ func (d *Detector) keepFlags(programmatic bool) {
 // because a wait covers the last launches of a chain.
 func epochOf(launch uint32) uint32 { return math.MaxUint32 - launch }
 
-// Observe takes the next event.
+// Observe processes the next event.
 func (d *Detector) Observe(e *emu.Event) {
 	if d.idle && e.Kind != emu.EventBegin {
 		return
@@ -276,7 +279,7 @@ func (d *Detector) barrier(block, number uint32) *barrier {
 // Reached reports whether an instruction on a PTX line performed an access or an operation.
 func (d *Detector) Reached(line int) bool { return d.lines[line] }
 
-// reach records that an instruction was reached.
+// reach records that an instruction was executed, for Reached.
 func (d *Detector) reach(in *ir.Instr) {
 	if in == nil || d.reached[in] {
 		return

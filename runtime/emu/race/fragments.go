@@ -25,13 +25,13 @@ type Fragments struct {
 	seen    map[raceKey]bool
 }
 
-// A registerUse is an access of an instruction to a register of wgmma.
+// A registerUse is an access of an instruction to a register that Fragments tracks.
 type registerUse struct {
 	reg    *ir.Reg
 	writes bool
 }
 
-// A fragmentState is the state of a warp.
+// A fragmentState is the state of a warp: its operations in flight and the registers that they use.
 type fragmentState struct {
 	fenced  bool // the warp has executed wgmma.fence
 	groups  int  // committed groups
@@ -112,7 +112,7 @@ func (f *Fragments) usesOf(in *ir.Instr) []registerUse {
 	return list
 }
 
-// Step takes the next instruction of a warp.
+// Step checks the next instruction of a warp.
 func (f *Fragments) Step(e *emu.Event, _ *emu.State) {
 	in := e.Instr
 	if in == nil || in.Form == nil || e.Mask == 0 {
@@ -155,7 +155,7 @@ func (f *Fragments) Step(e *emu.Event, _ *emu.State) {
 	}
 }
 
-// wait ends the operations of all but the last groups.
+// wait ends the wgmma operations that a wgmma.wait_group covers.
 func (w *fragmentState) wait(in *ir.Instr) {
 	left := 0
 	if n := len(in.Args); n > 0 && in.Args[n-1].Kind == ir.Int {
@@ -184,10 +184,10 @@ func (f *Fragments) issue(e *emu.Event, w *fragmentState, list []registerUse) {
 	}
 }
 
-// touch checks an access of another instruction.
+// touch checks the accesses of an instruction to registers of operations in flight.
 func (f *Fragments) touch(e *emu.Event, w *fragmentState, list []registerUse) {
 	for _, u := range list {
-		// the hardware waits for a register, but promises nothing
+		// GPUs wait for the register, but the PTX manual does not guarantee it
 		if by := w.loads[u.reg]; by != nil {
 			f.report(e, by, u.reg, diag.Review, "register is used while tcgen05.ld loads it",
 				"tcgen05.wait::ld before the use",

@@ -3,8 +3,8 @@
 
 package race
 
-// A joinCache caches the last join, because the lanes of a warp join the same clocks one after
-// another.
+// A joinCache holds the last join of two clocks, because all lanes of a warp usually join the same
+// clocks one after another.
 type joinCache struct{ a, b, joined clock }
 
 func same(a, b clock) bool {

@@ -9,7 +9,8 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// proxyRace returns a race between a generic access and the async proxy without a proxy fence.
+// proxyRace returns the race of a generic access with a later access through the async proxy,
+// without a proxy fence between the two.
 func (d *Detector) proxyRace(first *site, x *stamp, a emu.Address) Race {
 	r := Race{
 		Rule:    RuleProxy,
@@ -35,7 +36,8 @@ func (d *Detector) proxyRace(first *site, x *stamp, a emu.Address) Race {
 	return r
 }
 
-// raceOf returns the race for two accesses according to their kinds.
+// raceOf returns the race of two unordered accesses, with the rule and the missing synchronization
+// for their kinds.
 func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 	bx, by := d.blockOf(x.thread), d.blockOf(y.thread)
 	switch {
@@ -100,7 +102,8 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 	return r
 }
 
-// readOnlyRace is a load through the read-only cache of memory that the launch has written.
+// readOnlyRace returns the race of a load through the read-only cache with a write of the same
+// launch.
 func readOnlyRace() Race {
 	return Race{
 		Rule: RuleReadOnly, Severity: diag.Error,
@@ -110,7 +113,7 @@ func readOnlyRace() Race {
 	}
 }
 
-// volatileRace is volatile accesses of lanes of a warp that nothing orders.
+// volatileRace returns the race of two unordered volatile accesses by lanes of one warp.
 func volatileRace() Race {
 	return Race{
 		Rule: RuleWarp, Severity: diag.Error,
@@ -130,7 +133,8 @@ func (d *Detector) sawNarrow(t *thread, block uint32) bool {
 	return false
 }
 
-// flightRace returns the race for an access to memory that an operation in flight may access.
+// flightRace returns the race of an access with an asynchronous operation that may still be in
+// flight.
 func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
 	r := Race{Rule: RuleFlight,
 		Message: "access to memory of an asynchronous operation that may not be complete"}
@@ -171,7 +175,7 @@ func (t *thread) committed(epoch uint32) bool {
 	return n > 0 && t.groups[1][n-1] >= epoch
 }
 
-// lanesRace reports lanes that store different values to one address.
+// lanesRace reports two lanes that store different values to one address with one instruction.
 func (d *Detector) lanesRace(e *emu.Event, i, j int, a emu.Address) {
 	x := d.stampOf(e, d.threadOf(e.Block, e.Warp, i).thread, 0, 0)
 	y := d.stampOf(e, d.threadOf(e.Block, e.Warp, j).thread, 0, 0)
@@ -230,8 +234,8 @@ func (d *Detector) earlyRace(e *emu.Event, y stamp, a emu.Address) {
 	}, &y, &y, a)
 }
 
-// mapInUseRace is a change of a tensor map that a copy in flight uses. The manual does not say when
-// a copy reads its tensor map.
+// mapInUseRace returns the race of a change of a tensor map with a copy in flight that uses it. The
+// manual does not state when a copy reads its tensor map.
 func mapInUseRace() Race {
 	return Race{
 		Rule:     RuleFlight,
@@ -242,7 +246,7 @@ func mapInUseRace() Race {
 	}
 }
 
-// vectorRace is a vector that a thread reads while another thread stores it.
+// vectorRace returns the race of a vector load with a store of another thread to the same vector.
 func vectorRace() Race {
 	return Race{
 		Rule:     RuleMixed,

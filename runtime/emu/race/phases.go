@@ -34,14 +34,15 @@ func (d *Detector) afterRepeat(r *Race, x, y *stamp) {
 	}
 }
 
-// passed describes a wait that passed for a wrong phase.
+// passed describes a wait that completed on the wrong phase, for a message.
 func (d *Detector) passed(in *ir.Instr, phase string) string {
 	return fmt.Sprintf("a wait for the current phase: the wait at line %d passed for %s",
 		d.launch.Place(in).Line, phase)
 }
 
-// wrongPhase returns what is missing if an operation completes on an mbarrier whose last wait by
-// the thread of y passed for a phase before; otherwise "".
+// wrongPhase describes the missing synchronization if an operation completes on an mbarrier, and
+// the last wait of y's thread on this mbarrier completed on an earlier phase. Otherwise it returns
+// "".
 func (d *Detector) wrongPhase(x, y *stamp) string {
 	m := d.completing[x.agent]
 	if m == nil {
@@ -73,7 +74,7 @@ func liveRace(sy *site) Race {
 	return r
 }
 
-// invalidRace returns the finding for an mbarrier that is invalidated in flight.
+// invalidRace returns the finding for mbarrier.inval while the mbarrier still expects bytes.
 func invalidRace() Race {
 	return Race{
 		Rule: RuleLive, Severity: diag.Error,

@@ -120,16 +120,17 @@ func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
 	d.reports = append(d.reports, first)
 }
 
-// main reports whether an agent is a thread itself, and not one of its other slots or an
-// operation.
+// main reports whether an agent stands for the accesses of a thread itself, and not for one of its
+// other slots or for an asynchronous operation.
 func (d *Detector) main(agent uint32) bool { return agent < d.previous && agent%slots == slotMain }
 
-// copied reports whether an agent is the cp.async operations of a thread.
+// copied reports whether an agent stands for the cp.async operations of a thread.
 func (d *Detector) copied(agent uint32) bool {
 	return agent < d.previous && agent%slots == slotCopy
 }
 
-// check compares an access with one before it.
+// check compares access y with an earlier access x to the same byte, and reports a race if they
+// conflict and are not ordered.
 func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at uint64) {
 	if x.serial == y.serial {
 		return
@@ -173,8 +174,8 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 	d.report(d.raceOf(sx, sy, x, y, a), x, y, a)
 }
 
-// earlierRace reports an access to what an earlier launch accessed, unless both access a flag that
-// the earlier launch publishes.
+// earlierRace reports that a thread accesses memory that an earlier, possibly overlapping launch
+// accessed. Two accesses to a flag with which the earlier launch releases are not a race.
 func (d *Detector) earlierRace(x, y *stamp, a emu.Address) {
 	sx, sy := &d.shadow.sites[x.site], &d.shadow.sites[y.site]
 	if sx.strong && sy.strong && x.at == y.at && sx.size == sy.size &&
@@ -190,16 +191,17 @@ func (d *Detector) earlierRace(x, y *stamp, a emu.Address) {
 	}, x, y, a)
 }
 
-// usesMap reports whether one access is that of a copy in flight to its tensor map, and x did not
-// come before the copy.
+// usesMap reports whether one of two accesses is the read of a tensor map by a copy in flight, and
+// x does not happen before the copy.
 func (d *Detector) usesMap(x *stamp, sx, sy *site) bool {
 	return sx.async && sx.proxy == emu.ProxyTensorMap ||
 		sy.async && sy.proxy == emu.ProxyTensorMap && d.issuer != nil &&
 			int32(x.serial-d.issuer.issued) > 0
 }
 
-// crosses compares an access through the generic proxy with a later one through another proxy. It
-// reports whether their order is decided: they are ordered, or a race is reported.
+// crosses compares an access through the generic proxy with a later access through another proxy.
+// It reports whether no further comparison is needed: the two are ordered, or it has reported a
+// race.
 func (d *Detector) crosses(v *view, x, y *stamp, a emu.Address, known bool) bool {
 	sx, sy := &d.shadow.sites[x.site], &d.shadow.sites[y.site]
 	switch {
@@ -235,8 +237,8 @@ func (d *Detector) crosses(v *view, x, y *stamp, a emu.Address, known bool) bool
 	return false
 }
 
-// bothStrong compares two strong accesses through one proxy. It reports whether their order is
-// decided.
+// bothStrong compares two strong accesses through the same proxy. It reports whether no further
+// comparison is needed.
 func (d *Detector) bothStrong(x, y *stamp, a emu.Address) bool {
 	sx, sy := &d.shadow.sites[x.site], &d.shadow.sites[y.site]
 	if !d.reaches(min(sx.scope, sy.scope), d.blockOf(x.thread), d.blockOf(y.thread)) {
@@ -274,7 +276,7 @@ func (d *Detector) fenced(v *view, x *stamp, a emu.Address) bool {
 	return v.knows(x.agent+slot, x.epoch)
 }
 
-// fencedLate reports whether the issuing thread executed a proxy fence after it knew of x.
+// fencedLate reports whether the issuing thread executed a proxy fence after x happened before it.
 func (d *Detector) fencedLate(x *stamp, a emu.Address) bool {
 	if d.issuer == nil {
 		return false

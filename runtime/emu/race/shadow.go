@@ -8,7 +8,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A stamp is an access to a byte.
+// A stamp records one access to a byte.
 type stamp struct {
 	agent, epoch uint32
 	thread       uint32 // thread that performed or issued it
@@ -44,8 +44,8 @@ type shadow struct {
 	}
 }
 
-// clear removes accesses. If keep is set, because the next launch may overlap this one, accesses to
-// global memory are kept and assigned to the agent of earlier launches.
+// clear removes all recorded accesses. If keep is set, because the next launch may overlap this
+// one, it keeps the accesses to global memory and assigns them to the agent of earlier launches.
 func (s *shadow) clear(keep bool, was, earlier, epoch uint32) {
 	s.page = nil
 	if !keep || s.pages == nil {
@@ -63,7 +63,8 @@ func (s *shadow) clear(keep bool, was, earlier, epoch uint32) {
 	}
 }
 
-// assign assigns all accesses to one agent. Accesses of earlier launches keep their epochs.
+// assign assigns all accesses in a cell to one agent and epoch. Accesses of agent was keep their
+// epochs.
 func (c *cell) assign(was, agent, epoch uint32) {
 	for _, list := range [][]stamp{c.writes, c.reads} {
 		for i := range list {

@@ -14,7 +14,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// lanes calls f for the threads of an event.
+// lanes calls f for each thread in the mask of an event.
 func (d *Detector) lanes(e *emu.Event, f func(lane int, t *thread)) {
 	for m := e.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
@@ -31,7 +31,7 @@ func (t *thread) step() {
 	}
 }
 
-// arrive joins threads into a barrier.
+// arrive joins the views of the arriving threads into their barrier.
 func (d *Detector) arrive(e *emu.Event) {
 	d.incomplete(e)
 	b := d.barrier(e.Block, e.Number)
@@ -41,7 +41,7 @@ func (d *Detector) arrive(e *emu.Event) {
 	})
 }
 
-// leave lets threads that leave a barrier learn the views of all threads that arrived.
+// leave joins the views of all threads that arrived at a barrier into the threads that leave it.
 func (d *Detector) leave(e *emu.Event, s *sum) {
 	d.lanes(e, func(_ int, t *thread) { d.learn(t, s.all) })
 }
@@ -77,8 +77,8 @@ func (d *Detector) warpSync(e *emu.Event) {
 	})
 }
 
-// fence handles a fence: later strong writes release the current view, and the thread acquires what
-// earlier strong reads observed.
+// fence handles a memory fence: later strong writes of the thread release its current view, and the
+// thread acquires what its earlier strong reads observed.
 func (d *Detector) fence(e *emu.Event) {
 	scope := scopeOf(e)
 	initial := has(e, isa.ModMbarrierInit)
@@ -150,7 +150,8 @@ func (d *Detector) proxyFence(e *emu.Event) {
 	})
 }
 
-// acquirePending acquires what relaxed reads observed.
+// acquirePending joins into the view of a thread what its relaxed reads observed, if the scopes
+// include both threads.
 func (d *Detector) acquirePending(t *thread, scope isa.Scope) {
 	mine := d.blockOf(t.thread)
 	t.pending = slices.DeleteFunc(t.pending, func(r release) bool {
@@ -162,7 +163,8 @@ func (d *Detector) acquirePending(t *thread, scope isa.Scope) {
 	})
 }
 
-// dependents orders earlier launches before threads that ran griddepcontrol.wait.
+// dependents makes earlier launches happen before later events of the threads that executed
+// griddepcontrol.wait.
 func (d *Detector) dependents(e *emu.Event) {
 	if !has(e, isa.ModWait) {
 		return
@@ -204,7 +206,7 @@ func (d *Detector) exit(e *emu.Event) {
 }
 
 // incomplete reports bar.sync, or a barrier with .aligned, that a warp executes after some of its
-// lanes have exited: all threads of the warp must execute it.
+// lanes have exited. PTX requires that all threads of the warp execute such a barrier.
 func (d *Detector) incomplete(e *emu.Event) {
 	x, left := d.gone[e.Block*uint32(d.perWarp)+e.Warp]
 	if !left || e.Instr == nil || !e.Instr.Has(isa.EffectConvergent) && !has(e, isa.ModAligned) {
@@ -236,14 +238,14 @@ type mbarrier struct {
 	handing, handed clock
 }
 
-// A passage is a wait that passed.
+// A passage records the last wait of a thread that completed.
 type passage struct {
 	phase uint32 // completed phases
 	again bool   // the thread had waited for this phase before
 	instr *ir.Instr
 }
 
-// pass records a wait that passed.
+// pass records that a wait on an mbarrier completed.
 func (d *Detector) pass(e *emu.Event, t *thread, m *mbarrier) {
 	before, known := m.waits[t.thread]
 	p := passage{m.phase, known && before.phase == m.phase, e.Instr}
@@ -310,7 +312,8 @@ func (d *Detector) mbarrier(e *emu.Event) {
 	})
 }
 
-// use checks that the initialization of an mbarrier is visible to a thread that uses it.
+// use checks that the initialization of an mbarrier happens before its use by a thread, and reports
+// a race if not.
 func (d *Detector) use(e *emu.Event, t *thread, m *mbarrier, a emu.Address) {
 	d.remote(e, t, a, slotMain)
 	if t.knows(m.by*slots+slotMain, m.epoch) || t.knows(m.by*slots+slotInit, m.epoch) {
@@ -319,7 +322,8 @@ func (d *Detector) use(e *emu.Event, t *thread, m *mbarrier, a emu.Address) {
 	d.initRace(e, t.thread, m, a, false)
 }
 
-// complete ends a phase. Threads that waited for it acquire the views of the arrivals.
+// complete ends the phase of an mbarrier. Threads that wait for this phase acquire the views of its
+// arrivals.
 func (m *mbarrier) complete() {
 	m.phase++
 	for k, s := range m.sums {
@@ -343,7 +347,7 @@ func (m *mbarrier) complete() {
 	m.done[k] = c
 }
 
-// signal handles the arrival of a thread.
+// signal joins the view of a thread that arrives on an mbarrier into the current phase.
 func (d *Detector) signal(e *emu.Event, t *thread, m *mbarrier) {
 	if e.Instr == nil || e.Instr.Form == nil {
 		return

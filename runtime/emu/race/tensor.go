@@ -24,7 +24,7 @@ type moveKey struct {
 	group emu.Group
 }
 
-// movesOf returns the agent of the loads or the stores of a warp.
+// movesOf returns the agent of a warp's tcgen05.ld or tcgen05.st operations.
 func (d *Detector) movesOf(e *emu.Event, g emu.Group) *agentCount {
 	k := moveKey{e.Block*uint32(d.perWarp) + e.Warp, g}
 	m := d.moves[k]
@@ -66,8 +66,8 @@ func (d *Detector) tensorEvent(e *emu.Event) {
 	}
 }
 
-// allocatePair handles an allocation in both blocks of a pair. The other block must certainly
-// have started.
+// allocatePair handles an allocation by a pair of blocks. It reports a race unless the start of the
+// other block happens before it.
 func (d *Detector) allocatePair(e *emu.Event) {
 	t := d.threadOf(e.Block, e.Warp, bits.TrailingZeros32(e.Mask))
 	peer := emu.Address{Space: isa.Tensor, Block: d.peerOf(e.Block)}
@@ -86,8 +86,8 @@ func (d *Detector) peerOf(block uint32) uint32 {
 	return block ^ 1
 }
 
-// deallocate handles a deallocation. All operations that use the columns must be known to be
-// complete.
+// deallocate handles a deallocation of tensor memory. It reports operations on the columns whose
+// completion does not happen before it.
 func (d *Detector) deallocate(e *emu.Event) {
 	l := bits.TrailingZeros32(e.Mask)
 	t := d.threadOf(e.Block, e.Warp, l)
@@ -179,7 +179,8 @@ func (d *Detector) tensorCores(s *site) bool {
 	return false
 }
 
-// tensorRace returns the race, named after the first access.
+// tensorRace returns the race of two operations on tensor memory. The missing synchronization
+// depends on the first one.
 func (d *Detector) tensorRace(first *site, cores bool) Race {
 	r := Race{Rule: RuleTensor,
 		Message: "tensor memory is used by a tcgen05 operation that may not be complete"}

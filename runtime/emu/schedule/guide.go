@@ -46,7 +46,7 @@ func (g *Guide) Observe(e *emu.Event) {
 	g.advance()
 }
 
-// lanes calls f for the threads of an event.
+// lanes calls f for each thread in the mask of an event.
 func (g *Guide) lanes(e *emu.Event, f func(k laneKey)) {
 	for m := e.Mask; m != 0; m &= m - 1 {
 		f(laneKey{e.Block, e.Warp, uint32(bits.TrailingZeros32(m))})
@@ -89,5 +89,5 @@ func (g *Guide) Completes(block, warp uint32, operation uint64, lanes uint32) ui
 	return 1 << s.Lane
 }
 
-// Done reports whether the witness was followed to its end.
+// Done reports whether all segments of the witness have run.
 func (g *Guide) Done() bool { return g.at >= len(g.Witness) }

@@ -5,7 +5,7 @@ package schedule
 
 import "slices"
 
-// join raises clock a to at least clock b.
+// join returns the elementwise maximum of clocks a and b. It may modify a.
 func join(a, b []int32) []int32 {
 	for len(a) < len(b) {
 		a = append(a, 0)
@@ -16,8 +16,8 @@ func join(a, b []int32) []int32 {
 	return a
 }
 
-// follow executes the step of a frame on a copy of its state, and finds the steps with which it
-// races.
+// follow executes the step of frame i on a copy of its state. If look is set, it also schedules
+// other orders for the earlier steps with which this step races.
 func (x *search) follow(i int, s *state, look bool) {
 	f := x.path[i]
 	f.op = s.next(f.actor)
@@ -68,7 +68,8 @@ func (x *search) knows(clock []int32, step int) bool {
 	return a < len(clock) && clock[a] > int32(step)
 }
 
-// before finds the races of an operation with earlier operations, and returns its clock.
+// before returns the clock of an operation. If look is set, it also schedules other orders for the
+// earlier operations with which it races.
 func (x *search) before(i int, o *op, clock []int32, look bool) []int32 {
 	if o.kind == opIssue {
 		return clock
@@ -102,7 +103,8 @@ func (x *search) before(i int, o *op, clock []int32, look bool) []int32 {
 	return join(clock, t.flipped)
 }
 
-// after records an operation.
+// after updates the tracks after an operation has run. flipped lists the objects whose phase it
+// completed.
 func (x *search) after(i int, o *op, flipped, look bool) {
 	if o.kind == opIssue {
 		return
@@ -140,7 +142,7 @@ func (x *search) after(i int, o *op, flipped, look bool) {
 	}
 }
 
-// race schedules step i to run before step s in another order.
+// race schedules an order in which step i runs before step s.
 func (x *search) race(s, i int, clock []int32) {
 	f, p := x.path[s], x.path[i].actor
 	add := func(a int) {

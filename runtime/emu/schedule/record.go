@@ -100,8 +100,8 @@ type Recorder struct {
 	flags   bool // threads waited for flags in memory
 }
 
-// mostOps limits how many operations of threads a Recorder records.
-const mostOps = 1 << 21
+// maxOps limits how many operations of threads a Recorder records.
+const maxOps = 1 << 21
 
 // Observe handles an event.
 func (r *Recorder) Observe(e *emu.Event) {
@@ -260,14 +260,14 @@ func (r *Recorder) each(e *emu.Event, f func(t *thread, lane int)) {
 
 // add appends an operation of a thread.
 func (r *Recorder) add(t *thread, x op) *op {
-	if r.size++; r.size > mostOps {
+	if r.size++; r.size > maxOps {
 		r.full = true
 	}
 	t.ops = append(t.ops, x)
 	return &t.ops[len(t.ops)-1]
 }
 
-// count adds the effect of a signal.
+// count adds the arrivals and bytes of an EventCount to the operation of the last signal.
 func (r *Recorder) count(e *emu.Event) {
 	if r.current != nil {
 		r.current.count += int32(e.Count)
@@ -306,7 +306,7 @@ func (r *Recorder) leave(e *emu.Event, i int32) {
 	})
 }
 
-// together records an instruction at which several lanes synchronize.
+// together records a synchronization of several lanes of a warp, such as bar.warp.sync.
 func (r *Recorder) together(e *emu.Event) {
 	first, same := -1, true
 	r.each(e, func(t *thread, _ int) {

@@ -50,7 +50,7 @@ type Violation struct {
 	steps   []int
 }
 
-// A frame is a state on the path of the search.
+// A frame is a state on the current path of the search, with the step that is taken from it.
 type frame struct {
 	before    *state
 	actor     int
@@ -61,7 +61,7 @@ type frame struct {
 	preempted int
 	hash      uint64
 
-	// The step that is taken.
+	// the step that is taken
 	op    *op
 	clock []int32
 }
@@ -92,8 +92,8 @@ type search struct {
 	whole   bool // do not merge states
 }
 
-// mostWork limits the number of operations of a trace times its actors.
-const mostWork = 20_000_000
+// maxWork limits the number of operations of a trace times its actors.
+const maxWork = 20_000_000
 
 // Size returns the number of operations of a trace times its actors.
 func (t *Trace) Size() (n int) {
@@ -111,7 +111,7 @@ func Search(t *Trace, o Options) *Result {
 	if o.Preemptions == 0 {
 		o.Preemptions = 4
 	}
-	if n := t.Size(); n > mostWork {
+	if n := t.Size(); n > maxWork {
 		return &Result{Actors: len(t.actors), TooLarge: true}
 	}
 	if len(t.actors) == 0 {
@@ -145,7 +145,7 @@ func (x *search) run() {
 		if x.r.Violation != nil || x.bounded && x.r.States >= x.o.States {
 			return
 		}
-		// Go back to the deepest state with something left to run.
+		// go back to the deepest state from which another step must be tried
 		for len(x.path) > 0 {
 			f := x.path[len(x.path)-1]
 			f.done = append(f.done, f.actor)
@@ -191,7 +191,7 @@ func (f *frame) after(*Trace) *state {
 	return s
 }
 
-// resume takes another branch at a frame.
+// resume continues the search from a frame with the step of another actor.
 func (x *search) resume(s *state, a int, f *frame, preempted int) {
 	g := &frame{before: s, actor: a, backtrack: f.backtrack, done: slices.Clone(f.done),
 		sleep: f.sleep, entry: f.entry, preempted: f.preempted, hash: f.hash}
@@ -245,7 +245,7 @@ func (x *search) end(s *state) {
 	x.violate(kind, notes)
 }
 
-// violate records a violation at the end of the path.
+// violate records that the current path ends with a violation.
 func (x *search) violate(kind Kind, notes []string) {
 	v := &Violation{Kind: kind, Notes: notes}
 	for _, f := range x.path {
@@ -295,7 +295,7 @@ func subset(a, b []int) bool {
 	return !slices.ContainsFunc(a, func(i int) bool { return !slices.Contains(b, i) })
 }
 
-// reset clears the clocks and tracks of the path.
+// reset clears the clocks of the actors and the tracks of the objects.
 func (x *search) reset() {
 	x.clocks = make([][]int32, len(x.t.actors))
 	x.tracks = make([]track, len(x.t.objects))

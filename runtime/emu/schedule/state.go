@@ -163,7 +163,7 @@ func (s *state) hash(seed maphash.Seed) uint64 {
 	return h.Sum64()
 }
 
-// clone returns a copy.
+// clone returns a copy of the state, which can be modified.
 func (s *state) clone() *state {
 	x := *s
 	x.at = append([]int32(nil), s.at...)
@@ -224,7 +224,8 @@ func (s *state) arrives(object int32) bool {
 	return false
 }
 
-// name names an actor in reports and witnesses.
+// name returns the name of an actor in reports and witnesses, such as 0.4.0 for lane 0 of warp 4 of
+// block 0.
 func (a *actor) name() string {
 	if a.async {
 		return fmt.Sprintf("block %d, warp %d, lane %d, operation %d", a.block, a.warp, a.lane,

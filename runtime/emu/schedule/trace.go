@@ -33,7 +33,7 @@ func (r *Recorder) Trace() *Trace {
 	t := &Trace{objects: r.objects}
 	switch {
 	case r.full:
-		t.Incomplete = fmt.Sprintf("the launch has more than %d synchronizations", mostOps)
+		t.Incomplete = fmt.Sprintf("the launch has more than %d synchronizations", maxOps)
 	case r.flags:
 		t.Incomplete = "threads read flags in memory, which the search does not follow"
 	}
@@ -44,19 +44,19 @@ func (r *Recorder) Trace() *Trace {
 		return fmt.Sprintf("line %d: %s", r.launch.Place(o.instr).Line, o.instr.Op)
 	}
 	for _, x := range r.order {
-		x.ops = r.useful(x.ops)
+		x.ops = r.withoutUnsignalled(x.ops)
 	}
 	r.merge(t)
 	for i := range t.actors {
-		t.actors[i].ops = r.alone(t.actors[i].ops)
+		t.actors[i].ops = r.withoutSingleActor(t.actors[i].ops)
 	}
 	t.threads = len(t.actors)
 	r.operations(t)
 	return t
 }
 
-// useful drops issues of operations that signal no mbarrier.
-func (r *Recorder) useful(ops []op) []op {
+// withoutUnsignalled returns ops without the issues of operations that signal no mbarrier.
+func (r *Recorder) withoutUnsignalled(ops []op) []op {
 	kept := ops[:0]
 	for _, x := range ops {
 		if x.kind == opIssue && len(r.issued[x.count].effects) == 0 {
@@ -71,8 +71,8 @@ func (r *Recorder) useful(ops []op) []op {
 	return kept
 }
 
-// alone drops synchronizations of lanes that belong to one actor.
-func (r *Recorder) alone(ops []op) []op {
+// withoutSingleActor returns ops without synchronizations among lanes that all belong to one actor.
+func (r *Recorder) withoutSingleActor(ops []op) []op {
 	kept := ops[:0]
 	met := int32(-1)
 	for _, x := range ops {
@@ -129,7 +129,7 @@ func (r *Recorder) merge(t *Trace) {
 	}
 }
 
-// operations creates actors for asynchronous operations.
+// operations adds an actor for each asynchronous operation that signals an mbarrier.
 func (r *Recorder) operations(t *Trace) {
 	last := make(map[laneKey]int32)
 	nth := make(map[laneKey]int)

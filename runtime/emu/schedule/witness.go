@@ -15,7 +15,8 @@ import (
 type Segment struct {
 	Block, Warp, Lane uint32
 	Async             bool
-	// Synchronizations since the start; for Async, earlier operations of the lane.
+	// number of synchronizations since the launch began; if Async is set, number of earlier
+	// operations of the lane
 	Count int
 }
 
@@ -121,7 +122,7 @@ func (t *Trace) finish(steps []int) (all []int, kind Kind, notes []string) {
 // the violation.
 func (t *Trace) minimize(v *Violation) {
 	runs := split(v.steps)
-	// The shortest prefix.
+	// find the shortest prefix
 	low, high := 0, len(runs)
 	for low < high {
 		mid := (low + high) / 2
