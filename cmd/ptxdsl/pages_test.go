@@ -117,8 +117,8 @@ func TestRulePages(t *testing.T) {
 	}
 }
 
-// findings returns all findings of the text of a rule's page in its surroundings, except R7 on other
-// pages: their text reads registers that the rest of the kernel would write.
+// findings returns all findings of the text of a rule's page in its surroundings, except R7 on
+// other pages: their text reads registers that the rest of the kernel would write.
 func findings(id, name, text string) diag.List {
 	return slices.DeleteFunc(ptxdsl.Verify(name, text, ptxdsl.Options{}).Findings,
 		func(d diag.Diagnostic) bool { return d.Rule == "R7" && id != "R7" })

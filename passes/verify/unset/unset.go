@@ -89,8 +89,9 @@ func run(p *verify.Pass) {
 // any.
 func report(p *verify.Pass, in *ir.Instr, r *ir.Reg, raised *ir.Instr) {
 	if raised != nil {
-		p.Report(&ruleGained, in, "uninitialized register: %s is read after setmaxnreg.inc but never "+
-			"written; registers gained by it have undefined contents", verify.Register(r)).
+		p.Report(&ruleGained, in,
+			"uninitialized register: %s is read after setmaxnreg.inc but never "+
+				"written; registers gained by it have undefined contents", verify.Register(r)).
 			Also(raised, "increased here")
 		return
 	}
@@ -151,9 +152,9 @@ func (s *state) step(f *ir.Func, in *ir.Instr) {
 	}
 }
 
-// isCopy reports whether an instruction only moves bits of registers. Compilers copy values that are
-// written under a false predicate and never used, and let a register without a value be the operand
-// of which prmt takes no byte.
+// isCopy reports whether an instruction only moves bits of registers. Compilers copy values that
+// are written under a false predicate and never used, and let a register without a value be the
+// operand of which prmt takes no byte.
 func isCopy(in *ir.Instr) bool {
 	switch in.Kind() {
 	case isa.KindMov, isa.KindSelp, isa.KindPrmt:

@@ -200,8 +200,9 @@ type kernel struct {
 	guessedBytes                bool   // the number of bytes of a box is unknown
 	element                     int    // assumed bytes of the elements of tensor maps; 0 means 1
 	oneBlock                    bool   // the kernel never uses its block index
-	oneThread                   bool   // the kernel never reads the index of a thread, and the block size is guessed
-	waits                       bool   // the kernel polls arrays to which it never stores
+	// the kernel never reads the index of a thread, and the block size is guessed
+	oneThread bool
+	waits     bool // the kernel polls arrays to which it never stores
 
 	// options of the next launches
 	inputs bool // arrays that the kernel only reads are filled with small numbers instead of zeros
