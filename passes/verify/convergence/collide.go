@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 	"github.com/ptxdsl/ptxdsl/passes/verify"
@@ -20,7 +22,7 @@ func reportCollision(p *verify.Pass, t *trace.Trace, i int) bool {
 	e := &t.Events[i]
 	n := len(e.In.Args) - 1
 	v, at := verify.Val(e, n), verify.Val(e, verify.Address(e.In, 0))
-	if e.Guard != nil || v == nil || at == nil || v.Const() || unknownShape(p) {
+	if e.Guard != nil || v == nil || at == nil || v.Const() || unknownShape(p) || isLocal(at) {
 		return false
 	}
 	if slices.ContainsFunc(e.Parted, func(c trace.Choice) bool { return c.Maybe }) {
@@ -59,6 +61,15 @@ func reportCollision(p *verify.Pass, t *trace.Trace, i int) bool {
 		}
 	}
 	return false
+}
+
+// isLocal reports whether an address is based on a local variable, of which each thread has its
+// own. Code without optimizations accesses them by generic addresses.
+func isLocal(at *value.Value) bool {
+	return slices.ContainsFunc(at.Terms, func(t value.Term) bool {
+		v, ok := t.Atom.Ref.(*ir.Var)
+		return ok && v.Space.Base() == isa.Local
+	})
 }
 
 // mayHoldLock reports whether a lock may be acquired between the last barrier and event i. Lanes

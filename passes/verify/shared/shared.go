@@ -103,7 +103,7 @@ func check(p *verify.Pass, t *trace.Trace, i int, r *memory.Region) bool {
 	if f == nil {
 		return false
 	}
-	if !p.Pool.Exact {
+	if !p.Pool.Exact || p.Guessed {
 		f.As(diag.Review).Message += fmt.Sprintf(", if blocks have %d threads", p.Pool.Threads)
 	}
 	f.On(t, i)

@@ -234,13 +234,35 @@ func (k *kernel) otherSizes() (list [][3]uint32) {
 	return list
 }
 
-// hasOtherBlock reports whether a run has another block size than the kernel's other launches.
+// oneRow runs a launch with the same number of blocks in one dimension, if the kernel computes the
+// number of a block in the grid from all three indexes. It then need not use the second index for
+// anything else.
+func (k *kernel) oneRow(best *run) []*run {
+	if k.options.Launch != nil || best.fault != nil || k.shape.Grid[1] == 1 ||
+		k.shape.Cluster[0] != 0 || !k.mentions("%ctaid.z") || !k.mentions("%nctaid.x") ||
+		!k.mentions("%nctaid.y") {
+		return nil
+	}
+	defer func(grid [3]uint32) { k.shape.Grid = grid }(k.shape.Grid)
+	k.shape.Grid = [3]uint32{k.shape.Grid[0] * k.shape.Grid[1], 1, 1}
+	x := k.launch(best.schedule, best.count, false)
+	if x.fault != nil || x.err != nil {
+		return nil
+	}
+	x.block, x.row = k.shape.Block, true
+	return []*run{x}
+}
+
+// hasOtherBlock reports whether a run has another block size than the kernel's other launches, or
+// another number of dimensions.
 func (x *run) hasOtherBlock() bool { return x.block != [3]uint32{} }
 
 // blockText describes the other block size of a run, and why the kernel may be written for it.
 func (x *run) blockText() string {
 	n := x.block
 	switch {
+	case x.row:
+		return "blocks in one dimension, and the kernel may not be written for two"
 	case n == [3]uint32{1, 1, 1}:
 		return "one thread, and the kernel reads no index of a thread"
 	case n[1] == 1 && n[2] == 1:

@@ -417,7 +417,7 @@ func (k *kernel) differences(runs []*run) diag.List {
 	var first *run
 	for _, x := range runs {
 		if x.fault != nil || x.err != nil || x.filled || x.inputs || x.blocks != 0 ||
-			x.unordered() {
+			x.hasOtherBlock() || x.unordered() {
 			continue
 		}
 		if first == nil {

@@ -24,6 +24,7 @@ type run struct {
 	inputs  bool
 	block   [3]uint32 // another block size than that of the kernel's other launches, or zero
 	blocks  uint32    // another number of blocks, or 0
+	row     bool      // the grid has one dimension, unlike that of the kernel's other launches
 	races   []*race.Race
 	fault   *emu.Fault
 	err     error  // the launch was refused
@@ -227,7 +228,8 @@ func (k *kernel) variations(best *run, counts bool) (list []task) {
 		func(own *kernel) []*run { return own.inputLaunch(best) },
 		func(own *kernel) []*run { return own.partial(best) },
 		func(own *kernel) []*run { return own.moreBlocks(best) },
-		func(own *kernel) []*run { return own.otherBlocks(best) })
+		func(own *kernel) []*run { return own.otherBlocks(best) },
+		func(own *kernel) []*run { return own.oneRow(best) })
 }
 
 // moreBlocks runs launches with twice as many blocks if blocks synchronize. With two blocks, there
@@ -266,6 +268,7 @@ func (k *kernel) certain(best *run, all []*run) []*run {
 	if best.fault == nil && len(k.shape.Args) == 0 {
 		all = append(all, k.launch(best.schedule, best.count, true))
 		all = append(all, k.otherBlocks(best)...)
+		all = append(all, k.oneRow(best)...)
 	}
 	var r Result
 	k.judge(&r, all)

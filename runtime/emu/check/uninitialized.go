@@ -98,7 +98,7 @@ func (k *kernel) comparable(best *run, all []*run) (list []*run) {
 	for _, x := range all {
 		same := x.count == best.count && x.filled == best.filled && x.inputs == best.inputs &&
 			x.block == best.block
-		if x.fault != nil || x.err != nil || x.blocks != 0 || same ||
+		if x.fault != nil || x.err != nil || x.blocks != 0 || x.row || same ||
 			k.varies() && !ordinary(x.count) {
 			continue
 		}

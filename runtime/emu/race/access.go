@@ -88,6 +88,9 @@ func (d *Detector) access(e *emu.Event) {
 	i := d.siteOf(e)
 	x := &d.shadow.sites[i]
 	strong := x.strong
+	if e.Kind == emu.EventWrite && !strong {
+		d.execute(e)
+	}
 	for m := e.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
 		t := d.threadOf(e.Block, e.Warp, l)

@@ -45,6 +45,11 @@ type Detector struct {
 	reached map[*ir.Instr]bool
 	lines   map[int]bool // PTX lines that were reached
 
+	executed  map[*ir.Instr][]uint32 // lanes that executed a weak store, by warp
+	waiting   []unused               // races that depend on which stores are executed
+	isWaiting map[unusedKey]bool
+	users     map[*ir.Instr][]*ir.Instr // by load: the stores that use its value
+
 	idle     bool // the current launch has too many threads to be checked
 	skipped  int
 	launches uint32     // so far
@@ -111,6 +116,8 @@ func New() *Detector { return &Detector{} }
 
 // begin resets the state for a launch.
 func (d *Detector) begin(l *emu.Launching) {
+	d.decide()
+	d.executed, d.waiting, d.isWaiting = nil, nil, nil
 	d.launch = l
 	d.perWarp = (l.Threads + eval.Lanes - 1) / eval.Lanes
 	n := l.Blocks * d.perWarp * eval.Lanes
@@ -296,5 +303,9 @@ func (d *Detector) Events() uint64 { return uint64(d.serial) }
 // Skipped returns the number of launches that were too large to be checked.
 func (d *Detector) Skipped() int { return d.skipped }
 
-// Races returns the races in the order in which they were found.
-func (d *Detector) Races() []*Race { return d.reports }
+// Races returns the races in the order in which they were found. Races of loads whose values are
+// used by no instruction that was executed are left out.
+func (d *Detector) Races() []*Race {
+	d.decide()
+	return d.reports
+}

@@ -98,6 +98,13 @@ func (d *Detector) threadName(x *stamp) string {
 
 // report records a race, once for each pair of instructions.
 func (d *Detector) report(r Race, x, y *stamp, a emu.Address) {
+	if !d.postpone(r, x, y, a) {
+		d.reportNow(r, x, y, a)
+	}
+}
+
+// reportNow records a race.
+func (d *Detector) reportNow(r Race, x, y *stamp, a emu.Address) {
 	k := raceKey{r.Rule, d.shadow.sites[x.site].instr, d.shadow.sites[y.site].instr}
 	if old := d.seen[k]; old != nil {
 		old.Count++
