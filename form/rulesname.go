@@ -137,7 +137,7 @@ var (
 .extern .global .b32 a;
 .visible .global .b32 a;
 `,
-		Fix:     "Make the declarations match.",
+		Fix:     "Declare both with the same type, and the definition with .visible.",
 		Section: "11.6.1 .extern",
 	}
 	ruleAttribute = diag.Rule{

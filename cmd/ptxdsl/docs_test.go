@@ -90,16 +90,13 @@ func isaPage(list []isa.Instruction) string {
 	printStats(&stats, list, true)
 	var b strings.Builder
 	fmt.Fprintf(&b,
-		"%s# Instruction set\n\nThis page is made from `isa/spec`, as are the tables of the form checks, the builder and the\nemulator. `ptxdsl isa NAME` prints the forms of an instruction.\n\nThe first table counts, for each family: opcodes (the first word of an instruction), instructions\n(such as `mul.lo` and `mul.hi`), forms (combinations of operands and modifiers), forms that the\nemulator runs, values of modifiers, and gates (conditions on the PTX version or the target).\n\n```text\n%s```\n",
+		"%s# Instruction set\n\nThis page is made from `isa/spec`, as are the tables of the form checks, the builder and the\nemulator. `ptxdsl isa NAME` prints the forms of an instruction.\n\nThe first table counts, for each family: opcodes (the first word of an instruction), instructions\n(such as `mul.lo` and `mul.hi`), forms (combinations of operands and modifiers), forms that the\nemulator runs, values of modifiers, and gates (conditions on the PTX version or the target).\n\nIn the tables of the families, *from* is the first PTX version with a form of the instruction, and\n*manual* is its section of the PTX manual. Instructions that differ only in their operands share a\nrow.\n\n```text\n%s```\n",
 		generated, &stats)
-	family := ""
+	// Instructions with equal rows, which differ in their operands only, share one row.
+	type row struct{ family, name, what, since, sections string }
+	var rows []row
+	forms := make(map[row]int)
 	for _, ins := range list {
-		if ins.Family != family {
-			family = ins.Family
-			fmt.Fprintf(&b,
-				"\n## %s\n\n| instruction | what it does | forms | from | manual |\n|---|---|---|---|---|\n",
-				family)
-		}
 		var sections []string
 		since := isa.Newest()
 		for _, f := range ins.Forms {
@@ -108,8 +105,22 @@ func isaPage(list []isa.Instruction) string {
 			}
 			since = min(since, sinceOf(f.Gates))
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %d | PTX %s | %s |\n", ins.Name, ins.What, len(ins.Forms),
-			since, strings.Join(sections, ", "))
+		r := row{ins.Family, ins.Name, ins.What, since.String(), strings.Join(sections, ", ")}
+		if forms[r] == 0 {
+			rows = append(rows, r)
+		}
+		forms[r] += len(ins.Forms)
+	}
+	family := ""
+	for _, r := range rows {
+		if r.family != family {
+			family = r.family
+			fmt.Fprintf(&b,
+				"\n## %s\n\n| instruction | what it does | forms | from | manual |\n|---|---|---|---|---|\n",
+				family)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %d | PTX %s | %s |\n", r.name, r.what, forms[r], r.since,
+			r.sections)
 	}
 	return b.String()
 }
