@@ -99,7 +99,7 @@ var (
 		What:  "A label that is branched to must be placed exactly once; a called function must be defined.",
 		Why:   "ptxas rejects a label that is never placed and a function that is never defined.",
 		Wrong: "l := k.NewLabel(\"l\")\nk.Branch(l)",
-		Right: "l := k.NewLabel(\"l\")\nk.Branch(l)\nk.PlaceLabel(l)", Fix: "Place the label.",
+		Right: "l := k.NewLabel(\"l\")\nk.Branch(l)\nk.PlaceLabel(l)", Fix: "Place the label with PlaceLabel, or give the function a body.",
 	}
 	ruleSize = diag.Rule{
 		ID: "D302", Layer: "build", Title: "memory limit of the target exceeded",
@@ -120,6 +120,6 @@ var (
 		What:  "A function that builds kernels was given arguments that it does not support; it reports this with Kernel.Errorf.",
 		Why:   "Its author knows the requirements of the kernel.",
 		Wrong: "rmsnorm.Build(m, isa.Bf16, 1000)", Right: "rmsnorm.Build(m, isa.Bf16, 1024)",
-		Fix: "See the message.",
+		Fix: "Pass arguments that satisfy the condition in the message.",
 	}
 )

@@ -92,24 +92,31 @@ func isaPage(list []isa.Instruction) string {
 	fmt.Fprintf(&b,
 		"%s# Instruction set\n\nThis page is made from `isa/spec`, as are the tables of the form checks, the builder and the\nemulator. `ptxdsl isa NAME` prints the forms of an instruction.\n\nThe first table counts, for each family: opcodes (the first word of an instruction), instructions\n(such as `mul.lo` and `mul.hi`), forms (combinations of operands and modifiers), forms that the\nemulator runs, values of modifiers, and gates (conditions on the PTX version or the target).\n\nIn the tables of the families, *from* is the first PTX version with a form of the instruction, and\n*manual* is its section of the PTX manual. Instructions that differ only in their operands share a\nrow.\n\n```text\n%s```\n",
 		generated, &stats)
-	// Instructions with equal rows, which differ in their operands only, share one row.
-	type row struct{ family, name, what, since, sections string }
-	var rows []row
-	forms := make(map[row]int)
+	// Instructions that differ only in their operands share one row.
+	type key struct{ family, name, what string }
+	type row struct {
+		key
+		forms    int
+		since    isa.Version
+		sections []string
+	}
+	var rows []*row
+	byKey := make(map[key]*row)
 	for _, ins := range list {
-		var sections []string
-		since := isa.Newest()
-		for _, f := range ins.Forms {
-			if !slices.Contains(sections, f.Section) && f.Section != "" {
-				sections = append(sections, f.Section)
-			}
-			since = min(since, sinceOf(f.Gates))
-		}
-		r := row{ins.Family, ins.Name, ins.What, since.String(), strings.Join(sections, ", ")}
-		if forms[r] == 0 {
+		k := key{ins.Family, ins.Name, ins.What}
+		r := byKey[k]
+		if r == nil {
+			r = &row{key: k, since: isa.Newest()}
+			byKey[k] = r
 			rows = append(rows, r)
 		}
-		forms[r] += len(ins.Forms)
+		for _, f := range ins.Forms {
+			if !slices.Contains(r.sections, f.Section) && f.Section != "" {
+				r.sections = append(r.sections, f.Section)
+			}
+			r.since = min(r.since, sinceOf(f.Gates))
+			r.forms++
+		}
 	}
 	family := ""
 	for _, r := range rows {
@@ -119,8 +126,8 @@ func isaPage(list []isa.Instruction) string {
 				"\n## %s\n\n| instruction | what it does | forms | from | manual |\n|---|---|---|---|---|\n",
 				family)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %d | PTX %s | %s |\n", r.name, r.what, forms[r], r.since,
-			r.sections)
+		fmt.Fprintf(&b, "| `%s` | %s | %d | PTX %s | %s |\n", r.name, r.what, r.forms, r.since,
+			strings.Join(r.sections, ", "))
 	}
 	return b.String()
 }
