@@ -90,26 +90,44 @@ func isaPage(list []isa.Instruction) string {
 	printStats(&stats, list, true)
 	var b strings.Builder
 	fmt.Fprintf(&b,
-		"%s# Instruction set\n\nThis page is made from `isa/spec`, as are the tables of the form checks, the builder and the\nemulator. `ptxdsl isa NAME` prints the forms of an instruction.\n\nThe first table counts, for each family: opcodes (the first word of an instruction), instructions\n(such as `mul.lo` and `mul.hi`), forms (combinations of operands and modifiers), forms that the\nemulator runs, values of modifiers, and gates (conditions on the PTX version or the target).\n\n```text\n%s```\n",
+		"%s# Instruction set\n\nThis page is made from `isa/spec`, as are the tables of the form checks, the builder and the\nemulator. `ptxdsl isa NAME` prints the forms of an instruction.\n\nThe first table counts, for each family: opcodes (the first word of an instruction), instructions\n(such as `mul.lo` and `mul.hi`), forms (combinations of operands and modifiers), forms that the\nemulator runs, values of modifiers, and gates (conditions on the PTX version or the target).\n\nIn the tables of the families, *from* is the first PTX version with a form of the instruction, and\n*manual* is its section of the PTX manual. Instructions that differ only in their operands share a\nrow.\n\n```text\n%s```\n",
 		generated, &stats)
-	family := ""
+	// Instructions that differ only in their operands share one row.
+	type key struct{ family, name, what string }
+	type row struct {
+		key
+		forms    int
+		since    isa.Version
+		sections []string
+	}
+	var rows []*row
+	byKey := make(map[key]*row)
 	for _, ins := range list {
-		if ins.Family != family {
-			family = ins.Family
+		k := key{ins.Family, ins.Name, ins.What}
+		r := byKey[k]
+		if r == nil {
+			r = &row{key: k, since: isa.Newest()}
+			byKey[k] = r
+			rows = append(rows, r)
+		}
+		for _, f := range ins.Forms {
+			if !slices.Contains(r.sections, f.Section) && f.Section != "" {
+				r.sections = append(r.sections, f.Section)
+			}
+			r.since = min(r.since, sinceOf(f.Gates))
+			r.forms++
+		}
+	}
+	family := ""
+	for _, r := range rows {
+		if r.family != family {
+			family = r.family
 			fmt.Fprintf(&b,
 				"\n## %s\n\n| instruction | what it does | forms | from | manual |\n|---|---|---|---|---|\n",
 				family)
 		}
-		var sections []string
-		since := isa.Newest()
-		for _, f := range ins.Forms {
-			if !slices.Contains(sections, f.Section) && f.Section != "" {
-				sections = append(sections, f.Section)
-			}
-			since = min(since, sinceOf(f.Gates))
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %d | PTX %s | %s |\n", ins.Name, ins.What, len(ins.Forms),
-			since, strings.Join(sections, ", "))
+		fmt.Fprintf(&b, "| `%s` | %s | %d | PTX %s | %s |\n", r.name, r.what, r.forms, r.since,
+			strings.Join(r.sections, ", "))
 	}
 	return b.String()
 }

@@ -172,8 +172,8 @@ func (p *Pass) Foreign(from int, o Touch) bool {
 	return slices.ContainsFunc(p.Blocks(from, o), func(block int) bool { return block != from })
 }
 
-// Rank returns the rank of the cluster block that contains an address: the rank operand of mapa,
-// or nil if the address is not the result of mapa.
+// Rank returns the rank of the block whose shared memory an address is in: the rank operand of
+// mapa, or nil if the address is not the result of mapa.
 func Rank(v *value.Value) *value.Value {
 	if v == nil {
 		return nil

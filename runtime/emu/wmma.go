@@ -93,7 +93,8 @@ func (t *wmmaTile) lines() (lines, elements int) {
 	return t.rows, t.cols
 }
 
-// find finds the rows or columns of the matrix in memory. All lanes have the same address.
+// find returns the address of the matrix in memory, which is the same in all lanes, and the
+// distance in elements between its rows or columns. It reports invalid and uninitialized memory.
 func (t *wmmaTile) find(w *warp, write bool) (base access, stride uint64, ok bool) {
 	lines, elements := t.lines()
 	stride = uint64(elements)

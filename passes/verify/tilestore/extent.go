@@ -76,12 +76,12 @@ func allPositions(p *annotated.Pass, matrix ir.Ref) (all []storePosition) {
 	return all
 }
 
-// A extentFunc returns the first row and the number of rows of a store, or the first column and the
-// number of columns.
+// An extentFunc returns the first row and the number of rows of a store, or the first column and
+// the number of columns.
 type extentFunc func(*storePosition) (thread.Linear, int)
 
-// checkStep compares the rows or the columns of all stores with the distance to the next block's
-// tile. It returns whether it made a finding.
+// checkStep compares the rows or the columns that the stores of a block cover with the distance to
+// the next block's tile, and reports gaps and overlaps. It returns whether it made a finding.
 func checkStep(p *annotated.Pass, spots []storePosition, what string, of extentFunc) bool {
 	first, _ := of(&spots[0])
 	step := first.BlockStep()

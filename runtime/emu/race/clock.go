@@ -130,7 +130,7 @@ func (c clock) covers(b clock) bool {
 	return true
 }
 
-// clone returns a copy of a clock, which may be modified.
+// clone returns a copy of a clock. Both share their parts until one of them is modified.
 func (c clock) clone() clock {
 	for _, p := range c {
 		if p != nil {
