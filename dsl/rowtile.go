@@ -106,13 +106,14 @@ func (t *RowTile[E]) groups() int {
 	return (t.cols + t.step - 1) / t.step
 }
 
-// at returns the first element of a group.
+// at returns the index of the first element of a group.
 func (t *RowTile[E]) at(i int) Reg[U32] { return t.first.AddI(int64(i * t.step)) }
 
 // whole reports whether a group is in the row for all threads.
 func (t *RowTile[E]) whole(i int) bool { return (i+1)*t.step <= t.cols }
 
-// inRow calls do for a group at an element, in a branch unless it is whole.
+// inRow calls do for group i, whose first element has index at. If the group is not whole, the call
+// is in a branch that skips it outside the row.
 func (t *RowTile[E]) inRow(i int, at Reg[U32], do func()) {
 	if t.whole(i) {
 		do()

@@ -78,7 +78,7 @@ func (t SharedTile) ScaleHalf(n Reg[U32]) SharedTile {
 
 // scaledKind returns the kind of MMA for element types with scale factors. ok is false if there
 // is none. In a sparse MMA a scale factor applies to twice as many elements, counting zeros.
-func scaledKind(a, b Tile, s BlockScale, sparse bool) (tensorKind, bool) {
+func scaledKind(a, b Tile, s BlockScale, sparse bool) (kind tensorKind, ok bool) {
 	x, ok1 := kinds8[a.Type]
 	y, ok2 := kinds8[b.Type]
 	fours := a.Type == isa.E2m1 && b.Type == isa.E2m1 && !a.Padded && !b.Padded

@@ -125,11 +125,11 @@ func (w *queryRows) promote(mine *dsl.Stage) {
 // plus returns the sum of an element and a partial sum.
 func plus(_ dsl.Cell, sum, x f32) f32 { return sum.Add(x) }
 
-// BuildTransposed adds a kernel that transposes values for BuildFP8: from heads of m rows to heads
-// of as many rows as a head is wide, of Padded(m) keys each. The keys of each sixteen are in the
-// order of the operand that [dsl.Accumulator.ToFragments] returns: 0 1 8 9 2 3 10 11 and so on.
-// Missing keys are zeros. A thread transposes sixteen keys of four columns. The grid is that of
-// TransposedGrid.
+// BuildTransposed adds a kernel that transposes values for BuildFP8. For each head it reads m rows
+// (keys) of s.Width values, and writes s.Width rows of Padded(m) values, one value for each key.
+// Each group of sixteen keys is in the order of the operand that [dsl.Accumulator.ToFragments]
+// returns: 0 1 8 9 2 3 10 11 and so on. The values of keys from m on are zeros. Each thread
+// transposes sixteen keys of four columns. The grid is that of TransposedGrid.
 func BuildTransposed(m *dsl.Module, s Shape) {
 	k := s.fp8(m, "transpose_"+s.Name(), dsl.Threads(32*transposing))
 	v, to := dsl.Global[dsl.B32](k, "v"), dsl.Global[dsl.B32](k, "transposed")

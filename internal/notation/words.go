@@ -77,8 +77,8 @@ func typeText(f *isa.Form, t isa.TypeRef) string {
 	word := t.Type.String()
 	if t.Slot >= 0 {
 		word = f.Slots[t.Slot].Name
-		// the table's own type for integers
 	} else if bits, ok := strings.CutPrefix(word, ".i"); ok {
+		// .i32 is a type of the tables, not of PTX
 		word = bits + "-bit integer"
 	}
 	switch {

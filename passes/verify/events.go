@@ -347,10 +347,10 @@ func (p *Pass) Flags() bool {
 	return false
 }
 
-// Left reports whether the threads in away, which reach instruction in on no trace, certainly do
-// not execute it. If some paths were not analyzed, such a path may contain the instruction. Left
-// then requires that each of these threads has a complete trace that is compatible with a trace
-// that reaches the instruction.
+// Left reports whether the threads of away certainly do not execute an instruction. No trace of
+// these threads may contain it. If some paths of the kernel were not analyzed, the instruction may
+// be on one of them. Left then requires a trace with the instruction such that each thread of away
+// has a complete trace that is compatible with it.
 func (p *Pass) Left(in *ir.Instr, away value.Set) bool {
 	if len(p.Kernel.Missed) == 0 {
 		return true

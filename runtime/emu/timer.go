@@ -15,7 +15,7 @@ type timer struct {
 	skipped atomic.Uint64
 	read    atomic.Bool // a clock was read since the last skip
 	step    uint64      // the last skip; 0 after progress
-	counted uint64      // of skipped
+	counted uint64      // part of skipped that count has returned
 	began   time.Time
 }
 

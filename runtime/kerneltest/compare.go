@@ -51,15 +51,16 @@ func (t Tolerance) Sum(k int) Tolerance {
 }
 
 // RoundedEvery returns t for sums that are rounded to nearest after every n products, as in a
-// loop with fma.rn, where n is 1. Such errors partly cancel: Sum also multiplies Abs by the
-// square root of k/n.
+// loop with fma.rn, where n is 1. Such errors partly cancel, so Sum(k) multiplies Abs by the square
+// root of k/n in addition to the square root of k.
 func (t Tolerance) RoundedEvery(n int) Tolerance {
 	t.every, t.power = float64(n), 0.5
 	return t
 }
 
 // TruncatedEvery returns t for sums that are rounded towards zero after every n products, as
-// tensor cores do with F32 accumulators. Such errors add up: Sum also multiplies Abs by k/n.
+// tensor cores do with F32 accumulators. Such errors do not cancel, so Sum(k) multiplies Abs by k/n
+// in addition to the square root of k.
 func (t Tolerance) TruncatedEvery(n int) Tolerance {
 	t.every, t.power = float64(n), 1
 	return t

@@ -42,8 +42,8 @@ func (o *outcomes) add(scene []*trace.Trace, plain bool, n int, stuck bool) {
 	o.list = append(o.list, outcome{scene, stuck || len(errors) > 0, plain, errors})
 }
 
-// addRace records a race in one scene, at addresses that depend on substituted values, as a
-// review.
+// addRace records f, a race that was found in one scene at addresses that depend on values
+// substituted for inputs of the kernel. The race is a review until settle decides its severity.
 func (o *outcomes) addRace(f *verify.Finding, x, y *access) {
 	f.As(diag.Review)
 	o.races = append(o.races, valueRace{f, x.e.In, y.e.In, x.by.t.Facts.ConstantSet()})
