@@ -183,7 +183,7 @@ func TestAbsent(t *testing.T) {
 	}
 	b := pretended(t, 1)
 	if b.Meter() == "" {
-		t.Error("nothing is said of clocks")
+		t.Error("the report lacks the clocks")
 	}
 	l, err := NewBLAS(b, []string{t.TempDir()})
 	if err != nil {

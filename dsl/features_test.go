@@ -174,7 +174,7 @@ func TestFeatures(t *testing.T) {
 			continue
 		}
 		if !strings.Contains(text, f.says) {
-			t.Errorf("%s: the PTX does not say %q:\n%s", f.name, f.says, text)
+			t.Errorf("%s: the PTX does not contain %q:\n%s", f.name, f.says, text)
 		}
 		if _, verdict, err := tool.Assemble(t.Context(), text, ptxas.Options{}); err != nil ||
 			!verdict.OK() {

@@ -36,7 +36,7 @@ func TestScaleOffset(t *testing.T) {
 		for row := range rows {
 			for col := 0; col < cols; col += 7 {
 				if got := memory[b.Offset(row, col, cols)]; got != (factor{row, col / b.Vector}) {
-					t.Fatalf("%s: the factor of %d, %d is said to be where that of row %d, block %d is", b, row, col, got.row, got.col)
+					t.Fatalf("%s: the factor of %d, %d has the place of the factor of row %d, block %d", b, row, col, got.row, got.col)
 				}
 			}
 		}

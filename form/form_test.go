@@ -168,13 +168,13 @@ func TestRules(t *testing.T) {
 				found = found || d.Rule == r.ID
 			}
 			if !found {
-				t.Errorf("the wrong example does not break the rule: %s\n%s", said(list), wrong)
+				t.Errorf("the wrong example does not violate the rule: %s\n%s", said(list), wrong)
 			}
 			if ok, _ := accepts(t, tool, wrong); ok != (r.Severity != diag.Error) {
 				t.Errorf("ptxas and the rule disagree on the wrong example\n%s", wrong)
 			}
 			if list := findings("right.ptx", right); len(list) > 0 {
-				t.Errorf("the right example breaks rules: %s\n%s", said(list), right)
+				t.Errorf("the right example violates rules: %s\n%s", said(list), right)
 			}
 			if ok, said := accepts(t, tool, right); !ok {
 				t.Errorf("ptxas refuses the right example: %s\n%s", said, right)

@@ -61,7 +61,7 @@ func TestProbes(t *testing.T) {
 	for _, p := range list {
 		found := findings("probe.ptx", p.text)
 		if good := found.Errors() == 0; good != (p.verdict == '+') {
-			t.Errorf("line %d: ptxas says %c, we say otherwise: %s\n%s", p.line, p.verdict,
+			t.Errorf("line %d: verdict of ptxas %c, the form check differs: %s\n%s", p.line, p.verdict,
 				said(found), p.text)
 		}
 	}
@@ -75,7 +75,7 @@ func TestProbesAgain(t *testing.T) {
 			continue
 		}
 		if ok, said := accepts(t, tool, p.text); ok != (p.verdict == '+') {
-			t.Errorf("line %d: the file says %c, ptxas: %s\n%s", p.line, p.verdict, said, p.text)
+			t.Errorf("line %d: verdict %c in the file, but ptxas: %s\n%s", p.line, p.verdict, said, p.text)
 		}
 	}
 }

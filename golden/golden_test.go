@@ -161,7 +161,7 @@ func TestGoLines(t *testing.T) {
 	want := regexp.MustCompile(
 		`(?m)^\+ \tmul\.f32 .*0f40400000;  // \S*golden_test\.go:\d+ called from \S*golden_test\.go:\d+$`)
 	if !want.MatchString(said) {
-		t.Errorf("said\n%s\nwant a line like %s", said, want)
+		t.Errorf("message\n%s\nwant a line like %s", said, want)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestClean(t *testing.T) {
 		golden.Clean(r, m)
 		if said := strings.Join(r.said, "\n"); (said == "") != (want == "") ||
 			!regexp.MustCompile(want).MatchString(said) || strings.Contains(said, "called from") {
-			t.Errorf("said %q, want %q", said, want)
+			t.Errorf("message %q, want %q", said, want)
 		}
 	}
 }
@@ -243,7 +243,7 @@ func TestCheck(t *testing.T) {
 		golden.Check(r, test.m)
 		said := strings.Join(r.said, "\n")
 		if test.want == "" && said != "" || !strings.Contains(said, test.want) {
-			t.Errorf("%s: said %q, want %q", test.m.name, said, test.want)
+			t.Errorf("%s: message %q, want %q", test.m.name, said, test.want)
 		}
 	}
 }

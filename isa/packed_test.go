@@ -58,7 +58,7 @@ func TestReadAtOnce(t *testing.T) {
 			}
 			for i, f := range list {
 				if f != got[0][i] {
-					t.Fatalf("%s is there twice", f.Template)
+					t.Fatalf("%s occurs twice", f.Template)
 				}
 			}
 		}

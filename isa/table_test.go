@@ -124,7 +124,7 @@ func TestSharedLists(t *testing.T) {
 			}
 			at := &form.Operands[0]
 			if there, ok := first[is]; ok && there != at {
-				t.Fatalf("%s: the operands of %s are there twice", ins.Name, form.Template)
+				t.Fatalf("%s: the operands of %s are stored twice", ins.Name, form.Template)
 			}
 			first[is] = at
 		}

@@ -94,7 +94,7 @@ func TestVersion(t *testing.T) {
 		}
 		// An empty module may name a target that its version lacks.
 		if n > 0 && len(m.Decls) > 0 && at(isa.Versions[n-1].Version) == 0 {
-			t.Errorf("%s: %s would do, the least is said to be %s", s.Name,
+			t.Errorf("%s: %s suffices, but Version returned %s", s.Name,
 				isa.Versions[n-1].Version, least)
 		}
 	}

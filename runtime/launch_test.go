@@ -59,7 +59,7 @@ func TestParameters(t *testing.T) {
 		binary.LittleEndian.Uint64(v[8:]) != 1<<40 || v[64] != 0x11 ||
 		math.Float64frombits(binary.LittleEndian.Uint64(v[192:])) != 0.25 ||
 		string(v[200:]) != "abcde" {
-		t.Errorf("the arguments lie as %v", v)
+		t.Errorf("offsets of the arguments: %v", v)
 	}
 	if l.Grid != [3]uint32{2, 3, 4} || l.Block != [3]uint32{8, 4, 1} {
 		t.Errorf("launched as %v of %v", l.Grid, l.Block)

@@ -99,7 +99,7 @@ func TestStreams(t *testing.T) {
 		t.Error(took)
 	}
 	if !must[bool](t)(s.Done()) || !must[bool](t)(e.Done()) {
-		t.Error("nothing is done")
+		t.Error("stream or event is not done")
 	}
 	d.Fail = func(symbol string) uintptr {
 		if symbol == "cuStreamQuery" || symbol == "cuEventQuery" {

@@ -57,7 +57,7 @@ func TestSpecialFiles(t *testing.T) {
 		want := "d/link.ptx: skipped: a named pipe, not a regular file (name it to read it)\n" +
 			"d/p.ptx: skipped: a named pipe, not a regular file (name it to read it)\n"
 		if stderr.String() != want {
-			t.Errorf("%s: it says %q", command, &stderr)
+			t.Errorf("%s: message %q", command, &stderr)
 		}
 		within(t, command, func() {
 			go func() {

@@ -27,7 +27,7 @@ func TestRules(t *testing.T) {
 		}
 		seen[r.ID] = true
 		if r.Title == "" || r.What == "" || r.Why == "" || r.Fix == "" || r.Layer == "" {
-			t.Errorf("%s: the page is not whole: %+v", r.ID, r)
+			t.Errorf("%s: the page is incomplete: %+v", r.ID, r)
 		}
 		if r.Title != strings.TrimSuffix(r.Title, ".") {
 			t.Errorf("%s: the title ends in a full stop", r.ID)

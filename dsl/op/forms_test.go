@@ -67,7 +67,7 @@ func TestEveryForm(t *testing.T) {
 			if n == 5 {
 				break
 			}
-			t.Errorf("%s: the assembler says %s: %s", lines[:2],
+			t.Errorf("%s: ptxas: %s: %s", lines[:2],
 				strings.TrimSpace(lines[max(0, m.Line-1)]), m.Text)
 		}
 	}

@@ -189,7 +189,7 @@ func apply(t *testing.T, a, b, diff string) {
 			out = append(out, l[1:])
 		default:
 			if strings.TrimSuffix(src[at], "\n") != strings.TrimSuffix(l[1:], "\n") {
-				t.Fatalf("line %d is %q, the diff says %q", at+1, src[at], l)
+				t.Fatalf("line %d is %q, but %q in the diff", at+1, src[at], l)
 			}
 			if l[0] == ' ' {
 				out = append(out, src[at])

@@ -120,7 +120,7 @@ func made(t *testing.T, name string, x piece) string {
 		}
 	default:
 		if x.code && tested[x.lang] {
-			t.Errorf("%s:%d: no comment says where this %s block comes from", name, x.line, x.lang)
+			t.Errorf("%s:%d: no comment names the source of this %s block", name, x.line, x.lang)
 		}
 	}
 	return x.text

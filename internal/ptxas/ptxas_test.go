@@ -30,7 +30,7 @@ func TestAssemble(t *testing.T) {
 		said += m.Text + "\n"
 	}
 	if !strings.Contains(said, "registers") {
-		t.Errorf("-v says nothing of registers: %q", said)
+		t.Errorf("the output of -v lacks the registers: %q", said)
 	}
 }
 

@@ -57,7 +57,7 @@ func (x *measure) debugged(f *ir.Func) {
 		p.assign(g.ops[b], text(g.ops[b]), out[b])
 		p.clearBlock(g.ops[b], out[b])
 	}
-	x.debugRegisters(a.most + extra)
+	x.debugRegisters(a.used + extra)
 	x.graph, x.out = g, out
 }
 

@@ -12,7 +12,7 @@ type dependences struct {
 	ops     []op
 	words   *words
 	last    map[word]int32   // the op that defined a word last
-	readers map[word][]int32 // the last op that no other op is reordered across, or -1
+	readers map[word][]int32 // the ops that have read a word since it was defined
 	wall    int32            // the last op that nothing is reordered across, or -1
 	fence   int32            // the last access that no other access is reordered across, or -1
 	since   []int32          // accesses after the last fence
@@ -121,10 +121,10 @@ func (d *dependences) memory(n int32) {
 	d.since = append(d.since, n)
 }
 
-// recent returns list, or only its last most/2 elements if it has more than most elements.
-func recent(list []int32, most int) []int32 {
-	if len(list) > most {
-		return list[len(list)-most/2:]
+// recent returns list, or only its last limit/2 elements if it has more than limit elements.
+func recent(list []int32, limit int) []int32 {
+	if len(list) > limit {
+		return list[len(list)-limit/2:]
 	}
 	return list
 }

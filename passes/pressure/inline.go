@@ -299,7 +299,7 @@ func (n *inliner) add(b *ir.Block, to, from ir.Operand, g ir.Guard, in *ir.Instr
 		Args: []ir.Operand{to, from}}, in)
 }
 
-// put appends an instruction to a block in place of another.
+// put appends instruction in to a block, and records that it replaces instruction of.
 func (n *inliner) put(b *ir.Block, in, of *ir.Instr) {
 	b.Instrs = append(b.Instrs, in)
 	n.from[in] = of

@@ -193,14 +193,14 @@ func (x *measure) optimised(f *ir.Func) {
 	x.loops = g.inOrder(out)
 	allocators := g.allocators(x.full, rested)
 	least, peaks := g.scheduled(out, []int{math.MaxInt, x.full - margin}, allocators...)
-	x.registersLoops = allocators[0].most
+	x.registersLoops = allocators[0].used
 	x.leanLoops, x.earlyLoops, x.earlyLoopsFull = least, peaks[0], peaks[1]
 	g.classify(x.number, false)
 	x.order = g.inOrder(out)
 	allocators = g.allocators(x.full, dense, banked, rested)
 	least, peaks = g.scheduled(out, append(registerLimits[:], x.full-margin), allocators...)
 	for i, a := range allocators {
-		x.registers[i] = a.most
+		x.registers[i] = a.used
 	}
 	x.lean, x.earlyFull = least, peaks[len(registerLimits)]
 	copy(x.early[:], peaks)

@@ -210,7 +210,7 @@ func TestModel(t *testing.T) {
 		"#\n" + names + "\n=x", "#\n" + names + "\n999<1,1,2 =1 =2",
 		"#\n" + names + "\n0<1,0,1 =1"} {
 		if _, err := pressure.ParseModel(bad); err == nil {
-			t.Errorf("%q is taken for a model", bad)
+			t.Errorf("%q is accepted as a model", bad)
 		}
 	}
 }

@@ -39,7 +39,7 @@ type allocator struct {
 	groups   []span
 	busy     [maxRegister]int32 // the number of words that hold each register
 	ready    [maxRegister]int32 // the op after which the register has certainly been read
-	most     int                // highest register used so far, plus one
+	used     int                // highest register used so far, plus one
 	crossing []bool             // words that need callee-saved registers, or nil if there are none
 }
 
@@ -75,7 +75,7 @@ func (g *graph) allocators(full int, styles ...style) []*allocator {
 func newAllocator(s *words, style style, room int) *allocator {
 	a := &allocator{s: s, style: style, room: room, place: make([]int16, len(s.alias)),
 		group: make([]int32, len(s.alias)), member: make([]uint8, len(s.alias)),
-		most: stackRegister + 1}
+		used: stackRegister + 1}
 	for i := range a.place {
 		a.place[i], a.group[i] = -1, -1
 	}
@@ -204,13 +204,13 @@ func (a *allocator) wait(w word, now int) {
 func (a *allocator) reserveInternal(o *op, now int) {
 	temps := o.temps
 	if temps == 1 && o.memory != untouched && a.style != dense && len(o.uses) > 0 {
-		a.most = max(a.most, a.choose(1, 1, now, 0)+1)
+		a.used = max(a.used, a.choose(1, 1, now, 0)+1)
 		return
 	}
 	for s := 0; s < maxRegister && temps > 0; s++ {
 		if a.busy[s] == 0 {
 			temps--
-			a.most = max(a.most, s+1)
+			a.used = max(a.used, s+1)
 		}
 	}
 }
@@ -302,7 +302,7 @@ func (a *allocator) appendBlock(w word, register int) {
 	register = min(register, maxRegister-1)
 	a.place[w] = int16(register)
 	a.busy[register]++
-	a.most = max(a.most, register+1)
+	a.used = max(a.used, register+1)
 }
 
 // bank returns the register bank in which a word should be: 0 for even and 1 for odd registers, or

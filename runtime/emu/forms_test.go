@@ -77,7 +77,7 @@ func checkSamples(t *testing.T, set *isa.Set, ins *isa.Instruction, f *isa.Form,
 		})
 		switch {
 		case err == nil && without:
-			t.Errorf("%s is decoded, and the table of kinds says that it is not emulated", s.Op)
+			t.Errorf("%s is decoded, but the table of kinds excludes it", s.Op)
 		case err == nil, strings.Contains(err.Error(), "function fn0 is declared but not defined"):
 			decoded++
 		case emulated && !without:
@@ -86,7 +86,7 @@ func checkSamples(t *testing.T, set *isa.Set, ins *isa.Instruction, f *isa.Form,
 			!strings.Contains(err.Error(), "not in the instruction set") &&
 			!strings.Contains(err.Error(), "does not list it") &&
 			!strings.Contains(err.Error(), "not defined"):
-			t.Errorf("%s: %v; want an error that says what is not emulated", f.Template, err)
+			t.Errorf("%s: %v; want an error that names what is not emulated", f.Template, err)
 		}
 	}
 	if decoded == len(list) && !emulated {

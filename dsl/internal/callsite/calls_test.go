@@ -39,7 +39,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d calls are looked at in the body", seen)
 	}
 	if c.mark != 0 || c.body != ir.NoPos {
-		t.Error("what ran last is still said to run")
+		t.Error("the last call is still reported as running")
 	}
 	// Another goroutine has none of the outer calls.
 	c.Run(func() {

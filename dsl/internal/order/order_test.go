@@ -35,7 +35,7 @@ func TestOrder(t *testing.T) {
 				to = blocks[random.IntN(len(blocks))]
 			}
 			if got := o.Empty(to); got != (len(want[to]) == 0) {
-				t.Fatalf("a block of %d instructions is said to be empty: %t", len(want[to]), got)
+				t.Fatalf("block of %d instructions: Empty returned %t", len(want[to]), got)
 			}
 			if random.IntN(20) == 0 {
 				latest := slices.Collect(o.Backward(to))

@@ -94,7 +94,7 @@ func TestTry(t *testing.T) {
 				got += strings.Join(trial.Problems, "\n")
 			}
 			if test.want == "" && got != "" || !strings.Contains(got, test.want) {
-				t.Errorf("it says %q, and not %q", got, test.want)
+				t.Errorf("report %q, want %q", got, test.want)
 			}
 		})
 	}
@@ -157,7 +157,7 @@ func TestRefused(t *testing.T) {
 	r, err := j.Try(t.Context(),
 		roundtrip.Source{Name: "k.ptx", Text: strings.Replace(text, "%r1, 1", "%r1", 1)})
 	if err != nil || !strings.Contains(r.Refused, "k.ptx:9") {
-		t.Errorf("it says %q, %v", r.Refused, err)
+		t.Errorf("reason %q, error %v", r.Refused, err)
 	}
 }
 

@@ -77,7 +77,7 @@ func TestMeets(t *testing.T) {
 		t.Error("bytes of a thread's own are foreign, or those of its neighbour are not")
 	}
 	if _, ok := memory.Of(p, k(64), 4, all); ok {
-		t.Error("an address that counts from nothing is somewhere")
+		t.Error("an address without a base has a region")
 	}
 }
 

@@ -127,7 +127,7 @@ func TestParameters(t *testing.T) {
 		t.Errorf("%d writes, unset %v", len(list), unset)
 	}
 	if _, unset := w.At(&ir.Instr{}, f.Params[0].Reg); !unset {
-		t.Error("an instruction of another function knows what it reads")
+		t.Error("an instruction of another function has reaching writes")
 	}
 }
 

@@ -111,7 +111,7 @@ bar.sync 2;
 `
 	k := follow(t, ".reqntid 32", body)
 	if k.Cases == 0 {
-		t.Fatal("no numbers were put in, so that nothing is tried")
+		t.Fatal("no values were substituted, so the test checks nothing")
 	}
 	if k.Unreached != nil {
 		t.Errorf("%s: no block reaches it", k.Unreached.Op)

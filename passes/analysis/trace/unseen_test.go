@@ -56,7 +56,7 @@ func TestShape(t *testing.T) {
 			[3]int{32, 3, 4}},
 	} {
 		if k := follow(t, ".maxntid 384", axes+c.body); k.Pool.Shape != c.shape {
-			t.Errorf("%s: threads lie as %v, expected %v", c.what, k.Pool.Shape, c.shape)
+			t.Errorf("%s: block shape %v, expected %v", c.what, k.Pool.Shape, c.shape)
 		}
 	}
 }

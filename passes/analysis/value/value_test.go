@@ -138,7 +138,7 @@ func TestSets(t *testing.T) {
 	}
 	rest := s.Minus(value.First(32))
 	if whole := rest.Warp(value.First(64)); whole.Len() != 32 || whole.Least() != 32 {
-		t.Errorf("made up to whole warps: %v", whole)
+		t.Errorf("extended to whole warps: %v", whole)
 	}
 	var seen []int
 	rest.Each(func(n int) { seen = append(seen, n) })

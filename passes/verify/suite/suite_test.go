@@ -47,7 +47,7 @@ func TestList(t *testing.T) {
 	for _, a := range suite.List() {
 		if a.Doc == "" || a.Run == nil || a.Name != "unchecked" &&
 			(len(a.Rules) == 0 || len(a.Requires) == 0 && !a.Flow) {
-			t.Errorf("%s is not whole", a.Name)
+			t.Errorf("%s is incomplete", a.Name)
 		}
 		for _, r := range a.Rules {
 			if r.Layer != a.Name || seen[r.ID] != "" {
@@ -95,7 +95,7 @@ func TestRules(t *testing.T) {
 			} else if forms := id == "R1"; r.What == "" || r.Why == "" ||
 				r.Fix == "" || r.Section == "" || (r.Wrong == "" || r.Right == "") && !forms {
 				// A wrong count for R1 does not pass the form checks, so its page has no PTX.
-				t.Errorf("the page of %s is not whole", id)
+				t.Errorf("the page of %s is incomplete", id)
 			}
 		}
 	}

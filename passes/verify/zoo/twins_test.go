@@ -137,12 +137,12 @@ func TestTwins(t *testing.T) {
 			filetest.Check(t, name, expected, reported)
 		}
 		if !found {
-			t.Errorf("%02d_%s, which is there in Go, is not there in PTX", w.number, w.name)
+			t.Errorf("%02d_%s exists in Go, but not in PTX", w.number, w.name)
 		}
 	}
 	for _, e := range list {
 		if !met[e] {
-			t.Errorf("%02d_%s is there in PTX, and not in Go", e.number, e.name)
+			t.Errorf("%02d_%s exists in PTX, but not in Go", e.number, e.name)
 		}
 	}
 }

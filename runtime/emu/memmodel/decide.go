@@ -199,7 +199,7 @@ func (d *decider) instr(thread int, in *instr, addresses map[string]int, generat
 	}
 }
 
-// read chooses the writes from which read i may read, for each choice continues with the next read.
+// read tries each write from which read i may read, and continues with the next read.
 func (d *decider) read(i int) {
 	if i == len(d.reads) {
 		d.fences()

@@ -129,9 +129,9 @@ func TestMistakes(t *testing.T) {
 		err := m.c.run(d)
 		switch {
 		case !changed:
-			t.Errorf("%s: nothing is changed", m.what)
+			t.Errorf("%s: the edit changes nothing", m.what)
 		case err == nil:
-			t.Errorf("%s: nothing is found", m.what)
+			t.Errorf("%s: the mistake is not detected", m.what)
 		default:
 			t.Logf("%s: %v", m.what, err)
 		}

@@ -56,7 +56,7 @@ func TestReplay(t *testing.T) {
 		case err != nil:
 			t.Errorf("%s: %s: %v", p.Family, p.ID, err)
 		case want.Error != "":
-			t.Errorf("%s: %s: no error, but the GPU says: %.150s", p.Family, p.ID, want.Error)
+			t.Errorf("%s: %s: no error, but one on the GPU: %.150s", p.Family, p.ID, want.Error)
 		case hash(got) != want.Hash:
 			b, err := want.Bytes()
 			if err != nil {
