@@ -81,6 +81,7 @@ func (b *block) start(id [3]uint32, rank uint32) {
 func (w *warp) start(threads int) {
 	g := w.block.grid
 	w.live = uint32(1<<threads - 1)
+	w.begun = w.live
 	w.ready, w.waiting, w.carry, w.yield = w.ready[:0], w.waiting[:0], 0, false
 	w.spins = 0
 	w.arrivals, w.copies, w.bulk = 0, nil, nil
@@ -99,6 +100,9 @@ func (w *warp) start(threads int) {
 		w.spare = append(w.spare, w.root)
 	}
 	w.root = w.newFrame(g.image.body, 0)
+	if g.checks && g.device.options.Registers {
+		w.markUndefined(w.root, w.live)
+	}
 	w.enter(&fragment{mask: w.live, frame: w.root})
 	w.tell(EventStart, w.live, nil)
 }

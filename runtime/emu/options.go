@@ -31,6 +31,9 @@ type Options struct {
 	Workers int
 	// Unchecked allows reads of uninitialized memory. Bounds and alignment are always checked.
 	Unchecked bool
+	// Registers also reports uses of registers that no instruction has written, even if the kernel
+	// drops the bits later.
+	Registers bool
 	// Strict also reports loads of uninitialized shared and local memory whose value no lane uses.
 	// Kernels that prefetch may correctly load from a stage that was never filled.
 	Strict bool

@@ -4,6 +4,8 @@
 package emu
 
 import (
+	"sync"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
 )
@@ -45,6 +47,9 @@ type program struct {
 	results  []place
 	slots    map[*ir.Reg]slot // for steppers
 	labels   []*ir.Label      // the nearest label before each command
+
+	once      sync.Once // for undefined
+	undefined []*ir.Reg // see undefinedAtStart
 }
 
 // A place is the location of a parameter or result of a function: in the local memory of the

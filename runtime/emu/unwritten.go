@@ -261,6 +261,9 @@ func (x *transfer) markStored(w *warp, mask uint32) bool {
 // reportUnwritten ends the block because the current instruction uses uninitialized memory.
 func (w *warp) reportUnwritten(from *Fault, use string) {
 	e := *from
+	if e.Place.Line == 0 {
+		w.locateFault(&e, w.command())
+	}
 	in := w.command().at
 	at, _ := w.block.grid.image.module.ir.At(in.Pos)
 	e.Notes = append(slices.Clip(e.Notes), fmt.Sprintf(use, at.Line, in.Op))

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/diag"
-	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
 )
@@ -60,74 +59,6 @@ func sites(x *run) map[site]*race.Race {
 	return list
 }
 
-// doubt is the reason why a race may be caused by the derived launch and not by the kernel.
-type doubt struct {
-	runs []map[site]*race.Race // races of the runs that must also show a race of the kernel
-	note string
-}
-
-// sizeText returns the size of a block, without dimensions of one thread.
-func sizeText(n [3]uint32) string {
-	if n[1] == 1 && n[2] == 1 {
-		return fmt.Sprint(n[0])
-	}
-	return fmt.Sprintf("%dx%dx%d", n[0], n[1], n[2])
-}
-
-// smallValues is the doubt about a race that occurs in no launch with ordinary integers.
-const smallValues = "it occurs only with small or odd values of the integers"
-
-// doubts returns the runs with which a race of a derived launch is compared.
-func (k *kernel) doubts(runs []*run) (list []doubt) {
-	if len(k.shape.Args) > 0 {
-		return nil
-	}
-	var usual []map[site]*race.Race
-	filled := false // all launches with other contents are ordered
-	for _, x := range runs {
-		if x.filled && x.fault == nil && x.err == nil {
-			if filled = !x.unordered(); !filled {
-				break
-			}
-		}
-	}
-	if filled && (!k.betweenBlocks() || k.hasInputs()) { // else flags and counters start at zero
-		list = append(list, doubt{note: "it does not occur with other contents of the arrays"})
-	}
-	for _, x := range runs {
-		switch {
-		case x.hasOtherBlock():
-			note := fmt.Sprintf(
-				"it does not occur with blocks of %s threads, and the kernel does not require a size",
-				sizeText(x.block))
-			list = append(list, doubt{[]map[site]*race.Race{sites(x)}, note})
-		case !x.filled && x.blocks == 0 && ordinary(x.count):
-			usual = append(usual, sites(x))
-		}
-	}
-	if k.varies() && len(usual) > 0 {
-		list = append(list, doubt{usual, smallValues})
-	}
-	return list
-}
-
-// assumed describes the assumption on which a race of a derived launch depends, if the file does
-// not state it, or returns "".
-func (k *kernel) assumed(y *race.Race) string {
-	switch {
-	case k.oneBlock && (y.Rule == race.RuleGrid || y.Rule == race.RuleScope) &&
-		k.shape.Cluster[0] == 0:
-		return "the kernel does not read its block index, so it may be written for a grid of one block"
-	case k.guessedBox && strings.Contains(y.First.What+y.Second.What, "asynchronous") &&
-		// the bytes of a box are contiguous in shared memory
-		(k.guessedBytes || y.Space != isa.Shared):
-		return "check assumed the boxes of tensor maps"
-	case k.structure != "" && y.Space == isa.Global:
-		return fmt.Sprintf("check assumed the structure %s to be zero", k.structure)
-	}
-	return ""
-}
-
 // races returns the races of runs. A race is a review if it does not occur with other contents of
 // the arrays, with another block size or with ordinary integers, because the kernel may not support
 // such a launch. A race that occurs only with other contents is not reported, because flags must
@@ -157,7 +88,7 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 				continue
 			}
 			severity := y.Severity
-			if z := filled[at]; z != nil && y.Rule != race.RuleFragment {
+			if z := filled[at]; z != nil && y.SameValue {
 				severity = min(severity, z.Severity)
 			}
 			note := ""
@@ -173,7 +104,10 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 						return m[at] != nil
 					})
 				}
-				if severity == diag.Error && y.Rule != race.RuleFragment &&
+				if y.Rule == race.RuleExited && filled[at] != nil {
+					continue
+				}
+				if severity == diag.Error && y.Rule != race.RuleFragment && !d.settled(y) &&
 					!slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool {
 						return m[at] != nil
 					}) {
@@ -254,6 +188,12 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		case good > 0 && !k.varies():
 			d.Severity = diag.Error
 		}
+		// the kernel may trust its integers
+		if d.Severity == diag.Review && f.Has(emu.CauseVariable) {
+			r.Incomplete = append(r.Incomplete,
+				"an integer that check derived leads past a variable: "+f.Message)
+			continue
+		}
 		if f.Waiting != nil {
 			d.Place, d.Message = f.Waiting.Place, string(emu.CauseHang)+": "+f.Waiting.Reason
 		}
@@ -328,6 +268,8 @@ func (k *kernel) unchecked(x *run) string {
 			x.limit, k.describe(x.count), x.schedule.seed)
 	case x.outside && derived:
 		return "an access is outside of the arrays that check derived: " + f.Message
+	case f.Has(emu.CauseNoDimensions) && derived:
+		return "a tensor map is built from an array of zeros; give a launch"
 	case f.Has(emu.CauseNotEmulated), f.Has(emu.CauseNoTensorMap):
 		return f.Message
 	case f.Has(emu.CauseHang) && derived && k.guessedBytes:
@@ -356,7 +298,11 @@ func (k *kernel) always(runs []*run, f *emu.Fault) bool {
 		if x.limited() && f.Has(emu.CauseHang) || k.fillsFlags(x) {
 			continue
 		}
-		if x.fault == nil || x.fault.Place != f.Place {
+		switch {
+		case x.fault == nil:
+			return false
+		case x.fault.Place == f.Place:
+		case !f.Has(emu.CauseExited) || !x.fault.Has(emu.CauseExited): // loops may be unrolled
 			return false
 		}
 	}
@@ -410,7 +356,7 @@ func (k *kernel) differences(runs []*run) diag.List {
 	var first *run
 	for _, x := range runs {
 		if x.fault != nil || x.err != nil || x.filled || x.inputs || x.blocks != 0 ||
-			x.unordered() {
+			x.hasOtherBlock() || x.unordered() {
 			continue
 		}
 		if first == nil {

@@ -139,7 +139,7 @@ func Rules() diag.Rules {
 			"st.shared.u32 [s+128], %r1; // s has 128 bytes", "st.shared.u32 [s+124], %r1;",
 			"Keep accesses in bounds and aligned.", "5.1 state spaces"),
 		page(RuleValue, "uninitialized value is used",
-			"Reports an undefined value that reaches global memory, an address or a branch: one read from shared or local memory that no thread has written, or from a lane that does not take part in a shuffle. Values that are loaded but not used are not reported. It is a review if it does not occur in other derived launches.",
+			"Reports an undefined value that reaches global memory, an address or a branch: one read from shared or local memory or from a register that no thread has written, or from a lane that does not take part in a shuffle. Values that are loaded but not used are not reported. It is a review if it does not occur in other derived launches.",
 			"Shared memory holds what an earlier block left there. A shuffle from a lane that has exited or "+
 				"took another branch gives an undefined value.",
 			"@%p1 bra DONE; // lanes 16 to 31\nshfl.sync.down.b32 %r2, %r1, 16, 31, 0xffffffff;",
@@ -170,10 +170,11 @@ func Rules() diag.Rules {
 			"wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\nadd.f32 %f8, %f0, %f1;",
 			"Execute wgmma.fence after writes and wgmma.wait_group before accesses to the registers.",
 			"9.7.15 asynchronous warpgroup level matrix multiply"),
-		page(race.RuleExited, "aligned barrier after lanes of the warp have exited",
-			"Reports bar.sync, bar.arrive and the barriers with .aligned that a warp executes after some of "+
-				"its lanes have exited, as a review.",
-			"All threads of the warp must execute the same barrier; otherwise its behavior is undefined. GPUs "+
+		page(race.RuleExited, "aligned instruction after lanes of the warp have exited",
+			"Reports bar.sync, bar.arrive and other instructions of the whole warp that it executes after some "+
+				"of its lanes have exited, as a review. Matrix instructions without the fragments of some lanes are "+
+				"errors.",
+			"All threads of the warp must execute the same instruction; otherwise its behavior is undefined. GPUs "+
 				"of today do not wait for exited threads, and CUDA code relies on that.",
 			"setp.eq.u32 %p1, %laneid, 0;\n@%p1 bra DONE;\nbar.sync 0;\nDONE:\nret;",
 			"bar.sync 0;\nsetp.eq.u32 %p1, %laneid, 0;\n@%p1 bra DONE;\nDONE:\nret;",

@@ -117,7 +117,9 @@ func (d *Detector) touch(e *emu.Event, v *view, y stamp, a emu.Address, n uint64
 			z.value = valueAt(e.Values, width, at-a.At, lane)
 		}
 		for i := range c.writes {
-			d.check(e, v, &c.writes[i], &z, a, at)
+			if !d.observed(c, v, &c.writes[i]) {
+				d.check(e, v, &c.writes[i], &z, a, at)
+			}
 		}
 		if !writes {
 			c.reads = remember(c.reads, z)
@@ -129,6 +131,35 @@ func (d *Detector) touch(e *emu.Event, v *view, y stamp, a emu.Address, n uint64
 		c.writes = d.keep(c.writes, v, z)
 		c.reads = d.keepReads(c.reads, v, d.shadow.sites[z.site].strong)
 	})
+}
+
+// observed reports whether a strong access to the same bytes came after the strong write x and
+// happens before the events with view v. Such an access reads the value of x or a later one, or
+// replaces it, so that the order of x and later accesses is decided: the last block may reset a
+// counter with a plain store.
+func (d *Detector) observed(c *cell, v *view, x *stamp) bool {
+	sx := &d.shadow.sites[x.site]
+	if !sx.strong || sx.async || d.knows(v, x) {
+		return false
+	}
+	after := func(y *stamp) bool {
+		sy := &d.shadow.sites[y.site]
+		return sy.strong && !sy.async && sy.kind != emu.EventWrite && y.serial != x.serial &&
+			int32(y.serial-x.serial) > 0 && y.at == x.at && sy.size == sx.size &&
+			d.reaches(min(sx.scope, sy.scope), d.blockOf(x.thread), d.blockOf(y.thread)) &&
+			d.knows(v, y)
+	}
+	for i := range c.writes {
+		if after(&c.writes[i]) {
+			return true
+		}
+	}
+	for i := range c.reads {
+		if after(&c.reads[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // valueAt returns four bytes of the value that a lane stores, or one byte for smaller elements.
@@ -225,111 +256,6 @@ func sameValues(values []*eval.Vector, i, j int) bool {
 		}
 	}
 	return len(values) > 0
-}
-
-// A strongKey is the bytes of a strong access: only accesses of the same bytes synchronize.
-type strongKey struct {
-	key
-	size uint64
-}
-
-// A variable is a memory location with strong accesses, and the clocks that its writes publish.
-type variable struct {
-	sums map[sumKey]*sum
-}
-
-// repeats reports whether a lane is about to store the value that the last strong store wrote. A
-// thread that reads this value may have read the earlier store.
-func (d *Detector) repeats(e *emu.Event, a emu.Address, lane int) bool {
-	if e.Kind != emu.EventWrite || len(e.Values) != 1 || e.Size > 4 {
-		return false
-	}
-	c := d.shadow.cell(a.Space, a.Block, a.At/4)
-	if c.bytes != nil || len(c.writes) == 0 {
-		return false
-	}
-	x := &c.writes[len(c.writes)-1]
-	s := &d.shadow.sites[x.site]
-	return s.strong && s.kind == emu.EventWrite && s.size == e.Size && x.at == a.At &&
-		x.value == valueAt(e.Values, e.Size, 0, lane)
-}
-
-// release passes what a strong write releases to the threads that read its value.
-func (d *Detector) release(e *emu.Event, t *thread, a emu.Address, scope isa.Scope) {
-	k := strongKey{key{a.Space, a.Block, a.At}, e.Size}
-	x := d.strong[k]
-	if x == nil {
-		x = &variable{sums: make(map[sumKey]*sum)}
-		d.strong[k] = x
-	}
-	if e.Kind != emu.EventAtomic { // a store starts a new release sequence
-		clear(x.sums)
-	}
-	v, s := &t.view, scope
-	switch e.Order {
-	case isa.Release, isa.AcqRel, isa.SeqCst:
-	default:
-		if t.scope == isa.NoScope {
-			return
-		}
-		v, s = &t.released, min(scope, t.scope)
-	}
-	sk := sumKey{d.blockOf(t.thread), s}
-	to := x.sums[sk]
-	if to == nil {
-		to = &sum{}
-	} else if to.shared {
-		to = &sum{all: to.all.clone()}
-	}
-	x.sums[sk] = to
-	to.add(v)
-	t.step()
-}
-
-// acquire lets a thread acquire what strong writes released, now or at its next fence.
-func (d *Detector) acquire(e *emu.Event, t *thread, a emu.Address, scope isa.Scope) {
-	k := strongKey{key{a.Space, a.Block, a.At}, e.Size}
-	now := e.Order == isa.Acquire || e.Order == isa.AcqRel || e.Order == isa.SeqCst
-	if d.flags[k] && scope >= isa.ScopeGPU {
-		// the thread may have seen what an earlier launch published, without griddepcontrol.wait
-		c := only(d.previous, epochOf(d.oldest))
-		if now {
-			d.learn(t, c)
-		} else {
-			t.pending = append(t.pending, release{all: c, block: ^uint32(0), scope: isa.ScopeGPU})
-		}
-	}
-	x := d.strong[k]
-	if x == nil {
-		return
-	}
-	mine := d.blockOf(t.thread)
-	for k, s := range x.sums {
-		if !d.reaches(min(scope, k.scope), mine, k.block) {
-			t.narrow = append(t.narrow[:min(len(t.narrow), 3)], k.block)
-			continue
-		}
-		s.shared = true
-		if now {
-			d.learn(t, s.all)
-			continue
-		}
-		r := release{all: s.all, block: k.block, scope: k.scope}
-		if n := len(t.pending); n == 0 || !same(t.pending[n-1].all, r.all) {
-			t.pending = append(t.pending, r)
-		}
-	}
-}
-
-// reaches reports whether a scope includes threads of both blocks a and b.
-func (d *Detector) reaches(s isa.Scope, a, b uint32) bool {
-	switch s {
-	case isa.ScopeCTA:
-		return a == b
-	case isa.ScopeCluster:
-		return d.clusterIndex(a) == d.clusterIndex(b)
-	}
-	return true
 }
 
 // remote records accesses of threads to the shared memory of other blocks.

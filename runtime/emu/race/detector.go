@@ -47,10 +47,14 @@ type Detector struct {
 
 	idle     bool // the launch at hand is too large
 	skipped  int
-	launches uint32     // so far
-	oldest   uint32     // first launch that griddepcontrol.wait covers
-	waited   bool       // the launch executed griddepcontrol.wait
-	issuer   *operation // whose access is checked, or nil for accesses of threads
+	launches uint32 // so far
+	oldest   uint32 // first launch that griddepcontrol.wait covers
+	waited   bool   // the launch executed griddepcontrol.wait
+	// a thread executed a fence of device scope
+	fences bool
+	// some fence of device scope is neither fence.sc nor membar
+	acquireRelease bool
+	issuer         *operation // whose access is checked, or nil for accesses of threads
 }
 
 // MostThreads is the maximum number of threads of a launch for which races are detected.
@@ -204,6 +208,8 @@ func (d *Detector) Observe(e *emu.Event) {
 		d.proxyFence(e)
 	case emu.EventWarpSync:
 		d.warpSync(e)
+	case emu.EventPartial:
+		d.partial(e)
 	case emu.EventArrive:
 		d.arrive(e)
 	case emu.EventMeet:
