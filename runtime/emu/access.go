@@ -350,8 +350,8 @@ func (w *warp) locateLane(space isa.Space, at, size uint64,
 		k := w.block.cluster.blocks[rank]
 		if k != w.block && k.alive == 0 {
 			return nil, 0,
-				fmt.Sprintf("access to the shared memory of block %s, which has exited",
-					point(k.id))
+				fmt.Sprintf("access to the shared memory of block %s, %s", point(k.id),
+					CauseExited)
 		}
 		r = k.shared
 	case isa.Local:

@@ -60,6 +60,9 @@ func (w *warp) nearestAllocation(at uint64) []string {
 	switch {
 	case at < r.end():
 		return []string{"the address is at byte " + fmt.Sprint(at-r.base) + " of " + r.String()}
+	case r.variable && at-r.end() < gap:
+		return []string{fmt.Sprintf("the address is %d bytes past %s %s, which has %d bytes",
+			at-r.end(), CauseVariable, r.name, r.end()-r.base)}
 	default:
 		return []string{fmt.Sprintf("the address is %d bytes past the end of %s", at-r.end(), r)}
 	}

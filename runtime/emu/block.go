@@ -81,6 +81,7 @@ func (b *block) start(id [3]uint32, rank uint32) {
 func (w *warp) start(threads int) {
 	g := w.block.grid
 	w.live = uint32(1<<threads - 1)
+	w.begun = w.live
 	w.ready, w.waiting, w.carry, w.yield = w.ready[:0], w.waiting[:0], 0, false
 	w.spins = 0
 	w.arrivals, w.copies, w.bulk = 0, nil, nil

@@ -123,7 +123,11 @@ func (w *warp) meet(c *collective) (uint32, []*fragment, action) {
 	if same != f.mask { // groups with different masks run one after another
 		w.split(f.mask&^same, f.pc, -1)
 	}
+	gone := want & w.begun &^ w.live
 	if want &= w.live; want&^f.mask == 0 {
+		if gone != 0 {
+			w.tell(EventPartial, f.mask, nil)
+		}
 		return want & f.mask, nil, advance
 	}
 	f.state, f.group = waitsLanes, wait{mask: want}

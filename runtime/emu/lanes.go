@@ -13,7 +13,15 @@ import (
 // together makes the current fragment the whole warp, at an instruction that all lanes must
 // execute together. If other lanes are at other instructions, the fragment waits for them and the
 // result is false.
-func (w *warp) together() bool { return w.cur.mask == w.live || w.gather(w.live, waitsConverge) }
+func (w *warp) together() bool {
+	if w.cur.mask != w.live && !w.gather(w.live, waitsConverge) {
+		return false
+	}
+	if w.live != w.begun {
+		w.tell(EventPartial, w.live, nil)
+	}
+	return true
+}
 
 // gather makes the current fragment hold the lanes in want. If some of these lanes execute other
 // code, the fragment waits for them and the result is false.

@@ -45,11 +45,13 @@ type region struct {
 	init  []byte // per byte: 0xff if initialized, otherwise 0, or nil if all are initialized
 	fixed bool   // kernels cannot write it
 	freed bool
-	host  bool     // pinned host memory, at the same address as on the host
-	size  uint64   // size of a freed region, which has no data
-	owner *block   // block of shared memory
-	low   uint64   // for shared memory: the bytes before it are reserved
-	named []symbol // symbols in the region, for messages
+	// variable is set if a module declares it
+	variable bool
+	host     bool     // pinned host memory, at the same address as on the host
+	size     uint64   // size of a freed region, which has no data
+	owner    *block   // block of shared memory
+	low      uint64   // for shared memory: the bytes before it are reserved
+	named    []symbol // symbols in the region, for messages
 
 	// For a multicast address: the memory of each device; data is that of the first.
 	copies []*region

@@ -44,7 +44,9 @@ const (
 	EventFence      // Mask, Order, Scope, and Form for restrictions
 	EventProxyFence // Mask, Order, Scope, and Form for proxies and state spaces
 
-	EventWarpSync      // the lanes of Mask have synchronized
+	EventWarpSync // the lanes of Mask have synchronized
+	// the lanes of Mask execute an instruction that requires all lanes, after others have exited
+	EventPartial
 	EventArrive        // threads arrive at named barrier Number of their block: Mask
 	EventMeet          // named barrier Number completed
 	EventLeave         // threads leave the barrier after waiting: Mask

@@ -11,6 +11,36 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
+// TestUndefinedRegisters finds uses of registers that some lanes have not written. A register that
+// moves through arithmetic or a shuffle is used only when it is stored.
+func TestUndefinedRegisters(t *testing.T) {
+	store := "\nst.global.u32 [%d1], %r3;"
+	const half = "setp.lt.u32 %p1, %r0, 16;\n@%p1 mov.u32 %r3, 7;"
+	for _, x := range []struct {
+		name, body string
+		reports    bool
+	}{
+		{"guarded move", half + store, true},
+		{"both halves", half + "\n@!%p1 mov.u32 %r3, 8;" + store, false},
+		{"guarded store", half + "\n@%p1 st.global.u32 [%d1], %r3;", false},
+		{"overwritten", half + "add.u32 %r2, %r3, 1; mov.u32 %r3, 1;" + store, false},
+		{"read by its own lanes",
+			half + "shfl.sync.bfly.b32 %r3, %r3, 1, 31, -1;\n@%p1 st.global.u32 [%d1], %r3;", false},
+		{"read from other lanes",
+			half + "shfl.sync.bfly.b32 %r3, %r3, 16, 31, -1;\n@%p1 st.global.u32 [%d1], %r3;", true},
+		{"one branch", "setp.lt.u32 %p1, %r0, 16;\n@%p1 bra done;\nmov.u32 %r3, 7;\ndone:" + store, true},
+		{"guarded predicate",
+			"setp.lt.u32 %p1, %r0, 16;\n@%p1 setp.lt.u32 %p2, %r0, 8; selp.b32 %r3, 1, 2, %p2;" + store,
+			true},
+	} {
+		_, err := try(t, open(t, emu.Options{Workers: 1}), source(x.body), 32)
+		got := err != nil && strings.Contains(err.Error(), string(emu.CauseUnset))
+		if got != x.reports {
+			t.Errorf("%s: reported %v, want %v: %v", x.name, got, x.reports, err)
+		}
+	}
+}
+
 // TestUnwrittenMarks tracks uninitialized shared memory through registers and memory. Values that
 // are never used are not errors. Values that reach global memory, an address or a branch are
 // reported with the line.

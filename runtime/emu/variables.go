@@ -43,7 +43,7 @@ func (m *module) place(mem *memory) error {
 			return fmt.Errorf("variable %s of %d bytes does not fit into the memory of the device",
 				v.Name, size)
 		}
-		r.init = nil
+		r.init, r.variable = nil, true
 		m.addresses[v], m.globals[v.Name] = r.base, r
 	}
 	if constants > maxConstantBytes {

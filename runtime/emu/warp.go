@@ -17,6 +17,7 @@ type warp struct {
 	block *block
 	index int    // index in the block
 	live  uint32 // lanes that exist and have not exited
+	begun uint32 // lanes that exist
 
 	// state of the current fragment
 	cur   *fragment

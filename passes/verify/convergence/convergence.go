@@ -27,7 +27,7 @@ branch before a barrier is a review.`,
 	Requires: []trace.Kind{trace.BarrierSync, trace.BarrierArrive, trace.WarpSync, trace.Collective,
 		trace.ClusterArrive, trace.ClusterWait,
 		trace.TensorAlloc, trace.TensorFree, trace.TensorLoad, trace.TensorStore, trace.TensorWait,
-		trace.GroupMultiply, trace.Store},
+		trace.GroupMultiply, trace.Load, trace.Store},
 	Run: run,
 }
 
@@ -51,7 +51,14 @@ func run(p *verify.Pass) {
 				if e.In.HasMod(isa.ModAligned) {
 					checkAligned(p, t, i)
 				}
+			case trace.Load:
+				if e.In.Has(isa.EffectConvergent) && e.In.HasMod(isa.ModAligned) {
+					checkAligned(p, t, i)
+				}
 			case trace.Store:
+				if e.In.Has(isa.EffectConvergent) && e.In.HasMod(isa.ModAligned) {
+					checkAligned(p, t, i)
+				}
 				if !seen[e.In] {
 					seen[e.In] = reportCollision(p, t, i)
 				}

@@ -104,7 +104,8 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	x.races, x.skipped, x.events = append(detector.Races(), fragments.Races()...),
 		detector.Skipped(), detector.Events()
 	if x.fault != nil && x.fault.Has(emu.CauseBounds) {
-		x.outside = x.fault.Has(emu.CauseGlobalAddress)
+		// the size of a variable is known, the size of an array is not
+		x.outside = x.fault.Has(emu.CauseGlobalAddress) && !x.fault.Has(emu.CauseVariable)
 		x.beyond = x.fault.Has(emu.CauseSharedAddress)
 	}
 	if x.fault == nil && err == nil {

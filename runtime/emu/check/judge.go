@@ -60,67 +60,6 @@ func sites(x *run) map[site]*race.Race {
 	return list
 }
 
-// doubt is a reason why the derived launch, and not the kernel, may cause a race.
-type doubt struct {
-	runs []map[site]*race.Race // races of the runs that must also show a race of the kernel
-	note string
-}
-
-// smallValues is the doubt about a race that occurs only in launches whose integers are not
-// multiples of 16.
-const smallValues = "it occurs only with small or odd values of the integers"
-
-// doubts returns the runs with which a race of a derived launch is compared, each with the reason
-// for doubt if the race does not occur in them.
-func (k *kernel) doubts(runs []*run) (list []doubt) {
-	if len(k.shape.Args) > 0 {
-		return nil
-	}
-	var usual []map[site]*race.Race
-	filled := false // all launches with other contents are ordered
-	for _, x := range runs {
-		if x.filled && x.fault == nil && x.err == nil {
-			if filled = !x.unordered(); !filled {
-				break
-			}
-		}
-	}
-	// otherwise flags and counters must start at zero
-	if filled && (!k.betweenBlocks() || k.hasInputs()) {
-		list = append(list, doubt{note: "it does not occur with other contents of the arrays"})
-	}
-	for _, x := range runs {
-		switch {
-		case x.hasOtherBlock():
-			note := "it does not occur with " + x.blockText()
-			list = append(list, doubt{[]map[site]*race.Race{sites(x)}, note})
-		case !x.filled && x.blocks == 0 && ordinary(x.count):
-			usual = append(usual, sites(x))
-		}
-	}
-	if k.varies() && len(usual) > 0 {
-		list = append(list, doubt{usual, smallValues})
-	}
-	return list
-}
-
-// assumed describes the assumption on which a race of a derived launch depends, if the file does
-// not state it, or returns "".
-func (k *kernel) assumed(y *race.Race) string {
-	switch {
-	case k.oneBlock && (y.Rule == race.RuleGrid || y.Rule == race.RuleScope) &&
-		k.shape.Cluster[0] == 0:
-		return "the kernel does not use its block index, so it may be written for a grid of one block"
-	case k.guessedBox && strings.Contains(y.First.What+y.Second.What, "asynchronous") &&
-		// the bytes of a box are contiguous in shared memory
-		(k.guessedBytes || y.Space != isa.Shared):
-		return "check assumed the boxes of tensor maps"
-	case k.structure != "" && y.Space == isa.Global:
-		return fmt.Sprintf("check assumed the structure %s to be zero", k.structure)
-	}
-	return ""
-}
-
 // races returns the races of runs. A race is a review if it does not occur with other contents of
 // the arrays, with another block size or with ordinary integers, because the kernel may not support
 // such a launch. A race that occurs only with other contents is not reported, because flags must
@@ -150,7 +89,7 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 				continue
 			}
 			severity := y.Severity
-			if z := filled[at]; z != nil && y.Rule != race.RuleFragment {
+			if z := filled[at]; z != nil && y.SameValue {
 				severity = min(severity, z.Severity)
 			}
 			note := ""
@@ -166,7 +105,10 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 						return m[at] != nil
 					})
 				}
-				if severity == diag.Error && y.Rule != race.RuleFragment &&
+				if y.Rule == race.RuleExited && filled[at] != nil {
+					continue
+				}
+				if severity == diag.Error && y.Rule != race.RuleFragment && !d.settled(y) &&
 					!slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool {
 						return m[at] != nil
 					}) {
@@ -248,6 +190,12 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		case good > 0 && !k.varies():
 			d.Severity = diag.Error
 		}
+		// the kernel may trust its integers
+		if d.Severity == diag.Review && f.Has(emu.CauseVariable) {
+			r.Incomplete = append(r.Incomplete,
+				"an integer that check derived leads past a variable: "+f.Message)
+			continue
+		}
 		if f.Waiting != nil {
 			d.Place, d.Message = f.Waiting.Place, string(emu.CauseHang)+": "+f.Waiting.Reason
 		}
@@ -322,6 +270,8 @@ func (k *kernel) unchecked(x *run) string {
 			x.limit, k.describe(x.count), x.schedule.seed)
 	case x.outside && derived:
 		return "an access is outside of the arrays that check derived: " + f.Message
+	case f.Has(emu.CauseNoDimensions) && derived:
+		return "a tensor map is built from an array of zeros; give a launch"
 	case f.Has(emu.CauseNotEmulated), f.Has(emu.CauseNoTensorMap):
 		return f.Message
 	case f.Has(emu.CauseHang) && derived && k.guessedBytes:
@@ -358,7 +308,11 @@ func (k *kernel) always(runs []*run, f *emu.Fault) bool {
 		if x.limited() && f.Has(emu.CauseHang) || k.fillsFlags(x) {
 			continue
 		}
-		if x.fault == nil || x.fault.Place != f.Place {
+		switch {
+		case x.fault == nil:
+			return false
+		case x.fault.Place == f.Place:
+		case !f.Has(emu.CauseExited) || !x.fault.Has(emu.CauseExited): // loops may be unrolled
 			return false
 		}
 	}

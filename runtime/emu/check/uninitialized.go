@@ -31,13 +31,19 @@ func (k *kernel) uninitialized(r *Result, best, first *run, all []*run) {
 			}
 		}
 	}
+	d := diag.Diagnostic{Rule: RuleValue, Severity: diag.Error}
+	if first.fault == nil {
+		if y, only := k.unusual(best, all); y != nil {
+			best, first, d.Severity = y, y, diag.Review
+			d.Message = "; it occurs only with " + only
+		}
+	}
 	if first.fault == nil || !unwritten(first.fault) {
 		return
 	}
-	d := diag.Diagnostic{Place: first.fault.Place, Rule: RuleValue, Severity: diag.Error,
-		Message: describeFault(first.fault)}
+	d.Place, d.Message = first.fault.Place, describeFault(first.fault)+d.Message
 	for _, x := range k.comparable(best, all) {
-		if k.guarded() && x.block == best.block {
+		if d.Severity == diag.Review || k.guarded() && x.block == best.block {
 			continue
 		}
 		if y := k.again(x); y.fault == nil || y.fault.Place != first.fault.Place {
@@ -46,7 +52,7 @@ func (k *kernel) uninitialized(r *Result, best, first *run, all []*run) {
 			break
 		}
 	}
-	if d.Severity == diag.Error && k.guessedBlock {
+	if d.Severity == diag.Error && k.guessedBlock && !k.confirmed(best) {
 		d.Severity, d.Message = diag.Review, d.Message+"; the kernel does not require a block size"
 	}
 	if d.Severity == diag.Error && k.guessedBox {
@@ -58,6 +64,43 @@ func (k *kernel) uninitialized(r *Result, best, first *run, all []*run) {
 		}
 	}
 	r.Findings = append(r.Findings, d)
+}
+
+// unusual looks for uses of uninitialized values in launches that the kernel should support, but
+// for which it may have been given wrong data: numbers in its inputs, or, if it compares a thread
+// index with each of its counts, an odd count. It returns a run and what it differs in, or nil.
+func (k *kernel) unusual(best *run, all []*run) (_ *run, only string) {
+	if len(k.shape.Args) > 0 {
+		return nil, ""
+	}
+	for _, x := range all {
+		if x.inputs && x.fault == nil && x.err == nil && x.blocks == 0 && x.block == best.block {
+			if y := k.again(x); y.fault != nil && unwritten(y.fault) {
+				return y, "numbers in the inputs of the kernel"
+			}
+		}
+	}
+	if odd := best.count - 3; k.guarded() && best.count > 3 && best.events <= cheap {
+		if y := k.launch(best.schedule, odd, best.filled); y.fault != nil && unwritten(y.fault) {
+			return y, fmt.Sprintf("%d for all integers", odd)
+		}
+	}
+	return nil, ""
+}
+
+// confirmed reports whether a block of the largest size uses an uninitialized value too. Then it is
+// not that the other blocks have too few threads to write all values.
+func (k *kernel) confirmed(best *run) bool {
+	if k.mentions("%tid.y") || best.events > cheap {
+		return false
+	}
+	defer func(n [3]uint32) { k.shape.Block = n }(k.shape.Block)
+	k.shape.Block = [3]uint32{1024, 1, 1}
+	if n, ok := k.attribute(".maxntid"); ok {
+		k.shape.Block = n
+	}
+	y := k.launch(best.schedule, best.count, best.filled)
+	return y.fault != nil && unwritten(y.fault)
 }
 
 // searchesValues reports whether a use of an uninitialized value is reported as a finding. It is

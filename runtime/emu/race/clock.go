@@ -18,6 +18,7 @@ const (
 	slotTensor            // tcgen05 operations before the last tcgen05.fence::before_thread_sync
 	// accesses to shared memory of other blocks, visible to asynchronous operations
 	slotPeer
+	slotDevice // accesses before the last fence of gpu or sys scope
 	slots
 )
 

@@ -52,10 +52,14 @@ type Detector struct {
 
 	idle     bool // the current launch has too many threads to be checked
 	skipped  int
-	launches uint32     // so far
-	oldest   uint32     // first launch that griddepcontrol.wait covers
-	waited   bool       // the launch executed griddepcontrol.wait
-	issuer   *operation // the operation whose access is checked, or nil for an access of a thread
+	launches uint32 // so far
+	oldest   uint32 // first launch that griddepcontrol.wait covers
+	waited   bool   // the launch executed griddepcontrol.wait
+	// a thread executed a fence of device scope
+	fences bool
+	// some fence of device scope is neither fence.sc nor membar
+	acquireRelease bool
+	issuer         *operation // the operation whose access is checked, or nil for an access of a thread
 }
 
 // MostThreads is the maximum number of threads of a launch for which races are detected.
@@ -214,6 +218,8 @@ func (d *Detector) Observe(e *emu.Event) {
 		d.proxyFence(e)
 	case emu.EventWarpSync:
 		d.warpSync(e)
+	case emu.EventPartial:
+		d.partial(e)
 	case emu.EventArrive:
 		d.arrive(e)
 	case emu.EventMeet:

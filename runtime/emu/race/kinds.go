@@ -69,6 +69,7 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 	if x.value != 0 && x.value == y.value && sx.kind == emu.EventWrite &&
 		sy.kind == emu.EventWrite {
 		r.Severity, r.Message = diag.Review, "data race of two writes of the same value"
+		r.SameValue = true
 	}
 	if t := &d.threads[y.thread]; d.sawNarrow(t, bx) {
 		r.Rule = RuleScope

@@ -39,6 +39,7 @@ type Access struct {
 	Opcode string
 	Place  diag.Place
 	Source string // the line that .loc names
+	Thread uint32 // index of the thread in its block
 }
 
 // A Race is a pair of unordered accesses, or a violation of a similar rule.
@@ -53,6 +54,8 @@ type Race struct {
 	Missing       string // the synchronization that would order them
 	Fix           string
 	Count         int // number of affected bytes and repetitions
+
+	SameValue bool // two writes of the same value
 }
 
 type raceKey struct {
@@ -69,12 +72,14 @@ func (d *Detector) describe(x *stamp) Access {
 		emu.EventSignal: "arrival", emu.EventTest: "wait", emu.EventInval: "invalidation",
 		emu.EventTensor: "deallocation",
 		emu.EventExit:   "exit", emu.EventArrive: "arrival", emu.EventClusterArrive: "arrival",
+		emu.EventPartial: "execution",
 	}[s.kind]
 	by := "by"
 	if s.async {
 		by = "by an asynchronous operation of"
 	}
-	a := Access{What: fmt.Sprintf("%s %s %s", what, by, d.threadName(x)), Source: s.source}
+	a := Access{What: fmt.Sprintf("%s %s %s", what, by, d.threadName(x)), Source: s.source,
+		Thread: x.thread % uint32(d.perWarp*32)}
 	if s.instr != nil {
 		a.Opcode = s.instr.Op
 		a.Place = d.launch.Place(s.instr)
@@ -178,7 +183,20 @@ func (d *Detector) check(e *emu.Event, v *view, x, y *stamp, a emu.Address, at u
 	if sy.async && !sx.async && d.issuer != nil && int32(x.serial-d.issuer.issued) > 0 {
 		x, y, sx, sy = y, x, sy, sx // the access came after the operation was issued
 	}
-	d.report(d.raceOf(sx, sy, x, y, a), x, y, a)
+	r := d.raceOf(sx, sy, x, y, a)
+	if !sx.async && !sy.async && v.knows(x.agent+slotDevice, x.epoch) {
+		r.publishedByOther()
+	}
+	d.report(r, x, y, a)
+}
+
+// publishedByOther turns a race into a review whose first thread executes a fence of device scope
+// before a barrier, after which another thread stores the flag that the second one has read.
+// Devices order these accesses, but the PTX memory model does so only for fence.sc.
+func (r *Race) publishedByOther() {
+	r.Severity = diag.Review
+	r.Missing = "a release by the thread that stores the flag, or fence.sc on both sides; the fence of the first thread precedes the barrier"
+	r.Fix = "execute the fence after the barrier, in the thread that stores the flag"
 }
 
 // earlierRace reports that a thread accesses memory that an earlier, possibly overlapping launch

@@ -5,9 +5,7 @@ package race
 
 import (
 	"math/bits"
-	"slices"
 
-	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/isa/eval"
@@ -77,92 +75,6 @@ func (d *Detector) warpSync(e *emu.Event) {
 	})
 }
 
-// fence handles a memory fence: later strong writes of the thread release its current view, and the
-// thread acquires what its earlier strong reads observed.
-func (d *Detector) fence(e *emu.Event) {
-	scope := scopeOf(e)
-	initial := has(e, isa.ModMbarrierInit)
-	d.lanes(e, func(_ int, t *thread) {
-		if initial {
-			t.own[slotInit] = t.own[slotMain]
-			t.step()
-			return
-		}
-		if e.Order != isa.Release {
-			d.acquirePending(t, scope)
-		}
-		if e.Order != isa.Acquire {
-			t.released, t.scope = t.view, scope
-			t.step()
-		}
-	})
-}
-
-// scopeOf returns the scope of an event, which is gpu by default.
-func scopeOf(e *emu.Event) isa.Scope {
-	if e.Scope == isa.NoScope {
-		return isa.ScopeGPU
-	}
-	return e.Scope
-}
-
-// has reports whether the instruction of an event has a modifier.
-func has(e *emu.Event, m isa.Mod) bool {
-	if e.Instr == nil || e.Instr.Form == nil {
-		return false
-	}
-	op := e.Instr.Form.Operation()
-	return op.Has(m)
-}
-
-// proxyFence makes the accesses of threads visible to asynchronous operations, or to the tensor map
-// proxy.
-func (d *Detector) proxyFence(e *emu.Event) {
-	if e.Instr == nil || e.Instr.Form == nil {
-		return
-	}
-	op := e.Instr.Form.Operation()
-	tensor := op.Has(isa.ModTensormapGeneric)
-	d.lanes(e, func(_ int, t *thread) {
-		switch {
-		case tensor && op.Order == isa.Acquire:
-			t.mapped = true
-			d.acquirePending(t, scopeOf(e))
-			return
-		case tensor:
-			t.own[slotMap] = t.own[slotMain]
-			t.released, t.scope = t.view, scopeOf(e)
-		default:
-			if op.Space != isa.Global {
-				t.own[slotShared], t.own[slotCopyShown] = t.own[slotMain], t.own[slotCopy]
-				t.proxied[0] = t.view
-				if op.Space != isa.SharedCTA {
-					t.own[slotPeer] = t.own[slotMain]
-				}
-			}
-			if op.Space.Base() != isa.Shared {
-				t.own[slotGlobal] = t.own[slotMain]
-				t.proxied[1] = t.view
-			}
-			t.own[slotInit] = max(t.own[slotInit], t.own[slotShared])
-		}
-		t.step()
-	})
-}
-
-// acquirePending joins into the view of a thread what its relaxed reads observed, if the scopes
-// include both threads.
-func (d *Detector) acquirePending(t *thread, scope isa.Scope) {
-	mine := d.blockOf(t.thread)
-	t.pending = slices.DeleteFunc(t.pending, func(r release) bool {
-		if !d.reaches(min(scope, r.scope), mine, r.block) {
-			return false
-		}
-		d.learn(t, r.all)
-		return true
-	})
-}
-
 // dependents makes earlier launches happen before later events of the threads that executed
 // griddepcontrol.wait.
 func (d *Detector) dependents(e *emu.Event) {
@@ -175,51 +87,6 @@ func (d *Detector) dependents(e *emu.Event) {
 		d.learn(t, c)
 		d.waited = true
 	})
-}
-
-// exit ends threads. When the last thread of a block exits, accesses of other blocks to its shared
-// memory must be ordered before the exit.
-func (d *Detector) exit(e *emu.Event) {
-	w := e.Block*uint32(d.perWarp) + e.Warp
-	if _, left := d.gone[w]; !left {
-		t := d.threadOf(e.Block, e.Warp, bits.TrailingZeros32(e.Mask))
-		d.gone[w] = d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
-	}
-	k := &d.blocks[e.Block]
-	if k.live -= count(e.Mask); k.live > 0 {
-		return
-	}
-	k.ended = true
-	if len(k.remote) == 0 {
-		return
-	}
-	var s sum
-	n := uint32(d.perWarp * 32)
-	for i := e.Block * n; i < (e.Block+1)*n; i++ {
-		s.add(&d.threads[i].view)
-	}
-	for agent, x := range k.remote {
-		if s.all.at(agent) < x.epoch {
-			d.exitRace(e, x)
-		}
-	}
-}
-
-// incomplete reports bar.sync, or a barrier with .aligned, that a warp executes after some of its
-// lanes have exited. PTX requires that all threads of the warp execute such a barrier.
-func (d *Detector) incomplete(e *emu.Event) {
-	x, left := d.gone[e.Block*uint32(d.perWarp)+e.Warp]
-	if !left || e.Instr == nil || !e.Instr.Has(isa.EffectConvergent) && !has(e, isa.ModAligned) {
-		return
-	}
-	t := d.threadOf(e.Block, e.Warp, bits.TrailingZeros32(e.Mask))
-	y := d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
-	d.report(Race{
-		Rule: RuleExited, Severity: diag.Review,
-		Message: "aligned barrier after lanes of the warp have exited",
-		Missing: "the exited lanes at the barrier",
-		Fix:     "let all lanes of the warp execute the barrier, or use barrier.sync without .aligned",
-	}, &x, &y, emu.Address{})
 }
 
 // A mbarrier is an mbarrier in shared memory.
