@@ -128,7 +128,7 @@ func TestFindings(t *testing.T) {
 			func(k *dsl.Kernel) { op.On(k).WgmmaMmaAsync().MNK(64, 12, 16).F32().Do(0) },
 			".m64n12k16 is not a PTX modifier"},
 		{"the target lacks it", func(k *dsl.Kernel) { op.On(k).Tcgen05WaitLd().Do() },
-			"requires PTX 8.6 on sm_100f"},
+			"requires PTX 8.6 on the family of sm_100f"},
 		{"an operand that is none", func(k *dsl.Kernel) { op.On(k).Bar().Do(struct{}{}) },
 			"has the Go type struct {}, which is not an operand"},
 		{"a nil half",

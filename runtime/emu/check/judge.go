@@ -173,22 +173,11 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 			}
 			continue
 		}
-		d := diag.Diagnostic{Place: f.Place, Rule: RuleFault, Severity: diag.Review,
-			Message: describeFault(f)}
+		d := diag.Diagnostic{Place: f.Place, Rule: RuleFault,
+			Severity: k.faultSeverity(runs, x, good), Message: describeFault(f)}
 		hang := f.Has(emu.CauseHang)
 		if hang {
 			d.Rule = RuleHang
-		}
-		switch {
-		case len(k.shape.Args) > 0 || good == 0 && k.always(runs, f):
-			d.Severity = diag.Error
-		// the waits do not depend on the contents of memory
-		case hang && waits(f) && (ordinary(x.count) || !k.varies()):
-			d.Severity = diag.Error
-		case k.misuses(f) && ordinary(x.count): // nor does the launch cause these
-			d.Severity = diag.Error
-		case good > 0 && !k.varies():
-			d.Severity = diag.Error
 		}
 		// the kernel may trust its integers
 		if d.Severity == diag.Review && f.Has(emu.CauseVariable) {
@@ -216,6 +205,25 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		list = append(list, d)
 	}
 	return list
+}
+
+// faultSeverity returns the severity of the fault of run x: an error if the kernel causes it, and a
+// review if the values that check derived may. good is the number of runs that ended without a
+// fault.
+func (k *kernel) faultSeverity(runs []*run, x *run, good int) diag.Severity {
+	f := x.fault
+	switch {
+	case len(k.shape.Args) > 0 || good == 0 && k.always(runs, f):
+		return diag.Error
+	// the waits do not depend on the contents of memory
+	case f.Has(emu.CauseHang) && waits(f) && (ordinary(x.count) || !k.varies()):
+		return diag.Error
+	case k.misuses(f) && ordinary(x.count): // nor does the launch cause these
+		return diag.Error
+	case good > 0 && !k.varies():
+		return diag.Error
+	}
+	return diag.Review
 }
 
 // withCause adds the probable cause to the message of a hang.

@@ -59,7 +59,8 @@ type Detector struct {
 	fences bool
 	// some fence of device scope is neither fence.sc nor membar
 	acquireRelease bool
-	issuer         *operation // the operation whose access is checked, or nil for an access of a thread
+	// the operation whose access is checked, or nil for an access of a thread
+	issuer *operation
 }
 
 // MostThreads is the maximum number of threads of a launch for which races are detected.
