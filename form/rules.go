@@ -17,7 +17,7 @@ func Rules() diag.Rules {
 		ruleUndeclared, ruleTwice,
 		ruleType, rulePredicate, ruleSpace, ruleAlign, ruleVector, ruleArray, ruleIncomplete,
 		ruleRange,
-		ruleLinkage, ruleExternClash, ruleAttribute, ruleBank, ruleConstants, ruleInitialised,
+		ruleLinkage, ruleExternClash, ruleAttribute, ruleBank, ruleConstants, ruleInitialized,
 		ruleValue,
 		ruleValueCount, ruleValueSpace, ruleMask, ruleOpaque, ruleTextureMode, ruleField,
 		ruleRedefined,

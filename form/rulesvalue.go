@@ -7,7 +7,7 @@ import "github.com/ptxdsl/ptxdsl/diag"
 
 // Rules of initial values and opaque variables.
 var (
-	ruleInitialised = diag.Rule{
+	ruleInitialized = diag.Rule{
 		ID: "F520", Title: "initial value not allowed", Layer: "form", Severity: diag.Error,
 		What: "Reports an initial value in a space other than .global and .const, or for an .extern " +
 			"variable.",
