@@ -148,7 +148,7 @@ func TestNear(t *testing.T) {
 	y := slices.Clone(x)
 	y[1] = runtime.ToBF16(1.5)
 	if err := compareNear(y, x, kerneltest.BF16.Float, 1.0/128); err != nil {
-		t.Errorf("a neighbour of small numbers beside large ones: %v", err)
+		t.Errorf("a neighbor of small numbers beside large ones: %v", err)
 	}
 	for _, wrong := range []float32{1 + 2, float32(math.Inf(1))} {
 		y[1] = runtime.ToBF16(wrong)

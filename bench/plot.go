@@ -76,8 +76,8 @@ const (
 	legendWidth                               = 220
 )
 
-// colours has the colours of the contenders. The first one is for this project.
-var colours = []string{"#c62828", "#1565c0", "#2e7d32", "#6a1b9a", "#ef6c00", "#00838f", "#5d4037",
+// colors lists the colors of the contenders; the first one is for this project.
+var colors = []string{"#c62828", "#1565c0", "#2e7d32", "#6a1b9a", "#ef6c00", "#00838f", "#5d4037",
 	"#455a64"}
 
 // Plot writes a plot of a group as SVG: lines through the medians, and bars from the 10th to the
@@ -98,7 +98,7 @@ func (r *Report) Plot(w io.Writer, group string) error {
 		}
 		most, unit = max(most, x.Rate*x.Micro/x.Low), x.Unit
 	}
-	// the contender of this project has the first colour
+	// the contender of this project has the first color
 	slices.SortStableFunc(contenders, func(x, y string) int {
 		return cmp.Compare(b2i(x != "ours"), b2i(y != "ours"))
 	})
@@ -130,7 +130,7 @@ func (r *Report) Plot(w io.Writer, group string) error {
 			at+4, under, html.EscapeString(job))
 	}
 	for i, c := range contenders {
-		colour, path := colours[i%len(colours)], []string(nil)
+		color, path := colors[i%len(colors)], []string(nil)
 		for _, v := range r.Results {
 			if v.Group != group || v.Contender != c || v.Error != "" {
 				continue
@@ -139,14 +139,14 @@ func (r *Report) Plot(w io.Writer, group string) error {
 			path = append(path, fmt.Sprintf("%d,%.1f", at, y(v.Rate)))
 			fmt.Fprintf(&s,
 				"<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/><circle cx=\"%d\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
-				at, at, y(v.Rate*v.Micro/v.High), y(v.Rate*v.Micro/v.Low), colour, at, y(v.Rate),
-				colour)
+				at, at, y(v.Rate*v.Micro/v.High), y(v.Rate*v.Micro/v.Low), color, at, y(v.Rate),
+				color)
 		}
 		fmt.Fprintf(&s,
 			"<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>\n",
-			strings.Join(path, " "), colour)
+			strings.Join(path, " "), color)
 		fmt.Fprintf(&s, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", width-legendWidth+14,
-			plotTop+12+16*i, colour, html.EscapeString(c))
+			plotTop+12+16*i, color, html.EscapeString(c))
 	}
 	s.WriteString("</svg>\n")
 	_, err := io.WriteString(w, s.String())

@@ -16,7 +16,7 @@ import (
 // related positions, and the fix.
 type Printer struct {
 	Source Source // source texts for excerpts; if nil, no excerpts are printed
-	Color  bool   // for a terminal that supports colours
+	Color  bool   // for a terminal that supports colors
 	Width  int    // maximum columns of source to show; 0 means 100
 }
 
@@ -170,7 +170,7 @@ func prefix(p, s string) string {
 	return p + s
 }
 
-// inks are the terminal codes for the colours of a finding; all are empty without colours.
+// inks are the terminal codes for the colors of a finding; all are empty without colors.
 type inks struct{ bold, level, dim, good, off string }
 
 func (p Printer) inks(s Severity) inks {

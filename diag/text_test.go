@@ -119,7 +119,7 @@ b.ptx:99:1: error: m
 	}
 }
 
-func TestPrintInColour(t *testing.T) {
+func TestPrintInColor(t *testing.T) {
 	src := Texts(map[string]string{"a": "x y\n"})
 	var b strings.Builder
 	l := List{{Place: at("a", 1, 3, 1, 4), Rule: "F1", Message: "m", Fix: &Fix{Message: "f"}}}

@@ -53,7 +53,7 @@ func (s *Stage) release() {
 		s.syncReaders()
 		arrivals = k.roleWarps() * p.remoteArrivals()
 		lane, order := k.Lane(), s.arrivalOrder()
-		near := k.U32(1).Shl(lane).And(p.neighbourMask()).NEI(0)
+		near := k.U32(1).Shl(lane).And(p.neighborMask()).NEI(0)
 		k.When(near, func() { empty.arriveAt(lane, order) })
 	case p.isClusterWide:
 		s.waitWgmma()

@@ -10,9 +10,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/dsl"
 )
 
-// TestNeighbours checks that positive and negative offsets give similar PTX, and that a copy under
+// TestNeighbors checks that positive and negative offsets give similar PTX, and that a copy under
 // a false condition may have an invalid address.
-func TestNeighbours(t *testing.T) {
+func TestNeighbors(t *testing.T) {
 	m := dsl.New("m", "sm_80")
 	k := m.Kernel("k", dsl.Threads(32))
 	x, n := dsl.Global[dsl.U32](k, "x"), dsl.Param[dsl.U32](k, "n")

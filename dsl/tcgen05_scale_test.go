@@ -74,7 +74,7 @@ func TestPadded(t *testing.T) {
 
 // TestSparsityOffset checks the layout of sparsity metadata. An atom holds 128 rows, with 16 bytes
 // of each; for elements of 16 and 32 bits, two rows interleave 16-bit words. It is layout E of
-// CUTLASS 4 (sm1xx_sparse_config.inl, TensorEAtom_MMA_F16 and its neighbours), whose strides the
+// CUTLASS 4 (sm1xx_sparse_config.inl, TensorEAtom_MMA_F16 and its neighbors), whose strides the
 // test gives in bytes.
 func TestSparsityOffset(t *testing.T) {
 	const rows, bytes = 300, 40

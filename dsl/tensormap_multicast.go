@@ -107,10 +107,10 @@ func (p *Pipeline) shares() (all []share) {
 	return all
 }
 
-// neighbourMask returns the mask of the blocks that share a tile of the pipeline with the
+// neighborMask returns the mask of the blocks that share a tile of the pipeline with the
 // thread's block or its CTA pair, including the block itself. The block must signal them when it
 // has released a stage.
-func (p *Pipeline) neighbourMask() Reg[U32] {
+func (p *Pipeline) neighborMask() Reg[U32] {
 	var mask Reg[U32]
 	for i, s := range p.shares() {
 		if one := p.k.shareMask(s, p.pair); i == 0 {
@@ -122,11 +122,11 @@ func (p *Pipeline) neighbourMask() Reg[U32] {
 	return mask
 }
 
-// commit makes the corresponding mbarriers of the blocks in neighbourMask track the completion of
+// commit makes the corresponding mbarriers of the blocks in neighborMask track the completion of
 // the MMAs that the thread has started.
 func (p *Pipeline) commit(b Barrier) {
 	k := p.k
-	mask := To[U16](p.neighbourMask())
+	mask := To[U16](p.neighborMask())
 	k.When(k.Leader(), func() {
 		k.ins("tcgen05.commit."+k.tmem.ctaGroup()+
 			".mbarrier::arrive::one.shared::cluster.multicast::cluster.b64", k.arg(b.at),

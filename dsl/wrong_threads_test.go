@@ -218,7 +218,7 @@ func TestRightThreads(t *testing.T) {
 			dsl.Shared[dsl.F32](k, "s", 128).Store(k.TID().X, k.F32(1))
 			k.PlaceLabel(end)
 		},
-		"a neighbour": func(k *dsl.Kernel) {
+		"a neighbor": func(k *dsl.Kernel) {
 			dsl.Shared[dsl.F32](k, "s", 256).At(k.TID().X.SubI(1)).AtI(1).StoreFirst(k.F32(1))
 		},
 		"whole warps": func(k *dsl.Kernel) {

@@ -68,7 +68,7 @@ func (c *checker) redeclare(n *ptx.Func, f *function, sym *symbol) {
 		bad("%s has .noreturn in only one of its declarations", clip(f.name))
 	case old.preserve != f.preserve:
 		bad("%s has different .abi_preserve directives than in the other declaration", clip(f.name))
-	case f.labelled && old.labelled && f.unified != old.unified:
+	case f.labeled && old.labeled && f.unified != old.unified:
 		bad("%s has a different .unified identifier than in the other declaration", clip(f.name))
 	default:
 		if what := describeDifference(old, f); what != "" {

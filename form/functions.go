@@ -23,7 +23,7 @@ type function struct {
 	taken    ptx.Span // position where its address is first taken
 	preserve [2]int64 // numbers of .abi_preserve and .abi_preserve_control, plus one; 0 if absent
 	unified  [2]int64
-	labelled bool // whether unified is set
+	labeled  bool // whether unified is set
 	uses     resources
 }
 
@@ -135,7 +135,7 @@ func (c *checker) formal(v *ptx.Var, f *function, prototype bool, r role) formal
 				"%s<...> declares several names, but a parameter has only one name", clip(p.name))
 		}
 		if d.Init != nil {
-			c.fault(&ruleInitialised, d.Init, "parameter %s cannot have an initial value",
+			c.fault(&ruleInitialized, d.Init, "parameter %s cannot have an initial value",
 				clip(p.name))
 		}
 		if p.name == "_" && !prototype {

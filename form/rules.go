@@ -80,7 +80,7 @@ var (
 
 // Rules of initial values and opaque variables.
 var (
-	ruleInitialised = diag.Rule{ID: "F520", Layer: "form"} // initial value not allowed
+	ruleInitialized = diag.Rule{ID: "F520", Layer: "form"} // initial value not allowed
 	ruleValue       = diag.Rule{ID: "F521", Layer: "form"} // initial value of the wrong kind
 	ruleValueCount  = diag.Rule{ID: "F522", Layer: "form"} // wrong number of initial values
 	// initial value is the address of a variable without a fixed address
@@ -185,7 +185,7 @@ var allRules = []*diag.Rule{
 	&ruleAlign, &ruleVector, &ruleArray, &ruleIncomplete, &ruleRange, &ruleLinkage,
 	&ruleExternClash, &ruleAttribute, &ruleBank, &ruleConstants, &ruleGuard, &ruleComponent,
 	&ruleIndex, &ruleNegation, &ruleOperand, &ruleExpression, &ruleAddress32, &ruleFeature,
-	&ruleGone, &ruleInitialised, &ruleValue, &ruleValueCount, &ruleValueSpace, &ruleMask,
+	&ruleGone, &ruleInitialized, &ruleValue, &ruleValueCount, &ruleValueSpace, &ruleMask,
 	&ruleOpaque, &ruleTextureMode, &ruleField, &ruleRedefined, &ruleMismatch, &ruleReturns,
 	&ruleParameterSpace, &ruleParameterType, &ruleParameterName, &ruleParameterBytes,
 	&ruleUnsized, &rulePointer, &ruleAlias, &ruleNoReturn, &ruleUnresolved, &ruleConstantPointer,

@@ -45,7 +45,7 @@ type symbol struct {
 	kind           kind
 	role           role
 	entry          bool // whether it is a parameter of an .entry
-	hasInitialiser bool // whether the variable has an initial value
+	hasInitializer bool // whether the variable has an initial value
 	hasFunctions   bool // whether the initial value contains names of functions
 	hasResult      bool // whether the result of a call is stored in the .param variable
 	linkage        string

@@ -255,7 +255,7 @@ func (c *checker) functionAttribute(d *ptx.Directive, f *function) {
 				clip(c.text(a)))
 			continue
 		}
-		f.unified, f.labelled = c.parseUnified(a)
+		f.unified, f.labeled = c.parseUnified(a)
 	}
 }
 

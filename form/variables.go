@@ -188,7 +188,7 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 	}
 	sym := c.symbol()
 	*sym = symbol{kind: variable, name: d.Name.Text, at: d.Name.Span, linkage: linkage,
-		hasInitialiser: d.Init != nil}
+		hasInitializer: d.Init != nil}
 	s.dims = c.dimensions(d.Dims, d.Init)
 	if len(s.dims) > 0 && s.space == isa.Reg {
 		f := c.fault(&ruleArray, d, "%s is an array, which cannot be in .reg", clip(sym.name))
@@ -203,7 +203,7 @@ func (c *checker) declarator(v *ptx.Var, d *ptx.Declarator, s shape, linkage str
 			return
 		}
 	}
-	c.initialiser(d, &s, linkage, ok)
+	c.initializer(d, &s, linkage, ok)
 	if s.isIncomplete() && linkage != ".extern" && s.space != isa.Reg {
 		c.fault(&ruleIncomplete, d, "%s has no size; only an .extern array may omit it",
 			clip(sym.name))

@@ -148,7 +148,7 @@ func (c *call) findings(w *output, name, text string, l diag.List, all bool) {
 		rest = len(l) - maxShown
 		l = l[:maxShown]
 	}
-	p := diag.Printer{Source: diag.Texts(map[string]string{name: text}), Color: w.colour()}
+	p := diag.Printer{Source: diag.Texts(map[string]string{name: text}), Color: w.color()}
 	_ = p.Print(w, l) // w stores the error
 	if rest > 0 {
 		fmt.Fprintf(c.stderr, "%s: and %d more; use -e to show all\n", name, rest)

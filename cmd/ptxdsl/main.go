@@ -190,5 +190,5 @@ func (o *output) terminal() bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// colour reports whether o supports colours and the user has not disabled them (no-color.org).
-func (o *output) colour() bool { return os.Getenv("NO_COLOR") == "" && o.terminal() }
+// color reports whether o supports colors and the user has not disabled them (no-color.org).
+func (o *output) color() bool { return os.Getenv("NO_COLOR") == "" && o.terminal() }

@@ -84,7 +84,7 @@ func runOpt(c *call) int {
 	if !ok {
 		return code
 	}
-	each(c, inputs, "optimising", func(in *input) optResult { return f.module(c, in) },
+	each(c, inputs, "optimizing", func(in *input) optResult { return f.module(c, in) },
 		func(r optResult) {
 			code = max(code, f.report(c, &r))
 		})

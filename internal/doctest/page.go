@@ -10,7 +10,7 @@
 //	<!-- file: saxpy/saxpy.go from docs/tutorial/code/saxpy/saxpy.go -->  a whole Go file
 //	<!-- file: stage.ptx -->                       a file that the reader writes
 //	<!-- source: examples/02_saxpy/kernel.go#Build -->  one declaration of a Go file
-//	<!-- excerpt: docs/tutorial/code/tma/tma.go -->     neighbouring lines of a file
+//	<!-- excerpt: docs/tutorial/code/tma/tma.go -->     neighboring lines of a file
 //	<!-- run -->                                   commands, and what they print
 //	<!-- shown: it needs a GPU -->                 not tested, and why
 //

@@ -96,7 +96,7 @@ func TestJudgeShared(t *testing.T) {
 		case 3:
 			bad.Params, status = []string{".param .u33 p"}, Malformed
 		case 4:
-			// a neighbour in the same module declares the symbol
+			// a neighbor in the same module declares the symbol
 			bad.Module, status = nil, Accepted
 		}
 		probes = append(probes, bad)

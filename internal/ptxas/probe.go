@@ -15,7 +15,7 @@ import (
 //
 //	Module                      once for all probes with the same line
 //	.entry name (Params) {
-//	    Decls                   once for neighbours with equal Params and Decls
+//	    Decls                   once for neighbors with equal Params and Decls
 //	    { Body }
 //	}
 //

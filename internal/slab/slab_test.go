@@ -72,7 +72,7 @@ func TestAppend(t *testing.T) {
 			}
 		}
 		if grown := append(list, 7); len(lists[(which+1)%5]) > 0 && lists[(which+1)%5][0] == 7 {
-			t.Errorf("appending to %v touches its neighbour", grown)
+			t.Errorf("appending to %v touches its neighbor", grown)
 		}
 	}
 	if total != 20_000 {

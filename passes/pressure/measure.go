@@ -147,7 +147,7 @@ func (r *measurer) measure(f *ir.Func) *measure {
 		if body != f {
 			x.inlined = 1
 		}
-		x.optimised(body)
+		x.optimized(body)
 	}
 	g, out := x.graph, x.out
 	f = g.words.f // including the inlined functions
@@ -184,8 +184,8 @@ func (r *measurer) measure(f *ir.Func) *measure {
 	return x
 }
 
-// optimised measures a function as ptxas compiles it by default.
-func (x *measure) optimised(f *ir.Func) {
+// optimized measures a function as ptxas compiles it by default.
+func (x *measure) optimized(f *ir.Func) {
 	g := newGraph(f, x.number)
 	out := g.live()
 	x.graph, x.out = g, out

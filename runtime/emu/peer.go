@@ -78,9 +78,9 @@ func (d *Device) known(by *Device) {
 	d.reachedBy = append(d.reachedBy, by)
 }
 
-// neighbours returns this device, the devices that it can access, and the devices that can access
+// neighbors returns this device, the devices that it can access, and the devices that can access
 // it.
-func (d *Device) neighbours() []*Device {
+func (d *Device) neighbors() []*Device {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return append(append([]*Device{d}, d.peers...), d.reachedBy...)
@@ -90,7 +90,7 @@ func (d *Device) neighbours() []*Device {
 // the device already has memory.
 func (d *Device) renumber(other *Device) bool {
 	used := make(map[int]bool)
-	for _, n := range append(d.neighbours(), other.neighbours()...) {
+	for _, n := range append(d.neighbors(), other.neighbors()...) {
 		used[n.numberOf()] = true
 	}
 	d.memory.mutex.Lock()

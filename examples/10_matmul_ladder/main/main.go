@@ -13,7 +13,7 @@ import (
 
 func main() {
 	version := kernelcmd.Number("version",
-		"cp.async, TMA, warp-specialised, persistent, or persistent with shared tiles, all but the first from sm_90 on",
+		"cp.async, TMA, warp-specialized, persistent, or persistent with shared tiles, all but the first from sm_90 on",
 		0, 1, 2, 3, 4)
 	typ := kernelcmd.OneOf("type", "type of the elements of A and B", isa.Type.String,
 		ladder.Types...)

@@ -325,7 +325,7 @@ func boxes(m *dsl.Module) {
 	})
 }
 
-// checkBoxes adds the six neighbours of each point of a cube, with boxes that extend over its
+// checkBoxes adds the six neighbors of each point of a cube, with boxes that extend over its
 // edges, and stores a box that is clipped at the edges.
 func checkBoxes(t *T) error {
 	if err := t.Needs("tensor maps", 90, 0); err != nil {

@@ -74,7 +74,7 @@ func TestMeets(t *testing.T) {
 		of(at(a, p.Scale(64, tid, 16), k(16)), 4, all)
 	copied := of(at(a, p.Scale(64, tid, 16)), 16, all)
 	if own.Foreign(&copied, 1) || !shifted.Foreign(&copied, 1) {
-		t.Error("bytes of a thread's own are foreign, or those of its neighbour are not")
+		t.Error("bytes of a thread's own are foreign, or those of its neighbor are not")
 	}
 	if _, ok := memory.Of(p, k(64), 4, all); ok {
 		t.Error("an address without a base has a region")

@@ -186,7 +186,7 @@ func TestRepeats(t *testing.T) {
 }
 
 // TestExamples checks that the kernels of the examples have no findings, and that all are checked
-// in full, except those with data-dependent behaviour.
+// in full, except those with data-dependent behavior.
 func TestExamples(t *testing.T) {
 	open := map[string]string{
 		"histogram": "shared-memory accesses at data-dependent addresses (B8)",

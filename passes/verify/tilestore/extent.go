@@ -18,7 +18,7 @@ func Extents() *annotated.Analyzer {
 	return &annotated.Analyzer{
 		Name: "tilestore-extents",
 		Doc: `It compares the part of a matrix that the warps of a block store with the distance to the next
-block's tile. If the part is larger, neighbouring blocks overwrite each other's results. If it is
+block's tile. If the part is larger, neighboring blocks overwrite each other's results. If it is
 smaller, elements in between are never stored. Matrices that other code writes too are not checked.`,
 		Rules: []*diag.Rule{&annotated.Protocol},
 		Run:   runExtents,

@@ -292,7 +292,7 @@ func (s sample) upload(d *runtime.Device) (runtime.Matrix, error) {
 }
 
 // drop sets half of a matrix to zero. It returns the kept elements and the metadata in the layout
-// of the tensor map. Of four neighbours, or pairs of packed elements, two are kept; of two TF32
+// of the tensor map. Of four neighbors, or pairs of packed elements, two are kept; of two TF32
 // elements, one.
 func (s *sample) drop(r *rand.Rand, t isa.Type, packed bool) (kept sample, metadata []byte) {
 	together, group := 1, 4

@@ -161,7 +161,7 @@ func (c warpCase) buildAhead(m *dsl.Module) {
 }
 
 // places returns the sparsity metadata of a matrix in the layout of mma.sync: rows of bytes, with
-// four bits for each four neighbours.
+// four bits for each four neighbors.
 func places(r *rand.Rand, s *sample, together int) (kept sample, metadata []byte) {
 	kept = sample{s.n, s.rows, s.cols / 2, nil}
 	each := s.cols / (8 * together)

@@ -12,19 +12,19 @@ import (
 	"github.com/ptxdsl/ptxdsl/ptx/constant"
 )
 
-// initialiser checks the initial value of a variable. ok is false if the declaration has other
+// initializer checks the initial value of a variable. ok is false if the declaration has other
 // mistakes.
-func (c *checker) initialiser(d *ptx.Declarator, s *shape, linkage string, ok bool) {
+func (c *checker) initializer(d *ptx.Declarator, s *shape, linkage string, ok bool) {
 	if d.Init == nil {
 		return
 	}
 	switch {
 	case s.space != isa.Global && s.space != isa.Const:
-		c.fault(&ruleInitialised, d.Init, "%s is in %s, where variables cannot be initialized; "+
+		c.fault(&ruleInitialized, d.Init, "%s is in %s, where variables cannot be initialized; "+
 			"only .global and .const variables can", clip(d.Name.Text), s.space)
 		return
 	case linkage == ".extern":
-		c.fault(&ruleInitialised, d.Init, "%s is .extern and cannot be initialized here; "+
+		c.fault(&ruleInitialized, d.Init, "%s is .extern and cannot be initialized here; "+
 			"initialize it in the defining module", clip(d.Name.Text))
 		return
 	case !ok:
