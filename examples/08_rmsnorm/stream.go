@@ -11,8 +11,11 @@ import (
 )
 
 // A stream is a kernel for long rows of 16-bit elements. Bulk copies move the part of the row
-// that a block computes to shared memory, so that loads in flight do not take registers. The
-// blocks of a cluster exchange their partial results through shared memory.
+// that a block computes to shared memory, so that loads in flight do not take registers. If
+// several blocks compute a row, the threads keep the end of the part in registers, so that more
+// blocks fit on a multiprocessor while they wait for each other. A kernel that reads each element
+// once keeps nothing. The blocks of a cluster exchange their partial results through shared
+// memory.
 type stream[E dsl.Scalar] struct {
 	k      *dsl.Kernel
 	r      RowKernel
@@ -24,15 +27,21 @@ type stream[E dsl.Scalar] struct {
 	base   dsl.Reg[dsl.U32] // index in the row of the block's first element
 	row    dsl.Reg[dsl.U32]
 	start  dsl.Reg[dsl.U64] // of the block's part in the matrix
-	staged dsl.Array[E]     // the part
+	source dsl.Array[E]     // the part in global memory
+	length int              // number of elements in shared memory
+	staged dsl.Array[E]     // the part in shared memory
 	full   dsl.Barrier      // of each chunk
+	kept   []dsl.FloatVec   // the thread's elements after those in shared memory
 	end    func()           // waits until no other block reads the memory of this one
 }
 
 // A streamShape gives the numbers of threads and blocks of a stream.
 type streamShape struct {
-	threads, blocks int // threads per block, and blocks per row
-	together        int // blocks that run on a multiprocessor at the same time
+	threads, blocks int  // threads per block, and blocks per row
+	together        int  // blocks that run on a multiprocessor at the same time
+	chunks          int  // bulk copies per block
+	kept            int  // number of steps whose elements stay in registers
+	once            bool // whether each element is read once, from global memory
 }
 
 // longest is the length of the longest row that is kept in registers if the kernel supports
@@ -53,20 +62,36 @@ func (r RowKernel) streamed() bool {
 
 // stream returns the shape of the kernel as a stream.
 func (r RowKernel) stream() streamShape {
-	const memory, part = 226 << 10, 32768 // bytes per multiprocessor, elements per block
-	s := streamShape{threads: 256, blocks: 1}
+	// bytes per multiprocessor, elements per block, and the most blocks for which a thread has 64
+	// registers
+	const memory, part, most = 226 << 10, 32768, 4
+	s := streamShape{threads: 256, blocks: 1, chunks: 4}
 	for ; r.Cols > part*s.blocks && s.blocks < 8; s.blocks *= 2 {
 	}
-	s.together = max(1, min(memory/(2*r.Cols/s.blocks+2048), 2048/s.threads))
+	mine, step := r.Cols/s.blocks, 8*s.threads
+	switch {
+	case s.blocks == 1:
+	case r.Kind == CrossEntropy:
+		s.once, s.together = true, 6
+		return s
+	case mine%step == 0 && r.Kind == LayerNorm:
+		s.chunks, s.kept = 3, mine/step/3
+	case mine%step == 0:
+		s.kept = mine / step / 2
+	}
+	s.together = max(1, min(memory/(2*(mine-s.kept*step)+2048), 2048/s.threads))
+	if s.kept > 0 {
+		s.together = min(s.together, most)
+	}
 	return s
 }
 
 // newStream adds a kernel to m and returns its stream.
 func newStream[E dsl.Scalar](m *dsl.Module, r RowKernel) *stream[E] {
-	const chunks = 4
 	s := r.stream()
 	f := &stream[E]{r: r, shape: s, part: r.Cols / s.blocks, step: 8 * s.threads}
-	f.chunk = (f.part + chunks*f.step - 1) / (chunks * f.step) * f.step
+	f.length = f.part - s.kept*f.step
+	f.chunk = (f.length + s.chunks*f.step - 1) / (s.chunks * f.step) * f.step
 	options := []dsl.KernelOption{dsl.Threads(s.threads), dsl.MinBlocks(s.together)}
 	if s.blocks > 1 {
 		options = append(options, dsl.Cluster(s.blocks))
@@ -84,31 +109,69 @@ func (f *stream[E]) begin(x dsl.Array[E]) {
 	}
 	f.first = k.TID().X.MulI(8)
 	f.start = dsl.To[dsl.U64](f.row).MulI(int64(f.r.Cols)).Add(dsl.To[dsl.U64](f.base))
-	f.staged = dsl.Shared[E](k, "part", f.part)
-	f.full = k.Barriers("full", (f.part+f.chunk-1)/f.chunk, 1)
+	f.source = x.At64(f.start)
+	if s.once {
+		return
+	}
+	f.staged = dsl.Shared[E](k, "part", f.length)
+	f.full = k.Barriers("full", (f.length+f.chunk-1)/f.chunk, 1)
 	k.If(k.Thread().EQI(0), func() {
-		for from := 0; from < f.part; from += f.chunk {
-			n, full := min(f.chunk, f.part-from), f.full.AtI(from/f.chunk)
+		for from := 0; from < f.length; from += f.chunk {
+			n, full := min(f.chunk, f.length-from), f.full.AtI(from/f.chunk)
 			full.ArriveExpect(k.U32(2 * n))
-			x.At64(f.start).AtI(int64(from)).BulkLoad(f.staged.AtI(int64(from)), k.U32(n), full)
+			f.source.AtI(int64(from)).BulkLoad(f.staged.AtI(int64(from)), k.U32(n), full)
 		}
 	})
+	for i := f.length; i < f.part; i += f.step {
+		at := f.first.AddI(int64(i))
+		f.kept = append(f.kept, dsl.FloatsOf(f.source).Load(at, dsl.NC))
+	}
 }
 
 // elements calls do for each eight elements of the thread, with the index of the first one in the
 // part. The first call waits for the elements.
 func (f *stream[E]) elements(first bool, do func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32])) {
 	k, staged := f.k, dsl.FloatsOf(f.staged)
-	for i := 0; i < f.part; i += f.step {
+	for i := 0; i < f.length; i += f.step {
 		if first && i%f.chunk == 0 {
 			f.full.AtI(i / f.chunk).Wait(k.U32(0))
 		}
-		at := f.first.AddI(int64(i))
-		if i+f.step <= f.part {
-			do(at, staged.Load(at).F32())
-			continue
+		f.eight(staged, i, do)
+	}
+	for i, x := range f.kept {
+		do(f.first.AddI(int64(f.length+i*f.step)), x.F32())
+	}
+}
+
+// eight calls do for the thread's elements in the step that starts at index i, if it has any.
+func (f *stream[E]) eight(from dsl.Floats, i int,
+	do func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]), mods ...dsl.Mod) {
+	at := f.first.AddI(int64(i))
+	if i+f.step <= f.part {
+		do(at, from.Load(at, mods...).F32())
+		return
+	}
+	f.k.If(at.LTI(int64(f.part)), func() { do(at, from.Load(at, mods...).F32()) })
+}
+
+// once calls do as elements does, for a kernel that reads each element once. Several loads are in
+// flight at the same time.
+func (f *stream[E]) once(do func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32])) {
+	const loads = 4
+	k, from := f.k, dsl.FloatsOf(f.source)
+	batch := loads * f.step
+	whole := f.part / batch * batch
+	for i := range k.RangeStep(f.first, k.U32(whole), k.U32(batch)) {
+		var list []dsl.FloatVec
+		for j := range loads {
+			list = append(list, from.Load(i.AddI(int64(j*f.step)), dsl.NC))
 		}
-		k.If(at.LTI(int64(f.part)), func() { do(at, staged.Load(at).F32()) })
+		for j, x := range list {
+			do(i.AddI(int64(j*f.step)), x.F32())
+		}
+	}
+	for i := whole; i < f.part; i += f.step {
+		f.eight(from, i, do, dsl.NC)
 	}
 }
 
@@ -193,7 +256,11 @@ func (f *stream[E]) powers() (most, sum dsl.Reg[dsl.F32]) {
 	// The initial value is finite because a block or a thread may have only elements that are
 	// -inf.
 	largestSoFar, sumSoFar := k.F32(-math.MaxFloat32).Var(), k.F32(0).Var()
-	f.elements(true, func(_ dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+	read := func(do func(dsl.Reg[dsl.U32], []dsl.Reg[dsl.F32])) { f.elements(true, do) }
+	if f.shape.once {
+		read = f.once
+	}
+	read(func(_ dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
 		now := largestSoFar.Max(xs[0])
 		for _, x := range xs[1:] {
 			now = now.Max(x)

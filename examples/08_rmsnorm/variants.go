@@ -151,6 +151,12 @@ func rowVariants() (list []kerneltest.Variant) {
 	add("rows up to 262,144 through clusters",
 		RowKernel{Kind: Normalize, Type: isa.Bf16, Cols: 100_001}, 2, clustered, norms[isa.Bf16],
 		halfUnit)
+	add("LayerNorm", RowKernel{Kind: LayerNorm, Type: isa.Bf16, Cols: 65_536}, 2, clustered,
+		centered[isa.Bf16], why(isa.Bf16, cancels))
+	add("cross-entropy forward", RowKernel{Kind: CrossEntropy, Type: isa.Bf16, Cols: 65_600}, 2,
+		clustered, losses[isa.Bf16], powers)
+	add("FP8 output", RowKernel{Kind: Normalize, Type: isa.Bf16, Cols: 65_536, Output: isa.E4m3}, 2,
+		clustered, eights, eightsWhy)
 	gradient := RowKernel{Kind: Gradient, Type: isa.F32, Cols: 4104}
 	return append(list, kerneltest.Variant{
 		Option: "cross-entropy backward", Name: "f32, rows of 4104, scale factors of Inf and NaN",

@@ -22,20 +22,29 @@ type variant struct {
 	build  func(*dsl.Module)
 	blocks func(m, n, k int) (runtime.Config, error)
 	weight func(weight uint8, scale float32) float64 // value of a weight in the reference
+	least  int                                       // compute capability that it needs
 }
 
 var variants = []variant{
 	{"w4a16", Build, func(m, n, k int) (runtime.Config, error) {
 		blocks, err := Blocks(m, n, k)
 		return runtime.Grid(blocks), err
-	}, func(weight uint8, scale float32) float64 { return float64(Dequantize(weight, scale)) }},
-	{"w4a16_few", BuildFew, func(m, n, k int) (runtime.Config, error) {
-		x, y, err := BlocksFew(m, n, k)
-		return runtime.Grid(x, y), err
-	}, func(weight uint8,
-		scale float32) float64 {
-		return float64(int(weight)-Zero) * float64(scale)
-	}},
+	}, func(weight uint8, scale float32) float64 {
+		return float64(Dequantize(weight, scale))
+	}, 80},
+	{"w4a16_few", BuildFew, fewGrid, unrounded, 80},
+	{"w4a16_few_tensor", BuildFewTensor, fewGrid, unrounded, 90},
+}
+
+// fewGrid returns the grid of the kernels for few rows.
+func fewGrid(m, n, k int) (runtime.Config, error) {
+	x, y, err := BlocksFew(m, n, k)
+	return runtime.Grid(x, y), err
+}
+
+// unrounded returns the value of a weight that is not rounded.
+func unrounded(weight uint8, scale float32) float64 {
+	return float64(int(weight)-Zero) * float64(scale)
 }
 
 // tolerance is half a unit in the last place of F16, plus the error of F32 sums, which are
@@ -55,6 +64,9 @@ func Check(t *kerneltest.T) error {
 	sizes = append(sizes, kerneltest.GEMM{M: 1, N: 512, K: 128})
 	for _, g := range sizes {
 		for _, v := range variants {
+			if t.Device.Info().Capability < v.least {
+				continue
+			}
 			if err := v.check(t, g); err != nil {
 				return fmt.Errorf("%s: %w", v.name, err)
 			}

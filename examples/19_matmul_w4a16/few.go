@@ -14,6 +14,7 @@ import (
 const (
 	fewRows = 16
 	warps   = 16
+	halves  = Group / depth // stages of a group
 )
 
 // BlocksFew returns the size of the grid of BuildFew along x and y, or an error if the kernel
@@ -27,139 +28,234 @@ func BlocksFew(m, n, k int) (x, y int, err error) {
 // converted without their scales; instead, the sum of each group is multiplied by the scale. With
 // a Programmatic launch, the kernel starts to read weights and scales before the preceding kernel
 // has ended; that kernel may still write a.
-func BuildFew(m *dsl.Module) {
-	stages := int64(2) // number of stages per warp, limited by shared memory
-	if m.Has(90) {
-		stages = 3
-	}
-	k := m.Kernel("w4a16_few", dsl.Threads(32*warps))
-	a, b, scales, d := dsl.Global[dsl.F16](k, "a"), dsl.Global[dsl.B32](k, "b"),
-		dsl.Global[dsl.F16](k, "scales"), dsl.Global[dsl.F16](k, "d")
-	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
-		dsl.Param[dsl.U32](k, "k")
-	row, col := k.CTAID().Y.MulI(fewRows), k.CTAID().X.MulI(pack)
-	lane, warp := k.Lane(), k.WarpIndex()
+func BuildFew(m *dsl.Module) { buildFew(m, false) }
 
-	k.Comment("a warp's stages have half of a group each; its scales come with the first")
-	const halves = Group / depth
-	lefts := k.SharedTiles("a_ring", dsl.Tile{Type: isa.F16, Rows: fewRows, Cols: depth, Pad: 16},
-		int(warps*stages))
-	rights := dsl.Shared[dsl.B32](k, "b_ring", int(warps*stages*depth*words))
-	factors := dsl.Shared[dsl.F16](k, "scale_ring", int(warps*stages*pack))
-	ring := warp.MulI(stages)
-	line, eight := lane.DivI(8), lane.RemI(8).MulI(8)
-	var fromA []u32
-	var isRow []dsl.Reg[dsl.Pred]
-	for i := range int64(fewRows / 4) {
-		at := row.Add(line).AddI(4 * i)
-		fromA, isRow = append(fromA, at.Mad(length, warp.MadI(Group, eight))),
-			append(isRow, at.LT(rows))
-	}
-	fromB := k.CTAID().X.Mad(length.DivI(Group), warp).MadI(Group*words, lane.MulI(4))
-	early := m.Has(90) // whether the preceding kernel may still be running
-	weights := func(turn u32, half int64, stage u32) {
-		from, to := b.At(turn.MadI(warps*Group*words, fromB)).AtI(half*depth*words),
-			rights.At(ring.Add(stage).MadI(depth*words, lane.MulI(4)))
-		for i := range int64(depth / 16) {
-			if early {
-				k.Comment("ptxdsl:ignore A12 the kernel ahead writes activations, neither weights nor scales")
-				early = false
-			}
-			from.AtI(128*i).CopyAsync(to.AtI(128*i), 4)
-		}
-		if half == 0 {
-			k.If(lane.LTI(pack/8), func() {
-				scales.At(turn.MadI(warps, warp).Mad(cols, col.Add(eight))).CopyAsync(
-					factors.At(ring.Add(stage).MadI(pack, eight)), 8)
-			})
-		}
-	}
-	activations := func(turn u32, half int64, stage u32) {
-		tile := lefts.At(ring.Add(stage))
-		for i, from := range fromA {
-			a.At(turn.MadI(warps*Group, from)).AtI(depth*half).CopyAsync(
-				dsl.Element[dsl.F16](tile, line.AddI(int64(4*i)), eight), 8, isRow[i])
-		}
-	}
-	turns := length.DivI(Group).AddI(warps - 1).Sub(warp).DivI(warps)
-	first := func(copies func(turn u32, half int64, stage u32)) {
-		for s := range stages - 1 {
-			k.If(turns.GTI(s/halves),
-				func() { copies(k.U32(int(s/halves)), s%halves, k.U32(int(s))) })
-			k.CommitCopies()
-		}
-	}
+// BuildFewTensor adds to m a kernel that computes the same as BuildFew. Its parameter a is a
+// tensor map: from about eight rows on, the TMA copies activations faster than the threads do. It
+// needs sm_90.
+func BuildFewTensor(m *dsl.Module) { buildFew(m, true) }
 
+// A few is a kernel for few rows.
+type few struct {
+	k                           *dsl.Kernel
+	stages                      int64 // number of stages per warp, limited by shared memory
+	a                           dsl.Array[dsl.F16]
+	tensor                      *dsl.TensorMap // a, if the TMA copies it
+	b                           dsl.Array[dsl.B32]
+	scales, d                   dsl.Array[dsl.F16]
+	rows, cols, length          u32
+	row, col, lane, warp, turns u32
+	ring                        u32 // index of the warp's first stage
+	line, eight                 u32 // row and column of the lane's elements in a copy
+	lefts                       dsl.SharedTile
+	rights                      dsl.Array[dsl.B32]
+	factors                     dsl.Array[dsl.F16]
+	full                        dsl.Barrier // of the tile of activations of each stage
+	fromA                       []u32
+	isRow                       []dsl.Reg[dsl.Pred]
+	groups                      u32  // of K
+	early                       bool // whether the preceding kernel may still be running
+}
+
+// buildFew adds the kernel whose activations the TMA or the threads copy.
+func buildFew(m *dsl.Module, tensor bool) {
+	f := newFew(m, tensor)
+	k := f.k
 	k.LaunchDependents()
-	first(weights)
+	f.first(f.weights)
 	k.WaitDependencies()
-	first(activations)
-
-	w := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), fewRows, pack)
-	group := dsl.NewWarpTile[dsl.F32](k, dsl.MMAFor(isa.F16, isa.F32), fewRows, pack)
-	stage, old := k.U32(0).Var(), k.U32(int(stages-1)).Var()
-	for turn := range k.Range(k.U32(0), turns) {
-		group.Clear()
-		var scale []dsl.Reg[dsl.F16x2]
-		for half := range int64(halves) {
-			k.WaitCopies(int(stages - 2))
-			k.SyncWarp()
-			next := half + stages - 1
-			k.If(turn.AddI(next/halves).LT(turns), func() {
-				weights(turn.AddI(next/halves), next%halves, old)
-				activations(turn.AddI(next/halves), next%halves, old)
-			})
-			k.CommitCopies()
-			here := rights.At(ring.Add(stage).MadI(depth*words, lane.MulI(4)))
-			group.MMAStepFunc(lefts.At(ring.Add(stage)), k.U32(0),
-				func(step int) (right [][]dsl.Reg[dsl.B32]) {
-					for _, word := range here.AtI(int64(128 * step)).LoadFirstVec(4) {
-						right = append(right, unscaled(word),
-							unscaled(dsl.Bits[dsl.B32](dsl.Bits[dsl.U32](word).ShrI(8))))
-					}
-					return right
-				}).MMA()
-			if half == 0 {
-				pairs := dsl.As[dsl.F16x2](
-					factors.At(ring.Add(stage).MadI(pack, lane.RemI(4).MulI(16))))
-				scale = append(pairs.LoadFirstVec(4), pairs.AtI(4).LoadFirstVec(4)...)
-			}
-			old.Set(stage)
-			stage.Set(dsl.Select(stage.EQI(stages-1), k.U32(0), stage.AddI(1)))
-		}
-		// scales of two adjacent columns, for each group of eight columns
-		var by [2][]dsl.Reg[dsl.F32]
-		for i, x := range scale {
-			lo, hi := dsl.Unpack[dsl.F16](x)
-			by[i/4] = append(by[i/4], dsl.To[dsl.F32](lo), dsl.To[dsl.F32](hi))
-		}
-		n := 0
-		dsl.Promote(w, group, func(c dsl.Cell, sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
-			n++
-			return x.FMA(by[(n-1)%2][(n-1)/4], sum)
-		})
-	}
-
-	k.Comment("each warp leaves its sums where its weights were")
-	k.WaitCopies(0)
-	k.SyncWarp()
-	parts := dsl.As[dsl.F32](rights)
-	w.Each(func(row, col u32, x, y dsl.Reg[dsl.F32]) {
-		parts.At(ring.MulI(depth * words).Add(row.MadI(pack, col))).StoreFirstVec(
-			[]dsl.Reg[dsl.F32]{x, y})
-	})
+	f.first(f.activations)
+	parts := f.multiply()
 	k.Sync()
 	k.Comment("each thread adds up two sums of all warps")
 	at, two := k.TID().X.DivI(pack/2), k.TID().X.RemI(pack/2).MulI(2)
 	from := parts.At(at.MadI(pack, two))
 	sums := from.LoadFirstVec(2)
 	for i := int64(1); i < warps; i++ {
-		for j, x := range from.AtI(i * stages * depth * words).LoadFirstVec(2) {
+		for j, x := range from.AtI(i * f.stages * depth * words).LoadFirstVec(2) {
 			sums[j] = sums[j].Add(x)
 		}
 	}
-	k.If(row.Add(at).LT(rows), func() {
-		d.StoreVec(row.Add(at).Mad(cols, col.Add(two)),
+	k.If(f.row.Add(at).LT(f.rows), func() {
+		f.d.StoreVec(f.row.Add(at).Mad(f.cols, f.col.Add(two)),
 			[]dsl.Reg[dsl.F16]{dsl.To[dsl.F16](sums[0]), dsl.To[dsl.F16](sums[1])})
+	})
+}
+
+// newFew declares the parameters and the shared memory of a kernel.
+func newFew(m *dsl.Module, tensor bool) *few {
+	f := &few{stages: 2, early: m.Has(90)}
+	if m.Has(90) {
+		f.stages = 3
+	}
+	name := "w4a16_few"
+	if tensor {
+		name += "_tensor"
+	}
+	k := m.Kernel(name, dsl.Threads(32*warps))
+	f.k = k
+	tile := dsl.Tile{Type: isa.F16, Rows: fewRows, Cols: depth, Pad: 16}
+	if tensor {
+		f.tensor = k.TensorMap("a", isa.F16, dsl.Box{Rows: fewRows, Cols: depth}, dsl.Swizzle128)
+		f.full = k.Barriers("full", int(warps*f.stages), 1)
+		tile.Pad, tile.Swizzle = 0, dsl.Swizzle128
+	} else {
+		f.a = dsl.Global[dsl.F16](k, "a")
+	}
+	f.b, f.scales, f.d = dsl.Global[dsl.B32](k, "b"), dsl.Global[dsl.F16](k, "scales"),
+		dsl.Global[dsl.F16](k, "d")
+	f.rows, f.cols, f.length = dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
+		dsl.Param[dsl.U32](k, "k")
+	f.row, f.col = k.CTAID().Y.MulI(fewRows), k.CTAID().X.MulI(pack)
+	f.lane, f.warp = k.Lane(), k.WarpIndex()
+
+	k.Comment("a warp's stages have half of a group each; its scales come with the first")
+	f.lefts = k.SharedTiles("a_ring", tile, int(warps*f.stages))
+	f.rights = dsl.Shared[dsl.B32](k, "b_ring", int(warps*f.stages*depth*words))
+	f.factors = dsl.Shared[dsl.F16](k, "scale_ring", int(warps*f.stages*pack))
+	f.ring = f.warp.MulI(f.stages)
+	f.line, f.eight = f.lane.DivI(8), f.lane.RemI(8).MulI(8)
+	if !tensor {
+		for i := range int64(fewRows / 4) {
+			at := f.row.Add(f.line).AddI(4 * i)
+			f.fromA = append(f.fromA, at.Mad(f.length, f.warp.MadI(Group, f.eight)))
+			f.isRow = append(f.isRow, at.LT(f.rows))
+		}
+	}
+	f.groups = f.length.DivI(Group)
+	f.turns = f.groups.AddI(warps - 1).Sub(f.warp).DivI(warps)
+	return f
+}
+
+// group returns the index of the group that the warp computes in a turn.
+func (f *few) group(turn u32) u32 { return turn.MadI(warps, f.warp) }
+
+// weights starts the copies of the weights and the scales of half a group to a stage.
+func (f *few) weights(turn u32, half int64, stage u32) {
+	k := f.k
+	group := f.group(turn)
+	first := k.CTAID().X.Mad(f.groups, group).MadI(Group*words, f.lane.MulI(4))
+	from, to := f.b.At(first).AtI(half*depth*words),
+		f.rights.At(f.ring.Add(stage).MadI(depth*words, f.lane.MulI(4)))
+	for i := range int64(depth / 16) {
+		if f.early {
+			k.Comment("ptxdsl:ignore A12 the kernel ahead writes activations, neither weights nor scales")
+			f.early = false
+		}
+		from.AtI(128*i).CopyAsync(to.AtI(128*i), 4)
+	}
+	if half == 0 {
+		k.If(f.lane.LTI(pack/8), func() {
+			f.scales.At(group.Mad(f.cols, f.col.Add(f.eight))).CopyAsync(
+				f.factors.At(f.ring.Add(stage).MadI(pack, f.eight)), 8)
+		})
+	}
+}
+
+// activations starts the copies of the activations of half a group to a stage.
+func (f *few) activations(turn u32, half int64, stage u32) {
+	k, tile := f.k, f.lefts.At(f.ring.Add(stage))
+	if f.tensor != nil {
+		full := f.full.At(f.ring.Add(stage))
+		col := f.group(turn).MadI(Group, k.U32(int(depth*half)))
+		k.When(k.Leader(), func() { full.ArriveExpect(k.U32(fewRows * depth * 2)) })
+		k.When(k.Leader(), func() { f.tensor.Load(tile, f.row, col, full) })
+		return
+	}
+	for i, from := range f.fromA {
+		f.a.At(turn.MadI(warps*Group, from)).AtI(depth*half).CopyAsync(
+			dsl.Element[dsl.F16](tile, f.line.AddI(int64(4*i)), f.eight), 8, f.isRow[i])
+	}
+}
+
+// first starts copies to all stages but the last one.
+func (f *few) first(copies func(turn u32, half int64, stage u32)) {
+	for s := range f.stages - 1 {
+		f.k.If(f.turns.GTI(s/halves),
+			func() { copies(f.k.U32(int(s/halves)), s%halves, f.k.U32(int(s))) })
+		f.k.CommitCopies()
+	}
+}
+
+// multiply computes the sums of the warp, and returns the sums of all warps in shared memory.
+func (f *few) multiply() (parts dsl.Array[dsl.F32]) {
+	k, shape := f.k, dsl.MMAFor(isa.F16, isa.F32)
+	w := dsl.NewWarpTile[dsl.F32](k, shape, fewRows, pack)
+	group := dsl.NewWarpTile[dsl.F32](k, shape, fewRows, pack)
+	stage, old := k.U32(0).Var(), k.U32(int(f.stages-1)).Var()
+	parity := k.U32(0).Var()
+	for turn := range k.Range(k.U32(0), f.turns) {
+		group.Clear()
+		var scales []dsl.Reg[dsl.F16x2]
+		for half := range int64(halves) {
+			k.WaitCopies(int(f.stages - 2))
+			if f.tensor != nil {
+				f.full.At(f.ring.Add(stage)).Wait(parity)
+				k.FenceAsync()
+			}
+			k.SyncWarp()
+			next := half + f.stages - 1
+			k.If(turn.AddI(next/halves).LT(f.turns), func() {
+				f.weights(turn.AddI(next/halves), next%halves, old)
+				f.activations(turn.AddI(next/halves), next%halves, old)
+			})
+			k.CommitCopies()
+			f.step(group, stage)
+			if half == 0 {
+				scales = f.scalesOf(stage)
+			}
+			old.Set(stage)
+			last := stage.EQI(f.stages - 1)
+			if f.tensor != nil {
+				parity.Set(dsl.Select(last, parity.XorI(1), parity))
+			}
+			stage.Set(dsl.Select(last, k.U32(0), stage.AddI(1)))
+		}
+		promote(w, group, scales)
+	}
+	k.Comment("each warp leaves its sums where its weights were")
+	k.WaitCopies(0)
+	k.SyncWarp()
+	parts = dsl.As[dsl.F32](f.rights)
+	w.Each(func(row, col u32, x, y dsl.Reg[dsl.F32]) {
+		parts.At(f.ring.MulI(depth * words).Add(row.MadI(pack, col))).StoreFirstVec(
+			[]dsl.Reg[dsl.F32]{x, y})
+	})
+	return parts
+}
+
+// step adds the product of a stage to the sums of a group.
+func (f *few) step(group *dsl.WarpTile[dsl.F32], stage u32) {
+	here := f.rights.At(f.ring.Add(stage).MadI(depth*words, f.lane.MulI(4)))
+	group.MMAStepFunc(f.lefts.At(f.ring.Add(stage)), f.k.U32(0),
+		func(step int) (right [][]dsl.Reg[dsl.B32]) {
+			for _, word := range here.AtI(int64(128 * step)).LoadFirstVec(4) {
+				right = append(right, unscaled(word),
+					unscaled(dsl.Bits[dsl.B32](dsl.Bits[dsl.U32](word).ShrI(8))))
+			}
+			return right
+		}).MMA()
+}
+
+// scalesOf returns the scales of a stage, for pairs of columns.
+func (f *few) scalesOf(stage u32) (scales []dsl.Reg[dsl.F16x2]) {
+	pairs := dsl.As[dsl.F16x2](
+		f.factors.At(f.ring.Add(stage).MadI(pack, f.lane.RemI(4).MulI(16))))
+	scales = append(pairs.LoadFirstVec(4), pairs.AtI(4).LoadFirstVec(4)...)
+	return scales
+}
+
+// promote multiplies the sums of a group by its scales, and adds them to w.
+func promote(w, group *dsl.WarpTile[dsl.F32], scales []dsl.Reg[dsl.F16x2]) {
+	// scales of two adjacent columns, for each group of eight columns
+	var by [2][]dsl.Reg[dsl.F32]
+	for i, x := range scales {
+		lo, hi := dsl.Unpack[dsl.F16](x)
+		by[i/4] = append(by[i/4], dsl.To[dsl.F32](lo), dsl.To[dsl.F32](hi))
+	}
+	n := 0
+	dsl.Promote(w, group, func(c dsl.Cell, sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+		n++
+		return x.FMA(by[(n-1)%2][(n-1)/4], sum)
 	})
 }

@@ -18,6 +18,9 @@ func TestPTX(t *testing.T) {
 		m := dsl.New("matmul_w4a16."+target, target)
 		Build(m)
 		BuildFew(m)
+		if m.Has(90) {
+			BuildFewTensor(m)
+		}
 		golden.Verify(t, m)
 	}
 }

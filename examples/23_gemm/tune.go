@@ -141,11 +141,12 @@ func (p *plan) key(turnedA, turnedB bool, o Options) string {
 type Trial struct {
 	Kernel string
 	Took   time.Duration // median of the measured times
+	rounds int
 	plan   *plan
 }
 
 // Trials measures all kernels that can compute a product, and returns them in order of increasing
-// time. It overwrites D.
+// time. Slow kernels, which are measured less often, are last. It overwrites D.
 func Trials[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E],
 	o Options) ([]Trial, error) {
 	l.mutex.Lock()
@@ -157,15 +158,38 @@ func Trials[D, E runtime.Element](l *Library, d Matrix[D], a, b Matrix[E],
 	return measure(l, list, d, a, b, o.resolve())
 }
 
-// Kernels are measured in rounds. After the first rounds, those that take more than slower times
-// the time of the fastest kernel are dropped.
+// Kernels are measured in rounds. After some rounds, those whose shortest time is more than slower
+// times the time of the fastest kernel are dropped. If the fastest kernel is short, its times vary
+// more than those of similar kernels differ, so the others are dropped later, and those that take
+// at most close times its time are measured in more rounds. Before the first round a kernel runs
+// for the time warm, because the clock of an idle GPU is low.
 const (
-	rounds, firstRounds = 15, 3
-	slower              = 1.15
+	firstRounds, rounds           = 3, 15
+	firstRoundsShort, roundsShort = 10, 90
+	slower, close                 = 1.15, 1.1
+	short                         = 100 * time.Microsecond
+	warm                          = 200 * time.Millisecond
 )
 
+// another reports whether a kernel with the given sorted times is measured in a round, if the
+// fastest kernel took best.
+func another(round int, times []time.Duration, best time.Duration) bool {
+	over := func(factor float64, took time.Duration) bool {
+		return float64(took) > factor*float64(best)
+	}
+	isShort := best < short
+	switch {
+	case round < firstRounds || isShort && round < firstRoundsShort:
+		return true
+	case over(slower, times[0]):
+		return false
+	default:
+		return round < rounds || isShort && !over(close, times[len(times)/2])
+	}
+}
+
 // measure measures all plans in rounds, with a cold cache, and returns them in order of their
-// median times.
+// median times, after those that were measured in more rounds.
 func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b Matrix[E],
 	o Options) ([]Trial, error) {
 	if err := l.preload(list); err != nil {
@@ -187,9 +211,17 @@ func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b M
 	for i, p := range list {
 		trials[i] = Trial{Kernel: p.name, plan: p}
 	}
-	for round := range rounds {
+	for start := time.Now(); time.Since(start) < warm; {
+		steps, err := product(l, list[0], d, a, b, o)
+		if err := errors.Join(err, runAll(steps), first.Record(l.stream),
+			first.Sync()); err != nil {
+			return nil, fmt.Errorf("%s: %w", list[0], err)
+		}
+	}
+	for round := range roundsShort {
+		best := fastest(trials)
 		for i, p := range list {
-			if round >= firstRounds && float64(trials[i].Took) > slower*float64(fastest(trials)) {
+			if !another(round, times[i], best) {
 				continue
 			}
 			list, err := product(l, p, d, a, b, o)
@@ -209,12 +241,14 @@ func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b M
 			}
 			if round > 0 { // the first launch also loads the kernel
 				times[i] = append(times[i], took)
-				sorted := slices.Sorted(slices.Values(times[i]))
-				trials[i].Took = sorted[len(sorted)/2]
+				slices.Sort(times[i])
+				trials[i].Took, trials[i].rounds = times[i][len(times[i])/2], len(times[i])
 			}
 		}
 	}
-	slices.SortStableFunc(trials, func(x, y Trial) int { return cmp.Compare(x.Took, y.Took) })
+	slices.SortStableFunc(trials, func(x, y Trial) int {
+		return cmp.Or(cmp.Compare(y.rounds, x.rounds), cmp.Compare(x.Took, y.Took))
+	})
 	return trials, errors.Join(first.Close(), last.Close())
 }
 

@@ -31,7 +31,6 @@ var longFunctions = map[string]string{
 
 	"internal/oracle/gpuagree/program/mbarriers.go:Mbarriers": "a list of programs",
 	"internal/oracle/gpuagree/program/warp.go:Warps":          "a list of programs",
-	"examples/19_matmul_w4a16/few.go:BuildFew":                "a kernel, which is read from top to bottom",
 
 	"runtime/emu/access.go:resolve": "run for each access to memory; calls in it cost time",
 }
