@@ -177,15 +177,7 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		if hang {
 			d.Rule = RuleHang
 		}
-		switch {
-		case len(k.shape.Args) > 0 || good == 0 && k.always(runs, f):
-			d.Severity = diag.Error
-		// no contents of memory end these waits
-		case hang && waits(f) && (ordinary(x.count) || !k.varies()):
-			d.Severity = diag.Error
-		case k.misuses(f) && ordinary(x.count): // nor does the launch cause these
-			d.Severity = diag.Error
-		case good > 0 && !k.varies():
+		if k.proves(runs, x, good) {
 			d.Severity = diag.Error
 		}
 		// the kernel may trust its integers
@@ -214,6 +206,22 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 		list = append(list, d)
 	}
 	return list
+}
+
+// proves reports whether the fault of a run is an error of the kernel, whatever the values with
+// which it was launched.
+func (k *kernel) proves(runs []*run, x *run, good int) bool {
+	f := x.fault
+	switch {
+	case len(k.shape.Args) > 0 || good == 0 && k.always(runs, f):
+		return true
+	// no contents of memory end these waits
+	case f.Has(emu.CauseHang) && waits(f) && (ordinary(x.count) || !k.varies()):
+		return true
+	case k.misuses(f) && ordinary(x.count): // nor does the launch cause these
+		return true
+	}
+	return good > 0 && !k.varies()
 }
 
 // withCause adds the probable cause to the message of a hang.
