@@ -50,23 +50,29 @@ func (k *kernel) findPointers(s seeding) {
 		return
 	}
 	var wild *emu.Fault
-	for i := range k.params {
-		p := &k.params[i]
-		if _, given := k.options.Integers[p.v.Name]; p.kind != paramCount || p.v.Size() != 8 ||
-			given {
-			continue
-		}
-		if wild == nil {
-			if wild = k.wild(s); wild == nil {
+	for found := true; found; {
+		found = false
+		for i := range k.params {
+			p := &k.params[i]
+			if _, given := k.options.Integers[p.v.Name]; p.kind != paramCount ||
+				p.v.Size() != 8 || given {
+				continue
+			}
+			if wild == nil {
+				if wild = k.wild(s); wild == nil {
+					return
+				}
+			}
+			p.kind = paramPointer
+			again := k.wild(s)
+			if again == nil {
 				return
 			}
-		}
-		p.kind = paramPointer
-		if again := k.wild(s); again != nil && again.Place == wild.Place &&
-			again.Block == wild.Block {
-			p.kind = paramCount
-		} else if wild = again; wild == nil {
-			return
+			if again.Place == wild.Place && again.Block == wild.Block {
+				p.kind = paramCount
+				continue
+			}
+			wild, found = again, true
 		}
 	}
 }
