@@ -57,8 +57,8 @@ func (s *OnlineSoftmax) Raise(log float64) {
 	}
 }
 
-// AllowEmpty makes the results of rows zero that have no score above -inf, instead of NaN: rows that
-// are masked, or that have no tile. Call it before Weigh.
+// AllowEmpty makes the results of rows zero that have no score above -inf, instead of NaN: of rows
+// that are masked, or that have no tile. Call it before Weigh.
 func (s *OnlineSoftmax) AllowEmpty() {
 	if s == nil || s.k == nil {
 		return
