@@ -23,7 +23,7 @@ var gridFeatures = []feature{
 		for at := range k.PersistentGroups(starts, dsl.Param[dsl.U32](k, "n"), 64, k.U32(3),
 			8).Each() {
 			k.ContinueIf(at.TileCol.EQI(1))
-			out.Store(at.FirstRow, at.Group)
+			out.Store(at.FirstRow, at.Group.Add(at.TileRow()))
 		}
 	}, "// each lane loads one of the next 32 groups"},
 	{"balanced", "sm_80", func(m *dsl.Module) {

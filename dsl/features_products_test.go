@@ -146,13 +146,14 @@ func softened(m *dsl.Module) {
 	k.Roles(
 		dsl.OnWarp(4, "load", func() {
 			for s := range p.Produce(n) {
-				s.Load(a, dsl.TileAt(k.U32(0), s.Iteration()))
+				s.LoadAt(a, k.U32(0), s.Iteration().MulI(64))
 			}
 		}),
 		dsl.OnWarpgroup(0, "multiply", func() {
 			total := k.Accumulator(64, 64, isa.F32)
 			rows := k.OnlineSoftmax(total.LocalRows(), k.F32(0.125))
 			rows.Raise(8)
+			rows.AllowEmpty()
 			last := dsl.Vars([]f32{k.F32(1), k.F32(1)})
 			for s := range p.Consume(n) {
 				scores := k.Accumulator(64, 64, isa.F32)

@@ -282,12 +282,24 @@ func (s *Stage) Load(m *TensorMap, tile TileCoord) {
 	if !ok {
 		return
 	}
-	p := s.p
-	k := p.k
 	r, c := tile.Row.MulI(int64(m.tile.Rows)), tile.Col.MulI(int64(m.tile.Cols))
 	if m.halves > 0 {
 		r = tile.Row.MulI(int64(m.halves)).ShrI(1)
 	}
+	s.copy(m, to, r, c)
+}
+
+// LoadAt is Load for a position in elements, which need not be a multiple of the tile.
+func (s *Stage) LoadAt(m *TensorMap, row, col Reg[U32]) {
+	if to, ok := s.fill(m); ok {
+		s.copy(m, to, row, col)
+	}
+}
+
+// copy starts the copy of a tile to the stage, for this block or for several blocks of the cluster.
+func (s *Stage) copy(m *TensorMap, to SharedTile, r, c Reg[U32]) {
+	p := s.p
+	k := p.k
 	if how := p.feeds[p.feed(m)].share; k.shareSize(how) > 1 {
 		m.loadShared(how, to, r, c, s.Full())
 		return

@@ -20,7 +20,21 @@ type GroupSchedule struct {
 // A GroupTile is a tile of a group. FirstRow and EndRow are row indices over all groups: the tile
 // starts at FirstRow, and the group ends before EndRow, which may be inside the tile. TileCol is
 // the column of the tile, in units of tiles.
-type GroupTile struct{ Group, FirstRow, EndRow, TileCol Reg[U32] }
+type GroupTile struct {
+	Group, FirstRow, EndRow, TileCol Reg[U32]
+
+	row func() Reg[U32]
+}
+
+// TileRow returns the row of the tile in units of tiles, counted over all groups. Each group starts
+// with a new row of tiles, as in operands whose groups are padded to whole tiles. Call TileRow in
+// the body of Each, where all lanes of the warp execute it.
+func (t GroupTile) TileRow() Reg[U32] {
+	if t.row == nil {
+		return Reg[U32]{}
+	}
+	return t.row()
+}
 
 // PersistentGroups returns a schedule for a grouped GEMM whose groups are stored one after the
 // other: group i has the rows from starts[i] up to starts[i+1], which are divided into tiles of
@@ -83,10 +97,13 @@ func (s *GroupSchedule) Each() iter.Seq[GroupTile] {
 			lane := k.Ballot(upto.GT(in)).TrailingZeros()
 			first, last := start.ShuffleFrom(lane), end.ShuffleFrom(lane)
 			rows := last.Sub(first).CeilDiv(int64(s.height))
-			in = in.Sub(upto.ShuffleFrom(lane).Sub(rows.Mul(s.cols)))
+			ahead := upto.ShuffleFrom(lane).Sub(rows.Mul(s.cols)) // first tile of the group
+			in = in.Sub(ahead)
 			at := groupedTile(in, rows, s.cols, s.groupRows)
+			row := func() Reg[U32] { return before.Add(ahead).Div(s.cols).Add(at.Row) }
 			if !yield(GroupTile{Group: next.SubI(32).Add(lane),
-				FirstRow: at.Row.MadI(int64(s.height), first), EndRow: last, TileCol: at.Col}) {
+				FirstRow: at.Row.MadI(int64(s.height), first), EndRow: last, TileCol: at.Col,
+				row: row}) {
 				k.fault(&ruleLoop,
 					"Go break or return leaves the body of Each, which is built only once")
 			}

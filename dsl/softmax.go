@@ -35,6 +35,7 @@ type OnlineSoftmax struct {
 
 	k            *Kernel
 	scale, raise Reg[F32]
+	allowsEmpty  bool
 }
 
 // OnlineSoftmax returns the state for the given number of local rows. The weight of a score is 2 to
@@ -53,6 +54,18 @@ func (k *Kernel) OnlineSoftmax(localRows int, scale Reg[F32]) *OnlineSoftmax {
 func (s *OnlineSoftmax) Raise(log float64) {
 	if s != nil && s.k != nil {
 		s.raise = s.k.F32(log)
+	}
+}
+
+// AllowEmpty makes the results of rows zero that have no score above -inf, instead of NaN: of rows
+// that are masked, or that have no tile. Call it before Weigh.
+func (s *OnlineSoftmax) AllowEmpty() {
+	if s == nil || s.k == nil {
+		return
+	}
+	s.allowsEmpty = true
+	for _, most := range s.Max {
+		most.Set(s.k.F32(-math.MaxFloat32)) // its difference from -inf is not NaN
 	}
 }
 
@@ -119,7 +132,11 @@ func (s *OnlineSoftmax) Divide(out Scores) {
 	var inverse []Reg[F32]
 	for _, sum := range s.Sum {
 		sum = out.QuadReduce(sum, func(a, b Reg[F32]) Reg[F32] { return a.Add(b) })
-		inverse = append(inverse, sum.Rcp(Approx))
+		factor := sum.Rcp(Approx)
+		if s.allowsEmpty {
+			factor = Select(sum.EQF(0), s.k.F32(0), factor)
+		}
+		inverse = append(inverse, factor)
 	}
 	out.ScaleRows(inverse)
 }

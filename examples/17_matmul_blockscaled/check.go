@@ -88,9 +88,6 @@ func (c Case) round(g kerneltest.GEMM) kerneltest.GEMM {
 	if c.Tiling.ColumnsA {
 		up(&g.M, 16)
 	}
-	if c.Tiling.Problems == Grouped {
-		up(&g.M, 128)
-	}
 	return g
 }
 
@@ -108,8 +105,12 @@ func (c Case) parts(g kerneltest.GEMM) (list []part, left, right int) {
 	switch c.Tiling.Problems {
 	case Batched:
 		return []part{{0, g.M, 0}, {high, g.M, wide}}, 2 * high, 2 * wide
-	case Grouped: // the second of three groups is empty
-		return []part{{0, g.M, 0}, {g.M, 0, wide}, {g.M, 2 * g.M, 2 * wide}}, 3 * g.M, 3 * wide
+	case Grouped: // among them an empty group, whole tiles, and one row
+		for i, n := range []int{g.M, 0, 3 * g.M, 128, 1} {
+			list = append(list, part{left, n, i * wide})
+			left += n
+		}
+		return list, left, len(list) * wide
 	}
 	return []part{{0, g.M, 0}}, g.M, g.N
 }
@@ -148,7 +149,10 @@ func (c Case) Check(t *kerneltest.T, g kerneltest.GEMM) error {
 		"a": a.argument(c.Tiling.ColumnsA), "b": b.argument(c.Tiling.ColumnsB),
 		"sfa": scaleWords(a), "sfb": scaleWords(b),
 		"c": kerneltest.In(old).Tensor(rows, g.N),
-		"d": d.array.Tensor(rows, g.N),
+		"d": d.array.Tensor(rows, g.N), "out": d.array,
+	}
+	if c.Tiling.Problems == Grouped {
+		known["sfa"] = scaleWords(a.paddedFactors(parts))
 	}
 	switch {
 	case f.Sparse && c.Sync:

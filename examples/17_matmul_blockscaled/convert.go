@@ -27,6 +27,20 @@ func scaleWords(n Numbers) *kerneltest.Array {
 	return kerneltest.In(words).Tensor(high, len(words)/high)
 }
 
+// paddedFactors returns a matrix with the scale factors of parts, each padded to whole tiles of 128
+// rows. It has no elements.
+func (n Numbers) paddedFactors(parts []part) Numbers {
+	each := len(n.Factors) / n.Rows
+	padded := Numbers{Type: n.Type, Scale: n.Scale, Cols: n.Cols}
+	for _, p := range parts {
+		rows := (p.rows + 127) / 128 * 128
+		padded.Rows += rows
+		padded.Factors = append(padded.Factors, n.Factors[p.row*each:][:p.rows*each]...)
+		padded.Factors = append(padded.Factors, make([]uint8, (rows-p.rows)*each)...)
+	}
+	return padded
+}
+
 // An output holds D as a kernel argument. at returns an element of D after the launch.
 type output struct {
 	array *kerneltest.Array

@@ -47,6 +47,7 @@ type writer struct {
 	k           *dsl.Kernel
 	n           int
 	c, d        *dsl.TensorMap
+	rest        *dsl.Matrix // D, for the last rows of a group
 	out         *dsl.Output
 	factors     *dsl.ScaleOutput
 	more        *dsl.Pipeline // pipeline that loads the tiles of C
@@ -58,6 +59,12 @@ func (e Epilogue) declare(k *dsl.Kernel, t Tiling) *writer {
 	w := &writer{Epilogue: e, k: k, n: t.N}
 	box := dsl.Box{Rows: 128, Cols: t.N}
 	w.d = k.TensorMap("d", e.D, box, dsl.WidestSwizzle(e.D, t.N))
+	if t.Problems == Grouped {
+		w.rest = k.Matrix("out", e.D)
+		if e.C || e.D.Bits() < 16 {
+			k.Errorf("groups with a result of %s or with C, expected 16 or 32 bits without C", e.D)
+		}
+	}
 	if e.Scale.Vector > 0 {
 		w.factors = k.ScaleOutput("sfd", e.Scale)
 	}
@@ -66,15 +73,6 @@ func (e Epilogue) declare(k *dsl.Kernel, t Tiling) *writer {
 		w.alpha, w.beta = dsl.Param[dsl.F32](k, "alpha"), dsl.Param[dsl.F32](k, "beta")
 	}
 	return w
-}
-
-// room allocates shared memory for the output and for C.
-func (w *writer) room() {
-	w.out = w.k.Output("out", w.d, 1)
-	if w.C {
-		// threads read C, so each block of a pair has a separate pipeline
-		w.more = w.k.Pipeline("more", 1, w.c.Feed()).PerBlock()
-	}
 }
 
 // roles returns the roles that the epilogue needs besides the role that stores results.
@@ -102,6 +100,15 @@ func (w *writer) tile(d *dsl.AccumulatorStage, at tile, rows, cols dsl.Reg[dsl.U
 		}
 	}
 	switch {
+	case w.rest != nil:
+		k := w.k
+		k.If(at.first.AddI(128).LE(at.end), func() { w.out.StoreRows(at.first, col, d.Load) },
+			func() {
+				rest := w.rest.Sized(at.end, cols)
+				for i := 0; i < w.n; i += 32 {
+					rest.StoreRow(at.first.Add(d.Row()), col.AddI(int64(i)), d.Load(i, 32))
+				}
+			})
 	case w.C:
 		none := w.beta.EQF(0) // C may be NaN then
 		w.more.ConsumeOne(func(s *dsl.Stage) {

@@ -38,11 +38,15 @@ type Tiling struct {
 
 // cluster returns the size of a cluster in rows and columns of tiles.
 func (t Tiling) cluster() (rows, cols int) {
-	rows, cols = max(1, t.Rows), max(1, t.Cols)
+	return max(t.blocks(), t.Rows), max(1, t.Cols)
+}
+
+// blocks returns the number of blocks that compute a tile together.
+func (t Tiling) blocks() int {
 	if t.Pair {
-		rows = max(2, rows)
+		return 2
 	}
-	return rows, cols
+	return 1
 }
 
 // Default returns a tiling that fits into the shared memory and the tensor memory of sm_100, for
@@ -92,14 +96,17 @@ func buildKernel(m *dsl.Module, f Format, t Tiling, end Epilogue) *dsl.Kernel {
 		dsl.Param[dsl.U32](k, "k")
 
 	in.pipelines()
-	_, depth := f.depth()
-	acc := t.accumulators(k, f, depth)
+	acc := t.accumulators(k, f, in.depth)
 	if f.Sparse {
 		acc.Sparsity(in.a)
 	}
-	write.room()
+	write.out = k.Output("out", write.d, 1)
+	if write.C {
+		// threads read C, so each block of a pair has a separate pipeline
+		write.more = k.Pipeline("more", 1, write.c.Feed()).PerBlock()
+	}
 	tiles := t.tiles(k, rows, cols)
-	steps := length.CeilDiv(int64(depth))
+	steps := length.CeilDiv(int64(in.depth))
 
 	k.Roles(append(append(append(write.roles(tiles), tiles.roles()...),
 		in.roles(tiles, steps, length)...),
@@ -144,14 +151,11 @@ func (t Tiling) check(k *dsl.Kernel, f Format) {
 
 // accumulators declares the accumulators and their scale factors in tensor memory.
 func (t Tiling) accumulators(k *dsl.Kernel, f Format, depth int) *dsl.TMEM {
-	rows, results := 128, 2
-	if t.Pair {
-		rows = 256
-	}
+	results := 2
 	if t.N > 192 {
 		results = 1 // tensor memory cannot hold two accumulators and the scale factors
 	}
-	acc := k.TMEM("acc", rows, t.N, results)
+	acc := k.TMEM("acc", 128*t.blocks(), t.N, results)
 	if t.Overlap {
 		acc.Overlap(64)
 	}

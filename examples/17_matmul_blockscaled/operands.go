@@ -18,18 +18,16 @@ type operands struct {
 	sfa, sfb, e *dsl.TensorMap // sfa and sfb are nil if cp.async copies the scale factors
 	asyncA      *asyncScales
 	asyncB      *asyncScales
+	depth       int // number of columns of a stage
 	stage       *dsl.Pipeline
 	factors     *dsl.Pipeline // pipeline of asyncA and asyncB
 }
 
 // operands declares the parameters for the operands.
 func (f Format) operands(k *dsl.Kernel, t Tiling) *operands {
-	in := &operands{k: k, f: f, t: t}
 	kept, depth := f.depth()
-	columns := t.N
-	if t.Pair {
-		columns /= 2 // each block of a pair loads half of B
-	}
+	in := &operands{k: k, f: f, t: t, depth: depth}
+	columns := t.N / t.blocks() // each block of a pair loads half of B
 	boxB := f.box(f.B, columns, depth).TransposedIf(t.ColumnsB)
 	swizzle := dsl.Swizzle128
 	if t.ColumnsB {
@@ -99,7 +97,11 @@ func (in *operands) load(s *dsl.Stage, at tile) {
 	if in.t.Pair {
 		right = right.MulI(2).Add(in.k.ClusterRank().AndI(1))
 	}
-	s.Load(in.a, dsl.TileAt(at.row, step).TransposedIf(in.t.ColumnsA))
+	if in.t.Problems == Grouped {
+		s.LoadAt(in.a, at.first, step.MulI(int64(in.a.Tile().Cols)))
+	} else {
+		s.Load(in.a, dsl.TileAt(at.row, step).TransposedIf(in.t.ColumnsA))
+	}
 	s.Load(in.b, dsl.TileAt(right, step).TransposedIf(in.t.ColumnsB))
 	if !in.t.Async {
 		s.Load(in.sfa, dsl.TileAt(at.row, step))

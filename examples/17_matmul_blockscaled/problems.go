@@ -20,8 +20,11 @@ const (
 	Batched
 	// Grouped multiplies each group of rows of A by a different matrix B, as the experts of a
 	// mixture-of-experts layer do. Group i consists of the rows from starts[i] to starts[i+1]-1
-	// of A and D; the numbers in starts are multiples of 128, and the kernel reads them from
-	// device memory. B is stored as for Batched.
+	// of A and D, which the kernel reads from device memory. A group may have any number of rows,
+	// also none. B is stored as for Batched. The scale factors of A and its sparsity indices are
+	// padded: in them, each group starts with a new tile of 128 rows. The tensor map d and the
+	// pointer out refer to the same matrix: the TMA stores whole tiles, and threads store the last
+	// rows of a group. D has 16 or 32 bits, and no C.
 	Grouped
 )
 
@@ -30,6 +33,8 @@ type tile struct {
 	row   dsl.Reg[dsl.U32] // row of tiles in A, its scale factors, and D
 	col   dsl.Reg[dsl.U32] // column of tiles in D
 	right dsl.Reg[dsl.U32] // row of tiles in B and its scale factors
+	// first row in A and D, and end of the group's rows; only for Grouped
+	first, end dsl.Reg[dsl.U32]
 }
 
 // tiles is the schedule that assigns tiles to blocks.
@@ -50,10 +55,7 @@ func (t Tiling) tiles(k *dsl.Kernel, rows, cols dsl.Reg[dsl.U32]) *tiles {
 	s := &tiles{k: k, rows: rows}
 	down, all := rows.CeilDiv(128), rows.CeilDiv(128)
 	if t.Problems == Batched {
-		high := int64(1)
-		if t.Pair {
-			high = 2
-		}
+		high := int64(t.blocks())
 		down = rows.CeilDiv(128 * high).MulI(high)
 		all = down.Mul(dsl.Param[dsl.U32](k, "problems"))
 		s.rows = all.MulI(128)
@@ -75,7 +77,7 @@ func (t Tiling) tiles(k *dsl.Kernel, rows, cols dsl.Reg[dsl.U32]) *tiles {
 				if t.Problems == Batched {
 					right = at.Row.Div(down).Mad(across, at.Col)
 				}
-				if !yield(tile{at.Row, at.Col, right}) {
+				if !yield(tile{row: at.Row, col: at.Col, right: right}) {
 					return
 				}
 			}
@@ -94,8 +96,8 @@ func (t Tiling) groups(k *dsl.Kernel, rows, across dsl.Reg[dsl.U32]) *tiles {
 	return &tiles{k: k, rows: rows, each: func() iter.Seq[tile] {
 		return func(yield func(tile) bool) {
 			for at := range schedule.Each() {
-				if !yield(tile{at.FirstRow.DivI(128), at.TileCol,
-					at.Group.Mad(across, at.TileCol)}) {
+				if !yield(tile{row: at.TileRow(), col: at.TileCol,
+					right: at.Group.Mad(across, at.TileCol), first: at.FirstRow, end: at.EndRow}) {
 					return
 				}
 			}

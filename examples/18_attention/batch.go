@@ -59,7 +59,7 @@ func (b Batch) known(k *dsl.Kernel) bool {
 // stored in the same way, with starts_k. If they are paged, starts_k only counts tokens: row s of
 // the table of `most` columns lists the pages of sequence s. The grid has one block per tile of
 // queries of the longest sequence along x, one per head of queries along y, and one per sequence
-// along z. Each query must see a key.
+// along z. A sequence may lack queries or keys. The result of a query that sees no key is zero.
 func BuildBatch(m *dsl.Module, b Batch) {
 	k := m.Kernel(b.Name(), dsl.Threads(128))
 	if !b.known(k) {
@@ -102,6 +102,7 @@ func BuildBatch(m *dsl.Module, b Batch) {
 	left := out.LoadFragments(own, row)
 
 	rows := k.OnlineSoftmax(out.LocalRows(), k.F32(b.scale()))
+	rows.AllowEmpty()
 	number := b.number(first, queries, keys)
 	tile.Rows = b.tile()
 	kv := k.AsyncPipeline("kv", 2, tile, tile)
@@ -116,7 +117,10 @@ func BuildBatch(m *dsl.Module, b Batch) {
 		func(step u32, at dsl.AsyncStage) {
 			scores := dsl.NewWarpTile[dsl.F32](k, mma, Queries/4, tile.Rows)
 			scores.MMAFragments(left, at.Tile(0), k.U32(0))
-			b.mask(k, scores, tile.Rows, step.MulI(int64(tile.Rows)), keys, number, row)
+			// All positions are larger by the number of queries, so that none is negative if there
+			// are fewer keys than queries.
+			b.mask(k, scores, tile.Rows, step.MulI(int64(tile.Rows)).Add(queries),
+				keys.Add(queries), first.Add(keys), row)
 			out.ScaleRows(rows.Weigh(scores))
 			out.MMAFragments(scores.ToFragments(b.Type), at.Tile(1).Transposed(), k.U32(0))
 		})

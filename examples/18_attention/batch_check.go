@@ -77,8 +77,9 @@ func tensorVariants() []kerneltest.Variant {
 	return list
 }
 
-// CheckBatch runs the kernel on sequences of different lengths, one of which is a single token,
-// and compares the results with those of Reference. Some values are edge values.
+// CheckBatch runs the kernel on sequences of different lengths: a single query, no query, no key,
+// and queries that see no key if they are causal. It compares the results with those of Reference.
+// Some values are edge values.
 func CheckBatch(t *kerneltest.T, b Batch) error {
 	if b.Type == isa.F16 {
 		return checkBatch(t, b, kerneltest.F16,
@@ -89,7 +90,7 @@ func CheckBatch(t *kerneltest.T, b Batch) error {
 
 func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format[E],
 	tolerance kerneltest.Tolerance) error {
-	queries, keys := []int{1, 70, 5, 129}, []int{130, 70, 77, 200}
+	queries, keys := []int{1, 70, 5, 129, 0, 3, 67}, []int{130, 70, 77, 200, 4, 0, 2}
 	startsQ, startsK := starts(queries), starts(keys)
 	wideQ, wideK := b.Heads*b.Width, b.KV*b.Width
 	allQ, allK := int(startsQ[len(queries)]), int(startsK[len(keys)])

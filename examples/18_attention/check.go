@@ -20,7 +20,7 @@ import (
 var Targets = []string{"sm_80", "sm_90", "sm_90a", "sm_100a", "sm_120"}
 
 // Reference returns the attention of one head whose rows have width elements, computed on the
-// CPU.
+// CPU. The result of a query that sees no key is zero.
 func Reference(q, k, v []float64, width int, causal bool) []float64 {
 	n, m := len(q)/width, len(k)/width
 	out := make([]float64, len(q))
@@ -29,7 +29,7 @@ func Reference(q, k, v []float64, width int, causal bool) []float64 {
 		if causal {
 			visible = m - n + i + 1
 		}
-		weights := make([]float64, visible)
+		weights := make([]float64, max(0, visible))
 		largest, sum := math.Inf(-1), 0.0
 		for j := range weights {
 			for c := range width {

@@ -89,11 +89,12 @@ func (l *Library) attention(s attention.Shape, h Heads) plan {
 type Batch struct {
 	Heads, KV     int   // number of query heads, and of key/value heads
 	Width         int   // elements per row of a head: a multiple of 32 up to 256
-	Queries, Keys []int // number of tokens of each sequence
+	Queries, Keys []int // number of tokens of each sequence, also 0
 	Causal        bool
 }
 
-// AttentionBatch computes attention for sequences of different lengths.
+// AttentionBatch computes attention for sequences of different lengths. The result of a query that
+// sees no key is zero.
 func AttentionBatch[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E], b Batch) error {
 	x := attention.Batch{
 		Shape: attention.Shape{Type: typeOf[E](), Width: b.Width, Causal: b.Causal}, Heads: b.Heads,
@@ -109,14 +110,17 @@ func AttentionBatch[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E]
 		err = fmt.Errorf(
 			"%d heads of queries and %d of keys, of %d elements, expected a multiple, and a multiple of 32 up to 256",
 			b.Heads, b.KV, b.Width)
-	case slices.ContainsFunc(slices.Concat(b.Queries, b.Keys), func(n int) bool { return n < 1 }):
-		err = errors.New("a sequence has no tokens")
+	case slices.ContainsFunc(slices.Concat(b.Queries, b.Keys), func(n int) bool { return n < 0 }):
+		err = errors.New("a sequence has a negative number of tokens")
 	case len(b.Queries) == 0 || len(b.Queries) != len(b.Keys):
 		err = fmt.Errorf("%d sequences of queries and %d of keys, expected as many", len(b.Queries),
 			len(b.Keys))
 	}
 	if err != nil {
 		return fmt.Errorf("calls: AttentionBatch: %w", err)
+	}
+	if n == 0 {
+		return nil
 	}
 	fromQ, e1 := runtime.Upload(l.device, startsQ)
 	fromK, e2 := runtime.Upload(l.device, startsK)

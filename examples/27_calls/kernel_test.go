@@ -63,7 +63,7 @@ func TestMistakes(t *testing.T) {
 		{AttentionBatch(l, h, h, h, h, Batch{Heads: 3, KV: 2, Width: 64, Queries: []int{1},
 			Keys: []int{1}}), "3 heads of queries and 2 of keys"},
 		{AttentionBatch(l, h, h, h, h, Batch{Heads: 1, KV: 1, Width: 64, Queries: []int{-1},
-			Keys: []int{1}}), "no tokens"},
+			Keys: []int{1}}), "negative number of tokens"},
 		{AddRMSNorm(l, x, nil, x, x, 4, 6, 0), "residual has no data"},
 		{CrossEntropyGradient(l, x, x, x, x, nil, 4, 6), "targets has no data"},
 		{TopK(l, x, nil, nil, x, x, 4, 6, Sampling{7, 1, 1}), "the 7 largest of 4 rows of 6"},

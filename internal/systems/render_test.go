@@ -30,6 +30,12 @@ variant; targets with the same results share a row.
 - **hardware**: a GPU that ran the variant on the inputs of the emulator columns, and how its
   results compare with the results of the emulator: equal, or within the tolerance of the reference.
   "Within the tolerance of each" means that the two results lie on different sides of the reference.
+
+The program of an example runs its check, on a GPU or on an emulated device:
+
+` + "```sh" + `
+go run ./examples/17_matmul_blockscaled/main -run -device emu:sm_100a
+` + "```" + `
 `
 
 // A legend numbers texts in the order in which they are first used.
