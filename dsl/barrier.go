@@ -253,7 +253,7 @@ func (k *Kernel) emitSetup() {
 	}
 	if len(s.barriers) > 0 || len(k.maps) > 0 {
 		tid := k.Thread()
-		k.Comment("one thread initialises the barriers")
+		k.Comment("one thread initializes the barriers")
 		k.If(tid.EQI(0), func() {
 			for _, m := range k.maps {
 				k.ins("prefetch.tensormap", m.addr().in(k))
