@@ -198,7 +198,7 @@ func TestDash(t *testing.T) {
 	}{
 		{"fmt -", exitClean, ".version 8.0"},
 		{"fmt -l -", exitClean, "<standard input>"},
-		{"verify -v -", exitClean, ": 0 errors"},
+		{"verify -v -", exitClean, ": no findings"},
 		{"opt -", exitClean, ".version 8.0"},
 		{"stats -", exitClean, ""},
 		{"check -", exitTrouble, "<standard input> has no kernel"},
