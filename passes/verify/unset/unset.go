@@ -95,7 +95,8 @@ func report(p *verify.Pass, in *ir.Instr, r *ir.Reg, raised *ir.Instr) {
 			Also(raised, "increased here")
 		return
 	}
-	p.Report(&ruleUnset, in, "uninitialized register: %s is read but never written before",
+	p.Report(&ruleUnset, in,
+		"uninitialized register: %s is read, but no instruction before the read writes the register",
 		verify.Register(r))
 }
 

@@ -10,40 +10,40 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// usualBlock is the first block size to try if nothing tells the size: kernels with more threads
+// defaultBlock is the first block size to try if nothing tells the size: kernels with more threads
 // take longer.
-const usualBlock = 64
+const defaultBlock = 64
 
-// mostThreads is the largest block size that the sizes of arrays choose.
-const mostThreads = 256
+// maxGuessedThreads is the largest block size that the sizes of arrays choose.
+const maxGuessedThreads = 256
 
 // firstBlock returns the block size to try first for a kernel that does not require one: the
 // declared maximum, or else a size that fits an array in shared memory.
 func (k *kernel) firstBlock() [3]uint32 {
 	most, declared := k.maxThreads()
-	if k.flat() {
-		return k.flatBlocks(most)[0]
+	if k.isTwoDimensional() {
+		return k.twoDimensionalBlocks(most)[0]
 	}
 	if declared {
 		if most <= 512 {
 			return [3]uint32{most, 1, 1}
 		}
-		return [3]uint32{mostThreads, 1, 1}
+		return [3]uint32{maxGuessedThreads, 1, 1}
 	}
 	for _, n := range k.extents() {
-		for n > mostThreads && n%2 == 0 {
+		for n > maxGuessedThreads && n%2 == 0 {
 			n /= 2
 		}
 		if n%32 == 0 && n >= 32 && n <= 512 {
 			return [3]uint32{uint32(n), 1, 1}
 		}
 	}
-	return [3]uint32{usualBlock, 1, 1}
+	return [3]uint32{defaultBlock, 1, 1}
 }
 
-// flat reports whether the kernel is written for blocks of two dimensions: it reads two indexes of
-// its threads. Libraries that support all blocks read three of them.
-func (k *kernel) flat() bool { return k.mentions("%tid.y") && !k.mentions("%tid.z") }
+// isTwoDimensional reports whether the kernel is written for blocks of two dimensions: it reads two
+// indexes of its threads. Libraries that support all blocks read three of them.
+func (k *kernel) isTwoDimensional() bool { return k.mentions("%tid.y") && !k.mentions("%tid.z") }
 
 // maxThreads returns the number of threads that .maxntid declares, or the maximum of all targets.
 func (k *kernel) maxThreads() (most uint32, declared bool) {
@@ -58,7 +58,7 @@ func (k *kernel) maxThreads() (most uint32, declared bool) {
 // because compilers declare all arrays like that, and as 4 bytes.
 func (k *kernel) extents() (list []int64) {
 	widest := k.widestShared()
-	for _, v := range k.named() {
+	for _, v := range k.namedVariables() {
 		if v.Space.Base() != isa.Shared || len(v.Dims) == 0 {
 			continue
 		}
@@ -92,8 +92,8 @@ func (k *kernel) widestShared() int64 {
 	return int64(widest)
 }
 
-// named returns the variables that the kernel names, in the order of their first use.
-func (k *kernel) named() (list []*ir.Var) {
+// namedVariables returns the variables that the kernel names, in the order of their first use.
+func (k *kernel) namedVariables() (list []*ir.Var) {
 	seen := make(map[*ir.Var]bool)
 	k.operands(func(o *ir.Operand) {
 		if v := o.Var(); v != nil && !seen[v] {
@@ -104,10 +104,12 @@ func (k *kernel) named() (list []*ir.Var) {
 	return list
 }
 
-// flatBlocks returns blocks of two dimensions with at most some number of threads, first those that
-// fit an array in shared memory that is square, perhaps with one more column against bank
-// conflicts. Tiles of 32 rows are usually filled in several steps.
-func (k *kernel) flatBlocks(most uint32) (list [][3]uint32) {
+// twoDimensionalBlocks returns blocks of two dimensions with at most some number of threads: the
+// declared maximum if it has two dimensions, then those that fit a square array in shared memory,
+// perhaps with one more column against bank conflicts, then usual ones. Tiles of 32 rows are
+// usually filled in several steps. If all of these have too many threads, the block has one
+// dimension.
+func (k *kernel) twoDimensionalBlocks(most uint32) (list [][3]uint32) {
 	add := func(x, y uint32) {
 		b := [3]uint32{x, y, 1}
 		if x*y > most {
@@ -119,6 +121,9 @@ func (k *kernel) flatBlocks(most uint32) (list [][3]uint32) {
 			}
 		}
 		list = append(list, b)
+	}
+	if d, ok := k.attribute(".maxntid"); ok && d[1] > 1 && d[2] == 1 {
+		add(d[0], d[1])
 	}
 	for _, n := range k.extents() {
 		for _, side := range []int64{8, 16, 32} {
@@ -135,17 +140,20 @@ func (k *kernel) flatBlocks(most uint32) (list [][3]uint32) {
 	add(32, 8)
 	add(8, 8)
 	add(32, 32)
+	if len(list) == 0 { // .maxntid declares fewer threads
+		list = append(list, [3]uint32{most, 1, 1})
+	}
 	return list
 }
 
 // blocks returns the block sizes that are tried for a kernel that does not require one, in order.
 func (k *kernel) blocks() [][3]uint32 {
 	most, declared := k.maxThreads()
-	if k.flat() {
-		return k.flatBlocks(most)
+	if k.isTwoDimensional() {
+		return k.twoDimensionalBlocks(most)
 	}
 	if !declared {
-		most = mostThreads
+		most = maxGuessedThreads
 	}
 	list := [][3]uint32{k.shape.Block}
 	for _, n := range []uint32{256, 128, 96, 64, 32} {
@@ -219,8 +227,8 @@ func (k *kernel) otherSizes() (list [][3]uint32) {
 	if k.oneThread {
 		list = append(list, [3]uint32{1, 1, 1})
 	}
-	if k.flat() {
-		return k.flatBlocks(1024)
+	if k.isTwoDimensional() {
+		return k.twoDimensionalBlocks(1024)
 	}
 	chosen := k.shape.Block[0]
 	if !k.uses(isa.KindBarrierSync, isa.KindBarrierRed, isa.KindBarrierArrive) {

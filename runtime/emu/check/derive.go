@@ -75,7 +75,7 @@ func (k *kernel) derive() {
 		}
 	}
 	if s.Shared == 0 {
-		for _, v := range k.named() {
+		for _, v := range k.namedVariables() {
 			if v.Space.Base() == isa.Shared && v.Size() == 0 {
 				s.Shared = dynamicShared
 				k.guessedShared = true

@@ -59,12 +59,12 @@ func (k *kernel) findPointers(s seeding) {
 				continue
 			}
 			if wild == nil {
-				if wild = k.wild(s); wild == nil {
+				if wild = k.faultWithoutMemory(s); wild == nil {
 					return
 				}
 			}
 			p.kind = paramPointer
-			again := k.wild(s)
+			again := k.faultWithoutMemory(s)
 			if again == nil {
 				return
 			}
@@ -77,8 +77,9 @@ func (k *kernel) findPointers(s seeding) {
 	}
 }
 
-// wild launches the kernel, and returns the fault of an access where there is no memory, or nil.
-func (k *kernel) wild(s seeding) *emu.Fault {
+// faultWithoutMemory launches the kernel, and returns the fault of an access where there is no
+// memory, or nil.
+func (k *kernel) faultWithoutMemory(s seeding) *emu.Fault {
 	k.limit = cheapWork
 	defer func() { k.limit = 0 }()
 	x := k.once(s, k.counts()[0], false, firstArray)

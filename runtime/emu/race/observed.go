@@ -15,7 +15,8 @@ const overwritten = 1
 // observed reports whether the first of writes, an atomic operation of another block, precedes y in
 // the order of all writes to its location although no synchronization orders them. This is so if an
 // atomic operation that happens before y, and whose result is used, read its result, directly or
-// through other atomic operations. The last block to count itself may so reset the counter.
+// through other atomic operations. The last block to count itself may reset the counter in this
+// way.
 func (d *Detector) observed(writes []stamp, v *view, y *stamp) bool {
 	x := &writes[0]
 	s := &d.shadow.sites[x.site]

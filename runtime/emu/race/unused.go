@@ -28,8 +28,8 @@ type unusedKey struct {
 	by   uint32
 }
 
-// mostUsers is the number of stores that use a loaded value, above which it counts as used.
-const mostUsers = 64
+// maxUsers is the number of stores that use a loaded value, above which it counts as used.
+const maxUsers = 64
 
 // execute records which lanes execute a store.
 func (d *Detector) execute(e *emu.Event) {
@@ -132,7 +132,7 @@ func (d *Detector) findUsers(load *ir.Instr) []*ir.Instr {
 					return nil
 				case in.Kind() == isa.KindSt && !inAddress(in, from):
 					if s := in.Space().Base(); s != isa.Global && s != isa.Shared ||
-						in.Form.Operation().Order > isa.Weak || len(users) == mostUsers {
+						in.Form.Operation().Order > isa.Weak || len(users) == maxUsers {
 						return nil
 					}
 					if !slices.Contains(users, in) {
