@@ -125,12 +125,17 @@ func fault(call string, kind error, format string, args ...any) error {
 		Kind: kind, Code: 1}
 }
 
-// Allocate allocates global memory.
+// Allocate allocates global memory. Messages call it by the number of the allocation.
 func (d *Device) Allocate(bytes int64) (device.Address, error) {
+	return d.AllocateNamed("", bytes)
+}
+
+// AllocateNamed allocates global memory that messages call by a name.
+func (d *Device) AllocateNamed(name string, bytes int64) (device.Address, error) {
 	if bytes <= 0 {
 		return 0, refuse("cuMemAlloc_v2", invalidValue, "%d bytes", bytes)
 	}
-	r, ok := d.memory.allocate("", bytes)
+	r, ok := d.memory.allocate(name, bytes)
 	if !ok {
 		return 0, refuse("cuMemAlloc_v2", outOfMemory,
 			"%d bytes requested; %d of %d bytes are in use", bytes, d.memory.used, d.memory.total)

@@ -22,6 +22,8 @@ type param struct {
 
 	input   bool // the kernel only reads the array that it points to, by weak loads and copies
 	guarded bool // the kernel compares a thread index with the parameter
+	unused  bool // no instruction reads the parameter
+	stride  *stride
 }
 
 // A paramKind is the assumed kind of a parameter.
@@ -197,13 +199,14 @@ const maxFirstTrial = 512
 // as an address.
 func (k *kernel) classify() {
 	pointers, from := k.pointers()
-	written, compared := k.written(from), k.compared()
+	written, compared, strides := k.written(from), k.compared(), k.strides()
+	used := k.usedParameters()
 	k.waits = k.onlyPolls(from)
 	at := 0
 	for _, v := range k.fn.Params {
 		align := max(1, int(v.Alignment()))
 		at = (at + align - 1) / align * align
-		p := param{v: v, offset: at, input: !written[v], guarded: compared[v]}
+		p := param{v: v, offset: at, input: !written[v], guarded: compared[v], unused: !used[v]}
 		switch size := v.Size(); {
 		case len(v.Dims) > 0 && size == 128 && align >= 64:
 			p.kind = paramMap
@@ -213,6 +216,9 @@ func (k *kernel) classify() {
 			p.kind = paramFloat
 		case size == 8 && (pointers[v] || v.Ptr != nil):
 			p.kind = paramPointer
+		}
+		if s, ok := strides[v]; ok && p.kind == paramCount {
+			p.stride = &s
 		}
 		k.params = append(k.params, p)
 		at += int(v.Size())
@@ -298,7 +304,7 @@ func replacesAddress(in *ir.Instr) bool {
 func (k *kernel) counts() []uint64 {
 	sizes := 0
 	for _, p := range k.params {
-		if _, given := k.options.Integers[p.v.Name]; p.kind == paramCount && !given {
+		if _, given := k.options.Integers[p.v.Name]; p.isSize() && !given {
 			sizes++
 		}
 	}
@@ -328,10 +334,16 @@ func (k *kernel) width() uint64 {
 // multiples of their tile size without checking, so failures with other counts are weak evidence.
 func ordinary(count uint64) bool { return count > 0 && count%16 == 0 }
 
+// isSize reports whether the parameter is an integer whose value is the count of the trial.
+func (p *param) isSize() bool { return p.kind == paramCount && p.stride == nil && !p.unused }
+
 // integer returns the value of an integer parameter for a trial with the given count.
 func (k *kernel) integer(p param, count uint64) uint64 {
 	if n, ok := k.options.Integers[p.v.Name]; ok {
 		return n
+	}
+	if p.stride != nil {
+		return p.stride.value(max(count, min(k.width(), maxFirstTrial)))
 	}
 	return count
 }
@@ -369,16 +381,26 @@ func (k *kernel) describe(count uint64) string {
 	for i, p := range k.params {
 		switch {
 		case i < len(s.Args):
-			text += fmt.Sprintf(", %s = %s", p.v.Name, s.Args[i].Text)
+			text += fmt.Sprintf(", %s = %s", k.shortName(p.v), s.Args[i].Text)
+		case p.unused:
 		case p.kind == paramCount:
-			text += fmt.Sprintf(", %s = %d", p.v.Name, k.integer(p, count))
+			text += fmt.Sprintf(", %s = %d", k.shortName(p.v), k.integer(p, count))
 		case p.kind == paramFloat:
-			text += fmt.Sprintf(", %s = 1.5", p.v.Name)
+			text += fmt.Sprintf(", %s = 1.5", k.shortName(p.v))
 		case p.kind == paramPointer:
-			text += fmt.Sprintf(", %s = an array of zeros", p.v.Name)
+			text += fmt.Sprintf(", %s = an array of zeros", k.shortName(p.v))
 		case p.kind == paramMap:
-			text += fmt.Sprintf(", %s = %s", p.v.Name, k.mapText(p))
+			text += fmt.Sprintf(", %s = %s", k.shortName(p.v), k.mapText(p))
 		}
 	}
 	return text
+}
+
+// shortName returns the name of a parameter without the name of the kernel, which compilers repeat
+// in it.
+func (k *kernel) shortName(v *ir.Var) string {
+	if name, repeated := strings.CutPrefix(v.Name, k.fn.Name+"_"); repeated && name != "" {
+		return name
+	}
+	return v.Name
 }

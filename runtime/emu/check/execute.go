@@ -141,7 +141,8 @@ func fingerprint(d device.Device, arrays []array) (uint64, error) {
 	return h.Sum64(), nil
 }
 
-// arguments returns the bytes of the parameters, and the arrays that they point to.
+// arguments returns the bytes of the parameters, and the arrays that they point to. An array has
+// the name of its parameter.
 func (k *kernel) arguments(d device.Device, count uint64, filled bool,
 	bytes int) ([]byte, []array, error) {
 	var values []byte
@@ -155,8 +156,8 @@ func (k *kernel) arguments(d device.Device, count uint64, filled bool,
 		}
 		copy(values[p.offset:p.offset+int(p.v.Size())], b)
 	}
-	allocate := func(contents []byte) (device.Address, error) {
-		at, err := d.Allocate(int64(len(contents)))
+	upload := func(p *param, contents []byte) (device.Address, error) {
+		at, err := allocate(d, k.shortName(p.v), int64(len(contents)))
 		if err == nil {
 			err = d.Upload(at, unsafe.Pointer(&contents[0]), int64(len(contents)), 0, false)
 			arrays = append(arrays, array{at, contents})
@@ -171,7 +172,7 @@ func (k *kernel) arguments(d device.Device, count uint64, filled bool,
 				put(p, a.Value)
 				continue
 			}
-			at, err := allocate(a.Array)
+			at, err := upload(p, a.Array)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -183,7 +184,7 @@ func (k *kernel) arguments(d device.Device, count uint64, filled bool,
 			at, known := k.pool[p.shared(i)]
 			var err error
 			if !known {
-				at, err = allocate(contents(bytes, filled || k.inputs && p.input))
+				at, err = upload(p, contents(bytes, filled || k.inputs && p.input))
 			}
 			if err != nil {
 				return nil, nil, err
@@ -193,7 +194,7 @@ func (k *kernel) arguments(d device.Device, count uint64, filled bool,
 			}
 			put(p, binary.LittleEndian.AppendUint64(nil, uint64(at)))
 		case paramMap:
-			at, err := allocate(contents(mapBytes, filled))
+			at, err := upload(p, contents(mapBytes, filled))
 			if err != nil {
 				return nil, nil, err
 			}
@@ -207,6 +208,14 @@ func (k *kernel) arguments(d device.Device, count uint64, filled bool,
 		}
 	}
 	return values, arrays, nil
+}
+
+// allocate allocates an array. Messages of the emulator call it by its name.
+func allocate(d device.Device, name string, bytes int64) (device.Address, error) {
+	if e, ok := d.(*emu.Device); ok {
+		return e.AllocateNamed(name, bytes)
+	}
+	return d.Allocate(bytes)
 }
 
 // contents returns the initial contents of an array: zeros, or small numbers that differ between

@@ -120,6 +120,17 @@ func (k *kernel) onlyPolls(from origins) bool {
 	return len(polled) > 0
 }
 
+// usedParameters returns the parameters that an instruction reads.
+func (k *kernel) usedParameters() map[*ir.Var]bool {
+	used := make(map[*ir.Var]bool)
+	k.operands(func(o *ir.Operand) {
+		if v := o.Var(); v != nil {
+			used[v] = true
+		}
+	})
+	return used
+}
+
 // registers appends the registers of an operand and of its parts.
 func registers(o *ir.Operand, list []*ir.Reg) []*ir.Reg {
 	if o.Reg != nil {
@@ -202,7 +213,7 @@ func (k *kernel) parameter(in *ir.Instr, copies map[*ir.Reg]*ir.Var) *ir.Var {
 func (k *kernel) guarded() bool {
 	n := 0
 	for _, p := range k.params {
-		if p.kind == paramCount {
+		if p.isSize() {
 			if n++; !p.guarded {
 				return false
 			}

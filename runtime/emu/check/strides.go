@@ -1,0 +1,266 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A stride is the role of an integer parameter that the kernel only multiplies by indexes to
+// compute addresses. If the strides of an array had the same value, or zero, different elements
+// would have the same address, and check would report races that no real launch has.
+type stride struct {
+	dimension int    // number of the array's dimensions with smaller strides
+	of        int    // number of the array's dimensions
+	unit      uint64 // the smallest stride of the array
+}
+
+// maxStrideBytes limits the distance of the last elements of an array with derived strides.
+const maxStrideBytes = mostArray / 4
+
+// value returns the value of the parameter in a launch in which each index is below extent.
+// Elements with different indexes get different addresses, unless an outer index exceeds a limit
+// that keeps the array small.
+func (s stride) value(extent uint64) uint64 {
+	n := s.unit
+	for i := range s.dimension {
+		e := extent
+		if i > 0 {
+			rest := float64(maxStrideBytes) / float64(s.unit*extent)
+			e = min(e, uint64(math.Pow(max(1, rest), 1/float64(s.of-1))))
+		}
+		n *= e
+	}
+	return n
+}
+
+// A product is a parameter, times an index, times a constant.
+type product struct {
+	constant uint64
+	index    indexKind
+}
+
+// An indexKind is the fastest of the special registers from which an index is computed.
+type indexKind uint8
+
+const (
+	indexX indexKind = iota // %tid.x or %laneid
+	indexY
+	indexZ
+	indexOther // a block index or the counter of a loop
+)
+
+// sums maps a register to the products that its value is the sum of, by the parameter of each.
+type sums map[*ir.Reg]map[*ir.Var]product
+
+// strides returns the parameters that are strides of arrays.
+func (k *kernel) strides() map[*ir.Var]stride {
+	all := k.products()
+	group := make(map[*ir.Var][]*ir.Var) // the strides of an array, by each of them
+	rank := make(map[*ir.Var]indexKind)
+	unit := make(map[*ir.Var]uint64) // the size of the largest access, in units of the stride
+	k.instructions(func(in *ir.Instr) {
+		bytes := uint64(accessBytes(in))
+		for i := range in.Args {
+			o := &in.Args[i]
+			if o.Kind != ir.Address || in.Space().Base() == isa.Shared || bytes == 0 {
+				continue
+			}
+			for _, r := range registers(o, nil) {
+				for v, p := range all[r] {
+					if _, seen := rank[v]; !seen || p.index < rank[v] {
+						rank[v] = p.index
+					}
+					unit[v] = max(unit[v], bytes/p.constant, 1)
+					for w := range all[r] {
+						if !slices.Contains(group[v], w) {
+							group[v] = append(group[v], w)
+						}
+					}
+				}
+			}
+		}
+	})
+	found := make(map[*ir.Var]stride)
+	sizes := k.comparedParameters()
+	for v, list := range group {
+		if sizes[v] {
+			continue
+		}
+		s := stride{of: len(list)}
+		for _, w := range list {
+			// without other evidence, the last parameter is the smallest stride
+			if cmp.Or(cmp.Compare(rank[w], rank[v]),
+				cmp.Compare(k.position(v), k.position(w))) < 0 {
+				s.dimension++
+			}
+			s.unit = max(s.unit, unit[w])
+		}
+		if len(list) == 1 { // another index may have no stride
+			s.dimension, s.of = 1, 2
+		}
+		found[v] = s
+	}
+	return found
+}
+
+// comparedParameters returns the parameters that the kernel compares with anything.
+func (k *kernel) comparedParameters() map[*ir.Var]bool {
+	copies, found := make(map[*ir.Reg]*ir.Var), make(map[*ir.Var]bool)
+	for grew := true; grew; {
+		grew = false
+		k.instructions(func(in *ir.Instr) {
+			if len(in.Args) < 2 || in.Args[0].Reg == nil {
+				return
+			}
+			if v := k.parameter(in, copies); v != nil && copies[in.Args[0].Reg] == nil {
+				copies[in.Args[0].Reg], grew = v, true
+			}
+		})
+	}
+	k.instructions(func(in *ir.Instr) {
+		switch in.Kind() {
+		case isa.KindSetp, isa.KindSet, isa.KindMin, isa.KindMax:
+			for i := range in.Args {
+				if v := copies[in.Args[i].Reg]; v != nil {
+					found[v] = true
+				}
+			}
+		}
+	})
+	return found
+}
+
+// position returns the index of a parameter of the kernel.
+func (k *kernel) position(v *ir.Var) int { return slices.Index(k.fn.Params, v) }
+
+// accessBytes returns the number of bytes that an instruction accesses in global memory, or 0.
+func accessBytes(in *ir.Instr) int {
+	op := in.Form.Operation()
+	switch op.Kind {
+	case isa.KindLd, isa.KindSt, isa.KindAtom, isa.KindRed:
+		if n := len(op.Types); n > 0 {
+			return op.Types[n-1].Bits() / 8 * op.Vec
+		}
+	case isa.KindCpAsync:
+		return 16
+	}
+	return 0
+}
+
+// products returns the products of parameters and indexes in all registers.
+func (k *kernel) products() sums {
+	all := make(sums)
+	copies := make(map[*ir.Reg]*ir.Var)
+	indexes := k.indexes()
+	grew := true
+	add := func(to *ir.Reg, v *ir.Var, p product) {
+		if all[to] == nil {
+			all[to] = make(map[*ir.Var]product)
+		}
+		if _, known := all[to][v]; !known {
+			all[to][v], grew = p, true
+		}
+	}
+	for grew {
+		grew = false
+		k.instructions(func(in *ir.Instr) {
+			if len(in.Args) < 2 || in.Args[0].Reg == nil {
+				return
+			}
+			to, args := in.Args[0].Reg, in.Args[1:]
+			if v := k.parameter(in, copies); v != nil && copies[to] == nil {
+				copies[to], grew = v, true
+			}
+			merge := func(o *ir.Operand, constant uint64) {
+				for v, p := range all[o.Reg] {
+					add(to, v, product{p.constant * constant, p.index})
+				}
+			}
+			switch in.Kind() {
+			case isa.KindMov, isa.KindCvt, isa.KindCvtaTo, isa.KindCvta:
+				merge(&args[0], 1)
+			case isa.KindAdd, isa.KindSub:
+				merge(&args[0], 1)
+				merge(&args[1], 1)
+			case isa.KindShl:
+				if o := &args[1]; o.Kind == ir.Int && o.Value >= 0 && o.Value < 8 {
+					merge(&args[0], 1<<o.Value)
+				}
+			case isa.KindMulLo, isa.KindMulWide, isa.KindMadLo, isa.KindMadWide:
+				for i := range 2 {
+					a, b := &args[i], &args[1-i]
+					switch v := copies[a.Reg]; {
+					case b.Kind == ir.Int && b.Value > 0 && b.Value < 1<<8:
+						merge(a, uint64(b.Value))
+					case v != nil && b.Reg != nil && copies[b.Reg] == nil && all[b.Reg] == nil:
+						add(to, v, product{1, indexes.kind(b.Reg)})
+					}
+				}
+				if len(args) > 2 {
+					merge(&args[2], 1)
+				}
+			}
+		})
+	}
+	return all
+}
+
+// indexKinds maps the registers that are computed from special registers to the fastest of these.
+type indexKinds map[*ir.Reg]indexKind
+
+// kind returns the kind of the index in a register.
+func (x indexKinds) kind(r *ir.Reg) indexKind {
+	if kind, ok := x[r]; ok {
+		return kind
+	}
+	return indexOther
+}
+
+// indexes returns the kinds of the indexes in all registers.
+func (k *kernel) indexes() indexKinds {
+	all := make(indexKinds)
+	for grew := true; grew; {
+		grew = false
+		k.instructions(func(in *ir.Instr) {
+			if len(in.Args) < 2 || in.Args[0].Reg == nil || !in.Has(isa.EffectPure) &&
+				in.Kind() != isa.KindMov {
+				return
+			}
+			to, kind := in.Args[0].Reg, indexOther
+			for i := range in.Args[1:] {
+				in.Args[1+i].Walk(func(o *ir.Operand) {
+					switch {
+					case o.Kind == ir.Special:
+						kind = min(kind, specialIndex(o.Text()))
+					case o.Reg != nil:
+						kind = min(kind, all.kind(o.Reg))
+					}
+				})
+			}
+			if kind < all.kind(to) {
+				all[to], grew = kind, true
+			}
+		})
+	}
+	return all
+}
+
+// specialIndex returns the kind of index that a special register is.
+func specialIndex(name string) indexKind {
+	switch name {
+	case "%tid.x", "%laneid":
+		return indexX
+	case "%tid.y":
+		return indexY
+	case "%tid.z":
+		return indexZ
+	}
+	return indexOther
+}
