@@ -29,6 +29,7 @@ type threadSelection struct {
 	blocks     map[int]predicates      // cache of blockPredicates
 	bases      map[*ir.Reg]base        // cache of baseOfRegister
 	used       map[*ir.Reg]blockUse    // cache of registerUse
+	read       map[*ir.Reg]bool        // registers that an instruction reads; see isRead
 }
 
 // predicates is a set of predicates, each identified by the instruction that computes it, that

@@ -386,5 +386,23 @@ func (w *threadSelection) dependsOnBlock(m position) bool {
 
 // isResultUsed reports whether the kernel uses the result of an atomic operation.
 func (w *threadSelection) isResultUsed(in *ir.Instr) bool {
-	return in.Kind() == isa.KindAtom && len(in.Args) > 0 && in.Args[0].Reg != nil
+	return in.Kind() == isa.KindAtom && len(in.Args) > 0 && w.isRead(in.Args[0].Reg)
+}
+
+// isRead reports whether an instruction of the kernel reads a register. Compilers write the result
+// of an atomic operation to a register also if nothing reads it.
+func (w *threadSelection) isRead(r *ir.Reg) bool {
+	if w.read == nil {
+		w.read = make(map[*ir.Reg]bool)
+		for _, b := range w.flow.Func.Blocks {
+			for _, in := range b.Instrs {
+				in.Registers(func(r *ir.Reg, a isa.Access) {
+					if a != isa.Write {
+						w.read[r] = true
+					}
+				})
+			}
+		}
+	}
+	return w.read[r]
 }
