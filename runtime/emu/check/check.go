@@ -188,14 +188,17 @@ type kernel struct {
 	fn         *ir.Func
 	options    Options
 	shape      Launch
-	params     []param
-	watch      []emu.Observer // observers of the next launches, besides the detector
-	limit      int64          // limit of instructions; 0 means mostWork
-	pool       pool           // arrays that the kernels of a stream share
+	params     []*param
+	leaves     []*param          // the parameters, with the fields of structures instead of these
+	bases      map[*ir.Reg]field // the registers that hold addresses of parameters
+	watch      []emu.Observer    // observers of the next launches, besides the detector
+	limit      int64             // limit of instructions; 0 means mostWork
+	pool       pool              // arrays that the kernels of a stream share
 
 	// the file does not fix the block size, or the size of dynamic shared memory
 	guessedBlock, guessedShared bool
-	structure                   string // name of a structure parameter, which is zero; or ""
+	structure                   string // a structure, parts of which check assumed to be zero; or ""
+	inStructure                 bool   // the kernel reads fields of a structure
 	guessedBox                  bool   // the box shape of a tensor map is unknown
 	guessedBytes                bool   // the number of bytes of a box is unknown
 	element                     int    // assumed bytes of the elements of tensor maps; 0 means 1

@@ -14,11 +14,15 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A param is a parameter of a kernel.
+// A param is a parameter of a kernel, or a field of a structure parameter.
 type param struct {
 	v      *ir.Var
-	offset int
+	field  field
+	size   int64    // in bytes
+	typ    isa.Type // type of a scalar
+	offset int      // in the parameters of the kernel
 	kind   paramKind
+	fields []*param // of a structure: the fields that the kernel uses
 
 	input   bool // the kernel only reads the array that it points to, by weak loads and copies
 	guarded bool // the kernel compares a thread index with the parameter
@@ -198,47 +202,51 @@ const maxFirstTrial = 512
 // classify determines the kind of each parameter. A 64-bit parameter is a pointer if it is used
 // as an address.
 func (k *kernel) classify() {
-	pointers, from := k.pointers()
-	written, compared, strides := k.written(from), k.compared(), k.strides()
-	used := k.usedParameters()
-	k.waits = k.onlyPolls(from)
+	uses := k.fieldUses()
 	at := 0
 	for _, v := range k.fn.Params {
 		align := max(1, int(v.Alignment()))
 		at = (at + align - 1) / align * align
-		p := param{v: v, offset: at, input: !written[v], guarded: compared[v], unused: !used[v]}
-		switch size := v.Size(); {
-		case len(v.Dims) > 0 && size == 128 && align >= 64:
-			p.kind = paramMap
-		case len(v.Dims) > 0 || size > 8:
-			p.kind = paramBytes
-		case v.Type == isa.F32 || v.Type == isa.F64 || v.Type == isa.F16 || v.Type == isa.Bf16:
-			p.kind = paramFloat
-		case size == 8 && (pointers[v] || v.Ptr != nil):
-			p.kind = paramPointer
+		var p *param
+		switch {
+		case len(v.Dims) > 0 && v.Size() == 128 && align >= 64:
+			p = &param{kind: paramMap}
+		case isStructure(v):
+			p = &param{kind: paramBytes, unused: !uses.used[v]}
+			if len(k.shape.Args) == 0 {
+				var only bool
+				p.fields, only = k.members(v, at, uses)
+				k.inStructure = k.inStructure || len(p.fields) > 0
+				if !only {
+					k.structure = v.Name
+				}
+			}
+		default:
+			p = k.scalar(field{v, 0}, v.Type, uses)
 		}
-		if s, ok := strides[v]; ok && p.kind == paramCount {
-			p.stride = &s
-		}
+		p.v, p.size, p.offset = v, v.Size(), at
 		k.params = append(k.params, p)
+		if k.leaves = append(k.leaves, p.fields...); p.kind != paramBytes {
+			k.leaves = append(k.leaves, p)
+		}
 		at += int(v.Size())
 	}
 }
 
-// origins maps registers to the parameters from which they are computed by copies and additions.
-type origins map[*ir.Reg]map[*ir.Var]bool
+// origins maps registers to the fields from which they are computed by copies and additions.
+type origins map[*ir.Reg]map[field]bool
 
-// pointers returns the parameters that are used as global addresses, directly or after copies and
+// pointers returns the fields that are used as global addresses, directly or after copies and
 // additions.
-func (k *kernel) pointers() (found map[*ir.Var]bool, from origins) {
-	from, found = make(origins), make(map[*ir.Var]bool)
-	add := func(to *ir.Reg, vars map[*ir.Var]bool) (grew bool) {
-		for v := range vars {
+func (k *kernel) pointers() (found map[field]bool, from origins) {
+	from, found = make(origins), make(map[field]bool)
+	add := func(to *ir.Reg, fields map[field]bool) (grew bool) {
+		for f := range fields {
 			if from[to] == nil {
-				from[to] = make(map[*ir.Var]bool)
+				from[to] = make(map[field]bool)
 			}
-			if !from[to][v] {
-				from[to][v], grew = true, true
+			if !from[to][f] {
+				from[to][f], grew = true, true
 			}
 		}
 		return grew
@@ -252,10 +260,8 @@ func (k *kernel) pointers() (found map[*ir.Var]bool, from origins) {
 			to := in.Args[0].Reg
 			switch in.Form.Form.Kind {
 			case isa.KindLd:
-				parts := in.Args[1].Args()
-				if to != nil && len(parts) > 0 && parts[0].Kind == ir.Variable &&
-					parts[0].Var().Space.Base() == isa.Param {
-					grew = add(to, map[*ir.Var]bool{parts[0].Var(): true}) || grew
+				for _, x := range k.fieldLoads(in) {
+					grew = add(x.to, map[field]bool{x.field: true}) || grew
 				}
 			case isa.KindMov, isa.KindCvtaTo, isa.KindCvta, isa.KindAdd, isa.KindSub, isa.KindMadLo,
 				isa.KindMadWide:
@@ -271,8 +277,8 @@ func (k *kernel) pointers() (found map[*ir.Var]bool, from origins) {
 	}
 	k.instructions(func(in *ir.Instr) {
 		mark := func(r *ir.Reg) {
-			for v := range from[r] {
-				found[v] = true
+			for f := range from[r] {
+				found[f] = true
 			}
 		}
 		if replacesAddress(in) {
@@ -303,7 +309,7 @@ func replacesAddress(in *ir.Instr) bool {
 // small or odd number.
 func (k *kernel) counts() []uint64 {
 	sizes := 0
-	for _, p := range k.params {
+	for _, p := range k.leaves {
 		if _, given := k.options.Integers[p.v.Name]; p.isSize() && !given {
 			sizes++
 		}
@@ -338,7 +344,7 @@ func ordinary(count uint64) bool { return count > 0 && count%16 == 0 }
 func (p *param) isSize() bool { return p.kind == paramCount && p.stride == nil && !p.unused }
 
 // integer returns the value of an integer parameter for a trial with the given count.
-func (k *kernel) integer(p param, count uint64) uint64 {
+func (k *kernel) integer(p *param, count uint64) uint64 {
 	if n, ok := k.options.Integers[p.v.Name]; ok {
 		return n
 	}
@@ -350,9 +356,9 @@ func (k *kernel) integer(p param, count uint64) uint64 {
 
 // value returns the bytes of a scalar parameter for a trial with the given count.
 func (k *kernel) value(p *param, count uint64) []byte {
-	count = k.integer(*p, count)
+	count = k.integer(p, count)
 	b := make([]byte, 8)
-	switch p.v.Type {
+	switch p.typ {
 	case isa.F32:
 		binary.LittleEndian.PutUint32(b, math.Float32bits(1.5))
 	case isa.F64:
@@ -364,7 +370,7 @@ func (k *kernel) value(p *param, count uint64) []byte {
 	default:
 		binary.LittleEndian.PutUint64(b, count)
 	}
-	return b[:min(8, p.v.Size())]
+	return b[:min(8, p.size)]
 }
 
 // describe returns a description of the launch for messages.
@@ -379,28 +385,38 @@ func (k *kernel) describe(count uint64) string {
 		text += fmt.Sprintf(", %d bytes of dynamic shared memory", s.Shared)
 	}
 	for i, p := range k.params {
+		if i < len(s.Args) {
+			text += fmt.Sprintf(", %s = %s", k.shortName(p), s.Args[i].Text)
+		}
+	}
+	if len(s.Args) > 0 {
+		return text
+	}
+	for _, p := range k.leaves {
 		switch {
-		case i < len(s.Args):
-			text += fmt.Sprintf(", %s = %s", k.shortName(p.v), s.Args[i].Text)
 		case p.unused:
 		case p.kind == paramCount:
-			text += fmt.Sprintf(", %s = %d", k.shortName(p.v), k.integer(p, count))
+			text += fmt.Sprintf(", %s = %d", k.shortName(p), k.integer(p, count))
 		case p.kind == paramFloat:
-			text += fmt.Sprintf(", %s = 1.5", k.shortName(p.v))
+			text += fmt.Sprintf(", %s = 1.5", k.shortName(p))
 		case p.kind == paramPointer:
-			text += fmt.Sprintf(", %s = an array of zeros", k.shortName(p.v))
+			text += fmt.Sprintf(", %s = an array of zeros", k.shortName(p))
 		case p.kind == paramMap:
-			text += fmt.Sprintf(", %s = %s", k.shortName(p.v), k.mapText(p))
+			text += fmt.Sprintf(", %s = %s", k.shortName(p), k.mapText(p))
 		}
 	}
 	return text
 }
 
 // shortName returns the name of a parameter without the name of the kernel, which compilers repeat
-// in it.
-func (k *kernel) shortName(v *ir.Var) string {
-	if name, repeated := strings.CutPrefix(v.Name, k.fn.Name+"_"); repeated && name != "" {
-		return name
+// in it. The name of a field has its offset in the structure.
+func (k *kernel) shortName(p *param) string {
+	name := p.v.Name
+	if short, repeated := strings.CutPrefix(name, k.fn.Name+"_"); repeated && short != "" {
+		name = short
 	}
-	return v.Name
+	if isStructure(p.v) && p.kind != paramBytes && p.field.v != nil {
+		name += fmt.Sprintf("[%d]", p.field.at)
+	}
+	return name
 }

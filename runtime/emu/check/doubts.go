@@ -78,7 +78,9 @@ func (k *kernel) assumed(y *race.Race) string {
 		(k.guessedBytes || y.Space != isa.Shared):
 		return "check assumed the boxes of tensor maps"
 	case k.structure != "" && y.Space == isa.Global:
-		return fmt.Sprintf("check assumed the structure %s to be zero", k.structure)
+		return fmt.Sprintf("check assumed parts of the structure %s to be zero", k.structure)
+	case k.inStructure && y.Space == isa.Global:
+		return "check assumed the fields of structures"
 	}
 	return ""
 }

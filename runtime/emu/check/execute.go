@@ -151,34 +151,41 @@ func (k *kernel) arguments(d device.Device, count uint64, filled bool,
 		return nil, nil, fmt.Errorf("%d arguments; the kernel has %d parameters", n, len(k.params))
 	}
 	put := func(p *param, b []byte) {
-		for len(values) < p.offset+int(p.v.Size()) {
+		for len(values) < p.offset+int(p.size) {
 			values = append(values, 0)
 		}
-		copy(values[p.offset:p.offset+int(p.v.Size())], b)
+		copy(values[p.offset:p.offset+int(p.size)], b)
 	}
 	upload := func(p *param, contents []byte) (device.Address, error) {
-		at, err := allocate(d, k.shortName(p.v), int64(len(contents)))
+		at, err := allocate(d, k.shortName(p), int64(len(contents)))
 		if err == nil {
 			err = d.Upload(at, unsafe.Pointer(&contents[0]), int64(len(contents)), 0, false)
 			arrays = append(arrays, array{at, contents})
 		}
 		return at, err
 	}
-	for i := range k.params {
-		p := &k.params[i]
-		if i < len(k.shape.Args) {
-			a := k.shape.Args[i]
-			if a.Array == nil {
-				put(p, a.Value)
-				continue
-			}
-			at, err := upload(p, a.Array)
-			if err != nil {
-				return nil, nil, err
-			}
-			put(p, binary.LittleEndian.AppendUint64(nil, uint64(at)))
+	for i, p := range k.params {
+		if p.kind == paramBytes {
+			put(p, nil)
+		}
+		if i >= len(k.shape.Args) {
 			continue
 		}
+		a := k.shape.Args[i]
+		if a.Array == nil {
+			put(p, a.Value)
+			continue
+		}
+		at, err := upload(p, a.Array)
+		if err != nil {
+			return nil, nil, err
+		}
+		put(p, binary.LittleEndian.AppendUint64(nil, uint64(at)))
+	}
+	if len(k.shape.Args) > 0 {
+		return values, arrays, nil
+	}
+	for i, p := range k.leaves {
 		switch p.kind {
 		case paramPointer:
 			at, known := k.pool[p.shared(i)]
@@ -198,7 +205,7 @@ func (k *kernel) arguments(d device.Device, count uint64, filled bool,
 			if err != nil {
 				return nil, nil, err
 			}
-			b, err := k.tensorMap(d, *p, at)
+			b, err := k.tensorMap(d, p, at)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -12,10 +12,10 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
-// written returns the parameters whose arrays the kernel may write, poll, or pass to other code.
+// written returns the fields whose arrays the kernel may write, poll, or pass to other code.
 // Weak loads, sources of copies, and the address arithmetic that pointers traces do not count.
-func (k *kernel) written(from origins) map[*ir.Var]bool {
-	found := make(map[*ir.Var]bool)
+func (k *kernel) written(from origins) map[field]bool {
+	found := make(map[field]bool)
 	k.instructions(func(in *ir.Instr) {
 		op := in.Form.Operation()
 		arithmetic := false
@@ -33,8 +33,8 @@ func (k *kernel) written(from origins) map[*ir.Var]bool {
 				continue
 			}
 			for _, r := range registers(o, nil) {
-				for v := range from[r] {
-					found[v] = true
+				for f := range from[r] {
+					found[f] = true
 				}
 			}
 		}
@@ -52,10 +52,9 @@ func (k *kernel) findPointers(s seeding) {
 	var wild *emu.Fault
 	for found := true; found; {
 		found = false
-		for i := range k.params {
-			p := &k.params[i]
-			if _, given := k.options.Integers[p.v.Name]; p.kind != paramCount ||
-				p.v.Size() != 8 || given {
+		for _, p := range k.leaves {
+			if _, given := k.options.Integers[p.v.Name]; p.kind != paramCount || p.size != 8 ||
+				given {
 				continue
 			}
 			if wild == nil {
@@ -92,7 +91,7 @@ func (k *kernel) faultWithoutMemory(s seeding) *emu.Fault {
 // onlyPolls reports whether the kernel reads arrays by strong loads but changes none of them. It
 // then waits for values that another kernel writes.
 func (k *kernel) onlyPolls(from origins) bool {
-	polled, changed := make(map[*ir.Var]bool), make(map[*ir.Var]bool)
+	polled, changed := make(map[field]bool), make(map[field]bool)
 	k.instructions(func(in *ir.Instr) {
 		op := in.Form.Operation()
 		for i := range in.Args {
@@ -101,34 +100,34 @@ func (k *kernel) onlyPolls(from origins) bool {
 				continue
 			}
 			for _, r := range registers(o, nil) {
-				for v := range from[r] {
+				for f := range from[r] {
 					switch {
 					case op.Kind != isa.KindLd:
-						changed[v] = true
+						changed[f] = true
 					case op.Order > isa.Weak:
-						polled[v] = true
+						polled[f] = true
 					}
 				}
 			}
 		}
 	})
-	for v := range polled {
-		if changed[v] {
+	for f := range polled {
+		if changed[f] {
 			return false
 		}
 	}
 	return len(polled) > 0
 }
 
-// usedParameters returns the parameters that an instruction reads.
-func (k *kernel) usedParameters() map[*ir.Var]bool {
-	used := make(map[*ir.Var]bool)
+// namedParameters returns the parameters that an instruction names.
+func (k *kernel) namedParameters() map[*ir.Var]bool {
+	named := make(map[*ir.Var]bool)
 	k.operands(func(o *ir.Operand) {
 		if v := o.Var(); v != nil {
-			used[v] = true
+			named[v] = true
 		}
 	})
-	return used
+	return named
 }
 
 // registers appends the registers of an operand and of its parts.
@@ -143,20 +142,15 @@ func registers(o *ir.Operand, list []*ir.Reg) []*ir.Reg {
 	return list
 }
 
-// compared returns the integer parameters that are compared with values computed from the index of
-// a thread or a block.
-func (k *kernel) compared() map[*ir.Var]bool {
+// compared returns the fields that are compared with values computed from the index of a thread or
+// a block.
+func (k *kernel) compared(copies map[*ir.Reg]field) map[field]bool {
 	index := make(map[*ir.Reg]bool)
-	copies := make(map[*ir.Reg]*ir.Var)
 	for grew := true; grew; {
 		grew = false
 		k.instructions(func(in *ir.Instr) {
 			if len(in.Args) < 2 || in.Args[0].Reg == nil || index[in.Args[0].Reg] {
 				return
-			}
-			to := in.Args[0].Reg
-			if v := k.parameter(in, copies); v != nil && copies[to] == nil {
-				copies[to], grew = v, true
 			}
 			if slices.ContainsFunc(in.Args[1:], func(o ir.Operand) bool {
 				return o.Kind == ir.Address
@@ -166,22 +160,21 @@ func (k *kernel) compared() map[*ir.Var]bool {
 			for i := range in.Args[1:] {
 				o := &in.Args[1+i]
 				if o.Kind == ir.Special && indexOf(o.Text()) || o.Reg != nil && index[o.Reg] {
-					index[to], grew = true, true
+					index[in.Args[0].Reg], grew = true, true
 				}
 			}
 		})
 	}
-	found := make(map[*ir.Var]bool)
+	found := make(map[field]bool)
 	k.instructions(func(in *ir.Instr) {
-		if in.Form.Form.Kind != isa.KindSetp {
+		if in.Kind() != isa.KindSetp {
 			return
 		}
-		n := len(in.Args)
-		for i := 1; i < n; i++ {
-			v := copies[in.Args[i].Reg]
-			for j := 1; v != nil && j < n; j++ {
+		for i := 1; i < len(in.Args); i++ {
+			f, ok := copies[in.Args[i].Reg]
+			for j := 1; ok && j < len(in.Args); j++ {
 				if index[in.Args[j].Reg] {
-					found[v] = true
+					found[f] = true
 				}
 			}
 		}
@@ -194,25 +187,11 @@ func indexOf(name string) bool {
 	return strings.HasPrefix(name, "%tid") || strings.HasPrefix(name, "%ctaid") || name == "%laneid"
 }
 
-// parameter returns the parameter that an instruction copies, or nil.
-func (k *kernel) parameter(in *ir.Instr, copies map[*ir.Reg]*ir.Var) *ir.Var {
-	switch o := &in.Args[1]; in.Form.Form.Kind {
-	case isa.KindLd:
-		if parts := o.Args(); len(parts) > 0 && parts[0].Kind == ir.Variable &&
-			parts[0].Var().Space.Base() == isa.Param {
-			return parts[0].Var()
-		}
-	case isa.KindMov, isa.KindCvt:
-		return copies[o.Reg]
-	}
-	return nil
-}
-
 // guarded reports whether the kernel has one or two integer parameters and compares a thread index
 // with each of them.
 func (k *kernel) guarded() bool {
 	n := 0
-	for _, p := range k.params {
+	for _, p := range k.leaves {
 		if p.isSize() {
 			if n++; !p.guarded {
 				return false
@@ -224,6 +203,6 @@ func (k *kernel) guarded() bool {
 
 // hasInputs reports whether the kernel has an array that it only reads.
 func (k *kernel) hasInputs() bool {
-	return slices.ContainsFunc(k.params,
-		func(p param) bool { return p.kind == paramPointer && p.input })
+	return slices.ContainsFunc(k.leaves,
+		func(p *param) bool { return p.kind == paramPointer && p.input })
 }

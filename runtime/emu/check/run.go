@@ -64,14 +64,10 @@ func (k *kernel) check() Result {
 			"a launch of another kernel in the file did not end; check this kernel alone with -kernel")
 		return r
 	}
-	for _, p := range k.params {
-		if p.kind == paramBytes && len(k.shape.Args) == 0 {
-			k.structure = p.v.Name
-			r.Incomplete = append(r.Incomplete,
-				fmt.Sprintf(
-					"parameter %s is a structure, which check assumed to be zero; give a launch",
-					p.v.Name))
-		}
+	if k.structure != "" {
+		r.Incomplete = append(r.Incomplete, fmt.Sprintf(
+			"parameter %s is a structure that the kernel reads at varying offsets or passes on; check assumed these parts to be zero; give a launch",
+			k.structure))
 	}
 	runs := k.runs(&r)
 	for _, x := range runs {

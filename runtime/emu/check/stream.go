@@ -18,15 +18,19 @@ import (
 // A pool holds the arrays that the kernels of a stream share, by parameter.
 type pool map[string]device.Address
 
-// shared returns the key of a pointer parameter: its name, or its index if a compiler named it.
+// shared returns the key of a pointer: the name of its parameter, or its index if a compiler named
+// it, and the offset of a field.
 func (p *param) shared(i int) string {
-	if _, number, ok := strings.Cut(p.v.Name, "_param_"); ok {
-		return number
+	key := p.v.Name
+	if _, number, ok := strings.Cut(key, "_param_"); ok {
+		key = number
+	} else if key == "" {
+		key = fmt.Sprint(i)
 	}
-	if p.v.Name == "" {
-		return fmt.Sprint(i)
+	if p.field.at != 0 {
+		key += fmt.Sprintf("+%d", p.field.at)
 	}
-	return p.v.Name
+	return key
 }
 
 // dependent reports whether the kernels of a file are launched as dependents of each other: one

@@ -12,7 +12,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A stride is the role of an integer parameter that the kernel only multiplies by indexes to
+// A stride is the role of an integer field that the kernel only multiplies by indexes to
 // compute addresses. If the strides of an array had the same value, or zero, different elements
 // would have the same address, and check would report races that no real launch has.
 type stride struct {
@@ -40,7 +40,7 @@ func (s stride) value(extent uint64) uint64 {
 	return n
 }
 
-// A product is a parameter, times an index, times a constant.
+// A product is a field, times an index, times a constant.
 type product struct {
 	constant uint64
 	index    indexKind
@@ -56,15 +56,15 @@ const (
 	indexOther // a block index or the counter of a loop
 )
 
-// sums maps a register to the products that its value is the sum of, by the parameter of each.
-type sums map[*ir.Reg]map[*ir.Var]product
+// sums maps a register to the products that its value is the sum of, by the field of each.
+type sums map[*ir.Reg]map[field]product
 
 // strides returns the parameters that are strides of arrays.
-func (k *kernel) strides() map[*ir.Var]stride {
-	all := k.products()
-	group := make(map[*ir.Var][]*ir.Var) // the strides of an array, by each of them
-	rank := make(map[*ir.Var]indexKind)
-	unit := make(map[*ir.Var]uint64) // the size of the largest access, in units of the stride
+func (k *kernel) strides(copies map[*ir.Reg]field) map[field]stride {
+	all := k.products(copies)
+	group := make(map[field][]field) // the strides of an array, by each of them
+	rank := make(map[field]indexKind)
+	unit := make(map[field]uint64) // the size of the largest access, in units of the stride
 	k.instructions(func(in *ir.Instr) {
 		bytes := uint64(accessBytes(in))
 		for i := range in.Args {
@@ -73,63 +73,52 @@ func (k *kernel) strides() map[*ir.Var]stride {
 				continue
 			}
 			for _, r := range registers(o, nil) {
-				for v, p := range all[r] {
-					if _, seen := rank[v]; !seen || p.index < rank[v] {
-						rank[v] = p.index
+				for f, p := range all[r] {
+					if _, seen := rank[f]; !seen || p.index < rank[f] {
+						rank[f] = p.index
 					}
-					unit[v] = max(unit[v], bytes/p.constant, 1)
-					for w := range all[r] {
-						if !slices.Contains(group[v], w) {
-							group[v] = append(group[v], w)
+					unit[f] = max(unit[f], bytes/p.constant, 1)
+					for g := range all[r] {
+						if !slices.Contains(group[f], g) {
+							group[f] = append(group[f], g)
 						}
 					}
 				}
 			}
 		}
 	})
-	found := make(map[*ir.Var]stride)
-	sizes := k.comparedParameters()
-	for v, list := range group {
-		if sizes[v] {
+	found := make(map[field]stride)
+	sizes := k.sizes(copies)
+	for f, list := range group {
+		if sizes[f] {
 			continue
 		}
 		s := stride{of: len(list)}
-		for _, w := range list {
+		for _, g := range list {
 			// without other evidence, the last parameter is the smallest stride
-			if cmp.Or(cmp.Compare(rank[w], rank[v]),
-				cmp.Compare(k.position(v), k.position(w))) < 0 {
+			if cmp.Or(cmp.Compare(rank[g], rank[f]),
+				cmp.Compare(k.position(f), k.position(g))) < 0 {
 				s.dimension++
 			}
-			s.unit = max(s.unit, unit[w])
+			s.unit = max(s.unit, unit[g])
 		}
 		if len(list) == 1 { // another index may have no stride
 			s.dimension, s.of = 1, 2
 		}
-		found[v] = s
+		found[f] = s
 	}
 	return found
 }
 
-// comparedParameters returns the parameters that the kernel compares with anything.
-func (k *kernel) comparedParameters() map[*ir.Var]bool {
-	copies, found := make(map[*ir.Reg]*ir.Var), make(map[*ir.Var]bool)
-	for grew := true; grew; {
-		grew = false
-		k.instructions(func(in *ir.Instr) {
-			if len(in.Args) < 2 || in.Args[0].Reg == nil {
-				return
-			}
-			if v := k.parameter(in, copies); v != nil && copies[in.Args[0].Reg] == nil {
-				copies[in.Args[0].Reg], grew = v, true
-			}
-		})
-	}
+// sizes returns the fields that the kernel compares with anything.
+func (k *kernel) sizes(copies map[*ir.Reg]field) map[field]bool {
+	found := make(map[field]bool)
 	k.instructions(func(in *ir.Instr) {
 		switch in.Kind() {
 		case isa.KindSetp, isa.KindSet, isa.KindMin, isa.KindMax:
 			for i := range in.Args {
-				if v := copies[in.Args[i].Reg]; v != nil {
-					found[v] = true
+				if f, ok := copies[in.Args[i].Reg]; ok {
+					found[f] = true
 				}
 			}
 		}
@@ -137,8 +126,10 @@ func (k *kernel) comparedParameters() map[*ir.Var]bool {
 	return found
 }
 
-// position returns the index of a parameter of the kernel.
-func (k *kernel) position(v *ir.Var) int { return slices.Index(k.fn.Params, v) }
+// position returns the place of a field in the parameters of the kernel, for comparisons.
+func (k *kernel) position(f field) int64 {
+	return int64(slices.Index(k.fn.Params, f.v))<<32 + f.at
+}
 
 // accessBytes returns the number of bytes that an instruction accesses in global memory, or 0.
 func accessBytes(in *ir.Instr) int {
@@ -154,18 +145,17 @@ func accessBytes(in *ir.Instr) int {
 	return 0
 }
 
-// products returns the products of parameters and indexes in all registers.
-func (k *kernel) products() sums {
+// products returns the products of fields and indexes in all registers.
+func (k *kernel) products(copies map[*ir.Reg]field) sums {
 	all := make(sums)
-	copies := make(map[*ir.Reg]*ir.Var)
 	indexes := k.indexes()
 	grew := true
-	add := func(to *ir.Reg, v *ir.Var, p product) {
+	add := func(to *ir.Reg, f field, p product) {
 		if all[to] == nil {
-			all[to] = make(map[*ir.Var]product)
+			all[to] = make(map[field]product)
 		}
-		if _, known := all[to][v]; !known {
-			all[to][v], grew = p, true
+		if _, known := all[to][f]; !known {
+			all[to][f], grew = p, true
 		}
 	}
 	for grew {
@@ -175,12 +165,9 @@ func (k *kernel) products() sums {
 				return
 			}
 			to, args := in.Args[0].Reg, in.Args[1:]
-			if v := k.parameter(in, copies); v != nil && copies[to] == nil {
-				copies[to], grew = v, true
-			}
 			merge := func(o *ir.Operand, constant uint64) {
-				for v, p := range all[o.Reg] {
-					add(to, v, product{p.constant * constant, p.index})
+				for f, p := range all[o.Reg] {
+					add(to, f, product{p.constant * constant, p.index})
 				}
 			}
 			switch in.Kind() {
@@ -196,11 +183,13 @@ func (k *kernel) products() sums {
 			case isa.KindMulLo, isa.KindMulWide, isa.KindMadLo, isa.KindMadWide:
 				for i := range 2 {
 					a, b := &args[i], &args[1-i]
-					switch v := copies[a.Reg]; {
+					f, isCopy := copies[a.Reg]
+					_, both := copies[b.Reg]
+					switch {
 					case b.Kind == ir.Int && b.Value > 0 && b.Value < 1<<8:
 						merge(a, uint64(b.Value))
-					case v != nil && b.Reg != nil && copies[b.Reg] == nil && all[b.Reg] == nil:
-						add(to, v, product{1, indexes.kind(b.Reg)})
+					case isCopy && b.Reg != nil && !both && all[b.Reg] == nil:
+						add(to, f, product{1, indexes.kind(b.Reg)})
 					}
 				}
 				if len(args) > 2 {

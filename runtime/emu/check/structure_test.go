@@ -4,51 +4,122 @@
 package check_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
-// strideInStructure stores to elements whose distance is in a structure parameter.
-const strideInStructure = `.version 8.0
+// structure returns a module with a kernel whose second parameter is a structure of 64 bytes.
+func structure(text string) string {
+	return `.version 8.0
 .target sm_80
 .address_size 64
-.visible .entry k(.param .u64 out, .param .align 4 .b8 shape[8])
+.visible .entry k(.param .u64 out, .param .align 16 .b8 shape[64])
 {
-	.reg .b32 %r<8>;
-	.reg .b64 %rd<4>;
-	ld.param.u64 %rd1, [out];
-	cvta.to.global.u64 %rd1, %rd1;
-	ld.param.u32 %r1, [shape+4];
-	mov.u32 %r2, %tid.x;
-	mov.u32 %r3, %ctaid.x;
-	mov.u32 %r4, %ntid.x;
+	.reg .b32 %r<20>; .reg .b64 %d<20>; .reg .f32 %f<4>; .reg .pred %p;
+	ld.param.u64 %d1, [out];
+	cvta.to.global.u64 %d1, %d1;
+	mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;
 	mad.lo.s32 %r5, %r3, %r4, %r2;
-	mul.lo.u32 %r6, %r5, %r1;
-	mul.wide.u32 %rd2, %r6, 4;
-	add.u64 %rd3, %rd1, %rd2;
-	st.global.u32 [%rd3], %r5;
+	` + text + `
 	ret;
 }
 `
+}
 
-// TestStructure checks that races in global memory are reviews if a structure parameter, which
-// derived launches assume to be zero, may cause them.
+// TestStructure checks which launches are derived for parameters that are structures.
 func TestStructure(t *testing.T) {
-	results, err := check.File("k.ptx", strideInStructure, check.Options{})
-	if err != nil {
-		t.Fatal(err)
+	const store = `mul.lo.u32 %r6, %r5, %r1; mul.wide.u32 %d2, %r6, 4; add.u64 %d3, %d1, %d2;
+	st.global.u32 [%d3], %r5;`
+	tests := []struct{ name, text, want, note string }{
+		{"a stride", "ld.param.u32 %r1, [shape+4];" + store, "clean", "shape[4] = 128"},
+		{"a stride at an address in a register", `mov.b64 %d5, shape; add.u64 %d6, %d5, 8;
+	ld.param.u32 %r1, [%d6+4];` + store, "clean", "shape[12] = 128"},
+		{"a stride at a varying address", `mov.b64 %d5, shape; and.b32 %r7, %r3, 4;
+	cvt.u64.u32 %d7, %r7; add.u64 %d6, %d5, %d7; ld.param.u32 %r1, [%d6];` + store, "review",
+			"check assumed parts of the structure shape to be zero"},
+		{"a pointer", `ld.param.v2.u64 {%d5, %d6}, [shape+16]; mul.wide.u32 %d2, %r5, 4;
+	add.u64 %d3, %d6, %d2; st.global.u32 [%d3], %r5; ld.global.u32 %r6, [%d5];`, "clean",
+			"shape[16] = an array of zeros, shape[24] = an array of zeros"},
+		{"a race through a pointer", `ld.param.u64 %d5, [shape+8];
+	ld.global.u32 %r6, [%d5]; add.u32 %r6, %r6, %r5; st.global.u32 [%d5], %r6;`, "review",
+			"at shape[8]+0; check assumed the fields of structures"},
+		{"a number", `ld.param.b32 %f1, [shape+8]; ld.param.u32 %r1, [shape]; add.f32 %f2, %f1, %f1;
+	setp.ge.u32 %p, %r5, %r1; @%p exit; mul.wide.u32 %d2, %r5, 4; add.u64 %d3, %d1, %d2;
+	st.global.f32 [%d3], %f2;`, "clean", "shape[0] = 128, shape[8] = 1.5"},
+		{"a part of a field", `ld.param.u64 %d5, [shape+8]; ld.param.u32 %r6, [shape+12];
+	st.global.u32 [%d5], %r6;`, "review", "shape[8] = an array of zeros"},
+		{"a field outside", "ld.param.u32 %r1, [shape+62];" + store, "error", ""},
 	}
-	findings := results[0].Findings
-	if len(findings) == 0 {
-		t.Fatal("no finding, expected races because the distance is zero")
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			results, err := check.File("k.ptx", structure(test.text), check.Options{Search: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := &results[0]
+			text := fmt.Sprintln(r.Tried, r.Incomplete, r.NotReached)
+			for _, d := range r.Findings {
+				text += check.Text(d) + "\n"
+			}
+			if got := r.Verdict(); got != test.want || !strings.Contains(text, test.note) {
+				t.Errorf("%s, want %s with %q:\n%s", got, test.want, test.note, text)
+			}
+		})
 	}
-	for _, d := range findings {
-		if d.Severity != diag.Review || d.Rule == "E3" &&
-			!strings.Contains(d.Message, "assumed the structure shape to be zero") {
-			t.Errorf("%s %s: %s", d.Severity, d.Rule, d.Message)
-		}
+}
+
+// TestStrides checks that the strides of an array are derived so that its elements do not overlap.
+func TestStrides(t *testing.T) {
+	const head = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 s0, .param .u64 s1, .param .u32 n)
+{
+	.reg .b32 %r<20>; .reg .b64 %d<20>; .reg .pred %p;
+	ld.param.u64 %d1, [out]; ld.param.u64 %d2, [s0]; ld.param.u64 %d3, [s1];
+	cvta.to.global.u64 %d1, %d1;
+	mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %ctaid.x;
+	mad.lo.u32 %r4, %r2, %r3, %r1; cvt.u64.u32 %d4, %r4;
+	`
+	const columns = `mov.u32 %r5, %tid.y; mov.u32 %r6, %ntid.y; mov.u32 %r7, %ctaid.y;
+	mad.lo.u32 %r8, %r6, %r7, %r5; cvt.u64.u32 %d5, %r8; `
+	const loop = `ld.param.u32 %r6, [n]; mov.u32 %r5, 0;
+l:	cvt.u64.u32 %d5, %r5;
+	`
+	const store = "st.global.u32 [%d8], %r4; "
+	const next = "add.u32 %r5, %r5, 1; setp.lt.u32 %p, %r5, %r6; @%p bra l; "
+	tests := []struct{ name, text, want, note string }{
+		{"bytes", columns + `mul.lo.u64 %d6, %d5, %d2; mad.lo.u64 %d7, %d4, %d3, %d6;
+	add.u64 %d8, %d1, %d7; ` + store, "clean", "s0 = 128, s1 = 4"},
+		{"the first stride is the smaller one", columns + `mul.lo.u64 %d6, %d5, %d3;
+	mad.lo.u64 %d7, %d4, %d2, %d6; add.u64 %d8, %d1, %d7; ` + store, "clean", "s0 = 4, s1 = 128"},
+		{"elements", columns + `mul.lo.u64 %d6, %d5, %d2; mad.lo.u64 %d7, %d4, %d3, %d6;
+	shl.b64 %d9, %d7, 2; add.u64 %d8, %d1, %d9; ` + store, "clean", "s0 = 32, s1 = 1"},
+		{"a loop", loop + `mul.lo.u64 %d6, %d5, %d2; mad.lo.u64 %d7, %d4, %d3, %d6;
+	add.u64 %d8, %d1, %d7; ` + store + next, "clean", "s0 = 512, s1 = 4"},
+		{"one stride", "mad.lo.u64 %d8, %d4, %d2, %d1; " + store, "clean", "s0 = 512"},
+		{"a race with all strides", columns + `mul.lo.u64 %d6, %d5, %d2;
+	mad.lo.u64 %d7, %d5, %d3, %d6; add.u64 %d8, %d1, %d7; ` + store, "error", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			results, err := check.File("k.ptx", head+test.text+"ret;\n}\n", check.Options{Search: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := &results[0]
+			if got := r.Verdict(); got != test.want ||
+				!strings.Contains(strings.Join(r.Tried, "\n"), test.note) {
+				t.Errorf("%s, want %s with %q: %v %v", got, test.want, test.note, r.Tried, r.Incomplete)
+				for _, d := range r.Findings {
+					t.Log(check.Text(d))
+				}
+			}
+		})
 	}
 }

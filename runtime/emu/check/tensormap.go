@@ -20,12 +20,12 @@ const mapBytes = 1 << 20
 
 // boxBytes returns the size of a box. A comment "ptxdsl:bytes N" after the parameter gives it.
 // Otherwise, the bytes that the kernel expects on an mbarrier are divided among the tensor maps.
-func (k *kernel) boxBytes(p param) int {
+func (k *kernel) boxBytes(p *param) int {
 	if n, ok := notedBytes(p); ok {
 		return n
 	}
 	maps, announced := 0, 0
-	for _, q := range k.params {
+	for _, q := range k.leaves {
 		if q.kind == paramMap {
 			maps++
 		}
@@ -42,7 +42,10 @@ func (k *kernel) boxBytes(p param) int {
 }
 
 // notedBytes returns the number of bytes that a comment "ptxdsl:bytes N" states.
-func notedBytes(p param) (n int, ok bool) {
+func notedBytes(p *param) (n int, ok bool) {
+	if p.kind != paramMap || isStructure(p.v) && p.field.v != nil {
+		return 0, false
+	}
 	for _, text := range append([]string{p.v.Note}, p.v.Doc...) {
 		if _, rest, found := strings.Cut(text, "ptxdsl:bytes"); found {
 			word, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
@@ -72,7 +75,7 @@ func (k *kernel) rank() int {
 }
 
 // box returns a box for a tensor map whose size is the result of boxBytes.
-func (k *kernel) box(p param) []uint32 {
+func (k *kernel) box(p *param) []uint32 {
 	n := k.boxBytes(p)
 	inner := 128
 	for inner > 16 && n%inner != 0 {
@@ -96,7 +99,7 @@ func (k *kernel) box(p param) []uint32 {
 }
 
 // mapText describes a tensor map, for messages.
-func (k *kernel) mapText(p param) string {
+func (k *kernel) mapText(p *param) string {
 	text := fmt.Sprintf("a tensor map of boxes of %v bytes", k.box(p))
 	if k.element > 1 {
 		text += fmt.Sprintf(" in elements of %d", k.element)
@@ -161,7 +164,7 @@ func boxed(op string) bool {
 }
 
 // tensorMap encodes a tensor map.
-func (k *kernel) tensorMap(d device.Device, p param, at device.Address) ([]byte, error) {
+func (k *kernel) tensorMap(d device.Device, p *param, at device.Address) ([]byte, error) {
 	box, bytes := k.box(p), 1
 	m := &device.TensorMap{Type: device.U8, Address: at, Box: box}
 	for _, e := range elements {
