@@ -28,6 +28,7 @@ type param struct {
 	guarded bool // the kernel compares a thread index with the parameter
 	unused  bool // no instruction reads the parameter
 	stride  *stride
+	boxes   []*param // the tensor maps whose boxes have this number of bytes
 }
 
 // A paramKind is the assumed kind of a parameter.
@@ -50,8 +51,8 @@ func (k *kernel) derive() {
 	if s.Cluster[0] == 0 {
 		if d, ok := k.attribute(".reqnctapercluster"); ok {
 			s.Cluster = d
-		} else if k.uses(isa.KindBarrierClusterArrive, isa.KindMapa) {
-			s.Cluster = [3]uint32{2, 1, 1}
+		} else if k.uses(isa.KindBarrierClusterArrive) {
+			s.Cluster = twoBlocks
 		}
 	}
 	if s.Block[0] == 0 {
@@ -91,13 +92,16 @@ func (k *kernel) derive() {
 	k.classify()
 	k.oneThread = k.guessedBlock && !k.readsThread()
 	k.oneBlock = !k.usesBlockIndex() && (!k.betweenBlocks() || k.oneThread)
-	for _, p := range k.params {
+	for _, p := range k.leaves {
 		if p.kind == paramMap && len(s.Args) == 0 {
 			_, known := notedBytes(p)
 			k.guessedBox, k.guessedBytes = true, k.guessedBytes || !known
 		}
 	}
 }
+
+// twoBlocks is a cluster for a kernel that does not declare a size.
+var twoBlocks = [3]uint32{2, 1, 1}
 
 // dynamicShared is the size of dynamic shared memory if the launch does not specify it. If accesses
 // are out of bounds, it is raised to the maximum of the target.
@@ -231,6 +235,7 @@ func (k *kernel) classify() {
 		}
 		at += int(v.Size())
 	}
+	k.findTransactions()
 }
 
 // origins maps registers to the fields from which they are computed by copies and additions.
@@ -341,12 +346,17 @@ func (k *kernel) width() uint64 {
 func ordinary(count uint64) bool { return count > 0 && count%16 == 0 }
 
 // isSize reports whether the parameter is an integer whose value is the count of the trial.
-func (p *param) isSize() bool { return p.kind == paramCount && p.stride == nil && !p.unused }
+func (p *param) isSize() bool {
+	return p.kind == paramCount && p.stride == nil && len(p.boxes) == 0 && !p.unused
+}
 
 // integer returns the value of an integer parameter for a trial with the given count.
 func (k *kernel) integer(p *param, count uint64) uint64 {
 	if n, ok := k.options.Integers[p.v.Name]; ok {
 		return n
+	}
+	if len(p.boxes) > 0 {
+		return k.expectedBytes(p)
 	}
 	if p.stride != nil {
 		return p.stride.value(max(count, min(k.width(), maxFirstTrial)))

@@ -123,14 +123,17 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 	return list
 }
 
-// withMoreBlocks returns the finding of a race that occurs only when the grid has more blocks than
-// usual.
+// withMoreBlocks returns the finding of a race that occurs only when the grid, or its clusters, have
+// more blocks than usual.
 func (k *kernel) withMoreBlocks(x *run, y *race.Race) diag.Diagnostic {
-	severity := y.Severity
-	if k.assumed(y) != "" {
+	severity, note := y.Severity, fmt.Sprintf("; it occurs with %d blocks", x.blocks)
+	if x.paired {
+		note = "; it occurs in clusters of two blocks, which the kernel does not declare"
+	}
+	if x.paired || k.assumed(y) != "" {
 		severity = diag.Review
 	}
-	return diagnostic(y, severity, fmt.Sprintf("; it occurs with %d blocks", x.blocks), x)
+	return diagnostic(y, severity, note, x)
 }
 
 // diagnostic returns the finding of a race.
@@ -245,7 +248,8 @@ func withCause(message string, f *emu.Fault) string {
 func (k *kernel) ignored(x *run, good int) bool {
 	odd := k.varies() && !ordinary(x.count) && x.fault.Has(emu.CauseMisaligned)
 	// A host launches no block for sizes of zero, unless its kernel looks for work by itself.
-	empty := k.varies() && x.count == 0 && x.fault.Has(emu.CauseNegativeStore)
+	empty := k.varies() && x.count == 0 && (x.fault.Has(emu.CauseNegativeStore) ||
+		good > 0 && x.fault.Has(emu.CauseAssertion))
 	return (x.filled || odd || empty) && good > 0 || x.inputs && !waits(x.fault) ||
 		x.hasOtherBlock()
 }

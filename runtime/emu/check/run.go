@@ -24,6 +24,7 @@ type run struct {
 	inputs  bool
 	block   [3]uint32 // another block size than that of the kernel's other launches, or zero
 	blocks  uint32    // another number of blocks, or 0
+	paired  bool      // clusters have two blocks, unlike those of the kernel's other launches
 	row     bool      // the grid has one dimension, unlike that of the kernel's other launches
 	races   []*race.Race
 	fault   *emu.Fault
@@ -224,6 +225,7 @@ func (k *kernel) variations(best *run, counts bool) (list []task) {
 		func(own *kernel) []*run { return own.inputLaunch(best) },
 		func(own *kernel) []*run { return own.partial(best) },
 		func(own *kernel) []*run { return own.moreBlocks(best) },
+		func(own *kernel) []*run { return own.pairedBlocks(best) },
 		func(own *kernel) []*run { return own.otherBlocks(best) },
 		func(own *kernel) []*run { return own.oneRow(best) })
 }
@@ -253,6 +255,24 @@ func (k *kernel) moreBlocks(best *run) (list []*run) {
 		}
 	}
 	return list
+}
+
+// pairedBlocks runs a launch with clusters of two blocks, if the kernel accesses the shared memory
+// of other blocks but declares no cluster. A kernel that never waits for its cluster may be written
+// for clusters of one block.
+func (k *kernel) pairedBlocks(best *run) []*run {
+	if k.options.Launch != nil || k.options.Seed != nil || k.shape.Cluster[0] != 0 ||
+		!k.uses(isa.KindMapa) {
+		return nil
+	}
+	k.shape.Cluster, k.shape.Grid[0] = twoBlocks, k.shape.Grid[0]*2
+	x := k.launch(best.schedule, best.count, false)
+	if x.fault != nil || x.err != nil {
+		return nil
+	}
+	x.paired, x.blocks = true, k.shape.Grid[0]*k.shape.Grid[1]*k.shape.Grid[2]
+	x.tried = k.describe(best.count)
+	return []*run{x}
 }
 
 // certain returns the runs so far and, if they contain an error, runs that may turn it into a

@@ -123,3 +123,57 @@ l:	cvt.u64.u32 %d5, %r5;
 		})
 	}
 }
+
+// TestTensorMapInStructure checks that the bytes that an mbarrier expects agree with the boxes of
+// tensor maps in a structure, as CUTLASS passes them.
+func TestTensorMapInStructure(t *testing.T) {
+	const text = `.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .align 64 .b8 p[256], .param .u64 out) .reqntid 64
+{
+	.reg .b32 %r<20>; .reg .b64 %d<20>; .reg .pred %p<4>;
+	.shared .align 128 .b8 box[4096];
+	.shared .align 8 .b64 full;
+	mov.u32 %r1, %tid.x; mov.u32 %r2, full; mov.u32 %r3, box;
+	setp.ne.u32 %p1, %r1, 0;
+	@%p1 bra start;
+	mbarrier.init.shared.b64 [%r2], 1;
+	fence.mbarrier_init.release.cluster;
+start:
+	bar.sync 0;
+	@%p1 bra wait;
+	mov.b64 %d1, p; add.s64 %d2, %d1, 64; cvta.param.u64 %d3, %d2;
+	ld.param.u32 %r4, [p+192];
+	mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], %r4;
+	mov.u32 %r5, 0;
+	cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%d3, {%r5, %r5}], [%r2];
+wait:
+	mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;
+	@!%p2 bra wait;
+	shl.b32 %r6, %r1, 1; add.u32 %r7, %r3, %r6; ld.shared.b16 %r8, [%r7];
+	ld.param.u64 %d4, [out]; mul.wide.u32 %d5, %r1, 4; add.u64 %d6, %d4, %d5;
+	st.global.u32 [%d6], %r8;
+	ret;
+}
+`
+	right := strings.Replace(text, "ld.shared.b16 %r8", ".reg .b16 %h; ld.shared.b16 %h", 1)
+	right = strings.Replace(right, "\tld.param.u64 %d4", "\tcvt.u32.u16 %r8, %h; ld.param.u64 %d4", 1)
+	wrong := strings.Replace(right, "bra wait;\n\tmov.b64 %d1", "bra past;\n\tmov.b64 %d1", 1)
+	wrong = strings.Replace(wrong, "\t@!%p2 bra wait;\n", "\t@!%p2 bra wait;\npast:\n", 1)
+	for _, test := range []struct{ name, text, want string }{
+		{"right", right, "clean"}, {"one thread waits", wrong, "review"},
+	} {
+		results, err := check.File("k.ptx", test.text, check.Options{Search: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &results[0]
+		tried := strings.Join(r.Tried, "\n")
+		if r.Verdict() != test.want || !strings.Contains(tried, "p[64] = a tensor map") ||
+			!strings.Contains(tried, "p[192] = 128") {
+			t.Errorf("%s: %s, want %s: %v %v %v", test.name, r.Verdict(), test.want, r.Tried,
+				r.Incomplete, r.Findings)
+		}
+	}
+}

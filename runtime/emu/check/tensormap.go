@@ -41,6 +41,88 @@ func (k *kernel) boxBytes(p *param) int {
 	return max(128, announced/max(1, maps))
 }
 
+// An expectation is an instruction that makes an mbarrier expect bytes.
+type expectation struct {
+	mbarrier *ir.Reg
+	bytes    *param // nil if the number is no parameter
+}
+
+// findTransactions finds the integers that a kernel passes to mbarriers as the number of bytes to
+// expect. They must agree with the boxes that check derives. A copy belongs to the expectation at
+// the same address register, or else to the last one before it.
+func (k *kernel) findTransactions() {
+	copies := k.copies()
+	var all []expectation
+	k.instructions(func(in *ir.Instr) {
+		if !expectsBytes(in) {
+			return
+		}
+		e := expectation{mbarrier: addressRegister(in)}
+		if f, ok := copies[in.Args[len(in.Args)-1].Reg]; ok {
+			e.bytes = k.leaf(f)
+		}
+		all = append(all, e)
+	})
+	before := 0 // number of expectations before an instruction
+	k.instructions(func(in *ir.Instr) {
+		if expectsBytes(in) {
+			before++
+		}
+		if in.Kind() != isa.KindCpAsyncBulkTensor || in.Space().Base() != isa.Shared ||
+			len(in.Args) < 3 || len(all) == 0 {
+			return
+		}
+		e := &all[max(0, before-1)]
+		for i := range all {
+			if parts := in.Args[2].Args(); len(parts) > 0 && parts[0].Reg == all[i].mbarrier {
+				e = &all[i]
+			}
+		}
+		if f, ok := k.fieldAt(&in.Args[1]); ok && e.bytes != nil {
+			if p := k.leaf(f); p != nil && p.kind == paramMap {
+				e.bytes.boxes = append(e.bytes.boxes, p)
+			}
+		}
+	})
+}
+
+// expectsBytes reports whether an instruction makes an mbarrier expect bytes.
+func expectsBytes(in *ir.Instr) bool {
+	return in.Kind() == isa.KindMbarrierArriveExpectTx || in.Kind() == isa.KindMbarrierExpectTx
+}
+
+// addressRegister returns the register of the first address of an instruction, or nil.
+func addressRegister(in *ir.Instr) *ir.Reg {
+	for i := range in.Args {
+		if o := &in.Args[i]; o.Kind == ir.Address && len(o.Args()) > 0 {
+			return o.Args()[0].Reg
+		}
+	}
+	return nil
+}
+
+// leaf returns the parameter at a field, or nil.
+func (k *kernel) leaf(f field) *param {
+	for _, p := range k.leaves {
+		if p.v == f.v && p.field.at == f.at {
+			return p
+		}
+	}
+	return nil
+}
+
+// expectedBytes returns the size of all boxes of p.
+func (k *kernel) expectedBytes(p *param) (n uint64) {
+	for _, q := range p.boxes {
+		bytes := uint64(1)
+		for _, x := range k.box(q) {
+			bytes *= uint64(x)
+		}
+		n += bytes
+	}
+	return n
+}
+
 // notedBytes returns the number of bytes that a comment "ptxdsl:bytes N" states.
 func notedBytes(p *param) (n int, ok bool) {
 	if p.kind != paramMap || isStructure(p.v) && p.field.v != nil {
