@@ -198,11 +198,12 @@ type kernel struct {
 	// the file does not fix the block size, or the size of dynamic shared memory
 	guessedBlock, guessedShared bool
 	structure                   string // a structure, parts of which check assumed to be zero; or ""
-	inStructure                 bool   // the kernel reads fields of a structure
-	guessedBox                  bool   // the box shape of a tensor map is unknown
-	guessedBytes                bool   // the number of bytes of a box is unknown
-	element                     int    // assumed bytes of the elements of tensor maps; 0 means 1
-	oneBlock                    bool   // the kernel never uses its block index
+	// a structure has an integer of unknown meaning, such as the factor of a fast division
+	inStructure  bool
+	guessedBox   bool // the box shape of a tensor map is unknown
+	guessedBytes bool // the number of bytes of a box is unknown
+	element      int  // assumed bytes of the elements of tensor maps; 0 means 1
+	oneBlock     bool // the kernel never uses its block index
 	// the kernel never reads the index of a thread, and the block size is guessed
 	oneThread bool
 	waits     bool // the kernel polls arrays to which it never stores

@@ -220,7 +220,6 @@ func (k *kernel) classify() {
 			if len(k.shape.Args) == 0 {
 				var only bool
 				p.fields, only = k.members(v, at, uses)
-				k.inStructure = k.inStructure || len(p.fields) > 0
 				if !only {
 					k.structure = v.Name
 				}
@@ -236,6 +235,9 @@ func (k *kernel) classify() {
 		at += int(v.Size())
 	}
 	k.findTransactions()
+	for _, p := range k.leaves {
+		k.inStructure = k.inStructure || isStructure(p.v) && p.isSize() && !p.guarded
+	}
 }
 
 // origins maps registers to the fields from which they are computed by copies and additions.

@@ -80,7 +80,7 @@ func (k *kernel) assumed(y *race.Race) string {
 	case k.structure != "" && y.Space == isa.Global:
 		return fmt.Sprintf("check assumed parts of the structure %s to be zero", k.structure)
 	case k.inStructure && y.Space == isa.Global:
-		return "check assumed the fields of structures"
+		return "check assumed the integers in structures"
 	}
 	return ""
 }

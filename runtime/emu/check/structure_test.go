@@ -44,8 +44,11 @@ func TestStructure(t *testing.T) {
 	add.u64 %d3, %d6, %d2; st.global.u32 [%d3], %r5; ld.global.u32 %r6, [%d5];`, "clean",
 			"shape[16] = an array of zeros, shape[24] = an array of zeros"},
 		{"a race through a pointer", `ld.param.u64 %d5, [shape+8];
-	ld.global.u32 %r6, [%d5]; add.u32 %r6, %r6, %r5; st.global.u32 [%d5], %r6;`, "review",
-			"at shape[8]+0; check assumed the fields of structures"},
+	ld.global.u32 %r6, [%d5]; add.u32 %r6, %r6, %r5; st.global.u32 [%d5], %r6;`, "error",
+			"at shape[8]+0"},
+		{"a race that depends on a factor", `ld.param.v2.u32 {%r1, %r7}, [shape]; mul.hi.u32 %r8, %r5, %r1;
+	shr.u32 %r9, %r8, %r7; mul.wide.u32 %d2, %r9, 4; add.u64 %d3, %d1, %d2;
+	st.global.u32 [%d3], %r5;`, "review", "check assumed the integers in structures"},
 		{"a number", `ld.param.b32 %f1, [shape+8]; ld.param.u32 %r1, [shape]; add.f32 %f2, %f1, %f1;
 	setp.ge.u32 %p, %r5, %r1; @%p exit; mul.wide.u32 %d2, %r5, 4; add.u64 %d3, %d1, %d2;
 	st.global.f32 [%d3], %f2;`, "clean", "shape[0] = 128, shape[8] = 1.5"},
