@@ -105,14 +105,25 @@ func (m *Module) checkNames() {
 	}
 }
 
-// annotateBoxes records the byte count of one copy through each tensor map.
+// annotateBoxes records the box of one copy through each tensor map.
 func (k *Kernel) annotateBoxes() {
 	for _, m := range k.maps {
-		rows := m.boxRows
+		rows, bits := m.boxRows, m.tile.Type.Bits()
 		if m.tensor != nil && m.tensor.rows {
 			rows = 4 // a gather or scatter copies four rows
 		}
-		m.v.Box = &ir.Box{Bytes: int64(rows * m.boxCols * m.tile.Type.Bits() / 8)}
+		box := &ir.Box{Bytes: int64(rows * m.boxCols * bits / 8)}
+		if bits%8 == 0 && !m.tile.Padded {
+			box.Element = int64(bits / 8)
+			sizes, pixels := m.copySizes()
+			for _, n := range sizes {
+				box.Sizes = append(box.Sizes, int64(n))
+			}
+			if pixels > 0 {
+				box.Sizes = []int64{int64(pixels), int64(m.boxCols)}
+			}
+		}
+		m.v.Box = box
 	}
 }
 

@@ -61,19 +61,25 @@ func (m *Module) Box(kernel, param string) (ptx string, sizes []int, pixels, swi
 		if t.name != param {
 			continue
 		}
-		switch box := t.CopyBox(); {
-		case t.tensor == nil:
-			sizes = []int{box.Rows, box.Cols}
-		case t.tensor.im2col:
-			sizes, pixels = slices.Clone(t.tensor.box), t.tile.Rows
-			sizes[len(sizes)-1] = t.boxCols
-		default:
-			sizes = slices.Clone(t.tensor.box)
-			sizes[len(sizes)-1] = t.boxCols
-		}
+		sizes, pixels = t.copySizes()
 		return t.element(), sizes, pixels, int(t.tile.Swizzle), true
 	}
 	return "", nil, 0, 0, false
+}
+
+// copySizes returns the sizes of the box of one copy, outermost dimension first, and the number of
+// pixels in im2col mode, as [Module.Box] does.
+func (m *TensorMap) copySizes() (sizes []int, pixels int) {
+	switch box := m.CopyBox(); {
+	case m.tensor == nil:
+		return []int{box.Rows, box.Cols}, 0
+	case m.tensor.im2col:
+		sizes, pixels = slices.Clone(m.tensor.box), m.tile.Rows
+	default:
+		sizes = slices.Clone(m.tensor.box)
+	}
+	sizes[len(sizes)-1] = m.boxCols
+	return sizes, pixels
 }
 
 // element returns the PTX name of the map's element type, such as "bf16" or "b4x16_p64".

@@ -284,9 +284,7 @@ func (m *tensorMap) misplaced(t *tensorStep, start []int64) string {
 		return ""
 	}
 	if at := start[0] * int64(m.strides[0]); at%16 != 0 {
-		return fmt.Sprintf(
-			"the first coordinate %d is %d bytes into a row, which is not a multiple of 16",
-			start[0], at)
+		return fmt.Sprintf("the first coordinate %d is %d %s", start[0], at, CauseFirstCoordinate)
 	}
 	for i, x := range start {
 		if x < 0 && !t.loads {

@@ -23,6 +23,7 @@ const (
 	CauseClusterWait       Cause = "barrier.cluster.wait without a preceding barrier.cluster.arrive"
 	CauseDealloc           Cause = "does not match an allocation"
 	CauseExited            Cause = "which has exited"
+	CauseFirstCoordinate   Cause = "bytes into a row, which is not a multiple of 16"
 	CauseGlobalAddress     Cause = "at global address 0x"
 	CauseHang              Cause = "kernel hangs"
 	CauseMemberMask        Cause = "does not name the lane that runs the instruction"

@@ -29,6 +29,7 @@ type param struct {
 	unused  bool // no instruction reads the parameter
 	stride  *stride
 	boxes   []*param // the tensor maps whose boxes have this number of bytes
+	box     int64    // bytes of the box of a tensor map, from the bytes that mbarriers expect; or 0
 }
 
 // A paramKind is the assumed kind of a parameter.
@@ -94,8 +95,9 @@ func (k *kernel) derive() {
 	k.oneBlock = !k.usesBlockIndex() && (!k.betweenBlocks() || k.oneThread)
 	for _, p := range k.leaves {
 		if p.kind == paramMap && len(s.Args) == 0 {
-			_, known := notedBytes(p)
-			k.guessedBox, k.guessedBytes = true, k.guessedBytes || !known
+			b := p.noted()
+			k.guessedBox = k.guessedBox || b.Sizes == nil || b.Element == 0
+			k.guessedBytes = k.guessedBytes || b.Bytes == 0
 		}
 	}
 }

@@ -287,7 +287,11 @@ func (k *kernel) unchecked(x *run) string {
 	case f.Has(emu.CauseNotEmulated), f.Has(emu.CauseNoTensorMap):
 		return f.Message
 	case f.Has(emu.CauseHang) && derived && k.guessedBytes:
-		return "the kernel hangs, but check assumed the boxes of tensor maps; state them in comments ptxdsl:bytes, or give a launch"
+		return "the kernel hangs, but check assumed the boxes of tensor maps; state them in comments ptxdsl:bytes"
+	case f.Has(emu.CauseFirstCoordinate) && derived && k.guessedBox:
+		return fmt.Sprintf(
+			"line %d: %s, but check assumed the elements of the tensor map; state their size in a comment ptxdsl:element",
+			f.Place.Line, f.Message)
 	case f.Has(emu.CauseHang) && derived && polls(f) && k.betweenDevices():
 		return waitsForDevices
 	case f.Has(emu.CauseHang) && derived && polls(f) && k.waits:
