@@ -28,6 +28,7 @@ type param struct {
 	guarded bool // the kernel compares a thread index with the parameter
 	unused  bool // no instruction reads the parameter
 	stride  *stride
+	step    uint64   // by which a loop counts to the parameter, if the kernel has matrix products
 	boxes   []*param // the tensor maps whose boxes have this number of bytes
 	box     int64    // bytes of the box of a tensor map, from the bytes that mbarriers expect; or 0
 }
@@ -354,6 +355,10 @@ func (p *param) isSize() bool {
 	return p.kind == paramCount && p.stride == nil && len(p.boxes) == 0 && !p.unused
 }
 
+// maxTrips limits the iterations of loops of matrix products, which take long to emulate. It is more
+// than two passes over the usual rings of stages.
+const maxTrips = 24
+
 // integer returns the value of an integer parameter for a trial with the given count.
 func (k *kernel) integer(p *param, count uint64) uint64 {
 	if n, ok := k.options.Integers[p.v.Name]; ok {
@@ -364,6 +369,9 @@ func (k *kernel) integer(p *param, count uint64) uint64 {
 	}
 	if p.stride != nil {
 		return p.stride.value(max(count, min(k.width(), maxFirstTrial)))
+	}
+	if p.step > 0 {
+		return min(count, p.step*maxTrips)
 	}
 	return count
 }

@@ -154,6 +154,7 @@ type fieldUses struct {
 	guards   map[field]bool // fields that are compared with the index of a thread or a block
 	floats   map[field]bool // fields that are operands of floating-point arithmetic
 	strides  map[field]stride
+	steps    map[field]uint64
 	used     map[*ir.Var]bool // parameters that an instruction names
 }
 
@@ -164,7 +165,8 @@ func (k *kernel) fieldUses() *fieldUses {
 	k.waits = k.onlyPolls(from)
 	copies := k.copies()
 	return &fieldUses{pointers: pointers, written: k.written(from), guards: k.compared(copies),
-		floats: k.floats(copies), strides: k.strides(copies), used: k.namedParameters()}
+		floats: k.floats(copies), strides: k.strides(copies), steps: k.steps(copies),
+		used: k.namedParameters()}
 }
 
 // scalar returns the parameter for a field of a type.
@@ -184,7 +186,48 @@ func (k *kernel) scalar(f field, t isa.Type, uses *fieldUses) *param {
 	if s, ok := uses.strides[f]; ok && p.kind == paramCount {
 		p.stride = &s
 	}
+	if !p.guarded {
+		p.step = uses.steps[f]
+	}
 	return p
+}
+
+// steps returns the fields to which loops count, with the largest step of each, if the kernel has
+// matrix products.
+func (k *kernel) steps(copies map[*ir.Reg]field) map[field]uint64 {
+	found, step := make(map[field]uint64), make(map[*ir.Reg]uint64)
+	if !k.uses(isa.KindMma, isa.KindWgmmaMmaAsync, isa.KindTcgen05Mma) {
+		return found
+	}
+	moves := make(map[[2]*ir.Reg]bool) // from the first register to the second
+	k.instructions(func(in *ir.Instr) {
+		if in.Kind() == isa.KindMov && in.Args[1].Reg != nil {
+			moves[[2]*ir.Reg{in.Args[1].Reg, in.Args[0].Reg}] = true
+		}
+	})
+	k.instructions(func(in *ir.Instr) {
+		if in.Kind() != isa.KindAdd || in.Args[2].Kind != ir.Int || in.Args[2].Value <= 0 {
+			return
+		}
+		to, from := in.Args[0].Reg, in.Args[1].Reg
+		if from != nil && (to == from || moves[[2]*ir.Reg{to, from}]) {
+			step[to], step[from] = uint64(in.Args[2].Value), uint64(in.Args[2].Value)
+		}
+	})
+	k.instructions(func(in *ir.Instr) {
+		if in.Kind() != isa.KindSetp {
+			return
+		}
+		for i := range in.Args {
+			f, ok := copies[in.Args[i].Reg]
+			for j := range in.Args {
+				if n := step[in.Args[j].Reg]; ok && n > 0 {
+					found[f] = max(found[f], n)
+				}
+			}
+		}
+	})
+	return found
 }
 
 // floats returns the fields that are operands of floating-point arithmetic.

@@ -180,3 +180,80 @@ wait:
 		}
 	}
 }
+
+// TestBoxes checks the boxes that are derived for tensor maps: from comments, from the copies, and
+// from the bytes that mbarriers expect.
+func TestBoxes(t *testing.T) {
+	kernel := func(params, copies string) string {
+		return `.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(` + params + `) .reqntid 64
+{
+	.reg .b32 %r<20>; .reg .b64 %d<20>; .reg .pred %p<4>;
+	.shared .align 128 .b8 box[65536];
+	.shared .align 8 .b64 full[2];
+	mov.u32 %r1, %tid.x; mov.u32 %r2, full; mov.u32 %r3, box; mov.u32 %r9, 0;
+	setp.ne.u32 %p1, %r1, 0;
+	@%p1 bra start;
+	mbarrier.init.shared.b64 [%r2], 1; mbarrier.init.shared.b64 [%r2+8], 1;
+	fence.mbarrier_init.release.cluster;
+start:
+	bar.sync 0;
+	@%p1 bra wait;
+	mov.b64 %d3, a; cvta.param.u64 %d1, %d3; mov.b64 %d4, b; cvta.param.u64 %d2, %d4;
+	` + copies + `
+wait:
+	mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], 0;
+	@!%p2 bra wait;
+	ret;
+}
+`
+	}
+	const maps = ".param .align 64 .b8 a[128], .param .align 64 .b8 b[128]"
+	const noted = `.param .align 64 .b8 a[128], // ptxdsl:element 4 ptxdsl:box 8x16
+	.param .align 64 .b8 b[128] // ptxdsl:element 1 ptxdsl:box 2x128
+`
+	expect := func(n string) string { return "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], " + n + ";" }
+	load := func(dims, to, from, at, mode string) string {
+		return "cp.async.bulk.tensor." + dims + ".shared::cluster.global" + mode +
+			".mbarrier::complete_tx::bytes [" + to + "], [" + from + ", {" + at + "}], [%r2]"
+	}
+	const ring = "shl.b32 %r4, %r9, 13; add.u32 %r5, %r3, %r4; shl.b32 %r6, %r9, 11; add.u32 %r10, %r3, %r6; add.u32 %r7, %r10, 16384;"
+	tests := []struct{ name, text, want, note string }{
+		{"comments", kernel(noted, expect("768")+load("2d", "%r3", "%d1", "4, %r9", "")+";"+
+			load("2d", "%r3+1024", "%d2", "%r9, %r9", "")+";"), "clean",
+			"a = a tensor map of boxes of [16 8] elements of 4 bytes, b = a tensor map of boxes of [128 2] elements of 1 bytes"},
+		{"a coordinate without a comment", kernel(maps, expect("1024")+
+			load("2d", "%r3", "%d1", "4, %r9", "")+";"), "incomplete",
+			"check assumed the elements of the tensor map"},
+		{"a wrong coordinate", kernel(noted, expect("512")+load("2d", "%r3", "%d1", "2, %r9", "")+";"),
+			"error", "the first coordinate 2 is 8 bytes into a row"},
+		{"other dimensions", kernel(maps, expect("512")+load("3d", "%r3", "%d1", "%r9, %r9, %r9", "")+
+			";"+load("1d", "%r3+1024", "%d2", "%r9", "")+";"), "clean",
+			"a = a tensor map of boxes of [128 2 1] bytes, b = a tensor map of boxes of [256] bytes"},
+		{"im2col", kernel(maps, expect("1024")+".reg .b16 %h<3>; mov.u16 %h1, 0;"+
+			load("4d", "%r3", "%d1", "%r9, %r9, %r9, %r9", ".im2col")+", {%h1, %h1};"), "clean",
+			"a = a tensor map of boxes of [128 8 1 1] bytes"},
+		{"parts of stages", kernel(maps, ring+"mov.u32 %r8, 10240;"+expect("%r8")+
+			load("2d", "%r5", "%d1", "%r9, %r9", "")+";"+load("2d", "%r7", "%d2", "%r9, %r9", "")+";"),
+			"clean", "a = a tensor map of boxes of [128 64] bytes, b = a tensor map of boxes of [128 16] bytes"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			results, err := check.File("k.ptx", test.text, check.Options{Search: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := &results[0]
+			text := fmt.Sprintln(r.Tried, r.Incomplete, r.NotReached)
+			for _, d := range r.Findings {
+				text += check.Text(d) + "\n"
+			}
+			if got := r.Verdict(); got != test.want || !strings.Contains(text, test.note) {
+				t.Errorf("%s, want %s with %q:\n%s", got, test.want, test.note, text)
+			}
+		})
+	}
+}

@@ -285,12 +285,14 @@ func (k *kernel) box(p *param) []uint32 {
 		}
 		return box
 	}
-	n := k.boxBytes(p)
-	inner := 128
+	n, inner := k.boxBytes(p), 128
+	rank, _ := k.copyMode(p)
+	if rank == 1 {
+		inner = 256
+	}
 	for inner > 16 && n%inner != 0 {
 		inner /= 2
 	}
-	rank, _ := k.copyMode(p)
 	box := make([]uint32, rank)
 	for i := range box {
 		box[i] = 1
