@@ -167,14 +167,24 @@ func (g *grid) work(total uint64) {
 		}
 		out := c.run(slice)
 		g.executed.Add(c.executed() - before)
-		if most := g.device.options.Limit; most > 0 && out == sliceUsed &&
-			g.executed.Load() > most {
+		if g.beyondLimit(out) {
 			out = faulted
 			c.blocks[0].fail(&Fault{Kernel: g.image.entry.Name, Warp: -1, Lane: -1,
 				Message: LimitReached})
 		}
 		g.put(c, out, c.changes() != changes)
 	}
+}
+
+// beyondLimit reports whether the launch has reached its limit of instructions, after a cluster ran
+// with the given outcome. A grid that waits in loops without making progress may be found to hang
+// first.
+func (g *grid) beyondLimit(out outcome) bool {
+	most := g.device.options.Limit
+	if out == stuck {
+		most *= 2
+	}
+	return most > 0 && (out == sliceUsed || out == stuck) && g.executed.Load() > most
 }
 
 // executed returns the number of instructions that the cluster's warps have run.

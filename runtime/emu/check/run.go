@@ -192,6 +192,10 @@ func (k *kernel) otherContents(best *run, all []*run) (list []*run) {
 			}
 		}
 	}
+	if best.fault == nil && best.events < cheap {
+		k.limit = cheapWork // flags that do not start at zero may make blocks wait without end
+		defer func() { k.limit = 0 }()
+	}
 	for _, s := range schedules {
 		x := k.launch(s, best.count, true)
 		list = append(list, x)
