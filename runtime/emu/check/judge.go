@@ -83,7 +83,7 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 		for _, y := range x.races {
 			at := site{y.Rule, y.First.Place, y.Second.Place}
 			if x.blocks != 0 {
-				if usual[at] == nil {
+				if usual[at] == nil && (y.Severity == diag.Error || k.readsBlockCount()) {
 					list = append(list, k.withMoreBlocks(x, y))
 				}
 				continue
@@ -134,6 +134,11 @@ func (k *kernel) withMoreBlocks(x *run, y *race.Race) diag.Diagnostic {
 		severity = diag.Review
 	}
 	return diagnostic(y, severity, note, x)
+}
+
+// readsBlockCount reports whether the kernel reads the number of blocks or clusters.
+func (k *kernel) readsBlockCount() bool {
+	return k.mentions("%nctaid") || k.mentions("%nclusterid")
 }
 
 // diagnostic returns the finding of a race.

@@ -235,11 +235,12 @@ func (k *kernel) variations(best *run, counts bool) (list []task) {
 }
 
 // moreBlocks runs launches with twice as many blocks if blocks synchronize. With two blocks, there
-// may be only one producer and one consumer.
+// may be only one producer and one consumer. A kernel that reads its block index but not the number
+// of blocks may be written for a fixed number.
 func (k *kernel) moreBlocks(best *run) (list []*run) {
 	if k.options.Launch != nil || k.options.Seed != nil || best.fault != nil || best.err != nil ||
 		best.events > cheap || !k.betweenBlocks() ||
-		!k.mentions("%nctaid") && !k.mentions("%nclusterid") {
+		!k.readsBlockCount() && (k.mentions("%ctaid") || k.shape.Grid[0] == 1) {
 		return nil
 	}
 	k.shape.Grid[0] *= 2
