@@ -42,9 +42,11 @@ reached. A file given with -launch contains flags of ptxdsl run: -grid, -block,
 After the schedules, check searches other orders of barriers, mbarriers and
 asynchronous completions, at most -search states, for hangs, waits that complete
 on another phase and surplus arrivals. The emulator then runs an order that fails.
+If threads synchronize through memory, check delays warps at these accesses.
 
 The last line of a kernel has the verdict: error, review, incomplete or clean.
-Clean holds only for the launches that were run.
+Clean holds only for the launches that were run, and within the bounds of the
+search that it names.
 
 A comment // ptxdsl:ignore RULE REASON before or after an instruction suppresses
 findings of one rule there.
@@ -295,9 +297,16 @@ func (r *checkReport) print(x *checkResult, k *dynamic.Result) {
 	for _, why := range k.Incomplete {
 		fmt.Fprintf(w, "%s: kernel %s: not checked: %s\n", x.in.name, k.Kernel, why)
 	}
-	note := ""
+	var notes []string
+	if k.Verdict() == "clean" {
+		notes = k.Bounds
+	}
 	if k.Suppressed > 0 {
-		note = fmt.Sprintf(" (%d suppressed)", k.Suppressed)
+		notes = append(slices.Clone(notes), fmt.Sprintf("%d suppressed", k.Suppressed))
+	}
+	note := ""
+	if len(notes) > 0 {
+		note = " (" + strings.Join(notes, "; ") + ")"
 	}
 	fmt.Fprintf(w, "%s: kernel %s: %s%s\n", x.in.name, k.Kernel, k.Verdict(), note)
 }
@@ -310,6 +319,7 @@ type summary struct {
 	Tried      []string `json:"tried,omitempty"`
 	NotReached []int    `json:"not_reached,omitempty"`
 	Incomplete []string `json:"not_checked,omitempty"`
+	Bounds     []string `json:"bounds,omitempty"`
 	States     int      `json:"states,omitempty"`
 	Orders     int      `json:"orders,omitempty"`
 	Complete   bool     `json:"all_orders,omitempty"`
@@ -320,7 +330,7 @@ func summaryOf(file string, k *dynamic.Result) summary {
 	s := summary{
 		File: file, Kernel: k.Kernel, Verdict: k.Verdict(), Tried: k.Tried,
 		NotReached: k.NotReached,
-		Incomplete: k.Incomplete,
+		Incomplete: k.Incomplete, Bounds: k.Bounds,
 	}
 	if r := k.Search; r != nil {
 		s.States, s.Orders, s.Complete = r.States, r.Orders, r.Complete

@@ -9,6 +9,8 @@ import (
 	"math"
 	"math/bits"
 	"os"
+
+	"github.com/ptxdsl/ptxdsl/isa"
 )
 
 // builtins maps the names of functions that CUDA provides, and that no module defines, to their
@@ -53,6 +55,7 @@ func deviceFree(d *decoder, _, in []argument) (step, error) {
 		values := w.arguments(mask, w.cur.frame, in)
 		for m := mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
+			w.tellFree(l, values[0][0][l])
 			if p := values[0][0][l]; p != 0 && !w.block.grid.device.memory.free(p) {
 				return w.fault(l, w.nearestAllocation(p),
 					"free of 0x%x, which is not the address of an allocation", p)
@@ -61,6 +64,19 @@ func deviceFree(d *decoder, _, in []argument) (step, error) {
 		w.cur.pc++
 		return moved
 	}, nil
+}
+
+// tellFree reports that a lane frees an allocation: as a write, because other threads must have
+// finished their accesses.
+func (w *warp) tellFree(lane int, base uint64) {
+	r := w.block.grid.device.memory.find(base)
+	if !w.observing() || r == nil || r.base != base || len(r.data) == 0 {
+		return
+	}
+	e := w.event(EventWrite, 1<<lane)
+	e.Size = uint64(len(r.data))
+	e.At[lane] = Address{Space: isa.Global, At: base}
+	w.block.grid.observer.Observe(e)
 }
 
 // vprintf decodes a call of vprintf, whose format and operands are both in memory.

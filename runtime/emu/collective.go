@@ -28,6 +28,7 @@ type exchange struct {
 	pOut uint32
 
 	absent uint32 // lanes whose result comes from a lane that does not take part
+	last   bool   // elect.sync elects the last lane
 }
 
 // decode returns the step of a collective instruction. The step suspends the fragment until all
@@ -48,7 +49,7 @@ func (c *collective) decode() step {
 		if others != nil {
 			w.loadOthers(x, others)
 		}
-		x.absent = 0
+		x.absent, x.last = 0, w.block.grid.device.options.Scattered
 		c.compute(x, mask)
 		own := mask
 		for _, f := range others {
@@ -166,7 +167,7 @@ func (w *warp) loadOthers(x *exchange, others []*fragment) {
 		f.at().load(w, &y, &scratch)
 		x.p = x.p&^f.mask | y.p&f.mask
 		for i := range x.v {
-			if x.v[i] != nil {
+			if x.v[i] != nil && y.v[i] != nil { // vote and elect read no vector
 				blend(x.v[i], y.v[i], f.mask)
 			}
 		}
@@ -318,6 +319,9 @@ func elect(d *decoder) (step, error) {
 	return d.collective(&collective{args: d.reads(), results: d.writes(),
 		compute: func(x *exchange, mask uint32) {
 			lane := bits.TrailingZeros32(mask)
+			if x.last {
+				lane = bits.Len32(mask) - 1
+			}
 			for l := range x.out {
 				x.out[l] = uint64(lane)
 			}

@@ -85,9 +85,11 @@ func (g *grid) release(n int) {
 }
 
 // relax unblocks a grid in which no cluster can run. It releases clusters that are held, or pauses
-// a grid that waits for the previous one. It returns false if neither applies.
+// a grid that waits for the previous one. It returns false if neither applies, and no warp was
+// delayed.
 func (g *grid) relax() bool {
 	switch {
+	case g.holder != nil && g.holder.Release():
 	case len(g.held) > 0:
 		g.release(len(g.held))
 	case g.primary != nil && !g.primary.complete.Load():

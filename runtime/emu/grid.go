@@ -34,6 +34,7 @@ type grid struct {
 	observer  Observer // nil if nothing observes the launch
 	stepper   Stepper  // nil if nothing steps through the launch
 	guide     Guide    // nil if seeds choose the order
+	holder    Holder   // nil if nothing delays warps
 	state     State    // state that the stepper receives
 	event     Event    // reused for each event
 	addresses [eval.Lanes]Address

@@ -80,6 +80,7 @@ func (k *kernel) run(l *device.Launch) error {
 		device: d, image: k.image, launch: l, params: params, seed: d.options.Seed,
 		checks: !d.options.Unchecked, strict: d.options.Strict, observer: d.options.Observer,
 		stepper: stepperOf(d.options.Observer), guide: guideOf(d.options.Observer),
+		holder: holderOf(d.options.Observer),
 	}
 	if l.Cooperative && k.image.meeting {
 		r, ok := d.memory.allocate("workspace of "+k.image.entry.Name, workspaceSize)

@@ -141,9 +141,11 @@ func warpSync(d *decoder) (step, error) {
 		f := w.cur
 		lane := bits.TrailingZeros32(f.mask)
 		want := uint32(w.value(&args[0], &w.scratch[0])[lane])
-		if want>>lane&1 == 0 {
-			return w.fault(lane, nil,
-				"the member mask %08x %s", want, CauseMemberMask)
+		for m := f.mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			if own := uint32(w.value(&args[0], &w.scratch[0])[l]); own>>l&1 == 0 {
+				return w.fault(l, nil, "the member mask %08x %s", own, CauseMemberMask)
+			}
 		}
 		want &= w.live
 		if want&^f.mask == 0 {

@@ -25,6 +25,9 @@ type Options struct {
 	// Interleave lets blocks start in a random order and take turns after a few instructions. It
 	// needs a Seed other than 0 and one worker, and is slow.
 	Interleave bool
+	// Scattered runs lanes as PTX allows but the emulator otherwise does not: lanes that diverged
+	// reconverge only at instructions that need them together, and elect.sync elects the last lane.
+	Scattered bool
 	// Completion specifies when asynchronous operations take effect.
 	Completion Completion
 	// Workers is the number of blocks that run at once. 0 means the number of processors.

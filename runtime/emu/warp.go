@@ -198,7 +198,7 @@ func (w *warp) burst(budget int) (n int, last action) {
 	f := w.cur
 	code := f.frame.program.code
 	counted := 0
-	stepper, guide := w.block.grid.stepper, w.block.grid.guide
+	stepper, guide, holder := w.block.grid.stepper, w.block.grid.guide, w.block.grid.holder
 	for n < budget {
 		in := &code[f.pc]
 		if in.leader && f.joins != nil && f.joins.pc == f.pc && f.joins.frame == f.frame {
@@ -228,7 +228,7 @@ func (w *warp) burst(budget int) (n int, last action) {
 				continue
 			}
 		}
-		if guide != nil && !w.allowed(guide, in, mask) {
+		if guide != nil && !w.allowed(guide, in, mask) || holder != nil && w.held(holder, in) {
 			n--
 			w.yield, last = true, moved
 			break
@@ -314,10 +314,11 @@ func (w *warp) end(lanes uint32) action {
 }
 
 // split moves some lanes of the current fragment to a new fragment at another command. The lanes
-// reconverge at command meet, unless meet is negative.
+// reconverge at command meet, unless meet is negative or the device scatters lanes.
 func (w *warp) split(lanes uint32, to, meet int) {
 	f := w.cur
-	if meet >= 0 && !(f.joins != nil && f.joins.pc == meet && f.joins.frame == f.frame) {
+	if meet >= 0 && !w.block.grid.device.options.Scattered &&
+		!(f.joins != nil && f.joins.pc == meet && f.joins.frame == f.frame) {
 		f.joins = &join{pc: meet, frame: f.frame, all: f.mask, up: f.joins}
 	}
 	f.mask &^= lanes

@@ -53,6 +53,14 @@ func (k *kernel) maxThreads() (most uint32, declared bool) {
 	return 1024, false
 }
 
+// declaresBlock reports whether the block has the size that .maxntid declares. Compilers write the
+// block size of the launch there, although smaller blocks may be launched too.
+func (k *kernel) declaresBlock() bool {
+	most, declared := k.maxThreads()
+	b := k.shape.Block
+	return declared && !k.oneThread && b[0]*b[1]*b[2] == most
+}
+
 // extents returns the number of elements of the arrays in shared memory that the kernel names. For
 // an array of bytes, elements are as large as the largest access of the kernel to shared memory,
 // because compilers declare all arrays like that, and as 4 bytes.
@@ -183,9 +191,13 @@ func (k *kernel) chooseBlock(s seeding) {
 		if x.err != nil {
 			break
 		}
-		if x.fault == nil || i == 0 && (x.limited() || x.outside) {
+		if x.fault == nil ||
+			i == 0 && (x.limited() || x.outside || k.declaresBlock() && !x.beyond) {
 			chosen = n
 			break
+		}
+		if i == 0 && x.beyond && k.declaresBlock() {
+			k.tooLarge = x
 		}
 		if !x.beyond && !inside {
 			chosen, inside = n, true
@@ -197,7 +209,7 @@ func (k *kernel) chooseBlock(s seeding) {
 // otherBlocks runs launches with other block sizes. The kernel may not support the chosen size, and
 // a race that depends on it is not an error.
 func (k *kernel) otherBlocks(best *run) (list []*run) {
-	if !k.guessedBlock || len(k.shape.Args) > 0 || best.fault != nil {
+	if !k.guessedBlock || len(k.shape.Args) > 0 || best.fault != nil || k.declaresBlock() {
 		return nil
 	}
 	shape := k.shape

@@ -53,6 +53,8 @@ type Result struct {
 	Tried      []string // descriptions of the launches
 	NotReached []int    // lines with accesses or synchronization that no launch executed
 	Incomplete []string // reasons why parts of the kernel were not checked
+	// limits within which orders were searched; a clean verdict is subject to them
+	Bounds     []string
 	Suppressed int
 	Search     *schedule.Result // search of one launch, or nil if none was searched
 	Timeline   []schedule.Entry // timeline of the order that the search found
@@ -204,6 +206,8 @@ type kernel struct {
 	guessedBytes bool // the number of bytes of a box is unknown
 	element      int  // assumed bytes of the elements of tensor maps; 0 means 1
 	oneBlock     bool // the kernel never uses its block index
+	// a launch with the block that .maxntid declares, if it accesses memory past shared memory
+	tooLarge *run
 	// the kernel never reads the index of a thread, and the block size is guessed
 	oneThread bool
 	waits     bool // the kernel polls arrays to which it never stores
@@ -211,6 +215,8 @@ type kernel struct {
 	// options of the next launches
 	inputs bool // arrays that the kernel only reads are filled with small numbers instead of zeros
 	values bool // a use of a value that was never written is a fault
+	// lanes do not reconverge by themselves, and elect.sync elects the last lane
+	scattered bool
 
 	// a launch reached its limit of instructions, so later launches get a lower limit
 	slow      bool

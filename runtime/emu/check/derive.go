@@ -74,7 +74,7 @@ func (k *kernel) derive() {
 			s.Grid[1] = 2
 		}
 		if k.mentions("%ctaid.x") || !y && (k.mentions("%ctaid") || k.mentions("%clusterid")) ||
-			k.uses(isa.KindAtom, isa.KindRed) {
+			k.addsToGlobal() {
 			s.Grid[0] = 2
 		}
 		if s.Cluster[0] != 0 {
@@ -160,6 +160,17 @@ func (k *kernel) uses(kinds ...isa.Kind) (yes bool) {
 	k.instructions(func(in *ir.Instr) {
 		for _, x := range kinds {
 			yes = yes || in.Form.Form.Kind == x
+		}
+	})
+	return yes
+}
+
+// addsToGlobal reports whether the kernel may have atomic operations on global memory.
+func (k *kernel) addsToGlobal() (yes bool) {
+	k.instructions(func(in *ir.Instr) {
+		switch op := in.Form.Operation(); op.Kind {
+		case isa.KindAtom, isa.KindRed:
+			yes = yes || op.Space.Base() != isa.Shared
 		}
 	})
 	return yes

@@ -5,6 +5,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -29,6 +30,29 @@ func (d *doubt) settled(y *race.Race) bool {
 // multiples of 16.
 const smallValues = "it occurs only with small or odd values of the integers"
 
+// otherContents is the doubt about a race that occurs only if all arrays are zero.
+const otherContents = "it does not occur with other contents of the arrays"
+
+// unlike returns a function that reports whether a race does not depend on the contents of the
+// arrays although it does not occur with other contents. This is so if no launch with numbers in
+// all arrays executes both accesses, and the race occurs with numbers in the inputs.
+func (k *kernel) unlike(runs []*run) func(y *race.Race) bool {
+	inputs := make(map[site]*race.Race)
+	for _, x := range runs {
+		if x.inputs {
+			maps.Copy(inputs, sites(x))
+		}
+	}
+	return func(y *race.Race) bool {
+		for _, x := range runs {
+			if x.filled && x.reached(y.First.Place.Line) && x.reached(y.Second.Place.Line) {
+				return false
+			}
+		}
+		return inputs[site{y.Rule, y.First.Place, y.Second.Place}] != nil
+	}
+}
+
 // doubts returns the runs with which a race of a derived launch is compared, each with the reason
 // for doubt if the race does not occur in them.
 func (k *kernel) doubts(runs []*run) (list []doubt) {
@@ -45,7 +69,7 @@ func (k *kernel) doubts(runs []*run) (list []doubt) {
 		}
 	}
 	if filled && (!k.betweenBlocks() || k.hasInputs()) { // else flags and counters start at zero
-		list = append(list, doubt{note: "it does not occur with other contents of the arrays"})
+		list = append(list, doubt{note: otherContents})
 	}
 	for _, x := range runs {
 		switch {

@@ -81,6 +81,35 @@ func blockIndex(o *ir.Operand) bool {
 		strings.HasPrefix(name, "%cluster_cta")
 }
 
+// dependsOnGrid reports whether a grid of more blocks may show more: the blocks synchronize, and
+// read their number or number themselves, or the kernel splits its block index into a row and a
+// column of fixed size.
+func (k *kernel) dependsOnGrid() bool {
+	if k.betweenBlocks() && (k.readsBlockCount() ||
+		!k.mentions("%ctaid") && k.shape.Grid[0] > 1) {
+		return true
+	}
+	return !k.varies() && k.shape.Cluster[0] == 0 && k.splitsBlockIndex()
+}
+
+// splitsBlockIndex reports whether the kernel divides the index of its block by a constant.
+func (k *kernel) splitsBlockIndex() (yes bool) {
+	index := make(map[*ir.Reg]bool)
+	k.instructions(func(in *ir.Instr) {
+		if in.Kind() == isa.KindMov && len(in.Args) == 2 && in.Args[0].Reg != nil &&
+			blockIndex(&in.Args[1]) {
+			index[in.Args[0].Reg] = true
+		}
+	})
+	k.instructions(func(in *ir.Instr) {
+		switch in.Kind() {
+		case isa.KindAnd, isa.KindShr, isa.KindDiv, isa.KindRem:
+			yes = yes || len(in.Args) == 3 && index[in.Args[1].Reg] && in.Args[2].Kind == ir.Int
+		}
+	})
+	return yes
+}
+
 // usesBlockIndex reports whether the index of a block may reach an address, a branch or a stored
 // value. A kernel that only prints its block index may be written for one block.
 func (k *kernel) usesBlockIndex() (yes bool) {

@@ -31,6 +31,7 @@ func (k *kernel) judge(r *Result, runs []*run) {
 	list = append(list, k.races(runs)...)
 	list = append(list, k.faults(r, runs, good)...)
 	list = append(list, k.differences(runs)...)
+	list = append(list, k.overrun()...)
 	r.Findings, r.Suppressed = k.suppress(list.Sort())
 	slices.Sort(r.Incomplete)
 	r.Incomplete = slices.Compact(r.Incomplete)
@@ -71,6 +72,7 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 			maps.Copy(filled, sites(x))
 		}
 	}
+	unlike := k.unlike(runs)
 	doubts := k.doubts(runs)
 	usual := make(map[site]*race.Race)
 	for _, x := range runs {
@@ -109,6 +111,7 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 					continue
 				}
 				if severity == diag.Error && y.Rule != race.RuleFragment && !d.settled(y) &&
+					!(d.note == otherContents && unlike(y)) &&
 					!slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool {
 						return m[at] != nil
 					}) {
@@ -171,6 +174,18 @@ func (k *kernel) faults(r *Result, runs []*run, good int) (list diag.List) {
 			continue
 		}
 		seen[f.Message+f.Place.String()] = true
+		if x.scattered {
+			if d, ok := k.scatteredFault(x); ok {
+				list = append(list, d)
+			}
+			continue
+		}
+		if x.delayed != nil {
+			if d, ok := k.delayFault(x); ok {
+				list = append(list, d)
+			}
+			continue
+		}
 		if d, ok := k.livelock(runs, x); ok {
 			list = append(list, d)
 			continue
@@ -255,7 +270,8 @@ func (k *kernel) ignored(x *run, good int) bool {
 	// A host launches no block for sizes of zero, unless its kernel looks for work by itself.
 	empty := k.varies() && x.count == 0 && (x.fault.Has(emu.CauseNegativeStore) ||
 		good > 0 && x.fault.Has(emu.CauseAssertion))
-	return (x.filled || odd || empty) && good > 0 || x.inputs && !waits(x.fault) ||
+	return (x.filled || odd || empty) && good > 0 ||
+		x.inputs && !waits(x.fault) && x.delayed == nil && !x.scattered ||
 		x.hasOtherBlock()
 }
 
@@ -386,26 +402,3 @@ func waits(f *emu.Fault) bool {
 // varies reports whether the kernel has integer parameters, so that launches differ in their
 // values.
 func (k *kernel) varies() bool { return len(k.counts()) > 1 }
-
-// differences reports results that depend on the schedule.
-func (k *kernel) differences(runs []*run) diag.List {
-	var first *run
-	for _, x := range runs {
-		if x.fault != nil || x.err != nil || x.filled || x.inputs || x.blocks != 0 ||
-			x.hasOtherBlock() || x.unordered() {
-			continue
-		}
-		if first == nil {
-			first = x
-			continue
-		}
-		if x.count == first.count && x.result != first.result {
-			at, _ := k.module.At(k.fn.Pos)
-			return diag.List{
-				{Place: at, Rule: RuleOrder, Severity: diag.Review, Message: fmt.Sprintf(
-					"results differ between schedules %d and %d: they depend on the order in which threads run",
-					first.schedule.seed, x.schedule.seed)}}
-		}
-	}
-	return nil
-}

@@ -37,8 +37,11 @@ type run struct {
 	events  uint64 // number of events that the detector received
 	// recorder records the synchronizations of the launch; nil for most launches
 	recorder *schedule.Recorder
-	limit    int64  // limit of instructions
-	tried    string // description of the launch, if it is not one of the first ones
+	delayed  delayed // where warps were delayed; nil for most launches
+	// lanes did not reconverge by themselves, and elect.sync elected the last lane
+	scattered bool
+	limit     int64  // limit of instructions
+	tried     string // description of the launch, if it is not one of the first ones
 }
 
 // Limits of derived launches. The size of arrays starts at firstArray and grows to mostArray while
@@ -103,6 +106,7 @@ func (k *kernel) runs(r *Result) []*run {
 	if best == nil {
 		best = all[0]
 	}
+	best, all = k.chooseGrid(r, schedules[0], best, all)
 	if k.options.Order != nil {
 		return []*run{k.follow(r, best, k.options.Order)}
 	}
@@ -118,10 +122,47 @@ func (k *kernel) runs(r *Result) []*run {
 		}
 	}
 	all, values := k.further(r, schedules[1:], best, all, len(counts) > 1)
+	all = append(all, k.scatter(best, values, all)...)
+	all = append(all, k.delays(r, best, all)...)
 	r.NotReached = k.unreached(all)
 	k.search(r, best, all)
 	k.uninitialized(r, best, values, all)
 	return all
+}
+
+// mostBlocks is the number of blocks of a derived grid if two blocks do not reach all lines.
+const mostBlocks = 4
+
+// chooseGrid launches more blocks if two of them do not execute all lines. It returns the runs with
+// more blocks if these execute more lines, otherwise the runs so far.
+func (k *kernel) chooseGrid(r *Result, s seeding, best *run, all []*run) (*run, []*run) {
+	shape := &k.shape
+	if k.options.Launch != nil || k.options.Seed != nil || k.options.Order != nil ||
+		best.fault != nil || shape.Cluster[0] != 0 || shape.Grid != [3]uint32{2, 1, 1} ||
+		best.events > cheap || !k.usesBlockIndex() {
+		return best, all
+	}
+	missing := len(k.unreached(all))
+	if missing == 0 {
+		return best, all
+	}
+	shape.Grid[0] = mostBlocks
+	x := k.recorded(s, best.count, false)
+	runs := []*run{x}
+	more := func() bool { return len(k.unreached(slices.Concat(all, runs))) < missing }
+	if k.betweenBlocks() { // which lines are executed may depend on the schedule
+		for seed := uint64(1); seed <= 2 && x.fault == nil && x.err == nil && !more(); seed++ {
+			if y := k.launch(scheduleOf(seed), best.count, false); y.fault == nil {
+				runs = append(runs, y)
+			}
+		}
+	}
+	if x.fault != nil || x.err != nil || !more() {
+		shape.Grid[0] = 2
+		return best, all
+	}
+	r.Tried = append(r.Tried, k.describe(best.count))
+	return x, runs
 }
 
 // further runs launches that do not depend on each other: the best run with other schedules,
@@ -234,13 +275,11 @@ func (k *kernel) variations(best *run, counts bool) (list []task) {
 		func(own *kernel) []*run { return own.oneRow(best) })
 }
 
-// moreBlocks runs launches with twice as many blocks if blocks synchronize. With two blocks, there
-// may be only one producer and one consumer. A kernel that reads its block index but not the number
-// of blocks may be written for a fixed number.
+// moreBlocks runs launches with twice as many blocks if blocks synchronize, or work in rows and
+// columns. With two blocks, there may be only one producer and one consumer, or one row.
 func (k *kernel) moreBlocks(best *run) (list []*run) {
 	if k.options.Launch != nil || k.options.Seed != nil || best.fault != nil || best.err != nil ||
-		best.events > cheap || !k.betweenBlocks() ||
-		!k.readsBlockCount() && (k.mentions("%ctaid") || k.shape.Grid[0] == 1) {
+		best.events > cheap || !k.dependsOnGrid() {
 		return nil
 	}
 	k.shape.Grid[0] *= 2
@@ -252,7 +291,7 @@ func (k *kernel) moreBlocks(best *run) (list []*run) {
 	for seed := range seeds {
 		x := k.launch(scheduleOf(seed), best.count, false)
 		x.blocks = k.shape.Grid[0] * k.shape.Grid[1] * k.shape.Grid[2]
-		if x.fault != nil || x.err != nil {
+		if x.err != nil || x.fault != nil && (seed == 0 || !x.fault.Has(emu.CauseHang)) {
 			break // the kernel may not support this number
 		}
 		if list = append(list, x); seed == 0 {

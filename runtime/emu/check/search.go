@@ -18,13 +18,12 @@ const defaultStates = 50_000
 // them. It runs a failing order in the emulator. The finding is an error if that run hangs, faults
 // or races, otherwise a review.
 func (k *kernel) search(r *Result, best *run, all []*run) {
-	if k.options.Search < 0 || best.fault != nil || best.err != nil {
+	if best.fault != nil || best.err != nil || failed(best, all) {
 		return
 	}
-	for _, x := range all {
-		if !x.filled && (x.unordered() || x.fault != nil && x.count == best.count) {
-			return // already an error without a search
-		}
+	if k.options.Search < 0 {
+		r.Bounds = append(r.Bounds, "no search of orders")
+		return
 	}
 	recorder := best.recorder
 	if recorder == nil {
@@ -42,6 +41,7 @@ func (k *kernel) search(r *Result, best *run, all []*run) {
 	r.Search = schedule.Search(trace, schedule.Options{States: states})
 	v := r.Search.Violation
 	if v == nil {
+		r.limit(states)
 		return
 	}
 	r.Timeline = trace.Timeline(v)
@@ -69,6 +69,23 @@ func (k *kernel) search(r *Result, best *run, all []*run) {
 		}
 	}
 	r.Findings = append(r.Findings, d)
+}
+
+// limit adds the limits that the search reached: a bound on preemptions, or the reason why it
+// covers no known part of the orders.
+func (r *Result) limit(states int) {
+	switch s := r.Search; {
+	case s.TooLarge:
+		r.Incomplete = append(r.Incomplete,
+			"orders of synchronizations: the launch has too many to search")
+	case s.Stopped:
+		r.Incomplete = append(r.Incomplete, fmt.Sprintf(
+			"orders of synchronizations after the first %d states; -search raises this limit",
+			states))
+	case s.Preempted:
+		r.Bounds = append(r.Bounds, fmt.Sprintf("at most %d preemptions",
+			schedule.MostPreemptions))
+	}
 }
 
 // follow runs a launch again in the order of synchronizations w.

@@ -107,7 +107,7 @@ func (k *kernel) confirmed(best *run) bool {
 // not if accesses race, because a thread may then read before another thread has written.
 func (k *kernel) searchesValues(best *run, all []*run) bool {
 	return best.fault == nil && best.err == nil && k.options.Order == nil &&
-		!slices.ContainsFunc(all, (*run).unordered)
+		!slices.ContainsFunc(all, func(x *run) bool { return !x.hasOtherBlock() && x.unordered() })
 }
 
 // withValues runs the best launch with a schedule, and looks for uses of uninitialized values.

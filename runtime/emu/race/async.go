@@ -150,8 +150,12 @@ func (d *Detector) operationTouch(e *emu.Event, o *operation, agent, epoch uint3
 		d.touch(e, &o.view, y, a, e.Size, lane)
 		d.issuer = nil
 	}
-	if a.Space != isa.Global && d.blockOf(o.thread) != a.Block {
+	switch {
+	case a.Space == isa.Global:
+	case d.blockOf(o.thread) != a.Block:
 		d.foreign(e, &o.view, y, a)
+	case a.Space == isa.Shared && d.blocks[a.Block].ended && o.group != emu.GroupCopy:
+		d.abandonedRace(y, a)
 	}
 }
 

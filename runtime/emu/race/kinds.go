@@ -226,6 +226,17 @@ func (d *Detector) lateRace(e *emu.Event, y stamp, a emu.Address) {
 	}, &y, &y, a)
 }
 
+// abandonedRace reports an asynchronous operation that uses the shared memory of its block after
+// the block has exited.
+func (d *Detector) abandonedRace(y stamp, a emu.Address) {
+	d.report(Race{
+		Rule:    RuleFlight,
+		Message: "block exits while an asynchronous operation uses its shared memory",
+		Missing: "a wait for the operation before the block exits",
+		Fix:     "wait for the mbarrier or the group of the operation: for a bulk store, cp.async.bulk.wait_group.read 0",
+	}, &y, &y, a)
+}
+
 // earlyRace reports an access to the shared memory of a block that may not have started.
 func (d *Detector) earlyRace(e *emu.Event, y stamp, a emu.Address) {
 	d.report(Race{

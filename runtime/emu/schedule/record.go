@@ -96,8 +96,8 @@ type Recorder struct {
 	issued  []*async
 	current *op // the operation of the last signal
 	size    int
-	full    bool // too many operations to record
-	flags   bool // threads waited for flags in memory
+	full    bool   // too many operations to record
+	flags   Points // accesses through which threads may synchronize
 }
 
 // maxOps limits how many operations of threads a Recorder records.
@@ -110,11 +110,13 @@ func (r *Recorder) Observe(e *emu.Event) {
 		threads := make([]*thread, e.Launch.Blocks*warps*emu.Lanes)
 		*r = Recorder{launch: e.Launch, threads: threads, warps: warps,
 			index: map[objectKey]int32{}, asyncs: map[asyncKey]*async{}}
+		r.flags.Observe(e)
 		return
 	}
 	if r.launch == nil || r.full {
 		return
 	}
+	r.flags.Observe(e)
 	switch e.Kind {
 	case emu.EventStart, emu.EventExit, emu.EventEnd:
 	case emu.EventCount:
@@ -189,10 +191,6 @@ func (r *Recorder) event(e *emu.Event) {
 			r.add(t, op{kind: opIssue, count: int32(len(r.issued)), instr: e.Instr})
 			r.issued = append(r.issued, a)
 		})
-	case emu.EventRead:
-		if e.Order == isa.Acquire && e.Size <= 8 || e.Order == isa.Volatile {
-			r.flags = true
-		}
 	}
 }
 

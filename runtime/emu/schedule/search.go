@@ -7,13 +7,17 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"strings"
 )
 
 // Options limit a search.
 type Options struct {
 	States      int // states to visit; 0 means 200,000
-	Preemptions int // voluntary switches in one order; 0 means 4
+	Preemptions int // voluntary switches in one order; 0 means MostPreemptions
 }
+
+// MostPreemptions is the default limit of voluntary switches in one order.
+const MostPreemptions = 4
 
 // A Result is the result of a search.
 type Result struct {
@@ -24,6 +28,9 @@ type Result struct {
 	Steps     int        // steps of one order
 	Complete  bool       // no limit was reached: every order is equivalent to one that ran
 	TooLarge  bool       // the launch has too many synchronizations to search
+	Flags     bool       // threads read flags in memory, which the search does not follow
+	Stopped   bool       // the limit of states was reached
+	Preempted bool       // an order with more preemptions than the limit was left out
 	Violation *Violation // the first one found
 }
 
@@ -39,7 +46,18 @@ func (r *Result) String() string {
 	case r.Complete:
 		return text + ": every other order is equivalent to one of these"
 	}
-	return text + ": the search did not cover all orders"
+	var why []string
+	if r.Stopped {
+		why = append(why, "it stopped at its limit of states")
+	}
+	if r.Preempted {
+		why = append(why, fmt.Sprintf("it left out orders with more than %d preemptions",
+			MostPreemptions))
+	}
+	if r.Flags {
+		why = append(why, "it does not follow flags in memory")
+	}
+	return text + ": the search did not cover all orders: " + strings.Join(why, "; ")
 }
 
 // A Violation is an order with a synchronization error.
@@ -88,9 +106,11 @@ type search struct {
 	seed    maphash.Seed
 	clocks  [][]int32 // clocks of actors
 	tracks  []track
-	bounded bool
 	whole   bool // do not merge states
 }
+
+// bounded reports whether a limit was reached.
+func (x *search) bounded() bool { return x.r.Stopped || x.r.Preempted }
 
 // maxWork limits the number of operations of a trace times its actors.
 const maxWork = 20_000_000
@@ -109,24 +129,24 @@ func Search(t *Trace, o Options) *Result {
 		o.States = 200_000
 	}
 	if o.Preemptions == 0 {
-		o.Preemptions = 4
+		o.Preemptions = MostPreemptions
 	}
-	if n := t.Size(); n > maxWork {
-		return &Result{Actors: len(t.actors), TooLarge: true}
+	if n := t.Size(); n > maxWork || t.truncated {
+		return &Result{Actors: len(t.actors), TooLarge: true, Flags: t.flags}
 	}
 	if len(t.actors) == 0 {
-		return &Result{Complete: t.Incomplete == ""}
+		return &Result{Complete: !t.flags, Flags: t.flags}
 	}
-	x := &search{t: t, o: o, r: &Result{Actors: len(t.actors)}, visited: map[uint64][]int{},
-		seed: maphash.MakeSeed()}
+	x := &search{t: t, o: o, r: &Result{Actors: len(t.actors), Flags: t.flags},
+		visited: map[uint64][]int{}, seed: maphash.MakeSeed()}
 	x.run()
-	if x.r.Violation == nil && x.r.Merged > 0 && !x.bounded {
+	if x.r.Violation == nil && x.r.Merged > 0 && !x.bounded() {
 		// An order that ended at a visited state may still race with the steps that led to that
 		// state. Without merging, no order ends early.
 		x.whole, x.path, x.visited = true, nil, map[uint64][]int{}
 		x.run()
 	}
-	x.r.Complete = !x.bounded && x.r.Violation == nil && t.Incomplete == ""
+	x.r.Complete = !x.bounded() && x.r.Violation == nil && !t.flags
 	if v := x.r.Violation; v != nil {
 		t.minimize(v)
 	}
@@ -142,7 +162,7 @@ func (x *search) run() {
 	preempted := 0
 	for {
 		s, current, sleep, preempted = x.descend(s, current, sleep, preempted)
-		if x.r.Violation != nil || x.bounded && x.r.States >= x.o.States {
+		if x.r.Violation != nil || x.r.Stopped {
 			return
 		}
 		// go back to the deepest state from which another step must be tried
@@ -165,7 +185,7 @@ func (x *search) run() {
 				next++
 			}
 			if next > x.o.Preemptions {
-				x.bounded = true
+				x.r.Preempted = true
 				f.done = append(f.done, a)
 				continue
 			}
@@ -215,7 +235,7 @@ func (x *search) descend(s *state, current int, sleep []int,
 			return s, current, sleep, preempted
 		}
 		if x.r.States >= x.o.States {
-			x.bounded = true
+			x.r.Stopped = true
 			return s, current, sleep, preempted
 		}
 		f := &frame{before: s, actor: a, backtrack: []int{a}, sleep: sleep, entry: sleep,

@@ -25,18 +25,13 @@ type Trace struct {
 	threads int // number of actors that are threads
 	place   func(o *op) string
 
-	Incomplete string // why orders may be missing, or ""
+	flags     bool // threads read flags in memory, which the search does not follow
+	truncated bool // the launch has too many synchronizations to record
 }
 
 // Trace returns the recorded trace.
 func (r *Recorder) Trace() *Trace {
-	t := &Trace{objects: r.objects}
-	switch {
-	case r.full:
-		t.Incomplete = fmt.Sprintf("the launch has more than %d synchronizations", maxOps)
-	case r.flags:
-		t.Incomplete = "threads read flags in memory, which the search does not follow"
-	}
+	t := &Trace{objects: r.objects, flags: len(r.flags.List()) > 0, truncated: r.full}
 	t.place = func(o *op) string {
 		if o.instr == nil {
 			return ""
