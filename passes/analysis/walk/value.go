@@ -269,6 +269,18 @@ func (p *Path) assumeParts(o *origin, and, truth bool) bool {
 	return true
 }
 
+// Compatible reports whether one launch may take both paths: p in one thread, and o in another
+// thread of the same walk.
+func (p *Path) Compatible(o *Path) bool {
+	both := p.clone()
+	for _, d := range o.decided {
+		if !both.assume(Value{ID: d.id}, d.truth) {
+			return false
+		}
+	}
+	return true
+}
+
 // limit records the outcome of a comparison of an unknown number with n. It returns false if no
 // number satisfies all comparisons.
 func (p *Path) limit(id int32, n int64, how isa.Mod, typ isa.Type, truth bool) bool {

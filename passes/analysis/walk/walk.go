@@ -10,8 +10,6 @@ package walk
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -23,6 +21,13 @@ type Choice struct {
 	In    *ir.Instr
 	Taken bool // the guard holds
 	From  Origin
+}
+
+// An Event is an instruction of the path, with the address that it accesses, if any.
+type Event struct {
+	In    *ir.Instr
+	At    Value
+	Bytes int64
 }
 
 // Limits of a walk.
@@ -38,18 +43,20 @@ const (
 // A Walk executes threads of a kernel.
 type Walk struct {
 	flow   *ir.Flow
-	block  [3]int // block size, or zeros if the launch chooses it
+	block  [3]int
 	at     map[*ir.Block]int
 	steps  int // steps left
 	paths  int // paths left for the thread
 	values table
 	visit  func(*Path, *ir.Instr) bool
+	end    func(*Path) // nil, or called at the exit of the kernel
 }
 
 // A Path is the state of one thread between two instructions of a path.
 type Path struct {
 	Thread  int
 	Choices []Choice
+	Seen    []Event // instructions that the visitor recorded on the path
 	walk    *Walk
 	regs    []Value
 	decided []decision
@@ -57,9 +64,10 @@ type Path struct {
 }
 
 // New returns a walk of a kernel. visit is called before each instruction that a thread certainly
-// executes on the path. It returns whether the path is followed further.
-func New(g *ir.Flow, visit func(*Path, *ir.Instr) bool) *Walk {
-	w := &Walk{flow: g, block: blockSize(g.Func), at: make(map[*ir.Block]int), visit: visit}
+// executes on the path. It returns whether the path is followed further. block is the block size,
+// or zeros if the launch chooses it.
+func New(g *ir.Flow, block [3]int, visit func(*Path, *ir.Instr) bool) *Walk {
+	w := &Walk{flow: g, block: block, at: make(map[*ir.Block]int), visit: visit}
 	n := 0
 	for i, b := range g.Func.Blocks {
 		w.at[b] = i
@@ -70,26 +78,11 @@ func New(g *ir.Flow, visit func(*Path, *ir.Instr) bool) *Walk {
 	return w
 }
 
+// AtEnd sets a function that is called when a thread leaves the kernel.
+func (w *Walk) AtEnd(end func(*Path)) { w.end = end }
+
 // Block returns the number of threads of a block, or 0 if the launch chooses it.
 func (w *Walk) Block() int { return w.block[0] * w.block[1] * w.block[2] }
-
-// blockSize returns the block size that .reqntid declares, or zeros.
-func blockSize(f *ir.Func) (size [3]int) {
-	a := f.Attr(".reqntid")
-	if a == nil {
-		return size
-	}
-	size = [3]int{1, 1, 1}
-	for i, word := range strings.FieldsFunc(a.Text,
-		func(r rune) bool { return r == ',' || r == ' ' }) {
-		n, err := strconv.Atoi(word)
-		if err != nil || i > 2 || n < 1 || n > 1024 {
-			return [3]int{}
-		}
-		size[i] = n
-	}
-	return size
-}
 
 // Exhausted reports whether the walk stopped because it reached its limit of steps.
 func (w *Walk) Exhausted() bool { return w.steps <= 0 }
@@ -135,6 +128,7 @@ func (p *Path) Reg(r *ir.Reg) Value {
 func (p *Path) clone() *Path {
 	c := *p
 	c.regs, c.Choices = slices.Clone(p.regs), slices.Clone(p.Choices)
+	c.Seen = slices.Clone(p.Seen)
 	c.decided, c.ranges = slices.Clone(p.decided), slices.Clone(p.ranges)
 	return &c
 }
@@ -161,6 +155,10 @@ func (p *Path) run(block, first int) {
 				continue
 			}
 			if in.Ends() {
+				if in.Has(isa.EffectTerminator) {
+					p.leave()
+					return
+				}
 				if next = p.target(in); next < 0 {
 					return
 				}
@@ -169,6 +167,14 @@ func (p *Path) run(block, first int) {
 			p.execute(in)
 		}
 		block, first = next, 0
+	}
+	p.leave()
+}
+
+// leave ends the path at the exit of the kernel.
+func (p *Path) leave() {
+	if p.walk.end != nil {
+		p.walk.end(p)
 	}
 }
 

@@ -44,7 +44,7 @@ func checkPaths(p *verify.Pass, reported map[*ir.Reg]bool) {
 		return
 	}
 	s := &search{Pass: p, uses: make(map[*ir.Reg]*use)}
-	s.walk = walk.New(p.Flow, s.visit)
+	s.walk = walk.New(p.Flow, p.BlockSize(), s.visit)
 	for _, thread := range walk.Threads(p.Flow.Func, s.walk.Block()) {
 		s.walk.Thread(thread)
 	}
