@@ -162,6 +162,11 @@ func Layers() []Layer {
 			Imports: "dsl dsl/op runtime runtime/kerneltest golden isa runtime/emu examples",
 		},
 		{
+			Path:    "internal/annotatedtest",
+			Holds:   "annotations and expected findings in PTX comments, for tests of analyzers",
+			Imports: ". diag ir isa passes/verify internal/filetest",
+		},
+		{
 			Path:    "internal/diagram",
 			Holds:   "draws the diagrams of the documentation",
 			Imports: "dsl isa",

@@ -103,7 +103,7 @@ func checkKernel(m *ir.Module, f *ir.Func, list []*Analyzer, opt Options) *kerne
 	if k.Loops {
 		s.iterations = k.Iterations
 	}
-	if k.Most && len(k.Traces) > 0 {
+	if k.Most && (len(k.Traces) > 0 || s.sized) {
 		s.threads, s.guessed = k.Pool.Threads, k.Guessed
 	}
 	s.cases, s.tried, s.spent = k.Cases, k.Tried, k.Spent

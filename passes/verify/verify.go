@@ -132,6 +132,7 @@ type kernelState struct {
 	iterations    int
 	threads       int
 	guessed       bool
+	sized         bool // an analyzer used the block size; see Pass.BlockSize
 	cases         int
 	spent         int                      // number of steps used
 	sizes         map[*ir.Instr]int64      // see Pass.Access
@@ -259,6 +260,16 @@ func (o *Options) declareBlock(f *ir.Func) {
 		f.Attrs = append(slices.Clip(f.Attrs), ir.Directive{Name: ".reqntid",
 			Text: fmt.Sprintf("%d, %d, %d", b[0], max(1, b[1]), max(1, b[2]))})
 	}
+}
+
+// BlockSize returns the block size that .reqntid or .maxntid declares, or zeros if neither does.
+// The verdict then states that it assumes the size.
+func (p *Pass) BlockSize() [3]int {
+	if !p.Pool.Exact || p.Guessed {
+		return [3]int{}
+	}
+	p.kernelState.sized = true
+	return p.Pool.Shape
 }
 
 // Alone reports whether the grid is known to consist of one block.

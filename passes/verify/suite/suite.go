@@ -24,7 +24,9 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/tensor"
 	"github.com/ptxdsl/ptxdsl/passes/verify/unchecked"
 	"github.com/ptxdsl/ptxdsl/passes/verify/unset"
+	"github.com/ptxdsl/ptxdsl/passes/verify/variables"
 	"github.com/ptxdsl/ptxdsl/passes/verify/wgmma"
+	"github.com/ptxdsl/ptxdsl/passes/verify/wholewarp"
 )
 
 // List returns all analyzers, in the order in which their results are reported.
@@ -35,7 +37,8 @@ func List() []*verify.Analyzer {
 		tensor.Analyzer, cluster.Analyzer, registers.Analyzer, unset.Analyzer, launch.Analyzer,
 		globalsync.Analyzer,
 		schedule.Analyzer,
-		shared.Analyzer, global.Analyzer, unchecked.Analyzer,
+		shared.Analyzer, global.Analyzer, variables.Analyzer,
+		wholewarp.Analyzer, unchecked.Analyzer,
 	}
 }
 

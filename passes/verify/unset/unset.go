@@ -25,8 +25,9 @@ var (
 // Analyzer is the analyzer for registers that are read before they are written.
 var Analyzer = &verify.Analyzer{
 	Name: "unset",
-	Doc: `Unset reports registers that an instruction reads although no path to it writes them. Registers
-that some paths write, and accumulators, are not reported.`,
+	Doc: `Unset reports registers that an instruction reads although no path to it writes them, and
+registers whose value a thread uses on a path that does not write them. Accumulators are not
+reported.`,
 	Rules: diag.Rules{ruleGained, ruleUnset},
 	Pages: pages,
 	Flow:  true,
@@ -83,6 +84,7 @@ func run(p *verify.Pass) {
 			s.step(f, in)
 		}
 	}
+	checkPaths(p, reported)
 }
 
 // report reports that an instruction reads register r. raised is the setmaxnreg.inc before it, if

@@ -1,0 +1,250 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package walk executes single threads of the first block of a kernel, from the first instruction
+// to the exit. Registers are known, unknown, or undefined because no instruction wrote them. At a
+// branch on an unknown predicate, the thread follows both outcomes, one after the other. The
+// package does not model memory, and threads do not interact; package trace follows
+// synchronization.
+package walk
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+)
+
+// A Choice is the outcome of a branch, or of a guard, that the walk assumed because its predicate
+// is unknown. From is the origin of the predicate.
+type Choice struct {
+	In    *ir.Instr
+	Taken bool // the guard holds
+	From  Origin
+}
+
+// An Event is an instruction of the path, with the address that it accesses, if any.
+type Event struct {
+	In    *ir.Instr
+	At    Value
+	Bytes int64
+}
+
+// Limits of a walk.
+const (
+	maxForks   = 6    // choices on one path
+	maxPaths   = 64   // paths of one thread
+	maxVisits  = 3    // choices at one branch on one path
+	stepsPerIn = 40   // steps per instruction of the kernel, for all threads
+	leastSteps = 8000 // but at least this number
+	mostSteps  = 300_000
+)
+
+// A Walk executes threads of a kernel.
+type Walk struct {
+	flow   *ir.Flow
+	block  [3]int
+	at     map[*ir.Block]int
+	steps  int // steps left
+	paths  int // paths left for the thread
+	values table
+	visit  func(*Path, *ir.Instr) bool
+	end    func(*Path) // nil, or called at the exit of the kernel
+}
+
+// A Path is the state of one thread between two instructions of a path.
+type Path struct {
+	Thread  int
+	Choices []Choice
+	Seen    []Event // instructions that the visitor recorded on the path
+	walk    *Walk
+	regs    []Value
+	decided []decision
+	ranges  []interval
+}
+
+// New returns a walk of a kernel. visit is called before each instruction that a thread certainly
+// executes on the path. It returns whether the path is followed further. block is the block size,
+// or zeros if the launch chooses it.
+func New(g *ir.Flow, block [3]int, visit func(*Path, *ir.Instr) bool) *Walk {
+	w := &Walk{flow: g, block: block, at: make(map[*ir.Block]int), visit: visit}
+	n := 0
+	for i, b := range g.Func.Blocks {
+		w.at[b] = i
+		n += len(b.Instrs)
+	}
+	w.steps = min(max(stepsPerIn*n, leastSteps), mostSteps)
+	w.values = newTable()
+	return w
+}
+
+// AtEnd sets a function that is called when a thread leaves the kernel.
+func (w *Walk) AtEnd(end func(*Path)) { w.end = end }
+
+// Block returns the number of threads of a block, or 0 if the launch chooses it.
+func (w *Walk) Block() int { return w.block[0] * w.block[1] * w.block[2] }
+
+// Exhausted reports whether the walk stopped because it reached its limit of steps.
+func (w *Walk) Exhausted() bool { return w.steps <= 0 }
+
+// Thread executes one thread on all paths, within the limits.
+func (w *Walk) Thread(thread int) {
+	w.paths = maxPaths
+	p := &Path{Thread: thread, walk: w, regs: make([]Value, len(w.flow.Func.Regs))}
+	for i, r := range w.flow.Func.Regs {
+		p.regs[i] = Value{Kind: Undefined, Reg: r}
+	}
+	for _, v := range w.flow.Func.Params {
+		if v.Reg != nil {
+			p.set(v.Reg, w.values.fresh(Launch))
+		}
+	}
+	p.run(0, 0)
+}
+
+// number returns the index of a register of the function, or -1.
+func (w *Walk) number(r *ir.Reg) int {
+	if n := int(r.Number); n < len(w.flow.Func.Regs) && w.flow.Func.Regs[n] == r {
+		return n
+	}
+	return -1
+}
+
+func (p *Path) set(r *ir.Reg, v Value) {
+	if n := p.walk.number(r); n >= 0 {
+		p.regs[n] = v
+	}
+}
+
+// Reg returns the value of a register.
+func (p *Path) Reg(r *ir.Reg) Value {
+	if n := p.walk.number(r); n >= 0 {
+		return p.resolve(p.regs[n])
+	}
+	return p.walk.values.fresh(Data)
+}
+
+// clone returns a copy of p that continues with another outcome of the last choice.
+func (p *Path) clone() *Path {
+	c := *p
+	c.regs, c.Choices = slices.Clone(p.regs), slices.Clone(p.Choices)
+	c.Seen = slices.Clone(p.Seen)
+	c.decided, c.ranges = slices.Clone(p.decided), slices.Clone(p.ranges)
+	return &c
+}
+
+// run executes the path from an instruction of a block.
+func (p *Path) run(block, first int) {
+	f := p.walk.flow.Func
+	for block < len(f.Blocks) {
+		list := f.Blocks[block].Instrs
+		next := block + 1
+		for i := first; i < len(list); i++ {
+			in := list[i]
+			if in.Directive() {
+				continue
+			}
+			if p.walk.steps--; p.walk.steps <= 0 {
+				return
+			}
+			runs, ok := p.guard(in, block, i)
+			if !ok || runs && !p.walk.visit(p, in) {
+				return
+			}
+			if !runs {
+				continue
+			}
+			if in.Ends() {
+				if in.Has(isa.EffectTerminator) {
+					p.leave()
+					return
+				}
+				if next = p.target(in); next < 0 {
+					return
+				}
+				break
+			}
+			p.execute(in)
+		}
+		block, first = next, 0
+	}
+	p.leave()
+}
+
+// leave ends the path at the exit of the kernel.
+func (p *Path) leave() {
+	if p.walk.end != nil {
+		p.walk.end(p)
+	}
+}
+
+// guard returns whether the guard of an instruction holds. If it is unknown and matters, the walk
+// first continues with the guard false. ok is false if the path ends here.
+func (p *Path) guard(in *ir.Instr, block, i int) (runs, ok bool) {
+	if in.Guard.Reg == nil {
+		return true, true
+	}
+	v := p.Reg(in.Guard.Reg)
+	if in.Guard.Not {
+		v = v.negated()
+	}
+	switch {
+	case v.Kind == Known:
+		return v.N != 0, true
+	case v.Kind != Unknown:
+		p.walk.visit(p, in)
+		return false, false // an undefined predicate
+	case !in.Ends() && !p.touchesUndefined(in):
+		p.blur(in, v)
+		return false, true
+	}
+	return true, p.fork(in, v, block, i)
+}
+
+// fork follows the path on which the guard v of instruction i of a block does not hold, and
+// assumes for p that it holds. ok is false if a limit is reached.
+func (p *Path) fork(in *ir.Instr, v Value, block, i int) (ok bool) {
+	again := 0
+	for _, c := range p.Choices {
+		if c.In == in {
+			again++
+		}
+	}
+	if again >= maxVisits || len(p.Choices) >= maxForks || p.walk.paths <= 0 {
+		return false
+	}
+	p.walk.paths--
+	other := p.clone()
+	other.Choices = append(other.Choices, Choice{in, false, v.From})
+	if other.assume(v, false) {
+		other.run(block, i+1)
+	}
+	p.Choices = append(p.Choices, Choice{in, true, v.From})
+	return p.assume(v, true)
+}
+
+// touchesUndefined reports whether an instruction reads or writes a register that is undefined.
+func (p *Path) touchesUndefined(in *ir.Instr) (found bool) {
+	in.Registers(func(r *ir.Reg, _ isa.Access) { found = found || p.Reg(r).Kind == Undefined })
+	return found
+}
+
+// blur makes the registers that an instruction under an unknown guard writes unknown.
+func (p *Path) blur(in *ir.Instr, guard Value) {
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		if a != isa.Read {
+			p.set(r, p.walk.values.fresh(max(guard.From, Data)))
+		}
+	})
+}
+
+// target returns the block to which a branch or an exit leads, or -1 if the path ends there.
+func (p *Path) target(in *ir.Instr) int {
+	if in.Kind() != isa.KindBra || len(in.Args) == 0 {
+		return -1
+	}
+	if b, ok := p.walk.at[in.Args[0].Block()]; ok {
+		return b
+	}
+	return -1
+}

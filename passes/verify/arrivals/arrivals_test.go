@@ -1,0 +1,15 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package arrivals_test
+
+import (
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/internal/annotatedtest"
+	"github.com/ptxdsl/ptxdsl/passes/verify/arrivals"
+)
+
+func TestFiles(t *testing.T) {
+	annotatedtest.Run(t, arrivals.Mbarriers(), arrivals.Semaphores())
+}

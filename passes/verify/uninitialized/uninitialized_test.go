@@ -1,0 +1,16 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package uninitialized_test
+
+import (
+	"testing"
+
+	"github.com/ptxdsl/ptxdsl/internal/annotatedtest"
+	"github.com/ptxdsl/ptxdsl/passes/verify/uninitialized"
+)
+
+func TestFiles(t *testing.T) {
+	annotatedtest.Run(t, uninitialized.Accumulators(), uninitialized.Analyzer(),
+		uninitialized.Memory())
+}

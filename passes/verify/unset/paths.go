@@ -1,0 +1,223 @@
+// Copyright 2026 The ptxdsl Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package unset
+
+import (
+	"slices"
+
+	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/walk"
+	"github.com/ptxdsl/ptxdsl/passes/verify"
+)
+
+// A use is an instruction that uses an undefined value on a path, for an address, a stored value
+// or a branch.
+type use struct {
+	in      *ir.Instr
+	thread  int
+	choices []walk.Choice
+}
+
+// from returns the origin of the choices of the path. known is set if there are none.
+func (u *use) from() (from walk.Origin, known bool) {
+	for _, c := range u.choices {
+		from = max(from, c.From)
+	}
+	return from, len(u.choices) == 0
+}
+
+// A search finds uses of registers that only other paths write.
+type search struct {
+	*verify.Pass
+	walk *walk.Walk
+	uses map[*ir.Reg]*use // the use with the fewest assumptions
+}
+
+// checkPaths reports registers that are written on some paths to a read and not on others, and
+// whose value is used on one of the others.
+func checkPaths(p *verify.Pass, reported map[*ir.Reg]bool) {
+	doubtful := partlyWritten(p)
+	if len(doubtful) == 0 {
+		return
+	}
+	s := &search{Pass: p, uses: make(map[*ir.Reg]*use)}
+	s.walk = walk.New(p.Flow, p.BlockSize(), s.visit)
+	for _, thread := range walk.Threads(p.Flow.Func, s.walk.Block()) {
+		s.walk.Thread(thread)
+	}
+	for _, r := range doubtful {
+		if u := s.uses[r]; u != nil && !reported[r] {
+			reported[r] = true
+			s.report(r, u)
+		}
+	}
+}
+
+// visit records a use of an undefined value.
+func (s *search) visit(path *walk.Path, in *ir.Instr) bool {
+	r := undefinedUse(path, in)
+	if r == nil {
+		return true
+	}
+	u := &use{in, path.Thread, slices.Clone(path.Choices)}
+	if old := s.uses[r]; old == nil || u.isCloser(old) {
+		s.uses[r] = u
+	}
+	return false
+}
+
+// isCloser reports whether u needs fewer or weaker assumptions than o.
+func (u *use) isCloser(o *use) bool {
+	a, known := u.from()
+	b, too := o.from()
+	switch {
+	case known != too:
+		return known
+	case a != b:
+		return a < b
+	}
+	return len(u.choices) < len(o.choices)
+}
+
+// undefinedUse returns the undefined register on which an address, a stored value, or the guard of
+// a branch or an access depends, or nil.
+func undefinedUse(path *walk.Path, in *ir.Instr) (found *ir.Reg) {
+	accesses := false
+	switch in.Kind().Head() {
+	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed:
+		accesses = in.Space().Base() != isa.Param
+	}
+	if !accesses && !in.Ends() {
+		return nil
+	}
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		if v := path.Reg(r); a == isa.Read && v.Kind == walk.Undefined && found == nil {
+			found = v.Reg
+		}
+	})
+	return found
+}
+
+// partlyWritten returns the registers that some instruction reads where they are written on some
+// paths from the start and not on others.
+func partlyWritten(p *verify.Pass) (list []*ir.Reg) {
+	f := p.Func
+	may, always := statesOf(p), alwaysWritten(p)
+	seen := make(map[*ir.Reg]bool)
+	for _, v := range f.Params {
+		seen[v.Reg] = true
+	}
+	for _, block := range f.Blocks {
+		for _, in := range block.Instrs {
+			if in.Guard.Reg == nil { // the instruction reads what it writes: an accumulator
+				in.Registers(func(r *ir.Reg, a isa.Access) {
+					seen[r] = seen[r] || a == isa.ReadWrite
+				})
+			}
+		}
+	}
+	for b, block := range f.Blocks {
+		if may[b] == nil {
+			continue
+		}
+		s, t := may[b].clone(), &state{written: slices.Clone(always[b])}
+		for _, in := range block.Instrs {
+			in.Registers(func(r *ir.Reg, a isa.Access) {
+				if n, own := number(f, r); own && a == isa.Read && s.has(n) && !t.has(n) &&
+					!seen[r] {
+					seen[r] = true
+					list = append(list, r)
+				}
+			})
+			s.step(f, in)
+			t.stepAlways(f, in)
+		}
+	}
+	return list
+}
+
+// alwaysWritten returns, for the start of each block, the registers that all paths to it write.
+func alwaysWritten(p *verify.Pass) [][]uint64 {
+	f := p.Func
+	starts := make([][]uint64, len(f.Blocks))
+	starts[0] = make([]uint64, (len(f.Regs)+63)/64)
+	for work := []int{0}; len(work) > 0; {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		s := &state{written: slices.Clone(starts[b])}
+		for _, in := range f.Blocks[b].Instrs {
+			s.stepAlways(f, in)
+		}
+		for _, next := range p.Flow.Succs[b] {
+			switch {
+			case starts[next] == nil:
+				starts[next] = slices.Clone(s.written)
+			case !intersect(starts[next], s.written):
+				continue
+			}
+			work = append(work, next)
+		}
+	}
+	return starts
+}
+
+// intersect removes from a set what another set does not have, and reports whether that changes it.
+func intersect(to, from []uint64) (changed bool) {
+	for i, w := range from {
+		changed = changed || to[i]&^w != 0
+		to[i] &= w
+	}
+	return changed
+}
+
+// stepAlways adds the registers that an instruction certainly writes.
+func (s *state) stepAlways(f *ir.Func, in *ir.Instr) {
+	if in.Guard.Reg != nil {
+		return
+	}
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		if n, own := number(f, r); own && a != isa.Read {
+			s.written[n/64] |= 1 << (n % 64)
+		}
+	})
+}
+
+// report reports that a path uses register r without having written it.
+func (s *search) report(r *ir.Reg, u *use) {
+	from, known := u.from()
+	if !known && from == walk.Data {
+		c := u.choices[len(u.choices)-1]
+		for _, x := range u.choices {
+			if x.From == walk.Data {
+				c = x
+			}
+		}
+		s.Missed("whether %s, used in line %d, is written on all paths: the branch in line %d depends on data (R7)",
+			verify.Register(r), s.line(u.in), s.line(c.In))
+		return
+	}
+	f := s.Report(&ruleUnset, u.in,
+		"uninitialized register: %s is used, but on the path of thread %d no instruction writes it",
+		verify.Register(r), u.thread)
+	for _, c := range u.choices {
+		word := "false"
+		if c.Taken {
+			word = "true"
+		}
+		f.Also(c.In, "if the guard is %s here", word)
+	}
+	if !known {
+		f.As(diag.Review).Message += ", for some arguments of the kernel"
+	} else if u.thread > 0 && s.walk.Block() == 0 {
+		f.As(diag.Review).Message += ", if the block has that many threads"
+	}
+}
+
+// line returns the line of an instruction.
+func (s *search) line(in *ir.Instr) int {
+	at, _ := s.Module.At(in.Pos)
+	return at.Line
+}
