@@ -252,33 +252,54 @@ func (k *Kernel) emitSetup() {
 		s.store.Dims[0] = 1
 	}
 	if len(s.barriers) > 0 || len(k.maps) > 0 {
-		tid := k.Thread()
-		k.Comment("one thread initializes the barriers")
-		k.If(tid.EQI(0), func() {
-			for _, m := range k.maps {
-				k.ins("prefetch.tensormap", m.addr().in(k))
-			}
-			for _, b := range s.barriers {
-				for i := range b.n {
-					at := Addr{k: k, space: isa.SharedCTA, v: s.store,
-						off: int64(8 * (b.first + i))}
-					// a count of 0 is reported when the kernel is complete
-					k.ins("mbarrier.init.shared::cta.b64", at.in(k), number(int64(max(1, b.count))))
-				}
-			}
-			if k.m.Has(90) {
-				k.ins("fence.mbarrier_init.release.cluster")
-			}
-		})
+		k.m.calls.At(k.setupPos(), k.initializeBarriers)
 	}
 	for _, f := range s.extra {
-		f()
+		k.m.calls.At(k.tmem.pos, f)
 	}
-	switch {
-	case k.clusterSize() > 1:
-		k.SyncCluster()
-	case len(s.extra) == 0: // the extra setup code ends with a barrier
-		k.Sync()
+	k.m.calls.At(k.setupPos(), func() {
+		switch {
+		case k.clusterSize() > 1:
+			k.SyncCluster()
+		case len(s.extra) == 0: // the extra setup code ends with a barrier
+			k.Sync()
+		}
+	})
+}
+
+// setupPos returns the position of the declaration to which the setup code of the mbarriers
+// belongs: the first mbarrier, or else the kernel.
+func (k *Kernel) setupPos() ir.Pos {
+	if len(k.setup.barriers) > 0 {
+		return k.setup.barriers[0].pos
+	}
+	return k.f.Pos
+}
+
+// initializeBarriers emits the initialization of the mbarriers by one thread.
+func (k *Kernel) initializeBarriers() {
+	s := &k.setup
+	tid := k.Thread()
+	k.Comment("one thread initializes the barriers")
+	k.If(tid.EQI(0), func() {
+		for _, m := range k.maps {
+			k.m.calls.At(m.v.Pos, func() { k.ins("prefetch.tensormap", m.addr().in(k)) })
+		}
+		for _, b := range s.barriers {
+			k.m.calls.At(b.pos, func() { k.initialize(b) })
+		}
+		if k.m.Has(90) {
+			k.ins("fence.mbarrier_init.release.cluster")
+		}
+	})
+}
+
+// initialize emits the initialization of an array of mbarriers.
+func (k *Kernel) initialize(b *barrierSpec) {
+	for i := range b.n {
+		at := Addr{k: k, space: isa.SharedCTA, v: k.setup.store, off: int64(8 * (b.first + i))}
+		// a count of 0 is reported when the kernel is complete
+		k.ins("mbarrier.init.shared::cta.b64", at.in(k), number(int64(max(1, b.count))))
 	}
 }
 

@@ -5,6 +5,7 @@ package dsl_test
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -151,5 +152,41 @@ func assembles(t *testing.T, text string) {
 	}
 	if !verdict.OK() {
 		t.Errorf("ptxas: %s\n%s", verdict, text)
+	}
+}
+
+// TestSetupPositions checks that code that the builder emits when the kernel is complete has the
+// position of a declaration: the initialization of an mbarrier that of Barrier, and the exit that
+// of Kernel.
+func TestSetupPositions(t *testing.T) {
+	m := dsl.New("setup", "sm_90")
+	line := func() int {
+		_, _, n, _ := runtime.Caller(1)
+		return n
+	}
+	kernel, k := line(), m.Kernel("f", dsl.Threads(64), dsl.Cluster(2))
+	tid, s := k.TID().X, dsl.Shared[dsl.F32](k, "s", 64)
+	_, barrier, full := k.Thread(), line(), k.Barrier("full", 64)
+	s.InBlock(k.ClusterRank().XorI(1)).Store(tid, k.F32(1))
+	full.Arrive()
+	full.Wait(k.U32(0))
+	found := 0
+	for _, d := range m.Findings() {
+		for _, r := range d.Related {
+			want := barrier
+			switch r.Message {
+			case "the block exits here":
+				want = kernel
+			case "on this path, the branch is taken":
+			default:
+				continue
+			}
+			if found++; r.Place.Line != want {
+				t.Errorf("%s: %q is at line %d, want %d", d.Message, r.Message, r.Place.Line, want)
+			}
+		}
+	}
+	if found < 2 {
+		t.Errorf("%d related places, want the initialization and the exit:\n%v", found, m.Findings())
 	}
 }

@@ -155,10 +155,10 @@ func (k *Kernel) finish() {
 	}
 	k.checkResults()
 	if k.cur != nil {
-		k.freeTensorMemory()
-		k.ins("ret")
+		k.m.calls.At(k.tmem.pos, k.freeTensorMemory)
+		k.m.calls.At(k.f.Pos, func() { k.ins("ret") })
 	}
-	k.placeSetup()
+	k.m.calls.At(k.f.Pos, k.placeSetup)
 	k.placeHead()
 	k.completeNotes()
 	k.placeShared()

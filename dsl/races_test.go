@@ -26,6 +26,16 @@ var races = []wrongKernel{
 		k.Sync()
 		x.Store(tid, s.Load(tid))
 	}},
+	// bit reversal and other pure integer instructions
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		x, s, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 256), k.TID().X
+		s.Store(tid.Reverse().ShrI(24), tid)
+		x.Store(tid, s.Load(tid)) // want `D501: data race: thread 1 reads what thread 128 of another warp stored to s, without a barrier in between; add Sync after the store`
+	}},
+	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
+		s, tid := dsl.Shared[dsl.U32](k, "s", 256), k.TID().X
+		s.Store(tid.Reverse().ShrI(23), tid) // want `D301: out of bounds: thread 1 accesses byte 1024 of s, which has 1024`
+	}},
 	// a store under a data-dependent condition, and an atomic ticket
 	{"sm_80", func(_ *dsl.Module, k *dsl.Kernel) {
 		x, s, tid := dsl.Global[dsl.U32](k, "x"), dsl.Shared[dsl.U32](k, "s", 2), k.TID().X

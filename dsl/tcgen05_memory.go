@@ -17,6 +17,7 @@ type tensorMemory struct {
 	columns int     // number of columns in use
 	base    *ir.Reg // register with the address of the allocation, or nil
 	slot    *ir.Var // shared variable to which the hardware writes the address
+	pos     ir.Pos  // position of the first call that uses tensor memory
 	pair    bool    // allocated for a pair of blocks
 	plan    []tensorRegion
 }
@@ -77,7 +78,7 @@ func (k *Kernel) reserveColumns(n int) int {
 		}
 		base := fresh[U32](k)
 		base.r.Name = k.regName("tmem")
-		t.base = base.r
+		t.base, t.pos = base.r, k.m.calls.Here()
 		t.slot = k.newShared(unique("tmem_slot", k.names), isa.B32, 16, []int{1})
 		k.setup.extra = append(k.setup.extra, k.allocate)
 	}

@@ -4,6 +4,7 @@
 package eval
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -41,6 +42,17 @@ func Compare(how isa.Mod, t isa.Type) Scalar {
 	return scalarOf(isa.KindSetp, t, []isa.Mod{how}).compute
 }
 
+// Integer returns the Scalar of an instruction whose operands and result are integers, untyped bits
+// or predicates, the number of its operands, and the type of its result. It returns nil for other
+// instructions, for those that use the condition code, and for divisions.
+func Integer(kind isa.Kind, mods []isa.Mod) (compute Scalar, operands int, out isa.Type) {
+	op := scalarOf(kind, 0, mods)
+	if !op.integer || op.quotient {
+		return nil, 0, 0
+	}
+	return op.compute, op.operands, op.out
+}
+
 // Extend returns the low bits of a as a number of type t, sign-extended if t is signed, or else
 // zero-extended.
 func Extend(t isa.Type, a uint64) int64 { return extend(t, a) }
@@ -51,6 +63,8 @@ type scalarOp struct {
 	operands int
 	quotient bool   // a division of integers
 	divisor  uint64 // mask of the divisor's bits
+	integer  bool   // the operands and the result are integers, bits or predicates
+	out      isa.Type
 }
 
 // maxMods is the maximum number of modifiers in an instruction that can be a Scalar.
@@ -106,9 +120,19 @@ func compileScalar(key scalarKey) scalarOp {
 	if op == nil || op.Scalar == nil {
 		return scalarOp{}
 	}
-	s := scalarOp{compute: op.Scalar, operands: len(op.In) + op.PIn}
+	s := scalarOp{compute: op.Scalar, operands: len(op.In) + op.PIn, out: isa.Predicate}
+	if len(op.Out) > 0 {
+		s.out = op.Out[0]
+	}
+	s.integer = !slices.ContainsFunc(slices.Concat(op.In, op.Out), isNotWhole)
 	if head := key.kind.Head(); (head == isa.HeadDiv || head == isa.HeadRem) && isInt(op.In[0]) {
 		s.quotient, s.divisor = true, mask(op.In[1])
 	}
 	return s
+}
+
+// isNotWhole reports whether t is neither untyped bits nor an integer type, which may be packed.
+func isNotWhole(t isa.Type) bool {
+	element, _ := t.Elements()
+	return !element.Whole()
 }

@@ -34,6 +34,7 @@ type Calls struct {
 	last    nodePath // path to the node that was requested last, starting at body
 	body    ir.Pos   // position of the call of Run, or NoPos
 	mark    uintptr  // return address in Run of the function that Run calls
+	fixed   ir.Pos   // position of all calls during At, or NoPos
 
 	sources source.Files // parsed files of the findings
 }
@@ -55,13 +56,30 @@ type nodePath struct {
 // caller of Here. It must not be inlined, because trail starts with its caller.
 //
 //go:noinline
-func (c *Calls) Here() ir.Pos { return c.path(c.current[trail(&c.current, c.mark):]) }
+func (c *Calls) Here() ir.Pos {
+	if c.fixed != ir.NoPos {
+		return c.fixed
+	}
+	return c.path(c.current[trail(&c.current, c.mark):])
+}
+
+// At calls emit. All builder calls during emit get the position pos, unless it is NoPos. The
+// builder uses it for code that belongs to an earlier declaration.
+func (c *Calls) At(pos ir.Pos, emit func()) {
+	was := c.fixed
+	defer func() { c.fixed = was }()
+	c.fixed = pos
+	emit()
+}
 
 // Caller returns the position of the call to the function that calls Caller. Neither function may
 // be inlined.
 //
 //go:noinline
 func (c *Calls) Caller() ir.Pos {
+	if c.fixed != ir.NoPos {
+		return c.fixed
+	}
 	return c.path(c.current[trail(&c.current, c.mark) : maxStackDepth-1])
 }
 
@@ -70,6 +88,9 @@ func (c *Calls) Caller() ir.Pos {
 //
 //go:noinline
 func (c *Calls) OuterCaller() ir.Pos {
+	if c.fixed != ir.NoPos {
+		return c.fixed
+	}
 	return c.path(c.current[min(trail(&c.current, c.mark), maxStackDepth-2) : maxStackDepth-2])
 }
 

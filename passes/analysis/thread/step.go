@@ -42,6 +42,9 @@ type operation struct {
 	how    isa.Mod  // operator of a comparison
 	// evaluates the operation on integers; nil if the operation needs other rules
 	apply eval.Scalar
+	// evaluates the operation on constants, if no rule of this package does
+	exact    eval.Scalar
+	operands int // of exact
 }
 
 // operationOf returns the operation of an instruction. Its width is 0 if the instruction is not
@@ -66,18 +69,19 @@ func operationOf(in *ir.Instr) (o operation) {
 		}
 	}
 	if !isInteger(o.typ) && o.typ != isa.Predicate {
-		return operation{kind: o.kind}
+		return exactOperation(in)
 	}
 	o.width, o.signed = max(1, o.typ.Bits()), o.typ.Class() == isa.Signed
 	switch o.kind {
 	case isa.KindCvt:
 		if types != 2 || others != 0 || !isInteger(o.to) {
-			o.to = 0
+			return exactOperation(in)
 		}
 	case isa.KindSetp:
-		if others == 1 && isInteger(o.typ) {
-			o.apply = eval.Compare(o.how, o.typ)
+		if others != 1 || !isInteger(o.typ) {
+			return exactOperation(in)
 		}
+		o.apply = eval.Compare(o.how, o.typ)
 	case isa.KindMadLo:
 		o.apply = eval.Plain(isa.KindMulLo, o.typ)
 	case isa.KindMadWide:
@@ -86,17 +90,23 @@ func operationOf(in *ir.Instr) (o operation) {
 		isa.KindMin, isa.KindMax,
 		isa.KindAnd, isa.KindOr, isa.KindXor, isa.KindShl, isa.KindShr:
 		switch {
-		case others != 0:
-			return operation{kind: o.kind}
+		case others != 0, o.kind == isa.KindXor && o.typ == isa.Predicate:
+			return exactOperation(in)
 		case isInteger(o.typ):
 			o.apply = eval.Plain(o.kind, o.typ)
 		}
+	case isa.KindMov, isa.KindSelp, isa.KindNot:
+	default:
+		return exactOperation(in)
 	}
 	return o
 }
 
-// isInteger reports whether t is an integer type of 8 to 64 bits.
+// isInteger reports whether t is an integer type of 8 to 64 bits that is not packed.
 func isInteger(t isa.Type) bool {
+	if _, n := t.Elements(); n != 1 {
+		return false
+	}
 	switch t.Class() {
 	case isa.Unsigned, isa.Signed, isa.Bits:
 		return t.Bits() >= 8 && t.Bits() <= 64
@@ -154,8 +164,6 @@ func (o *operation) not(a Value) Value {
 // convert evaluates cvt.
 func (o *operation) convert(a Value) Value {
 	switch {
-	case o.to == 0:
-		return Value{}
 	case a.Kind != Constant:
 		return a
 	case isAddress(a.N):

@@ -52,7 +52,7 @@ func TestValue(t *testing.T) {
 		{"choice", "mov.u32 %r0, %laneid; setp.ge.u32 %p0, %r0, 4; selp.b32 %out, 7, 9, %p0;",
 			"%out", []thread.Value{constant(9), constant(7)}},
 		{"saturated", "mov.u32 %r0, %tid.x; add.sat.s32 %out, %r0, 1;", "%out",
-			[]thread.Value{unknown, unknown}},
+			[]thread.Value{constant(1), constant(38)}},
 		{"parameter", "ld.param.u32 %r0, [n]; add.u32 %out, %r0, 4;", "%out",
 			[]thread.Value{launch, launch}},
 		{"bound", "ld.param.u32 %r0, [n]; mov.u32 %r1, %tid.x; setp.lt.u32 %yes, %r1, %r0;", "%yes",
@@ -79,6 +79,46 @@ func TestValue(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", test.name, diff)
 		}
+	}
+}
+
+// TestExact evaluates pure integer instructions, as the emulator does, for thread 37 = 0b100101.
+func TestExact(t *testing.T) {
+	for _, test := range []struct {
+		body string
+		want int64
+	}{
+		{"brev.b32 %r1, %r0; shr.u32 %out, %r1, 26;", 0b101001},
+		{"bfe.u32 %out, %r0, 2, 4;", 0b1001},
+		{"bfe.s32 %out, %r0, 2, 4;", -7},
+		{"bfi.b32 %out, %r0, 0, 8, 4;", 0x500},
+		{"popc.b32 %out, %r0;", 3},
+		{"clz.b32 %out, %r0;", 26},
+		{"bfind.u32 %out, %r0;", 5},
+		{"prmt.b32 %out, %r0, 7, 0x4040;", 0x07250725},
+		{"shf.l.wrap.b32 %out, %r0, %r0, 31;", -0x7fffffee & 0xffffffff},
+		{"lop3.b32 %out, %r0, 3, 8, 0xfe;", 0b101111},
+		{"mul24.lo.u32 %out, %r0, 3;", 111},
+		{"mul.hi.u32 %out, %r0, -1;", 36},
+		{"mad.hi.s32 %out, %r0, -1, 5;", 4},
+		{"sad.u32 %out, %r0, 40, 1;", 4},
+		{"neg.s32 %r1, %r0; abs.s32 %out, %r1;", 37},
+		{"neg.s32 %out, %r0;", -37},
+		{"cnot.b32 %out, %r0;", 0},
+		{"slct.s32.s32 %out, 1, 2, %r0;", 1},
+		{"setp.gt.u32 %p0, %r0, 3; setp.lt.and.u32 %p1, %r0, 40, !%p0; selp.b32 %out, 1, 2, %p1;", 2},
+		{"setp.gt.u32 %p0, %r0, 3; xor.pred %p1, %p0, %p0; selp.b32 %out, 1, 2, %p1;", 2},
+		{"mov.b64 %rd0, {%r0, 7}; mov.b64 {%r1, %out}, %rd0;", 7},
+		{"mul.wide.u32 %rd0, %r0, 256; mov.b64 {%out, %r1}, %rd0;", 37 * 256},
+		{"dp4a.u32.u32 %out, %r0, 2, 1;", 75},
+		{"mov.b32 %r1, 0x10001; add.s16x2 %out, %r0, %r1;", 0x10026},
+	} {
+		e, _, r := evaluator(t, "mov.u32 %r0, %tid.x; "+test.body, "%out")
+		e.Begin(37)
+		if got := e.Value(r); got != (thread.Value{Kind: thread.Constant, N: test.want}) {
+			t.Errorf("%s: %+v, want %#x", test.body, got, test.want)
+		}
+		e.End()
 	}
 }
 

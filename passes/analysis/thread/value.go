@@ -68,6 +68,14 @@ func (e *Eval) result(w *tracked) Value {
 	if v := loadedVariable(in); v != nil && v.Space == isa.Param {
 		return Value{Kind: Launch}
 	}
+	switch {
+	case in.Args[0].Reg != w.reg: // one of several results
+		return e.part(in, w.reg)
+	case w.op.exact != nil:
+		return e.exactResult(in, &w.op)
+	case w.op.kind == isa.KindMov && in.Args[1].Kind == ir.Vector:
+		return e.packed(in, w.op.width)
+	}
 	var args [3]Value
 	for i := range min(3, len(in.Args)-1) {
 		args[i] = e.ValueOf(&in.Args[i+1])

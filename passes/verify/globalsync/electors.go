@@ -30,6 +30,7 @@ type threadSelection struct {
 	bases      map[*ir.Reg]base        // cache of baseOfRegister
 	used       map[*ir.Reg]blockUse    // cache of registerUse
 	read       map[*ir.Reg]bool        // registers that an instruction reads; see isRead
+	indexes    map[*ir.Reg]bool        // see indexRegisters
 }
 
 // predicates is a set of predicates, each identified by the instruction that computes it, that
@@ -112,7 +113,8 @@ func (w *threadSelection) selectionOf(in *ir.Instr) selection {
 	case isa.KindSetp:
 		first := in.Args[0].Reg
 		if in.HasMod(isa.ModEQ, isa.ModNE) && first != nil &&
-			w.levels().Value(first) < uniform.Block && !w.comparesLoaded(in) {
+			w.levels().Value(first) < uniform.Block && !w.comparesLoaded(in) &&
+			w.comparesThreadIndex(in) {
 			p = byThreadIndex
 			if w.testsLane(in) {
 				p = byLane
