@@ -37,10 +37,7 @@ func TestRowTile(t *testing.T) {
 		{256, 8, 1}, {37, 8, 1}, {1001, 8, 1}, {2056, 8, 1}, {2048, 16, 1}, {1024, 8, 2},
 		{520, 8, 2},
 	} {
-		options := []dsl.KernelOption{dsl.Threads(64)}
-		if c.blocks > 1 {
-			options = append(options, dsl.Cluster(c.blocks))
-		}
+		options := []dsl.KernelOption{dsl.Threads(64), dsl.Cluster(c.blocks)}
 		x := kerneltest.Open(t, "emu:sm_90")
 		k, err := x.Kernel("rows", func(m *dsl.Module) {
 			rowKernel[dsl.F16](m, c.cols, c.width, options...)
@@ -116,10 +113,7 @@ func TestRowStream(t *testing.T) {
 		{1808, 1, dsl.RowBuffer{Copies: 2, Kept: 1}}, {5136, 2, dsl.RowBuffer{}},
 		{1032, 1, dsl.RowBuffer{}},
 	} {
-		options := []dsl.KernelOption{dsl.Threads(64)}
-		if c.blocks > 1 {
-			options = append(options, dsl.Cluster(c.blocks))
-		}
+		options := []dsl.KernelOption{dsl.Threads(64), dsl.Cluster(c.blocks)}
 		x := kerneltest.Open(t, "emu:sm_90")
 		k, err := x.Kernel("rows", func(m *dsl.Module) {
 			streamKernel[dsl.F16](m, c.cols, c.buffer, options...)

@@ -73,11 +73,9 @@ func (r RowKernel) stream() streamShape {
 // newStream adds a kernel to m and returns its stream.
 func newStream[E dsl.Scalar](m *dsl.Module, r RowKernel) *stream[E] {
 	s := r.stream()
-	options := []dsl.KernelOption{dsl.Threads(s.threads), dsl.MinBlocks(s.together)}
-	if s.blocks > 1 {
-		options = append(options, dsl.Cluster(s.blocks))
-	}
-	return &stream[E]{k: m.Kernel(string(r.Kind), options...), r: r}
+	k := m.Kernel(string(r.Kind), dsl.Threads(s.threads), dsl.MinBlocks(s.together),
+		dsl.Cluster(s.blocks))
+	return &stream[E]{k: k, r: r}
 }
 
 // begin starts the copies of the block's part, after the parameters are declared.
