@@ -44,12 +44,12 @@ import (
 //     [Kernel.PersistentGroups], [Kernel.DynamicSchedule], [Kernel.StreamK]
 //   - Memory and tiles: [Kernel.SharedBytes], [Kernel.SharedTile], [Kernel.SharedTiles],
 //     [Kernel.Matrix], [Kernel.TensorMap], [Kernel.Tensor], [Kernel.RowTensor], [Kernel.Im2col],
-//     [Kernel.ScaleMap], [Kernel.SparsityMap]
+//     [Kernel.ScaleMap], [Kernel.ScaleCopy], [Kernel.SparsityMap]
 //   - Copies: [Kernel.CopyAsync], [Kernel.CommitCopies], [Kernel.WaitCopies],
 //     [Kernel.CommitStores], [Kernel.WaitStores], [Kernel.WaitStoresRead]
 //   - Tensor cores: [Kernel.Accumulator], [Kernel.CommitMMA], [Kernel.WaitMMA], [Kernel.TMEM],
-//     [Kernel.TMEMOperand], [Kernel.CTAPair], [Kernel.Output], [Kernel.ScaleOutput],
-//     [Kernel.OnlineSoftmax]
+//     [Kernel.TMEMOperand], [Kernel.CTAPair], [Kernel.PairHalf], [Kernel.Output],
+//     [Kernel.ScaleOutput], [Kernel.OnlineSoftmax]
 type Kernel struct {
 	m    *Module
 	f    *ir.Func

@@ -103,13 +103,15 @@ func MaxRegs(n int) KernelOption {
 }
 
 // Cluster sets the cluster size in blocks that a launch must have (.reqnctapercluster). It requires
-// sm_90.
+// sm_90. A size of one block has no effect.
 func Cluster(x int, yz ...int) KernelOption {
 	return func(k *Kernel) {
 		k = k.sound()
 		c := [3]int{x, 1, 1}
 		copy(c[1:], yz)
 		switch {
+		case c == [3]int{1, 1, 1}:
+			return
 		case !k.m.Has(90):
 			k.fault(&ruleLacks, "%s does not support clusters, which need sm_90", k.m.Target())
 			return

@@ -25,6 +25,8 @@ var nothings = []any{
 	&dsl.AsyncPipeline{}, &dsl.Accumulator{}, &dsl.WarpTile[dsl.F32]{}, &dsl.Fragments{},
 	&dsl.TMEM{}, &dsl.AccumulatorStage{}, &dsl.TMEMOperand{}, &dsl.TMEMOperandStage{},
 	&dsl.RowTile[dsl.F16]{}, (*dsl.RowTile[dsl.F16])(nil),
+	&dsl.ScaleCopy{}, (*dsl.ScaleCopy)(nil),
+	&dsl.RowStream[dsl.F16]{}, (*dsl.RowStream[dsl.F16])(nil),
 	&dsl.Output{}, &dsl.Schedule{}, &dsl.DynamicSchedule{}, &dsl.Label{},
 	(*dsl.TensorMap)(nil), (*dsl.Tensor)(nil), (*dsl.Matrix)(nil), (*dsl.Pipeline)(nil),
 	(*dsl.Stage)(nil), (*dsl.AsyncPipeline)(nil), (*dsl.Accumulator)(nil),

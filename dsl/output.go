@@ -20,6 +20,9 @@ type Output struct {
 	pos     ir.Pos
 	stored  ir.Pos // position of the first store, or NoPos
 	drained bool
+
+	combined *combination // see Combine
+	factors  *ScaleOutput // see Scales
 }
 
 // Output declares staging buffers in shared memory for the tiles of a tensor map, one for each of
@@ -144,6 +147,8 @@ func (o *Output) StoreTMEM(a *AccumulatorStage, row, col Reg[U32]) {
 	case t.Cols != a.t.cols:
 		k.fault(&ruleShape, "accumulator in StoreTMEM has %d columns, but the output tile is %s",
 			a.t.cols, t)
+	case o.combined != nil || o.factors != nil:
+		o.storeCombined(a, row, col)
 	case a.t.shared > 0:
 		o.storeOverlapping(a, row, col)
 	default:

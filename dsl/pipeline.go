@@ -57,6 +57,7 @@ func (f Feed) Multicast() Feed { return f.withShare(wholeCluster) }
 func (k *Kernel) Pipeline(name string, stages int, feeds ...Feed) *Pipeline {
 	k = k.sound()
 	p := &Pipeline{ring: k.newRing(name, stages)}
+	feeds = withFactors(feeds)
 	p.pair = k.tmem.pair
 	p.full.spec.pair = p.pair
 	if len(feeds) == 0 {
@@ -183,7 +184,7 @@ func (s *Stage) Tile(m *TensorMap) SharedTile {
 		return SharedTile{Tile: m.Tile(), at: p.store}
 	}
 	t := SharedTile{Tile: m.tile, at: s.base.Plus(int64(p.offsets[i])), stage: s,
-		halved: m.halves > 0}
+		halved: m.halves > 0, from: m}
 	if !s.loads {
 		p.k.noteReads(p.reads, i, 1)
 		t.cover = &p.covers[i]

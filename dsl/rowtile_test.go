@@ -37,10 +37,7 @@ func TestRowTile(t *testing.T) {
 		{256, 8, 1}, {37, 8, 1}, {1001, 8, 1}, {2056, 8, 1}, {2048, 16, 1}, {1024, 8, 2},
 		{520, 8, 2},
 	} {
-		options := []dsl.KernelOption{dsl.Threads(64)}
-		if c.blocks > 1 {
-			options = append(options, dsl.Cluster(c.blocks))
-		}
+		options := []dsl.KernelOption{dsl.Threads(64), dsl.Cluster(c.blocks)}
 		x := kerneltest.Open(t, "emu:sm_90")
 		k, err := x.Kernel("rows", func(m *dsl.Module) {
 			rowKernel[dsl.F16](m, c.cols, c.width, options...)
@@ -74,6 +71,85 @@ func TestRowTile(t *testing.T) {
 		}
 		if err := kerneltest.Compare(x, what, f.Decode(ys), want, f.ULPs(0.51).Plus(
 			kerneltest.Abs(1e-4))); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// streamKernel computes x - 2*sum(x) for each row, and the index of each element in the row.
+func streamKernel[E dsl.Scalar](m *dsl.Module, cols int, b dsl.RowBuffer,
+	options ...dsl.KernelOption) {
+	k := m.Kernel("rows", options...)
+	x, y := dsl.Global[E](k, "x"), dsl.Global[E](k, "y")
+	sums, columns := dsl.Global[dsl.F32](k, "sums"), dsl.Global[dsl.U32](k, "columns")
+	t := dsl.NewRowStream(x, cols, b)
+	total := k.F32(0).Var()
+	t.Each(func(at u32, xs []f32) {
+		for i, x := range xs {
+			total.Set(total.Add(x.MulF(2)))
+			columns.At64(t.Start()).Store(at.AddI(int64(i)), t.Offset().Add(at).AddI(int64(i)))
+		}
+	})
+	plus := func(a, b f32) f32 { return a.Add(b) }
+	sum := dsl.ClusterReduce(dsl.BlockReduce(total, "sum", plus), "all", plus)
+	k.If(t.IsFirst(), func() { sums.Store(t.Row(), sum) })
+	t.Map(y, func(_ u32, xs []f32) []f32 {
+		for i := range xs {
+			xs[i] = xs[i].Sub(sum)
+		}
+		return xs
+	})
+}
+
+// TestRowStream runs kernels that copy rows to shared memory in one and in several parts, keep a
+// part in registers, or read the row again.
+func TestRowStream(t *testing.T) {
+	for _, c := range []struct {
+		cols, blocks int
+		buffer       dsl.RowBuffer
+	}{
+		{1032, 1, dsl.RowBuffer{Copies: 1}}, {2600, 1, dsl.RowBuffer{Copies: 2}},
+		{8, 1, dsl.RowBuffer{Copies: 4}}, {4096, 2, dsl.RowBuffer{Copies: 2, Kept: 1}},
+		{1808, 1, dsl.RowBuffer{Copies: 2, Kept: 1}}, {5136, 2, dsl.RowBuffer{}},
+		{1032, 1, dsl.RowBuffer{}},
+	} {
+		options := []dsl.KernelOption{dsl.Threads(64), dsl.Cluster(c.blocks)}
+		x := kerneltest.Open(t, "emu:sm_90")
+		k, err := x.Kernel("rows", func(m *dsl.Module) {
+			streamKernel[dsl.F16](m, c.cols, c.buffer, options...)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const rows = 3
+		f, what := kerneltest.F16, fmt.Sprintf("%+v", c)
+		xs := kerneltest.Random(x, f, rows*c.cols)
+		ys, sums, columns := make([]runtime.F16, len(xs)), make([]float32, rows),
+			make([]uint32, len(xs))
+		if err := x.Launch(k, runtime.Grid(rows*c.blocks), kerneltest.In(xs), kerneltest.Out(ys),
+			kerneltest.Out(sums), kerneltest.Out(columns)); err != nil {
+			t.Fatal(err)
+		}
+		var want, totals []float64
+		for row := range rows {
+			var sum float64
+			line := f.Decode(xs[row*c.cols:][:c.cols])
+			for _, v := range line {
+				sum += 2 * v
+			}
+			totals = append(totals, sum)
+			for i, v := range line {
+				want = append(want, v-sum)
+				if got := columns[row*c.cols+i]; got != uint32(i) {
+					t.Fatalf("%s: column %d has index %d", what, i, got)
+				}
+			}
+		}
+		if err := kerneltest.Compare(x, what, sums, totals, kerneltest.Abs(1e-3)); err != nil {
+			t.Error(err)
+		}
+		if err := kerneltest.Compare(x, what, f.Decode(ys), want, f.ULPs(0.51).Plus(
+			kerneltest.Abs(1e-3))); err != nil {
 			t.Error(err)
 		}
 	}

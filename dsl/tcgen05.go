@@ -83,9 +83,18 @@ func (t SharedTile) Descriptor() Reg[U64] {
 
 // MMA adds the product of x and the transpose of y. The rows of x are the rows of the accumulator,
 // the rows of y its columns. In a CTA pair each block holds half of the rows of both; see
-// [Kernel.CTAPair]. Tiles of 8 and 16 bits may be Transposed.
+// [Kernel.CTAPair]. Tiles of 8 and 16 bits may be Transposed. If scale factors or indices are
+// attached to the tensor maps of the tiles (see [TensorMap.Scaled]), it multiplies with them.
 func (a *AccumulatorStage) MMA(x, y SharedTile) {
-	a.issueDense(tensorProduct{x: x, y: y})
+	p := tensorProduct{x: x, y: y, sparsity: x.attachedIndices()}
+	scale, scalesX, scaled := x.attachedScales()
+	if !scaled {
+		a.issueDense(p)
+		return
+	}
+	_, scalesY, _ := y.attachedScales()
+	p.scales = &scales{BlockScale: scale, x: scalesX, y: scalesY}
+	a.issueScaled(p)
 }
 
 // SparseMMA adds a product as MMA does, for a sparse A operand x, which stores two of each four

@@ -167,3 +167,12 @@ func (k *Kernel) CTAPair() {
 	}
 	k.tmem.pair = true
 }
+
+// PairHalf returns the index of the tile that the block loads if the blocks of a CTA pair each load
+// a half of tile n: 2n or 2n+1. Without CTAPair it returns n.
+func (k *Kernel) PairHalf(n Reg[U32]) Reg[U32] {
+	if k = k.sound(); !k.tmem.pair {
+		return n
+	}
+	return n.MulI(2).Add(k.ClusterRank().AndI(1))
+}

@@ -54,6 +54,7 @@ func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap 
 		rows, atoms = 128, 1
 	}
 	m := k.TensorMap(name, isa.U64, Box{Rows: (rows + 127) / 128, Cols: 64 * atoms}, NoSwizzle)
+	m.scale = b
 	if rows%128 != 0 {
 		m.halves = rows / 64
 	}
@@ -61,11 +62,15 @@ func (k *Kernel) ScaleMap(name string, b BlockScale, rows, cols int) *TensorMap 
 }
 
 // ScaleHalf returns the scale factors of tile n for a ScaledMMA with 64 or 192 columns. For an
-// odd n they start in the middle of an atom of 128 rows.
+// odd n they start in the middle of an atom of 128 rows. For an operand whose tensor map has scale
+// factors attached (see [TensorMap.Scaled]), it returns the operand with those of tile n.
 func (t SharedTile) ScaleHalf(n Reg[U32]) SharedTile {
 	k := t.at.k
 	switch {
 	case !checkCreated(k, "tile in ScaleHalf", n.k):
+	case t.from != nil && t.from.scales != nil && t.from.scales.halves == 0:
+	case t.from != nil && t.from.scales != nil:
+		t.half = n.AndI(1).ShlI(1)
 	case !t.halved:
 		k.fault(&ruleShape,
 			"ScaleHalf is called on %s, expected scale factors of a ScaleMap with 64 or 192 rows",
@@ -131,7 +136,7 @@ func (t *TMEM) scaleRows() int { return (t.cols + 127) / 128 }
 
 // ScaledMMA adds the product of x and the transpose of y, with scale factors. The thread first
 // copies the scale factors from shared to tensor memory; tcgen05 executes the copy and the MMA in
-// order.
+// order. x is sparse if its tensor map has indices attached (see [TensorMap.Sparse]).
 func (a *AccumulatorStage) ScaledMMA(b BlockScale, x, y, scaleX, scaleY SharedTile) {
 	a.issueScaled(tensorProduct{x: x, y: y, scales: &scales{BlockScale: b, x: scaleX, y: scaleY}})
 }
@@ -149,6 +154,9 @@ func (a *AccumulatorStage) issueScaled(p tensorProduct) {
 	k, s := a.kernel(), p.scales
 	if !checkCreated(k, "accumulator in ScaledMMA", p.x.at.k, p.y.at.k, s.x.at.k, s.y.at.k) {
 		return
+	}
+	if p.sparsity == nil {
+		p.sparsity = p.x.attachedIndices()
 	}
 	a.multiplied = true
 	defer p.readStages()

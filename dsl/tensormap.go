@@ -26,6 +26,10 @@ type TensorMap struct {
 	reg           *ir.Reg
 	hasOutput     bool // the kernel stores to the matrix through an Output
 	written       bool // there is no map: threads write the tile (ComputedTile)
+
+	scale   BlockScale // of a ScaleMap
+	scales  *TensorMap // scale factors, see Scaled
+	indices *TensorMap // indices of stored elements, see Sparse
 }
 
 // A Box is the size of a tile, as TensorMap expects it.

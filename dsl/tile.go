@@ -199,6 +199,7 @@ type SharedTile struct {
 	// columns within the atom; see ScaleHalf.
 	halved bool
 	half   Reg[U32]
+	from   *TensorMap // tensor map of a tile of a pipeline, or nil
 }
 
 // SlabBytes returns the distance in bytes between slabs.

@@ -50,7 +50,15 @@ var wrongBlackwell = []wrongKernel{
 		k.ScaleOutput("t", dsl.BlockScale{Type: isa.F32, Vector: 8}) // want `D401: scale factors have type \.f32 for 8, expected \.ue8m0 or \.ue4m3, one per 16 or 32 elements`
 		x := k.SharedTile("x",
 			dsl.Tile{Type: isa.Bf16, Rows: 128, Cols: 64, Swizzle: dsl.Swizzle128})
-		x.LoadRow(row, 4, 8) // want `D401: LoadRow reads columns 4 to 11 of a row of 128x64 \.bf16 with a swizzle of 128 bytes, expected a multiple of 16 bytes from a swizzled tile of \.f32, \.bf16 or \.f16`
+		four.LoadC(dsl.TileAt(row, zero))     // want `D501: LoadC is called for an output without Combine`
+		four.Combine(nil, k.F32(1), k.F32(1)) // want `D201: tensor map in Combine is a zero value, not created by a builder call`
+		a := k.TensorMap("a", isa.E2m1, dsl.Box{Rows: 128, Cols: 256}, dsl.Swizzle128)
+		four.Combine(a, k.F32(1), k.F32(1))  // want `D401: output tile 128x64 \.e2m1 with a swizzle of 32 bytes is combined with 128x256 \.e2m1 with a swizzle of 128 bytes, expected a swizzled tile of that size of \.f32, \.bf16 or \.f16`
+		a.Scaled(nil)                        // want `D201: tensor map in Scaled is a zero value, not created by a builder call`
+		a.Scaled(a)                          // want `D401: scale factors a of a are not declared by ScaleMap`
+		a.Sparse(nil)                        // want `D201: tensor map in Sparse is a zero value, not created by a builder call`
+		k.ScaleCopy("c", dsl.NVFP4, 64, 256) // want `D401: scale factors are copied for 64x256 with one per 16 elements, expected a multiple of 128 rows and of 64 columns`
+		x.LoadRow(row, 4, 8)                 // want `D401: LoadRow reads columns 4 to 11 of a row of 128x64 \.bf16 with a swizzle of 128 bytes, expected a multiple of 16 bytes from a swizzled tile of \.f32, \.bf16 or \.f16`
 	}},
 	{"sm_120a", func(_ *dsl.Module, k *dsl.Kernel) { // 4-bit and 6-bit elements padded to bytes
 		x := k.SharedTile("x",

@@ -126,9 +126,14 @@ var wrongProducts = []wrongKernel{
 		dsl.NewRowTile[dsl.U32](k, 8, 4) // want `D401: row tile of 8 elements of \.u32 in groups of 4, expected \.f32, \.f16 or \.bf16, groups of a multiple of 16 bytes, and a block whose threads are set`
 		dsl.NewRowTile[dsl.F16](k, 8, 4) // want `D401: row tile of 8 elements of \.f16 in groups of 4, expected .*`
 		t := dsl.NewRowTile[dsl.F32](k, 8, 4)
-		t.Map(nil, func(x f32) f32 { return x })  // want `D401: Map is called with 0 groups of elements, but the row tile has 1`
-		t.Each(nil, nil)                          // want `D205: Each is called with a nil function`
-		dsl.FloatsOf(dsl.Global[dsl.U32](k, "u")) // want `D205: FloatsOf has type \.u32, expected \.f32, \.f16 or \.bf16`
+		t.Map(nil, func(x f32) f32 { return x }) // want `D401: Map is called with 0 groups of elements, but the row tile has 1`
+		t.Each(nil, nil)                         // want `D205: Each is called with a nil function`
+		x := dsl.Global[dsl.F16](k, "x")
+		dsl.NewRowStream(x, 12, dsl.RowBuffer{Copies: 1})             // want `D401: row stream of 12 elements of \.f16 over 1 blocks with 1 copies and 0 groups in registers, expected .*`
+		dsl.NewRowStream(x, 4096, dsl.RowBuffer{Kept: 1})             // want `D401: row stream of 4096 .* with 0 copies and 1 groups in registers, expected .*`
+		dsl.NewRowStream(x, 512, dsl.RowBuffer{Copies: 1, Kept: 1})   // want `D401: row stream of 512 .* with 1 copies and 1 groups in registers, expected .*`
+		dsl.NewRowStream(x, 1024, dsl.RowBuffer{Copies: 1}).Each(nil) // want `D205: Each is called with a nil function`
+		dsl.FloatsOf(dsl.Global[dsl.U32](k, "u"))                     // want `D205: FloatsOf has type \.u32, expected \.f32, \.f16 or \.bf16`
 	}},
 	{"sm_100a", func(_ *dsl.Module, k *dsl.Kernel) {
 		w := dsl.NewWarpTile[dsl.F32](k, dsl.ScaledMMAFor(isa.E2m1, isa.E2m1, dsl.NVFP4), 16, 16)

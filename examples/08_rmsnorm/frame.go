@@ -20,10 +20,7 @@ type frame[E dsl.Scalar] struct {
 // newFrame declares a kernel.
 func newFrame[E dsl.Scalar](m *dsl.Module, r RowKernel) *frame[E] {
 	threads, blocks := r.Threads()
-	options := []dsl.KernelOption{dsl.Threads(threads)}
-	if blocks > 1 {
-		options = append(options, dsl.Cluster(blocks))
-	}
+	options := []dsl.KernelOption{dsl.Threads(threads), dsl.Cluster(blocks)}
 	if long := r.Cols >= 8192*blocks; long && r.Type.Bits() == 16 && !r.Residual && threads <= 512 {
 		// limit the registers to 64 per thread, so that one block loads while another waits
 		options = append(options, dsl.MinBlocks(1024/threads))

@@ -10,38 +10,22 @@ import (
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
-// A stream is a kernel for long rows of 16-bit elements. Bulk copies move the part of the row
-// that a block computes to shared memory, so that loads in flight do not take registers. If
-// several blocks compute a row, the threads keep the end of the part in registers, so that more
-// blocks fit on a multiprocessor while they wait for each other. A kernel that reads each element
-// once keeps nothing. The blocks of a cluster exchange their partial results through shared
-// memory.
+// A stream is a kernel for long rows of 16-bit elements. If several blocks compute a row, the
+// threads keep the end of the part of a block in registers, so that more blocks fit on a
+// multiprocessor while they wait for each other. A kernel that reads each element once keeps
+// nothing. The blocks of a cluster exchange their partial results through shared memory.
 type stream[E dsl.Scalar] struct {
-	k      *dsl.Kernel
-	r      RowKernel
-	shape  streamShape
-	part   int              // number of elements per block
-	step   int              // number of elements that all threads compute in one step
-	chunk  int              // number of elements per bulk copy
-	first  dsl.Reg[dsl.U32] // index in the part of the thread's first element
-	base   dsl.Reg[dsl.U32] // index in the row of the block's first element
-	row    dsl.Reg[dsl.U32]
-	start  dsl.Reg[dsl.U64] // of the block's part in the matrix
-	source dsl.Array[E]     // the part in global memory
-	length int              // number of elements in shared memory
-	staged dsl.Array[E]     // the part in shared memory
-	full   dsl.Barrier      // of each chunk
-	kept   []dsl.FloatVec   // the thread's elements after those in shared memory
-	end    func()           // waits until no other block reads the memory of this one
+	*dsl.RowStream[E] // set by begin
+	k                 *dsl.Kernel
+	r                 RowKernel
+	end               func() // waits until no other block reads the memory of this one
 }
 
 // A streamShape gives the numbers of threads and blocks of a stream.
 type streamShape struct {
-	threads, blocks int  // threads per block, and blocks per row
-	together        int  // blocks that run on a multiprocessor at the same time
-	chunks          int  // bulk copies per block
-	kept            int  // number of steps whose elements stay in registers
-	once            bool // whether each element is read once, from global memory
+	threads, blocks int // threads per block, and blocks per row
+	together        int // blocks that run on a multiprocessor at the same time
+	buffer          dsl.RowBuffer
 }
 
 // longest is the length of the longest row that is kept in registers if the kernel supports
@@ -65,22 +49,22 @@ func (r RowKernel) stream() streamShape {
 	// bytes per multiprocessor, elements per block, and the most blocks for which a thread has 64
 	// registers
 	const memory, part, most = 226 << 10, 32768, 4
-	s := streamShape{threads: 256, blocks: 1, chunks: 4}
+	s := streamShape{threads: 256, blocks: 1, buffer: dsl.RowBuffer{Copies: 4}}
 	for ; r.Cols > part*s.blocks && s.blocks < 8; s.blocks *= 2 {
 	}
 	mine, step := r.Cols/s.blocks, 8*s.threads
 	switch {
 	case s.blocks == 1:
 	case r.Kind == CrossEntropy:
-		s.once, s.together = true, 6
+		s.buffer.Copies, s.together = 0, 6
 		return s
 	case mine%step == 0 && r.Kind == LayerNorm:
-		s.chunks, s.kept = 3, mine/step/3
+		s.buffer = dsl.RowBuffer{Copies: 3, Kept: mine / step / 3}
 	case mine%step == 0:
-		s.kept = mine / step / 2
+		s.buffer.Kept = mine / step / 2
 	}
-	s.together = max(1, min(memory/(2*(mine-s.kept*step)+2048), 2048/s.threads))
-	if s.kept > 0 {
+	s.together = max(1, min(memory/(2*(mine-s.buffer.Kept*step)+2048), 2048/s.threads))
+	if s.buffer.Kept > 0 {
 		s.together = min(s.together, most)
 	}
 	return s
@@ -89,97 +73,21 @@ func (r RowKernel) stream() streamShape {
 // newStream adds a kernel to m and returns its stream.
 func newStream[E dsl.Scalar](m *dsl.Module, r RowKernel) *stream[E] {
 	s := r.stream()
-	f := &stream[E]{r: r, shape: s, part: r.Cols / s.blocks, step: 8 * s.threads}
-	f.length = f.part - s.kept*f.step
-	f.chunk = (f.length + s.chunks*f.step - 1) / (s.chunks * f.step) * f.step
-	options := []dsl.KernelOption{dsl.Threads(s.threads), dsl.MinBlocks(s.together)}
-	if s.blocks > 1 {
-		options = append(options, dsl.Cluster(s.blocks))
-	}
-	f.k = m.Kernel(string(r.Kind), options...)
-	return f
+	k := m.Kernel(string(r.Kind), dsl.Threads(s.threads), dsl.MinBlocks(s.together),
+		dsl.Cluster(s.blocks))
+	return &stream[E]{k: k, r: r}
 }
 
-// begin starts the copies of the block's part. All parameters must have been declared before.
+// begin starts the copies of the block's part, after the parameters are declared.
 func (f *stream[E]) begin(x dsl.Array[E]) {
-	k, s := f.k, f.shape
-	f.row, f.base = k.CTAID().X, k.U32(0)
-	if s.blocks > 1 {
-		f.row, f.base = f.row.DivI(int64(s.blocks)), k.ClusterRank().MulI(int64(f.part))
-	}
-	f.first = k.TID().X.MulI(8)
-	f.start = dsl.To[dsl.U64](f.row).MulI(int64(f.r.Cols)).Add(dsl.To[dsl.U64](f.base))
-	f.source = x.At64(f.start)
-	if s.once {
-		return
-	}
-	f.staged = dsl.Shared[E](k, "part", f.length)
-	f.full = k.Barriers("full", (f.length+f.chunk-1)/f.chunk, 1)
-	k.If(k.Thread().EQI(0), func() {
-		for from := 0; from < f.length; from += f.chunk {
-			n, full := min(f.chunk, f.length-from), f.full.AtI(from/f.chunk)
-			full.ArriveExpect(k.U32(2 * n))
-			f.source.AtI(int64(from)).BulkLoad(f.staged.AtI(int64(from)), k.U32(n), full)
-		}
-	})
-	for i := f.length; i < f.part; i += f.step {
-		at := f.first.AddI(int64(i))
-		f.kept = append(f.kept, dsl.FloatsOf(f.source).Load(at, dsl.NC))
-	}
+	f.RowStream = dsl.NewRowStream(x, f.r.Cols, f.r.stream().buffer)
 }
 
-// elements calls do for each eight elements of the thread, with the index of the first one in the
-// part. The first call waits for the elements.
-func (f *stream[E]) elements(first bool, do func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32])) {
-	k, staged := f.k, dsl.FloatsOf(f.staged)
-	for i := 0; i < f.length; i += f.step {
-		if first && i%f.chunk == 0 {
-			f.full.AtI(i / f.chunk).Wait(k.U32(0))
-		}
-		f.eight(staged, i, do)
-	}
-	for i, x := range f.kept {
-		do(f.first.AddI(int64(f.length+i*f.step)), x.F32())
-	}
-}
-
-// eight calls do for the thread's elements in the step that starts at index i, if it has any.
-func (f *stream[E]) eight(from dsl.Floats, i int,
-	do func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]), mods ...dsl.Mod) {
-	at := f.first.AddI(int64(i))
-	if i+f.step <= f.part {
-		do(at, from.Load(at, mods...).F32())
-		return
-	}
-	f.k.If(at.LTI(int64(f.part)), func() { do(at, from.Load(at, mods...).F32()) })
-}
-
-// once calls do as elements does, for a kernel that reads each element once. Several loads are in
-// flight at the same time.
-func (f *stream[E]) once(do func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32])) {
-	const loads = 4
-	k, from := f.k, dsl.FloatsOf(f.source)
-	batch := loads * f.step
-	whole := f.part / batch * batch
-	for i := range k.RangeStep(f.first, k.U32(whole), k.U32(batch)) {
-		var list []dsl.FloatVec
-		for j := range loads {
-			list = append(list, from.Load(i.AddI(int64(j*f.step)), dsl.NC))
-		}
-		for j, x := range list {
-			do(i.AddI(int64(j*f.step)), x.F32())
-		}
-	}
-	for i := whole; i < f.part; i += f.step {
-		f.eight(from, i, do, dsl.NC)
-	}
-}
-
-// reduce combines a function of the elements over the threads of the block.
-func (f *stream[E]) reduce(first bool, name string,
+// reduce adds up a function of the elements over the threads of the block.
+func (f *stream[E]) reduce(name string,
 	step func(sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
 	total := f.k.F32(0).Var()
-	f.elements(first, func(_ dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+	f.Each(func(_ dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
 		for _, x := range xs {
 			total.Set(step(total, x))
 		}
@@ -191,15 +99,6 @@ func (f *stream[E]) reduce(first bool, name string,
 func (f *stream[E]) exchange(values ...dsl.Reg[dsl.F32]) (all [][]dsl.Reg[dsl.F32]) {
 	all, f.end = dsl.ClusterGather("values", values...)
 	return all
-}
-
-// store converts eight results to E and writes them as 16 bytes.
-func (f *stream[E]) store(y dsl.Array[E], at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
-	list := make([]dsl.Reg[E], len(xs))
-	for i, x := range xs {
-		list[i] = dsl.To[E](x)
-	}
-	y.StoreVec(at, list)
 }
 
 // buildStream adds the kernel for long rows.
@@ -226,12 +125,11 @@ func (f *stream[E]) softmax(x dsl.Array[E]) {
 	f.begin(x)
 	most, sum := f.powers()
 	part := sum.Rcp()
-	y = y.At64(f.start)
-	f.elements(false, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+	f.Map(y, func(_ dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) []dsl.Reg[dsl.F32] {
 		for i := range xs {
 			xs[i] = exp(xs[i], most).Mul(part)
 		}
-		f.store(y, at, xs)
+		return xs
 	})
 }
 
@@ -241,10 +139,11 @@ func (f *stream[E]) crossEntropy(x dsl.Array[E]) {
 		dsl.Global[dsl.F32](k, "sums")
 	f.begin(x)
 	most, sum := f.powers()
-	k.If(f.base.Add(f.first).EQI(0), func() {
+	k.If(f.IsFirst(), func() {
 		log := sum.Log2().MulF(math.Ln2).Add(most)
-		sums.Store(f.row, log)
-		losses.Store(f.row, log.Sub(dsl.To[dsl.F32](x.At64(f.start).Load(targets.Load(f.row)))))
+		sums.Store(f.Row(), log)
+		losses.Store(f.Row(),
+			log.Sub(dsl.To[dsl.F32](x.At64(f.Start()).Load(targets.Load(f.Row())))))
 	})
 }
 
@@ -256,11 +155,7 @@ func (f *stream[E]) powers() (most, sum dsl.Reg[dsl.F32]) {
 	// The initial value is finite because a block or a thread may have only elements that are
 	// -inf.
 	largestSoFar, sumSoFar := k.F32(-math.MaxFloat32).Var(), k.F32(0).Var()
-	read := func(do func(dsl.Reg[dsl.U32], []dsl.Reg[dsl.F32])) { f.elements(true, do) }
-	if f.shape.once {
-		read = f.once
-	}
-	read(func(_ dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+	f.Each(func(_ dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
 		now := largestSoFar.Max(xs[0])
 		for _, x := range xs[1:] {
 			now = now.Max(x)
@@ -302,17 +197,17 @@ func (f *stream[E]) normalize(x dsl.Array[E]) {
 	k := f.k
 	w, y, eps := dsl.Global[E](k, "w"), dsl.Global[E](k, "y"), dsl.Param[dsl.F32](k, "eps")
 	f.begin(x)
-	squares := f.reduce(true, "squares", func(sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+	squares := f.reduce("squares", func(sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
 		return x.FMA(x, sum)
 	})
 	scale := total(f.exchange(squares), 0).MulF(1 / float64(f.r.Cols)).Add(eps).Rsqrt()
-	w, y = w.At(f.base), y.At64(f.start)
-	f.elements(false, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+	w = w.At(f.Offset())
+	f.Map(y, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) []dsl.Reg[dsl.F32] {
 		ws := dsl.FloatsOf(w).Load(at, dsl.NC).F32()
 		for i := range xs {
 			xs[i] = xs[i].Mul(scale).Mul(ws[i])
 		}
-		f.store(y, at, xs)
+		return xs
 	})
 }
 
@@ -323,9 +218,9 @@ func (f *stream[E]) quantize(x dsl.Array[E]) {
 	w, y, scales, eps := dsl.Global[E](k, "w"), dsl.Global[dsl.E4M3x2](k, "y"),
 		dsl.Global[dsl.F32](k, "scales"), dsl.Param[dsl.F32](k, "eps")
 	f.begin(x)
-	w = w.At(f.base)
+	w = w.At(f.Offset())
 	squares, most := k.F32(0).Var(), k.F32(0).Var()
-	f.elements(true, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+	f.Each(func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
 		ws := dsl.FloatsOf(w).Load(at, dsl.NC).F32()
 		for i, x := range xs {
 			squares.Set(x.FMA(x, squares))
@@ -341,10 +236,10 @@ func (f *stream[E]) quantize(x dsl.Array[E]) {
 	}
 	// the lower bound keeps the scale of a row of zeros from being zero
 	scale := magnitude.Mul(norm).MulF(1.0 / 448).Max(k.F32(0x1p-120))
-	k.If(f.base.Add(f.first).EQI(0), func() { scales.Store(f.row, scale) })
+	k.If(f.IsFirst(), func() { scales.Store(f.Row(), scale) })
 	by := scale.Rcp()
-	y = y.At64(f.start.ShrI(1))
-	f.elements(false, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+	y = y.At64(f.Start().ShrI(1))
+	f.Each(func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
 		ws := dsl.FloatsOf(w).Load(at, dsl.NC).F32()
 		var list []dsl.Reg[dsl.E4M3x2]
 		for i := range xs {
@@ -364,8 +259,8 @@ func (f *stream[E]) layerNorm(x dsl.Array[E]) {
 	w, b, y, eps := dsl.Global[E](k, "w"), dsl.Global[E](k, "b"), dsl.Global[E](k, "y"),
 		dsl.Param[dsl.F32](k, "eps")
 	f.begin(x)
-	mine := f.reduce(true, "means", plus).MulF(1 / float64(f.part))
-	squares := f.reduce(false, "squares", func(sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
+	mine := f.reduce("means", plus).MulF(1 / float64(f.Len()))
+	squares := f.reduce("squares", func(sum, x dsl.Reg[dsl.F32]) dsl.Reg[dsl.F32] {
 		x = x.Sub(mine)
 		return x.FMA(x, sum)
 	})
@@ -374,16 +269,16 @@ func (f *stream[E]) layerNorm(x dsl.Array[E]) {
 	if len(all) > 1 {
 		for _, of := range all {
 			away := of[0].Sub(center)
-			sum = away.MulF(float64(f.part)).FMA(away, sum)
+			sum = away.MulF(float64(f.Len())).FMA(away, sum)
 		}
 	}
 	scale := sum.MulF(1 / float64(f.r.Cols)).Add(eps).Rsqrt()
-	w, b, y = w.At(f.base), b.At(f.base), y.At64(f.start)
-	f.elements(false, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) {
+	w, b = w.At(f.Offset()), b.At(f.Offset())
+	f.Map(y, func(at dsl.Reg[dsl.U32], xs []dsl.Reg[dsl.F32]) []dsl.Reg[dsl.F32] {
 		ws, bs := dsl.FloatsOf(w).Load(at, dsl.NC).F32(), dsl.FloatsOf(b).Load(at, dsl.NC).F32()
 		for i := range xs {
 			xs[i] = xs[i].Sub(center).Mul(scale).FMA(ws[i], bs[i])
 		}
-		f.store(y, at, xs)
+		return xs
 	})
 }

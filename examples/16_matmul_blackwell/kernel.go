@@ -63,11 +63,11 @@ func DefaultOf(typ isa.Type, pair bool) Tiling {
 // matrices are multiples of 16 bytes. Tiles may extend past the edges, because the TMA reads
 // zeros outside the matrices and does not write there.
 func Build(m *dsl.Module, t Tiling) {
-	options, blocks := []dsl.KernelOption{dsl.Threads(256)}, 1
+	blocks := 1
 	if t.Pair {
-		options, blocks = append(options, dsl.Cluster(2)), 2
+		blocks = 2
 	}
-	k := m.Kernel("matmul", options...)
+	k := m.Kernel("matmul", dsl.Threads(256), dsl.Cluster(blocks))
 	if t.Pair {
 		k.CTAPair()
 	}

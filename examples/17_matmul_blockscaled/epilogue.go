@@ -41,16 +41,15 @@ func (e Epilogue) tiling(t Tiling) Tiling {
 	return t
 }
 
-// A writer holds the values that an Epilogue uses in a kernel.
+// A writer stores the results of a kernel.
 type writer struct {
 	Epilogue
+	*dsl.Output
 	k           *dsl.Kernel
-	n           int
+	n           int // number of columns of a tile
 	c, d        *dsl.TensorMap
 	rest        *dsl.Matrix // D, for the last rows of a group
-	out         *dsl.Output
 	factors     *dsl.ScaleOutput
-	more        *dsl.Pipeline // pipeline that loads the tiles of C
 	alpha, beta dsl.Reg[dsl.F32]
 }
 
@@ -75,55 +74,26 @@ func (e Epilogue) declare(k *dsl.Kernel, t Tiling) *writer {
 	return w
 }
 
-// roles returns the roles that the epilogue needs besides the role that stores results.
-func (w *writer) roles(tiles *tiles) []dsl.Role {
-	if !w.C {
-		return nil
+// loadC loads one tile of C.
+func (w *writer) loadC(at tile) { w.LoadC(dsl.TileAt(at.row, at.col)) }
+
+// store stores one tile of the result.
+func (w *writer) store(d *dsl.AccumulatorStage, at tile, cols dsl.Reg[dsl.U32]) {
+	row, col := at.row.MulI(128), at.col.MulI(int64(w.n))
+	if w.rest != nil {
+		w.storeGroup(d, at, col, cols)
+	} else {
+		w.StoreTMEM(d, row, col)
 	}
-	return []dsl.Role{dsl.OnWarp(2, "load_c", func() {
-		for at := range tiles.each() {
-			for s := range w.more.Produce(w.k.U32(1)) {
-				s.Load(w.c, dsl.TileAt(at.row, at.col))
-			}
-		}
-	})}
 }
 
-// tile stores one tile of the result.
-func (w *writer) tile(d *dsl.AccumulatorStage, at tile, rows, cols dsl.Reg[dsl.U32]) {
-	row, col := at.row.MulI(128), at.col.MulI(int64(w.n))
-	write := func(numbers func(col, n int) []dsl.Reg[dsl.F32]) {
-		if w.factors != nil {
-			w.out.StoreScaled(w.factors.Sized(rows, cols), row, col, numbers)
-		} else {
-			w.out.StoreRows(row, col, numbers)
-		}
-	}
-	switch {
-	case w.rest != nil:
-		k := w.k
-		k.If(at.first.AddI(128).LE(at.end), func() { w.out.StoreRows(at.first, col, d.Load) },
-			func() {
-				rest := w.rest.Sized(at.end, cols)
-				for i := 0; i < w.n; i += 32 {
-					rest.StoreRow(at.first.Add(d.Row()), col.AddI(int64(i)), d.Load(i, 32))
-				}
-			})
-	case w.C:
-		none := w.beta.EQF(0) // C may be NaN then
-		w.more.ConsumeOne(func(s *dsl.Stage) {
-			write(func(col, n int) []dsl.Reg[dsl.F32] {
-				x, c := d.Load(col, n), s.Tile(w.c).LoadRow(d.Row(), col, n)
-				for i := range x {
-					old := dsl.Select(none, w.k.F32(0), c[i].Mul(w.beta))
-					x[i] = x[i].FMA(w.alpha, old)
-				}
-				return x
-			})
+// storeGroup stores one tile of a group. Rows after the end of the group belong to the next one.
+func (w *writer) storeGroup(d *dsl.AccumulatorStage, at tile, col, cols dsl.Reg[dsl.U32]) {
+	w.k.If(at.first.AddI(128).LE(at.end), func() { w.StoreRows(at.first, col, d.Load) },
+		func() {
+			rest := w.rest.Sized(at.end, cols)
+			for i := 0; i < w.n; i += 32 {
+				rest.StoreRow(at.first.Add(d.Row()), col.AddI(int64(i)), d.Load(i, 32))
+			}
 		})
-	case w.factors == nil:
-		w.out.StoreTMEM(d, row, col)
-	default:
-		write(d.Load)
-	}
 }

@@ -81,86 +81,57 @@ func BuildWith(m *dsl.Module, f Format, t Tiling, end Epilogue) { buildKernel(m,
 
 // buildKernel adds the kernel of BuildWith, and returns it.
 func buildKernel(m *dsl.Module, f Format, t Tiling, end Epilogue) *dsl.Kernel {
-	options := []dsl.KernelOption{dsl.Threads(256)}
-	if high, wide := t.cluster(); high*wide > 1 {
-		options = append(options, dsl.Cluster(high, wide))
-	}
-	k := m.Kernel("matmul_"+f.Name+end.Name, options...)
+	k := m.Kernel("matmul_"+f.Name+end.Name, dsl.Threads(256), dsl.Cluster(t.cluster()))
 	if t.Pair {
 		k.CTAPair()
 	}
-	t.check(k, f)
-	in := f.operands(k, t)
-	write := end.declare(k, t)
+	in, out := f.operands(k, t), end.declare(k, t)
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
 		dsl.Param[dsl.U32](k, "k")
-
 	in.pipelines()
-	acc := t.accumulators(k, f, in.depth)
-	if f.Sparse {
-		acc.Sparsity(in.a)
-	}
-	write.out = k.Output("out", write.d, 1)
-	if write.C {
-		// threads read C, so each block of a pair has a separate pipeline
-		write.more = k.Pipeline("more", 1, write.c.Feed()).PerBlock()
-	}
-	tiles := t.tiles(k, rows, cols)
-	steps := length.CeilDiv(int64(in.depth))
-
-	k.Roles(append(append(append(write.roles(tiles), tiles.roles()...),
-		in.roles(tiles, steps, length)...),
-		dsl.OnWarp(1, "multiply", func() {
-			for at := range tiles.each() {
-				acc.Fill(func(d *dsl.AccumulatorStage) { in.multiply(d, at, steps) })
-			}
-		}),
-		dsl.OnWarpgroup(1, "write", func() {
-			for at := range tiles.each() {
-				acc.Drain(func(d *dsl.AccumulatorStage) { write.tile(d, at, tiles.rows, cols) })
-			}
-			write.out.Wait()
-		}),
-	)...)
-	return k
-}
-
-// check reports options that cannot be combined as errors of the kernel.
-func (t Tiling) check(k *dsl.Kernel, f Format) {
-	high, wide := t.cluster()
-	switch {
-	case t.N%64 != 0:
-		k.Errorf("tiles of %d columns, expected a multiple of 64, half the rows of a scale factor atom",
-			t.N)
-	case t.Overlap && t.N != 256:
-		k.Errorf("overlapping accumulators of %d columns, expected 256; fewer columns need no overlap",
-			t.N)
-	case (t.ColumnsA || t.ColumnsB) &&
-		(f.A.Bits() != 8 || f.B.Bits() != 8 || f.Sparse && t.ColumnsA):
-		k.Errorf("%s stored by columns, expected elements of 8 bits, and a dense A", f.Name)
-	case t.Async && (t.Pair || high*wide > 1 || t.N%128 != 0):
-		k.Errorf("scale factors by cp.async for a cluster or for %d columns, expected one block and a multiple of 128", t.N)
-	case t.Problems != OneProblem && (t.N == 192 || t.ColumnsA || t.ColumnsB):
-		k.Errorf("several problems with %d columns per tile or stored by columns, expected 64, 128 or 256, stored by rows", t.N)
-	case t.Problems == Grouped && (high*wide > 1 || t.Dynamic):
-		k.Errorf("groups in a cluster or assigned by the hardware, expected one block and tiles assigned in advance")
-	case t.Dynamic && wide > 1:
-		k.Errorf("tiles assigned by the hardware to clusters of %d columns, expected one", wide)
-	}
-}
-
-// accumulators declares the accumulators and their scale factors in tensor memory.
-func (t Tiling) accumulators(k *dsl.Kernel, f Format, depth int) *dsl.TMEM {
-	results := 2
-	if t.N > 192 {
-		results = 1 // tensor memory cannot hold two accumulators and the scale factors
-	}
-	acc := k.TMEM("acc", 128*t.blocks(), t.N, results)
+	// of the 512 columns of tensor memory, scale factors and sparsity indices need up to 64
+	acc := k.TMEM("acc", 128*t.blocks(), t.N, min(2, 448/t.N))
 	if t.Overlap {
 		acc.Overlap(64)
 	}
 	if f.Deep {
 		acc.Depth96()
 	}
-	return acc.Scales(f.Scale, depth)
+	acc.Scales(f.Scale, in.depth)
+	if f.Sparse {
+		acc.Sparsity(in.a)
+	}
+	out.Output = k.Output("out", out.d, 1)
+	if end.C {
+		out.Combine(out.c, out.alpha, out.beta)
+	}
+	tiles := t.tiles(k, rows, cols)
+	out.Scales(out.factors.Sized(tiles.rows, cols))
+	in.length, in.steps = length, length.CeilDiv(int64(in.depth))
+
+	var roles []dsl.Role
+	if end.C {
+		roles = append(roles, dsl.OnWarp(2, "load_c", func() { tiles.each(out.loadC) }))
+	}
+	if t.Dynamic {
+		roles = append(roles, dsl.OnWarp(3, "schedule", tiles.dynamic.RunScheduler))
+	}
+	roles = append(roles, dsl.OnWarp(0, "load", func() { tiles.each(in.load) }))
+	if t.Async {
+		roles = append(roles, dsl.OnWarp(2, "load_scales", func() { tiles.each(in.loadScales) }))
+	}
+	k.Roles(append(roles,
+		dsl.OnWarp(1, "multiply", func() {
+			tiles.each(func(at tile) {
+				acc.Fill(func(d *dsl.AccumulatorStage) { in.multiply(d, at) })
+			})
+		}),
+		dsl.OnWarpgroup(1, "write", func() {
+			tiles.each(func(at tile) {
+				acc.Drain(func(d *dsl.AccumulatorStage) { out.store(d, at, cols) })
+			})
+			out.Wait()
+		}),
+	)...)
+	return k
 }

@@ -88,7 +88,7 @@ func TestRun(t *testing.T) {
 func TestTiling(t *testing.T) {
 	m := dsl.New("m", "sm_100a")
 	Build(m, Formats[0], Tiling{N: 160, Stages: 2, Group: 8})
-	if _, err := m.Text(); err == nil || !strings.Contains(err.Error(), "expected a multiple of 64") {
+	if _, err := m.Text(); err == nil || !strings.Contains(err.Error(), "expected a multiple of 128 rows, or 64 or 192") {
 		t.Error(err)
 	}
 }

@@ -3,11 +3,7 @@
 
 package blockscaled
 
-import (
-	"iter"
-
-	"github.com/ptxdsl/ptxdsl/dsl"
-)
+import "github.com/ptxdsl/ptxdsl/dsl"
 
 // Problems specifies how many matrix products a launch computes.
 type Problems int
@@ -39,76 +35,72 @@ type tile struct {
 
 // tiles is the schedule that assigns tiles to blocks.
 type tiles struct {
-	k       *dsl.Kernel
-	rows    dsl.Reg[dsl.U32] // number of rows of D
-	each    func() iter.Seq[tile]
+	rows    dsl.Reg[dsl.U32]       // number of rows of D
+	each    func(do func(at tile)) // calls do for each tile of a block
 	dynamic *dsl.DynamicSchedule
 }
 
 // tiles returns the schedule of a launch. For Batched and Grouped, it also declares their
 // parameters.
 func (t Tiling) tiles(k *dsl.Kernel, rows, cols dsl.Reg[dsl.U32]) *tiles {
+	if t.Problems != OneProblem && (t.N == 192 || t.ColumnsA || t.ColumnsB) {
+		k.Errorf("several problems with %d columns per tile or stored by columns, expected 64, 128 or 256, stored by rows", t.N)
+	}
 	across := cols.CeilDiv(int64(t.N))
-	if t.Problems == Grouped {
+	switch t.Problems {
+	case Batched:
+		return t.batches(k, rows, cols, across)
+	case Grouped:
 		return t.groups(k, rows, across)
 	}
-	s := &tiles{k: k, rows: rows}
-	down, all := rows.CeilDiv(128), rows.CeilDiv(128)
-	if t.Problems == Batched {
-		high := int64(t.blocks())
-		down = rows.CeilDiv(128 * high).MulI(high)
-		all = down.Mul(dsl.Param[dsl.U32](k, "problems"))
-		s.rows = all.MulI(128)
-		if t.N < 128 { // an atom of scale factors covers two tiles
-			across = cols.CeilDiv(128).MulI(2)
-		}
-	}
-	var schedule dsl.Tiles
+	return t.schedule(k, rows, rows.CeilDiv(128), across,
+		func(at dsl.TileCoord) tile { return tile{row: at.Row, col: at.Col, right: at.Col} })
+}
+
+// schedule returns the schedule of a grid of tiles, whose positions the function converts.
+func (t Tiling) schedule(k *dsl.Kernel, rows, down, across dsl.Reg[dsl.U32],
+	convert func(dsl.TileCoord) tile) *tiles {
+	s := &tiles{rows: rows}
+	var schedule dsl.Tiles = k.Persistent(down, across, t.Group)
 	if t.Dynamic {
-		s.dynamic = k.DynamicSchedule(all, across, t.Group)
+		s.dynamic = k.DynamicSchedule(down, across, t.Group)
 		schedule = s.dynamic
-	} else {
-		schedule = k.Persistent(all, across, t.Group)
 	}
-	s.each = func() iter.Seq[tile] {
-		return func(yield func(tile) bool) {
-			for at := range schedule.Each() {
-				right := at.Col
-				if t.Problems == Batched {
-					right = at.Row.Div(down).Mad(across, at.Col)
-				}
-				if !yield(tile{row: at.Row, col: at.Col, right: right}) {
-					return
-				}
-			}
+	s.each = func(do func(tile)) {
+		for at := range schedule.Each() {
+			do(convert(at))
 		}
 	}
 	return s
 }
 
+// batches returns the schedule for Batched.
+func (t Tiling) batches(k *dsl.Kernel, rows, cols, across dsl.Reg[dsl.U32]) *tiles {
+	high := int64(t.blocks())
+	down := rows.CeilDiv(128 * high).MulI(high)
+	all := down.Mul(dsl.Param[dsl.U32](k, "problems"))
+	if t.N < 128 { // an atom of scale factors covers two tiles
+		across = cols.CeilDiv(128).MulI(2)
+	}
+	return t.schedule(k, all.MulI(128), all, across, func(at dsl.TileCoord) tile {
+		return tile{row: at.Row, col: at.Col, right: at.Row.Div(down).Mad(across, at.Col)}
+	})
+}
+
 // groups returns the schedule for Grouped.
 func (t Tiling) groups(k *dsl.Kernel, rows, across dsl.Reg[dsl.U32]) *tiles {
+	if t.Dynamic {
+		k.Errorf("groups whose tiles the hardware assigns, expected tiles assigned in advance")
+	}
 	starts, groups := dsl.Global[dsl.U32](k, "starts"), dsl.Param[dsl.U32](k, "groups")
 	if t.N < 128 {
 		across = across.CeilDiv(2).MulI(2)
 	}
 	schedule := k.PersistentGroups(starts, groups, 128, across, t.Group)
-	return &tiles{k: k, rows: rows, each: func() iter.Seq[tile] {
-		return func(yield func(tile) bool) {
-			for at := range schedule.Each() {
-				if !yield(tile{row: at.TileRow(), col: at.TileCol,
-					right: at.Group.Mad(across, at.TileCol), first: at.FirstRow, end: at.EndRow}) {
-					return
-				}
-			}
+	return &tiles{rows: rows, each: func(do func(tile)) {
+		for at := range schedule.Each() {
+			do(tile{row: at.TileRow(), col: at.TileCol, right: at.Group.Mad(across, at.TileCol),
+				first: at.FirstRow, end: at.EndRow})
 		}
 	}}
-}
-
-// roles returns the role of the scheduler warp, if the hardware assigns tiles.
-func (s *tiles) roles() []dsl.Role {
-	if s.dynamic == nil {
-		return nil
-	}
-	return []dsl.Role{dsl.OnWarp(3, "schedule", s.dynamic.RunScheduler)}
 }
