@@ -34,6 +34,9 @@ type (
 	placedSource interface {
 		Place(line int) (diag.Place, []diag.Place, bool)
 	}
+	mappedSource interface {
+		Places(text string) func(line int) (diag.Place, []diag.Place, bool)
+	}
 	dynamicSource interface {
 		DynamicShared(kernel string) (bytes int, ok bool)
 	}
@@ -86,6 +89,9 @@ func (d *Device) Load(source Source, options ...LoadOption) (*Module, error) {
 	image := device.Image{Name: "module.ptx", PTX: text}
 	if n, ok := source.(namedSource); ok {
 		image.Name = n.Name()
+	}
+	if p, ok := source.(mappedSource); ok {
+		image.Place = p.Places(text)
 	}
 	if folder, err := os.UserCacheDir(); err == nil {
 		image.Cache = filepath.Join(folder, "ptxdsl")

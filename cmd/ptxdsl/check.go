@@ -36,8 +36,8 @@ Without -launch, check derives a launch: the block size from directives or from
 the size of arrays in shared memory, two blocks or two clusters, arrays of zeros
 that grow until accesses are in bounds, and small values for integers. It prints
 the launches that it tried, and the lines with memory accesses that no launch
-reached. A file given with -launch contains flags of ptxdsl run: -grid, -block,
--cluster, -shared and -arg.
+reached. With -set, an integer parameter gets a value of yours. A file given with
+-launch contains flags of ptxdsl run: -grid, -block, -cluster, -shared and -arg.
 
 After the schedules, check searches other orders of barriers, mbarriers and
 asynchronous completions, at most -search states, for hangs, waits that complete
@@ -56,6 +56,7 @@ could not be read or run.`,
 		examples: `
     ptxdsl check a.ptx                  derive a launch
     ptxdsl check -launch a.launch a.ptx give one
+    ptxdsl check -set steps=6 a.ptx     give a parameter a value
     ptxdsl check -seeds 20 a.ptx        run 20 schedules of each launch
     ptxdsl check -replay 7 a.ptx        run schedule 7 only
     ptxdsl check -timeline t.json a.ptx write the order that a search found
@@ -67,6 +68,7 @@ could not be read or run.`,
 // checkFlags holds the flags of check.
 type checkFlags struct {
 	kernel, launch, format, rules string
+	set                           integers
 	json, strict, quiet           bool
 	seeds                         int
 	replay, timeline              string
@@ -82,6 +84,8 @@ func runCheck(c *call) int {
 	c.flags.StringVar(&f.kernel, "kernel", "", "check only the kernel of this `name`")
 	c.flags.StringVar(&f.launch, "launch", "",
 		"read the launch from a `file` with flags of ptxdsl run")
+	c.flags.Var(&f.set, "set",
+		"give an integer parameter a value, `name=value`; may be repeated")
 	c.flags.BoolVar(&f.quiet, "q", false, "print no report, only set the exit code")
 	c.flags.StringVar(&f.replay, "replay", "",
 		"run only this `order`: a seed, or what a search printed")
@@ -111,7 +115,7 @@ func runCheck(c *call) int {
 	if f.selected, err = selectRules("-rules", f.rules, dynamic.Rules()); err != nil {
 		return c.reportMisuse("%v", err)
 	}
-	o := dynamic.Options{Kernel: f.kernel, Seeds: f.seeds}
+	o := dynamic.Options{Kernel: f.kernel, Seeds: f.seeds, Integers: f.set.values}
 	if o.Search = f.search; f.search == 0 {
 		o.Search = -1
 	}
@@ -133,6 +137,9 @@ func runCheck(c *call) int {
 		if err != nil {
 			return c.reportTrouble(err)
 		}
+		if f.set.values != nil && len(o.Launch.Args) > 0 {
+			return c.reportMisuse("-set is for launches without -arg, but %s has arguments", f.launch)
+		}
 	}
 	inputs, code, ok := c.inputs("")
 	if !ok {
@@ -147,6 +154,29 @@ func runCheck(c *call) int {
 		return x
 	}, r.add)
 	return r.finish()
+}
+
+// integers holds the values of integer parameters that flags give, by name.
+type integers struct{ values map[string]uint64 }
+
+// String returns "", because the flag has no default value.
+func (x *integers) String() string { return "" }
+
+// Set adds the value of a parameter, as in n=1024.
+func (x *integers) Set(text string) error {
+	name, number, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return errors.New("expected name=value")
+	}
+	n, err := strconv.ParseInt(number, 0, 64)
+	if err != nil {
+		return fmt.Errorf("%q is not an integer", number)
+	}
+	if x.values == nil {
+		x.values = make(map[string]uint64)
+	}
+	x.values[name] = uint64(n)
+	return nil
 }
 
 // readLaunch reads a launch file: flags of ptxdsl run, separated by white space, with quotes

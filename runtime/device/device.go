@@ -9,6 +9,8 @@ package device
 import (
 	"context"
 	"unsafe"
+
+	"github.com/ptxdsl/ptxdsl/diag"
 )
 
 // An Address is an address in the memory of a device.
@@ -128,6 +130,10 @@ type Image struct {
 	PTX   string // used if Cubin is empty
 	Cubin []byte
 	Debug bool // whether to keep line numbers for debuggers and profilers
+	// Place returns the source line that emitted a line of the PTX, with the calls that led to it,
+	// innermost first. The emulator names the source line in its messages. Place is nil if the
+	// source is unknown.
+	Place func(line int) (at diag.Place, from []diag.Place, ok bool)
 	// Cache is the directory in which modules that ptxas assembled are cached. If Cache is "",
 	// the device assembles PTX itself if it can.
 	Cache string

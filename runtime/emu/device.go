@@ -292,6 +292,7 @@ func (d *Device) Load(im device.Image) (device.Loaded, error) {
 			&device.Rejection{Module: im.Name, Findings: list,
 				Cause: errors.New("the text is not valid PTX")}
 	}
+	m.origin = im.Place
 	return d.load(m)
 }
 

@@ -20,7 +20,7 @@ type Fault struct {
 	Thread  [3]uint32
 	Opcode  string
 	Place   diag.Place // position in the PTX
-	Source  string     // the line that .loc names, such as gemm.go:12; "" if there is none
+	Source  string     // line of the source, such as gemm.go:12; "" if it is unknown
 	Notes   []string   // such as the nearest allocation, or the warps that wait
 	Waiting *Waiting   // if the kernel hangs: one of the warps that wait
 }

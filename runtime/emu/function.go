@@ -46,7 +46,11 @@ func (im *image) program(fn *ir.Func) *program {
 				continue
 			}
 			d.in, d.rest = in, b.Instrs[j+1:]
-			p.code = append(p.code, command{guard: -1, at: in, source: line, leader: leader})
+			from := line
+			if from == 0 {
+				from = im.module.originOf(in)
+			}
+			p.code = append(p.code, command{guard: -1, at: in, source: from, leader: leader})
 			leader = d.emit(meets[i])
 			for len(p.labels) < len(p.code) {
 				p.labels = append(p.labels, label)

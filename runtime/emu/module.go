@@ -33,10 +33,13 @@ type module struct {
 	addresses map[*ir.Var]uint64
 	globals   map[string]*region
 	constants *region
-	lines     []string // lines that .loc names; the first is unused
+	// source lines, which .loc names or origin returns; the first is the empty string
+	lines     []string
 	lineIndex map[string]int32
-	images    map[string]*image
-	exact     bool // see Options.Exact
+	// returns the source line of a line of the PTX, or is nil
+	origin func(line int) (diag.Place, []diag.Place, bool)
+	images map[string]*image
+	exact  bool // see Options.Exact
 }
 
 // arch returns the architecture whose tensor cores the module uses.
@@ -115,14 +118,32 @@ func (m *module) lineOf(in *ir.Instr) (int32, bool) {
 	if path == "" {
 		path = "file " + words[0]
 	}
-	text := path + ":" + words[1]
-	n, ok := m.lineIndex[text]
+	return m.indexOf(path + ":" + words[1]), true
+}
+
+// originOf returns the index in lines of the source line that emitted an instruction, or 0 if it is
+// unknown.
+func (m *module) originOf(in *ir.Instr) int32 {
+	if m.origin == nil {
+		return 0
+	}
+	place, _ := m.ir.At(in.Pos)
+	at, _, ok := m.origin(place.Line)
+	if !ok {
+		return 0
+	}
+	return m.indexOf(fmt.Sprintf("%s:%d", at.File, at.Line))
+}
+
+// indexOf returns the index of a source line in lines.
+func (m *module) indexOf(line string) int32 {
+	n, ok := m.lineIndex[line]
 	if !ok {
 		n = int32(len(m.lines))
-		m.lines = append(m.lines, text)
-		m.lineIndex[text] = n
+		m.lines = append(m.lines, line)
+		m.lineIndex[line] = n
 	}
-	return n, true
+	return n
 }
 
 // An image is a decoded kernel with all functions that it calls.

@@ -4,7 +4,10 @@
 package check
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +29,7 @@ type Options struct {
 	Search int
 	Order  schedule.Witness // replay only this order of synchronizations
 
-	// values of integer parameters, by name; other parameters get derived values
+	// values of integer parameters, as in Launch; other parts of the launch are derived
 	Integers map[string]uint64
 	// skip further schedules and the search if the first launches show an error
 	Stop bool
@@ -37,6 +40,9 @@ type Launch struct {
 	Grid, Block, Cluster [3]uint32
 	Shared               uint32
 	Args                 []Arg // one for each parameter; nil to derive them
+	// values of integer parameters, by name, if Args is nil; other parameters get derived values.
+	// The name of a field of a structure is that of the parameter with its offset: p[8].
+	Integers map[string]uint64
 }
 
 // An Arg is an argument: the bytes of a value, or the contents of an array whose address is passed.
@@ -95,6 +101,9 @@ func File(name, text string, o Options) ([]Result, error) {
 			name: name, text: text, module: m, program: program,
 			functions: callees(f, functions), endless: endless, fn: f, options: o,
 		}
+		if err := k.fit(&o); err != nil {
+			return nil, err
+		}
 		all = append(all, k)
 		results = append(results, k.check())
 	}
@@ -107,13 +116,88 @@ func File(name, text string, o Options) ([]Result, error) {
 	return results, nil
 }
 
+// fit returns an error if the parts of a launch that are given do not fit the kernel.
+func (k *kernel) fit(o *Options) error {
+	l := o.Launch
+	if l == nil {
+		l = &Launch{}
+	}
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("the launch does not fit kernel %s of %s: %s", k.fn.Name, k.name,
+			fmt.Sprintf(format, args...))
+	}
+	if n := len(l.Args); n > 0 && n != len(k.fn.Params) {
+		return fail("it has %d arguments, but the kernel has %d parameters", n, len(k.fn.Params))
+	}
+	for i, a := range l.Args {
+		switch p := k.fn.Params[i]; {
+		case a.Array != nil && p.Size() != 8:
+			return fail("argument %d is an array, but parameter %s has %d bytes, and an address has 8",
+				i+1, p.Name, p.Size())
+		case a.Array == nil && !isExtension(a.Value, int(p.Size())):
+			return fail("argument %d does not fit the %d bytes of parameter %s", i+1, p.Size(), p.Name)
+		}
+	}
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(l.Integers)),
+		slices.Collect(maps.Keys(o.Integers))) {
+		if !slices.ContainsFunc(k.fn.Params, func(v *ir.Var) bool {
+			return name == v.Name || strings.HasPrefix(name, v.Name+"[") ||
+				strings.HasPrefix(k.fn.Name+"_"+name+"[", v.Name+"[")
+		}) {
+			return fail("it sets %s, which is not a parameter", name)
+		}
+	}
+	if want, ok := k.attribute(".reqntid"); ok && l.Block[0] != 0 && l.Block != want {
+		return fail("its blocks have %dx%dx%d threads, but .reqntid requires %dx%dx%d", l.Block[0],
+			l.Block[1], l.Block[2], want[0], want[1], want[2])
+	}
+	if most, ok := k.maxThreads(); ok && l.Block[0]*l.Block[1]*l.Block[2] > most {
+		return fail("its blocks have %d threads, but .maxntid allows %d",
+			l.Block[0]*l.Block[1]*l.Block[2], most)
+	}
+	return nil
+}
+
+// isExtension reports whether a value fits n bytes: the other bytes are all zero, or all ones.
+func isExtension(value []byte, n int) bool {
+	if len(value) <= n {
+		return true
+	}
+	rest := value[n:]
+	return (rest[0] == 0 || rest[0] == 0xff) && len(bytes.Trim(rest, string(rest[:1]))) == 0
+}
+
 // A Source is a module: a *dsl.Module, or runtime.PTX.
 type Source interface {
 	Text() (string, error)
 }
 
-// Kernel checks the kernels of a module in a test, and fails the test if there are errors. If l
-// is nil, the launch is derived from the kernel.
+// A placedSource can tell which Go lines emitted the lines of its text. *dsl.Module can.
+type placedSource interface {
+	Places(text string) func(line int) (at diag.Place, from []diag.Place, ok bool)
+}
+
+// locate moves findings from lines of the PTX to the Go lines that emitted them.
+func locate(results []Result, origin func(line int) (diag.Place, []diag.Place, bool)) {
+	for _, r := range results {
+		for i := range r.Findings {
+			d := &r.Findings[i]
+			if at, from, ok := origin(d.Place.Line); ok {
+				d.Message += fmt.Sprintf(" (%s:%d)", d.Place.File, d.Place.Line)
+				d.Place, d.From = at, from
+			}
+			for j := range d.Related {
+				if at, _, ok := origin(d.Related[j].Place.Line); ok {
+					d.Related[j].Place = at
+				}
+			}
+		}
+	}
+}
+
+// Kernel checks the kernels of a module in a test, and fails the test if there are errors, or if
+// the launch does not fit a kernel. If l is nil, the launch is derived from the kernel. Findings
+// are at the Go lines that emitted the instructions, if m is a *dsl.Module.
 func Kernel(t testing.TB, m Source, l *Launch) []Result {
 	t.Helper()
 	text, err := m.Text()
@@ -127,6 +211,9 @@ func Kernel(t testing.TB, m Source, l *Launch) []Result {
 	results, err := File(name, text, Options{Launch: l})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if p, ok := m.(placedSource); ok {
+		locate(results, p.Places(text))
 	}
 	for _, r := range results {
 		for _, d := range r.Findings {

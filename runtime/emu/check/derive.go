@@ -331,7 +331,7 @@ func replacesAddress(in *ir.Instr) bool {
 func (k *kernel) counts() []uint64 {
 	sizes := 0
 	for _, p := range k.leaves {
-		if _, given := k.options.Integers[p.v.Name]; p.isSize() && !given {
+		if _, given := k.given(p); p.isSize() && !given {
 			sizes++
 		}
 	}
@@ -366,13 +366,28 @@ func (p *param) isSize() bool {
 	return p.kind == paramCount && p.stride == nil && len(p.boxes) == 0 && !p.unused
 }
 
+// given returns the value that the launch or the options give to an integer parameter.
+func (k *kernel) given(p *param) (n uint64, ok bool) {
+	for _, name := range []string{k.shortName(p), p.v.Name} {
+		if n, ok = k.options.Integers[name]; ok {
+			return n, true
+		}
+		if l := k.options.Launch; l != nil {
+			if n, ok = l.Integers[name]; ok {
+				return n, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // maxTrips limits the iterations of loops of matrix products, which take long to emulate. It is more
 // than two passes over the usual rings of stages.
 const maxTrips = 24
 
 // integer returns the value of an integer parameter for a trial with the given count.
 func (k *kernel) integer(p *param, count uint64) uint64 {
-	if n, ok := k.options.Integers[p.v.Name]; ok {
+	if n, ok := k.given(p); ok {
 		return n
 	}
 	if len(p.boxes) > 0 {

@@ -53,7 +53,7 @@ func (k *kernel) findPointers(s seeding) {
 	for found := true; found; {
 		found = false
 		for _, p := range k.leaves {
-			if _, given := k.options.Integers[p.v.Name]; p.kind != paramCount || p.size != 8 ||
+			if _, given := k.given(p); p.kind != paramCount || p.size != 8 ||
 				given {
 				continue
 			}

@@ -46,7 +46,8 @@ func TestStructure(t *testing.T) {
 		{"a race through a pointer", `ld.param.u64 %d5, [shape+8];
 	ld.global.u32 %r6, [%d5]; add.u32 %r6, %r6, %r5; st.global.u32 [%d5], %r6;`, "error",
 			"at shape[8]+0"},
-		{"a race that depends on a factor", `ld.param.v2.u32 {%r1, %r7}, [shape]; mul.hi.u32 %r8, %r5, %r1;
+		{"a race that depends on a factor",
+			`ld.param.v2.u32 {%r1, %r7}, [shape]; mul.hi.u32 %r8, %r5, %r1;
 	shr.u32 %r9, %r8, %r7; mul.wide.u32 %d2, %r9, 4; add.u64 %d3, %d1, %d2;
 	st.global.u32 [%d3], %r5;`, "review", "check assumed the integers in structures"},
 		{"a number", `ld.param.b32 %f1, [shape+8]; ld.param.u32 %r1, [shape]; add.f32 %f2, %f1, %f1;
@@ -111,14 +112,16 @@ l:	cvt.u64.u32 %d5, %r5;
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			results, err := check.File("k.ptx", head+test.text+"ret;\n}\n", check.Options{Search: -1})
+			results, err := check.File("k.ptx", head+test.text+"ret;\n}\n",
+				check.Options{Search: -1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			r := &results[0]
 			if got := r.Verdict(); got != test.want ||
 				!strings.Contains(strings.Join(r.Tried, "\n"), test.note) {
-				t.Errorf("%s, want %s with %q: %v %v", got, test.want, test.note, r.Tried, r.Incomplete)
+				t.Errorf("%s, want %s with %q: %v %v", got, test.want, test.note, r.Tried,
+					r.Incomplete)
 				for _, d := range r.Findings {
 					t.Log(check.Text(d))
 				}
@@ -161,7 +164,8 @@ wait:
 }
 `
 	right := strings.Replace(text, "ld.shared.b16 %r8", ".reg .b16 %h; ld.shared.b16 %h", 1)
-	right = strings.Replace(right, "\tld.param.u64 %d4", "\tcvt.u32.u16 %r8, %h; ld.param.u64 %d4", 1)
+	right = strings.Replace(right, "\tld.param.u64 %d4", "\tcvt.u32.u16 %r8, %h; ld.param.u64 %d4",
+		1)
 	wrong := strings.Replace(right, "bra wait;\n\tmov.b64 %d1", "bra past;\n\tmov.b64 %d1", 1)
 	wrong = strings.Replace(wrong, "\t@!%p2 bra wait;\n", "\t@!%p2 bra wait;\npast:\n", 1)
 	for _, test := range []struct{ name, text, want string }{
@@ -214,7 +218,9 @@ wait:
 	const noted = `.param .align 64 .b8 a[128], // ptxdsl:element 4 ptxdsl:box 8x16
 	.param .align 64 .b8 b[128] // ptxdsl:element 1 ptxdsl:box 2x128
 `
-	expect := func(n string) string { return "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], " + n + ";" }
+	expect := func(n string) string {
+		return "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], " + n + ";"
+	}
 	load := func(dims, to, from, at, mode string) string {
 		return "cp.async.bulk.tensor." + dims + ".shared::cluster.global" + mode +
 			".mbarrier::complete_tx::bytes [" + to + "], [" + from + ", {" + at + "}], [%r2]"
@@ -227,17 +233,21 @@ wait:
 		{"a coordinate without a comment", kernel(maps, expect("1024")+
 			load("2d", "%r3", "%d1", "4, %r9", "")+";"), "incomplete",
 			"check assumed the elements of the tensor map"},
-		{"a wrong coordinate", kernel(noted, expect("512")+load("2d", "%r3", "%d1", "2, %r9", "")+";"),
+		{"a wrong coordinate",
+			kernel(noted, expect("512")+load("2d", "%r3", "%d1", "2, %r9", "")+";"),
 			"error", "the first coordinate 2 is 8 bytes into a row"},
-		{"other dimensions", kernel(maps, expect("512")+load("3d", "%r3", "%d1", "%r9, %r9, %r9", "")+
-			";"+load("1d", "%r3+1024", "%d2", "%r9", "")+";"), "clean",
+		{"other dimensions",
+			kernel(maps, expect("512")+load("3d", "%r3", "%d1", "%r9, %r9, %r9", "")+
+				";"+load("1d", "%r3+1024", "%d2", "%r9", "")+";"), "clean",
 			"a = a tensor map of boxes of [128 2 1] bytes, b = a tensor map of boxes of [256] bytes"},
 		{"im2col", kernel(maps, expect("1024")+".reg .b16 %h<3>; mov.u16 %h1, 0;"+
 			load("4d", "%r3", "%d1", "%r9, %r9, %r9, %r9", ".im2col")+", {%h1, %h1};"), "clean",
 			"a = a tensor map of boxes of [128 8 1 1] bytes"},
 		{"parts of stages", kernel(maps, ring+"mov.u32 %r8, 10240;"+expect("%r8")+
-			load("2d", "%r5", "%d1", "%r9, %r9", "")+";"+load("2d", "%r7", "%d2", "%r9, %r9", "")+";"),
-			"clean", "a = a tensor map of boxes of [128 64] bytes, b = a tensor map of boxes of [128 16] bytes"},
+			load("2d", "%r5", "%d1", "%r9, %r9", "")+";"+load("2d", "%r7", "%d2", "%r9, %r9", "")+
+			";"),
+			"clean",
+			"a = a tensor map of boxes of [128 64] bytes, b = a tensor map of boxes of [128 16] bytes"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
