@@ -161,7 +161,7 @@ func TestBreak(t *testing.T) {
 	for _, want := range []string{"%ab_stage = 0x00000001",
 		"mbarrier barriers[0]: phase 1, 1 of 1 arrivals",
 		"ab_stages+0 as bf16[1x8]:",
-		"matmul.ptx:169: mul.lo.u32, block (0,0,0), thread (128,0,0), warp 4"} {
+		"matmul.ptx:169 (", "): mul.lo.u32, block (0,0,0), thread (128,0,0), warp 4"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
