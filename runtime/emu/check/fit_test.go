@@ -4,11 +4,13 @@
 package check_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/diag"
+	"github.com/ptxdsl/ptxdsl/runtime/device"
 	"github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
@@ -81,8 +83,12 @@ func (p placed) Places(string) func(int) (diag.Place, []diag.Place, bool) {
 // A failures records the failures of a test.
 type failures struct {
 	testing.TB
-	list []string
+	list    []string
+	cleanup func()
 }
+
+func (f *failures) Cleanup(end func()) { f.cleanup = end }
+func (f *failures) Error(a ...any)     { f.list = append(f.list, fmt.Sprint(a...)) }
 
 func (f *failures) Helper()             {}
 func (f *failures) Logf(string, ...any) {}
@@ -102,6 +108,48 @@ func TestKernelPlaces(t *testing.T) {
 	for line := range strings.Lines(all) {
 		if strings.HasPrefix(line, "\tmodule.ptx") {
 			t.Errorf("a related place is in the PTX: %s", line)
+		}
+	}
+}
+
+// TestDevice checks that a test with a device of check fails if its launches race.
+func TestDevice(t *testing.T) {
+	const load = "ld.global.u32 %r2, [%d2];"
+	const store = `mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d1, %d2; st.global.u32 [%d2], %r1;`
+	for _, test := range []struct{ name, text, want string }{
+		{"right", store, ""},
+		{"wrong", "xor.b32 %r3, %r1, 32; mul.wide.u32 %d2, %r3, 4; add.u64 %d2, %d1, %d2;" + load +
+			store,
+			"error E1: data race between warps of a block"},
+	} {
+		f := &failures{TB: t}
+		d := check.Device(f, "sm_90a", 0)
+		m := placed(body("", test.text))
+		loaded, err := d.Load(device.Image{Name: "module.ptx", PTX: string(m), Place: m.Places("")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := d.Kernel(loaded.Module, "k", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := d.Allocate(256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Fill(at, 0, 4, 64, 0); err != nil {
+			t.Fatal(err)
+		}
+		err = k.Launch(&device.Launch{Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{64, 1, 1},
+			Values: binary.LittleEndian.AppendUint64(nil, uint64(at)), Places: []int{0}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.cleanup()
+		all := strings.Join(f.list, "\n")
+		if test.want == "" && all != "" || !strings.Contains(all, test.want) ||
+			test.want != "" && strings.Count(all, "(kernel.go:18)") < 2 {
+			t.Errorf("%s: got %s", test.name, all)
 		}
 	}
 }

@@ -152,14 +152,20 @@ func diagnostic(y *race.Race, severity diag.Severity, note string, x *run) diag.
 		d.Message += " at " + y.Address
 	}
 	d.Message += note
-	d.Related = append(d.Related,
-		diag.Related{Place: y.First.Place, Message: y.First.What + ": " + y.First.Opcode})
+	d.Message += inBrackets(y.Second.Source)
+	d.Related = append(d.Related, diag.Related{Place: y.First.Place,
+		Message: y.First.What + ": " + y.First.Opcode + inBrackets(y.First.Source)})
 	d.Related = append(d.Related,
 		diag.Related{Place: y.Second.Place, Message: "missing: " + y.Missing + "; fix: " + y.Fix})
-	if y.Second.Source != "" {
-		d.Message += " (" + y.Second.Source + ")"
-	}
 	return d
+}
+
+// inBrackets returns a source line to append to a message, or "" if it is unknown.
+func inBrackets(source string) string {
+	if source == "" {
+		return ""
+	}
+	return " (" + source + ")"
 }
 
 // faults returns the faults of runs. A fault that ends all launches at one place is an error.
