@@ -86,5 +86,8 @@ func notText(s string) string {
 	case strings.HasPrefix(s, "BC\xc0\xde"):
 		return "not PTX text but LLVM bitcode"
 	}
+	if i == len(s)-1 && i > 0 {
+		return "not PTX text: the last byte is NUL (NVRTC counts it in the size of its PTX; remove it)"
+	}
 	return fmt.Sprintf("not PTX text: byte %d is NUL", i)
 }

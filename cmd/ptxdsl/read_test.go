@@ -85,6 +85,15 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
+// TestTrailingNUL checks that a NUL after PTX text, as NVRTC returns it, is explained.
+func TestTrailingNUL(t *testing.T) {
+	var stdout, stderr strings.Builder
+	code := run([]string{"verify", "-"}, strings.NewReader(emptyKernel+"\x00"), &stdout, &stderr)
+	if code != exitTrouble || !strings.Contains(stderr.String(), "the last byte is NUL (NVRTC") {
+		t.Errorf("exit %d, %q", code, &stderr)
+	}
+}
+
 // emptyKernel is a module that run and check can run.
 const emptyKernel = small + ".visible .entry k() { ret; }\n"
 
