@@ -38,6 +38,8 @@ const (
 	stepsPerIn = 40   // steps per instruction of the kernel, for all threads
 	leastSteps = 8000 // but at least this number
 	mostSteps  = 300_000
+	// number of registers that are copied at a choice in the time of a step
+	registersPerStep = 8
 )
 
 // A Walk executes threads of a kernel.
@@ -214,6 +216,7 @@ func (p *Path) fork(in *ir.Instr, v Value, block, i int) (ok bool) {
 		return false
 	}
 	p.walk.paths--
+	p.walk.steps -= len(p.regs) / registersPerStep
 	other := p.clone()
 	other.Choices = append(other.Choices, Choice{in, false, v.From})
 	if other.assume(v, false) {

@@ -7,6 +7,8 @@
 package global
 
 import (
+	"fmt"
+
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -37,8 +39,11 @@ func run(p *verify.Pass) {
 	limits := limits
 	limits.Grid = p.Grid
 	k := trace.AnalyzeGlobal(p.Module, p.Func, limits)
-	if len(k.Missed) > 0 || !k.Pool.Exact || k.Most {
+	if len(k.Missed) > 0 || !k.Pool.Exact || k.Guessed {
 		return
+	}
+	if k.Most {
+		p.BlockSize() // the verdict states that the size in .maxntid is assumed
 	}
 	var axes []string
 	if !p.Alone() {
@@ -137,6 +142,9 @@ func reportRace(p *verify.Pass, k *trace.Kernel, axes []string, t *trace.Trace, 
 				other = y
 			}
 			f.Also(other.e.In, "the other access")
+		}
+		if k.Most {
+			f.As(diag.Review).Message += fmt.Sprintf(", if blocks have %d threads", k.Pool.Threads)
 		}
 		f.On(t, y.i)
 		return true

@@ -286,7 +286,16 @@ func (w *threadSelection) baseOf(in *ir.Instr) base {
 			if r := o.Args()[0].Reg; r != nil {
 				return w.baseOfRegister(r)
 			}
+			return baseOfVariable(&o.Args()[0])
 		}
+	}
+	return base{}
+}
+
+// baseOfVariable returns the base of the address of a variable of the module in global memory.
+func baseOfVariable(o *ir.Operand) base {
+	if v := o.Var(); v != nil && o.Kind == ir.Variable && v.Space == isa.Global {
+		return base{v: v}
 	}
 	return base{}
 }
@@ -322,11 +331,10 @@ func (w *threadSelection) baseOfResult(in *ir.Instr) (found base) {
 		}
 	case isa.HeadMov, isa.HeadCvta, isa.HeadAdd, isa.HeadSub, isa.HeadMad, isa.HeadSelp:
 		for i := range in.Args[1:] {
-			from := in.Args[i+1].Reg
-			if from == nil || from.Type.Bits() != 64 {
-				continue
+			b, from := baseOfVariable(&in.Args[i+1]), in.Args[i+1].Reg
+			if from != nil && from.Type.Bits() == 64 {
+				b = w.baseOfRegister(from)
 			}
-			b := w.baseOfRegister(from)
 			if b.v != nil && found.v != nil && b != found {
 				return base{}
 			}

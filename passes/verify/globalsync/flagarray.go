@@ -128,8 +128,8 @@ func (w *paths) findData(h *flagArray) {
 			}
 			m := position{b, i}
 			kind := trace.Of(in)
-			store := isWeak(in, trace.Store)
-			load := isWeak(in, trace.Load) && !in.HasMod(isa.ModNC) || kind == trace.BulkLoad
+			store := w.isData(in, trace.Store)
+			load := w.isData(in, trace.Load) && !in.HasMod(isa.ModNC) || kind == trace.BulkLoad
 			if !store && !load {
 				continue
 			}

@@ -94,7 +94,7 @@ func (w *paths) checkRelease(h *flagArray, m position) bool {
 		// the flag answers an earlier wait
 		case in != flag && slices.Contains(h.spins, at) && !h.isLock:
 			return walkPrune
-		case isWeak(in, trace.Store) && slices.Contains(h.stores, at):
+		case slices.Contains(h.stores, at):
 			if l, ok := w.loadOf(h, at); ok {
 				store, load = at, l
 				return walkStop
@@ -149,7 +149,7 @@ func (w *paths) checkAcquire(h *flagArray, m position) bool {
 	flag := w.instr(m)
 	loop := w.loops[m.block]
 	spins := slices.Contains(h.spins, m)
-	if w.isAcquire(flag) || spins && w.hasFence(loop) {
+	if w.isAcquire(flag) || spins && w.hasFence(loop) || !spins && w.fencesIfSignaled(flag) {
 		return false
 	}
 	var load, store position
@@ -157,7 +157,7 @@ func (w *paths) checkAcquire(h *flagArray, m position) bool {
 		switch {
 		case w.isFence(in), w.isAcquire(in):
 			return walkPrune
-		case slices.Contains(h.loads, at):
+		case slices.Contains(h.loads, at) && !in.HasMod(isa.ModVolatile):
 			if s, ok := w.storeOf(h, at); ok {
 				load, store = at, s
 				return walkStop
@@ -189,6 +189,24 @@ func (w *paths) checkAcquire(h *flagArray, m position) bool {
 	w.report(&ruleOrder, m, text).add(load, "read after the flag, without a fence in between").
 		add(store, "stored here by another block")
 	return true
+}
+
+// fencesIfSignaled reports whether a branch on the result of a counter leads to a fence on one
+// side. The other side is then that of a block that is not the last.
+func (w *paths) fencesIfSignaled(counter *ir.Instr) bool {
+	for b, block := range w.Func.Blocks {
+		in := block.Last()
+		if in == nil || in.Guard.Reg == nil || !in.Ends() ||
+			!w.isComputedFrom(counter, in.Guard.Reg) {
+			continue
+		}
+		for _, to := range w.Flow.Succs[b] {
+			if slices.ContainsFunc(w.Func.Blocks[to].Instrs, w.isFence) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // searchForward calls inspector for the instructions on all paths forward from a position. It

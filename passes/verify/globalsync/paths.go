@@ -69,6 +69,19 @@ func (w *paths) isExchanged(in *ir.Instr) bool {
 	return w.exchanged[w.electors.baseOf(in)]
 }
 
+// isData reports whether an instruction is a weak access of global memory of the given kind, or a
+// volatile access of an array that contains no flags. Volatile accesses are not ordered either.
+func (w *paths) isData(in *ir.Instr, kind trace.Kind) bool {
+	if isWeak(in, kind) {
+		return true
+	}
+	if trace.Of(in) != kind || !in.HasMod(isa.ModVolatile) || !in.HasMod(isa.ModGlobal) {
+		return false
+	}
+	array := w.electors.baseOf(in)
+	return array.v != nil && len(w.waitsByBase[array]) == 0
+}
+
 // instr returns the instruction at position m.
 func (w *paths) instr(m position) *ir.Instr { return w.Func.Blocks[m.block].Instrs[m.at] }
 
@@ -206,7 +219,7 @@ func (w *paths) reportMissingRelease(m position) {
 		// The flag answers an earlier wait.
 		case isFence(in), mayReceive(in, trace.Of(in)) && w.electors.baseOf(in) == array:
 			return walkPrune
-		case isWeak(in, trace.Store) && w.electors.baseOf(in) != array:
+		case w.isData(in, trace.Store) && w.electors.baseOf(in) != array:
 			return walkStop
 		}
 		return walkContinue

@@ -33,7 +33,7 @@ parameters nor data.`,
 
 func run(p *verify.Pass) {
 	seen := make(map[*ir.Instr]bool) // instructions that have a finding or are correct
-	w := findWritten(p)
+	w, plain := findWritten(p, false), findWritten(p, true)
 	for _, t := range p.Traces {
 		for i := range t.Events {
 			e := &t.Events[i]
@@ -44,7 +44,8 @@ func run(p *verify.Pass) {
 			if !ok || !r.Sure || !isUnconditional(t, i) {
 				continue
 			}
-			seen[e.In] = check(p, t, i, &r) || w.checkLoad(p, t, i, &r)
+			seen[e.In] = check(p, t, i, &r) || w.checkLoad(p, t, i, &r) ||
+				e.Kind == trace.Atomic && accumulates(e.In) && plain.checkLoad(p, t, i, &r)
 		}
 	}
 }

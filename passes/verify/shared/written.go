@@ -19,11 +19,14 @@ import (
 type writtenMemory struct {
 	bytes   map[*ir.Var][]bool
 	unknown bool // some write may be to any address
+	// plain is set if atomic operations that read what they replace do not count as writes.
+	plain bool
 }
 
-// findWritten collects the shared memory that a kernel may write on all paths.
-func findWritten(p *verify.Pass) *writtenMemory {
-	w := &writtenMemory{bytes: make(map[*ir.Var][]bool)}
+// findWritten collects the shared memory that a kernel may write on all paths. If plain is set, it
+// collects the memory that is written without reading the old contents.
+func findWritten(p *verify.Pass, plain bool) *writtenMemory {
+	w := &writtenMemory{bytes: make(map[*ir.Var][]bool), plain: plain}
 	if len(p.Kernel.Missed) > 0 || p.Needs(trace.Call) || !p.Pool.Exact {
 		w.unknown = true
 		return w
@@ -55,6 +58,12 @@ func (w *writtenMemory) addEvent(p *verify.Pass, e *trace.Event, vague bool) {
 	switch e.Kind {
 	case trace.Load:
 		return
+	case trace.Atomic:
+		if w.plain && accumulates(e.In) {
+			return
+		}
+	}
+	switch e.Kind {
 	case trace.Store, trace.Atomic, trace.Clear:
 		if e.In.HasMod(isa.ModGlobal, isa.ModLocal, isa.ModParam) {
 			return
@@ -77,6 +86,9 @@ func (w *writtenMemory) addEvent(p *verify.Pass, e *trace.Event, vague bool) {
 		}
 	}
 }
+
+// accumulates reports whether an atomic operation computes the new contents of memory from the old.
+func accumulates(in *ir.Instr) bool { return !in.HasMod(isa.ModExch, isa.ModCAS) }
 
 // addPointedArrays marks the arrays into which an address may point, and reports whether there are
 // any.
@@ -162,7 +174,7 @@ func (w *writtenMemory) checkLoad(p *verify.Pass, t *trace.Trace, i int, r *memo
 		return false
 	}
 	list := w.bytesOf(v)
-	if !slices.Contains(list, true) {
+	if !w.plain && !slices.Contains(list, true) {
 		return false // the kernel may be unfinished
 	}
 	never, some, first := false, false, int64(0)
@@ -178,8 +190,12 @@ func (w *writtenMemory) checkLoad(p *verify.Pass, t *trace.Trace, i int, r *memo
 	if !never {
 		return false
 	}
-	f := p.Report(&ruleUnwritten, e.In, "uninitialized shared memory: %s reads byte %d of %s, "+
-		"which no instruction of the kernel writes", e.In.Head(), first, variableName(v))
+	what := "which no instruction of the kernel writes"
+	if w.plain {
+		what = "which only such operations write"
+	}
+	f := p.Report(&ruleUnwritten, e.In, "uninitialized shared memory: %s reads byte %d of %s, %s",
+		e.In.Head(), first, variableName(v), what)
 	if some {
 		f.As(diag.Review)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/passes/verify/convergence"
 	"github.com/ptxdsl/ptxdsl/passes/verify/global"
 	"github.com/ptxdsl/ptxdsl/passes/verify/globalsync"
+	"github.com/ptxdsl/ptxdsl/passes/verify/infinite"
 	"github.com/ptxdsl/ptxdsl/passes/verify/launch"
 	"github.com/ptxdsl/ptxdsl/passes/verify/mbarrier"
 	"github.com/ptxdsl/ptxdsl/passes/verify/proxies"
@@ -38,7 +39,7 @@ func List() []*verify.Analyzer {
 		globalsync.Analyzer,
 		schedule.Analyzer,
 		shared.Analyzer, global.Analyzer, variables.Analyzer,
-		wholewarp.Analyzer, unchecked.Analyzer,
+		wholewarp.Analyzer, infinite.Analyzer, unchecked.Analyzer,
 	}
 }
 

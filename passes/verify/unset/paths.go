@@ -37,9 +37,9 @@ type search struct {
 }
 
 // checkPaths reports registers that are written on some paths to a read and not on others, and
-// whose value is used on one of the others.
-func checkPaths(p *verify.Pass, reported map[*ir.Reg]bool) {
-	doubtful := partlyWritten(p)
+// whose value is used on one of the others. starts holds the state at the start of each block.
+func checkPaths(p *verify.Pass, starts []*state, reported map[*ir.Reg]bool) {
+	doubtful := partlyWritten(p, starts)
 	if len(doubtful) == 0 {
 		return
 	}
@@ -103,16 +103,15 @@ func undefinedUse(path *walk.Path, in *ir.Instr) (found *ir.Reg) {
 
 // partlyWritten returns the registers that some instruction reads where they are written on some
 // paths from the start and not on others.
-func partlyWritten(p *verify.Pass) (list []*ir.Reg) {
-	f := p.Func
-	may, always := statesOf(p), alwaysWritten(p)
+func partlyWritten(p *verify.Pass, may []*state) (list []*ir.Reg) {
+	f, always := p.Func, alwaysWritten(p)
 	seen := make(map[*ir.Reg]bool)
 	for _, v := range f.Params {
 		seen[v.Reg] = true
 	}
 	for _, block := range f.Blocks {
 		for _, in := range block.Instrs {
-			if in.Guard.Reg == nil { // the instruction reads what it writes: an accumulator
+			if in.Guard.Reg == nil && !in.Directive() { // the instruction reads what it writes: an accumulator
 				in.Registers(func(r *ir.Reg, a isa.Access) {
 					seen[r] = seen[r] || a == isa.ReadWrite
 				})
@@ -141,24 +140,31 @@ func partlyWritten(p *verify.Pass) (list []*ir.Reg) {
 
 // alwaysWritten returns, for the start of each block, the registers that all paths to it write.
 func alwaysWritten(p *verify.Pass) [][]uint64 {
-	f := p.Func
-	starts := make([][]uint64, len(f.Blocks))
-	starts[0] = make([]uint64, (len(f.Regs)+63)/64)
-	for work := []int{0}; len(work) > 0; {
-		b := work[len(work)-1]
-		work = work[:len(work)-1]
-		s := &state{written: slices.Clone(starts[b])}
-		for _, in := range f.Blocks[b].Instrs {
-			s.stepAlways(f, in)
+	f, words := p.Func, (len(p.Func.Regs)+63)/64
+	own := make([]state, len(f.Blocks)) // what each block writes
+	for b, block := range f.Blocks {
+		own[b].written = make([]uint64, words)
+		for _, in := range block.Instrs {
+			own[b].stepAlways(f, in)
 		}
-		for _, next := range p.Flow.Succs[b] {
-			switch {
-			case starts[next] == nil:
-				starts[next] = slices.Clone(s.written)
-			case !intersect(starts[next], s.written):
-				continue
+	}
+	starts := make([][]uint64, len(f.Blocks))
+	starts[0] = make([]uint64, words)
+	order, after := p.Flow.Order(), make([]uint64, words)
+	for changed := true; changed; {
+		changed = false
+		for _, b := range order {
+			for i := range after {
+				after[i] = starts[b][i] | own[b].written[i]
 			}
-			work = append(work, next)
+			for _, next := range p.Flow.Succs[b] {
+				if starts[next] == nil {
+					starts[next] = slices.Clone(after)
+					changed = true
+				} else if intersect(starts[next], after) {
+					changed = true
+				}
+			}
 		}
 	}
 	return starts
@@ -175,7 +181,7 @@ func intersect(to, from []uint64) (changed bool) {
 
 // stepAlways adds the registers that an instruction certainly writes.
 func (s *state) stepAlways(f *ir.Func, in *ir.Instr) {
-	if in.Guard.Reg != nil {
+	if in.Guard.Reg != nil || in.Directive() {
 		return
 	}
 	in.Registers(func(r *ir.Reg, a isa.Access) {

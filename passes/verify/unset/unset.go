@@ -84,7 +84,7 @@ func run(p *verify.Pass) {
 			s.step(f, in)
 		}
 	}
-	checkPaths(p, reported)
+	checkPaths(p, starts, reported)
 }
 
 // report reports that an instruction reads register r. raised is the setmaxnreg.inc before it, if
@@ -136,6 +136,9 @@ func statesOf(p *verify.Pass) []*state {
 // step updates the state for an instruction. A copy of registers that were not written does not
 // count as a write.
 func (s *state) step(f *ir.Func, in *ir.Instr) {
+	if in.Directive() {
+		return
+	}
 	writes := !isCopy(in) || in.Form == nil // moves of arguments of inlined calls have no form
 	for i := 1; i < len(in.Args) && !writes; i++ {
 		in.Args[i].Walk(func(o *ir.Operand) {
