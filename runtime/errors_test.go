@@ -141,7 +141,7 @@ func TestShapes(t *testing.T) {
 	refused(t, err, runtime.ErrArgument, "cuda:0 does not support tensor maps, which require sm_90")
 	_, err = ampere.Load(runtime.PTX(strings.Replace(vecadd, "sm_80", "sm_90a", 1)))
 	refused(t, err, runtime.ErrArgument,
-		"it is built for sm_90a, but cuda:0 is an Pretended H200, which runs sm_80")
+		"it is built for sm_90a, but cuda:0, Pretended H200, runs sm_80")
 }
 
 // TestUse checks the errors for values that are closed, nil, too short or on another device.

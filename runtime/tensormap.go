@@ -226,6 +226,12 @@ func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 		switch {
 		case p.Name != param:
 			continue
+		case p.Box == nil && p.Points:
+			return nil, argument("kernel %s: parameter %s is a pointer and not a tensor map", k.name,
+				param)
+		case p.Box == nil && p.Type != "" && p.Size != 128:
+			return nil, argument("kernel %s: parameter %s has the type %s and is not a tensor map",
+				k.name, param, p.Type)
 		case p.Box == nil:
 			return nil, argument(
 				"kernel %s: the module does not describe the box of tensor map %s; create the map with Tiled",
