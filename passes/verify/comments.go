@@ -28,7 +28,8 @@ func unknownComments(m *ir.Module) (l diag.List) {
 				continue
 			}
 			word := rest
-			if i := strings.IndexFunc(rest, func(r rune) bool { return r < 'a' || r > 'z' }); i >= 0 {
+			if i := strings.IndexFunc(rest,
+				func(r rune) bool { return r < 'a' || r > 'z' }); i >= 0 {
 				word = rest[:i]
 			}
 			if slices.Contains(commentWords, word) {

@@ -74,8 +74,8 @@ type fragment struct {
 	since   int64 // value of the block's instruction count when it began to wait
 	group   wait  // the collective at which it waits
 	expired bool  // its wait has timed out
-	// the last wait that timed out, for the report of a hang; without a note if a wait has succeeded
-	// since
+	// the last wait that timed out, for the report of a hang; without a note if a wait has
+	// succeeded since
 	inVain wait
 }
 
