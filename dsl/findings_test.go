@@ -190,3 +190,33 @@ func TestSetupPositions(t *testing.T) {
 		t.Errorf("%d related places, want the initialization and the exit:\n%v", found, m.Findings())
 	}
 }
+
+// TestSkippedRelease checks that the finding of a break in the body of Consume names the arrival
+// that the break skips.
+func TestSkippedRelease(t *testing.T) {
+	m := dsl.New("skipped", "sm_90")
+	k := m.Kernel("f", dsl.Threads(160))
+	x := k.TensorMap("x", isa.F32, dsl.Box{Rows: 8, Cols: 32}, dsl.Swizzle128)
+	n, p := dsl.Param[dsl.U32](k, "n"), k.Pipeline("p", 2, x.Feed())
+	k.Roles(
+		dsl.OnWarp(4, "load", func() {
+			for s := range p.Produce(n) {
+				s.LoadAt(x, k.U32(0), s.Iteration().MulI(32))
+			}
+		}),
+		dsl.OnWarpgroup(0, "math", func() {
+			for s := range p.Consume(n) {
+				dsl.Element[dsl.F32](s.Tile(x), k.U32(0), k.Lane()).LoadFirst()
+				k.BreakIf(s.Iteration().EQI(0))
+			}
+		}),
+	)
+	for _, d := range m.Findings() {
+		for _, r := range d.Related {
+			if d.Rule == "M4" && strings.HasPrefix(r.Message, "no analyzed path reaches this arrival") {
+				return
+			}
+		}
+	}
+	t.Errorf("findings %v, want an M4 that names the arrival", m.Findings())
+}

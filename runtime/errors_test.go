@@ -141,7 +141,7 @@ func TestShapes(t *testing.T) {
 	refused(t, err, runtime.ErrArgument, "cuda:0 does not support tensor maps, which require sm_90")
 	_, err = ampere.Load(runtime.PTX(strings.Replace(vecadd, "sm_80", "sm_90a", 1)))
 	refused(t, err, runtime.ErrArgument,
-		"it is built for sm_90a, but cuda:0 is an Pretended H200, which runs sm_80")
+		"it is built for sm_90a, but cuda:0, Pretended H200, runs sm_80")
 }
 
 // TestUse checks the errors for values that are closed, nil, too short or on another device.
@@ -344,6 +344,10 @@ func TestTensorMaps(t *testing.T) {
 			"the window corners have 1 and 2 dimensions, but the tensor has 2 spatial dimensions"},
 		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{-129, 0}, Upper: []int{1, 1}}, 64, 64),
 			"a window corner is -129, but with 2 spatial dimensions it must be from -128 to 127"},
+		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{1, 1}, Upper: []int{1, 1}}, 64, 64),
+			"a window has the corners 1 and 1, but the corners are -1 and -1 for a filter of 3 elements"},
+		{col([]int{2, 8, 1, 64}, runtime.Window{Lower: []int{0, 0}, Upper: []int{-1, -1}}, 64, 64),
+			"a window with the corners 0 and -1 contains none of 1 pixels"},
 		{col([]int{2, 8, 8, 64}, runtime.Window{Lower: []int{0, 0}, Upper: []int{1, 1}}, 257, 64),
 			"257 channels of 64 pixels, expected 1 to 256 channels and 1 to 1024 pixels"},
 	} {

@@ -229,6 +229,6 @@ func misfit(target string, info device.Info) string {
 	if ok {
 		return ""
 	}
-	return fmt.Sprintf("it is built for %s, but %s is an %s, which runs %s", target, info.Place,
-		info.Name, info.Target)
+	return fmt.Sprintf("it is built for %s, but %s, %s, runs %s", target, info.Place, info.Name,
+		info.Target)
 }

@@ -100,9 +100,32 @@ func Tiled[T Element](b *Buffer[T], sizes, box []int, options ...MapOption) (*Te
 	return t, t.encode(&m.TensorMap)
 }
 
-// Window is the bounding box of an im2col map: for each spatial dimension, outermost first, the
-// number of positions by which the filter extends before the first pixel and after the last one.
+// Window is the bounding box of an im2col map, with one element for each spatial dimension,
+// outermost first. The box contains the pixels at which the first element of the filter is placed.
+// Lower is the offset of its first pixel from the first pixel of the image, and Upper the offset
+// of its last pixel from the last pixel of the image, as in cuTensorMapEncodeIm2col. A convolution
+// with padding p and a filter of r elements has Lower -p and Upper p-(r-1): -1 and -1 for a filter
+// of 3 elements with padding 1. Coordinates of copies then start at -p, and offsets of filter
+// elements at 0.
 type Window struct{ Lower, Upper []int }
+
+// check returns an error for a window that contains no pixel of some dimension, or that starts
+// after the first pixel of an image and ends after its last pixel, as no padding does.
+func (w Window) check(sizes []int) error {
+	for i, lower := range w.Lower {
+		switch upper := w.Upper[i]; {
+		case lower > 0 && upper > 0:
+			return argument(
+				"tensor map: a window has the corners %d and %d, but the corners are -1 and -1 for a filter of 3 elements with padding 1",
+				lower, upper)
+		case sizes[i+1]+upper-lower < 1:
+			return argument(
+				"tensor map: a window with the corners %d and %d contains none of %d pixels", lower,
+				upper, sizes[i+1])
+		}
+	}
+	return nil
+}
 
 // Im2col returns a tensor map in im2col mode, for a tensor of three to five dimensions, images
 // first and channels last. A copy loads the given numbers of channels and pixels for one position
@@ -140,6 +163,9 @@ func Im2col[T Element](b *Buffer[T], sizes []int, w Window, channels, pixels int
 			}
 		}
 		m.Lower, m.Upper = append(m.Lower, int32(w.Lower[i])), append(m.Upper, int32(w.Upper[i]))
+	}
+	if err := w.check(sizes); err != nil {
+		return nil, err
 	}
 	m.Im2col, m.Channels, m.Pixels = true, uint32(channels), uint32(pixels)
 	t := &TensorMap{memory: &b.memory, word: m.word,
@@ -200,6 +226,12 @@ func (k *Kernel) mapParam(param string, b Matrix, sizes []int) (*Param, error) {
 		switch {
 		case p.Name != param:
 			continue
+		case p.Box == nil && p.Points:
+			return nil, argument("kernel %s: parameter %s is a pointer and not a tensor map", k.name,
+				param)
+		case p.Box == nil && p.Type != "" && p.Size != 128:
+			return nil, argument("kernel %s: parameter %s has the type %s and is not a tensor map",
+				k.name, param, p.Type)
 		case p.Box == nil:
 			return nil, argument(
 				"kernel %s: the module does not describe the box of tensor map %s; create the map with Tiled",

@@ -317,7 +317,7 @@ func TestSource(t *testing.T) {
 		"1024 bytes of dynamic shared memory, but the kernel uses 65552")
 	_, err := scale.TensorMap("x", h, 64, 64)
 	refused(t, err, runtime.ErrArgument,
-		"the module does not describe the box of tensor map x; create the map with Tiled")
+		"parameter x is a pointer and not a tensor map")
 	_, err = scale.TensorMap("y", h, 64, 64)
 	refused(t, err, runtime.ErrArgument, "has no parameter y")
 

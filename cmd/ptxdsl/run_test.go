@@ -282,3 +282,12 @@ func TestArrays(t *testing.T) {
 		t.Error("random numbers do not depend on their seed alone")
 	}
 }
+
+// TestTensorMapArgument checks the message for a parameter that is a tensor map.
+func TestTensorMapArgument(t *testing.T) {
+	p := runtime.Param{Name: "x", Type: "b8", Size: 128, Align: 64, Count: 128}
+	if _, _, err := argumentFor(p, "1"); err == nil ||
+		!strings.HasPrefix(err.Error(), "run cannot pass tensor maps") {
+		t.Errorf("got %v", err)
+	}
+}

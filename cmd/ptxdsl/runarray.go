@@ -5,6 +5,7 @@ package main
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -52,7 +53,12 @@ func argumentFor(p runtime.Param, text string) (value any, a *array, err error) 
 		value, err := scalar(p.Type, strings.TrimPrefix(text, p.Type+"="))
 		return value, nil, err
 	}
-	if a, err = parseArray(text); err != nil {
+	a, err = parseArray(text)
+	switch {
+	case p.Box != nil || err != nil && p.Size == 128 && p.Type == "b8":
+		return nil, nil, errors.New("run cannot pass tensor maps; launch the kernel from Go, with " +
+			"Kernel.Tensor of package runtime")
+	case err != nil:
 		return nil, nil, err
 	}
 	if p.Count > 0 { // an array that is passed by value

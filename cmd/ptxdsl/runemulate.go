@@ -182,7 +182,12 @@ func (f *emulateFlags) report(c *call) error {
 		}
 	}
 	for _, b := range f.breaks {
-		if b.Shown() == 0 {
+		switch {
+		case b.Shown() > 0:
+		case !b.Ran():
+			fmt.Fprintf(c.stderr, "ptxdsl run: -thread %s: the launch has no such block or thread\n",
+				f.thread)
+		default:
 			fmt.Fprintf(c.stderr, "ptxdsl run: the thread did not reach line %s\n", b.Line)
 		}
 	}

@@ -70,7 +70,8 @@ func (n *suppressionList) suppresses(f *Finding) bool {
 	return false
 }
 
-// findings returns findings about the comments themselves: without a reason, or without effect.
+// findings returns findings about the comments themselves: without a reason, or without effect, and
+// about other comments that start like them.
 func (n *suppressionList) findings(rules map[string]bool) diag.List {
 	var l diag.List
 	for _, s := range n.list {
@@ -95,6 +96,9 @@ func (n *suppressionList) findings(rules map[string]bool) diag.List {
 		if rules == nil || rules[d.Rule] {
 			l = append(l, d)
 		}
+	}
+	if rules == nil || rules[ruleUnused.ID] {
+		l = append(l, unknownComments(n.module)...)
 	}
 	return l
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
 
@@ -28,10 +29,14 @@ func (w *warp) reportMisaligned(mask uint32, q *demand) bool {
 // reportBeyond ends the block with a fault for the first lane that accesses memory past the end of
 // the variable that the address names. It returns false.
 func (w *warp) reportBeyond(a *addressRef, mask uint32, q *demand) bool {
-	v := a.symbol
-	return w.denyAccess(bits.TrailingZeros32(mask),
-		fmt.Sprintf("access out of bounds: %d bytes outside of %s, which has %d bytes",
-			q.size, v.Name, v.Size()))
+	v, lane := a.symbol, bits.TrailingZeros32(mask)
+	note := w.noteOutside(v.Name, w.address[lane])
+	if note == nil {
+		note = w.nearestAllocation(w.address[lane])
+	}
+	w.fault(lane, note, "access out of bounds: %d bytes outside of %s, which has %d bytes", q.size,
+		v.Name, v.Size())
+	return false
 }
 
 // denyAccess ends the block with a fault for the access of a lane, with a note on the nearest
@@ -78,6 +83,9 @@ func (w *warp) nearestVariable(at uint64) []string {
 			last = s
 		}
 	}
+	if note := w.noteOutside(w.indexedVariable(), at); note != nil {
+		return note
+	}
 	dynamic := uint64(sharedStart + im.sharedSize)
 	switch {
 	case at >= dynamic && at < dynamic+uint64(w.block.grid.launch.Shared):
@@ -96,4 +104,61 @@ func (w *warp) nearestVariable(at uint64) []string {
 	return []string{
 		fmt.Sprintf("the address is %d bytes past the end of %s, which has %d bytes",
 			at-last.at-last.size, last.name, last.size)}
+}
+
+// noteOutside describes the distance of a shared-memory address from a variable. It returns nil if
+// there is no such variable or the address is in it.
+func (w *warp) noteOutside(name string, at uint64) []string {
+	for _, s := range w.block.grid.image.sharedSymbols {
+		switch {
+		case s.name != name:
+		case at < s.at:
+			return []string{fmt.Sprintf("the address is %d bytes before %s", s.at-at, name)}
+		case at >= s.at+s.size:
+			return []string{fmt.Sprintf("the address is %d bytes past the end of %s, which has %d bytes",
+				at-s.at-s.size, name, s.size)}
+		}
+	}
+	return nil
+}
+
+// indexedVariable returns the name of the only shared variable from which the address of the
+// current instruction is computed, or "".
+func (w *warp) indexedVariable() (name string) {
+	f := w.cur
+	if f == nil || f.pc >= len(f.frame.program.code) || f.frame.program.code[f.pc].at == nil {
+		return ""
+	}
+	from := make(map[*ir.Reg]bool)
+	several := false
+	visit := func(o *ir.Operand) {
+		if o.Reg != nil {
+			from[o.Reg] = true
+		} else if v := o.Var(); v != nil && v.Space.Base() == isa.Shared {
+			several = several || name != "" && name != v.Name
+			name = v.Name
+		}
+	}
+	for _, o := range f.frame.program.code[f.pc].at.Args {
+		if o.Kind == ir.Address {
+			o.Walk(visit)
+		}
+	}
+	for known := -1; known < len(from); {
+		known = len(from)
+		for _, b := range f.frame.program.fn.Blocks {
+			for _, in := range b.Instrs {
+				if !in.Directive() && len(in.Args) > 1 && in.Args[0].Reg != nil &&
+					from[in.Args[0].Reg] && in.Kind().Head() != isa.HeadLd {
+					for i := range in.Args[1:] {
+						in.Args[i+1].Walk(visit)
+					}
+				}
+			}
+		}
+	}
+	if several {
+		return ""
+	}
+	return name
 }

@@ -4,6 +4,7 @@
 package emu
 
 import (
+	"bytes"
 	"math/bits"
 
 	"github.com/ptxdsl/ptxdsl/ir"
@@ -318,6 +319,10 @@ func copyBytes(to *region, at uint64, from *region, off, n uint64) {
 		fill(to.init[at:at+n], 0xff)
 	default:
 		copy(to.init[at:at+n], from.init[off:off+n])
+		if to.owner != nil && from.owner == nil &&
+			bytes.IndexByte(from.init[off:off+n], 0) >= 0 {
+			to.recordCopy(unwrittenCopy{at, n, from, off})
+		}
 	}
 }
 

@@ -65,6 +65,7 @@ func (b *block) start(id [3]uint32, rank uint32) {
 	} else {
 		clear(b.shared.data)
 		clear(b.shared.init)
+		b.shared.unwritten = b.shared.unwritten[:0]
 	}
 	b.shared.low = sharedStart
 	if g.image.grouped {

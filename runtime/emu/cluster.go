@@ -221,10 +221,10 @@ func (c *cluster) poll(timeout bool) (woke bool) {
 		for i := len(w.waiting) - 1; i >= 0; i-- {
 			f := w.waiting[i]
 			if f.group.met != nil && f.group.met() || timeout && f.state == waitsPhase {
-				note := f.group.note
+				last := f.group
 				w.wake(f)
 				if f.expired = timeout; timeout {
-					f.inVain = note
+					f.inVain = last
 				}
 				woke = true
 			}

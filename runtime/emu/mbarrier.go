@@ -99,6 +99,10 @@ func (p *phaseState) token() uint64 { return p.phase<<32 | uint64(p.pending) }
 
 // String describes the state for reports.
 func (p *phaseState) String() string {
+	if p.bytes < 0 {
+		return fmt.Sprintf("phase %d, %d of %d arrivals are pending, and %d more bytes arrived than "+
+			"were expected", p.phase, p.pending, p.expected, -p.bytes)
+	}
 	return fmt.Sprintf("phase %d, %d of %d arrivals and %d bytes are pending", p.phase, p.pending,
 		p.expected, p.bytes)
 }
@@ -380,7 +384,7 @@ func mbarrierWait(d *decoder) (step, error) {
 		if complete != 0 || !tries || w.cur.expired {
 			w.cur.expired = false
 			if complete == mask {
-				w.cur.inVain = nil
+				w.cur.inVain = wait{}
 			}
 			w.yield = complete != mask
 			w.writeTruth(&done, mask, complete)
@@ -398,7 +402,8 @@ func mbarrierWait(d *decoder) (step, error) {
 				}
 				return pending.state(w)
 			},
-			met: func() bool { return pending.phase != now },
+			met:   func() bool { return pending.phase != now },
+			phase: pending,
 		})
 	}, nil
 }

@@ -52,6 +52,8 @@ type region struct {
 	owner    *block   // block of shared memory
 	low      uint64   // for shared memory: the bytes before it are reserved
 	named    []symbol // symbols in the region, for messages
+	// for shared memory: the last copies of global memory that was never written, for messages
+	unwritten []unwrittenCopy
 
 	// For a multicast address: the memory of each device; data is that of the first.
 	copies []*region

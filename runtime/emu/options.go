@@ -88,8 +88,12 @@ func infoOf(o Options) (device.Info, error) {
 	if n >= 80 {
 		reserved = sharedStart
 	}
+	title := "PTX emulator"
+	if o.Target != "" {
+		title += " (" + name + ")" // otherwise it runs kernels for all targets
+	}
 	info := device.Info{
-		Name: "PTX emulator (" + name + ")", Place: place, Target: target.String(),
+		Name: title, Place: place, Target: target.String(),
 		Driver: "emulator on " + goruntime.GOARCH, Capability: n,
 		Memory: o.Memory, L2: 50 << 20, SMs: limits.multiprocessors, WarpSize: 32, Clock: 1_000_000,
 		MemoryClock: 1_000_000, MemoryBits: 64,

@@ -194,7 +194,8 @@ func (w *warp) loadUnwritten(lanes uint32, lane int, size uint64) {
 	in := w.command()
 	e := w.describe(w.cur, lane)
 	e.Message = fmt.Sprintf("read of %s: %d bytes", CauseUnwritten, size)
-	e.Notes = w.nearestAllocation(w.address[lane])
+	e.Notes = append(w.nearestAllocation(w.address[lane]),
+		w.where.regionOf(lane).copySource(w.where.at[lane])...)
 	if in.at.Form.Form.Kind == isa.KindLdmatrix {
 		lanes = w.cur.mask // rows are distributed to several lanes
 	}

@@ -74,9 +74,9 @@ type fragment struct {
 	since   int64 // value of the block's instruction count when it began to wait
 	group   wait  // the collective at which it waits
 	expired bool  // its wait has timed out
-	// describes the last wait that timed out, for the report of a hang; nil if a wait has succeeded
-	// since
-	inVain func() string
+	// the last wait that timed out, for the report of a hang; without a note if a wait has
+	// succeeded since
+	inVain wait
 }
 
 // A frame is a call of a function. The fragments of a call share it, since they have different
@@ -127,6 +127,8 @@ type wait struct {
 	mask uint32
 	note func() string // text for reports
 	met  func() bool   // reports whether the wait is over; nil if another fragment ends the wait
+	// the mbarrier whose phase is awaited, or nil
+	phase *phaseState
 }
 
 // enter makes f the current fragment of the warp.
@@ -342,7 +344,7 @@ func (w *warp) wake(f *fragment) {
 			break
 		}
 	}
-	f.state, f.group, f.inVain = runs, wait{}, nil
+	f.state, f.group, f.inVain = runs, wait{}, wait{}
 	w.ready = append(w.ready, f)
 }
 

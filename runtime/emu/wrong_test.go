@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -175,8 +176,12 @@ func TestWrong(t *testing.T) {
 			if k.line != 0 && fault.Place.Line != k.line {
 				t.Errorf("line %d, want %d: %v", fault.Place.Line, k.line, fault)
 			}
+			notes := slices.Clone(fault.Notes)
+			if fault.Waiting != nil {
+				notes = append(notes, "headline: "+fault.Waiting.Reason)
+			}
 			for _, want := range k.notes {
-				if !regexp.MustCompile(want).MatchString(strings.Join(fault.Notes, "\n")) {
+				if !regexp.MustCompile(want).MatchString(strings.Join(notes, "\n")) {
 					t.Errorf("no note has %q:\n%v", want, fault)
 				}
 			}

@@ -208,7 +208,10 @@ func (t *T) compare(what string, n int, pair func(i int) (got, want float64),
 		switch {
 		case got == want || math.IsNaN(got) && math.IsNaN(want):
 		case math.IsNaN(got) || math.IsNaN(want) || math.IsInf(got, 0) || math.IsInf(want, 0):
-			distance, allowed = math.Inf(1), 0
+			distance = math.Inf(1)
+			if !(allowed < math.MaxFloat64) || math.IsNaN(want) { // also if want is infinite
+				allowed = 0
+			}
 		default:
 			distance = math.Abs(got - want)
 		}

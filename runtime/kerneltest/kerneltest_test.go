@@ -46,6 +46,7 @@ func TestCompare(t *testing.T) {
 		{[]float32{nan, inf, -inf}, []float32{nan, inf, -inf}, Tolerance{}, ""},
 		{[]float32{nan}, []float32{0}, Abs(math.Inf(1)), "got NaN, want 0"},
 		{[]float32{0}, []float32{nan}, Abs(1e9), "1 of 1"},
+		{[]float32{inf}, []float32{0}, Abs(0.01), "got +Inf, want 0, error +Inf, allowed 0.01"},
 		{[]float32{inf}, []float32{math.MaxFloat32}, Rel(1), "1 of 1"},
 		{[]float32{-inf}, []float32{inf}, Rel(1), "1 of 1"},
 		{[]float32{1 + 0x1p-23}, []float32{1}, F32.ULPs(1), ""},

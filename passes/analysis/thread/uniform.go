@@ -47,7 +47,8 @@ func Pure(kind isa.Kind) bool {
 		isa.HeadShl, isa.HeadShr, isa.HeadAnd, isa.HeadOr, isa.HeadXor, isa.HeadNot, isa.HeadNeg,
 		isa.HeadSetp, isa.HeadSelp, isa.HeadSet, isa.HeadSlct,
 		isa.HeadAbs, isa.HeadSad, isa.HeadMul24, isa.HeadMad24, isa.HeadDp4a, isa.HeadDp2a,
-		isa.HeadBrev, isa.HeadPopc, isa.HeadClz, isa.HeadBfind, isa.HeadFns, isa.HeadBfe, isa.HeadBfi,
+		isa.HeadBrev, isa.HeadPopc, isa.HeadClz, isa.HeadBfind, isa.HeadFns, isa.HeadBfe,
+		isa.HeadBfi,
 		isa.HeadBmsk, isa.HeadSzext, isa.HeadPrmt, isa.HeadShf, isa.HeadLop3, isa.HeadCnot:
 		return true
 	}

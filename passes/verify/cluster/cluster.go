@@ -125,7 +125,16 @@ func checkTrace(p *verify.Pass, t *trace.Trace) {
 // other block waits for this operation before it exits.
 func isAwaited(p *verify.Pass, t *trace.Trace, last *trace.Event) bool {
 	n := verify.Target(last)
-	if last.Kind != trace.RemoteStore && last.Kind != trace.BulkLoad || n < 0 {
+	switch last.Kind {
+	case trace.RemoteStore, trace.BulkLoad:
+	case trace.Arrive:
+		if last.In.HasMod(isa.ModRelaxed) {
+			return false // it does not order earlier accesses
+		}
+	default:
+		return false
+	}
+	if n < 0 {
 		return false
 	}
 	goes, ok := p.Objects(last, verify.Val(last, n))

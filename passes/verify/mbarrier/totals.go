@@ -151,12 +151,33 @@ func (y *tally) checkArrivals(initialized map[verify.Object]*initialization,
 		f := p.Report(&ruleArrivals, w.In, "deadlock: mbarrier expects %d arrivals per phase, "+
 			"but all threads together make %d", b.count, most[o]).
 			Also(b.e.In, "the mbarrier is initialized here")
+		if in := unreachedArrival(p); in != nil {
+			f.Also(in, "no analyzed path reaches this arrival; a branch skips it, such as a break of the loop")
+		}
 		if y.repeats[o] && p.Loops || p.Unreached != nil && !p.Pool.Exact {
 			// Iterations that were not analyzed may arrive too, or threads of a block of another
 			// shape.
 			f.As(diag.Review)
 		}
 	}
+}
+
+// unreachedArrival returns the first arrival at an mbarrier that is on no trace, or nil.
+func unreachedArrival(p *verify.Pass) *ir.Instr {
+	reached := make(map[*ir.Instr]bool)
+	for _, t := range p.Traces {
+		for i := range t.Events {
+			reached[t.Events[i].In] = true
+		}
+	}
+	for _, b := range p.Func.Blocks {
+		for _, in := range b.Instrs {
+			if !in.Directive() && trace.Of(in) == trace.Arrive && !reached[in] {
+				return in
+			}
+		}
+	}
+	return nil
 }
 
 // sumTrace computes the totals of one trace, and returns its mbarriers in the order of their

@@ -334,7 +334,7 @@ func checkArrival(p *verify.Pass, t *trace.Trace, i int, list []*genericAccess,
 		}
 		for n := range engines {
 			g := engines[n]
-			if !overlaps(a, g) || there.has(t, i, a, g) {
+			if !overlaps(a, g) || there.has(t, i, a, g) || isFinished(p, t, a, g) {
 				continue
 			}
 			rule, what := &ruleWrite, "written"

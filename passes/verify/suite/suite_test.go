@@ -121,6 +121,7 @@ func TestVerdicts(t *testing.T) {
 		{"another rule",
 			"@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0; // ptxdsl:ignore B1 for no reason\nON: bar.sync 1;",
 			"error [B2 V103]"},
+		{"unknown comment", "bar.sync 0; // ptxdsl:bogus", "clean [V103]"},
 		{"nothing to suppress", "bar.sync 0; // ptxdsl:ignore B2 all come", "clean [V103]"},
 		{"count", "bar.sync 1, 96;", "error [B1]"},
 	} {

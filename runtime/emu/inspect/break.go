@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptxdsl/ptxdsl/ir"
+	"github.com/ptxdsl/ptxdsl/isa"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
@@ -21,20 +23,25 @@ type Break struct {
 	Out   io.Writer
 	Limit int // maximum number of times to print, or 0 for no limit
 
-	names *names
-	shown int
-	prior string // the line before, so that a line with several instructions counts once
+	names   *names
+	written map[*ir.Reg]bool // registers that the thread has written
+	shown   int
+	ran     bool   // a launch has the thread
+	prior   string // the line before, so that a line with several instructions counts once
 }
 
 // Observe handles the start of a launch.
 func (b *Break) Observe(e *emu.Event) {
 	if e.Kind == emu.EventBegin {
-		b.names, b.prior = namesOf(e.Launch), ""
+		b.names, b.prior, b.written = namesOf(e.Launch), "", make(map[*ir.Reg]bool)
 	}
 }
 
 // Shown returns how often the state was printed.
 func (b *Break) Shown() int { return b.shown }
+
+// Ran reports whether a launch had the thread.
+func (b *Break) Ran() bool { return b.ran }
 
 // Step prints the state if the thread is at the line.
 func (b *Break) Step(e *emu.Event, s *emu.State) {
@@ -42,6 +49,8 @@ func (b *Break) Step(e *emu.Event, s *emu.State) {
 	if !ok || e.Mask>>lane&1 == 0 {
 		return
 	}
+	b.ran = true
+	defer b.recordWrites(e.Instr, s, lane)
 	line := strconv.Itoa(b.names.launch.Place(e.Instr).Line)
 	if strings.Contains(b.Line, ":") {
 		line = e.Source
@@ -63,13 +72,31 @@ func (b *Break) Step(e *emu.Event, s *emu.State) {
 	}
 	for _, r := range s.Function().Regs {
 		if x, r, ok := s.Register(r.Name, lane); ok {
-			fmt.Fprintf(b.Out, "  %s = %s\n", r.Name, value(x, r))
+			text := "?"
+			if b.written[r] {
+				text = value(x, r)
+			}
+			fmt.Fprintf(b.Out, "  %s = %s\n", r.Name, text)
 		}
 	}
 	b.mbarriers(s)
 	for _, t := range b.Tiles {
 		t.print(b.Out, s, b.names)
 	}
+}
+
+// recordWrites records the registers that the thread writes when it executes an instruction.
+func (b *Break) recordWrites(in *ir.Instr, s *emu.State, lane int) {
+	if by := in.Guard.Reg; by != nil {
+		if x, _, ok := s.Register(by.Name, lane); ok && (x != 0) == in.Guard.Not {
+			return
+		}
+	}
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		if a != isa.Read {
+			b.written[r] = true
+		}
+	})
 }
 
 // mbarriers prints the state of each mbarrier of the block.

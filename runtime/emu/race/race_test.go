@@ -5,6 +5,7 @@ package race_test
 
 import (
 	"encoding/binary"
+	"strings"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -134,5 +135,24 @@ func TestSkipped(t *testing.T) {
 	d := launch(t, source("st.global.u32 [%d0], %r0;"), race.MostThreads/1024+1, 1024, false, 1)
 	if d.Skipped() != 1 || len(d.Races()) != 0 {
 		t.Errorf("%d launches skipped, %d races", d.Skipped(), len(d.Races()))
+	}
+}
+
+// TestUpdate checks that the fix of a race of an update names atomic operations.
+func TestUpdate(t *testing.T) {
+	for _, test := range []struct {
+		body string
+		want bool
+	}{
+		{"ld.global.u32 %r1, [%d0]; add.u32 %r1, %r1, 1; st.global.u32 [%d0], %r1;", true},
+		{"and.b32 %r2, %r0, 1; mul.wide.u32 %d2, %r2, 4; add.u64 %d3, %d0, %d2; ld.global.u32 %r1, [%d3]; add.u64 %d4, %d0, %d2; add.u32 %r3, %r1, 1; st.global.u32 [%d4], %r3;", true},
+		{"ld.global.u32 %r1, [%d0+4]; add.u32 %r1, %r1, %r0; st.global.u32 [%d0], %r1;", false},
+		{"st.global.u32 [%d0], %r0;", false},
+	} {
+		races := launch(t, source(test.body), 1, 64, false, 1).Races()
+		if len(races) == 0 || strings.Contains(races[0].Fix, "(red or atom)") != test.want {
+			t.Errorf("%s: races %+v, want one whose fix names an atomic operation: %t", test.body,
+				races, test.want)
+		}
 	}
 }

@@ -118,6 +118,11 @@ func (d *Detector) reportNow(r Race, x, y *stamp, a emu.Address) {
 		}
 		return
 	}
+	if r.Rule == RuleWarp || r.Rule == RuleBlock || r.Rule == RuleGrid {
+		if m := d.launch.Module; isUpdate(m, k.first) || isUpdate(m, k.second) {
+			r.Fix += "; for an update such as a count, use an atomic operation (red or atom)"
+		}
+	}
 	first := new(Race) // not &r, which would allocate for each report
 	*first = r
 	first.Kernel, first.First, first.Second, first.Count = d.launch.Kernel, d.describe(x),
