@@ -141,8 +141,10 @@ func (k *Kernel) scaleFactors(t, of isa.Type,
 		both := Reg[U16]{k: k, r: code.Reg, scope: k.scope()}
 		exponents := To[U32](both)
 		for i := range by {
-			// The reciprocal of a power of two has the negated exponent.
-			by[i] = Bits[F32](k.U32(254).Sub(exponents.ShrI(int64(8 * i)).AndI(255)).ShlI(23))
+			// The reciprocal of a power of two has the negated exponent. That of the largest one,
+			// which scales infinities, is subnormal.
+			power := k.U32(254).Sub(exponents.ShrI(int64(8 * i)).AndI(255)).ShlI(23)
+			by[i] = Bits[F32](power.MaxI(0x400000))
 		}
 		return code, by
 	}

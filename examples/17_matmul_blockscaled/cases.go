@@ -87,8 +87,11 @@ func Cases() []Case {
 	}
 	add("_c_ignored", nvfp4, Epilogues[1].tiling(Tiling{N: 128, Stages: 2, Group: 8}), Epilogues[1])
 	list[len(list)-1].Ignored = true
-	for _, e := range []Epilogue{Epilogues[1], Epilogues[5]} {
+	for _, e := range []Epilogue{Epilogues[1], Epilogues[5], Epilogues[9]} {
 		add(e.Name+"_pair", nvfp4, e.tiling(Tiling{N: 128, Stages: 2, Group: 8, Pair: true}), e)
+	}
+	for _, e := range []Epilogue{Epilogues[3], Epilogues[5]} {
+		add(e.Name+"_pair", mxfp8, e.tiling(Tiling{N: 128, Stages: 2, Group: 8, Pair: true}), e)
 	}
 	for _, f := range SyncFormats() {
 		list = append(list,

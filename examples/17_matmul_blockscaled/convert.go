@@ -81,14 +81,12 @@ func (e Epilogue) compare(t *kerneltest.T, what string, cols int, inside []int, 
 	if e.Scale.Vector > 0 {
 		scaleFormat = kerneltest.Narrow(e.Scale.Type)
 	}
-	errors, scale, largest := make([]float64, len(inside)), 1.0, 0.0
+	errors, scale, finite := make([]float64, len(inside)), 1.0, 0.0
 	for n, i := range inside {
 		row, col := i/cols, i%cols
 		if col%vector == 0 {
-			largest = 0
-			for _, x := range want[i : i+min(vector, cols-col)] {
-				largest = max(largest, math.Abs(x))
-			}
+			var largest float64
+			largest, finite = magnitudes(want[i : i+min(vector, cols-col)])
 			if e.Scale.Vector > 0 {
 				at := e.Scale.Offset(row, col, cols)
 				scale = scaleFormat.Float(uint8(factors[at/4] >> (at % 4 * 8)))
@@ -104,9 +102,9 @@ func (e Epilogue) compare(t *kerneltest.T, what string, cols int, inside []int, 
 		}
 		switch {
 		case is == x || math.IsNaN(is) && math.IsNaN(x):
-		case e.saturates(is, x):
+		case e.saturates(is, x, scale):
 		default:
-			errors[n] = (is - x) / (e.nearest(x, scale) + sumError*(1+math.Abs(largest)))
+			errors[n] = (is - x) / (e.nearest(x, scale) + sumError*(1+finite))
 		}
 	}
 	allowed := kerneltest.Abs(1)
@@ -116,15 +114,35 @@ func (e Epilogue) compare(t *kerneltest.T, what string, cols int, inside []int, 
 	return kerneltest.Compare(t, what, errors, make([]float64, len(errors)), allowed)
 }
 
+// magnitudes returns the largest magnitude of some results, without NaN, and that of the finite
+// ones. If all are NaN, the first is NaN.
+func magnitudes(list []float64) (largest, finite float64) {
+	largest = math.NaN()
+	for _, x := range list {
+		x = math.Abs(x)
+		if x > math.MaxFloat32 {
+			x = math.Inf(1)
+		} else if x > finite {
+			finite = x
+		}
+		if !(x <= largest) && !math.IsNaN(x) {
+			largest = x
+		}
+	}
+	return largest, finite
+}
+
 // saturates reports whether a result of a narrow type is correct for an exact result x that is
-// NaN or beyond the range of the type: cvt.satfinite returns the largest number, and F16 becomes
-// infinite.
-func (e Epilogue) saturates(is, x float64) bool {
+// NaN or beyond the range of the type with its scale factor: cvt.satfinite returns the largest
+// number, also for NaN if the type has none, and F16 becomes infinite.
+func (e Epilogue) saturates(is, x, scale float64) bool {
 	switch {
 	case e.D == isa.F16:
 		return math.Abs(x) >= 65520 && is == math.Inf(int(math.Copysign(1, x)))
+	case e.D.Bits() < 8 && math.IsNaN(x):
+		return is == e.largest()*scale
 	case e.D.Bits() <= 8:
-		return math.Abs(x) > e.largest() && is == math.Copysign(e.largest(), x)
+		return math.Abs(x) > e.largest()*scale && is == math.Copysign(e.largest()*scale, x)
 	}
 	return false
 }
@@ -155,12 +173,18 @@ func (e Epilogue) largest() float64 {
 
 // scales reports whether a scale factor is correct for an exact value: the nearest number of its
 // type or, if the type has only powers of two, the smallest power of two that is not less than
-// the value.
+// the value. Factors outside the range of the type become its largest or smallest number. A block
+// that has only NaN has NaN.
 func (e Epilogue) scales(is, want float64) bool {
+	if math.IsNaN(want) {
+		return math.IsNaN(is)
+	}
 	if e.Scale.Type == isa.Ue8m0 {
-		return is >= want*(1-sumError) && is/2 < want*(1+sumError)
+		const smallest, most = 0x1p-127, 0x1p127
+		return is >= min(want, most)*(1-sumError) && (is == smallest || is/2 < want*(1+sumError))
 	}
 	f := kerneltest.Narrow(isa.Ue4m3)
+	want = min(want, 448)
 	best := math.Abs(f.Float(f.From(want)) - want)
 	return math.Abs(is-want) <= best+sumError*(1+want)
 }
@@ -175,6 +199,9 @@ func (e Epilogue) nearest(x, scale float64) float64 {
 		return kerneltest.F16.ULPs(0.5).Allows(x)
 	case isa.Bf16:
 		return kerneltest.BF16.ULPs(0.5).Allows(x)
+	}
+	if scale == 0 {
+		return math.Abs(x)
 	}
 	f := kerneltest.Narrow(e.D)
 	return math.Abs(f.Float(f.From(x/scale))*scale - x)

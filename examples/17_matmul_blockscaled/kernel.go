@@ -89,8 +89,8 @@ func buildKernel(m *dsl.Module, f Format, t Tiling, end Epilogue) *dsl.Kernel {
 	rows, cols, length := dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
 		dsl.Param[dsl.U32](k, "k")
 	in.pipelines()
-	// of the 512 columns of tensor memory, scale factors and sparsity indices need up to 64
-	acc := k.TMEM("acc", 128*t.blocks(), t.N, min(2, 448/t.N))
+	// scale factors and sparsity indices need up to 128 of the 512 columns of tensor memory
+	acc := k.TMEM("acc", 128*t.blocks(), t.N, min(2, 384/t.N))
 	if t.Overlap {
 		acc.Overlap(64)
 	}

@@ -115,7 +115,9 @@ func BuildHopperQueries(m *dsl.Module, s Shape) {
 // block, and computes the transposed scores. So the weights and their changes are operands in
 // registers for the gradients of values and keys, which stay in registers. The changes are also
 // written to shared memory, and both warpgroups compute a half of their product with the keys,
-// which they add to the sums in global memory. The grid is persistent, as for BuildHopper.
+// which they add to the sums in global memory. The grid is persistent, as for BuildHopper. The
+// gradients of a key with an infinity are NaN if the last tile of queries is not whole: the scores
+// of the rows past its end are zero times infinity.
 func BuildHopperBackward(m *dsl.Module, s Shape) {
 	BuildHopperBackwardWith(m, s, HopperBackwardFor(s))
 }

@@ -32,6 +32,9 @@ func New(d *runtime.Device) *Library {
 		peers: make(map[*runtime.Device]bool)}
 }
 
+// Device returns the device of the library.
+func (l *Library) Device() *runtime.Device { return l.device }
+
 // Close unloads the kernels.
 func (l *Library) Close() error {
 	l.mutex.Lock()
