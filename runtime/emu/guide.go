@@ -51,7 +51,7 @@ var synchronizing = map[isa.Kind]bool{
 // allowed reports whether the guide lets the lanes in mask run a command.
 func (w *warp) allowed(g Guide, in *command, mask uint32) bool {
 	if in.at == nil || in.at.Form == nil || g.Done() ||
-		!synchronizing[in.at.Form.Operation().Kind] {
+		!synchronizing[in.at.Kind()] {
 		return true
 	}
 	return g.May(uint32(w.block.number()), uint32(w.index), mask)

@@ -67,15 +67,10 @@ func ruleOf(w *warp, in *ir.Instr) markRule {
 		}
 		return r
 	}
-	op := in.Form.Operation()
-	whole := op.Type().Whole()
 	switch kind {
-	case isa.KindAdd, isa.KindSub, isa.KindMadLo:
-		if !whole || op.Has(isa.ModSat) {
-			r.pass = passAll
-		}
-	case isa.KindCvt:
-		if !whole || !integers(in) || op.Has(isa.ModSat) {
+	case isa.KindAdd, isa.KindSub, isa.KindMadLo, isa.KindCvt:
+		op := in.Form.Operation()
+		if !op.Type().Whole() || op.Has(isa.ModSat) || kind == isa.KindCvt && !integers(in) {
 			r.pass = passAll
 		}
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	each  = flag.Int("each", 40, "run every n-th mutant")
+	each  = flag.Int("each", 60, "run every n-th mutant")
 	first = flag.Int("first", 0, "the first mutant to run")
 	only  = flag.String("only", quick,
 		"run the mutants of kernels whose names begin with one of these words")
@@ -31,7 +31,40 @@ var (
 )
 
 // quick names the kernels whose mutants take little time.
-const quick = "clusters reduce.sm elect_ring tokens tensor_memory cp_async_toggle reduce_store"
+const quick = "clusters reduce.sm elect_ring tokens tensor_memory cp_async_toggle reduce_store " +
+	"scan.sm histogram.sm softmax_ rmsnorm_ v1.sm"
+
+// small are kernels of the examples, besides the stored ones, whose mutants take little time.
+var small = []string{
+	"04_reduce/reduce.sm_120", "05_scan/scan.sm_90",
+	"06_histogram/histogram.sm_90", "07_softmax/softmax_bf16_1024.sm_90",
+	"07_softmax/softmax_f32_4096.sm_80", "07_softmax/softmax_bf16_32768.sm_90",
+	"08_rmsnorm/rmsnorm_bf16_4096.sm_90", "08_rmsnorm/rmsnorm_f16_8192.sm_90",
+	"10_matmul_ladder/v1.sm_90", "10_matmul_ladder/v0.sm_80", "11_clusters/clusters.sm_120",
+	"12_matmul_splitk/splitk.sm_100", "13_matmul_multistage/matmul_u8.sm_80",
+}
+
+// mutantsOfSmall is the number of mutants of each of the small kernels.
+const mutantsOfSmall = 40
+
+// kernelsOf returns the kernels to mutate, with their mutants.
+func kernelsOf(t *testing.T) []mutants.Kernel {
+	list, err := mutants.Stored("../../../passes/verify")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range small {
+		folder, file, _ := strings.Cut(name, "/")
+		text, err := os.ReadFile("../../../examples/" + folder + "/testdata/" + file + ".ptx")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, mutants.Kernel{Name: file + ".ptx", Text: string(text),
+			Mutants: mutants.Of(string(text), uint64(i), mutantsOfSmall,
+				slices.Concat(mutants.Plain(), mutants.Further()))})
+	}
+	return list
+}
 
 // chosen reports whether a kernel is one of those to run.
 func chosen(name string) bool {
@@ -87,10 +120,7 @@ func (j judgement) key() string {
 // a fault, or if it computes other results than its kernel in some schedule. No broken mutant may
 // be clean in both. The results of mutants with an error of check are not compared.
 func TestMutants(t *testing.T) {
-	kernels, err := mutants.Stored("../../../passes/verify")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kernels := kernelsOf(t)
 	skipped := withError(t)
 	counts, total := make(map[string]int), 0
 	n := 0

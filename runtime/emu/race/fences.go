@@ -103,8 +103,7 @@ func has(e *emu.Event, m isa.Mod) bool {
 	if e.Instr == nil || e.Instr.Form == nil {
 		return false
 	}
-	op := e.Instr.Form.Operation()
-	return op.Has(m)
+	return e.Instr.HasMod(m)
 }
 
 // proxyFence makes the accesses of threads visible to asynchronous operations, or to the tensor map

@@ -219,7 +219,7 @@ func (d *Detector) signal(e *emu.Event, t *thread, m *mbarrier) {
 	if e.Instr == nil || e.Instr.Form == nil {
 		return
 	}
-	switch e.Instr.Form.Operation().Kind {
+	switch e.Instr.Kind() {
 	case isa.KindMbarrierExpectTx, isa.KindMbarrierCompleteTx, isa.KindCpAsyncMbarrierArrive:
 		return
 	}

@@ -49,7 +49,7 @@ func (d *Detector) tensorEvent(e *emu.Event) {
 		return
 	}
 	d.reach(e.Instr)
-	switch e.Instr.Form.Operation().Kind {
+	switch e.Instr.Kind() {
 	case isa.KindTcgen05FenceBeforeThreadSync:
 		d.lanes(e, func(_ int, t *thread) {
 			t.own[slotTensor] = t.own[slotMain]
@@ -172,7 +172,7 @@ func (d *Detector) tensorCores(s *site) bool {
 	if s.instr == nil || s.instr.Form == nil {
 		return false
 	}
-	switch s.instr.Form.Operation().Kind {
+	switch s.instr.Kind() {
 	case isa.KindTcgen05Mma, isa.KindTcgen05MmaWs, isa.KindTcgen05Cp, isa.KindTcgen05Shift:
 		return true
 	}

@@ -199,7 +199,7 @@ func drops(in *ir.Instr) bool {
 	if in == nil || in.Form == nil {
 		return false
 	}
-	k := in.Form.Operation().Kind
+	k := in.Kind()
 	return k == isa.KindMbarrierArriveDrop || k == isa.KindMbarrierArriveDropExpectTx
 }
 
