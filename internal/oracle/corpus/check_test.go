@@ -52,8 +52,8 @@ var few = []string{
 	"warp.sm_75.plain.ptx",
 }
 
-// TestCheck checks that check has no error for the kernels of the corpus, except those of racy. With
-// CORPUS=full, each of racy must have one.
+// TestCheck checks that check has no error for the kernels of the corpus, except those of racy.
+// With CORPUS=full, each of racy must have one.
 func TestCheck(t *testing.T) {
 	var mutex sync.Mutex
 	failing := make(map[string]int) // kernels of racy with errors, by file

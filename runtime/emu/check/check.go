@@ -132,10 +132,12 @@ func (k *kernel) fit(o *Options) error {
 	for i, a := range l.Args {
 		switch p := k.fn.Params[i]; {
 		case a.Array != nil && p.Size() != 8:
-			return fail("argument %d is an array, but parameter %s has %d bytes, and an address has 8",
+			return fail(
+				"argument %d is an array, but parameter %s has %d bytes, and an address has 8",
 				i+1, p.Name, p.Size())
 		case a.Array == nil && !isExtension(a.Value, int(p.Size())):
-			return fail("argument %d does not fit the %d bytes of parameter %s", i+1, p.Size(), p.Name)
+			return fail("argument %d does not fit the %d bytes of parameter %s", i+1, p.Size(),
+				p.Name)
 		}
 	}
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(l.Integers)),
@@ -286,7 +288,8 @@ type kernel struct {
 
 	// the file does not fix the block size, or the size of dynamic shared memory
 	guessedBlock, guessedShared bool
-	structure                   string // a structure, parts of which check assumed to be zero; or ""
+	// a structure, parts of which check assumed to be zero; or ""
+	structure string
 	// a structure has an integer of unknown meaning, such as the factor of a fast division
 	inStructure  bool
 	guessedBox   bool // the box shape of a tensor map is unknown

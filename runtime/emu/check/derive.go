@@ -381,8 +381,8 @@ func (k *kernel) given(p *param) (n uint64, ok bool) {
 	return 0, false
 }
 
-// maxTrips limits the iterations of loops of matrix products, which take long to emulate. It is more
-// than two passes over the usual rings of stages.
+// maxTrips limits the iterations of loops of matrix products, which take long to emulate. It is
+// more than two passes over the usual rings of stages.
 const maxTrips = 24
 
 // integer returns the value of an integer parameter for a trial with the given count.

@@ -90,44 +90,49 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 				}
 				continue
 			}
-			severity := y.Severity
-			if z := filled[at]; z != nil && y.SameValue {
-				severity = min(severity, z.Severity)
-			}
-			note := ""
-			if severity == diag.Error && len(k.shape.Args) == 0 {
-				if why := k.assumed(y); why != "" {
-					severity, note = diag.Review, "; "+why
-				}
-			}
-			unusual := false // both writes store one value, and occur only if a pitch is 0 or odd
-			for _, d := range doubts {
-				if y.Severity == diag.Review && d.note == smallValues && !k.guarded() {
-					unusual = !slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool {
-						return m[at] != nil
-					})
-				}
-				if y.Rule == race.RuleExited && filled[at] != nil {
-					continue
-				}
-				if severity == diag.Error && y.Rule != race.RuleFragment && !d.settled(y) &&
-					!(d.note == otherContents && unlike(y)) &&
-					!slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool {
-						return m[at] != nil
-					}) {
-					severity, note = diag.Review, "; "+d.note
-				}
-			}
-			if !unusual {
-				list = append(list, diagnostic(y, severity, note, x))
+			if d, ok := k.judged(y, x, filled[at], doubts, unlike); ok {
+				list = append(list, d)
 			}
 		}
 	}
 	return list
 }
 
-// withMoreBlocks returns the finding of a race that occurs only when the grid, or its clusters, have
-// more blocks than usual.
+// judged returns the finding of a race of run x. filled is the same race in a launch with other
+// contents of the arrays, or nil. It returns false if the race is no finding: both writes store one
+// value, and occur only if a pitch is zero or odd.
+func (k *kernel) judged(y *race.Race, x *run, filled *race.Race, doubts []doubt,
+	unlike func(*race.Race) bool) (d diag.Diagnostic, ok bool) {
+	at := site{y.Rule, y.First.Place, y.Second.Place}
+	severity, note, unusual := y.Severity, "", false
+	if filled != nil && y.SameValue {
+		severity = min(severity, filled.Severity)
+	}
+	if severity == diag.Error && len(k.shape.Args) == 0 {
+		if why := k.assumed(y); why != "" {
+			severity, note = diag.Review, "; "+why
+		}
+	}
+	for _, d := range doubts {
+		occurs := slices.ContainsFunc(d.runs, func(m map[site]*race.Race) bool {
+			return m[at] != nil
+		})
+		if y.Severity == diag.Review && d.note == smallValues && !k.guarded() {
+			unusual = !occurs
+		}
+		if y.Rule == race.RuleExited && filled != nil {
+			continue
+		}
+		if severity == diag.Error && y.Rule != race.RuleFragment && !d.settled(y) && !occurs &&
+			!(d.note == otherContents && unlike(y)) {
+			severity, note = diag.Review, "; "+d.note
+		}
+	}
+	return diagnostic(y, severity, note, x), !unusual
+}
+
+// withMoreBlocks returns the finding of a race that occurs only when the grid, or its clusters,
+// have more blocks than usual.
 func (k *kernel) withMoreBlocks(x *run, y *race.Race) diag.Diagnostic {
 	severity, note := y.Severity, fmt.Sprintf("; it occurs with %d blocks", x.blocks)
 	if x.paired {
@@ -303,37 +308,49 @@ func (k *kernel) livelock(runs []*run, x *run) (d diag.Diagnostic, ok bool) {
 // unchecked returns the reason why a fault of a launch proves nothing about the kernel, or "".
 func (k *kernel) unchecked(x *run) string {
 	f := x.fault
-	switch derived := len(k.shape.Args) == 0; {
+	switch {
 	case f.Message == emu.LimitReached:
 		return fmt.Sprintf("a launch did not end within its limit of %d instructions: %s, seed %d",
 			x.limit, k.describe(x.count), x.schedule.seed)
-	case x.outside && derived:
-		return "an access is outside of the arrays that check derived: " + f.Message
-	case f.Has(emu.CauseNoDimensions) && derived:
-		return "a tensor map is built from an array of zeros; give a launch"
 	case f.Has(emu.CauseNotEmulated), f.Has(emu.CauseNoTensorMap):
 		return f.Message
-	case f.Has(emu.CauseHang) && derived && k.guessedBytes:
-		return "the kernel hangs, but check assumed the boxes of tensor maps; state them in comments ptxdsl:bytes"
-	case f.Has(emu.CauseFirstCoordinate) && derived && k.guessedBox:
+	case len(k.shape.Args) > 0:
+		return ""
+	case x.outside:
+		return "an access is outside of the arrays that check derived: " + f.Message
+	case f.Has(emu.CauseHang):
+		return k.uncheckedHang(f)
+	case f.Has(emu.CauseNoDimensions):
+		return "a tensor map is built from an array of zeros; give a launch"
+	case f.Has(emu.CauseFirstCoordinate) && k.guessedBox:
 		return fmt.Sprintf(
 			"line %d: %s, but check assumed the elements of the tensor map; state their size in a comment ptxdsl:element",
 			f.Place.Line, f.Message)
-	case f.Has(emu.CauseHang) && derived && polls(f) && k.betweenDevices():
-		return waitsForDevices
-	case f.Has(emu.CauseHang) && derived && polls(f) && k.waits:
-		return waitsForKernels
-	case f.Has(emu.CauseHang) && derived && polls(f) && k.oneThread && k.oneBlock &&
-		!k.uses(isa.KindAtom, isa.KindRed):
-		return waitsForThreads
-	case f.Has(emu.CauseAssertion) && derived:
+	case f.Has(emu.CauseAssertion):
 		return fmt.Sprintf(
 			"line %d: an assertion of the kernel fails in a launch that check derived; give a launch",
 			f.Place.Line)
-	case strings.Contains(f.Message, emu.TrapExecuted) && derived:
+	case strings.Contains(f.Message, emu.TrapExecuted):
 		return fmt.Sprintf(
 			"line %d: the kernel executes trap in a launch that check derived; give a launch",
 			f.Place.Line)
+	}
+	return ""
+}
+
+// uncheckedHang returns the reason why a hang of a derived launch proves nothing about the kernel,
+// or "".
+func (k *kernel) uncheckedHang(f *emu.Fault) string {
+	switch {
+	case k.guessedBytes:
+		return "the kernel hangs, but check assumed the boxes of tensor maps; state them in comments ptxdsl:bytes"
+	case !polls(f):
+	case k.betweenDevices():
+		return waitsForDevices
+	case k.waits:
+		return waitsForKernels
+	case k.oneThread && k.oneBlock && !k.uses(isa.KindAtom, isa.KindRed):
+		return waitsForThreads
 	}
 	return ""
 }

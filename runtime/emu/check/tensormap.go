@@ -253,8 +253,8 @@ func (k *kernel) mapCopies(p *param) (list []*ir.Instr) {
 	return list
 }
 
-// copyMode returns the number of dimensions of the copies with a tensor map, or 2 if there are none,
-// and whether they are in im2col mode.
+// copyMode returns the number of dimensions of the copies with a tensor map, or 2 if there are
+// none, and whether they are in im2col mode.
 func (k *kernel) copyMode(p *param) (rank int, im2col bool) {
 	rank = 2
 	for _, in := range k.mapCopies(p) {
