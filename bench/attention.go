@@ -6,6 +6,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	attention "github.com/ptxdsl/ptxdsl/examples/18_attention"
@@ -27,38 +28,48 @@ func attentionJob(group string, s attention.Shape, length, products int) (Job, i
 	return j, heads
 }
 
-// Attention measures the forward pass of attention in BF16 on Hopper.
-func Attention(b *Bench, s attention.Shape, length int) ([]Result, error) {
+// Attention measures the forward pass of attention in BF16 on Hopper, with tiles of queries that
+// the kernel assigns to blocks, and with a list of tasks.
+func Attention(b *Bench, s attention.Shape, length int) (results []Result, err error) {
 	j, heads := attentionJob("attention", s, length, 4)
+	known := make(map[string]any)
+	defer func() { err = errors.Join(err, closeAll(known)) }()
+	for _, name := range []string{"q", "k", "v", "o"} {
+		known[name], err = filledBuffer(b, heads*length*s.Width, runtime.ToBF16)
+		if err != nil {
+			return nil, err
+		}
+	}
 	t, h := &kerneltest.T{Device: b.Device}, attention.HopperFor(s)
 	k, err := t.Kernel("hopper_"+s.Name(), func(m *dsl.Module) { attention.BuildHopper(m, s) })
 	if err != nil {
 		return nil, err
 	}
+	known["n"], known["m"], known["heads"] = length, length, heads
 	var args []any
-	var buffers []*runtime.Buffer[runtime.BF16]
-	for i := range 4 {
-		x, err := filledBuffer(b, heads*length*s.Width, runtime.ToBF16)
-		if err != nil {
-			return nil, err
-		}
-		buffers = append(buffers, x)
-		var arg any = x
-		if p := k.Params()[i]; p.Box != nil {
+	for _, p := range k.Params() {
+		arg := known[p.Name]
+		if p.Box != nil {
+			x := arg.(*runtime.Buffer[runtime.BF16])
 			if arg, err = k.Tensor(p.Name, x, []int{heads, length, s.Width}); err != nil {
 				return nil, err
 			}
 		}
 		args = append(args, arg)
 	}
-	args = append(args, length, length, heads)
 	tiles := (length + h.Queries() - 1) / h.Queries() * heads
 	grid := runtime.Grid(min(tiles, b.Device.Info().SMs)).On(b.Stream)
 	j.Contenders = []Contender{{"ours", func() error { return k.Launch(grid, args...) }}}
-	results, err := b.Measure(j)
-	err = errors.Join(err, repeats(b, j, buffers[3], j.Contenders[0].Run))
-	for _, x := range buffers {
-		err = errors.Join(err, x.Close())
+	// each head is a sequence
+	listed, err := batchContender(b, "list of tasks", attention.Batch{Shape: s, Heads: 1, KV: 1},
+		Sequences{Lengths: slices.Repeat([]int{length}, heads)}, nil, known)
+	if err != nil {
+		return nil, err
+	}
+	j.Contenders = append(j.Contenders, listed)
+	results, err = b.Measure(j)
+	for _, c := range j.Contenders {
+		err = errors.Join(err, repeats(b, j, known["o"].(*runtime.Buffer[runtime.BF16]), c.Run))
 	}
 	return results, err
 }

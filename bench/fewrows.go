@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ptxdsl/ptxdsl/dsl"
 	w4a16 "github.com/ptxdsl/ptxdsl/examples/19_matmul_w4a16"
 	"github.com/ptxdsl/ptxdsl/runtime"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
@@ -14,15 +15,20 @@ import (
 
 // FewRows measures a product of few rows with the 4-bit weights of 16 layers, 8192 x 8192 each,
 // whose launches overlap. It also measures a copy of half of the weights, which reads and writes
-// as many bytes as the product reads. From eight rows on, Hopper uses the kernel with a tensor map.
+// as many bytes as the product reads. On Hopper, each kernel prefetches weights of the next layer,
+// also the last one, and from eight rows on the activations are read through a tensor map.
 func FewRows(b *Bench, rows int) ([]Result, error) {
 	const n, depth, layers = 8192, 8192, 16
 	const bytes = layers * n * depth / 2
 	t := &kerneltest.T{Device: b.Device, Rand: b.rand}
 	hopper := b.Device.Info().Capability >= 90
 	name, build := "w4a16_few", w4a16.BuildFew
-	if hopper && rows >= 8 {
-		name, build = "w4a16_few_tensor", w4a16.BuildFewTensor
+	switch {
+	case hopper && rows >= 8:
+		name = "w4a16_few_tensor_ahead"
+		build = func(m *dsl.Module) { w4a16.BuildFewAhead(m, true) }
+	case hopper:
+		name, build = "w4a16_few_ahead", func(m *dsl.Module) { w4a16.BuildFewAhead(m, false) }
 	}
 	k, e1 := t.Kernel(name, build)
 	copies, e2 := t.Kernel("copy", copyKernel)
@@ -51,9 +57,14 @@ func FewRows(b *Bench, rows int) ([]Result, error) {
 	j.Contenders = []Contender{
 		{"ours", func() error {
 			for i := range layers {
-				layer := w.Address() + runtime.Address(i*bytes/layers)
-				if err := k.Launch(grid, activations, layer, scales, d, rows, n,
-					depth); err != nil {
+				layer := func(i int) runtime.Address {
+					return w.Address() + runtime.Address(i%layers*bytes/layers)
+				}
+				args := []any{activations, layer(i), scales, d, rows, n, depth}
+				if hopper {
+					args = append(args, layer(i+1))
+				}
+				if err := k.Launch(grid, args...); err != nil {
 					return err
 				}
 			}

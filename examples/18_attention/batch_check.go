@@ -20,8 +20,8 @@ var BatchTargets = []string{"sm_80", "sm_90", "sm_120"}
 
 // Variants returns the test configurations of all kernels.
 func Variants() []kerneltest.Variant {
-	return slices.Concat(batchVariants(), tensorVariants(), fp8Variants(), backwardVariants(),
-		hopperBackwardVariants(), mlaVariants())
+	return slices.Concat(batchVariants(), hopperBatchVariants(), tensorVariants(), fp8Variants(),
+		backwardVariants(), hopperBackwardVariants(), mlaVariants())
 }
 
 // batchVariants returns one test configuration for each option of the kernel for batches.
@@ -80,15 +80,19 @@ func tensorVariants() []kerneltest.Variant {
 // CheckBatch runs the kernel on sequences of different lengths: a single query, no query, no key,
 // and queries that see no key if they are causal. It compares the results with those of Reference.
 // Some values are edge values.
-func CheckBatch(t *kerneltest.T, b Batch) error {
+func CheckBatch(t *kerneltest.T, b Batch) error { return b.check(t, false) }
+
+// check is CheckBatch for BuildBatch, or for BuildHopperBatch.
+func (b Batch) check(t *kerneltest.T, hopper bool) error {
 	if b.Type == isa.F16 {
-		return checkBatch(t, b, kerneltest.F16,
+		return checkBatch(t, b, hopper, kerneltest.F16,
 			kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-12)))
 	}
-	return checkBatch(t, b, kerneltest.BF16, kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9)))
+	return checkBatch(t, b, hopper, kerneltest.BF16,
+		kerneltest.BF16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-9)))
 }
 
-func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format[E],
+func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, hopper bool, f kerneltest.Format[E],
 	tolerance kerneltest.Tolerance) error {
 	queries, keys := []int{1, 70, 5, 129, 0, 3, 67}, []int{130, 70, 77, 200, 4, 0, 2}
 	startsQ, startsK := starts(queries), starts(keys)
@@ -112,6 +116,16 @@ func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format
 		return int(table[s*most+key/b.PageTokens])*b.PageTokens + key%b.PageTokens
 	}
 	unusual(f, vs[at(1, 0)*wideK:])
+	if b.PageTokens > 0 { // the last page of a sequence is not full
+		for s, n := range keys {
+			for key := n; key%b.PageTokens != 0; key++ {
+				for i := range wideK {
+					ks[at(s, key)*wideK+i], vs[at(s, key)*wideK+i] = f.From(math.NaN()),
+						f.From(math.NaN())
+				}
+			}
+		}
+	}
 	q[len(q)-1] = f.From(math.NaN())
 	want := make([]float64, len(q))
 	for s := range queries {
@@ -130,22 +144,35 @@ func checkBatch[E runtime.Element](t *kerneltest.T, b Batch, f kerneltest.Format
 			}
 		}
 	}
-	kernel, err := t.Kernel(b.Name(), func(m *dsl.Module) { BuildBatch(m, b) })
-	if err != nil {
-		return err
-	}
 	out := make([]E, len(q))
-	args := []any{kerneltest.In(q), kerneltest.In(ks), kerneltest.In(vs), kerneltest.Out(out),
-		kerneltest.In(startsQ), kerneltest.In(startsK)}
-	if b.PageTokens > 0 {
-		args = append(args, kerneltest.In(table), most)
+	args := []any{kerneltest.In(q).Tensor(allQ, b.Heads, b.Width),
+		kerneltest.In(ks).Tensor(rows, b.KV, b.Width),
+		kerneltest.In(vs).Tensor(rows, b.KV, b.Width),
+		kerneltest.Out(out).Tensor(allQ, b.Heads, b.Width)}
+	launch := b.launch
+	if hopper {
+		launch = b.launchHopper
 	}
-	grid := runtime.Grid((slices.Max(queries)+Queries-1)/Queries, b.Heads, len(queries))
-	if err := t.Launch(kernel, grid, args...); err != nil {
+	if err := launch(t, queries, keys, table, most, args); err != nil {
 		return err
 	}
 	return kerneltest.Compare(t, fmt.Sprintf("%d sequences", len(queries)), f.Decode(out), want,
 		tolerance)
+}
+
+// launch runs the kernel. args are q, k, v and o.
+func (b Batch) launch(t *kerneltest.T, queries, keys []int, table []uint32, most int,
+	args []any) error {
+	kernel, err := t.Kernel(b.Name(), func(m *dsl.Module) { BuildBatch(m, b) })
+	if err != nil {
+		return err
+	}
+	args = append(args, kerneltest.In(starts(queries)), kerneltest.In(starts(keys)))
+	if b.PageTokens > 0 {
+		args = append(args, kerneltest.In(table), most)
+	}
+	grid := runtime.Grid((slices.Max(queries)+Queries-1)/Queries, b.Heads, len(queries))
+	return t.Launch(kernel, grid, args...)
 }
 
 // starts returns the index at which each sequence starts, and then the end of the last sequence.

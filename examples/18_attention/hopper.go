@@ -25,10 +25,8 @@ func HopperFor(s Shape) Hopper {
 		return Hopper{Groups: 3, Keys: 128, Ahead: 2, Stages: 4}
 	case s.Width == 256:
 		return Hopper{Groups: 2, Keys: 80, Ahead: 1, Stages: 2}
-	case s.Causal:
-		return Hopper{Groups: 2, Keys: 128, Ahead: 2, Stages: 2}
 	}
-	return Hopper{Groups: 2, Keys: 144, Ahead: 2, Stages: 2}
+	return Hopper{Groups: 2, Keys: 128, Ahead: 2, Stages: 2}
 }
 
 // Queries returns the number of queries per block.
@@ -40,6 +38,8 @@ type task struct {
 	first u32 // index of the first query
 	after u32 // position of the first query, counted in keys
 	steps u32 // number of key tiles that the queries see, at least one
+	from  u32 // position of the first key
+	end   u32 // position after the last key
 }
 
 // BuildHopper is Build for sm_90a, which also supports heads of 256 elements. One warpgroup loads
@@ -103,25 +103,25 @@ type queryRows struct {
 // roles builds the roles of a block. attend computes the weighted values of a task in out.
 func (b *hopperBlock) roles(attend func(w *queryRows)) {
 	b.tiles = tilesOfHeads(b.k, b.heads, b.queries.CeilDiv(int64(b.Queries())), b.Causal, true)
-	load, multiply := 24, 240 // registers per thread
-	if b.Groups == 3 {
-		load, multiply = 32, 160
-	}
+	b.run(b.load, func(half u32) {
+		row := half.MulI(64)
+		for at := range b.tiles.Each() {
+			w := &queryRows{hopperBlock: b, task: b.task(at), half: half, row: row,
+				out: b.k.Accumulator(64, b.Width, isa.F32)}
+			attend(w)
+			w.out.Store(b.o.Sized(b.queries, b.k.U32(b.Width)).At(w.head), w.first.Add(row),
+				b.k.U32(0))
+		}
+	})
+}
+
+// run declares the pipelines, and the roles of the warpgroup that loads and of those that multiply.
+func (b *hopperBlock) run(load func(), multiply func(half u32)) {
+	registers := map[int][2]int{2: {24, 240}, 3: {32, 160}}[b.Groups] // per thread
 	b.own, b.kv = b.k.Pipeline("own", b.Ahead, b.q.Feed()),
 		b.k.Pipeline("kv", b.Stages, b.ks.Feed(), b.vs.Feed())
-	b.k.Roles(
-		dsl.OnWarpgroup(0, "load", b.load).Regs(load),
-		dsl.OnWarpgroups(1, b.Groups, "multiply", func(half u32) {
-			row := half.MulI(64)
-			for at := range b.tiles.Each() {
-				w := &queryRows{hopperBlock: b, task: b.task(at), half: half, row: row,
-					out: b.k.Accumulator(64, b.Width, isa.F32)}
-				attend(w)
-				w.out.Store(b.o.Sized(b.queries, b.k.U32(b.Width)).At(w.head), w.first.Add(row),
-					b.k.U32(0))
-			}
-		}).Regs(multiply),
-	)
+	b.k.Roles(dsl.OnWarpgroup(0, "load", load).Regs(registers[0]),
+		dsl.OnWarpgroups(1, b.Groups, "multiply", multiply).Regs(registers[1]))
 }
 
 // load loads the queries of each task, and then its keys and values. Values of 8 bits are
@@ -158,7 +158,7 @@ func (w *queryRows) score(mine, at *dsl.Stage) *dsl.Accumulator {
 // weigh returns the weights of a tile of keys as an operand, and the factors for the values that
 // have been added with earlier weights.
 func (w *queryRows) weigh(scores *dsl.Accumulator, tile u32) (next *dsl.Fragments, shrink []f32) {
-	w.mask(w.k, scores, w.Keys, tile.MulI(int64(w.Keys)), w.keys, w.after, w.row)
+	w.mask(w.k, scores, w.Keys, tile.MulI(int64(w.Keys)).Add(w.from), w.end, w.after, w.row)
 	shrink = w.rows.Weigh(scores)
 	return scores.ToFragments(w.Type), shrink
 }
@@ -208,7 +208,7 @@ func (w *queryRows) storeLogs(logs dsl.Array[dsl.F32]) {
 
 // task returns the task of a tile.
 func (b *hopperBlock) task(at dsl.TileCoord) task {
-	t := task{head: at.Row, first: at.Col.MulI(int64(b.Queries()))}
+	t := task{head: at.Row, first: at.Col.MulI(int64(b.Queries())), from: b.k.U32(0), end: b.keys}
 	t.after = b.number(t.first, b.queries, b.keys)
 	t.steps = b.steps(b.keys, t.after, b.Queries(), b.Hopper.Keys).Max(b.k.U32(1))
 	return t

@@ -23,6 +23,7 @@ type variant struct {
 	blocks func(m, n, k int) (runtime.Config, error)
 	weight func(weight uint8, scale float32) float64 // value of a weight in the reference
 	least  int                                       // compute capability that it needs
+	ahead  bool                                      // whether it prefetches other weights
 }
 
 var variants = []variant{
@@ -31,9 +32,13 @@ var variants = []variant{
 		return runtime.Grid(blocks), err
 	}, func(weight uint8, scale float32) float64 {
 		return float64(Dequantize(weight, scale))
-	}, 80},
-	{"w4a16_few", BuildFew, fewGrid, unrounded, 80},
-	{"w4a16_few_tensor", BuildFewTensor, fewGrid, unrounded, 90},
+	}, 80, false},
+	{"w4a16_few", BuildFew, fewGrid, unrounded, 80, false},
+	{"w4a16_few_tensor", BuildFewTensor, fewGrid, unrounded, 90, false},
+	{"w4a16_few_ahead", func(m *dsl.Module) { BuildFewAhead(m, false) }, fewGrid, unrounded, 90,
+		true},
+	{"w4a16_few_tensor_ahead", func(m *dsl.Module) { BuildFewAhead(m, true) }, fewGrid, unrounded,
+		90, true},
 }
 
 // fewGrid returns the grid of the kernels for few rows.
@@ -64,7 +69,8 @@ func Check(t *kerneltest.T) error {
 	sizes = append(sizes, kerneltest.GEMM{M: 1, N: 512, K: 128})
 	for _, g := range sizes {
 		for _, v := range variants {
-			if t.Device.Info().Capability < v.least {
+			// the kernels that prefetch differ only at the end
+			if t.Device.Info().Capability < v.least || v.ahead && g.K > 512 {
 				continue
 			}
 			if err := v.check(t, g); err != nil {
@@ -97,7 +103,8 @@ func (v variant) check(t *kerneltest.T, g kerneltest.GEMM) error {
 	})
 	a := kerneltest.EdgeMatrix(t, g.M, g.K, kerneltest.F16, 0)
 	more := map[string]kerneltest.Matrix{
-		"scales": kerneltest.MatrixOf(g.K/Group, g.N, factors, nil)}
+		"scales": kerneltest.MatrixOf(g.K/Group, g.N, factors, nil),
+		"next":   kerneltest.MatrixOf(g.N, g.K, packed, nil)}
 	return kerneltest.Multiply(t, k, grid, a, b, kerneltest.F16, tolerance, more)
 }
 

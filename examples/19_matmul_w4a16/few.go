@@ -28,12 +28,18 @@ func BlocksFew(m, n, k int) (x, y int, err error) {
 // converted without their scales; instead, the sum of each group is multiplied by the scale. With
 // a Programmatic launch, the kernel starts to read weights and scales before the preceding kernel
 // has ended; that kernel may still write a.
-func BuildFew(m *dsl.Module) { buildFew(m, false) }
+func BuildFew(m *dsl.Module) { buildFew(m, false, false) }
 
 // BuildFewTensor adds to m a kernel that computes the same as BuildFew. Its parameter a is a
 // tensor map: from about eight rows on, the TMA copies activations faster than the threads do. It
 // needs sm_90.
-func BuildFewTensor(m *dsl.Module) { buildFew(m, true) }
+func BuildFewTensor(m *dsl.Module) { buildFew(m, true, false) }
+
+// BuildFewAhead adds to m the kernel of BuildFew, or that of BuildFewTensor, with one more
+// parameter: next, the weights of the layer that is computed next, which has the same size. At the
+// end the kernel prefetches the first of these weights into the L2 cache, so that memory is not
+// idle until the kernel of the next layer runs. It needs sm_90.
+func BuildFewAhead(m *dsl.Module, tensor bool) { buildFew(m, tensor, true) }
 
 // A few is a kernel for few rows.
 type few struct {
@@ -53,13 +59,16 @@ type few struct {
 	full                        dsl.Barrier // of the tile of activations of each stage
 	fromA                       []u32
 	isRow                       []dsl.Reg[dsl.Pred]
-	groups                      u32  // of K
-	early                       bool // whether the preceding kernel may still be running
+	groups                      u32                // of K
+	early                       bool               // whether the preceding kernel may still run
+	next                        dsl.Array[dsl.B32] // weights of the next layer
+	ahead                       bool               // whether to prefetch them
 }
 
 // buildFew adds the kernel whose activations the TMA or the threads copy.
-func buildFew(m *dsl.Module, tensor bool) {
-	f := newFew(m, tensor)
+// ahead adds the parameter of BuildFewAhead.
+func buildFew(m *dsl.Module, tensor, ahead bool) {
+	f := newFew(m, tensor, ahead)
 	k := f.k
 	k.LaunchDependents()
 	f.first(f.weights)
@@ -83,14 +92,17 @@ func buildFew(m *dsl.Module, tensor bool) {
 }
 
 // newFew declares the parameters and the shared memory of a kernel.
-func newFew(m *dsl.Module, tensor bool) *few {
-	f := &few{stages: 2, early: m.Has(90)}
+func newFew(m *dsl.Module, tensor, ahead bool) *few {
+	f := &few{stages: 2, early: m.Has(90), ahead: ahead}
 	if m.Has(90) {
 		f.stages = 3
 	}
 	name := "w4a16_few"
 	if tensor {
 		name += "_tensor"
+	}
+	if ahead {
+		name += "_ahead"
 	}
 	k := m.Kernel(name, dsl.Threads(32*warps))
 	f.k = k
@@ -106,6 +118,9 @@ func newFew(m *dsl.Module, tensor bool) *few {
 		dsl.Global[dsl.F16](k, "d")
 	f.rows, f.cols, f.length = dsl.Param[dsl.U32](k, "m"), dsl.Param[dsl.U32](k, "n"),
 		dsl.Param[dsl.U32](k, "k")
+	if ahead {
+		f.next = dsl.Global[dsl.B32](k, "next")
+	}
 	f.row, f.col = k.CTAID().Y.MulI(fewRows), k.CTAID().X.MulI(pack)
 	f.lane, f.warp = k.Lane(), k.WarpIndex()
 
@@ -200,6 +215,9 @@ func (f *few) multiply() (parts dsl.Array[dsl.F32]) {
 				f.activations(turn.AddI(next/halves), next%halves, old)
 			})
 			k.CommitCopies()
+			if f.ahead && f.tensor != nil && half == halves-1 {
+				k.If(turn.AddI(1).EQ(f.turns), func() { f.prefetch(3) })
+			}
 			f.step(group, stage)
 			if half == 0 {
 				scales = f.scalesOf(stage)
@@ -213,6 +231,9 @@ func (f *few) multiply() (parts dsl.Array[dsl.F32]) {
 		}
 		promote(w, group, scales)
 	}
+	if f.ahead && f.tensor == nil {
+		f.prefetch(2)
+	}
 	k.Comment("each warp leaves its sums where its weights were")
 	k.WaitCopies(0)
 	k.SyncWarp()
@@ -222,6 +243,17 @@ func (f *few) multiply() (parts dsl.Array[dsl.F32]) {
 			[]dsl.Reg[dsl.F32]{x, y})
 	})
 	return parts
+}
+
+// prefetch prefetches the next layer's weights of the warp's first n turns into the L2 cache. More
+// of them, or earlier, would delay the weights of this layer.
+func (f *few) prefetch(n int) {
+	for i := range n {
+		turn := f.k.U32(i)
+		from := f.next.At(f.k.CTAID().X.Mad(f.groups, f.group(turn)).MulI(Group * words))
+		f.k.When(turn.LT(f.turns).And(f.k.Leader()),
+			func() { from.BulkPrefetch(f.k.U32(Group * words)) })
+	}
 }
 
 // step adds the product of a stage to the sums of a group.

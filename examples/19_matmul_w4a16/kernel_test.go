@@ -23,6 +23,10 @@ func TestPTX(t *testing.T) {
 		}
 		golden.Verify(t, m)
 	}
+	m := dsl.New("w4a16_ahead.sm_90", "sm_90")
+	BuildFewAhead(m, false)
+	BuildFewAhead(m, true)
+	golden.Verify(t, m)
 }
 
 // TestRun runs the kernels in the emulator and compares the results with the reference.

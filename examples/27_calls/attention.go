@@ -122,19 +122,44 @@ func AttentionBatch[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E]
 	if n == 0 {
 		return nil
 	}
-	fromQ, e1 := runtime.Upload(l.device, startsQ)
-	fromK, e2 := runtime.Upload(l.device, startsK)
-	if err := errors.Join(e1, e2); err != nil {
-		return err
+	p, lists := l.batch(x, b)
+	rows := func(x *runtime.Buffer[E], heads int) tensor {
+		return tensor{x, []int{x.Len() / heads / b.Width, heads, b.Width}}
 	}
-	p := plan{
-		name: x.Name(), key: x.Name(), build: func(m *dsl.Module) { attention.BuildBatch(m, x) },
-		config: runtime.Grid((slices.Max(b.Queries)+attention.Queries-1)/attention.Queries, b.Heads,
-			len(b.Queries)),
+	known := map[string]any{"q": rows(q, b.Heads), "k": rows(k, b.KV), "v": rows(v, b.KV),
+		"o": rows(o, b.Heads), "out": o}
+	var closing []func() error
+	for name, list := range lists {
+		buffer, e := runtime.Upload(l.device, list)
+		if err = errors.Join(err, e); e == nil {
+			known[name], closing = buffer, append(closing, buffer.Close)
+		}
 	}
-	err = l.run(p,
-		map[string]any{"q": q, "k": k, "v": v, "o": o, "starts_q": fromQ, "starts_k": fromK})
-	return errors.Join(err, l.device.Sync(), fromQ.Close(), fromK.Close())
+	if err == nil {
+		err = errors.Join(l.run(p, known), l.device.Sync())
+	}
+	for _, f := range closing {
+		err = errors.Join(err, f())
+	}
+	return err
+}
+
+// batch returns the plan for sequences, and the arrays that its kernel reads.
+func (l *Library) batch(x attention.Batch, b Batch) (p plan, lists map[string][]uint32) {
+	startsQ, startsK := starts(b.Queries), starts(b.Keys)
+	info := l.device.Info()
+	if info.Target == "sm_90a" && x.Hopper() && startsK[len(b.Keys)] > 0 {
+		p = plan{name: "hopper_" + x.Name(), key: "hopper_" + x.Name(),
+			build:  func(m *dsl.Module) { attention.BuildHopperBatch(m, x) },
+			config: runtime.Grid(info.SMs)}
+		startsOf, tasks := x.HopperTasks(b.Queries, b.Keys, 0, info.SMs)
+		return p, map[string][]uint32{"starts": startsOf, "tasks": tasks}
+	}
+	tiles := (slices.Max(b.Queries) + attention.Queries - 1) / attention.Queries
+	p = plan{name: x.Name(), key: x.Name(),
+		build:  func(m *dsl.Module) { attention.BuildBatch(m, x) },
+		config: runtime.Grid(tiles, b.Heads, len(b.Queries))}
+	return p, map[string][]uint32{"starts_q": startsQ, "starts_k": startsK}
 }
 
 // starts returns the index at which each sequence starts, and then the end of the last sequence.

@@ -316,9 +316,14 @@ func checkAttention(t *kerneltest.T, l *Library) error {
 	return nil
 }
 
+// checkBatch has heads for the kernel with mma.sync, and heads for that with wgmma.
 func checkBatch(t *kerneltest.T, l *Library) error {
+	return errors.Join(checkBatchOf(t, l, 96), checkBatchOf(t, l, 64))
+}
+
+func checkBatchOf(t *kerneltest.T, l *Library, width int) error {
 	f, b := kerneltest.F16,
-		Batch{Heads: 4, KV: 2, Width: 96, Queries: []int{1, 70, 5, 0, 3},
+		Batch{Heads: 4, KV: 2, Width: width, Queries: []int{1, 70, 5, 0, 3},
 			Keys:   []int{66, 70, 77, 2, 1},
 			Causal: true}
 	startsQ, startsK := starts(b.Queries), starts(b.Keys)

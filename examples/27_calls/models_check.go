@@ -252,15 +252,21 @@ func checkSparse[D, E runtime.Element](t *kerneltest.T, l *Library, f kerneltest
 	return nil
 }
 
-// checkReduce adds the vectors of two and of three emulated devices. Some elements of two vectors
-// are edge values. A sum of three elements of 16 bits is exact in F32.
+// checkReduce adds the vectors of two and of three devices. Some elements of two vectors are edge
+// values. A sum of three elements of 16 bits is exact in F32.
 func checkReduce[E runtime.Element](t *kerneltest.T, l *Library, f kerneltest.Format[E]) error {
+	place := "emu:" + t.Target() + ":%d"
 	if !l.device.Info().Emulated {
-		return kerneltest.Skip("there is one device")
+		place = "cuda:%d"
+		last, err := runtime.Open(fmt.Sprintf(place, 2))
+		if err != nil {
+			return kerneltest.Skip("there are fewer than three devices: %v", err)
+		}
+		defer last.Close()
 	}
 	all := []*Library{l}
 	for i := 1; i < 3; i++ {
-		d, err := runtime.Open(fmt.Sprintf("emu:%s:%d", t.Target(), i))
+		d, err := runtime.Open(fmt.Sprintf(place, i))
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func main() {
 	flag.StringVar(&s.device, "device", "cuda:0", "device, as runtime.Open takes it")
 	flag.IntVar(&s.rounds, "rounds", 51, "rounds in which the contenders take turns")
 	flag.StringVar(&s.only, "only",
-		"copy,rmsnorm,softmax,rows,w4a16,matmul,multistage,gemm,layers,attention,attentionfp8",
+		"copy,rmsnorm,softmax,rows,w4a16,matmul,multistage,gemm,layers,attention,attentionbackward,attentionbatch,attentionfp8",
 		"what to measure")
 	flag.StringVar(&s.sizes, "sizes", "1024,2048,4096,6144,8192", "sizes of the square matrices")
 	flag.StringVar(&s.types, "types", "bf16,f16,tf32,s8,e4m3", "types of the products of gemm")
@@ -178,8 +178,16 @@ func (m *measurer) measure(what string) error {
 			measure = bench.Multistage
 		}
 		return m.squares(func(n int) { m.record(measure(m.b, m.l, n)) })
-	case "attention":
-		m.attention()
+	case "attention", "attentionbackward":
+		m.attention(what == "attentionbackward")
+	case "attentionbatch":
+		for _, width := range []int{64, 128, 256} {
+			for _, causal := range []bool{false, true} {
+				for _, s := range bench.BatchSequences() {
+					m.record(bench.AttentionBatch(m.b, s, width, causal))
+				}
+			}
+		}
 	case "attentionfp8":
 		m.attentionFP8()
 	case "gemm":
@@ -195,21 +203,23 @@ func (m *measurer) measure(what string) error {
 		return err
 	default:
 		return fmt.Errorf(
-			"-only %q: copy, rmsnorm, softmax, rows, w4a16, matmul, multistage, gemm, layers, attention and attentionfp8 are known",
+			"-only %q: copy, rmsnorm, softmax, rows, w4a16, matmul, multistage, gemm, layers, attention, attentionbackward, attentionbatch and attentionfp8 are known",
 			what)
 	}
 	return nil
 }
 
-// attention measures the forward pass of attention for several shapes and lengths, and the
-// backward pass for widths up to 128.
-func (m *measurer) attention() {
+// attention measures the forward or the backward pass of attention for several shapes and lengths.
+// The backward pass supports widths up to 128.
+func (m *measurer) attention(backward bool) {
 	for _, width := range []int{64, 128, 256} {
 		for _, causal := range []bool{false, true} {
 			s := attention.Shape{Type: isa.Bf16, Width: width, Causal: causal}
 			for _, length := range []int{4096, 8192, 16384} {
-				m.record(bench.Attention(m.b, s, length))
-				if width <= 128 {
+				switch {
+				case !backward:
+					m.record(bench.Attention(m.b, s, length))
+				case width <= 128:
 					m.record(bench.AttentionBackward(m.b, s, length))
 				}
 			}

@@ -195,6 +195,9 @@ func TestExamples(t *testing.T) {
 		"topk_f32_50": "more paths through the kernel than the limit (35 traces); interleavings of warps (B8): some paths through the kernel are unknown",
 		// A block takes pairs of tiles of queries with different numbers of key tiles.
 		"hopper_attention_bf16_256_causal": "more paths through the kernel than the limit (12 traces); interleavings of warps (B8, M4, M6, M7, M11): some paths through the kernel are unknown",
+		// The tasks of a block are loaded from memory.
+		"hopper_attention_f16_128_causal_2of2": "more paths through the kernel than the limit (30 traces); interleavings of warps (B8, M4, M6, M7, M11): some paths through the kernel are unknown",
+		"hopper_attention_f16_128_4of2_pages":  "more paths through the kernel than the limit (44 traces); interleavings of warps (B8, M4, M6, M7, M11): some paths through the kernel are unknown",
 		// Three warpgroups that exchange tiles and wait for each other have many interleavings.
 		"hopper_attention_bf16_64_backward":                 "interleavings of warps (B8, M4, M6, M7, M11): the simulation exceeds its limit (a larger -effort continues it)",
 		"hopper_attention_bf16_128_causal_backward":         "more paths through the kernel than the limit (36 traces); paths beyond this kernel's share of the work limit of a large module (a larger -effort follows them); interleavings of warps (B8, M4, M6, M7, M11): some paths through the kernel are unknown",
