@@ -102,7 +102,7 @@ func checkAligned(p *verify.Pass, t *trace.Trace, i int) {
 			f := p.Report(wholeWarpRule(e), e.In,
 				"%s requires all lanes of the warp, but some lanes "+
 					"take another branch", e.In.Op).
-				Also(c.In, "the warp diverges here: only %s of the block reach the instruction",
+				Also(c.In, "the warp diverges here: the instruction is reached by only %s of the block",
 					describeThreads(p, e)).On(t, i)
 			if isSampledDivergence(p, t, c) || unknownShape(p) {
 				f.As(diag.Review)
