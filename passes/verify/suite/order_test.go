@@ -4,6 +4,7 @@
 package suite_test
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,21 +24,27 @@ func TestOrder(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no files", err)
 	}
-	reversed := suite.List()
+	reversed, shuffled := suite.List(), suite.List()
 	slices.Reverse(reversed)
+	random := rand.New(rand.NewPCG(1, 2))
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := suite.Run(module(t, name, string(text)), verify.Options{})
-		got := verify.Run(module(t, name, string(text)), reversed, verify.Options{})
 		noted := func(d diag.Diagnostic) bool { return d.Severity == diag.Note }
-		found, again := slices.DeleteFunc(want.Findings, noted),
-			slices.DeleteFunc(got.Findings, noted)
-		if d := cmp.Diff(found, again); d != "" {
-			t.Errorf("%s: findings in the reverse order of analyzers (-list +reversed):\n%s", name,
-				d)
+		found := slices.DeleteFunc(want.Findings, noted)
+		random.Shuffle(len(shuffled), func(i, j int) {
+			shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
+		})
+		for _, list := range [][]*verify.Analyzer{reversed, shuffled} {
+			got := verify.Run(module(t, name, string(text)), list, verify.Options{})
+			again := slices.DeleteFunc(got.Findings, noted)
+			if d := cmp.Diff(found, again); d != "" {
+				t.Errorf("%s: findings in another order of analyzers, from %s (-list +other):\n%s",
+					name, list[0].Name, d)
+			}
 		}
 	}
 }

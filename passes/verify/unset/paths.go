@@ -111,7 +111,7 @@ func partlyWritten(p *verify.Pass, may []*state) (list []*ir.Reg) {
 	}
 	for _, block := range f.Blocks {
 		for _, in := range block.Instrs {
-			// the instruction reads what it writes: an accumulator
+			// an instruction that reads what it writes has an accumulator
 			if in.Guard.Reg == nil && !in.Directive() {
 				in.Registers(func(r *ir.Reg, a isa.Access) {
 					seen[r] = seen[r] || a == isa.ReadWrite
