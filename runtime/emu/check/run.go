@@ -297,6 +297,9 @@ func (k *kernel) moreBlocks(best *run) (list []*run) {
 		if list = append(list, x); seed == 0 {
 			x.tried = k.describe(best.count)
 		}
+		if x.fault != nil {
+			break // a hang, which takes long
+		}
 	}
 	return list
 }
