@@ -20,6 +20,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/memory"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/trace"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/uniform"
 	"github.com/ptxdsl/ptxdsl/passes/analysis/value"
 )
 
@@ -143,6 +144,7 @@ type kernelState struct {
 	foreign       memory.ForeignCache      // see Pass.OwnedByOthers
 	mbarrierRoots *mbarrierRoots           // see Pass.Uncertain
 	zeros         map[*ir.Reg]bool         // see Pass.TensorLanes
+	levels        *uniform.Levels          // see Pass.Uniform
 	// descriptors caches the addresses in matrix descriptors.
 	descriptors byValue[value.Value]
 }
@@ -172,6 +174,15 @@ func (l *byValue[T]) put(v *value.Value, x *T) {
 		*l = append(*l, make([]*T, n)...)
 	}
 	(*l)[v.ID] = x
+}
+
+// Uniform returns the uniformity of the registers of the kernel. The first call computes it.
+func (p *Pass) Uniform() *uniform.Levels {
+	k := p.kernelState
+	if k.levels == nil {
+		k.levels = uniform.Of(p.Flow)
+	}
+	return k.levels
 }
 
 // Reports returns how many findings the kernel has so far. It is the argument for a later call of

@@ -82,7 +82,7 @@ func (p *Path) setp(in *ir.Instr) bool {
 // compare returns the predicate that compares a with b, without other predicates of the
 // instruction.
 func (p *Path) compare(in *ir.Instr, a, b Value) Value {
-	o := origin{op: in.Op, a: a, b: b}
+	o := origin{op: p.walk.values.opcode(in.Op), a: a, b: b}
 	switch {
 	case a.Kind == Undefined:
 		return a
@@ -113,7 +113,7 @@ func (p *Path) load(in *ir.Instr) {
 	switch space := in.Space().Base(); {
 	case at.Kind == Address && at.Span == 0 && at.ID == 0 &&
 		(space == isa.Const || space == isa.Param && p.isParam(at.Var)):
-		v = p.walk.values.of(nil, origin{op: in.Op, a: at}, Launch)
+		v = p.walk.values.of(nil, origin{op: p.walk.values.opcode(in.Op), a: at}, Launch)
 	}
 	if bits := loadedBits(in); bits > 0 && bits <= 16 {
 		v.Span = 1<<bits - 1
@@ -208,9 +208,9 @@ func (p *Path) special(name string) Value {
 	case "%clock", "%clock64", "%clock_hi", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi":
 		return p.walk.values.fresh(Data)
 	case "%nctaid", "%nclusterid", "%cluster_nctaid", "%cluster_nctarank":
-		return p.walk.values.of(nil, origin{op: name}, Launch)
+		return p.walk.values.of(nil, origin{op: p.walk.values.opcode(name)}, Launch)
 	}
-	return p.walk.values.of(nil, origin{op: name}, Data)
+	return p.walk.values.of(nil, origin{op: p.walk.values.opcode(name)}, Data)
 }
 
 // compute returns the result of an arithmetic instruction.
@@ -255,16 +255,29 @@ func (p *Path) compute(in *ir.Instr, x []Value) Value {
 	case undefined != nil:
 		return Value{Kind: Undefined, Reg: undefined}
 	}
+	if isFloat(in) {
+		return p.walk.values.fresh(from) // neither an address nor a predicate
+	}
 	if v, ok := p.linear(in, x); ok {
 		return v
 	}
-	o := origin{op: in.Op}
+	o := origin{op: p.walk.values.opcode(in.Op)}
 	for i, to := range []*Value{&o.a, &o.b, &o.c}[:len(x)] {
 		*to = x[i]
 	}
 	v := p.walk.values.of(in, o, from)
 	v.Span = spanOf(in, x)
 	return v
+}
+
+// isFloat reports whether the result of an instruction is a number that addresses and predicates
+// are not computed from.
+func isFloat(in *ir.Instr) bool {
+	switch in.Args[0].Reg.Type {
+	case isa.F16, isa.F16x2, isa.F32, isa.F64:
+		return true
+	}
+	return false
 }
 
 // moved returns the result of a move or of an address conversion.
@@ -390,7 +403,7 @@ func (p *Path) product(a, b Value) (Value, bool) {
 		b.N > 1<<20 || a.Span > 1<<32 || a.N > 1<<32 {
 		return Value{}, false
 	}
-	v := p.walk.values.of(nil, origin{op: "*", a: a, b: b}, a.From)
+	v := p.walk.values.of(nil, origin{op: p.walk.values.opcode("*"), a: a, b: b}, a.From)
 	v.N, v.Span = a.N*b.N, a.Span*b.N
 	return v, true
 }

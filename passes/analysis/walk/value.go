@@ -65,27 +65,49 @@ func (v Value) plus(n int64) Value {
 }
 
 // An origin describes how an unknown value was computed. Equal computations have the same ID.
+// An origin fits the 128 bytes up to which maps hold their keys without an allocation for each.
 type origin struct {
-	op      string
+	op      int32 // see table.opcode
 	a, b, c Value
 }
 
-// A table holds the origins of unknown values. Its first entry is not used.
+// A table holds the origins of unknown values, by their positive IDs. Its first entry is not used.
 type table struct {
 	ids     map[origin]int32
+	opcodes map[string]int32
 	origins []origin
 	kinds   []*ir.Instr // the instructions, for comparisons and logical operations
+	last    int32       // ID of the last value without an origin; it is negative
 }
 
 func newTable() table {
-	return table{ids: make(map[origin]int32), origins: make([]origin, 1),
-		kinds: make([]*ir.Instr, 1)}
+	return table{ids: make(map[origin]int32), opcodes: make(map[string]int32),
+		origins: make([]origin, 1),
+		kinds:   make([]*ir.Instr, 1)}
 }
 
 // fresh returns an unknown value that differs from all others.
 func (t *table) fresh(from Origin) Value {
-	t.origins, t.kinds = append(t.origins, origin{}), append(t.kinds, nil)
-	return Value{From: from, ID: int32(len(t.origins) - 1)}
+	t.last--
+	return Value{From: from, ID: t.last}
+}
+
+// origin returns how an unknown value was computed, and the instruction, or nil if that is unknown.
+func (t *table) origin(id int32) (*ir.Instr, *origin) {
+	if id < 0 {
+		return nil, nil
+	}
+	return t.kinds[id], &t.origins[id]
+}
+
+// opcode returns a number for an opcode, or for the name of another computation.
+func (t *table) opcode(name string) int32 {
+	n, known := t.opcodes[name]
+	if !known {
+		n = int32(len(t.opcodes))
+		t.opcodes[name] = n
+	}
+	return n
 }
 
 // of returns the unknown result of an instruction, or of a computation without one.
@@ -138,7 +160,7 @@ func (p *Path) truth(id int32) (truth, ok bool) {
 			return d.truth, true
 		}
 	}
-	in, o := p.walk.values.kinds[id], &p.walk.values.origins[id]
+	in, o := p.walk.values.origin(id)
 	if in == nil {
 		return false, false
 	}
@@ -239,7 +261,7 @@ func (p *Path) assume(v Value, holds bool) bool {
 		return before == truth
 	}
 	p.decided = append(p.decided, decision{v.ID, truth})
-	in, o := p.walk.values.kinds[v.ID], &p.walk.values.origins[v.ID]
+	in, o := p.walk.values.origin(v.ID)
 	if in == nil {
 		return true
 	}

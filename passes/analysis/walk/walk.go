@@ -35,8 +35,8 @@ const (
 	maxForks   = 6    // choices on one path
 	maxPaths   = 64   // paths of one thread
 	maxVisits  = 3    // choices at one branch on one path
-	stepsPerIn = 40   // steps per instruction of the kernel, for all threads
-	leastSteps = 8000 // but at least this number
+	stepsPerIn = 12   // steps per instruction of the kernel, for all threads
+	leastSteps = 3000 // but at least this number
 	mostSteps  = 300_000
 	// number of registers that are copied at a choice in the time of a step
 	registersPerStep = 8

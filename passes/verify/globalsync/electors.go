@@ -18,8 +18,9 @@ import (
 // instruction: comparisons of a thread, lane or warp index with one value, and elect.sync. A
 // predicate is identified by the instruction that computes it, because registers are reused.
 type threadSelection struct {
-	flow     *ir.Flow        // computed by levels
-	level    *uniform.Levels // see levels
+	flow *ir.Flow
+	// uniformity of the registers, which the first call computes
+	levels   func() *uniform.Levels
 	writes   *reach.Writes
 	writesOf map[*ir.Reg][]*ir.Instr // cache of allWrites
 	queries  int                     // number of reaching-definition queries made by onlyWrite
@@ -50,20 +51,12 @@ const (
 // maxVisits limits the instructions and branches that are visited for all flags of a kernel.
 const maxVisits = 2_000_000
 
-func newThreadSelection(f *ir.Flow) *threadSelection {
-	return &threadSelection{budget: maxVisits, flow: f, writes: reach.Of(f),
+func newThreadSelection(f *ir.Flow, levels func() *uniform.Levels) *threadSelection {
+	return &threadSelection{budget: maxVisits, flow: f, levels: levels, writes: reach.Of(f),
 		writesOf:   make(map[*ir.Reg][]*ir.Instr),
 		selections: make(map[*ir.Instr]selection), blocks: make(map[int]predicates),
 		bases: make(map[*ir.Reg]base),
 		used:  make(map[*ir.Reg]blockUse)}
-}
-
-// levels returns the uniformity of each register. The first call computes it.
-func (w *threadSelection) levels() *uniform.Levels {
-	if w.level == nil {
-		w.level = uniform.Of(w.flow)
-	}
-	return w.level
 }
 
 // maxQueries limits the reaching-definition queries for registers that are written more than

@@ -40,7 +40,7 @@ type paths struct {
 func newPaths(p *verify.Pass) *paths {
 	f := p.Flow
 	_, loops, _ := graph.Loops(f.Succs, f.Preds, graph.Dominators(f.Succs, f.Preds))
-	return &paths{Pass: p, electors: newThreadSelection(f), loops: loops,
+	return &paths{Pass: p, electors: newThreadSelection(f, p.Uniform), loops: loops,
 		waits:       make(map[*graph.Loop]bool),
 		waitsByBase: make(map[base][]position), blockLocal: make(map[base]bool),
 		singleWarp: p.Pool.Threads <= 32,

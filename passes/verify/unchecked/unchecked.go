@@ -118,16 +118,9 @@ func hasKnownMask(e *trace.Event) bool {
 // hasUndecidedFlow returns the same as hasUndecidedLanes for a kernel without traces. It uses the
 // uniformity of branch conditions.
 func hasUndecidedFlow(p *verify.Pass) bool {
-	var levels *uniform.Levels // computed for the first warp-wide instruction
 	for _, b := range p.Func.Blocks {
 		for _, in := range b.Instrs {
-			if !isWarpWide(in) {
-				continue
-			}
-			if levels == nil {
-				levels = uniform.Of(p.Flow)
-			}
-			if levels.At(in) < uniform.Warp {
+			if isWarpWide(in) && p.Uniform().At(in) < uniform.Warp {
 				return true
 			}
 		}

@@ -77,16 +77,9 @@ func run(p *verify.Pass) {
 
 // collect finds the matrix instructions that the lanes of a warp may not execute together.
 func (c *checker) collect() {
-	var levels *uniform.Levels // computed for the first matrix instruction
 	for _, b := range c.Func.Blocks {
 		for _, in := range b.Instrs {
-			if !isMatrix(in) {
-				continue
-			}
-			if levels == nil {
-				levels = uniform.Of(c.Flow)
-			}
-			if levels.At(in) < uniform.Warp {
+			if isMatrix(in) && c.Uniform().At(in) < uniform.Warp {
 				c.watch[in] = true
 				c.order = append(c.order, in)
 			}
