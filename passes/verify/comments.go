@@ -16,33 +16,22 @@ import (
 const commentPrefix = "ptxdsl:"
 
 // commentWords are the words that have a meaning after commentPrefix.
-var commentWords = []string{"ignore", "bytes", "element"}
+var commentWords = []string{"ignore", "bytes", "element", "box"}
 
 // unknownComments returns findings about comments that start with commentPrefix but have no
 // meaning.
 func unknownComments(m *ir.Module) (l diag.List) {
 	read := func(pos ir.Pos, texts ...string) {
 		for _, text := range texts {
-			_, rest, found := strings.Cut(text, commentPrefix)
-			if !found {
-				continue
+			for _, word := range unknownWords(text) {
+				at, from := m.At(pos)
+				message := fmt.Sprintf("comment %s%s has no effect", commentPrefix, word)
+				if near := diag.Nearest(word, commentWords); near != "" {
+					message += fmt.Sprintf("; did you mean %s%s?", commentPrefix, near)
+				}
+				l = append(l, diag.Diagnostic{Place: at, From: from, Rule: ruleUnused.ID,
+					Severity: diag.Warning, Message: message})
 			}
-			word := rest
-			if i := strings.IndexFunc(rest,
-				func(r rune) bool { return r < 'a' || r > 'z' }); i >= 0 {
-				word = rest[:i]
-			}
-			if slices.Contains(commentWords, word) {
-				continue
-			}
-			at, from := m.At(pos)
-			near := diag.Nearest(word, commentWords)
-			message := fmt.Sprintf("comment %s%s has no effect", commentPrefix, word)
-			if near != "" {
-				message += fmt.Sprintf("; did you mean %s%s?", commentPrefix, near)
-			}
-			l = append(l, diag.Diagnostic{Place: at, From: from, Rule: ruleUnused.ID,
-				Severity: diag.Warning, Message: message})
 		}
 	}
 	for _, f := range m.Funcs() {
@@ -59,4 +48,26 @@ func unknownComments(m *ir.Module) (l diag.List) {
 		read(f.Pos, f.Tail...)
 	}
 	return l
+}
+
+// unknownWords returns the words without a meaning that follow commentPrefix in a comment. What
+// follows ignore is a reason.
+func unknownWords(text string) (list []string) {
+	for {
+		_, rest, found := strings.Cut(text, commentPrefix)
+		if !found {
+			return list
+		}
+		word := rest
+		if i := strings.IndexFunc(rest, func(r rune) bool { return r < 'a' || r > 'z' }); i >= 0 {
+			word = rest[:i]
+		}
+		switch {
+		case word == "ignore":
+			return list
+		case !slices.Contains(commentWords, word):
+			list = append(list, word)
+		}
+		text = rest
+	}
 }

@@ -122,6 +122,10 @@ func TestVerdicts(t *testing.T) {
 			"@%p1 bra ON;\nmov.u32 %r2, 1;\nbar.sync 0; // ptxdsl:ignore B1 for no reason\nON: bar.sync 1;",
 			"error [B2 V103]"},
 		{"unknown comment", "bar.sync 0; // ptxdsl:bogus", "clean [V103]"},
+		{"known and unknown comments", "bar.sync 0; // ptxdsl:box 8x16 ptxdsl:elements 4",
+			"clean [V103]"},
+		{"known comments", "bar.sync 0; // ptxdsl:bytes 512 ptxdsl:element 4 ptxdsl:box 8x16",
+			"clean []"},
 		{"nothing to suppress", "bar.sync 0; // ptxdsl:ignore B2 all come", "clean [V103]"},
 		{"count", "bar.sync 1, 96;", "error [B1]"},
 	} {
