@@ -254,10 +254,15 @@ func (p *Path) compute(in *ir.Instr, x []Value) Value {
 		return p.walk.values.fresh(Data)
 	case undefined != nil:
 		return Value{Kind: Undefined, Reg: undefined}
-	}
-	if isFloat(in) {
+	case isFloat(in):
 		return p.walk.values.fresh(from) // neither an address nor a predicate
 	}
+	return p.computed(in, x, from)
+}
+
+// computed returns the unknown result of an operation whose operands are defined. from is their
+// origin.
+func (p *Path) computed(in *ir.Instr, x []Value, from Origin) Value {
 	if v, ok := p.linear(in, x); ok {
 		return v
 	}
