@@ -170,7 +170,9 @@ func (l *Levels) findControls() {
 // collect counts the writes of each register, and finds the registers that are written in a loop
 // and read outside the loop.
 func (l *Levels) collect() {
-	home := make(map[*ir.Reg][]int)
+	// the innermost loops in which each register is written; instructions that follow each other
+	// count once, so that the lists stay short
+	loops := make(map[*ir.Reg][]*graph.Loop)
 	for b, block := range l.flow.Func.Blocks {
 		for _, in := range block.Instrs {
 			l.blockOf[in] = b
@@ -179,7 +181,10 @@ func (l *Levels) collect() {
 				case isa.Write:
 					l.writes[r]++
 					l.writer[r] = in
-					home[r] = append(home[r], b)
+					list, loop := loops[r], l.loop[b]
+					if loop != nil && (len(list) == 0 || list[len(list)-1] != loop) {
+						loops[r] = append(list, loop)
+					}
 				case isa.ReadWrite:
 					l.writes[r] += 2
 				}
@@ -189,9 +194,8 @@ func (l *Levels) collect() {
 	for b, block := range l.flow.Func.Blocks {
 		for _, in := range block.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if a != isa.Write &&
-					slices.ContainsFunc(home[r],
-						func(at int) bool { return l.loop[at] != nil && !l.loop[at].Has(b) }) {
+				if a != isa.Write && !l.leaks[r] && slices.ContainsFunc(loops[r],
+					func(loop *graph.Loop) bool { return !loop.Has(b) }) {
 					l.leaks[r] = true
 				}
 			})
