@@ -38,8 +38,6 @@ const (
 	stepsPerIn = 12   // steps per instruction of the kernel, for all threads
 	leastSteps = 3000 // but at least this number
 	mostSteps  = 300_000
-	// number of registers that are copied at a choice in the time of a step
-	registersPerStep = 8
 )
 
 // A Walk executes threads of a kernel.
@@ -50,17 +48,25 @@ type Walk struct {
 	steps  int // steps left
 	paths  int // paths left for the thread
 	values table
+	regs   []Value  // of the current path
+	trail  []change // what to restore in regs after the other outcome of a choice
 	visit  func(*Path, *ir.Instr) bool
 	end    func(*Path) // nil, or called at the exit of the kernel
 }
 
-// A Path is the state of one thread between two instructions of a path.
+// A change is the value of a register before an instruction changed it.
+type change struct {
+	register int
+	before   Value
+}
+
+// A Path is the state of one thread between two instructions of a path. Its registers can be read
+// only while the walk visits the path.
 type Path struct {
 	Thread  int
 	Choices []Choice
 	Seen    []Event // instructions that the visitor recorded on the path
 	walk    *Walk
-	regs    []Value
 	decided []decision
 	ranges  []interval
 }
@@ -77,6 +83,7 @@ func New(g *ir.Flow, block [3]int, visit func(*Path, *ir.Instr) bool) *Walk {
 	}
 	w.steps = min(max(stepsPerIn*n, leastSteps), mostSteps)
 	w.values = newTable()
+	w.regs = make([]Value, len(g.Func.Regs))
 	return w
 }
 
@@ -92,15 +99,16 @@ func (w *Walk) Exhausted() bool { return w.steps <= 0 }
 // Thread executes one thread on all paths, within the limits.
 func (w *Walk) Thread(thread int) {
 	w.paths = maxPaths
-	p := &Path{Thread: thread, walk: w, regs: make([]Value, len(w.flow.Func.Regs))}
+	p := &Path{Thread: thread, walk: w}
 	for i, r := range w.flow.Func.Regs {
-		p.regs[i] = Value{Kind: Undefined, Reg: r}
+		w.regs[i] = Value{Kind: Undefined, Reg: r}
 	}
 	for _, v := range w.flow.Func.Params {
 		if v.Reg != nil {
 			p.set(v.Reg, w.values.fresh(Launch))
 		}
 	}
+	w.trail = w.trail[:0]
 	p.run(0, 0)
 }
 
@@ -113,15 +121,17 @@ func (w *Walk) number(r *ir.Reg) int {
 }
 
 func (p *Path) set(r *ir.Reg, v Value) {
-	if n := p.walk.number(r); n >= 0 {
-		p.regs[n] = v
+	w := p.walk
+	if n := w.number(r); n >= 0 {
+		w.trail = append(w.trail, change{n, w.regs[n]})
+		w.regs[n] = v
 	}
 }
 
 // Reg returns the value of a register.
 func (p *Path) Reg(r *ir.Reg) Value {
 	if n := p.walk.number(r); n >= 0 {
-		return p.resolve(p.regs[n])
+		return p.resolve(p.walk.regs[n])
 	}
 	return p.walk.values.fresh(Data)
 }
@@ -129,8 +139,7 @@ func (p *Path) Reg(r *ir.Reg) Value {
 // clone returns a copy of p that continues with another outcome of the last choice.
 func (p *Path) clone() *Path {
 	c := *p
-	c.regs, c.Choices = slices.Clone(p.regs), slices.Clone(p.Choices)
-	c.Seen = slices.Clone(p.Seen)
+	c.Choices, c.Seen = slices.Clone(p.Choices), slices.Clone(p.Seen)
 	c.decided, c.ranges = slices.Clone(p.decided), slices.Clone(p.ranges)
 	return &c
 }
@@ -216,14 +225,23 @@ func (p *Path) fork(in *ir.Instr, v Value, block, i int) (ok bool) {
 		return false
 	}
 	p.walk.paths--
-	p.walk.steps -= len(p.regs) / registersPerStep
+	mark := len(p.walk.trail)
 	other := p.clone()
 	other.Choices = append(other.Choices, Choice{in, false, v.From})
 	if other.assume(v, false) {
 		other.run(block, i+1)
 	}
+	p.walk.restore(mark)
 	p.Choices = append(p.Choices, Choice{in, true, v.From})
 	return p.assume(v, true)
+}
+
+// restore undoes all changes of registers since the trail had the given length.
+func (w *Walk) restore(mark int) {
+	for i := len(w.trail) - 1; i >= mark; i-- {
+		w.regs[w.trail[i].register] = w.trail[i].before
+	}
+	w.trail = w.trail[:mark]
 }
 
 // touchesUndefined reports whether an instruction reads or writes a register that is undefined.
