@@ -168,14 +168,19 @@ func (x *integers) Set(text string) error {
 	if !ok || name == "" {
 		return errors.New("expected name=value")
 	}
-	n, err := strconv.ParseInt(number, 0, 64)
+	n, err := strconv.ParseUint(number, 0, 64)
+	if strings.HasPrefix(number, "-") {
+		var negative int64
+		negative, err = strconv.ParseInt(number, 0, 64)
+		n = uint64(negative)
+	}
 	if err != nil {
-		return fmt.Errorf("%q is not an integer", number)
+		return fmt.Errorf("%q is not an integer of 64 bits", number)
 	}
 	if x.values == nil {
 		x.values = make(map[string]uint64)
 	}
-	x.values[name] = uint64(n)
+	x.values[name] = n
 	return nil
 }
 

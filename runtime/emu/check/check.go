@@ -6,8 +6,6 @@ package check
 import (
 	"bytes"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +88,7 @@ func File(name, text string, o Options) ([]Result, error) {
 	if m == nil {
 		return nil, list.Err()
 	}
+	o = o.merged()
 	var results []Result
 	var all []*kernel
 	program, functions, endless := emu.NewProgram(m), m.Funcs(), new(int)
@@ -101,10 +100,16 @@ func File(name, text string, o Options) ([]Result, error) {
 			name: name, text: text, module: m, program: program,
 			functions: callees(f, functions), endless: endless, fn: f, options: o,
 		}
-		if err := k.fit(&o); err != nil {
+		if err := k.fit(); err != nil {
 			return nil, err
 		}
+		k.derive()
 		all = append(all, k)
+	}
+	if err := settable(all, o.Integers); err != nil {
+		return nil, err
+	}
+	for _, k := range all {
 		results = append(results, k.check())
 	}
 	if dependent(all) {
@@ -117,8 +122,8 @@ func File(name, text string, o Options) ([]Result, error) {
 }
 
 // fit returns an error if the parts of a launch that are given do not fit the kernel.
-func (k *kernel) fit(o *Options) error {
-	l := o.Launch
+func (k *kernel) fit() error {
+	l := k.options.Launch
 	if l == nil {
 		l = &Launch{}
 	}
@@ -126,27 +131,22 @@ func (k *kernel) fit(o *Options) error {
 		return fmt.Errorf("the launch does not fit kernel %s of %s: %s", k.fn.Name, k.name,
 			fmt.Sprintf(format, args...))
 	}
+	if len(l.Args) > 0 && len(k.options.Integers) > 0 {
+		return fail("it has arguments, and integers can be set only if there are none")
+	}
 	if n := len(l.Args); n > 0 && n != len(k.fn.Params) {
-		return fail("it has %d arguments, but the kernel has %d parameters", n, len(k.fn.Params))
+		return fail("it has %s, but the kernel has %s", counted(n, "argument"),
+			counted(len(k.fn.Params), "parameter"))
 	}
 	for i, a := range l.Args {
 		switch p := k.fn.Params[i]; {
 		case a.Array != nil && p.Size() != 8:
 			return fail(
-				"argument %d is an array, but parameter %s has %d bytes, and an address has 8",
-				i+1, p.Name, p.Size())
+				"argument %d is an array, but parameter %s has %s, and an address has 8",
+				i+1, p.Name, counted(int(p.Size()), "byte"))
 		case a.Array == nil && !isExtension(a.Value, int(p.Size())):
-			return fail("argument %d does not fit the %d bytes of parameter %s", i+1, p.Size(),
-				p.Name)
-		}
-	}
-	for _, name := range slices.Concat(slices.Collect(maps.Keys(l.Integers)),
-		slices.Collect(maps.Keys(o.Integers))) {
-		if !slices.ContainsFunc(k.fn.Params, func(v *ir.Var) bool {
-			return name == v.Name || strings.HasPrefix(name, v.Name+"[") ||
-				strings.HasPrefix(k.fn.Name+"_"+name+"[", v.Name+"[")
-		}) {
-			return fail("it sets %s, which is not a parameter", name)
+			return fail("argument %d does not fit parameter %s, which has %s", i+1, p.Name,
+				counted(int(p.Size()), "byte"))
 		}
 	}
 	if want, ok := k.attribute(".reqntid"); ok && l.Block[0] != 0 && l.Block != want {

@@ -6,7 +6,6 @@ package check
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"unsafe"
 
@@ -147,9 +146,6 @@ func (k *kernel) arguments(d device.Device, count uint64, filled bool,
 	bytes int) ([]byte, []array, error) {
 	var values []byte
 	var arrays []array
-	if n := len(k.shape.Args); n > 0 && n != len(k.params) {
-		return nil, nil, fmt.Errorf("%d arguments; the kernel has %d parameters", n, len(k.params))
-	}
 	put := func(p *param, b []byte) {
 		for len(values) < p.offset+int(p.size) {
 			values = append(values, 0)

@@ -59,9 +59,8 @@ const (
 	endless   = 20        // times the events of another schedule, for a launch that does not end
 )
 
-// check runs the launches of the kernel.
+// check runs the launches of the kernel, whose launch is derived.
 func (k *kernel) check() Result {
-	k.derive()
 	r := Result{Kernel: k.fn.Name}
 	if *k.endless >= mostEndless {
 		r.Incomplete = append(r.Incomplete,

@@ -29,6 +29,24 @@ func structure(text string) string {
 `
 }
 
+// expect checks a file with one kernel, and compares its verdict. The launches, reasons or findings
+// must contain the note.
+func expect(t *testing.T, text, verdict, note string) {
+	t.Helper()
+	results, err := check.File("k.ptx", text, check.Options{Search: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &results[0]
+	report := fmt.Sprintln(r.Tried, r.Incomplete, r.NotReached)
+	for _, d := range r.Findings {
+		report += check.Text(d) + "\n"
+	}
+	if got := r.Verdict(); got != verdict || !strings.Contains(report, note) {
+		t.Errorf("%s, want %s with %q:\n%s", got, verdict, note, report)
+	}
+}
+
 // TestStructure checks which launches are derived for parameters that are structures.
 func TestStructure(t *testing.T) {
 	const store = `mul.lo.u32 %r6, %r5, %r1; mul.wide.u32 %d2, %r6, 4; add.u64 %d3, %d1, %d2;
@@ -60,18 +78,7 @@ func TestStructure(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			results, err := check.File("k.ptx", structure(test.text), check.Options{Search: -1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := &results[0]
-			text := fmt.Sprintln(r.Tried, r.Incomplete, r.NotReached)
-			for _, d := range r.Findings {
-				text += check.Text(d) + "\n"
-			}
-			if got := r.Verdict(); got != test.want || !strings.Contains(text, test.note) {
-				t.Errorf("%s, want %s with %q:\n%s", got, test.want, test.note, text)
-			}
+			expect(t, structure(test.text), test.want, test.note)
 		})
 	}
 }
@@ -112,20 +119,7 @@ l:	cvt.u64.u32 %d5, %r5;
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			results, err := check.File("k.ptx", head+test.text+"ret;\n}\n",
-				check.Options{Search: -1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := &results[0]
-			if got := r.Verdict(); got != test.want ||
-				!strings.Contains(strings.Join(r.Tried, "\n"), test.note) {
-				t.Errorf("%s, want %s with %q: %v %v", got, test.want, test.note, r.Tried,
-					r.Incomplete)
-				for _, d := range r.Findings {
-					t.Log(check.Text(d))
-				}
-			}
+			expect(t, head+test.text+"ret;\n}\n", test.want, test.note)
 		})
 	}
 }
@@ -171,16 +165,8 @@ wait:
 	for _, test := range []struct{ name, text, want string }{
 		{"right", right, "clean"}, {"one thread waits", wrong, "review"},
 	} {
-		results, err := check.File("k.ptx", test.text, check.Options{Search: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := &results[0]
-		tried := strings.Join(r.Tried, "\n")
-		if r.Verdict() != test.want || !strings.Contains(tried, "p[64] = a tensor map") ||
-			!strings.Contains(tried, "p[192] = 128") {
-			t.Errorf("%s: %s, want %s: %v %v %v", test.name, r.Verdict(), test.want, r.Tried,
-				r.Incomplete, r.Findings)
+		for _, note := range []string{"p[64] = a tensor map", "p[192] = 128"} {
+			t.Run(test.name, func(t *testing.T) { expect(t, test.text, test.want, note) })
 		}
 	}
 }
@@ -218,7 +204,7 @@ wait:
 	const noted = `.param .align 64 .b8 a[128], // ptxdsl:element 4 ptxdsl:box 8x16
 	.param .align 64 .b8 b[128] // ptxdsl:element 1 ptxdsl:box 2x128
 `
-	expect := func(n string) string {
+	arrive := func(n string) string {
 		return "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], " + n + ";"
 	}
 	load := func(dims, to, from, at, mode string) string {
@@ -227,23 +213,23 @@ wait:
 	}
 	const ring = "shl.b32 %r4, %r9, 13; add.u32 %r5, %r3, %r4; shl.b32 %r6, %r9, 11; add.u32 %r10, %r3, %r6; add.u32 %r7, %r10, 16384;"
 	tests := []struct{ name, text, want, note string }{
-		{"comments", kernel(noted, expect("768")+load("2d", "%r3", "%d1", "4, %r9", "")+";"+
+		{"comments", kernel(noted, arrive("768")+load("2d", "%r3", "%d1", "4, %r9", "")+";"+
 			load("2d", "%r3+1024", "%d2", "%r9, %r9", "")+";"), "clean",
-			"a = a tensor map of boxes of [16 8] elements of 4 bytes, b = a tensor map of boxes of [128 2] elements of 1 bytes"},
-		{"a coordinate without a comment", kernel(maps, expect("1024")+
+			"a = a tensor map of boxes of [16 8] elements of 4 bytes, b = a tensor map of boxes of [128 2] elements of 1 byte"},
+		{"a coordinate without a comment", kernel(maps, arrive("1024")+
 			load("2d", "%r3", "%d1", "4, %r9", "")+";"), "incomplete",
 			"check assumed the elements of the tensor map"},
 		{"a wrong coordinate",
-			kernel(noted, expect("512")+load("2d", "%r3", "%d1", "2, %r9", "")+";"),
+			kernel(noted, arrive("512")+load("2d", "%r3", "%d1", "2, %r9", "")+";"),
 			"error", "the first coordinate 2 is 8 bytes into a row"},
 		{"other dimensions",
-			kernel(maps, expect("512")+load("3d", "%r3", "%d1", "%r9, %r9, %r9", "")+
+			kernel(maps, arrive("512")+load("3d", "%r3", "%d1", "%r9, %r9, %r9", "")+
 				";"+load("1d", "%r3+1024", "%d2", "%r9", "")+";"), "clean",
 			"a = a tensor map of boxes of [128 2 1] bytes, b = a tensor map of boxes of [256] bytes"},
-		{"im2col", kernel(maps, expect("1024")+".reg .b16 %h<3>; mov.u16 %h1, 0;"+
+		{"im2col", kernel(maps, arrive("1024")+".reg .b16 %h<3>; mov.u16 %h1, 0;"+
 			load("4d", "%r3", "%d1", "%r9, %r9, %r9, %r9", ".im2col")+", {%h1, %h1};"), "clean",
 			"a = a tensor map of boxes of [128 8 1 1] bytes"},
-		{"parts of stages", kernel(maps, ring+"mov.u32 %r8, 10240;"+expect("%r8")+
+		{"parts of stages", kernel(maps, ring+"mov.u32 %r8, 10240;"+arrive("%r8")+
 			load("2d", "%r5", "%d1", "%r9, %r9", "")+";"+load("2d", "%r7", "%d2", "%r9, %r9", "")+
 			";"),
 			"clean",
@@ -252,18 +238,7 @@ wait:
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			results, err := check.File("k.ptx", test.text, check.Options{Search: -1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := &results[0]
-			text := fmt.Sprintln(r.Tried, r.Incomplete, r.NotReached)
-			for _, d := range r.Findings {
-				text += check.Text(d) + "\n"
-			}
-			if got := r.Verdict(); got != test.want || !strings.Contains(text, test.note) {
-				t.Errorf("%s, want %s with %q:\n%s", got, test.want, test.note, text)
-			}
+			expect(t, test.text, test.want, test.note)
 		})
 	}
 }

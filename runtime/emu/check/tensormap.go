@@ -314,7 +314,7 @@ func (k *kernel) box(p *param) []uint32 {
 func (k *kernel) mapText(p *param) string {
 	unit := "bytes"
 	if n := p.noted(); n.Sizes != nil && n.Element > 0 {
-		unit = fmt.Sprintf("elements of %d bytes", n.Element)
+		unit = "elements of " + counted(int(n.Element), "byte")
 	}
 	text := fmt.Sprintf("a tensor map of boxes of %v %s", k.box(p), unit)
 	if unit == "bytes" && k.element > 1 {
