@@ -4,6 +4,7 @@
 package gputest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime"
 	"github.com/ptxdsl/ptxdsl/runtime/device"
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
+	"github.com/ptxdsl/ptxdsl/runtime/emu/race"
 	"github.com/ptxdsl/ptxdsl/runtime/kerneltest"
 )
 
@@ -25,48 +27,92 @@ import (
 // results depend on the order, and only have to be within the tolerance of their references.
 var unordered = map[string]bool{"04_reduce": true, "12_matmul_splitk": true}
 
-// TestSeeds runs the examples with many seeds, which choose the order of warps and when
-// asynchronous operations complete. It also runs them with operations that complete immediately,
-// and as late as allowed. All results must be equal byte by byte. EMU_SEEDS is the last seed, or
-// the first and the last with a hyphen between.
-func TestSeeds(t *testing.T) {
-	first, last, err := seedRange(os.Getenv("EMU_SEEDS"))
-	if err != nil {
-		t.Fatal(err)
-	}
+// targets are the targets of the examples that run on others than sm_90a.
+var targets = map[string]string{
+	"13_matmul_multistage": "sm_80", "14_matmul_sparse": "sm_80 sm_90a",
+	"16_matmul_blackwell": "sm_100a", "17_matmul_blockscaled": "sm_100a",
+	"18_attention": "sm_90a sm_100a",
+}
+
+// targetsOf returns the targets on which TestSchedules and TestSeeds run an example.
+func targetsOf(c Check) []string {
+	return strings.Fields(cmp.Or(targets[c.Name], "sm_90a"))
+}
+
+// TestSchedules runs the examples in two schedules: asynchronous operations complete as late as
+// allowed, or at random times while the race detector watches. The results must be equal byte by
+// byte, and there must be no race.
+func TestSchedules(t *testing.T) {
+	onTargets(t, func(t *testing.T, c Check, target string) {
+		detector := race.New()
+		want, err := resultsOf(c, emu.Options{Target: target, Completion: emu.Late})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := resultsOf(c, emu.Options{Target: target, Completion: emu.Random, Seed: 1,
+			Observer: detector})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want && !unordered[c.Name] {
+			t.Error("the results differ")
+		}
+		if n := detector.Skipped(); n > 0 {
+			t.Errorf("%d launches have more than %d threads", n, race.MostThreads)
+		}
+		for _, r := range detector.Races() {
+			t.Errorf("%s %s: %s: %s\n%s at %s:%d %s\n%s at %s:%d %s\nmissing: %s", r.Rule,
+				r.Kernel, r.Message, r.Address,
+				r.First.What, r.First.Place.File, r.First.Place.Line, r.First.Opcode,
+				r.Second.What, r.Second.Place.File, r.Second.Place.Line, r.Second.Opcode,
+				r.Missing)
+		}
+	})
+}
+
+// onTargets runs a test of each example on each of its targets.
+func onTargets(t *testing.T, test func(t *testing.T, c Check, target string)) {
 	for _, c := range exampleChecks() {
 		if strings.Contains(c.Name, "speed") {
 			continue
 		}
-		t.Run(c.Name, func(t *testing.T) {
-			want, err := resultsOf(c, emu.Options{Completion: emu.Eager})
-			if errors.Is(err, kerneltest.ErrSkip) || errors.As(err, new(*emu.Unsupported)) {
-				t.Skipf("the emulator does not run it yet: %v", err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			try := func(o emu.Options) {
-				got, err := resultsOf(c, o)
-				if err != nil {
-					t.Errorf("seed %d, completion %d: %v", o.Seed, o.Completion, err)
-				} else if got != want && !unordered[c.Name] {
-					t.Errorf("seed %d, completion %d: the results differ", o.Seed, o.Completion)
-				}
-			}
-			try(emu.Options{Completion: emu.Late})
-			for seed := first; seed <= last; seed++ {
-				try(emu.Options{Completion: emu.Random, Seed: seed})
-			}
-		})
+		for _, target := range targetsOf(c) {
+			t.Run(c.Name+"/"+target, func(t *testing.T) { test(t, c, target) })
+		}
 	}
 }
 
-// seedRange reads a range of seeds, such as 200 or 101-200. The empty text is 1.
-func seedRange(text string) (first, last uint64, err error) {
+// TestSeeds runs the examples with more seeds, which choose the order of warps and when
+// asynchronous operations complete. All results must be equal byte by byte. EMU_SEEDS is the last
+// seed, or the first and the last with a hyphen between; without it, TestSchedules is enough.
+func TestSeeds(t *testing.T) {
+	text := os.Getenv("EMU_SEEDS")
 	if text == "" {
-		return 1, 1, nil
+		return
 	}
+	first, last, err := seedRange(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	onTargets(t, func(t *testing.T, c Check, target string) {
+		want, err := resultsOf(c, emu.Options{Target: target, Completion: emu.Eager})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := first; seed <= last; seed++ {
+			got, err := resultsOf(c,
+				emu.Options{Target: target, Completion: emu.Random, Seed: seed})
+			if err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			} else if got != want && !unordered[c.Name] {
+				t.Errorf("seed %d: the results differ", seed)
+			}
+		}
+	})
+}
+
+// seedRange reads a range of seeds, such as 200 or 101-200.
+func seedRange(text string) (first, last uint64, err error) {
 	from, to, ok := strings.Cut(text, "-")
 	if !ok {
 		from, to = "1", text
@@ -79,17 +125,8 @@ func seedRange(text string) (first, last uint64, err error) {
 	return first, last, nil
 }
 
-// seedTargets are the targets of the examples that do not run on sm_90a.
-var seedTargets = map[string]string{
-	"13_matmul_multistage": "sm_80", "14_matmul_sparse": "sm_80",
-	"16_matmul_blackwell": "sm_100a", "17_matmul_blockscaled": "sm_100a",
-}
-
 // resultsOf runs a check and returns a digest of all bytes copied from the device.
 func resultsOf(c Check, o emu.Options) (string, error) {
-	if o.Target = seedTargets[c.Name]; o.Target == "" {
-		o.Target = "sm_90a"
-	}
 	back, err := emu.New(o)
 	if err != nil {
 		return "", err
@@ -97,7 +134,7 @@ func resultsOf(c Check, o emu.Options) (string, error) {
 	r := &recorder{Device: back, sum: sha256.New()}
 	d := runtime.On(r)
 	t := kerneltest.New(d)
-	t.Budget = 3000
+	t.Budget = 1000
 	err = c.Run(&T{t})
 	err = errors.Join(err, d.Close())
 	return fmt.Sprintf("%x", r.sum.Sum(nil)), err

@@ -4,7 +4,6 @@
 package gputest
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/ptxdsl/ptxdsl/runtime"
@@ -17,14 +16,11 @@ import (
 // detector.
 func BenchmarkDetector(b *testing.B) {
 	for _, c := range exampleChecks() {
-		targets := strings.Fields(raceTargets[c.Name])
-		if len(targets) == 0 {
-			continue
-		}
+		target := targetsOf(c)[0]
 		for _, name := range []string{"plain", "detector"} {
 			b.Run(c.Name+"/"+name, func(b *testing.B) {
 				for b.Loop() {
-					o := emu.Options{Target: targets[0], Workers: 1}
+					o := emu.Options{Target: target, Workers: 1}
 					if name == "detector" {
 						o.Observer = race.New()
 					}
