@@ -10,12 +10,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptxdsl/ptxdsl/golden"
 	"github.com/ptxdsl/ptxdsl/runtime/emu/check"
 )
 
+// verdictsFile has a line for each kernel of the pairs: its path, its verdict, and the rules of its
+// most severe findings. A page of the documentation is made from it.
+const verdictsFile = "testdata/pairs/verdicts.txt"
+
 // TestPairs checks kernels with a bug and their corrected twins: the first have an error, the
 // second are clean. A comment such as "check: review" gives another verdict: compilers rely on the
-// bug, or only verify detects it.
+// bug, or only verify detects it. The verdicts must be those of verdictsFile, which -update writes.
 func TestPairs(t *testing.T) {
 	files, err := filepath.Glob("testdata/pairs/*/*.ptx")
 	if err != nil || len(files) < 200 {
@@ -24,21 +29,46 @@ func TestPairs(t *testing.T) {
 	if testing.Short() { // under the race detector: all pairs use the same goroutines
 		files = slices.DeleteFunc(files, func(path string) bool { return len(path)%6 != 0 })
 	}
-	for _, path := range files {
-		t.Run(strings.TrimPrefix(path, "testdata/pairs/"), func(t *testing.T) {
-			t.Parallel()
-			checkPair(t, path)
-		})
+	lines := make([]string, len(files))
+	t.Run("all", func(t *testing.T) {
+		for i, path := range files {
+			name := strings.TrimPrefix(path, "testdata/pairs/")
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				lines[i] = name + " " + checkPair(t, path)
+			})
+		}
+	})
+	if golden.Updating() && !testing.Short() {
+		text := strings.Join(lines, "\n") + "\n"
+		if err := os.WriteFile(verdictsFile, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(verdictsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for _, line := range lines {
+		if !slices.Contains(want, line) {
+			t.Errorf("%s: not in %s; go test ./runtime/emu/check -run TestPairs -update", line,
+				verdictsFile)
+		}
+	}
+	if !testing.Short() && len(want) != len(lines) {
+		t.Errorf("%s has %d lines, want %d", verdictsFile, len(want), len(lines))
 	}
 }
 
-// checkPair checks one twin of a pair.
-func checkPair(t *testing.T, path string) {
+// checkPair checks one twin of a pair, and returns its verdict with the rules of its most severe
+// findings.
+func checkPair(t *testing.T, path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := check.File(filepath.Base(path), string(text), check.Options{Seeds: 2})
+	results, err := check.File("pair.ptx", string(text), check.Options{Seeds: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +79,8 @@ func checkPair(t *testing.T, path string) {
 	if _, after, found := strings.Cut(string(text), "\n// check: "); found {
 		want, _, _ = strings.Cut(after, "\n")
 	}
-	if got := worst(results); got != want {
+	got := worst(results)
+	if got != want {
 		t.Errorf("%s, want %s", got, want)
 		for _, r := range results {
 			t.Log(r.Kernel, r.Verdict(), r.Incomplete, r.NotReached)
@@ -58,6 +89,16 @@ func checkPair(t *testing.T, path string) {
 			}
 		}
 	}
+	var rules []string
+	for _, r := range results {
+		for _, d := range r.Findings {
+			if d.Severity.String() == got && !slices.Contains(rules, d.Rule) {
+				rules = append(rules, d.Rule)
+			}
+		}
+	}
+	slices.Sort(rules)
+	return strings.TrimSpace(got + " " + strings.Join(rules, ", "))
 }
 
 // TestExamples checks that check finds no error in correct kernels, whatever else it cannot decide:
