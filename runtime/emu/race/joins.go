@@ -3,9 +3,29 @@
 
 package race
 
-// A joinCache holds the last join of two clocks, because all lanes of a warp usually join the same
-// clocks one after another.
-type joinCache struct{ a, b, joined clock }
+// A joinCache holds the last joins of two clocks, because the lanes of a warp usually join the same
+// clocks one after another, and one lane may join several of them.
+type joinCache struct {
+	entries [8]struct{ a, b, joined clock }
+	next    int // the entry to replace
+}
+
+// find returns a join that the cache holds.
+func (j *joinCache) find(a, b clock) (joined clock, found bool) {
+	for i := range j.entries {
+		if x := &j.entries[i]; same(b, x.b) && same(a, x.a) {
+			return x.joined, true
+		}
+	}
+	return nil, false
+}
+
+// add replaces the oldest entry of the cache.
+func (j *joinCache) add(a, b, joined clock) {
+	x := &j.entries[j.next]
+	x.a, x.b, x.joined = a, b, joined
+	j.next = (j.next + 1) % len(j.entries)
+}
 
 func same(a, b clock) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
@@ -18,17 +38,18 @@ func (d *Detector) join(a, b clock) clock {
 		return a
 	case len(a) == 0:
 		return b
-	case same(a, d.cache.a) && same(b, d.cache.b):
-		return d.cache.joined
 	}
-	var c clock
+	c, found := d.cache.find(a, b)
+	if found {
+		return c
+	}
 	if a.covers(b) {
 		c = a
 	} else {
 		c = a.clone()
 		c.join(b)
 	}
-	d.cache = joinCache{a, b, c}
+	d.cache.add(a, b, c)
 	return c
 }
 

@@ -4,7 +4,9 @@
 package race
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -97,7 +99,7 @@ type mbarrier struct {
 	epoch uint32 // epoch of the initialization
 	site  stamp
 	sums  map[sumKey]*sum // views of the arrivals in the current phase
-	done  map[sumKey]clock
+	done  []doneClock
 
 	waits map[uint32]passage // last wait of each thread
 
@@ -140,7 +142,7 @@ func (d *Detector) mbarrier(e *emu.Event) {
 		if e.Kind == emu.EventInit {
 			s := d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
 			m = &mbarrier{agent: d.agents, by: t.thread, epoch: t.own[slotMain], site: s,
-				sums: map[sumKey]*sum{}, done: map[sumKey]clock{}, waits: map[uint32]passage{}}
+				sums: map[sumKey]*sum{}, waits: map[uint32]passage{}}
 			d.completing[m.agent] = m
 			d.agents++
 			d.barriers[k] = m
@@ -189,15 +191,35 @@ func (d *Detector) use(e *emu.Event, t *thread, m *mbarrier, a emu.Address) {
 	d.initRace(e, t.thread, m, a, false)
 }
 
+// A doneClock is what waits for the completed phases of an mbarrier acquire, by the source of the
+// arrivals.
+type doneClock struct {
+	sumKey
+	clock
+}
+
+// doneClock returns a pointer to the clock of a source of arrivals. The clocks are sorted by source,
+// so that all threads join them in the same order and share the results.
+func (m *mbarrier) doneClock(k sumKey) *clock {
+	i, found := slices.BinarySearchFunc(m.done, k, func(x doneClock, k sumKey) int {
+		return cmp.Or(cmp.Compare(x.block, k.block), cmp.Compare(x.scope, k.scope))
+	})
+	if !found {
+		m.done = slices.Insert(m.done, i, doneClock{sumKey: k})
+	}
+	return &m.done[i].clock
+}
+
 // complete ends the phase of an mbarrier. Threads that wait for this phase acquire the views of its
 // arrivals.
 func (m *mbarrier) complete() {
 	m.phase++
 	for k, s := range m.sums {
 		var c clock
-		c.join(m.done[k])
+		done := m.doneClock(k)
+		c.join(*done)
 		c.join(s.all)
-		m.done[k] = c
+		*done = c
 	}
 	clear(m.sums)
 	if len(m.handing) > 0 {
@@ -209,9 +231,10 @@ func (m *mbarrier) complete() {
 	// Completed operations are visible to all threads that wait.
 	k := sumKey{^uint32(0), isa.ScopeCluster}
 	var c clock
-	c.join(m.done[k])
+	done := m.doneClock(k)
+	c.join(*done)
 	c.raise(m.agent, m.phase)
-	m.done[k] = c
+	*done = c
 }
 
 // signal joins the view of a thread that arrives on an mbarrier into the current phase.
@@ -284,7 +307,8 @@ func (d *Detector) test(e *emu.Event, t *thread, m *mbarrier) {
 	if len(m.handed) > 0 {
 		t.handed = d.join(t.handed, m.handed)
 	}
-	for k, c := range m.done {
+	for i := range m.done {
+		k, c := m.done[i].sumKey, m.done[i].clock
 		from := k.block
 		if from == ^uint32(0) {
 			from = mine
