@@ -6,6 +6,7 @@ package emu
 import (
 	"bytes"
 	"math/bits"
+	"slices"
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
@@ -398,7 +399,8 @@ func copiesArrive(d *decoder) (step, error) {
 		if act != advance {
 			return act
 		}
-		before := append([]*operation(nil), w.copies...)
+		w.copies = sweep(w.copies)
+		before := slices.Clone(w.copies)
 		e := w.describe(w.cur, -1)
 		return w.issue(mask, &w.copyGroups, &w.copies, func(l int) *Fault {
 			for _, o := range before {
