@@ -16,19 +16,21 @@ import (
 // FewRows measures a product of few rows with the 4-bit weights of 16 layers, 8192 x 8192 each,
 // whose launches overlap. It also measures a copy of half of the weights, which reads and writes
 // as many bytes as the product reads. On Hopper, each kernel prefetches weights of the next layer,
-// also the last one, and from eight rows on the activations are read through a tensor map.
+// also the last one, and if there are several rows, the activations are read through a tensor map.
 func FewRows(b *Bench, rows int) ([]Result, error) {
 	const n, depth, layers = 8192, 8192, 16
 	const bytes = layers * n * depth / 2
 	t := &kerneltest.T{Device: b.Device, Rand: b.rand}
 	hopper := b.Device.Info().Capability >= 90
 	name, build := "w4a16_few", w4a16.BuildFew
-	switch {
-	case hopper && rows >= 8:
-		name = "w4a16_few_tensor_ahead"
-		build = func(m *dsl.Module) { w4a16.BuildFewAhead(m, true) }
-	case hopper:
-		name, build = "w4a16_few_ahead", func(m *dsl.Module) { w4a16.BuildFewAhead(m, false) }
+	if box := w4a16.BoxFew(rows); hopper {
+		build = func(m *dsl.Module) { w4a16.BuildFewAhead(m, box) }
+		switch name = "w4a16_few_tensor_ahead"; {
+		case box == 0:
+			name = "w4a16_few_ahead"
+		case box < 16:
+			name = fmt.Sprintf("w4a16_few_tensor%d_ahead", box)
+		}
 	}
 	k, e1 := t.Kernel(name, build)
 	copies, e2 := t.Kernel("copy", copyKernel)

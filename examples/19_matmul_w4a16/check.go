@@ -24,6 +24,7 @@ type variant struct {
 	weight func(weight uint8, scale float32) float64 // value of a weight in the reference
 	least  int                                       // compute capability that it needs
 	ahead  bool                                      // whether it prefetches other weights
+	most   int                                       // the most rows that it computes, or 0
 }
 
 var variants = []variant{
@@ -32,13 +33,15 @@ var variants = []variant{
 		return runtime.Grid(blocks), err
 	}, func(weight uint8, scale float32) float64 {
 		return float64(Dequantize(weight, scale))
-	}, 80, false},
-	{"w4a16_few", BuildFew, fewGrid, unrounded, 80, false},
-	{"w4a16_few_tensor", BuildFewTensor, fewGrid, unrounded, 90, false},
-	{"w4a16_few_ahead", func(m *dsl.Module) { BuildFewAhead(m, false) }, fewGrid, unrounded, 90,
-		true},
-	{"w4a16_few_tensor_ahead", func(m *dsl.Module) { BuildFewAhead(m, true) }, fewGrid, unrounded,
-		90, true},
+	}, 80, false, 0},
+	{"w4a16_few", BuildFew, fewGrid, unrounded, 80, false, 0},
+	{"w4a16_few_tensor", BuildFewTensor, fewGrid, unrounded, 90, false, 0},
+	{"w4a16_few_ahead", func(m *dsl.Module) { BuildFewAhead(m, 0) }, fewGrid, unrounded, 90,
+		true, 0},
+	{"w4a16_few_tensor4_ahead", func(m *dsl.Module) { BuildFewAhead(m, 4) }, fewGrid, unrounded,
+		90, true, 4},
+	{"w4a16_few_tensor_ahead", func(m *dsl.Module) { BuildFewAhead(m, fewRows) }, fewGrid,
+		unrounded, 90, true, 0},
 }
 
 // fewGrid returns the grid of the kernels for few rows.
@@ -60,7 +63,7 @@ var tolerance = kerneltest.F16.ULPs(0.5).Plus(kerneltest.Abs(0x1p-24).TruncatedE
 // with a host reference.
 func Check(t *kerneltest.T) error {
 	sizes := kerneltest.Sizes(t, kerneltest.GEMM.Cost,
-		kerneltest.GEMM{M: 1, N: 64, K: 256}, kerneltest.GEMM{M: 33, N: 192, K: 256},
+		kerneltest.GEMM{M: 3, N: 64, K: 256}, kerneltest.GEMM{M: 33, N: 192, K: 256},
 		kerneltest.GEMM{M: 16, N: 64, K: 512}, kerneltest.GEMM{M: 128, N: 256, K: 1024},
 		kerneltest.GEMM{M: 333, N: 704, K: 640}, kerneltest.GEMM{M: 640, N: 1024, K: 2048},
 	)
@@ -70,7 +73,8 @@ func Check(t *kerneltest.T) error {
 	for _, g := range sizes {
 		for _, v := range variants {
 			// the kernels that prefetch differ only at the end
-			if t.Device.Info().Capability < v.least || v.ahead && g.K > 512 {
+			if t.Device.Info().Capability < v.least || v.ahead && g.K > 512 ||
+				v.most > 0 && g.M > v.most {
 				continue
 			}
 			if err := v.check(t, g); err != nil {

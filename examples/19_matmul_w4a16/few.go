@@ -4,6 +4,8 @@
 package w4a16
 
 import (
+	"fmt"
+
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -28,18 +30,28 @@ func BlocksFew(m, n, k int) (x, y int, err error) {
 // converted without their scales; instead, the sum of each group is multiplied by the scale. With
 // a Programmatic launch, the kernel starts to read weights and scales before the preceding kernel
 // has ended; that kernel may still write a.
-func BuildFew(m *dsl.Module) { buildFew(m, false, false) }
+func BuildFew(m *dsl.Module) { buildFew(m, 0, false) }
 
 // BuildFewTensor adds to m a kernel that computes the same as BuildFew. Its parameter a is a
 // tensor map: from about eight rows on, the TMA copies activations faster than the threads do. It
 // needs sm_90.
-func BuildFewTensor(m *dsl.Module) { buildFew(m, true, false) }
+func BuildFewTensor(m *dsl.Module) { buildFew(m, fewRows, false) }
 
-// BuildFewAhead adds to m the kernel of BuildFew, or that of BuildFewTensor, with one more
-// parameter: next, the weights of the layer that is computed next, which has the same size. At the
-// end the kernel prefetches the first of these weights into the L2 cache, so that memory is not
-// idle until the kernel of the next layer runs. It needs sm_90.
-func BuildFewAhead(m *dsl.Module, tensor bool) { buildFew(m, tensor, true) }
+// BuildFewAhead adds to m the kernel of BuildFew if box is 0, or else that of BuildFewTensor, with
+// one more parameter: next, the weights of the layer that is computed next, which has the same
+// size. At the end the kernel prefetches the first of these weights into the L2 cache, so that
+// memory is not idle until the kernel of the next layer runs. box is the number of rows that the
+// TMA copies, 4, 8, 12 or 16. With less than 16, the kernel computes at most box rows; copies of
+// rows that do not exist take time too. It needs sm_90.
+func BuildFewAhead(m *dsl.Module, box int) { buildFew(m, box, true) }
+
+// BoxFew returns the box for which BuildFewAhead is fastest for m rows.
+func BoxFew(m int) int {
+	if m == 1 {
+		return 0
+	}
+	return min((m+3)/4*4, fewRows)
+}
 
 // A few is a kernel for few rows.
 type few struct {
@@ -47,6 +59,7 @@ type few struct {
 	stages                      int64 // number of stages per warp, limited by shared memory
 	a                           dsl.Array[dsl.F16]
 	tensor                      *dsl.TensorMap // a, if the TMA copies it
+	box                         int            // number of rows that the TMA copies, or 0
 	b                           dsl.Array[dsl.B32]
 	scales, d                   dsl.Array[dsl.F16]
 	rows, cols, length          u32
@@ -65,10 +78,10 @@ type few struct {
 	ahead                       bool               // whether to prefetch them
 }
 
-// buildFew adds the kernel whose activations the TMA or the threads copy.
+// buildFew adds the kernel whose activations the TMA copies, or the threads if box is 0.
 // ahead adds the parameter of BuildFewAhead.
-func buildFew(m *dsl.Module, tensor, ahead bool) {
-	f := newFew(m, tensor, ahead)
+func buildFew(m *dsl.Module, box int, ahead bool) {
+	f := newFew(m, box, ahead)
 	k := f.k
 	k.LaunchDependents()
 	f.first(f.weights)
@@ -92,14 +105,17 @@ func buildFew(m *dsl.Module, tensor, ahead bool) {
 }
 
 // newFew declares the parameters and the shared memory of a kernel.
-func newFew(m *dsl.Module, tensor, ahead bool) *few {
-	f := &few{stages: 2, early: m.Has(90), ahead: ahead}
+func newFew(m *dsl.Module, box int, ahead bool) *few {
+	f := &few{stages: 2, box: box, early: m.Has(90), ahead: ahead}
 	if m.Has(90) {
 		f.stages = 3
 	}
 	name := "w4a16_few"
-	if tensor {
+	if box > 0 {
 		name += "_tensor"
+	}
+	if box > 0 && box < fewRows {
+		name += fmt.Sprint(box)
 	}
 	if ahead {
 		name += "_ahead"
@@ -107,8 +123,8 @@ func newFew(m *dsl.Module, tensor, ahead bool) *few {
 	k := m.Kernel(name, dsl.Threads(32*warps))
 	f.k = k
 	tile := dsl.Tile{Type: isa.F16, Rows: fewRows, Cols: depth, Pad: 16}
-	if tensor {
-		f.tensor = k.TensorMap("a", isa.F16, dsl.Box{Rows: fewRows, Cols: depth}, dsl.Swizzle128)
+	if box > 0 {
+		f.tensor = k.TensorMap("a", isa.F16, dsl.Box{Rows: box, Cols: depth}, dsl.Swizzle128)
 		f.full = k.Barriers("full", int(warps*f.stages), 1)
 		tile.Pad, tile.Swizzle = 0, dsl.Swizzle128
 	} else {
@@ -130,7 +146,10 @@ func newFew(m *dsl.Module, tensor, ahead bool) *few {
 	f.factors = dsl.Shared[dsl.F16](k, "scale_ring", int(warps*f.stages*pack))
 	f.ring = f.warp.MulI(f.stages)
 	f.line, f.eight = f.lane.DivI(8), f.lane.RemI(8).MulI(8)
-	if !tensor {
+	if box > 0 && box < fewRows {
+		f.clear()
+	}
+	if box == 0 {
 		for i := range int64(fewRows / 4) {
 			at := f.row.Add(f.line).AddI(4 * i)
 			f.fromA = append(f.fromA, at.Mad(f.length, f.warp.MadI(Group, f.eight)))
@@ -173,13 +192,26 @@ func (f *few) activations(turn u32, half int64, stage u32) {
 	if f.tensor != nil {
 		full := f.full.At(f.ring.Add(stage))
 		col := f.group(turn).MadI(Group, k.U32(int(depth*half)))
-		k.When(k.Leader(), func() { full.ArriveExpect(k.U32(fewRows * depth * 2)) })
+		k.When(k.Leader(), func() { full.ArriveExpect(k.U32(f.box * depth * 2)) })
+		tile.Rows = f.box
 		k.When(k.Leader(), func() { f.tensor.Load(tile, f.row, col, full) })
 		return
 	}
 	for i, from := range f.fromA {
 		f.a.At(turn.MadI(warps*Group, from)).AtI(depth*half).CopyAsync(
 			dsl.Element[dsl.F16](tile, f.line.AddI(int64(4*i)), f.eight), 8, f.isRow[i])
+	}
+}
+
+// clear sets the rows of the warp's tiles to zero that the TMA does not copy.
+func (f *few) clear() {
+	zero := dsl.Bits[dsl.B32](f.k.U32(0))
+	for row := f.box; row < fewRows; row += 4 {
+		for s := range f.stages {
+			to := dsl.Element[dsl.F16](f.lefts.At(f.ring.AddI(s)), f.line.AddI(int64(row)),
+				f.eight)
+			dsl.As[dsl.B32](to).StoreFirstVec([]dsl.Reg[dsl.B32]{zero, zero, zero, zero})
+		}
 	}
 }
 

@@ -24,8 +24,11 @@ func TestPTX(t *testing.T) {
 		golden.Verify(t, m)
 	}
 	m := dsl.New("w4a16_ahead.sm_90", "sm_90")
-	BuildFewAhead(m, false)
-	BuildFewAhead(m, true)
+	BuildFewAhead(m, 0)
+	BuildFewAhead(m, fewRows)
+	golden.Verify(t, m)
+	m = dsl.New("w4a16_box.sm_90", "sm_90")
+	BuildFewAhead(m, 4)
 	golden.Verify(t, m)
 }
 

@@ -62,7 +62,7 @@ func tilings(o hopper.Options, m int) (list []hopper.Tiling) {
 		shapes = append(shapes, [][2]int{{128, 160}, {128, 96}, {256, 192}, {256, 160}}...)
 	}
 	if m <= 128 {
-		shapes = append(shapes, [2]int{64, 64}, [2]int{64, 128})
+		shapes = append(shapes, [][2]int{{64, 64}, {64, 96}, {64, 128}, {64, 32}}...)
 	}
 	for _, s := range shapes {
 		list = append(list, staged(hopper.Tiling{M: s[0], N: s[1], Cluster: 1, Group: 12}, o))

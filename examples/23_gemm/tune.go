@@ -140,7 +140,7 @@ func (p *plan) key(turnedA, turnedB bool, o Options) string {
 // A Trial is the measured time of a kernel.
 type Trial struct {
 	Kernel string
-	Took   time.Duration // median of the measured times
+	Took   time.Duration // typical time, as typical returns it
 	rounds int
 	plan   *plan
 }
@@ -184,12 +184,23 @@ func another(round int, times []time.Duration, best time.Duration) bool {
 	case over(slower, times[0]):
 		return false
 	default:
-		return round < rounds || isShort && !over(close, times[len(times)/2])
+		return round < rounds || isShort && !over(close, typical(times))
 	}
 }
 
+// typical returns the typical one of some sorted times: their median, or the tenth percentile if
+// that is short. A short kernel has two typical times, 10 to 15 % apart, and which of them is more
+// frequent does not depend on the kernel.
+func typical(times []time.Duration) time.Duration {
+	if low := times[len(times)/10]; low < short {
+		return low
+	}
+	return times[len(times)/2]
+}
+
 // measure measures all plans in rounds, with a cold cache, and returns them in order of their
-// median times, after those that were measured in more rounds.
+// typical times, after those that were measured in more rounds. The order of the plans rotates, so
+// that no plan always follows the same other one.
 func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b Matrix[E],
 	o Options) ([]Trial, error) {
 	if err := l.preload(list); err != nil {
@@ -220,7 +231,9 @@ func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b M
 	}
 	for round := range roundsShort {
 		best := fastest(trials)
-		for i, p := range list {
+		for turn := range list {
+			i := (turn + round) % len(list)
+			p := list[i]
 			if !another(round, times[i], best) {
 				continue
 			}
@@ -242,7 +255,7 @@ func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b M
 			if round > 0 { // the first launch also loads the kernel
 				times[i] = append(times[i], took)
 				slices.Sort(times[i])
-				trials[i].Took, trials[i].rounds = times[i][len(times[i])/2], len(times[i])
+				trials[i].Took, trials[i].rounds = typical(times[i]), len(times[i])
 			}
 		}
 	}

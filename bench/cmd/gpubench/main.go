@@ -169,7 +169,7 @@ func (m *measurer) measure(what string) error {
 			}
 		}
 	case "w4a16":
-		for _, rows := range []int{1, 4, 16} {
+		for _, rows := range []int{1, 4, 8, 16} {
 			m.record(bench.FewRows(m.b, rows))
 		}
 	case "matmul", "multistage":
