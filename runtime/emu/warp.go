@@ -74,6 +74,7 @@ type fragment struct {
 	since   int64 // value of the block's instruction count when it began to wait
 	group   wait  // the collective at which it waits
 	expired bool  // its wait has timed out
+	tried   int   // the mbarrier.try_wait that timed out at once, plus 1
 	// the last wait that timed out, for the report of a hang; without a note if a wait has
 	// succeeded since
 	inVain wait

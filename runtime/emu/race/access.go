@@ -94,6 +94,7 @@ func (d *Detector) access(e *emu.Event) {
 	for m := e.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
 		t := d.threadOf(e.Block, e.Warp, l)
+		t.last = i + 1
 		a := e.At[l]
 		if strong && e.Kind != emu.EventWrite {
 			d.acquire(e, t, a, x.scope)
