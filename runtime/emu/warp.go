@@ -55,8 +55,9 @@ type warp struct {
 	tensorTail             [eval.Lanes]*operation // last tensor-core operation of each lane
 	// wgmma operations that no wait has covered, oldest first
 	groupJobs  []*groupJob
-	groupCount int // number of wgmma.commit_group
-	registers  int // registers per thread, after setmaxnreg
+	groupCount int   // number of wgmma.commit_group
+	registers  int   // registers per thread, after setmaxnreg
+	requests   []int // numbers of registers of its setmaxnreg instructions
 	// number of the collective operation with the peer block at which the warp waits, or 0
 	pairSerial int
 	matrix     *tensorcore.Frame

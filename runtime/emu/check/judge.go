@@ -401,7 +401,7 @@ func (k *kernel) misuses(f *emu.Fault) bool {
 	if slices.ContainsFunc([]emu.Cause{
 		emu.CauseUninitialized, emu.CauseArrivals, emu.CauseBarrierThreads, emu.CauseClusterArrive,
 		emu.CauseClusterWait, emu.CauseNoComplete, emu.CauseMemberMask, emu.CauseAllocRelinquished,
-		emu.CauseDealloc,
+		emu.CauseDealloc, emu.CauseWarpgroup,
 	}, f.Has) {
 		return true
 	}

@@ -32,6 +32,7 @@ func Rules() diag.Rules {
 		race.RuleProxy, race.RuleMixed, race.RuleValues, race.RuleInit, race.RulePeer,
 		race.RuleGrids, race.RuleTensor, RuleHang, RuleSearch, RuleFault, RuleValue,
 		race.RuleReadOnly, race.RuleLive, race.RuleFragment, race.RuleSkipped,
+		race.RuleStale,
 	} {
 		list = append(list, diag.Rule{ID: id, Layer: "check"})
 	}

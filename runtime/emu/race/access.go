@@ -102,6 +102,9 @@ func (d *Detector) access(e *emu.Event) {
 		y := stamp{agent: t.thread * slots, epoch: t.own[slotMain], thread: t.thread, site: i,
 			serial: d.serial, at: a.At}
 		d.remote(e, t, a, slotMain)
+		if strong && e.Kind != emu.EventWrite {
+			d.stale(e, t, y, a)
+		}
 		repeats := strong && d.repeats(e, a, l)
 		d.touch(e, &t.view, y, a, e.Size, l)
 		if strong && e.Kind != emu.EventRead && !repeats {

@@ -50,6 +50,7 @@ type Detector struct {
 	isWaiting map[unusedKey]bool
 	users     map[*ir.Instr][]*ir.Instr // by load: the stores that use its value
 	after     map[[2]*ir.Instr]bool     // for the method follows
+	data      map[*ir.Instr]bool        // for the method isData
 
 	idle     bool // the current launch has too many threads to be checked
 	skipped  int
@@ -88,9 +89,11 @@ type thread struct {
 	// its last wait, if this wait completed on a phase for which the thread had already waited
 	repeated *ir.Instr
 	untrue   *ir.Instr // its last wait, if it returned false
-	mapped   bool      // has acquired for the tensor map proxy
-	fenced   view      // view at its last tcgen05.fence::after_thread_sync
-	proxied  [2]view   // at its last proxy fence for shared and for global memory
+	// by thread: the latest flag of this thread that it has read without an acquire
+	seen    map[uint32]stamp
+	mapped  bool    // has acquired for the tensor map proxy
+	fenced  view    // view at its last tcgen05.fence::after_thread_sync
+	proxied [2]view // at its last proxy fence for shared and for global memory
 	// the site of its last access or arrival at a barrier, plus 1, and whether it has arrived at a
 	// barrier of all threads
 	last uint32
