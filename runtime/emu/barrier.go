@@ -140,7 +140,7 @@ func barrierStep(d *decoder) (step, error) {
 		results = d.writes()
 	}
 	reduction := reductionOf(&op)
-	aligned := d.aligned()
+	aligned := d.aligned() || d.in.Has(isa.EffectConvergent)
 	return func(w *warp, mask uint32) action {
 		if aligned && !w.together() {
 			return parked

@@ -87,6 +87,7 @@ func (w *warp) start(threads int) {
 	w.spins = 0
 	w.arrivals, w.copies, w.bulk = 0, nil, nil
 	w.tensorLoads, w.tensorStores, w.pairSerial, w.registers = nil, nil, 0, 0
+	w.requests = nil
 	w.groupJobs, w.groupCount = nil, 0
 	clear(w.tensorTail[:])
 	w.copyGroups, w.bulkGroups = groupCount{}, groupCount{}

@@ -41,6 +41,7 @@ const (
 	CauseTransactions      Cause = "mbarrier transaction count overflow"
 	CauseTripCounts        Cause = "trip counts of the loops that arrive and wait differ"
 	CauseVariable          Cause = "the end of variable"
+	CauseWarpgroup         Cause = "all warps of a warpgroup must execute the same setmaxnreg"
 	CauseUninitialized     Cause = "is used but never initialized"
 	CauseUnset             Cause = "which was never written"
 	CauseUnwritten         Cause = "memory that was never written"

@@ -336,7 +336,7 @@ func mbarrierArrive(d *decoder) (step, error) {
 }
 
 // mbarrierWait decodes test_wait and try_wait. The emulated try_wait waits until the phases of all
-// lanes are complete, or until nothing else can run.
+// lanes are complete, or until nothing else can run, unless the device is impatient.
 func mbarrierWait(d *decoder) (step, error) {
 	op := d.operation()
 	at, err := d.address(0)
@@ -381,12 +381,16 @@ func mbarrierWait(d *decoder) (step, error) {
 		if act != advance {
 			return act
 		}
-		if complete != 0 || !tries || w.cur.expired {
-			w.cur.expired = false
+		early := w.block.grid.device.options.Impatient && w.cur.tried != w.cur.pc+1
+		if complete != 0 || !tries || w.cur.expired || early {
+			w.cur.expired, w.cur.tried = false, w.cur.pc+1
 			if complete == mask {
-				w.cur.inVain = wait{}
+				w.cur.inVain, w.cur.tried = wait{}, 0
 			}
 			w.yield = complete != mask
+			if tries {
+				w.tell(EventUntrue, mask&^complete, nil)
+			}
 			w.writeTruth(&done, mask, complete)
 			for i := range reports {
 				w.writeTruth(&reports[i], mask, 0)

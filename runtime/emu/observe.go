@@ -60,6 +60,7 @@ const (
 	EventPhase      // a phase of the mbarrier completed: At of lane 0
 	EventCount      // effect of the last EventSignal: At of lane 0, Count arrivals, Bytes expected
 	EventTest       // threads observed that a phase completed: Mask, At, Order, Scope
+	EventUntrue     // mbarrier.try_wait has timed out and returned false: Mask
 	EventDependents // griddepcontrol: Mask, and Form for its action
 	EventStep       // an instruction, only for a Stepper: Mask
 	EventTensor     // orders other tcgen05 instructions: Mask, Form; At and Size if it deallocates

@@ -25,7 +25,7 @@ var eventNames = map[emu.EventKind]string{
 	emu.EventProxyFence: "proxy fence", emu.EventArrive: "arrive", emu.EventMeet: "meet",
 	emu.EventLeave: "leave",
 	emu.EventInit:  "init", emu.EventSignal: "signal", emu.EventPhase: "phase",
-	emu.EventTest: "test", emu.EventWarpSync: "warp sync",
+	emu.EventTest: "test", emu.EventUntrue: "untrue", emu.EventWarpSync: "warp sync",
 }
 
 // Observe records the event.

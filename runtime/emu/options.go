@@ -28,6 +28,9 @@ type Options struct {
 	// Scattered runs lanes as PTX allows but the emulator otherwise does not: lanes that diverged
 	// reconverge only at instructions that need them together, and elect.sync elects the last lane.
 	Scattered bool
+	// Impatient lets mbarrier.try_wait time out at once: of two consecutive executions that find
+	// the phase incomplete, the first one returns false. PTX allows this, but GPUs rarely do it.
+	Impatient bool
 	// Completion specifies when asynchronous operations take effect.
 	Completion Completion
 	// Workers is the number of blocks that run at once. 0 means the number of processors.

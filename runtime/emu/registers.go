@@ -41,6 +41,18 @@ func launchRegisters(fn *ir.Func, threads, all int) int {
 	return min(all/threads/registerUnit*registerUnit, 256)
 }
 
+// otherCount returns a warp of the same warpgroup whose next setmaxnreg, in the order of its
+// execution, requested another number of registers, or -1.
+func (w *warp) otherCount(n int) int {
+	first, k := w.index&^3, len(w.requests)
+	for i := first; i < min(first+4, w.block.count); i++ {
+		if r := w.block.warps[i].requests; len(r) > k && r[k] != n {
+			return i
+		}
+	}
+	return -1
+}
+
 // setmaxnreg decodes setmaxnreg.inc, which waits for registers, and setmaxnreg.dec.
 func setmaxnreg(d *decoder) (step, error) {
 	n := int(d.reads()[0].constant[0])
@@ -48,6 +60,11 @@ func setmaxnreg(d *decoder) (step, error) {
 	return func(w *warp, _ uint32) action {
 		if !w.together() {
 			return parked
+		}
+		if other := w.otherCount(n); other >= 0 {
+			return w.fault(-1, nil,
+				"setmaxnreg requests %d registers, but warp %d of the warpgroup requested %d: %s",
+				n, other, w.block.warps[other].requests[len(w.requests)], CauseWarpgroup)
 		}
 		pool := &w.block.registers
 		if w.registers == 0 {
@@ -73,6 +90,7 @@ func setmaxnreg(d *decoder) (step, error) {
 		}
 		pool.free -= need
 		w.registers = n
+		w.requests = append(w.requests, n)
 		w.block.changes++
 		return advance
 	}, nil

@@ -55,8 +55,9 @@ type warp struct {
 	tensorTail             [eval.Lanes]*operation // last tensor-core operation of each lane
 	// wgmma operations that no wait has covered, oldest first
 	groupJobs  []*groupJob
-	groupCount int // number of wgmma.commit_group
-	registers  int // registers per thread, after setmaxnreg
+	groupCount int   // number of wgmma.commit_group
+	registers  int   // registers per thread, after setmaxnreg
+	requests   []int // numbers of registers of its setmaxnreg instructions
 	// number of the collective operation with the peer block at which the warp waits, or 0
 	pairSerial int
 	matrix     *tensorcore.Frame
@@ -74,6 +75,7 @@ type fragment struct {
 	since   int64 // value of the block's instruction count when it began to wait
 	group   wait  // the collective at which it waits
 	expired bool  // its wait has timed out
+	tried   int   // the mbarrier.try_wait that timed out at once, plus 1
 	// the last wait that timed out, for the report of a hang; without a note if a wait has
 	// succeeded since
 	inVain wait

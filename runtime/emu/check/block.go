@@ -41,9 +41,14 @@ func (k *kernel) firstBlock() [3]uint32 {
 	return [3]uint32{defaultBlock, 1, 1}
 }
 
-// isTwoDimensional reports whether the kernel is written for blocks of two dimensions: it reads two
-// indexes of its threads. Libraries that support all blocks read three of them.
-func (k *kernel) isTwoDimensional() bool { return k.mentions("%tid.y") && !k.mentions("%tid.z") }
+// isTwoDimensional reports whether the kernel is written for blocks of two dimensions: addresses or
+// branches depend on two indexes of its threads. Libraries that support all blocks read three of
+// them.
+func (k *kernel) isTwoDimensional() bool {
+	return k.mentions("%tid.y") && !k.mentions("%tid.z") && k.decides(func(o *ir.Operand) bool {
+		return o.Kind == ir.Special && o.Text() == "%tid.y"
+	})
+}
 
 // maxThreads returns the number of threads that .maxntid declares, or the maximum of all targets.
 func (k *kernel) maxThreads() (most uint32, declared bool) {

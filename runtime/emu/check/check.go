@@ -260,12 +260,13 @@ func (k *kernel) schedules() []seeding {
 type seeding struct {
 	seed       uint64
 	completion emu.Completion
+	impatient  bool // mbarrier.try_wait may time out at once
 }
 
 // scheduleOf returns the schedule for a seed. The seeds 0, 1 and 2 complete operations as late as
 // possible, at random times, and as early as possible. Larger seeds repeat these policies.
 func scheduleOf(seed uint64) seeding {
-	return seeding{seed, []emu.Completion{emu.Late, emu.Random, emu.Eager}[seed%3]}
+	return seeding{seed, []emu.Completion{emu.Late, emu.Random, emu.Eager}[seed%3], seed%3 == 1}
 }
 
 // A kernel holds a kernel that is checked, its derived launch, and the options of the next

@@ -71,7 +71,7 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 		reached: detector.Reached}
 	d, err := emu.New(emu.Options{
 		Target: k.target(), Seed: s.seed, Completion: s.completion, Interleave: true, Workers: 1,
-		Unchecked: !k.values, Limit: k.most(), Scattered: k.scattered,
+		Unchecked: !k.values, Limit: k.most(), Scattered: k.scattered, Impatient: s.impatient,
 		Observer: emu.Observers(append([]emu.Observer{detector}, watch...)...),
 	})
 	if err != nil {

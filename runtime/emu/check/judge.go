@@ -40,8 +40,8 @@ func (k *kernel) judge(r *Result, runs []*run) {
 // unordered reports whether the run has a race.
 func (x *run) unordered() bool {
 	return slices.ContainsFunc(x.races, func(y *race.Race) bool {
-		return y.Rule != race.RuleExited &&
-			(y.Rule != race.RuleFragment || y.Severity == diag.Error)
+		return y.Rule != race.RuleExited && (y.Severity == diag.Error ||
+			y.Rule != race.RuleFragment && y.Rule != race.RuleSkipped)
 	})
 }
 
@@ -95,7 +95,20 @@ func (k *kernel) races(runs []*run) (list diag.List) {
 			}
 		}
 	}
-	return list
+	return withoutExits(list)
+}
+
+// withoutExits removes the reviews of barriers for which threads that skip them are reported.
+func withoutExits(list diag.List) diag.List {
+	skipped := make(map[diag.Place]bool)
+	for _, d := range list {
+		if d.Rule == race.RuleSkipped && d.Severity == diag.Error {
+			skipped[d.Place] = true
+		}
+	}
+	return slices.DeleteFunc(list, func(d diag.Diagnostic) bool {
+		return d.Rule == race.RuleExited && skipped[d.Place]
+	})
 }
 
 // judged returns the finding of a race of run x. filled is the same race in a launch with other
@@ -388,7 +401,7 @@ func (k *kernel) misuses(f *emu.Fault) bool {
 	if slices.ContainsFunc([]emu.Cause{
 		emu.CauseUninitialized, emu.CauseArrivals, emu.CauseBarrierThreads, emu.CauseClusterArrive,
 		emu.CauseClusterWait, emu.CauseNoComplete, emu.CauseMemberMask, emu.CauseAllocRelinquished,
-		emu.CauseDealloc,
+		emu.CauseDealloc, emu.CauseWarpgroup,
 	}, f.Has) {
 		return true
 	}

@@ -31,7 +31,8 @@ func Rules() diag.Rules {
 		race.RuleBlock, race.RuleWarp, race.RuleGrid, race.RuleScope, race.RuleFlight,
 		race.RuleProxy, race.RuleMixed, race.RuleValues, race.RuleInit, race.RulePeer,
 		race.RuleGrids, race.RuleTensor, RuleHang, RuleSearch, RuleFault, RuleValue,
-		race.RuleReadOnly, race.RuleLive, race.RuleFragment,
+		race.RuleReadOnly, race.RuleLive, race.RuleFragment, race.RuleSkipped,
+		race.RuleStale,
 	} {
 		list = append(list, diag.Rule{ID: id, Layer: "check"})
 	}

@@ -240,7 +240,12 @@ func (k *kernel) otherContents(best *run, all []*run) (list []*run) {
 		x := k.launch(s, best.count, true)
 		list = append(list, x)
 		if x.fault != nil || x.err != nil || x.unordered() {
-			break
+			return list
+		}
+	}
+	for _, x := range all { // the race may depend on the count
+		if x.count != best.count && x.blocks == 0 && !x.hasOtherBlock() && x.unordered() {
+			return append(list, k.launch(x.schedule, x.count, true))
 		}
 	}
 	return list

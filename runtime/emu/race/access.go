@@ -94,6 +94,7 @@ func (d *Detector) access(e *emu.Event) {
 	for m := e.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m) & 31
 		t := d.threadOf(e.Block, e.Warp, l)
+		t.last = i + 1
 		a := e.At[l]
 		if strong && e.Kind != emu.EventWrite {
 			d.acquire(e, t, a, x.scope)
@@ -101,6 +102,9 @@ func (d *Detector) access(e *emu.Event) {
 		y := stamp{agent: t.thread * slots, epoch: t.own[slotMain], thread: t.thread, site: i,
 			serial: d.serial, at: a.At}
 		d.remote(e, t, a, slotMain)
+		if strong && e.Kind != emu.EventWrite {
+			d.stale(e, t, y, a)
+		}
 		repeats := strong && d.repeats(e, a, l)
 		d.touch(e, &t.view, y, a, e.Size, l)
 		if strong && e.Kind != emu.EventRead && !repeats {

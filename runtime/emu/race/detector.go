@@ -21,7 +21,7 @@ type Detector struct {
 	threads  []thread
 	blocks   []block
 	clusters []barrier
-	gone     map[uint32]stamp       // first exit of lanes, by warp
+	gone     map[uint32]departure   // by warp
 	matrix   map[uint32]*agentCount // agents of wgmma, by warp
 	tensor   map[uint32]*agentCount // agents of tcgen05 operations, by thread
 	moves    map[moveKey]*agentCount
@@ -49,6 +49,8 @@ type Detector struct {
 	waiting   []unused               // races that depend on which stores are executed
 	isWaiting map[unusedKey]bool
 	users     map[*ir.Instr][]*ir.Instr // by load: the stores that use its value
+	after     map[[2]*ir.Instr]bool     // for the method follows
+	data      map[*ir.Instr]bool        // for the method isData
 
 	idle     bool // the current launch has too many threads to be checked
 	skipped  int
@@ -86,9 +88,16 @@ type thread struct {
 	handed clock    // completed operations that relaxed arrivals have announced to it
 	// its last wait, if this wait completed on a phase for which the thread had already waited
 	repeated *ir.Instr
-	mapped   bool    // has acquired for the tensor map proxy
-	fenced   view    // view at its last tcgen05.fence::after_thread_sync
-	proxied  [2]view // at its last proxy fence for shared and for global memory
+	untrue   *ir.Instr // its last wait, if it returned false
+	// by thread: the latest flag of this thread that it has read without an acquire
+	seen    map[uint32]stamp
+	mapped  bool    // has acquired for the tensor map proxy
+	fenced  view    // view at its last tcgen05.fence::after_thread_sync
+	proxied [2]view // at its last proxy fence for shared and for global memory
+	// the site of its last access or arrival at a barrier, plus 1, and whether it has arrived at a
+	// barrier of all threads
+	last uint32
+	met  bool
 }
 
 // An agentCount is an agent with the number of its operations, which complete in order.
@@ -106,7 +115,14 @@ type block struct {
 }
 
 // A barrier is a named barrier of a block, or the barrier of a cluster.
-type barrier struct{ arrived, met sum }
+type barrier struct {
+	arrived, met sum
+	// of a named barrier: arrivals of the current phase, the last one, and whether it names the
+	// number of threads
+	count   int
+	last    stamp
+	counted bool
+}
 
 // A release is the view that a strong write of a block makes available to the threads that acquire
 // it.
@@ -139,7 +155,7 @@ func (d *Detector) begin(l *emu.Launching) {
 	d.blocks = make([]block, l.Blocks)
 	d.clusters = make([]barrier, l.Blocks/max(1, l.Cluster)+1)
 	d.matrix, d.tensor = make(map[uint32]*agentCount), make(map[uint32]*agentCount)
-	d.gone, d.completing = make(map[uint32]stamp), make(map[uint32]*mbarrier)
+	d.gone, d.completing = make(map[uint32]departure), make(map[uint32]*mbarrier)
 	d.moves, d.tensorAgents = make(map[moveKey]*agentCount), nil
 	d.keepFlags(l.Launch.Programmatic)
 	d.barriers, d.strong = make(map[key]*mbarrier), make(map[strongKey]*variable)
@@ -225,6 +241,7 @@ func (d *Detector) Observe(e *emu.Event) {
 		d.arrive(e)
 	case emu.EventMeet:
 		b := d.barrier(e.Block, e.Number)
+		d.meet(e, b)
 		b.met, b.arrived = b.arrived, sum{}
 	case emu.EventLeave:
 		d.leave(e, &d.barrier(e.Block, e.Number).met)
@@ -238,6 +255,8 @@ func (d *Detector) Observe(e *emu.Event) {
 		d.leave(e, &d.clusterOf(e.Block).met)
 	case emu.EventInit, emu.EventInval, emu.EventSignal, emu.EventPhase, emu.EventTest:
 		d.mbarrier(e)
+	case emu.EventUntrue:
+		d.lanes(e, func(_ int, t *thread) { t.untrue = e.Instr })
 	case emu.EventDependents:
 		d.dependents(e)
 	case emu.EventTensor:

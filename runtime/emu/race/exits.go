@@ -11,14 +11,23 @@ import (
 	"github.com/ptxdsl/ptxdsl/runtime/emu"
 )
 
+// A departure is the exit of lanes of a warp.
+type departure struct {
+	first stamp  // exit of the first of them
+	lanes uint32 // all of them
+}
+
 // exit ends threads. When the last thread of a block exits, accesses of other blocks to its shared
 // memory must be ordered before the exit.
 func (d *Detector) exit(e *emu.Event) {
 	w := e.Block*uint32(d.perWarp) + e.Warp
-	if _, left := d.gone[w]; !left {
+	x, left := d.gone[w]
+	if !left {
 		t := d.threadOf(e.Block, e.Warp, bits.TrailingZeros32(e.Mask))
-		d.gone[w] = d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
+		x.first = d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
 	}
+	x.lanes |= e.Mask
+	d.gone[w] = x
 	k := &d.blocks[e.Block]
 	if k.live -= count(e.Mask); k.live > 0 {
 		return
@@ -53,7 +62,7 @@ func (d *Detector) incomplete(e *emu.Event) {
 		Message: "aligned barrier after lanes of the warp have exited",
 		Missing: "the exited lanes at the barrier",
 		Fix:     "let all lanes of the warp execute the barrier, or use barrier.sync without .aligned",
-	}, &x, &y, emu.Address{})
+	}, &x.first, &y, emu.Address{})
 }
 
 // partial reports an instruction of the whole warp, other than a barrier, that a warp executes
@@ -83,5 +92,5 @@ func (d *Detector) partial(e *emu.Event) {
 	}
 	t := d.threadOf(e.Block, e.Warp, bits.TrailingZeros32(e.Mask))
 	y := d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
-	d.report(r, &x, &y, emu.Address{})
+	d.report(r, &x.first, &y, emu.Address{})
 }

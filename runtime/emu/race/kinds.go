@@ -42,8 +42,10 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 	bx, by := d.blockOf(x.thread), d.blockOf(y.thread)
 	switch {
 	case sx.async:
-		return d.flightRace(sx, x, y)
-	case sy.async && d.threads[y.thread].repeated != nil:
+		r := d.flightRace(sx, x, y)
+		d.afterUntrue(&r, x, y)
+		return r
+	case sy.async && d.threads[y.thread].repeated != nil && d.threads[y.thread].untrue == nil:
 		return Race{
 			Rule:    RuleFlight,
 			Message: "wait with the wrong parity: asynchronous operation is issued while another thread may still access its memory",
@@ -51,12 +53,14 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 				"a phase that the thread had already waited for"), Fix: flipParity,
 		}
 	case sy.async:
-		return Race{
+		r := Race{
 			Rule:    RuleFlight,
 			Message: "asynchronous operation is issued while another thread may still access its memory",
 			Missing: "synchronization between the access and the issue of the operation",
 			Fix:     "let the issuing thread wait for the access: a barrier, or the mbarrier on which the buffer is released",
 		}
+		d.afterUntrue(&r, x, y)
+		return r
 	case sx.strong && sy.strong:
 		return Race{
 			Rule:    RuleMixed,
@@ -89,7 +93,9 @@ func (d *Detector) raceOf(sx, sy *site, x, y *stamp, a emu.Address) Race {
 		r.Message += " between warps of a block"
 		r.Missing = "a barrier that both threads execute between the two accesses"
 		r.Fix = "execute bar.sync in all threads, or order the accesses through an mbarrier or a named barrier"
-		d.afterRepeat(&r, x, y)
+		if !d.afterUntrue(&r, x, y) {
+			d.afterRepeat(&r, x, y)
+		}
 	default:
 		r.Rule = RuleGrid
 		r.Message += " between blocks"
@@ -160,7 +166,7 @@ func (d *Detector) flightRace(sx *site, x, y *stamp) Race {
 		sx.instr.Form.Form.Kind == isa.KindWgmmaMmaAsync:
 		r.Missing = "wgmma.wait_group that covers the operation, and synchronization with all four warps"
 		r.Fix = "wait for the wgmma group before the shared memory is overwritten"
-	case d.wrongPhase(x, y) != "":
+	case d.threads[y.thread].untrue == nil && d.wrongPhase(x, y) != "":
 		r.Message = "wait with the wrong parity: " + r.Message
 		r.Missing, r.Fix = d.wrongPhase(x, y), flipParity
 	default:

@@ -34,6 +34,23 @@ func (d *Detector) afterRepeat(r *Race, x, y *stamp) {
 	}
 }
 
+// afterUntrue adds a cause to a race of two threads, if the last wait of one of them returned
+// false. It reports whether this is so.
+func (d *Detector) afterUntrue(r *Race, x, y *stamp) bool {
+	in := d.threads[y.thread].untrue
+	if in == nil {
+		in = d.threads[x.thread].untrue
+	}
+	if in == nil {
+		return false
+	}
+	r.Message = "mbarrier.try_wait returns false, but the thread continues: " + r.Message
+	r.Missing = fmt.Sprintf("a loop around the wait at line %d, which may return false at any time",
+		d.launch.Place(in).Line)
+	r.Fix = "repeat the wait until it returns true"
+	return true
+}
+
 // passed describes a wait that completed on the wrong phase, for a message.
 func (d *Detector) passed(in *ir.Instr, phase string) string {
 	return fmt.Sprintf("a wait for the current phase: the wait at line %d passed for %s",

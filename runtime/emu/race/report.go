@@ -31,6 +31,8 @@ const (
 	RuleExited   = "E19" // an aligned barrier after lanes of the warp exited
 	RuleLive     = "E20" // an mbarrier that is overwritten or initialized again
 	RuleFragment = "E21" // a register of wgmma or tcgen05.ld that is accessed too early
+	RuleSkipped  = "E22" // a barrier of all threads that some threads skip
+	RuleStale    = "E23" // a strong load behind a flag that was read without an acquire
 )
 
 // An Access is one of the two accesses of a race.

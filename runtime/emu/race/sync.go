@@ -35,7 +35,12 @@ func (t *thread) step() {
 func (d *Detector) arrive(e *emu.Event) {
 	d.incomplete(e)
 	b := d.barrier(e.Block, e.Number)
+	t := d.threadOf(e.Block, e.Warp, bits.TrailingZeros32(e.Mask))
+	b.last = d.stampOf(e, t.thread, t.thread*slots, t.own[slotMain])
+	b.count += count(e.Mask)
+	b.counted = e.Count != 0
 	d.lanes(e, func(_ int, t *thread) {
+		t.last, t.met = b.last.site+1, t.met || !b.counted
 		b.arrived.add(&t.view)
 		t.step()
 	})
@@ -119,6 +124,7 @@ func (d *Detector) pass(e *emu.Event, t *thread, m *mbarrier) {
 	before, known := m.waits[t.thread]
 	p := passage{m.phase, known && before.phase == m.phase, e.Instr}
 	m.waits[t.thread] = p
+	t.untrue = nil
 	switch {
 	case p.again:
 		t.repeated = e.Instr
