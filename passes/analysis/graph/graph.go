@@ -50,6 +50,43 @@ func (t *Tree) Has(a, b int) bool {
 	return a == b || t.preorder[b] > t.preorder[a] && t.preorder[b] < t.preorder[a]+t.size[a]
 }
 
+// Controls returns, for each block, the blocks whose branches directly decide whether the block is
+// executed: one side of the branch certainly reaches the block, and the other side may not. leaves
+// and post are the argument and the result of Postdominators.
+func Controls(succs [][]int, leaves []bool, post *Tree) [][]int {
+	controls := make([][]int, len(succs))
+	for from, to := range succs {
+		if len(to) < 2 && (len(to) == 0 || !leaves[from]) {
+			continue
+		}
+		for _, b := range to {
+			for b != None && b != post.Parent[from] {
+				if n := len(controls[b]); n > 0 && controls[b][n-1] == from {
+					break
+				}
+				controls[b] = append(controls[b], from)
+				b = post.Parent[b]
+			}
+		}
+	}
+	return controls
+}
+
+// Exiting reports, for each block, whether a block at which control may leave is reachable.
+func Exiting(succs, preds [][]int, leaves []bool) []bool {
+	var ends []int
+	for b, leave := range leaves {
+		if leave || len(succs[b]) == 0 {
+			ends = append(ends, b)
+		}
+	}
+	exiting := make([]bool, len(succs))
+	for _, b := range ir.Postorder(preds, ends...) {
+		exiting[b] = true
+	}
+	return exiting
+}
+
 // A Loop is a natural loop: the blocks from which a back edge to the head is reachable without
 // passing the head, and the head.
 type Loop struct {

@@ -91,9 +91,9 @@ func levelOfGroups(n int64) Level {
 	return Thread
 }
 
-// resultLevel returns the level of a result of an instruction. The parameter first is set for the
-// first result.
-func (l *Levels) resultLevel(in *ir.Instr, first bool) Level {
+// resultLevel returns the level of a result of an instruction of a block. The parameter first is
+// set for the first result.
+func (l *Levels) resultLevel(in *ir.Instr, block int, first bool) Level {
 	reads := Grid
 	for i := range in.Args {
 		if in.Form == nil || i >= len(in.Form.Args) || in.Form.Args[i].Access != isa.Write ||
@@ -122,7 +122,7 @@ func (l *Levels) resultLevel(in *ir.Instr, first bool) Level {
 		}
 		return Thread
 	case isa.KindActivemask:
-		return min(Warp, l.block[l.blockOf[in]])
+		return min(Warp, l.block[block])
 	case isa.KindElect:
 		// the elected lane, or the predicate that is true in that lane
 		if first && namesAllLanes(in) && in.Args[0].Kind == ir.Pair &&
@@ -203,10 +203,10 @@ func (l *Levels) isThreadIndex(o *ir.Operand) bool {
 			return o.Text() == "%tid.x" && l.shape.isOneDimensional()
 		}
 		r := o.Reg
-		if r == nil || o.Text() != "" || o.Offset() || l.writes[r] != 1 {
+		if r == nil || o.Text() != "" || o.Offset() || l.register(r).writes != 1 {
 			return false
 		}
-		in := l.writer[r]
+		in := l.register(r).writer
 		if in.Kind() != isa.KindMov && !(in.Is(isa.KindCvt, isa.ModU64, isa.ModU32)) ||
 			len(in.Args) != 2 || in.Args[0].Reg != r {
 			return false

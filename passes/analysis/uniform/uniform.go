@@ -34,30 +34,46 @@ func (l Level) String() string {
 
 // Levels holds the results for one function.
 type Levels struct {
-	flow   *ir.Flow
-	shape  shape
-	value  map[*ir.Reg]Level // level of each register; Grid if absent
-	block  []Level
-	writes map[*ir.Reg]int       // number of writes; a partial write counts as two
-	writer map[*ir.Reg]*ir.Instr // the write of each register that is written once
+	flow  *ir.Flow
+	shape shape
+	regs  []register // by the number of the register
+	block []Level
 	// controls holds, for each block, the blocks whose branches decide whether the block is
 	// executed.
 	controls    [][]int
 	loop        []*graph.Loop     // innermost loop of each block
-	leaks       map[*ir.Reg]bool  // registers that are written in a loop and read outside the loop
 	irreducible bool              // some cycles are not natural loops
-	blockOf     map[*ir.Instr]int // block of each instruction
+	blockOf     map[*ir.Instr]int // block of each instruction; see At
 	kernel      map[ir.Ref]bool   // parameters of the kernel
+}
+
+// A register is what is known of a register.
+type register struct {
+	level  Level
+	leaks  bool          // written in a loop and read outside the loop
+	writes int           // number of writes; a partial write counts as two
+	writer *ir.Instr     // the write, if it is the only one
+	loops  []*graph.Loop // the innermost loops that contain writes
+}
+
+// register returns the entry of a register of the function, or an entry of which nothing is known.
+func (l *Levels) register(r *ir.Reg) *register {
+	if n := int(r.Number); n < len(l.regs) && l.flow.Func.Regs[n] == r {
+		return &l.regs[n]
+	}
+	return &register{level: Thread, writes: 2}
 }
 
 // Of analyzes a function. The thread index distinguishes warps only if .reqntid declares
 // one-dimensional blocks.
 func Of(g *ir.Flow) *Levels {
+	g.Func.Number()
 	l := &Levels{
-		flow: g, shape: shapeOf(g.Func), value: make(map[*ir.Reg]Level),
-		block: make([]Level, len(g.Succs)), writes: make(map[*ir.Reg]int),
-		writer: make(map[*ir.Reg]*ir.Instr), leaks: make(map[*ir.Reg]bool),
-		blockOf: make(map[*ir.Instr]int), kernel: make(map[ir.Ref]bool),
+		flow: g, shape: shapeOf(g.Func), regs: make([]register, len(g.Func.Regs)),
+		block: make([]Level, len(g.Succs)), kernel: make(map[ir.Ref]bool),
+	}
+	for i := range l.regs {
+		l.regs[i].level = Grid
 	}
 	for i := range l.block {
 		l.block[i] = Grid
@@ -69,7 +85,7 @@ func Of(g *ir.Flow) *Levels {
 	} else {
 		for _, v := range g.Func.Params { // callers may pass a different value in each thread
 			if v.Reg != nil {
-				l.value[v.Reg] = Thread
+				l.register(v.Reg).level = Thread
 			}
 		}
 	}
@@ -82,12 +98,7 @@ func Of(g *ir.Flow) *Levels {
 
 // Value returns the group of threads over which a register has the same value. The threads must
 // read the register at the same instruction and in the same iteration of the surrounding loops.
-func (l *Levels) Value(r *ir.Reg) Level {
-	if v, ok := l.value[r]; ok {
-		return v
-	}
-	return Grid
-}
+func (l *Levels) Value(r *ir.Reg) Level { return l.register(r).level }
 
 // Operand returns the group of threads over which an operand of an instruction has the same
 // value.
@@ -116,6 +127,14 @@ func (l *Levels) Together(block int) Level { return l.block[block] }
 // At returns the group of threads that executes an instruction together: it considers the
 // instruction's block and its guard.
 func (l *Levels) At(in *ir.Instr) Level {
+	if l.blockOf == nil {
+		l.blockOf = make(map[*ir.Instr]int)
+		for b, block := range l.flow.Func.Blocks {
+			for _, x := range block.Instrs {
+				l.blockOf[x] = b
+			}
+		}
+	}
 	level := l.block[l.blockOf[in]]
 	if r := in.Guard.Reg; r != nil {
 		level = min(level, l.Value(r))
@@ -126,39 +145,14 @@ func (l *Levels) At(in *ir.Instr) Level {
 // Controls returns the blocks whose branches directly decide whether a block is executed.
 func (l *Levels) Controls(block int) []int { return l.controls[block] }
 
-// findControls finds the branches that decide whether a block is executed: one side of the branch
-// certainly reaches the block, and the other side may not.
+// findControls finds the branches that decide whether a block is executed, and the loops.
 func (l *Levels) findControls() {
 	g := l.flow
-	post := graph.Postdominators(g.Succs, g.Preds, g.Leaves)
-	l.controls = make([][]int, len(g.Succs))
-	for from, succs := range g.Succs {
-		if len(succs) < 2 && (len(succs) == 0 || !g.Leaves[from]) {
-			continue
-		}
-		for _, b := range succs {
-			for b != graph.None && b != post.Parent[from] {
-				if n := len(l.controls[b]); n > 0 && l.controls[b][n-1] == from {
-					break
-				}
-				l.controls[b] = append(l.controls[b], from)
-				b = post.Parent[b]
-			}
-		}
-	}
+	l.controls = graph.Controls(g.Succs, g.Leaves,
+		graph.Postdominators(g.Succs, g.Preds, g.Leaves))
 	// Nothing is known about blocks that cannot reach an exit.
-	var ends []int
-	for b, leaves := range g.Leaves {
-		if leaves || len(g.Succs[b]) == 0 {
-			ends = append(ends, b)
-		}
-	}
-	out := make([]bool, len(g.Succs))
-	for _, b := range ir.Postorder(g.Preds, ends...) {
-		out[b] = true
-	}
-	for b := range out {
-		if !out[b] {
+	for b, exits := range graph.Exiting(g.Succs, g.Preds, g.Leaves) {
+		if !exits {
 			l.block[b] = Thread
 		}
 	}
@@ -170,23 +164,21 @@ func (l *Levels) findControls() {
 // collect counts the writes of each register, and finds the registers that are written in a loop
 // and read outside the loop.
 func (l *Levels) collect() {
-	// the innermost loops in which each register is written; instructions that follow each other
-	// count once, so that the lists stay short
-	loops := make(map[*ir.Reg][]*graph.Loop)
 	for b, block := range l.flow.Func.Blocks {
 		for _, in := range block.Instrs {
-			l.blockOf[in] = b
 			in.Registers(func(r *ir.Reg, a isa.Access) {
+				x := l.register(r)
 				switch a {
 				case isa.Write:
-					l.writes[r]++
-					l.writer[r] = in
-					list, loop := loops[r], l.loop[b]
-					if loop != nil && (len(list) == 0 || list[len(list)-1] != loop) {
-						loops[r] = append(list, loop)
+					x.writes++
+					x.writer = in
+					// writes that follow each other count once, so that the lists stay short
+					if n, loop := len(x.loops), l.loop[b]; loop != nil && (n == 0 ||
+						x.loops[n-1] != loop) {
+						x.loops = append(x.loops, loop)
 					}
 				case isa.ReadWrite:
-					l.writes[r] += 2
+					x.writes += 2
 				}
 			})
 		}
@@ -194,9 +186,9 @@ func (l *Levels) collect() {
 	for b, block := range l.flow.Func.Blocks {
 		for _, in := range block.Instrs {
 			in.Registers(func(r *ir.Reg, a isa.Access) {
-				if a != isa.Write && !l.leaks[r] && slices.ContainsFunc(loops[r],
-					func(loop *graph.Loop) bool { return !loop.Has(b) }) {
-					l.leaks[r] = true
+				if x := l.register(r); a != isa.Write && !x.leaks {
+					x.leaks = slices.ContainsFunc(x.loops,
+						func(loop *graph.Loop) bool { return !loop.Has(b) })
 				}
 			})
 		}
@@ -225,17 +217,22 @@ func (l *Levels) lowerLevels() bool {
 				if a == isa.Read {
 					return
 				}
-				level := l.resultLevel(in, first)
+				x := l.register(r)
+				if x.level == Thread {
+					first = false
+					return // it cannot be lower
+				}
+				level := l.resultLevel(in, b, first)
 				first = false
 				if in.Guard.Reg != nil {
 					level = min(level, l.Value(in.Guard.Reg))
 				}
 				// Which write was the last, and in which iteration, depends on the executed path.
-				if l.writes[r] > 1 || l.leaks[r] || l.irreducible {
+				if x.writes > 1 || x.leaks || l.irreducible {
 					level = min(level, l.block[b])
 				}
-				if level < l.Value(r) {
-					l.value[r] = level
+				if level < x.level {
+					x.level = level
 					changed = true
 				}
 			})

@@ -114,6 +114,10 @@ func (p *Path) load(in *ir.Instr) {
 	case at.Kind == Address && at.Span == 0 && at.ID == 0 &&
 		(space == isa.Const || space == isa.Param && p.isParam(at.Var)):
 		v = p.walk.values.of(nil, origin{op: p.walk.values.opcode(in.Op), a: at}, Launch)
+	case space == isa.Global && at.From < Data && !in.HasMod(isa.ModVolatile, isa.ModRelaxed,
+		isa.ModAcquire, isa.ModMMIO):
+		// without a race, all threads that load from one address load the same value
+		v = p.walk.values.of(nil, origin{op: p.walk.values.opcode(in.Op), a: at}, Data)
 	}
 	if bits := loadedBits(in); bits > 0 && bits <= 16 {
 		v.Span = 1<<bits - 1

@@ -4,6 +4,8 @@
 package walk
 
 import (
+	"slices"
+
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
 )
@@ -294,7 +296,7 @@ func (p *Path) assumeParts(o *origin, and, truth bool) bool {
 // Compatible reports whether one launch may take both paths: p in one thread, and o in another
 // thread of the same walk.
 func (p *Path) Compatible(o *Path) bool {
-	both := p.clone()
+	both := &Path{walk: p.walk, decided: slices.Clone(p.decided), ranges: slices.Clone(p.ranges)}
 	for _, d := range o.decided {
 		if !both.assume(Value{ID: d.id}, d.truth) {
 			return false

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ptxdsl/ptxdsl/ir"
 	"github.com/ptxdsl/ptxdsl/isa"
+	"github.com/ptxdsl/ptxdsl/passes/analysis/graph"
 )
 
 // A Choice is the outcome of a branch, or of a guard, that the walk assumed because its predicate
@@ -32,7 +33,7 @@ type Event struct {
 
 // Limits of a walk.
 const (
-	maxForks   = 6    // choices on one path
+	maxForks   = 10   // choices on one path
 	maxPaths   = 64   // paths of one thread
 	maxVisits  = 3    // choices at one branch on one path
 	stepsPerIn = 12   // steps per instruction of the kernel, for all threads
@@ -45,13 +46,27 @@ type Walk struct {
 	flow   *ir.Flow
 	block  [3]int
 	at     map[*ir.Block]int
-	steps  int // steps left
-	paths  int // paths left for the thread
+	steps  int  // steps left
+	paths  int  // paths left for the thread
+	short  bool // a limit was reached
 	values table
+	slice  *slice
 	regs   []Value  // of the current path
 	trail  []change // what to restore in regs after the other outcome of a choice
-	visit  func(*Path, *ir.Instr) bool
-	end    func(*Path) // nil, or called at the exit of the kernel
+	Visitor
+}
+
+// A Visitor specifies the instructions that a walk visits. The walk executes only what decides
+// whether threads reach them, and what computes the registers that the visitor needs.
+type Visitor struct {
+	// Wants reports whether Visit is called before an instruction. It calls need for each register
+	// whose value Visit uses.
+	Wants func(in *ir.Instr, need func(*ir.Reg)) bool
+	// Visit is called before each wanted instruction that a thread certainly executes on the path.
+	// It returns whether the path is followed further.
+	Visit func(*Path, *ir.Instr) bool
+	// End is nil, or is called for each path at the exit of the kernel.
+	End func(*Path)
 }
 
 // A change is the value of a register before an instruction changed it.
@@ -71,11 +86,9 @@ type Path struct {
 	ranges  []interval
 }
 
-// New returns a walk of a kernel. visit is called before each instruction that a thread certainly
-// executes on the path. It returns whether the path is followed further. block is the block size,
-// or zeros if the launch chooses it.
-func New(g *ir.Flow, block [3]int, visit func(*Path, *ir.Instr) bool) *Walk {
-	w := &Walk{flow: g, block: block, at: make(map[*ir.Block]int), visit: visit}
+// New returns a walk of a kernel. block is the block size, or zeros if the launch chooses it.
+func New(g *ir.Flow, block [3]int, v Visitor) *Walk {
+	w := &Walk{flow: g, block: block, at: make(map[*ir.Block]int), Visitor: v}
 	n := 0
 	for i, b := range g.Func.Blocks {
 		w.at[b] = i
@@ -84,24 +97,37 @@ func New(g *ir.Flow, block [3]int, visit func(*Path, *ir.Instr) bool) *Walk {
 	w.steps = min(max(stepsPerIn*n, leastSteps), mostSteps)
 	w.values = newTable()
 	w.regs = make([]Value, len(g.Func.Regs))
+	w.slice = w.newSlice()
 	return w
 }
-
-// AtEnd sets a function that is called when a thread leaves the kernel.
-func (w *Walk) AtEnd(end func(*Path)) { w.end = end }
 
 // Block returns the number of threads of a block, or 0 if the launch chooses it.
 func (w *Walk) Block() int { return w.block[0] * w.block[1] * w.block[2] }
 
-// Exhausted reports whether the walk stopped because it reached its limit of steps.
-func (w *Walk) Exhausted() bool { return w.steps <= 0 }
+// IsEmpty reports whether the kernel has no instruction that the visitor wants.
+func (w *Walk) IsEmpty() bool { return w.slice.wanted == 0 }
+
+// Unreached returns the wanted instructions that no thread reached although it might, because of
+// the limits of steps, paths and choices.
+func (w *Walk) Unreached() (list []*ir.Instr) {
+	for _, steps := range w.slice.steps {
+		for _, s := range steps {
+			if w.short && s.wanted && !s.seen {
+				list = append(list, s.in)
+			}
+		}
+	}
+	return list
+}
 
 // Thread executes one thread on all paths, within the limits.
 func (w *Walk) Thread(thread int) {
 	w.paths = maxPaths
 	p := &Path{Thread: thread, walk: w}
 	for i, r := range w.flow.Func.Regs {
-		w.regs[i] = Value{Kind: Undefined, Reg: r}
+		if w.regs[i] = w.values.fresh(Data); w.slice.needed[i] {
+			w.regs[i] = Value{Kind: Undefined, Reg: r}
+		}
 	}
 	for _, v := range w.flow.Func.Params {
 		if v.Reg != nil {
@@ -144,22 +170,21 @@ func (p *Path) clone() *Path {
 	return &c
 }
 
-// run executes the path from an instruction of a block.
+// run executes the path from a step of a block.
 func (p *Path) run(block, first int) {
-	f := p.walk.flow.Func
-	for block < len(f.Blocks) {
-		list := f.Blocks[block].Instrs
-		next := block + 1
-		for i := first; i < len(list); i++ {
-			in := list[i]
-			if in.Directive() {
-				continue
-			}
-			if p.walk.steps--; p.walk.steps <= 0 {
+	w := p.walk
+	for block != graph.None && w.slice.reaches[block] {
+		next := w.slice.next[block]
+		steps := w.slice.steps[block]
+		for i := first; i < len(steps); i++ {
+			in := steps[i].in
+			if w.steps--; w.steps <= 0 {
+				w.short = true
 				return
 			}
-			runs, ok := p.guard(in, block, i)
-			if !ok || runs && !p.walk.visit(p, in) {
+			runs, ok := p.guard(&steps[i], block, i)
+			steps[i].seen = steps[i].seen || ok
+			if !ok || runs && steps[i].wanted && !w.Visit(p, in) {
 				return
 			}
 			if !runs {
@@ -171,6 +196,7 @@ func (p *Path) run(block, first int) {
 					return
 				}
 				if next = p.target(in); next < 0 {
+					w.short = true
 					return
 				}
 				break
@@ -184,14 +210,15 @@ func (p *Path) run(block, first int) {
 
 // leave ends the path at the exit of the kernel.
 func (p *Path) leave() {
-	if p.walk.end != nil {
-		p.walk.end(p)
+	if p.walk.End != nil {
+		p.walk.End(p)
 	}
 }
 
 // guard returns whether the guard of an instruction holds. If it is unknown and matters, the walk
 // first continues with the guard false. ok is false if the path ends here.
-func (p *Path) guard(in *ir.Instr, block, i int) (runs, ok bool) {
+func (p *Path) guard(s *step, block, i int) (runs, ok bool) {
+	in := s.in
 	if in.Guard.Reg == nil {
 		return true, true
 	}
@@ -203,7 +230,9 @@ func (p *Path) guard(in *ir.Instr, block, i int) (runs, ok bool) {
 	case v.Kind == Known:
 		return v.N != 0, true
 	case v.Kind != Unknown:
-		p.walk.visit(p, in)
+		if s.wanted {
+			p.walk.Visit(p, in)
+		}
 		return false, false // an undefined predicate
 	case !in.Ends() && !p.touchesUndefined(in):
 		p.blur(in, v)
@@ -221,7 +250,11 @@ func (p *Path) fork(in *ir.Instr, v Value, block, i int) (ok bool) {
 			again++
 		}
 	}
-	if again >= maxVisits || len(p.Choices) >= maxForks || p.walk.paths <= 0 {
+	if again >= maxVisits {
+		return false
+	}
+	if len(p.Choices) >= maxForks || p.walk.paths <= 0 {
+		p.walk.short = true
 		return false
 	}
 	p.walk.paths--

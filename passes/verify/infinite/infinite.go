@@ -52,12 +52,19 @@ func run(p *verify.Pass) {
 	if len(c.order) == 0 {
 		return
 	}
-	w := walk.New(p.Flow, p.BlockSize(), c.visit)
+	w := walk.New(p.Flow, p.BlockSize(), walk.Visitor{
+		Wants: func(*ir.Instr, func(*ir.Reg)) bool { return true }, Visit: c.visit})
 	for _, thread := range walk.Threads(p.Func, w.Block()) {
 		w.Thread(thread)
 	}
+	unreached := w.Unreached()
 	for _, in := range c.order {
 		c.report(in, w.Block())
+		if slices.Contains(unreached, in) {
+			at, _ := c.Module.At(in.Pos)
+			c.Missed("whether the loop in line %d ends: the kernel has too many paths (R8)",
+				at.Line)
+		}
 	}
 }
 

@@ -34,6 +34,9 @@ type search struct {
 	*verify.Pass
 	walk *walk.Walk
 	uses map[*ir.Reg]*use // the use with the fewest assumptions
+	// derived is not 0 for the registers, by number, that may be computed from a register that is
+	// not written on all paths.
+	derived []uint8
 }
 
 // checkPaths reports registers that are written on some paths to a read and not on others, and
@@ -43,8 +46,15 @@ func checkPaths(p *verify.Pass, starts []*state, reported map[*ir.Reg]bool) {
 	if len(doubtful) == 0 {
 		return
 	}
-	s := &search{Pass: p, uses: make(map[*ir.Reg]*use)}
-	s.walk = walk.New(p.Flow, p.BlockSize(), s.visit)
+	s := &search{Pass: p, uses: make(map[*ir.Reg]*use), derived: make([]uint8, len(p.Func.Regs))}
+	for _, r := range doubtful {
+		s.derived[r.Number] = 1
+	}
+	walk.Derive(p.Func, s.derived, func(*ir.Instr) uint8 { return 0 })
+	s.walk = walk.New(p.Flow, p.BlockSize(), walk.Visitor{Wants: s.wants, Visit: s.visit})
+	if s.walk.IsEmpty() {
+		return
+	}
 	for _, thread := range walk.Threads(p.Flow.Func, s.walk.Block()) {
 		s.walk.Thread(thread)
 	}
@@ -54,6 +64,32 @@ func checkPaths(p *verify.Pass, starts []*state, reported map[*ir.Reg]bool) {
 			s.report(r, u)
 		}
 	}
+	if list := s.walk.Unreached(); len(list) > 0 {
+		s.Missed("whether the registers that line %d uses are written on all paths: the kernel has too many paths (R7)",
+			s.line(list[0]))
+	}
+}
+
+// wants reports whether an instruction may use a register that is not written on all paths for an
+// access or a branch.
+func (s *search) wants(in *ir.Instr, need func(*ir.Reg)) (found bool) {
+	switch in.Kind().Head() {
+	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed:
+		if in.Space().Base() == isa.Param {
+			return false
+		}
+	default:
+		if !in.Ends() {
+			return false
+		}
+	}
+	in.Registers(func(r *ir.Reg, a isa.Access) {
+		if n, own := number(s.Func, r); own && a == isa.Read && s.derived[n] != 0 {
+			need(r)
+			found = true
+		}
+	})
+	return found
 }
 
 // visit records a use of an undefined value.
@@ -85,14 +121,6 @@ func (u *use) isCloser(o *use) bool {
 // undefinedUse returns the undefined register on which an address, a stored value, or the guard of
 // a branch or an access depends, or nil.
 func undefinedUse(path *walk.Path, in *ir.Instr) (found *ir.Reg) {
-	accesses := false
-	switch in.Kind().Head() {
-	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed:
-		accesses = in.Space().Base() != isa.Param
-	}
-	if !accesses && !in.Ends() {
-		return nil
-	}
 	in.Registers(func(r *ir.Reg, a isa.Access) {
 		if v := path.Reg(r); a == isa.Read && v.Kind == walk.Undefined && found == nil {
 			found = v.Reg

@@ -44,19 +44,26 @@ and constants, on paths that depend on neither parameters nor data.`,
 // A checker checks the accesses of one kernel.
 type checker struct {
 	*verify.Pass
-	walk   *walk.Walk
-	stale  bool // the kernel has loads through the read-only cache
-	seen   map[*ir.Instr]bool
-	missed map[*ir.Instr]func() // reasons why an access is not decided, unless it is reported
-	order  []*ir.Instr          // the accesses in missed
+	walk  *walk.Walk
+	stale bool // the kernel has loads through the read-only cache
+	// derived holds the marks of each register, by its number.
+	derived []uint8
+	seen    map[*ir.Instr]bool
+	missed  map[*ir.Instr]func() // reasons why an access is not decided, unless it is reported
+	order   []*ir.Instr          // the accesses in missed
 }
 
 func run(p *verify.Pass) {
-	c := &checker{Pass: p, seen: make(map[*ir.Instr]bool), missed: make(map[*ir.Instr]func())}
-	if !c.isNeeded() {
+	c := &checker{Pass: p, seen: make(map[*ir.Instr]bool), missed: make(map[*ir.Instr]func()),
+		derived: make([]uint8, len(p.Func.Regs))}
+	for _, b := range c.Func.Blocks {
+		c.stale = c.stale || slices.ContainsFunc(b.Instrs, isReadOnly)
+	}
+	walk.Derive(c.Func, c.derived, mark)
+	c.walk = walk.New(p.Flow, p.BlockSize(), walk.Visitor{Wants: c.wants, Visit: c.visit})
+	if c.walk.IsEmpty() {
 		return
 	}
-	c.walk = walk.New(p.Flow, p.BlockSize(), c.visit)
 	for _, thread := range walk.Threads(p.Func, c.walk.Block()) {
 		c.walk.Thread(thread)
 	}
@@ -65,22 +72,69 @@ func run(p *verify.Pass) {
 			c.missed[in]()
 		}
 	}
+	if list := c.walk.Unreached(); len(list) > 0 {
+		c.Missed("the address of %s in line %d: the kernel has too many paths (G3, G4, S4)",
+			list[0].Head(), c.line(list[0]))
+	}
 }
 
-// isNeeded reports whether the kernel uses the address of a variable, or loads through the
-// read-only cache.
-func (c *checker) isNeeded() (found bool) {
-	c.Func.Operands(func(o *ir.Operand) {
-		if v := o.Var(); o.Kind == ir.Variable && v != nil && v.Space.Base() != isa.Param {
-			found = true
-		}
-	})
-	for _, b := range c.Func.Blocks {
-		for _, in := range b.Instrs {
-			c.stale = c.stale || isReadOnly(in)
-		}
+// Marks of registers.
+const (
+	ofShared  uint8 = 1 << iota // derived from the address of a variable in shared memory
+	ofOther                     // derived from the address of another variable
+	isGeneric                   // derived from a generic address
+)
+
+// mark returns the marks of the results of an instruction that follow from its own operands.
+func mark(in *ir.Instr) (marks uint8) {
+	if in.Kind() == isa.KindCvta {
+		marks = isGeneric
 	}
-	return found || c.stale
+	for i := range in.Args {
+		marks |= markOf(&in.Args[i])
+	}
+	return marks
+}
+
+// markOf returns the marks of an operand that is a variable, or 0.
+func markOf(o *ir.Operand) uint8 {
+	v := o.Var()
+	switch {
+	case o.Kind != ir.Variable || v == nil || v.Space.Base() == isa.Param:
+		return 0
+	case v.Space.Base() == isa.Shared:
+		return ofShared
+	}
+	return ofOther
+}
+
+// wants reports whether the address of an access may violate a rule.
+func (c *checker) wants(in *ir.Instr, need func(*ir.Reg)) bool {
+	head, space := in.Kind().Head(), in.Space().Base()
+	switch head {
+	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed:
+		if space == isa.Param {
+			return false
+		}
+	default:
+		return false
+	}
+	i := slices.IndexFunc(in.Args, func(o ir.Operand) bool { return o.Kind == ir.Address })
+	if i < 0 || len(in.Args[i].Args()) == 0 {
+		return false
+	}
+	base := &in.Args[i].Args()[0]
+	marks, r := markOf(base), base.Reg
+	if r != nil && int(r.Number) < len(c.derived) {
+		marks = c.derived[r.Number]
+	}
+	found := marks&ofOther != 0 ||
+		marks&ofShared != 0 && (space != isa.Shared || marks&isGeneric != 0) ||
+		c.stale && (head == isa.HeadSt || isReadOnly(in)) && space != isa.Shared
+	if found && r != nil {
+		need(r)
+	}
+	return found
 }
 
 // isReadOnly reports whether an instruction loads through the read-only cache.
@@ -88,14 +142,6 @@ func isReadOnly(in *ir.Instr) bool { return in.Kind() == isa.KindLd && in.HasMod
 
 // visit checks an instruction of a path.
 func (c *checker) visit(path *walk.Path, in *ir.Instr) bool {
-	switch in.Kind().Head() {
-	case isa.HeadLd, isa.HeadSt, isa.HeadAtom, isa.HeadRed:
-	default:
-		return true
-	}
-	if in.Space().Base() == isa.Param {
-		return true
-	}
 	at, bytes := path.AddressOf(in), memory.Bytes(in)
 	if at.Kind == walk.Address {
 		c.checkSpace(path, in, at)

@@ -7,6 +7,7 @@
 package wholewarp
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ptxdsl/ptxdsl/diag"
@@ -41,6 +42,10 @@ type checker struct {
 	order []*ir.Instr        // the same, in text order
 	paths []path             // complete paths of the lanes of one warp
 	lane  int
+
+	reported map[*ir.Instr]bool
+	// undecided holds, for an instruction, the choices that decide whether all lanes execute it.
+	undecided map[*ir.Instr][]walk.Choice
 }
 
 // A path is a complete path of one lane, with how often the lane executes each watched
@@ -52,13 +57,14 @@ type path struct {
 }
 
 func run(p *verify.Pass) {
-	c := &checker{Pass: p, watch: make(map[*ir.Instr]bool)}
+	c := &checker{Pass: p, watch: make(map[*ir.Instr]bool),
+		reported: make(map[*ir.Instr]bool), undecided: make(map[*ir.Instr][]walk.Choice)}
 	c.collect()
 	if len(c.order) == 0 {
 		return
 	}
-	c.walk = walk.New(p.Flow, p.BlockSize(), c.visit)
-	c.walk.AtEnd(c.end)
+	c.walk = walk.New(p.Flow, p.BlockSize(),
+		walk.Visitor{Wants: c.wants, Visit: c.visit, End: c.end})
 	warps := c.warps()
 	for _, w := range warps {
 		c.paths = nil
@@ -114,11 +120,12 @@ func (c *checker) warps() (list []int) {
 	return list[:min(len(list), maxWarps)]
 }
 
+// wants reports whether an instruction is watched.
+func (c *checker) wants(in *ir.Instr, _ func(*ir.Reg)) bool { return c.watch[in] }
+
 // visit counts the executions of the watched instructions.
 func (c *checker) visit(p *walk.Path, in *ir.Instr) bool {
-	if c.watch[in] {
-		p.Seen = append(p.Seen, walk.Event{In: in})
-	}
+	p.Seen = append(p.Seen, walk.Event{In: in})
 	return true
 }
 
@@ -132,25 +139,37 @@ func (c *checker) end(p *walk.Path) {
 }
 
 // compare reports the watched instructions that another lane executes a different number of times
-// than the first lane, on paths that do not depend on data and that one launch may take.
+// than the first lane, on paths that one launch may take. If a path depends on data, it is not
+// decided whether the lanes take both.
 func (c *checker) compare() {
-	known := slices.DeleteFunc(slices.Clone(c.paths), func(x path) bool { return x.onData() })
-	c.order = slices.DeleteFunc(c.order, func(in *ir.Instr) bool {
-		for i := range known {
-			x := &known[i]
-			if x.lane != 0 {
-				break
-			}
-			for j := range known {
-				y := &known[j]
-				if y.lane > 0 && x.counts[in] != y.counts[in] && x.Compatible(y.Path) {
-					c.report(in, x, y)
-					return true
-				}
+	for i := range c.paths {
+		x := &c.paths[i]
+		if x.lane != 0 {
+			break
+		}
+		for j := range c.paths {
+			if y := &c.paths[j]; y.lane != 0 && !maps.Equal(x.counts, y.counts) &&
+				x.Compatible(y.Path) {
+				c.differ(x, y)
 			}
 		}
-		return false
-	})
+	}
+	c.order = slices.DeleteFunc(c.order, func(in *ir.Instr) bool { return c.reported[in] })
+}
+
+// differ reports the watched instructions that two lanes execute a different number of times.
+func (c *checker) differ(x, y *path) {
+	onData := x.onData() || y.onData()
+	for _, in := range c.order {
+		switch {
+		case x.counts[in] == y.counts[in] || c.reported[in]:
+		case !onData:
+			c.reported[in] = true
+			c.report(in, x, y)
+		case c.undecided[in] == nil:
+			c.undecided[in] = slices.Concat(x.Choices, y.Choices)
+		}
+	}
 }
 
 // onData reports whether the path depends on data.
@@ -175,22 +194,22 @@ func (c *checker) report(in *ir.Instr, a, b *path) {
 	}
 }
 
-// reportUndecided records the instructions that lanes reach only on paths that depend on data.
+// reportUndecided records the instructions for which data decides whether all lanes execute them.
 func (c *checker) reportUndecided() {
 	for _, in := range c.order {
-		i := slices.IndexFunc(c.paths, func(x path) bool { return x.onData() })
-		if i < 0 || isAccess(in) {
+		i := slices.IndexFunc(c.undecided[in],
+			func(x walk.Choice) bool { return x.From == walk.Data })
+		if isAccess(in) || i < 0 {
 			continue
 		}
 		at, _ := c.Module.At(in.Pos)
-		branch := c.paths[i].Choices[0].In
-		for _, x := range c.paths[i].Choices {
-			if x.From == walk.Data {
-				branch = x.In
-			}
-		}
-		from, _ := c.Module.At(branch.Pos)
+		from, _ := c.Module.At(c.undecided[in][i].In.Pos)
 		c.Missed("whether all lanes execute %s in line %d together: the branch in line %d depends on data (B2)",
 			in.Head(), at.Line, from.Line)
+	}
+	if list := c.walk.Unreached(); len(list) > 0 {
+		at, _ := c.Module.At(list[0].Pos)
+		c.Missed("whether all lanes execute %s in line %d together: the kernel has too many paths (B2)",
+			list[0].Head(), at.Line)
 	}
 }
