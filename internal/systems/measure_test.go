@@ -160,7 +160,7 @@ func raceFree(t *testing.T, v kerneltest.Variant, target string) string {
 		return "not checked: the launches are on devices that are not observed"
 	}
 	if n := detector.Skipped(); n > 0 {
-		t.Logf("%d launches have more than %d threads", n, race.MostThreads)
+		t.Logf("%d launches have more than %d threads", n, race.MaxThreads)
 		return "incomplete: too many threads"
 	}
 	for _, r := range detector.Races() {

@@ -58,7 +58,7 @@ func TestSchedules(t *testing.T) {
 			t.Error("the results differ")
 		}
 		if n := detector.Skipped(); n > 0 {
-			t.Errorf("%d launches have more than %d threads", n, race.MostThreads)
+			t.Errorf("%d launches have more than %d threads", n, race.MaxThreads)
 		}
 		for _, r := range detector.Races() {
 			t.Errorf("%s %s: %s: %s\n%s at %s:%d %s\n%s at %s:%d %s\nmissing: %s", r.Rule,

@@ -284,7 +284,7 @@ type kernel struct {
 	leaves     []*param          // the parameters, with the fields of structures instead of these
 	bases      map[*ir.Reg]field // the registers that hold addresses of parameters
 	watch      []emu.Observer    // observers of the next launches, besides the detector
-	limit      int64             // limit of instructions; 0 means mostWork
+	limit      int64             // limit of instructions; 0 means maxWork
 	pool       pool              // arrays that the kernels of a stream share
 
 	// the file does not fix the block size, or the size of dynamic shared memory

@@ -16,8 +16,8 @@ import (
 
 // Limits of the launches in which warps are delayed.
 const (
-	mostDelays = 128       // launches
-	mostEvents = 2_000_000 // events of all these launches together
+	maxDelays = 128       // launches
+	maxEvents = 2_000_000 // events of all these launches together
 )
 
 // Reasons why orders of accesses to flags were not searched.
@@ -54,10 +54,10 @@ func (k *kernel) delays(r *Result, best *run, all []*run) []*run {
 	if len(list) == 0 {
 		return nil
 	}
-	budget := min(mostDelays, mostEvents/int(base.events+1))
+	budget := min(maxDelays, maxEvents/int(base.events+1))
 	if len(list) > budget {
 		why := manyFlags
-		if budget < mostDelays {
+		if budget < maxDelays {
 			why = longFlags
 		}
 		r.Incomplete = append(r.Incomplete, why)

@@ -42,7 +42,7 @@ func Device(t testing.TB, target string, seed uint64) device.Device {
 		}
 		if detector.Skipped() > 0 {
 			t.Errorf("%d launches have more than %d threads and were not checked for races",
-				detector.Skipped(), race.MostThreads)
+				detector.Skipped(), race.MaxThreads)
 		}
 	})
 	return d

@@ -21,7 +21,7 @@ func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 	for bytes := firstArray; ; bytes *= 8 {
 		x := k.once(s, count, filled, bytes)
 		if x.beyond && k.guessedShared && k.shape.Shared == dynamicShared {
-			k.shape.Shared = k.mostShared()
+			k.shape.Shared = k.maxShared()
 			y := k.once(s, count, filled, bytes)
 			if y.err == nil {
 				x = y
@@ -29,25 +29,25 @@ func (k *kernel) launch(s seeding, count uint64, filled bool) *run {
 				k.shape.Shared = dynamicShared
 			}
 		}
-		if !x.outside || bytes >= mostArray || len(k.shape.Args) > 0 {
+		if !x.outside || bytes >= maxArray || len(k.shape.Args) > 0 {
 			return x
 		}
 	}
 }
 
-// most returns the limit of instructions for the next launch.
-func (k *kernel) most() int64 {
+// maxInstructions returns the limit of instructions for the next launch.
+func (k *kernel) maxInstructions() int64 {
 	switch {
 	case k.limit != 0:
 		return k.limit
 	case k.slow:
-		return mostWork / 4
+		return maxWork / 4
 	}
-	return mostWork
+	return maxWork
 }
 
-// mostShared returns the maximum dynamic shared memory of a block, in bytes.
-func (k *kernel) mostShared() uint32 {
+// maxShared returns the maximum dynamic shared memory of a block, in bytes.
+func (k *kernel) maxShared() uint32 {
 	static := int64(0)
 	for _, v := range k.variables() {
 		if v.Space.Base() == isa.Shared {
@@ -67,12 +67,14 @@ func (k *kernel) once(s seeding, count uint64, filled bool, bytes int) *run {
 	if k.fragments {
 		watch = append(watch, &fragments)
 	}
-	x := &run{schedule: s, count: count, filled: filled, inputs: k.inputs, limit: k.most(),
+	x := &run{schedule: s, count: count, filled: filled, inputs: k.inputs,
+		limit:   k.maxInstructions(),
 		reached: detector.Reached}
 	d, err := emu.New(emu.Options{
 		Target: k.target(), Seed: s.seed, Completion: s.completion, Interleave: true, Workers: 1,
-		Unchecked: !k.values, Limit: k.most(), Scattered: k.scattered, Impatient: s.impatient,
-		Observer: emu.Observers(append([]emu.Observer{detector}, watch...)...),
+		Unchecked: !k.values, Limit: k.maxInstructions(), Scattered: k.scattered,
+		Impatient: s.impatient,
+		Observer:  emu.Observers(append([]emu.Observer{detector}, watch...)...),
 	})
 	if err != nil {
 		x.err = err

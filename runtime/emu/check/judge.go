@@ -24,7 +24,7 @@ func (k *kernel) judge(r *Result, runs []*run) {
 		}
 		if x.skipped > 0 {
 			r.Incomplete = append(r.Incomplete,
-				fmt.Sprintf("races of launches with more than %d threads", race.MostThreads))
+				fmt.Sprintf("races of launches with more than %d threads", race.MaxThreads))
 		}
 	}
 	list := r.Findings // findings of the search

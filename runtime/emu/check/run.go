@@ -44,14 +44,14 @@ type run struct {
 	tried     string // description of the launch, if it is not one of the first ones
 }
 
-// Limits of derived launches. The size of arrays starts at firstArray and grows to mostArray while
+// Limits of derived launches. The size of arrays starts at firstArray and grows to maxArray while
 // accesses are out of bounds.
 const (
 	firstArray = 1 << 20
-	mostArray  = 1 << 26
-	mostWork   = 20_000_000 // instruction limit of a launch
+	maxArray   = 1 << 26
+	maxWork    = 20_000_000 // instruction limit of a launch
 
-	mostEndless = 10 // launches of a file that reach the limit before its other kernels are skipped
+	maxEndless = 10 // launches of a file that reach the limit before its other kernels are skipped
 
 	moreSeeds = 12        // schedules of a kernel whose blocks or groups of warps synchronize
 	cheap     = 50_000    // kernels with fewer events run with more schedules
@@ -62,7 +62,7 @@ const (
 // check runs the launches of the kernel, whose launch is derived.
 func (k *kernel) check() Result {
 	r := Result{Kernel: k.fn.Name}
-	if *k.endless >= mostEndless {
+	if *k.endless >= maxEndless {
 		r.Incomplete = append(r.Incomplete,
 			"a launch of another kernel in the file did not end; check this kernel alone with -kernel")
 		return r
@@ -129,8 +129,8 @@ func (k *kernel) runs(r *Result) []*run {
 	return all
 }
 
-// mostBlocks is the number of blocks of a derived grid if two blocks do not reach all lines.
-const mostBlocks = 4
+// maxBlocks is the number of blocks of a derived grid if two blocks do not reach all lines.
+const maxBlocks = 4
 
 // chooseGrid launches more blocks if two of them do not execute all lines. It returns the runs with
 // more blocks if these execute more lines, otherwise the runs so far.
@@ -145,7 +145,7 @@ func (k *kernel) chooseGrid(r *Result, s seeding, best *run, all []*run) (*run, 
 	if missing == 0 {
 		return best, all
 	}
-	shape.Grid[0] = mostBlocks
+	shape.Grid[0] = maxBlocks
 	x := k.recorded(s, best.count, false)
 	runs := []*run{x}
 	more := func() bool { return len(k.unreached(slices.Concat(all, runs))) < missing }
@@ -217,8 +217,8 @@ func (k *kernel) further(r *Result, schedules []seeding, best *run, before []*ru
 	return all, values
 }
 
-// mostContents is the maximum number of schedules that are run with other contents.
-const mostContents = 4
+// maxContents is the maximum number of schedules that are run with other contents.
+const maxContents = 4
 
 // otherContents runs the best launch with numbers in its arrays. If other schedules have races that
 // the first one does not have, it runs them too, until one of them has a race.
@@ -227,7 +227,7 @@ func (k *kernel) otherContents(best *run, all []*run) (list []*run) {
 	if !best.unordered() {
 		for _, x := range all {
 			if x.schedule != best.schedule && x.count == best.count && x.unordered() &&
-				len(schedules) < mostContents {
+				len(schedules) < maxContents {
 				schedules = append(schedules, x.schedule)
 			}
 		}

@@ -84,7 +84,7 @@ func (r *Result) limit(states int) {
 			states))
 	case s.Preempted:
 		r.Bounds = append(r.Bounds, fmt.Sprintf("at most %d preemptions",
-			schedule.MostPreemptions))
+			schedule.MaxPreemptions))
 	}
 }
 

@@ -80,7 +80,7 @@ func streamOnce(all []*kernel, s seeding) ([]*race.Race, error) {
 	d, err := emu.New(emu.Options{
 		Target: first.target(), Seed: s.seed, Completion: s.completion, Interleave: true,
 		Workers: 1, Unchecked: true,
-		Limit: mostWork, Observer: detector,
+		Limit: maxWork, Observer: detector,
 	})
 	if err != nil {
 		return nil, err

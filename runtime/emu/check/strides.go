@@ -16,24 +16,24 @@ import (
 // compute addresses. If the strides of an array had the same value, or zero, different elements
 // would have the same address, and check would report races that no real launch has.
 type stride struct {
-	dimension int    // number of the array's dimensions with smaller strides
-	of        int    // number of the array's dimensions
-	unit      uint64 // the smallest stride of the array
+	smaller    int    // number of smaller strides of the array
+	dimensions int    // number of the array's dimensions
+	unit       uint64 // the smallest stride of the array
 }
 
 // maxStrideBytes limits the distance of the last elements of an array with derived strides.
-const maxStrideBytes = mostArray / 4
+const maxStrideBytes = maxArray / 4
 
 // value returns the value of the parameter in a launch in which each index is below extent.
 // Elements with different indexes get different addresses, unless an outer index exceeds a limit
 // that keeps the array small.
 func (s stride) value(extent uint64) uint64 {
 	n := s.unit
-	for i := range s.dimension {
+	for i := range s.smaller {
 		e := extent
 		if i > 0 {
 			rest := float64(maxStrideBytes) / float64(s.unit*extent)
-			e = min(e, uint64(math.Pow(max(1, rest), 1/float64(s.of-1))))
+			e = min(e, uint64(math.Pow(max(1, rest), 1/float64(s.dimensions-1))))
 		}
 		n *= e
 	}
@@ -62,9 +62,9 @@ type sums map[*ir.Reg]map[field]product
 // strides returns the parameters that are strides of arrays.
 func (k *kernel) strides(copies map[*ir.Reg]field) map[field]stride {
 	all := k.products(copies)
-	group := make(map[field][]field) // the strides of an array, by each of them
-	rank := make(map[field]indexKind)
-	unit := make(map[field]uint64) // the size of the largest access, in units of the stride
+	group := make(map[field][]field)     // the strides of an array, by each of them
+	fastest := make(map[field]indexKind) // index that each field multiplies
+	unit := make(map[field]uint64)       // the size of the largest access, in units of the stride
 	k.instructions(func(in *ir.Instr) {
 		bytes := uint64(accessBytes(in))
 		for i := range in.Args {
@@ -74,8 +74,8 @@ func (k *kernel) strides(copies map[*ir.Reg]field) map[field]stride {
 			}
 			for _, r := range registers(o, nil) {
 				for f, p := range all[r] {
-					if _, seen := rank[f]; !seen || p.index < rank[f] {
-						rank[f] = p.index
+					if _, seen := fastest[f]; !seen || p.index < fastest[f] {
+						fastest[f] = p.index
 					}
 					unit[f] = max(unit[f], bytes/p.constant, 1)
 					for g := range all[r] {
@@ -93,17 +93,17 @@ func (k *kernel) strides(copies map[*ir.Reg]field) map[field]stride {
 		if sizes[f] {
 			continue
 		}
-		s := stride{of: len(list)}
+		s := stride{dimensions: len(list)}
 		for _, g := range list {
 			// without other evidence, the last parameter is the smallest stride
-			if cmp.Or(cmp.Compare(rank[g], rank[f]),
+			if cmp.Or(cmp.Compare(fastest[g], fastest[f]),
 				cmp.Compare(k.position(f), k.position(g))) < 0 {
-				s.dimension++
+				s.smaller++
 			}
 			s.unit = max(s.unit, unit[g])
 		}
 		if len(list) == 1 { // another index may have no stride
-			s.dimension, s.of = 1, 2
+			s.smaller, s.dimensions = 1, 2
 		}
 		found[f] = s
 	}

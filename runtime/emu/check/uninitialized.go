@@ -128,9 +128,9 @@ func (k *kernel) again(x *run) *run {
 	return k.launch(x.schedule, x.count, x.filled)
 }
 
-// mostComparable is the maximum number of launches with which a use of an uninitialized value is
+// maxComparable is the maximum number of launches with which a use of an uninitialized value is
 // compared.
-const mostComparable = 4
+const maxComparable = 4
 
 // comparable returns the successful runs whose integers, blocks or contents differ from those of
 // the best run.
@@ -145,7 +145,7 @@ func (k *kernel) comparable(best *run, all []*run) (list []*run) {
 			k.varies() && !ordinary(x.count) {
 			continue
 		}
-		if list = append(list, x); len(list) == mostComparable {
+		if list = append(list, x); len(list) == maxComparable {
 			break
 		}
 	}

@@ -65,8 +65,8 @@ type Detector struct {
 	issuer *operation
 }
 
-// MostThreads is the maximum number of threads of a launch for which races are detected.
-const MostThreads = 1 << 17
+// MaxThreads is the maximum number of threads of a launch for which races are detected.
+const MaxThreads = 1 << 17
 
 // A key identifies an mbarrier or a location with strong accesses.
 type key struct {
@@ -142,7 +142,7 @@ func (d *Detector) begin(l *emu.Launching) {
 	d.launch = l
 	d.perWarp = (l.Threads + eval.Lanes - 1) / eval.Lanes
 	n := l.Blocks * d.perWarp * eval.Lanes
-	if d.idle = n > MostThreads; d.idle {
+	if d.idle = n > MaxThreads; d.idle {
 		d.skipped++
 		return
 	}

@@ -132,7 +132,7 @@ func TestDetector(t *testing.T) {
 
 // TestSkipped checks that a launch that is too large is counted and not checked.
 func TestSkipped(t *testing.T) {
-	d := launch(t, source("st.global.u32 [%d0], %r0;"), race.MostThreads/1024+1, 1024, false, 1)
+	d := launch(t, source("st.global.u32 [%d0], %r0;"), race.MaxThreads/1024+1, 1024, false, 1)
 	if d.Skipped() != 1 || len(d.Races()) != 0 {
 		t.Errorf("%d launches skipped, %d races", d.Skipped(), len(d.Races()))
 	}
@@ -145,7 +145,8 @@ func TestUpdate(t *testing.T) {
 		want bool
 	}{
 		{"ld.global.u32 %r1, [%d0]; add.u32 %r1, %r1, 1; st.global.u32 [%d0], %r1;", true},
-		{"and.b32 %r2, %r0, 1; mul.wide.u32 %d2, %r2, 4; add.u64 %d3, %d0, %d2; ld.global.u32 %r1, [%d3]; add.u64 %d4, %d0, %d2; add.u32 %r3, %r1, 1; st.global.u32 [%d4], %r3;", true},
+		{"and.b32 %r2, %r0, 1; mul.wide.u32 %d2, %r2, 4; add.u64 %d3, %d0, %d2; ld.global.u32 %r1, [%d3]; add.u64 %d4, %d0, %d2; add.u32 %r3, %r1, 1; st.global.u32 [%d4], %r3;",
+			true},
 		{"ld.global.u32 %r1, [%d0+4]; add.u32 %r1, %r1, %r0; st.global.u32 [%d0], %r1;", false},
 		{"st.global.u32 [%d0], %r0;", false},
 	} {

@@ -60,8 +60,8 @@ type location struct {
 	read   bool // not by reductions only, whose order does not matter
 }
 
-// mostExecutions is how many executions of an instruction by a warp are points.
-const mostExecutions = 3
+// maxExecutions is how many executions of an instruction by a warp are points.
+const maxExecutions = 3
 
 // Observe handles an event.
 func (p *Points) Observe(e *emu.Event) {
@@ -74,7 +74,7 @@ func (p *Points) Observe(e *emu.Event) {
 	at := site{e.Block, e.Warp, e.Instr}
 	n := p.counts[at]
 	p.counts[at]++
-	if n >= mostExecutions {
+	if n >= maxExecutions {
 		p.Truncated = true
 		return
 	}

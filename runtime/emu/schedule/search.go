@@ -13,11 +13,11 @@ import (
 // Options limit a search.
 type Options struct {
 	States      int // states to visit; 0 means 200,000
-	Preemptions int // voluntary switches in one order; 0 means MostPreemptions
+	Preemptions int // voluntary switches in one order; 0 means MaxPreemptions
 }
 
-// MostPreemptions is the default limit of voluntary switches in one order.
-const MostPreemptions = 4
+// MaxPreemptions is the default limit of voluntary switches in one order.
+const MaxPreemptions = 4
 
 // A Result is the result of a search.
 type Result struct {
@@ -52,7 +52,7 @@ func (r *Result) String() string {
 	}
 	if r.Preempted {
 		why = append(why, fmt.Sprintf("it left out orders with more than %d preemptions",
-			MostPreemptions))
+			MaxPreemptions))
 	}
 	if r.Flags {
 		why = append(why, "it does not follow flags in memory")
@@ -129,7 +129,7 @@ func Search(t *Trace, o Options) *Result {
 		o.States = 200_000
 	}
 	if o.Preemptions == 0 {
-		o.Preemptions = MostPreemptions
+		o.Preemptions = MaxPreemptions
 	}
 	if n := t.Size(); n > maxWork || t.truncated {
 		return &Result{Actors: len(t.actors), TooLarge: true, Flags: t.flags}
