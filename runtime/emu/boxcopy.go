@@ -40,6 +40,7 @@ func (c *boxCopy) run() string {
 	at := c.start
 	rowBytes, pitch := m.rowBytes(c.mode), m.pitch(c.mode)
 	first, end := m.spatial()
+	c.grid.charge(int(m.rows(c.mode) * rowBytes / 4))
 	for row := range m.rows(c.mode) {
 		x := [maxDims]int64{c.start[0]}
 		switch c.mode {

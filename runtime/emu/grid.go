@@ -54,6 +54,7 @@ type grid struct {
 	peers   peerWait
 
 	executed    atomic.Int64 // instructions of threads
+	charged     atomic.Int64 // instructions for which matrix products and copies count
 	changedAt   int64        // executed at the last progress
 	changedTime time.Time
 	ended       atomic.Int64 // blocks that have ended
@@ -185,8 +186,13 @@ func (g *grid) beyondLimit(out outcome) bool {
 	if out == stuck {
 		most *= 2
 	}
-	return most > 0 && (out == sliceUsed || out == stuck) && g.executed.Load() > most
+	return most > 0 && (out == sliceUsed || out == stuck) &&
+		g.executed.Load()+g.charged.Load() > most
 }
+
+// charge adds the work of an operation, as a number of instructions of threads that take about the
+// same time, for the limit of the launch.
+func (g *grid) charge(instructions int) { g.charged.Add(int64(instructions)) }
 
 // executed returns the number of instructions that the cluster's warps have run.
 func (c *cluster) executed() (n int64) {

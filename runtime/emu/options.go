@@ -50,7 +50,9 @@ type Options struct {
 	// has a separate range of memory addresses. Device.Reach may change the number of a device
 	// that has not allocated memory.
 	Number int
-	// Limit ends a launch with a fault after about this many thread instructions. 0 means no limit.
+	// Limit ends a launch with a fault after about this many thread instructions. Each element of
+	// a matrix product of a warpgroup or of tcgen05, and each 4 bytes of a copied box, count as one
+	// more. 0 means no limit.
 	Limit int64
 	// Progress is called periodically while a kernel runs, and once at the end if it took long. It
 	// must not use the device.

@@ -63,6 +63,7 @@ func (c *productCache) group(g *groupProduct) *tensorcore.Product {
 
 // run computes the matrix product.
 func (j *tensorJob) run() string {
+	j.w.block.grid.charge(j.rows * len(j.blocks) * j.in.N)
 	for _, b := range j.blocks {
 		if b != j.w.block && b.alive == 0 {
 			return j.w.peerEnded(j.blocks)

@@ -176,6 +176,7 @@ func (g *groupProduct) join(w *warp) (*groupJob, string) {
 // compute loads the operands and adds the matrix product to the registers of the four warps.
 func (j *groupJob) compute() string {
 	p := j.block.cluster.products.group(j.groupProduct)
+	j.block.grid.charge(p.M * p.N)
 	p.Begin(p.M, p.N)
 	if why := j.load(p); why != "" {
 		return why

@@ -111,8 +111,7 @@ func (d *Detector) operationAccess(e *emu.Event) {
 			return
 		}
 		if o.group == emu.NoGroup {
-			x := delayed{event: *e, at: e.At[l], lane: l}
-			o.delayed = append(o.delayed, x)
+			o.delay(delayed{event: *e, at: e.At[l], lane: l})
 			return
 		}
 		agent := o.agent
@@ -121,6 +120,23 @@ func (d *Detector) operationAccess(e *emu.Event) {
 		}
 		d.operationTouch(e, o, agent, o.epoch, e.At[l], l)
 	})
+}
+
+// delay adds an access to those that are recorded when the operation completes. An access that
+// begins where the last one ends becomes a part of it.
+func (o *operation) delay(x delayed) {
+	if n := len(o.delayed); n > 0 {
+		last := &o.delayed[n-1]
+		end := last.at
+		end.At += last.event.Size
+		if end == x.at && last.lane == x.lane && last.event.Kind == x.event.Kind &&
+			last.event.Instr == x.event.Instr && last.event.Proxy == x.event.Proxy &&
+			last.event.Values == nil && x.event.Values == nil {
+			last.event.Size += x.event.Size
+			return
+		}
+	}
+	o.delayed = append(o.delayed, x)
 }
 
 // operation returns the operation of an event. Tensor-core reads belong to the single lane that
