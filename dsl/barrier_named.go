@@ -102,6 +102,15 @@ func (k *Kernel) barrierRow(n, threads int) []NamedBarrier {
 	return list
 }
 
+// syncGroup waits for the threads of a warpgroup, at one of several named barriers.
+func (k *Kernel) syncGroup(barriers []NamedBarrier, group Reg[U32]) {
+	if len(barriers) == 1 {
+		barriers[0].Sync()
+		return
+	}
+	k.ins("bar.sync", group.AddI(int64(barriers[0].id)).register().in(k), number(128))
+}
+
 // nextBarrier reserves the lowest unused barrier number and returns it.
 func (k *Kernel) nextBarrier() int {
 	k.lastBarrier++

@@ -109,6 +109,7 @@ func (c *stranger) seed(k *dsl.Kernel) {
 		k.Pipeline("ab", 2, a.Feed(), x.Feed()), p, k.Accumulator(64, 64, isa.F32), w,
 		w.LoadFragments(shared, k.U32(0)), w.MMAStep(shared, k.U32(0), shared, k.U32(0)),
 		k.TMEM("t", 128, 64, 2), k.TMEMOperand("f", isa.Bf16, 64, 2), k.Output("o", a, 1),
+		k.Reduction(dsl.Global[dsl.F32](k, "sums"), 64, 1),
 		k.Persistent(k.U32(3), k.U32(3), 2), k.OnlineSoftmax(2, k.F32(1)),
 		k.PersistentBalanced(k.U32(3), k.U32(3), 2, true), k.DynamicSchedule(k.U32(3), k.U32(3), 2),
 		k.NewLabel("l"), tile,

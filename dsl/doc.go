@@ -94,7 +94,8 @@
 // [Kernel.PersistentBalanced] is for causal attention. [Kernel.DynamicSchedule] lets the hardware
 // assign tiles (sm_100), [Kernel.PersistentGroups] is for grouped GEMMs, [Kernel.StreamK] for
 // stream-K, and [Kernel.BlockTile] for one tile per block. Blocks wait for each other at a
-// [Semaphore]. [Kernel.LaunchDependents] and [Kernel.WaitDependencies] overlap dependent kernels.
+// [Semaphore], and a [Reduction] adds their accumulators, also in a fixed order.
+// [Kernel.LaunchDependents] and [Kernel.WaitDependencies] overlap dependent kernels.
 //
 // Each abstraction can be opened: [Stage.Full], [Stage.Empty] and [Stage.Tile] return the mbarriers
 // and tiles, and [Kernel.Ins] appends any PTX instruction given as text, checked like every other.

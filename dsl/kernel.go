@@ -49,7 +49,7 @@ import (
 //     [Kernel.CommitStores], [Kernel.WaitStores], [Kernel.WaitStoresRead]
 //   - Tensor cores: [Kernel.Accumulator], [Kernel.CommitMMA], [Kernel.WaitMMA], [Kernel.TMEM],
 //     [Kernel.TMEMOperand], [Kernel.CTAPair], [Kernel.PairHalf], [Kernel.Output],
-//     [Kernel.ScaleOutput], [Kernel.OnlineSoftmax]
+//     [Kernel.TensorOutput], [Kernel.ScaleOutput], [Kernel.Reduction], [Kernel.OnlineSoftmax]
 type Kernel struct {
 	m    *Module
 	f    *ir.Func

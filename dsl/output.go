@@ -64,16 +64,6 @@ func (o *Output) kernel() *Kernel {
 // its stores and waits for them.
 func (o *Output) isStoringThread() Reg[Pred] { return o.k.Thread().AndI(127).EQI(0) }
 
-// sync waits for the threads of a warpgroup.
-func (o *Output) sync(group Reg[U32]) {
-	k := o.k
-	if o.groups == 1 {
-		o.barrier[0].Sync()
-		return
-	}
-	k.ins("bar.sync", group.AddI(int64(o.barrier[0].id)).register().in(k), number(128))
-}
-
 // tile returns the staging tile of a warpgroup.
 func (o *Output) tile(group Reg[U32]) SharedTile {
 	t := o.tiles
@@ -90,37 +80,50 @@ func (o *Output) tile(group Reg[U32]) SharedTile {
 // staging tile is free, and returns while the TMA still reads the tile.
 func (o *Output) Store(acc *Accumulator, part int, group, row, col Reg[U32]) {
 	k := o.kernel()
-	if !checkCreated(k, "output in Store", acc.kernel(), row.k) {
+	if !checkCreated(k, "output in Store", acc.kernel(), row.k) || !o.checkStore(acc, group) {
 		return
 	}
+	k.annotateTileStore(o.to.v, Addr{}, row, col, 64, acc.cols, 128)
+	o.storePart(acc, part, group, func(tile SharedTile) { o.to.Store(tile, row, col) })
+}
+
+// checkStore reports whether accumulators can be stored to the output by a warpgroup, and records
+// the reason if not.
+func (o *Output) checkStore(acc *Accumulator, group Reg[U32]) bool {
+	k := o.k
 	t := o.to.tile
 	switch {
 	case acc.kernel() == nil:
 		k.fault(&ruleValue, "accumulator in Store is a zero value, not created by a builder call")
-		return
+		return false
 	case t.Rows != 64 || t.Cols != acc.cols:
 		k.fault(&ruleShape, "accumulator of 64x%d does not match the output tile %s", acc.cols, t)
-		return
+		return false
 	case t.Type != isa.Bf16 && t.Type != isa.F16 && t.Type != isa.F32:
 		k.fault(&ruleShape, "output tile %s cannot hold accumulators, expected .f32, .bf16 or .f16",
 			t.Type)
-		return
+		return false
 	case t.Swizzle != Swizzle128 && (t.Swizzle != Swizzle64 || t.Type == isa.F32) ||
 		acc.cols%16 != 0 || acc.typ != isa.F32:
 		k.fault(&ruleShape,
 			"output tile %s is not supported, expected a 128-byte swizzle (or 64 bytes for 16-bit types), a multiple of 16 columns and an accumulator of .f32",
 			t)
-		return
+		return false
 	}
 	if group.IsConstant() && (group.bits < 0 || group.bits >= int64(o.groups)) {
 		k.fault(&ruleShape, "warpgroup %d is out of bounds: the output has %d tiles", group.bits,
 			o.groups)
-		return
+		return false
 	}
+	return true
+}
+
+// storePart stores part of an accumulator. store starts the copy of the staging tile.
+func (o *Output) storePart(acc *Accumulator, part int, group Reg[U32],
+	store func(tile SharedTile)) {
 	o.noteStore()
-	k.annotateTileStore(o.to.v, Addr{}, row, col, 64, acc.cols, 128)
-	o.storeGroup(group, row, col, func(tile SharedTile) {
-		if t.Type == isa.F32 {
+	o.storeGroup(group, store, func(tile SharedTile) {
+		if o.to.tile.Type == isa.F32 {
 			acc.putWide(part, tile)
 		} else {
 			o.put(acc, part, tile)

@@ -59,24 +59,25 @@ func (o *Output) storeRows(row, col Reg[U32], chunk int, elements func(col, n in
 // writes its row, and stores the tile.
 func (o *Output) storeStaged(row, col Reg[U32], write func(tile SharedTile, line Reg[U32])) {
 	k := o.k
-	o.storeGroup(k.U32(0), row, col, func(tile SharedTile) { write(tile, k.Thread().AndI(127)) })
+	o.storeGroup(k.U32(0), func(tile SharedTile) { o.to.Store(tile, row, col) },
+		func(tile SharedTile) { write(tile, k.Thread().AndI(127)) })
 }
 
 // storeGroup waits until the staging tile of a warpgroup is free, calls write, which fills the
-// tile, and stores the tile.
-func (o *Output) storeGroup(group, row, col Reg[U32], write func(tile SharedTile)) {
+// tile, and calls store in one thread, which stores the tile.
+func (o *Output) storeGroup(group Reg[U32], store, write func(tile SharedTile)) {
 	k := o.k
 	first := o.isStoringThread()
 	k.Comment("the previous store has read the tile")
 	k.When(first, func() { k.WaitStoresRead(0) })
-	o.sync(group)
+	k.syncGroup(o.barrier, group)
 	tile := o.tile(group)
 	write(tile)
 	k.FenceAsync()
-	o.sync(group)
+	k.syncGroup(o.barrier, group)
 	k.When(first, func() {
 		o.to.hasOutput = true
-		o.to.Store(tile, row, col)
+		store(tile)
 		o.to.hasOutput = false
 		k.CommitStores()
 	})

@@ -19,7 +19,7 @@ type StreamSchedule struct {
 	partials          Array[F32]
 	flags             Array[U32]
 	groups            int
-	barrier           NamedBarrier // of the first warpgroup; those of the other warpgroups follow
+	barrier           []NamedBarrier // one for each warpgroup
 }
 
 // A StreamTile is a range of K steps of a tile that one block computes: Steps steps, starting at
@@ -64,7 +64,7 @@ func (k *Kernel) StreamK(rows, cols, steps Reg[U32], together, groups int, parti
 		k.fault(&ruleValue, "arrays of StreamK are a zero value, not created by a builder call")
 		return nil
 	}
-	s.barrier = k.barrierRow(s.groups, 128)[0]
+	s.barrier = k.barrierRow(s.groups, 128)
 	return s
 }
 
@@ -135,13 +135,7 @@ func (t StreamTile) Fixup(acc *Accumulator, group Reg[U32], store func()) {
 		return
 	}
 	size, first := int64(acc.rows*acc.cols), k.Thread().AndI(127).EQI(0)
-	sync := func() {
-		if s.groups == 1 {
-			s.barrier.Sync()
-			return
-		}
-		k.ins("bar.sync", group.AddI(int64(s.barrier.id)).register().in(k), number(128))
-	}
+	sync := func() { k.syncGroup(s.barrier, group) }
 	of := func(block Reg[U32]) (Array[F32], Semaphore) {
 		slot := block.MadI(int64(s.groups), group)
 		return s.partials.At(slot.MulI(size)), k.Semaphore(s.flags, slot)
@@ -185,6 +179,14 @@ func (a *Accumulator) AddPartial(from Array[F32]) {
 		for i, x := range from.LoadFirstVec(len(sums)) {
 			assign(sums[i], sums[i].Add(x))
 		}
+	})
+}
+
+// ReducePartial adds the accumulator of a warpgroup to rows*cols elements in global memory, aligned
+// to 16 bytes, in the order of SavePartial. Each element is added atomically.
+func (a *Accumulator) ReducePartial(to Array[F32]) {
+	a.visitPartial("ReducePartial", to, func(to Array[F32], sums []Reg[F32]) {
+		to.ReduceVec("add", a.k.U32(0), sums)
 	})
 }
 

@@ -114,14 +114,20 @@ func (s *OnlineSoftmax) IfGrown(factors []Reg[F32], then func()) {
 }
 
 // Log returns the logarithm to base 2 of the sum of the exponentials of a local row's scores, the
-// same in the four threads that share the row. out is any tile with this row.
+// same in the four threads that share the row. out is any tile with this row. After AllowEmpty, the
+// logarithm of a row without a score above -inf is +inf, instead of -inf: the weights that a
+// backward pass computes from it are then zero.
 func (s *OnlineSoftmax) Log(out Scores, localRow int) Reg[F32] {
 	if s == nil || s.k == nil || !s.checkTile("Log", out) ||
 		!s.k.checkLocalRow(localRow, len(s.Sum)) {
 		return Reg[F32]{}
 	}
 	sum := out.QuadReduce(s.Sum[localRow], func(a, b Reg[F32]) Reg[F32] { return a.Add(b) })
-	return sum.Log2().Add(s.Max[localRow])
+	log := sum.Log2().Add(s.Max[localRow])
+	if s.allowsEmpty {
+		log = Select(sum.EQF(0), s.k.F32(math.Inf(1)), log)
+	}
+	return log
 }
 
 // Divide divides the rows of the result by the sums of their weights.

@@ -25,6 +25,24 @@ var wrongGrids = []wrongKernel{
 			break
 		}
 	}},
+	{"sm_90a", func(_ *dsl.Module, k *dsl.Kernel) {
+		sums, one := dsl.Global[dsl.F32](k, "sums"), k.U32(1)
+		k.Reduction(sums, 60, 1)                 // want `D401: reduction of 60 columns for 1 warpgroups, expected a multiple of 8 up to 256 and 1 to 4 warpgroups`
+		k.Reduction(dsl.Array[dsl.F32]{}, 64, 1) // want `D201: array of the reduction is a zero value, not created by a builder call`
+		r := k.Reduction(sums, 64, 1)
+		r.InOrder("staged", dsl.Array[u]{})                                    // want `D201: array in InOrder is a zero value, not created by a builder call`
+		r.Add(nil, k.U32(0), one, one, one.EQI(0))                             // want `D201: accumulator in Add is a zero value, not created by a builder call`
+		r.Add(k.Accumulator(64, 128, isa.F32), k.U32(0), one, one, one.EQI(0)) // want `D401: accumulator of 64x128 is added to sums of 64x64`
+		(*dsl.Reduction)(nil).Add(nil, one, one, one, one.EQI(0))              // want `D201: reduction in Add is a zero value, not created by a builder call`
+		k.Accumulator(64, 64, isa.S32).ReducePartial(sums)                     // want `D401: ReducePartial is called on an accumulator of \.s32, expected \.f32`
+		x := k.Tensor("x", isa.Bf16, []int{1, 64, 64}, dsl.Swizzle128)
+		y := k.Tensor("y", isa.F16, []int{1, 64, 64}, dsl.Swizzle128)
+		k.TensorOutput("none", nil, 1) // want `D201: tensor map of output none is a zero value, not created by a builder call`
+		out, acc := k.TensorOutput("out", x, 1), k.Accumulator(64, 64, isa.F32)
+		out.StoreBox(y, acc, 0, k.U32(0), one, one, one)                             // want `D401: tensor y has boxes of 64x64 \.f16 .*, but the output has tiles of 64x64 \.bf16 .*`
+		out.StoreBox(nil, acc, 0, k.U32(0), one, one, one)                           // want `D201: tensor in StoreBox is a zero value, not created by a builder call`
+		out.StoreBox(x, k.Accumulator(64, 128, isa.F32), 0, k.U32(0), one, one, one) // want `D401: accumulator of 64x128 does not match the output tile .*`
+	}},
 	{"sm_90", func(_ *dsl.Module, k *dsl.Kernel) {
 		k.Lane().Set(k.U32(1))    // want `D201: Set is called on %laneid, which is read once per kernel; declare a variable with Var`
 		k.CTAID().X.Set(k.U32(1)) // want `D201: Set is called on %ctaid\.x, which is read once per kernel; declare a variable with Var`

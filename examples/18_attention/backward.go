@@ -29,8 +29,8 @@ type head struct {
 }
 
 // declareHead declares the parameters that the kernels share. logs[i] is the logarithm to base 2
-// of the sum of the exponentials of the scores of query i. deltas[i] is the dot product of the
-// result of query i and the gradient of that result.
+// of the sum of the exponentials of the scores of query i, or infinite if the query sees no key.
+// deltas[i] is the dot product of the result of query i and the gradient of that result.
 func (s Shape) declareHead(k *dsl.Kernel) head {
 	h := head{q: k.Matrix("q", s.Type), k: k.Matrix("k", s.Type), v: k.Matrix("v", s.Type),
 		grad: k.Matrix("do", s.Type)}
@@ -44,6 +44,14 @@ func (s Shape) declareHead(k *dsl.Kernel) head {
 	start := dsl.MulWide[dsl.U64](h.index, h.queries)
 	h.logs, h.deltas = h.logs.At64(start), h.deltas.At64(start)
 	return h
+}
+
+// mask sets the scores of a tile of keys that a query does not see to -inf. Positions are larger by
+// the number of queries, so that none is negative if there are fewer keys. first is the block's
+// first query, and row is the number of queries before the warp's.
+func (h head) mask(k *dsl.Kernel, s Shape, x scores, step, first, row u32) {
+	s.mask(k, x, Keys, step.MulI(Keys).Add(h.queries), h.keys.Add(h.queries), first.Add(h.keys),
+		row)
 }
 
 // BuildRows adds to m a kernel that computes logs and deltas. The grid has one block per tile of
@@ -80,6 +88,7 @@ func BuildRows(m *dsl.Module, s Shape) {
 	number := s.number(first, h.queries, h.keys)
 	scores := dsl.NewWarpTile[dsl.F32](k, mma, Queries/4, Keys)
 	rows := k.OnlineSoftmax(scores.LocalRows(), k.F32(s.scale()))
+	rows.AllowEmpty()
 	kv := k.AsyncPipeline("k", 2, tile)
 	kv.Run(s.steps(h.keys, number, Queries, Keys),
 		func(step u32, to dsl.AsyncStage) {
@@ -88,7 +97,7 @@ func BuildRows(m *dsl.Module, s Shape) {
 		func(step u32, at dsl.AsyncStage) {
 			scores.Clear()
 			scores.MMA(own, row, at.Tile(0), zero)
-			s.mask(k, scores, Keys, step.MulI(Keys), h.keys, number, row)
+			h.mask(k, s, scores, step, first, row)
 			rows.Weigh(scores)
 		})
 	for i := range scores.LocalRows() {
@@ -119,10 +128,11 @@ func BuildBackwardKV(m *dsl.Module, s Shape) {
 	sumK.Clear()
 	sumV.Clear()
 
-	// Skip tiles of queries that do not see the first key of the block.
-	earlier, skip := h.keys.Sub(h.queries), zero
+	// Skip tiles of queries that do not see the first key of the block, but none if there are fewer
+	// keys than queries.
+	skip := zero
 	if s.Causal {
-		skip = first.Sub(earlier.Min(first)).DivI(Queries)
+		skip = first.Sub(h.keys.Sub(h.queries).Min(first)).DivI(Queries)
 	}
 	steps := h.queries.CeilDiv(Queries)
 	qs := k.AsyncPipeline("q", 2, tile, tile)
@@ -134,27 +144,29 @@ func BuildBackwardKV(m *dsl.Module, s Shape) {
 		},
 		func(step u32, at dsl.AsyncStage) {
 			from := step.Add(skip).MulI(Queries)
+			// inside returns a query that is not past the last one, and whether it sees a key.
 			inside := func(c dsl.Cell) (u32, dsl.Reg[dsl.Pred]) {
 				query := from.Add(c.Col())
-				return query.Min(h.queries.SubI(1)), query.LT(h.queries)
+				seen := query.LT(h.queries)
+				if s.Causal {
+					key := first.Add(row).Add(c.Row())
+					seen = seen.And(key.Add(h.queries).LE(query.Add(h.keys)))
+				}
+				return query.Min(h.queries.SubI(1)), seen
 			}
 			weights := dsl.NewWarpTile[dsl.F32](k, mma, Keys/4, Queries)
 			weights.MMA(keys, row, at.Tile(0), zero)
 			weights.Map(func(c dsl.Cell, x f32) f32 {
 				query, seen := inside(c)
 				weight := x.MulF(s.scale()).Sub(h.logs.Load(query)).Exp2(dsl.Approx, dsl.FTZ)
-				if s.Causal {
-					last := query.Add(earlier) // the last key that the query sees
-					weight = dsl.Select(first.Add(row).Add(c.Row()).LE(last), weight, k.F32(0))
-				}
 				return dsl.Select(seen, weight, k.F32(0))
 			})
 			sumV.MMAFragments(weights.ToFragments(s.Type), at.Tile(1).Transposed(), zero)
 			changes := dsl.NewWarpTile[dsl.F32](k, mma, Keys/4, Queries)
 			changes.MMA(values, row, at.Tile(1), zero)
 			changes.Map(func(c dsl.Cell, x f32) f32 {
-				query, _ := inside(c)
-				return x.Sub(h.deltas.Load(query))
+				query, seen := inside(c)
+				return dsl.Select(seen, x.Sub(h.deltas.Load(query)), k.F32(0))
 			})
 			dsl.Promote(changes, weights, func(_ dsl.Cell, change, weight f32) f32 {
 				return change.Mul(weight)
@@ -196,7 +208,7 @@ func BuildBackwardQ(m *dsl.Module, s Shape) {
 		func(step u32, at dsl.AsyncStage) {
 			weights := dsl.NewWarpTile[dsl.F32](k, mma, Queries/4, Keys)
 			weights.MMA(own, row, at.Tile(0), zero)
-			s.mask(k, weights, Keys, step.MulI(Keys), h.keys, number, row)
+			h.mask(k, s, weights, step, first, row)
 			weights.Map(func(c dsl.Cell, x f32) f32 {
 				return x.MulF(s.scale()).Sub(logs[c.LocalRow]).Exp2(dsl.Approx, dsl.FTZ)
 			})

@@ -67,6 +67,9 @@ func BuildHopperWith(m *dsl.Module, s Shape, h Hopper) {
 	}
 	b.roles(func(w *queryRows) {
 		w.rows = k.OnlineSoftmax(w.out.LocalRows(), k.F32(s.scale()))
+		if h.Logs && s.Causal {
+			w.rows.AllowEmpty()
+		}
 		b.own.ConsumeOne(w.overlap)
 		b.kv.ConsumeOne(w.addLast)
 		if h.Logs {
@@ -196,7 +199,8 @@ func (w *queryRows) overlap(mine *dsl.Stage) {
 // addLast adds the weighted values of the last tile.
 func (w *queryRows) addLast(at *dsl.Stage) { w.addValues(w.out, at) }
 
-// storeLogs stores the logarithm to base 2 of the sum of the exponentials of each row's scores.
+// storeLogs stores the logarithm to base 2 of the sum of the exponentials of each row's scores. It
+// is infinite for a query that sees no key.
 func (w *queryRows) storeLogs(logs dsl.Array[dsl.F32]) {
 	first := w.first.Add(w.row)
 	for i := range w.out.LocalRows() {
@@ -211,6 +215,9 @@ func (b *hopperBlock) task(at dsl.TileCoord) task {
 	t := task{head: at.Row, first: at.Col.MulI(int64(b.Queries())), from: b.k.U32(0), end: b.keys}
 	t.after = b.number(t.first, b.queries, b.keys)
 	t.steps = b.steps(b.keys, t.after, b.Queries(), b.Hopper.Keys).Max(b.k.U32(1))
+	if b.Logs && b.Causal { // positions are larger: none is negative if there are fewer keys
+		t.from, t.end, t.after = b.queries, b.keys.Add(b.queries), t.first.Add(b.keys)
+	}
 	return t
 }
 

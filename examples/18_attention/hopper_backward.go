@@ -115,47 +115,46 @@ func BuildHopperQueries(m *dsl.Module, s Shape) {
 // block, and computes the transposed scores. So the weights and their changes are operands in
 // registers for the gradients of values and keys, which stay in registers. The changes are also
 // written to shared memory, and both warpgroups compute a half of their product with the keys,
-// which they add to the sums in global memory. The grid is persistent, as for BuildHopper. The
-// gradients of a key with an infinity are NaN if the last tile of queries is not whole: the scores
-// of the rows past its end are zero times infinity.
+// which they add to the sums in global memory. The grid is persistent, as for BuildHopper.
 func BuildHopperBackward(m *dsl.Module, s Shape) {
 	BuildHopperBackwardWith(m, s, HopperBackwardFor(s))
 }
 
-// BuildHopperBackwardWith is BuildHopperBackward with blocks of a shape. If it is Ordered, bulk
-// copies add to the sums, the last parameter has two semaphores for each tile of queries, which are
-// zero, and the grid has one block for each tile of keys of each head.
+// BuildHopperBackwardWith is BuildHopperBackward with blocks of a shape. If it is Ordered, the last
+// parameter has two counters for each tile of the padded queries, which are zero, and the grid has
+// one block for each tile of keys of each head.
 func BuildHopperBackwardWith(m *dsl.Module, s Shape, h HopperBackward) {
 	k := s.kernel(m, s.hopperBackward(), usual, dsl.Warpgroups(3))
-	b := &backward{Shape: s, HopperBackward: h, k: k}
-	box, keyBox := []int{1, h.Queries, s.Width}, []int{1, BackwardKeys, s.Width}
-	b.q, b.grad = k.Tensor("q", s.Type, box, dsl.Swizzle128),
-		k.Tensor("do", s.Type, box, dsl.Swizzle128)
-	b.ks, b.vs = k.Tensor("k", s.Type, keyBox, dsl.Swizzle128),
-		k.Tensor("v", s.Type, keyBox, dsl.Swizzle128)
-	b.logs = dsl.ChunkOf(dsl.Global[dsl.F32](k, "logs"), h.Queries)
-	b.deltas = dsl.ChunkOf(dsl.Global[dsl.F32](k, "deltas"), h.Queries)
-	out := []int{1, 64, s.Width}
-	b.dk, b.dv = k.Tensor("dk", s.Type, out, dsl.Swizzle128),
-		k.Tensor("dv", s.Type, out, dsl.Swizzle128)
-	b.sums = dsl.Global[dsl.F32](k, "sums")
-	b.queries, b.keys = dsl.Param[dsl.U32](k, "n"), dsl.Param[dsl.U32](k, "m")
-	b.heads = dsl.Param[dsl.U32](k, "heads")
-	if h.Ordered {
-		b.turns = dsl.Global[dsl.U32](k, "turns")
+	box, keyBox, out := []int{1, h.Queries, s.Width}, []int{1, BackwardKeys, s.Width},
+		[]int{1, 64, s.Width}
+	b := &backward{
+		Shape: s, HopperBackward: h, k: k,
+		q:      k.Tensor("q", s.Type, box, dsl.Swizzle128),
+		grad:   k.Tensor("do", s.Type, box, dsl.Swizzle128),
+		ks:     k.Tensor("k", s.Type, keyBox, dsl.Swizzle128),
+		vs:     k.Tensor("v", s.Type, keyBox, dsl.Swizzle128),
+		logs:   dsl.ChunkOf(dsl.Global[dsl.F32](k, "logs"), h.Queries),
+		deltas: dsl.ChunkOf(dsl.Global[dsl.F32](k, "deltas"), h.Queries),
+		dk:     k.Tensor("dk", s.Type, out, dsl.Swizzle128),
+		dv:     k.Tensor("dv", s.Type, out, dsl.Swizzle128),
+		sums:   k.Reduction(dsl.Global[dsl.F32](k, "sums"), 64, 2),
+
+		queries: dsl.Param[dsl.U32](k, "n"), keys: dsl.Param[dsl.U32](k, "m"),
+		heads: dsl.Param[dsl.U32](k, "heads"),
 	}
 	b.tiles = b.queries.CeilDiv(int64(h.Queries))
 	b.chunks = padded(b.queries).DivI(int64(h.Queries))
-
 	b.own = k.Pipeline("own", 1, b.ks.Feed(), b.vs.Feed())
 	b.qs = k.Pipeline("qs", h.Stages, b.q.Feed(), b.grad.Feed(), b.logs.Feed(), b.deltas.Feed())
 	b.changed = k.SharedTiles("changes", dsl.Tile{Type: s.Type, Rows: BackwardKeys,
 		Cols: h.Queries, Swizzle: dsl.Swizzle128}, 2)
-	b.results = k.SharedTiles("results", b.dk.Tile(), 2)
+	b.results, b.both = k.TensorOutput("results", b.dk, 2), k.NamedBarrier(256)
 	if h.Ordered {
-		b.staged = dsl.Shared[dsl.F32](k, "staged", 2, 64*64)
+		b.sums.InOrder("staged", dsl.Global[dsl.U32](k, "turns"))
 	}
-	b.both = k.NamedBarrier(256)
+	// A block waits for those with earlier tiles if the sums are Ordered, so none may come first.
+	b.schedule = tilesOfHeads(k, b.heads, b.keys.CeilDiv(BackwardKeys), b.Causal && !b.Ordered,
+		false)
 	k.Roles(
 		dsl.OnWarpgroup(0, "load", b.load).Regs(24),
 		dsl.OnWarpgroups(1, 2, "multiply", b.multiply).Regs(240),
@@ -169,23 +168,22 @@ type backward struct {
 	k                       *dsl.Kernel
 	q, grad, ks, vs, dk, dv *dsl.Tensor
 	logs, deltas            *dsl.Chunk[dsl.F32]
-	sums                    dsl.Array[dsl.F32]
-	turns                   dsl.Array[dsl.U32]
+	sums                    *dsl.Reduction // gradients of the queries, in parts of 64x64
 	queries, keys, heads    u32
 	tiles                   u32            // of queries
 	chunks                  u32            // tiles of the padded queries of each head
+	schedule                dsl.Tiles      // of the tiles of keys
 	own                     *dsl.Pipeline  // keys and values
 	qs                      *dsl.Pipeline  // queries and the gradients of their results
 	changed                 dsl.SharedTile // two tiles of transposed changes
-	results                 dsl.SharedTile // one for each warpgroup
-	staged                  dsl.Array[dsl.F32]
+	results                 *dsl.Output
 	both                    dsl.NamedBarrier
 }
 
 // load loads the tiles.
 func (b *backward) load() {
 	zero := b.k.U32(0)
-	for tile := range b.schedule().Each() {
+	for tile := range b.schedule.Each() {
 		t := b.keyTile(tile)
 		for at := range b.own.Produce(b.k.U32(1)) {
 			b.ks.LoadStage(at, t.head, t.first, zero)
@@ -202,50 +200,41 @@ func (b *backward) load() {
 	}
 }
 
-// A warpgroup is the state of one of the two warpgroups that multiply.
+// A warpgroup is the state of one of the two warpgroups that multiply, for a tile of keys.
 type warpgroup struct {
 	*backward
-	half   u32
-	thread u32
 	keyTile
+	half       u32
 	row        u32 // first key of the warpgroup
 	sumK, sumV *dsl.Accumulator
 }
 
 // multiply computes the gradients of tiles of keys and values, half of them in each warpgroup.
 func (b *backward) multiply(half u32) {
-	k := b.k
-	w := &warpgroup{backward: b, half: half, thread: k.Thread().AndI(127)}
-	for tile := range b.schedule().Each() {
-		t := b.keyTile(tile)
-		w.keyTile, w.row = t, t.first.Add(half.MulI(64))
-		w.sumK, w.sumV = k.Accumulator(64, b.Width, isa.F32), k.Accumulator(64, b.Width, isa.F32)
+	for tile := range b.schedule.Each() {
+		w := &warpgroup{backward: b, keyTile: b.keyTile(tile), half: half,
+			sumK: b.k.Accumulator(64, b.Width, isa.F32),
+			sumV: b.k.Accumulator(64, b.Width, isa.F32)}
+		w.row = w.first.Add(half.MulI(64))
 		b.own.ConsumeOne(func(mine *dsl.Stage) {
-			for at := range b.qs.ConsumeLate(b.tiles.Sub(t.skip)) {
+			for at := range b.qs.ConsumeLate(b.tiles.Sub(w.skip)) {
 				w.step(mine, at)
 			}
 		})
-		if b.Ordered {
-			k.If(w.thread.EQI(0), func() {
-				k.WaitStores(0)
-				w.pass(b.tiles.SubI(1))
-			})
-		}
-		w.sumK.Map(func(_ dsl.Cell, x f32) f32 {
-			return x.MulF(1 / math.Sqrt(float64(b.Width)))
-		})
-		w.store(b.dv, w.sumV)
-		w.store(b.dk, w.sumK)
+		b.sums.Wait()
+		w.sumK.Map(
+			func(_ dsl.Cell, x f32) f32 { return x.MulF(1 / math.Sqrt(float64(b.Width))) })
+		b.results.StoreBox(b.dv, w.sumV, 0, half, w.head, w.row, b.k.U32(0))
+		b.results.StoreBox(b.dk, w.sumK, 0, half, w.head, w.row, b.k.U32(0))
 	}
-	k.When(w.thread.EQI(0), func() { k.WaitStores(0) })
+	b.results.Wait()
 }
 
 // step processes a tile of queries. The products of one step overlap with the arithmetic of another
 // one: those for the changes with the weights, those for the values with the changes, and those for
 // the keys with the sums and with the next scores.
 func (w *warpgroup) step(mine, at *dsl.Stage) {
-	k, s := w.k, w.Shape
-	tile := at.Iteration().Add(w.skip)
+	k, tile := w.k, at.Iteration().Add(w.skip)
 	scores := k.Accumulator(64, w.Queries, isa.F32)
 	scores.MMA(w.ks.InStage(mine).Part(w.half, 2), w.q.InStage(at))
 	k.CommitMMA()
@@ -255,117 +244,58 @@ func (w *warpgroup) step(mine, at *dsl.Stage) {
 	changes.MMA(w.vs.InStage(mine).Part(w.half, 2), w.grad.InStage(at))
 	k.CommitMMA()
 	k.WaitMMA(1)
-	s.weigh(k, scores, w.logs.InStage(at))
-	s.hide(k, scores, tile.MulI(int64(w.Queries)), w.row, w.queries, w.keys)
-	weights := scores.ToFragments(s.Type)
+	w.weigh(scores, w.logs.InStage(at))
+	w.hide(scores, tile.MulI(int64(w.Queries)))
+	weights := scores.ToFragments(w.Type)
 	w.sumV.MMAFragments(weights, w.grad.InStage(at).Transposed())
 	k.CommitMMA()
 	k.WaitMMA(1)
 	change(k, changes, weights, w.deltas.InStage(at))
-	fragments := changes.ToFragments(s.Type)
+	fragments := changes.ToFragments(w.Type)
 	all := w.changed.At(at.Iteration().AndI(1))
 	fragments.StoreShared(all.Part(w.half, 2))
 	k.FenceAsync()
-	if w.Ordered {
-		k.If(w.thread.EQI(0), func() {
-			k.WaitStores(0)
-			k.If(at.Iteration().GTI(0), func() { w.pass(tile.SubI(1)) })
-		})
-	}
 	w.both.Sync()
 	product := k.Accumulator(64, 64, isa.F32)
-	if s.Width == 64 {
-		product.MMA(all.Transposed().Part(w.half, 2), w.ks.InStage(mine).Transposed())
-	} else {
-		product.MMA(all.Transposed(), w.ks.InStage(mine).Transposed().Part(w.half, 2))
-	}
+	rows, cols := w.Queries/64, w.Width/64 // parts of the product, one for each warpgroup
+	product.MMA(all.Transposed().Part(w.half.RemI(int64(rows)), rows),
+		w.ks.InStage(mine).Transposed().Part(w.half.RemI(int64(cols)), cols))
 	k.CommitMMA()
 	w.sumK.MMAFragments(fragments, w.q.InStage(at).Transposed())
 	k.CommitMMA()
 	k.WaitMMA(1)
-	w.add(product, tile)
-}
-
-// add adds a part of the gradients of a tile of queries to the sums, in the order of the
-// accumulator.
-func (w *warpgroup) add(product *dsl.Accumulator, tile u32) {
-	k := w.k
-	to := dsl.MulWide[dsl.U64](w.head.Mad(w.chunks, tile), k.U32(w.Queries*w.Width))
-	goal, own := w.sums.At64(to).At(w.half.MulI(64*64)), w.thread.MulI(4)
-	for i := range 8 {
-		x, y := product.At(0, i, false)
-		z, v := product.At(0, i, true)
-		if w.Ordered {
-			w.staged.At(w.half.MulI(64 * 64)).At(own).AtI(int64(512 * i)).StoreFirstVec(
-				[]f32{x, y, z, v})
-		} else {
-			goal.At(own).AtI(int64(512*i)).ReduceVec("add", k.U32(0), []f32{x, y, z, v})
-		}
-	}
-	if w.Ordered {
-		k.FenceAsync()
-		w.meet()
-		k.If(w.thread.EQI(0), func() {
-			w.turn(tile).Wait(w.first.DivI(BackwardKeys))
-			goal.BulkReduce("add", w.staged.At(w.half.MulI(64*64)), k.U32(64*64))
-			k.CommitStores()
-		})
-	}
-}
-
-// turn returns the semaphore that counts the tiles of keys whose parts are in the sums.
-func (w *warpgroup) turn(tile u32) dsl.Semaphore {
-	return w.k.Semaphore(w.turns, w.head.Mad(w.tiles, tile).MadI(2, w.half))
-}
-
-// pass lets the next tile of keys add its part. The last one resets the semaphore.
-func (w *warpgroup) pass(tile u32) {
 	next := w.first.AddI(BackwardKeys)
-	w.k.If(next.GE(w.keys).Or(w.skipped(next).GT(tile)), w.turn(tile).Reset, w.turn(tile).Arrive)
-}
-
-// meet waits for the threads of the warpgroup. Barrier 1 is that of both.
-func (w *warpgroup) meet() { w.k.Ins("bar.sync", w.half.AddI(2), 128) }
-
-// store stores the gradients of the warpgroup's keys or values.
-func (w *warpgroup) store(to *dsl.Tensor, sum *dsl.Accumulator) {
-	k := w.k
-	k.When(w.thread.EQI(0), func() { k.WaitStoresRead(0) })
-	w.meet()
-	sum.ToFragments(w.Type).StoreShared(w.results.At(w.half))
-	k.FenceAsync()
-	w.meet()
-	k.When(w.thread.EQI(0), func() {
-		to.Store(w.results.At(w.half), w.head, w.row, k.U32(0))
-		k.CommitStores()
-	})
+	w.sums.Add(product, w.half, w.head.Mad(w.chunks, tile).MadI(2, w.half),
+		w.first.DivI(BackwardKeys), next.GE(w.keys).Or(w.skipped(next).GT(tile)))
 }
 
 // weigh replaces transposed scores, with a column for each query, by the weights.
-func (s Shape) weigh(k *dsl.Kernel, scores *dsl.Accumulator, logs dsl.Array[dsl.F32]) {
-	scale := k.F32(s.scale())
+func (w *warpgroup) weigh(scores *dsl.Accumulator, logs dsl.Array[dsl.F32]) {
+	scale := w.k.F32(w.scale())
 	weight := func(x, log f32) f32 { return x.FMA(scale, log.Neg()).Exp2(dsl.Approx, dsl.FTZ) }
-	scores.MapColumns(logs, k.U32(0), func(_ dsl.Cell, x, y f32, log []f32) (f32, f32) {
+	scores.MapColumns(logs, w.k.U32(0), func(_ dsl.Cell, x, y f32, log []f32) (f32, f32) {
 		return weight(x, log[0]), weight(y, log[1])
 	})
 }
 
-// hide clears the weights of keys behind the last one, and of those that a query does not see. The
-// tile starts at a query, and the rows of the accumulator at a key.
-func (s Shape) hide(k *dsl.Kernel, weights *dsl.Accumulator, query, key, queries, keys u32) {
-	end, earlier := key.AddI(64), keys.Sub(queries)
-	some := end.GT(keys)
-	if s.Causal {
-		some = some.Or(end.GT(query.Add(earlier).AddI(1)))
+// hide clears the weights of keys and queries past the last one, whose scores may be NaN, and of
+// keys that a query does not see. The columns of the tile start at a query. Positions are larger by
+// the number of queries, so that none is negative if there are fewer keys.
+func (w *warpgroup) hide(weights *dsl.Accumulator, query u32) {
+	key, end := w.row.Add(w.queries), w.keys.Add(w.queries)
+	some := key.AddI(64).GT(end).Or(query.AddI(int64(w.Queries)).GT(w.queries))
+	if w.Causal {
+		some = some.Or(key.AddI(63).GT(query.Add(w.keys)))
 	}
-	k.If(some, func() {
+	w.k.If(some, func() {
 		weights.Mask(func(c dsl.Cell) dsl.Reg[dsl.Pred] {
-			at, last := key.Add(c.Row()), keys.SubI(1)
-			if s.Causal {
-				last = last.Min(query.Add(c.Col()).Add(earlier))
+			at, last := query.Add(c.Col()), end.SubI(1)
+			if w.Causal {
+				last = last.Min(at.Add(w.keys))
 			}
-			return at.LE(last)
-		}, k.F32(0))
+			last = dsl.Select(at.LT(w.queries), last, w.k.U32(0))
+			return key.Add(c.Row()).LE(last)
+		}, w.k.F32(0))
 	})
 }
 
@@ -385,18 +315,13 @@ type keyTile struct {
 	skip  u32 // number of tiles of queries that see none of the keys
 }
 
-// skipped returns the number of tiles of queries that do not see a key.
+// skipped returns the number of tiles of queries that do not see a key. If there are fewer keys
+// than queries, it returns zero.
 func (b *backward) skipped(key u32) u32 {
 	if !b.Causal {
 		return b.k.U32(0)
 	}
 	return key.Sub(b.keys.Sub(b.queries).Min(key)).DivI(int64(b.Queries))
-}
-
-// schedule returns the schedule of the tiles of keys. If the sums are Ordered, a block waits for
-// those with earlier tiles, so none may come first.
-func (b *backward) schedule() dsl.Tiles {
-	return tilesOfHeads(b.k, b.heads, b.keys.CeilDiv(BackwardKeys), b.Causal && !b.Ordered, false)
 }
 
 // keyTile returns the tile of keys at a position of the schedule.

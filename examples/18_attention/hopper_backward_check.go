@@ -95,9 +95,7 @@ func CheckHopperBackward(t *kerneltest.T, s Shape, h HopperBackward) error {
 func checkHopperBackward[E runtime.Element](t *kerneltest.T, s Shape, h HopperBackward, z size,
 	f kerneltest.Format[E], unit float64) error {
 	x := newGradients(t, f, z, s)
-	module := dsl.New("backward", t.Target())
-	BuildHopperPass(module, s, h)
-	loaded, err := t.Load(module)
+	loaded, err := t.Module("backward", func(m *dsl.Module) { BuildHopperPass(m, s, h) })
 	if err != nil {
 		return err
 	}
@@ -114,7 +112,7 @@ func checkHopperBackward[E runtime.Element](t *kerneltest.T, s Shape, h HopperBa
 		"dv": kerneltest.Out(dv).Tensor(keys...), "logs": kerneltest.InOut(make([]float32, rows)),
 		"deltas": kerneltest.InOut(make([]float32, rows)),
 		"sums":   kerneltest.InOut(make([]float32, rows*s.Width)),
-		"turns":  kerneltest.InOut(make([]uint32, 2*z.heads*(z.queries/h.Queries+1))),
+		"turns":  kerneltest.InOut(make([]uint32, 2*rows/h.Queries)),
 		"n":      z.queries, "m": z.keys, "heads": z.heads,
 	}
 	for _, l := range HopperLaunches(s, h, z.heads, z.queries, z.keys, t.Device.Info().SMs) {

@@ -206,7 +206,11 @@ func measure[D, E runtime.Element](l *Library, list []*plan, d Matrix[D], a, b M
 	if err := l.preload(list); err != nil {
 		return nil, err
 	}
-	cold, err := reserve[uint32](l, "cold", max(1024, l.device.Info().L2))
+	cache := l.device.Info().L2
+	if l.device.Info().Emulated { // an emulator has no cache
+		cache = 0
+	}
+	cold, err := reserve[uint32](l, "cold", max(1024, cache))
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,9 @@ type Heads struct {
 }
 
 // Attention computes O = softmax(Q K' / sqrt(Width)) V for each head, with elements of
-// runtime.F16 or runtime.BF16. AttentionBatch supports other widths, sequences of different
-// lengths, and fewer heads of keys and values than of queries.
+// runtime.F16 or runtime.BF16. The result of a query that sees no key is zero. AttentionBatch
+// supports other widths, sequences of different lengths, and fewer heads of keys and values than
+// of queries.
 func Attention[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E], h Heads) error {
 	s := attention.Shape{Type: typeOf[E](), Width: h.Width, Causal: h.Causal}
 	n, m := h.Heads*h.Queries*h.Width, h.Heads*h.Keys*h.Width
@@ -34,6 +35,11 @@ func Attention[E runtime.Element](l *Library, o, q, k, v *runtime.Buffer[E], h H
 	}
 	if err != nil {
 		return fmt.Errorf("calls: Attention: %w", err)
+	}
+	if h.Causal && h.Keys < h.Queries { // some queries see no key
+		return AttentionBatch(l, o, q, k, v, Batch{Heads: 1, KV: 1, Width: h.Width, Causal: true,
+			Queries: slices.Repeat([]int{h.Queries}, h.Heads),
+			Keys:    slices.Repeat([]int{h.Keys}, h.Heads)})
 	}
 	p, of := l.attention(s, h), func(b *runtime.Buffer[E], rows int) tensor {
 		return tensor{b, []int{h.Heads, rows, h.Width}}
@@ -55,9 +61,6 @@ func (h Heads) check(t isa.Type) error {
 		return errHalf
 	case h.Heads < 1 || h.Queries < 1 || h.Keys < 1 || h.Width != 64 && h.Width != 128:
 		return fmt.Errorf("%+v, expected positive numbers and a width of 64 or 128", h)
-	case h.Causal && h.Keys < h.Queries:
-		return fmt.Errorf("%d keys for %d causal queries, expected at least as many", h.Keys,
-			h.Queries)
 	}
 	return nil
 }

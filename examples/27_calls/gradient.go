@@ -19,7 +19,7 @@ type Gradients[E runtime.Element] struct {
 }
 
 // AttentionGradient computes the gradients of Q, K and V from that of O, the result of Attention
-// for the same operands.
+// for the same operands. The gradient of a query that sees no key is zero.
 func AttentionGradient[E runtime.Element](l *Library, d Gradients[E], o, q, k, v *runtime.Buffer[E],
 	h Heads) error {
 	s := attention.Shape{Type: typeOf[E](), Width: h.Width, Causal: h.Causal}

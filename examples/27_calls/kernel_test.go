@@ -57,7 +57,7 @@ func TestMistakes(t *testing.T) {
 		{Softmax(l, x, nil, 4, 6), "X has no data"},
 		{Softmax(l, long, long, 1, 131072), "need clusters"},
 		{Attention(l, h, h, h, h, Heads{1, 1, 1, 80, false}), "a width of 64 or 128"},
-		{Attention(l, h, h, h, h, Heads{1, 2, 1, 64, true}), "causal"},
+		{Attention(l, h, h, h, h, Heads{1, 1, 0, 64, true}), "positive numbers"},
 		{AttentionBatch(l, h, h, h, h, Batch{Heads: 1, KV: 1, Width: 64, Queries: []int{1}}),
 			"as many"},
 		{AttentionBatch(l, h, h, h, h, Batch{Heads: 3, KV: 2, Width: 64, Queries: []int{1},

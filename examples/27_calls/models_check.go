@@ -16,10 +16,12 @@ import (
 )
 
 // checkAttentionGradient compares gradients with those of attention.Backward. With one key, the
-// gradient of the value is that of the result.
+// gradient of the value is that of the result. If there are fewer keys than queries, some queries
+// see no key.
 func checkAttentionGradient(t *kerneltest.T, l *Library) error {
 	f := kerneltest.BF16
-	for _, h := range []Heads{{1, 1, 1, 128, false}, {2, 9, 70, 64, true}, {1, 65, 67, 64, false}} {
+	for _, h := range []Heads{{1, 1, 1, 128, false}, {2, 9, 70, 64, true}, {1, 65, 67, 64, false},
+		{2, 9, 5, 64, true}} {
 		n, m := h.Queries*h.Width, h.Keys*h.Width
 		random := func(n int) []runtime.BF16 { return kerneltest.Random(t, f, h.Heads*n) }
 		qs, ks, vs, gs := random(n), random(m), random(m), random(n)

@@ -69,7 +69,7 @@ var entries = map[string][]entry{
 		{"18_attention", "BuildBackwardKV", "attention backward: keys and values", false, 0},
 		{"18_attention", "BuildBackwardQ", "attention backward: queries", false, 0},
 		{"18_attention", "BuildHopperDeltas", "attention backward with wgmma: deltas", false, 0},
-		{"18_attention", "BuildHopperBackwardWith", "attention backward with wgmma", true, 212},
+		{"18_attention", "BuildHopperBackwardWith", "attention backward with wgmma", true, 0},
 		{"18_attention", "BuildHopperQueries", "attention backward with wgmma: queries", false,
 			0},
 		{"18_attention", "BuildMLA", "MLA decode", false, 0},

@@ -67,9 +67,13 @@ func (k *kernel) checkRegisters(threads int) error {
 // leastRegisters returns a lower bound for the registers of a thread. It returns 0 if directives of
 // the kernel limit the registers, because ptxas then spills.
 func (k *kernel) leastRegisters() int {
+	e := k.image.entry
+	if e.Attr(".maxnreg") != nil || e.Attr(".maxntid") != nil || e.Attr(".reqntid") != nil {
+		return 0
+	}
 	k.estimate.Do(func() {
 		for _, p := range pressure.Of(k.image.module.ir) {
-			if p.Func == k.image.entry && p.Limit == 0 && p.Threads == 0 {
+			if p.Func == e {
 				k.least = min(p.Low, p.Least)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/ptxdsl/ptxdsl/dsl"
 	"github.com/ptxdsl/ptxdsl/runtime"
@@ -27,6 +28,7 @@ type T struct {
 
 	notes   []string
 	results []Result
+	loaded  map[string]loadedModule // by PTX
 }
 
 // EmulatorBudget is a Budget with which a check takes a few seconds in the emulator.
@@ -44,15 +46,62 @@ func New(d *runtime.Device) *T {
 // Target returns the target for which modules are built, such as sm_90a.
 func (t *T) Target() string { return t.Device.Info().Target }
 
-// Kernel builds a module for the target, loads it, and returns one of its kernels.
+// Kernel returns a kernel of the module that Module returns.
 func (t *T) Kernel(name string, build func(*dsl.Module)) (*runtime.Kernel, error) {
-	m := dsl.New(name+".ptx", t.Target())
-	build(m)
-	loaded, err := t.Load(m)
+	loaded, err := t.Module(name+".ptx", build)
 	if err != nil {
 		return nil, err
 	}
 	return loaded.Kernel(name)
+}
+
+// Module builds a module for the target and loads it. If an earlier call has loaded the same
+// module, Module returns that one, so that a check that runs a kernel for several sizes analyzes
+// and decodes it once. Variables of the module then keep their values. With Edit, each call loads
+// a module.
+func (t *T) Module(name string, build func(*dsl.Module)) (*runtime.Module, error) {
+	// without the hazard analyzers, which take most of the time
+	quick := dsl.New(name, t.Target(), dsl.SkipHazards())
+	build(quick)
+	text, err := quick.Text()
+	if old, ok := t.loaded[text]; ok && err == nil && old.about == about(quick, old.module) {
+		return old.module, nil
+	}
+	m := dsl.New(name, t.Target())
+	build(m)
+	loaded, err := t.Load(m)
+	if err == nil && t.Edit == nil {
+		if t.loaded == nil {
+			t.loaded = make(map[string]loadedModule)
+		}
+		t.loaded[text] = loadedModule{loaded, about(quick, loaded)}
+	}
+	return loaded, err
+}
+
+// A loadedModule is a module that Module has loaded.
+type loadedModule struct {
+	module *runtime.Module
+	about  string
+}
+
+// about returns what launches of the kernels of loaded read from m besides the PTX.
+func about(m *dsl.Module, loaded *runtime.Module) string {
+	var b strings.Builder
+	for _, name := range loaded.Kernels() {
+		bytes, _ := m.DynamicShared(name)
+		fmt.Fprintln(&b, name, bytes)
+		kernel, err := loaded.Kernel(name)
+		if err != nil {
+			continue
+		}
+		for _, p := range kernel.Params() {
+			element, _ := m.Element(name, p.Name)
+			element2, sizes, pixels, swizzle, _ := m.Box(name, p.Name)
+			fmt.Fprintln(&b, p.Name, element, element2, sizes, pixels, swizzle)
+		}
+	}
+	return b.String()
 }
 
 // Load loads a module, after Edit.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/ptxdsl/ptxdsl/diag"
 	"github.com/ptxdsl/ptxdsl/dsl/internal/source"
@@ -36,7 +37,9 @@ type Calls struct {
 	mark    uintptr  // return address in Run of the function that Run calls
 	fixed   ir.Pos   // position of all calls during At, or NoPos
 
-	sources source.Files // parsed files of the findings
+	mutex   sync.Mutex
+	lines   map[uintptr][]diag.Place // by return address; see places
+	sources source.Files             // parsed files of the findings
 }
 
 // nodes is a page of nodes. A node is a return address and its outer node.
@@ -211,26 +214,48 @@ func (c *Calls) Place(pos ir.Pos) (at diag.Place, from []diag.Place) {
 	if pos < 1 || pos > c.newest {
 		return diag.Place{}, nil
 	}
-	// CallersFrames subtracts one from a return address to find inlined calls. It needs a
-	// successor for the last address, so a zero is appended.
-	frames := runtime.CallersFrames(append(c.stack(pos), 0))
-	dir := sourceDir()
-	for found := 0; found < maxFrames; {
-		f, more := frames.Next()
-		if f.File != "" && !isInternal(f, dir) {
-			p := diag.Place{File: source.Short(f.File), Line: f.Line, Column: 1}
-			if found == 0 {
+	found := 0
+	for pos != ir.NoPos && found < maxFrames {
+		pc, outer := c.call(pos)
+		for _, p := range c.places(pc) {
+			switch {
+			case found == 0:
 				at = p
-			} else {
+			case found < maxFrames:
 				from = append(from, p)
 			}
 			found++
 		}
-		if !more {
-			break
-		}
+		pos = outer
 	}
 	return at, from
+}
+
+// places returns the author's source lines that a return address stands for: that of the call, and
+// those of the calls into which it is inlined. Most positions share addresses, and finding their
+// lines takes long.
+func (c *Calls) places(pc uintptr) (list []diag.Place) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if known, ok := c.lines[pc]; ok {
+		return known
+	}
+	// CallersFrames subtracts one from a return address to find inlined calls. It needs a
+	// successor for the last address, so a zero is appended.
+	frames := runtime.CallersFrames([]uintptr{pc, 0})
+	dir := sourceDir()
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		if f.File != "" && !isInternal(f, dir) {
+			list = append(list, diag.Place{File: source.Short(f.File), Line: f.Line, Column: 1})
+		}
+	}
+	if c.lines == nil {
+		c.lines = make(map[uintptr][]diag.Place)
+	}
+	c.lines[pc] = list
+	return list
 }
 
 // sourceDir returns the source directory of package dsl.

@@ -107,6 +107,9 @@ func (e *Element) decode(code uint64) (float64, int32) {
 			bits := code>>15&1<<63 | (n+1023-15)<<52 | code&1023<<42
 			return math.Float64frombits(bits), int32(n) - 15
 		}
+		if code&0x7fff == 0 { // zeros are frequent
+			return math.Float64frombits(code >> 15 & 1 << 63), zeroExponent
+		}
 		return e.split(e.format.Decode(code))
 	case F64:
 		return e.split(math.Float64frombits(code))
