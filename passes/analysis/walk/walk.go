@@ -37,8 +37,8 @@ const (
 	maxPaths   = 64   // paths of one thread
 	maxVisits  = 3    // choices at one branch on one path
 	stepsPerIn = 12   // steps per instruction of the kernel, for all threads
-	leastSteps = 3000 // but at least this number
-	mostSteps  = 300_000
+	minSteps = 3000 // but at least this number
+	maxSteps  = 300_000
 )
 
 // A Walk executes threads of a kernel.
@@ -94,7 +94,7 @@ func New(g *ir.Flow, block [3]int, v Visitor) *Walk {
 		w.at[b] = i
 		n += len(b.Instrs)
 	}
-	w.steps = min(max(stepsPerIn*n, leastSteps), mostSteps)
+	w.steps = min(max(stepsPerIn*n, minSteps), maxSteps)
 	w.values = newTable()
 	w.regs = make([]Value, len(g.Func.Regs))
 	w.slice = w.newSlice()
