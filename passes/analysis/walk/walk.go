@@ -37,8 +37,8 @@ const (
 	maxPaths   = 64   // paths of one thread
 	maxVisits  = 3    // choices at one branch on one path
 	stepsPerIn = 12   // steps per instruction of the kernel, for all threads
-	minSteps = 3000 // but at least this number
-	maxSteps  = 300_000
+	minSteps   = 3000 // but at least this number
+	maxSteps   = 300_000
 )
 
 // A Walk executes threads of a kernel.

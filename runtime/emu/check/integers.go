@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// merged returns options whose integers are all in Options.Integers. A launch that has only integers
-// is dropped, so that its other parts are derived and varied.
+// merged returns options whose integers are all in Options.Integers. A launch that has only
+// integers is dropped, so that its other parts are derived and varied.
 func (o Options) merged() Options {
 	if o.Launch == nil {
 		return o

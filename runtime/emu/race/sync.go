@@ -204,8 +204,8 @@ type doneClock struct {
 	clock
 }
 
-// doneClock returns a pointer to the clock of a source of arrivals. The clocks are sorted by source,
-// so that all threads join them in the same order and share the results.
+// doneClock returns a pointer to the clock of a source of arrivals. The clocks are sorted by
+// source, so that all threads join them in the same order and share the results.
 func (m *mbarrier) doneClock(k sumKey) *clock {
 	i, found := slices.BinarySearchFunc(m.done, k, func(x doneClock, k sumKey) int {
 		return cmp.Or(cmp.Compare(x.block, k.block), cmp.Compare(x.scope, k.scope))
