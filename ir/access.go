@@ -75,3 +75,31 @@ func (o *Operand) registers(a isa.Access, guarded bool, visit func(*Reg, isa.Acc
 		parts[i].registers(a, guarded, visit)
 	}
 }
+
+// ReadsAny reports whether an instruction reads one of some registers.
+func (in *Instr) ReadsAny(set map[*Reg]bool) (yes bool) {
+	in.Registers(func(r *Reg, a isa.Access) { yes = yes || a != isa.Write && set[r] })
+	return yes
+}
+
+// AddressReadsAny reports whether an address among the operands of an instruction contains one of
+// some registers.
+func (in *Instr) AddressReadsAny(set map[*Reg]bool) (yes bool) {
+	for i := range in.Args {
+		if in.Args[i].Kind == Address {
+			in.Args[i].Walk(func(o *Operand) { yes = yes || o.Reg != nil && set[o.Reg] })
+		}
+	}
+	return yes
+}
+
+// AddWritten adds the registers that an instruction writes to a set, and reports whether the set
+// grew.
+func (in *Instr) AddWritten(set map[*Reg]bool) (grew bool) {
+	in.Registers(func(r *Reg, a isa.Access) {
+		if a != isa.Read && !set[r] {
+			set[r], grew = true, true
+		}
+	})
+	return grew
+}

@@ -97,8 +97,8 @@ func about(m *dsl.Module, loaded *runtime.Module) string {
 		}
 		for _, p := range kernel.Params() {
 			element, _ := m.Element(name, p.Name)
-			element2, sizes, pixels, swizzle, _ := m.Box(name, p.Name)
-			fmt.Fprintln(&b, p.Name, element, element2, sizes, pixels, swizzle)
+			boxElement, sizes, pixels, swizzle, _ := m.Box(name, p.Name)
+			fmt.Fprintln(&b, p.Name, element, boxElement, sizes, pixels, swizzle)
 		}
 	}
 	return b.String()

@@ -22,13 +22,9 @@ func (k *kernel) decides(from func(*ir.Operand) bool) (yes bool) {
 			case in.Guard.Reg != nil && tainted[in.Guard.Reg]:
 				yes = true
 			case in.Kind() == isa.KindSt && in.Space().Base() == isa.Global &&
-				!addressedBy(in, tainted):
+				!in.AddressReadsAny(tainted):
 			case in.Has(isa.EffectPure) || in.Kind() == isa.KindMov:
-				in.Registers(func(r *ir.Reg, a isa.Access) {
-					if a != isa.Read && !tainted[r] {
-						tainted[r], grew = true, true
-					}
-				})
+				grew = in.AddWritten(tainted) || grew
 			default:
 				yes = true
 			}
@@ -42,16 +38,5 @@ func readsFrom(in *ir.Instr, from func(*ir.Operand) bool, tainted map[*ir.Reg]bo
 	for i := range in.Args {
 		in.Args[i].Walk(func(o *ir.Operand) { yes = yes || from(o) })
 	}
-	in.Registers(func(r *ir.Reg, a isa.Access) { yes = yes || a != isa.Write && tainted[r] })
-	return yes
-}
-
-// addressedBy reports whether the address of an instruction depends on one of some registers.
-func addressedBy(in *ir.Instr, tainted map[*ir.Reg]bool) (yes bool) {
-	for i := range in.Args {
-		if in.Args[i].Kind == ir.Address {
-			in.Args[i].Walk(func(o *ir.Operand) { yes = yes || o.Reg != nil && tainted[o.Reg] })
-		}
-	}
-	return yes
+	return yes || in.ReadsAny(tainted)
 }

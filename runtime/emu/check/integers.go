@@ -38,14 +38,15 @@ func settable(all []*kernel, integers map[string]uint64) error {
 		for _, k := range all {
 			known, why := k.settable(name, integers[name])
 			if why != "" {
-				return fmt.Errorf("%s of kernel %s of %s is not set: %s", name, k.fn.Name, k.name,
-					why)
+				return fmt.Errorf("parameter %s of kernel %s in %s cannot be set: %s", name,
+					k.fn.Name, k.name, why)
 			}
 			found = found || known
 		}
 		if !found && len(all) > 0 {
-			return fmt.Errorf("%s is not set: %s has no kernel with a parameter of this name", name,
-				all[0].name)
+			return fmt.Errorf(
+				"parameter %s cannot be set: no kernel in %s has a parameter of this name",
+				name, all[0].name)
 		}
 	}
 	return nil

@@ -64,33 +64,8 @@ func (d *Detector) isData(load *ir.Instr) bool {
 
 // usedAsData is isData without its cache.
 func (d *Detector) usedAsData(load *ir.Instr) (used bool) {
-	from := make(map[*ir.Reg]bool)
-	add := func(in *ir.Instr) (grew bool) {
-		in.Registers(func(r *ir.Reg, a isa.Access) {
-			if a != isa.Read && !from[r] {
-				from[r], grew = true, true
-			}
-		})
-		return grew
-	}
-	add(load)
-	fn := d.functionOf(load)
-	for grew := fn != nil; grew; {
-		grew = false
-		for _, b := range fn.Blocks {
-			for _, in := range b.Instrs {
-				if in == load || !readsAny(in, from) {
-					continue
-				}
-				if in.Guard.Reg != nil && from[in.Guard.Reg] || in.Kind() == isa.KindAtom {
-					return false
-				}
-				used = true
-				if in.Has(isa.EffectPure) || in.Kind() == isa.KindMov {
-					grew = add(in) || grew
-				}
-			}
-		}
-	}
-	return used
+	return d.eachUse(load, func(in *ir.Instr, from map[*ir.Reg]bool) bool {
+		used = true
+		return (in.Guard.Reg == nil || !from[in.Guard.Reg]) && in.Kind() != isa.KindAtom
+	}) && used
 }

@@ -116,45 +116,58 @@ func (d *Detector) usersOf(load *ir.Instr) (users []*ir.Instr, only bool) {
 
 // findUsers returns the stores that use the value of a load, or nil if there are others or many.
 func (d *Detector) findUsers(load *ir.Instr) []*ir.Instr {
-	from := make(map[*ir.Reg]bool)
-	load.Registers(func(r *ir.Reg, a isa.Access) { from[r] = from[r] || a != isa.Read })
 	users := []*ir.Instr{}
+	only := d.eachUse(load, func(in *ir.Instr, from map[*ir.Reg]bool) bool {
+		switch {
+		case in.Guard.Reg != nil && from[in.Guard.Reg]:
+			return false
+		case in.Kind() == isa.KindSt && !in.AddressReadsAny(from):
+			if s := in.Space().Base(); s != isa.Global && s != isa.Shared ||
+				in.Form.Operation().Order > isa.Weak || len(users) == maxUsers {
+				return false
+			}
+			if !slices.Contains(users, in) {
+				users = append(users, in)
+			}
+			return true
+		}
+		return passesOn(in)
+	})
+	if !only || len(users) == 0 { // a compiler would remove a load without users
+		return nil
+	}
+	return users
+}
+
+// eachUse calls visit for the instructions that use the value of a load, directly or after
+// computations, some of them more than once. from holds the registers that are known to depend on
+// the value. It returns false as soon as visit does.
+func (d *Detector) eachUse(load *ir.Instr,
+	visit func(in *ir.Instr, from map[*ir.Reg]bool) bool) bool {
+	from := make(map[*ir.Reg]bool)
+	load.AddWritten(from)
 	fn := d.functionOf(load)
 	for grew := fn != nil; grew; {
 		grew = false
 		for _, b := range fn.Blocks {
 			for _, in := range b.Instrs {
-				if in == load || !readsAny(in, from) {
+				if in == load || !in.ReadsAny(from) {
 					continue
 				}
-				switch {
-				case in.Guard.Reg != nil && from[in.Guard.Reg]:
-					return nil
-				case in.Kind() == isa.KindSt && !inAddress(in, from):
-					if s := in.Space().Base(); s != isa.Global && s != isa.Shared ||
-						in.Form.Operation().Order > isa.Weak || len(users) == maxUsers {
-						return nil
-					}
-					if !slices.Contains(users, in) {
-						users = append(users, in)
-					}
-				case in.Has(isa.EffectPure) || in.Kind() == isa.KindMov:
-					in.Registers(func(r *ir.Reg, a isa.Access) {
-						if a != isa.Read && !from[r] {
-							from[r], grew = true, true
-						}
-					})
-				default:
-					return nil
+				if !visit(in, from) {
+					return false
+				}
+				if passesOn(in) {
+					grew = in.AddWritten(from) || grew
 				}
 			}
 		}
 	}
-	if len(users) == 0 { // a compiler would remove the load
-		return nil
-	}
-	return users
+	return true
 }
+
+// passesOn reports whether an instruction only computes its results from its operands.
+func passesOn(in *ir.Instr) bool { return in.Has(isa.EffectPure) || in.Kind() == isa.KindMov }
 
 // functionOf returns the function of an instruction.
 func (d *Detector) functionOf(in *ir.Instr) *ir.Func {
@@ -166,20 +179,4 @@ func (d *Detector) functionOf(in *ir.Instr) *ir.Func {
 		}
 	}
 	return nil
-}
-
-// readsAny reports whether an instruction reads one of some registers.
-func readsAny(in *ir.Instr, from map[*ir.Reg]bool) (yes bool) {
-	in.Registers(func(r *ir.Reg, a isa.Access) { yes = yes || a != isa.Write && from[r] })
-	return yes
-}
-
-// inAddress reports whether the address of an access contains one of some registers.
-func inAddress(in *ir.Instr, from map[*ir.Reg]bool) (yes bool) {
-	for i := range in.Args {
-		if in.Args[i].Kind == ir.Address {
-			in.Args[i].Walk(func(o *ir.Operand) { yes = yes || o.Reg != nil && from[o.Reg] })
-		}
-	}
-	return yes
 }
