@@ -59,7 +59,7 @@ var otherWords = map[string]string{
 	"runtime/emu/memmodel/values.go":                 "the notation of litmus tests",
 	"runtime/kerneltest/gemm.go":                     "names of parameters",
 	"runtime/signature.go":                           "types of parameters in a signature",
-	"runtime/tensormap.go":                           "types of elements",
+	"runtime/mapping.go":                             "types of elements",
 }
 
 // TestOpcodeText counts the lines that compare the text of opcodes.
